@@ -47,7 +47,7 @@ const bundles: Bundle[] = [
  * Large packages that only a few commands use. In the CommonJS bundles, they would slow down the start of all other
  * commands, so each is a file in dist/modules/ that is loaded when it is used.
  */
-const SELDOM = ["yaml", "prom-client", "cron-parser"];
+const SELDOM = ["yaml", "jsonc-parser", "prom-client", "cron-parser"];
 const useModules: Plugin = {
   name: "use-modules",
   setup: ({ onResolve }) =>
@@ -67,6 +67,8 @@ function report(product: string, note = ""): void {
   console.log(`${product.padEnd(27)} ${kib.padStart(6)} KiB${note && `  ${note}`}`);
 }
 
+/** Files of packages to bundle instead of the usual ones, which hide their imports. */
+const BUNDLED_FORMS = { "jsonc-parser": "jsonc-parser/lib/esm/main.js" };
 /** CommonJS, because the `import` of a builtin in an ES module evaluates lazy getters, and takes ten times as long as `require`. */
 const COMMONJS: BuildOptions = {
   format: "cjs",
@@ -78,7 +80,7 @@ const STARTER: BuildOptions = { ...COMMONJS, supported: {} };
 const ESM: BuildOptions = {
   format: "esm",
   jsx: "automatic",
-  alias: { "react-devtools-core": resolvePath("scripts/build/no-devtools.ts") },
+  alias: { "react-devtools-core": resolvePath("scripts/build/no-devtools.ts"), ...BUNDLED_FORMS },
   define: { "process.env.NODE_ENV": '"production"' },
   banner: {
     js: 'import { createRequire as makeRequire } from "node:module";\nconst require = makeRequire(import.meta.url);',
@@ -95,7 +97,7 @@ async function buildBundle({ entry, product, form, without = [] }: Bundle): Prom
     target: "node22",
     ...(form === "esm" ? ESM : form === "program" ? STARTER : COMMONJS),
     external: [...external, ...without],
-    // An ES module loads all its imports before it runs, and yaml has a static import, so such a bundle contains these.
+    // An ES module loads all its static imports before it runs, so such a bundle contains these packages.
     plugins: form === "esm" ? [] : [useModules],
     logLevel: "warning",
     metafile: true,
@@ -121,6 +123,7 @@ async function buildModule(name: string): Promise<void> {
     platform: "node",
     target: "node22",
     format: "cjs",
+    alias: BUNDLED_FORMS,
     logLevel: "warning",
     metafile: true,
   });

@@ -1,3 +1,4 @@
+import { createScanner } from "jsonc-parser";
 import { quoteText } from "./text.ts";
 
 /**
@@ -6,19 +7,13 @@ import { quoteText } from "./text.ts";
  * @returns its offset and the value it would become; undefined if there is none
  */
 export function findInexactNumber(json: string): { at: number; detail: string } | undefined {
-  const token = /"|-?\d[\d.eE+-]*/g;
-  const ending = /\\.|"/gs;
-  for (let found = token.exec(json); found !== null; found = token.exec(json)) {
-    const [text] = found;
-    if (text !== '"') {
-      if (isExact(text)) continue;
-      const detail = `the number ${quoteText(text)} would become ${Number(text)}; write it as a string, in quotes`;
-      return { at: found.index, detail };
-    }
-    ending.lastIndex = token.lastIndex;
-    let end = ending.exec(json);
-    while (end !== null && end[0] !== '"') end = ending.exec(json);
-    token.lastIndex = end === null ? json.length : ending.lastIndex;
+  const scanner = createScanner(json, true);
+  for (scanner.scan(); scanner.getTokenLength() > 0; scanner.scan()) {
+    const at = scanner.getTokenOffset();
+    const text = scanner.getTokenValue();
+    if (!/[-\d]/.test(json.charAt(at)) || isExact(text)) continue;
+    const detail = `the number ${quoteText(text)} would become ${Number(text)}; write it as a string, in quotes`;
+    return { at, detail };
   }
   return undefined;
 }

@@ -15,10 +15,10 @@ const CONTROLS = /[\x00-\x1f\x7f-\x9f]/g;
  *
  * Removes escape sequences as a whole. Tabs and line breaks become one space. Removes other C0 and C1 controls, bidi
  * controls, invisible characters and piled-up accents. Lone surrogates become U+FFFD. Idempotent; never throws.
- * @param columns  maximum width of the result, in terminal columns; a longer text is cut and ends in `…`
+ * @param longest  maximum number of characters of the result, at least 1; a longer text is cut and ends in `…`
  */
-export function clean(text: string, columns = Number.POSITIVE_INFINITY): string {
-  if (/^[ -~]*$/.test(text)) return truncateText(text, columns);
+export function clean(text: string, longest = Number.POSITIVE_INFINITY): string {
+  if (/^[ -~]*$/.test(text)) return truncateText(text, longest);
   const shown = text
     .toWellFormed()
     .replace(STRINGS, "")
@@ -29,39 +29,18 @@ export function clean(text: string, columns = Number.POSITIVE_INFINITY): string 
     // tags) and interlinear annotation. They are invisible, or change how the rest is displayed.
     .replace(/[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu, "")
     .replace(/(\p{M}{4})\p{M}+/gu, "$1"); // piled-up marks
-  return truncateText(shown, columns);
+  return truncateText(shown, longest);
 }
 
-function truncateText(text: string, columns: number): string {
-  if (text.length * 2 <= columns || computeDisplayWidth(text) <= columns) return text;
-  let width = 1; // the ellipsis
-  let kept = "";
-  for (const char of text) {
-    width += computeDisplayWidth(char);
-    if (width > columns) break;
-    kept += char;
-  }
-  return columns < 1 ? "" : `${kept}…`;
-}
-
-/** Computes the terminal columns of a cleaned text: 2 for East Asian wide characters and emoji, 0 for accents. */
-export function computeDisplayWidth(text: string): number {
-  if (/^[ -~]*$/.test(text)) return text.length;
-  const wide =
-    /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1f64f}\u{1f900}-\u{1f9ff}\u{20000}-\u{3fffd}]/u;
-  let width = 0;
-  for (const char of text) width += /^\p{M}$/u.test(char) ? 0 : wide.test(char) ? 2 : 1;
-  return width;
+function truncateText(text: string, longest: number): string {
+  if (text.length <= longest) return text;
+  const letters = Array.from(text.slice(0, longest * 2 + 1)); // a letter has one or two code units
+  return letters.length <= longest ? text : `${letters.slice(0, longest - 1).join("")}…`;
 }
 
 /** Removes all SGR sequences from a text: colours, weight, underlines. */
 export function stripStyles(text: string): string {
   return text.includes("\x1b") ? text.replaceAll(/\x1b\[[0-9;:]*m/g, "") : text;
-}
-
-/** Computes the terminal columns of a text with SGR sequences. */
-export function computeStyledWidth(text: string): number {
-  return computeDisplayWidth(stripStyles(text));
 }
 
 /**
@@ -72,7 +51,7 @@ export function quoteText(text: string, longest = 60): string {
   const short = text.length > longest ? `${text.slice(0, longest - 3)}...` : text;
   return JSON.stringify(short).replace(
     /[\x7f-\x9f\u2028\u2029\ufff9-\ufffb\p{Default_Ignorable_Code_Point}]/gu,
-    (char) => Array.from({ length: char.length }, (_, i) => escapeCodeUnit(char, i)).join(""),
+    escapeCodeUnits,
   );
 }
 
@@ -81,8 +60,10 @@ export function quoteValue(value: unknown): string {
   return quoteText(typeof value === "string" ? value : (JSON.stringify(value) ?? "nothing"));
 }
 
-function escapeCodeUnit(char: string, index: number): string {
-  return `\\u${char.charCodeAt(index).toString(16).padStart(4, "0")}`;
+/** Escapes a character for JSON, as one or two `\\uXXXX`. */
+export function escapeCodeUnits(char: string): string {
+  const units = char.split("").map((unit) => unit.charCodeAt(0).toString(16).padStart(4, "0"));
+  return units.map((unit) => `\\u${unit}`).join("");
 }
 
 /**

@@ -1,8 +1,8 @@
-import { writeSync } from "node:fs";
 import { EXIT, SignalboxError } from "../base/errors.ts";
 import { clean } from "../base/text.ts";
 import type { CommandIo } from "../commands/spec.ts";
 import { terminal } from "./terminal.ts";
+import { writeAll } from "./write-all.ts";
 
 /** Signals that are forwarded to the command, or that end a waiting run. */
 const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"] as const;
@@ -33,7 +33,7 @@ function writeOutput(text: string): boolean {
     writeAll(1, text);
     return true;
   } catch (cause) {
-    if (getErrorCode(cause) === "EPIPE") return false; // the reader closed the pipe
+    if ((cause as NodeJS.ErrnoException).code === "EPIPE") return false; // the reader closed the pipe
     throw new SignalboxError(EXIT.io, `standard output cannot be written: ${(cause as Error).message}`, {
       cause,
     });
@@ -47,21 +47,4 @@ function writeError(text: string): void {
   } catch {
     // no place to report this
   }
-}
-
-/** Writes the whole text synchronously, also to a full pipe. */
-function writeAll(descriptor: number, text: string): void {
-  let rest = Buffer.from(text);
-  while (rest.length > 0) {
-    try {
-      rest = rest.subarray(writeSync(descriptor, rest));
-    } catch (error) {
-      if (getErrorCode(error) !== "EAGAIN") throw error;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
-    }
-  }
-}
-
-function getErrorCode(error: unknown): string | undefined {
-  return (error as NodeJS.ErrnoException).code;
 }

@@ -1,8 +1,10 @@
 // Runs a module for one task, in its own process under the guardian: `node task-host.mjs FILE [EXPORT]`, with the task
 // as JSON on standard input. The last line of standard output is the result. Without this line the task has failed.
-import { readFileSync, writeSync } from "node:fs";
+
+import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { writeAll } from "./write-all.ts";
 
 /** Same shape as the result that work/worker/handlers/module-handler.ts reads. */
 interface ModuleResult {
@@ -24,19 +26,10 @@ function reportResult(last: ModuleResult): void {
   if (isReported) return;
   isReported = true;
   const reason = last.reason?.slice(0, LONGEST_REASON);
-  writeAll(`\n\x1e${run} ${JSON.stringify({ ...last, ...(reason !== undefined && { reason }) })}\n`);
-}
-
-/** Writes the whole text, also to a full pipe. The reader is the worker. */
-function writeAll(text: string): void {
-  let rest = Buffer.from(text);
-  while (rest.length > 0) {
-    try {
-      rest = rest.subarray(writeSync(1, rest));
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EAGAIN") return;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
-    }
+  try {
+    writeAll(1, `\n\x1e${run} ${JSON.stringify({ ...last, ...(reason !== undefined && { reason }) })}\n`);
+  } catch {
+    // the worker, which reads it, has ended
   }
 }
 

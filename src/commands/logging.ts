@@ -2,7 +2,7 @@ import { closeSync, constants, openSync, writeSync } from "node:fs";
 import { ConfigError } from "../base/errors.ts";
 import type { Log, LogFields, LogLevel } from "../base/log.ts";
 import { clean } from "../base/text.ts";
-import { formatJsonLine } from "./table.ts";
+import { formatJsonLine } from "./json-output.ts";
 
 const LEVELS: readonly LogLevel[] = ["debug", "info", "warn", "error"];
 

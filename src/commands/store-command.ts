@@ -1,3 +1,4 @@
+import { constants } from "node:os";
 import { EXIT } from "../base/errors.ts";
 import type { Snapshot } from "../model/snapshot/snapshot.ts";
 import { readUserName } from "../process/user.ts";
@@ -34,16 +35,11 @@ export class InterruptedError extends Error {
   constructor(name: NodeJS.Signals) {
     super(`ended by ${name}`);
     this.name = "Interrupted";
-    this.exitCode = 128 + (ENDING_SIGNALS[name] ?? 15);
+    this.exitCode = 128 + constants.signals[name];
   }
 }
 
-const ENDING_SIGNALS: Partial<Record<NodeJS.Signals, number>> = {
-  SIGHUP: 1,
-  SIGINT: 2,
-  SIGQUIT: 3,
-  SIGTERM: 15,
-};
+const ENDING_SIGNALS: readonly NodeJS.Signals[] = ["SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM"];
 
 /**
  * Connects, runs `work` and closes the connection.
@@ -56,7 +52,7 @@ export async function withCommandContext<T>(
 ): Promise<T> {
   const stop = new AbortController();
   const stopListening = io.onSignal((name) => {
-    if (ENDING_SIGNALS[name] !== undefined) stop.abort(new InterruptedError(name));
+    if (ENDING_SIGNALS.includes(name)) stop.abort(new InterruptedError(name));
   });
   const connection = await openConnection(call, io);
   const operator = getOperator(io, connection.facts.fqdn);

@@ -1,4 +1,5 @@
-import { clean, computeDisplayWidth } from "../base/text.ts";
+import { computeDisplayWidth } from "../base/display-width.ts";
+import { clean } from "../base/text.ts";
 
 /** Renders a table for people. Columns are as wide as necessary, and cells are cleaned of control characters. */
 export function renderTextTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -19,31 +20,4 @@ export function renderTextTable(head: readonly string[], rows: readonly (readonl
 
 function padCell(cell: string, width: number): string {
   return cell + " ".repeat(Math.max(0, width - computeDisplayWidth(cell)));
-}
-
-/** Formats a JSON document for programs: one line, with the version of its format. */
-export function formatJsonDocument(document: object): string {
-  return formatJsonLine({ version: 1, ...document });
-}
-
-/** Formats one line of JSON. A bigint becomes decimal text. Characters that a terminal would interpret are escaped. */
-export function formatJsonLine(document: object): string {
-  return `${formatJsonText(document)}\n`;
-}
-
-/** Formats the text of `formatJsonLine` without the line end. */
-export function formatJsonText(document: object): string {
-  const toPlainValue = (_: string, value: unknown) => (typeof value === "bigint" ? String(value) : value);
-  return escapeInvisible(JSON.stringify(document, toPlainValue));
-}
-
-/** Escapes invisible characters, and characters that a terminal would interpret, in a JSON text. */
-export function escapeInvisible(text: string): string {
-  const unseen = /[\x7f-\x9f\u2028\u2029\p{Default_Ignorable_Code_Point}]/gu; // created on first use
-  return text.replace(unseen, escapeCharacter);
-}
-
-function escapeCharacter(char: string): string {
-  const units = char.split("").map((unit) => unit.charCodeAt(0).toString(16).padStart(4, "0"));
-  return units.map((unit) => `\\u${unit}`).join("");
 }

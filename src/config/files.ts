@@ -1,8 +1,8 @@
 import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { ConfigError } from "../base/errors.ts";
-import { findJsonFault } from "../base/json.ts";
 import { clean } from "../base/text.ts";
+import { parseConfigObject } from "./json-object.ts";
 
 /** The content and metadata of a file. */
 export interface FileContent {
@@ -74,7 +74,8 @@ function listConfigPaths(env: Env): string[] {
 function loadConfigFile(path: string, read: FileReader): ConfigFile | undefined {
   const file = readOrThrow(path, read);
   if (file === undefined) return undefined;
-  const settings = parseSettings(path, file.text.replace(/^\ufeff/, ""));
+  const text = file.text.replace(/^\ufeff/, "");
+  const settings = parseConfigObject(clean(path), text, '{"ttl": "30s"}');
   if (Object.hasOwn(settings, "password")) checkPrivate(path, file);
   return { path, settings };
 }
@@ -86,20 +87,6 @@ function readOrThrow(path: string, read: FileReader): FileContent | undefined {
     const { code = "unknown error" } = cause as NodeJS.ErrnoException;
     throw new ConfigError(`${clean(path)} cannot be read (${code})`, { cause });
   }
-}
-
-function parseSettings(path: string, text: string): Record<string, unknown> {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    // Without the parser's error as the cause: its message quotes the text, which may contain a password.
-    const { line, column, what } = findJsonFault(text) ?? { line: 1, column: 1, what: "it cannot be parsed" };
-    throw new ConfigError(`${clean(path)} is not JSON: line ${line}, column ${column}: ${what}`);
-  }
-  if (typeof value === "object" && value !== null && !Array.isArray(value))
-    return value as Record<string, unknown>;
-  throw new ConfigError(`${clean(path)} must contain a JSON object, such as {"ttl": "30s"}`);
 }
 
 function checkPrivate(path: string, { mode, uid }: FileContent): void {

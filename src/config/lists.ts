@@ -1,4 +1,4 @@
-import { parseJson } from "../base/parse-json.ts";
+import { isJsonObject, parseJson } from "../base/parse-json.ts";
 import { findMacroFault, type ParseResult } from "../base/text.ts";
 import { buildValueFault, type SettingKind } from "./setting-kinds.ts";
 
@@ -51,7 +51,7 @@ export const macros: SettingKind<MacroValues> = {
   name: "NAME=VALUE,...",
   parse(given) {
     const object = typeof given === "string" ? parsePairs(given) : given;
-    if (typeof object !== "object" || object === null || Array.isArray(object)) {
+    if (!isJsonObject(object)) {
       return buildValueFault(given, 'a set of macros such as {"DISKS": 4, "RACK": "r12"}');
     }
     for (const [name, value] of Object.entries(object)) {
@@ -85,8 +85,8 @@ export const keyBindings: SettingKind<KeyBindings> = {
 
 function isKeyBindings(given: unknown): given is KeyBindings {
   const isText = (one: unknown) => typeof one === "string";
-  if (typeof given !== "object" || given === null || Array.isArray(given)) return false;
-  return Object.values(given).every((keys) => isText(keys) || (Array.isArray(keys) && keys.every(isText)));
+  const isKeys = (keys: unknown) => isText(keys) || (Array.isArray(keys) && keys.every(isText));
+  return isJsonObject(given) && Object.values(given).every(isKeys);
 }
 
 function parsePairs(given: string): Record<string, number | string> | undefined {

@@ -1,7 +1,7 @@
 import type { Call, CommandIo } from "../commands/spec.ts";
 import type { CommandContext } from "../commands/store-command.ts";
 import type { Detail } from "../model/detail/detail.ts";
-import { EventLog } from "../model/events/index.ts";
+import { EventLog } from "../model/events/event-log.ts";
 import type { Subject } from "../model/views/view.ts";
 import { buildHints } from "./actions/hints.ts";
 import type { Keymap } from "./actions/keys/keymap.ts";

@@ -40,6 +40,13 @@ export interface ByteCodec<B> {
 }
 
 const RESULT = { equal: 0, greater: 1, less: 2, notEqual: 3 } as const;
+/** What is compared: its number, and the field with the value. */
+const COMPARED = {
+  create: [1, "create_revision"],
+  mod: [2, "mod_revision"],
+  value: [3, "value"],
+  session: [4, "lease"],
+} as const;
 const SORT_ORDER = { ascend: 1, descend: 2 } as const;
 const SORT_TARGET = { key: 0, create: 2, mod: 3 } as const;
 const FILTER = { puts: 1, deletes: 0 } as const; // etcd names the events to drop, the port those to keep
@@ -119,17 +126,9 @@ export class WireCodec<B> {
   }
 
   #encodeCompare(compare: Compare): object {
-    const common = { ...this.#toSpan(compare), result: RESULT[compare.is] };
-    switch (compare.target) {
-      case "create":
-        return { ...common, target: 1, create_revision: compare.value.toString() };
-      case "mod":
-        return { ...common, target: 2, mod_revision: compare.value.toString() };
-      case "value":
-        return { ...common, target: 3, value: this.#bytes.fromText(compare.value) };
-      case "session":
-        return { ...common, target: 4, lease: compare.value.toString() };
-    }
+    const [target, field] = COMPARED[compare.target];
+    const value = compare.target === "value" ? this.#bytes.fromText(compare.value) : compare.value.toString();
+    return { ...this.#toSpan(compare), result: RESULT[compare.is], target, [field]: value };
   }
 
   #encodeOp(op: Op): object {

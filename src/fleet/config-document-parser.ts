@@ -1,5 +1,6 @@
-import type { JsonFault } from "../base/json.ts";
-import { computeLineColumn, type JsonEntry, type JsonNode, parseJsonTree } from "../base/json-tree.ts";
+import type { Node } from "jsonc-parser";
+import * as jsonParser from "jsonc-parser";
+import { computeLineColumn, findJsonFault, type JsonFault } from "../base/json-fault.ts";
 import { findNameFault, findNearest, quoteText } from "../base/text.ts";
 import { type ConfigDocument, DOCUMENT_VERSION, type DocumentedResource } from "./config-document.ts";
 import { normalizeMembers, normalizeResource } from "./configuration.ts";
@@ -20,31 +21,39 @@ export function parseConfigDocument(
   text: string,
   checkTotal: TotalCheck,
 ): { value: ConfigDocument } | { faults: readonly JsonFault[] } {
-  const tree = parseJsonTree(text);
-  if ("fault" in tree) return { faults: [tree.fault] };
+  const fault = findJsonFault(text, jsonParser);
+  const root = jsonParser.parseTree(text);
+  if (fault !== undefined || root === undefined) return { faults: fault === undefined ? [] : [fault] };
   const reader = new ConfigDocumentParser(checkTotal);
-  const value = reader.parseRoot(tree.root);
+  const value = reader.parseRoot(root);
   if (reader.faults.length === 0) return { value };
-  const inOrder = reader.faults.toSorted((a, b) => a.at - b.at);
-  return { faults: inOrder.map(({ at, what }) => ({ ...computeLineColumn(text, at), what })) };
+  const inOrder = reader.faults.toSorted((a, b) => a.offset - b.offset);
+  return { faults: inOrder.map(({ offset, what }) => ({ ...computeLineColumn(text, offset), what })) };
+}
+
+/** A key of an object, its offset in the text, and its value. */
+interface DocumentEntry {
+  key: string;
+  offset: number;
+  node: Node;
 }
 
 /** Parses a JSON tree. Continues after a fault, so that the author sees all faults at once. */
 class ConfigDocumentParser {
-  readonly faults: { at: number; what: string }[] = [];
+  readonly faults: { offset: number; what: string }[] = [];
   readonly #checkTotal: TotalCheck;
 
   constructor(checkTotal: TotalCheck) {
     this.#checkTotal = checkTotal;
   }
 
-  parseRoot(root: JsonNode): ConfigDocument {
+  parseRoot(root: Node): ConfigDocument {
     const fields = this.#collectFields(root, "the document", ["version", "revision", "groups", "resources"]);
     const version = fields.get("version");
-    const isOurs = version?.kind === "scalar" && version.value === DOCUMENT_VERSION;
+    const isOurs = version?.value === DOCUMENT_VERSION;
     if (version !== undefined && !isOurs) this.#addFault(version, `the version must be ${DOCUMENT_VERSION}`);
     const [groups, resources] = [fields.get("groups"), fields.get("resources")];
-    if (root.kind === "object" && groups === undefined && resources === undefined)
+    if (root.type === "object" && groups === undefined && resources === undefined)
       this.#addFault(root, 'it has neither "groups" nor "resources"');
     return {
       groups: groups && this.#parseGroups(groups),
@@ -52,7 +61,7 @@ class ConfigDocumentParser {
     };
   }
 
-  #parseGroups(node: JsonNode): Map<string, readonly string[]> {
+  #parseGroups(node: Node): Map<string, readonly string[]> {
     const groups = new Map<string, readonly string[]>();
     for (const entry of this.#collectEntries(node, '"groups"')) {
       this.#checkName("group", entry.key, entry);
@@ -61,12 +70,13 @@ class ConfigDocumentParser {
     return groups;
   }
 
-  #parseMembers({ key, node }: JsonEntry): readonly string[] {
-    const items = node.kind === "list" ? node.items : [node];
+  #parseMembers({ key, node }: DocumentEntry): readonly string[] {
+    const items = node.type === "array" ? (node.children ?? []) : [node];
     const names = items.flatMap((item) => {
-      if (item.kind === "scalar" && typeof item.value === "string") {
-        this.#checkName("member", item.value, item);
-        return item.value;
+      const name: unknown = item.value;
+      if (typeof name === "string") {
+        this.#checkName("member", name, item);
+        return name;
       }
       this.#addFault(item, `group ${quoteText(key)}: a member must be a host or a group, in quotes`);
       return [];
@@ -74,11 +84,12 @@ class ConfigDocumentParser {
     return normalizeMembers(names);
   }
 
-  #parseResources(node: JsonNode): Map<string, DocumentedResource> {
+  #parseResources(node: Node): Map<string, DocumentedResource> {
     const resources = new Map<string, DocumentedResource>();
-    if (node.kind !== "list")
+    const items = node.type === "array" ? node.children : undefined;
+    if (items === undefined)
       this.#addFault(node, '"resources" must be a list of names, or of objects with a name');
-    for (const [index, item] of (node.kind === "list" ? node.items : []).entries()) {
+    for (const [index, item] of (items ?? []).entries()) {
       const named = this.#parseResource(item, index);
       if (named === undefined) continue;
       const [name, entry] = named;
@@ -88,22 +99,24 @@ class ConfigDocumentParser {
     return resources;
   }
 
-  #parseResource(item: JsonNode, index: number): [string, DocumentedResource] | undefined {
-    if (item.kind === "scalar" && typeof item.value === "string") {
-      this.#checkName("resource", item.value, item);
-      return [item.value, { isWhole: false, config: { order: index + 1 } }];
+  #parseResource(item: Node, index: number): [string, DocumentedResource] | undefined {
+    const alone: unknown = item.value;
+    if (typeof alone === "string") {
+      this.#checkName("resource", alone, item);
+      return [alone, { isWhole: false, config: { order: index + 1 } }];
     }
     const fields = this.#collectFields(item, "a resource", ["name", "total", "order", "note"]);
-    const name = fields.get("name");
-    if (name?.kind !== "scalar" || typeof name.value !== "string") {
-      if (item.kind === "object") this.#addFault(name ?? item, 'a resource needs a "name", in quotes');
+    const named = fields.get("name");
+    const name: unknown = named?.value;
+    if (named === undefined || typeof name !== "string") {
+      if (item.type === "object") this.#addFault(named ?? item, 'a resource needs a "name", in quotes');
       return undefined;
     }
-    this.#checkName("resource", name.value, name);
-    return [name.value, { isWhole: true, config: this.#parseConfig(name.value, fields) }];
+    this.#checkName("resource", name, named);
+    return [name, { isWhole: true, config: this.#parseConfig(name, fields) }];
   }
 
-  #parseConfig(name: string, fields: ReadonlyMap<string, JsonNode>): ResourceConfig {
+  #parseConfig(name: string, fields: ReadonlyMap<string, Node>): ResourceConfig {
     const [total, order, note] = ["total", "order", "note"].map((field) => fields.get(field));
     const config = {
       ...(total && { total: this.#parseTotal(name, total) }),
@@ -113,8 +126,8 @@ class ConfigDocumentParser {
     return normalizeResource(config);
   }
 
-  #parseTotal(name: string, node: JsonNode): string {
-    const value = node.kind === "scalar" ? node.value : null;
+  #parseTotal(name: string, node: Node): string {
+    const value: unknown = node.value;
     if (typeof value !== "number" && typeof value !== "string") {
       this.#addFault(node, "a total must be a number, or an expression over macros in quotes");
       return "";
@@ -124,52 +137,58 @@ class ConfigDocumentParser {
     return String(value);
   }
 
-  #parseOrder(node: JsonNode): number {
-    const value = node.kind === "scalar" ? node.value : null;
+  #parseOrder(node: Node): number {
+    const value: unknown = node.value;
     if (Number.isSafeInteger(value)) return value as number;
     this.#addFault(node, "an order must be a whole number");
     return 0;
   }
 
-  #parseNote(node: JsonNode): string {
-    const value = node.kind === "scalar" ? node.value : null;
+  #parseNote(node: Node): string {
+    const value: unknown = node.value;
     if (typeof value === "string" && value.length <= LONGEST_NOTE) return value;
     this.#addFault(node, `a note must be a string of at most ${LONGEST_NOTE} characters`);
     return "";
   }
 
   /** Collects the fields of an object. Fields other than the known ones are faults. */
-  #collectFields(node: JsonNode, what: string, known: readonly string[]): Map<string, JsonNode> {
-    const fields = new Map<string, JsonNode>();
-    for (const { key, at, node: value } of this.#collectEntries(node, what)) {
+  #collectFields(node: Node, what: string, known: readonly string[]): Map<string, Node> {
+    const fields = new Map<string, Node>();
+    for (const { key, offset, node: value } of this.#collectEntries(node, what)) {
       if (known.includes(key)) fields.set(key, value);
-      else this.faults.push({ at, what: describeUnknownField(key, what, known) });
+      else this.faults.push({ offset, what: describeUnknownField(key, what, known) });
     }
     return fields;
   }
 
   /** Collects the entries of an object. A duplicate key is a fault. */
-  #collectEntries(node: JsonNode, what: string): readonly JsonEntry[] {
-    if (node.kind !== "object") {
+  #collectEntries(node: Node, what: string): readonly DocumentEntry[] {
+    if (node.type !== "object") {
       this.#addFault(node, `${what} must be an object, in braces`);
       return [];
     }
+    const entries = (node.children ?? []).flatMap(toEntry);
     const seen = new Set<string>();
-    for (const { key, at } of node.entries) {
-      if (seen.has(key)) this.#addFault({ at }, `${quoteText(key)} is listed twice`);
+    for (const { key, offset } of entries) {
+      if (seen.has(key)) this.#addFault({ offset }, `${quoteText(key)} is listed twice`);
       seen.add(key);
     }
-    return node.entries;
+    return entries;
   }
 
-  #checkName(what: string, name: string, where: { at: number }): void {
+  #checkName(what: string, name: string, where: { offset: number }): void {
     const fault = findNameFault(name);
     if (fault !== undefined) this.#addFault(where, `${what} ${quoteText(name)} cannot be used: ${fault}`);
   }
 
-  #addFault({ at }: { at: number }, what: string): void {
-    this.faults.push({ at, what });
+  #addFault({ offset }: { offset: number }, what: string): void {
+    this.faults.push({ offset, what });
   }
+}
+
+/** Converts a property of an object. Its children are the key and the value. */
+function toEntry({ children: [key, node] = [] }: Node): DocumentEntry[] {
+  return key === undefined || node === undefined ? [] : [{ key: key.value, offset: key.offset, node }];
 }
 
 function describeUnknownField(key: string, what: string, known: readonly string[]): string {

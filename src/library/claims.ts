@@ -1,6 +1,7 @@
 import { basename } from "node:path";
 import * as v from "valibot";
 import { UsageError } from "../base/errors.ts";
+import { waitForAbort } from "../base/wait.ts";
 import { parseLeases } from "../fleet/lease-spec.ts";
 import { validateName } from "../protocol/names.ts";
 import { acquireClaim, type HeldClaim } from "../work/run/hold/held-claim.ts";
@@ -38,7 +39,7 @@ export async function acquire(connection: LibraryConnection, options: ParsedOpti
     const signals = options.signal === undefined ? [] : [options.signal];
     const either = AbortSignal.any([closing.signal, ...signals]);
     const claim = await translated(() => acquireClaim(connection.ports, request, either));
-    return await HeldImpl.hold(connection, claim, request);
+    return await connection.adoptOrEnd(new HeldImpl(connection, claim, request), () => claim.release());
   } finally {
     connection.drop(waiting);
   }
@@ -55,26 +56,7 @@ class HeldImpl implements Held {
   readonly #terminationTimeout: number;
   #work: Promise<unknown> | undefined;
 
-  /**
-   * Registers a granted claim with the connection.
-   * @throws ClosedError if the connection was closed during the claim; the claim is then freed
-   */
-  static async hold(
-    connection: LibraryConnection,
-    claim: HeldClaim,
-    request: ClaimRequest,
-  ): Promise<HeldImpl> {
-    const held = new HeldImpl(connection, claim, request);
-    try {
-      connection.adopt(held);
-      return held;
-    } catch (error) {
-      await claim.release();
-      throw error;
-    }
-  }
-
-  private constructor(connection: LibraryConnection, claim: HeldClaim, request: ClaimRequest) {
+  constructor(connection: LibraryConnection, claim: HeldClaim, request: ClaimRequest) {
     this.#connection = connection;
     this.#claim = claim;
     this.#terminationTimeout = request.terminationTimeout;
@@ -143,11 +125,6 @@ class HeldImpl implements Held {
     );
     throw this.signal.reason;
   }
-}
-
-function waitForAbort(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }
 
 /** @throws UsageError, ConfigError */

@@ -71,6 +71,21 @@ export class LibraryConnection {
     this.#open.add(one);
   }
 
+  /**
+   * Registers a part that was opened while the connection may have been closed.
+   * @param end  ends the part in that case
+   * @throws ClosedError
+   */
+  async adoptOrEnd<T extends Closable>(one: T, end: () => Promise<void>): Promise<T> {
+    try {
+      this.adopt(one);
+      return one;
+    } catch (error) {
+      await end();
+      throw error;
+    }
+  }
+
   drop(one: Closable): void {
     this.#open.delete(one);
   }

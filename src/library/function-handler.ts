@@ -1,5 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import { clean } from "../base/text.ts";
+import { waitForAbort } from "../base/wait.ts";
 import { type Handler, type ScheduledTask, TaskLost, type TaskResult } from "../work/worker/handler.ts";
 import { DURATION, parseArgument } from "./options-schema.ts";
 import type { TaskHandler, WorkerTask } from "./schedule-types.ts";
@@ -67,8 +68,7 @@ export class FunctionHandler implements Handler {
   }
 
   async #waitUntilLate(task: ScheduledTask, signal: AbortSignal): Promise<TaskResult> {
-    if (!signal.aborted)
-      await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+    await waitForAbort(signal);
     const left = Math.max(0, task.getHorizon() - this.#clock.now());
     await this.#clock.sleep(Math.min(this.#terminationTimeout, left));
     return { result: "failed", reason: "its handler did not end after its signal was aborted" };

@@ -31,25 +31,10 @@ export class PolledTaskSource implements TaskSource {
     const own = shared.openUnread(); // before the first read, so that changes during it are read again
     try {
       const poller = await translated(() => openPoller(connection, aliveTime, over.signal));
-      return await PolledTaskSource.#adoptSource(
-        connection,
-        new PolledTaskSource(connection, aliveTime, poller, own),
-      );
+      const source = new PolledTaskSource(connection, aliveTime, poller, own);
+      return await connection.adoptOrEnd(source, () => poller.close());
     } catch (error) {
       own.close();
-      throw error;
-    }
-  }
-
-  static async #adoptSource(
-    connection: LibraryConnection,
-    source: PolledTaskSource,
-  ): Promise<PolledTaskSource> {
-    try {
-      connection.adopt(source);
-      return source;
-    } catch (error) {
-      await source.#poller.close();
       throw error;
     }
   }

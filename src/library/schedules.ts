@@ -2,14 +2,20 @@ import * as v from "valibot";
 import { quoteText } from "../base/text.ts";
 import { validateName } from "../protocol/names.ts";
 import { getScheduleType, isPaused } from "../schedule/definition.ts";
+import { formatOperator } from "../work/operate/ports.ts";
 import {
-  addSchedule,
-  deleteSchedule,
-  modifySchedule,
-  pauseSchedule,
-  resumeSchedule,
-  triggerSchedule,
-} from "../work/schedules/schedule-operations.ts";
+  applyMutation,
+  type MutationOptions,
+  type ScheduleMutation,
+} from "../work/schedules/schedule-mutation.ts";
+import {
+  buildAddMutation,
+  buildDeleteMutation,
+  buildModifyMutation,
+  buildPauseMutation,
+  buildResumeMutation,
+  buildTriggerMutation,
+} from "../work/schedules/schedule-mutations.ts";
 import {
   readAllStoredSchedules,
   readStoredSchedules,
@@ -17,7 +23,7 @@ import {
 } from "../work/schedules/stored-schedules.ts";
 import type { LibraryConnection } from "./connection.ts";
 import { NotFoundError, translated } from "./errors.ts";
-import { INSTANT, parseOptions, pickDefined, TEXT } from "./options-schema.ts";
+import { INSTANT, parseOptions, TEXT } from "./options-schema.ts";
 import { PolledTaskSource } from "./polled-task-source.ts";
 import { ChangeTracker } from "./recent-changes.ts";
 import { applyChanges, buildDefinition } from "./schedule-definition.ts";
@@ -46,7 +52,7 @@ export class SchedulesImpl implements Schedules {
 
   async add(id: string, schedule: NewSchedule): Promise<Schedule> {
     const { definition, first } = buildDefinition(schedule);
-    await this.#change(id, () => addSchedule(this.#connection.ports, id, definition, first));
+    await this.#change(id, () => buildAddMutation(id, definition, first));
     return await this.get(id);
   }
 
@@ -66,29 +72,26 @@ export class SchedulesImpl implements Schedules {
   }
 
   async modify(id: string, changes: ScheduleChanges): Promise<Schedule> {
-    await this.#change(id, () =>
-      modifySchedule(this.#connection.ports, validateName("schedule", id), (before) =>
-        applyChanges(before, changes),
-      ),
-    );
+    await this.#change(id, () => buildModifyMutation([id], (before) => applyChanges(before, changes)));
     return await this.get(id);
   }
 
   async delete(id: string): Promise<void> {
-    await this.#change(id, () => deleteSchedule(this.#connection.ports, validateName("schedule", id)));
+    await this.#change(id, () => buildDeleteMutation([id]));
   }
 
   async pause(id: string, options: { until?: Instant; reason?: string } = {}): Promise<void> {
-    const how = pickDefined(parseOptions("pause", options, PAUSE_OPTIONS));
-    await this.#change(id, () => pauseSchedule(this.#connection.ports, validateName("schedule", id), how));
+    const { until, reason } = parseOptions("pause", options, PAUSE_OPTIONS);
+    const pause = { by: formatOperator(this.#connection.ports.operator), until, why: reason };
+    await this.#change(id, () => buildPauseMutation([id], pause), { reason });
   }
 
   async resume(id: string): Promise<void> {
-    await this.#change(id, () => resumeSchedule(this.#connection.ports, validateName("schedule", id)));
+    await this.#change(id, () => buildResumeMutation([id]));
   }
 
   async trigger(id: string): Promise<void> {
-    await this.#change(id, () => triggerSchedule(this.#connection.ports, validateName("schedule", id)));
+    await this.#change(id, () => buildTriggerMutation([id]));
   }
 
   open(options: PollOptions = {}): Promise<TaskSource> {
@@ -112,10 +115,13 @@ export class SchedulesImpl implements Schedules {
     return translated(call);
   }
 
-  /** Runs a change and records it, even if the call fails, because it may have been applied. */
-  async #change<T>(id: string, call: () => Promise<T>): Promise<T> {
+  /** Applies a change and records it, even if the call fails, because it may have been applied. */
+  async #change(id: string, build: () => ScheduleMutation, options?: MutationOptions): Promise<void> {
     try {
-      return await this.#callOpen(call);
+      await this.#callOpen(async () => {
+        validateName("schedule", id);
+        await applyMutation(this.#connection.ports, build(), options);
+      });
     } finally {
       this.#changes.recordChange(id);
     }

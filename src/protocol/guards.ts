@@ -1,7 +1,7 @@
 import type { Keys } from "./keys.ts";
 import type { QueueEntry, Ticket } from "./ticket.ts";
 import { serializeTicket } from "./ticket.ts";
-import type { Compare, Op, Txn } from "./txn.ts";
+import type { Compare, KeyRange, Op, Txn } from "./txn.ts";
 
 /** The data that a decision is based on. The transaction that applies the decision fails if this data has changed. */
 export interface ReadBasis {
@@ -24,12 +24,16 @@ export interface NewTicket {
  * If groups decide which drains apply, no group may be newer either.
  */
 function guardBasis(keys: Keys, basis: ReadBasis): Compare[] {
-  const notNewer = { target: "mod", is: "less", value: basis.revision + 1n } as const;
   return [
-    { ...keys.drains(), ...notNewer },
-    ...(basis.groupsMatter ? [{ ...keys.groups(), ...notNewer }] : []),
+    ...guardNotNewer(basis.revision, keys.drains()),
+    ...(basis.groupsMatter ? guardNotNewer(basis.revision, keys.groups()) : []),
     ...basis.config.map(({ key, modRevision }) => guardRevision(key, modRevision)),
   ];
+}
+
+/** Succeeds if no key of the ranges is newer than a revision. */
+export function guardNotNewer(revision: bigint, ...ranges: KeyRange[]): Compare[] {
+  return ranges.map((range) => ({ ...range, target: "mod", is: "less", value: revision + 1n }));
 }
 
 /** Succeeds if none of the keys exists, so that a claim that was already applied is not applied again. */
@@ -37,8 +41,8 @@ export function guardAbsent(ownKeys: readonly string[]): Compare[] {
   return ownKeys.map((key) => ({ key, target: "create", is: "equal", value: 0n }));
 }
 
-/** Succeeds if the queue entries are exactly as read. A reset request, another write or a deletion makes it fail. */
-export function guardUnchanged(entries: readonly QueueEntry[]): Compare[] {
+/** Succeeds if the keys, such as queue entries, are exactly as read. A reset request, another write or a deletion makes it fail. */
+export function guardUnchanged(entries: readonly Pick<QueueEntry, "key" | "modRevision">[]): Compare[] {
   return entries.map(({ key, modRevision }) => guardRevision(key, modRevision));
 }
 
@@ -55,6 +59,11 @@ export function guardOwned(entries: readonly QueueEntry[]): Compare[] {
 /** Succeeds if the key has this `mod_revision`. 0n means that the key must not exist. */
 export function guardRevision(key: string, value: bigint): Compare {
   return { key, target: "mod", is: "equal", value };
+}
+
+/** Builds the operations that delete keys. */
+export function deleteKeys(entries: readonly Pick<QueueEntry, "key">[]): Op[] {
+  return entries.map(({ key }) => ({ op: "delete", key }));
 }
 
 /** Builds the puts that store tickets under a session. */

@@ -1,3 +1,5 @@
+import { isJsonObject, parseObject } from "../base/parse-json.ts";
+
 /** Maximum number of runs in a lock's history. */
 export const HISTORY_LENGTH = 20;
 
@@ -26,28 +28,17 @@ export function appendPastRun(text: string | undefined, past: PastRun): string {
 
 /** Parses a lock's history, newest run first. Returns an empty list if the text is not a valid history. */
 export function parsePastRuns(text: string | undefined): PastRun[] {
-  if (text === undefined) return [];
-  try {
-    const value = JSON.parse(text);
-    return Array.isArray(value?.runs) ? value.runs.filter(isPastRun).slice(0, HISTORY_LENGTH) : [];
-  } catch {
-    return [];
-  }
+  const { runs } = parseObject(text ?? "");
+  return Array.isArray(runs) ? runs.filter(isPastRun).slice(0, HISTORY_LENGTH) : [];
 }
 
 function isPastRun(value: unknown): value is PastRun {
-  if (typeof value !== "object" || value === null) return false;
-  const past = value as Record<string, unknown>;
-  const texts = [past.run, past.host, past.command, past.token];
-  const numbers = [
-    past.pid,
-    past.enqueuedAt,
-    past.grantedAt,
-    past.endedAt,
-    past.waited,
-    past.held,
-    past.exit,
-  ];
-  const optional = [past.label, past.reason].filter((text) => text !== undefined);
-  return [...texts, ...optional].every((text) => typeof text === "string") && numbers.every(Number.isFinite);
+  if (!isJsonObject(value)) return false;
+  const { run, host, command, token, label = "", reason = "" } = value;
+  const { pid, enqueuedAt, grantedAt, endedAt, waited, held, exit } = value;
+  const isText = (one: unknown) => typeof one === "string";
+  return (
+    [run, host, command, token, label, reason].every(isText) &&
+    [pid, enqueuedAt, grantedAt, endedAt, waited, held, exit].every(Number.isFinite)
+  );
 }

@@ -1,5 +1,5 @@
 import { decodeName, encodeName } from "./names.ts";
-import { buildPrefixRange, type KeyRange } from "./txn.ts";
+import { buildPrefixRange } from "./txn.ts";
 
 /** The scopes that a drain can apply to. */
 export const DRAIN_SCOPES = ["lock", "resource", "host", "group", "all"] as const;
@@ -41,50 +41,10 @@ const NAMED_BY_COLLECTION: ReadonlyMap<string, (typeof NAMED)[keyof typeof NAMED
 export type QueueKind = "lock" | "resource";
 
 /** Builds and parses every key of signalbox. No other module joins a key with `/`. */
-export interface Keys {
-  readonly prefix: string;
-  lock(name: string, run: string): string;
-  resource(name: string, run: string): string;
-  resourceConfig(name: string): string;
-  group(name: string): string;
-  drain(scope: DrainScope, name: string): string;
-  host(fqdn: string): string;
-  history(lock: string): string;
-  audit(id: string): string;
-  schedule(id: string): string;
-  due(id: string): string;
-  /** @param scheduled  ms since the epoch; if occurrences may overlap, each one has its own key */
-  running(id: string, scheduled?: number): string;
-  outcomes(id: string): string;
-  worker(id: string): string;
-  /** Returns the range of the occurrences of one schedule that have their own key. */
-  getOccurrenceRange(id: string): Required<KeyRange>;
-  /** Returns the range of all tickets of one lock or resource. */
-  getQueueRange(kind: QueueKind, name: string): Required<KeyRange>;
-  locks(): Required<KeyRange>;
-  resources(): Required<KeyRange>;
-  resourceConfigs(): Required<KeyRange>;
-  groups(): Required<KeyRange>;
-  drains(): Required<KeyRange>;
-  hosts(): Required<KeyRange>;
-  histories(): Required<KeyRange>;
-  audits(): Required<KeyRange>;
-  schedules(): Required<KeyRange>;
-  dues(): Required<KeyRange>;
-  runnings(): Required<KeyRange>;
-  getOutcomesRange(): Required<KeyRange>;
-  workers(): Required<KeyRange>;
-  getFullRange(): Required<KeyRange>;
-  parse(key: string): ParsedKey;
-  /**
-   * Returns the queue that contains a key. Includes keys written by hand that have no run id, because they block the
-   * queue too.
-   */
-  parseQueueKey(key: string): { kind: QueueKind; name: string } | undefined;
-}
+export type Keys = ReturnType<typeof createKeys>;
 
 /** Creates the key builder for a prefix. @param prefix  begins and ends with `/`, printable ASCII */
-export function createKeys(prefix: string): Keys {
+export function createKeys(prefix: string) {
   const createKeyBuilder = (collection: string) => (name: string) =>
     `${prefix}${collection}${encodeName(name)}`;
   const createTicketKeyBuilder = (collection: string) => (name: string, run: string) =>
@@ -96,18 +56,22 @@ export function createKeys(prefix: string): Keys {
     resource: createTicketKeyBuilder("resources/"),
     resourceConfig: createKeyBuilder("config/resources/"),
     group: createKeyBuilder("config/groups/"),
-    drain: (scope, name) => `${prefix}drains/${scope}/${encodeName(name)}`,
+    drain: (scope: DrainScope, name: string) => `${prefix}drains/${scope}/${encodeName(name)}`,
     host: createKeyBuilder("hosts/"),
     history: createKeyBuilder("history/"),
     audit: createKeyBuilder("audit/"),
     schedule: createKeyBuilder("schedules/"),
     due: createKeyBuilder("due/"),
-    running: (id, scheduled) =>
+    /** @param scheduled  ms since the epoch; if occurrences may overlap, each one has its own key */
+    running: (id: string, scheduled?: number) =>
       `${prefix}running/${encodeName(id)}${scheduled === undefined ? "" : `/${scheduled}`}`,
     outcomes: createKeyBuilder("outcomes/"),
     worker: createKeyBuilder("workers/"),
-    getOccurrenceRange: (id) => buildPrefixRange(`${prefix}running/${encodeName(id)}/`),
-    getQueueRange: (kind, name) => buildPrefixRange(`${prefix}${kind}s/${encodeName(name)}/`),
+    /** Returns the range of the occurrences of one schedule that have their own key. */
+    getOccurrenceRange: (id: string) => buildPrefixRange(`${prefix}running/${encodeName(id)}/`),
+    /** Returns the range of all tickets of one lock or resource. */
+    getQueueRange: (kind: QueueKind, name: string) =>
+      buildPrefixRange(`${prefix}${kind}s/${encodeName(name)}/`),
     locks: createRangeBuilder("locks/"),
     resources: createRangeBuilder("resources/"),
     resourceConfigs: createRangeBuilder("config/resources/"),
@@ -122,12 +86,18 @@ export function createKeys(prefix: string): Keys {
     getOutcomesRange: createRangeBuilder("outcomes/"),
     workers: createRangeBuilder("workers/"),
     getFullRange: createRangeBuilder(""),
-    parse: (key) => (key.startsWith(prefix) ? parsePath(key.slice(prefix.length)) : { kind: "unknown" }),
-    parseQueueKey: (key) => (key.startsWith(prefix) ? parseQueuePath(key.slice(prefix.length)) : undefined),
+    parse: (key: string): ParsedKey =>
+      key.startsWith(prefix) ? parsePath(key.slice(prefix.length)) : { kind: "unknown" },
+    /**
+     * Returns the queue that contains a key. Includes keys written by hand that have no run id, because they block the
+     * queue too.
+     */
+    parseQueueKey: (key: string) =>
+      key.startsWith(prefix) ? parseQueuePath(key.slice(prefix.length)) : undefined,
   };
 }
 
-function parseQueuePath(path: string): ReturnType<Keys["parseQueueKey"]> {
+function parseQueuePath(path: string): { kind: QueueKind; name: string } | undefined {
   const [, collection, segment = ""] = /^(locks|resources)\/([^/]+)\//.exec(path) ?? [];
   const name = decodeName(segment);
   return collection === undefined || name === undefined

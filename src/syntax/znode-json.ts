@@ -1,4 +1,4 @@
-import { findJsonFault } from "../base/json.ts";
+import { parseJson } from "../base/parse-json.ts";
 
 /** A JSON object found in the output of ZooKeeper's shell. */
 interface ZnodeJson {
@@ -27,8 +27,7 @@ export function extractZnodeJson(printed: string): ZnodeJson | undefined {
 function findLastLine(lines: readonly string[], first: number): number | undefined {
   for (let last = first; last < lines.length; last++) {
     const end = lines[last]?.trimEnd() ?? "";
-    if (end.endsWith("}") && findJsonFault(lines.slice(first, last + 1).join("\n")) === undefined)
-      return last;
+    if (end.endsWith("}") && parseJson(lines.slice(first, last + 1).join("\n")) !== undefined) return last;
   }
   return undefined;
 }

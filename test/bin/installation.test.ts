@@ -57,6 +57,16 @@ test("the library names the missing package etcd3, and works without it", () => 
   });
 });
 
+test.each([
+  ["run", ["run", "--lock", "x", "--", "true"]],
+  ["ls", ["ls", "locks"]],
+  ["the console", ["console", "--once"]],
+])("%s locates the fault of a configuration file", (_what, args) => {
+  writeFileSync(join(folder, "config.json"), '{\n"ttl": oops}');
+  const { status, stderr } = startInstalled(args, { SIGNALBOX_CONFIG: join(folder, "config.json") });
+  expect({ status, stderr }).toEqual({ status: 78, stderr: expect.stringContaining("line 2, column") });
+});
+
 test("YAML files are read", () => {
   writeFileSync(join(folder, "worker.yaml"), "handlers: []\nconcurrency: many\n");
   const { status, stderr } = startInstalled(["worker", "--handlers", "worker.yaml"]);

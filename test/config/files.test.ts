@@ -1,3 +1,4 @@
+// Covers src/config/json-object.ts
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

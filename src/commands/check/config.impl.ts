@@ -1,8 +1,9 @@
 import { EXIT } from "../../base/errors.ts";
 import { describeConfig, resolveConfig } from "../../config/config.ts";
 import { findStrayVariables } from "../../config/scrub.ts";
+import { formatJsonDocument } from "../json-output.ts";
 import type { CommandExecutor } from "../spec.ts";
-import { formatJsonDocument, renderTextTable } from "../table.ts";
+import { renderTextTable } from "../table.ts";
 
 export const execute: CommandExecutor = async ({ flags, settings }, io) => {
   const rows = describeConfig(resolveConfig({ flags: settings, env: io.env }));

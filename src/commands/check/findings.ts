@@ -4,9 +4,9 @@ import { clean } from "../../base/text.ts";
 import { StoreError } from "../../etcd/store.ts";
 import type { Tone } from "../../model/views/view.ts";
 import type { FlagTable } from "../declare-command.ts";
+import { formatJsonDocument } from "../json-output.ts";
 import { detectOutputStyle, paintText } from "../see/paint.ts";
 import type { Call, CommandExecutor, CommandIo } from "../spec.ts";
-import { formatJsonDocument } from "../table.ts";
 
 /** Flags of every check command. */
 export const CHECK_FLAGS: FlagTable = {

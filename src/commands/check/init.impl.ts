@@ -6,8 +6,8 @@ import { createGuardianHost } from "../../process/host.ts";
 import { judgeAuthentication } from "../../work/check/authentication.ts";
 import { checkEtcd } from "../../work/check/etcd.ts";
 import { checkGuardian } from "../../work/check/guardian.ts";
+import { formatJsonDocument } from "../json-output.ts";
 import { createStoreCommand } from "../store-command.ts";
-import { formatJsonDocument } from "../table.ts";
 import { askWithoutUser } from "./ask-without-user.ts";
 import { formatFinding, toFindingJson } from "./findings.ts";
 

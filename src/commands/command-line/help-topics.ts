@@ -1,5 +1,5 @@
+import { formatJsonDocument } from "../json-output.ts";
 import { type Command, TOPICS } from "../spec.ts";
-import { formatJsonDocument } from "../table.ts";
 import { EXIT_CODES } from "./exit-codes.ts";
 import { renderHelpSection, wrapHelpText } from "./help.ts";
 

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { EXIT, SignalboxError } from "../../base/errors.ts";
-import type { JsonFault } from "../../base/json.ts";
+import type { JsonFault } from "../../base/json-fault.ts";
 import type { CommandIo } from "../spec.ts";
 
 /** Largest number of faults that are reported; further ones are only counted. */

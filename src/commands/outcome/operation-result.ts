@@ -1,4 +1,4 @@
-import type { JsonFault } from "../../base/json.ts";
+import type { JsonFault } from "../../base/json-fault.ts";
 import type { ConfigChange } from "../../fleet/config-changes.ts";
 import type { ConfigImpact } from "../../model/config-impact/impact.ts";
 import type { DrainExtent } from "../../model/preview/drain-extent.ts";

@@ -1,7 +1,7 @@
 import { clean } from "../../base/text.ts";
+import { formatJsonDocument } from "../json-output.ts";
 import { createMessagePrinter } from "../message-printer.ts";
 import type { Call, CommandIo } from "../spec.ts";
-import { formatJsonDocument } from "../table.ts";
 import type { ActionOutcome } from "./action-outcome.ts";
 import { toOutcomeJson } from "./outcome-json.ts";
 import { listOutcomeLines } from "./outcome-lines.ts";

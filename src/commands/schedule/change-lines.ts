@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { formatDuration } from "../../base/duration.ts";
 import { quoteShellWord } from "../../base/shell.ts";
 import { quoteText } from "../../base/text.ts";
@@ -58,7 +59,7 @@ function computeFieldChanges(before: Definition | undefined, after: Definition):
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after)])] as (keyof Definition)[];
   return names.flatMap((field) => {
     const [was, is] = [before?.[field], after[field]];
-    if (toCanonicalJson(was) === toCanonicalJson(is)) return [];
+    if (isDeepStrictEqual(was, is)) return [];
     return [{ field, before: formatField(field, was), after: formatField(field, is) }];
   });
 }
@@ -106,12 +107,4 @@ function formatNextDue(due: DueState | undefined): string {
 function findTriggeredTime(before: DueState | undefined, after: DueState | undefined): number | undefined {
   const old = new Set(before?.open.map(({ scheduled }) => scheduled));
   return after?.open.find(({ kind, scheduled }) => kind === "trigger" && !old.has(scheduled))?.scheduled;
-}
-
-function toCanonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_, part: unknown) =>
-    typeof part === "object" && part !== null && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : part,
-  );
 }

@@ -1,6 +1,6 @@
 import { quoteShellWord } from "../../base/shell.ts";
 import { quoteText } from "../../base/text.ts";
-import { retryUntilConnectTimeout } from "../../work/observe/ports.ts";
+import { commitWithRetries } from "../../work/observe/ports.ts";
 import type { PlannedChange } from "../../work/schedules/schedule-mutation.ts";
 import type { CommandContext } from "../store-command.ts";
 
@@ -31,14 +31,9 @@ export async function listMissingGroupNotes(
 /**
  * Reads which groups exist. Returns an empty list on an error: a role may have access to schedules but not to groups.
  */
-async function readGroupPresence(
-  { store, keys, ...context }: CommandContext,
-  groups: readonly string[],
-): Promise<boolean[]> {
-  const success = groups.map((group) => ({ op: "range", key: keys.group(group) }) as const);
-  const read = (call: AbortSignal) => store.commitTxn({ compare: [], success, failure: [] }, call);
-  const answer = await retryUntilConnectTimeout({ store, keys, ...context }, read, context.signal).catch(
-    () => undefined,
-  );
+async function readGroupPresence(context: CommandContext, groups: readonly string[]): Promise<boolean[]> {
+  const success = groups.map((group) => ({ op: "range", key: context.keys.group(group) }) as const);
+  const txn = { compare: [], success, failure: [] };
+  const answer = await commitWithRetries(context, txn, context.signal).catch(() => undefined);
   return answer?.results.map((result) => result.op === "range" && result.kvs.length > 0) ?? [];
 }

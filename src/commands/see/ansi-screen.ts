@@ -1,4 +1,4 @@
-import { computeStyledWidth } from "../../base/text.ts";
+import { computeStyledWidth } from "../../base/display-width.ts";
 import type { CommandIo } from "../spec.ts";
 
 const ENTER = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[H\x1b[J"; // the alternate screen, empty, without cursor and line wrap

@@ -1,4 +1,5 @@
-import { clean, computeDisplayWidth } from "../../base/text.ts";
+import { computeDisplayWidth } from "../../base/display-width.ts";
+import { clean } from "../../base/text.ts";
 import type { Detail, DetailRow, DetailTarget, Fact, Section } from "../../model/detail/detail.ts";
 import type { TableColumn } from "../../model/views/view.ts";
 import { buildGridSpans } from "./grid.ts";

@@ -1,4 +1,4 @@
-import { computeDisplayWidth } from "../../base/text.ts";
+import { computeDisplayWidth } from "../../base/display-width.ts";
 
 /** A column and the texts of its cells, escaped for a terminal. */
 export interface TextColumn {

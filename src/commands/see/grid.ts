@@ -1,4 +1,5 @@
-import { clean, computeDisplayWidth } from "../../base/text.ts";
+import { cleanToWidth, computeDisplayWidth } from "../../base/display-width.ts";
+import { clean } from "../../base/text.ts";
 import type { TableColumn, Tone } from "../../model/views/view.ts";
 import { type FittedColumn, fitColumns, GAP, type TextColumn } from "./fit-columns.ts";
 import { type OutputStyle, paintSpans, type TextSpan, trimSpans } from "./paint.ts";
@@ -137,7 +138,7 @@ function placeColumns<R>(strips: readonly GridColumn<R>[], width: number | undef
 function buildCell<R>(strip: FittedColumn<GridColumn<R>>, at: number): TextSpan {
   const text = strip.texts[at] ?? "";
   const role = text === "" ? "quiet" : (strip.tones[at] ?? "plain");
-  return { text: padCell(strip, clean(text, strip.width) || "-"), role };
+  return { text: padCell(strip, cleanToWidth(text, strip.width) || "-"), role };
 }
 
 function padCell<R>({ column, width }: FittedColumn<GridColumn<R>>, text: string): string {
@@ -155,5 +156,5 @@ function formatLinesBelow<R>({ column, texts }: GridColumn<R>, at: number, style
   const available = Math.max(1, (style.width ?? Number.POSITIVE_INFINITY) - INDENT);
   if (column.below === "sentence") return wrapText(text, available).map((line) => indent + line);
   const line = `${style.arrow} ${text}`;
-  return [indent + (style.isClipped ? clean(line, available) : line)];
+  return [indent + (style.isClipped ? cleanToWidth(line, available) : line)];
 }

@@ -1,4 +1,4 @@
-import { clean, computeDisplayWidth } from "../../base/text.ts";
+import { cleanToWidth, computeDisplayWidth } from "../../base/display-width.ts";
 
 /** Wraps a clean text between words. A word that is longer than a line is cut. */
 export function wrapText(text: string, columns: number): string[] {
@@ -8,8 +8,8 @@ export function wrapText(text: string, columns: number): string[] {
     const longer = line === "" ? word : `${line} ${word}`;
     if (line !== "" && computeDisplayWidth(longer) > columns) {
       lines.push(line);
-      line = clean(word, columns);
-    } else line = clean(longer, columns);
+      line = cleanToWidth(word, columns);
+    } else line = cleanToWidth(longer, columns);
   }
   return line === "" ? lines : [...lines, line];
 }

@@ -1,4 +1,4 @@
-import { computeDisplayWidth } from "../../base/text.ts";
+import { computeDisplayWidth } from "../../base/display-width.ts";
 
 /** The usage text, printed for invalid lines. */
 export const USAGE = `Usage: perfectsched [options] <command>

@@ -1,6 +1,6 @@
 import { ConfigError } from "../../base/errors.ts";
-import { findJsonFault } from "../../base/json.ts";
 import { clean, quoteText } from "../../base/text.ts";
+import { parseConfigObject } from "../../config/json-object.ts";
 import { findSwitchmanLevel, LEVELS, type SwitchmanLevel } from "./levels.ts";
 
 /** The default configuration file. */
@@ -29,7 +29,8 @@ export interface SwitchmanConfig {
  */
 export function parseSwitchmanConfig(path: string, text: string): SwitchmanConfig {
   const where = clean(path);
-  const fields = parseObject(where, text);
+  const json = text.replace(/^\ufeff/, "");
+  const fields = parseConfigObject(where, json, '{"prefix": "/myproject/switchman"}');
   const { prefix, etcdhosts, etcdprefix, logfile, loglevel } = fields;
   checkHosts(where, fields);
   if (!isTruthyInPerl(prefix)) throw new ConfigError(`prefix is not defined in ${where}`);
@@ -43,20 +44,6 @@ export function parseSwitchmanConfig(path: string, text: string): SwitchmanConfi
     resourcesWaitTimeout: parseWholeSeconds(where, "resources_wait_timeout", fields) ?? 0,
     terminationTimeout: parseWholeSeconds(where, "termination_timeout", fields),
   };
-}
-
-function parseObject(where: string, text: string): Record<string, unknown> {
-  const json = text.replace(/^\ufeff/, "");
-  let value: unknown;
-  try {
-    value = JSON.parse(json);
-  } catch {
-    const { line, column, what } = findJsonFault(json) ?? { line: 1, column: 1, what: "it cannot be parsed" };
-    throw new ConfigError(`${where} is not JSON: line ${line}, column ${column}: ${what}`);
-  }
-  if (typeof value === "object" && value !== null && !Array.isArray(value))
-    return value as Record<string, unknown>;
-  throw new ConfigError(`${where} must contain a JSON object, such as {"prefix": "/myproject/switchman"}`);
 }
 
 function checkHosts(where: string, { zkhosts, etcdhosts }: Record<string, unknown>): void {

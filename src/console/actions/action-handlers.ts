@@ -1,4 +1,4 @@
-import { clean } from "../../base/text.ts";
+import { cleanToWidth } from "../../base/display-width.ts";
 import { ROW_COMMANDS } from "../../commands/registry/registry.ts";
 import { focusNext, focusOn, switchTab } from "../navigation/focus.ts";
 import { clearMarks, markRange, toggleMark } from "../navigation/marks.ts";
@@ -107,7 +107,7 @@ function createHandlers<const Id extends string>(
 function quit(app: JobAccess & StateUpdates & TerminalControl & ToastAccess): void {
   const [first, ...more] = app.jobs.running;
   if (first === undefined || app.state.toast?.asks === "quit") return app.quit();
-  const what = more.length === 0 ? `${clean(first.title, 24)} is` : `${more.length + 1} jobs are`;
+  const what = more.length === 0 ? `${cleanToWidth(first.title, 24)} is` : `${more.length + 1} jobs are`;
   app.showToast(`${what} running; press again to quit anyway`, "problem", () => app.jobs.running.length > 0);
   app.update(({ toast, ...state }) => ({ ...state, toast: toast && { ...toast, asks: "quit" } }));
 }

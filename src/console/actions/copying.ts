@@ -1,5 +1,5 @@
 import { quoteShellWord } from "../../base/shell.ts";
-import { formatJsonDocument } from "../../commands/table.ts";
+import { formatJsonDocument } from "../../commands/json-output.ts";
 import { buildRerunSection } from "../../model/detail/queue.ts";
 import type { Subject } from "../../model/views/view.ts";
 import { getChosenSubjects } from "../navigation/marks.ts";

@@ -14,7 +14,6 @@ import { parseRowFilter } from "../../model/views/filter.ts";
 import { parseSortOrder, type SortCache, type SortOrder, sortViewRows } from "../../model/views/sort.ts";
 import type { AnyView, Subject, TableColumn } from "../../model/views/view.ts";
 import type { RowList } from "../state/cursor.ts";
-import { ColumnWidths } from "./column-widths.ts";
 
 /** Filter and order of a table. */
 export interface TableOptions {
@@ -28,71 +27,44 @@ export interface TableRows {
   rows: readonly (readonly TextSpan[])[];
 }
 
-/** A view over successive snapshots, without the type of its rows. */
-export interface ConsoleTable extends RowList {
+/** A view over successive snapshots. */
+export class ConsoleTable implements RowList {
   readonly id: ViewId;
-  readonly brief: string;
-  /** What to do when there are no rows. */
-  readonly empty: string;
-  readonly columns: readonly { id: string; title: string }[];
-  /** The active order. */
-  readonly order: SortOrder;
-  /** Sentences that concern all rows. */
-  readonly remarks: readonly string[];
-  /** Computes the rows from a snapshot. Cheap if nothing has changed. */
-  update(snapshot: Snapshot, wall: number, options: TableOptions): void;
-  getSubjectAt(index: number): Subject | undefined;
-  findSubject(key: string): Subject | undefined;
-  /** The row as JSON output. */
-  getJsonAt(index: number): object | undefined;
-  /** All columns of a row with their titles; empty ones are left out. */
-  getFactsAt(index: number, wall: number): { label: string; value: string }[];
-  /** @param window  index of the first row, and number of rows */
-  buildRows(
-    window: { top: number; height: number },
-    wall: number,
-    look: OutputStyle & { width: number },
-  ): TableRows;
-}
-
-export function createTable(id: ViewId): ConsoleTable {
-  return VIEWS[id]((view) => new ViewTable(view));
-}
-
-class ViewTable<R extends object> implements ConsoleTable {
-  readonly #view: AnyView<R>;
-  readonly #widths = new ColumnWidths();
+  readonly #view: AnyView<object>;
+  /** The largest width of each column, so that columns do not move while data changes or the user scrolls. */
+  readonly #widths = new Map<string, number>();
+  /** What the user looks at. Another view, filter or order may have other widths. */
+  #shown = "";
   #options: TableOptions = { filter: "", order: undefined };
-  #kept: RowCache<R>;
-  #source: readonly R[] | undefined;
-  #weights: SortCache<R> = new WeakMap();
-  #rows: readonly R[] = [];
+  #kept: RowCache<object>;
+  #source: readonly object[] | undefined;
+  #weights: SortCache<object> = new WeakMap();
+  #rows: readonly object[] = [];
+  /** Sentences that concern all rows. */
   remarks: readonly string[] = [];
 
-  constructor(view: AnyView<R>) {
-    this.#view = view;
+  constructor(id: ViewId) {
+    this.id = id;
+    this.#view = VIEWS[id];
     this.#kept = this.#createKeptRows();
   }
 
-  get id(): ViewId {
-    return this.#view.id as ViewId;
-  }
-  get brief(): string {
-    return this.#view.brief;
-  }
+  /** What to do when there are no rows. */
   get empty(): string {
     return this.#view.empty;
   }
-  get columns(): readonly TableColumn<R>[] {
+  get columns(): readonly TableColumn<object>[] {
     return this.#view.columns;
   }
   get length(): number {
     return this.#rows.length;
   }
+  /** The active order. */
   get order(): SortOrder {
     return this.#options.order ?? parseSortOrder(this.#view.sort);
   }
 
+  /** Computes the rows from a snapshot. Cheap if nothing has changed. */
   update(snapshot: Snapshot, wall: number, options: TableOptions): void {
     const isOther = options.filter !== this.#options.filter;
     const isOrdered = options.order === this.#options.order;
@@ -125,11 +97,13 @@ class ViewTable<R extends object> implements ConsoleTable {
     return this.getSubjectAt(this.findIndex(key, 0));
   }
 
+  /** Returns the row as JSON output. */
   getJsonAt(index: number): object | undefined {
     const row = this.#rows[index];
     return row && this.#view.toJson(row);
   }
 
+  /** Returns all columns of a row with their titles; empty ones are left out. */
   getFactsAt(index: number, wall: number): { label: string; value: string }[] {
     const row = this.#rows[index];
     if (row === undefined) return [];
@@ -140,21 +114,28 @@ class ViewTable<R extends object> implements ConsoleTable {
     return facts.filter(({ value }) => value.trim() !== "");
   }
 
+  /** @param window  index of the first row, and number of rows */
   buildRows(
-    { top, height }: { top: number; height: number },
+    window: { top: number; height: number },
     wall: number,
     look: OutputStyle & { width: number },
   ): TableRows {
-    const rows = this.#rows.slice(top, top + height);
+    const rows = this.#rows.slice(window.top, window.top + window.height);
     const strips = this.#buildStrips(rows, wall, look);
     const shown = fitColumns(strips, look.width, false);
-    this.#widths.keep(shown);
+    for (const { column, width } of shown) this.#widths.set(column.id, width);
     return { head: buildHeadSpans(shown, look), rows: rows.map((_, at) => buildRowSpans(shown, at, look)) };
   }
 
   /** Columns that have shown a value once stay visible and do not get narrower while the user looks at them. */
-  #buildStrips(rows: readonly R[], wall: number, look: OutputStyle & { width: number }): GridColumn<R>[] {
-    this.#widths.begin(`${look.width} ${this.#options.filter} ${JSON.stringify(this.order)}`);
+  #buildStrips(
+    rows: readonly object[],
+    wall: number,
+    look: OutputStyle & { width: number },
+  ): GridColumn<object>[] {
+    const shown = `${look.width} ${this.#options.filter} ${JSON.stringify(this.order)}`;
+    if (shown !== this.#shown) this.#widths.clear();
+    this.#shown = shown;
     const all = this.#view.columns.filter(({ priority }) => priority < ON_DEMAND);
     const strips = all.map((column) => buildGridColumn(column, rows, wall, look));
     const filled = strips.filter(
@@ -163,7 +144,7 @@ class ViewTable<R extends object> implements ConsoleTable {
     return filled.map((strip) => ({
       ...strip,
       title: strip.title + this.#formatOrderMark(strip.column.id, look),
-      least: this.#widths.getWidth(strip.column.id),
+      least: this.#widths.get(strip.column.id),
     }));
   }
 
@@ -173,7 +154,7 @@ class ViewTable<R extends object> implements ConsoleTable {
     return ` ${this.order.descending ? down : up}`;
   }
 
-  #createKeptRows(): RowCache<R> {
+  #createKeptRows(): RowCache<object> {
     const filter = parseRowFilter(this.#options.filter);
     const limit = Number.POSITIVE_INFINITY;
     return new RowCache(this.#view, { filter, order: undefined, columns: undefined, limit, all: true });

@@ -1,4 +1,4 @@
-import { clean } from "../../base/text.ts";
+import { cleanToWidth } from "../../base/display-width.ts";
 
 const MOST = 500;
 
@@ -21,6 +21,6 @@ export class ScreenLog {
   add(text: string): void {
     this.#keep(text);
     const time = new Date(this.#wall()).toISOString().slice(11, 19);
-    this.#lines = [`${time} ${clean(text, 2000)}`, ...this.#lines].slice(0, MOST);
+    this.#lines = [`${time} ${cleanToWidth(text, 2000)}`, ...this.#lines].slice(0, MOST);
   }
 }

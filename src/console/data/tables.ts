@@ -1,5 +1,5 @@
 import type { PanelId, TabId } from "../state/console-state.ts";
-import { type ConsoleTable, createTable } from "./console-table.ts";
+import { ConsoleTable } from "./console-table.ts";
 
 /** Tables by where they are shown, each created on first use. */
 export class Tables {
@@ -17,7 +17,7 @@ export class Tables {
   #getOrCreate(key: string, id: TabId): ConsoleTable {
     const known = this.#known.get(key);
     if (known !== undefined) return known;
-    const table = createTable(id);
+    const table = new ConsoleTable(id);
     this.#known.set(key, table);
     return table;
   }

@@ -1,6 +1,6 @@
 import { Box, Text } from "ink";
 import type { ReactNode } from "react";
-import { clean } from "../../base/text.ts";
+import { cleanToWidth } from "../../base/display-width.ts";
 import type { Hint, OverlayModel } from "../parts/overlay.ts";
 import { computeCellsWidth, type RowCell } from "../theme/cells.ts";
 import { Row, Span } from "../theme/Row.tsx";
@@ -19,7 +19,7 @@ export function OverlayFrame({ model: { title, hints, width, tone }, height, chi
   const [topLeft, topRight, bottomLeft, bottomRight] = useTheme().signs.corners;
   const role = tone === "danger" ? "danger" : "border";
   const head: RowCell = {
-    text: ` ${clean(title, width)} `,
+    text: ` ${cleanToWidth(title, width)} `,
     role: tone === "danger" ? "danger" : "titleFocused",
   };
   const keys = buildHintCells(hints);

@@ -1,3 +1,4 @@
+import { cleanToWidth } from "../../base/display-width.ts";
 import { EXIT } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
 import { wrapProseLines } from "../../commands/see/detail.ts";
@@ -48,7 +49,7 @@ export function openOutput(
   const stop = new AbortController();
   let code: number | undefined;
   const overlay: TextOverlay = new TextOverlay({
-    title: clean(title, 60),
+    title: cleanToWidth(title, 60),
     buildRows: (width) => {
       const rows = wrapProseLines(lines, app.theme.createLook(width)).map((line) => createRow(line));
       if (code === undefined) return [...rows, createRow(app.theme.signs.ellipsis, "quiet")];
@@ -80,7 +81,7 @@ function isRefused(job: ConsoleJob | undefined): boolean {
 export function openJob(app: OutputParts, id: number): void {
   const findJob = () => app.jobs.list.find((job) => job.id === id);
   const overlay: TextOverlay = new TextOverlay({
-    title: clean(findJob()?.title ?? "", 60),
+    title: cleanToWidth(findJob()?.title ?? "", 60),
     buildRows: (width) => {
       const job = findJob();
       if (job === undefined) return [];

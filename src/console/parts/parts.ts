@@ -1,6 +1,6 @@
 import type { CommandContext } from "../../commands/store-command.ts";
 import type { Detail } from "../../model/detail/detail.ts";
-import type { EventLog } from "../../model/events/index.ts";
+import type { EventLog } from "../../model/events/event-log.ts";
 import type { Subject } from "../../model/views/view.ts";
 import type { Keymap } from "../actions/keys/keymap.ts";
 import type { ConsoleTable } from "../data/console-table.ts";

@@ -1,4 +1,4 @@
-import { clean, computeDisplayWidth } from "../../base/text.ts";
+import { cleanToWidth, computeDisplayWidth } from "../../base/display-width.ts";
 import type { StyleRole } from "./roles.ts";
 
 /** A piece of a row: clean text, and the role that it is styled by. Without a role it is left as it is. */
@@ -45,7 +45,8 @@ export function truncateCells(cells: readonly RowCell[], width: number): readonl
   let room = width;
   for (const cell of cells) {
     const own = computeDisplayWidth(cell.text);
-    if (own >= room) return [...kept, { ...cell, text: clean(`${cell.text}${" ".repeat(room)}`, room) }];
+    if (own >= room)
+      return [...kept, { ...cell, text: cleanToWidth(`${cell.text}${" ".repeat(room)}`, room) }];
     kept.push(cell);
     room -= own;
   }

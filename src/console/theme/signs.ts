@@ -1,4 +1,4 @@
-import { computeDisplayWidth } from "../../base/text.ts";
+import { computeDisplayWidth } from "../../base/display-width.ts";
 import type { Tone } from "../../model/views/view.ts";
 
 /** All characters on the screen that are not text. */

@@ -1,4 +1,4 @@
-import { computeStyledWidth } from "../../base/text.ts";
+import { computeStyledWidth } from "../../base/display-width.ts";
 import type { OutputStyle } from "../../commands/see/paint.ts";
 import { ansi, dark, light, mono } from "./palettes.ts";
 import { ROLES, type StyleRole, type ThemePalette } from "./roles.ts";

@@ -54,9 +54,7 @@ export class CallInterceptor {
           "unavailable",
           "elsewhere",
           `${this.#endpoint}: ${details}${getCertificateHint(details)}`,
-          {
-            cause: thrown,
-          },
+          { cause: thrown },
         );
       }
       return createStatusError(this.#endpoint, code, details, thrown);

@@ -31,11 +31,9 @@ export async function readMemberMetrics(
   signal: AbortSignal,
 ): Promise<MemberMetrics> {
   try {
-    const before = wall();
-    const { text, date } = await fetchText(`${url}/metrics`, tls, signal);
+    const { text, clock } = await fetchText(`${url}/metrics`, tls, wall, signal);
     const quota = Number(/^etcd_server_quota_backend_bytes (\S+)$/m.exec(text)?.[1]);
     const version = /^etcd_server_version\{server_version="([^"]+)"\} 1$/m.exec(text)?.[1];
-    const clock = computeClockOffset(date, before, wall());
     return { version, quota: quota > 0 ? quota : undefined, clock };
   } catch {
     return NOTHING;
@@ -54,16 +52,14 @@ export async function readMemberClock(
   signal: AbortSignal,
 ): Promise<MemberMetrics["clock"]> {
   try {
-    const before = wall();
-    const { date } = await fetchText(`${url}/version`, tls, signal);
-    return computeClockOffset(date, before, wall());
+    return (await fetchText(`${url}/version`, tls, wall, signal)).clock;
   } catch {
     return undefined;
   }
 }
 
 /**
- * @param date  ms since the epoch, truncated to whole seconds
+ * @param date  the Date header, ms since the epoch, truncated to whole seconds; NaN when it is missing
  * @param before  local wall clock before the request
  * @param after  local wall clock after the response
  */
@@ -71,12 +67,13 @@ function computeClockOffset(date: number, before: number, after: number): Member
   return Number.isNaN(date) ? undefined : { least: date - after, most: date + 999 - before };
 }
 
-/** @returns `date`: the Date header, ms since the epoch, truncated to whole seconds; NaN when it is missing */
 function fetchText(
   url: string,
   tls: TlsOptions | undefined,
+  wall: () => number,
   signal: AbortSignal,
-): Promise<{ text: string; date: number }> {
+): Promise<Pick<MemberMetrics, "clock"> & { text: string }> {
+  const before = wall();
   const ended = AbortSignal.any([signal, AbortSignal.timeout(WITHIN)]);
   const isSecure = url.startsWith("https:");
   const secure = isSecure && {
@@ -96,8 +93,8 @@ function fetchText(
       });
       answer.on("error", reject);
       answer.on("end", () => {
-        const date = Date.parse(answer.headers.date ?? "");
-        resolve({ text: Buffer.concat(chunks).toString("latin1"), date });
+        const clock = computeClockOffset(Date.parse(answer.headers.date ?? ""), before, wall());
+        resolve({ text: Buffer.concat(chunks).toString("latin1"), clock });
       });
     });
     request.on("error", reject);

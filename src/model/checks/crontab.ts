@@ -64,17 +64,10 @@ function findGroupHosts(
 
 /** Finds locks that different commands use, and locks used with different options. */
 function judgeLocks(jobs: readonly CrontabJob[], shared: ReadonlySet<string>): Finding[] {
-  const byLock = new Map<string, CrontabJob[]>();
-  for (const job of jobs) {
-    if (job.lock === undefined) continue;
-    const known = byLock.get(job.lock.name);
-    if (known === undefined) byLock.set(job.lock.name, [job]);
-    else known.push(job);
-  }
-  return [...byLock].flatMap(([name, users]) => [
-    ...(shared.has(name) ? [] : findSharedLocks(name, users)),
-    ...findDisagreements(name, users),
-  ]);
+  return [...Map.groupBy(jobs, ({ lock }) => lock?.name)].flatMap(([name, users]) => {
+    if (name === undefined) return [];
+    return [...(shared.has(name) ? [] : findSharedLocks(name, users)), ...findDisagreements(name, users)];
+  });
 }
 
 function findSharedLocks(name: string, [first, ...others]: readonly CrontabJob[]): Finding[] {

@@ -1,6 +1,7 @@
 import { formatBriefDuration, formatInstant } from "../../base/duration.ts";
 import type { Finding } from "../../base/finding.ts";
 import { canonicalizeHost } from "../../fleet/groups.ts";
+import { formatShortList } from "../views/short-list.ts";
 
 /**
  * A time that a host read from its own wall clock before it wrote a key.
@@ -137,10 +138,9 @@ function findMostNamed(conflicts: Iterable<ClockConflict>): string {
 function buildConflictFinding(host: string, own: readonly ClockConflict[]): Finding {
   const others = own.map(({ ahead, behind }) => (ahead === host ? behind : ahead));
   const most = own.reduce((worst, one) => (one.by > worst.by ? one : worst));
-  const names = others.slice(0, 3).join(", ") + (others.length > 3 ? ` and ${others.length - 3} more` : "");
   const way = most.ahead === host ? "ahead of" : "behind";
   return {
     ...{ kind: "clock", check: `clock of ${host}`, level: "warning", remedy: REMEDY },
-    detail: `it is about ${formatBriefDuration(most.by)} or more ${way} the clock of ${names}: the times of its writes do not match their order`,
+    detail: `it is about ${formatBriefDuration(most.by)} or more ${way} the clock of ${formatShortList(others, 3)}: the times of its writes do not match their order`,
   };
 }

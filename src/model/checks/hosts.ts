@@ -11,6 +11,7 @@ import {
 import { hasEnded, isDrainApplicable } from "../../protocol/drain.ts";
 import { computeSeenAgo, isSeenWithin } from "../rows/liveness.ts";
 import { buildGroupMembers, type Snapshot } from "../snapshot/snapshot.ts";
+import { formatHostNames } from "./host-names.ts";
 
 /** Inputs for the check of hosts and groups. */
 interface HostCheckInputs {
@@ -22,9 +23,6 @@ interface HostCheckInputs {
   /** Wall clock, ms since the epoch. */
   wall: number;
 }
-
-/** Number of hosts listed in one finding. Further hosts are only counted. */
-const MANY = 5;
 
 /** Checks that each group has a live host. @param wanted  groups to check; empty for all */
 export function judgeHosts(inputs: HostCheckInputs, wanted: readonly string[]): Finding[] {
@@ -74,7 +72,7 @@ function judgeGroup(name: string, inputs: HostCheckInputs): Finding[] {
     return [buildFailure("it has no hosts: nothing can run in it", `signalbox group add ${name} HOST`)];
   const there = hosts.filter((host) => isThere(host, inputs));
   if (there.length === 0) {
-    const detail = `none of its ${formatHostCount(hosts)} was seen within ${formatDuration(within)}: ${formatList(hosts.map((host) => formatLastSeen(host, inputs)))}`;
+    const detail = `none of its ${formatHostCount(hosts)} was seen within ${formatDuration(within)}: ${formatHostNames(hosts.map((host) => formatLastSeen(host, inputs)))}`;
     return [
       buildFailure(detail, "are the hosts up, and is cron running there?"),
       ...findUnseenMembers(name, hosts, inputs),
@@ -102,7 +100,7 @@ function findAwayHosts(group: string, hosts: readonly string[], inputs: HostChec
   return [
     {
       ...{ kind: "host", check: `group ${group}`, level: "warning" },
-      detail: `not seen within ${formatDuration(inputs.within)}: ${formatList(gone.map((host) => formatLastSeen(host, inputs)))}`,
+      detail: `not seen within ${formatDuration(inputs.within)}: ${formatHostNames(gone.map((host) => formatLastSeen(host, inputs)))}`,
       remedy: "is cron running there? If they run jobs less often, use --within",
     },
   ];
@@ -117,7 +115,7 @@ function findUnseenMembers(group: string, hosts: readonly string[], inputs: Host
   return [
     {
       ...{ kind: "host", check: `group ${group}`, level: "warning" },
-      detail: `neither a group nor a host that was ever seen: ${formatList(strangers.map((host) => addHint(host, inputs)))}`,
+      detail: `neither a group nor a host that was ever seen: ${formatHostNames(strangers.map((host) => addHint(host, inputs)))}`,
       remedy:
         "a host is seen when it runs signalbox run; a member must be a full name (FQDN), as the host itself reports it",
     },
@@ -147,9 +145,4 @@ function isDrained(host: string, { snapshot, wall }: HostCheckInputs): boolean {
 
 function formatHostCount(hosts: readonly string[]): string {
   return hosts.length === 1 ? "1 host" : `${hosts.length} hosts`;
-}
-
-function formatList(items: readonly string[]): string {
-  const more = items.length > MANY ? [`${items.length - MANY} more`] : [];
-  return [...items.slice(0, MANY), ...more].join(", ");
 }

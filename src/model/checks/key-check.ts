@@ -13,7 +13,7 @@ import {
   findGroupProblems,
   findMalformedConfig,
 } from "../problems/configuration.ts";
-import { DEFAULT_THRESHOLDS, type Problem } from "../problems/problem.ts";
+import type { Problem } from "../problems/problem.ts";
 import { findQueueProblems } from "../problems/queue.ts";
 import type { NamedQueue, Snapshot } from "../snapshot/snapshot.ts";
 import { FindingTally } from "./finding-tally.ts";
@@ -75,7 +75,7 @@ export class KeyCheck {
   /** Lists all findings. @param own  this host. @param wall  wall clock, ms since the epoch */
   listFindings(own: string, wall: number): Finding[] {
     this.#flush(wall);
-    const inputs = { snapshot: this.#snapshot, wall, thresholds: DEFAULT_THRESHOLDS };
+    const inputs = { snapshot: this.#snapshot, wall };
     const kept = [
       ...findMalformedConfig(this.#snapshot),
       ...findDrainProblems(this.#snapshot, wall),
@@ -97,11 +97,7 @@ export class KeyCheck {
     const { kind, name, kvs } = this.#queue;
     const queue: NamedQueue = { kind, name, entries: toQueue(kvs) };
     this.#queue = undefined;
-    for (const problem of findQueueProblems(queue, {
-      snapshot: this.#snapshot,
-      wall,
-      thresholds: DEFAULT_THRESHOLDS,
-    }))
+    for (const problem of findQueueProblems(queue, { snapshot: this.#snapshot, wall }))
       if (!EXCLUDED_KINDS.has(problem.kind)) this.#report(problem);
   }
 

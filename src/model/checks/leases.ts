@@ -8,11 +8,9 @@ import { createMacros, type Macros } from "../../fleet/macros.ts";
 import { buildHostMacros } from "../config-impact/totals.ts";
 import type { Snapshot } from "../snapshot/snapshot.ts";
 import type { CrontabJob } from "./crontab-job.ts";
+import { formatHostNames } from "./host-names.ts";
 
 type LeaseConfiguration = Pick<Snapshot, "resources" | "hosts">;
-
-/** Number of hosts listed in one finding. Further hosts are only counted. */
-const MANY = 5;
 
 /**
  * Checks, by the rules of runs, whether the leases of a job can be granted on every host that it is for.
@@ -35,7 +33,7 @@ export function judgeLeases(
   const failed = [...faults.values()].flat().length;
   return [...faults].map(([fault, where]) => {
     const isEverywhere = failed === asked.length;
-    const names = hosts === undefined ? "here" : `on ${formatList(where)}`;
+    const names = hosts === undefined ? "here" : `on ${formatHostNames(where)}`;
     const isPlain = isEverywhere && faults.size === 1;
     const detail = isPlain ? `${fault}: it can run nowhere` : `it cannot run ${names}: ${fault}`;
     // switchman evaluates Perl expressions that signalbox does not support: such a line is not wrong.
@@ -50,11 +48,6 @@ export function judgeLeases(
       detail: hosts === undefined && isPlain ? fault : detail,
     };
   });
-}
-
-function formatList(hosts: readonly string[]): string {
-  const more = hosts.length > MANY ? [`${hosts.length - MANY} more`] : [];
-  return [...hosts.slice(0, MANY), ...more].join(", ");
 }
 
 /** Returns why the leases cannot be granted on a host; undefined if they can, or if too little is known of the host. */

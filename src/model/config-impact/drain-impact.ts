@@ -5,6 +5,7 @@ import { type Drain, hasEnded } from "../../protocol/drain.ts";
 import type { Ticket } from "../../protocol/ticket.ts";
 import { type Claim, isHolder } from "../snapshot/claims.ts";
 import type { Snapshot } from "../snapshot/snapshot.ts";
+import { formatShortList } from "../views/short-list.ts";
 import type { ImpactVerdict } from "./affected-run.ts";
 
 /** The effect of group changes on hosts that enter or leave a drained group. */
@@ -12,6 +13,9 @@ interface DrainImpact {
   judge(claim: Claim, ticket: Ticket): ImpactVerdict | undefined;
   notes: readonly string[];
 }
+
+/** Maximum number of hosts listed by name. */
+const MANY = 3;
 
 /** Computes the effect of group changes. @param wall  ms since the epoch; expired drains have no effect */
 export function computeDrainImpact(
@@ -37,10 +41,10 @@ export function computeDrainImpact(
     notes: shifts.flatMap(({ drain, entered, left, isGone }) => [
       ...(isGone ? [`${formatDrainSentence(drain)}; without the group, the drain stops nothing`] : []),
       ...(entered.length > 0
-        ? [`${formatDrainSentence(drain)}; nothing starts any more on ${formatHostList(entered)}`]
+        ? [`${formatDrainSentence(drain)}; nothing starts any more on ${formatShortList(entered, MANY)}`]
         : []),
       ...(left.length > 0 && !isGone
-        ? [`${formatDrainSentence(drain)}; it no longer applies to ${formatHostList(left)}`]
+        ? [`${formatDrainSentence(drain)}; it no longer applies to ${formatShortList(left, MANY)}`]
         : []),
     ]),
     judge(claim, { host }) {
@@ -62,12 +66,4 @@ function subtractHosts(hosts: ReadonlySet<string>, others: ReadonlySet<string>):
 
 function formatDrainSentence({ name, by }: Drain): string {
   return `group ${quoteText(name)} is drained by ${by}`;
-}
-
-const MANY = 3;
-
-function formatHostList(hosts: readonly string[]): string {
-  return hosts.length > MANY
-    ? `${hosts.slice(0, MANY).join(", ")} and ${hosts.length - MANY} more`
-    : hosts.join(", ");
 }

@@ -4,7 +4,7 @@ import type { ConfigChange } from "../../fleet/config-changes.ts";
 import { canonicalizeHost, findMembership, type Groups } from "../../fleet/groups.ts";
 import { isHolding } from "../../protocol/admission.ts";
 import type { Ticket } from "../../protocol/ticket.ts";
-import { buildClaims, type Claim, isHolder } from "../snapshot/claims.ts";
+import { buildClaims, type Claim, findClaimTicket, isHolder } from "../snapshot/claims.ts";
 import { buildGroupMembers, findNamedQueue, type Snapshot } from "../snapshot/snapshot.ts";
 import { type AffectedRun, FATES, type ImpactVerdict } from "./affected-run.ts";
 import { computeDrainImpact } from "./drain-impact.ts";
@@ -35,7 +35,7 @@ export function computeConfigImpact(
   const shifts = computeDrainImpact(snapshot, before, after, wall);
   const judges = [createGroupRule(before, after, changes), createTotalRule(snapshot, changes), shifts.judge];
   const affected = [...buildClaims(snapshot).values()].flatMap((claim): AffectedRun[] => {
-    const ticket = claim.entries.find(({ entry }) => entry.ticket !== undefined)?.entry.ticket;
+    const ticket = findClaimTicket(claim);
     if (ticket === undefined) return [];
     const verdicts = judges.flatMap((judge) => judge(claim, ticket) ?? []);
     const [worst] = verdicts.sort((a, b) => FATES.indexOf(a.fate) - FATES.indexOf(b.fate));

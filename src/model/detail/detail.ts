@@ -2,9 +2,10 @@ import { formatBriefDuration, formatInstant } from "../../base/duration.ts";
 import { quoteShellWord } from "../../base/shell.ts";
 import type { AuditRecord } from "../../protocol/audit.ts";
 import type { PastRun } from "../../protocol/history.ts";
-import type { SessionLivenessMap } from "../explain/explain-text.ts";
+import type { ExplainContext } from "../explain/explain-text.ts";
 import type { RunnerLiveness } from "../rows/liveness.ts";
-import { shortenOwner } from "../tables/cells.ts";
+import type { Snapshot } from "../snapshot/snapshot.ts";
+import { formatAuditAuthor, shortenOwner } from "../tables/cells.ts";
 import type { Remedy } from "../views/remedy.ts";
 import type { Subject, Tone } from "../views/view.ts";
 
@@ -68,11 +69,13 @@ export interface Cell {
   tone?: Tone;
 }
 
+/** A column with its cell for each item. A text is a cell without a tone. */
+export interface ItemColumn<T> extends DetailColumn {
+  getCell(item: T): Cell | string | undefined;
+}
+
 /** Inputs for a detail in addition to the snapshot. */
-export interface DetailContext {
-  /** Wall clock, ms since the epoch. */
-  wall: number;
-  sessions: SessionLivenessMap;
+export interface DetailContext extends ExplainContext {
   /** Liveness of the host of the run; undefined if it was not checked. */
   host?: Pick<RunnerLiveness, "verdict" | "text"> | undefined;
 }
@@ -80,30 +83,42 @@ export interface DetailContext {
 /** Default number of table rows. Further rows are only counted. */
 const MANY = 10;
 
+/** Options of a table section. */
+interface DetailTableOptions<T> {
+  /** Maximum number of rows. */
+  most?: number;
+  /** Command that shows all rows. */
+  all?: string | undefined;
+  /** Returns the target of a row. */
+  getTarget?: (item: T) => DetailTarget;
+}
+
 /**
- * Builds a table section; none without rows. If rows are omitted, the title states the numbers.
- * @param most     maximum number of rows
- * @param all      command that shows all rows
- * @param targets  target of each row
+ * Builds a table section with a row for each item; none without items. If rows are omitted, the title states the
+ * numbers.
  */
-export function buildDetailTable(
+export function buildDetailTable<T>(
   title: string,
-  columns: readonly DetailColumn[],
-  rows: readonly DetailRow[],
-  { most = MANY, all, targets }: { most?: number; all?: string; targets?: readonly DetailTarget[] } = {},
+  columns: readonly ItemColumn<T>[],
+  items: readonly T[],
+  { most = MANY, all, getTarget }: DetailTableOptions<T> = {},
 ): Section[] {
-  if (rows.length === 0) return [];
+  if (items.length === 0) return [];
   const where = all === undefined ? "" : `; all: ${all}`;
-  const note = rows.length > most ? ` (the first ${most} of ${rows.length}${where})` : "";
+  const note = items.length > most ? ` (the first ${most} of ${items.length}${where})` : "";
+  const shown = items.slice(0, most);
   return [
     {
-      kind: "table",
-      title: `${title}${note}`,
-      columns,
-      rows: rows.slice(0, most),
-      ...(targets && { targets }),
+      ...{ kind: "table", title: `${title}${note}` },
+      columns: columns.map(({ getCell: _, ...column }) => column),
+      rows: shown.map((item) => columns.map(({ getCell }) => toCell(getCell(item)))),
+      ...(getTarget && { targets: shown.map(getTarget) }),
     },
   ];
+}
+
+function toCell(cell: Cell | string | undefined): Cell {
+  return typeof cell === "object" ? cell : { text: cell ?? "" };
 }
 
 /** Builds facts. Omits facts without a value. */
@@ -120,23 +135,20 @@ export function buildOwnerCell(who: string): Cell {
   return { text: who, brief: shortenOwner(who) };
 }
 
-/** Builds the table of operator actions. */
-export function buildAuditTable(records: readonly AuditRecord[]): Section[] {
-  return buildDetailTable(
-    "operators",
-    [
-      { title: "WHEN", priority: 1 },
-      { title: "WHO", priority: 1 },
-      { title: "ACTION", priority: 1 },
-      { title: "OUTCOME", priority: 2 },
-      { title: "REASON", priority: 2 },
-    ],
-    records.map(({ at, user, sudoUser, host, action, outcome, reason }) => [
-      { text: formatInstant(at) },
-      buildOwnerCell(`${sudoUser === undefined ? user : `${sudoUser} as ${user}`}@${host}`),
-      ...[{ text: action }, { text: outcome }, { text: reason ?? "" }],
-    ]),
-  );
+const AUDIT_COLUMNS: readonly ItemColumn<AuditRecord>[] = [
+  { title: "WHEN", priority: 1, getCell: ({ at }) => formatInstant(at) },
+  { title: "WHO", priority: 1, getCell: (record) => buildOwnerCell(formatAuditAuthor(record)) },
+  { title: "ACTION", priority: 1, getCell: ({ action }) => action },
+  { title: "OUTCOME", priority: 2, getCell: ({ outcome }) => outcome },
+  { title: "REASON", priority: 2, getCell: ({ reason }) => reason },
+];
+
+/** Builds the table of operator actions on one object, newest first. @param isAbout  receives the target of a record */
+export function buildAuditTable(
+  { audit }: Pick<Snapshot, "audit">,
+  isAbout: (target: string) => boolean,
+): Section[] {
+  return buildDetailTable("operators", AUDIT_COLUMNS, filterAuditRecords(audit, isAbout));
 }
 
 /** Returns the audit records of one object, newest first. @param isAbout  receives the target of a record */
@@ -147,30 +159,26 @@ export function filterAuditRecords(
   return [...audit.values()].filter(({ target }) => isAbout(target)).sort((a, b) => (a.id < b.id ? 1 : -1));
 }
 
+const PAST_RUN_COLUMNS: readonly ItemColumn<PastRun>[] = [
+  { title: "ENDED", priority: 1, getCell: ({ endedAt }) => formatInstant(endedAt) },
+  { title: "WHO", priority: 1, getCell: ({ host, pid }) => buildOwnerCell(`${host}:${pid}`) },
+  { title: "WAITED", priority: 2, align: "right", getCell: ({ waited }) => formatBriefDuration(waited) },
+  { title: "HELD", priority: 2, align: "right", getCell: ({ held }) => formatBriefDuration(held) },
+  { title: "EXIT", priority: 1, align: "right", getCell: buildExitCell },
+  { title: "COMMAND", priority: 4, getCell: ({ command }) => command },
+  { title: "REASON", priority: 2, getCell: ({ reason }) => reason },
+];
+
+function buildExitCell({ exit }: PastRun): Cell {
+  return { text: String(exit), tone: exit === 0 ? "plain" : "problem" };
+}
+
 /** Builds the table of the last runs of a lock. */
 export function buildPastRunTable(lock: string, runs: readonly PastRun[]): Section[] {
-  return buildDetailTable(
-    "history",
-    [
-      { title: "ENDED", priority: 1 },
-      { title: "WHO", priority: 1 },
-      { title: "WAITED", priority: 2, align: "right" },
-      { title: "HELD", priority: 2, align: "right" },
-      { title: "EXIT", priority: 1, align: "right" },
-      { title: "COMMAND", priority: 4 },
-      { title: "REASON", priority: 2 },
-    ],
-    runs.map(({ endedAt, host, pid, waited, held, exit, command, reason }) => [
-      ...[{ text: formatInstant(endedAt) }, buildOwnerCell(`${host}:${pid}`)],
-      ...[{ text: formatBriefDuration(waited) }, { text: formatBriefDuration(held) }],
-      { text: String(exit), tone: exit === 0 ? ("plain" as const) : ("problem" as const) },
-      ...[{ text: command }, { text: reason ?? "" }],
-    ]),
-    {
-      all: `signalbox history ${quoteShellWord(lock)}`,
-      targets: runs.map((run) => buildPastRunTarget(lock, run)),
-    },
-  );
+  return buildDetailTable("history", PAST_RUN_COLUMNS, runs, {
+    all: `signalbox history ${quoteShellWord(lock)}`,
+    getTarget: (run) => buildPastRunTarget(lock, run),
+  });
 }
 
 function buildPastRunTarget(lock: string, run: PastRun): DetailTarget {

@@ -1,9 +1,8 @@
 import { canonicalizeHost, listGroupHosts } from "../../fleet/groups.ts";
 import type { Drain } from "../../protocol/drain.ts";
-import type { SessionLivenessMap } from "../explain/explain-text.ts";
 import { formatDrainLine } from "../preview/eviction-preview-text.ts";
-import { formatSeen } from "../rows/liveness.ts";
-import { type Claim, isHolder } from "../snapshot/claims.ts";
+import { formatSeen, type RunnerLiveness } from "../rows/liveness.ts";
+import { type Claim, findClaimHost, isHolder } from "../snapshot/claims.ts";
 import type { Snapshot } from "../snapshot/snapshot.ts";
 import { buildViewContext } from "../views/view-context.ts";
 import {
@@ -12,11 +11,11 @@ import {
   buildFacts,
   type Cell,
   type Detail,
-  type DetailColumn,
-  filterAuditRecords,
+  type DetailContext,
+  type ItemColumn,
   type Section,
 } from "./detail.ts";
-import { findClaimHost, judgeHostByClaims, listClaimsOnHosts } from "./host.ts";
+import { judgeHostByClaims, listClaimsOnHosts } from "./host.ts";
 import { buildClaimTable } from "./run.ts";
 
 /** The data of a group in a snapshot. */
@@ -71,13 +70,8 @@ export function spreadOverHosts(claims: readonly Claim[]): Claim[] {
 }
 
 /** Builds the detail of a group: members, hosts and their liveness, runs and drains. */
-export function buildGroupDetail(
-  snapshot: Snapshot,
-  groupState: GroupState,
-  wall: number,
-  sessions: SessionLivenessMap,
-): Detail {
-  const { name, members, fault, hosts, parents, drains, claims } = groupState;
+export function buildGroupDetail(snapshot: Snapshot, group: GroupState, context: DetailContext): Detail {
+  const { name, members, fault, hosts, parents, drains, claims } = group;
   const count = `${hosts.length} ${hosts.length === 1 ? "host" : "hosts"}`;
   return {
     heading: `group ${name}: ${count}${drains.length > 0 ? ", drained" : ""}`,
@@ -89,9 +83,9 @@ export function buildGroupDetail(
       ...drains.map((drain) => ["drain", formatDrainLine(drain), "problem"] as const),
     ]),
     sections: [
-      ...buildHostTable(snapshot, groupState, wall, sessions),
-      ...buildClaimTable(claims, sessions),
-      ...buildAuditTable(filterAuditRecords(snapshot.audit, (target) => target === `group ${name}`)),
+      ...buildHostTable(snapshot, group, context),
+      ...buildClaimTable(claims, context),
+      ...buildAuditTable(snapshot, (target) => target === `group ${name}`),
     ],
   };
 }
@@ -102,27 +96,36 @@ const MANY_HOSTS = 100;
 function buildHostTable(
   snapshot: Snapshot,
   { hosts, claims }: GroupState,
-  wall: number,
-  sessions: SessionLivenessMap,
+  context: DetailContext,
 ): Section[] {
   const byHost = Map.groupBy(claims, findClaimHost);
-  const rows = hosts.map((host): Cell[] => {
+  const rows = hosts.map((host) => {
     const record = snapshot.hosts.get(canonicalizeHost(host));
     const own = byHost.get(canonicalizeHost(host)) ?? [];
     const held = own.filter(isHolder).length;
-    const { verdict } = judgeHostByClaims({ record, claims: own }, wall, sessions);
-    return [
-      ...[{ text: host }, { text: formatSeen(record, wall) }],
-      { text: verdict, tone: verdict === "alive" ? "plain" : "problem" },
-      ...[{ text: String(held) }, { text: String(own.length - held) }],
-    ];
+    const { verdict } = judgeHostByClaims({ record, claims: own }, context);
+    return { host, seen: formatSeen(record, context.wall), verdict, held, waiting: own.length - held };
   });
-  const columns: DetailColumn[] = [
-    { title: "HOST", priority: 1 },
-    { title: "SEEN", priority: 1 },
-    { title: "ALIVE", priority: 1 },
-    { title: "HOLDS", priority: 2, align: "right" },
-    { title: "WAITS", priority: 2, align: "right" },
-  ];
-  return buildDetailTable("hosts", columns, rows, { most: MANY_HOSTS });
+  return buildDetailTable("hosts", HOST_COLUMNS, rows, { most: MANY_HOSTS });
+}
+
+/** A host of a group. */
+interface GroupHostRow {
+  host: string;
+  seen: string;
+  verdict: RunnerLiveness["verdict"];
+  held: number;
+  waiting: number;
+}
+
+const HOST_COLUMNS: readonly ItemColumn<GroupHostRow>[] = [
+  { title: "HOST", priority: 1, getCell: ({ host }) => host },
+  { title: "SEEN", priority: 1, getCell: ({ seen }) => seen },
+  { title: "ALIVE", priority: 1, getCell: ({ verdict }) => buildVerdictCell(verdict) },
+  { title: "HOLDS", priority: 2, align: "right", getCell: ({ held }) => String(held) },
+  { title: "WAITS", priority: 2, align: "right", getCell: ({ waiting }) => String(waiting) },
+];
+
+function buildVerdictCell(verdict: RunnerLiveness["verdict"]): Cell {
+  return { text: verdict, tone: verdict === "alive" ? "plain" : "problem" };
 }

@@ -3,13 +3,14 @@ import { quoteShellWord } from "../../base/shell.ts";
 import { canonicalizeHost, listHostGroups } from "../../fleet/groups.ts";
 import type { HostRecord } from "../../fleet/host-record.ts";
 import { type Drain, isDrainApplicable } from "../../protocol/drain.ts";
-import { findRunnerLiveness, type SessionLivenessMap } from "../explain/explain-text.ts";
+import { findRunnerLiveness } from "../explain/explain-text.ts";
 import { formatDrainLine } from "../preview/eviction-preview-text.ts";
 import { formatSeen, judgeHostLiveness, type RunnerLiveness } from "../rows/liveness.ts";
-import { buildClaims, type Claim, isHolder } from "../snapshot/claims.ts";
+import { buildClaims, type Claim, findClaimHost, isHolder } from "../snapshot/claims.ts";
 import type { Snapshot } from "../snapshot/snapshot.ts";
+import { formatMacros } from "../tables/cells.ts";
 import { buildViewContext } from "../views/view-context.ts";
-import { buildAuditTable, buildFacts, type Detail, filterAuditRecords } from "./detail.ts";
+import { buildAuditTable, buildFacts, type Detail, type DetailContext } from "./detail.ts";
 import { buildClaimTable } from "./run.ts";
 
 /** The data of a host in a snapshot. */
@@ -36,12 +37,6 @@ export function findHostState(snapshot: Snapshot, host: string, wall: number): H
   return record !== undefined || isKnown ? { name, record, claims, groups, drains } : undefined;
 }
 
-/** Returns the canonical host name of a claim; undefined if none of its tickets can be read. */
-export function findClaimHost({ entries: stands }: Claim): string | undefined {
-  const host = stands.find(({ entry }) => entry.ticket !== undefined)?.entry.ticket?.host;
-  return host === undefined ? undefined : canonicalizeHost(host);
-}
-
 /** Lists the claims on some hosts. @param hosts  canonical names */
 export function listClaimsOnHosts(snapshot: Snapshot, hosts: ReadonlySet<string>): Claim[] {
   return [...buildClaims(snapshot).values()].filter((claim) => hosts.has(findClaimHost(claim) ?? ""));
@@ -50,8 +45,7 @@ export function listClaimsOnHosts(snapshot: Snapshot, hosts: ReadonlySet<string>
 /** Determines the liveness of a host from its record and its runners. */
 export function judgeHostByClaims(
   { record, claims }: Pick<HostState, "record" | "claims">,
-  wall: number,
-  sessions: SessionLivenessMap,
+  { wall, sessions }: DetailContext,
 ) {
   const runners = claims.flatMap(({ entries: [first] }): RunnerLiveness[] => {
     const alive =
@@ -62,14 +56,9 @@ export function judgeHostByClaims(
 }
 
 /** Builds the detail of a host: facts, liveness, runs and drains. */
-export function buildHostDetail(
-  snapshot: Snapshot,
-  hostState: HostState,
-  wall: number,
-  sessions: SessionLivenessMap,
-): Detail {
-  const { name, record, claims, groups, drains } = hostState;
-  const alive = judgeHostByClaims(hostState, wall, sessions);
+export function buildHostDetail(snapshot: Snapshot, host: HostState, context: DetailContext): Detail {
+  const { name, record, claims, groups, drains } = host;
+  const alive = judgeHostByClaims(host, context);
   const held = claims.filter(isHolder).length;
   const state = held > 0 ? "busy" : claims.length > 0 ? "waiting" : "idle";
   return {
@@ -77,21 +66,21 @@ export function buildHostDetail(
     tone: drains.length > 0 ? "problem" : held > 0 ? "held" : "free",
     facts: buildFacts([
       ["alive", `${alive.verdict}: ${alive.text}`, alive.verdict === "quiet" ? "problem" : "plain"],
-      ["seen", formatSeenFact(record, wall)],
+      ["seen", formatSeenFact(record, context.wall)],
       ["runs", `${held} hold, ${claims.length - held} wait`],
       ["cpu", record?.cpu === undefined ? undefined : String(record.cpu)],
       ["memory", record?.memMb === undefined ? undefined : `${record.memMb} MiB`],
-      ["macros", formatMacros(record)],
+      ["macros", formatMacros(record?.macros)],
       ["version", record?.version],
       ["groups", groups.join(" ")],
       ...drains.map((drain) => ["drain", formatDrainLine(drain), "problem"] as const),
     ]),
     sections: [
-      ...buildClaimTable(claims, sessions, {
+      ...buildClaimTable(claims, context, {
         isOneHost: true,
         all: `signalbox ls runs --host ${quoteShellWord(name)}`,
       }),
-      ...buildAuditTable(filterAuditRecords(snapshot.audit, (target) => isAboutHost(target, name))),
+      ...buildAuditTable(snapshot, (target) => isAboutHost(target, name)),
     ],
   };
 }
@@ -104,10 +93,4 @@ function formatSeenFact(record: HostRecord | undefined, wall: number): string {
 /** Whether an audit target is a host. @param name  canonical name */
 export function isAboutHost(target: string, name: string): boolean {
   return target.startsWith("host ") && canonicalizeHost(target.slice("host ".length)) === name;
-}
-
-function formatMacros(record: HostRecord | undefined): string {
-  return Object.entries(record?.macros ?? {})
-    .map(([macro, value]) => `${macro}=${value}`)
-    .join(" ");
 }

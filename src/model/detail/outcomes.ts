@@ -10,39 +10,50 @@ import {
   buildDetailTable,
   buildOwnerCell,
   type Cell,
-  type DetailColumn,
   type DetailTarget,
+  type ItemColumn,
   type Section,
 } from "./detail.ts";
 
-const COLUMNS: readonly DetailColumn[] = [
-  { title: "ENDED", priority: 1 },
-  { title: "RESULT", priority: 1, isMarked: true },
-  { title: "SCHEDULED", priority: 2 },
-  { title: "HOST", priority: 2 },
-  { title: "TOOK", priority: 2, align: "right" },
-  { title: "LATE", priority: 3, align: "right" },
-  { title: "ATTEMPT", priority: 4, align: "right" },
-  { title: "CODE", priority: 2, align: "right" },
-  { title: "REASON", priority: 2 },
+const COLUMNS: readonly ItemColumn<OccurrenceOutcome>[] = [
+  { title: "ENDED", priority: 1, getCell: ({ endedAt }) => formatInstant(endedAt) },
+  { title: "RESULT", priority: 1, isMarked: true, getCell: buildResultCell },
+  { title: "SCHEDULED", priority: 2, getCell: formatScheduled },
+  { title: "HOST", priority: 2, getCell: ({ host = "" }) => buildOwnerCell(host) },
+  { title: "TOOK", priority: 2, align: "right", getCell: formatRunTime },
+  { title: "LATE", priority: 3, align: "right", getCell: ({ late }) => formatIfKnown(late, formatLateness) },
+  { title: "ATTEMPT", priority: 4, align: "right", getCell: ({ attempt }) => formatIfKnown(attempt, String) },
+  { title: "CODE", priority: 2, align: "right", getCell: ({ code }) => formatIfKnown(code, String) },
+  { title: "REASON", priority: 2, getCell: ({ reason }) => reason },
 ];
+
+function buildResultCell({ result }: OccurrenceOutcome): Cell {
+  return { text: result, tone: getResultTone(result) };
+}
+
+function formatRunTime({ startedAt, endedAt }: OccurrenceOutcome): string | undefined {
+  return formatIfKnown(startedAt, (start) => formatBriefDuration(endedAt - start));
+}
+
+function formatIfKnown(value: number | undefined, format: (value: number) => string): string | undefined {
+  return value === undefined ? undefined : format(value);
+}
 
 /** Builds the table of the last outcomes, newest first. */
 export function buildOutcomeTable(id: string, runs: readonly OccurrenceOutcome[]): Section[] {
-  const targets = runs.map((run) => ({ title: `${id}: ${run.result}`, lines: formatOutcome(run) }));
-  return buildDetailTable("history", COLUMNS, runs.map(buildOutcomeCells), {
+  return buildDetailTable("history", COLUMNS, runs, {
     most: OUTCOMES_LENGTH,
-    targets,
+    getTarget: (run) => ({ title: `${id}: ${run.result}`, lines: formatOutcome(run) }),
   });
 }
 
 /** Formats one outcome, with its output at the end. */
 function formatOutcome(outcome: OccurrenceOutcome): string[] {
-  const { result, scheduled, endedAt, host, code, reason, tail = "" } = outcome;
+  const { result, endedAt, host, code, reason, tail = "" } = outcome;
   const how = [code === undefined ? "" : `code ${code}`, reason ?? ""].filter(Boolean).join(", ");
   return [
     `${result}${how === "" ? "" : `: ${how}`}`,
-    `scheduled ${formatScheduled(outcome, scheduled)}, ended ${formatInstant(endedAt)}${host === undefined ? "" : ` on ${host}`}`,
+    `scheduled ${formatScheduled(outcome)}, ended ${formatInstant(endedAt)}${host === undefined ? "" : ` on ${host}`}`,
     "",
     ...(tail.trim() === "" ? ["It wrote nothing."] : tail.trimEnd().split("\n")),
   ];
@@ -53,14 +64,10 @@ export function buildDeadLetterTable(id: string, dead: readonly OccurrenceOutcom
   const [first] = dead;
   if (first === undefined) return [];
   const again = `signalbox schedule trigger ${quoteShellWord(id)} --dead ${first.scheduled}`;
-  return buildDetailTable(
-    `dead letters; to run the first again: ${again}`,
-    COLUMNS,
-    dead.map(buildOutcomeCells),
-    {
-      ...{ most: OUTCOMES_LENGTH, targets: dead.map((letter) => buildDeadLetterTarget(id, letter)) },
-    },
-  );
+  return buildDetailTable(`dead letters; to run the first again: ${again}`, COLUMNS, dead, {
+    most: OUTCOMES_LENGTH,
+    getTarget: (letter) => buildDeadLetterTarget(id, letter),
+  });
 }
 
 /** Builds the target of a dead letter: Enter runs it again after a preview. */
@@ -72,24 +79,8 @@ function buildDeadLetterTarget(id: string, letter: OccurrenceOutcome): DetailTar
   };
 }
 
-function buildOutcomeCells(outcome: OccurrenceOutcome): Cell[] {
-  const { endedAt, result, scheduled, host = "", startedAt, late, attempt, code, reason } = outcome;
-  const toTextCell = (value: unknown) => ({ text: value === undefined ? "" : String(value) });
-  return [
-    ...[{ text: formatInstant(endedAt) }, { text: result, tone: getResultTone(result) }],
-    ...[{ text: formatScheduled(outcome, scheduled) }, buildOwnerCell(host)],
-    toTextCell(startedAt === undefined ? undefined : formatBriefDuration(endedAt - startedAt)),
-    ...[
-      toTextCell(late === undefined ? undefined : formatLateness(late)),
-      toTextCell(attempt),
-      toTextCell(code),
-      toTextCell(reason),
-    ],
-  ];
-}
-
 /** Formats the scheduled time. Consecutive skipped occurrences are one outcome: first, last and count. */
-function formatScheduled({ count = 1, until }: OccurrenceOutcome, scheduled: number): string {
+function formatScheduled({ count = 1, scheduled, until }: OccurrenceOutcome): string {
   if (count <= 1 || until === undefined) return formatInstant(scheduled);
   return `${formatInstant(scheduled)} … ${formatInstant(until)} (${count})`;
 }

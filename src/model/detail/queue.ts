@@ -7,9 +7,10 @@ import { findRunnerLiveness, type SessionLivenessMap } from "../explain/explain-
 import { findPlainTotal } from "../preview/eviction-preview.ts";
 import { formatDrainLine } from "../preview/eviction-preview-text.ts";
 import { buildQueueRow, type QueueRow } from "../rows/queue-row.ts";
-import { formatTicketOwner } from "../snapshot/claims.ts";
+import { formatTicketOwner, getEntryState } from "../snapshot/claims.ts";
 import { findNamedQueue, type Snapshot } from "../snapshot/snapshot.ts";
 import { formatTicketCommand, getStateTone } from "../tables/cells.ts";
+import { formatShortList } from "../views/short-list.ts";
 import { listStoppingDrains } from "../views/stopping-drains.ts";
 import type { ViewContext } from "../views/view.ts";
 import { buildViewContext } from "../views/view-context.ts";
@@ -21,10 +22,9 @@ import {
   buildPastRunTable,
   type Cell,
   type Detail,
-  type DetailColumn,
   type DetailContext,
   type DetailTarget,
-  filterAuditRecords,
+  type ItemColumn,
   type Section,
 } from "./detail.ts";
 import { buildTicketFacts } from "./ticket.ts";
@@ -57,7 +57,7 @@ export function buildQueueDetail(
       ...buildWaiterTable(row, entries, detailContext, viewContext),
       ...buildPastRunTable(name, isLock ? (snapshot.histories.get(name) ?? []) : []),
       ...(isLock && entries.length === 0 ? buildRerunSection(name, snapshot) : []),
-      ...buildAuditTable(filterAuditRecords(snapshot.audit, (target) => target === `${kind} ${name}`)),
+      ...buildAuditTable(snapshot, (target) => target === `${kind} ${name}`),
     ],
   };
 }
@@ -115,11 +115,7 @@ function findTotalDisagreement(
   const totals = [...byTotal].sort(([a], [b]) => a - b);
   const odd = totals.filter(([total]) => total !== configured);
   if (configured === undefined ? totals.length < 2 : odd.length === 0) return undefined;
-  const texts = odd.map(
-    ([total, who]) =>
-      `${total} by ${who.slice(0, 2).join(", ")}${who.length > 2 ? ` and ${who.length - 2} more` : ""}`,
-  );
-  return texts.join("; ");
+  return odd.map(([total, who]) => `${total} by ${formatShortList(who, 2)}`).join("; ");
 }
 
 /** Builds the target of a queue entry: its run. */
@@ -132,26 +128,17 @@ function buildHolderTable(
   holders: readonly QueueEntry[],
   { wall, sessions }: DetailContext,
 ) {
-  const columns: DetailColumn[] = [
-    { title: "WHO", priority: 1 },
-    { title: "UNITS", priority: 1, align: "right" },
-    { title: "STATE", priority: 2, isMarked: true },
-    { title: "FOR", priority: 2, align: "right" },
-    { title: "RUNNER", priority: 2 },
-    { title: "COMMAND", priority: 5 },
-    { title: "RUN", priority: 3 },
+  const columns: ItemColumn<QueueEntry>[] = [
+    { title: "WHO", priority: 1, getCell: (entry) => buildOwnerCell(formatTicketOwner(entry)) },
+    { title: "UNITS", priority: 1, align: "right", getCell: formatUnits },
+    { title: "STATE", priority: 2, isMarked: true, getCell: (entry) => buildStateCell(getEntryState(entry)) },
+    { title: "FOR", priority: 2, align: "right", getCell: (entry) => formatTicketAge(entry, wall) },
+    { title: "RUNNER", priority: 2, getCell: (entry) => buildRunnerCell(entry, sessions) },
+    { title: "COMMAND", priority: 5, getCell: ({ ticket }) => formatTicketCommand(ticket) },
+    { title: "RUN", priority: 3, getCell: ({ run }) => run },
   ];
-  const rows = holders.map((entry) => [
-    ...[
-      buildOwnerCell(formatTicketOwner(entry)),
-      { text: String(entry.ticket?.count ?? "?") },
-      buildStateCell(entry),
-    ],
-    ...[{ text: formatTicketAge(entry, wall) }, buildRunnerCell(entry, sessions)],
-    ...[{ text: formatTicketCommand(entry.ticket) }, { text: entry.run }],
-  ]);
-  return buildDetailTable("holders", columns, rows, {
-    targets: holders.map((entry) => buildTicketTarget(queue, entry)),
+  return buildDetailTable("holders", columns, holders, {
+    getTarget: (entry) => buildTicketTarget(queue, entry),
   });
 }
 
@@ -162,41 +149,27 @@ function buildWaiterTable(
   viewContext: ViewContext,
 ) {
   const { kind, name } = row;
-  const columns: DetailColumn[] = [
-    { title: "PLACE", priority: 1, align: "right" },
-    { title: "WHO", priority: 1 },
-    { title: "UNITS", priority: kind === "lock" ? 8 : 1, align: "right" },
-    { title: "STATE", priority: 1, isMarked: true },
-    { title: "WAITS", priority: 2, align: "right" },
-    { title: "RUNNER", priority: 2 },
-    { title: "COMMAND", priority: 5 },
-    { title: "RUN", priority: 3 },
-    { title: "NOTE", priority: 2 },
+  const isLock = kind === "lock";
+  const columns: ItemColumn<QueueEntry>[] = [
+    { title: "PLACE", priority: 1, align: "right", getCell: (entry) => String(entries.indexOf(entry) + 1) },
+    { title: "WHO", priority: 1, getCell: (entry) => buildOwnerCell(formatTicketOwner(entry)) },
+    { title: "UNITS", priority: isLock ? 8 : 1, align: "right", getCell: isLock ? () => "" : formatUnits },
+    { title: "STATE", priority: 1, isMarked: true, getCell: (entry) => buildStateCell(getEntryState(entry)) },
+    { title: "WAITS", priority: 2, align: "right", getCell: (entry) => formatTicketAge(entry, wall) },
+    { title: "RUNNER", priority: 2, getCell: (entry) => buildRunnerCell(entry, sessions) },
+    { title: "COMMAND", priority: 5, getCell: ({ ticket }) => formatTicketCommand(ticket) },
+    { title: "RUN", priority: 3, getCell: ({ run }) => run },
+    { title: "NOTE", priority: 2, getCell: (entry) => buildNoteCell(entry, row, viewContext) },
   ];
-  const rows = entries.flatMap((entry, index): Cell[][] => {
-    if (isHolding(entry)) return [];
-    const units = kind === "lock" ? "" : String(entry.ticket?.count ?? "?");
-    return [
-      [
-        ...[
-          { text: String(index + 1) },
-          buildOwnerCell(formatTicketOwner(entry)),
-          { text: units },
-          buildStateCell(entry),
-        ],
-        ...[{ text: formatTicketAge(entry, wall) }, buildRunnerCell(entry, sessions)],
-        ...[{ text: formatTicketCommand(entry.ticket) }, { text: entry.run }],
-        buildNoteCell(entry, row, viewContext),
-      ],
-    ];
-  });
-  const targets = entries
-    .filter((entry) => !isHolding(entry))
-    .map((place) => buildTicketTarget({ kind, name }, place));
-  return buildDetailTable("queue", columns, rows, {
+  const waiters = entries.filter((entry) => !isHolding(entry));
+  return buildDetailTable("queue", columns, waiters, {
     all: `signalbox ls queues --filter ${quoteShellWord(name)}`,
-    targets,
+    getTarget: (entry) => buildTicketTarget({ kind, name }, entry),
   });
+}
+
+function formatUnits({ ticket }: QueueEntry): string {
+  return String(ticket?.count ?? "?");
 }
 
 /** Builds the note of a waiter: unreadable, reset requested, or drained by host or group; otherwise its label. */
@@ -215,8 +188,7 @@ function buildNoteCell(
     : { text: formatDrainLine(drain), tone: "problem" };
 }
 
-function buildStateCell({ ticket }: QueueEntry): Cell {
-  const state = ticket?.state ?? "malformed";
+export function buildStateCell(state: string): Cell {
   return { text: state, tone: getStateTone(state) };
 }
 

@@ -1,6 +1,7 @@
+import type { Queue, QueueEntry } from "../../protocol/ticket.ts";
 import { explain } from "../explain/explain.ts";
 import { formatExplanation, type SessionLivenessMap } from "../explain/explain-text.ts";
-import { type Claim, isHolder } from "../snapshot/claims.ts";
+import { type Claim, type ClaimEntry, findClaimTicket, getEntryState, isHolder } from "../snapshot/claims.ts";
 import type { Snapshot } from "../snapshot/snapshot.ts";
 import { getStateTone } from "../tables/cells.ts";
 import { computeClaimState, getClaimToken } from "../tables/runs.ts";
@@ -11,20 +12,21 @@ import {
   buildOwnerCell,
   type Cell,
   type Detail,
-  type DetailColumn,
   type DetailContext,
-  filterAuditRecords,
+  type DetailTarget,
+  type ItemColumn,
   type Section,
 } from "./detail.ts";
-import { buildRunnerCell } from "./queue.ts";
+import { buildRunnerCell, buildStateCell } from "./queue.ts";
 import { buildTicketFacts } from "./ticket.ts";
 
 /** Builds the detail of a run: what it holds or waits for, and why it waits. */
 export function buildRunDetail(snapshot: Snapshot, claim: Claim, detailContext: DetailContext): Detail {
-  const { wall, sessions } = detailContext;
   const claimEntry = claim.entries.find(({ entry }) => entry.ticket !== undefined) ?? claim.entries[0];
   const own = claimEntry === undefined ? [] : buildTicketFacts(claimEntry.entry, detailContext);
-  const lines = isHolder(claim) ? [] : formatExplanation(explain(snapshot, claim, wall), wall, sessions);
+  const lines = isHolder(claim)
+    ? []
+    : formatExplanation(explain(snapshot, claim, detailContext.wall), detailContext);
   return {
     heading: `run ${claim.run}: ${computeClaimState(claim)}`,
     tone: getStateTone(computeClaimState(claim)),
@@ -34,37 +36,32 @@ export function buildRunDetail(snapshot: Snapshot, claim: Claim, detailContext: 
     ],
     sections: [
       ...(lines.length === 0 ? [] : [{ kind: "lines", title: "why", lines } as const]),
-      ...buildTicketTable(claim),
-      ...buildAuditTable(filterAuditRecords(snapshot.audit, (target) => target === `run ${claim.run}`)),
+      ...buildDetailTable("tickets", TICKET_COLUMNS, claim.entries),
+      ...buildAuditTable(snapshot, (target) => target === `run ${claim.run}`),
     ],
   };
 }
 
-function buildTicketTable({ entries }: Claim): Section[] {
-  const rows = entries.map(({ queue: { kind, name, entries }, entry }): Cell[] => {
-    const state = entry.ticket?.state ?? "malformed";
-    return [
-      ...[
-        { text: kind },
-        { text: name },
-        { text: kind === "lock" ? "" : String(entry.ticket?.count ?? "?") },
-      ],
-      { text: state, tone: getStateTone(state) },
-      ...[{ text: `${entries.indexOf(entry) + 1} of ${entries.length}` }, { text: entry.key }],
-    ];
-  });
-  return buildDetailTable(
-    "tickets",
-    [
-      { title: "KIND", priority: 1 },
-      { title: "NAME", priority: 1 },
-      { title: "UNITS", priority: 2, align: "right" },
-      { title: "STATE", priority: 1, isMarked: true },
-      { title: "PLACE", priority: 2 },
-      { title: "KEY", priority: 5 },
-    ],
-    rows,
-  );
+const TICKET_COLUMNS: readonly ItemColumn<ClaimEntry>[] = [
+  { title: "KIND", priority: 1, getCell: ({ queue }) => queue.kind },
+  { title: "NAME", priority: 1, getCell: ({ queue }) => queue.name },
+  { title: "UNITS", priority: 2, align: "right", getCell: formatUnits },
+  {
+    title: "STATE",
+    priority: 1,
+    isMarked: true,
+    getCell: ({ entry }) => buildStateCell(getEntryState(entry)),
+  },
+  { title: "PLACE", priority: 2, getCell: ({ queue: { entries }, entry }) => formatPlace(entries, entry) },
+  { title: "KEY", priority: 5, getCell: ({ entry }) => entry.key },
+];
+
+function formatUnits({ queue: { kind }, entry: { ticket } }: ClaimEntry): string {
+  return kind === "lock" ? "" : String(ticket?.count ?? "?");
+}
+
+function formatPlace(entries: Queue, entry: QueueEntry): string {
+  return `${entries.indexOf(entry) + 1} of ${entries.length}`;
 }
 
 /** Options of a table of runs. */
@@ -78,44 +75,49 @@ interface ClaimTableOptions {
 /** Builds the table of the runs of a host or group: holders first, then in the order of claims. */
 export function buildClaimTable(
   claims: readonly Claim[],
-  sessions: SessionLivenessMap,
+  { sessions }: DetailContext,
   { isOneHost, all }: ClaimTableOptions = {},
 ): Section[] {
   const getRank = (claim: Claim) => (isHolder(claim) ? 0 : 1);
   const sorted = [...claims].sort(
     (a, b) => getRank(a) - getRank(b) || (getClaimToken(a) < getClaimToken(b) ? -1 : 1),
   );
-  const columns: DetailColumn[] = [
-    { title: "RUN", priority: 3 },
-    ...(isOneHost ? [] : [{ title: "HOST", priority: 1 }]),
-    { title: "PID", priority: 2, align: "right" },
-    { title: "STATE", priority: 1, isMarked: true },
-    { title: "RUNNER", priority: 3 },
-    { title: "HOLDS OR WAITS FOR", priority: 1 },
+  const columns: ItemColumn<Claim>[] = [
+    { title: "RUN", priority: 3, getCell: ({ run }) => run },
+    ...(isOneHost ? [] : [HOST_COLUMN]),
+    {
+      title: "PID",
+      priority: 2,
+      align: "right",
+      getCell: (claim) => String(findClaimTicket(claim)?.pid ?? ""),
+    },
+    {
+      title: "STATE",
+      priority: 1,
+      isMarked: true,
+      getCell: (claim) => buildStateCell(computeClaimState(claim)),
+    },
+    { title: "RUNNER", priority: 3, getCell: (claim) => buildClaimRunnerCell(claim, sessions) },
+    {
+      title: "HOLDS OR WAITS FOR",
+      priority: 1,
+      getCell: ({ entries }) => entries.map(formatClaimEntry).join(" "),
+    },
   ];
-  const rows = sorted.map((claim) =>
-    buildClaimCells(claim, sessions).filter((_, at) => !(isOneHost && at === 1)),
-  );
-  const targets = sorted.map(({ run, entries: [stand] }) => ({
-    title: `run ${run}`,
-    subject: { kind: "run" as const, name: run, ...(stand && { queue: stand.queue }) },
-  }));
-  return buildDetailTable("runs", columns, rows, { targets, ...(all !== undefined && { all }) });
+  return buildDetailTable("runs", columns, sorted, { all, getTarget: buildRunTarget });
 }
 
-function buildClaimCells(claim: Claim, sessions: SessionLivenessMap): Cell[] {
-  const { entry } = claim.entries.find((claimEntry) => claimEntry.entry.ticket !== undefined) ?? {};
-  const state = computeClaimState(claim);
-  return [
-    ...[
-      { text: claim.run },
-      buildOwnerCell(entry?.ticket?.host ?? ""),
-      { text: String(entry?.ticket?.pid ?? "") },
-    ],
-    { text: state, tone: getStateTone(state) },
-    entry === undefined ? { text: "" } : buildRunnerCell(entry, sessions),
-    { text: claim.entries.map(formatClaimEntry).join(" ") },
-  ];
+const HOST_COLUMN: ItemColumn<Claim> = {
+  ...{ title: "HOST", priority: 1, getCell: (claim) => buildOwnerCell(findClaimTicket(claim)?.host ?? "") },
+};
+
+function buildRunTarget({ run, entries: [first] }: Claim): DetailTarget {
+  return { title: `run ${run}`, subject: { kind: "run", name: run, ...(first && { queue: first.queue }) } };
+}
+
+function buildClaimRunnerCell({ entries }: Claim, sessions: SessionLivenessMap): Cell | undefined {
+  const readable = entries.find(({ entry }) => entry.ticket !== undefined);
+  return readable && buildRunnerCell(readable.entry, sessions);
 }
 
 function formatClaimEntry({ queue: { kind, name }, entry: { ticket } }: Claim["entries"][number]): string {

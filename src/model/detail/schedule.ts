@@ -3,10 +3,11 @@ import { parseCron } from "../../schedule/cron/cron.ts";
 import { explainCron } from "../../schedule/cron/explain-cron.ts";
 import { type Definition, getScheduleType } from "../../schedule/definition.ts";
 import { SCHEDULE_DEFAULTS } from "../../schedule/definition-values.ts";
+import type { OpenOccurrence } from "../../schedule/state/due.ts";
 import { parseOutcomes } from "../../schedule/state/outcome.ts";
 import { findRunnerLiveness, type SessionLivenessMap } from "../explain/explain-text.ts";
 import { findScheduleRow, type ScheduleRow } from "../rows/schedule-row.ts";
-import type { Snapshot } from "../snapshot/snapshot.ts";
+import type { Execution, Snapshot } from "../snapshot/snapshot.ts";
 import {
   formatExecutionOwner,
   formatMissingWorker,
@@ -22,7 +23,7 @@ import {
   type Detail,
   type DetailContext,
   type Fact,
-  filterAuditRecords,
+  type ItemColumn,
   type Section,
 } from "./detail.ts";
 import { buildDeadLetterTable, buildLastOutput, buildLongerOutput, buildOutcomeTable } from "./outcomes.ts";
@@ -49,7 +50,7 @@ export function buildScheduleDetail(
       ...buildOutcomeTable(id, outcomes.runs),
       ...buildDeadLetterTable(id, outcomes.dead),
       ...buildLongerOutput(outcomes),
-      ...buildAuditTable(filterAuditRecords(snapshot.audit, (target) => isAboutSchedule(target, id))),
+      ...buildAuditTable(snapshot, (target) => isAboutSchedule(target, id)),
     ],
   };
 }
@@ -126,63 +127,48 @@ function buildExecutionTable(
   wall: number,
   sessions: SessionLivenessMap,
 ): Section[] {
-  const rows = executions.map((execution): Cell[] => {
-    const { value, fault, token, key } = execution;
-    const alive = findRunnerLiveness(execution, sessions);
-    return [
-      value === undefined
-        ? { text: `key ${key}: ${fault}`, tone: "problem" }
-        : buildOwnerCell(formatExecutionOwner(execution)),
-      { text: alive?.verdict ?? "", tone: alive?.verdict === "alive" ? "plain" : "problem" },
-      ...toTextCells(value && formatInstant(value.scheduled), value && String(value.attempt)),
-      ...toTextCells(
-        value && formatBriefDuration(wall - value.since),
-        value && formatBriefDuration(value.late),
-        String(token),
-      ),
-    ];
-  });
-  return buildDetailTable(
-    "runs now",
-    [
-      { title: "WHO", priority: 1 },
-      { title: "WORKER", priority: 2 },
-      { title: "SCHEDULED", priority: 1 },
-      { title: "ATTEMPT", priority: 3, align: "right" },
-      { title: "SINCE", priority: 1, align: "right" },
-      { title: "LATE", priority: 3, align: "right" },
-      { title: "TOKEN", priority: 5, align: "right" },
-    ],
-    rows,
-  );
+  const columns: ItemColumn<Execution>[] = [
+    { title: "WHO", priority: 1, getCell: buildExecutionOwnerCell },
+    { title: "WORKER", priority: 2, getCell: (execution) => buildWorkerCell(execution, sessions) },
+    { title: "SCHEDULED", priority: 1, getCell: ({ value }) => value && formatInstant(value.scheduled) },
+    { title: "ATTEMPT", priority: 3, align: "right", getCell: ({ value }) => value && String(value.attempt) },
+    {
+      title: "SINCE",
+      priority: 1,
+      align: "right",
+      getCell: ({ value }) => value && formatBriefDuration(wall - value.since),
+    },
+    {
+      title: "LATE",
+      priority: 3,
+      align: "right",
+      getCell: ({ value }) => value && formatBriefDuration(value.late),
+    },
+    { title: "TOKEN", priority: 5, align: "right", getCell: ({ token }) => String(token) },
+  ];
+  return buildDetailTable("runs now", columns, executions);
+}
+
+function buildExecutionOwnerCell(execution: Execution): Cell {
+  if (execution.value !== undefined) return buildOwnerCell(formatExecutionOwner(execution));
+  return { text: `key ${execution.key}: ${execution.fault}`, tone: "problem" };
+}
+
+function buildWorkerCell(execution: Execution, sessions: SessionLivenessMap): Cell {
+  const alive = findRunnerLiveness(execution, sessions);
+  return { text: alive?.verdict ?? "", tone: alive?.verdict === "alive" ? "plain" : "problem" };
 }
 
 /** Builds the table of open occurrences, planned or triggered, that wait for a start. */
 function buildOpenTable({ due, executions }: ScheduleRow, wall: number): Section[] {
   const running = new Set(executions.map(({ value }) => value?.scheduled));
   const waiting = (due?.open ?? []).filter(({ scheduled }) => !running.has(scheduled));
-  const rows = waiting.map(({ scheduled, runAt, attempt, failures, kind }) =>
-    toTextCells(
-      formatInstant(scheduled),
-      kind,
-      formatTimeUntilNext(runAt, wall),
-      String(attempt),
-      String(failures),
-    ),
-  );
-  return buildDetailTable(
-    "to be started",
-    [
-      { title: "SCHEDULED", priority: 1 },
-      { title: "KIND", priority: 2 },
-      { title: "DUE", priority: 1 },
-      { title: "STARTS", priority: 3, align: "right" },
-      { title: "FAILURES", priority: 3, align: "right" },
-    ],
-    rows,
-  );
-}
-
-function toTextCells(...all: readonly (string | undefined)[]): Cell[] {
-  return all.map((text = "") => ({ text }));
+  const columns: ItemColumn<OpenOccurrence>[] = [
+    { title: "SCHEDULED", priority: 1, getCell: ({ scheduled }) => formatInstant(scheduled) },
+    { title: "KIND", priority: 2, getCell: ({ kind }) => kind },
+    { title: "DUE", priority: 1, getCell: ({ runAt }) => formatTimeUntilNext(runAt, wall) },
+    { title: "STARTS", priority: 3, align: "right", getCell: ({ attempt }) => String(attempt) },
+    { title: "FAILURES", priority: 3, align: "right", getCell: ({ failures }) => String(failures) },
+  ];
+  return buildDetailTable("to be started", columns, waiting);
 }

@@ -1,18 +1,16 @@
 import type { Snapshot } from "../snapshot/snapshot.ts";
-import type { EventDraft, EventKind, SnapshotEvent } from "./event.ts";
+import { EVENT_RANKS, type EventDraft, type SnapshotEvent } from "./event.ts";
 import { buildOperatorDrafts } from "./operator-drafts.ts";
 import { buildRunDrafts } from "./run-drafts.ts";
 import { buildExecutionDrafts } from "./schedule-drafts.ts";
 
-/** The times of the two snapshots, and a limit for events. */
-export interface EventSpan {
-  /** Wall clocks of the first and second snapshot, ms since the epoch. All events are placed between them. */
-  from?: number;
+/** Wall clocks of two snapshots, ms since the epoch. All events are placed between them. */
+interface EventSpan {
+  from: number;
   to: number;
-  /** Maximum number of events. Default 200. */
-  limit?: number;
 }
 
+/** Maximum number of events. */
 const LIMIT = 200;
 
 /**
@@ -28,7 +26,7 @@ export function listEventsBetween(before: Snapshot, after: Snapshot, span: Event
     ...buildOperatorDrafts(before, after),
   ];
   const timed = sortDrafts(drafts, span);
-  const kept = timed.slice(-(span.limit ?? LIMIT));
+  const kept = timed.slice(-LIMIT);
   const events = kept.map(toEvent);
   const [first] = events;
   const rest = timed.length - kept.length;
@@ -40,10 +38,7 @@ interface TimedDraft {
   at: number;
 }
 
-function sortDrafts(
-  drafts: readonly EventDraft[],
-  { from = Number.NEGATIVE_INFINITY, to }: EventSpan,
-): TimedDraft[] {
+function sortDrafts(drafts: readonly EventDraft[], { from, to }: EventSpan): TimedDraft[] {
   const timed = drafts.map((draft) => ({
     draft,
     at: Math.max(from, Math.min(to, draft.at ?? to)),
@@ -56,17 +51,7 @@ function sortDrafts(
   for (const one of timed) {
     if (one.draft.kind === "granted") one.at = Math.max(one.at, freed.get(one.draft.lock ?? "") ?? one.at);
   }
-  return timed.sort((a, b) => a.at - b.at || getRank(a.draft) - getRank(b.draft));
-}
-
-/** Order of events at the same instant: causes before effects. */
-const RANKS: Readonly<Record<EventKind, number>> = {
-  ...{ more: 0, host: 1, audit: 2, configured: 2, drained: 2, undrained: 2, reset: 3, malformed: 3 },
-  ...{ ended: 4, left: 4, granted: 5, started: 5, admitted: 6, waiting: 7 },
-};
-
-function getRank({ kind }: EventDraft): number {
-  return RANKS[kind];
+  return timed.sort((a, b) => a.at - b.at || EVENT_RANKS[a.draft.kind] - EVENT_RANKS[b.draft.kind]);
 }
 
 function toEvent({ draft, at }: TimedDraft): SnapshotEvent {

@@ -1,21 +1,11 @@
 import type { Subject, Tone } from "../views/view.ts";
 
-/** Kind of event. `more`: events that exceed the limit. */
-export type EventKind =
-  | "waiting"
-  | "admitted"
-  | "granted"
-  | "started"
-  | "ended"
-  | "left"
-  | "reset"
-  | "malformed"
-  | "drained"
-  | "undrained"
-  | "configured"
-  | "host"
-  | "audit"
-  | "more";
+/** The kinds of events, with their order at the same instant: causes before effects. `more`: events above the limit. */
+export const EVENT_RANKS = {
+  ...{ more: 0, host: 1, audit: 2, configured: 2, drained: 2, undrained: 2, reset: 3, malformed: 3 },
+  ...{ ended: 4, left: 4, granted: 5, started: 5, admitted: 6, waiting: 7 },
+} as const;
+export type EventKind = keyof typeof EVENT_RANKS;
 
 /** An event between two snapshots. */
 export interface SnapshotEvent {

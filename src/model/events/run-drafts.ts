@@ -1,7 +1,7 @@
 import { formatBriefDuration } from "../../base/duration.ts";
 import type { PastRun } from "../../protocol/history.ts";
-import type { QueueEntry, Ticket } from "../../protocol/ticket.ts";
-import { formatTicketOwner } from "../snapshot/claims.ts";
+import type { QueueEntry } from "../../protocol/ticket.ts";
+import { formatTicketOwner, getEntryState } from "../snapshot/claims.ts";
 import type { Snapshot } from "../snapshot/snapshot.ts";
 import { shortenOwner } from "../tables/cells.ts";
 import type { Tone } from "../views/view.ts";
@@ -74,7 +74,7 @@ const TONES: Readonly<Record<RunEventKind, Tone>> = {
 };
 
 function findEventKind({ was, is }: TicketChange): RunEventKind | undefined {
-  const [old, now] = [getEntryState(was), getEntryState(is)];
+  const [old, now] = [was && getEntryState(was), is && getEntryState(is)];
   if (now === "malformed") return old === "malformed" ? undefined : "malformed";
   if (now === undefined || now === "grace") {
     // The run of an entry in grace has already ended.
@@ -85,10 +85,6 @@ function findEventKind({ was, is }: TicketChange): RunEventKind | undefined {
   if (is?.ticket?.reset !== undefined && was?.ticket?.reset === undefined) return "reset";
   if (now === "admitted" && old !== "admitted") return "admitted";
   return old === undefined ? "waiting" : undefined;
-}
-
-function getEntryState(entry: QueueEntry | undefined): Ticket["state"] | "malformed" | undefined {
-  return entry && (entry.ticket?.state ?? "malformed");
 }
 
 function findInstant(kind: RunEventKind, { ticket }: QueueEntry): number | undefined {

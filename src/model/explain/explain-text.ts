@@ -3,12 +3,19 @@ import { isHolding } from "../../protocol/admission.ts";
 import type { Drain } from "../../protocol/drain.ts";
 import type { QueueEntry, ResetRequest } from "../../protocol/ticket.ts";
 import { judgeRunnerLiveness, type RunnerLiveness, type SessionLiveness } from "../rows/liveness.ts";
-import { type Claim, formatTicketOwner } from "../snapshot/claims.ts";
+import { type Claim, findClaimTicket, formatTicketOwner } from "../snapshot/claims.ts";
 import type { ClaimObstacle, Explanation } from "./explain.ts";
 import type { WaitEstimate } from "./wait-estimate.ts";
 
 /** Liveness of sessions by session id; null if the session could not be read. */
 export type SessionLivenessMap = ReadonlyMap<bigint, SessionLiveness | null>;
+
+/** What texts about runs need besides the snapshot. */
+export interface ExplainContext {
+  /** Wall clock, ms since the epoch. */
+  wall: number;
+  sessions: SessionLivenessMap;
+}
 
 /** Maximum number of waiters and of holders that are listed. Further ones are only counted. */
 const MANY = 4;
@@ -16,29 +23,25 @@ const MANY = 4;
 /**
  * Formats an explanation as lines. The first line is the answer; details are indented by two and four spaces. Texts
  * from tickets are not cleaned.
- * @param wall  ms since the epoch
  */
-export function formatExplanation(
-  explanation: Explanation,
-  wall: number,
-  sessions: SessionLivenessMap,
-): string[] {
+export function formatExplanation(explanation: Explanation, context: ExplainContext): string[] {
+  const { wall, sessions } = context;
   const { claim, state, obstacles, drains, reset, estimate } = explanation;
   return [
-    `${formatSubject(explanation, wall)}: ${formatVerdict(explanation, wall, sessions)}`,
+    `${formatSubject(explanation, wall)}: ${formatVerdict(explanation, context)}`,
     ...formatOwnDoubt(claim, sessions),
     ...drains
       .slice(state === "drained" ? 1 : 0)
       .map((drain) => `  it may not start: ${formatDrainCause(drain, wall)}`),
     ...(reset === undefined ? [] : [`  ${formatReset("it", reset, wall)}`]),
-    ...obstacles.flatMap((obstacle) => formatObstacle(obstacle, explanation, wall, sessions)),
+    ...obstacles.flatMap((obstacle) => formatObstacle(obstacle, explanation, context)),
     ...(estimate === undefined ? [] : [`  ${formatEstimate(estimate)}`]),
   ];
 }
 
 /** Formats the owner of the claim, and what it holds or waits for. */
 function formatSubject({ claim, state, obstacles }: Explanation, wall: number): string {
-  const ticket = claim.entries.find(({ entry }) => entry.ticket !== undefined)?.entry.ticket;
+  const ticket = findClaimTicket(claim);
   const [first] = claim.entries;
   const words = [ticket?.command, ticket?.label].filter(Boolean).join(", ");
   const who = `${first === undefined ? claim.run : formatTicketOwner(first.entry)}${words === "" ? "" : ` (${words})`}`;
@@ -59,7 +62,7 @@ function formatRequest(kind: string, name: string, count: number | string): stri
   return kind === "lock" ? `lock ${name}` : `${count} of ${name}`;
 }
 
-function formatVerdict(explanation: Explanation, wall: number, sessions: SessionLivenessMap): string {
+function formatVerdict(explanation: Explanation, context: ExplainContext): string {
   const { state, obstacles, drains, first } = explanation;
   switch (state) {
     case "holds":
@@ -69,7 +72,7 @@ function formatVerdict(explanation: Explanation, wall: number, sessions: Session
     case "ready":
       return "nothing blocks it; it is about to be granted";
     case "drained":
-      return `it may not start: ${drains[0] === undefined ? "a drain" : formatDrainCause(drains[0], wall)}`;
+      return `it may not start: ${drains[0] === undefined ? "a drain" : formatDrainCause(drains[0], context.wall)}`;
     case "impossible":
       return `${obstacles
         .filter(({ isImpossible }) => isImpossible)
@@ -79,7 +82,7 @@ function formatVerdict(explanation: Explanation, wall: number, sessions: Session
       return obstacles
         .filter(({ missing }) => missing > 0)
         .map((one) =>
-          one.kind === "lock" ? formatLockObstacle(one, first, wall, sessions) : formatUnitsObstacle(one),
+          one.kind === "lock" ? formatLockObstacle(one, first, context) : formatUnitsObstacle(one),
         )
         .join("; and ");
   }
@@ -93,8 +96,7 @@ function formatTooLarge({ name, count, total }: ClaimObstacle): string {
 function formatLockObstacle(
   { ahead }: ClaimObstacle,
   first: Explanation | undefined,
-  wall: number,
-  sessions: SessionLivenessMap,
+  { wall, sessions }: ExplainContext,
 ): string {
   const chief = ahead.find(isHolding) ?? ahead.at(-1);
   if (chief === undefined) return "a later claim holds it";
@@ -129,12 +131,7 @@ function formatUnitsObstacle({ count, used, total, missing, ahead }: ClaimObstac
   return `it asks for ${count}, ${free} of ${total} ${free === 1 ? "is" : "are"} free${before}: ${missing} missing`;
 }
 
-function formatObstacle(
-  obstacle: ClaimObstacle,
-  { first }: Explanation,
-  wall: number,
-  sessions: SessionLivenessMap,
-): string[] {
+function formatObstacle(obstacle: ClaimObstacle, { first }: Explanation, context: ExplainContext): string[] {
   const { kind, name, position, missing, isImpossible, ahead, heldBehind } = obstacle;
   const turn = missing === 0 && !isImpossible ? ", where its turn has come" : "";
   const holders = ahead.filter(isHolding);
@@ -143,9 +140,9 @@ function formatObstacle(
   const unnamed = ahead.length + heldBehind.length - named.length;
   return [
     `  ${kind} ${name}: place ${position}${turn}`,
-    ...named.map((entry) => `    ${formatEntry(kind, entry, wall, sessions)}`),
+    ...named.map((entry) => `    ${formatEntry(kind, entry, context)}`),
     ...(unnamed > 0 ? [`    and ${unnamed} more`] : []),
-    ...(kind === "lock" && missing > 0 ? formatFirstInQueue(first, wall) : []),
+    ...(kind === "lock" && missing > 0 ? formatFirstInQueue(first, context.wall) : []),
   ];
 }
 
@@ -163,7 +160,7 @@ function formatFirstInQueue(first: Explanation | undefined, wall: number): strin
 }
 
 /** Formats a queue entry, for example `held 2 by web1:3121 (invoices.sh) for 12m`, and anything unusual about it. */
-function formatEntry(kind: string, entry: QueueEntry, wall: number, sessions: SessionLivenessMap): string {
+function formatEntry(kind: string, entry: QueueEntry, { wall, sessions }: ExplainContext): string {
   const { ticket } = entry;
   if (ticket === undefined) return `${entry.key} cannot be read, and counts as all units`;
   const since = ticket.grantedAt ?? ticket.enqueuedAt;

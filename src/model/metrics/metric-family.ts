@@ -26,6 +26,24 @@ export function createLabelledMetric(
   return { name, help, samples: [...counts].map(([word, count]) => [{ [label]: word }, count]) };
 }
 
+/** A metric of items: its name, its help, and its value for an item, if it has one. */
+export type ItemMetric<T> = readonly [name: string, help: string, read: (item: T) => number | undefined];
+
+/** Measures items: creates a family for each metric, with one sample for each item. */
+export function measureItems<T>(
+  items: readonly T[],
+  getLabels: (item: T) => MetricSample[0],
+  metrics: readonly ItemMetric<T>[],
+): MetricFamily[] {
+  return metrics.map(([name, help, read]) => {
+    const samples = items.flatMap((item): MetricSample[] => {
+      const value = read(item);
+      return value === undefined ? [] : [[getLabels(item), value]];
+    });
+    return { name, help, samples };
+  });
+}
+
 /** Formats metrics in the Prometheus text format. Drops duplicate series: with one, Prometheus rejects the scrape. */
 export function formatExposition(families: readonly MetricFamily[]): string {
   return families.map(formatFamily).join("");

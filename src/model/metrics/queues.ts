@@ -1,7 +1,7 @@
 import { isHolding } from "../../protocol/admission.ts";
-import { computeShares, type ResourceShare } from "../rows/shares.ts";
+import { computeShares } from "../rows/shares.ts";
 import type { NamedQueue, Snapshot } from "../snapshot/snapshot.ts";
-import { createMetric, type MetricFamily, type MetricSample } from "./metric-family.ts";
+import { createMetric, type ItemMetric, type MetricFamily, measureItems } from "./metric-family.ts";
 
 /** Maximum number of locks with their own series: the locks with the longest wait. */
 const MOST_LOCKS = 100;
@@ -10,55 +10,55 @@ const MOST_RESOURCES = 2_000;
 
 /** Measures locks and resources. @param wall  ms since the epoch */
 export function measureQueues(snapshot: Snapshot, wall: number): MetricFamily[] {
-  const allTotals = [...snapshot.queues.values()].map(computeQueueTotals);
-  const kinds = (["lock", "resource"] as const).map((kind) => {
-    return { kind, all: allTotals.filter(({ queue }) => queue.kind === kind) };
-  });
-  const sumByKind = (of: (totals: QueueTotals) => number): MetricSample[] =>
-    kinds.map(({ kind, all }) => [{ kind }, all.reduce((sum, totals) => sum + of(totals), 0)]);
-  const findOldest = (of: (totals: QueueTotals) => number): MetricSample[] =>
-    kinds.map(({ kind, all }) => [{ kind }, computeSecondsSince(findLeast(all, of), wall)]);
+  const all = [...snapshot.queues.values()].map(computeQueueTotals);
+  const locks = { kind: "lock", totals: all.filter(({ queue }) => queue.kind === "lock") };
+  const resources = { kind: "resource", totals: all.filter(({ queue }) => queue.kind === "resource") };
   return [
-    createFamily(
-      "queues",
-      "Locks and resources that are held or waited for.",
-      sumByKind(() => 1),
-    ),
-    createFamily(
-      "holders",
-      "Runs that hold a lock or units.",
-      sumByKind(({ holders }) => holders),
-    ),
-    createFamily(
-      "waiters",
-      "Runs that wait for a lock or units.",
-      sumByKind(({ waiters }) => waiters),
-    ),
-    createFamily(
-      "waited_queues",
-      "Locks and resources with waiting runs.",
-      sumByKind(({ waiters }) => Number(waiters > 0)),
-    ),
-    createFamily(
-      "oldest_wait_seconds",
-      "How long the longest waiting run has waited.",
-      findOldest(({ waitsSince }) => waitsSince),
-    ),
-    createFamily(
-      "oldest_hold_seconds",
-      "How long the longest holding run has held.",
-      findOldest(({ heldSince }) => heldSince),
-    ),
-    ...measureLocks(kinds[0]?.all ?? [], wall),
+    ...measureItems([locks, resources], ({ kind }) => ({ kind }), listKindMetrics(wall)),
+    ...measureLocks(locks.totals, wall),
     ...measureResources(snapshot),
   ];
 }
 
-const createFamily = (name: string, help: string, samples: readonly MetricSample[]): MetricFamily => ({
-  name,
-  help,
-  samples,
-});
+/** Lists the metrics of all locks together, and of all resources together. */
+function listKindMetrics(wall: number): ItemMetric<{ totals: readonly QueueTotals[] }>[] {
+  return [
+    ["queues", "Locks and resources that are held or waited for.", ({ totals }) => totals.length],
+    [
+      "holders",
+      "Runs that hold a lock or units.",
+      ({ totals }) => totals.reduce((sum, { holders }) => sum + holders, 0),
+    ],
+    [
+      "waiters",
+      "Runs that wait for a lock or units.",
+      ({ totals }) => totals.reduce((sum, { waiters }) => sum + waiters, 0),
+    ],
+    [
+      "waited_queues",
+      "Locks and resources with waiting runs.",
+      ({ totals }) => totals.filter(({ waiters }) => waiters > 0).length,
+    ],
+    [
+      "oldest_wait_seconds",
+      "How long the longest waiting run has waited.",
+      ({ totals }) =>
+        computeSecondsSince(
+          findLeast(totals, ({ waitsSince }) => waitsSince),
+          wall,
+        ),
+    ],
+    [
+      "oldest_hold_seconds",
+      "How long the longest holding run has held.",
+      ({ totals }) =>
+        computeSecondsSince(
+          findLeast(totals, ({ heldSince }) => heldSince),
+          wall,
+        ),
+    ],
+  ];
+}
 
 /** Totals of one queue. Instants in ms since the epoch, infinite if there is none. */
 interface QueueTotals {
@@ -103,19 +103,15 @@ function computeSecondsSince(instant: number, wall: number): number {
 function measureLocks(locks: readonly QueueTotals[], wall: number): MetricFamily[] {
   const waited = locks.filter(({ waiters }) => waiters > 0).sort((a, b) => a.waitsSince - b.waitsSince);
   const shown = waited.slice(0, MOST_LOCKS);
-  const buildSamples = (of: (totals: QueueTotals) => number): MetricSample[] =>
-    shown.map((totals) => [{ lock: totals.queue.name }, of(totals)]);
   return [
-    createFamily(
-      "lock_waiters",
-      "Runs that wait for a lock.",
-      buildSamples(({ waiters }) => waiters),
-    ),
-    createFamily(
-      "lock_oldest_wait_seconds",
-      "How long the longest waiting run of a lock has waited.",
-      buildSamples(({ waitsSince }) => computeSecondsSince(waitsSince, wall)),
-    ),
+    ...measureItems(shown, ({ queue }) => ({ lock: queue.name }), [
+      ["lock_waiters", "Runs that wait for a lock.", ({ waiters }) => waiters],
+      [
+        "lock_oldest_wait_seconds",
+        "How long the longest waiting run of a lock has waited.",
+        ({ waitsSince }) => computeSecondsSince(waitsSince, wall),
+      ],
+    ]),
     createMetric(
       "locks_left_out",
       "Locks with waiters that have no series of their own.",
@@ -128,27 +124,12 @@ function measureResources(snapshot: Snapshot): MetricFamily[] {
   const { hosts, others } = computeShares(snapshot);
   const shares = [...hosts.flatMap(({ parts }) => parts), ...others];
   const shown = shares.slice(0, MOST_RESOURCES);
-  const buildSamples = (of: (share: ResourceShare) => number | undefined): MetricSample[] =>
-    shown.flatMap((share) => {
-      const value = of(share);
-      return value === undefined ? [] : [[{ resource: share.name }, value] as const];
-    });
   return [
-    createFamily(
-      "resource_units",
-      "Total units of a resource.",
-      buildSamples(({ total }) => total),
-    ),
-    createFamily(
-      "resource_used_units",
-      "Units of a resource that are leased.",
-      buildSamples(({ used }) => used),
-    ),
-    createFamily(
-      "resource_waiters",
-      "Runs that wait for units of a resource.",
-      buildSamples(({ waiting }) => waiting),
-    ),
+    ...measureItems(shown, ({ name }) => ({ resource: name }), [
+      ["resource_units", "Total units of a resource.", ({ total }) => total],
+      ["resource_used_units", "Units of a resource that are leased.", ({ used }) => used],
+      ["resource_waiters", "Runs that wait for units of a resource.", ({ waiting }) => waiting],
+    ]),
     createMetric(
       "resources_left_out",
       "Resources that have no series of their own.",

@@ -1,18 +1,13 @@
-import { buildScheduleRows, type ScheduleState } from "../rows/schedule-row.ts";
+import { buildScheduleRows, SCHEDULE_STATES } from "../rows/schedule-row.ts";
 import type { Snapshot } from "../snapshot/snapshot.ts";
 import { buildViewContext } from "../views/view-context.ts";
 import { createLabelledMetric, createMetric, type MetricFamily } from "./metric-family.ts";
 
-/** In order of precedence. */
-const STATES: readonly ScheduleState[] = [
-  ...(["malformed", "running", "paused", "no-worker", "late", "due"] as const),
-  ...(["retrying", "failed", "ended", "waiting"] as const),
-];
 const CLOCKS = ["ok", "warns", "refuses", "malformed"];
 
 /** Measures schedules and workers. @param wall  ms since the epoch */
 export function measureSchedules(snapshot: Snapshot, wall: number): MetricFamily[] {
-  const states = new Map<string, number>(STATES.map((state) => [state, 0]));
+  const states = new Map<string, number>(SCHEDULE_STATES.map((state) => [state, 0]));
   let lateness = 0;
   for (const { state, states: all, next } of buildScheduleRows(snapshot, buildViewContext(snapshot, wall))) {
     states.set(state, (states.get(state) ?? 0) + 1);

@@ -1,8 +1,12 @@
 import type { Drain } from "../../protocol/drain.ts";
 import { type DrainTarget, formatAuditTarget } from "../../protocol/drain.ts";
 import { type Claim, formatTicketOwner } from "../snapshot/claims.ts";
+import { formatShortList } from "../views/short-list.ts";
 import type { DrainExtent, WaiterFate } from "./drain-extent.ts";
 import { formatClaimLine, formatDrainLine, formatLimitedList } from "./eviction-preview-text.ts";
+
+/** Number of names in a short list. */
+const SHORT = 5;
 
 const FATES: Record<WaiterFate, string> = {
   stays: "keeps its place",
@@ -25,7 +29,9 @@ export function formatDrainExtent(
   wall: number | undefined,
 ): string[] {
   return [
-    ...(target.scope === "group" ? [`hosts ${hosts.length === 0 ? "none" : formatShortList(hosts)}`] : []),
+    ...(target.scope === "group"
+      ? [`hosts ${hosts.length === 0 ? "none" : formatShortList(hosts, SHORT)}`]
+      : []),
     ...(holders.length === 0
       ? ["holds none"]
       : formatLimitedList("holds", holders, wall, (claim) => `${formatClaimLine(claim, wall)}; goes on`)),
@@ -42,14 +48,8 @@ export function formatDrainExtent(
 
 /** Formats the owners of claims: the first 5, and the number of the others. */
 export function formatClaimOwners(claims: readonly Claim[]): string {
-  return formatShortList(
-    claims.map(({ run, entries: [first] }) => (first === undefined ? run : formatTicketOwner(first.entry))),
-  );
-}
-
-function formatShortList(names: readonly string[]): string {
-  const few = names.slice(0, 5).join(", ");
-  return names.length > 5 ? `${few} and ${names.length - 5} more` : few;
+  const owners = claims.map(({ run, entries: [first] }) => (first ? formatTicketOwner(first.entry) : run));
+  return formatShortList(owners, SHORT);
 }
 
 /** Formats a drain with its end: `lock x is drained by ann@web1: new disks (until 2026-01-31T12:00:00Z)`. */

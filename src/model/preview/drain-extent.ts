@@ -9,7 +9,7 @@ import {
   type RunTargets,
 } from "../../protocol/drain.ts";
 import type { QueueEntry } from "../../protocol/ticket.ts";
-import { buildClaims, type Claim, isHolder } from "../snapshot/claims.ts";
+import { buildClaims, type Claim, compareClaims, findClaimTicket, isHolder } from "../snapshot/claims.ts";
 import { buildGroupMembers, type Snapshot } from "../snapshot/snapshot.ts";
 
 /**
@@ -89,7 +89,7 @@ function listClaimsInScope(
   return [...buildClaims(snapshot).values()]
     .map((claim) => ({ claim, reach: buildReach(claim, groupsOfHost) }))
     .filter(({ claim, reach }) => isDrainApplicable(target, reach) || isQueuedIn(claim, target))
-    .sort((a, b) => compareByTurn(a.claim, b.claim));
+    .sort((a, b) => compareClaims(a.claim, b.claim));
 }
 
 /** Checks all entries: a run id put by hand may be in the queues of several locks. */
@@ -98,10 +98,11 @@ function isQueuedIn({ entries }: Claim, { scope, name }: DrainTarget): boolean {
 }
 
 /** Collects the drainable targets that the tickets of a claim show. The run may still add tickets. */
-function buildReach({ entries }: Claim, groupsOfHost: (host: string) => readonly string[]): RunTargets {
+function buildReach(claim: Claim, groupsOfHost: (host: string) => readonly string[]): RunTargets {
+  const { entries } = claim;
   const lock = entries.find(({ queue }) => queue.kind === "lock")?.queue.name;
   const resources = entries.flatMap(({ queue }) => (queue.kind === "resource" ? [queue.name] : []));
-  const host = entries.find(({ entry }) => entry.ticket !== undefined)?.entry.ticket?.host ?? "";
+  const host = findClaimTicket(claim)?.host ?? "";
   return { ...(lock !== undefined && { lock }), resources, host, groups: groupsOfHost(host) };
 }
 
@@ -131,16 +132,4 @@ export function listHeldEntries({ entries }: Claim): QueueEntry[] {
   return entries
     .map(({ entry }) => entry)
     .filter(({ ticket }) => ticket === undefined || ticket.state === "held");
-}
-
-function compareByTurn(a: Claim, b: Claim): number {
-  const [first, second] = [computeTurn(a), computeTurn(b)];
-  return first < second ? -1 : first > second ? 1 : 0;
-}
-
-function computeTurn({ entries }: Claim): bigint {
-  return entries.reduce(
-    (least, { entry }) => (entry.createRevision < least ? entry.createRevision : least),
-    1n << 63n,
-  );
 }

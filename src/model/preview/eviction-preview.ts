@@ -1,7 +1,7 @@
 import { admit, isHolding } from "../../protocol/admission.ts";
 import type { Drain } from "../../protocol/drain.ts";
 import type { QueueKind } from "../../protocol/keys.ts";
-import { buildClaims, type Claim, type ClaimEntry, isHolder } from "../snapshot/claims.ts";
+import { buildClaims, type Claim, compareClaims, findClaimTicket, isHolder } from "../snapshot/claims.ts";
 import { buildQueueId, type NamedQueue, type Snapshot } from "../snapshot/snapshot.ts";
 import { listStoppingDrains } from "../views/stopping-drains.ts";
 import { buildViewContext } from "../views/view-context.ts";
@@ -47,7 +47,11 @@ export function previewEviction(
     const isNew = isReady(snapshot, claim, excludeRuns) && !isReady(snapshot, claim, (queue) => queue);
     return isNew ? [{ claim, drains: listDrainsOnClaim(snapshot, claim, wall) }] : [];
   });
-  return { evicted, freed: sumFreedUnits(evicted), next: next.sort(compareByTurn) };
+  return {
+    evicted,
+    freed: sumFreedUnits(evicted),
+    next: next.sort((a, b) => compareClaims(a.claim, b.claim)),
+  };
 }
 
 function removeRuns(queue: NamedQueue, runs: ReadonlySet<string>): NamedQueue {
@@ -76,12 +80,9 @@ export function findPlainTotal(snapshot: Pick<Snapshot, "resources">, name: stri
 }
 
 /** Lists the drains that prevent the grant of a claim. */
-export function listDrainsOnClaim(snapshot: Snapshot, { entries }: Claim, wall: number): readonly Drain[] {
-  const host = entries.find(({ entry }) => entry.ticket !== undefined)?.entry.ticket?.host;
-  return listStoppingDrains(
-    { host, queues: entries.map(({ queue }) => queue) },
-    buildViewContext(snapshot, wall),
-  );
+export function listDrainsOnClaim(snapshot: Snapshot, claim: Claim, wall: number): readonly Drain[] {
+  const location = { host: findClaimTicket(claim)?.host, queues: claim.entries.map(({ queue }) => queue) };
+  return listStoppingDrains(location, buildViewContext(snapshot, wall));
 }
 
 function sumFreedUnits(evicted: readonly Claim[]): EvictionPreview["freed"] {
@@ -93,16 +94,4 @@ function sumFreedUnits(evicted: readonly Claim[]): EvictionPreview["freed"] {
     sums.set(id, { ...sum, units: sum.units + (entry.ticket?.count ?? 0) });
   }
   return [...sums.values()];
-}
-
-function compareByTurn(a: UpcomingClaim, b: UpcomingClaim): number {
-  const [first, second] = [computeTurn(a.claim.entries), computeTurn(b.claim.entries)];
-  return first < second ? -1 : first > second ? 1 : 0;
-}
-
-function computeTurn(entries: readonly ClaimEntry[]): bigint {
-  return entries.reduce(
-    (least, { entry }) => (entry.createRevision < least ? entry.createRevision : least),
-    1n << 63n,
-  );
 }

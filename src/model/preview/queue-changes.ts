@@ -1,5 +1,5 @@
 import type { Queue, QueueEntry } from "../../protocol/ticket.ts";
-import { formatTicketOwner } from "../snapshot/claims.ts";
+import { formatTicketOwner, getEntryState } from "../snapshot/claims.ts";
 
 /**
  * Describes the changes of a queue between two reads, one sentence for each entry, in the previous queue order, new
@@ -27,8 +27,4 @@ function describeEntryChange(before: QueueEntry, after: QueueEntry | undefined):
   if (getEntryState(before) !== getEntryState(after))
     return `${who} was ${getEntryState(before)}, is ${getEntryState(after)}`;
   return `the ticket of ${who} was written again`;
-}
-
-function getEntryState({ ticket }: QueueEntry): string {
-  return ticket?.state ?? "malformed";
 }

@@ -6,7 +6,8 @@ import { HOST_RECORD_INTERVAL } from "../../fleet/host-record.ts";
 import { hasEnded } from "../../protocol/drain.ts";
 import { isSeenWithin } from "../rows/liveness.ts";
 import { buildGroupMembers, type Snapshot } from "../snapshot/snapshot.ts";
-import type { Problem, ProblemInputs } from "./problem.ts";
+import { formatShortList } from "../views/short-list.ts";
+import { type Problem, type ProblemInputs, THRESHOLDS } from "./problem.ts";
 
 /** Builds the problem for a key that is not from signalbox. */
 export function buildUnknownKeyProblem(key: string, fault: string): Problem {
@@ -47,14 +48,14 @@ export function findDrainProblems({ drains }: Snapshot, wall: number): Problem[]
  * Finds hosts with tickets but without a recent host record. Without any host record there are no findings: the hosts
  * run a version that does not write records.
  */
-export function findHostProblems({ snapshot, wall, thresholds }: ProblemInputs): Problem[] {
+export function findHostProblems({ snapshot, wall }: ProblemInputs): Problem[] {
   if (snapshot.hosts.size === 0) return [];
   const silent = new Map<string, number>();
   for (const { ticket } of [...snapshot.queues.values()].flatMap(({ entries }) => entries)) {
-    if (ticket === undefined || ticket.enqueuedAt > wall - thresholds.word) continue;
+    if (ticket === undefined || ticket.enqueuedAt > wall - THRESHOLDS.word) continue;
     const seen = snapshot.hosts.get(canonicalizeHost(ticket.host))?.seenAt ?? 0;
     // A host writes its record together with a claim, at most once per HOST_RECORD_INTERVAL.
-    if (ticket.enqueuedAt - seen > HOST_RECORD_INTERVAL + thresholds.clock)
+    if (ticket.enqueuedAt - seen > HOST_RECORD_INTERVAL + THRESHOLDS.clock)
       silent.set(ticket.host, (silent.get(ticket.host) ?? 0) + 1);
   }
   return [...silent].map(([host, tickets]) => ({
@@ -65,7 +66,7 @@ export function findHostProblems({ snapshot, wall, thresholds }: ProblemInputs):
 }
 
 /** Finds possible mistakes in groups, and group hosts that were not seen lately. */
-export function findGroupProblems({ snapshot, wall, thresholds }: ProblemInputs): Problem[] {
+export function findGroupProblems({ snapshot, wall }: ProblemInputs): Problem[] {
   const groups = buildGroupMembers(snapshot);
   const notes = listGroupNotes(groups).map(
     (detail): Problem => ({
@@ -75,15 +76,13 @@ export function findGroupProblems({ snapshot, wall, thresholds }: ProblemInputs)
   );
   const unseen = [...groups.keys()].flatMap((group): Problem[] => {
     const missing = listGroupHosts(groups, group).filter(
-      (host) => !isSeenWithin(snapshot.hosts.get(canonicalizeHost(host)), thresholds.host, wall),
+      (host) => !isSeenWithin(snapshot.hosts.get(canonicalizeHost(host)), THRESHOLDS.host, wall),
     );
     if (missing.length === 0) return [];
-    const names =
-      missing.slice(0, 3).join(", ") + (missing.length > 3 ? ` and ${missing.length - 3} more` : "");
     return [
       {
         ...{ kind: "host", level: "warning", subject: `group ${group}` },
-        detail: `not seen for ${formatBriefDuration(thresholds.host)}: ${names}`,
+        detail: `not seen for ${formatBriefDuration(THRESHOLDS.host)}: ${formatShortList(missing, 3)}`,
         remedy: `is cron running there? Or take them out: signalbox group remove ${quoteShellWord(group)} HOST`,
       },
     ];

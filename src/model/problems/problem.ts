@@ -41,41 +41,29 @@ export function buildProblemId({ kind, subject, run = "", detail }: Problem): st
 }
 
 /** Limits above which something is a problem. Durations in ms. */
-export interface ProblemThresholds {
+export const THRESHOLDS = {
   /** Waiting longer than this, and longer than `unusual` times the 95th percentile of the lock. */
-  wait: number;
-  /** Multiple of the 95th percentile of past runs that counts as unusual. */
-  unusual: number;
-  /** Holding longer than this, if there is no history. */
-  hold: number;
-  /** Age of a reset request without effect. */
-  reset: number;
-  /** Age of a ticket from a host without a recent host record. */
-  word: number;
-  /** Difference between clocks. */
-  clock: number;
-  /** Time since a schedule was due without a start. */
-  late: number;
-  /** Time since a host of a group was seen. */
-  host: number;
-}
-
-export const DEFAULT_THRESHOLDS: ProblemThresholds = {
   wait: 3_600_000,
+  /** Multiple of the 95th percentile of past runs that counts as unusual. */
   unusual: 3,
+  /** Holding longer than this, if there is no history. */
   hold: 86_400_000,
+  /** Age of a reset request without effect. */
   reset: 120_000,
+  /** Age of a ticket from a host without a recent host record. */
   word: 600_000,
+  /** Difference between clocks. */
   clock: 5_000,
+  /** Time since a schedule was due without a start. */
   late: 300_000,
+  /** Time since a host of a group was seen. */
   host: 86_400_000,
-};
+} as const;
 
 /** Inputs for the problem checks. `wall`: wall clock, ms since the epoch. */
 export interface ProblemInputs {
   snapshot: Snapshot;
   wall: number;
-  thresholds: ProblemThresholds;
 }
 
 /** Formats a queue as `lock invoices`. */

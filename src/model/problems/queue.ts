@@ -5,7 +5,7 @@ import { computeTypicalHeld, computeTypicalWaited } from "../explain/statistics.
 import { findPlainTotal } from "../preview/eviction-preview.ts";
 import { formatTicketOwner } from "../snapshot/claims.ts";
 import type { NamedQueue } from "../snapshot/snapshot.ts";
-import { formatQueueName, type Problem, type ProblemInputs } from "./problem.ts";
+import { formatQueueName, type Problem, type ProblemInputs, THRESHOLDS } from "./problem.ts";
 import { findTicketProblems } from "./ticket.ts";
 
 /** Finds the problems of one queue. */
@@ -19,10 +19,10 @@ export function findQueueProblems(queue: NamedQueue, inputs: ProblemInputs): Pro
 }
 
 /** Finds runs that hold much longer than past runs of the lock. */
-function findHoldProblems(queue: NamedQueue, { snapshot, wall, thresholds }: ProblemInputs): Problem[] {
+function findHoldProblems(queue: NamedQueue, { snapshot, wall }: ProblemInputs): Problem[] {
   const usual =
     queue.kind === "lock" ? computeTypicalHeld(snapshot.histories.get(queue.name) ?? []) : undefined;
-  const limit = usual === undefined ? thresholds.hold : Math.max(60_000, thresholds.unusual * usual.p95);
+  const limit = usual === undefined ? THRESHOLDS.hold : Math.max(60_000, THRESHOLDS.unusual * usual.p95);
   const held = queue.entries.filter(({ ticket }) => ticket?.state === "held");
   return findEntriesBefore(held, ({ grantedAt }) => grantedAt, wall - limit).map(({ entry, since }) => ({
     ...{ kind: "long-hold", level: "warning", subject: formatQueueName(queue), ...toProblemRun(entry) },
@@ -32,10 +32,10 @@ function findHoldProblems(queue: NamedQueue, { snapshot, wall, thresholds }: Pro
 }
 
 /** Finds runs that wait long, and much longer than past runs of the lock. */
-function findWaitProblems(queue: NamedQueue, { snapshot, wall, thresholds }: ProblemInputs): Problem[] {
+function findWaitProblems(queue: NamedQueue, { snapshot, wall }: ProblemInputs): Problem[] {
   const usual =
     queue.kind === "lock" ? computeTypicalWaited(snapshot.histories.get(queue.name) ?? []) : undefined;
-  const limit = Math.max(thresholds.wait, thresholds.unusual * (usual?.p95 ?? 0));
+  const limit = Math.max(THRESHOLDS.wait, THRESHOLDS.unusual * (usual?.p95 ?? 0));
   const waiting = queue.entries.filter(({ ticket }) => ticket !== undefined && isWaiting(ticket));
   const found = findEntriesBefore(waiting, ({ enqueuedAt }) => enqueuedAt, wall - limit);
   const [first] = found;

@@ -4,7 +4,7 @@ import { hasEnded } from "../../protocol/drain.ts";
 import { getScheduleType } from "../../schedule/definition.ts";
 import { buildScheduleRows, type ScheduleRow } from "../rows/schedule-row.ts";
 import { buildGroupMembers, type Snapshot } from "../snapshot/snapshot.ts";
-import type { Problem, ProblemInputs } from "./problem.ts";
+import { type Problem, type ProblemInputs, THRESHOLDS } from "./problem.ts";
 
 /** Finds the problems of schedules and workers. */
 export function findScheduleProblems(inputs: ProblemInputs): Problem[] {
@@ -46,16 +46,13 @@ function findRowProblems({ id, states, fault, due }: ScheduleRow): Problem[] {
 const MANY = 10;
 
 /** Finds schedules that are due and can run, but no worker starts them. None during a drain of everything. */
-function findLateProblems(
-  rows: readonly ScheduleRow[],
-  { snapshot, wall, thresholds }: ProblemInputs,
-): Problem[] {
+function findLateProblems(rows: readonly ScheduleRow[], { snapshot, wall }: ProblemInputs): Problem[] {
   const isStopped = [...snapshot.drains.values()].some(
     (drain) => drain.scope === "all" && !hasEnded(drain, wall),
   );
   if (isStopped) return [];
   const late = rows.flatMap(({ id, state, next = wall }) =>
-    state === "late" && wall - next > thresholds.late ? [{ id, over: wall - next }] : [],
+    state === "late" && wall - next > THRESHOLDS.late ? [{ id, over: wall - next }] : [],
   );
   late.sort((a, b) => b.over - a.over);
   const isMany = late.length > MANY;

@@ -5,14 +5,10 @@ import type { QueueEntry, Ticket } from "../../protocol/ticket.ts";
 import { formatTicketOwner } from "../snapshot/claims.ts";
 import type { NamedQueue } from "../snapshot/snapshot.ts";
 import type { Remedy } from "../views/remedy.ts";
-import { formatQueueName, type Problem, type ProblemInputs } from "./problem.ts";
+import { formatQueueName, type Problem, type ProblemInputs, THRESHOLDS } from "./problem.ts";
 
 /** Finds the problems of one ticket. */
-export function findTicketProblems(
-  queue: NamedQueue,
-  entry: QueueEntry,
-  { wall, thresholds }: ProblemInputs,
-): Problem[] {
+export function findTicketProblems(queue: NamedQueue, entry: QueueEntry, { wall }: ProblemInputs): Problem[] {
   const { ticket } = entry;
   const subject = formatQueueName(queue);
   const remedy = formatForcedReset(queue, entry);
@@ -34,11 +30,11 @@ export function findTicketProblems(
       ...{ ...about, kind: "overdue", level: "warning" },
       detail: `${formatTicketOwner(entry)} keeps its place after the end of its grace`,
     },
-    asked > thresholds.reset && {
+    asked > THRESHOLDS.reset && {
       ...{ ...about, kind: "reset-unanswered", level: "warning" },
       detail: `${formatTicketOwner(entry)} was asked to end ${formatBriefDuration(asked)} ago, and has not ended`,
     },
-    ahead > thresholds.clock && {
+    ahead > THRESHOLDS.clock && {
       ...{ ...unhelped, kind: "clock", level: "warning", remedy: "compare the clocks of the hosts (ntp)" },
       detail: `${formatTicketOwner(entry)} wrote a time ${formatBriefDuration(ahead)} ahead of this host's clock`,
     },

@@ -1,5 +1,6 @@
+import { canonicalizeHost } from "../../fleet/groups.ts";
 import { isHolding } from "../../protocol/admission.ts";
-import type { QueueEntry } from "../../protocol/ticket.ts";
+import type { QueueEntry, Ticket } from "../../protocol/ticket.ts";
 import type { NamedQueue, Snapshot } from "./snapshot.ts";
 
 /** A queue entry with its queue. */
@@ -32,6 +33,30 @@ export function isHolder({ entries }: Claim): boolean {
   return entries.every(({ entry }) => isHolding(entry));
 }
 
+/** Returns the first ticket of a run that can be read. All its tickets state the same host, process and command. */
+export function findClaimTicket({ entries }: Pick<Claim, "entries">): Ticket | undefined {
+  return entries.find(({ entry }) => entry.ticket !== undefined)?.entry.ticket;
+}
+
+/** Returns the canonical host name of a claim; undefined if none of its tickets can be read. */
+export function findClaimHost(claim: Claim): string | undefined {
+  const host = findClaimTicket(claim)?.host;
+  return host === undefined ? undefined : canonicalizeHost(host);
+}
+
+/** Compares two claims by their first tickets: who claimed earlier comes first. */
+export function compareClaims(a: Claim, b: Claim): number {
+  const [first, second] = [findFirstRevision(a), findFirstRevision(b)];
+  return first < second ? -1 : first > second ? 1 : 0;
+}
+
+function findFirstRevision({ entries }: Claim): bigint {
+  return entries.reduce(
+    (least, { entry }) => (entry.createRevision < least ? entry.createRevision : least),
+    1n << 63n,
+  );
+}
+
 /** Finds the claims that match a word: a run id, its first characters (at least 4), or `HOST:PID`. */
 export function findClaimsByWord(claims: ReadonlyMap<string, Claim>, word: string): Claim[] {
   const exact = claims.get(word);
@@ -40,6 +65,11 @@ export function findClaimsByWord(claims: ReadonlyMap<string, Claim>, word: strin
     (word.length >= 4 && run.startsWith(word)) ||
     entries.some(({ entry: { ticket } }) => ticket !== undefined && `${ticket.host}:${ticket.pid}` === word);
   return [...claims.values()].filter(isMatch);
+}
+
+/** Returns the state of a ticket, or `malformed` if it cannot be read. */
+export function getEntryState({ ticket }: Pick<QueueEntry, "ticket">): Ticket["state"] | "malformed" {
+  return ticket?.state ?? "malformed";
 }
 
 /** Returns the owner of a ticket as `HOST:PID`, for example `web1.example.com:3121`. The text is not cleaned. */

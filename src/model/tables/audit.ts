@@ -2,6 +2,8 @@ import { formatInstant } from "../../base/duration.ts";
 import type { AuditRecord } from "../../protocol/audit.ts";
 import { parseSubject } from "../views/subject.ts";
 import type { SnapshotView } from "../views/view.ts";
+import { formatAuditAuthor } from "./cells.ts";
+import { createNumberColumn } from "./columns.ts";
 
 export const auditView: SnapshotView<AuditRecord> = {
   ...{
@@ -18,19 +20,12 @@ export const auditView: SnapshotView<AuditRecord> = {
       formatCell: ({ at }) => formatInstant(at),
       getSortValue: ({ id }) => id,
     },
-    {
-      ...{ id: "who", title: "WHO", priority: 1 },
-      formatCell: ({ user, sudoUser, host }) =>
-        `${sudoUser === undefined ? user : `${sudoUser} as ${user}`}@${host}`,
-    },
+    { id: "who", title: "WHO", priority: 1, formatCell: formatAuditAuthor },
     { id: "action", title: "ACTION", priority: 1, formatCell: ({ action }) => action },
     { id: "target", title: "TARGET", priority: 1, formatCell: ({ target }) => target },
     { id: "outcome", title: "OUTCOME", priority: 2, formatCell: ({ outcome }) => outcome },
     { id: "reason", title: "REASON", priority: 2, formatCell: ({ reason }) => reason ?? "" },
-    {
-      ...{ id: "seen", title: "SEEN", priority: 6, align: "right", formatCell: ({ seen }) => String(seen) },
-      getSortValue: ({ seen }) => seen,
-    },
+    createNumberColumn("seen", "SEEN", 6, ({ seen }) => seen),
     { id: "id", title: "ID", isRandom: true, priority: 9, formatCell: ({ id }) => id },
   ],
   sort: "-when",

@@ -1,4 +1,6 @@
 import { formatBriefDuration } from "../../base/duration.ts";
+import type { HostRecord } from "../../fleet/host-record.ts";
+import type { AuditRecord } from "../../protocol/audit.ts";
 import type { Drain } from "../../protocol/drain.ts";
 import type { DrainScope } from "../../protocol/keys.ts";
 import type { Ticket } from "../../protocol/ticket.ts";
@@ -42,6 +44,18 @@ export function formatDrainNote(drains: readonly Drain[], of: DrainScope): strin
     return scope === of ? `drained by ${by}${why === undefined ? "" : `: ${why}`}` : formatDrainLine(drain);
   });
   return lines.join("; ");
+}
+
+/** Formats who acted: `ann@web1`, or `ann as root@web1` with sudo. */
+export function formatAuditAuthor({ user, sudoUser, host }: AuditRecord): string {
+  return `${sudoUser === undefined ? user : `${sudoUser} as ${user}`}@${host}`;
+}
+
+/** Formats the macros of a host as `NAME=value`. */
+export function formatMacros(macros: HostRecord["macros"] = {}): string {
+  return Object.entries(macros)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(" ");
 }
 
 /** Shortens `web1.example.com:3121` to `web1:3121`. Other texts than DNS names stay unchanged. */

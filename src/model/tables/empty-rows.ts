@@ -1,6 +1,6 @@
 import type { QueueKind } from "../../protocol/keys.ts";
+import { buildEmptyQueueRow, type QueueRow } from "../rows/queue-row.ts";
 import type { ViewContext } from "../views/view.ts";
-import { buildEmptyTableRow, type QueueTableRow } from "./queue-columns.ts";
 
 /**
  * Builds rows for locks or resources with empty queues: those that are drained, and those in `known`.
@@ -12,10 +12,10 @@ export function buildEmptyTableRows(
   seen: ReadonlySet<string>,
   known: Iterable<string>,
   viewContext: ViewContext,
-): QueueTableRow[] {
+): QueueRow[] {
   const drained = viewContext.drains.filter(({ scope }) => scope === kind).map(({ name }) => name);
   const names = new Set([...drained, ...known]);
   return [...names]
     .filter((name) => !seen.has(name))
-    .map((name) => buildEmptyTableRow(kind, name, viewContext));
+    .map((name) => buildEmptyQueueRow(kind, name, viewContext));
 }

@@ -3,6 +3,7 @@ import type { Drain } from "../../protocol/drain.ts";
 import { isSeenWithin } from "../rows/liveness.ts";
 import type { SnapshotView } from "../views/view.ts";
 import { formatDrainNote, toDrainJson } from "./cells.ts";
+import { createNoteColumn, createNumberColumn } from "./columns.ts";
 
 /** A host seen within this time counts as live, ms. */
 const LIVE_WITHIN = 3_600_000;
@@ -27,27 +28,12 @@ export const groupsView: SnapshotView<GroupRow> = {
   collections: ["groups", "drains", "hosts"],
   columns: [
     { id: "group", title: "GROUP", priority: 1, formatCell: ({ name }) => name },
-    {
-      ...{
-        id: "hosts",
-        title: "HOSTS",
-        priority: 2,
-        align: "right",
-        formatCell: ({ hosts }) => String(hosts.length),
-      },
-      getSortValue: ({ hosts }) => hosts.length,
-    },
-    {
-      ...{ id: "live", title: "LIVE", priority: 2, align: "right", formatCell: ({ live }) => String(live) },
-      getSortValue: ({ live }) => live,
-      getTone: ({ live }) => (live === 0 ? "problem" : "plain"),
-    },
+    createNumberColumn("hosts", "HOSTS", 2, ({ hosts }) => hosts.length),
+    createNumberColumn("live", "LIVE", 2, ({ live }) => live, { zero: "problem", other: "plain" }),
     { id: "members", title: "MEMBERS", priority: 1, formatCell: ({ members }) => members.join(" ") },
-    {
-      ...{ id: "note", title: "NOTE", priority: 3, getTone: () => "problem" },
-      formatCell: ({ fault, drains }) =>
-        [fault ?? "", formatDrainNote(drains, "group")].filter(Boolean).join("; "),
-    },
+    createNoteColumn(3, ({ fault, drains }) =>
+      [fault ?? "", formatDrainNote(drains, "group")].filter(Boolean).join("; "),
+    ),
   ],
   sort: "group",
   getKey: ({ name }) => name,

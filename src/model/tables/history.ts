@@ -1,8 +1,8 @@
 import { formatBriefDuration, formatInstant } from "../../base/duration.ts";
 import type { PastRun } from "../../protocol/history.ts";
 import type { Snapshot } from "../snapshot/snapshot.ts";
-import type { SnapshotView } from "../views/view.ts";
-import { shortenOwner } from "./cells.ts";
+import type { SnapshotView, Tone } from "../views/view.ts";
+import { createNumberColumn, createOwnerColumn, createStateColumn } from "./columns.ts";
 
 /** A finished run, and the lock whose history contains it. */
 interface PastRunRow {
@@ -22,34 +22,9 @@ export const historyView: SnapshotView<PastRunRow> = {
       getSortValue: ({ past }) => past.endedAt,
     },
     { id: "lock", title: "LOCK", priority: 1, formatCell: ({ lock }) => lock },
-    {
-      id: "who",
-      title: "WHO",
-      priority: 2,
-      formatCell: formatRunOwner,
-      formatBriefCell: (row) => shortenOwner(formatRunOwner(row)),
-    },
-    {
-      ...{
-        id: "state",
-        title: "STATE",
-        isMarked: true,
-        priority: 2,
-        formatCell: ({ past }) => getPastState(past),
-      },
-      getTone: ({ past }) => (getPastState(past) === "ok" ? "quiet" : "problem"),
-    },
-    {
-      ...{
-        id: "exit",
-        title: "EXIT",
-        priority: 1,
-        align: "right",
-        formatCell: ({ past }) => String(past.exit),
-      },
-      getSortValue: ({ past }) => past.exit,
-      getTone: ({ past }) => (past.exit === 0 ? "plain" : "problem"),
-    },
+    createOwnerColumn("who", "WHO", 2, formatRunOwner),
+    createStateColumn(2, getPastStateTone, ({ past }) => getPastState(past)),
+    createNumberColumn("exit", "EXIT", 1, ({ past }) => past.exit, { zero: "plain", other: "problem" }),
     {
       ...{ id: "waited", title: "WAITED", priority: 3, align: "right" },
       formatCell: ({ past }) => formatBriefDuration(past.waited),
@@ -99,6 +74,10 @@ function getPastState({ exit, reason }: PastRun): PastRunState {
   if (reason !== undefined) return "ended";
   if (exit === 0) return "ok";
   return exit > BY_SIGNAL ? "killed" : "failed";
+}
+
+function getPastStateTone(state: PastRunState): Tone {
+  return state === "ok" ? "quiet" : "problem";
 }
 
 /** Lists the states for filters: every run with an exit code other than 0 is also `failed`. */

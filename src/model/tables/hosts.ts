@@ -3,10 +3,11 @@ import type { HostRecord } from "../../fleet/host-record.ts";
 import { type Drain, isDrainApplicable } from "../../protocol/drain.ts";
 import { computeSeenAgo } from "../rows/liveness.ts";
 import { computeShares, formatShare } from "../rows/shares.ts";
-import { buildClaims, type Claim, isHolder } from "../snapshot/claims.ts";
+import { buildClaims, findClaimHost, isHolder } from "../snapshot/claims.ts";
 import type { Snapshot } from "../snapshot/snapshot.ts";
 import { CONTEXT_COLLECTIONS, type SnapshotView, type ViewContext } from "../views/view.ts";
-import { formatAge, formatDrainNote, shortenOwner, toDrainJson } from "./cells.ts";
+import { formatAge, formatDrainNote, formatMacros, toDrainJson } from "./cells.ts";
+import { createNoteColumn, createNumberColumn, createOwnerColumn } from "./columns.ts";
 
 interface HostRow {
   fqdn: string;
@@ -24,13 +25,7 @@ export const hostsView: SnapshotView<HostRow> = {
   ...{ of: "picture", id: "hosts", brief: "hosts: what they have, when they were seen, what runs there" },
   collections: [...CONTEXT_COLLECTIONS, "locks", "resources"],
   columns: [
-    {
-      id: "host",
-      title: "HOST",
-      priority: 1,
-      formatCell: ({ fqdn }) => fqdn,
-      formatBriefCell: ({ fqdn }) => shortenOwner(fqdn),
-    },
+    createOwnerColumn("host", "HOST", 1, ({ fqdn }) => fqdn),
     {
       ...{ id: "seen", title: "SEEN", priority: 1 },
       isTimed: true,
@@ -39,48 +34,15 @@ export const hostsView: SnapshotView<HostRow> = {
       getSortValue: ({ record }) => -(record?.seenAt ?? Number.NEGATIVE_INFINITY),
       getTone: ({ record }) => (record === undefined ? "problem" : "plain"),
     },
-    {
-      ...{ id: "held", title: "HOLDS", priority: 2, align: "right", formatCell: ({ held }) => String(held) },
-      getSortValue: ({ held }) => held,
-      getTone: ({ held }) => (held > 0 ? "held" : "quiet"),
-    },
-    {
-      ...{
-        id: "waiting",
-        title: "WAITS",
-        priority: 2,
-        align: "right",
-        formatCell: ({ waiting }) => String(waiting),
-      },
-      getSortValue: ({ waiting }) => waiting,
-      getTone: ({ waiting }) => (waiting > 0 ? "waiting" : "quiet"),
-    },
-    {
-      ...{
-        id: "cpu",
-        title: "CPU",
-        priority: 4,
-        align: "right",
-        formatCell: ({ record }) => String(record?.cpu ?? ""),
-      },
-      getSortValue: ({ record }) => record?.cpu ?? 0,
-    },
-    {
-      ...{ id: "memory", title: "MEMMB", priority: 4, align: "right" },
-      formatCell: ({ record }) => String(record?.memMb ?? ""),
-      getSortValue: ({ record }) => record?.memMb ?? 0,
-    },
+    createNumberColumn("held", "HOLDS", 2, ({ held }) => held, { zero: "quiet", other: "held" }),
+    createNumberColumn("waiting", "WAITS", 2, ({ waiting }) => waiting, { zero: "quiet", other: "waiting" }),
+    createNumberColumn("cpu", "CPU", 4, ({ record }) => record?.cpu),
+    createNumberColumn("memory", "MEMMB", 4, ({ record }) => record?.memMb),
     { id: "leases", title: "LEASES", priority: 3, formatCell: ({ shares }) => shares },
     { id: "groups", title: "GROUPS", priority: 3, formatCell: ({ groups }) => groups.join(" ") },
-    {
-      id: "note",
-      title: "NOTE",
-      priority: 3,
-      formatCell: ({ drains }) => formatDrainNote(drains, "host"),
-      getTone: () => "problem",
-    },
+    createNoteColumn(3, ({ drains }) => formatDrainNote(drains, "host")),
     { id: "version", title: "VERSION", priority: 5, formatCell: ({ record }) => record?.version ?? "" },
-    { id: "macros", title: "MACROS", priority: 6, formatCell: ({ record }) => formatMacros(record) },
+    { id: "macros", title: "MACROS", priority: 6, formatCell: ({ record }) => formatMacros(record?.macros) },
   ],
   sort: "host",
   getKey: ({ fqdn }) => fqdn,
@@ -103,12 +65,13 @@ export const hostsView: SnapshotView<HostRow> = {
 };
 
 function buildHostRows(snapshot: Snapshot, viewContext: ViewContext): HostRow[] {
-  const claims = groupClaimsByHost(snapshot);
+  const claims = Map.groupBy(buildClaims(snapshot).values(), findClaimHost);
+  const claimants = [...claims.keys()].filter((host) => host !== undefined);
   const listed = [...viewContext.groups.values()].flat().filter((member) => !viewContext.groups.has(member));
   const shares = new Map(
     computeShares(snapshot).hosts.map(({ host, parts }) => [host, parts.map(formatShare).join("  ")]),
   );
-  const names = new Set([...snapshot.hosts.keys(), ...claims.keys(), ...listed.map(canonicalizeHost)]);
+  const names = new Set([...snapshot.hosts.keys(), ...claimants, ...listed.map(canonicalizeHost)]);
   return [...names].map((fqdn) => {
     const groups = listHostGroups(viewContext.groups, fqdn);
     const reach = { resources: [], host: fqdn, groups };
@@ -120,23 +83,4 @@ function buildHostRows(snapshot: Snapshot, viewContext: ViewContext): HostRow[] 
       ...{ held, waiting: own.length - held, shares: shares.get(fqdn) ?? "" },
     };
   });
-}
-
-function groupClaimsByHost(snapshot: Snapshot): Map<string, Claim[]> {
-  const found = new Map<string, Claim[]>();
-  for (const claim of buildClaims(snapshot).values()) {
-    const host = claim.entries.find(({ entry }) => entry.ticket !== undefined)?.entry.ticket?.host;
-    if (host === undefined) continue;
-    const name = canonicalizeHost(host);
-    const known = found.get(name);
-    if (known === undefined) found.set(name, [claim]);
-    else known.push(claim);
-  }
-  return found;
-}
-
-function formatMacros(record: HostRecord | undefined): string {
-  return Object.entries(record?.macros ?? {})
-    .map(([name, value]) => `${name}=${value}`)
-    .join(" ");
 }

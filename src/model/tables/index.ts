@@ -11,37 +11,23 @@ import { runsView } from "./runs.ts";
 import { schedulesView } from "./schedules.ts";
 import { workersView } from "./workers.ts";
 
-/** A generic function for views with any row type. */
-type ViewVisitor<T> = <R extends object>(view: AnyView<R>) => T;
-
-/** All views by name, in the order of the help. Each entry calls a visitor, which keeps the row type. */
-export const VIEWS: Readonly<Record<ViewId, <T>(visit: ViewVisitor<T>) => T>> = {
-  overview: (visit) => visit(overviewView),
-  locks: (visit) => visit(locksView),
-  resources: (visit) => visit(resourcesView),
-  queues: (visit) => visit(queuesView),
-  runs: (visit) => visit(runsView),
-  hosts: (visit) => visit(hostsView),
-  groups: (visit) => visit(groupsView),
-  drains: (visit) => visit(drainsView),
-  schedules: (visit) => visit(schedulesView),
-  workers: (visit) => visit(workersView),
-  history: (visit) => visit(historyView),
-  audit: (visit) => visit(auditView),
-  problems: (visit) => visit(problemsView),
+const ALL = {
+  overview: overviewView,
+  locks: locksView,
+  resources: resourcesView,
+  queues: queuesView,
+  runs: runsView,
+  hosts: hostsView,
+  groups: groupsView,
+  drains: drainsView,
+  schedules: schedulesView,
+  workers: workersView,
+  history: historyView,
+  audit: auditView,
+  problems: problemsView,
 };
 
-export type ViewId =
-  | "overview"
-  | "locks"
-  | "resources"
-  | "queues"
-  | "runs"
-  | "hosts"
-  | "groups"
-  | "drains"
-  | "schedules"
-  | "workers"
-  | "history"
-  | "audit"
-  | "problems";
+export type ViewId = keyof typeof ALL;
+
+/** All views by name, in the order of the help. The rows of a view may only be passed to the same view. */
+export const VIEWS: Readonly<Record<ViewId, AnyView<object>>> = ALL;

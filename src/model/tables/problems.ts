@@ -1,4 +1,5 @@
-import { buildProblemId, findProblems, type Problem } from "../problems/index.ts";
+import { findProblems } from "../problems/find-problems.ts";
+import { buildProblemId, type Problem } from "../problems/problem.ts";
 import { parseSubject } from "../views/subject.ts";
 import { CONTEXT_COLLECTIONS, type SnapshotView } from "../views/view.ts";
 

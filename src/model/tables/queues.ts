@@ -1,18 +1,17 @@
 import type { Drain } from "../../protocol/drain.ts";
 import type { QueueKind } from "../../protocol/keys.ts";
 import { type QueuedRun, toQueuedRun } from "../rows/queue-row.ts";
+import { getEntryState } from "../snapshot/claims.ts";
 import { listStoppingDrains } from "../views/stopping-drains.ts";
 import { CONTEXT_COLLECTIONS, type QueueView } from "../views/view.ts";
+import { formatDrainNote, formatTicketCommand, getStateTone, toDrainJson, toQueuedRunJson } from "./cells.ts";
 import {
-  computeDurationWeight,
-  formatAge,
-  formatDrainNote,
-  formatTicketCommand,
-  getStateTone,
-  shortenOwner,
-  toDrainJson,
-  toQueuedRunJson,
-} from "./cells.ts";
+  createAgeColumn,
+  createNoteColumn,
+  createNumberColumn,
+  createOwnerColumn,
+  createStateColumn,
+} from "./columns.ts";
 
 /** A waiting ticket. */
 interface WaiterRow extends QueuedRun {
@@ -31,44 +30,16 @@ export const queuesView: QueueView<WaiterRow> = {
   columns: [
     { id: "kind", title: "KIND", priority: 4, formatCell: ({ kind }) => kind },
     { id: "name", title: "NAME", priority: 1, formatCell: ({ name }) => name },
-    {
-      ...{ id: "position", title: "POS", priority: 3, align: "right" },
-      formatCell: ({ position }) => String(position),
-      getSortValue: ({ position }) => position,
-    },
-    {
-      id: "who",
-      title: "WHO",
-      priority: 1,
-      formatCell: ({ who }) => who,
-      formatBriefCell: ({ who }) => shortenOwner(who),
-    },
-    {
-      ...{
-        id: "state",
-        title: "STATE",
-        isMarked: true,
-        priority: 2,
-        formatCell: ({ ticket }) => ticket?.state ?? "malformed",
-      },
-      getTone: ({ ticket }) => getStateTone(ticket?.state ?? "malformed"),
-    },
-    {
-      ...{ id: "waits", title: "WAITS", priority: 2, align: "right" },
-      isTimed: true,
-      formatCell: ({ ticket }, wall) => formatAge(ticket?.enqueuedAt, wall),
-      getSortValue: ({ ticket }) => computeDurationWeight(ticket?.enqueuedAt),
-      getTone: () => "waiting",
-    },
+    createNumberColumn("position", "POS", 3, ({ position }) => position),
+    createOwnerColumn("who", "WHO", 1, ({ who }) => who),
+    createStateColumn(2, getStateTone, getEntryState),
+    createAgeColumn("waits", "WAITS", 2, ({ ticket }) => ticket?.enqueuedAt, "waiting"),
     {
       ...{ id: "units", title: "UNITS", priority: 4, align: "right" },
       formatCell: ({ kind, ticket }) => (kind === "lock" ? "" : String(ticket?.count ?? "?")),
       getSortValue: ({ ticket }) => ticket?.count ?? 0,
     },
-    {
-      ...{ id: "note", title: "NOTE", priority: 3, getTone: () => "problem" },
-      formatCell: ({ kind, drains }) => formatDrainNote(drains, kind),
-    },
+    createNoteColumn(3, ({ kind, drains }) => formatDrainNote(drains, kind)),
     { id: "command", title: "COMMAND", priority: 5, formatCell: ({ ticket }) => formatTicketCommand(ticket) },
     { id: "run", title: "RUN", isRandom: true, priority: 3, formatCell: ({ run }) => run },
     { id: "label", title: "LABEL", priority: 6, formatCell: ({ ticket }) => ticket?.label ?? "" },
@@ -77,7 +48,7 @@ export const queuesView: QueueView<WaiterRow> = {
   sort: "-waits",
   getKey: ({ kind, name, run }) => `${kind}/${name}/${run}`,
   getFacets: ({ ticket, who, drains }) => ({
-    states: [ticket?.state ?? "malformed", ...(drains.length > 0 ? ["drained"] : [])],
+    states: [getEntryState({ ticket }), ...(drains.length > 0 ? ["drained"] : [])],
     hosts: ticket === undefined ? [] : [ticket.host],
     holders: [who],
   }),

@@ -1,18 +1,25 @@
 import type { Drain } from "../../protocol/drain.ts";
 import { getScheduleType } from "../../schedule/definition.ts";
 import { formatDrainLine } from "../preview/eviction-preview-text.ts";
-import { buildClaims, type Claim, formatTicketOwner, isHolder } from "../snapshot/claims.ts";
+import {
+  buildClaims,
+  type Claim,
+  findClaimTicket,
+  formatTicketOwner,
+  getEntryState,
+  isHolder,
+} from "../snapshot/claims.ts";
 import type { Execution, Snapshot } from "../snapshot/snapshot.ts";
 import { listStoppingDrains } from "../views/stopping-drains.ts";
 import { CONTEXT_COLLECTIONS, type SnapshotView, type ViewContext } from "../views/view.ts";
+import { formatTicketCommand, getStateTone, toDrainJson } from "./cells.ts";
 import {
-  computeDurationWeight,
-  formatAge,
-  formatTicketCommand,
-  getStateTone,
-  shortenOwner,
-  toDrainJson,
-} from "./cells.ts";
+  createAgeColumn,
+  createNoteColumn,
+  createNumberColumn,
+  createOwnerColumn,
+  createStateColumn,
+} from "./columns.ts";
 import { formatExecutionOwner } from "./schedules.ts";
 
 /** A run: its tickets, or an occurrence of a schedule on a worker, or both for a task with leases. */
@@ -33,17 +40,8 @@ export const runsView: SnapshotView<RunRow> = {
   collections: [...CONTEXT_COLLECTIONS, "locks", "resources", "schedules", "runnings"],
   columns: [
     { id: "run", title: "RUN", isRandom: true, priority: 3, formatCell: ({ run }) => run },
-    {
-      id: "who",
-      title: "WHO",
-      priority: 1,
-      formatCell: (row) => formatRunOwner(row),
-      formatBriefCell: (row) => shortenOwner(formatRunOwner(row)),
-    },
-    {
-      ...{ id: "state", title: "STATE", isMarked: true, priority: 1, formatCell: ({ state }) => state },
-      getTone: ({ state }) => getStateTone(state),
-    },
+    createOwnerColumn("who", "WHO", 1, formatRunOwner),
+    createStateColumn(1, getStateTone, ({ state }) => state),
     {
       id: "lock",
       title: "LOCK",
@@ -57,29 +55,12 @@ export const runsView: SnapshotView<RunRow> = {
       priority: 2,
       formatCell: ({ claim }) => (claim ? formatLeases(claim) : ""),
     },
-    {
-      ...{ id: "since", title: "SINCE", priority: 2, align: "right" },
-      isTimed: true,
-      formatCell: (row, wall) => formatAge(findSince(row), wall),
-      getSortValue: (row) => computeDurationWeight(findSince(row)),
-    },
-    {
-      ...{ id: "note", title: "NOTE", priority: 4, getTone: () => "problem" },
-      formatCell: ({ drains }) => drains.map(formatDrainLine).join("; "),
-    },
+    createAgeColumn("since", "SINCE", 2, findSince),
+    createNoteColumn(4, ({ drains }) => drains.map(formatDrainLine).join("; ")),
     { id: "command", title: "COMMAND", priority: 4, formatCell: (row) => row.command },
     { id: "label", title: "LABEL", priority: 5, formatCell: (row) => findTicket(row)?.label ?? "" },
     { id: "user", title: "USER", priority: 6, formatCell: (row) => findTicket(row)?.user ?? "" },
-    {
-      ...{
-        id: "token",
-        title: "TOKEN",
-        priority: 7,
-        align: "right",
-        formatCell: (row) => String(getFencingToken(row)),
-      },
-      getSortValue: getFencingToken,
-    },
+    createNumberColumn("token", "TOKEN", 7, getFencingToken),
   ],
   sort: "token",
   getKey: ({ run }) => run,
@@ -102,13 +83,13 @@ function buildRunRows(snapshot: Snapshot, viewContext: ViewContext): RunRow[] {
     [...snapshot.executions.values()].flat().map((task) => [task.value?.run ?? task.key, task]),
   );
   const rows = [...buildClaims(snapshot).values()].map((claim): RunRow => {
-    const host = findTicket({ claim })?.host;
+    const host = findClaimTicket(claim)?.host;
     const drains = isHolder(claim)
       ? []
       : listStoppingDrains({ host, queues: claim.entries.map(({ queue }) => queue) }, viewContext);
     const task = tasks.get(claim.run);
     tasks.delete(claim.run);
-    const command = formatTicketCommand(findTicket({ claim }));
+    const command = formatTicketCommand(findClaimTicket(claim));
     return { run: claim.run, claim, task, command, state: computeClaimState(claim), drains };
   });
   return [...rows, ...[...tasks].map(([run, task]) => buildTaskRow(snapshot, run, task))];
@@ -123,7 +104,7 @@ function buildTaskRow({ schedules }: Snapshot, run: string, task: Execution): Ru
 
 /** Returns the state of a claim: the state of the ticket that is furthest from being held. */
 export function computeClaimState(claim: Claim): string {
-  const states = claim.entries.map(({ entry }) => entry.ticket?.state ?? "malformed");
+  const states = claim.entries.map(({ entry }) => getEntryState(entry));
   const order = ["malformed", "waiting", "admitted", "held", "grace"];
   return order.find((state) => states.some((one) => one === state)) ?? "held";
 }
@@ -142,13 +123,13 @@ function toRunRowJson({ run, claim, task, state, drains }: RunRow): object {
 
 /** Returns a run for JSON output. Tokens and revisions as text, wall clocks in ms since the epoch. */
 export function toRunJson(claim: Claim, state: string): object {
-  const ticket = claim.entries.find(({ entry }) => entry.ticket !== undefined)?.entry.ticket;
+  const ticket = findClaimTicket(claim);
   const { host, pid, user, command, args, label, enqueuedAt, grantedAt, reset } = ticket ?? {};
   return {
     ...{ run: claim.run, state, host, pid, user, command, args, label, enqueuedAt, grantedAt, reset },
     token: getClaimToken(claim),
     tickets: claim.entries.map(({ queue: { kind, name }, entry }) => ({
-      ...{ kind, name, state: entry.ticket?.state ?? "malformed", count: entry.ticket?.count },
+      ...{ kind, name, state: getEntryState(entry), count: entry.ticket?.count },
     })),
   };
 }
@@ -172,8 +153,8 @@ function getFencingToken({ claim, task }: RunRow): bigint {
   return claim === undefined ? (task?.token ?? 0n) : getClaimToken(claim);
 }
 
-function findTicket({ claim }: Pick<RunRow, "claim">) {
-  return claim?.entries.find(({ entry }) => entry.ticket !== undefined)?.entry.ticket;
+function findTicket({ claim }: RunRow) {
+  return claim && findClaimTicket(claim);
 }
 
 function formatRunOwner({ claim, task }: RunRow): string {

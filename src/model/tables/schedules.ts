@@ -4,6 +4,7 @@ import { buildScheduleRows, type ScheduleRow, type ScheduleState } from "../rows
 import type { Execution } from "../snapshot/snapshot.ts";
 import { CONTEXT_COLLECTIONS, type SnapshotView, type Tone } from "../views/view.ts";
 import { computeDurationWeight, formatAge, formatFirstAndMore, shortenOwner } from "./cells.ts";
+import { createAgeColumn, createNumberColumn, createStateColumn } from "./columns.ts";
 
 export const schedulesView: SnapshotView<ScheduleRow> = {
   ...{
@@ -13,10 +14,7 @@ export const schedulesView: SnapshotView<ScheduleRow> = {
   collections: [...CONTEXT_COLLECTIONS, "schedules", "dues", "runnings", "workers"],
   columns: [
     { id: "schedule", title: "SCHEDULE", priority: 1, formatCell: ({ id }) => id },
-    {
-      ...{ id: "state", title: "STATE", isMarked: true, priority: 1, formatCell: ({ state }) => state },
-      getTone: ({ state }) => getScheduleTone(state),
-    },
+    createStateColumn(1, getScheduleTone, ({ state }) => state),
     {
       ...{ id: "next", title: "NEXT", priority: 1, align: "right", isTimed: true },
       formatCell: ({ next }, wall) => formatTimeUntilNext(next, wall),
@@ -32,11 +30,7 @@ export const schedulesView: SnapshotView<ScheduleRow> = {
       ...{ id: "on", title: "ON", priority: 2, formatCell: (row) => formatFirstAndMore(listHosts(row)) },
       formatBriefCell: (row) => formatFirstAndMore(listHosts(row).map(shortenOwner)),
     },
-    {
-      ...{ id: "since", title: "SINCE", priority: 3, align: "right", isTimed: true },
-      formatCell: (row, wall) => formatAge(findSince(row), wall),
-      getSortValue: (row) => computeDurationWeight(findSince(row)),
-    },
+    createAgeColumn("since", "SINCE", 3, findSince),
     {
       ...{ id: "last", title: "LAST", priority: 2, formatCell: ({ due }) => due?.last?.result ?? "" },
       getTone: ({ due }) => getResultTone(due?.last?.result),
@@ -55,12 +49,7 @@ export const schedulesView: SnapshotView<ScheduleRow> = {
     { id: "cron", title: "CRON", priority: 2, formatCell: ({ definition }) => definition?.cron ?? "" },
     { id: "zone", title: "ZONE", priority: 5, formatCell: ({ definition }) => definition?.timezone ?? "" },
     { id: "task", title: "TASK", priority: 3, formatCell: formatScheduleTask },
-    {
-      ...{ id: "dead", title: "DEAD", priority: 3, align: "right" },
-      formatCell: ({ due }) => (due?.dead === undefined ? "" : String(due.dead)),
-      getSortValue: ({ due }) => due?.dead ?? 0,
-      getTone: () => "problem",
-    },
+    createNumberColumn("dead", "DEAD", 3, ({ due }) => due?.dead, { zero: "problem", other: "problem" }),
     {
       id: "note",
       title: "NOTE",
@@ -68,11 +57,7 @@ export const schedulesView: SnapshotView<ScheduleRow> = {
       formatCell: formatNote,
       getTone: ({ state }) => getScheduleTone(state),
     },
-    {
-      ...{ id: "open", title: "OPEN", priority: 6, align: "right" },
-      formatCell: ({ due }) => (due === undefined || due.open.length === 0 ? "" : String(due.open.length)),
-      getSortValue: ({ due }) => due?.open.length ?? 0,
-    },
+    createNumberColumn("open", "OPEN", 6, ({ due }) => due?.open.length || undefined),
     { id: "group", title: "GROUP", priority: 6, formatCell: ({ definition }) => definition?.group ?? "" },
     { id: "source", title: "SOURCE", priority: 9, formatCell: ({ definition }) => definition?.source ?? "" },
   ],

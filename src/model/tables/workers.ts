@@ -1,9 +1,8 @@
-import { formatBriefDuration } from "../../base/duration.ts";
 import { COMMAND_TYPE } from "../../schedule/handler-types.ts";
 import type { WorkerRecord } from "../../schedule/state/worker-record.ts";
 import type { Snapshot, StoredWorker } from "../snapshot/snapshot.ts";
 import type { SnapshotView } from "../views/view.ts";
-import { computeDurationWeight, formatAge, shortenOwner } from "./cells.ts";
+import { createAgeColumn, createNoteColumn, createOwnerColumn } from "./columns.ts";
 
 interface WorkerRow {
   id: string;
@@ -18,21 +17,10 @@ export const workersView: SnapshotView<WorkerRow> = {
   ...{ of: "picture", id: "workers", brief: "workers: what they have handlers for, how much they run" },
   collections: ["workers", "runnings"],
   columns: [
+    createOwnerColumn("who", "WORKER", 1, formatWorkerOwner),
     {
-      id: "who",
-      title: "WORKER",
-      priority: 1,
-      formatCell: formatWorkerOwner,
-      formatBriefCell: (row) => shortenOwner(formatWorkerOwner(row)),
-    },
-    {
-      ...{
-        id: "state",
-        title: "STATE",
-        isMarked: true,
-        priority: 1,
-        formatCell: (row) => listStates(row)[0] ?? "",
-      },
+      ...{ id: "state", title: "STATE", isMarked: true, priority: 1 },
+      formatCell: (row) => listStates(row)[0] ?? "",
       getTone: (row) => (listStates(row).some((state) => BAD.has(state)) ? "problem" : "held"),
     },
     {
@@ -44,27 +32,13 @@ export const workersView: SnapshotView<WorkerRow> = {
       ...{ id: "clock", title: "CLOCK", priority: 2, formatCell: ({ record }) => record?.clock ?? "" },
       getTone: ({ record }) => (record?.clock === "ok" ? "quiet" : "problem"),
     },
-    {
-      ...{ id: "since", title: "SINCE", priority: 2, align: "right", isTimed: true },
-      formatCell: ({ record }, wall) => formatAge(record?.since, wall),
-      getSortValue: ({ record }) => computeDurationWeight(record?.since),
-    },
+    createAgeColumn("since", "SINCE", 2, ({ record }) => record?.since),
     { id: "types", title: "TYPES", priority: 2, formatCell: ({ record }) => formatTypes(record) },
     { id: "tags", title: "TAGS", priority: 5, formatCell: ({ record }) => (record?.tags ?? []).join(" ") },
-    {
-      id: "note",
-      title: "NOTE",
-      priority: 3,
-      formatCell: ({ fault }) => fault ?? "",
-      getTone: () => "problem",
-    },
+    createNoteColumn(3, ({ fault }) => fault ?? ""),
     { id: "version", title: "VERSION", priority: 5, formatCell: ({ record }) => record?.version ?? "" },
     { id: "worker", title: "ID", isRandom: true, priority: 6, formatCell: ({ id }) => id },
-    {
-      ...{ id: "word", title: "WORD", priority: 9, align: "right", isTimed: true },
-      formatCell: ({ record }, wall) => (record === undefined ? "" : formatBriefDuration(wall - record.wall)),
-      getSortValue: ({ record }) => computeDurationWeight(record?.wall),
-    },
+    createAgeColumn("word", "WORD", 9, ({ record }) => record?.wall),
   ],
   sort: "who",
   getKey: ({ id }) => id,

@@ -2,8 +2,7 @@
  * Cleans up cgroups that earlier runs have left next to the current one: an empty directory when all processes of a run
  * were killed at once, or a cgroup whose command runs without a guardian.
  */
-#ifndef ABANDONED_CGROUPS_H
-#define ABANDONED_CGROUPS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -15,5 +14,3 @@ void abandoned_cgroups_spare(int dir);
 
 /* Kills processes without a guardian and removes empty cgroups. Ignores those of another pid namespace. */
 void abandoned_cgroups_remove(int home);
-
-#endif

@@ -10,17 +10,58 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "abandoned-cgroups.h"
-#include "own-cgroup.h"
 
-enum { NONE = -1, TRIES = 16 };
+enum { NONE = -1, TRIES = 16, CGROUP2 = 0x63677270 };
 
 static int home = NONE;   /* the guardian's own cgroup */
 static int dir = NONE;    /* the command's cgroup */
 static int killer = NONE; /* the command's cgroup.kill */
 static char name[64], path[PATH_MAX];
+
+/* Reads the line of /proc/self/cgroup for v2, which begins with "0::". */
+static int read_own_path(char *own, size_t size) {
+  char line[PATH_MAX];
+  int found = 0;
+  FILE *file = fopen("/proc/self/cgroup", "re");
+  while (file && !found && fgets(line, sizeof line, file)) found = strncmp(line, "0::/", 4) == 0;
+  if (file) fclose(file);
+  if (!found) return -1;
+  line[strcspn(line, "\n")] = '\0';
+  const char *at = line + 3;
+  return snprintf(own, size, "%s", strcmp(at, "/") == 0 ? "" : at) < (int)size ? 0 : -1;
+}
+
+static int contains_self(int dir) {
+  int pid, found = 0, fd = openat(dir, "cgroup.procs", O_RDONLY | O_CLOEXEC);
+  FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+  while (file && !found && fscanf(file, "%d", &pid) == 1) found = pid == getpid();
+  if (file) fclose(file);
+  return found;
+}
+
+/*
+ * Opens the directory of the guardian's own cgroup and writes its path. Returns -1 when no directory is certain to be
+ * the own cgroup: in a container, the mounted tree may be another part of the hierarchy.
+ */
+static int open_own_cgroup(void) {
+  static const char *const mounts[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"};
+  char own[PATH_MAX];
+  struct statfs fs;
+  if (read_own_path(own, sizeof own) < 0) return -1;
+  for (size_t i = 0; i < sizeof mounts / sizeof *mounts; i++) {
+    if (statfs(mounts[i], &fs) < 0 || fs.f_type != CGROUP2) continue;
+    if (snprintf(path, sizeof path, "%s%s", mounts[i], own) >= (int)sizeof path) return -1;
+    int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dir < 0 || contains_self(dir)) return dir;
+    close(dir);
+    return -1;
+  }
+  return -1;
+}
 
 static void close_cgroup(void) {
   if (dir != NONE) close(dir);
@@ -38,7 +79,7 @@ void cgroup_remove(void) {
 
 void cgroup_open(void) {
   size_t length;
-  home = own_cgroup_open(path, sizeof path);
+  home = open_own_cgroup();
   if (home == NONE) return;
   abandoned_cgroups_remove(home);
   abandoned_cgroups_make_name(name, sizeof name);

@@ -3,8 +3,7 @@
  * to its user. A process cannot leave it by forking, it lists its processes, and it can be killed as a whole. Without a
  * cgroup, all of these functions do nothing, and only the process tree is used.
  */
-#ifndef CGROUP_H
-#define CGROUP_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -34,5 +33,3 @@ void cgroup_release_processes(void);
 
 /* Removes the cgroup when it is empty. */
 void cgroup_remove(void);
-
-#endif

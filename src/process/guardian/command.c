@@ -6,9 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "command-words.h"
+#include "command-input.h"
 #include "deadline.h"
-#include "environment.h"
 #include "frames.h"
 #include "launch.h"
 #include "process-tree.h"
@@ -21,10 +20,6 @@ static struct {
 } c = {.outcome = -1};
 
 void command_open(int sock) { c.sock = sock; }
-
-void command_add_words(const unsigned char *piece, uint32_t length) { words_add(piece, length); }
-
-void command_add_environment(const unsigned char *piece, uint32_t length) { environment_add(piece, length); }
 
 int command_is_running(void) { return c.alive; }
 

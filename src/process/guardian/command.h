@@ -1,17 +1,10 @@
 /* The guarded command: its start, its signals, its end. */
-#ifndef COMMAND_H
-#define COMMAND_H
+#pragma once
 
 #include <stdint.h>
 
 /* sock: where the events are sent. */
 void command_open(int sock);
-
-/* Appends a piece of the command's words. */
-void command_add_words(const unsigned char *piece, uint32_t length);
-
-/* Appends a piece of the entries that the environment has in addition to the guardian's. */
-void command_add_environment(const unsigned char *piece, uint32_t length);
 
 /*
  * Starts the command with the guardian's environment and `block`, which takes precedence, and sends the result.
@@ -34,5 +27,3 @@ void command_read_outcome(void);
  * terminated.
  */
 int command_reap(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* When and how the command is ended. Termination and killing cannot be undone. */
-#ifndef DEADLINE_H
-#define DEADLINE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -33,5 +32,3 @@ void enforce_deadlines(void);
 
 /* When enforce_deadlines has to run next; INT64_MAX for never. */
 int64_t next_timer(void);
-
-#endif

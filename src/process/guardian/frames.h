@@ -1,6 +1,5 @@
 /* Sends and receives frames; inner.c interprets them. */
-#ifndef FRAMES_H
-#define FRAMES_H
+#pragma once
 
 #include "wire.h"
 
@@ -29,5 +28,3 @@ int read_frames(int sock);
 
 /* Passes every complete frame to `obey`, in order. */
 void handle_frames(frame_handler_t *handle_request);
-
-#endif

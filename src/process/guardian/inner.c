@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cgroup.h"
+#include "command-input.h"
 #include "command.h"
 #include "deadline.h"
 #include "frames.h"
@@ -49,10 +50,10 @@ static void handle_request(const struct frame *f, const unsigned char *block) {
       deadline_arm(f->a, f->b > 0 ? f->b : 1);
       break;
     case WORDS:
-      command_add_words(block, f->length);
+      words_add(block, f->length);
       break;
     case ENVIRONMENT:
-      command_add_environment(block, f->length);
+      environment_add(block, f->length);
       break;
     case START:
       command_start(g.orphaned || is_closed(g.sock), block, f->length);

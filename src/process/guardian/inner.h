@@ -1,11 +1,8 @@
 /* The inner guardian: the parent of the command, connected to the runner. */
-#ifndef INNER_H
-#define INNER_H
+#pragma once
 
 /*
  * Guards until no process of the command is left or the runner sends RELEASE.
  * sock: the runner's socket. lifeline: a pipe that ends when the outer guardian dies. Returns an exit code of wire.h.
  */
 int run_inner_guardian(int sock, int lifeline);
-
-#endif

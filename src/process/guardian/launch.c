@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "cgroup.h"
-#include "environment.h"
+#include "command-input.h"
 
 /* The values to restore for the command; empty: never changed. */
 static char oom_before[16];

@@ -1,6 +1,5 @@
 /* Launches the command from the guardian: fork, clean state, exec. */
-#ifndef LAUNCH_H
-#define LAUNCH_H
+#pragma once
 
 #include <stddef.h>
 #include <sys/types.h>
@@ -21,5 +20,3 @@ pid_t launch(char **argv, const char *extra, size_t length, int *outcome);
 
 /* Redirects 0, 1, 2 to /dev/null, so that a guardian never keeps the command's output open for its reader. */
 void drop_stdio(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* Processes in /proc. */
-#ifndef PROC_H
-#define PROC_H
+#pragma once
 
 #include <stddef.h>
 #include <sys/types.h>
@@ -32,5 +31,3 @@ void proc_list(struct list *all);
 
 /* Finds a process in a list, or NULL. */
 struct proc *proc_find(const struct list *in, pid_t pid);
-
-#endif

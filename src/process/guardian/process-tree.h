@@ -1,8 +1,7 @@
 /*
  * The command's processes: the descendants of the calling guardian, those seen before, and the members of its cgroup.
  */
-#ifndef PROCESS_TREE_H
-#define PROCESS_TREE_H
+#pragma once
 
 /*
  * Opens /proc and the memory. Returns 0, or -1 with errno.
@@ -21,5 +20,3 @@ void tree_terminate(void);
 
 /* Stops all processes of the command until no new one appears, then sends SIGKILL. Call again until none is left. */
 void tree_kill(void);
-
-#endif

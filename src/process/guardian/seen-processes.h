@@ -3,8 +3,7 @@
  * namespace, and its parent dies) still belongs to the command. Both guardians share this memory, so the survivor has
  * it too.
  */
-#ifndef SEEN_PROCESSES_H
-#define SEEN_PROCESSES_H
+#pragma once
 
 #include <stdint.h>
 
@@ -35,5 +34,3 @@ int seen_has_changed(void);
 
 /* Writes all remembered processes in the form of SEEN. Returns their number, at most SEEN_MAX. */
 uint32_t seen_list(struct seen *out);
-
-#endif

@@ -5,8 +5,7 @@
  * Instants are absolute nanoseconds of CLOCK_BOOTTIME, so that neither a late or repeated frame nor a suspended machine
  * can extend a deadline.
  */
-#ifndef WIRE_H
-#define WIRE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -67,5 +66,3 @@ enum {
   EXIT_INNER_KILLED = 4, /* the inner guardian was killed; the outer one killed everything: no process is left */
   EXIT_SETUP = 5,        /* cannot guard here; nothing was started */
 };
-
-#endif

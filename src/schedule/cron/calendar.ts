@@ -1,6 +1,6 @@
-import type { CronField } from "./cron-field.ts";
+import type { CronFields } from "./cron-field.ts";
 import { buildDayTimes, countTimesBefore, type DayTimes, findTimeFrom, findTimeUntil } from "./day-times.ts";
-import { createDayMaskGetter, type DayFields } from "./days.ts";
+import { createDayMaskGetter } from "./days.ts";
 
 // Wall-clock times in this file are ms since 1970-01-01 00:00 on the wall, independent of the zone. This file does not
 // handle clock changes.
@@ -12,11 +12,6 @@ export interface Calendar {
   getDayMask(year: number, month: number): number;
 }
 
-interface CalendarFields extends DayFields {
-  readonly minute: CronField;
-  readonly hour: CronField;
-}
-
 const MINUTE = 60_000;
 const DAY = 86_400_000;
 
@@ -24,7 +19,7 @@ const DAY = 86_400_000;
  * Builds the calendar of a cron expression.
  * @param fields the fields of the expression
  */
-export function buildCalendar(fields: CalendarFields): Calendar {
+export function buildCalendar(fields: CronFields): Calendar {
   return {
     times: buildDayTimes(fields.minute.values, fields.hour.values),
     getDayMask: createDayMaskGetter(fields),

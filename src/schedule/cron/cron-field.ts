@@ -25,6 +25,15 @@ export interface CronField {
   readonly nth?: number;
 }
 
+/** The five fields of an expression. */
+export interface CronFields {
+  readonly minute: CronField;
+  readonly hour: CronField;
+  readonly day: CronField;
+  readonly month: CronField;
+  readonly weekday: CronField;
+}
+
 const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 const DAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 

@@ -1,7 +1,13 @@
 import { UsageError } from "../../base/errors.ts";
 import { findNearest, quoteText } from "../../base/text.ts";
 import { buildCalendar, type Calendar, findWallFrom } from "./calendar.ts";
-import { CRON_FIELD_KINDS, type CronField, type CronFieldKind, parseCronField } from "./cron-field.ts";
+import {
+  CRON_FIELD_KINDS,
+  type CronField,
+  type CronFieldKind,
+  type CronFields,
+  parseCronField,
+} from "./cron-field.ts";
 
 /** A valid cron expression. */
 export interface Cron {
@@ -14,14 +20,6 @@ export interface Cron {
    * effect of clock changes on it.
    */
   readonly isFixed: boolean;
-}
-
-export interface CronFields {
-  readonly minute: CronField;
-  readonly hour: CronField;
-  readonly day: CronField;
-  readonly month: CronField;
-  readonly weekday: CronField;
 }
 
 /** Thrown for a cron expression that is invalid or never fires (exit 64). */

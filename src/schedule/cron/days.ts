@@ -1,10 +1,4 @@
-import type { CronField } from "./cron-field.ts";
-
-export interface DayFields {
-  readonly day: CronField;
-  readonly month: CronField;
-  readonly weekday: CronField;
-}
+import type { CronField, CronFields } from "./cron-field.ts";
 
 const DAY = 86_400_000;
 
@@ -19,7 +13,7 @@ export function createDayMaskGetter({
   day,
   month,
   weekday,
-}: DayFields): (year: number, month: number) => number {
+}: CronFields): (year: number, month: number) => number {
   const months = month.values.reduce((mask, value) => mask | (1 << value), 0);
   const dates = day.values.reduce((mask, date) => mask | (1 << date), 0);
   const isEither = !day.isStar && !weekday.isStar;

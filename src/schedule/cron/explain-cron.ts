@@ -1,5 +1,5 @@
-import type { Cron, CronFields } from "./cron.ts";
-import type { CronField } from "./cron-field.ts";
+import type { Cron } from "./cron.ts";
+import type { CronField, CronFields } from "./cron-field.ts";
 import {
   findStep,
   formatClockTime,
@@ -9,8 +9,9 @@ import {
   groupRanges,
 } from "./explain-words.ts";
 
-const MONTHS = ["January", "February", "March", "April", "May", "June", "July"];
-MONTHS.push("August", "September", "October", "November", "December");
+/** Names of the months, January first. */
+export const MONTH_NAMES = ["January", "February", "March", "April", "May", "June", "July"];
+MONTH_NAMES.push("August", "September", "October", "November", "December");
 const WEEKDAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 const NTH = ["", "first", "second", "third", "fourth", "fifth"];
 /** Maximum number of times of the day that are listed. */
@@ -112,5 +113,7 @@ function formatWeekdayRanges(values: readonly number[]): string {
 }
 
 function formatMonths({ values }: CronField): string | undefined {
-  return values.length === 12 ? undefined : `in ${formatRanges(values, (value) => MONTHS[value - 1] ?? "")}`;
+  return values.length === 12
+    ? undefined
+    : `in ${formatRanges(values, (value) => MONTH_NAMES[value - 1] ?? "")}`;
 }

@@ -1,10 +1,8 @@
-import type { CronFields } from "../cron/cron.ts";
-import type { CronField } from "../cron/cron-field.ts";
+import type { CronField, CronFields } from "../cron/cron-field.ts";
+import { MONTH_NAMES } from "../cron/explain-cron.ts";
 import { formatList } from "../cron/explain-words.ts";
 import type { LintFinding } from "./lint-finding.ts";
 
-const NAMES = ["", "January", "February", "March", "April", "May", "June", "July"];
-NAMES.push("August", "September", "October", "November", "December");
 /** Days per month; 29 for February. */
 const LENGTHS = [0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
@@ -81,7 +79,7 @@ function lintDates({ day, month, weekday }: CronFields): LintFinding[] {
   if (without.length === 0 && !isShort) return [];
   const names = isShort
     ? "February, but for leap years,"
-    : formatList(without.map((value) => NAMES[value] ?? ""));
+    : formatList(without.map((value) => MONTH_NAMES[value - 1] ?? ""));
   return [
     {
       level: "warning",

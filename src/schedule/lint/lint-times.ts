@@ -1,5 +1,4 @@
-import type { CronFields } from "../cron/cron.ts";
-import type { CronField } from "../cron/cron-field.ts";
+import type { CronField, CronFields } from "../cron/cron-field.ts";
 import type { LintFinding } from "./lint-finding.ts";
 
 /** Finds possible problems with minute and hour. */

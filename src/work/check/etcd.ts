@@ -1,7 +1,6 @@
 import type { Finding } from "../../base/finding.ts";
 import { findNestedPrefix } from "../../protocol/nested-prefix.ts";
-import { buildPrefixRange } from "../../protocol/txn.ts";
-import { retryUntilConnectTimeout } from "../observe/ports.ts";
+import { readWithRetries } from "../observe/ports.ts";
 import { judgeAlarms } from "./alarms.ts";
 import { judgeIdentity } from "./identity.ts";
 import { getAnsweringMembers, judgeMembers } from "./members.ts";
@@ -31,12 +30,8 @@ export async function checkEtcd(ports: CheckPorts, clusterId: string | undefined
 async function checkPrefix(ports: CheckPorts): Promise<Finding> {
   const { keys } = ports;
   const about = { kind: "prefix", check: `prefix ${keys.prefix}` };
-  const page = await retryUntilConnectTimeout(
-    ports,
-    (signal) =>
-      ports.store.readRange({ ...buildPrefixRange(keys.prefix), limit: 1_000, keysOnly: true }, signal),
-    ports.signal,
-  );
+  const range = { ...keys.getFullRange(), limit: 1_000, keysOnly: true };
+  const page = await readWithRetries(ports, range, ports.signal);
   const strange = page.kvs.filter(
     ({ key }) => keys.parse(key).kind === "unknown" && findNestedPrefix(keys, key) === undefined,
   );

@@ -1,7 +1,7 @@
 import type { Finding } from "../../base/finding.ts";
 import type { MemberMetrics } from "../../etcd/members/member-metrics.ts";
 import { type ClusterMember, type MemberStatus, StoreError } from "../../etcd/store.ts";
-import { retryUntilConnectTimeout } from "../observe/ports.ts";
+import { readWithRetries } from "../observe/ports.ts";
 import { judgeAlarms } from "./alarms.ts";
 import { type AuthenticationMode, judgeAuthentication, judgeSchedulePermission } from "./authentication.ts";
 import { judgeOwnClock } from "./clock.ts";
@@ -101,7 +101,7 @@ async function readRoster(ports: CheckPorts): Promise<ClusterMember[] | undefine
 async function checkServing(ports: CheckPorts): Promise<Finding | undefined> {
   const glance = { key: ports.keys.prefix, limit: 1, keysOnly: true };
   try {
-    await retryUntilConnectTimeout(ports, (signal) => ports.store.readRange(glance, signal), ports.signal);
+    await readWithRetries(ports, glance, ports.signal);
     return undefined;
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;

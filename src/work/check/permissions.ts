@@ -2,7 +2,7 @@ import type { Finding } from "../../base/finding.ts";
 import { StoreError } from "../../etcd/store.ts";
 import type { Keys } from "../../protocol/keys.ts";
 import type { Op } from "../../protocol/txn.ts";
-import { retryUntilConnectTimeout } from "../observe/ports.ts";
+import { commitWithRetries } from "../observe/ports.ts";
 import type { CheckPorts } from "./ports.ts";
 
 /** The role of a user: `runner` starts runs, `operator` also resets, drains and configures. */
@@ -61,7 +61,7 @@ async function isAllowed(ports: CheckPorts, op: Op): Promise<boolean> {
   } as const;
   const txn = { compare: [impossible], success: [op], failure: [] };
   try {
-    await retryUntilConnectTimeout(ports, (signal) => ports.store.commitTxn(txn, signal), ports.signal);
+    await commitWithRetries(ports, txn, ports.signal);
     return true;
   } catch (error) {
     if (error instanceof StoreError && error.kind === "permission") return false;

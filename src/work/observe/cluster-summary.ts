@@ -21,9 +21,25 @@ type AnsweringMember = Extract<MemberStatus, { ok: true }>;
 export class ClusterSummaryReader {
   readonly #ports: Pick<ObserverPorts, "store">;
   #roster: readonly ClusterMember[] = [];
+  #last: ClusterSummary | undefined;
+  #reading: Promise<ClusterSummary> | undefined;
 
   constructor(ports: Pick<ObserverPorts, "store">) {
     this.#ports = ports;
+  }
+
+  /** Returns the last summary while a new one is being read; a promise only for the first one. */
+  readLatest(signal: AbortSignal): ClusterSummary | Promise<ClusterSummary> {
+    this.#reading ??= this.read(signal).finally(() => {
+      this.#reading = undefined;
+    });
+    this.#reading.then(
+      (summary) => {
+        this.#last = summary;
+      },
+      () => {}, // reported where it is awaited; other callers retry
+    );
+    return this.#last ?? this.#reading;
   }
 
   /** Waits for the slowest member, or for the timeout of one that does not answer. @throws the signal's reason */

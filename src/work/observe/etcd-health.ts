@@ -27,10 +27,10 @@ export async function* watchEtcdHealth(
   signal: AbortSignal,
 ): AsyncGenerator<EtcdHealth, never> {
   const { clock } = ports;
-  const count = createSummaryReader(ports, signal);
+  const summaries = new ClusterSummaryReader(ports);
   for (let since: number | undefined; ; ) {
     const start = clock.getWallTime();
-    const counting = count();
+    const counting = summaries.readLatest(signal);
     try {
       const answer = await probeEtcd(ports, signal);
       since = undefined;
@@ -43,26 +43,4 @@ export async function* watchEtcdHealth(
     }
     await clock.sleep(EVERY, signal);
   }
-}
-
-/** Returns the last summary while a new one is being read; a promise only for the first one. */
-function createSummaryReader(
-  ports: ObserverPorts,
-  signal: AbortSignal,
-): () => ClusterSummary | Promise<ClusterSummary> {
-  const counting = new ClusterSummaryReader(ports);
-  let last: ClusterSummary | undefined;
-  let running: Promise<ClusterSummary> | undefined;
-  return () => {
-    running ??= counting.read(signal).finally(() => {
-      running = undefined;
-    });
-    running.then(
-      (census) => {
-        last = census;
-      },
-      () => {}, // reported where it is awaited; other callers retry
-    );
-    return last ?? running;
-  };
 }

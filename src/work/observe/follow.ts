@@ -1,4 +1,4 @@
-import { OVER } from "../../base/over.ts";
+import { waitAtMost } from "../../base/wait.ts";
 import { isCompacted, isUnavailable } from "../../etcd/retry.ts";
 import type { StoreError, WatchBatch } from "../../etcd/store.ts";
 import type { KeyRange } from "../../protocol/txn.ts";
@@ -103,7 +103,7 @@ async function* reload(
   try {
     let pause = first;
     let reading = readAfterPause(ports, sink, getRetryWeight(end, signal) * pause, either);
-    if (await isLate(ports, reading)) yield { kind: "away", error: end as StoreError };
+    if (!(await waitAtMost(ports.clock, GRACE, reading))) yield { kind: "away", error: end as StoreError };
     for (;;) {
       try {
         return await reading;
@@ -135,22 +135,4 @@ async function readAfterPause(
 ): Promise<bigint> {
   if (pause > 0) await ports.clock.sleep(pause * (0.5 + ports.random.generateFraction() / 2), signal);
   return await load(ports, sink, { signal });
-}
-
-/** Returns whether a read takes longer than `GRACE`. Errors of the read are left to its caller. */
-async function isLate({ clock }: ObserverPorts, reading: Promise<unknown>): Promise<boolean> {
-  const over = new AbortController();
-  const late = clock.sleep(GRACE, over.signal).then(
-    () => true,
-    () => false,
-  );
-  const settled = reading.then(
-    () => false,
-    () => false,
-  );
-  try {
-    return await Promise.race([late, settled]);
-  } finally {
-    over.abort(OVER);
-  }
 }

@@ -3,6 +3,7 @@ import type { Random } from "../../base/random.ts";
 import { retryUnavailable } from "../../etcd/retry.ts";
 import type { Store } from "../../etcd/store.ts";
 import type { Keys } from "../../protocol/keys.ts";
+import type { RangeOp, RangeResult, ResponseHeader, Txn, TxnResponse } from "../../protocol/txn.ts";
 
 /** What reading etcd needs from its environment. */
 export interface ObserverPorts {
@@ -14,11 +15,27 @@ export interface ObserverPorts {
   settings: { connectTimeout: number };
 }
 
-/** Retries a call while etcd does not answer, at most for the connect timeout. @throws StoreError */
-export function retryUntilConnectTimeout<T>(
+/**
+ * Commits a transaction that is safe to repeat. Retries while etcd does not answer, at most for the connect timeout.
+ * @throws StoreError
+ */
+export function commitWithRetries(
   ports: ObserverPorts,
-  call: (signal: AbortSignal) => Promise<T>,
+  txn: Txn,
   signal?: AbortSignal,
-): Promise<T> {
-  return retryUnavailable(ports, ports.clock.now() + ports.settings.connectTimeout, call, signal);
+): Promise<TxnResponse> {
+  return retryUnavailable(ports, getRetryEnd(ports), (call) => ports.store.commitTxn(txn, call), signal);
+}
+
+/** Reads a range. Retries while etcd does not answer, at most for the connect timeout. @throws StoreError */
+export function readWithRetries(
+  ports: ObserverPorts,
+  range: RangeOp & { revision?: bigint },
+  signal?: AbortSignal,
+): Promise<ResponseHeader & RangeResult> {
+  return retryUnavailable(ports, getRetryEnd(ports), (call) => ports.store.readRange(range, call), signal);
+}
+
+function getRetryEnd({ clock, settings }: ObserverPorts): number {
+  return clock.now() + settings.connectTimeout;
 }

@@ -1,6 +1,6 @@
 import { isCompacted } from "../../etcd/retry.ts";
 import type { KeyRange, KeyValue } from "../../protocol/txn.ts";
-import { type ObserverPorts, retryUntilConnectTimeout } from "./ports.ts";
+import { type ObserverPorts, readWithRetries } from "./ports.ts";
 
 interface Page {
   kvs: readonly KeyValue[];
@@ -37,11 +37,7 @@ export async function* readPages(
   let pinned = revision;
   for (;;) {
     const request = { ...range, key, limit, keysOnly, ...(pinned !== undefined && { revision: pinned }) };
-    const page = await retryUntilConnectTimeout(
-      ports,
-      (call) => ports.store.readRange(request, call),
-      signal,
-    );
+    const page = await readWithRetries(ports, request, signal);
     pinned ??= page.revision;
     yield { kvs: page.kvs, revision: pinned };
     const last = page.kvs.at(-1);
@@ -104,7 +100,7 @@ async function checkRevisionReadable(
 ): Promise<void> {
   if (range === undefined || revision === undefined) return;
   const glance = { key: range.key, keysOnly: true, limit: 1, revision };
-  await retryUntilConnectTimeout(ports, (call) => ports.store.readRange(glance, call), signal);
+  await readWithRetries(ports, glance, signal);
 }
 
 async function loadOnce(ports: ObserverPorts, sink: Sink, options: ReadOptions): Promise<bigint> {

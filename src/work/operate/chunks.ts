@@ -1,4 +1,5 @@
 import { EXIT, SignalboxError } from "../../base/errors.ts";
+import type { Keys } from "../../protocol/keys.ts";
 import type { Op } from "../../protocol/txn.ts";
 
 /** Largest number of direct operations, or of keys compared one by one, in a transaction: etcd accepts 128. */
@@ -16,15 +17,14 @@ const MAX_BYTES = 1_400_000;
  * Older versions of etcd do not check permissions inside nested transactions (GHSA-rfx7-8w68-q57q). One change of each
  * collection therefore stays at the top level, which all versions check: they refuse a user without write permission
  * there.
- * @param getCollection  returns the collection that an operation writes to
  * @throws SignalboxError 78 when the changes exceed one transaction
  */
-export function splitIntoChunks(ops: readonly Op[], getCollection: (op: Op) => string): Op[] {
+export function splitIntoChunks(keys: Keys, ops: readonly Op[]): Op[] {
   checkSize(ops);
   if (ops.length <= MAX_DIRECT_OPS) return [...ops];
   const rooms = new Set<string>();
   const isFirst = (op: Op) => {
-    const room = getCollection(op);
+    const room = getCollection(keys, op);
     return !rooms.has(room) && rooms.add(room) !== undefined;
   };
   const outside = new Set(ops.filter(isFirst));
@@ -36,6 +36,10 @@ export function splitIntoChunks(ops: readonly Op[], getCollection: (op: Op) => s
     ...outside,
     ...chunks.map((success): Op => ({ op: "txn", txn: { compare: [], success, failure: [] } })),
   ];
+}
+
+function getCollection(keys: Keys, op: Op): string {
+  return op.op === "put" || op.op === "delete" ? keys.parse(op.key).kind : "";
 }
 
 function checkSize(ops: readonly Op[]): void {

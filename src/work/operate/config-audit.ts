@@ -1,5 +1,5 @@
 import { type AuditRecord, parseAuditRecord } from "../../protocol/audit.ts";
-import { type ObserverPorts, retryUntilConnectTimeout } from "../observe/ports.ts";
+import { type ObserverPorts, readWithRetries } from "../observe/ports.ts";
 
 /** Number of records to read, newest first. */
 const MAX_RECORDS = 50;
@@ -12,7 +12,7 @@ export async function readConfigAudit(ports: ObserverPorts, since: bigint): Prom
     ...ports.keys.audits(),
     ...{ sort: { by: "mod", order: "descend" } as const, limit: MAX_RECORDS },
   };
-  const { kvs } = await retryUntilConnectTimeout(ports, (signal) => ports.store.readRange(range, signal));
+  const { kvs } = await readWithRetries(ports, range);
   return kvs.flatMap(({ key, value, modRevision }) => {
     const parsed = ports.keys.parse(key);
     const record =

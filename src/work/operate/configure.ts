@@ -2,7 +2,7 @@ import type { ConfigChange } from "../../fleet/config-changes.ts";
 import { serializeGroup } from "../../fleet/groups.ts";
 import { serializeResourceConfig } from "../../fleet/resources.ts";
 import type { AuditAction } from "../../protocol/audit.ts";
-import { guardRevision } from "../../protocol/guards.ts";
+import { guardNotNewer, guardRevision } from "../../protocol/guards.ts";
 import type { Keys } from "../../protocol/keys.ts";
 import type { Compare, Op } from "../../protocol/txn.ts";
 import { MAX_DIRECT_OPS, splitIntoChunks } from "./chunks.ts";
@@ -43,11 +43,7 @@ export async function applyConfigUpdate(ports: OperatorPorts, update: ConfigUpda
   const { changes, guardsAll, keys, ...rest } = update;
   const ops = changes.map((change) => toOp(ports.keys, change));
   const compare = guardsAll ? buildWholeGuard(ports.keys, update) : buildTouchedGuard(ports.keys, update);
-  return await executeAction(ports, {
-    ...rest,
-    compare,
-    ops: splitIntoChunks(ops, (op) => getCollection(ports.keys, op)),
-  });
+  return await executeAction(ports, { ...rest, compare, ops: splitIntoChunks(ports.keys, ops) });
 }
 
 function toOp(keys: Keys, change: ConfigChange): Op {
@@ -72,14 +68,9 @@ function buildTouchedGuard(keys: Keys, { changes, keys: seen }: ConfigUpdate): C
 
 /** Compares the whole configuration with what was read. */
 function buildWholeGuard(keys: Keys, update: ConfigUpdate): Compare[] {
-  const notNewer = { target: "mod", is: "less", value: update.seen + 1n } as const;
-  const rooms: Compare[] = [keys.groups(), keys.resourceConfigs()].map((room) => ({ ...room, ...notNewer }));
+  const rooms = guardNotNewer(update.seen, keys.groups(), keys.resourceConfigs());
   const standing = update.keys.map((one) => guardRevision(buildConfigKey(keys, one), one.modRevision));
   return standing.length <= MAX_DIRECT_OPS
     ? [...rooms, ...standing]
-    : [...rooms, { ...keys.audits(), ...notNewer }];
-}
-
-function getCollection(keys: Keys, op: Op): string {
-  return op.op === "put" || op.op === "delete" ? keys.parse(op.key).kind : "";
+    : [...rooms, ...guardNotNewer(update.seen, keys.audits())];
 }

@@ -1,6 +1,6 @@
 import { type Drain, type DrainTarget, formatAuditTarget, serializeDrain } from "../../protocol/drain.ts";
-import { guardRevision } from "../../protocol/guards.ts";
-import type { Compare, Op } from "../../protocol/txn.ts";
+import { deleteKeys, guardUnchanged } from "../../protocol/guards.ts";
+import type { Compare } from "../../protocol/txn.ts";
 import { type ActionResult, executeAction } from "./operator-action.ts";
 import { formatOperator, type OperatorPorts } from "./ports.ts";
 
@@ -41,8 +41,8 @@ export async function putDrain(
   const old = instead.filter((drain) => drain.key !== key);
   const receipt = await executeAction(ports, {
     ...{ action: "drain", target: formatAuditTarget(target), seen, reason, outcome },
-    compare: [...absent, ...instead.map(buildDrainGuard), ...(options.compare ?? [])],
-    ops: [{ op: "put", key, value: serializeDrain(details) }, ...old.map(buildRemoval)],
+    compare: [...absent, ...guardUnchanged(instead), ...(options.compare ?? [])],
+    ops: [{ op: "put", key, value: serializeDrain(details) }, ...deleteKeys(old)],
   });
   return { receipt, drain: { key, ...target, ...details, modRevision: receipt.revision } };
 }
@@ -65,18 +65,10 @@ export async function liftDrains(
     const chunk = drains.slice(start, start + CHUNK);
     receipt = await executeAction(ports, {
       ...{ action: "undrain", target: formatAuditTarget(target), seen, reason, outcome: "lifted" },
-      compare: chunk.map(buildDrainGuard),
-      ops: chunk.map(buildRemoval),
+      compare: guardUnchanged(chunk),
+      ops: deleteKeys(chunk),
     });
     if (receipt.kind === "changed") return receipt;
   }
   return receipt;
-}
-
-function buildDrainGuard({ key, modRevision }: Drain): Compare {
-  return guardRevision(key, modRevision);
-}
-
-function buildRemoval({ key }: Drain): Op {
-  return { op: "delete", key };
 }

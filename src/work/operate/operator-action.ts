@@ -6,8 +6,8 @@ import {
   generateAuditId,
   serializeAuditRecord,
 } from "../../protocol/audit.ts";
-import type { Compare, Op, Txn } from "../../protocol/txn.ts";
-import { retryUntilConnectTimeout } from "../observe/ports.ts";
+import { type Compare, findFirstKey, type Op, type Txn } from "../../protocol/txn.ts";
+import { commitWithRetries } from "../observe/ports.ts";
 import type { OperatorPorts } from "./ports.ts";
 
 /** One action of an operator: a guarded change and its audit record. */
@@ -52,11 +52,10 @@ export async function executeAction(
     ...(reason !== undefined && { reason }),
   };
   const txn = buildAuditedTxn(ports, operatorAction, record);
-  const answer = await translatePermissionError(ports, txn, () =>
-    retryUntilConnectTimeout(ports, (signal) => ports.store.commitTxn(txn, signal)),
-  );
-  const [own] = answer.results;
-  const earlier = own?.op === "range" ? own.kvs[0]?.createRevision : undefined; // a copy whose answer was lost
+  const answer = await commitWithRetries(ports, txn).catch((error: unknown) => {
+    throw explainPermissionError(ports, txn, error);
+  });
+  const earlier = findFirstKey(answer.results[0])?.createRevision; // a copy whose answer was lost
   const { revision } = answer;
   if (answer.succeeded || earlier !== undefined)
     return { kind: "done", record, revision: earlier ?? revision };
@@ -82,26 +81,19 @@ export async function updateAuditOutcome(
   const value = serializeAuditRecord({ ...record, outcome });
   const stands = { key, target: "create", is: "greater", value: 0n } as const; // it may have been pruned
   const txn: Txn = { compare: [stands], success: [{ op: "put", key, value }], failure: [] };
-  await retryUntilConnectTimeout(ports, (signal) => ports.store.commitTxn(txn, signal));
+  await commitWithRetries(ports, txn);
 }
 
-async function translatePermissionError<T>(
-  ports: OperatorPorts,
-  txn: Txn,
-  call: () => Promise<T>,
-): Promise<T> {
-  try {
-    return await call();
-  } catch (error) {
-    if (!(error instanceof StoreError) || error.kind !== "permission") throw error;
-    const rooms = listWrittenCollections(ports, txn).join(", ");
-    throw new SignalboxError(
-      EXIT.permission,
-      `etcd refused the permission, nothing was changed: this needs readwrite on ${rooms} (as prefixes), ` +
-        "which the role signalbox-operator of docs/etcd.md has",
-      { cause: error },
-    );
-  }
+/** Names the missing permissions. @returns other errors unchanged */
+function explainPermissionError(ports: OperatorPorts, txn: Txn, error: unknown): unknown {
+  if (!(error instanceof StoreError) || error.kind !== "permission") return error;
+  const rooms = listWrittenCollections(ports, txn).join(", ");
+  return new SignalboxError(
+    EXIT.permission,
+    `etcd refused the permission, nothing was changed: this needs readwrite on ${rooms} (as prefixes), ` +
+      "which the role signalbox-operator of docs/etcd.md has",
+    { cause: error },
+  );
 }
 
 /** Lists the prefixes that a transaction writes to. */

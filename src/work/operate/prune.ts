@@ -1,6 +1,6 @@
 import { type HostRecord, parseHostRecord } from "../../fleet/host-record.ts";
 import { formatAuditTime } from "../../protocol/audit.ts";
-import { guardRevision } from "../../protocol/guards.ts";
+import { deleteKeys, guardUnchanged } from "../../protocol/guards.ts";
 import type { KeyRange, Op } from "../../protocol/txn.ts";
 import { readAll } from "../observe/read.ts";
 import { type ActionResult, executeAction } from "./operator-action.ts";
@@ -50,17 +50,11 @@ export function prune(
   { revision, audit, hosts }: PruneCandidates,
   reason?: string,
 ): Promise<ActionResult> {
-  const compare = hosts.map(({ key, modRevision }) => guardRevision(key, modRevision));
   const records: Op[] = audit.count === 0 ? [] : [{ op: "delete", ...audit.range }];
-  const ops = [...records, ...hosts.map(({ key }): Op => ({ op: "delete", key }))];
   const outcome = `${audit.count} audit records and ${hosts.length} hosts forgotten`;
   return executeAction(ports, {
-    action: "prune",
-    target: "audit, hosts",
-    seen: revision,
-    reason,
-    outcome,
-    compare,
-    ops,
+    ...{ action: "prune", target: "audit, hosts", seen: revision, reason, outcome },
+    compare: guardUnchanged(hosts),
+    ops: [...records, ...deleteKeys(hosts)],
   });
 }

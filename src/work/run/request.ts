@@ -2,18 +2,9 @@ import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import type { Random } from "../../base/random.ts";
 import type { Store } from "../../etcd/store.ts";
+import type { LeaseSpec } from "../../fleet/lease-spec.ts";
 import type { CommandHost, CommandSpec } from "../../process/guarded-command/command.ts";
 import type { Keys } from "../../protocol/keys.ts";
-
-/** Units of a resource that a run asks for, with macros expanded. */
-export interface LeaseRequest {
-  resource: string;
-  /** The name before macros were expanded, if it differs. Its configuration applies to all hosts. */
-  template?: string;
-  count: number;
-  /** The total given on the command line. */
-  total?: number;
-}
 
 /** The owner of a claim, as stored in the ticket. */
 export interface ClaimIdentity {
@@ -38,7 +29,7 @@ export interface WaitLimits {
 /** What to claim, for which owner, and how long to wait. Durations in ms. */
 export interface ClaimRequest {
   lock?: string;
-  leases: readonly LeaseRequest[];
+  leases: readonly LeaseSpec[];
   group?: string;
   patience: WaitLimits;
   identity: ClaimIdentity;

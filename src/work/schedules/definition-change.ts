@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Definition } from "../../schedule/definition.ts";
 import {
   computeFirstDue,
@@ -16,7 +17,7 @@ export function buildDefinitionChange(
 ): PlannedChange[] {
   const { id, definition, due } = before;
   const isMoved = first.start !== undefined || first.at !== undefined;
-  const isSame = definition !== undefined && isSameDefinition(definition, after);
+  const isSame = isDeepStrictEqual(definition, after);
   if (isSame && due !== undefined && !isMoved) return [];
   const fresh = definition === undefined || due === undefined || isMoved;
   const { next: _, ...rest } = due ?? { open: [] }; // if no occurrence follows, the old one must not stay
@@ -24,17 +25,4 @@ export function buildDefinitionChange(
     ? { ...rest, ...computeFirstDue(id, after, now, first), open: rest.open }
     : computeModifiedDue(id, definition, after, due, now);
   return [{ before, ...(!isSame && { definition: after }), ...(next !== due && { due: next }) }];
-}
-
-/** Returns whether two definitions are equal, ignoring the order of fields. */
-function isSameDefinition(one: Definition, other: Definition): boolean {
-  return toCanonicalJson(one) === toCanonicalJson(other);
-}
-
-function toCanonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_, part: unknown) =>
-    typeof part === "object" && part !== null && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : part,
-  );
 }

@@ -5,7 +5,7 @@ import { checkDefinition, type Definition } from "../../schedule/definition.ts";
 import { computeFirstDue } from "../../schedule/state/due-transitions.ts";
 import { buildDefinitionChange } from "./definition-change.ts";
 import type { PlannedChange, ScheduleMutation } from "./schedule-mutation.ts";
-import type { ScheduleReadResult, StoredSchedule } from "./stored-schedules.ts";
+import { createMissingSchedule, type ScheduleReadResult, type StoredSchedule } from "./stored-schedules.ts";
 
 /**
  * State of a schedule in the source of the import, ms since the epoch: its next occurrence and when it may be claimed.
@@ -85,10 +85,9 @@ function buildImportChanges(
 ): PlannedChange[] {
   const before = stored.schedules.get(id);
   if (before === undefined) {
-    const nothing = { definitionMod: 0n, dueMod: 0n, outcomesMod: 0n, outcomes: { runs: [], dead: [] } };
     return [
       {
-        before: { id, ...nothing },
+        before: createMissingSchedule(id),
         definition,
         due: position === undefined ? computeFirstDue(id, definition, now) : { ...position, open: [] },
       },

@@ -1,8 +1,8 @@
 import { EXIT, SignalboxError } from "../../base/errors.ts";
 import type { AuditRecord } from "../../protocol/audit.ts";
-import { guardRevision } from "../../protocol/guards.ts";
+import { guardNotNewer, guardRevision } from "../../protocol/guards.ts";
 import type { Keys } from "../../protocol/keys.ts";
-import type { Compare, KeyRange, Op } from "../../protocol/txn.ts";
+import type { Compare, Op } from "../../protocol/txn.ts";
 import { type Definition, formatDefinition } from "../../schedule/definition.ts";
 import { type DueState, formatDue } from "../../schedule/state/due.ts";
 import { formatOutcomes, type OutcomeHistory } from "../../schedule/state/outcome.ts";
@@ -116,12 +116,8 @@ async function writeChanges(
       outcome: mutation.formatOutcome(changes),
     },
     compare: buildGuards(keys, changes, at),
-    ops: splitIntoChunks(ops, (op) => getCollection(keys, op)),
+    ops: splitIntoChunks(keys, ops),
   });
-}
-
-function getCollection(keys: Keys, op: Op): string {
-  return op.op === "put" || op.op === "delete" ? keys.parse(op.key).kind : "";
 }
 
 function buildOps(keys: Keys, { before: { id, outcomesMod }, isDeleted, ...after }: PlannedChange): Op[] {
@@ -154,12 +150,11 @@ function buildGuards(keys: Keys, changes: readonly PlannedChange[], revision: bi
   const written = changes
     .filter(({ due }) => due !== undefined)
     .flatMap((change) => buildStateGuards(keys, change));
-  const notNewer = { target: "mod", is: "less", value: revision + 1n } as const;
-  const guardRanges = (...ranges: Required<KeyRange>[]): Compare[] =>
-    ranges.map((range) => ({ ...range, ...notNewer }));
   return [
-    ...guardRanges(keys.schedules(), keys.audits()),
-    ...(written.length <= MAX_DIRECT_OPS ? written : guardRanges(keys.dues(), keys.getOutcomesRange())),
+    ...guardNotNewer(revision, keys.schedules(), keys.audits()),
+    ...(written.length <= MAX_DIRECT_OPS
+      ? written
+      : guardNotNewer(revision, keys.dues(), keys.getOutcomesRange())),
   ];
 }
 

@@ -14,7 +14,7 @@ import {
 } from "../../schedule/state/due-transitions.ts";
 import { buildDefinitionChange } from "./definition-change.ts";
 import type { PlannedChange, ScheduleMutation } from "./schedule-mutation.ts";
-import type { ScheduleReadResult, StoredSchedule } from "./stored-schedules.ts";
+import { createMissingSchedule, type ScheduleReadResult, type StoredSchedule } from "./stored-schedules.ts";
 
 // Mutations of schedules by operators and programs, to preview or apply. Instants in ms since the epoch.
 
@@ -51,23 +51,21 @@ export function buildModifyMutation(
   change: (before: Definition | undefined, id: string) => Definition,
   first: FirstOccurrenceOptions = {},
 ): ScheduleMutation {
-  return {
-    ...describeMutation(ids, () => "changed"),
-    decide: (stored, now) =>
-      removeDuplicates(ids).flatMap((id) => {
-        const before = requireExisting(stored, id);
-        return buildDefinitionChange(before, checkDefinition(change(before.definition, id)), now, first);
-      }),
-  };
+  return buildEachMutation(
+    ids,
+    () => "changed",
+    (before, now) =>
+      buildDefinitionChange(before, checkDefinition(change(before.definition, before.id)), now, first),
+  );
 }
 
 /** Deletes schedules with their state and outcome history. Running tasks continue; their outcomes are not stored. */
 export function buildDeleteMutation(ids: readonly string[]): ScheduleMutation {
-  return {
-    ...describeMutation(ids, () => "deleted"),
-    decide: (stored) =>
-      removeDuplicates(ids).map((id) => ({ before: requireExisting(stored, id), isDeleted: true })),
-  };
+  return buildEachMutation(
+    ids,
+    () => "deleted",
+    (before) => [{ before, isDeleted: true }],
+  );
 }
 
 /**
@@ -80,38 +78,31 @@ export function buildPauseMutation(
 ): ScheduleMutation {
   const { by, until, why } = pause;
   const extent = until === undefined ? {} : { until };
-  return {
-    ...describeMutation(ids, () =>
-      until === undefined ? "paused" : `paused until ${new Date(until).toISOString()}`,
-    ),
-    decide: (stored, now) =>
-      removeDuplicates(ids).flatMap((id): PlannedChange[] => {
-        const before = requireReadable(requireExisting(stored, id));
-        const old = before.definition.pause;
-        const isSame = isPaused(before.definition, now) && old?.until === until && old?.why === why;
-        if (isSame) return [];
-        if (until !== undefined && until <= now)
-          throw new UsageError(`a pause must end in the future; got ${new Date(until).toISOString()}`);
-        const at = isPaused(before.definition, now) && old !== undefined ? old.at : now;
-        const word = { by, at, ...extent, ...(why !== undefined && { why }) };
-        return [{ before, definition: { ...before.definition, pause: word } }];
-      }),
-  };
+  const formatOutcome = () =>
+    until === undefined ? "paused" : `paused until ${new Date(until).toISOString()}`;
+  return buildEachMutation(ids, formatOutcome, (stored, now) => {
+    const before = requireReadable(stored);
+    const old = before.definition.pause;
+    const isSame = isPaused(before.definition, now) && old?.until === until && old?.why === why;
+    if (isSame) return [];
+    if (until !== undefined && until <= now)
+      throw new UsageError(`a pause must end in the future; got ${new Date(until).toISOString()}`);
+    const at = isPaused(before.definition, now) && old !== undefined ? old.at : now;
+    const word = { by, at, ...extent, ...(why !== undefined && { why }) };
+    return [{ before, definition: { ...before.definition, pause: word } }];
+  });
 }
 
 /** Resumes schedules from now on. Occurrences that the pause prevented do not run. */
 export function buildResumeMutation(ids: readonly string[]): ScheduleMutation {
-  return {
-    ...describeMutation(ids, () => "resumed"),
-    decide: (stored, now) =>
-      removeDuplicates(ids).flatMap((id): PlannedChange[] => {
-        const before = requireReadable(requireExisting(stored, id));
-        if (!isPaused(before.definition, now)) return [];
-        const { pause: _, ...definition } = before.definition;
-        const due = before.due && computeResumedDue(id, definition, before.due, now);
-        return [{ before, definition, ...(due !== undefined && due !== before.due && { due }) }];
-      }),
-  };
+  const formatOutcome = () => "resumed";
+  return buildEachMutation(ids, formatOutcome, (stored, now) => {
+    const before = requireReadable(stored);
+    if (!isPaused(before.definition, now)) return [];
+    const { pause: _, ...definition } = before.definition;
+    const due = before.due && computeResumedDue(before.id, definition, before.due, now);
+    return [{ before, definition, ...(due !== undefined && due !== before.due && { due }) }];
+  });
 }
 
 /**
@@ -120,13 +111,11 @@ export function buildResumeMutation(ids: readonly string[]): ScheduleMutation {
  */
 export function buildTriggerMutation(ids: readonly string[], dead?: number): ScheduleMutation {
   const what = dead === undefined ? "triggered" : `triggered again: ${new Date(dead).toISOString()}`;
-  return {
-    ...describeMutation(ids, () => what),
-    decide: (stored, now) =>
-      removeDuplicates(ids).map((id) =>
-        buildTriggerChange(requireReadable(requireExisting(stored, id)), now, dead),
-      ),
-  };
+  return buildEachMutation(
+    ids,
+    () => what,
+    (before, now) => [buildTriggerChange(requireReadable(before), now, dead)],
+  );
 }
 
 function buildTriggerChange(before: ReadableSchedule, now: number, dead: number | undefined): PlannedChange {
@@ -151,24 +140,19 @@ function buildTriggerChange(before: ReadableSchedule, now: number, dead: number 
 
 /** Deletes the dead letters of schedules. They do not run again. */
 export function buildBuryMutation(ids: readonly string[]): ScheduleMutation {
-  return {
-    ...describeMutation(ids, () => "dead letters forgotten"),
-    decide: (stored, now) =>
-      removeDuplicates(ids).flatMap((id): PlannedChange[] => {
-        const before = requireReadable(requireExisting(stored, id));
-        const { definition, outcomes, due } = before;
-        if (outcomes.dead.length === 0 && due?.dead === undefined) return [];
-        const from = due ?? computeFirstDue(id, definition, now);
-        return [{ before, due: setDeadCount(from, 0), outcomes: { ...outcomes, dead: [] } }];
-      }),
-  };
+  const formatOutcome = () => "dead letters forgotten";
+  return buildEachMutation(ids, formatOutcome, (stored, now) => {
+    const before = requireReadable(stored);
+    const { id, definition, outcomes, due } = before;
+    if (outcomes.dead.length === 0 && due?.dead === undefined) return [];
+    const from = due ?? computeFirstDue(id, definition, now);
+    return [{ before, due: setDeadCount(from, 0), outcomes: { ...outcomes, dead: [] } }];
+  });
 }
 
 function setDeadCount({ dead: _, ...due }: DueState, count: number): DueState {
   return count === 0 ? due : { ...due, dead: count };
 }
-
-const removeDuplicates = (ids: readonly string[]): string[] => [...new Set(ids)];
 
 type ReadableSchedule = StoredSchedule & { readonly definition: Definition };
 
@@ -189,18 +173,29 @@ function requireExisting(stored: ScheduleReadResult, id: string): StoredSchedule
 }
 
 function getStoredSchedule({ schedules }: ScheduleReadResult, id: string): StoredSchedule {
-  const nothing = { runs: [], dead: [] };
-  return schedules.get(id) ?? { id, definitionMod: 0n, dueMod: 0n, outcomesMod: 0n, outcomes: nothing };
+  return schedules.get(id) ?? createMissingSchedule(id);
+}
+
+/** Builds a mutation that decides each schedule by itself. */
+function buildEachMutation(
+  given: readonly string[],
+  what: () => string,
+  decideOne: (before: StoredSchedule, now: number) => readonly PlannedChange[],
+): ScheduleMutation {
+  const ids = [...new Set(given)];
+  return {
+    ...describeMutation(ids, what),
+    decide: (stored, now) => ids.flatMap((id) => decideOne(requireExisting(stored, id), now)),
+  };
 }
 
 /** Maximum number of names in an audit record; further schedules are only counted. */
 const MOST_NAMED = 10;
 
 function describeMutation(
-  given: readonly string[],
+  ids: readonly string[],
   what: () => string,
 ): Pick<ScheduleMutation, "target" | "ids" | "formatOutcome"> {
-  const ids = removeDuplicates(given);
   const [only = ""] = ids;
   const named = ids.slice(0, MOST_NAMED).join(", ");
   const rest = ids.length > MOST_NAMED ? ` and ${ids.length - MOST_NAMED} more` : "";

@@ -1,8 +1,8 @@
-import { findFirstKey, type KeyValue } from "../../protocol/txn.ts";
+import { findFirstKey, type KeyValue, type Op } from "../../protocol/txn.ts";
 import { type Definition, parseDefinition } from "../../schedule/definition.ts";
 import { type DueState, parseDue } from "../../schedule/state/due.ts";
 import { type OutcomeHistory, parseOutcomes } from "../../schedule/state/outcome.ts";
-import { type ObserverPorts, retryUntilConnectTimeout } from "../observe/ports.ts";
+import { commitWithRetries, type ObserverPorts } from "../observe/ports.ts";
 import { load } from "../observe/read.ts";
 
 /** A schedule as read from etcd. A `mod_revision` is 0n if the key does not exist. */
@@ -17,6 +17,11 @@ export interface StoredSchedule {
   readonly due?: DueState;
   readonly outcomesMod: bigint;
   readonly outcomes: OutcomeHistory;
+}
+
+/** Creates a schedule that does not exist. */
+export function createMissingSchedule(id: string): StoredSchedule {
+  return { id, definitionMod: 0n, dueMod: 0n, outcomesMod: 0n, outcomes: { runs: [], dead: [] } };
 }
 
 /**
@@ -43,17 +48,12 @@ export async function readStoredSchedules(
 ): Promise<ScheduleReadResult> {
   const schedules = new Map<string, StoredSchedule>();
   let first: bigint | undefined;
-  const wanted = [...new Set(ids)];
-  for (let from = 0; from < wanted.length; from += TOGETHER) {
-    const some = wanted.slice(from, from + TOGETHER);
-    const { revision, results } = await readScheduleChunk(ports, some, signal);
+  const { keys } = ports;
+  const listKeys = (id: string) => [keys.schedule(id), keys.due(id), keys.outcomes(id)];
+  for await (const { some, kvs, revision } of readInChunks(ports, [...new Set(ids)], listKeys, signal)) {
     first ??= revision;
-    const getKey = (index: number) => findFirstKey(results[index]);
     for (const [index, id] of some.entries())
-      schedules.set(
-        id,
-        parseStoredSchedule(id, getKey(3 * index), getKey(3 * index + 1), getKey(3 * index + 2)),
-      );
+      schedules.set(id, parseStoredSchedule(id, ...kvs.slice(3 * index, 3 * index + 3)));
   }
   return { revision: first ?? 0n, schedules };
 }
@@ -68,32 +68,28 @@ export async function* readScheduleKeys(
   signal?: AbortSignal,
 ): AsyncGenerator<KeyValue> {
   const { keys } = ports;
-  for (let from = 0; from < ids.length; from += TOGETHER) {
-    const some = ids.slice(from, from + TOGETHER);
-    const wanted = some.flatMap((id) => [keys.schedule(id), keys.due(id), keys.running(id)]);
-    const { results } = await readKeys(ports, wanted, signal);
-    for (const result of results) if (result.op === "range") yield* result.kvs;
-  }
+  const listKeys = (id: string) => [keys.schedule(id), keys.due(id), keys.running(id)];
+  for await (const { kvs } of readInChunks(ports, ids, listKeys, signal))
+    for (const kv of kvs) if (kv !== undefined) yield kv;
 }
 
-async function readScheduleChunk(
+/** Reads three keys of each schedule, in the order of the ids. A key that does not exist is undefined. */
+async function* readInChunks(
   ports: ObserverPorts,
   ids: readonly string[],
+  listKeys: (id: string) => string[],
   signal: AbortSignal | undefined,
 ) {
-  const { keys } = ports;
-  const wanted = ids.flatMap((id) => [keys.schedule(id), keys.due(id), keys.outcomes(id)]);
-  return await readKeys(ports, wanted, signal);
-}
-
-async function readKeys(ports: ObserverPorts, wanted: readonly string[], signal: AbortSignal | undefined) {
-  const { store } = ports;
-  const success = wanted.map((key) => ({ op: "range", key }) as const);
-  return await retryUntilConnectTimeout(
-    ports,
-    (call) => store.commitTxn({ compare: [], success, failure: [] }, call),
-    signal,
-  );
+  for (let from = 0; from < ids.length; from += TOGETHER) {
+    const some = ids.slice(from, from + TOGETHER);
+    const success = some.flatMap(listKeys).map((key): Op => ({ op: "range", key }));
+    const { revision, results } = await commitWithRetries(
+      ports,
+      { compare: [], success, failure: [] },
+      signal,
+    );
+    yield { some, revision, kvs: results.map(findFirstKey) };
+  }
 }
 
 /**
@@ -124,17 +120,15 @@ export async function readAllStoredSchedules(
     },
     { signal },
   );
-  const seen = [...definitions].map(
-    ([id, kv]) => [id, parseStoredSchedule(id, kv, dues.get(id), undefined)] as const,
-  );
+  const seen = [...definitions].map(([id, kv]) => [id, parseStoredSchedule(id, kv, dues.get(id))] as const);
   return { revision, schedules: new Map(seen) };
 }
 
 function parseStoredSchedule(
   id: string,
-  definition: KeyValue | undefined,
-  due: KeyValue | undefined,
-  outcomes: KeyValue | undefined,
+  definition?: KeyValue,
+  due?: KeyValue,
+  outcomes?: KeyValue,
 ): StoredSchedule {
   const read = definition && parseDefinition(definition.value);
   const state = due && parseDue(due.value);

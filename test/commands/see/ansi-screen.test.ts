@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { Emulator } from "../../../fixtures/console/emulator.ts";
-import { computeDisplayWidth } from "../../../src/base/text.ts";
+import { computeDisplayWidth } from "../../../src/base/display-width.ts";
 import { AnsiScreen } from "../../../src/commands/see/ansi-screen.ts";
 
 /** Returns the screen of a terminal of 40 columns after several frames. */
@@ -25,7 +25,7 @@ async function seen(...frames: readonly (readonly string[])[]): Promise<string[]
 describe("a frame after another", () => {
   const full = "x".repeat(40);
   // As wide as the terminal by our measure; few terminals agree on flags and families.
-  const flags = "\u{1f1e9}\u{1f1ea}".repeat(10);
+  const flags = "\u{1f1e9}\u{1f1ea}".repeat(20);
 
   it("leaves nothing of what stood there, however wide the terminal takes what is there now", async () => {
     expect(computeDisplayWidth(flags)).toBe(40);

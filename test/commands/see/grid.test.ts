@@ -2,7 +2,7 @@
 /** Tables for people, also in narrow terminals. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { computeDisplayWidth } from "../../../src/base/text.ts";
+import { computeDisplayWidth } from "../../../src/base/display-width.ts";
 import { renderGridLines } from "../../../src/commands/see/grid.ts";
 import type { OutputStyle } from "../../../src/commands/see/paint.ts";
 import type { TableColumn } from "../../../src/model/views/view.ts";

@@ -1,7 +1,7 @@
 /** Wrapping of sentences. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { computeDisplayWidth } from "../../../src/base/text.ts";
+import { computeDisplayWidth } from "../../../src/base/display-width.ts";
 import { wrapText } from "../../../src/commands/see/wrap.ts";
 
 describe("a wrapped sentence", () => {

@@ -3,7 +3,8 @@
 import xterm from "@xterm/headless";
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { computeDisplayWidth, computeStyledWidth, stripStyles } from "../../../src/base/text.ts";
+import { computeDisplayWidth, computeStyledWidth } from "../../../src/base/display-width.ts";
+import { stripStyles } from "../../../src/base/text.ts";
 import { buildGridSpans } from "../../../src/commands/see/grid.ts";
 import {
   chooseTheme,

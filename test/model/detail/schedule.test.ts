@@ -4,8 +4,8 @@
 import { describe, expect, it } from "vitest";
 import type { Detail } from "../../../src/model/detail/detail.ts";
 import { buildScheduleDetail } from "../../../src/model/detail/schedule.ts";
-import { listEventsBetween } from "../../../src/model/events/index.ts";
-import { findProblems } from "../../../src/model/problems/index.ts";
+import { listEventsBetween } from "../../../src/model/events/between.ts";
+import { findProblems } from "../../../src/model/problems/find-problems.ts";
 import { SNAPSHOT_COLLECTIONS } from "../../../src/model/snapshot/snapshot.ts";
 import { SnapshotBuilder } from "../../../src/model/snapshot/snapshot-builder.ts";
 import { serializeAuditRecord } from "../../../src/protocol/audit.ts";

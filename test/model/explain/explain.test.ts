@@ -23,7 +23,8 @@ function of(letter: string, ...kvs: KeyValue[]) {
   return explain(picture, claim, NOW);
 }
 
-const lines = (letter: string, ...kvs: KeyValue[]) => formatExplanation(of(letter, ...kvs), NOW, ALIVE);
+const lines = (letter: string, ...kvs: KeyValue[]) =>
+  formatExplanation(of(letter, ...kvs), { wall: NOW, sessions: ALIVE });
 
 /** The history of lock x: how long each run held it, ms. */
 function history(...durations: number[]): KeyValue {
@@ -223,7 +224,9 @@ describe("an explanation", () => {
 describe("an explanation in words", () => {
   it("has the answer first, and doubts those that do not renew", () => {
     const explanation = of("c", ...lock, history(100_000, 100_000, 100_000));
-    expect(formatExplanation(explanation, NOW, new Map([[7n, { left: 3, ttl: 30 }]]))).toEqual([
+    expect(
+      formatExplanation(explanation, { wall: NOW, sessions: new Map([[7n, { left: 3, ttl: 30 }]]) }),
+    ).toEqual([
       "c.example.com:4711 (invoices.sh) has waited 1m40s for lock x: " +
         "a.example.com:4711 has held it for 1m; its session was not renewed for 27s, and ends in 3s, 1 waits before it",
       "  its own runner is quiet: its session was not renewed for 27s, and ends in 3s",

@@ -1,7 +1,8 @@
-// Covers src/model/metrics/histories.ts, src/model/metrics/index.ts, src/model/metrics/queues.ts,
+// Covers src/model/metrics/histories.ts, src/model/metrics/metric-family.ts, src/model/metrics/measure-snapshot.ts, src/model/metrics/queues.ts,
 // src/model/metrics/schedules.ts
 import { describe, expect, test } from "vitest";
-import { formatExposition, type MetricFamily, measureSnapshot } from "../../../src/model/metrics/index.ts";
+import { measureSnapshot } from "../../../src/model/metrics/measure-snapshot.ts";
+import { formatExposition, type MetricFamily } from "../../../src/model/metrics/metric-family.ts";
 import { serializeDrain } from "../../../src/protocol/drain.ts";
 import type { PastRun } from "../../../src/protocol/history.ts";
 import type { KeyValue } from "../../../src/protocol/txn.ts";

@@ -1,7 +1,8 @@
 // Covers src/model/problems/configuration.ts, src/model/problems/ticket.ts
 /** Problems: what is reported to operators, and what is not. */
 import { describe, expect, it } from "vitest";
-import { buildProblemId, findProblems } from "../../../src/model/problems/index.ts";
+import { findProblems } from "../../../src/model/problems/find-problems.ts";
+import { buildProblemId } from "../../../src/model/problems/problem.ts";
 import { serializeDrain } from "../../../src/protocol/drain.ts";
 import { keys } from "../../protocol/samples.ts";
 import { NOW, pictureOf, plain, stand } from "../pictures.ts";

@@ -1,4 +1,4 @@
-// Covers src/model/tables/remarks.ts, src/model/views/stopping-drains.ts
+// Covers src/model/tables/remarks.ts, src/model/views/stopping-drains.ts, src/model/tables/columns.ts
 /** All views of one snapshot: states, notes, order. */
 import { describe, expect, it } from "vitest";
 import { shortenOwner } from "../../../src/model/tables/cells.ts";
@@ -37,17 +37,16 @@ function rowsOf(
 ): { key: string; cells: Record<string, string>; json: object }[] {
   const picture = pictureOf(kvs);
   const scene = buildViewContext(picture, NOW);
-  return VIEWS[id]((view) => {
-    const rows =
-      view.of === "picture"
-        ? view.buildRows(picture, scene)
-        : [...picture.queues.values()].flatMap((queue) => view.buildRows(queue, scene));
-    return sortViewRows(view, rows, parseSortOrder(view.sort)).map((row) => ({
-      key: view.getKey(row),
-      cells: Object.fromEntries(view.columns.map(({ id, formatCell }) => [id, formatCell(row, NOW)])),
-      json: view.toJson(row),
-    }));
-  });
+  const view = VIEWS[id];
+  const rows =
+    view.of === "picture"
+      ? view.buildRows(picture, scene)
+      : [...picture.queues.values()].flatMap((queue) => view.buildRows(queue, scene));
+  return sortViewRows(view, rows, parseSortOrder(view.sort)).map((row) => ({
+    key: view.getKey(row),
+    cells: Object.fromEntries(view.columns.map(({ id, formatCell }) => [id, formatCell(row, NOW)])),
+    json: view.toJson(row),
+  }));
 }
 
 const cell = (id: ViewId, column: string) => rowsOf(id).map(({ cells }) => cells[column]);
@@ -164,7 +163,7 @@ describe("the other views", () => {
 
   it("remark drains that stand at no lock and no resource", () => {
     const remarks = (...kvs: typeof KVS) =>
-      VIEWS.overview((view) => view.listRemarks?.(buildViewContext(pictureOf(kvs), NOW)) ?? []);
+      VIEWS.overview.listRemarks?.(buildViewContext(pictureOf(kvs), NOW)) ?? [];
     const drain = (scope: "all" | "host" | "lock", name: string, until?: number) =>
       plain(keys.drain(scope, name), serializeDrain({ by: "ann", at: 1, ...(until && { until }) }));
     expect(remarks(drain("lock", "x"))).toEqual([]);

@@ -26,18 +26,18 @@ const KVS = [
 ];
 
 describe("a filter", () => {
-  const names = (text: string) =>
-    VIEWS.locks((view) => {
-      const picture = pictureOf(KVS);
-      const scene = buildViewContext(picture, NOW);
-      const rows =
-        view.of === "queue"
-          ? [...picture.queues.values()].flatMap((queue) => view.buildRows(queue, scene))
-          : [];
-      return rows
-        .filter((row) => isFilterMatch(view, parseRowFilter(text), row))
-        .map((row) => view.getKey(row).slice(5));
-    });
+  const names = (text: string) => {
+    const view = VIEWS.locks;
+    const picture = pictureOf(KVS);
+    const scene = buildViewContext(picture, NOW);
+    const rows =
+      view.of === "queue"
+        ? [...picture.queues.values()].flatMap((queue) => view.buildRows(queue, scene))
+        : [];
+    return rows
+      .filter((row) => isFilterMatch(view, parseRowFilter(text), row))
+      .map((row) => view.getKey(row).slice(5));
+  };
   it.each([
     { text: "", finds: 8 },
     { text: "HELD", finds: ["held", "both"] },

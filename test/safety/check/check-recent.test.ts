@@ -93,6 +93,14 @@ describe("signalbox check schedule", () => {
     expect(bad.stdout).toMatch(
       /none of the last \d+ runs succeeded; the last run failed .*, failed with exit 1 on /,
     );
+    expect(await check("good", "--within", "25h", "--nagios")).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^SIGNALBOX OK - .* \| jobs=1 overdue=0;;0 failed_since=0;0/),
+    });
+    expect(await check("good", "--within", "0")).toMatchObject({
+      code: 2,
+      stdout: expect.stringMatching(/schedule good: no run succeeded within 0s/),
+    });
     expect(await check("goods")).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('did you mean "good"?'),

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { ConfigError, UsageError } from "../../../base/errors.ts";
 import { findNameFault, quoteText } from "../../../base/text.ts";
 import { normalizeMembers } from "../../../fleet/configuration.ts";
@@ -47,7 +48,7 @@ function createGroupCommand(updateMembers: MembersUpdate): ActionImplementation 
     const before = kept && normalizeMembers(kept.value ?? []);
     const wanted = updateMembers(before, members, { name, snapshot });
     const after = wanted && normalizeMembers(wanted);
-    const isSame = kept?.fault === undefined && JSON.stringify(before) === JSON.stringify(after);
+    const isSame = kept?.fault === undefined && isDeepStrictEqual(before, after);
     const changes = isSame ? [] : [{ kind: "group", name, before, after } as const];
     return await changeConfigEntry(context, { kind: "group", name, snapshot }, changes);
   });

@@ -1,8 +1,9 @@
 import { compareByResourceOrder } from "../../../fleet/configuration.ts";
 import { buildConfiguration, listMalformedConfig } from "../../../model/config-impact/configuration.ts";
+import { formatJsonDocument } from "../../json-output.ts";
 import { readSnapshot } from "../../read-snapshot.ts";
 import { createStoreCommand } from "../../store-command.ts";
-import { formatJsonDocument, renderTextTable } from "../../table.ts";
+import { renderTextTable } from "../../table.ts";
 import { CONFIG_COLLECTIONS } from "../config-snapshot.ts";
 
 export const execute = createStoreCommand(async ({ flags }, io, context) => {

@@ -7,11 +7,11 @@ import { readStoredSchedules, type StoredSchedule } from "../../../work/schedule
 import { ACTION_FLAGS, getTextFlag, parseReasonFlag } from "../../command-line/flags.ts";
 import { toFlags } from "../../declare-command.ts";
 import { editText } from "../../editor/edit-text.ts";
+import { escapeInvisible } from "../../json-output.ts";
 import { createActionCommand } from "../../outcome/action-command.ts";
 import type { ActionOutcome } from "../../outcome/action-outcome.ts";
 import type { Call } from "../../spec.ts";
 import type { ActionContext } from "../../store-command.ts";
-import { escapeInvisible } from "../../table.ts";
 import { AmendmentCommand } from "../amendment-command.ts";
 import { parseFirstRunFlags } from "../instant.ts";
 import { readExistingSchedule } from "../read-schedule.ts";

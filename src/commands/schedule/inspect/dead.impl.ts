@@ -1,8 +1,9 @@
 import { validateName } from "../../../protocol/names.ts";
 import { type OccurrenceOutcome, parseOutcomes } from "../../../schedule/state/outcome.ts";
 import { readPages } from "../../../work/observe/read.ts";
+import { formatJsonDocument } from "../../json-output.ts";
 import { type CommandContext, createStoreCommand } from "../../store-command.ts";
-import { formatJsonDocument, renderTextTable } from "../../table.ts";
+import { renderTextTable } from "../../table.ts";
 import { formatInstantUtc } from "../instant.ts";
 import { readSchedule } from "../read-schedule.ts";
 

@@ -3,9 +3,9 @@ import { clean } from "../../../base/text.ts";
 import { parseCron } from "../../../schedule/cron/cron.ts";
 import { explainCron } from "../../../schedule/cron/explain-cron.ts";
 import { getTextFlag } from "../../command-line/flags.ts";
+import { formatJsonDocument } from "../../json-output.ts";
 import type { Call, CommandExecutor, CommandIo } from "../../spec.ts";
 import { createStoreCommand } from "../../store-command.ts";
-import { formatJsonDocument } from "../../table.ts";
 import { parseCronArgument, readSchedule } from "../read-schedule.ts";
 import { describeDefinition } from "./definition-lines.ts";
 

@@ -13,9 +13,9 @@ import {
   type StoredSchedule,
 } from "../../../work/schedules/stored-schedules.ts";
 import { getTextFlag } from "../../command-line/flags.ts";
+import { formatJsonDocument } from "../../json-output.ts";
 import type { Call, CommandExecutor, CommandIo } from "../../spec.ts";
 import { createStoreCommand } from "../../store-command.ts";
-import { formatJsonDocument } from "../../table.ts";
 import { isCronText } from "../read-schedule.ts";
 import { lintSchedule, type ScheduleLintFinding } from "./lint-schedule.ts";
 

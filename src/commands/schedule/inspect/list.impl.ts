@@ -1,9 +1,10 @@
 import { getScheduleType } from "../../../schedule/definition.ts";
 import type { DueState } from "../../../schedule/state/due.ts";
 import { readAllStoredSchedules, type StoredSchedule } from "../../../work/schedules/stored-schedules.ts";
+import { formatJsonDocument } from "../../json-output.ts";
 import type { CommandExecutor } from "../../spec.ts";
 import { createStoreCommand } from "../../store-command.ts";
-import { formatJsonDocument, renderTextTable } from "../../table.ts";
+import { renderTextTable } from "../../table.ts";
 import { formatArgv } from "../change-lines.ts";
 import { formatInstantUtc } from "../instant.ts";
 

@@ -1,3 +1,5 @@
+import { parseTree } from "jsonc-parser";
+import { computeLineColumn } from "../../../base/json-fault.ts";
 import { findInexactNumber } from "../../../base/json-numbers.ts";
 import { isJsonObject, parseJson } from "../../../base/parse-json.ts";
 import { quoteText } from "../../../base/text.ts";
@@ -81,7 +83,7 @@ function parseJsonRows(text: string): ExportedRows {
   const read = parseJsonValues(text);
   const inexact = read.faults.length === 0 ? findInexactNumber(text) : undefined;
   if (inexact === undefined) return read;
-  const line = text.slice(0, inexact.at).split("\n").length;
+  const { line } = computeLineColumn(text, inexact.at);
   return { ...read, faults: [{ line, detail: inexact.detail }] };
 }
 
@@ -124,14 +126,11 @@ function toExportedRows(values: readonly { line: number; value: unknown }[]): Ex
 
 /** Finds the lines on which the elements of an array begin. */
 function findElementLines(text: string): number[] {
-  const lines: number[] = [];
-  let [line, depth, isNext] = [1, 0, false];
-  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{},\n]|[^\s"[\]{},]+/gs)) {
-    if (token === "\n") line += 1;
-    else if (depth === 1 && isNext && token !== "]") lines.push(line);
-    if (token !== "\n") isNext = (depth === 1 && token === ",") || (depth === 0 && token === "[");
-    if (token === "[" || token === "{") depth += 1;
-    if (token === "]" || token === "}") depth -= 1;
-  }
-  return lines;
+  const { children = [] } = parseTree(text) ?? {};
+  let [line, end] = [1, 0];
+  return children.map(({ offset }) => {
+    line += text.slice(end, offset).split("\n").length - 1;
+    end = offset;
+    return line;
+  });
 }

@@ -2,10 +2,10 @@ import { EXIT } from "../../../base/errors.ts";
 import { clean } from "../../../base/text.ts";
 import { buildImportMutation, formatImportCounts } from "../../../work/schedules/import-schedules.ts";
 import { previewMutation } from "../../../work/schedules/schedule-mutation.ts";
+import { formatJsonDocument } from "../../json-output.ts";
 import { toScheduleChangeJson } from "../../outcome/outcome-json.ts";
 import { printOutcome } from "../../outcome/print-outcome.ts";
 import { createStoreCommand } from "../../store-command.ts";
-import { formatJsonDocument } from "../../table.ts";
 import { formatScheduleChange, toScheduleChange } from "../change-lines.ts";
 import { readImportInput } from "./import-input.ts";
 

@@ -1,7 +1,7 @@
 import { isJsonObject } from "../../../base/parse-json.ts";
 import { findNameFault, quoteText } from "../../../base/text.ts";
 import { type Definition, findDefinitionFault } from "../../../schedule/definition.ts";
-import { escapeInvisible } from "../../table.ts";
+import { escapeInvisible } from "../../json-output.ts";
 
 /** Formats all schedules as one JSON text in a fixed order, to be kept in git. */
 export function formatScheduleDocument(definitions: ReadonlyMap<string, Definition>): string {

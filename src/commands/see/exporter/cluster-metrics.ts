@@ -1,11 +1,6 @@
 import { VERSION } from "../../../base/version.ts";
-import {
-  createMetric,
-  formatExposition,
-  METRIC_COLLECTIONS,
-  type MetricFamily,
-  measureSnapshot,
-} from "../../../model/metrics/index.ts";
+import { METRIC_COLLECTIONS, measureSnapshot } from "../../../model/metrics/measure-snapshot.ts";
+import { createMetric, formatExposition, type MetricFamily } from "../../../model/metrics/metric-family.ts";
 import { SnapshotBuilder } from "../../../model/snapshot/snapshot-builder.ts";
 import { followEtcd } from "../../../work/observe/follow.ts";
 import { createProcessRegistry } from "../../../work/worker/metrics/process-metrics.ts";

@@ -2,11 +2,12 @@ import { formatBriefDuration, formatInstant } from "../../../base/duration.ts";
 import { quoteText, suggestNearest } from "../../../base/text.ts";
 import { type PastRun, parsePastRuns } from "../../../protocol/history.ts";
 import { validateName } from "../../../protocol/names.ts";
-import { retryUntilConnectTimeout } from "../../../work/observe/ports.ts";
+import { readWithRetries } from "../../../work/observe/ports.ts";
 import { parseCountFlag } from "../../command-line/flags.ts";
+import { formatJsonDocument } from "../../json-output.ts";
 import { readRecordedLocks } from "../../read-snapshot.ts";
 import { type CommandContext, createStoreCommand } from "../../store-command.ts";
-import { formatJsonDocument, renderTextTable } from "../../table.ts";
+import { renderTextTable } from "../../table.ts";
 
 const HEAD = ["ENDED", "HOST", "COMMAND", "WAITED", "HELD", "EXIT", "TOKEN", "NOTE"];
 
@@ -14,11 +15,7 @@ export const execute = createStoreCommand(async (call, io, context) => {
   const [name = ""] = call.args;
   const lock = validateName("lock", name);
   const key = context.keys.history(lock);
-  const { kvs, revision } = await retryUntilConnectTimeout(
-    context,
-    (signal) => context.store.readRange({ key }, signal),
-    context.signal,
-  );
+  const { kvs, revision } = await readWithRetries(context, { key }, context.signal);
   const runs = parsePastRuns(kvs[0]?.value).slice(0, parseCountFlag(call, "limit", 1));
   if (call.flags.json) io.writeOutput(formatJsonDocument({ revision, lock, runs }));
   else if (runs.length > 0) io.writeOutput(renderTextTable(HEAD, runs.map(toRow)));

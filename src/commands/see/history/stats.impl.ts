@@ -4,8 +4,9 @@ import { parsePastRuns } from "../../../protocol/history.ts";
 import { validateName } from "../../../protocol/names.ts";
 import { readPages } from "../../../work/observe/read.ts";
 import { getTextFlag } from "../../command-line/flags.ts";
+import { formatJsonDocument } from "../../json-output.ts";
 import { type CommandContext, createStoreCommand } from "../../store-command.ts";
-import { formatJsonDocument, renderTextTable } from "../../table.ts";
+import { renderTextTable } from "../../table.ts";
 
 const HEAD = ["LOCK", "RUNS", "FAILED", "BUSY", "HELD P50", "P95", "WAITED P50", "P95", "LAST", "EXIT"];
 

@@ -1,7 +1,7 @@
 import type { AnyView } from "../../../model/views/view.ts";
+import { formatJsonLine, formatJsonText } from "../../json-output.ts";
 import type { CommandIo } from "../../spec.ts";
 import type { CommandContext } from "../../store-command.ts";
-import { formatJsonLine, formatJsonText } from "../../table.ts";
 import type { LiveRows } from "./live-rows.ts";
 
 /** Characters per write. */

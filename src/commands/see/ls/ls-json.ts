@@ -1,8 +1,8 @@
 import { isFilterMatch } from "../../../model/views/filter.ts";
 import type { AnyView } from "../../../model/views/view.ts";
+import { formatJsonText } from "../../json-output.ts";
 import type { CommandIo } from "../../spec.ts";
 import type { CommandContext } from "../../store-command.ts";
-import { formatJsonText } from "../../table.ts";
 import { type ListOptions, sortAndLimitRows } from "./ls-options.ts";
 import type { ViewRows } from "./ls-rows.ts";
 

@@ -1,5 +1,5 @@
+import { cleanToWidth } from "../../../base/display-width.ts";
 import { formatBriefDuration, formatInstant } from "../../../base/duration.ts";
-import { clean } from "../../../base/text.ts";
 import type { AnyView } from "../../../model/views/view.ts";
 import type { Call, CommandIo } from "../../spec.ts";
 import type { CommandContext } from "../../store-command.ts";
@@ -46,7 +46,7 @@ export class LiveTable<R> {
     const wall = this.#context.clock.getWallTime();
     const formatTime = (instant: number) => formatInstant(instant).slice(11);
     const renderLine = (text: string, tone: "held" | "problem") =>
-      paintText(clean(`${style.marks?.[tone] ?? ""}${text}`, style.width), tone, style);
+      paintText(cleanToWidth(`${style.marks?.[tone] ?? ""}${text}`, style.width), tone, style);
     const about = `${this.#view.id} ${rows.length}, revision ${snapshot.revision}`;
     const first =
       awaySince === undefined
@@ -62,7 +62,7 @@ export class LiveTable<R> {
   #renderBody({ rows }: LiveRows<R>, style: OutputStyle, available: number): string[] {
     if (rows.length === 0) {
       const text = this.#options.filter.length > 0 ? "No row matches the filter." : this.#view.empty;
-      return [clean(text, style.width)];
+      return [cleanToWidth(text, style.width)];
     }
     const shown = this.#sortRows(rows);
     const visible = shown.slice(0, Math.max(1, available));

@@ -20,8 +20,8 @@ import { readViewRows } from "./ls-rows.ts";
 
 export const execute: CommandExecutor = async (call, io) => {
   const id = (call.args[0] ?? "overview") as ViewId;
-  if (!isColumnsHelp(call)) return await VIEWS[id]((view) => createListCommand(view))(call, io);
-  io.writeOutput(VIEWS[id](renderColumnsHelp));
+  if (!isColumnsHelp(call)) return await createListCommand(VIEWS[id])(call, io);
+  io.writeOutput(renderColumnsHelp(VIEWS[id]));
   return EXIT.ok;
 };
 

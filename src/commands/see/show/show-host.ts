@@ -3,12 +3,11 @@ import { filterAuditRecords } from "../../../model/detail/detail.ts";
 import { buildGroupDetail, findGroupState, spreadOverHosts } from "../../../model/detail/group.ts";
 import {
   buildHostDetail,
-  findClaimHost,
   findHostState,
   isAboutHost,
   judgeHostByClaims,
 } from "../../../model/detail/host.ts";
-import type { Claim } from "../../../model/snapshot/claims.ts";
+import { type Claim, findClaimHost } from "../../../model/snapshot/claims.ts";
 import type { Collection, Snapshot } from "../../../model/snapshot/snapshot.ts";
 import { toDrainJson } from "../../../model/tables/cells.ts";
 import { VIEWS, type ViewId } from "../../../model/tables/index.ts";
@@ -42,10 +41,10 @@ export async function showHost(context: CommandContext, name: string): Promise<D
   const bare = { host: sight.name, holds: 0, waits: 0, groups: [], drains: sight.drains.map(toDrainJson) };
   return {
     revision: snapshot.revision,
-    detail: buildHostDetail(snapshot, sight, wall, liveness),
+    detail: buildHostDetail(snapshot, sight, { wall, sessions: liveness }),
     document: {
       row: findRowJson(snapshot, "hosts", sight.name, scene) ?? bare,
-      alive: judgeHostByClaims(sight, wall, liveness),
+      alive: judgeHostByClaims(sight, { wall, sessions: liveness }),
       runs: sight.claims.map((claim) => toClaimRow(claim, scene)),
       runners: toRunnersJson(entries, liveness),
       audit: filterAuditRecords(snapshot.audit, (target) => isAboutHost(target, sight.name)),
@@ -64,14 +63,18 @@ export async function showGroup(context: CommandContext, name: string): Promise<
   const byHost = Map.groupBy(sight.claims, findClaimHost);
   return {
     revision: snapshot.revision,
-    detail: buildGroupDetail(snapshot, sight, wall, liveness),
+    detail: buildGroupDetail(snapshot, sight, { wall, sessions: liveness }),
     document: {
       row: findRowJson(snapshot, "groups", name, scene),
       ...{ parents: sight.parents, drains: sight.drains.map(toDrainJson) },
       hosts: sight.hosts.map((host) => {
         const claims = byHost.get(canonicalizeHost(host)) ?? [];
         const record = snapshot.hosts.get(canonicalizeHost(host));
-        return { host, seenAt: record?.seenAt, ...judgeHostByClaims({ record, claims }, wall, liveness) };
+        return {
+          host,
+          seenAt: record?.seenAt,
+          ...judgeHostByClaims({ record, claims }, { wall, sessions: liveness }),
+        };
       }),
       runs: sight.claims.map((claim) => toClaimRow(claim, scene)),
       audit: filterAuditRecords(snapshot.audit, (target) => target === `group ${name}`),
@@ -86,9 +89,8 @@ function listFirstEntries(claims: readonly Claim[]) {
 
 /** Returns one row of a view as JSON. */
 function findRowJson(snapshot: Snapshot, id: ViewId, key: string, scene: ViewContext): object | undefined {
-  return VIEWS[id]((view) => {
-    const rows = view.of === "picture" ? view.buildRows(snapshot, scene) : [];
-    const row = rows.find((one) => view.getKey(one) === key);
-    return row === undefined ? undefined : view.toJson(row);
-  });
+  const view = VIEWS[id];
+  const rows = view.of === "picture" ? view.buildRows(snapshot, scene) : [];
+  const row = rows.find((one) => view.getKey(one) === key);
+  return row === undefined ? undefined : view.toJson(row);
 }

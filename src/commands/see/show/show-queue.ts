@@ -4,12 +4,9 @@ import { listClaimsOnHosts } from "../../../model/detail/host.ts";
 import { buildQueueDetail } from "../../../model/detail/queue.ts";
 import { findRunnerLiveness, type SessionLivenessMap } from "../../../model/explain/explain-text.ts";
 import { judgeHostLiveness, type RunnerLiveness } from "../../../model/rows/liveness.ts";
+import { buildEmptyQueueRow, buildQueueRow } from "../../../model/rows/queue-row.ts";
 import { findNamedQueue, type Snapshot } from "../../../model/snapshot/snapshot.ts";
-import {
-  buildEmptyTableRow,
-  buildQueueTableRow,
-  QUEUE_ROW_ACCESSORS,
-} from "../../../model/tables/queue-columns.ts";
+import { QUEUE_VIEW } from "../../../model/tables/queue-columns.ts";
 import { buildViewContext } from "../../../model/views/view-context.ts";
 import { isHolding } from "../../../protocol/admission.ts";
 import type { QueueKind } from "../../../protocol/keys.ts";
@@ -45,12 +42,12 @@ export async function showQueue(
   const host = holder && (await readHolderHost(context, snapshot, holder, liveness));
   const wall = clock.getWallTime();
   const scene = buildViewContext(snapshot, wall);
-  const line = queue === undefined ? buildEmptyTableRow(kind, name, scene) : buildQueueTableRow(queue, scene);
+  const line = queue === undefined ? buildEmptyQueueRow(kind, name, scene) : buildQueueRow(queue, scene);
   return {
     revision: snapshot.revision,
     detail: buildQueueDetail(snapshot, kind, name, { wall, sessions: liveness, host }),
     document: {
-      row: QUEUE_ROW_ACCESSORS.toJson(line),
+      row: QUEUE_VIEW.toJson(line),
       runners: toRunnersJson(entries, liveness),
       ...(kind === "lock" && { host, history: snapshot.histories.get(name) ?? [] }),
       audit: filterAuditRecords(snapshot.audit, (target) => target === `${kind} ${name}`),

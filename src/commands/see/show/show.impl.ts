@@ -1,6 +1,6 @@
 import { validateName } from "../../../protocol/names.ts";
+import { formatJsonDocument } from "../../json-output.ts";
 import { type CommandContext, createStoreCommand } from "../../store-command.ts";
-import { formatJsonDocument } from "../../table.ts";
 import { renderDetailText } from "../detail.ts";
 import { detectOutputStyle } from "../paint.ts";
 import { showGroup, showHost } from "./show-host.ts";

@@ -5,6 +5,7 @@ import { buildClaims, type Claim, formatTicketOwner } from "../../../model/snaps
 import { findNamedQueue, type Snapshot } from "../../../model/snapshot/snapshot.ts";
 import { isHolding } from "../../../protocol/admission.ts";
 import { findOnlyClaim } from "../../find-only-claim.ts";
+import { formatJsonDocument } from "../../json-output.ts";
 import {
   QUEUE_COLLECTIONS,
   readEntryLiveness,
@@ -14,7 +15,6 @@ import {
   toSingleKeyRange,
 } from "../../read-snapshot.ts";
 import { type CommandContext, createStoreCommand } from "../../store-command.ts";
-import { formatJsonDocument } from "../../table.ts";
 import { wrapProseLines } from "../detail.ts";
 import { detectOutputStyle } from "../paint.ts";
 import { toExplanationJson } from "./show-json.ts";
@@ -39,7 +39,7 @@ export const execute = createStoreCommand(async ({ args: [word = ""], flags }, i
     io.writeOutput(formatJsonDocument({ revision: snapshot.revision, explanations: documents, notes }));
     return;
   }
-  const lines = explanations.flatMap((one) => formatExplanation(one, wall, liveness));
+  const lines = explanations.flatMap((one) => formatExplanation(one, { wall, sessions: liveness }));
   const style = detectOutputStyle(io, { ascii: false, wide: false });
   io.writeOutput(`${wrapProseLines([...lines, ...notes], style).join("\n")}\n`);
 });

@@ -1,12 +1,15 @@
-import type { Detail } from "../../../model/detail/detail.ts";
+import { buildFacts, type Detail, type DetailContext } from "../../../model/detail/detail.ts";
 import { buildGroupDetail, findGroupState, spreadOverHosts } from "../../../model/detail/group.ts";
 import { buildHostDetail, findHostState } from "../../../model/detail/host.ts";
 import { buildQueueDetail } from "../../../model/detail/queue.ts";
 import { buildRunDetail } from "../../../model/detail/run.ts";
 import { buildScheduleDetail } from "../../../model/detail/schedule.ts";
-import type { SessionLivenessMap } from "../../../model/explain/explain-text.ts";
 import { computeDrainExtent, findDrainsOfTarget } from "../../../model/preview/drain-extent.ts";
-import { formatDrainExtent, formatInstantSeconds } from "../../../model/preview/drain-extent-text.ts";
+import {
+  describeDrainTarget,
+  formatDrainExtent,
+  formatInstantSeconds,
+} from "../../../model/preview/drain-extent-text.ts";
 import { buildClaims } from "../../../model/snapshot/claims.ts";
 import { findNamedQueue, type Snapshot } from "../../../model/snapshot/snapshot.ts";
 import type { Subject } from "../../../model/views/view.ts";
@@ -15,49 +18,42 @@ import type { DrainTarget } from "../../../protocol/drain.ts";
 import type { QueueEntry } from "../../../protocol/ticket.ts";
 
 /** The inputs of a detail besides its subject. */
-export interface DetailInputs {
+export interface DetailInputs extends DetailContext {
   snapshot: Snapshot;
-  /** Wall clock, ms since the epoch. */
-  wall: number;
-  liveness: SessionLivenessMap;
   /** All values of the row, for subjects without a detail of their own. */
   facts: readonly { label: string; value: string }[];
 }
 
 /** Builds the detail of a subject. */
 export function buildDetail(subject: Subject, inputs: DetailInputs): Detail {
-  const { snapshot, wall, liveness } = inputs;
+  return buildOwnDetail(subject, inputs) ?? buildPlainDetail(subject, inputs);
+}
+
+/** Builds the detail of a subject that has one of its own and still exists. */
+function buildOwnDetail(subject: Subject, inputs: DetailInputs): Detail | undefined {
+  const { snapshot, wall } = inputs;
   switch (subject.kind) {
     case "lock":
     case "resource":
-      return buildQueueDetail(snapshot, subject.kind, subject.name, { wall, sessions: liveness });
+      return buildQueueDetail(snapshot, subject.kind, subject.name, inputs);
     case "host": {
       const host = findHostState(snapshot, subject.name, wall);
-      return host === undefined
-        ? buildPlainDetail(subject, inputs)
-        : buildHostDetail(snapshot, host, wall, liveness);
+      return host && buildHostDetail(snapshot, host, inputs);
     }
     case "group": {
       const group = findGroupState(snapshot, subject.name, wall);
-      return group === undefined
-        ? buildPlainDetail(subject, inputs)
-        : buildGroupDetail(snapshot, group, wall, liveness);
+      return group && buildGroupDetail(snapshot, group, inputs);
     }
     case "run": {
       const claim = buildClaims(snapshot).get(subject.name);
-      return claim === undefined
-        ? buildPlainDetail(subject, inputs)
-        : buildRunDetail(snapshot, claim, { wall, sessions: liveness });
+      return claim && buildRunDetail(snapshot, claim, inputs);
     }
     case "schedule":
-      return (
-        buildScheduleDetail(snapshot, subject.name, { wall, sessions: liveness }) ??
-        buildPlainDetail(subject, inputs)
-      );
+      return buildScheduleDetail(snapshot, subject.name, inputs);
     case "drain":
       return buildDrainDetail(subject, inputs);
     case "record":
-      return buildPlainDetail(subject, inputs);
+      return undefined;
   }
 }
 
@@ -101,20 +97,19 @@ function buildDrainDetail(subject: Subject & { kind: "drain" }, { snapshot, wall
   const [drain] = findDrainsOfTarget(snapshot, target);
   const extent = computeDrainExtent(snapshot, target, wall);
   const left = extent.holders.length;
-  const what = subject.scope === "all" ? "everything" : `${subject.scope} ${subject.name}`;
-  const facts = [
-    { label: "by", value: drain?.by ?? "" },
-    { label: "why", value: drain?.why ?? "" },
-    { label: "since", value: drain === undefined ? "" : formatInstantSeconds(drain.at) },
-    { label: "ends", value: drain?.until === undefined ? "" : formatInstantSeconds(drain.until) },
-  ];
+  const what = describeDrainTarget(target);
   return {
     heading:
       left === 0
         ? `drain of ${what}: drained`
         : `drain of ${what}: no new grants, waiting for ${left} to end`,
     tone: "problem",
-    facts: facts.filter(({ value }) => value !== ""),
+    facts: buildFacts([
+      ["by", drain?.by],
+      ["why", drain?.why],
+      ["since", drain && formatInstantSeconds(drain.at)],
+      ["ends", drain?.until === undefined ? undefined : formatInstantSeconds(drain.until)],
+    ]),
     sections: [{ kind: "lines", title: "runs in its scope", lines: formatDrainExtent(extent, target, wall) }],
   };
 }

@@ -42,7 +42,7 @@ export class DetailCache {
       const inputs = {
         snapshot: { ...snapshot, outcomes },
         wall,
-        liveness,
+        sessions: liveness,
         facts: table.getFactsAt(index, wall),
       };
       this.#known = { for: key, detail: subject && buildDetail(subject, inputs) };

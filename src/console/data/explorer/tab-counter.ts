@@ -1,4 +1,4 @@
-import { findProblems } from "../../../model/problems/index.ts";
+import { findProblems } from "../../../model/problems/find-problems.ts";
 import type { NamedQueue, Snapshot } from "../../../model/snapshot/snapshot.ts";
 import { isHolding } from "../../../protocol/admission.ts";
 import type { TabCounts } from "./build-tree.ts";

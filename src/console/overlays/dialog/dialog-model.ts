@@ -1,4 +1,4 @@
-import { clean } from "../../../base/text.ts";
+import { cleanToWidth } from "../../../base/display-width.ts";
 import type { CommandPreview } from "../../actions/commands/preview.ts";
 import type { OverlayModel } from "../../parts/overlay.ts";
 import type { ThemeAccess } from "../../parts/parts.ts";
@@ -49,7 +49,7 @@ export function buildDialogModel(
   const taken = below.fields.length + 2 + below.confirmation.length + below.faults.length;
   const preview = cutPreview(dialog, buildPreviewRows(dialog, width), available.height - taken - 1);
   return {
-    title: clean(dialog.title, width - 4),
+    title: cleanToWidth(dialog.title, width - 4),
     content: { kind: "dialog", preview, ...below },
     hints: [
       ...(dialog.fields.length > 0 ? ([["Tab", "next field"]] as const) : []),
@@ -74,7 +74,7 @@ function cutPreview({ app, top: wanted }: DialogView, rows: RowModel[], room: nu
 /** Builds what would happen, in the command's own messages. */
 function buildPreviewRows(dialog: DialogView, width: number): RowModel[] {
   const { app, previews, targets, forms, incomplete, isReading } = dialog;
-  if (incomplete !== undefined) return [createRow(clean(incomplete, width), "quiet")];
+  if (incomplete !== undefined) return [createRow(cleanToWidth(incomplete, width), "quiet")];
   if (isReading) return [createRow("this command changes nothing", "quiet")];
   if (previews === undefined) return [createRow(`reading the preview${app.theme.signs.ellipsis}`, "quiet")];
   return previews.flatMap((preview, at): RowModel[] => {
@@ -83,7 +83,7 @@ function buildPreviewRows(dialog: DialogView, width: number): RowModel[] {
     if (forms.length === 1) return filled;
     const indent = { text: "  " };
     return [
-      createRow(clean(targets[at] ?? "", width), "heading"),
+      createRow(cleanToWidth(targets[at] ?? "", width), "heading"),
       ...filled.map(({ cells }) => ({ cells: [indent, ...cells] })),
     ];
   });
@@ -103,7 +103,7 @@ function buildFieldRows({ app, fields, active, typed }: DialogView, width: numbe
         { text: " " },
         ...value,
         { text: " " },
-        { text: clean(field.help, Math.max(0, width - label - room - 4)), role: "quiet" },
+        { text: cleanToWidth(field.help, Math.max(0, width - label - room - 4)), role: "quiet" },
       ],
     };
   });
@@ -133,7 +133,7 @@ function buildCommandRow({ app, lines }: DialogView, width: number): RowModel {
   return {
     cells: [
       { text: `${app.theme.signs.arrow} `, role: "quiet" },
-      { text: clean(first, width - 4 - more.length) },
+      { text: cleanToWidth(first, width - 4 - more.length) },
       { text: more, role: "quiet" },
     ],
   };
@@ -142,7 +142,7 @@ function buildCommandRow({ app, lines }: DialogView, width: number): RowModel {
 function buildConfirmationRows({ word, active, typed }: DialogView, width: number): RowModel[] {
   if (word === undefined) return [];
   const isActive = active === "confirm";
-  const asked: RowCell = { text: `type ${clean(word, 40)} to confirm`, role: "danger" };
+  const asked: RowCell = { text: `type ${cleanToWidth(word, 40)} to confirm`, role: "danger" };
   const field = buildFieldCells(typed.get("confirm") ?? createField(), Math.min(40, width - 10), isActive);
   return [
     { cells: [buildActiveSign(isActive), { text: " " }, asked] },
@@ -152,5 +152,5 @@ function buildConfirmationRows({ word, active, typed }: DialogView, width: numbe
 
 function buildFaultRows({ app, fault }: DialogView, width: number): RowModel[] {
   if (fault === undefined) return [];
-  return [createRow(clean(`${app.theme.signs.marks.problem}${fault}`, width), "problem")];
+  return [createRow(cleanToWidth(`${app.theme.signs.marks.problem}${fault}`, width), "problem")];
 }

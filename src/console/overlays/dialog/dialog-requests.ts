@@ -1,4 +1,4 @@
-import { clean } from "../../../base/text.ts";
+import { cleanToWidth } from "../../../base/display-width.ts";
 import { findChangeObstacle } from "../../actions/commands/change-obstacle.ts";
 import { type CommandPreview, hasFlag } from "../../actions/commands/preview.ts";
 import type { JobRequest } from "../../jobs/jobs.ts";
@@ -23,7 +23,7 @@ export function findDialogObstacle(
   if (previews === undefined) return "wait for the preview of what will happen";
   if (previews.some(({ outcome }) => outcome === "failed" || outcome === "changed"))
     return "not possible with these values: see above";
-  if (word !== undefined && typed !== word) return `type ${clean(word, 60)} to confirm`;
+  if (word !== undefined && typed !== word) return `type ${cleanToWidth(word, 60)} to confirm`;
   return dialog.isReady ? undefined : "the preview has just changed: read it, then press Enter";
 }
 
@@ -46,6 +46,6 @@ export function createJobRequest(
   ];
   return {
     ...{ command: spec, words: [...flags, ...toCommandWords(form)], line: formatFormCommand(form, flags) },
-    ...{ title: `${spec.id} ${clean(target, 80)}`.trim(), reopen },
+    ...{ title: `${spec.id} ${cleanToWidth(target, 80)}`.trim(), reopen },
   };
 }

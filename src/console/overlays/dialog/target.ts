@@ -1,4 +1,4 @@
-import { clean } from "../../../base/text.ts";
+import { cleanToWidth } from "../../../base/display-width.ts";
 import { buildDetailLines, wrapProseLines } from "../../../commands/see/detail.ts";
 import type { DetailTarget } from "../../../model/detail/detail.ts";
 import type { Remedy } from "../../../model/views/remedy.ts";
@@ -44,7 +44,7 @@ function buildRemedyAction(app: DataAccess, { command, args, flags }: Remedy): R
 
 /** Builds the current details of a subject. Called for every frame, because its state can change. */
 function buildSubjectRows(app: TargetParts, subject: Subject, width: number): RowModel[] {
-  const inputs = { snapshot: app.liveView.snapshot, wall: app.getWallTime(), liveness: new Map(), facts: [] };
+  const inputs = { snapshot: app.liveView.snapshot, wall: app.getWallTime(), sessions: new Map(), facts: [] };
   const lines = buildDetailLines(buildDetail(subject, inputs), app.theme.createLook(width));
   return lines.map(({ spans }) => ({ cells: spans }));
 }
@@ -55,7 +55,7 @@ function openText(
   buildRows: (width: number) => readonly RowModel[],
 ): void {
   const overlay: TextOverlay = new TextOverlay({
-    title: clean(title, 60),
+    title: cleanToWidth(title, 60),
     buildRows,
     close: () => app.overlays.close(overlay),
     onChange: () => app.notifyChange(),

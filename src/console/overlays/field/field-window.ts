@@ -1,4 +1,4 @@
-import { computeDisplayWidth } from "../../../base/text.ts";
+import { computeDisplayWidth } from "../../../base/display-width.ts";
 import type { TextField } from "./field.ts";
 import { findBoundaryFrom, splitGraphemes } from "./graphemes.ts";
 

@@ -1,4 +1,4 @@
-import { clean, computeDisplayWidth } from "../../../base/text.ts";
+import { cleanToWidth, computeDisplayWidth } from "../../../base/display-width.ts";
 import { padCells, padText, type RowCell, type RowModel } from "../../theme/cells.ts";
 import type { StyleRole } from "../../theme/roles.ts";
 import { splitByRanges, type TextRange } from "./ranges.ts";
@@ -37,7 +37,7 @@ function buildMatchCells({ entry, label, detail }: PaletteMatch, room: number, w
     gap,
     ...(isUsable
       ? padCells(highlightRanges("quiet", entry.detail, detail, left), left)
-      : [{ text: padText(clean(`(${entry.disabled})`, left), left), role: "disabled" as const }]),
+      : [{ text: padText(cleanToWidth(`(${entry.disabled})`, left), left), role: "disabled" as const }]),
     ...(keys === "" ? [] : [gap, { text: keys, role: "key" as const }]),
   ];
 }
@@ -49,7 +49,7 @@ function highlightRanges(
   ranges: readonly TextRange[],
   room: number,
 ): RowCell[] {
-  const cut = clean(text, room);
+  const cut = cleanToWidth(text, room);
   const whole = cut === text ? text.length : Math.max(0, cut.length - 1); // without the ellipsis
   const shown = ranges
     .filter(([from]) => from < whole)

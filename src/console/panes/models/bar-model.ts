@@ -1,4 +1,4 @@
-import { clean } from "../../../base/text.ts";
+import { cleanToWidth } from "../../../base/display-width.ts";
 import { computeCellsWidth, joinCellTexts, type RowCell } from "../../theme/cells.ts";
 import type { StyleRole } from "../../theme/roles.ts";
 
@@ -37,7 +37,12 @@ export function buildBar(
   const atRight = right.filter((segment) => shown.has(segment));
   const gap = width - computeCellsWidth(atLeft) - computeCellsWidth(atRight);
   if (gap >= 0) return { left: atLeft, right: atRight, gap, ground };
-  return { left: [{ text: clean(joinCellTexts(atLeft), width), role: ground }], right: [], gap: 0, ground };
+  return {
+    left: [{ text: cleanToWidth(joinCellTexts(atLeft), width), role: ground }],
+    right: [],
+    gap: 0,
+    ground,
+  };
 }
 
 function selectFitting(segments: readonly BarSegment[], width: number): ReadonlySet<BarSegment> {

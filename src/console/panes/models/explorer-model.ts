@@ -1,4 +1,4 @@
-import { clean, computeDisplayWidth } from "../../../base/text.ts";
+import { cleanToWidth, computeDisplayWidth } from "../../../base/display-width.ts";
 import type { TreeNode } from "../../data/explorer/tree-node.ts";
 import type { StateAccess, ThemeAccess, TreeAccess } from "../../parts/parts.ts";
 import type { Size } from "../../state/layout.ts";
@@ -40,9 +40,9 @@ function buildNodeCells(signs: Signs, node: TreeNode, width: number): RowCell[] 
   const fold = node.isOpen === undefined ? " " : node.isOpen ? signs.open : signs.closed;
   const mark = node.depth > 0 && signs.marks[node.tone].trim() !== "" ? signs.marks[node.tone] : "";
   const start = ` ${"  ".repeat(node.depth)}${fold} `;
-  const note = clean(node.note, Math.max(0, width - 10));
+  const note = cleanToWidth(node.note, Math.max(0, width - 10));
   const taken = computeDisplayWidth(start + mark);
-  const label = clean(node.label, Math.max(1, width - taken - computeDisplayWidth(note) - 2));
+  const label = cleanToWidth(node.label, Math.max(1, width - taken - computeDisplayWidth(note) - 2));
   const gap = Math.max(1, width - 1 - taken - computeDisplayWidth(label) - computeDisplayWidth(note));
   return [
     { text: start, role: "quiet" },

@@ -1,4 +1,4 @@
-import { clean } from "../../../base/text.ts";
+import { cleanToWidth } from "../../../base/display-width.ts";
 import type { SettingsAccess, ThemeAccess } from "../../parts/parts.ts";
 import { type BarModel, buildBar } from "./bar-model.ts";
 
@@ -10,8 +10,8 @@ export function buildHeaderModel(
   width: number,
 ): BarModel {
   const { endpoints, prefix } = context.settings;
-  const hosts = endpoints.map((endpoint) => clean(endpoint.replace(/^https?:\/\//, ""), 40)).join(",");
-  const where = prefix === USUAL_PREFIX ? "" : ` ${theme.signs.dot} ${clean(prefix, 40)}`;
+  const hosts = endpoints.map((endpoint) => cleanToWidth(endpoint.replace(/^https?:\/\//, ""), 40)).join(",");
+  const where = prefix === USUAL_PREFIX ? "" : ` ${theme.signs.dot} ${cleanToWidth(prefix, 40)}`;
   return buildBar(
     width,
     [
@@ -22,7 +22,7 @@ export function buildHeaderModel(
     [
       { text: isReadOnly ? " READ-ONLY " : "", role: "badgeReadOnly", weight: 1 },
       {
-        text: ` ${clean(context.operator.user, 30)}@${clean(context.facts.host, 40)} `,
+        text: ` ${cleanToWidth(context.operator.user, 30)}@${cleanToWidth(context.facts.host, 40)} `,
         role: "bar",
         weight: 4,
       },

@@ -1,5 +1,5 @@
+import { cleanToWidth, computeDisplayWidth } from "../../../base/display-width.ts";
 import { formatBriefDuration, formatInstant } from "../../../base/duration.ts";
-import { clean, computeDisplayWidth } from "../../../base/text.ts";
 import { NOT_READ_YET } from "../../data/not-read-yet.ts";
 import { describeJobState } from "../../jobs/job-state.ts";
 import type { ConsoleJob } from "../../jobs/jobs.ts";
@@ -74,7 +74,7 @@ function buildEventRows(app: PanelInputs, size: Size): RowModel[] {
   const lines = app.events.list.map(({ at, text, tone }): RowCell[] => [
     { text: formatInstant(at).slice(11, 19), role: "quiet" },
     { text: " " },
-    { text: clean(text, size.width - 11), role: tone },
+    { text: cleanToWidth(text, size.width - 11), role: tone },
   ]);
   const empty = app.liveView.hasRead ? "No events yet. Runs, drains and changes appear here." : NOT_READ_YET;
   return showNewest(app, lines, size, empty);
@@ -87,7 +87,7 @@ function showNewest(
   { width, height }: Size,
   empty: string,
 ): RowModel[] {
-  if (lines.length === 0) return [createPageRow(clean(empty, width - 2), "quiet")];
+  if (lines.length === 0) return [createPageRow(cleanToWidth(empty, width - 2), "quiet")];
   const top = Math.max(0, Math.min(state.panel.top, lines.length - height));
   return lines.slice(top, top + height).map((cells) => ({ cells: [{ text: " " }, ...cells] }));
 }
@@ -96,7 +96,7 @@ function buildJobRows(app: PanelInputs, { width, height }: Size): RowModel[] {
   const { state, jobs } = app;
   if (jobs.list.length === 0) {
     const empty = "No jobs yet. D drains and X resets the selection; : has all commands.";
-    return [createPageRow(clean(empty, width - 2), "quiet")];
+    return [createPageRow(cleanToWidth(empty, width - 2), "quiet")];
   }
   const { cursor } = state.panel;
   return jobs.list.slice(cursor.top, cursor.top + height).map((job, at) => ({
@@ -108,12 +108,12 @@ function buildJobRows(app: PanelInputs, { width, height }: Size): RowModel[] {
 function buildJobCells(app: ClockAccess, job: ConsoleJob, width: number): RowCell[] {
   const { text, role } = describeJobState(job);
   const took = formatBriefDuration((job.endedAt ?? app.getWallTime()) - job.startedAt);
-  const title = clean(job.title, 60);
+  const title = cleanToWidth(job.title, 60);
   const room = Math.max(0, width - text.length - 7 - computeDisplayWidth(title) - 2);
   return [
     { text, role },
     { text: ` ${took.padStart(4)}  ${title}  ` },
-    { text: clean(job.lines.at(-1) ?? "", room), role: "quiet" },
+    { text: cleanToWidth(job.lines.at(-1) ?? "", room), role: "quiet" },
   ];
 }
 
@@ -125,7 +125,7 @@ function buildTableRows(app: PanelInputs, { width, height }: Size): RowModel[] {
   const table = app.getPanelTable();
   if (table === undefined) return [];
   const empty = app.liveView.hasRead ? table.empty : NOT_READ_YET;
-  if (table.length === 0) return [createPageRow(clean(empty, width - 2), "quiet")];
+  if (table.length === 0) return [createPageRow(cleanToWidth(empty, width - 2), "quiet")];
   const { cursor } = app.state.panel;
   const { head, rows } = table.buildRows(
     { top: cursor.top, height: height - 1 },

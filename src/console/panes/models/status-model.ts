@@ -1,5 +1,5 @@
+import { cleanToWidth } from "../../../base/display-width.ts";
 import { formatBriefDuration } from "../../../base/duration.ts";
-import { clean } from "../../../base/text.ts";
 import type {
   ClockAccess,
   DataAccess,
@@ -49,7 +49,11 @@ function buildConnectionSegments(app: ClockAccess & DataAccess & ThemeAccess, ro
   }[state.kind];
   return [
     { text: ` ${signs.marks.problem}${what}`, role, weight: 1 },
-    { text: state.fault === undefined ? "" : ` ${signs.dot} ${clean(state.fault, 60)}`, role, weight: 4 },
+    {
+      text: state.fault === undefined ? "" : ` ${signs.dot} ${cleanToWidth(state.fault, 60)}`,
+      role,
+      weight: 4,
+    },
   ];
 }
 
@@ -58,7 +62,7 @@ function formatCluster(
   dot: string,
 ): string {
   const parts = [
-    ...(leader === undefined ? [] : [`leader ${clean(leader, 30)}`]),
+    ...(leader === undefined ? [] : [`leader ${cleanToWidth(leader, 30)}`]),
     `${up}/${total}`,
     `${Math.max(1, Math.round(ms))} ms`,
   ];
@@ -73,7 +77,11 @@ function buildJobSegments(
   if (first === undefined) return [];
   const more = running.length > 1 ? ` +${running.length - 1}` : "";
   return [
-    { text: ` ${theme.signs.dot} ${theme.signs.arrow} ${clean(first.title, 40)}${more}`, role, weight: 2 },
+    {
+      text: ` ${theme.signs.dot} ${theme.signs.arrow} ${cleanToWidth(first.title, 40)}${more}`,
+      role,
+      weight: 2,
+    },
   ];
 }
 
@@ -82,5 +90,5 @@ function buildToastSegments(
   role: StyleRole,
 ): BarSegment[] {
   if (shown === undefined) return [];
-  return [{ text: ` ${theme.signs.dot} ${clean(shown.text, 70)}`, role, weight: 2 }];
+  return [{ text: ` ${theme.signs.dot} ${cleanToWidth(shown.text, 70)}`, role, weight: 2 }];
 }

@@ -1,4 +1,4 @@
-import { clean } from "../../../base/text.ts";
+import { cleanToWidth } from "../../../base/display-width.ts";
 import type {
   ClockAccess,
   DataAccess,
@@ -60,7 +60,7 @@ export function buildTableModel(app: TableInputs, size: Size): TableModel {
 function buildNotes(app: TableInputs, width: number): RowModel[] {
   return listTableNotes(app).map(({ text, role }) => {
     const sign = role === "problem" ? app.theme.signs.marks.problem : "/ ";
-    return { cells: [{ text: clean(` ${sign}${text}`, width), role }] };
+    return { cells: [{ text: cleanToWidth(` ${sign}${text}`, width), role }] };
   });
 }
 
@@ -76,6 +76,6 @@ function buildEmptyRows(app: TableInputs, width: number): RowModel[] {
     filter === ""
       ? table.empty
       : `No row in ${table.id} matches the filter ${filter}. Esc clears the filter.`;
-  const rows = text.split(/(?<=\.) /).map((line) => createPageRow(clean(line, width - 2), "quiet"));
+  const rows = text.split(/(?<=\.) /).map((line) => createPageRow(cleanToWidth(line, width - 2), "quiet"));
   return [...rows, ...buildWelcomePage(app, width)];
 }

@@ -1,4 +1,4 @@
-import { computeDisplayWidth } from "../../../base/text.ts";
+import { computeDisplayWidth } from "../../../base/display-width.ts";
 import { getTabLabel } from "../../data/explorer/build-tree.ts";
 import type { DataAccess, StateAccess, ThemeAccess } from "../../parts/parts.ts";
 import { TABS, type TabId } from "../../state/console-state.ts";

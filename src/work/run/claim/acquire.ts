@@ -4,7 +4,7 @@ import type { SessionOwner, SessionProof } from "../../../etcd/session/session.t
 import { waitForChange } from "../../../etcd/wait-for-change.ts";
 import type { QueueEntry } from "../../../protocol/ticket.ts";
 import type { KeyValue, Txn, TxnResponse } from "../../../protocol/txn.ts";
-import type { ClaimPorts, ClaimRequest } from "../request.ts";
+import type { ClaimPorts } from "../request.ts";
 import { type ClaimAttempt, listOwnKeys } from "./attempt.ts";
 import { type ClaimView, EMPTY_CLAIM_VIEW, type OwnTicketRevisions, readClaimView } from "./claim-view.ts";
 import { decideStep } from "./decide.ts";
@@ -50,7 +50,6 @@ export class Acquisition implements SessionOwner {
   /** Writes this host's record. */
   readonly hostRecord: HostRecordWriter;
   readonly #ports: ClaimPorts;
-  readonly #request: ClaimRequest;
   readonly #attempt: ClaimAttempt;
   readonly #limits: ClaimDeadlines;
   readonly #signal: AbortSignal;
@@ -62,19 +61,12 @@ export class Acquisition implements SessionOwner {
   #waitReason: string | undefined;
 
   /** @param signal aborts when the run must stop at once, or when its session is lost */
-  constructor(
-    ports: ClaimPorts,
-    request: ClaimRequest,
-    attempt: ClaimAttempt,
-    limits: ClaimDeadlines,
-    signal: AbortSignal,
-  ) {
-    this.#ports = ports;
-    this.#request = request;
+  constructor(attempt: ClaimAttempt, limits: ClaimDeadlines, signal: AbortSignal) {
+    this.#ports = attempt.ports;
     this.#attempt = attempt;
     this.#limits = limits;
     this.#signal = signal;
-    this.hostRecord = new HostRecordWriter(ports, request);
+    this.hostRecord = new HostRecordWriter(attempt.ports, attempt.request);
   }
 
   get isGranted(): boolean {
@@ -84,7 +76,7 @@ export class Acquisition implements SessionOwner {
   /** Called by the session: checks that the tickets of this attempt still exist. */
   async prove(): Promise<SessionProof> {
     const anchors = this.#listPlacedTickets();
-    const { raftTerm, loss } = await inspectClaim(this.#ports, this.#request, anchors, this.#signal);
+    const { raftTerm, loss } = await inspectClaim(this.#attempt, anchors, this.#signal);
     return { raftTerm, fault: loss?.kind === "gone" ? loss.why : undefined };
   }
 
@@ -92,17 +84,10 @@ export class Acquisition implements SessionOwner {
 
   /** @throws StoreError, ConfigError, SignalboxError 69, or the signal's reason (SessionLost, a signal's name) */
   async run(): Promise<AcquireResult> {
-    const { leases, group } = this.#request;
+    const { leases, group } = this.#attempt.request;
     let view = leases.length === 0 && group === undefined ? EMPTY_CLAIM_VIEW : await this.#readView(NEAR);
     for (;;) {
-      const step = decideStep(
-        this.#ports,
-        this.#request,
-        this.#attempt,
-        this.#ownRevisions,
-        view,
-        this.#getWallTime(),
-      );
+      const step = decideStep(this.#attempt, this.#ownRevisions, view, this.#getWallTime());
       this.#ports.log.debug(`next: ${step.kind}`, step.kind === "wait" ? { why: step.why } : {});
       this.#updateOwnRevisions(view);
       if (step.kind === "leave") return { kind: "refused", refusal: step.refusal };
@@ -119,7 +104,7 @@ export class Acquisition implements SessionOwner {
   ): Promise<AcquireResult | Depth> {
     if (step.kind === "closer") return Number.POSITIVE_INFINITY;
     if (step.kind === "wait") return this.#wait(step, view);
-    const act = buildStepTransaction(this.#ports, this.#request, this.#attempt, step, this.#getWallTime());
+    const act = buildStepTransaction(this.#attempt, step, this.#getWallTime());
     const call = (txn: Txn) => this.#call(txn);
     const answer = await (step.kind === "claim"
       ? this.hostRecord.callWithRecord(act.txn, call)
@@ -147,8 +132,7 @@ export class Acquisition implements SessionOwner {
 
   async #readView(depth: Depth): Promise<ClaimView> {
     const how = { standing: this.#ownRevisions, depth, host: this.hostRecord.keyToRead };
-    const read = (signal: AbortSignal) =>
-      readClaimView(this.#ports, this.#request, this.#attempt, how, signal);
+    const read = (signal: AbortSignal) => readClaimView(this.#attempt, how, signal);
     const view = await retryUnavailable(this.#ports, this.#getRetryDeadline(), read, this.#signal);
     this.#hasAnswered = true;
     if (view.host !== undefined) this.hostRecord.compareRecord(view.host.text);
@@ -157,7 +141,7 @@ export class Acquisition implements SessionOwner {
 
   /** Returns until when calls are retried while etcd does not answer. */
   #getRetryDeadline(): number {
-    const { patience, leases } = this.#request;
+    const { patience, leases } = this.#attempt.request;
     const waits = this.#hasAnswered && (patience.queues || leases.length > 0);
     return waits ? this.#getWaitDeadline() : this.#limits.connect;
   }
@@ -179,7 +163,7 @@ export class Acquisition implements SessionOwner {
 
   /** Returns when waiting ends. The limit for leases counts from the moment their tickets are in the queues. */
   #getWaitDeadline(): number {
-    const { leases } = this.#request.patience;
+    const { leases } = this.#attempt.request.patience;
     if (this.#ownRevisions.resources === undefined || leases === undefined) return this.#limits.wait;
     this.#leasesUntil ??= this.#ports.clock.now() + leases;
     return this.#leasesUntil;

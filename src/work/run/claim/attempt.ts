@@ -1,9 +1,9 @@
 import { generateRunId } from "../../../base/ids.ts";
 import type { Session } from "../../../etcd/session/session.ts";
+import type { LeaseSpec } from "../../../fleet/lease-spec.ts";
 import type { NewTicket } from "../../../protocol/guards.ts";
-import type { Keys } from "../../../protocol/keys.ts";
 import type { Ticket } from "../../../protocol/ticket.ts";
-import type { ClaimPorts, ClaimRequest, LeaseRequest } from "../request.ts";
+import type { ClaimPorts, ClaimRequest } from "../request.ts";
 import type { ResourceTotal } from "./eligibility.ts";
 
 /**
@@ -11,6 +11,8 @@ import type { ResourceTotal } from "./eligibility.ts";
  * attempt that is still in flight cannot affect the next attempt.
  */
 export interface ClaimAttempt {
+  ports: ClaimPorts;
+  request: ClaimRequest;
   run: string;
   session: Session;
   /** Wall clock, ms since the epoch. */
@@ -24,8 +26,7 @@ export function createClaimAttempt(ports: ClaimPorts, request: ClaimRequest, ses
   const { keys } = ports;
   ports.onAttempt?.(run);
   return {
-    run,
-    session,
+    ...{ ports, request, run, session },
     enqueuedAt: ports.clock.getWallTime(),
     lockKey: request.lock === undefined ? undefined : keys.lock(request.lock, run),
     resourceKeys: request.leases.map(({ resource }) => keys.resource(resource, run)),
@@ -37,51 +38,43 @@ export function listOwnKeys(attempt: ClaimAttempt): readonly string[] {
 }
 
 /** Builds the ticket for the lock's queue; empty when the request has no lock. */
-export function buildLockTicket(
-  request: ClaimRequest,
-  attempt: ClaimAttempt,
-  state: Ticket["state"],
-  wall?: number,
-): NewTicket[] {
+export function buildLockTicket(attempt: ClaimAttempt, state: Ticket["state"], wall?: number): NewTicket[] {
   if (attempt.lockKey === undefined) return [];
-  const ticket = buildTicket(request, attempt, { count: 1, total: 1 }, state, wall);
+  const ticket = buildTicket(attempt, { count: 1, total: 1 }, state, wall);
   return [{ key: attempt.lockKey, ticket }];
 }
 
 /** Builds the tickets for the queues of the resources. */
 export function buildResourceTickets(
-  keys: Keys,
-  request: ClaimRequest,
   attempt: ClaimAttempt,
   totals: readonly ResourceTotal[],
   state: Ticket["state"],
 ): NewTicket[] {
   return totals.map(({ lease, total }) => ({
-    key: keys.resource(lease.resource, attempt.run),
-    ticket: buildTicket(request, attempt, buildUnits(lease, total), state),
+    key: attempt.ports.keys.resource(lease.resource, attempt.run),
+    ticket: buildTicket(attempt, buildUnits(lease, total), state),
   }));
 }
 
-function buildUnits({ count, total: stated }: LeaseRequest, total: number): TicketUnits {
+function buildUnits({ count, total: stated }: LeaseSpec, total: number): TicketUnits {
   return { count, total, ...(stated !== undefined && { isStated: true }) };
 }
 
 type TicketUnits = Pick<Ticket, "count" | "total" | "isStated">;
 
 function buildTicket(
-  request: ClaimRequest,
-  attempt: ClaimAttempt,
+  { request, run, enqueuedAt }: ClaimAttempt,
   units: TicketUnits,
   state: Ticket["state"],
   grantedAt?: number,
 ): Ticket {
   return {
-    run: attempt.run,
+    run,
     ...request.identity,
     ...(request.group !== undefined && { group: request.group }),
     ...units,
     state,
-    enqueuedAt: attempt.enqueuedAt,
+    enqueuedAt,
     ...(grantedAt !== undefined && { grantedAt }),
   };
 }

@@ -1,6 +1,5 @@
 import { type Queue, type QueueEntry, toQueueEntry } from "../../../protocol/ticket.ts";
 import type { Op } from "../../../protocol/txn.ts";
-import type { ClaimPorts, ClaimRequest } from "../request.ts";
 import { type ClaimAttempt, listOwnKeys } from "./attempt.ts";
 import { buildInputReads, type ClaimInputs, EMPTY_INPUTS, parseClaimInputs } from "./eligibility.ts";
 import {
@@ -49,13 +48,12 @@ export const EMPTY_CLAIM_VIEW: ClaimView = {
  * @param how.host  the key of this host's record; undefined when the record is not needed
  */
 export async function readClaimView(
-  ports: ClaimPorts,
-  request: ClaimRequest,
   attempt: ClaimAttempt,
   how: { standing: OwnTicketRevisions; depth: number; host: string | undefined },
   signal: AbortSignal,
 ): Promise<ClaimView> {
   const { standing, depth } = how;
+  const { ports, request } = attempt;
   const { keys } = ports;
   const own = listOwnKeys(attempt).map((key): Op => ({ op: "range", key }));
   const situation = buildInputReads(keys, request);

@@ -68,13 +68,7 @@ async function attemptOnce(
 ): Promise<AcquireResult> {
   const session = await Session.open(ports, request.ttl, limits.connect, signal);
   const either = AbortSignal.any([signal, session.signal]);
-  const acquisition = new Acquisition(
-    ports,
-    request,
-    createClaimAttempt(ports, request, session),
-    limits,
-    either,
-  );
+  const acquisition = new Acquisition(createClaimAttempt(ports, request, session), limits, either);
   session.keepAlive(acquisition);
   const until = canWait(request) ? Number.POSITIVE_INFINITY : limits.connect;
   try {

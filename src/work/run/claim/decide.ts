@@ -1,8 +1,6 @@
 import { admit, isHolding } from "../../../protocol/admission.ts";
 import { hasEnded, isEveryQueueStopped } from "../../../protocol/drain.ts";
-import type { ReadBasis } from "../../../protocol/guards.ts";
 import type { QueueEntry } from "../../../protocol/ticket.ts";
-import type { ClaimPorts, ClaimRequest } from "../request.ts";
 import type { ClaimAttempt } from "./attempt.ts";
 import type { ClaimView, OwnTicketRevisions } from "./claim-view.ts";
 import { type ClaimEligibility, computeEligibility, type ResourceTotal } from "./eligibility.ts";
@@ -18,27 +16,25 @@ import { buildWaitStep } from "./wait-step.ts";
  * @throws ConfigError when the claim can never be granted
  */
 export function decideStep(
-  ports: ClaimPorts,
-  request: ClaimRequest,
   attempt: ClaimAttempt,
   before: OwnTicketRevisions,
   view: ClaimView,
   wall: number,
 ): ClaimStep {
-  const own = judgeOwnTickets(request, attempt, before, view);
+  const own = judgeOwnTickets(attempt, before, view);
   if (own === "broken") return { kind: "leave", refusal: { kind: "gone" } };
   const places = [...view.own.values()];
   const reset = places.find(({ ticket }) => ticket?.reset)?.ticket?.reset;
   if (reset !== undefined) return { kind: "leave", refusal: { kind: "evicted", by: reset.by } };
   if (own === "complete" && places.every(isHolding)) return { kind: "granted", places };
-  const eligibility = computeEligibility(ports, request, view.inputs, wall);
+  const eligibility = computeEligibility(attempt.ports, attempt.request, view.inputs, wall);
   if (eligibility.kind === "outside") {
     return { kind: "leave", refusal: { kind: "outside", group: eligibility.group } };
   }
-  if (eligibility.kind === "drained") return decideUnderDrain(ports, request, attempt, view, eligibility);
+  if (eligibility.kind === "drained") return decideUnderDrain(attempt, view, eligibility);
   return own === "none"
-    ? decideClaim(request, view, eligibility, wall)
-    : decideAdvance(ports, request, attempt, view, eligibility, wall);
+    ? decideClaim(attempt, view, eligibility, wall)
+    : decideAdvance(attempt, view, eligibility, wall);
 }
 
 const NOTHING_READ_YET: ResourceQueueView = { reach: "whole", queue: [], ahead: undefined };
@@ -48,12 +44,11 @@ type DrainedEligibility = Extract<ClaimEligibility, { kind: "drained" }>;
 
 /** Keeps queue entries under a drain only if they block nobody: if every drain stops all the queues they are in. */
 function decideUnderDrain(
-  ports: ClaimPorts,
-  request: ClaimRequest,
   attempt: ClaimAttempt,
   view: ClaimView,
   { drains, basis }: DrainedEligibility,
 ): ClaimStep {
+  const { request } = attempt;
   const lock = attempt.lockKey !== undefined && view.own.has(attempt.lockKey) ? request.lock : undefined;
   const resources = request.leases
     .map(({ resource }) => resource)
@@ -61,11 +56,11 @@ function decideUnderDrain(
   const stands = { resources, ...(lock !== undefined && { lock }) };
   const mayStay = view.own.size > 0 && drains.every((drain) => isEveryQueueStopped(drain, stands));
   if (!request.patience.queues || !mayStay) return { kind: "leave", refusal: { kind: "drained", drains } };
-  return buildWaitStep(ports.keys, request, view, basis, { drains });
+  return buildWaitStep(attempt, view, basis, { drains });
 }
 
 function decideClaim(
-  request: ClaimRequest,
+  { request }: ClaimAttempt,
   view: ClaimView,
   { basis, totals }: OpenEligibility,
   wall: number,
@@ -82,8 +77,6 @@ function decideClaim(
 
 /** Decides how to proceed when some or all of the own tickets exist. */
 function decideAdvance(
-  ports: ClaimPorts,
-  request: ClaimRequest,
   attempt: ClaimAttempt,
   view: ClaimView,
   { basis, totals }: OpenEligibility,
@@ -94,29 +87,27 @@ function decideAdvance(
   if (lockAdmission?.kind === "waiting") {
     const ahead = lockAdmission.ahead[0];
     if (ahead !== undefined && isGraceOver(ahead, wall)) return { kind: "sweep", places: [ahead] };
-    return buildWaitStep(ports.keys, request, view, basis, { lockAhead: ahead });
+    return buildWaitStep(attempt, view, basis, { lockAhead: ahead });
   }
   const isPlaced = attempt.resourceKeys.some((key) => view.own.has(key));
   if (lock !== undefined && !isPlaced && totals.length > 0) return { kind: "join", basis, totals, lock };
-  return decideOnResources(ports, request, attempt, view, { basis, totals });
+  return decideOnResources(attempt, view, { basis, totals });
 }
 
 function decideOnResources(
-  ports: ClaimPorts,
-  request: ClaimRequest,
   attempt: ClaimAttempt,
   view: ClaimView,
-  { basis, totals }: { basis: ReadBasis; totals: readonly ResourceTotal[] },
+  { basis, totals }: Omit<OpenEligibility, "kind">,
 ): ClaimStep {
   const places = [...view.own.values()];
   const sights = totals.map((total) => buildResourcePosition(attempt, view, total));
   if (sights.some(({ admission }) => admission === "unsure")) return { kind: "closer" };
   const waiting = sights.filter(({ admission }) => admission === "waiting");
   if (waiting.length === 0) return { kind: "grant", basis, places };
-  const blocked = new Set(waiting.map(({ resource }) => ports.keys.resource(resource, attempt.run)));
+  const blocked = new Set(waiting.map(({ resource }) => attempt.ports.keys.resource(resource, attempt.run)));
   const unmarked = places.filter(({ key, ticket }) => !blocked.has(key) && ticket?.state === "waiting");
   if (unmarked.length > 0) return { kind: "mark", places: unmarked };
-  return buildWaitStep(ports.keys, request, view, basis, { resources: waiting });
+  return buildWaitStep(attempt, view, basis, { resources: waiting });
 }
 
 /**

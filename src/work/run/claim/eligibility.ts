@@ -1,6 +1,7 @@
 import { ConfigError } from "../../../base/errors.ts";
 import { quoteText } from "../../../base/text.ts";
 import { findMembership, type Groups, listHostGroups, parseGroup } from "../../../fleet/groups.ts";
+import type { LeaseSpec } from "../../../fleet/lease-spec.ts";
 import {
   type Drain,
   hasEnded,
@@ -11,7 +12,7 @@ import {
 import type { ReadBasis } from "../../../protocol/guards.ts";
 import type { Keys } from "../../../protocol/keys.ts";
 import type { KeyValue, Op, OpResult } from "../../../protocol/txn.ts";
-import type { ClaimPorts, ClaimRequest, LeaseRequest } from "../request.ts";
+import type { ClaimPorts, ClaimRequest } from "../request.ts";
 
 /** The settings of operators that a run depends on, at one revision. */
 export interface ClaimInputs {
@@ -54,7 +55,7 @@ function parseNamedGroup(keys: Keys, kv: KeyValue): [string, readonly string[]][
   return parsed.kind === "group" ? [[parsed.name, parseGroup(kv.value) ?? []]] : [];
 }
 
-function listConfigKeys(keys: Keys, lease: LeaseRequest): string[] {
+function listConfigKeys(keys: Keys, lease: LeaseSpec): string[] {
   const names = lease.template === undefined ? [lease.resource] : [lease.resource, lease.template];
   return names.map((name) => keys.resourceConfig(name));
 }
@@ -66,7 +67,7 @@ export type ClaimEligibility =
   | { kind: "outside"; group: string };
 
 export interface ResourceTotal {
-  lease: LeaseRequest;
+  lease: LeaseSpec;
   /** The total that operators configured. */
   configured: number | undefined;
   /** The total that this run writes to its ticket. */
@@ -136,13 +137,17 @@ function computeResourceTotal(
   ports: ClaimPorts,
   { isKnownOnly }: ClaimRequest,
   inputs: ClaimInputs,
-  lease: LeaseRequest,
+  lease: LeaseSpec,
 ): ResourceTotal {
   const kvs = listConfigKeys(ports.keys, lease).flatMap((key) => inputs.config.get(key) ?? []);
-  if (isKnownOnly && kvs.length === 0) throw createUnknownResourceError(lease.resource);
+  const resource = quoteText(lease.resource);
+  if (isKnownOnly && kvs.length === 0) {
+    throw new ConfigError(
+      `resource ${resource} is not configured; add it with: signalbox resource set, or signalbox import`,
+    );
+  }
   const configured = findFirstTotal(ports, kvs);
   const total = configured ?? lease.total;
-  const resource = quoteText(lease.resource);
   if (total === undefined) {
     throw new ConfigError(
       `resource ${resource} has no total; state it with --lease ${lease.resource}=${lease.count}:TOTAL, ` +
@@ -166,12 +171,6 @@ function findFirstTotal(ports: ClaimPorts, kvs: readonly KeyValue[]): number | u
     if (total !== undefined) return total;
   }
   return undefined;
-}
-
-function createUnknownResourceError(resource: string): ConfigError {
-  return new ConfigError(
-    `resource ${quoteText(resource)} is not configured; add it with: signalbox resource set, or signalbox import`,
-  );
 }
 
 /** For a claim that can never be granted and would block its queue forever. */

@@ -3,6 +3,7 @@ import { findMembership } from "../../../fleet/groups.ts";
 import { type QueueEntry, toQueueEntry } from "../../../protocol/ticket.ts";
 import type { KeyValue, Op } from "../../../protocol/txn.ts";
 import type { ClaimPorts, ClaimRequest } from "../request.ts";
+import type { ClaimAttempt } from "./attempt.ts";
 import { parseGroups } from "./eligibility.ts";
 
 /** The result of a linearizable read of a held claim. */
@@ -24,8 +25,7 @@ export type OwnTicketRef = Pick<QueueEntry, "key" | "createRevision">;
 
 /** Reads the own tickets, and the groups if the request names one. */
 export async function inspectClaim(
-  ports: ClaimPorts,
-  request: ClaimRequest,
+  { ports, request }: ClaimAttempt,
   places: readonly OwnTicketRef[],
   signal: AbortSignal,
 ): Promise<ClaimInspection> {

@@ -1,5 +1,4 @@
 import type { QueueEntry } from "../../../protocol/ticket.ts";
-import type { ClaimRequest } from "../request.ts";
 import { type ClaimAttempt, listOwnKeys } from "./attempt.ts";
 import type { ClaimView, OwnTicketRevisions } from "./claim-view.ts";
 
@@ -9,7 +8,6 @@ import type { ClaimView, OwnTicketRevisions } from "./claim-view.ts";
  * exists completely or not at all, except that a queueing run puts the lock's ticket first.
  */
 export function judgeOwnTickets(
-  request: ClaimRequest,
   attempt: ClaimAttempt,
   before: OwnTicketRevisions,
   view: ClaimView,
@@ -23,7 +21,7 @@ export function judgeOwnTickets(
   const hasResources = !wantsResources || now.resources !== undefined;
   if (view.own.size === 0) return "none";
   if (!hasLock) return "broken";
-  if (request.patience.queues) return hasResources ? "complete" : "partial";
+  if (attempt.request.patience.queues) return hasResources ? "complete" : "partial";
   const isOneClaim = !wantsResources || now.lock === undefined || now.lock === now.resources;
   return hasResources && isOneClaim ? "complete" : "broken";
 }

@@ -2,6 +2,7 @@ import {
   buildGrantTxn,
   buildJoinTxn,
   buildTicketClaimTxn,
+  deleteKeys,
   guardUnchanged,
   type NewTicket,
   putTickets,
@@ -10,7 +11,6 @@ import {
 } from "../../../protocol/guards.ts";
 import type { QueueEntry } from "../../../protocol/ticket.ts";
 import type { Op, Txn } from "../../../protocol/txn.ts";
-import type { ClaimPorts, ClaimRequest } from "../request.ts";
 import { buildLockTicket, buildResourceTickets, type ClaimAttempt } from "./attempt.ts";
 import type { ClaimStep } from "./step.ts";
 
@@ -31,19 +31,17 @@ type WritingStep = Extract<ClaimStep, { kind: "claim" | "join" | "grant" | "mark
 
 /** Builds the transaction of a step. @param wall  wall clock, ms since the epoch */
 export function buildStepTransaction(
-  ports: ClaimPorts,
-  request: ClaimRequest,
   attempt: ClaimAttempt,
   step: WritingStep,
   wall: number,
 ): StepTransaction {
   switch (step.kind) {
     case "claim":
-      return buildClaim(ports, request, attempt, step, wall);
+      return buildClaim(attempt, step, wall);
     case "join":
-      return buildJoin(ports, request, attempt, step);
+      return buildJoin(attempt, step);
     case "grant":
-      return buildGrant(ports, request, attempt, step, wall);
+      return buildGrant(attempt, step, wall);
     case "mark":
       return buildMark(attempt, step.places);
     case "sweep":
@@ -54,77 +52,46 @@ export function buildStepTransaction(
 type StepOf<K extends ClaimStep["kind"]> = Extract<ClaimStep, { kind: K }>;
 
 /** Puts all tickets if the lock's queue is empty. Without leases, this is already the grant. */
-function buildClaim(
-  ports: ClaimPorts,
-  request: ClaimRequest,
-  attempt: ClaimAttempt,
-  { basis, totals }: StepOf<"claim">,
-  wall: number,
-): StepTransaction {
-  const { keys } = ports;
+function buildClaim(attempt: ClaimAttempt, step: StepOf<"claim">, wall: number): StepTransaction {
+  const { basis, totals } = step;
+  const { request } = attempt;
   const session = attempt.session.id;
   const grants = totals.length === 0;
-  const lock = grants
-    ? buildLockTicket(request, attempt, "held", wall)
-    : buildLockTicket(request, attempt, "admitted");
-  const stakes = [...lock, ...buildResourceTickets(keys, request, attempt, totals, "waiting")];
+  const lock = grants ? buildLockTicket(attempt, "held", wall) : buildLockTicket(attempt, "admitted");
+  const stakes = [...lock, ...buildResourceTickets(attempt, totals, "waiting")];
   const queues = request.patience.queues && lock.length > 0;
-  const failure: Op[] = queues ? [{ op: "txn", txn: buildQueueUp(ports, request, attempt, basis) }] : [];
-  const reads = grants ? buildHistoryReads(ports, request) : [];
-  const txn = buildTicketClaimTxn(keys, {
-    lock: request.lock,
-    tickets: stakes,
-    session,
-    basis,
-    reads,
-    failure,
-  });
+  const failure: Op[] = queues ? [{ op: "txn", txn: buildQueueUp(attempt, basis) }] : [];
+  const reads = grants ? buildHistoryReads(attempt) : [];
+  const claim = { lock: request.lock, tickets: stakes, session, basis, reads, failure };
+  const txn = buildTicketClaimTxn(attempt.ports.keys, claim);
   return { txn, grants, newTickets: stakes, found: [], session, readsHistory: reads.length > 0 };
 }
 
 /**
  * Puts only the lock's ticket, behind the entries in the queue: a run must not reserve units while it waits for a lock.
  */
-function buildQueueUp(
-  ports: ClaimPorts,
-  request: ClaimRequest,
-  attempt: ClaimAttempt,
-  basis: ReadBasis,
-): Txn {
-  const stakes = buildLockTicket(request, attempt, "waiting");
-  return buildJoinTxn(ports.keys, {
-    tickets: stakes,
-    session: attempt.session.id,
-    basis,
-    after: [],
-    mark: [],
-  });
+function buildQueueUp(attempt: ClaimAttempt, basis: ReadBasis): Txn {
+  const tickets = buildLockTicket(attempt, "waiting");
+  const session = attempt.session.id;
+  return buildJoinTxn(attempt.ports.keys, { tickets, session, basis, after: [], mark: [] });
 }
 
-function buildJoin(
-  ports: ClaimPorts,
-  request: ClaimRequest,
-  attempt: ClaimAttempt,
-  step: StepOf<"join">,
-): StepTransaction {
-  const { basis, totals, lock } = step;
-  const stakes = buildResourceTickets(ports.keys, request, attempt, totals, "waiting");
+function buildJoin(attempt: ClaimAttempt, { basis, totals, lock }: StepOf<"join">): StepTransaction {
+  const tickets = buildResourceTickets(attempt, totals, "waiting");
   const mark = rewriteTickets([lock], { state: "admitted" });
   const session = attempt.session.id;
-  return buildWrite(buildJoinTxn(ports.keys, { tickets: stakes, session, basis, after: [lock], mark }));
+  return buildWrite(buildJoinTxn(attempt.ports.keys, { tickets, session, basis, after: [lock], mark }));
 }
 
 function buildGrant(
-  ports: ClaimPorts,
-  request: ClaimRequest,
   attempt: ClaimAttempt,
   { places, basis }: StepOf<"grant">,
   wall: number,
 ): StepTransaction {
   const session = attempt.session.id;
   const stakes = rewriteTickets(places, { state: "held", grantedAt: wall });
-  const reads = buildHistoryReads(ports, request);
-  const txn = buildGrantTxn(ports.keys, { entries: places, tickets: stakes, session, basis, reads });
+  const reads = buildHistoryReads(attempt);
+  const txn = buildGrantTxn(attempt.ports.keys, { entries: places, tickets: stakes, session, basis, reads });
   return { txn, grants: true, newTickets: stakes, found: places, session, readsHistory: reads.length > 0 };
 }
 
@@ -135,8 +102,7 @@ function buildMark(attempt: ClaimAttempt, places: readonly QueueEntry[]): StepTr
 }
 
 function buildSweep(places: readonly QueueEntry[]): StepTransaction {
-  const success = places.map(({ key }): Op => ({ op: "delete", key }));
-  return buildWrite({ compare: guardUnchanged(places), success, failure: [] });
+  return buildWrite({ compare: guardUnchanged(places), success: deleteKeys(places), failure: [] });
 }
 
 /** Builds a transaction that grants nothing; the next read shows its effect. */
@@ -145,7 +111,7 @@ function buildWrite(txn: Txn): StepTransaction {
 }
 
 /** Reads the history with the grant, so that the transaction that frees the lock can append to it. */
-function buildHistoryReads(ports: ClaimPorts, request: ClaimRequest): Op[] {
+function buildHistoryReads({ ports, request }: ClaimAttempt): Op[] {
   if (!request.history || request.lock === undefined) return [];
   return [{ op: "range", key: ports.keys.history(request.lock) }];
 }

@@ -4,7 +4,7 @@ import type { ReadBasis } from "../../../protocol/guards.ts";
 import type { Keys } from "../../../protocol/keys.ts";
 import type { QueueEntry } from "../../../protocol/ticket.ts";
 import type { WatchRequest } from "../../../protocol/txn.ts";
-import type { ClaimRequest } from "../request.ts";
+import type { ClaimAttempt } from "./attempt.ts";
 import type { ClaimView } from "./claim-view.ts";
 import { computeHeadSize } from "./queues.ts";
 import type { ClaimStep, ResourcePosition } from "./step.ts";
@@ -24,8 +24,7 @@ export interface WaitObstacle {
  * it is also the ticket ahead while that ticket is waiting; only the first waiter watches every release.
  */
 export function buildWaitStep(
-  keys: Keys,
-  request: ClaimRequest,
+  { ports: { keys }, request }: Pick<ClaimAttempt, "ports" | "request">,
   view: ClaimView,
   basis: ReadBasis,
   obstacle: WaitObstacle,

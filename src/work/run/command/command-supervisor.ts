@@ -47,7 +47,7 @@ export class CommandSupervisor implements SessionOwner, SignalTarget {
   constructor(ports: RunPorts, request: RunRequest, grant: Grant, command: GuardedCommand) {
     this.#ports = ports;
     this.#request = request;
-    this.#watch = new ClaimWatch(ports, request, grant, (loss) => this.#lose(loss));
+    this.#watch = new ClaimWatch(grant, (loss) => this.#lose(loss));
     this.#session = grant.attempt.session;
     this.#command = command;
   }

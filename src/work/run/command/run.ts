@@ -55,9 +55,9 @@ async function runHeld(
     grant.attempt.session.keepAlive(holding);
     const outcome = await holding.run(buildCommandEnv(request, grant), signals);
     const code = computeExitCode(outcome);
-    await finishClaim(ports, {
+    await finishClaim({
       grant,
-      historyUpdate: buildHistoryUpdate(ports, request, grant, { exit: code, reason: outcome.ending?.why }),
+      historyUpdate: buildHistoryUpdate(grant, { exit: code, reason: outcome.ending?.why }),
       graceUntil: outcome.ending?.kind === "lost" ? undefined : computeGraceEnd(request, grant),
     });
     logOutcome(ports, outcome, code);
@@ -66,8 +66,8 @@ async function runHeld(
     const failure = toStartError(error);
     const known = failure instanceof SignalboxError || failure instanceof RunInterruptedError;
     const code = known ? failure.exitCode : EXIT.internal;
-    const memory = buildHistoryUpdate(ports, request, grant, { exit: code, reason: failure.message });
-    await finishClaim(ports, { grant, historyUpdate: memory, graceUntil: undefined });
+    const memory = buildHistoryUpdate(grant, { exit: code, reason: failure.message });
+    await finishClaim({ grant, historyUpdate: memory, graceUntil: undefined });
     throw failure;
   }
 }

@@ -2,8 +2,14 @@ import { generateSessionId } from "../../../base/ids.ts";
 import { isUnavailable, retryUnavailable } from "../../../etcd/retry.ts";
 import { grantOnce } from "../../../etcd/session/grant.ts";
 import type { Session } from "../../../etcd/session/session.ts";
-import { guardOwned, guardUnchanged, putTickets, rewriteTickets } from "../../../protocol/guards.ts";
-import type { Op, OpResult, Txn, TxnResponse } from "../../../protocol/txn.ts";
+import {
+  deleteKeys,
+  guardOwned,
+  guardUnchanged,
+  putTickets,
+  rewriteTickets,
+} from "../../../protocol/guards.ts";
+import { findFirstKey, type Txn, type TxnResponse } from "../../../protocol/txn.ts";
 import type { Grant } from "../claim/acquire.ts";
 import type { ClaimPorts } from "../request.ts";
 import { appendToHistory, buildHistoryOps, type HistoryUpdate } from "./history-append.ts";
@@ -29,8 +35,8 @@ interface ClaimCompletion {
  * session. Calls are retried for a limited time while etcd does not answer; the expiry of the session frees the claim
  * in any case.
  */
-export async function finishClaim(ports: ClaimPorts, done: ClaimCompletion): Promise<void> {
-  const { session } = done.grant.attempt;
+export async function finishClaim(done: ClaimCompletion): Promise<void> {
+  const { ports, session } = done.grant.attempt;
   const patience = session.signal.aborted ? FREE_LOST_WITHIN : FREE_WITHIN;
   const until = ports.clock.now() + patience;
   try {
@@ -61,9 +67,12 @@ async function freeClaim(
   until: number,
 ): Promise<boolean> {
   if (historyUpdate === undefined) return false;
-  const deletes = grant.places.map(({ key }): Op => ({ op: "delete", key }));
   const history = buildHistoryOps(historyUpdate);
-  const txn = { compare: guardOwned(grant.places), success: [...deletes, ...history], failure: history };
+  const txn = {
+    compare: guardOwned(grant.places),
+    success: [...deleteKeys(grant.places), ...history],
+    failure: history,
+  };
   await commitRelease(ports, historyUpdate, txn, until);
   return true;
 }
@@ -94,20 +103,15 @@ async function keepGrace(
   const id = generateSessionId(ports.random);
   await retryUnavailable(ports, until, (call) => grantOnce(ports.store, id, Math.ceil(left / 1000), call));
   const puts = putTickets(rewriteTickets([lock], { state: "grace", until: graceUntil ?? 0 }), id);
-  const deletes = resources.map(({ key }): Op => ({ op: "delete", key }));
   const compare = [...guardUnchanged([lock]), ...guardOwned(resources)];
   const txn: Txn = {
     compare,
-    success: [...puts, ...deletes, ...buildHistoryOps(historyUpdate)],
+    success: [...puts, ...deleteKeys(resources), ...buildHistoryOps(historyUpdate)],
     failure: [{ op: "range", key: lock.key }],
   };
   const answer = await commitRelease(ports, historyUpdate, txn, until);
-  return answer.succeeded || isHeldBySession(answer.results[0], id);
-}
-
-/** A repeated call may find the grace ticket it has already written: that counts as success. */
-function isHeldBySession(own: OpResult | undefined, session: bigint): boolean {
-  return own?.op === "range" && own.kvs[0]?.session === session;
+  // A repeated call may find the grace ticket it has already written: that counts as success.
+  return answer.succeeded || findFirstKey(answer.results[0])?.session === id;
 }
 
 /** Retries a freeing transaction until it is answered, then appends the history if the transaction could not. */

@@ -1,6 +1,6 @@
 import { retryUnavailable } from "../../../etcd/retry.ts";
 import { appendPastRun, type PastRun, parsePastRuns } from "../../../protocol/history.ts";
-import type { KeyValue, Op, Txn, TxnResult } from "../../../protocol/txn.ts";
+import { findFirstKey, type KeyValue, type Op, type Txn, type TxnResult } from "../../../protocol/txn.ts";
 import type { ClaimPorts } from "../request.ts";
 
 /** How often to retry an append when others append to the same history at the same time. */
@@ -40,8 +40,7 @@ export async function appendToHistory(
 ): Promise<void> {
   const { key, past } = update;
   for (let result = refused, tries = 0; !result.succeeded && tries < TRIES; tries += 1) {
-    const [read] = result.results;
-    const kv = read?.op === "range" ? read.kvs[0] : undefined;
+    const kv = findFirstKey(result.results[0]);
     if (parsePastRuns(kv?.value).some(({ run }) => run === past.run)) return; // an earlier copy of the call was applied
     const txn = buildAppendTxn(key, kv, past, kv?.modRevision ?? 0n);
     result = await retryUnavailable(ports, until, (call) => ports.store.commitTxn(txn, call));

@@ -1,6 +1,5 @@
 import type { PastRun } from "../../../protocol/history.ts";
 import type { Grant } from "../claim/acquire.ts";
-import type { ClaimPorts, ClaimRequest } from "../request.ts";
 import type { HistoryUpdate } from "./history-append.ts";
 
 /** How the work that held a claim ended. */
@@ -11,12 +10,8 @@ interface ClaimEnd {
 }
 
 /** Builds the history entry of a claim that ends now; undefined when no history is kept. */
-export function buildHistoryUpdate(
-  ports: ClaimPorts,
-  request: ClaimRequest,
-  grant: Grant,
-  { exit, reason }: ClaimEnd,
-): HistoryUpdate | undefined {
+export function buildHistoryUpdate(grant: Grant, { exit, reason }: ClaimEnd): HistoryUpdate | undefined {
+  const { ports, request } = grant.attempt;
   if (!request.history || request.lock === undefined) return undefined;
   const { attempt, grantedAt, places } = grant;
   const { host, pid, command, label } = request.identity;

@@ -3,7 +3,7 @@ import { StoreError } from "../../../etcd/store.ts";
 import { waitForChange } from "../../../etcd/wait-for-change.ts";
 import type { Grant } from "../claim/acquire.ts";
 import { type ClaimLoss, inspectClaim } from "../claim/inspect.ts";
-import type { ClaimPorts, ClaimRequest } from "../request.ts";
+import type { ClaimPorts } from "../request.ts";
 
 /** Called when a claim is lost. */
 type LossListener = (loss: ClaimLoss) => void;
@@ -11,13 +11,11 @@ type LossListener = (loss: ClaimLoss) => void;
 /** Watches a held claim for every kind of loss except the loss of its session. */
 export class ClaimWatch {
   readonly #ports: ClaimPorts;
-  readonly #request: ClaimRequest;
   readonly #grant: Grant;
   readonly #lose: LossListener;
 
-  constructor(ports: ClaimPorts, request: ClaimRequest, grant: Grant, lose: LossListener) {
-    this.#ports = ports;
-    this.#request = request;
+  constructor(grant: Grant, lose: LossListener) {
+    this.#ports = grant.attempt.ports;
     this.#grant = grant;
     this.#lose = lose;
   }
@@ -26,14 +24,14 @@ export class ClaimWatch {
   async prove(): Promise<SessionProof> {
     const { places, attempt } = this.#grant;
     const { signal } = attempt.session; // not the end of the claim, which is still being freed then
-    const { raftTerm, loss } = await inspectClaim(this.#ports, this.#request, places, signal);
+    const { raftTerm, loss } = await inspectClaim(attempt, places, signal);
     if (loss !== undefined) this.#lose(loss);
     return { raftTerm, fault: loss?.kind === "gone" ? loss.why : undefined };
   }
 
   /** Returns the reading of the clock, in ms, at which the work that relies on the claim must be asked to end. */
   getTermTime(): number {
-    return this.#grant.attempt.session.horizon - this.#request.terminationTimeout;
+    return this.#grant.attempt.session.horizon - this.#grant.attempt.request.terminationTimeout;
   }
 
   /**
@@ -54,7 +52,7 @@ export class ClaimWatch {
   /** Resolves at `getTermTime()`, or when `over` aborts. */
   async waitUntilHorizonNear(over: AbortSignal): Promise<void> {
     const { session } = this.#grant.attempt;
-    await session.waitUntilHorizonNear(this.#request.terminationTimeout, over).catch(() => {}); // `over` was aborted
+    await session.waitUntilHorizonNear(this.#grant.attempt.request.terminationTimeout, over).catch(() => {}); // `over` was aborted
   }
 
   /**
@@ -71,9 +69,9 @@ export class ClaimWatch {
 
   async #checkOnce(signal: AbortSignal): Promise<void> {
     const { places, attempt } = this.#grant;
-    const { revision, loss } = await inspectClaim(this.#ports, this.#request, places, signal);
+    const { revision, loss } = await inspectClaim(attempt, places, signal);
     if (loss !== undefined) this.#lose(loss);
-    const groups = this.#request.group === undefined ? [] : [this.#ports.keys.groups()];
+    const groups = attempt.request.group === undefined ? [] : [this.#ports.keys.groups()];
     const ranges = [...places.map(({ key }) => ({ key })), ...groups];
     await waitForChange(this.#ports, { ranges, from: revision + 1n }, attempt.session.ttl, signal);
   }

@@ -48,7 +48,7 @@ export async function acquireClaim(
   if (acquired.kind === "refused") {
     throw new BusyError(acquired.refusal.kind, describeRefusal(request, acquired.refusal));
   }
-  const kept = new WatchedClaim(ports, request, acquired.grant);
+  const kept = new WatchedClaim(acquired.grant);
   try {
     await kept.begin(signal);
     return kept;
@@ -65,7 +65,6 @@ class WatchedClaim implements HeldClaim, SessionOwner {
   readonly lockKey: string | undefined;
   readonly signal: AbortSignal;
   readonly #ports: ClaimPorts;
-  readonly #request: ClaimRequest;
   readonly #grant: Grant;
   readonly #watch: ClaimWatch;
   readonly #lost = new AbortController();
@@ -73,11 +72,10 @@ class WatchedClaim implements HeldClaim, SessionOwner {
   readonly #listeners = new Set<() => void>();
   #freed: Promise<void> | undefined;
 
-  constructor(ports: ClaimPorts, request: ClaimRequest, grant: Grant) {
-    this.#ports = ports;
-    this.#request = request;
+  constructor(grant: Grant) {
+    this.#ports = grant.attempt.ports;
     this.#grant = grant;
-    this.#watch = new ClaimWatch(ports, request, grant, ({ kind, why }) => this.#lose(kind, why));
+    this.#watch = new ClaimWatch(grant, ({ kind, why }) => this.#lose(kind, why));
     this.token = String(grant.places[0]?.createRevision);
     this.run = grant.attempt.run;
     this.lockKey = grant.attempt.lockKey;
@@ -135,13 +133,13 @@ class WatchedClaim implements HeldClaim, SessionOwner {
     this.#over.abort();
     const { aborted, reason } = this.#lost.signal;
     const end = aborted ? { exit: reason.exitCode, reason: reason.message } : { exit, reason: undefined };
-    const memory = buildHistoryUpdate(this.#ports, this.#request, this.#grant, end);
-    await finishClaim(this.#ports, { grant: this.#grant, historyUpdate: memory, graceUntil: undefined });
+    const memory = buildHistoryUpdate(this.#grant, end);
+    await finishClaim({ grant: this.#grant, historyUpdate: memory, graceUntil: undefined });
     this.#listeners.clear();
   }
 
   #startHoldLimit(): void {
-    const { maxHold } = this.#request;
+    const { maxHold } = this.#grant.attempt.request;
     if (maxHold === undefined) return;
     const expire = () => this.#lose("overdue", "it was held too long");
     void this.#ports.clock.sleep(maxHold, this.#over.signal).then(expire, () => {});

@@ -2,7 +2,7 @@ import { guardRevision } from "../../../protocol/guards.ts";
 import type { Txn } from "../../../protocol/txn.ts";
 import { formatDue } from "../../../schedule/state/due.ts";
 import { computeFirstDue } from "../../../schedule/state/due-transitions.ts";
-import { retryUntilConnectTimeout } from "../../observe/ports.ts";
+import { commitWithRetries } from "../../observe/ports.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
 import type { CachedSchedule } from "./cached-schedule.ts";
 
@@ -15,12 +15,12 @@ export async function writeInitialState(
   { id, definition, definitionMod }: CachedSchedule,
 ): Promise<void> {
   if (definition === undefined) return;
-  const { keys, store, clock } = ports;
+  const { keys, clock } = ports;
   const value = formatDue(computeFirstDue(id, definition, clock.getWallTime()));
   const txn: Txn = {
     compare: [guardRevision(keys.schedule(id), definitionMod), guardRevision(keys.due(id), 0n)],
     success: [{ op: "put", key: keys.due(id), value }],
     failure: [],
   };
-  await retryUntilConnectTimeout(ports, (signal) => store.commitTxn(txn, signal));
+  await commitWithRetries(ports, txn);
 }

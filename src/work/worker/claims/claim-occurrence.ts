@@ -1,6 +1,7 @@
 import { generateRunId } from "../../../base/ids.ts";
 import { retryUnavailable } from "../../../etcd/retry.ts";
-import { guardAbsent, guardRevision } from "../../../protocol/guards.ts";
+import { guardAbsent, guardNotNewer, guardRevision } from "../../../protocol/guards.ts";
+import type { Keys } from "../../../protocol/keys.ts";
 import {
   type Compare,
   findFirstKey,
@@ -21,6 +22,7 @@ import {
 } from "../../../schedule/state/outcome.ts";
 import { formatRunning, type RunningRecord } from "../../../schedule/state/running-record.ts";
 import { type OccurrenceStart, startOccurrence } from "../../../schedule/state/start-occurrence.ts";
+import { readWithRetries } from "../../observe/ports.ts";
 import type { CachedSchedule } from "../cache/cached-schedule.ts";
 import type { ScheduleCache } from "../cache/schedule-cache.ts";
 import type { WorkerRegistration } from "../registration/worker-registration.ts";
@@ -71,24 +73,57 @@ export async function claimOccurrence(
   candidate: Candidate,
 ): Promise<OccurrenceClaimResult> {
   const { ports, registration, cache } = context;
-  const now = ports.clock.getWallTime();
-  const { definition, due } = entry;
-  const timing = cache.getTiming(entry);
-  if (definition === undefined || due === undefined || timing === undefined) return { kind: "missed" };
-  const start = startOccurrence(definition, timing, due, candidate, now);
-  const outcomes = start.outcomes.length === 0 ? undefined : await readOutcomes(ports, entry.id);
-  const running = start.occurrence && buildRunning(context, start.occurrence, now);
-  const txn = buildClaimTxn(context, entry, start, running, outcomes);
+  const claim = prepareClaim(context, entry, candidate);
+  if (claim === undefined) return { kind: "missed" };
+  const { id, start } = claim;
+  const outcomes = start.outcomes.length === 0 ? undefined : await readOutcomes(ports, id);
+  const txn = buildClaimTxn(context, claim, outcomes);
   const call = (signal: AbortSignal) => ports.store.commitTxn(txn, signal);
   const answer = await retryUnavailable(ports, Number.POSITIVE_INFINITY, call, registration.session.signal);
   if (answer.succeeded)
-    cache.applyPut(buildKeyValue(ports.keys.due(entry.id), formatDue(start.due), answer.revision));
-  const result = parseClaimAnswer({ ports, entry, start, running }, answer);
+    cache.applyPut(buildKeyValue(ports.keys.due(id), formatDue(start.due), answer.revision));
+  const result = parseClaimAnswer(claim, answer);
   if (result.kind === "claimed")
     cache.applyPut(
       buildKeyValue(result.claimed.key, formatRunning(result.claimed.running), result.claimed.token),
     );
   return result;
+}
+
+/** A decided claim. */
+interface PreparedClaim {
+  id: string;
+  definition: Definition;
+  start: OccurrenceStart;
+  /** The record to write, and its key; undefined if nothing starts. */
+  running: { key: string; record: RunningRecord } | undefined;
+  /** Guards on everything that the decision depends on. */
+  guards: Compare[];
+}
+
+/** Decides a claim from the cache, and builds its guards at the same time: the cache changes during later reads. */
+function prepareClaim(
+  context: ClaimContext,
+  entry: CachedSchedule,
+  candidate: Candidate,
+): PreparedClaim | undefined {
+  const { cache, ports } = context;
+  const { keys } = ports;
+  const now = ports.clock.getWallTime();
+  const { id, definition, definitionMod, due, dueMod } = entry;
+  const timing = cache.getTiming(entry);
+  if (definition === undefined || due === undefined || timing === undefined) return undefined;
+  const start = startOccurrence(definition, timing, due, candidate, now);
+  const record = start.occurrence && buildRunning(context, start.occurrence, now);
+  // With `overlap: allow`, each occurrence has its own key.
+  const key = keys.running(id, canOverlap(definition) ? record?.scheduled : undefined);
+  const rules = [keys.drains(), ...(definition.group === undefined ? [] : [keys.groups()])];
+  const guards = [
+    ...[guardRevision(keys.schedule(id), definitionMod), guardRevision(keys.due(id), dueMod)],
+    ...buildRunningGuards(keys, id, definition, key),
+    ...guardNotNewer(cache.revision, ...rules),
+  ];
+  return { id, definition, start, running: record && { key, record }, guards };
 }
 
 function buildRunning(
@@ -102,76 +137,38 @@ function buildRunning(
   };
 }
 
-function buildClaimTxn(
-  { ports: { keys }, registration, cache }: ClaimContext,
-  entry: CachedSchedule,
-  { due, outcomes: added, dead }: OccurrenceStart,
-  running: RunningRecord | undefined,
-  before: VersionedValue<OutcomeHistory> | undefined,
-): Txn {
-  const { id, definition, definitionMod, dueMod } = entry;
-  const key = running && getRunningKey(keys, id, definition, running.scheduled);
-  const outcomesValue = before && formatOutcomes(addOutcomes(before.value, added, dead));
-  const puts: Op[] = [
-    { op: "put", key: keys.due(id), value: formatDue(due) },
-    ...(key && running
-      ? [{ op: "put", key, value: formatRunning(running), session: registration.session.id } as const]
-      : []),
-    ...(outcomesValue === undefined
-      ? []
-      : [{ op: "put", key: keys.outcomes(id), value: outcomesValue } as const]),
-  ];
-  const reads: Op = { op: "range", key: keys.outcomes(id) };
-  const unchanged = [guardRevision(keys.schedule(id), definitionMod), guardRevision(keys.due(id), dueMod)];
-  const rules = { target: "mod", is: "less", value: cache.revision + 1n } as const;
-  return {
-    compare: [
-      ...unchanged,
-      ...buildRunningGuards(keys, id, definition, running),
-      { ...keys.drains(), ...rules },
-      ...(definition?.group === undefined ? [] : [{ ...keys.groups(), ...rules }]),
-      ...(before === undefined ? [] : [guardRevision(keys.outcomes(id), before.mod)]),
-    ],
-    success: [...puts, reads],
-    failure: [{ op: "range", key: key ?? keys.running(id) }, reads],
-  };
-}
-
-type ScheduleKeys = SchedulePorts["keys"];
-
-/** Returns the running key. With `overlap: allow`, each occurrence has its own key. */
-function getRunningKey(
-  keys: ScheduleKeys,
-  id: string,
-  definition: Definition | undefined,
-  scheduled: number,
-): string {
-  return keys.running(id, canOverlap(definition) ? scheduled : undefined);
-}
-
 /**
  * Builds the guards against running occurrences. With `overlap: allow`, only this occurrence must not run; otherwise no
  * occurrence may run.
  */
-function buildRunningGuards(
-  keys: ScheduleKeys,
-  id: string,
-  definition: Definition | undefined,
-  running: RunningRecord | undefined,
-): Compare[] {
-  if (canOverlap(definition))
-    return guardAbsent([keys.running(id), ...(running ? [keys.running(id, running.scheduled)] : [])]);
+function buildRunningGuards(keys: Keys, id: string, definition: Definition, key: string): Compare[] {
+  if (canOverlap(definition)) return guardAbsent([...new Set([keys.running(id), key])]);
   return [
-    ...guardAbsent([keys.running(id)]),
+    ...guardAbsent([key]),
     { ...keys.getOccurrenceRange(id), target: "create", is: "equal", value: 0n },
   ];
 }
 
-interface PreparedClaim {
-  ports: SchedulePorts;
-  entry: CachedSchedule;
-  start: OccurrenceStart;
-  running: RunningRecord | undefined;
+function buildClaimTxn(
+  { ports: { keys }, registration }: ClaimContext,
+  { id, start, running, guards }: PreparedClaim,
+  before: VersionedValue<OutcomeHistory> | undefined,
+): Txn {
+  const session = registration.session.id;
+  const outcomes = keys.outcomes(id);
+  const success: Op[] = [{ op: "put", key: keys.due(id), value: formatDue(start.due) }];
+  if (running !== undefined)
+    success.push({ op: "put", key: running.key, value: formatRunning(running.record), session });
+  if (before !== undefined) {
+    const value = formatOutcomes(addOutcomes(before.value, start.outcomes, start.dead));
+    success.push({ op: "put", key: outcomes, value });
+  }
+  const read: Op = { op: "range", key: outcomes };
+  return {
+    compare: [...guards, ...(before === undefined ? [] : [guardRevision(outcomes, before.mod)])],
+    success: [...success, read],
+    failure: [{ op: "range", key: running?.key ?? keys.running(id) }, read],
+  };
 }
 
 /**
@@ -179,45 +176,21 @@ interface PreparedClaim {
  * contains its own running key.
  */
 function parseClaimAnswer(
-  { ports: { keys }, entry, start, running }: PreparedClaim,
+  { id, definition, start, running }: PreparedClaim,
   answer: TxnResponse,
 ): OccurrenceClaimResult {
-  const { id, definition } = entry;
-  const key = running && getRunningKey(keys, id, definition, running.scheduled);
-  const [found] = answer.results;
-  const own =
-    !answer.succeeded && found?.op === "range"
-      ? found.kvs.find(({ value }) => isOwn(value, running))
-      : undefined;
-  if (!answer.succeeded && own === undefined) return { kind: "missed" };
-  if (
-    key === undefined ||
-    running === undefined ||
-    start.occurrence === undefined ||
-    definition === undefined
-  )
+  const found = answer.succeeded ? undefined : findFirstKey(answer.results[0]);
+  const isOwn = running !== undefined && found?.value === formatRunning(running.record);
+  if (!answer.succeeded && !isOwn) return { kind: "missed" };
+  if (running === undefined || start.occurrence === undefined)
     return { kind: "skipped", outcomes: start.outcomes, isDead: start.dead !== undefined };
-  const token = own?.createRevision ?? answer.revision;
+  const token = found?.createRevision ?? answer.revision;
   const claimed = {
-    id,
-    definition,
-    open: start.occurrence,
-    running,
-    key,
-    token,
+    ...{ id, definition, open: start.occurrence, running: running.record, key: running.key, token },
     due: { value: start.due, mod: token },
-    outcomes: parseOutcomesAnswer(answer),
+    outcomes: toVersionedOutcomes(findFirstKey(answer.results.at(-1))),
   };
   return { kind: "claimed", claimed, outcomes: start.outcomes };
-}
-
-function isOwn(value: string, running: RunningRecord | undefined): boolean {
-  return running !== undefined && value === formatRunning(running);
-}
-
-function parseOutcomesAnswer({ results }: TxnResponse): VersionedValue<OutcomeHistory> {
-  const last = results.at(-1);
-  return toVersionedOutcomes(findFirstKey(last));
 }
 
 /** Parses the outcome history of a schedule from its key. */
@@ -225,14 +198,8 @@ export function toVersionedOutcomes(kv: KeyValue | undefined): VersionedValue<Ou
   return { value: parseOutcomes(kv?.value), mod: kv?.modRevision ?? 0n };
 }
 
-async function readOutcomes(
-  { store, keys, clock, random, settings }: SchedulePorts,
-  id: string,
-): Promise<VersionedValue<OutcomeHistory>> {
-  const until = clock.now() + settings.connectTimeout;
-  const { kvs } = await retryUnavailable({ clock, random }, until, (call) =>
-    store.readRange({ key: keys.outcomes(id) }, call),
-  );
+async function readOutcomes(ports: SchedulePorts, id: string): Promise<VersionedValue<OutcomeHistory>> {
+  const { kvs } = await readWithRetries(ports, { key: ports.keys.outcomes(id) });
   return toVersionedOutcomes(kvs[0]);
 }
 

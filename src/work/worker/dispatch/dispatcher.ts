@@ -50,7 +50,7 @@ export class Dispatcher {
     this.#canFire = canFire;
     this.#sleep = new InterruptibleSleep(context.ports.clock);
     this.#eligibility = new WorkerEligibility(context.cache, context.host);
-    this.#handlerLookup = new HandlerLookup(options, options.listener, context.ports);
+    this.#handlerLookup = new HandlerLookup(options, context.ports);
     this.#taskPool = new TaskPool(context, options.listener, () => this.#handlePoolChange());
     this.#pendingClaims = new PendingClaims(context, options.listener, (...claimed) =>
       this.#start(...claimed),

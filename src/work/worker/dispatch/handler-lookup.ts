@@ -4,21 +4,17 @@ import type { WorkerListener } from "../events.ts";
 import type { Handler, HandlerRegistry } from "../handler.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
 
+type LookupOptions = Readonly<{ handlers: HandlerRegistry; listener: WorkerListener }>;
+
 /** Finds handlers, and reports each type without a handler once. */
 export class HandlerLookup {
-  /** Read on every lookup: the handlers change when the worker reloads its file. */
-  readonly #source: { readonly handlers: HandlerRegistry };
-  readonly #listener: WorkerListener;
+  /** The handlers are read on every lookup: they change when the worker reloads its file. */
+  readonly #options: LookupOptions;
   readonly #log: SchedulePorts["log"];
   readonly #unknown = new Set<string>();
 
-  constructor(
-    source: { readonly handlers: HandlerRegistry },
-    listener: WorkerListener,
-    { log }: SchedulePorts,
-  ) {
-    this.#source = source;
-    this.#listener = listener;
+  constructor(options: LookupOptions, { log }: SchedulePorts) {
+    this.#options = options;
     this.#log = log;
   }
 
@@ -29,11 +25,11 @@ export class HandlerLookup {
 
   findHandler({ id, definition }: CachedSchedule): Handler | undefined {
     if (definition === undefined) return undefined;
-    const handler = this.#source.handlers.find(id, definition);
+    const handler = this.#options.handlers.find(id, definition);
     const type = getScheduleType(id, definition);
     if (handler !== undefined || this.#unknown.has(type)) return handler;
     this.#unknown.add(type);
-    this.#listener({ kind: "unknown", id, type });
+    this.#options.listener({ kind: "unknown", id, type });
     this.#log.info("no handler for the type of a schedule", { type, schedule: id });
     return undefined;
   }

@@ -1,4 +1,3 @@
-import type { Random } from "../../../base/random.ts";
 import { combineTransactions } from "../../../etcd/combined/combined-store.ts";
 import { isUnavailable } from "../../../etcd/retry.ts";
 import { StoreError } from "../../../etcd/store.ts";
@@ -64,7 +63,8 @@ export class ScheduleWorker {
       wasThere ||= this.#session !== undefined;
       this.#session = undefined;
       if (this.#ports.clock.now() - since > LONGEST_PAUSE) pause = FIRST_PAUSE;
-      await this.#ports.clock.sleep(addJitter(pause, this.#ports.random), either).catch(() => {});
+      const wait = pause * (0.5 + this.#ports.random.generateFraction() / 2);
+      await this.#ports.clock.sleep(wait, either).catch(() => {});
       pause = Math.min(2 * pause, LONGEST_PAUSE);
     }
   }
@@ -107,8 +107,4 @@ function catchListenerErrors(listener: WorkerListener = () => {}, { log }: Sched
       log.error("a listener failed", { event: event.kind, error: String(error) });
     }
   };
-}
-
-function addJitter(ms: number, random: Random): number {
-  return ms * (0.5 + random.generateFraction() / 2);
 }

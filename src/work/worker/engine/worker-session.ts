@@ -1,5 +1,7 @@
+import { waitForAbort } from "../../../base/wait.ts";
+import type { WorkerRecord } from "../../../schedule/state/worker-record.ts";
 import { followEtcd } from "../../observe/follow.ts";
-import { ScheduleCache, type ScheduleCacheListener } from "../cache/schedule-cache.ts";
+import { ScheduleCache } from "../cache/schedule-cache.ts";
 import { Dispatcher, type DispatchOptions } from "../dispatch/dispatcher.ts";
 import { TaskLost } from "../handler.ts";
 import {
@@ -16,7 +18,7 @@ export interface WorkerSessionOptions extends DispatchOptions, WorkerHeartbeatOp
 }
 
 /** One session of a worker, with everything that lives as long as it. */
-export class WorkerSession implements ScheduleCacheListener {
+export class WorkerSession {
   /** Resolves when the session is over and its tasks have ended. Rejects when etcd refuses. */
   readonly end: Promise<void>;
   readonly #ports: SchedulePorts;
@@ -53,7 +55,11 @@ export class WorkerSession implements ScheduleCacheListener {
     this.#ports = ports;
     this.#options = options;
     this.#registration = registration;
-    this.#cache = new ScheduleCache(ports.keys, () => ports.clock.getWallTime(), this);
+    this.#cache = new ScheduleCache(ports.keys, () => ports.clock.getWallTime(), {
+      handleScheduleChange: (entry) => this.#dispatcher.handleScheduleChange(entry),
+      handleWorkerChange: (...change) => this.#handleWorkerChange(...change),
+      handleRulesChange: () => this.#dispatcher.handleRulesChange(),
+    });
     const context = { ports, registration, cache: this.#cache, host: options.host, pid: options.pid };
     this.#heartbeat = new WorkerHeartbeat(ports, options, registration, () => this.running);
     this.#dispatcher = new Dispatcher(context, options, () => this.#heartbeat.checkClock() !== "refuses");
@@ -80,23 +86,11 @@ export class WorkerSession implements ScheduleCacheListener {
     void this.#heartbeat.publish();
   }
 
-  handleScheduleChange(entry: Parameters<ScheduleCacheListener["handleScheduleChange"]>[0]): void {
-    this.#dispatcher.handleScheduleChange(entry);
-  }
-
-  handleWorkerChange(
-    id: string,
-    record: Parameters<ScheduleCacheListener["handleWorkerChange"]>[1],
-    isNews: boolean,
-  ): void {
+  #handleWorkerChange(id: string, record: WorkerRecord | undefined, isNews: boolean): void {
     this.#dispatcher.handleWorkersChange();
     if (id === this.id) return;
     this.#heartbeat.handleWorkerRecord(id, record, isNews);
     this.#dispatcher.wake();
-  }
-
-  handleRulesChange(): void {
-    this.#dispatcher.handleRulesChange();
   }
 
   async #run(signal: AbortSignal): Promise<void> {
@@ -166,9 +160,4 @@ export class WorkerSession implements ScheduleCacheListener {
       await this.#ports.clock.sleep(100, signal);
     }
   }
-}
-
-function waitForAbort(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }

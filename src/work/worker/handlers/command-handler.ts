@@ -1,6 +1,6 @@
 import { formatDuration } from "../../../base/duration.ts";
 import { EXIT, SignalboxError } from "../../../base/errors.ts";
-import { OVER } from "../../../base/over.ts";
+import { waitAtMost } from "../../../base/wait.ts";
 import { type Handler, type ScheduledTask, TaskLost, type TaskResult } from "../handler.ts";
 import { GuardedRun, type GuardedRunResult } from "./guarded-run.ts";
 import type { HandlerPorts } from "./handler-ports.ts";
@@ -70,16 +70,10 @@ export class CommandHandler implements Handler {
     const timeout = task.definition.timeout ?? this.#options.timeout;
     const run = new GuardedRun(this.#ports, task);
     const ended = await run.run({ file, args, env, streams }, own, timeout);
-    await this.#waitForOutputEnd(silent.promise); // no process can write any more, so the output ends
+    // No process can write any more, so the output ends, unless another program still has it open.
+    await waitAtMost(this.#ports.clock, LAST_OUTPUT, silent.promise);
     output.end();
     return this.#toTaskResult(task, ended, timeout);
-  }
-
-  /** Waits for the end of the output, for a limited time: another program may still have the output open. */
-  async #waitForOutputEnd(end: Promise<void>): Promise<void> {
-    const over = new AbortController();
-    await Promise.race([end, this.#ports.clock.sleep(LAST_OUTPUT, over.signal).catch(() => {})]);
-    over.abort(OVER);
   }
 
   #toTaskResult(
@@ -95,7 +89,8 @@ export class CommandHandler implements Handler {
     if (signal !== undefined)
       return { result: "failed", code: 128 + signal, reason: `it was ended by signal ${signal}` };
     if (code === EXIT.ok) return { result: "ok", code };
-    if (code === EXIT.busy) return { result: "retry", code, ...buildWait(this.#options.retryWait) };
+    const { retryWait: wait } = this.#options;
+    if (code === EXIT.busy) return { result: "retry", code, ...(wait !== undefined && { wait }) };
     return { result: "failed", code: code ?? EXIT.internal, reason: `exit code ${code}` };
   }
 }
@@ -114,8 +109,4 @@ function toUnstartedResult(task: ScheduledTask, error: unknown): TaskResult {
   if (!(error instanceof SignalboxError)) return { result: "failed", reason };
   if (error.exitCode === EXIT.lost) return { result: "released", reason };
   return { result: "failed", code: error.exitCode, reason };
-}
-
-function buildWait(wait: number | undefined): Pick<TaskResult, "wait"> {
-  return wait === undefined ? {} : { wait };
 }

@@ -12,7 +12,7 @@ export interface HandlerPorts {
   /** This host's full name. */
   host: string;
   /** The environment of commands: the worker's own, without values that give access to etcd. */
-  env: Readonly<Record<string, string>>;
+  env: Readonly<Record<string, string | undefined>>;
   /** Passwords of the worker's settings, which must not appear in output. */
   secrets: readonly string[];
   /** Time between TERM and KILL, ms. */

@@ -22,21 +22,20 @@ export function createLeaseAcquirer(
   ports: SchedulePorts,
   { facts, user, ttl, terminationTimeout }: LeaseAcquirerOptions,
 ): LeaseAcquirer {
-  const { store, keys, clock, random, log, settings } = ports;
   const macros = createMacros(facts);
   const evaluateTotal = (text: string) => evaluateConfiguredTotal(text, macros);
   const describeHost = (wall: number) => serializeHostRecord(facts, VERSION, wall);
   return {
     macros,
-    log,
+    log: ports.log,
     acquire: (leases, label, signal) =>
       acquireClaim(
-        { store, keys, clock, random, log, evaluateTotal, describeHost },
+        { ...ports, evaluateTotal, describeHost },
         {
           leases,
           patience: { queues: true, leases: PATIENCE },
           identity: { host: facts.fqdn, pid: process.pid, user, command: "signalbox worker", label },
-          ...{ ttl, terminationTimeout, connectTimeout: settings.connectTimeout, history: false },
+          ...{ ttl, terminationTimeout, connectTimeout: ports.settings.connectTimeout, history: false },
         },
         signal,
       ),

@@ -3,18 +3,12 @@ import type { Log } from "../../../base/log.ts";
 import { StoreError } from "../../../etcd/store.ts";
 import { type LeaseSpec, parseLeases } from "../../../fleet/lease-spec.ts";
 import type { Macros } from "../../../fleet/macros.ts";
+import type { HeldClaim } from "../../run/hold/held-claim.ts";
 import { type Handler, type ScheduledTask, TaskLost, type TaskResult } from "../handler.ts";
 import { toLostResult } from "./command-handler.ts";
 
-/** Leases that this process holds. The type matches the claim of a run. */
-interface HeldLeases {
-  /** Aborts with an Error when the leases are lost, or may be lost soon. */
-  readonly signal: AbortSignal;
-  /** Reading of the clock's `now()`, ms. */
-  getHorizon(): number;
-  onExtended(listener: () => void): () => void;
-  release(): Promise<void>;
-}
+/** Leases that this process holds. */
+type HeldLeases = Pick<HeldClaim, "signal" | "getHorizon" | "onExtended" | "release">;
 
 /** Acquires leases. */
 export interface LeaseAcquirer {

@@ -1,13 +1,8 @@
-import type { Random } from "../../../base/random.ts";
 import { quoteText } from "../../../base/text.ts";
 import type { Hook } from "../../../schedule/definition-values.ts";
-import { type HookCommandPorts, runHookCommand } from "./hook-command.ts";
+import { type HookPorts, runHookCommand } from "./hook-command.ts";
 import { type HookPayload, parseHookUrl } from "./hook-payload.ts";
 import { type HookFault, postHook } from "./post-hook.ts";
-
-export interface HookCallPorts extends HookCommandPorts {
-  random: Random;
-}
 
 interface HookCallLimits {
   /** Limit of one attempt, ms. */
@@ -25,7 +20,7 @@ const PAUSE = 1_000;
  * @returns the error of the last attempt, undefined on success. Never rejects
  */
 export async function callHook(
-  ports: HookCallPorts,
+  ports: HookPorts,
   hook: Hook,
   payload: HookPayload,
   limits: HookCallLimits,
@@ -41,7 +36,7 @@ export async function callHook(
 }
 
 async function attemptCall(
-  ports: HookCallPorts,
+  ports: HookPorts,
   hook: Hook,
   payload: HookPayload,
   limits: HookCallLimits,

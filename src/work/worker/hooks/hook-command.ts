@@ -1,14 +1,10 @@
-import type { Clock } from "../../../base/clock.ts";
-import type { CommandExit, CommandHost, GuardedCommand } from "../../../process/guarded-command/command.ts";
+import type { CommandExit, GuardedCommand } from "../../../process/guarded-command/command.ts";
+import type { HandlerPorts } from "../handlers/handler-ports.ts";
 import type { HookPayload } from "./hook-payload.ts";
 import type { HookFault } from "./post-hook.ts";
 
-export interface HookCommandPorts {
-  clock: Clock;
-  commands: CommandHost;
-  /** The environment of the command, without credentials. */
-  env: Readonly<Record<string, string | undefined>>;
-}
+/** What hooks need from their environment. */
+export type HookPorts = Omit<HandlerPorts, "secrets" | "terminationTimeout">;
 
 /** Time between TERM and KILL, ms. */
 const TERMINATION = 2_000;
@@ -21,7 +17,7 @@ const LONGEST_OUTPUT = 300;
  * @param within  ms until the command gets TERM
  */
 export async function runHookCommand(
-  { clock, commands, env }: HookCommandPorts,
+  { clock, commands, env }: HookPorts,
   [file = "", ...args]: readonly string[],
   payload: HookPayload,
   { within, signal }: { within: number; signal: AbortSignal },

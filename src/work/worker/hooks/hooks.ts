@@ -1,21 +1,15 @@
-import type { Clock } from "../../../base/clock.ts";
-import type { Log } from "../../../base/log.ts";
 import { clean } from "../../../base/text.ts";
+import { waitAtMost } from "../../../base/wait.ts";
 import type { Hook, HookName } from "../../../schedule/definition-values.ts";
 import type { WorkerEvent, WorkerListener } from "../events.ts";
 import type { HookResult } from "../metrics/metrics.ts";
 import { RateLimitedLog } from "../rate-limited-log.ts";
-import { callHook, formatHook, type HookCallPorts } from "./call-hook.ts";
+import { callHook, formatHook } from "./call-hook.ts";
+import type { HookPorts } from "./hook-command.ts";
 import { buildHookPayloads, type HookPayload, LATE_AFTER } from "./hook-payload.ts";
 import { HookQueue } from "./hook-queue.ts";
 
 type WorkerHooks = Readonly<Partial<Record<HookName, Hook>>>;
-
-interface HookPorts extends HookCallPorts {
-  log: Log;
-  /** Full name of the worker's host. */
-  host: string;
-}
 
 export interface HookOptions {
   /** The worker's own hooks. They are called for every schedule, in addition to the hooks of the schedule. */
@@ -35,11 +29,6 @@ const LAST_WAIT = 5_000;
 /** Limits of each of the two queues. The worker's hooks and the schedules' hooks do not delay each other. */
 const LIMITS = { running: 8, lane: 20, all: 1_000 };
 
-/** Creates the hooks of a worker and of the schedules that it runs. */
-export function createHooks(ports: HookPorts, options: HookOptions = {}): Hooks {
-  return new Hooks(ports, options);
-}
-
 /**
  * Calls hooks for worker events. Never throws and never waits: a hook that hangs or fails only loses its call and
  * causes a log line. Hooks of one schedule run one after the other, so `success` follows `start`.
@@ -55,7 +44,7 @@ export class Hooks {
   #hooks: WorkerHooks;
   #isOpen = true;
 
-  constructor(ports: HookPorts, options: HookOptions) {
+  constructor(ports: HookPorts, options: HookOptions = {}) {
     this.#ports = ports;
     this.#options = options;
     this.#log = new RateLimitedLog(ports.log, ports.clock);
@@ -74,9 +63,9 @@ export class Hooks {
   async close(most = WITHIN): Promise<void> {
     this.#isOpen = false;
     const idle = Promise.all([this.#scheduleQueue.waitUntilIdle(), this.#workerQueue.waitUntilIdle()]);
-    await waitFor(this.#ports.clock, idle, most);
+    await waitAtMost(this.#ports.clock, most, idle);
     this.#stop.abort(new Error("the worker ended first"));
-    await waitFor(this.#ports.clock, idle, LAST_WAIT);
+    await waitAtMost(this.#ports.clock, LAST_WAIT, idle);
   }
 
   #dispatch(event: WorkerEvent): void {
@@ -104,11 +93,4 @@ export class Hooks {
     const { schedule, event } = payload;
     this.#log.warn("a hook failed", { schedule, event, hook: formatHook(hook), error: clean(error) });
   }
-}
-
-/** Waits for a promise, at most for the given time in ms. */
-async function waitFor(clock: Clock, something: Promise<unknown>, most: number): Promise<void> {
-  const over = new AbortController();
-  await Promise.race([something, clock.sleep(most, over.signal).catch(() => {})]);
-  over.abort();
 }

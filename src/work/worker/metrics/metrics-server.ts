@@ -12,7 +12,7 @@ interface MetricsSource {
   findFault(): string | undefined;
 }
 
-interface MetricsServer {
+export interface MetricsServer {
   /** The address with the actual port. */
   readonly address: ListenAddress;
   /** Stops the server and closes all connections. */

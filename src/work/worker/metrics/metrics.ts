@@ -1,18 +1,16 @@
 import type { Log } from "../../../base/log.ts";
 import type { WorkerEvent, WorkerListener } from "../events.ts";
-import { type ListenAddress, parseListenAddress } from "./listen-address.ts";
-import { serveMetrics } from "./metrics-server.ts";
+import { parseListenAddress } from "./listen-address.ts";
+import { type MetricsServer, serveMetrics } from "./metrics-server.ts";
 import { createProcessRegistry } from "./process-metrics.ts";
 
 /** The result of a hook call. */
 export type HookResult = "ok" | "failed" | "dropped";
 
-export interface WorkerMetrics {
+export interface WorkerMetrics extends MetricsServer {
   readonly countEvent: WorkerListener;
   /** Counts a hook call. */
   countHook(result: HookResult): void;
-  readonly address: ListenAddress;
-  close(): Promise<void>;
 }
 
 interface MetricsOptions {

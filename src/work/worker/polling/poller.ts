@@ -136,13 +136,8 @@ export class Poller {
     const candidate = entry && this.#findCandidate(entry, now);
     if (entry === undefined || candidate === undefined) return undefined;
     const { host, pid } = this.#options;
-    const context: ClaimContext = {
-      ports: this.#ports,
-      registration: this.#registration,
-      cache: this.#cache,
-      host,
-      pid,
-    };
+    const [ports, registration, cache] = [this.#ports, this.#registration, this.#cache];
+    const context: ClaimContext = { ports, registration, cache, host, pid };
     const result = await claimOccurrence(context, entry, candidate).catch((error) => {
       this.#timers.set(id, now); // no change will set the timer again
       throw error;

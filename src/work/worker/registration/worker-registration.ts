@@ -2,7 +2,7 @@ import { generateRunId } from "../../../base/ids.ts";
 import { Session, type SessionOwner, type SessionProof } from "../../../etcd/session/session.ts";
 import { findFirstKey, type Txn } from "../../../protocol/txn.ts";
 import { formatWorker, type WorkerRecord } from "../../../schedule/state/worker-record.ts";
-import { retryUntilConnectTimeout } from "../../observe/ports.ts";
+import { commitWithRetries } from "../../observe/ports.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
 
 /** Time limit for revoking the session, ms. It expires by itself otherwise. */
@@ -79,11 +79,7 @@ export class WorkerRegistration implements SessionOwner {
     const stands = { key: this.#key, target: "create", is: "equal", value: this.#createRevision } as const;
     const put = { op: "put", key: this.#key, value: formatWorker(record), keepSession: true } as const;
     const txn: Txn = { compare: [stands], success: [put], failure: [] };
-    await retryUntilConnectTimeout(
-      this.#ports,
-      (call) => this.#ports.store.commitTxn(txn, call),
-      this.session.signal,
-    );
+    await commitWithRetries(this.#ports, txn, this.session.signal);
   }
 
   /** Ends the session, which deletes its keys. */
@@ -102,12 +98,7 @@ export class WorkerRegistration implements SessionOwner {
       success: [put],
       failure: [{ op: "range", key }],
     };
-    const answer = await retryUntilConnectTimeout(
-      this.#ports,
-      (call) => this.#ports.store.commitTxn(txn, call),
-      signal,
-    );
-    const [own] = answer.results;
-    this.#createRevision = findFirstKey(own)?.createRevision ?? answer.revision;
+    const answer = await commitWithRetries(this.#ports, txn, signal);
+    this.#createRevision = findFirstKey(answer.results[0])?.createRevision ?? answer.revision;
   }
 }

@@ -11,7 +11,7 @@ import type { HandlerPorts } from "../handlers/handler-ports.ts";
 import { createFileHandlers } from "../handlers/handlers.ts";
 import { createLeaseAcquirer } from "../handlers/lease-acquirer.ts";
 import { LeasedHandler } from "../handlers/leased-handler.ts";
-import { createHooks, type Hooks } from "../hooks/hooks.ts";
+import { Hooks } from "../hooks/hooks.ts";
 import { startMetrics, type WorkerMetrics } from "../metrics/metrics.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
 import { logWorkerEvent } from "./event-log.ts";
@@ -76,7 +76,7 @@ export class WorkerService {
     this.#options = options;
     this.#handlerPorts = buildHandlerPorts(ports, options);
     const onResult = (result: Parameters<WorkerMetrics["countHook"]>[0]) => this.#metrics?.countHook(result);
-    this.#hooks = createHooks(this.#handlerPorts, { hooks: file.hooks, onResult });
+    this.#hooks = new Hooks(this.#handlerPorts, { hooks: file.hooks, onResult });
     const { ttl, terminationTimeout, facts } = options;
     this.#engine = new ScheduleWorker(ports, {
       ...{ ttl, terminationTimeout, host: facts.fqdn, pid: process.pid, version: VERSION },
@@ -151,12 +151,7 @@ export class WorkerService {
   async #startMetrics(listen: string): Promise<void> {
     const findFault = () => (this.#engine.id === undefined ? "the worker has no session in etcd" : undefined);
     const countHeldLeases = () => this.#heldLeases;
-    this.#metrics = await startMetrics({
-      listen,
-      log: this.#ports.log,
-      findFault,
-      countHeldLeases,
-    });
+    this.#metrics = await startMetrics({ listen, log: this.#ports.log, findFault, countHeldLeases });
     const { host = "", port } = this.#metrics.address;
     this.#ports.log.info("metrics are served", { at: `${host}:${port}` });
   }
@@ -184,21 +179,11 @@ function readConfiguredFile({ log }: WorkerServicePorts, options: WorkerServiceO
 }
 
 function buildHandlerPorts(
-  { clock, random, log, commands, env }: WorkerServicePorts,
-  options: WorkerServiceOptions,
+  ports: WorkerServicePorts,
+  { secrets, terminationTimeout, facts }: WorkerServiceOptions,
 ): HandlerPorts {
-  const { secrets, terminationTimeout, facts } = options;
-  const own = Object.entries(scrubEnv(env)).filter(([name]) => !SYSTEMD.has(name));
-  return {
-    clock,
-    random,
-    log,
-    commands,
-    secrets,
-    terminationTimeout,
-    host: facts.fqdn,
-    env: Object.fromEntries(own),
-  };
+  const own = Object.entries(scrubEnv(ports.env)).filter(([name]) => !SYSTEMD.has(name));
+  return { ...ports, secrets, terminationTimeout, host: facts.fqdn, env: Object.fromEntries(own) };
 }
 
 const SYSTEMD: ReadonlySet<string> = new Set(SYSTEMD_VARIABLES);

@@ -50,12 +50,8 @@ export async function completeTask(
   for (;;) {
     const result = completeOccurrence(claimed.definition, due.value, ended, unit);
     const history = addOutcomes(outcomes.value, [ended.outcome], result.isDead ? ended.outcome : undefined);
-    const txn = buildCompletionTxn(ports, claimed, {
-      result,
-      due: due.mod,
-      history,
-      outcomes: outcomes.mod,
-    });
+    const step = { result, due: due.mod, history, outcomes: outcomes.mod };
+    const txn = buildCompletionTxn(ports, claimed, step);
     const answer = await retryUnavailable(ports, until, (call) => ports.store.commitTxn(txn, call));
     const seen = parseCompletionAnswer(answer);
     // A refused call may follow an earlier copy of itself that was applied, and whose answer was lost.

@@ -38,10 +38,8 @@ export async function retryUntilDone(
     } catch (error) {
       if (leaving.aborted) last += 1;
       if (session.signal.aborted || last === LAST_TRIES) return { kind: "preempted" };
-      ports.log.error("cannot store the result of a task", {
-        schedule: claimed.id,
-        error: String(error),
-      });
+      const about = { schedule: claimed.id, error: String(error) };
+      ports.log.error("cannot store the result of a task", about);
       await waitBeforeRetry(context, leaving);
     }
   }

@@ -27,14 +27,8 @@ export function createRunningTask(claimed: ClaimedOccurrence, registration: Work
   session.signal.addEventListener("abort", handleSessionLoss, { once: true, signal: closed.signal });
   const { id, definition, running, token, key } = claimed;
   const task: ScheduledTask = {
-    ...{
-      id,
-      definition,
-      key,
-      type: getScheduleType(id, definition),
-      token: String(token),
-      signal: ending.signal,
-    },
+    ...{ id, definition, key, type: getScheduleType(id, definition), token: String(token) },
+    signal: ending.signal,
     ...{ scheduled: running.scheduled, late: running.late, attempt: running.attempt, run: running.run },
     getHorizon: () => session.horizon,
     onExtended: (listener) => registration.onExtended(listener),

@@ -84,9 +84,10 @@ export class TaskPool {
   async #runTask(running: RunningTask, handler: Handler): Promise<void> {
     const { task, claimed } = running;
     const { clock, log } = this.#context.ports;
-    const about = { id: task.id, type: task.type, definition: task.definition };
-    this.#listener({ kind: "started", ...about, ...pickStartFields(task) });
-    log.info("started", { schedule: task.id, scheduled: formatIso(task.scheduled), attempt: task.attempt });
+    const { id, type, definition, scheduled, late, run, attempt } = task;
+    const about = { id, type, definition };
+    this.#listener({ kind: "started", ...about, scheduled, late, run, attempt });
+    log.info("started", { schedule: id, scheduled: formatIso(scheduled), attempt });
     const taskResult = await runHandler(handler, running);
     running.close(); // completing the task deletes its running key, which would look like a loss
     const outcome = buildOutcome(claimed, taskResult, clock.getWallTime());
@@ -132,15 +133,6 @@ async function callHandler(handler: Handler, task: RunningTask["task"]): Promise
   } catch (error) {
     return { result: "failed", reason: `the handler failed: ${String(error)}` };
   }
-}
-
-function pickStartFields({
-  scheduled,
-  late,
-  run,
-  attempt,
-}: RunningTask["task"]): Pick<RunningTask["task"], "scheduled" | "late" | "run" | "attempt"> {
-  return { scheduled, late, run, attempt };
 }
 
 const formatIso = (ms: number) => new Date(ms).toISOString();

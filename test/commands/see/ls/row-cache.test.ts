@@ -41,15 +41,14 @@ function room(...kvs: KeyValue[]) {
 
 describe.each(["locks", "runs", "problems"] as const)("kept rows of %s", (id) => {
   it("are the same array as long as nothing changes", () => {
-    VIEWS[id]((view) => {
-      const { fold, put } = room(stand("lock x", "a", 1, { state: "held" }));
-      const rows = new RowCache(view, WISH);
-      const first = rows.computeRows(fold.getSnapshot(), NOW).rows;
-      put(plain(`${keys.prefix}other`, "x"));
-      expect(rows.computeRows(fold.getSnapshot(), NOW + 1).rows).toBe(first);
-      put(stand("lock y", "b", 2, { state: "held", enqueuedAt: NOW + 60_000 }));
-      expect(rows.computeRows(fold.getSnapshot(), NOW + 2).rows).not.toBe(first);
-    });
+    const view = VIEWS[id];
+    const { fold, put } = room(stand("lock x", "a", 1, { state: "held" }));
+    const rows = new RowCache(view, WISH);
+    const first = rows.computeRows(fold.getSnapshot(), NOW).rows;
+    put(plain(`${keys.prefix}other`, "x"));
+    expect(rows.computeRows(fold.getSnapshot(), NOW + 1).rows).toBe(first);
+    put(stand("lock y", "b", 2, { state: "held", enqueuedAt: NOW + 60_000 }));
+    expect(rows.computeRows(fold.getSnapshot(), NOW + 2).rows).not.toBe(first);
   });
 });
 
@@ -58,42 +57,40 @@ const past = (lock: string, run: string) =>
 
 describe("kept rows of history", () => {
   it("are the same whatever queues do, and those of every other lock when one run has ended", () => {
-    VIEWS.history((view) => {
-      const { fold, put } = room(past("x", "a"), past("y", "b"));
-      const rows = new RowCache(view, WISH);
-      const first = rows.computeRows(fold.getSnapshot(), NOW).rows;
-      put(stand("lock x", "c", 3, { state: "held" }));
-      expect(rows.computeRows(fold.getSnapshot(), NOW).rows).toBe(first);
-      put(past("y", "d"));
-      const now = rows.computeRows(fold.getSnapshot(), NOW).rows;
-      expect([now[0] === first[0], now[1] === first[1]]).toEqual([true, false]);
-    });
+    const view = VIEWS.history;
+    const { fold, put } = room(past("x", "a"), past("y", "b"));
+    const rows = new RowCache(view, WISH);
+    const first = rows.computeRows(fold.getSnapshot(), NOW).rows;
+    put(stand("lock x", "c", 3, { state: "held" }));
+    expect(rows.computeRows(fold.getSnapshot(), NOW).rows).toBe(first);
+    put(past("y", "d"));
+    const now = rows.computeRows(fold.getSnapshot(), NOW).rows;
+    expect([now[0] === first[0], now[1] === first[1]]).toEqual([true, false]);
   });
 });
 
 describe.each(Object.keys(VIEWS) as ViewId[])("rows of %s", (id) => {
   it("are made of nothing but the rooms that the view names, which is what keeps them", () => {
-    VIEWS[id]((view) => {
-      if (view.of === "queue") return;
-      const kvs = [
-        ...[stand("lock x", "a", 1, { state: "held" }), stand("resource db", "b", 2, {})],
-        ...[
-          plain(keys.drain("group", "web"), "{}"),
-          plain(keys.group("web"), '["a.example.com"]'),
-          past("x", "a"),
-        ],
-      ];
-      const whole = pictureOf(kvs);
-      const bare = new SnapshotBuilder(keys, view.collections);
-      bare.begin();
-      for (const kv of kvs)
-        if (bare.ranges.some(({ key, rangeEnd }) => kv.key >= key && kv.key < rangeEnd)) bare.add(kv);
-      bare.finish(100n);
-      const part = bare.getSnapshot();
-      const json = (picture: Snapshot) =>
-        view.buildRows(picture, buildViewContext(picture, NOW)).map((row) => view.toJson(row));
-      expect(json(part)).toEqual(json(whole));
-    });
+    const view = VIEWS[id];
+    if (view.of === "queue") return;
+    const kvs = [
+      ...[stand("lock x", "a", 1, { state: "held" }), stand("resource db", "b", 2, {})],
+      ...[
+        plain(keys.drain("group", "web"), "{}"),
+        plain(keys.group("web"), '["a.example.com"]'),
+        past("x", "a"),
+      ],
+    ];
+    const whole = pictureOf(kvs);
+    const bare = new SnapshotBuilder(keys, view.collections);
+    bare.begin();
+    for (const kv of kvs)
+      if (bare.ranges.some(({ key, rangeEnd }) => kv.key >= key && kv.key < rangeEnd)) bare.add(kv);
+    bare.finish(100n);
+    const part = bare.getSnapshot();
+    const json = (picture: Snapshot) =>
+      view.buildRows(picture, buildViewContext(picture, NOW)).map((row) => view.toJson(row));
+    expect(json(part)).toEqual(json(whole));
   });
 });
 
@@ -103,13 +100,13 @@ describe("kept rows", () => {
       ["problems", true],
       ["locks", false],
       ["runs", false],
-    ] as const)
-      VIEWS[id]((view) => {
-        const { fold } = room(stand("lock x", "a", 1, { state: "held" }));
-        const rows = new RowCache(view, WISH);
-        const first = rows.computeRows(fold.getSnapshot(), NOW).rows;
-        expect(rows.computeRows(fold.getSnapshot(), NOW + 1_000).rows === first).toBe(!isTimed);
-      });
+    ] as const) {
+      const view = VIEWS[id];
+      const { fold } = room(stand("lock x", "a", 1, { state: "held" }));
+      const rows = new RowCache(view, WISH);
+      const first = rows.computeRows(fold.getSnapshot(), NOW).rows;
+      expect(rows.computeRows(fold.getSnapshot(), NOW + 1_000).rows === first).toBe(!isTimed);
+    }
   });
 });
 
@@ -118,45 +115,39 @@ describe("kept rows of queues", () => {
   const other = stand("lock y", "b", 2, { state: "held" });
 
   it("keep those of every other queue when one changes", () => {
-    VIEWS.locks((view) => {
-      const { fold, put } = room(held, other);
-      const rows = new RowCache(view, WISH);
-      const [x, y] = rows.computeRows(fold.getSnapshot(), NOW).rows;
-      put(stand("lock y", "c", 3, { state: "waiting" }));
-      const now = rows.computeRows(fold.getSnapshot(), NOW).rows;
-      expect([now[0] === x, now[1] === y]).toEqual([true, false]);
-    });
+    const view = VIEWS.locks;
+    const { fold, put } = room(held, other);
+    const rows = new RowCache(view, WISH);
+    const [x, y] = rows.computeRows(fold.getSnapshot(), NOW).rows;
+    put(stand("lock y", "c", 3, { state: "waiting" }));
+    const now = rows.computeRows(fold.getSnapshot(), NOW).rows;
+    expect([now[0] === x, now[1] === y]).toEqual([true, false]);
   });
 
   it("are made again when a drain comes, goes, or ends by itself", () => {
-    VIEWS.locks((view) => {
-      const drain = plain(
-        keys.drain("lock", "x"),
-        serializeDrain({ by: "ann", at: NOW, until: NOW + 5_000 }),
-      );
-      const { fold, put } = room(held);
-      const rows = new RowCache(view, WISH);
-      const states = (wall: number) =>
-        rows.computeRows(fold.getSnapshot(), wall).rows.map((row) => view.getFacets(row).states);
-      expect(states(NOW)).toEqual([["held"]]);
-      put(drain);
-      expect(states(NOW + 1)).toEqual([["held", "drained"]]);
-      expect(states(NOW + 6_000)).toEqual([["held"]]);
-    });
+    const view = VIEWS.locks;
+    const drain = plain(keys.drain("lock", "x"), serializeDrain({ by: "ann", at: NOW, until: NOW + 5_000 }));
+    const { fold, put } = room(held);
+    const rows = new RowCache(view, WISH);
+    const states = (wall: number) =>
+      rows.computeRows(fold.getSnapshot(), wall).rows.map((row) => view.getFacets(row).states);
+    expect(states(NOW)).toEqual([["held"]]);
+    put(drain);
+    expect(states(NOW + 1)).toEqual([["held", "drained"]]);
+    expect(states(NOW + 6_000)).toEqual([["held"]]);
   });
 
   it("have a row for a drained lock that nobody holds any more", () => {
-    VIEWS.locks((view) => {
-      const { fold, delete: remove } = room(
-        held,
-        plain(keys.drain("lock", "x"), serializeDrain({ by: "ann", at: 1 })),
-      );
-      const rows = new RowCache(view, WISH);
-      expect(rows.computeRows(fold.getSnapshot(), NOW).rows).toHaveLength(1);
-      remove(keys.lock("x", runOf("a")));
-      expect(rows.computeRows(fold.getSnapshot(), NOW).rows.map((row) => view.getFacets(row).states)).toEqual(
-        [["drained"]],
-      );
-    });
+    const view = VIEWS.locks;
+    const { fold, delete: remove } = room(
+      held,
+      plain(keys.drain("lock", "x"), serializeDrain({ by: "ann", at: 1 })),
+    );
+    const rows = new RowCache(view, WISH);
+    expect(rows.computeRows(fold.getSnapshot(), NOW).rows).toHaveLength(1);
+    remove(keys.lock("x", runOf("a")));
+    expect(rows.computeRows(fold.getSnapshot(), NOW).rows.map((row) => view.getFacets(row).states)).toEqual([
+      ["drained"],
+    ]);
   });
 });

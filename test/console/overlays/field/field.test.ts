@@ -1,8 +1,7 @@
-// Covers src/console/overlays/field/input-history.ts
 /** An input field: effects of keys and pastes, and the visible part. */
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { computeDisplayWidth } from "../../../../src/base/text.ts";
+import { computeDisplayWidth } from "../../../../src/base/display-width.ts";
 import { editField } from "../../../../src/console/overlays/field/edit.ts";
 import {
   createField,
@@ -12,11 +11,6 @@ import {
 } from "../../../../src/console/overlays/field/field.ts";
 import { computeFieldWindow } from "../../../../src/console/overlays/field/field-window.ts";
 import { findBoundaryFrom } from "../../../../src/console/overlays/field/graphemes.ts";
-import {
-  addToInputHistory,
-  browseInputHistory,
-  createInputHistory,
-} from "../../../../src/console/overlays/field/input-history.ts";
 import type { InputEvent } from "../../../../src/console/terminal/input/event.ts";
 
 const key = (chord: string): InputEvent =>
@@ -145,30 +139,5 @@ describe("a field that is too long for its room", () => {
       at: "日",
       after: "本",
     });
-  });
-});
-
-describe("texts typed before", () => {
-  it("are leafed through, and what was being typed comes back", () => {
-    const start = { recall: createInputHistory(["new", "old"]), field: createField("draft") };
-    const first = browseInputHistory(start.recall, start.field, "older");
-    expect(first.field).toEqual(createField("new"));
-    const second = browseInputHistory(first.recall, first.field, "older");
-    expect(second.field.text).toBe("old");
-    expect(browseInputHistory(second.recall, second.field, "older")).toEqual(second);
-    const back = browseInputHistory(second.recall, second.field, "newer");
-    expect(browseInputHistory(back.recall, back.field, "newer").field).toEqual(createField("draft"));
-    expect(browseInputHistory(start.recall, start.field, "newer")).toEqual(start);
-  });
-
-  it("are kept once, newest first, and not without end", () => {
-    expect(addToInputHistory(["a", "b"], "b")).toEqual(["b", "a"]);
-    expect(addToInputHistory(["a"], " ")).toEqual(["a"]);
-    const many = Array.from({ length: 200 }, (_, at) => `t${at}`).reduce(
-      addToInputHistory,
-      [] as readonly string[],
-    );
-    expect(many).toHaveLength(50);
-    expect(many[0]).toBe("t199");
   });
 });

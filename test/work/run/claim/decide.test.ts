@@ -14,12 +14,10 @@ import {
 } from "./situations.ts";
 
 async function decide(name: RequestName, situation: Situation, before: Situation = {}): Promise<string> {
-  const ports = createPorts();
-  const request = REQUESTS[name];
-  const attempt = await createAttempt(ports, request);
+  const attempt = await createAttempt(createPorts(), REQUESTS[name]);
   const known = getOwnRevisions(attempt, createView(before));
   if (known === "broken") throw new Error("the last read is not one claim");
-  const step = decideStep(ports, request, attempt, known, createView(situation), WALL);
+  const step = decideStep(attempt, known, createView(situation), WALL);
   return formatStep(step);
 }
 

@@ -54,8 +54,8 @@ async function setUp(request: RequestName, own: { lock?: string; db?: string; ot
   };
   /** State of each own ticket now, `-` for none. */
   const show = () => [LOCK_KEY, DB_KEY].map((key) => find(key)?.ticket?.state ?? "-").join(" ");
-  const build = (step: Parameters<typeof buildStepTransaction>[3]) =>
-    buildStepTransaction(ports, REQUESTS[request], attempt, step, WALL);
+  const build = (step: Parameters<typeof buildStepTransaction>[1]) =>
+    buildStepTransaction(attempt, step, WALL);
   const basis = { ...EMPTY_BASIS, revision: etcd.revision };
   return {
     etcd,
@@ -100,7 +100,11 @@ describe("claim", () => {
   ])("%s, history %s: reads the history %s", async (request, history, readsHistory) => {
     const { attempt, basis } = await setUp(request, {});
     const step = { kind: "claim", basis, totals: REQUESTS[request].leases.length > 0 ? totals : [] } as const;
-    const built = buildStepTransaction(createPorts(), { ...REQUESTS[request], history }, attempt, step, WALL);
+    const built = buildStepTransaction(
+      { ...attempt, request: { ...REQUESTS[request], history } },
+      step,
+      WALL,
+    );
     expect(built).toMatchObject({ readsHistory });
     expect(built.txn.success.some((op) => op.op === "range" && op.key === keys.history("a"))).toBe(
       readsHistory,

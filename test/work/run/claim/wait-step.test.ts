@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { ReadBasis } from "../../../../src/protocol/guards.ts";
 import { buildWaitStep, type WaitObstacle } from "../../../../src/work/run/claim/wait-step.ts";
 import { EMPTY_BASIS, keys } from "../../../protocol/samples.ts";
-import { createView, DB_KEY, LOCK_KEY, REQUESTS, type RequestName } from "./situations.ts";
+import { createPorts, createView, DB_KEY, LOCK_KEY, REQUESTS, type RequestName } from "./situations.ts";
 
 const [drain] = createView({ drains: "lock:a" }).inputs.drains;
 const [holder, waiter, grace] = createView({ ahead: "held waiting grace" }).lockQueue;
@@ -10,6 +10,7 @@ const resource = { resource: "db", count: 2, total: 4, admission: "waiting" } as
 const config: ReadBasis = { ...EMPTY_BASIS, config: [{ key: keys.resourceConfig("db"), modRevision: 0n }] };
 const grouped: ReadBasis = { ...EMPTY_BASIS, groupsMatter: true };
 
+const ports = createPorts();
 const own = [{ key: LOCK_KEY }];
 const deletes = "deletes" as const;
 const dbQueue = { ...keys.getQueueRange("resource", "db"), only: deletes };
@@ -61,13 +62,18 @@ describe("what a waiter watches besides its own tickets", () => {
       [{ key: waiter?.key }],
     ],
   ])("%s", (_, request, basis, obstacle, expected) => {
-    const step = buildWaitStep(keys, REQUESTS[request], createView({ own: "a:waiting" }), basis, obstacle);
+    const step = buildWaitStep(
+      { ports, request: REQUESTS[request] },
+      createView({ own: "a:waiting" }),
+      basis,
+      obstacle,
+    );
     expect(step).toMatchObject({ kind: "wait", ranges: [...own, ...expected] });
   });
 
   test("both own tickets", () => {
     const view = createView({ own: "a:admitted db:waiting" });
-    const step = buildWaitStep(keys, REQUESTS.both, view, EMPTY_BASIS, { lockAhead: holder });
+    const step = buildWaitStep({ ports, request: REQUESTS.both }, view, EMPTY_BASIS, { lockAhead: holder });
     expect(step).toMatchObject({ ranges: [{ key: LOCK_KEY }, { key: DB_KEY }, { only: deletes }] });
   });
 });
@@ -104,6 +110,9 @@ describe("when an obstacle ends by itself, and how much of a queue is read after
     ],
   ])("%s: until %s, depth %s", (_, obstacle, until, depth) => {
     const view = createView({ own: "a:waiting" });
-    expect(buildWaitStep(keys, REQUESTS.lock, view, EMPTY_BASIS, obstacle)).toMatchObject({ until, depth });
+    expect(buildWaitStep({ ports, request: REQUESTS.lock }, view, EMPTY_BASIS, obstacle)).toMatchObject({
+      until,
+      depth,
+    });
   });
 });

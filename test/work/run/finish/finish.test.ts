@@ -89,7 +89,7 @@ async function setUp(name: "lock" | "lease" | "both", event: Event) {
     "reset lock": [[put(LOCK_KEY, { reset: { by: "op", at: 1 } })]],
   };
   for (const change of changes[event]) apply(...change);
-  return { clock, ports, store, grant, find };
+  return { clock, store, grant, find };
 }
 
 function past(run: string): PastRun {
@@ -119,14 +119,14 @@ async function finish(ending: Ending) {
     isHistoryKept = true,
     isSessionLost,
   } = ending;
-  const { clock, ports, store, grant, find } = await setUp(request, event);
+  const { clock, store, grant, find } = await setUp(request, event);
   const { session } = grant.attempt;
-  const asked = { ...REQUESTS[request], history: isHistoryKept };
-  const historyUpdate = buildHistoryUpdate(ports, asked, grant, { exit: 0, reason: undefined });
+  const attempt = { ...grant.attempt, request: { ...REQUESTS[request], history: isHistoryKept } };
+  const historyUpdate = buildHistoryUpdate({ ...grant, attempt }, { exit: 0, reason: undefined });
   if (isSessionLost) session.lose(new SessionLost("horizon", "too late"));
   store.fault = fault;
   let isDone = false;
-  void finishClaim(ports, { grant, historyUpdate, graceUntil }).then(() => {
+  void finishClaim({ grant, historyUpdate, graceUntil }).then(() => {
     isDone = true;
   });
   await clock.advance(0);
@@ -204,16 +204,11 @@ describe("an etcd that does not answer is asked for a limited time, then the ses
 });
 
 test("the history tells who ran, how long it waited and held, and how it ended", async () => {
-  const { clock, ports, grant } = await setUp("both", "");
+  const { clock, grant } = await setUp("both", "");
   await clock.advance(7_000);
-  const attempt = { ...grant.attempt, enqueuedAt: 1_000 };
   const request = { ...REQUESTS.both, identity: { ...REQUESTS.both.identity, label: "nightly" } };
-  const update = buildHistoryUpdate(
-    ports,
-    request,
-    { ...grant, attempt, grantedAt: 3_000 },
-    { exit: 125, reason: "lost" },
-  );
+  const attempt = { ...grant.attempt, request, enqueuedAt: 1_000 };
+  const update = buildHistoryUpdate({ ...grant, attempt, grantedAt: 3_000 }, { exit: 125, reason: "lost" });
   const token = String(grant.places[0]?.createRevision);
   expect(update).toMatchObject({
     key: HISTORY,

@@ -49,7 +49,7 @@ async function setUp(group?: string) {
   const find = (key: string): QueueEntry[] => store.etcd.range({ key }).kvs.map(toQueueEntry);
   const grant = { attempt, places: [LOCK_KEY, DB_KEY].flatMap(find), grantedAt: 0, history: undefined };
   const losses: ClaimLoss[] = [];
-  const watch = new ClaimWatch(ports, request, grant, (loss) => losses.push(loss));
+  const watch = new ClaimWatch(grant, (loss) => losses.push(loss));
   return { clock, store, session: attempt.session, apply, put, ticket, watch, losses };
 }
 

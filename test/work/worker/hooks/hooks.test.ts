@@ -10,7 +10,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { waitUntil } from "../../../../fixtures/wait-until.ts";
 import { createRealClock } from "../../../../src/process/clock.ts";
 import { createGuardianHost } from "../../../../src/process/host.ts";
-import { createHooks, type HookOptions } from "../../../../src/work/worker/hooks/hooks.ts";
+import { type HookOptions, Hooks } from "../../../../src/work/worker/hooks/hooks.ts";
 import { buildEnded, buildSkipped, buildStarted, NOON, Warnings } from "../events.ts";
 
 const clock = createRealClock();
@@ -30,7 +30,7 @@ function createTestHooks(options: HookOptions = {}, time = clock) {
     commands: createGuardianHost(clock),
     host: "web1.example.com",
   };
-  const made = createHooks(ports, { onResult: (result) => results.push(result), ...options });
+  const made = new Hooks(ports, { onResult: (result) => results.push(result), ...options });
   onTestFinished(() => made.close(0));
   return { hooks: made, log, results };
 }

@@ -6,27 +6,16 @@ import {
   findHostProblems,
   findMalformedConfig,
 } from "./configuration.ts";
-import { DEFAULT_THRESHOLDS, type Problem, type ProblemThresholds } from "./problem.ts";
+import type { Problem } from "./problem.ts";
 import { findQueueProblems } from "./queue.ts";
 import { findScheduleProblems } from "./schedule.ts";
-
-export {
-  buildProblemId,
-  DEFAULT_THRESHOLDS,
-  type Problem,
-  type ProblemThresholds,
-} from "./problem.ts";
 
 /**
  * Finds the problems in a snapshot, failures first. Collections that were not read have no problems.
  * @param wall  wall clock, ms since the epoch
  */
-export function findProblems(
-  snapshot: Snapshot,
-  wall: number,
-  thresholds: ProblemThresholds = DEFAULT_THRESHOLDS,
-): Problem[] {
-  const inputs = { snapshot, wall, thresholds };
+export function findProblems(snapshot: Snapshot, wall: number): Problem[] {
+  const inputs = { snapshot, wall };
   const found = [
     ...[...snapshot.strange].map(([key, fault]) => buildUnknownKeyProblem(key, fault)),
     ...[...snapshot.queues.values()].flatMap((queue) => findQueueProblems(queue, inputs)),

@@ -1,17 +1,11 @@
 import { hasEnded } from "../../protocol/drain.ts";
 import { DRAIN_SCOPES } from "../../protocol/keys.ts";
-import { findProblems } from "../problems/index.ts";
+import { findProblems } from "../problems/find-problems.ts";
 import type { Collection, Snapshot } from "../snapshot/snapshot.ts";
 import { measureHistories } from "./histories.ts";
 import { createLabelledMetric, createMetric, type MetricFamily } from "./metric-family.ts";
 import { measureQueues } from "./queues.ts";
 import { measureSchedules } from "./schedules.ts";
-
-export {
-  createMetric,
-  formatExposition,
-  type MetricFamily,
-} from "./metric-family.ts";
 
 /** Collections that the metrics need. */
 export const METRIC_COLLECTIONS: readonly Collection[] = [

@@ -1,30 +1,57 @@
 // Covers src/work/schedules/definition-change.ts, src/work/schedules/import-schedules.ts,
-// src/work/schedules/schedule-mutation.ts, src/work/schedules/schedule-mutations.ts,
-// src/work/schedules/stored-schedules.ts
+// src/work/schedules/schedule-mutation.ts, src/work/schedules/stored-schedules.ts
 /** Operations on schedules: each is one guarded transaction with its audit record, or nothing. */
 import { describe, expect, it } from "vitest";
 import { parseAuditRecord } from "../../../src/protocol/audit.ts";
 import { type Definition, formatDefinition, parseDefinition } from "../../../src/schedule/definition.ts";
 import { AlreadyExistsError, NotFoundError } from "../../../src/schedule/errors.ts";
 import { type DueState, formatDue, parseDue } from "../../../src/schedule/state/due.ts";
+import type { FirstOccurrenceOptions } from "../../../src/schedule/state/due-transitions.ts";
 import { formatOutcomes, parseOutcomes } from "../../../src/schedule/state/outcome.ts";
-import type { OperatorPorts } from "../../../src/work/operate/ports.ts";
+import { formatOperator, type OperatorPorts } from "../../../src/work/operate/ports.ts";
 import { buildImportMutation, type ScheduleImport } from "../../../src/work/schedules/import-schedules.ts";
-import { applyMutation } from "../../../src/work/schedules/schedule-mutation.ts";
-import { buildBuryMutation, buildTriggerMutation } from "../../../src/work/schedules/schedule-mutations.ts";
+import { applyMutation, type MutationOptions } from "../../../src/work/schedules/schedule-mutation.ts";
 import {
-  addSchedule,
-  deleteSchedule,
-  modifySchedule,
-  pauseSchedule,
-  resumeSchedule,
-  triggerSchedule,
-} from "../../../src/work/schedules/schedule-operations.ts";
+  buildAddMutation,
+  buildBuryMutation,
+  buildDeleteMutation,
+  buildModifyMutation,
+  buildPauseMutation,
+  buildResumeMutation,
+  buildTriggerMutation,
+} from "../../../src/work/schedules/schedule-mutations.ts";
 import { keys } from "../../protocol/samples.ts";
 import { OperatorFixture } from "../operate/operator-fixture.ts";
 
 const importSchedules = (ports: OperatorPorts, given: ScheduleImport) =>
   applyMutation(ports, buildImportMutation(given));
+
+const addSchedule = (ports: OperatorPorts, id: string, ...rest: AddArguments) =>
+  applyMutation(ports, buildAddMutation(id, ...rest));
+type AddArguments = [Definition, FirstOccurrenceOptions?];
+
+const modifySchedule = (
+  ports: OperatorPorts,
+  id: string,
+  change: (before: Definition | undefined) => Definition,
+  options?: MutationOptions,
+) => applyMutation(ports, buildModifyMutation([id], change), options);
+
+const deleteSchedule = (ports: OperatorPorts, id: string) => applyMutation(ports, buildDeleteMutation([id]));
+
+const pauseSchedule = (
+  ports: OperatorPorts,
+  id: string,
+  { until, reason }: { until?: number; reason?: string } = {},
+) => {
+  const pause = { by: formatOperator(ports.operator), until, why: reason };
+  return applyMutation(ports, buildPauseMutation([id], pause), { reason });
+};
+
+const resumeSchedule = (ports: OperatorPorts, id: string) => applyMutation(ports, buildResumeMutation([id]));
+
+const triggerSchedule = (ports: OperatorPorts, id: string, { dead }: { dead?: number } = {}) =>
+  applyMutation(ports, buildTriggerMutation([id], dead));
 
 const HOUR = 3_600_000;
 const HOURLY: Definition = { cron: "0 * * * *", timezone: "UTC", command: ["true"] };

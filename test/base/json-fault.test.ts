@@ -1,6 +1,9 @@
 import fc from "fast-check";
+import * as parser from "jsonc-parser";
 import { describe, expect, test } from "vitest";
-import { findJsonFault } from "../../src/base/json.ts";
+import { findJsonFault as findFault } from "../../src/base/json-fault.ts";
+
+const findJsonFault = (text: string) => findFault(text, parser);
 
 function parses(text: string): boolean {
   try {
@@ -19,11 +22,15 @@ describe("jsonFault", () => {
     ["[1, 2", 1, 6, 'expected "," or a closing bracket, but the text ends'],
     ['{"a": "b\nc"}', 1, 7, "a string is not closed, or contains a line break or an invalid escape"],
     ["1 2", 1, 3, 'expected the end, got "2"'],
-    ["{// comment\n}", 1, 2, 'expected a quoted key or "}", got "/"'],
-    ["{'a': 1}", 1, 2, 'expected a quoted key or "}", got "\'"'],
+    ["{", 1, 2, 'expected a quoted key, "," or a closing bracket, but the text ends'],
+    ["{// comment\n}", 1, 2, "JSON cannot contain comments"],
+    ["{'a': 1}", 1, 2, '"\'" is not allowed here; keys and texts need double quotes'],
     ['{"a": 1]', 1, 8, 'expected "," or a closing bracket, got "]"'],
-    ["[tru]", 1, 2, 'expected a value or "]", got "t"'],
-    ["\u00a0{}", 1, 1, "expected a value, got an invalid character"],
+    ["{\n  ]", 2, 3, 'expected a quoted key, got "]"'],
+    ["[1 2]", 1, 4, 'expected "," or a closing bracket, got "2"'],
+    ["[1.]", 1, 2, "a number is not complete"],
+    ["[tru]", 1, 2, '"t" is not allowed here; keys and texts need double quotes'],
+    ["\u00a0{}", 1, 1, "an invalid character is not allowed here; keys and texts need double quotes"],
   ])("%j: line %d, column %d: %s", (text, line, column, what) => {
     expect(findJsonFault(text)).toEqual({ line, column, what });
   });
@@ -57,8 +64,10 @@ describe("jsonFault", () => {
     );
   });
 
-  test("takes nesting as deep as it comes", () => {
-    expect(findJsonFault("[".repeat(100_000))).toMatchObject({ column: 100_001 });
-    expect(findJsonFault("[".repeat(100_000) + "]".repeat(100_000))).toBeUndefined();
+  test("brackets without end are refused, not descended into", () => {
+    const deep = { line: 1, column: 101, what: "nested more than 100 levels deep" };
+    expect(findJsonFault("[".repeat(100_000))).toEqual(deep);
+    expect(findJsonFault("[".repeat(100_000) + "]".repeat(100_000))).toEqual(deep);
+    expect(findJsonFault(`${"[".repeat(100)}"[{"${"]".repeat(100)}`)).toBeUndefined();
   });
 });

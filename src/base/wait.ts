@@ -1,0 +1,26 @@
+import type { Clock } from "./clock.ts";
+import { OVER } from "./over.ts";
+
+/** Resolves when the signal is aborted. */
+export function waitForAbort(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+}
+
+/** Waits until a promise is settled, at most `ms`. Never rejects. @returns whether it is settled */
+export async function waitAtMost(clock: Clock, ms: number, promise: Promise<unknown>): Promise<boolean> {
+  const over = new AbortController();
+  const timer = clock.sleep(ms, over.signal).then(
+    () => false,
+    () => false,
+  );
+  const settled = promise.then(
+    () => true,
+    () => true,
+  );
+  try {
+    return await Promise.race([timer, settled]);
+  } finally {
+    over.abort(OVER);
+  }
+}

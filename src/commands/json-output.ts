@@ -1,0 +1,23 @@
+import { escapeCodeUnits } from "../base/text.ts";
+
+/** Formats a JSON document for programs: one line, with the version of its format. */
+export function formatJsonDocument(document: object): string {
+  return formatJsonLine({ version: 1, ...document });
+}
+
+/** Formats one line of JSON. A bigint becomes decimal text. Characters that a terminal would interpret are escaped. */
+export function formatJsonLine(document: object): string {
+  return `${formatJsonText(document)}\n`;
+}
+
+/** Formats the text of `formatJsonLine` without the line end. */
+export function formatJsonText(document: object): string {
+  const toPlainValue = (_: string, value: unknown) => (typeof value === "bigint" ? String(value) : value);
+  return escapeInvisible(JSON.stringify(document, toPlainValue));
+}
+
+/** Escapes invisible characters, and characters that a terminal would interpret, in a JSON text. */
+export function escapeInvisible(text: string): string {
+  const unseen = /[\x7f-\x9f\u2028\u2029\p{Default_Ignorable_Code_Point}]/gu; // created on first use
+  return text.replace(unseen, escapeCodeUnits);
+}
