@@ -1,0 +1,71 @@
+/** Builds the packages once for all files, and the Debian package of an earlier version of the same sources. */
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import type { TestProject } from "vitest/node";
+import { explainNoArm64, explainNoBareRoot } from "./requirements.ts";
+
+export const OLD_VERSION = "0.0.9";
+
+const ROOT = resolve(import.meta.dirname, "../..");
+const OWN = process.arch === "arm64" ? "arm64" : "amd64";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** Folder of the packages. */
+    packages: string;
+    /** Folder of the Debian package of the earlier version. */
+    oldPackages: string;
+  }
+}
+
+export default function setup(project: TestProject): () => void {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-packages-"));
+  const [packages, oldPackages] = [join(folder, "new"), join(folder, "old")];
+  project.provide("packages", packages);
+  project.provide("oldPackages", oldPackages);
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  try {
+    writeAll(folder, packages, oldPackages);
+  } catch (error) {
+    remove(); // vitest does so only after a setup that succeeds
+    throw error;
+  }
+  return remove;
+}
+
+function writeAll(folder: string, packages: string, oldPackages: string): void {
+  const [noArm64, noBareRoot] = [explainNoArm64(), explainNoBareRoot()];
+  writePackages(ROOT, "npm", "--to", packages);
+  if (noArm64 === undefined) writePackages(ROOT, "tarball", "--arch", "arm64", "--to", packages);
+  else console.error(`the package for arm64 is not tested: ${noArm64}`);
+  if (noBareRoot === undefined) {
+    writePackages(ROOT, "deb", "tarball", "--arch", OWN, "--to", packages);
+    writePackages(copySources(join(folder, "sources")), "deb", "--arch", OWN, "--to", oldPackages);
+  } else console.error(`the Debian package is not tested: ${noBareRoot}`);
+}
+
+function writePackages(root: string, ...args: string[]): void {
+  // compression takes most of the time, and is not what is tested
+  const env = { ...process.env, DPKG_DEB_COMPRESSOR_LEVEL: "0", SOURCE_DATE_EPOCH: "1750000000" };
+  const script = join(root, "scripts/package.ts");
+  execFileSync(process.execPath, [script, ...args], { cwd: root, env, stdio: "inherit" });
+}
+
+/** Copies the checkout, with a lower version. @returns the folder of the copy */
+function copySources(to: string): string {
+  const files = execFileSync("git", ["ls-files", "-z"], { cwd: ROOT, encoding: "utf8" });
+  for (const file of files.split("\0").filter((name) => name !== "")) {
+    mkdirSync(dirname(join(to, file)), { recursive: true });
+    cpSync(join(ROOT, file), join(to, file));
+  }
+  for (const name of ["package.json", "package-lock.json"]) {
+    const document = JSON.parse(readFileSync(join(to, name), "utf8"));
+    document.version = OLD_VERSION;
+    if (name === "package-lock.json") document.packages[""].version = OLD_VERSION;
+    writeFileSync(join(to, name), `${JSON.stringify(document, null, 2)}\n`);
+  }
+  for (const name of ["node_modules", ".cache"]) symlinkSync(join(ROOT, name), join(to, name));
+  return to;
+}

@@ -1,0 +1,119 @@
+/** The Debian package on a host with nothing but Debian: no network, no Node.js, no compiler. */
+import { execFileSync } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import manifest from "../../package.json" with { type: "json" };
+import { BareRoot } from "./bare-root.ts";
+import { OLD_VERSION } from "./build-packages.ts";
+import { explainNoBareRoot } from "./requirements.ts";
+
+const obstacle = explainNoBareRoot();
+const SUITE = process.env.DEBIAN_SUITE || "bookworm";
+
+/** @returns the path of the only package in a folder whose name ends so */
+function findPackage(folder: string, ending: string): string {
+  const [name = "none"] = readdirSync(folder).filter((one) => one.endsWith(ending));
+  return join(folder, name);
+}
+
+describe.skipIf(obstacle !== undefined)(`Debian package${obstacle ? ` (${obstacle})` : ""}`, () => {
+  let root: BareRoot;
+  let before: Map<string, string>;
+  beforeAll(async () => {
+    root = await BareRoot.create(SUITE);
+    before = root.describeFiles();
+  });
+  afterAll(() => root?.close());
+
+  test("the host has no Node.js, no compiler and no network", () => {
+    expect(root.run("command -v node npm cc gcc").stdout).toBe("");
+    expect(root.run("cat /proc/net/route").stdout.trim().split("\n")).toHaveLength(1); // only the title
+  });
+
+  test("installs, and starts no service", () => {
+    root.require(`dpkg --install ${root.addFile(findPackage(inject("oldPackages"), ".deb"))}`);
+    expect(root.require("signalbox --version")).toBe(`signalbox ${OLD_VERSION}\n`);
+    expect(root.require("id -un signalbox")).toBe("signalbox\n");
+    expect(root.require("stat -c '%U %a' /var/lib/signalbox")).toBe("signalbox 755\n");
+    expect(root.run("ls /etc/systemd/system | grep signalbox").stdout).toBe("");
+  });
+
+  test("finds nothing wrong with the host", () => {
+    expect(root.require("signalbox init")).toMatch(/^ok +guardian: it starts/m);
+  });
+
+  test("runs a locked job", () => {
+    const { code, stdout } = root.run(`signalbox run --lock job -- sh -c 'echo "$SIGNALBOX_TOKEN"'`);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^\d+\n$/) });
+    expect(root.run("signalbox run --lock job -- sh -c 'exit 3'").code).toBe(3);
+    expect(root.require("signalbox history job --json")).toContain('"job"');
+  });
+
+  test("uses gRPC, and links named after other tools", () => {
+    root.require("signalbox run --transport grpc --lock job -- true");
+    root.require("ln -s /usr/bin/signalbox /tmp/golock && /tmp/golock --help >/dev/null");
+  });
+
+  test("shows the console", async () => {
+    expect(root.require("signalbox console --once --view locks --size 100x30")).toContain("job");
+    expect(await root.typeInto("signalbox", "job", "q")).toMatchObject({ code: 0 });
+  });
+
+  test("has a manual page, and completion", () => {
+    expect(root.require("MANWIDTH=100 man signalbox")).toMatch(/^NAME\n +signalbox/m);
+    const complete = "source /usr/share/bash-completion/completions/signalbox && complete -p signalbox";
+    expect(root.require(`bash -c '${complete}'`)).toMatch(/^complete .*signalbox$/m);
+  });
+
+  test("is upgraded while one job runs and one waits: both end as usual", async () => {
+    root.require("mkfifo /tmp/go");
+    const job = root.start("signalbox run --lock long -- sh -c 'echo $$ >/tmp/up; cat /tmp/go'");
+    root.require("until [ -s /tmp/up ]; do sleep 0.1; done");
+    const next = root.start("signalbox run --lock long --wait -- echo next");
+    root.require("until signalbox ls queues | grep -q waiting; do sleep 0.1; done");
+    root.require(`dpkg --install ${root.addFile(findPackage(inject("packages"), ".deb"))}`);
+    expect(root.require("signalbox --version")).toBe(`signalbox ${manifest.version}\n`);
+    expect(root.run("signalbox run --lock long -- true").code).toBe(75);
+    root.require("echo finished >/tmp/go");
+    expect(await job).toMatchObject({ code: 0, stdout: "finished\n", stderr: "" });
+    expect(await next).toMatchObject({ code: 0, stdout: "next\n", stderr: "" });
+    root.require("signalbox run --lock long -- true");
+  });
+
+  test("keeps its configuration when it is removed, and leaves nothing when it is purged", () => {
+    root.require("echo 'commands: true' >>/etc/signalbox/worker.yaml; echo >/var/log/signalbox/run.log");
+    root.require("dpkg --remove signalbox");
+    expect(root.run("command -v signalbox; ls /usr/lib/signalbox").stdout).toBe("");
+    expect(root.require("tail -1 /etc/signalbox/worker.yaml")).toBe("commands: true\n");
+    root.require("dpkg --purge signalbox");
+    expect(listDifferences(before, root.describeFiles())).toEqual([]);
+  });
+});
+
+test.skipIf(obstacle !== undefined)("the tarball has the files of the Debian package", () => {
+  const folder = inject("packages");
+  const own = process.arch === "arm64" ? "arm64" : "amd64";
+  const tarball = execFileSync("tar", ["-tf", findPackage(folder, `-linux-${own}.tar.gz`)], {
+    encoding: "utf8",
+  });
+  const debian = execFileSync(
+    "sh",
+    ["-c", 'dpkg-deb --fsys-tarfile "$1" | tar -t', "sh", findPackage(folder, ".deb")],
+    {
+      encoding: "utf8",
+    },
+  );
+  const list = (text: string) =>
+    text
+      .split("\n")
+      .map((path) => path.replace(/^\.\//, ""))
+      .filter(Boolean);
+  expect(list(tarball).sort()).toEqual(list(debian).sort());
+});
+
+/** @returns the paths that were added, removed or changed */
+function listDifferences(before: Map<string, string>, after: Map<string, string>): string[] {
+  const paths = [...new Set([...before.keys(), ...after.keys()])];
+  return paths.filter((path) => before.get(path) !== after.get(path));
+}

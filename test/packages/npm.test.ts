@@ -1,0 +1,64 @@
+/** The npm package, installed without network and compiler, and without packages that are optional. */
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { type EtcdMember, startEtcd } from "../../fixtures/etcd/index.ts";
+import { createCleanEnv } from "../../fixtures/signalbox.ts";
+import { isStatic } from "../../scripts/build/native.ts";
+
+let prefix: string;
+let etcd: EtcdMember;
+beforeAll(async () => {
+  prefix = mkdtempSync(join(tmpdir(), "signalbox-npm-"));
+  mkdirSync(join(prefix, "lib")); // without it, npm fails
+  const folder = inject("packages");
+  const [name = "none"] = readdirSync(folder).filter((one) => /^signalbox-[\d.]+\.tgz$/.test(one));
+  const how = ["--global", "--offline", "--omit=optional", "--prefix", prefix];
+  execFileSync("npm", ["install", ...how, join(folder, name)], { stdio: "inherit" });
+  etcd = await startEtcd();
+});
+afterAll(async () => {
+  await etcd?.stop();
+  rmSync(prefix, { recursive: true, force: true });
+});
+
+test("has no dependency but the optional one, no install script, and names its systems", () => {
+  const manifest = JSON.parse(readFileSync(join(findInstalled(), "package.json"), "utf8"));
+  expect(manifest.dependencies ?? {}).toEqual({});
+  expect(Object.keys(manifest.optionalDependencies)).toEqual(["etcd3"]);
+  expect(Object.keys(manifest.scripts).filter((name) => name.includes("install"))).toEqual([]);
+  expect({ os: manifest.os, cpu: manifest.cpu }).toEqual({ os: ["linux"], cpu: ["x64", "arm64"] });
+  expect(manifest.private).toBeUndefined();
+});
+
+test.each(["x64", "arm64"])("has static programs for %s", (arch) => {
+  const folder = join(findInstalled(), "dist/native", arch);
+  expect(readdirSync(folder).sort()).toEqual(["guardian", "notify"]);
+  for (const name of readdirSync(folder)) expect(isStatic(join(folder, name))).toBe(true);
+});
+
+test("runs a locked job", () => {
+  const { status, stdout, stderr } = spawnSync(
+    join(prefix, "bin/signalbox"),
+    ["run", "--lock", "job", "--", "sh", "-c", 'echo "$SIGNALBOX_TOKEN"'],
+    {
+      env: {
+        ...createCleanEnv(),
+        PATH: [dirname(process.execPath), "/usr/bin", "/bin"].join(":"),
+        SIGNALBOX_ENDPOINTS: etcd.clientUrl,
+      },
+      encoding: "utf8",
+    },
+  );
+  expect({ status, stdout, stderr }).toEqual({
+    status: 0,
+    stdout: expect.stringMatching(/^\d+\n$/),
+    stderr: "",
+  });
+});
+
+function findInstalled(): string {
+  return join(prefix, "lib/node_modules/signalbox");
+}
