@@ -33,7 +33,7 @@ test("words that zoo-locked ignored are named with their line", () => {
   const [line] = migration.lines.filter(({ notes }) => notes.length > 0);
   expect(line?.line).toBe(2);
   expect(line?.notes).toContainEqual(
-    'only "job" is run: zoo-locked ignores the words after the command ("a", "b c"); put the whole command in quotes, or remove them',
+    'only "job" is run: zoo-locked ignores the words after the command ("a" "b c"); put the whole command in quotes, or remove them',
   );
 });
 
