@@ -8,7 +8,7 @@ describe("random schedules of the real run, over a network that loses, delays an
 });
 
 describe("random schedules of runs that share a process, which combines their transactions", () => {
-  test.each(chunksOf(10_000))("seeds from %i on keep every invariant", (first) =>
+  test.each(chunksOf(4_000))("seeds from %i on keep every invariant", (first) =>
     playChunk(first, { combines: true }),
   );
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect } from "vitest";
 import { playSchedule, type ScheduleOptions } from "../../fixtures/simulation/schedule.ts";
 
-export const CHUNK = 1_000;
+export const CHUNK = 250;
 
 /** The first seed of each chunk. */
 export function chunksOf(schedules: number): number[] {

@@ -28,6 +28,15 @@ function reasonOf(command: string, manner?: Partial<MigrationOptions>): string |
 
 const F = "signalbox run --lock /x -E 1 --";
 
+test("words that zoo-locked ignored are named with their line", () => {
+  const migration = migrated("0 1 * * * true\n* * * * * zoo-locked e:2379 /x job a 'b c'\n");
+  const [line] = migration.lines.filter(({ notes }) => notes.length > 0);
+  expect(line?.line).toBe(2);
+  expect(line?.notes).toContainEqual(
+    'only "job" is run: zoo-locked ignores the words after the command ("a" "b c"); put the whole command in quotes, or remove them',
+  );
+});
+
 describe("the tool's words go, everything else stays", () => {
   test.each<[what: string, before: string, after: string]>([
     ["spaces", "flock  -n\t/x   job  a", `${F}   job  a`],

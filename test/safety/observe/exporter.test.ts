@@ -41,6 +41,24 @@ describe("signalbox exporter", () => {
     expect(await exporter.ended).toMatchObject({ code: 0, stdout: "" });
   });
 
+  it("tells of each lock when it last succeeded, and how its last run ended", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    const since = Date.now() / 1_000;
+    for (const code of [0, 3])
+      await namespace.start(["run", "--lock", "x", "--", "sh", "-c", `exit ${code}`]).ended;
+    const exporter = namespace.start(["exporter", "--listen", "0"]);
+    const text = await scrape(exporter, "/metrics", /^signalbox_lock_last_exit_code\{lock="x"\} 3$/m);
+    const read = (name: string) =>
+      Number(new RegExp(`^signalbox_lock_last_${name}\\{lock="x"\\} (\\S+)$`, "m").exec(text)?.[1]);
+    const [success, end, now] = [
+      read("success_timestamp_seconds"),
+      read("end_timestamp_seconds"),
+      Date.now() / 1_000,
+    ];
+    expect([since <= success, success <= end, end <= now]).toEqual([true, true, true]);
+    expect(read("duration_seconds")).toBeGreaterThanOrEqual(0);
+  });
+
   it("says that etcd is away, shows nothing old meanwhile, and comes back; also where it was away at the start", async () => {
     const namespace = await cluster.createTestNamespace("http");
     await putTickets(namespace, 1, 0);
