@@ -293,7 +293,7 @@ describe("an edit", () => {
       `if grep -q oops "$1"; then sed -i 's/oops/["a"]/' "$1"; else sed -i 's/"groups": {/&"web": oops/' "$1"; fi`,
     );
     const edit = namespace.start(["edit"], { env, terminal: TERMINAL });
-    await edit.waitForOutput(/signalbox.json:4:21: expected a value, got "o"[\s\S]*Edit again\? \[Y\/n\]/);
+    await edit.waitForOutput(/signalbox.json:4:21: "o" is not allowed here[\s\S]*Edit again\? \[Y\/n\]/);
     edit.child.stdin?.write("\r");
     await edit.waitForOutput(/\+ group web: a/);
     edit.child.stdin?.write("y\r");
