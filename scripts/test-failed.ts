@@ -37,7 +37,8 @@ async function runAgain(failures: readonly Failure[]): Promise<number> {
     return 1;
   }
   const [file = "", ...args] = command;
-  const run = spawn(file, [...args, ...files, "--maxWorkers", "1"], { stdio: "inherit" });
+  const env = { ...process.env, VITEST_MAX_WORKERS: "1" }; // vitest refuses a second --maxWorkers
+  const run = spawn(file, [...args, ...files], { env, stdio: "inherit" });
   const [code] = await once(run, "exit");
   if (code !== 0) return 1;
   console.error("\nThese tests failed at first, and passed when run again:");
