@@ -3,7 +3,7 @@ import { quoteText } from "../base/text.ts";
 import { type Claim, findClaimsByWord, formatTicketOwner } from "../model/snapshot/claims.ts";
 
 /**
- * Returns the only one of some claims that a word matches; undefined if there is none.
+ * Finds the claim that a word matches; undefined if it matches none.
  * @throws SignalboxError 1 if there are several
  */
 export function findOnlyClaim(word: string, among: ReadonlyMap<string, Claim>): Claim | undefined {

@@ -37,20 +37,27 @@ export async function readExistingSchedule(context: CommandContext, given: strin
  * @throws UsageError, CronError
  */
 export function parseCronArgument(call: Call): { cron: string; timezone: string } | undefined {
-  const [key] = call.args;
+  const given = findCronArgument(call);
+  if (given === undefined) return undefined;
+  parseCron(given.cron);
+  return { ...given, timezone: checkZone(given.timezone) };
+}
+
+/**
+ * Finds --cron and --timezone, or a cron text in place of the only KEY, without checking them. A text with a space or an @
+ * at its start is taken for a cron text, because ids hardly contain these.
+ * @throws UsageError
+ */
+export function findCronArgument(call: Call): { cron: string; timezone: string } | undefined {
+  const [key, ...more] = call.args;
   const flag = getTextFlag(call, "cron");
   const zone = getTextFlag(call, "timezone");
   if (flag !== undefined && key !== undefined)
     throw new UsageError("KEY and --cron exclude each other; leave one of them out");
-  const cron = flag ?? (key !== undefined && isCronText(key) ? key : undefined);
-  if (cron === undefined && zone !== undefined)
+  const isCronText = key !== undefined && more.length === 0 && /^@|\s/.test(key.trim());
+  const cron = flag ?? (isCronText ? key : undefined);
+  if (cron !== undefined) return { cron, timezone: zone ?? "UTC" };
+  if (zone !== undefined)
     throw new UsageError("--timezone needs a cron text: a schedule has its own time zone");
-  if (cron === undefined) return undefined;
-  parseCron(cron);
-  return { cron, timezone: checkZone(zone ?? "UTC") };
-}
-
-/** Whether a text in place of an id is a cron text: it has a space, or an @ at its start. Ids hardly contain these. */
-export function isCronText(text: string): boolean {
-  return /^@|\s/.test(text.trim());
+  return undefined;
 }

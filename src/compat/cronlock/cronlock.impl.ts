@@ -90,8 +90,8 @@ function buildVariables(env: CommandIo["env"], file: ShellFile | undefined): Too
 }
 
 /**
- * Builds the command's environment. A sourced file changes the variables that it exports, and those that were already
- * set. Credentials for etcd are removed.
+ * Builds the command's environment. The command gets a variable of a sourced file if the file exports it, or if the
+ * variable was set before. Credentials for etcd are removed.
  */
 function buildCommandEnvironment(env: CommandIo["env"], file: ShellFile | undefined): CommandIo["env"] {
   const changed = (file?.assignments ?? []).filter(

@@ -1,5 +1,6 @@
 import { dirname, resolve } from "node:path";
 import { ConfigError } from "../../base/errors.ts";
+import { isJsonObject } from "../../base/parse-json.ts";
 import { clean, findNearest, quoteText, quoteValue } from "../../base/text.ts";
 import { SourceDocument } from "../../commands/schedule/sheets.ts";
 import { type Call, CONNECTION_SETTINGS } from "../../commands/spec.ts";
@@ -75,10 +76,6 @@ function createKeyError({ sheet, environment }: ConfigSection, key: string, faul
   return sheet.createError([environment, key], fault);
 }
 
-function isFields(value: unknown): value is ConfigFields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 function readConfigText(file: string): string {
   let found: FileContent | undefined;
   try {
@@ -93,11 +90,11 @@ function readConfigText(file: string): string {
 
 function findSection(sheet: SourceDocument, environment: string): ConfigSection {
   const { value, file } = sheet;
-  const part = isFields(value) && Object.hasOwn(value, environment) ? value[environment] : undefined;
-  if (isFields(part)) return { sheet, environment, fields: part };
+  const part = isJsonObject(value) && Object.hasOwn(value, environment) ? value[environment] : undefined;
+  if (isJsonObject(part)) return { sheet, environment, fields: part };
   if (part !== undefined && part !== null)
     throw sheet.createError([environment], `${quoteValue(part)} is not a list of keys and values`);
-  const names = isFields(value) ? Object.keys(value).filter((name) => isFields(value[name])) : [];
+  const names = isJsonObject(value) ? Object.keys(value).filter((name) => isJsonObject(value[name])) : [];
   const there = names.length === 0 ? "it has none" : `there are: ${clean(names.join(", "), 200)}`;
   throw new ConfigError(
     `${clean(file)} has no configuration for the environment ${quoteText(environment)} (-e, or RAILS_ENV); ${there}`,

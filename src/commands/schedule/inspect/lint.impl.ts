@@ -1,4 +1,4 @@
-import { EXIT, UsageError } from "../../../base/errors.ts";
+import { EXIT } from "../../../base/errors.ts";
 import { clean } from "../../../base/text.ts";
 import { createRealClock } from "../../../process/clock.ts";
 import { validateName } from "../../../protocol/names.ts";
@@ -12,21 +12,17 @@ import {
   readStoredSchedules,
   type StoredSchedule,
 } from "../../../work/schedules/stored-schedules.ts";
-import { getTextFlag } from "../../command-line/flags.ts";
 import { formatJsonDocument } from "../../json-output.ts";
 import type { Call, CommandExecutor, CommandIo } from "../../spec.ts";
 import { createStoreCommand } from "../../store-command.ts";
-import { isCronText } from "../read-schedule.ts";
+import { findCronArgument } from "../read-schedule.ts";
 import { lintSchedule, type ScheduleLintFinding } from "./lint-schedule.ts";
 
 export const execute: CommandExecutor = async (call, io) => {
-  const [key = ""] = call.args;
-  const flag = getTextFlag(call, "cron");
-  const cron = flag ?? (call.args.length === 1 && isCronText(key) ? key : undefined);
-  if (cron === undefined) return await lintSchedules(call, io);
-  if (flag !== undefined && call.args.length > 0)
-    throw new UsageError("KEY and --cron exclude each other; leave one of them out");
-  const zone = checkZone(getTextFlag(call, "timezone") ?? "UTC");
+  const given = findCronArgument(call);
+  if (given === undefined) return await lintSchedules(call, io);
+  const { cron } = given;
+  const zone = checkZone(given.timezone);
   return printRemarks(
     call,
     io,
@@ -36,8 +32,6 @@ export const execute: CommandExecutor = async (call, io) => {
 };
 
 const lintSchedules = createStoreCommand(async (call, io, context) => {
-  if (getTextFlag(call, "timezone") !== undefined)
-    throw new UsageError("--timezone needs a cron text: a schedule has its own time zone");
   const ids = call.args.map((id) => validateName("schedule", id));
   const sight = await (ids.length === 0
     ? readAllStoredSchedules(context, context.signal)
