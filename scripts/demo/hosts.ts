@@ -23,7 +23,7 @@ export const HOSTS: readonly DemoHost[] = (Object.keys(COUNTS) as Kind[]).flatMa
   })),
 );
 
-/** Lists the names of hosts. @param kinds  kinds, joined by `+`, or `any` for all hosts. @throws Error if there are none */
+/** Lists the names of hosts. @param kinds  kinds, joined by `+`; `any`: all hosts. @throws Error if no host is of these kinds */
 export function listDemoHosts(kinds: string): [string, ...string[]] {
   const wanted = kinds.split("+");
   const names = HOSTS.filter(({ kind }) => kinds === "any" || wanted.includes(kind)).map(({ name }) => name);

@@ -16,7 +16,7 @@ export function listHeadNodes(node: SyntaxNode): SyntaxNode[] {
   return parts.flatMap((part) => (part as SyntaxNode | SyntaxNode[] | undefined) ?? []);
 }
 
-/** Returns the number of characters up to the end of the type parameters, which may contain braces; 0 if there are none. */
+/** Returns where the type parameters end, as an index; 0 without type parameters. They may contain braces. */
 export function measureTypeParams(file: DeclarationFile, node: SyntaxNode): number {
   const params = node.typeParams as SyntaxNode | undefined;
   return params ? file.getTextUntil(node, params).length + file.getText(params).length : 0;
