@@ -79,9 +79,6 @@ const DEFINITION = v.object({
 });
 export type Definition = v.InferOutput<typeof DEFINITION>;
 
-/** All fields of a definition. */
-export const DEFINITION_FIELDS: readonly string[] = Object.keys(DEFINITION.entries);
-
 /** Returns the value to store in etcd, for `parseDefinition`. */
 export function formatDefinition(definition: Definition): string {
   return JSON.stringify({ v: 1, ...definition });

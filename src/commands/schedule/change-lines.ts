@@ -65,7 +65,7 @@ function computeFieldChanges(before: Definition | undefined, after: Definition):
 }
 
 /** Summarizes a definition: `"0 3 * * *" UTC, runs db-dump --all`. */
-export function formatDefinitionSummary({ cron, timezone, command, type }: Definition): string {
+function formatDefinitionSummary({ cron, timezone, command, type }: Definition): string {
   const runs =
     command === undefined ? (type === undefined ? "" : `, type ${type}`) : `, runs ${formatArgv(command)}`;
   return `${quoteText(cron)} ${timezone}${runs}`;

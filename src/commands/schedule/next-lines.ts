@@ -56,7 +56,7 @@ export function formatUpcomingRuns(
   );
 }
 
-export function formatUpcomingRun({ at, local, runAt, mark, note }: UpcomingRun): string {
+function formatUpcomingRun({ at, local, runAt, mark, note }: UpcomingRun): string {
   const lag = runAt - at;
   const started =
     lag === 0

@@ -19,7 +19,7 @@ interface CursorList {
 }
 
 /** Returns the list of a pane, or undefined for a pane of text. */
-export function findCursorList(app: CursorAccess, pane: Pane): CursorList | undefined {
+function findCursorList(app: CursorAccess, pane: Pane): CursorList | undefined {
   const layout = app.getLayout();
   const { state } = app;
   switch (pane) {

@@ -3,7 +3,7 @@
 // src/console/navigation/moves.ts, src/console/data/explorer/build-tree.ts, src/console/panes/models/explorer-model.ts,
 // src/console/data/explorer/explorer-tree.ts, src/console/data/explorer/resource-nodes.ts,
 // src/console/data/explorer/tab-counter.ts, src/console/state/preferences-file.ts,
-// src/console/state/preferences.ts, src/console/data/column-widths.ts, src/console/panes/models/table-model.ts,
+// src/console/state/preferences.ts, src/console/data/console-table.ts, src/console/panes/models/table-model.ts,
 // src/console/data/tables.ts
 /** Operations in the console without changes: find, filter, sort, copy, click. */
 

@@ -6,7 +6,7 @@ import { quoteText } from "../../../base/text.ts";
 import { parseDelimited } from "./delimited.ts";
 
 /** Columns of PerfectSched's table. */
-export const TABLE_COLUMNS = ["id", "timeout", "next_time", "cron", "delay", "data", "timezone"] as const;
+const TABLE_COLUMNS = ["id", "timeout", "next_time", "cron", "delay", "data", "timezone"] as const;
 export type TableColumnName = (typeof TABLE_COLUMNS)[number];
 
 /** Columns that every row needs. */

@@ -11,7 +11,7 @@ export const historyCommand = declareCommand({
   load: () => import("./history.impl.ts"),
 });
 
-export const STATISTICS_ORDERS = ["name", "runs", "failures", "busy", "held", "waited", "last"] as const;
+const STATISTICS_ORDERS = ["name", "runs", "failures", "busy", "held", "waited", "last"] as const;
 
 export const stats = declareCommand({
   id: "stats",

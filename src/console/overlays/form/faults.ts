@@ -54,6 +54,6 @@ function findParserFaults(form: Form): FormFault[] {
 }
 
 /** Parses a form as its command will see it. @throws UsageError */
-export function parseForm(form: Form): Call {
+function parseForm(form: Form): Call {
   return parseCall(form.spec, toCommandWords(form));
 }

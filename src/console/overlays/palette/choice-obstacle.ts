@@ -62,6 +62,6 @@ export function findChoiceObstacle(
 }
 
 /** Whether a command changes something in etcd. All such commands have `--dry-run`. */
-export function isMutatingCommand({ flags = [] }: Command): boolean {
+function isMutatingCommand({ flags = [] }: Command): boolean {
   return flags.some(({ name }) => name === "dry-run");
 }
