@@ -32,7 +32,14 @@ interface Compiler {
 }
 
 /** How an addon is built: without libc, so that it works with any. Its undefined symbols are those of Node. */
-const ADDON_FLAGS = ["-shared", "-fPIC", "-nostdlib", "-ffreestanding", "-fno-stack-protector", "-fvisibility=hidden"];
+const ADDON_FLAGS = [
+  "-shared",
+  "-fPIC",
+  "-nostdlib",
+  "-ffreestanding",
+  "-fno-stack-protector",
+  "-fvisibility=hidden",
+];
 
 type Report = (product: string, note: string) => void;
 
@@ -74,7 +81,11 @@ function buildNative(root: string, name: string, arch: string, compiler: Compile
   const files = readdirSync(folder).map((file) => join(folder, file));
   const product = `dist/native/${arch}/${name}`;
   if (isUpToDate(join(root, product), files, compiler)) report(product, "up to date");
-  else report(product, linkProgram(join(root, product), files, compiler) ? "static" : "dynamic: libc.a is missing");
+  else
+    report(
+      product,
+      linkProgram(join(root, product), files, compiler) ? "static" : "dynamic: libc.a is missing",
+    );
 }
 
 function buildAddon(root: string, name: string, arch: string, compiler: Compiler, report: Report): void {

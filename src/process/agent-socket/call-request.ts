@@ -19,12 +19,16 @@ export interface CallRequest {
   note: string | undefined;
   state: CallState;
   connectionNumber: number;
-  /** The launcher's boot-time clock, ms. */
+  /** The launcher's boot-time clock when it sent the call, ms. */
   bootTime: number;
+  /** Length of words and settings together, bytes. */
+  length: number;
 }
 
 /** Maximum length of words and settings together, bytes. */
 const CALL_MAX = 1024 * 1024;
+/** Maximum number of their pieces: many small ones would need much more memory than their bytes. */
+const PIECES_MAX = 1024;
 
 /** A call that cannot be served as it was sent: the launcher falls back. The message is the reason. */
 export class CallRefusal extends Error {}
@@ -65,7 +69,7 @@ export class CallRequestReader {
   #addPiece(pieces: Buffer[], block: Buffer): void {
     this.#length += block.length;
     if (this.#length > CALL_MAX) throw new CallRefusal("words and settings of more than 1 MiB");
-    if (block.length > 0) pieces.push(block);
+    if (pieces.push(block) > PIECES_MAX) throw new CallRefusal("words or settings in too many pieces");
   }
 
   #addNote(block: Buffer): void {
@@ -77,7 +81,13 @@ export class CallRequestReader {
     const state = CALL_STATES[Number(a)];
     if (state === undefined) throw new CallRefusal(`a call has no state ${a}`);
     return {
-      ...{ pid: head.pid, state, bootTime: this.#bootTime, connectionNumber: Number(b) },
+      ...{
+        pid: head.pid,
+        state,
+        bootTime: this.#bootTime,
+        connectionNumber: Number(b),
+        length: this.#length,
+      },
       directory: decodeText(head.directory, "the working directory"),
       words: splitTexts(this.#words, "the words"),
       settings: parseSettings(splitTexts(this.#settings, "the settings")),

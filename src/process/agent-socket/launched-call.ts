@@ -100,9 +100,7 @@ export class LaunchedCall {
     const all = typeof text === "string" ? Buffer.from(text) : text;
     const frames: Buffer[] = [];
     for (let at = 0; at < all.length; at += BLOCK_MAX)
-      frames.push(
-        encodeFrame(AGENT_REQUEST.write, BigInt(descriptor), 0n, all.subarray(at, at + BLOCK_MAX)),
-      );
+      frames.push(encodeFrame(AGENT_REQUEST.write, BigInt(descriptor), 0n, all.subarray(at, at + BLOCK_MAX)));
     if (frames.length > 0) this.#connection.send(Buffer.concat(frames));
   }
 
