@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { UsageError } from "../../base/errors.ts";
-import { scrubEnv } from "../../config/scrub.ts";
+import { REMOVED_VARIABLES, scrubEnv } from "../../config/scrub.ts";
 import type { Settings } from "../../config/settings.ts";
 import { parseLeases } from "../../fleet/lease-spec.ts";
 import type { Macros } from "../../fleet/macros.ts";
@@ -51,7 +51,7 @@ export function buildRunRequest(call: Call, host: RunHost, env: CommandIo["env"]
     history: settings.history,
     killLeftovers: settings.killLeftovers,
     busyExitCode: settings.busyExitCode,
-    command: { file, args, env: scrubEnv(env) },
+    command: { file, args, env: scrubEnv(env), removed: REMOVED_VARIABLES },
     logReopens: settings.logFile !== undefined,
   };
 }

@@ -1,3 +1,4 @@
+import { EXIT, SignalboxError } from "../../base/errors.ts";
 import { VERSION } from "../../base/version.ts";
 import { serializeHostRecord } from "../../fleet/host-record.ts";
 import { createMacros, type Macros } from "../../fleet/macros.ts";
@@ -21,6 +22,7 @@ export async function withOpenRun<T>(
   const { launched } = io;
   const connection = await (launched?.openConnection(call, supply) ?? openConnection(call, io, supply));
   const { store, log, logContext, facts, settings } = connection;
+  if (settings.agent === "always" && launched === undefined) throw createNoAgentError();
   const macros = createMacros(facts);
   const ports = createRunPorts(connection, macros, io, onGrant);
   const host = { fqdn: facts.fqdn, macros, settings, owner: launched?.identity ?? readOwner() };
@@ -36,6 +38,12 @@ export async function withOpenRun<T>(
     log.close?.();
     store.close();
   }
+}
+
+/** The launcher does not start this program if an agent must serve the run, so it was started without a launcher. */
+function createNoAgentError(): SignalboxError {
+  const why = "this program was started without its launcher";
+  return new SignalboxError(EXIT.unreachable, `--agent always: no agent serves this run: ${why}`);
 }
 
 function createRunPorts(
