@@ -32,6 +32,11 @@ export class SharedSessions implements SessionSource {
     }
   }
 
+  /** Opens a session before a run needs it. @throws StoreError */
+  async warmUp(ttl: number, until: number): Promise<void> {
+    await this.#openShared(ttl, until);
+  }
+
   async resume(
     { run, session, ttl }: SessionUser & { session: bigint },
     until: number,
