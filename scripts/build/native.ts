@@ -1,7 +1,7 @@
-/** Compiles the programs in C: the guardian, which ends commands, and the notifier for systemd. */
+/** Compiles the programs in C: the guardian, which ends commands, the launcher, and the notifier for systemd. */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 
 /** The names of processors are those of Node. */
 export type Architecture = "x64" | "arm64";
@@ -14,8 +14,12 @@ const CROSS_COMPILERS: Record<Architecture, { command: string; debian: string }>
 /** Processors that packages are made for. */
 export const ARCHITECTURES = Object.keys(CROSS_COMPILERS) as Architecture[];
 
-/** Names of the programs in `dist/native/ARCH/`. Their sources are in `src/process/NAME/`. */
-export const NATIVE_PROGRAMS = ["guardian", "notify"];
+/**
+ * Names of the programs in `dist/native/ARCH/`, and the programs whose sources they share. The sources of a program are in
+ * `src/process/NAME/`; its `main.c` is not shared.
+ */
+const SHARED_SOURCES: Record<string, readonly string[]> = { guardian: [], launcher: ["guardian"], notify: [] };
+export const NATIVE_PROGRAMS = Object.keys(SHARED_SOURCES);
 const FLAGS = ["-O2", "-Wall", "-Wextra", "-Werror", "-std=gnu11", "-s"];
 
 interface Compiler {
@@ -60,11 +64,20 @@ export function parseArchitectures(list: string): Architecture[] {
 }
 
 function buildNative(root: string, name: string, arch: string, compiler: Compiler, report: Report): void {
-  const folder = join(root, "src/process", name);
-  const files = readdirSync(folder).map((file) => join(folder, file));
+  const files = listSources(root, name);
   const product = `dist/native/${arch}/${name}`;
   if (isUpToDate(join(root, product), files, compiler)) report(product, "up to date");
   else report(product, link(join(root, product), files, compiler) ? "static" : "dynamic: libc.a is missing");
+}
+
+function listSources(root: string, name: string): string[] {
+  const shared = (SHARED_SOURCES[name] ?? []).flatMap((other) => listFiles(root, other));
+  return [...listFiles(root, name), ...shared.filter((path) => basename(path) !== "main.c")];
+}
+
+function listFiles(root: string, name: string): string[] {
+  const folder = join(root, "src/process", name);
+  return readdirSync(folder).map((file) => join(folder, file));
 }
 
 function isUpToDate(path: string, files: readonly string[], { isStaticRequired }: Compiler): boolean {
