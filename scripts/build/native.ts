@@ -1,10 +1,10 @@
 /**
- * Compiles the programs in C: the guardian, which ends commands, and the notifier for systemd; and the addon in C, which
- * reads who connects to the agent.
+ * Compiles the programs in C: the guardian, which ends commands, the launcher, and the notifier for systemd; and the addon
+ * in C, which reads who connects to the agent.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 
 /** The names of processors are those of Node. */
 export type Architecture = "x64" | "arm64";
@@ -17,8 +17,16 @@ const CROSS_COMPILERS: Record<Architecture, { command: string; debian: string }>
 /** Processors that packages are made for. */
 export const ARCHITECTURES = Object.keys(CROSS_COMPILERS) as Architecture[];
 
-/** Names of the programs in `dist/native/ARCH/`. Their sources are in `src/process/NAME/`. */
-export const NATIVE_PROGRAMS = ["guardian", "notify"];
+/**
+ * Names of the programs in `dist/native/ARCH/`, and the programs whose sources they share. The sources of a program are in
+ * `src/process/NAME/`; its `main.c` is not shared.
+ */
+const SHARED_SOURCES: Record<string, readonly string[]> = {
+  guardian: [],
+  launcher: ["guardian"],
+  notify: [],
+};
+export const NATIVE_PROGRAMS = Object.keys(SHARED_SOURCES);
 /** Addons for Node in `dist/native/ARCH/NAME.node`. Their sources are in `src/process/NAME/`. */
 const NATIVE_ADDONS = ["peer"];
 const FLAGS = ["-O2", "-Wall", "-Wextra", "-Werror", "-std=gnu11", "-s"];
@@ -77,8 +85,7 @@ export function parseArchitectures(list: string): Architecture[] {
 }
 
 function buildNative(root: string, name: string, arch: string, compiler: Compiler, report: Report): void {
-  const folder = join(root, "src/process", name);
-  const files = readdirSync(folder).map((file) => join(folder, file));
+  const files = listSources(root, name);
   const product = `dist/native/${arch}/${name}`;
   if (isUpToDate(join(root, product), files, compiler)) report(product, "up to date");
   else
@@ -94,6 +101,16 @@ function buildAddon(root: string, name: string, arch: string, compiler: Compiler
   if (isUpToDate(join(root, product), [source], compiler)) return report(product, "up to date");
   link(join(root, product), [source], compiler, [ADDON_FLAGS]);
   report(product, "without libc");
+}
+
+function listSources(root: string, name: string): string[] {
+  const shared = (SHARED_SOURCES[name] ?? []).flatMap((other) => listFiles(root, other));
+  return [...listFiles(root, name), ...shared.filter((path) => basename(path) !== "main.c")];
+}
+
+function listFiles(root: string, name: string): string[] {
+  const folder = join(root, "src/process", name);
+  return readdirSync(folder).map((file) => join(folder, file));
 }
 
 function isUpToDate(path: string, files: readonly string[], { isStaticRequired }: Compiler): boolean {

@@ -71,6 +71,8 @@ static void set_entry(char *at, size_t length) {
     if (equals) {
       *equals = '\0';
       setenv(at, equals + 1, 1);
+    } else if (*at) {
+      unsetenv(at);
     }
     at = next;
   }

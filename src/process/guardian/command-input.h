@@ -17,7 +17,7 @@ char **words_list(void);
 /* Frees the words, which the command has received. */
 void words_free(char **list);
 
-/* Appends a piece of the entries, each "NAME=value" and a NUL. */
+/* Appends a piece of the entries, each "NAME=value" and a NUL, or "NAME" and a NUL to remove the variable. */
 void environment_add(const unsigned char *piece, uint32_t length);
 
 /* Returns 0, or the errno of entries that could not be stored; nothing must be started then. */

@@ -7,19 +7,20 @@
 #include <unistd.h>
 
 #include "command-input.h"
+#include "connection.h"
 #include "deadline.h"
-#include "frames.h"
 #include "launch.h"
+#include "news.h"
 #include "process-tree.h"
 
 static struct {
-  int sock, outcome; /* outcome: of the exec, -1 when none is pending */
-  pid_t first;       /* the first process, 0 before START */
-  int alive;         /* the first process is not reaped: its pid is still valid */
-  int failed;        /* the exec failed */
+  int outcome; /* of the exec, -1 when none is pending */
+  pid_t first; /* the first process, 0 before START */
+  int alive;   /* the first process is not reaped: its pid is still valid */
+  int failed;  /* the exec failed */
 } c = {.outcome = -1};
 
-void command_open(int sock) { c.sock = sock; }
+int command_was_started(void) { return c.first != 0; }
 
 int command_is_running(void) { return c.alive; }
 
@@ -34,14 +35,14 @@ static int find_refusal(int is_lost) {
 void command_start(int is_lost, const unsigned char *block, uint32_t length) {
   int reason = find_refusal(is_lost);
   if (reason) {
-    send_event(c.sock, REFUSED, reason, 0);
+    send_event(connection_socket(), REFUSED, reason, 0);
     return;
   }
   errno = environment_fault();
   char **words = errno ? NULL : words_list();
   pid_t pid = words ? launch(words, (const char *)block, length, &c.outcome) : -1;
   if (pid < 0) {
-    send_event(c.sock, FAILED, errno, 0);
+    send_news(FAILED, errno, 0);
     c.outcome = -1;
     deadline_cancel(); /* as after a failed exec: GONE follows */
     return;
@@ -58,10 +59,11 @@ void command_start(int is_lost, const unsigned char *block, uint32_t length) {
  * Sends the signals that a terminal sends to the whole group to the group, others to the first process only. After the
  * first process is reaped, its pid may belong to another process, so nothing is signalled.
  */
-void command_signal(int64_t sig) {
-  if (!c.alive || sig < 1 || sig >= NSIG) return;
+int command_signal(int64_t sig) {
+  if (!c.alive || sig < 1 || sig >= NSIG) return 0;
   int whole = sig == SIGTERM || sig == SIGINT || sig == SIGHUP || sig == SIGQUIT;
   if (!whole || kill(-c.first, (int)sig) < 0) kill(c.first, (int)sig);
+  return 1;
 }
 
 void command_read_outcome(void) {
@@ -70,15 +72,15 @@ void command_read_outcome(void) {
   close(c.outcome);
   c.outcome = -1;
   c.failed = n == (ssize_t)sizeof error;
-  if (c.failed) send_event(c.sock, FAILED, error, 0);
-  else send_event(c.sock, STARTED, c.first, 0);
+  if (c.failed) send_news(FAILED, error, 0);
+  else send_news(STARTED, c.first, 0);
 }
 
 static void send_exit(int status, int leftovers) {
   if (c.outcome >= 0) command_read_outcome(); /* a short command: keep the order of the events */
   if (c.failed) return;
   if (leftovers && !is_terminating()) tree_scan();
-  send_event(c.sock, EXITED, status, (leftovers ? LEFTOVERS : 0) | (is_terminating() ? TERMINATED : 0));
+  send_news(EXITED, status, (leftovers ? LEFTOVERS : 0) | (is_terminating() ? TERMINATED : 0));
 }
 
 int command_reap(void) {

@@ -3,17 +3,17 @@
 
 #include <stdint.h>
 
-/* sock: where the events are sent. */
-void command_open(int sock);
-
 /*
  * Starts the command with the guardian's environment and `block`, which takes precedence, and sends the result.
  * is_lost: the runner is gone.
  */
 void command_start(int is_lost, const unsigned char *block, uint32_t length);
 
-/* Forwards a signal. */
-void command_signal(int64_t sig);
+/* Forwards a signal. Returns whether the command got it. */
+int command_signal(int64_t sig);
+
+/* Whether a first process was ever started. */
+int command_was_started(void);
 
 /* Whether the first process has not been reaped. */
 int command_is_running(void);

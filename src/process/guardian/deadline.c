@@ -61,14 +61,14 @@ void begin_termination(int64_t kill_at) {
 }
 
 /* SIGKILL of a termination: the requested instant or the armed horizon, whichever comes first. */
-static int64_t latest_kill(void) { return d.kill_at && d.kill_at < d.last_at ? d.kill_at : d.last_at; }
+int64_t deadline_kill_at(void) { return d.kill_at && d.kill_at < d.last_at ? d.kill_at : d.last_at; }
 
 static int64_t min_instant(int64_t a, int64_t b) { return a < b ? a : b; }
 
 int64_t next_timer(void) {
   int64_t at = d.check_at;
   if (d.killing) return min_instant(at, d.retry_at);
-  if (d.terminating) return min_instant(at, latest_kill());
+  if (d.terminating) return min_instant(at, deadline_kill_at());
   if (!d.started || !d.kill_at) return at;
   if (!cgroup_is_open()) at = min_instant(at, d.scan_at);
   return min_instant(at, min_instant(d.term_at, d.kill_at));
@@ -99,7 +99,7 @@ void enforce_deadlines(void) {
   int exists = d.started || d.terminating;
   if (at >= d.check_at) d.check_at = NEVER;
   if (!d.terminating && d.started && d.kill_at && at >= d.term_at) begin_termination(d.kill_at);
-  if (exists && at >= latest_kill()) begin_killing();
+  if (exists && at >= deadline_kill_at()) begin_killing();
   if (d.killing && at >= d.retry_at) repeat_kill();
   if (!d.terminating && d.started && at >= d.scan_at && !cgroup_is_open()) scan_and_schedule(at);
 }

@@ -27,6 +27,9 @@ void deadline_cancel(void);
 /* Schedules another check for a living process that is not a child: its end sends no signal. */
 void deadline_schedule_check(void);
 
+/* When SIGKILL is due; INT64_MAX for never. */
+int64_t deadline_kill_at(void);
+
 /* Performs the actions that are due. */
 void enforce_deadlines(void);
 

@@ -10,11 +10,21 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
-static unsigned char in[sizeof(struct frame) + WIRE_BLOCK_MAX];
-static size_t filled;
+#include "shared-memory.h"
 
-/* Converts little endian to host byte order, or back. */
-static struct frame swap_bytes(struct frame f) {
+static struct input {
+  size_t filled;
+  unsigned char at[sizeof(struct frame) + WIRE_BLOCK_MAX];
+} *in;
+
+int frames_open(void) {
+  if (!in) in = shared_memory_allocate(sizeof *in);
+  return in ? 0 : -1;
+}
+
+void frames_forget(void) { in->filled = 0; }
+
+struct frame swap_frame(struct frame f) {
   return (struct frame){
       .kind = le32toh(f.kind),
       .length = le32toh(f.length),
@@ -24,14 +34,14 @@ static struct frame swap_bytes(struct frame f) {
 }
 
 void send_event(int sock, uint32_t kind, int64_t a, int64_t b) {
-  struct frame f = swap_bytes((struct frame){.kind = kind, .a = a, .b = b});
+  struct frame f = swap_frame((struct frame){.kind = kind, .a = a, .b = b});
   send(sock, &f, sizeof f, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-void send_event_block(int sock, uint32_t kind, int64_t a, const void *block, uint32_t length) {
-  struct frame f = swap_bytes((struct frame){.kind = kind, .length = length, .a = a});
-  struct iovec parts[] = {{&f, sizeof f}, {(void *)block, length}};
-  struct msghdr message = {.msg_iov = parts, .msg_iovlen = length ? 2 : 1};
+void send_event_block(int sock, struct frame event, const void *block) {
+  struct frame f = swap_frame(event);
+  struct iovec parts[] = {{&f, sizeof f}, {(void *)block, event.length}};
+  struct msghdr message = {.msg_iov = parts, .msg_iovlen = event.length ? 2 : 1};
   sendmsg(sock, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
@@ -47,28 +57,29 @@ int is_closed(int sock) {
 
 static struct frame frame_at(size_t at) {
   struct frame f;
-  memcpy(&f, in + at, sizeof f);
-  return swap_bytes(f);
+  memcpy(&f, in->at + at, sizeof f);
+  return swap_frame(f);
 }
 
-int read_frames(int sock) {
+enum received read_frames(int sock) {
   ssize_t n;
   do {
-    n = recv(sock, in + filled, sizeof in - filled, MSG_DONTWAIT);
-    if (n > 0) filled += (size_t)n;
-    if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) return 0;
-  } while (n > 0 && filled < sizeof in);
-  return filled < sizeof(struct frame) || frame_at(0).length <= WIRE_BLOCK_MAX;
+    n = recv(sock, in->at + in->filled, sizeof in->at - in->filled, MSG_DONTWAIT);
+    if (n > 0) in->filled += (size_t)n;
+    if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) return ENDED;
+  } while (n > 0 && in->filled < sizeof in->at);
+  return in->filled < sizeof(struct frame) || frame_at(0).length <= WIRE_BLOCK_MAX ? OPEN : INVALID;
 }
 
-void handle_frames(frame_handler_t *handle_request) {
+void handle_frames(frame_handler_t *handle) {
   size_t at = 0;
-  while (filled - at >= sizeof(struct frame)) {
+  int is_next = 1;
+  while (is_next && in->filled - at >= sizeof(struct frame)) {
     struct frame f = frame_at(at);
-    if (f.length > filled - at - sizeof f) break;
-    handle_request(&f, in + at + sizeof f);
+    if (f.length > in->filled - at - sizeof f) break;
+    is_next = handle(&f, in->at + at + sizeof f);
     at += sizeof f + f.length;
   }
-  memmove(in, in + at, filled - at);
-  filled -= at;
+  memmove(in->at, in->at + at, in->filled - at);
+  in->filled -= at;
 }

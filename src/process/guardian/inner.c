@@ -4,29 +4,43 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/signalfd.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent-requests.h"
+#include "agent-wire.h"
 #include "cgroup.h"
 #include "command-input.h"
 #include "command.h"
 #include "deadline.h"
-#include "frames.h"
-#include "seen-processes.h"
+#include "launcher-control.h"
+#include "news.h"
 
 #define SECOND 1000000000LL
+#define RELEASE_WITHIN (10 * SECOND) /* of an agent, after GONE; one that is frozen for longer hears from the launcher */
 
 static struct {
-  int sock, lifeline, timer, children;
-  int orphaned; /* the runner is gone */
-  int released; /* the runner has sent RELEASE */
+  int lifeline, timer, children;
+  int orphaned;    /* the runner is gone */
+  int released;    /* the runner has sent RELEASE */
+  int64_t gone_at; /* when GONE was sent; 0: processes may be left */
 } g;
 
+static int64_t min_instant(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t max_instant(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* When a guardian that an agent does not release ends anyway: there is nothing more that the agent could prevent. */
+static int64_t leave_at(void) {
+  int64_t horizon = deadline_kill_at();
+  if (!g.gone_at || !connection_has_agent()) return INT64_MAX;
+  if (horizon == INT64_MAX) horizon = 0; /* never armed */
+  return connection_socket() < 0 ? max_instant(horizon, 1) : max_instant(horizon, g.gone_at + RELEASE_WITHIN);
+}
+
 static void set_timer(void) {
-  int64_t at = next_timer();
+  int64_t at = min_instant(g.gone_at ? leave_at() : next_timer(), connection_next_try());
   struct itimerspec spec = {0};
   if (at != INT64_MAX) {
     if (at < 1) at = 1; /* zero would disarm it */
@@ -44,7 +58,12 @@ static void release(void) {
   _exit(EXIT_RELEASED);
 }
 
-static void handle_request(const struct frame *f, const unsigned char *block) {
+static void handle_other_request(const struct frame *f, const unsigned char *block) {
+  /* Unknown frame, so not a matching runner: treat it as lost. An agent that dismisses the command is as lost. */
+  if (handle_agent_request(f, block) != HANDLED) g.orphaned = 1;
+}
+
+static int handle_request(const struct frame *f, const unsigned char *block) {
   switch (f->kind) {
     case ARM:
       deadline_arm(f->a, f->b > 0 ? f->b : 1);
@@ -56,7 +75,7 @@ static void handle_request(const struct frame *f, const unsigned char *block) {
       environment_add(block, f->length);
       break;
     case START:
-      command_start(g.orphaned || is_closed(g.sock), block, f->length);
+      command_start(g.orphaned || connection_is_closed(), block, f->length);
       break;
     case SIGNAL:
       command_signal(f->a);
@@ -68,51 +87,43 @@ static void handle_request(const struct frame *f, const unsigned char *block) {
       release();
       break;
     case PING:
-      send_event(g.sock, PONG, 0, 0);
+      send_event(connection_socket(), PONG, 0, 0);
       break;
     default:
-      g.orphaned = 1; /* unknown frame, so not a matching runner: treat it as lost */
+      handle_other_request(f, block);
   }
+  return 1;
+}
+
+static int handle_release_only(const struct frame *f, const unsigned char *block) {
+  if (f->kind == RELEASE) g.released = 1;
+  else if (connection_has_agent() && f->kind > ENVIRONMENT) handle_other_request(f, block);
+  return 1;
 }
 
 /*
  * Reads all available frames before it handles any: a START from a runner that is already dead must not start anything.
  */
-static void read_requests(void) {
-  if (!read_frames(g.sock)) g.orphaned = 1;
-  handle_frames(handle_request);
-  if (g.orphaned) begin_killing();
+static void read_requests(frame_handler_t *handle) {
+  enum received state = connection_read();
+  int is_lost = state == INVALID || (state == ENDED && !connection_has_agent());
+  if (is_lost) g.orphaned = 1;
+  handle_frames(handle);
+  if (state == ENDED && !is_lost) connection_end();
 }
 
-static void handle_release_only(const struct frame *f, const unsigned char *block) {
-  (void)block;
-  if (f->kind == RELEASE) g.released = 1;
-}
+static void pass_signal(int64_t sig) { send_event(connection_socket(), SIGNALLED, sig, command_signal(sig)); }
 
-/*
- * Waits until the runner has sent RELEASE or is gone. If the guardian exited earlier, a frame that the runner sends
- * would fail without a reader, and events that the runner has not read would be lost with the socket.
- */
-static void wait_for_release(void) {
-  while (!g.orphaned && !g.released) {
-    struct pollfd on[] = {{.fd = g.sock, .events = POLLIN}, {.fd = g.lifeline, .events = POLLIN}};
-    if (poll(on, sizeof on / sizeof *on, -1) < 0) continue;
-    if (on[1].revents) return;
-    if (!read_frames(g.sock)) g.orphaned = 1;
-    handle_frames(handle_release_only);
-  }
-}
-
-static int open_all(int sock, int lifeline) {
+static int open_all(int sock, const struct agent *agent, int lifeline) {
   sigset_t chld;
   sigemptyset(&chld);
   sigaddset(&chld, SIGCHLD);
-  g.sock = sock;
   g.lifeline = lifeline;
   g.timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
   g.children = signalfd(-1, &chld, SFD_CLOEXEC | SFD_NONBLOCK);
-  command_open(sock);
-  return g.timer < 0 || g.children < 0 ? -1 : 0;
+  connection_open(sock, agent);
+  control_open(agent ? agent->control : -1);
+  return g.timer < 0 || g.children < 0 ? -1 : frames_open();
 }
 
 static void drain(int fd) {
@@ -120,43 +131,78 @@ static void drain(int fd) {
   while (read(fd, sink, sizeof sink) > 0) continue;
 }
 
-static void send_hello(void) {
-  const char *path = cgroup_path();
-  send_event(g.sock, HELLO, now(), WIRE_VERSION); /* first, so that a runner of any version understands it */
-  send_event_block(g.sock, PLACE, getpid(), path, (uint32_t)strlen(path));
+static struct pollfd poll_connection(void) {
+  return g.orphaned ? (struct pollfd){.fd = -1} : connection_poll();
+}
+
+static void resume_connection(void) {
+  if (!g.orphaned && connection_resume()) repeat_news();
+}
+
+/* Waits for an event once, and handles it. */
+static void guard(void) {
+  struct pollfd on[] = {
+      poll_connection(),
+      {.fd = is_killing() ? -1 : g.lifeline, .events = POLLIN},
+      {.fd = g.timer, .events = POLLIN},
+      {.fd = g.children, .events = POLLIN},
+      {.fd = command_exec_outcome(), .events = POLLIN},
+      control_poll(),
+  };
+  set_timer();
+  if (poll(on, sizeof on / sizeof *on, -1) < 0) return;
+  drain(g.timer);
+  drain(g.children);
+  enforce_deadlines(); /* before the runner's frames: a frozen runner may have sent its START long ago */
+  if (on[4].revents) command_read_outcome();
+  if (on[0].revents & ~POLLOUT) read_requests(handle_request);
+  if (on[5].revents && !control_read(pass_signal)) begin_killing();
+  if (on[1].revents || g.orphaned) begin_killing();
+  resume_connection();
+  enforce_deadlines();
+  if (!g.orphaned) send_seen_processes();
+}
+
+/* An agent's connection has ended while there was nothing to guard: the launcher can go on with another agent. */
+static int has_nothing_to_guard(void) {
+  return connection_is_lost() && !command_was_started() && !is_terminating();
 }
 
 /*
- * Sends the remembered processes to the runner, for the case that both guardians are killed. Each list is complete, so
- * a runner that was frozen misses nothing.
+ * Waits until the runner has sent RELEASE or is gone. If the guardian exited earlier, a frame that the runner sends
+ * would fail without a reader, and events that the runner has not read would be lost with the socket.
  */
-static void send_seen_processes(void) {
-  if (!seen_has_changed() || g.orphaned || has_unread(g.sock)) return;
-  static struct seen list[SEEN_MAX];
-  send_event_block(g.sock, SEEN, 0, list, seen_list(list) * sizeof *list);
+static void wait_for_release(void) {
+  while (!g.orphaned && !g.released && now() < leave_at()) {
+    struct pollfd on[] = {
+        connection_poll(),
+        {.fd = g.lifeline, .events = POLLIN},
+        {.fd = g.timer, .events = POLLIN},
+        control_poll(),
+    };
+    set_timer();
+    if (poll(on, sizeof on / sizeof *on, -1) < 0) continue;
+    if (on[1].revents) return;
+    drain(g.timer);
+    if (on[0].revents & ~POLLOUT) read_requests(handle_release_only);
+    if (on[3].revents) control_read(pass_signal);
+    resume_connection();
+  }
 }
 
-int run_inner_guardian(int sock, int lifeline) {
-  if (open_all(sock, lifeline) < 0) return EXIT_SETUP;
+int run_inner_guardian(int sock, const struct agent *agent, int lifeline) {
+  if (open_all(sock, agent, lifeline) < 0) return EXIT_SETUP;
   send_hello();
+  if (agent) read_requests(handle_request); /* what the launcher has read already */
   do {
-    set_timer();
-    struct pollfd on[] = {
-        {.fd = g.orphaned ? -1 : g.sock, .events = POLLIN}, {.fd = is_killing() ? -1 : g.lifeline, .events = POLLIN},
-        {.fd = g.timer, .events = POLLIN},                  {.fd = g.children, .events = POLLIN},
-        {.fd = command_exec_outcome(), .events = POLLIN},
-    };
-    if (poll(on, sizeof on / sizeof *on, -1) < 0) continue;
-    drain(g.timer);
-    drain(g.children);
-    enforce_deadlines(); /* before the runner's frames: a frozen runner may have sent its START long ago */
-    if (on[4].revents) command_read_outcome();
-    if (on[0].revents) read_requests();
-    if (on[1].revents) begin_killing();
-    enforce_deadlines();
-    send_seen_processes();
+    guard();
+    if (has_nothing_to_guard()) {
+      cgroup_remove();
+      return EXIT_UNSTARTED;
+    }
   } while (!command_reap());
-  send_event(g.sock, GONE, 0, 0);
+  g.gone_at = now();
+  send_news(GONE, 0, 0);
   wait_for_release();
   cgroup_remove();
   return EXIT_GONE;

@@ -2,7 +2,8 @@
 #include "seen-processes.h"
 
 #include <endian.h>
-#include <sys/mman.h>
+
+#include "shared-memory.h"
 
 static struct shared {
   uint32_t count;
@@ -11,10 +12,8 @@ static struct shared {
 static int changed;
 
 int seen_open(void) {
-  memory = mmap(NULL, sizeof *memory, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (memory != MAP_FAILED) return 0;
-  memory = NULL;
-  return -1;
+  if (!memory) memory = shared_memory_allocate(sizeof *memory);
+  return memory ? 0 : -1;
 }
 
 void seen_mark(const struct list *all) {

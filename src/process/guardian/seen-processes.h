@@ -17,7 +17,10 @@ struct seen {
 
 enum { SEEN_MAX = 2048 }; /* with more processes at once, the later ones are not remembered */
 
-/* Allocates the memory, shared with a process that is forked later. Returns 0, or -1 with errno. */
+/*
+ * Allocates the memory, shared with a process that is forked later, unless it is there already. Returns 0, or -1 with
+ * errno.
+ */
 int seen_open(void);
 
 /* Marks living remembered processes as strayed. */

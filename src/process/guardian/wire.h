@@ -1,5 +1,5 @@
 /*
- * The guardian's protocol with its runner, on descriptor 3. The runner's side is ../wire.ts.
+ * The guardian's protocol with its runner, on descriptor 3. The runner's side is ../guarded-command/wire.ts.
  *
  * Frames of 24 bytes, little endian: u32 kind, u32 length, i64 a, i64 b; `length` bytes follow, the frame's block.
  * Instants are absolute nanoseconds of CLOCK_BOOTTIME, so that neither a late or repeated frame nor a suspended machine
@@ -34,7 +34,8 @@ enum {
   RELEASE = 5,   /* leave remaining processes of the command running, and exit; also the answer to GONE */
   WORDS = 6,     /* block = a piece of the command's words, each followed by a NUL; in order, before START */
   PING = 7,      /* requests a PONG, which a stopped guardian does not send */
-  ENVIRONMENT = 8, /* block = a piece of entries that are not UTF-8, each "NAME=value" and a NUL; as WORDS */
+  ENVIRONMENT = 8, /* block = a piece of entries that are not UTF-8, each "NAME=value" and a NUL; as WORDS.
+                      A "NAME" without "=" removes the variable */
 };
 
 /* guardian to runner */
@@ -45,7 +46,7 @@ enum {
   REFUSED = 68, /* a = one of the reasons below; nothing runs */
   EXITED = 69,  /* a = wait status of the first process, b = some of the bits below */
   GONE = 70,    /* no process is left; the guardian exits after the runner's RELEASE */
-  PLACE = 71,   /* a = process id of the inner guardian; block = path of the command's cgroup, or empty */
+  PLACE = 71,   /* a = process id of the inner guardian, b = of the outer one if a launcher forked it; block = path of the command's cgroup, or empty */
   SEEN = 72,    /* block = all living processes of the command seen so far: u32 pid, u32 0, u64 start time each */
   PONG = 73,    /* the answer to PING */
 };
@@ -65,4 +66,5 @@ enum {
   EXIT_RELEASED = 3,     /* ended by RELEASE */
   EXIT_INNER_KILLED = 4, /* the inner guardian was killed; the outer one killed everything: no process is left */
   EXIT_SETUP = 5,        /* cannot guard here; nothing was started */
+  EXIT_UNSTARTED = 6,    /* the agent's connection has ended before the START; nothing was started */
 };

@@ -1,0 +1,41 @@
+/*
+ * What an agent and a launched command say to each other besides wire.h, in the same frames. A launcher opens the
+ * connection; its guardians go on with it.
+ *
+ * Launcher and inner guardian have a control socket, which keeps the limits of messages. The launcher sends SIGNAL; the
+ * guardian sends WRITE, PLACE, EXITED, and CONNECTION with a descriptor.
+ */
+#pragma once
+
+enum {
+  AGENT_WIRE_VERSION = 1,
+  NOTE_MAX = 4096,   /* maximum length of a note */
+  LATER_KINDS = 166, /* kinds from here on belong to later versions and are ignored */
+};
+
+/* launcher to agent */
+enum {
+  CALL = 32,             /* a = now, b = AGENT_WIRE_VERSION; block = u32 process id, u32 that of the parent, folder, NUL */
+  CALL_WORDS = 33,       /* block = a piece of the words after the program's name, each followed by a NUL */
+  CALL_SETTINGS = 34,    /* block = a piece of entries of the environment, each "NAME=value" and a NUL */
+  CALL_NOTE = 35,        /* block = the last NOTE; only in a call that is resumed */
+  CALL_END = 36,         /* a = a stage of the call, b = number of this connection of the call, from 0 */
+  SIGNALLED = 37,        /* a = number of a signal, b = 1: the command got it */
+  GUARDIANS_ENDED = 38,  /* a = wait status of the outer guardian */
+};
+
+/* stages of a call, in CALL_END */
+enum { CALL_IS_NEW = 0, CALL_WAITS = 1, CALL_IS_GUARDED = 2 };
+
+/* agent to launcher */
+enum {
+  ACCEPTED = 160, /* a = AGENT_WIRE_VERSION */
+  DECLINED = 161, /* block = reason, UTF-8 */
+  NOTE = 162,     /* block = text for CALL_NOTE; a = ms for which a waiting launcher tries to connect again */
+  WRITE = 163,    /* a = 1 or 2, the launcher's standard output or error; block = bytes */
+  GUARD = 164,    /* fork the guardians; all later bytes are for the inner one */
+  END = 165,      /* a = exit code */
+};
+
+/* guardian to launcher, over the control socket only */
+enum { CONNECTION = 200 }; /* with the descriptor of the connection that replaces the earlier one */

@@ -1,0 +1,9 @@
+#define _GNU_SOURCE
+#include "shared-memory.h"
+
+#include <sys/mman.h>
+
+void *shared_memory_allocate(size_t size) {
+  void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  return memory == MAP_FAILED ? NULL : memory;
+}

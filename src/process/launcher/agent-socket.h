@@ -1,0 +1,19 @@
+/* Connects to the agent. */
+#pragma once
+
+enum unreachable {
+  NOTHING_THERE, /* no socket: this host has no agent */
+  UNREACHABLE,
+  UNTRUSTED,
+};
+
+struct connect_failure {
+  enum unreachable kind;
+  const char *reason;
+};
+
+/* Sets the path of the socket, for all later connections. */
+void agent_socket_set(const char *path);
+
+/* Opens a connection, without waiting. Returns its descriptor, or -1 and the failure. */
+int agent_socket_connect(struct connect_failure *failure);

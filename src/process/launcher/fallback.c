@@ -1,0 +1,87 @@
+#define _GNU_SOURCE
+#include "fallback.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../guardian/note.h"
+#include "messages.h"
+#include "signals.h"
+
+extern char **environ;
+
+/*
+ * Finds a file of the installation. The launcher is in native/ARCH/ of the same folder, or in bin/ beside lib/signalbox.
+ */
+static int find_installed(const char *name, char *path, size_t size) {
+  static const char *const FROM_LAUNCHER[] = {"../..", "../lib/signalbox"};
+  char self[PATH_MAX];
+  ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+  while (length > 0 && self[length - 1] != '/') length--;
+  if (length <= 0) return 0;
+  self[length] = '\0';
+  for (size_t i = 0; i < sizeof FROM_LAUNCHER / sizeof *FROM_LAUNCHER; i++) {
+    int written = snprintf(path, size, "%s%s/%s", self, FROM_LAUNCHER[i], name);
+    if (written > 0 && (size_t)written < size && access(path, R_OK) == 0) return 1;
+  }
+  return 0;
+}
+
+static char **build_arguments(const struct options *options, const char *node, const char *bundle) {
+  size_t count = 0, next = 0;
+  while (options->words[count]) count++;
+  char **list = malloc((count + 4) * sizeof *list);
+  if (!list) return NULL;
+  list[next++] = (char *)node;
+  list[next++] = (char *)bundle;
+  if (options->called) list[next++] = (char *)options->called;
+  memcpy(list + next, options->words, (count + 1) * sizeof *list);
+  return list;
+}
+
+static void set_variables(const char *reason) {
+  const char *note = note_text();
+  unsetenv("SIGNALBOX_FALLBACK"); /* of another call */
+  unsetenv("SIGNALBOX_CALL");
+  if (reason) setenv("SIGNALBOX_FALLBACK", reason, 1);
+  if (note) setenv("SIGNALBOX_CALL", note, 1);
+}
+
+static _Noreturn void fail(const char *what, const char *why, const char *remedy) {
+  print_message((const char *const[]){what, ": ", why, "; ", remedy, NULL});
+  _exit(EXIT_CONFIG);
+}
+
+void run_node(const struct options *options, const char *reason) {
+  char bundle[PATH_MAX], node[PATH_MAX];
+  if (!find_installed("signalbox.cjs", bundle, sizeof bundle))
+    fail("cannot find signalbox.cjs", "it is not beside this program", "install signalbox again, and mount /proc");
+  int is_own = find_installed("node", node, sizeof node);
+  char **arguments = build_arguments(options, is_own ? node : "node", bundle);
+  if (!arguments) fail("cannot start Node.js", strerror(ENOMEM), "free some memory");
+  set_variables(reason);
+  signals_restore();
+  if (is_own) execve(node, arguments, environ);
+  else execvpe("node", arguments, environ);
+  fail("cannot start Node.js", strerror(errno), "install Node.js 22 or later, and put the folder of node into PATH");
+}
+
+static _Noreturn void refuse(const char *reason, int code) {
+  print_message((const char *const[]){"no agent serves this call: ", reason,
+                                      "; start one with `signalbox agent`, or use --agent auto", NULL});
+  _exit(code);
+}
+
+void fall_back(const struct options *options, const char *reason, int code) {
+  if (options->mode == AGENT_ALWAYS) refuse(reason, code);
+  run_node(options, reason);
+}
+
+void fall_back_without_agent(const struct options *options, const char *reason) {
+  if (options->mode == AGENT_ALWAYS) refuse(reason, EXIT_NO_AGENT);
+  run_node(options, NULL);
+}

@@ -1,0 +1,49 @@
+/*
+ * signalbox's launcher, the program `signalbox` in PATH. It asks the agent of this host to serve a run, waits, and forks
+ * the guardians, which start the command here, in the context of the caller. Without an agent, and for all other
+ * commands, it becomes Node.
+ *
+ *   cron ── launcher ── outer guardian ── inner guardian ── command
+ */
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../guardian/frames.h"
+#include "../guardian/note.h"
+#include "agent-socket.h"
+#include "call.h"
+#include "fallback.h"
+#include "holding.h"
+#include "options.h"
+#include "signals.h"
+#include "waiting.h"
+
+/* If one of them were closed, a socket would take its place. */
+static void open_missing_stdio(void) {
+  for (int fd = 0; fd < 3; fd++)
+    if (fcntl(fd, F_GETFD) < 0) open("/dev/null", O_RDWR);
+}
+
+static struct arguments find_arguments(int argc, char **argv) {
+  char *end = argv[argc - 1] + strlen(argv[argc - 1]) + 1;
+  return (struct arguments){.at = argv[0], .length = (size_t)(end - argv[0])};
+}
+
+/* Collects everything that a call needs. Returns NULL, or why no agent can serve it. */
+static const char *prepare(const struct options *options) {
+  if (frames_open() < 0 || note_open() < 0 || signals_open() < 0) return "out of memory or descriptors";
+  return call_collect(options);
+}
+
+int main(int argc, char **argv) {
+  static struct options options;
+  options_read(&options, argv);
+  open_missing_stdio();
+  if (!options.is_for_agent) run_node(&options, NULL);
+  agent_socket_set(options.socket);
+  const char *failed = prepare(&options);
+  if (failed) fall_back(&options, failed, EXIT_NO_AGENT);
+  for (call_agent(&options);; call_agent_again(&options))
+    hold_command(wait_for_guard(&options), find_arguments(argc, argv));
+}

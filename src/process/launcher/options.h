@@ -1,0 +1,14 @@
+/* What the launcher must know of its command line; everything else is parsed by the agent or by Node. */
+#pragma once
+
+enum agent_mode { AGENT_AUTO, AGENT_NEVER, AGENT_ALWAYS };
+
+struct options {
+  const char *called; /* the name of a front end, by which a link calls the program; NULL: called by its own name */
+  char **words;       /* the words after the program's name, without `called` */
+  enum agent_mode mode;
+  int is_for_agent;   /* the agent can serve this call */
+  char socket[4096];  /* path of the agent's socket */
+};
+
+void options_read(struct options *out, char **argv);

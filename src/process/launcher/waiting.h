@@ -1,0 +1,16 @@
+/* From the call to the GUARD: the launcher waits for what the agent decides. */
+#pragma once
+
+#include "options.h"
+
+/* Calls the agent for the first time. */
+void call_agent(const struct options *options);
+
+/* Calls the agent again, after its connection has ended. Falls back after a while, or at once if it left no note. */
+void call_agent_again(const struct options *options);
+
+/*
+ * Waits until the agent lets the command run. Returns the connection. Does not return when the agent ends the call or
+ * cannot serve it.
+ */
+int wait_for_guard(const struct options *options);
