@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync, renameSync, rmSync, type Stats, statSync } from "node:fs";
+import { chmodSync, lstatSync, mkdirSync, renameSync, rmSync, type Stats, statSync } from "node:fs";
 import { connect } from "node:net";
 import { dirname } from "node:path";
 import { ConfigError } from "../../base/errors.ts";
@@ -44,7 +44,8 @@ export function explainListenError(address: ListenAddress, cause: Error): Config
 /** Launchers refuse a socket that another user can replace. */
 function prepareDirectory(path: string): void {
   try {
-    mkdirSync(path, { recursive: true, mode: 0o755 });
+    const isCreated = mkdirSync(path, { recursive: true }) !== undefined;
+    if (isCreated) chmodSync(path, 0o755); // whatever the umask: launchers of all users connect
   } catch (cause) {
     throw new ConfigError(`cannot create ${path} for the agent's socket: ${(cause as Error).message}`, {
       cause,
