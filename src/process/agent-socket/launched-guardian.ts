@@ -118,7 +118,8 @@ export class LaunchedGuardian implements Guardian {
 
   /** Whether a process may be a guardian of this call, so that its user could signal it as well. */
   #isGuardian(status: ProcessStatus): boolean {
-    if (status.isDead || !isSignalableBy(status.pid, this.#call.peer.uid)) return false;
+    if (status.isDead || status.pid === process.pid) return false;
+    if (!isSignalableBy(status.pid, this.#call.peer.uid)) return false;
     const launcher = readProcess(this.#call.pid);
     const isAlive = launcher?.isDead === false && launcher.born === this.#launcherBorn;
     return isAlive ? hasAncestor(status, this.#call.pid) : status.name === GUARDIAN_NAME;
