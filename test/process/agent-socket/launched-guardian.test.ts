@@ -1,4 +1,4 @@
-// Covers src/process/agent-socket/launched-command-host.ts
+// Covers src/process/agent-socket/launched-command-host.ts, src/process/guarded-command/orphans.ts
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { copyFileSync, mkdirSync, readdirSync } from "node:fs";

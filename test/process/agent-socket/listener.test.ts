@@ -1,7 +1,5 @@
-// Covers src/process/agent-socket/incoming-call.ts
-// Covers src/process/agent-socket/call-request.ts
-// Covers src/process/agent-socket/user-connections.ts
-// Covers src/process/agent-socket/call-connection.ts
+// Covers src/process/agent-socket/call-connection.ts, src/process/agent-socket/call-request.ts,
+// src/process/agent-socket/incoming-call.ts, src/process/agent-socket/user-connections.ts
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import fc from "fast-check";

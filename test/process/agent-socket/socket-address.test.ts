@@ -18,13 +18,13 @@ import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { ConfigError } from "../../../src/base/errors.ts";
 import type { LaunchedCall } from "../../../src/process/agent-socket/launched-call.ts";
 import { AgentListener } from "../../../src/process/agent-socket/listener.ts";
-import { type ListenAddress, takeInheritedSocket } from "../../../src/process/agent-socket/socket-address.ts";
+import { type AgentAddress, takeInheritedSocket } from "../../../src/process/agent-socket/socket-address.ts";
 import { AGENT_REQUEST } from "../../../src/process/agent-socket/wire.ts";
 import { isRoot } from "../helpers.ts";
 import { addon, FakeLauncher } from "./fake-launcher.ts";
 import { createFolder } from "./helpers.ts";
 
-async function openListener(address: ListenAddress, calls: LaunchedCall[] = []): Promise<AgentListener> {
+async function openListener(address: AgentAddress, calls: LaunchedCall[] = []): Promise<AgentListener> {
   const listener = await AgentListener.open({
     ...{ address, addon, isServed: () => true as const },
     onCall: (call) => calls.push(call),
