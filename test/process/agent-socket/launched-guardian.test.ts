@@ -13,7 +13,6 @@ import type { CommandSpec, GuardedCommand } from "../../../src/process/guarded-c
 import { readProcess } from "../../../src/process/guarded-command/processes.ts";
 import {
   encodeFrame,
-  type Frame,
   GUARDIAN_EVENT,
   GUARDIAN_REQUEST,
   WIRE_VERSION,
@@ -290,13 +289,12 @@ describe.runIf(isRoot)("a hostile client of another user, and an agent of root",
 
   test("kills and wakes only processes of that user that can be its guardians", async () => {
     const { call, client, tell } = await callAsUser(12_345);
-    const frames: Frame[] = [];
-    const guardian = new LaunchedGuardian(call, (frame) => frames.push(frame));
-    guardian.begin();
     const foreign = startVictim();
     const own = startVictim(["setpriv", "--reuid=12345", "--clear-groups"]);
     await waitUntil("the exec", () => readProcess(own.pid)?.name === "sleep");
+    call.guard();
     for (const victim of [foreign, own]) {
+      const guardian = new LaunchedGuardian(call, clock, () => {});
       tell(encodePlace(victim.pid, victim.pid));
       await waitUntil("the place", () => guardian.pid === victim.pid);
       guardian.setInnerPid(victim.pid);
@@ -304,14 +302,16 @@ describe.runIf(isRoot)("a hostile client of another user, and an agent of root",
       await waitUntil("the stop", () => readProcess(victim.pid)?.isStopped);
       guardian.wake();
       guardian.kill();
+      await guardian.ended;
       expect(readProcess(victim.pid)).toMatchObject({ isStopped: true, isDead: false });
     }
-    for (const pid of [-1, 0, 1, 2 ** 40, process.pid]) {
+    // Not the launcher itself either, which is not below the launcher.
+    for (const pid of [-1, 0, 1, 2 ** 40, process.pid, client.pid ?? 0]) {
+      const guardian = new LaunchedGuardian(call, clock, () => {});
       guardian.setInnerPid(pid);
       guardian.kill();
+      await guardian.ended;
     }
-    guardian.setInnerPid(client.pid ?? 0); // the launcher itself is not below the launcher
-    guardian.kill();
     expect(readProcess(client.pid ?? 0)).toMatchObject({ isDead: false });
   });
 
@@ -344,13 +344,14 @@ describe.runIf(isRoot)("a hostile client of another user, and an agent of root",
 describe("guardians that do not answer", () => {
   test("are killed if they are below the launcher", async () => {
     const { call } = await (await startAgent()).call();
-    const guardian = new LaunchedGuardian(call, () => {});
+    const guardian = new LaunchedGuardian(call, clock, () => {});
     guardian.begin();
     const [below, other] = [startVictim(), startVictim()];
     guardian.setInnerPid(below.pid);
     const ended = once(below.child, "exit");
     guardian.kill(); // this process is the launcher
     expect(await ended).toEqual([null, "SIGKILL"]);
+    expect(await guardian.ended).toEqual({ code: undefined }); // although the launcher does not say so
     expect(readProcess(other.pid)).toMatchObject({ isDead: false });
   });
 
@@ -361,15 +362,16 @@ describe("guardians that do not answer", () => {
     const agent = await startAgent();
     agent.connect().sendCall({ pid: launcher.pid, state: 2n });
     const call = await waitUntil("a call", () => agent.calls[0]);
-    const guardian = new LaunchedGuardian(call, () => {});
     const folder = createFolder();
     copyFileSync("/bin/sleep", `${folder}/sbxgd`);
     const named = startVictim([], `${folder}/sbxgd`);
     const other = startVictim();
     for (const { pid } of [named, other]) {
       await waitUntil("the exec", () => ["sleep", "sbxgd"].includes(readProcess(pid)?.name ?? ""));
+      const guardian = new LaunchedGuardian(call, clock, () => {});
       guardian.setInnerPid(pid);
       guardian.kill();
+      await guardian.ended;
     }
     await waitUntil("the kill", () => named.child.signalCode === "SIGKILL");
     expect(readProcess(other.pid)).toMatchObject({ isDead: false });
