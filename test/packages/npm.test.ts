@@ -35,7 +35,7 @@ test("has no dependency but the optional one, no install script, and names its s
 
 test.each(["x64", "arm64"])("has static programs for %s", (arch) => {
   const folder = join(findInstalled(), "dist/native", arch);
-  expect(readdirSync(folder).sort()).toEqual(["guardian", "notify"]);
+  expect(readdirSync(folder).sort()).toEqual(["guardian", "notify", "peer.node"]);
   for (const name of readdirSync(folder)) expect(isStatic(join(folder, name))).toBe(true);
 });
 

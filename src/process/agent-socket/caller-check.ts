@@ -36,7 +36,7 @@ function isGuardianOf(launcher: number, pid: number): boolean {
 
 /** Whether a process is a descendant of another one, as /proc shows it now. */
 export function hasAncestor({ parent }: ProcessStatus, ancestor: number): boolean {
-  for (let at = parent, count = 0; at > 1 && count < GENERATIONS; count++) {
+  for (let at = parent, count = 0; at > 0 && count < GENERATIONS; count++) {
     if (at === ancestor) return true;
     at = readProcess(at)?.parent ?? 0;
   }

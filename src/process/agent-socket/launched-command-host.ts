@@ -29,7 +29,7 @@ class LaunchedCommand extends NativeGuardedCommand {
       ...{ spec, clock, runId, isRunning: call.state === "running" },
       environment: encodeRemovals(spec.removed ?? []),
       createGuardian: (onFrame) => {
-        guardian = new LaunchedGuardian(call, onFrame);
+        guardian = new LaunchedGuardian(call, clock, onFrame);
         return guardian;
       },
     });

@@ -1,3 +1,4 @@
+import type { Clock } from "../../base/clock.ts";
 import type { Guardian, GuardianExit } from "../guarded-command/guardian.ts";
 import { GUARDIAN_NAME } from "../guarded-command/guardian-process.ts";
 import { isSignalableBy, type ProcessStatus, readProcess } from "../guarded-command/processes.ts";
@@ -7,6 +8,9 @@ import { findGuardedCgroup } from "./guarded-cgroup.ts";
 import type { LaunchedCall } from "./launched-call.ts";
 import { LAUNCHER_EVENT } from "./wire.ts";
 
+/** Longest pause between two attempts to kill a guardian that cannot die now, ms. */
+const PAUSE_MAX_MS = 250;
+
 /**
  * The guardians that a launcher has forked. What they report about processes comes from a client, which may be hostile,
  * and this process may be root's: only processes and cgroups of the client's own user are touched.
@@ -15,21 +19,22 @@ export class LaunchedGuardian implements Guardian {
   readonly ended: Promise<GuardianExit>;
   readonly owner: number | undefined;
   readonly #call: LaunchedCall;
+  readonly #clock: Clock;
   readonly #onFrame: (frame: Frame) => void;
   readonly #end = Promise.withResolvers<GuardianExit>();
-  /** Start time of the launcher; undefined when it had ended. */
-  readonly #launcherBorn: number | undefined;
   #outer: number | undefined;
-  #inner: number | undefined;
+  /** Start times of the guardians by process id. */
+  readonly #guardians = new Map<number, number>();
   #isGone = false;
+  #isKilled = false;
   #isOver = false;
 
-  constructor(call: LaunchedCall, onFrame: (frame: Frame) => void) {
+  constructor(call: LaunchedCall, clock: Clock, onFrame: (frame: Frame) => void) {
     this.#call = call;
+    this.#clock = clock;
     this.#onFrame = onFrame;
     this.owner = call.peer.uid === 0 ? undefined : call.peer.uid;
     this.ended = this.#end.promise;
-    this.#launcherBorn = readProcess(call.pid)?.born;
     void this.#receive();
   }
 
@@ -49,19 +54,22 @@ export class LaunchedGuardian implements Guardian {
   }
 
   setInnerPid(inner: number): void {
-    this.#inner = inner;
+    this.#addGuardian(inner);
   }
 
   wake(): void {
     this.#signal("SIGCONT", ({ isStopped }) => isStopped);
   }
 
+  /** Does not need the launcher, which may be stopped or frozen too: `ended` then resolves when the guardians are dead. */
   kill(): void {
-    this.#signal("SIGKILL", () => true);
+    if (this.#isKilled || this.#isOver) return;
+    this.#isKilled = true;
+    void this.#killUntilDead();
   }
 
   send(frames: Buffer): void {
-    this.#call.sendRequests(frames);
+    if (!this.#isOver) this.#call.sendRequests(frames);
   }
 
   close(): void {
@@ -73,33 +81,43 @@ export class LaunchedGuardian implements Guardian {
     await undefined;
     this.#call.setEventHandler((frame) => this.#handleFrame(frame));
     await this.#call.closed;
-    this.#handleClose();
+    // The launcher and both guardians share the connection: they have ended, or it was cut because they do not read.
+    this.kill();
   }
 
   #handleFrame(frame: Frame): void {
+    if (this.#isOver) return;
     if (frame.kind === LAUNCHER_EVENT.guardiansEnded) return this.#finish(parseExitCode(frame.a));
     if (frame.kind === GUARDIAN_EVENT.gone) this.#isGone = true;
     this.#onFrame(frame.kind === GUARDIAN_EVENT.place ? this.#handlePlace(frame) : frame);
   }
 
-  /** Keeps the ids of the guardians. @returns the frame, without a cgroup that is not theirs */
+  /** Keeps the id of the outer guardian. @returns the frame, without a cgroup that is not the guardians' */
   #handlePlace(frame: Frame): Frame {
     const [inner, outer] = [Number(frame.a), Number(frame.b)];
     this.#outer = outer > 1 ? outer : undefined;
-    const status = readProcess(inner);
-    if (status === undefined || !this.#isGuardian(status)) return { ...frame, block: Buffer.alloc(0) };
-    const cgroup = findGuardedCgroup(frame.block.toString(), inner, this.#call.peer.uid);
+    this.#guardians.clear();
+    this.#addGuardian(outer);
+    const isFound = this.#addGuardian(inner);
+    const cgroup = isFound ? findGuardedCgroup(frame.block.toString(), inner, this.#call.peer.uid) : "";
     return { ...frame, block: Buffer.from(cgroup) };
   }
 
-  /**
-   * The launcher and both guardians share the connection, so all have ended, or this process has cut it because they do
-   * not read.
-   */
-  #handleClose(): void {
-    if (this.#isOver) return;
-    this.kill();
-    this.#finish(this.#isGone ? GUARDIAN_EXIT.gone : undefined);
+  /** @returns false for a process that cannot be a guardian of this call */
+  #addGuardian(pid: number): boolean {
+    const status = readProcess(pid);
+    if (status === undefined || !this.#canBeGuardian(status)) return false;
+    this.#guardians.set(pid, status.born);
+    return true;
+  }
+
+  async #killUntilDead(): Promise<void> {
+    for (let pause = 2; !this.#isOver; pause = Math.min(2 * pause, PAUSE_MAX_MS)) {
+      this.#signal("SIGKILL", () => true);
+      if (this.#listGuardians().length === 0)
+        return this.#finish(this.#isGone ? GUARDIAN_EXIT.gone : undefined);
+      await this.#clock.sleep(pause);
+    }
   }
 
   #finish(code: number | undefined): void {
@@ -110,18 +128,26 @@ export class LaunchedGuardian implements Guardian {
   /** Signals the guardians for which `isMeant` holds. */
   #signal(name: "SIGCONT" | "SIGKILL", isMeant: (status: ProcessStatus) => boolean): void {
     if (this.#isOver) return;
-    for (const pid of [this.#inner, this.#outer]) {
-      const status = pid === undefined ? undefined : readProcess(pid);
-      if (status !== undefined && isMeant(status) && this.#isGuardian(status)) sendSignal(status.pid, name);
-    }
+    for (const status of this.#listGuardians(isMeant)) sendSignal(status.pid, name);
   }
 
-  /** Whether a process may be a guardian of this call, so that its user could signal it as well. */
-  #isGuardian(status: ProcessStatus): boolean {
-    if (status.isDead || !isSignalableBy(status.pid, this.#call.peer.uid)) return false;
-    const launcher = readProcess(this.#call.pid);
-    const isAlive = launcher?.isDead === false && launcher.born === this.#launcherBorn;
-    return isAlive ? hasAncestor(status, this.#call.pid) : status.name === GUARDIAN_NAME;
+  /** Lists the guardians that are alive. */
+  #listGuardians(isMeant: (status: ProcessStatus) => boolean = () => true): ProcessStatus[] {
+    return [...this.#guardians].flatMap(([pid, born]) => {
+      const status = readProcess(pid);
+      const isFound = status?.born === born && isMeant(status) && this.#canBeGuardian(status);
+      return isFound ? [status] : [];
+    });
+  }
+
+  /**
+   * Whether a process may be a guardian of this call: its user could signal it too, and it is below the launcher, or has
+   * lost its parents and has the name of guardians.
+   */
+  #canBeGuardian(status: ProcessStatus): boolean {
+    if (status.isDead || status.pid === process.pid) return false;
+    if (!isSignalableBy(status.pid, this.#call.peer.uid)) return false;
+    return status.name === GUARDIAN_NAME || hasAncestor(status, this.#call.pid);
   }
 }
 

@@ -5,7 +5,7 @@ import { checkCaller } from "./caller-check.ts";
 import { IncomingCall } from "./incoming-call.ts";
 import { encodeDecline, LaunchedCall } from "./launched-call.ts";
 import type { Peer, PeerAddon } from "./peer.ts";
-import { explainListenError, type ListenAddress, prepareAddress } from "./socket-address.ts";
+import { type AgentAddress, explainListenError, prepareAddress } from "./socket-address.ts";
 import { UserConnections, type UserLimits } from "./user-connections.ts";
 
 /** Limits of the agent's socket. */
@@ -24,7 +24,7 @@ const LIMITS: SocketLimits = {
 const BACKLOG = 4096;
 
 interface AgentListenerOptions {
-  address: ListenAddress;
+  address: AgentAddress;
   addon: PeerAddon;
   /** Whether the agent serves a peer; otherwise the reason, which the launcher may print. */
   isServed(peer: Peer): true | string;
@@ -69,7 +69,7 @@ export class AgentListener {
     for (const call of this.#incoming) call.decline("the agent ends");
   }
 
-  #listen(address: ListenAddress): Promise<void> {
+  #listen(address: AgentAddress): Promise<void> {
     // Everybody may connect: the peer is checked, not the file's mode.
     const target =
       "path" in address

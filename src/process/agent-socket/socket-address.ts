@@ -1,10 +1,10 @@
-import { lstatSync, mkdirSync, renameSync, rmSync, type Stats, statSync } from "node:fs";
+import { chmodSync, lstatSync, mkdirSync, renameSync, rmSync, type Stats, statSync } from "node:fs";
 import { connect } from "node:net";
 import { dirname } from "node:path";
 import { ConfigError } from "../../base/errors.ts";
 
 /** Where an agent listens: a path, or a listening socket that this process has inherited. */
-export type ListenAddress = { path: string } | { descriptor: number };
+export type AgentAddress = { path: string } | { descriptor: number };
 
 /** The first descriptor that systemd passes on. @see sd_listen_fds(3) */
 const FIRST_DESCRIPTOR = 3;
@@ -27,14 +27,14 @@ export function takeInheritedSocket(env: NodeJS.ProcessEnv, pid: number = proces
  * Prepares a path: creates its directory, and removes the socket of an agent that has ended.
  * @throws ConfigError when the path cannot be used, or another agent listens there
  */
-export async function prepareAddress(address: ListenAddress): Promise<void> {
+export async function prepareAddress(address: AgentAddress): Promise<void> {
   if (!("path" in address)) return;
   prepareDirectory(dirname(address.path));
   await removeStaleSocket(address.path);
 }
 
 /** Explains why it is not possible to listen. */
-export function explainListenError(address: ListenAddress, cause: Error): ConfigError {
+export function explainListenError(address: AgentAddress, cause: Error): ConfigError {
   const where = "path" in address ? address.path : `descriptor ${address.descriptor}`;
   const isUsed = (cause as NodeJS.ErrnoException).code === "EADDRINUSE";
   const why = isUsed ? "another agent listens there" : cause.message;
@@ -44,7 +44,8 @@ export function explainListenError(address: ListenAddress, cause: Error): Config
 /** Launchers refuse a socket that another user can replace. */
 function prepareDirectory(path: string): void {
   try {
-    mkdirSync(path, { recursive: true, mode: 0o755 });
+    const isCreated = mkdirSync(path, { recursive: true }) !== undefined;
+    if (isCreated) chmodSync(path, 0o755); // whatever the umask: launchers of all users connect
   } catch (cause) {
     throw new ConfigError(`cannot create ${path} for the agent's socket: ${(cause as Error).message}`, {
       cause,

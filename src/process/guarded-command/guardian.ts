@@ -13,7 +13,7 @@ export interface Guardian {
   readonly pid: number | undefined;
   /** The only user whose processes may be killed for this command. Undefined: any that this process may kill. */
   readonly owner?: number | undefined;
-  /** Resolves when both guardians and the connection have ended and every frame has been delivered. Never rejects. */
+  /** Resolves when both guardians have ended, and what they sent before has been delivered. Never rejects. */
   readonly ended: Promise<GuardianExit>;
   /** Sets the process id of the inner guardian. */
   setInnerPid(inner: number): void;

@@ -243,7 +243,6 @@ export class NativeGuardedCommand implements GuardedCommand {
    * work.
    */
   async #killLeftovers(): Promise<void> {
-    if (this.#guardian.pid === undefined) return;
     const mark = {
       session: this.#guardian.pid,
       runId: this.#runId,

@@ -4,8 +4,8 @@ import type { ProcessStartTimes } from "./wire.ts";
 
 /** Identifies the processes of a command when no guardian is left as their ancestor. */
 interface OrphanCriteria {
-  /** Process id of the outer guardian, already reaped: the id of the session it led. */
-  session: number;
+  /** Process id of the outer guardian, already reaped: the id of the session it led. Undefined: not known. */
+  session: number | undefined;
   /** The value of SIGNALBOX_RUN in the command's environment. */
   runId: string | undefined;
   /** The processes of the command that the guardian saw, with their start times. */
@@ -46,7 +46,7 @@ function findOrphans({ session, runId, startTimes, cgroup: group, owner }: Orpha
   const alive = listProcesses().filter(({ pid, isDead }) => !isDead && pid !== process.pid);
   // The kernel does not reuse a session id while the session has members. A process with that id means that the session
   // has no members.
-  const ended = alive.some(({ pid }) => pid === session);
+  const ended = session === undefined || alive.some(({ pid }) => pid === session);
   const marked = new Set(group.listProcessIds());
   for (const it of alive) {
     const isOurs = (!ended && it.session === session) || startTimes.get(it.pid) === it.born;

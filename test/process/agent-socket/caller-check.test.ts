@@ -1,0 +1,58 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { expect, onTestFinished, test } from "vitest";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
+import type { CallRequest } from "../../../src/process/agent-socket/call-request.ts";
+import { CallRefusal } from "../../../src/process/agent-socket/call-request.ts";
+import { checkCaller, hasAncestor } from "../../../src/process/agent-socket/caller-check.ts";
+import { type ProcessStatus, readProcess } from "../../../src/process/guarded-command/processes.ts";
+
+function checkResumed(launcher: number, guardian: number): void {
+  const request = { pid: launcher, state: "running", bootTime: 1000 } as CallRequest;
+  checkCaller({ pid: guardian, uid: 0, gid: 0, groups: [] }, request, 1000);
+}
+
+function startSleep() {
+  const child = spawn("sleep", ["1000"], { stdio: "ignore" });
+  onTestFinished(() => {
+    child.kill("SIGKILL");
+  });
+  return { child, pid: child.pid ?? 0 };
+}
+
+/** Starts processes until one has a later start time, which counts in ticks of 10 ms. */
+function startYoungerThan(pid: number): Promise<number> {
+  const { born } = readProcess(pid) ?? { born: Number.NaN };
+  return waitUntil("a younger process", () => {
+    const younger = startSleep().pid;
+    return (readProcess(younger)?.born ?? 0) > born ? younger : undefined;
+  });
+}
+
+test("a guardian is a descendant of the launcher", () => {
+  const { pid } = startSleep();
+  expect(() => checkResumed(process.pid, pid)).not.toThrow();
+  expect(() => checkResumed(process.ppid, pid)).not.toThrow();
+  expect(() => checkResumed(pid, pid)).toThrow(CallRefusal);
+});
+
+test("the launcher may have ended, and its id may be that of a younger process", async () => {
+  const { pid } = startSleep();
+  const ended = startSleep();
+  ended.child.kill("SIGKILL");
+  await once(ended.child, "exit");
+  expect(() => checkResumed(ended.pid, pid)).not.toThrow();
+  const younger = await startYoungerThan(pid);
+  expect(() => checkResumed(younger, pid)).not.toThrow();
+  expect(() => checkResumed(pid, younger)).toThrow(/another pid namespace/);
+});
+
+test("a guardian that has ended, or cannot be seen, is refused", () => {
+  expect(() => checkResumed(process.pid, 0)).toThrow(CallRefusal);
+});
+
+test("the process with id 1 is an ancestor too", () => {
+  const self = readProcess(process.pid) as ProcessStatus;
+  expect(hasAncestor({ ...self, parent: 1 }, 1)).toBe(true);
+  expect(hasAncestor(self, process.pid)).toBe(false);
+});

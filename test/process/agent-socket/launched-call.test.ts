@@ -1,0 +1,121 @@
+import { expect, test } from "vitest";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
+import type { LaunchedSignal } from "../../../src/process/agent-socket/launched-call.ts";
+import { AGENT_REQUEST, LAUNCHER_EVENT } from "../../../src/process/agent-socket/wire.ts";
+import { BLOCK_MAX, encodeFrame, GUARDIAN_EVENT } from "../../../src/process/guarded-command/wire.ts";
+import { startAgent } from "./helpers.ts";
+
+const encodeSignal = (number: bigint, isDelivered = 0n) =>
+  encodeFrame(LAUNCHER_EVENT.signalled, number, isDelivered);
+
+test("a call is accepted, gets a note and output, and ends with the launcher's exit code", async () => {
+  const agent = await startAgent();
+  const { launcher, call } = await agent.call();
+  const text = "ä".repeat(BLOCK_MAX);
+  call.accept();
+  call.sendNote("call 1", 250.5);
+  call.writeOutput(2, text);
+  call.writeOutput(1, "");
+  call.end(75);
+  await call.closed;
+  await launcher.waitForClose();
+  const { accepted, note, write, end } = AGENT_REQUEST;
+  expect(launcher.frames.map(({ kind }) => kind)).toEqual([accepted, note, write, write, end]);
+  const [first, second, third, fourth, last] = launcher.frames;
+  expect(first?.a).toBe(1n);
+  expect([second?.a, second?.block.toString()]).toEqual([251n, "call 1"]);
+  expect(Buffer.concat([third?.block ?? [], fourth?.block ?? []].map(Buffer.from)).toString()).toBe(text);
+  expect([third?.a, last?.a]).toEqual([2n, 75n]);
+});
+
+test("a note of more than 4 KiB, or with a NUL, is refused", async () => {
+  const agent = await startAgent();
+  const { call } = await agent.call();
+  expect(() => call.sendNote("x".repeat(4097), 0)).toThrow(RangeError);
+  expect(() => call.sendNote("x\0", 0)).toThrow(RangeError);
+});
+
+test("a declined call gets the reason, and its connection ends", async () => {
+  const agent = await startAgent();
+  const { launcher, call } = await agent.call();
+  call.decline("another prefix");
+  expect(await launcher.receiveDecline()).toBe("another prefix");
+  await call.closed;
+});
+
+test("signals reach the listener by name, also those before it; unknown ones do not", async () => {
+  const agent = await startAgent();
+  const { launcher, call } = await agent.call();
+  const signals: LaunchedSignal[] = [];
+  launcher.send(encodeSignal(15n), encodeSignal(0n), encodeSignal(2n ** 40n), encodeSignal(10n, 1n));
+  await waitUntil("a delivered signal", () => call.takeDelivery("SIGUSR1"));
+  call.onSignal((signal) => signals.push(signal));
+  launcher.send(encodeSignal(2n));
+  await waitUntil("three signals", () => signals.length === 3);
+  expect(signals).toEqual([
+    { name: "SIGTERM", isDelivered: false },
+    { name: "SIGUSR1", isDelivered: true },
+    { name: "SIGINT", isDelivered: false },
+  ]);
+  expect(call.takeDelivery("SIGUSR1")).toBe(false); // each delivery counts once
+});
+
+test("the exit code is sent when the guardians have ended", async () => {
+  const agent = await startAgent();
+  const { launcher, call } = await agent.call();
+  call.guard();
+  call.guard();
+  call.end(3);
+  await launcher.receive(AGENT_REQUEST.guard);
+  call.writeOutput(1, "before the end");
+  await launcher.receive(AGENT_REQUEST.write);
+  expect(launcher.frames).toEqual([]); // one GUARD, and no END
+  launcher.send(encodeFrame(LAUNCHER_EVENT.guardiansEnded));
+  expect((await launcher.receive(AGENT_REQUEST.end)).a).toBe(3n);
+  await launcher.waitForClose();
+});
+
+test("the connection of a launcher that does not read is cut when too much waits for it", async () => {
+  const agent = await startAgent();
+  const { launcher, call } = await agent.call();
+  launcher.socket.pause();
+  let sent = 0;
+  let isClosed = false;
+  void call.closed.then(() => {
+    isClosed = true;
+  });
+  for (; !isClosed && sent < 100; sent++) {
+    call.writeOutput(1, Buffer.alloc(BLOCK_MAX));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(isClosed).toBe(true);
+  expect(sent).toBeGreaterThan(16);
+  expect(sent).toBeLessThan(50);
+});
+
+test.each([
+  ["a second call", encodeFrame(LAUNCHER_EVENT.words, 0n, 0n, Buffer.from("x\0"))],
+  ["an event of a guardian that was not ordered", encodeFrame(GUARDIAN_EVENT.started, 1n)],
+  ["guardians that ended but were not ordered", encodeFrame(LAUNCHER_EVENT.guardiansEnded)],
+  ["a frame that is too long", encodeFrame(LAUNCHER_EVENT.signalled, 0n, 0n, Buffer.alloc(BLOCK_MAX + 1))],
+])("%s after the call ends the connection", async (_, bytes) => {
+  const agent = await startAgent();
+  const { launcher, call } = await agent.call();
+  launcher.send(bytes);
+  await call.closed;
+});
+
+test("events that nobody takes are kept up to a limit", async () => {
+  const agent = await startAgent();
+  const { launcher, call } = await agent.call();
+  call.guard();
+  launcher.send(...Array(2000).fill(encodeFrame(GUARDIAN_EVENT.pong)));
+  await call.closed;
+});
+
+test("kinds of later versions are ignored", async () => {
+  const agent = await startAgent();
+  const { launcher, call } = await agent.call();
+  launcher.send(encodeFrame(50), encodeSignal(10n, 1n));
+  await waitUntil("the signal", () => call.takeDelivery("SIGUSR1"));
+});

@@ -1,0 +1,379 @@
+// Covers src/process/agent-socket/launched-command-host.ts, src/process/guarded-command/orphans.ts
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { copyFileSync, mkdirSync, readdirSync } from "node:fs";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { killProcess } from "../../../fixtures/process/marked-processes.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { EXIT } from "../../../src/base/errors.ts";
+import { createLaunchedCommandHost } from "../../../src/process/agent-socket/launched-command-host.ts";
+import { LaunchedGuardian } from "../../../src/process/agent-socket/launched-guardian.ts";
+import { AGENT_REQUEST, LAUNCHER_EVENT } from "../../../src/process/agent-socket/wire.ts";
+import type { CommandSpec, GuardedCommand } from "../../../src/process/guarded-command/command.ts";
+import { readProcess } from "../../../src/process/guarded-command/processes.ts";
+import {
+  encodeFrame,
+  GUARDIAN_EVENT,
+  GUARDIAN_REQUEST,
+  WIRE_VERSION,
+} from "../../../src/process/guarded-command/wire.ts";
+import { clock, createMark, createOutput, findGuardians, isRoot, listRemains } from "../helpers.ts";
+import { addon, type CallOptions, encodeCall, type FakeLauncher } from "./fake-launcher.ts";
+import { createFolder, startAgent, type TestAgent } from "./helpers.ts";
+
+const HELLO = encodeFrame(GUARDIAN_EVENT.hello, BigInt(Math.round(addon.readBootTime() * 1e6)), WIRE_VERSION);
+const encodePlace = (inner: number, outer: number, cgroup = "") =>
+  encodeFrame(GUARDIAN_EVENT.place, BigInt(inner), BigInt(outer), Buffer.from(cgroup));
+
+/** Encodes SEEN for processes that are alive. */
+function encodeSeen(pids: readonly number[]): Buffer {
+  const entries = pids.map((pid) => {
+    const entry = Buffer.alloc(16);
+    entry.writeUInt32LE(pid, 0);
+    entry.writeBigUInt64LE(BigInt(readProcess(pid)?.born ?? 0), 8);
+    return entry;
+  });
+  return encodeFrame(GUARDIAN_EVENT.seen, 0n, 0n, Buffer.concat(entries));
+}
+
+const inTime = (ms = 20_000) => ({ termAt: clock.now() + ms, killAt: clock.now() + ms + 1000 });
+
+async function prepare(agent: TestAgent, command: [string, ...string[]], spec: Partial<CommandSpec> = {}) {
+  const { launcher, call } = await agent.call();
+  const [file, ...args] = command;
+  const it = await createLaunchedCommandHost(call, clock).prepare({ file, args, env: {}, ...spec });
+  return { launcher, call, it };
+}
+
+/** Starts a command under real guardians, which a fake launcher forks. */
+async function startGuarded(command: [string, ...string[]]) {
+  const agent = await startAgent();
+  const mark = createMark();
+  const { launcher, call, it } = await prepare(agent, command);
+  it.arm(inTime());
+  const starting = it.start({ SIGNALBOX_RUN: mark });
+  await launcher.startGuardians({ TEST_MARK: mark });
+  return { mark, launcher, call, it, pid: await starting };
+}
+
+/** Orders a command whose guardians are frames that a test sends. */
+async function startScripted(options: Partial<CommandSpec> = {}) {
+  const agent = await startAgent();
+  const { launcher, call, it } = await prepare(agent, ["job", "word"], options);
+  const starting = it.start({ A: "1" });
+  starting.catch(() => {});
+  it.arm(inTime());
+  await launcher.receive(AGENT_REQUEST.guard);
+  return { agent, launcher, call, it, starting };
+}
+
+/** A process that is no business of any call. */
+function startVictim(before: string[] = [], program = "sleep"): { child: ChildProcess; pid: number } {
+  const [file = "", ...args] = [...before, program, "1000"];
+  const child = spawn(file, args, { stdio: "ignore", detached: true });
+  onTestFinished(() => {
+    child.kill("SIGKILL");
+  });
+  return { child, pid: child.pid ?? 0 };
+}
+
+describe("under real guardians", () => {
+  test("a command runs with its words and additions, and its exit code ends the launcher", async () => {
+    const output = createOutput();
+    const { launcher, call, it } = await startGuarded([
+      ...["sh", "-c", `echo "$0 $1 $SIGNALBOX_RUN" > ${output.path}; exit 7`, "a b", "ä"],
+    ] as [string, ...string[]]);
+    expect(await it.exited).toMatchObject({ code: 7, terminated: false });
+    await it.release();
+    await it.gone;
+    expect(output.lines()[0]).toMatch(/^a b ä [0-9a-f-]+$/);
+    call.end(7);
+    expect((await launcher.receive(AGENT_REQUEST.end)).a).toBe(7n);
+    await launcher.waitForClose();
+  });
+
+  test("a signal is passed on, and a deadline is kept", async () => {
+    const { it } = await startGuarded(["sleep", "30"]);
+    it.signal("SIGUSR1");
+    expect(await it.exited).toMatchObject({ signal: 10, terminated: false });
+    const second = await startGuarded(["sleep", "30"]);
+    second.it.arm({ termAt: clock.now(), killAt: clock.now() + 1000 });
+    expect(await second.it.exited).toMatchObject({ signal: 15, terminated: true });
+  });
+
+  test("stopped guardians are woken", async () => {
+    const { mark, it } = await startGuarded(["sleep", "30"]);
+    const { outer, inner } = findGuardians(mark);
+    killProcess(outer.pid, "SIGSTOP");
+    killProcess(inner.pid, "SIGSTOP");
+    await waitUntil("the stop", () => readProcess(inner.pid)?.isStopped);
+    it.terminate(clock.now() + 1000);
+    expect(await it.exited).toMatchObject({ signal: 15, terminated: true });
+    killProcess(outer.pid, "SIGCONT");
+  });
+
+  test("both guardians killed at once: all dead, by the agent's hand", async () => {
+    const { mark, it } = await startGuarded(["sh", "-c", "setsid sleep 1000 & sleep 1000"]);
+    await waitUntil("both sleepers", () => listRemains(mark).filter((name) => name === "sleep").length === 2);
+    const { outer, inner } = findGuardians(mark);
+    killProcess(outer.pid, "SIGSTOP"); // so that neither has time to act for the other
+    killProcess(inner.pid, "SIGSTOP");
+    killProcess(inner.pid, "SIGKILL");
+    killProcess(outer.pid, "SIGKILL");
+    await it.gone;
+    expect(listRemains(mark)).toEqual([]);
+    expect(await it.exited).toMatchObject({ signal: 9, terminated: true });
+  });
+
+  test("a program that does not exist", async () => {
+    await expect(startGuarded(["/no/such/program"])).rejects.toMatchObject({ exitCode: EXIT.notFound });
+  });
+});
+
+describe("requests", () => {
+  test("nothing is ordered before the first deadline, and a call that is released has no guardians", async () => {
+    const { launcher, call, it } = await prepare(await startAgent(), ["true"]);
+    await it.release();
+    call.end(75);
+    await launcher.waitForClose();
+    expect(launcher.frames.map(({ kind }) => kind)).toEqual([AGENT_REQUEST.end]);
+  });
+
+  test("wait for the HELLO; the deadlines go first", async () => {
+    const { launcher, it } = await startScripted({ removed: ["SECRET", "TOKEN"] });
+    it.signal("SIGUSR2");
+    launcher.send(HELLO);
+    await launcher.receive(GUARDIAN_REQUEST.signal);
+    const { arm, environment, words, start } = GUARDIAN_REQUEST;
+    expect(launcher.frames.map(({ kind }) => kind)).toEqual([arm, environment, words, start]);
+    const blocks = launcher.frames.map(({ block }) => block.toString());
+    expect(blocks).toEqual(["", "SECRET\0TOKEN\0", "job\0word\0", "A=1\0"]);
+    const ahead = Number(launcher.frames[0]?.a ?? 0n) / 1e6 - addon.readBootTime();
+    expect(ahead).toBeLessThanOrEqual(20_000);
+    expect(ahead).toBeGreaterThan(0);
+  });
+
+  test("a signal that the guardian has passed on is not sent again", async () => {
+    const { launcher, call, it } = await startScripted();
+    call.onSignal(({ name }) => it.signal(name));
+    launcher.send(HELLO, encodeFrame(LAUNCHER_EVENT.signalled, 1n, 1n));
+    launcher.send(encodeFrame(LAUNCHER_EVENT.signalled, 10n, 0n));
+    expect((await launcher.receive(GUARDIAN_REQUEST.signal)).a).toBe(10n);
+    launcher.send(encodeFrame(GUARDIAN_EVENT.gone)); // answered by RELEASE
+    await launcher.receive(GUARDIAN_REQUEST.release);
+    expect(launcher.frames.filter(({ kind }) => kind === GUARDIAN_REQUEST.signal)).toEqual([]);
+  });
+
+  test("a variable to remove needs a name; a word has no NUL", async () => {
+    const agent = await startAgent();
+    for (const removed of ["", "A=B", "A\0"])
+      await expect(prepare(agent, ["true"], { removed: [removed] })).rejects.toThrow(RangeError);
+    await expect(prepare(agent, ["a\0"])).rejects.toMatchObject({ exitCode: EXIT.notExecutable });
+  });
+});
+
+describe("the end", () => {
+  test("guardians that cannot guard there", async () => {
+    const { launcher, starting } = await startScripted();
+    launcher.send(encodeFrame(LAUNCHER_EVENT.guardiansEnded, 5n << 8n));
+    await expect(starting).rejects.toMatchObject({ exitCode: EXIT.config });
+  });
+
+  test("guardians of another version", async () => {
+    const { launcher, starting } = await startScripted();
+    launcher.send(encodeFrame(GUARDIAN_EVENT.hello, 1n, 2n));
+    await expect(starting).rejects.toMatchObject({ exitCode: EXIT.config });
+    await launcher.waitForClose();
+  });
+
+  test("a connection that ends before the start, or with it", async () => {
+    const { launcher, call, it } = await prepare(await startAgent(), ["true"]);
+    launcher.socket.destroy();
+    await call.closed;
+    it.arm(inTime());
+    await expect(it.start({})).rejects.toMatchObject({ exitCode: EXIT.lost });
+    await it.release();
+    const second = await startScripted();
+    second.launcher.socket.destroy();
+    await expect(second.starting).rejects.toMatchObject({ exitCode: EXIT.lost });
+  });
+
+  test("after GONE, the end of the connection is no loss", async () => {
+    const { launcher, it, starting } = await startScripted();
+    const exited = encodeFrame(GUARDIAN_EVENT.exited, 3n << 8n);
+    launcher.send(HELLO, encodeFrame(GUARDIAN_EVENT.started, 5n), exited, encodeFrame(GUARDIAN_EVENT.gone));
+    await it.gone;
+    launcher.socket.destroy();
+    expect(await starting).toBe(5);
+    expect(await it.exited).toMatchObject({ code: 3, terminated: false });
+    await it.release();
+  });
+});
+
+describe("a resumed call", () => {
+  async function resume(...events: Buffer[]): Promise<{ launcher: FakeLauncher; it: GuardedCommand }> {
+    const agent = await startAgent();
+    const launcher = agent.connect();
+    const options: CallOptions = { pid: process.ppid, state: 2n, note: "n", connectionNumber: 1n };
+    launcher.send(encodeCall(options), ...events);
+    const call = await waitUntil("a call", () => agent.calls[0]);
+    expect(call).toMatchObject({ state: "running", pid: process.ppid, peer: { pid: process.pid } });
+    const it = await createLaunchedCommandHost(call, clock, "run-1").prepare({
+      file: "x",
+      args: [],
+      env: {},
+    });
+    return { launcher, it };
+  }
+
+  test("has a command that runs, and gets deadlines", async () => {
+    const { launcher, it } = await resume(HELLO, encodePlace(startVictim().pid, 0));
+    it.arm(inTime());
+    await launcher.receive(GUARDIAN_REQUEST.arm);
+    launcher.send(encodeFrame(GUARDIAN_EVENT.exited, 0n, 1n));
+    expect(await it.exited).toMatchObject({ code: 0, leftovers: true });
+    launcher.send(encodeFrame(GUARDIAN_EVENT.gone));
+    await it.gone;
+    await launcher.receive(GUARDIAN_REQUEST.release);
+    expect(launcher.frames).toEqual([]); // no GUARD, no START
+  });
+
+  test("may report a command that has ended", async () => {
+    const { it } = await resume(
+      ...[HELLO, encodeFrame(GUARDIAN_EVENT.started, 5n)],
+      ...[encodeFrame(GUARDIAN_EVENT.exited, 9n, 2n), encodeFrame(GUARDIAN_EVENT.gone)],
+    );
+    expect(await it.exited).toMatchObject({ signal: 9, terminated: true });
+    await it.gone;
+  });
+
+  test("whose guardians and launcher die loses its command, also if it was never armed", async () => {
+    const victim = startVictim();
+    const { launcher, it } = await resume(HELLO, encodeSeen([victim.pid]));
+    const ended = once(victim.child, "exit");
+    launcher.socket.end();
+    expect(await ended).toEqual([null, "SIGKILL"]);
+    await it.gone;
+    expect(await it.exited).toMatchObject({ signal: 9, terminated: true });
+  });
+});
+
+describe.runIf(isRoot)("a hostile client of another user, and an agent of root", () => {
+  /** A process of another user that makes a call, then sends what it is told, and ends when it is told. */
+  async function callAsUser(uid: number) {
+    const agent = await startAgent();
+    const client = spawn(
+      "setpriv",
+      [`--reuid=${uid}`, "--clear-groups", process.execPath, "-e", CLIENT, agent.path],
+      { stdio: ["pipe", "inherit", "inherit"], env: { CALL: encodeCall().toString("hex") } },
+    );
+    onTestFinished(() => {
+      client.kill("SIGKILL");
+    });
+    const call = await waitUntil("the call", () => agent.calls[0]);
+    expect(call.peer.uid).toBe(uid);
+    return {
+      call,
+      client,
+      tell: (...frames: Buffer[]) => client.stdin.write(`${Buffer.concat(frames).toString("hex")}\n`),
+    };
+  }
+  const CLIENT = `
+    const call = Buffer.from(process.env.CALL, "hex");
+    call.writeUInt32LE(process.pid, 24);
+    const socket = require("net").connect(process.argv[1]).resume();
+    socket.write(call);
+    require("readline").createInterface({ input: process.stdin })
+      .on("line", (hex) => socket.write(Buffer.from(hex, "hex")));
+  `;
+
+  test("kills and wakes only processes of that user that can be its guardians", async () => {
+    const { call, client, tell } = await callAsUser(12_345);
+    const foreign = startVictim();
+    const own = startVictim(["setpriv", "--reuid=12345", "--clear-groups"]);
+    await waitUntil("the exec", () => readProcess(own.pid)?.name === "sleep");
+    call.guard();
+    for (const victim of [foreign, own]) {
+      const guardian = new LaunchedGuardian(call, clock, () => {});
+      tell(encodePlace(victim.pid, victim.pid));
+      await waitUntil("the place", () => guardian.pid === victim.pid);
+      guardian.setInnerPid(victim.pid);
+      killProcess(victim.pid, "SIGSTOP");
+      await waitUntil("the stop", () => readProcess(victim.pid)?.isStopped);
+      guardian.wake();
+      guardian.kill();
+      await guardian.ended;
+      expect(readProcess(victim.pid)).toMatchObject({ isStopped: true, isDead: false });
+    }
+    // Not the launcher itself either, which is not below the launcher.
+    for (const pid of [-1, 0, 1, 2 ** 40, process.pid, client.pid ?? 0]) {
+      const guardian = new LaunchedGuardian(call, clock, () => {});
+      guardian.setInnerPid(pid);
+      guardian.kill();
+      await guardian.ended;
+    }
+    expect(readProcess(client.pid ?? 0)).toMatchObject({ isDead: false });
+  });
+
+  test("kills only processes of that user when its guardians are lost", async () => {
+    const { call, client, tell } = await callAsUser(12_345);
+    const it = await createLaunchedCommandHost(call, clock).prepare({ file: "x", args: [], env: {} });
+    it.arm(inTime());
+    const run = createMark();
+    const starting = it.start({ SIGNALBOX_RUN: run });
+    const foreign = startVictim(["env", `SIGNALBOX_RUN=${run}`]);
+    const own = startVictim(["setpriv", "--reuid=12345", "--clear-groups"]);
+    await waitUntil("the exec", () => readProcess(own.pid)?.name === "sleep");
+    await waitUntil("the exec", () => readProcess(foreign.pid)?.name === "sleep");
+    const folder = `${createFolder()}/signalbox-1-2-3`;
+    mkdirSync(folder);
+    tell(
+      ...[HELLO, encodePlace(own.pid, foreign.pid, folder), encodeSeen([foreign.pid, own.pid, 1])],
+      encodeFrame(GUARDIAN_EVENT.started, 5n),
+    );
+    await starting;
+    const ended = once(own.child, "exit");
+    client.kill("SIGKILL");
+    expect(await ended).toEqual([null, "SIGKILL"]);
+    await it.gone;
+    expect(readProcess(foreign.pid)).toMatchObject({ isDead: false });
+    expect(readdirSync(folder)).toEqual([]);
+  });
+});
+
+describe("guardians that do not answer", () => {
+  test("are killed if they are below the launcher", async () => {
+    const { call } = await (await startAgent()).call();
+    const guardian = new LaunchedGuardian(call, clock, () => {});
+    guardian.begin();
+    const [below, other] = [startVictim(), startVictim()];
+    guardian.setInnerPid(below.pid);
+    const ended = once(below.child, "exit");
+    guardian.kill(); // this process is the launcher
+    expect(await ended).toEqual([null, "SIGKILL"]);
+    expect(await guardian.ended).toEqual({ code: undefined }); // although the launcher does not say so
+    expect(readProcess(other.pid)).toMatchObject({ isDead: false });
+  });
+
+  test("are found by their name when the launcher has ended", async () => {
+    const launcher = startVictim();
+    launcher.child.kill("SIGKILL");
+    await once(launcher.child, "exit");
+    const agent = await startAgent();
+    agent.connect().sendCall({ pid: launcher.pid, state: 2n });
+    const call = await waitUntil("a call", () => agent.calls[0]);
+    const folder = createFolder();
+    copyFileSync("/bin/sleep", `${folder}/sbxgd`);
+    const named = startVictim([], `${folder}/sbxgd`);
+    const other = startVictim();
+    for (const { pid } of [named, other]) {
+      await waitUntil("the exec", () => ["sleep", "sbxgd"].includes(readProcess(pid)?.name ?? ""));
+      const guardian = new LaunchedGuardian(call, clock, () => {});
+      guardian.setInnerPid(pid);
+      guardian.kill();
+      await guardian.ended;
+    }
+    await waitUntil("the kill", () => named.child.signalCode === "SIGKILL");
+    expect(readProcess(other.pid)).toMatchObject({ isDead: false });
+  });
+});

@@ -1,0 +1,281 @@
+// Covers src/process/agent-socket/call-connection.ts, src/process/agent-socket/call-request.ts,
+// src/process/agent-socket/incoming-call.ts, src/process/agent-socket/user-connections.ts
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import fc from "fast-check";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { AGENT_REQUEST, LAUNCHER_EVENT } from "../../../src/process/agent-socket/wire.ts";
+import { BLOCK_MAX, encodeFrame } from "../../../src/process/guarded-command/wire.ts";
+import { isRoot } from "../helpers.ts";
+import { addon, type CallOptions, encodeCall, encodeHead, joinTexts } from "./fake-launcher.ts";
+import { LIMITS, startAgent } from "./helpers.ts";
+
+const END = encodeFrame(LAUNCHER_EVENT.callEnd, 0n, 0n);
+
+describe("a call", () => {
+  test("has the words, the settings and the directory of its launcher", async () => {
+    const agent = await startAgent();
+    const { call } = await agent.call({
+      words: ["run", "--lock", "x", "--", "", "ä"],
+      settings: ["SIGNALBOX_TTL=10s", "EMPTY=", "HOME=/a=b", "HOME=/second"],
+      directory: "/var/tmp/ü",
+    });
+    expect(call).toMatchObject({
+      peer: { pid: process.pid, uid: process.getuid?.(), gid: process.getgid?.() },
+      pid: process.pid,
+      words: ["run", "--lock", "x", "--", "", "ä"],
+      settings: { SIGNALBOX_TTL: "10s", EMPTY: "", HOME: "/a=b" },
+      ...{ directory: "/var/tmp/ü", note: undefined, state: "new", connectionNumber: 0 },
+    });
+  });
+
+  test("that waits is resumed with its note", async () => {
+    const agent = await startAgent();
+    const { call } = await agent.call({ state: 1n, note: "call 7, attempt 2", connectionNumber: 3n });
+    expect(call).toMatchObject({ state: "waiting", note: "call 7, attempt 2", connectionNumber: 3 });
+  });
+
+  test("may come in any pieces", async () => {
+    const agent = await startAgent();
+    const launcher = agent.connect();
+    for (const byte of encodeCall({ words: ["run", "ä"] })) {
+      launcher.send(Buffer.from([byte]));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    const call = await waitUntil("a call", () => agent.calls[0]);
+    expect(call.words).toEqual(["run", "ä"]);
+  });
+
+  test("of a user who is not served is declined with the reason", async () => {
+    const agent = await startAgent({ isServed: ({ uid }) => `user ${uid} is not in agentAllow` });
+    const launcher = agent.connect();
+    launcher.sendCall();
+    expect(await launcher.receiveDecline()).toBe(`user ${process.getuid?.()} is not in agentAllow`);
+    expect(agent.calls).toEqual([]);
+  });
+
+  const BYTES = Buffer.from("a\xff", "latin1");
+  test.each<[string, CallOptions, RegExp]>([
+    ["another process id", { pid: 1 }, /another pid namespace/],
+    ["another boot clock", { bootTime: addon.readBootTime() + 60_000 }, /another time namespace/],
+    ["an earlier boot clock", { bootTime: addon.readBootTime() - 60_000 }, /another time namespace/],
+    ["another version", { version: 2n }, /version 2, not 1/],
+    ["an unknown state", { state: 3n }, /no state 3/],
+    ["a negative state", { state: -1n }, /no state -1/],
+    ["words that are not UTF-8", { words: ["run", BYTES] }, /words of the call are not valid UTF-8/],
+    ["settings that are not UTF-8", { settings: [BYTES] }, /settings of the call are not valid UTF-8/],
+    ["a directory that is not UTF-8", { directory: BYTES }, /directory of the call are not valid UTF-8/],
+    ["a note that is not UTF-8", { note: BYTES }, /note of the call are not valid UTF-8/],
+    ["a note that is too long", { note: "x".repeat(5000) }, /note is malformed/],
+    ["a setting without a name", { settings: ["=x"] }, /settings of the call are malformed/],
+    ["a setting without a value", { settings: ["X"] }, /settings of the call are malformed/],
+    ["the guardian's state from a launcher", { state: 2n }, /another pid namespace/],
+  ])("with %s is declined", async (_, options, reason) => {
+    const agent = await startAgent();
+    const launcher = agent.connect();
+    launcher.sendCall(options);
+    expect(await launcher.receiveDecline()).toMatch(reason);
+    expect(agent.calls).toEqual([]);
+  });
+
+  test.each<[string, Buffer[], RegExp]>([
+    ["no head", [END], /does not begin with its head/],
+    ["two heads", [encodeHead(), encodeHead()], /two heads/],
+    ["a head without a directory", [encodeFrame(LAUNCHER_EVENT.call, 0n, 1n, Buffer.alloc(8))], /malformed/],
+    ["an unknown frame", [encodeHead(), encodeFrame(99)], /no frame of kind 99/],
+    ["a frame that is too long", [encodeFrame(LAUNCHER_EVENT.call, 0n, 1n, Buffer.alloc(70_000))], /70000/],
+    ["half a word", [encodeHead(), encodeFrame(LAUNCHER_EVENT.words, 0n, 0n, Buffer.from("a")), END], /malf/],
+  ])("with %s is declined", async (_, frames, reason) => {
+    const agent = await startAgent();
+    const launcher = agent.connect();
+    launcher.send(...frames);
+    expect(await launcher.receiveDecline()).toMatch(reason);
+  });
+
+  test("can have 1 MiB of words, and not more", async () => {
+    const agent = await startAgent();
+    const piece = encodeFrame(LAUNCHER_EVENT.words, 0n, 0n, joinTexts(["x".repeat(BLOCK_MAX - 1)]));
+    const launcher = agent.connect();
+    launcher.send(encodeHead(), ...Array(16).fill(piece), END);
+    const call = await waitUntil("a call", () => agent.calls[0]);
+    expect(call.words.length).toBe(16);
+    const greedy = agent.connect();
+    greedy.send(encodeHead(), ...Array(16).fill(piece), encodeFrame(34, 0n, 0n, Buffer.from("\0")));
+    expect(await greedy.receiveDecline()).toMatch(/more than 1 MiB/);
+  });
+
+  test("random bytes and damaged calls end their own connection only", async () => {
+    const agent = await startAgent();
+    const damaged = fc.tuple(fc.nat(), fc.uint8Array({ minLength: 1, maxLength: 32 })).map(([at, bytes]) => {
+      const call = encodeCall({ words: ["run", "x"], settings: ["A=b"], note: "n" });
+      call.set(bytes.subarray(0, call.length - (at % call.length)), at % call.length);
+      return call;
+    });
+    const frames = fc
+      .array(fc.tuple(fc.integer({ min: 28, max: 42 }), fc.bigInt(-3n, 3n), fc.uint8Array()))
+      .map((all) => Buffer.concat(all.map(([kind, a, block]) => encodeFrame(kind, a, 1n, block))));
+    const anything = fc.oneof(
+      damaged,
+      frames,
+      frames.map((bytes) => Buffer.concat([encodeCall(), bytes])),
+      fc.uint8Array({ maxLength: 200 }),
+    );
+    await fc.assert(
+      fc.asyncProperty(anything, async (bytes) => {
+        const launcher = agent.connect();
+        launcher.socket.end(bytes);
+        await launcher.waitForClose();
+      }),
+    );
+    for (const call of agent.calls) call.destroy();
+    await expect(agent.call({ words: ["run", "last"] })).resolves.toBeDefined();
+    expect(agent.faults).toEqual([]);
+  });
+});
+
+describe("limits", () => {
+  test("a client that is silent, or never completes its call, is declined", async () => {
+    const agent = await startAgent({ limits: { ...LIMITS, callMs: 100 } });
+    const [silent, slow] = [agent.connect(), agent.connect()];
+    slow.send(encodeHead());
+    expect(await silent.receiveDecline()).toBe("the call was not complete after 0.1 s");
+    expect(await slow.receiveDecline()).toBe("the call was not complete after 0.1 s");
+  });
+
+  test("the connection of a client that sends endless data is closed, also when its pieces are small", async () => {
+    const agent = await startAgent();
+    for (const length of [BLOCK_MAX, 1, 0]) {
+      const launcher = agent.connect();
+      launcher.send(encodeHead());
+      const piece = encodeFrame(LAUNCHER_EVENT.words, 0n, 0n, Buffer.alloc(length));
+      const timer = setInterval(() => launcher.send(...Array(100).fill(piece)), 1);
+      onTestFinished(() => clearInterval(timer));
+      await launcher.waitForClose();
+      clearInterval(timer);
+    }
+    expect(agent.calls).toEqual([]);
+  });
+
+  test("a stampede: all calls of one user that come at once are served", async () => {
+    const agent = await startAgent();
+    const launchers = Array.from({ length: 400 }, () => agent.connect());
+    for (const launcher of launchers) launcher.sendCall();
+    await waitUntil("400 calls", () => agent.calls.length === 400);
+  });
+
+  test("of one user, 64 unfinished calls are read at the same time; the next ones wait in line", async () => {
+    const agent = await startAgent();
+    const unfinished = Array.from({ length: 64 }, () => agent.connect());
+    for (const launcher of unfinished) launcher.send(encodeHead());
+    await Promise.all(unfinished.map(({ socket }) => socket.connecting && once(socket, "connect")));
+    const next = agent.connect();
+    next.sendCall({ words: ["run", "next"] });
+    const ordinary = startClient(agent.path, { uid: 12_345 });
+    if (isRoot) await waitUntil("the call of another user", () => agent.calls.length === 1);
+    else await ordinary.exited;
+    expect(agent.calls.filter(({ words }) => words.includes("next"))).toEqual([]);
+    unfinished[0]?.socket.destroy();
+    await waitUntil("the call", () => agent.calls.some(({ words }) => words.includes("next")));
+  });
+
+  test("the calls of one user have a limit for their words together", async () => {
+    const user = { ...LIMITS.user, bytes: 100_000 };
+    const agent = await startAgent({ limits: { ...LIMITS, user } });
+    const words = ["x".repeat(60_000)];
+    const { call } = await agent.call({ words });
+    const second = agent.connect();
+    second.sendCall({ words });
+    expect(await second.receiveDecline()).toMatch(/too many words and settings/);
+    call.decline("enough");
+    await call.closed;
+    await agent.call({ words });
+  });
+
+  test("10,000 connections of one user at once: calls go on, and other users are served", async () => {
+    let [inTurn, most] = [0, 0];
+    const countConnection = () => {
+      if (inTurn === 0)
+        setImmediate(() => {
+          inTurn = 0;
+        });
+      inTurn += 1;
+      most = Math.max(most, inTurn);
+      return true as const;
+    };
+    const agent = await startAgent({ isServed: countConnection });
+    const { launcher, call } = await agent.call();
+    const flood = startClient(agent.path, { uid: isRoot ? 12_345 : undefined, connections: 10_000 });
+    const refused = await flood.refused;
+    call.writeOutput(1, "still here");
+    expect((await launcher.receive(AGENT_REQUEST.write)).block.toString()).toBe("still here");
+    if (isRoot) await agent.call({ words: ["run", "of another user"] });
+    expect(refused).toBeGreaterThan(5_000);
+    expect(most).toBeLessThan(100); // between connections, the event loop gets to timers and other sockets
+    flood.child.kill("SIGKILL");
+    await flood.exited;
+    await agent.call({ words: ["run", "afterwards"] });
+  });
+});
+
+/**
+ * Starts a process, as another user if it can, that makes a call, or many connections that send nothing.
+ * `refused`: how many of them were declined, when all others are connected
+ */
+function startClient(
+  path: string,
+  { uid, connections = 0 }: { uid?: number | undefined; connections?: number },
+): { child: ChildProcess; exited: Promise<unknown>; refused: Promise<number> } {
+  const script = connections > 0 ? FLOOD : CALL;
+  const become = uid === undefined || !isRoot ? [] : ["setpriv", `--reuid=${uid}`, "--groups=12001,12002"];
+  const [file = "", ...args] = [...become, process.execPath, "-e", script, path, String(connections)];
+  const child = spawn(file, args, {
+    stdio: ["ignore", "pipe", "inherit"],
+    env: { HEAD: encodeHead({ pid: 0 }).toString("hex") },
+  });
+  onTestFinished(() => {
+    child.kill("SIGKILL");
+  });
+  const exited = once(child, "exit");
+  const refused = new Promise<number>((resolve) => {
+    child.stdout.once("data", (text: Buffer) => resolve(Number(text.toString())));
+  });
+  return { child, exited, refused };
+}
+
+const CALL = `
+const head = Buffer.from(process.env.HEAD, "hex");
+head.writeUInt32LE(process.pid, 24);
+const end = Buffer.alloc(24);
+end.writeUInt32LE(36, 0);
+require("net").connect(process.argv[1]).write(Buffer.concat([head, end]));
+`;
+
+/** Connects as fast as it can. A full queue (EAGAIN) is tried again, so that each attempt reaches the agent. */
+const FLOOD = `
+const { connect } = require("net");
+let left = Number(process.argv[2]), done = 0, refused = 0;
+const total = left;
+function open() {
+  if (left === 0) return;
+  left -= 1;
+  const socket = connect(process.argv[1]);
+  const finish = () => { done += 1; if (done === total) console.log(refused); open(); };
+  let isConnected = false;
+  socket.once("connect", () => { isConnected = true; setTimeout(() => { if (!socket.destroyed) finish(); }, 300); });
+  socket.once("data", () => { refused += 1; socket.destroy(); });
+  socket.on("error", () => {});
+  socket.once("close", () => { if (!isConnected) { left += 1; open(); } else finish(); });
+}
+for (let i = 0; i < 5000; i++) open();
+setInterval(() => {}, 1000);
+`;
+
+test.runIf(isRoot)("the peer is the user who connected, with all groups", async () => {
+  const agent = await startAgent();
+  startClient(agent.path, { uid: 12_345 });
+  const call = await waitUntil("the call", () => agent.calls[0]);
+  expect(call.peer).toMatchObject({ uid: 12_345, gid: 0 });
+  expect(call.peer.groups.toSorted()).toEqual([12_001, 12_002]);
+  expect(call.pid).toBe(call.peer.pid);
+});

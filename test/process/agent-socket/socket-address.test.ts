@@ -1,0 +1,161 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  chmodSync,
+  chownSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer, type Server } from "node:net";
+import { dirname, join } from "node:path";
+import type { Readable } from "node:stream";
+import { expect, onTestFinished, test } from "vitest";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { ConfigError } from "../../../src/base/errors.ts";
+import type { LaunchedCall } from "../../../src/process/agent-socket/launched-call.ts";
+import { AgentListener } from "../../../src/process/agent-socket/listener.ts";
+import { type AgentAddress, takeInheritedSocket } from "../../../src/process/agent-socket/socket-address.ts";
+import { AGENT_REQUEST } from "../../../src/process/agent-socket/wire.ts";
+import { isRoot } from "../helpers.ts";
+import { addon, FakeLauncher } from "./fake-launcher.ts";
+import { createFolder } from "./helpers.ts";
+
+async function openListener(address: AgentAddress, calls: LaunchedCall[] = []): Promise<AgentListener> {
+  const listener = await AgentListener.open({
+    ...{ address, addon, isServed: () => true as const },
+    onCall: (call) => calls.push(call),
+    onFault: (error) => {
+      throw error;
+    },
+  });
+  onTestFinished(() => listener.close());
+  return listener;
+}
+
+async function expectCall(path: string, calls: LaunchedCall[]): Promise<void> {
+  const launcher = new FakeLauncher(path);
+  launcher.sendCall();
+  const call = await waitUntil("a call", () => calls[0]);
+  call.decline("enough");
+  await launcher.waitForClose();
+}
+
+/** Leaves the socket of a process that was killed. */
+async function leaveSocket(path: string): Promise<void> {
+  const script = `require("net").createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, 9))`;
+  await once(spawn(process.execPath, ["-e", script], { stdio: "inherit" }), "exit");
+  expect(lstatSync(path).isSocket()).toBe(true);
+}
+
+test("the directory is created for this user, and the socket is for everybody", async () => {
+  const path = join(createFolder(), "run/signalbox/agent.sock");
+  const before = process.umask(0o027);
+  onTestFinished(() => void process.umask(before));
+  await openListener({ path });
+  process.umask(before);
+  expect(statSync(dirname(path)).mode & 0o777).toBe(0o755);
+  expect(statSync(path).mode & 0o777).toBe(0o666);
+});
+
+test("the socket of an agent that has ended is replaced; nothing is left of it", async () => {
+  const path = join(createFolder(), "agent.sock");
+  const calls: LaunchedCall[] = [];
+  await leaveSocket(path);
+  await openListener({ path }, calls);
+  await expectCall(path, calls);
+  expect(readdirSync(dirname(path))).toEqual(["agent.sock"]);
+});
+
+test("a socket on which another agent listens stays", async () => {
+  const path = join(createFolder(), "agent.sock");
+  const calls: LaunchedCall[] = [];
+  await openListener({ path }, calls);
+  await expect(openListener({ path })).rejects.toThrow(/another agent listens on .*agent\.sock/);
+  await expectCall(path, calls);
+});
+
+test("a path that is not a socket stays", async () => {
+  const path = join(createFolder(), "agent.sock");
+  writeFileSync(path, "precious");
+  await expect(openListener({ path })).rejects.toThrow(/it is not a socket/);
+  expect(lstatSync(path).isFile()).toBe(true);
+});
+
+test.each([0o777, 0o775, 0o1777])(
+  "a directory of mode %o is refused: others can write to it",
+  async (mode) => {
+    const folder = join(createFolder(), "shared");
+    mkdirSync(folder);
+    chmodSync(folder, mode);
+    const opening = openListener({ path: join(folder, "agent.sock") });
+    await expect(opening).rejects.toThrow(ConfigError);
+    await expect(opening).rejects.toThrow(/other users can write to it/);
+    expect(readdirSync(folder)).toEqual([]);
+  },
+);
+
+test.runIf(isRoot)("the directory of another user is refused", async () => {
+  const folder = join(createFolder(), "foreign");
+  mkdirSync(folder, { mode: 0o755 });
+  chownSync(folder, 12_345, 12_345);
+  const opening = openListener({ path: join(folder, "agent.sock") });
+  await expect(opening).rejects.toThrow(/it belongs to user 12345/);
+});
+
+test("a directory that cannot be created is an error of the configuration", async () => {
+  const file = join(createFolder(), "file");
+  writeFileSync(file, "");
+  const opening = openListener({ path: join(file, "signalbox/agent.sock") });
+  await expect(opening).rejects.toThrow(/cannot create .*file\/signalbox/);
+});
+
+test("a listening socket can be inherited", async () => {
+  const path = join(createFolder(), "agent.sock");
+  const server: Server & { _handle?: { fd: number } } = createServer();
+  onTestFinished(() => void server.close());
+  await new Promise<void>((resolve) => server.listen(path, resolve));
+  const script = `
+    import { AgentListener } from "${import.meta.dirname}/../../../src/process/agent-socket/listener.ts";
+    import { takeInheritedSocket } from "${import.meta.dirname}/../../../src/process/agent-socket/socket-address.ts";
+    import { loadPeerAddon } from "${import.meta.dirname}/../../../src/process/agent-socket/peer.ts";
+    process.env.LISTEN_PID = String(process.pid);
+    const descriptor = takeInheritedSocket(process.env);
+    await AgentListener.open({
+      address: { descriptor }, addon: loadPeerAddon(), isServed: () => true, onFault: console.error,
+      onCall: (call) => call.end(process.env.LISTEN_FDS === undefined ? 42 : 1),
+    });
+    console.log("ready");
+  `;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", script], {
+    stdio: ["ignore", "pipe", "inherit", server._handle?.fd ?? -1],
+    env: { ...process.env, LISTEN_FDS: "1" },
+  });
+  onTestFinished(() => {
+    child.kill("SIGKILL");
+  });
+  await once(child.stdio[1] as Readable, "data");
+  linkSync(path, `${path}.kept`);
+  server.close(); // removes the path; the child still listens
+  const launcher = new FakeLauncher(`${path}.kept`);
+  launcher.sendCall();
+  expect((await launcher.receive(AGENT_REQUEST.end)).a).toBe(42n);
+});
+
+test.each<[NodeJS.ProcessEnv, number | undefined]>([
+  [{ LISTEN_PID: "7", LISTEN_FDS: "1", LISTEN_FDNAMES: "agent" }, 3],
+  [{ LISTEN_PID: "8", LISTEN_FDS: "1" }, undefined],
+  [{ LISTEN_FDS: "1" }, undefined],
+  [{}, undefined],
+])("the variables %o of systemd are for process 7 or not, and are removed", (env, descriptor) => {
+  const own = { ...env, HOME: "/" };
+  expect(takeInheritedSocket(own, 7)).toBe(descriptor);
+  expect(own).toEqual({ HOME: "/" });
+});
+
+test("several inherited sockets are refused", () => {
+  expect(() => takeInheritedSocket({ LISTEN_PID: "7", LISTEN_FDS: "2" }, 7)).toThrow(/LISTEN_FDS is "2"/);
+});
