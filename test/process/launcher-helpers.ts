@@ -48,10 +48,12 @@ export interface LaunchOptions {
   before?: string[];
   /** The name by which it is called. */
   name?: string;
+  /** For its standard input. */
+  input?: string;
 }
 
 /** Starts the launcher with a `node` that only tells how it was started. */
-export function launch(words: string[], { env = {}, cwd, before = [], name }: LaunchOptions = {}): Launched {
+export function launch(words: string[], { env = {}, cwd, before = [], name, input = "" }: LaunchOptions = {}): Launched {
   const mark = createMark();
   const [file = "", ...args] = [...before, LAUNCHER, ...words];
   const child = spawn(file, args, {
@@ -60,7 +62,7 @@ export function launch(words: string[], { env = {}, cwd, before = [], name }: La
     ...(cwd !== undefined && { cwd }),
     ...(name !== undefined && { argv0: name }),
   });
-  child.stdin?.on("error", () => {}).end();
+  child.stdin?.on("error", () => {}).end(input);
   const read = (stream: NodeJS.ReadableStream | null) => {
     const chunks: Buffer[] = [];
     stream?.on("data", (chunk: Buffer) => chunks.push(chunk));
