@@ -18,7 +18,11 @@ export const ARCHITECTURES = Object.keys(CROSS_COMPILERS) as Architecture[];
  * Names of the programs in `dist/native/ARCH/`, and the programs whose sources they share. The sources of a program are in
  * `src/process/NAME/`; its `main.c` is not shared.
  */
-const SHARED_SOURCES: Record<string, readonly string[]> = { guardian: [], launcher: ["guardian"], notify: [] };
+const SHARED_SOURCES: Record<string, readonly string[]> = {
+  guardian: [],
+  launcher: ["guardian"],
+  notify: [],
+};
 export const NATIVE_PROGRAMS = Object.keys(SHARED_SOURCES);
 const FLAGS = ["-O2", "-Wall", "-Wextra", "-Werror", "-std=gnu11", "-s"];
 

@@ -6,7 +6,14 @@ import { FROM_LAUNCHER, TO_LAUNCHER } from "../../fixtures/process/fake-agent.ts
 import { killProcess } from "../../fixtures/process/marked-processes.ts";
 import { waitUntil } from "../../fixtures/wait-until.ts";
 import { GUARDIAN_EVENT, GUARDIAN_REQUEST } from "../../src/process/guarded-command/wire.ts";
-import { canHideCgroups, createOutput, getFixturePath, listRemains, NO_CGROUPS, waitUntilDead } from "./helpers.ts";
+import {
+  canHideCgroups,
+  createOutput,
+  getFixturePath,
+  listRemains,
+  NO_CGROUPS,
+  waitUntilDead,
+} from "./helpers.ts";
 import { readBootTime, sendDeadlines, serveEnd, startServed } from "./launcher-helpers.ts";
 
 const BROOD = [getFixturePath("brood.sh")];
@@ -94,12 +101,19 @@ test("both guardians killed while the agent is away: all dead, exit code 125", a
   for (const pid of [inner, outer]) killProcess(pid, "SIGSTOP");
   agent.stop();
   for (const pid of [inner, outer]) killProcess(pid, "SIGKILL");
-  expect(await run.ended).toMatchObject({ code: 125, err: expect.stringContaining("freed when its session expires") });
+  expect(await run.ended).toMatchObject({
+    code: 125,
+    err: expect.stringContaining("freed when its session expires"),
+  });
   expect(listRemains(run.mark)).toEqual([]);
 });
 
 test("stopped guardians are woken by the launcher, and keep their deadline", async () => {
-  const { run, connection, inner, outer, boot } = await startServed(["sh", "-c", "trap '' TERM; sleep 30; sleep 30"]);
+  const { run, connection, inner, outer, boot } = await startServed([
+    "sh",
+    "-c",
+    "trap '' TERM; sleep 30; sleep 30",
+  ]);
   killProcess(outer, "SIGSTOP");
   killProcess(inner, "SIGSTOP");
   sendDeadlines(connection, boot, { termIn: 0, killIn: 1 });
@@ -109,7 +123,11 @@ test("stopped guardians are woken by the launcher, and keep their deadline", asy
 
 test("all stopped past the deadline: a later deadline that waits in the socket does not save the command", async () => {
   const out = createOutput();
-  const command = ["sh", "-c", `trap '' TERM; while :; do read up idle </proc/uptime; echo $up >>${out.path}; sleep 0.01; done`];
+  const command = [
+    "sh",
+    "-c",
+    `trap '' TERM; while :; do read up idle </proc/uptime; echo $up >>${out.path}; sleep 0.01; done`,
+  ];
   const { run, connection, inner, outer, boot } = await startServed(command);
   await waitUntil("its first line", () => out.lines().length > 0);
   const killAt = Number(readBootTime() - boot) / 1e6 + 300;
@@ -125,7 +143,11 @@ test("all stopped past the deadline: a later deadline that waits in the socket d
 });
 
 test("TERM before KILL at the deadlines, and the agent hears of it", async () => {
-  const { run, connection, boot } = await startServed(["sh", "-c", "trap 'exit 9' TERM; while :; do sleep 0.01; done"]);
+  const { run, connection, boot } = await startServed([
+    "sh",
+    "-c",
+    "trap 'exit 9' TERM; while :; do sleep 0.01; done",
+  ]);
   sendDeadlines(connection, boot, { termIn: 0, killIn: 20_000 });
   expect(await serveEnd(connection, 125)).toMatchObject({ status: 9 << 8, bits: 2 });
   expect(await run.ended).toMatchObject({ code: 125 });

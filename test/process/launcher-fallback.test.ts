@@ -98,7 +98,9 @@ test.runIf(isRoot)("a process of another user that listens behind a trusted name
   chownSync(folder, 0, 0);
   chownSync(agent.path, 0, 0);
   expect(await launchRun(agent).ended).toMatchObject({ out: formatFallback(FOREIGN) });
-  expect(agent.connections === 0 || (await agent.accept()).frames.length === 0, "nothing was sent").toBe(true);
+  expect(agent.connections === 0 || (await agent.accept()).frames.length === 0, "nothing was sent").toBe(
+    true,
+  );
 });
 
 test.runIf(isRoot)("an ordinary user trusts the agent of root, but no other user's", async () => {
@@ -128,7 +130,11 @@ test("an agent that declines, and says why", async () => {
   expect(auto).toMatchObject({ code: 0, out: formatFallback("other endpoints") });
   const env = { SIGNALBOX_AGENT: "always" };
   const [always] = await Promise.all([launchRun(agent, ["true"], { env }).ended, decline()]);
-  expect(always).toMatchObject({ code: 69, out: "", err: expect.stringContaining("other endpoints; start one") });
+  expect(always).toMatchObject({
+    code: 69,
+    out: "",
+    err: expect.stringContaining("other endpoints; start one"),
+  });
 });
 
 test("an agent that never answers, and one that does not even read", async () => {
@@ -194,7 +200,17 @@ test.each([
 test("the option wins over the variable, an empty variable is none, and words of the command are no options", async () => {
   const agent = await startAgent();
   const env = { SIGNALBOX_AGENT: "never", SIGNALBOX_AGENT_SOCKET: "/no/such/agent.sock" };
-  const words = ["run", "--agent=auto", "--agent-socket", agent.path, "--lock", "x", "--", "job", "--dry-run"];
+  const words = [
+    "run",
+    "--agent=auto",
+    "--agent-socket",
+    agent.path,
+    "--lock",
+    "x",
+    "--",
+    "job",
+    "--dry-run",
+  ];
   launch(words, { env });
   const { words: received } = await (await agent.accept()).waitForCall();
   expect(received).toEqual(words);

@@ -3,9 +3,24 @@ import { readlinkSync } from "node:fs";
 import { expect, test } from "vitest";
 import { FROM_LAUNCHER, STAGE, TO_LAUNCHER } from "../../fixtures/process/fake-agent.ts";
 import { listMarkedProcesses } from "../../fixtures/process/marked-processes.ts";
-import { encodeFrame, encodeWords, GUARDIAN_EVENT, GUARDIAN_REQUEST } from "../../src/process/guarded-command/wire.ts";
-import { createFolder, LAUNCHER, type LaunchOptions, launch, launchRun, serveEnd, serveStart, startAgent, startServed } from "./launcher-helpers.ts";
+import {
+  encodeFrame,
+  encodeWords,
+  GUARDIAN_EVENT,
+  GUARDIAN_REQUEST,
+} from "../../src/process/guarded-command/wire.ts";
 import { listCommandLines, listRemains } from "./helpers.ts";
+import {
+  createFolder,
+  LAUNCHER,
+  type LaunchOptions,
+  launch,
+  launchRun,
+  serveEnd,
+  serveStart,
+  startAgent,
+  startServed,
+} from "./launcher-helpers.ts";
 
 /** Runs a command to its end. */
 async function runServed(command: string[], options: LaunchOptions = {}, additions = {}) {
@@ -34,7 +49,13 @@ test.each([
 test("the call names the process, its folder, all words, and only settings", async () => {
   const agent = await startAgent();
   const cwd = createFolder();
-  const env = { SIGNALBOX_TTL: "3s", ETCDCTL_ENDPOINTS: "e:1", SECRET: "no", HOMELESS: "no", SIGNALBOX_CALL: "no" };
+  const env = {
+    SIGNALBOX_TTL: "3s",
+    ETCDCTL_ENDPOINTS: "e:1",
+    SECRET: "no",
+    HOMELESS: "no",
+    SIGNALBOX_CALL: "no",
+  };
   const run = launchRun(agent, ["job", "", "a b", "é"], { cwd, env });
   const call = await (await agent.accept()).waitForCall();
   expect(call).toMatchObject({
@@ -45,12 +66,16 @@ test("the call names the process, its folder, all words, and only settings", asy
   expect(call.settings).toEqual(
     expect.arrayContaining(["SIGNALBOX_TTL=3s", "ETCDCTL_ENDPOINTS=e:1", `HOME=${process.env.HOME}`]),
   );
-  const allowed = /^(SIGNALBOX_|ETCDCTL_|CRONLOCK_)|^(HOME|XDG_CONFIG_HOME|XDG_RUNTIME_DIR|LOGNAME|USER|TZ|SHELL)=/;
-  expect(call.settings.filter((entry) => !allowed.test(entry) || entry.startsWith("SIGNALBOX_CALL="))).toEqual([]);
+  const allowed =
+    /^(SIGNALBOX_|ETCDCTL_|CRONLOCK_)|^(HOME|XDG_CONFIG_HOME|XDG_RUNTIME_DIR|LOGNAME|USER|TZ|SHELL)=/;
+  expect(
+    call.settings.filter((entry) => !allowed.test(entry) || entry.startsWith("SIGNALBOX_CALL=")),
+  ).toEqual([]);
 });
 
 test("folder, umask, limits, priority, groups, oom score and cgroup of the caller arrive at the command", async () => {
-  const script = "pwd; umask; ulimit -a; nice; id; cat /proc/self/oom_score_adj; grep -v 0:: /proc/self/cgroup";
+  const script =
+    "pwd; umask; ulimit -a; nice; id; cat /proc/self/oom_score_adj; grep -v 0:: /proc/self/cgroup";
   const before = ["sh", "-c", 'umask 027; ulimit -n 77; ulimit -c 0; exec nice -n 3 "$@"', "sh"];
   const cwd = createFolder();
   const direct = await launch([], { cwd, before: [...before, "sh", "-c", script] }).ended;
@@ -66,14 +91,20 @@ test.each(["cat", "cat >&2"])("input and output are those of the caller: `%s`", 
 
 test("the environment: inherited, extended, replaced, and variables removed", async () => {
   const env = { KEPT: "1", REPLACED: "old", REMOVED: "x", SIGNALBOX_PASSWORD: "secret" };
-  const additions = { environment: "REPLACED=new\0REMOVED\0SIGNALBOX_PASSWORD\0", extra: "SIGNALBOX_TOKEN=7\0" };
+  const additions = {
+    environment: "REPLACED=new\0REMOVED\0SIGNALBOX_PASSWORD\0",
+    extra: "SIGNALBOX_TOKEN=7\0",
+  };
   const script = 'echo "$KEPT $REPLACED ${REMOVED-none} ${SIGNALBOX_PASSWORD-none} $SIGNALBOX_TOKEN"';
   expect((await runScript(script, { env }, additions)).out).toBe("1 new none none 7\n");
 });
 
 test("the command has no descriptor but 0, 1 and 2, default signals, and a group and a session of its own", async () => {
-  const script = "ls /proc/self/fd; head -c 2000 /proc/self/status | grep Sig[BIC]; read a b c parent group session rest </proc/$$/stat; echo $$ $group";
-  const { out } = await runScript(`exec 2>&1; ${script}`, { before: ["sh", "-c", 'exec 7</dev/null; exec "$@"', "sh"] });
+  const script =
+    "ls /proc/self/fd; head -c 2000 /proc/self/status | grep Sig[BIC]; read a b c parent group session rest </proc/$$/stat; echo $$ $group";
+  const { out } = await runScript(`exec 2>&1; ${script}`, {
+    before: ["sh", "-c", 'exec 7</dev/null; exec "$@"', "sh"],
+  });
   const lines = out.trim().split("\n");
   expect(lines.slice(0, 4)).toEqual(["0", "1", "2", "3"]); // 3 is the folder that ls reads
   expect(lines.slice(4, 7).join("\n")).toMatch(/^SigBlk:\t0+\nSigIgn:\t0+\nSigCgt:\t0+$/);
@@ -122,7 +153,11 @@ test("all frames of a start at once, with GUARD in their middle", async () => {
   const { boot } = await connection.waitForCall();
   const deadlines = encodeFrame(GUARDIAN_REQUEST.arm, boot + 20_000_000_000n, boot + 21_000_000_000n);
   const start = [deadlines, ...encodeWords(["sh", "-c", "exit 5"]), encodeFrame(GUARDIAN_REQUEST.start)];
-  const head = [encodeFrame(TO_LAUNCHER.accepted, 1n), encodeFrame(TO_LAUNCHER.later, 1n), encodeFrame(TO_LAUNCHER.guard)];
+  const head = [
+    encodeFrame(TO_LAUNCHER.accepted, 1n),
+    encodeFrame(TO_LAUNCHER.later, 1n),
+    encodeFrame(TO_LAUNCHER.guard),
+  ];
   connection.sendBytes(Buffer.concat([...head, ...start]));
   await serveEnd(connection);
   expect(await run.ended).toMatchObject({ code: 5 });
