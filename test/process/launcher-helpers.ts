@@ -3,7 +3,12 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { onTestFinished } from "vitest";
-import { type AgentConnection, FakeAgent, FROM_LAUNCHER, TO_LAUNCHER } from "../../fixtures/process/fake-agent.ts";
+import {
+  type AgentConnection,
+  FakeAgent,
+  FROM_LAUNCHER,
+  TO_LAUNCHER,
+} from "../../fixtures/process/fake-agent.ts";
 import { encodeWords, GUARDIAN_EVENT, GUARDIAN_REQUEST } from "../../src/process/guarded-command/wire.ts";
 import { createMark } from "./helpers.ts";
 
@@ -48,10 +53,15 @@ export interface LaunchOptions {
   before?: string[];
   /** The name by which it is called. */
   name?: string;
+  /** For its standard input. */
+  input?: string;
 }
 
 /** Starts the launcher with a `node` that only tells how it was started. */
-export function launch(words: string[], { env = {}, cwd, before = [], name }: LaunchOptions = {}): Launched {
+export function launch(
+  words: string[],
+  { env = {}, cwd, before = [], name, input = "" }: LaunchOptions = {},
+): Launched {
   const mark = createMark();
   const [file = "", ...args] = [...before, LAUNCHER, ...words];
   const child = spawn(file, args, {
@@ -60,7 +70,7 @@ export function launch(words: string[], { env = {}, cwd, before = [], name }: La
     ...(cwd !== undefined && { cwd }),
     ...(name !== undefined && { argv0: name }),
   });
-  child.stdin?.on("error", () => {}).end();
+  child.stdin?.on("error", () => {}).end(input);
   const read = (stream: NodeJS.ReadableStream | null) => {
     const chunks: Buffer[] = [];
     stream?.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -81,7 +91,11 @@ export async function startAgent(path?: string): Promise<FakeAgent> {
 }
 
 /** Starts a run that this agent is to serve. */
-export function launchRun(agent: FakeAgent, words: string[] = ["true"], options: LaunchOptions = {}): Launched {
+export function launchRun(
+  agent: FakeAgent,
+  words: string[] = ["true"],
+  options: LaunchOptions = {},
+): Launched {
   const env = { SIGNALBOX_AGENT_SOCKET: agent.path, ...options.env };
   return launch(["run", "--lock", "x", "--", ...words], { ...options, env });
 }
@@ -116,7 +130,11 @@ export async function serveStart(
 }
 
 /** Arms deadlines that are counted from an instant of the boot clock, ms. */
-export function sendDeadlines(connection: AgentConnection, boot: bigint, { termIn, killIn }: Deadlines): void {
+export function sendDeadlines(
+  connection: AgentConnection,
+  boot: bigint,
+  { termIn, killIn }: Deadlines,
+): void {
   const at = (ms: number) => boot + BigInt(Math.round(ms * 1e6));
   connection.send(GUARDIAN_REQUEST.arm, at(termIn), at(killIn));
 }
@@ -128,7 +146,10 @@ export async function serveEnd(connection: AgentConnection, code?: number) {
   connection.send(GUARDIAN_REQUEST.release);
   const guardians = await connection.waitFor(FROM_LAUNCHER.guardiansEnded);
   const status = Number(exited.a);
-  connection.send(TO_LAUNCHER.end, BigInt(code ?? ((status & 0x7f) === 0 ? status >> 8 : 128 + (status & 0x7f))));
+  connection.send(
+    TO_LAUNCHER.end,
+    BigInt(code ?? ((status & 0x7f) === 0 ? status >> 8 : 128 + (status & 0x7f))),
+  );
   return { status, bits: Number(exited.b), guardians: Number(guardians.a) };
 }
 

@@ -36,9 +36,10 @@ static int read_own_path(char *own, size_t size) {
 }
 
 static int contains_self(int dir) {
+  const int own = getpid();
   int pid, found = 0, fd = openat(dir, "cgroup.procs", O_RDONLY | O_CLOEXEC);
   FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
-  while (file && !found && fscanf(file, "%d", &pid) == 1) found = pid == getpid();
+  while (file && !found && fscanf(file, "%d", &pid) == 1) found = pid == own;
   if (file) fclose(file);
   return found;
 }

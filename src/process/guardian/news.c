@@ -21,6 +21,7 @@ void send_hello(void) {
   if (connection_has_agent()) place.b = getppid();
   send_event(connection_socket(), HELLO, now(), WIRE_VERSION); /* first, so that a runner of any version understands it */
   send_event_block(connection_socket(), place, path);
+  control_send(place, path);
 }
 
 void send_news(uint32_t kind, int64_t a, int64_t b) {

@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-/* Sends HELLO and PLACE. */
+/* Sends HELLO and PLACE. PLACE goes to the launcher too. */
 void send_hello(void);
 
 /* Sends an event of the command, and keeps it for another connection. EXITED goes to the launcher too. */

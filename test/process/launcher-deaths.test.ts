@@ -1,0 +1,154 @@
+/** Launchers and guardians that are killed, stopped or late while their command runs. */
+import { spawnSync } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { expect, test } from "vitest";
+import { FROM_LAUNCHER, TO_LAUNCHER } from "../../fixtures/process/fake-agent.ts";
+import { killProcess } from "../../fixtures/process/marked-processes.ts";
+import { waitUntil } from "../../fixtures/wait-until.ts";
+import { GUARDIAN_EVENT, GUARDIAN_REQUEST } from "../../src/process/guarded-command/wire.ts";
+import {
+  canHideCgroups,
+  createOutput,
+  getFixturePath,
+  listRemains,
+  NO_CGROUPS,
+  waitUntilDead,
+} from "./helpers.ts";
+import { readBootTime, sendDeadlines, serveEnd, startServed } from "./launcher-helpers.ts";
+
+const BROOD = [getFixturePath("brood.sh")];
+const WAYS = [
+  { name: "where cgroups may be made", before: [] as string[] },
+  ...(canHideCgroups ? [{ name: "where there are none", before: NO_CGROUPS }] : []),
+];
+
+/** A brood that is complete, see `startBrood`. */
+async function startServedBrood(before: string[] = []) {
+  const served = await startServed(BROOD, undefined, { before });
+  const isComplete = () => listRemains(served.run.mark).filter((name) => name === "sleep").length === 8;
+  await waitUntil("a brood", isComplete);
+  return served;
+}
+
+const listCommand = (mark: string) => listRemains(mark).filter((name) => name !== "launcher");
+
+for (const { name, before } of WAYS) {
+  test(`the launcher killed, ${name}: all dead, and the agent is told`, async () => {
+    const { run, connection } = await startServedBrood(before);
+    killProcess(run.pid, "SIGKILL");
+    expect(await connection.waitFor(GUARDIAN_EVENT.exited)).toMatchObject({ a: 9n, b: expect.anything() });
+    await connection.waitFor(GUARDIAN_EVENT.gone);
+    expect(listRemains(run.mark)).toEqual([]);
+    connection.send(GUARDIAN_REQUEST.release);
+    await connection.ended;
+    await waitUntilDead(run.mark, 5_000);
+  });
+
+  test(`the outer guardian killed, ${name}: all dead, and the agent is told`, async () => {
+    const { run, connection, outer } = await startServedBrood(before);
+    killProcess(outer, "SIGKILL");
+    const end = await serveEnd(connection, 125);
+    expect(end).toMatchObject({ status: 9, guardians: 9 });
+    expect(end.bits & 2).toBe(2);
+    expect(await run.ended).toMatchObject({ code: 125 });
+    expect(listCommand(run.mark)).toEqual([]);
+  });
+
+  test(`the inner guardian killed, ${name}: all dead, and the agent is told`, async () => {
+    const { run, connection, inner } = await startServedBrood(before);
+    killProcess(inner, "SIGKILL");
+    const ended = await connection.waitFor(FROM_LAUNCHER.guardiansEnded);
+    expect(Number(ended.a)).toBe(4 << 8);
+    expect(listCommand(run.mark)).toEqual([]);
+    connection.send(TO_LAUNCHER.end, 125n);
+    expect(await run.ended).toMatchObject({ code: 125, err: "" });
+  });
+
+  test(`both guardians killed at once, ${name}: all dead by the launcher's hand, and the agent is told`, async () => {
+    const { run, connection, inner, outer } = await startServedBrood(before);
+    for (const pid of [inner, outer]) killProcess(pid, "SIGSTOP");
+    for (const pid of [inner, outer]) killProcess(pid, "SIGKILL");
+    const ended = await connection.waitFor(FROM_LAUNCHER.guardiansEnded);
+    expect(Number(ended.a)).toBe(9);
+    expect(listCommand(run.mark)).toEqual([]);
+    connection.send(TO_LAUNCHER.end, 125n);
+    expect(await run.ended).toMatchObject({ code: 125, err: "" });
+  });
+}
+
+test("pkill -f with a word of the job: only the launcher is found, and the command dies", async () => {
+  const word = `job-${randomUUID()}`;
+  const { run, connection } = await startServed(["sh", "-c", "sleep 30; :", word]);
+  const { status } = spawnSync("pkill", ["-KILL", "-f", "-o", word]); // the oldest: the launcher, not this command itself
+  expect(status).toBe(0);
+  await connection.waitFor(GUARDIAN_EVENT.gone);
+  connection.send(GUARDIAN_REQUEST.release);
+  expect(await run.ended).toMatchObject({ code: null, signal: "SIGKILL" });
+  await waitUntilDead(run.mark, 5_000);
+});
+
+test("both guardians and the launcher killed: the first process dies, and the connection ends", async () => {
+  const { run, connection, inner, outer, first } = await startServed(["sleep", "30"]);
+  for (const pid of [run.pid, inner, outer]) killProcess(pid, "SIGSTOP");
+  for (const pid of [run.pid, inner, outer]) killProcess(pid, "SIGKILL");
+  await connection.ended;
+  await waitUntilDead(run.mark, 5_000);
+  expect(first).toBeGreaterThan(0);
+});
+
+test("both guardians killed while the agent is away: all dead, exit code 125", async () => {
+  const { agent, run, inner, outer } = await startServedBrood();
+  for (const pid of [inner, outer]) killProcess(pid, "SIGSTOP");
+  agent.stop();
+  for (const pid of [inner, outer]) killProcess(pid, "SIGKILL");
+  expect(await run.ended).toMatchObject({
+    code: 125,
+    err: expect.stringContaining("freed when its session expires"),
+  });
+  expect(listRemains(run.mark)).toEqual([]);
+});
+
+test("stopped guardians are woken by the launcher, and keep their deadline", async () => {
+  const { run, connection, inner, outer, boot } = await startServed([
+    "sh",
+    "-c",
+    "trap '' TERM; sleep 30; sleep 30",
+  ]);
+  killProcess(outer, "SIGSTOP");
+  killProcess(inner, "SIGSTOP");
+  sendDeadlines(connection, boot, { termIn: 0, killIn: 1 });
+  expect((await serveEnd(connection, 125)).bits & 2).toBe(2);
+  expect(await run.ended).toMatchObject({ code: 125 });
+});
+
+test("all stopped past the deadline: a later deadline that waits in the socket does not save the command", async () => {
+  const out = createOutput();
+  const command = [
+    "sh",
+    "-c",
+    `trap '' TERM; while :; do read up idle </proc/uptime; echo $up >>${out.path}; sleep 0.01; done`,
+  ];
+  const { run, connection, inner, outer, boot } = await startServed(command);
+  await waitUntil("its first line", () => out.lines().length > 0);
+  const killAt = Number(readBootTime() - boot) / 1e6 + 300;
+  sendDeadlines(connection, boot, { termIn: killAt, killIn: killAt });
+  connection.send(GUARDIAN_REQUEST.ping);
+  await connection.waitFor(GUARDIAN_EVENT.pong); // it has read the deadlines
+  for (const pid of [run.pid, outer, inner]) killProcess(pid, "SIGSTOP");
+  await waitUntil("the deadline", () => Number(readBootTime() - boot) / 1e6 > killAt + 100);
+  sendDeadlines(connection, boot, { termIn: killAt + 20_000, killIn: killAt + 20_000 });
+  for (const pid of [inner, outer, run.pid]) killProcess(pid, "SIGCONT");
+  expect(await serveEnd(connection, 125)).toMatchObject({ status: 9 });
+  expect(await run.ended).toMatchObject({ code: 125 });
+});
+
+test("TERM before KILL at the deadlines, and the agent hears of it", async () => {
+  const { run, connection, boot } = await startServed([
+    "sh",
+    "-c",
+    "trap 'exit 9' TERM; while :; do sleep 0.01; done",
+  ]);
+  sendDeadlines(connection, boot, { termIn: 0, killIn: 20_000 });
+  expect(await serveEnd(connection, 125)).toMatchObject({ status: 9 << 8, bits: 2 });
+  expect(await run.ended).toMatchObject({ code: 125 });
+});
