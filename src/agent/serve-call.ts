@@ -2,6 +2,7 @@ import { generateRunId } from "../base/ids.ts";
 import { clean } from "../base/text.ts";
 import { executeCommand } from "../commands/command-line/execute-command.ts";
 import { parseCallNote } from "../commands/run/call-note.ts";
+import type { LaunchedIo, LaunchedRun } from "../commands/run/launched-run.ts";
 import { runCommand } from "../commands/run/run.ts";
 import type { Command, CommandIo } from "../commands/spec.ts";
 import { zooLocked } from "../compat/zoo-locked/spec.ts";
@@ -90,8 +91,8 @@ class CallOutput {
   }
 }
 
-function createIo(call: LaunchedCall, output: CallOutput, run: ServedRun): CommandIo {
-  const launched: CommandIo["launched"] = {
+function createIo(call: LaunchedCall, output: CallOutput, run: ServedRun): LaunchedIo {
+  const launched: LaunchedRun = {
     identity: run.identity,
     createPorts: () => run.createPorts(),
     onAttempt: (attempt) => run.onAttempt(attempt),

@@ -1,6 +1,6 @@
 import type { RunPorts, StartedAttempt } from "../../work/run/request.ts";
 import type { CommandConnection, FrontEndOptions } from "../connect.ts";
-import type { Call } from "../spec.ts";
+import type { Call, CommandIo } from "../spec.ts";
 
 /** What an agent supplies to a run that a launcher has started. */
 export interface LaunchedRun {
@@ -12,4 +12,14 @@ export interface LaunchedRun {
   createPorts(): Pick<RunPorts, "commands" | "sessions" | "attempts" | "resumed" | "isStarted">;
   /** Called for each attempt before it claims anything. */
   onAttempt(attempt: StartedAttempt): void;
+}
+
+/** The input and output of a run that an agent serves. */
+export interface LaunchedIo extends CommandIo {
+  launched: LaunchedRun;
+}
+
+/** Returns what an agent supplies; undefined for a run in a process of its own. */
+export function findLaunchedRun(io: CommandIo | LaunchedIo): LaunchedRun | undefined {
+  return "launched" in io ? io.launched : undefined;
 }
