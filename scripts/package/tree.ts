@@ -33,7 +33,7 @@ const PLAIN: readonly Installed[] = [
   ["docs/systemd/signalbox-worker-hardened.service", `${DOC}/examples/signalbox-worker-hardened.service`],
   ["scripts/package/debian/config.example.json", `${DOC}/examples/config.json`],
   ["scripts/package/debian/signalbox-worker.default", "etc/default/signalbox-worker"],
-  ["scripts/package/debian/signalbox.logrotate", "etc/logrotate.d/signalbox"],
+  ["docs/logrotate/signalbox", "etc/logrotate.d/signalbox"],
   ["scripts/package/debian/worker.yaml", "etc/signalbox/worker.yaml"],
   ["scripts/package/debian/lintian-overrides", "usr/share/lintian/overrides/signalbox"],
 ];
