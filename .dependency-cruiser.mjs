@@ -38,6 +38,10 @@ const folders = {
     may: ["base", "config", "fleet", "syntax", "commands"],
     why: "front ends only translate arguments, variables and crontabs",
   },
+  agent: {
+    may: ["base", "config", "protocol", "fleet", "etcd", "process", "work", "commands", "compat"],
+    why: "serves the calls of launchers with the commands and front ends that they name",
+  },
 };
 const pure = ["base", "protocol", "fleet", "syntax", "schedule", "model"];
 

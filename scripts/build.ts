@@ -37,6 +37,7 @@ const bundles: Bundle[] = [
   { entry: "src/bin/front.ts", product: "dist/front.cjs", form: "function" },
   { entry: "src/bin/start.ts", product: "dist/signalbox.cjs", form: "program" },
   { entry: "src/bin/full.ts", product: "dist/full.cjs" },
+  { entry: "src/bin/agent.ts", product: "dist/agent.cjs" },
   { entry: "src/bin/console.ts", product: "dist/console.mjs", form: "esm" },
   { entry: "src/bin/task-host.ts", product: "dist/task-host.mjs", form: "esm" },
   { entry: "src/library/index.ts", product: "dist/library.mjs", form: "esm" },

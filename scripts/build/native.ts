@@ -1,4 +1,7 @@
-/** Compiles the programs in C: the guardian, which ends commands, and the notifier for systemd. */
+/**
+ * Compiles the programs in C: the guardian, which ends commands, and the notifier for systemd; and the addon in C, which
+ * reads who connects to the agent.
+ */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -16,6 +19,8 @@ export const ARCHITECTURES = Object.keys(CROSS_COMPILERS) as Architecture[];
 
 /** Names of the programs in `dist/native/ARCH/`. Their sources are in `src/process/NAME/`. */
 export const NATIVE_PROGRAMS = ["guardian", "notify"];
+/** Addons for Node in `dist/native/ARCH/NAME.node`. Their sources are in `src/process/NAME/`. */
+const NATIVE_ADDONS = ["peer"];
 const FLAGS = ["-O2", "-Wall", "-Wextra", "-Werror", "-std=gnu11", "-s"];
 
 interface Compiler {
@@ -26,12 +31,23 @@ interface Compiler {
   isStaticRequired: boolean;
 }
 
+/** How an addon is built: without libc, so that it works with any. Its undefined symbols are those of Node. */
+const ADDON_FLAGS = [
+  "-shared",
+  "-fPIC",
+  "-nostdlib",
+  "-ffreestanding",
+  "-fno-stack-protector",
+  "-fvisibility=hidden",
+];
+
 type Report = (product: string, note: string) => void;
 
 /** Compiles the programs for the processor of this machine, with `CC` if it is set. @throws Error that names the remedy */
 export function buildOwnNatives(root: string, report: Report): void {
   const own = { command: process.env.CC || "cc", debian: "gcc libc6-dev", isStaticRequired: false };
   for (const name of NATIVE_PROGRAMS) buildNative(root, name, process.arch, own, report);
+  for (const name of NATIVE_ADDONS) buildAddon(root, name, process.arch, own, report);
 }
 
 /**
@@ -47,6 +63,7 @@ export function buildPackagedNatives(
   for (const arch of architectures) {
     const compiler = { ...(arch === process.arch ? own : CROSS_COMPILERS[arch]), isStaticRequired: true };
     for (const name of NATIVE_PROGRAMS) buildNative(root, name, arch, compiler, report);
+    for (const name of NATIVE_ADDONS) buildAddon(root, name, arch, compiler, report);
   }
 }
 
@@ -64,7 +81,19 @@ function buildNative(root: string, name: string, arch: string, compiler: Compile
   const files = readdirSync(folder).map((file) => join(folder, file));
   const product = `dist/native/${arch}/${name}`;
   if (isUpToDate(join(root, product), files, compiler)) report(product, "up to date");
-  else report(product, link(join(root, product), files, compiler) ? "static" : "dynamic: libc.a is missing");
+  else
+    report(
+      product,
+      linkProgram(join(root, product), files, compiler) ? "static" : "dynamic: libc.a is missing",
+    );
+}
+
+function buildAddon(root: string, name: string, arch: string, compiler: Compiler, report: Report): void {
+  const source = join(root, "src/process", name, `${name}.c`);
+  const product = `dist/native/${arch}/${name}.node`;
+  if (isUpToDate(join(root, product), [source], compiler)) return report(product, "up to date");
+  link(join(root, product), [source], compiler, [ADDON_FLAGS]);
+  report(product, "without libc");
 }
 
 function isUpToDate(path: string, files: readonly string[], { isStaticRequired }: Compiler): boolean {
@@ -79,20 +108,26 @@ function isUpToDate(path: string, files: readonly string[], { isStaticRequired }
  * Without libc.a, it is linked dynamically, unless it must be static.
  * @returns whether it is static
  */
-function link(path: string, files: readonly string[], compiler: Compiler): boolean {
+function linkProgram(path: string, files: readonly string[], compiler: Compiler): boolean {
+  return link(path, files, compiler, compiler.isStaticRequired ? [["-static"]] : [["-static"], []]) === 0;
+}
+
+/** Compiles and links with the first of several sets of flags that succeeds. @returns its index */
+function link(path: string, files: readonly string[], compiler: Compiler, ways: string[][]): number {
   mkdirSync(dirname(path), { recursive: true });
   const sources = files.filter((name) => name.endsWith(".c"));
   const draft = `${path}.${process.pid}`; // renamed at the end, because a running program cannot be overwritten
   const compile = (how: string[]) =>
     spawnSync(compiler.command, [...FLAGS, ...how, "-o", draft, ...sources], { encoding: "utf8" });
-  const fixed = compile(["-static"]);
-  const built = fixed.status === 0 || compiler.isStaticRequired ? fixed : compile([]);
+  let index = 0;
+  let built = compile(ways[index] ?? []);
+  while (built.status !== 0 && index < ways.length - 1) built = compile(ways[++index] ?? []);
   if (built.status !== 0) {
     rmSync(draft, { force: true });
     throw new Error(explainFailure(compiler, built, path));
   }
   renameSync(draft, path);
-  return fixed.status === 0;
+  return index;
 }
 
 function explainFailure(

@@ -16,6 +16,7 @@ if (called === "perfectsched" || RUNNERS.includes(called)) process.argv.splice(2
 const [, , command] = process.argv;
 if (command === "run") startCached("run.cjs");
 else if (command !== undefined && RUNNERS.includes(command)) startCached("front.cjs");
+else if (command === "agent") require("./agent.cjs");
 else if (command === "__complete") require("./complete.cjs");
 else if ((command === "console" || isAtTerminal()) && canImport()) startConsole();
 else require("./full.cjs");

@@ -64,13 +64,17 @@ export async function openConnection(
 }
 
 /** Warns about misspelled variables: they have no effect, and the default may refer to another cluster. */
-function warnUnknownVariables(env: CommandIo["env"], log: LogSink): void {
+export function warnUnknownVariables(env: CommandIo["env"], log: LogSink): void {
   for (const { name, meant } of findStrayVariables(env)) {
     if (meant !== undefined) log.warn(`unknown variable ${quoteText(name)}; did you mean ${meant}?`);
   }
 }
 
-function buildLogOptions({ verbosity }: Call, { logFile: file, logLevel, logFormat: format }: Settings) {
+/** Builds the options of a log from a call and its settings. */
+export function buildLogOptions(
+  { verbosity }: Call,
+  { logFile: file, logLevel, logFormat: format }: Settings,
+) {
   const asked = verbosity >= 2 ? ("debug" as const) : verbosity === 1 ? ("info" as const) : undefined;
   return { file, level: asked ?? logLevel, format, isQuiet: verbosity < 0 };
 }

@@ -4,6 +4,8 @@ import type { Log, LogFields, LogLevel } from "../base/log.ts";
 import { clean } from "../base/text.ts";
 import { formatJsonLine } from "./json-output.ts";
 
+/** Instead of a descriptor: nothing is written any more. */
+const CLOSED = -1;
 const LEVELS: readonly LogLevel[] = ["debug", "info", "warn", "error"];
 
 export interface LogOptions {
@@ -13,6 +15,10 @@ export interface LogOptions {
   format: "text" | "json";
   /** Writes nothing to standard error. */
   isQuiet: boolean;
+  /** Writes to standard error, if that is not this process's own. */
+  writeError?: ((text: string) => void) | undefined;
+  /** Process id in the lines of a file. Default: that of this process. */
+  pid?: number | undefined;
   /** Fields of every JSON line, with their values at the time of writing. */
   context?: LogFields;
 }
@@ -21,6 +27,8 @@ export interface LogOptions {
 export interface LogSink extends Log {
   /** Opens the file again after it was moved. */
   reopen(): void;
+  /** Closes the file. Lines that are logged afterwards are lost. */
+  close?(): void;
 }
 
 /**
@@ -29,17 +37,18 @@ export interface LogSink extends Log {
  * @throws ConfigError if the file cannot be opened
  */
 export function openLog(options: LogOptions, wall: () => number): LogSink {
-  const { file, format, isQuiet, context } = options;
+  const { file, format, isQuiet, context, writeError, pid = process.pid } = options;
   const least = LEVELS.indexOf(options.level);
   let descriptor = file === undefined ? 2 : openLogFile(file);
   const write = (level: LogLevel, message: string, fields: LogFields = {}) => {
-    if (LEVELS.indexOf(level) < least || (descriptor === 2 && isQuiet)) return;
+    if (LEVELS.indexOf(level) < least || descriptor === CLOSED || (descriptor === 2 && isQuiet)) return;
     const time = new Date(wall()).toISOString();
     const line =
       format === "json"
         ? formatJsonLine({ time, level, message, ...context, ...fields })
-        : formatLogLine(file ? time : "", level, message, fields);
-    writeLine(descriptor, line);
+        : formatLogLine(file ? `${time} signalbox[${pid}]` : "signalbox", level, message, fields);
+    if (descriptor === 2 && writeError !== undefined) writeError(line);
+    else writeLine(descriptor, line);
   };
   const createLogMethod = (level: LogLevel) => (message: string, fields?: LogFields) =>
     write(level, message, fields);
@@ -59,6 +68,11 @@ export function openLog(options: LogOptions, wall: () => number): LogSink {
     warn: createLogMethod("warn"),
     error: createLogMethod("error"),
     reopen,
+    close: () => {
+      if (file === undefined || descriptor === CLOSED) return;
+      closeSync(descriptor);
+      descriptor = CLOSED;
+    },
   };
 }
 
@@ -79,14 +93,13 @@ function openLogFile(path: string): number {
   }
 }
 
-function formatLogLine(time: string, level: LogLevel, message: string, fields: LogFields): string {
+function formatLogLine(where: string, level: LogLevel, message: string, fields: LogFields): string {
   const pairs = Object.entries(fields)
     .filter(([, value]) => value !== undefined)
     .map(
       ([key, value]) =>
         `${key}=${/^[\w.:@/-]+$/.test(String(value)) ? value : JSON.stringify(String(value))}`,
     );
-  const where = time === "" ? "signalbox" : `${time} signalbox[${process.pid}]`;
   return `${clean(`${where}: ${level === "info" ? "" : `${level}: `}${[message, ...pairs].join(" ")}`)}\n`;
 }
 

@@ -43,6 +43,22 @@ function parseEndpoint(address: string): ParseResult<string> {
   };
 }
 
+const USER = /^%?[A-Za-z0-9_][A-Za-z0-9_.-]*\$?$/;
+
+/** Names or numbers of users, and of groups with `%` before them, as a list or separated by commas. */
+export const users: SettingKind<readonly string[]> = {
+  name: "USER,...",
+  parse(given) {
+    const lists = Array.isArray(given) ? given : [given];
+    const names = lists.flatMap((one) => (typeof one === "string" ? one.split(",") : [one]));
+    const isName = (name: unknown): name is string => typeof name === "string" && USER.test(name.trim());
+    const bad = names.find((name) => !isName(name));
+    if (bad !== undefined) return buildValueFault(bad, "a user such as deploy, or a group such as %cron");
+    return { value: [...new Set(names.filter(isName).map((name) => name.trim()))] };
+  },
+  show: (value) => value.join(","),
+};
+
 /**
  * A host's own macros: a JSON object, or `NAME=VALUE,NAME=VALUE`. In the second form, a value that looks like a number
  * becomes a number.

@@ -11,15 +11,22 @@ const CREDENTIALS: ReadonlySet<string> = new Set(
 );
 
 const PREFIX = "SIGNALBOX_";
+/** Variables that a launcher sets for the program that it becomes. They say nothing to the command. */
+const OF_LAUNCHER = ["CALL", "FALLBACK"].map((name) => `${PREFIX}${name}`);
 /** Our variables that are not settings. Three are read elsewhere; a run or a worker sets the others for its command. */
 const OTHERS = [
   ...["CONFIG", "COMPLETION_TIMEOUT", "ENV", "TOKEN", "LOCK_KEY", "RUN", "LEASES", "SCHEDULE", "TYPE"],
   ...["SCHEDULED", "SCHEDULED_MS", "ATTEMPT", "RUNNING_KEY"],
 ].map((name) => `${PREFIX}${name}`);
 
-/** Returns the environment for the command: without our credentials, otherwise unchanged. */
+/** The variables that a command does not get. */
+export const REMOVED_VARIABLES: readonly string[] = [...CREDENTIALS, ...OF_LAUNCHER];
+
+/** Returns the environment for the command: without our credentials and what a launcher set, otherwise unchanged. */
 export function scrubEnv(env: Env): Record<string, string> {
-  const kept = Object.entries(env).filter(([name, value]) => value !== undefined && !CREDENTIALS.has(name));
+  const kept = Object.entries(env).filter(
+    ([name, value]) => value !== undefined && !REMOVED_VARIABLES.includes(name),
+  );
   return Object.fromEntries(kept) as Record<string, string>;
 }
 
@@ -28,7 +35,7 @@ export function scrubEnv(env: Env): Record<string, string> {
  * are typing errors.
  */
 export function findStrayVariables(env: Env): { name: string; meant: string | undefined }[] {
-  const known = [...SETTING_KEYS.map(getEnvVariableName), ...OTHERS];
+  const known = [...SETTING_KEYS.map(getEnvVariableName), ...OTHERS, ...OF_LAUNCHER];
   const stray = Object.keys(env).filter((name) => name.startsWith(PREFIX) && !known.includes(name));
   return stray.map((name) => ({ name, meant: findMeantVariable(name, known) }));
 }

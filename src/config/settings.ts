@@ -1,4 +1,4 @@
-import { endpoints, keyBindings, macros } from "./lists.ts";
+import { endpoints, keyBindings, macros, users } from "./lists.ts";
 import * as kinds from "./setting-kinds.ts";
 
 /** One setting. Types, parsing, `signalbox config`, the help of flags and the docs are derived from it. */
@@ -140,6 +140,20 @@ export const SETTINGS = {
     "show the command's arguments to others (they can contain secrets); long ones are cut",
   ),
   label: defineOptionalSetting(kinds.text, "short description of the run, shown to others"),
+  agent: defineSetting(
+    kinds.createEnumKind("auto", "never", "always"),
+    "auto",
+    "whether the agent of this host serves a run: if there is one, never, or else the run fails",
+  ),
+  agentSocket: defineOptionalSetting(
+    kinds.file,
+    "socket of the agent (default: /run/signalbox/agent.sock for root, else in $XDG_RUNTIME_DIR); a run reads it only from its flag and its variable",
+  ),
+  agentAllow: defineSetting(
+    users,
+    [],
+    "other users, and groups as %GROUP, that the agent serves; root and its own user are always served",
+  ),
   logFile: defineOptionalSetting(kinds.file, "write the log to this file instead of standard error"),
   logLevel: defineSetting(
     kinds.createEnumKind("debug", "info", "warn", "error"),

@@ -38,6 +38,8 @@ export interface Store {
    * undefined when the session is gone. Changes nothing.
    */
   readTimeToLive(id: bigint, signal?: AbortSignal): Promise<{ left: number; ttl: number } | undefined>;
+  /** Lists the keys of a session, as one member knows them; empty when it is gone. Changes nothing. */
+  listSessionKeys(id: bigint, signal?: AbortSignal): Promise<string[]>;
   /** Ends a session and deletes its keys. Succeeds when the session is already gone. */
   revoke(id: bigint, signal?: AbortSignal): Promise<void>;
   /**

@@ -58,6 +58,11 @@ export class WireCodec<B> {
     this.#bytes = bytes;
   }
 
+  /** @param keys  in the transport's representation of bytes */
+  parseKeys(keys: readonly unknown[]): string[] {
+    return keys.map((key) => this.#bytes.toKey(key as B));
+  }
+
   toRangeRequest(range: RangeOp & { revision?: bigint }): object {
     return {
       ...this.#toSpan(range),

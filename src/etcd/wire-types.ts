@@ -44,6 +44,8 @@ export interface WireLease {
   TTL?: string;
   /** Present in the response to a time-to-live request. */
   grantedTTL?: string;
+  /** Present if the request asked for keys. */
+  keys?: unknown[];
 }
 
 export interface WireWatch {

@@ -12,8 +12,8 @@ export function createGuardianHost(clock: Clock, guardian?: string): CommandHost
     async prepare(spec) {
       // Let work that the caller has begun go first: loading and spawning take 6 ms, in which etcd can answer.
       await new Promise((resolve) => setImmediate(resolve));
-      const { NativeGuardedCommand } = await import("./guarded-command/native-guarded-command.ts");
-      const guarded = new NativeGuardedCommand(guardian ?? locateGuardian(), spec, clock);
+      const { createGuardedProcess } = await import("./guarded-command/guarded-process.ts");
+      const guarded = createGuardedProcess(guardian ?? locateGuardian(), spec, clock);
       await guarded.ready;
       return guarded;
     },

@@ -19,9 +19,12 @@ export type ParsedKey =
   | { kind: "running"; name: string; scheduled?: number }
   | { kind: "drain"; scope: DrainScope; name: string }
   | { kind: "audit"; name: string }
+  /** A session that an agent uses for many runs. `session`: its id, hexadecimal. */
+  | { kind: "agentSession"; name: string; session: string }
   | { kind: "unknown" };
 
 const RUN_ID = /^[0-9a-z]{12,32}$/;
+const SESSION_ID = /^[1-9a-f][0-9a-f]{0,15}$/;
 const INSTANT = /^(?:0|[1-9]\d{0,14})$/;
 
 const NAMED = {
@@ -62,6 +65,8 @@ export function createKeys(prefix: string) {
     schema: createKeyBuilder("config/schema/"),
     drain: (scope: DrainScope, name: string) => `${prefix}drains/${scope}/${encodeName(name)}`,
     host: createKeyBuilder("hosts/"),
+    agentSession: (host: string, session: bigint) =>
+      `${prefix}hosts/${encodeName(host)}/sessions/${session.toString(16)}`,
     history: createKeyBuilder("history/"),
     audit: createKeyBuilder("audit/"),
     schedule: createKeyBuilder("schedules/"),
@@ -115,6 +120,7 @@ function parsePath(path: string): ParsedKey {
   const own = named && decodeName(path.slice(path.lastIndexOf("/") + 1));
   if (named !== undefined && own !== undefined) return { kind: named, name: own };
   const [collection, first = "", second = "", ...rest] = path.split("/");
+  if (collection === "hosts" && second === "sessions") return parseAgentSessionPath(first, rest);
   if (rest.length > 0) return { kind: "unknown" };
   if (collection === "drains") return parseDrainPath(first, second);
   if (collection === "running") return parseRunningPath(first, second);
@@ -122,6 +128,12 @@ function parsePath(path: string): ParsedKey {
   const name = decodeName(first);
   if (name === undefined || !RUN_ID.test(second)) return { kind: "unknown" };
   return { kind: collection === "locks" ? "lock" : "resource", name, run: second };
+}
+
+function parseAgentSessionPath(segment: string, [session = "", ...more]: readonly string[]): ParsedKey {
+  const name = decodeName(segment);
+  if (name === undefined || more.length > 0 || !SESSION_ID.test(session)) return { kind: "unknown" };
+  return { kind: "agentSession", name, session };
 }
 
 function parseRunningPath(segment: string, instant: string): ParsedKey {

@@ -38,6 +38,9 @@ export interface Ticket {
   label?: string;
   /** The group that the host must stay a member of. */
   group?: string;
+  /** The call of a launcher, whose attempts several processes may make, and the number of this attempt. */
+  call?: string;
+  attempt?: number;
   /** Wall clock times, ms since the epoch, for display only. */
   enqueuedAt: number;
   grantedAt?: number;
@@ -111,6 +114,8 @@ function hasTicketShape(value: Record<string, unknown>): value is Record<string,
     isOptional(value.until, isInstant) &&
     isOptional(value.label, isText) &&
     isOptional(value.group, isText) &&
+    isOptional(value.call, isText) &&
+    isOptional(value.attempt, isUnits) &&
     isOptional(value.isStated, (one) => one === true) &&
     isOptional(value.args, (args) => Array.isArray(args) && args.every(isText)) &&
     isOptional(value.reset, isResetRequest)

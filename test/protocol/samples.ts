@@ -96,6 +96,11 @@ export const meaning: fc.Arbitrary<Exclude<ParsedKey, { kind: "unknown" }>> = fc
     name: usableName,
   }),
   fc.record({ kind: fc.constantFrom("audit" as const, "schema" as const), name: usableName }),
+  fc.record({
+    kind: fc.constant("agentSession" as const),
+    name: usableName,
+    session: fc.bigInt({ min: 1n, max: 2n ** 63n - 1n }).map((id) => id.toString(16)),
+  }),
 );
 
 /** The key of a meaning. */
@@ -106,6 +111,8 @@ export function keyOf(what: Exclude<ParsedKey, { kind: "unknown" }>): string {
       return keys[what.kind](what.name, what.run);
     case "drain":
       return keys.drain(what.scope, what.name);
+    case "agentSession":
+      return keys.agentSession(what.name, BigInt(`0x${what.session}`));
     default:
       return keys[what.kind](what.name);
   }

@@ -1,5 +1,6 @@
 import { drain, undrain } from "../act/drain/drain.ts";
 import { release, reset } from "../act/reset/reset.ts";
+import { agentCommand } from "../agent/agent.ts";
 import { checkHosts } from "../check/check-hosts.ts";
 import { config } from "../check/config.ts";
 import { checkCrontab } from "../check/crontab/check-crontab.ts";
@@ -28,6 +29,7 @@ import { type Command, isRowCommand, type RowCommand } from "../spec.ts";
 export const COMMANDS = [
   runCommand,
   worker,
+  agentCommand,
   consoleCommand,
   ls,
   showCommand,

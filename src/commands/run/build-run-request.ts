@@ -1,10 +1,9 @@
 import { basename } from "node:path";
 import { UsageError } from "../../base/errors.ts";
-import { scrubEnv } from "../../config/scrub.ts";
+import { REMOVED_VARIABLES, scrubEnv } from "../../config/scrub.ts";
 import type { Settings } from "../../config/settings.ts";
 import { parseLeases } from "../../fleet/lease-spec.ts";
 import type { Macros } from "../../fleet/macros.ts";
-import { readUserName } from "../../process/user.ts";
 import { validateName } from "../../protocol/names.ts";
 import type { ClaimIdentity, RunRequest } from "../../work/run/request.ts";
 import { getListFlag, parseDurationFlag } from "../command-line/flags.ts";
@@ -16,6 +15,8 @@ interface RunHost {
   fqdn: string;
   macros: Macros;
   settings: Settings;
+  /** The process that was started, and its user. */
+  owner: { pid: number; user: string };
 }
 
 /**
@@ -50,7 +51,7 @@ export function buildRunRequest(call: Call, host: RunHost, env: CommandIo["env"]
     history: settings.history,
     killLeftovers: settings.killLeftovers,
     busyExitCode: settings.busyExitCode,
-    command: { file, args, env: scrubEnv(env) },
+    command: { file, args, env: scrubEnv(env), removed: REMOVED_VARIABLES },
     logReopens: settings.logFile !== undefined,
   };
 }
@@ -63,9 +64,13 @@ function getLockName({ flags }: Call, file: string): string | undefined {
   return validateName("lock", typeof named === "string" ? named : basename(file));
 }
 
-function buildIdentity(file: string, args: readonly string[], { fqdn, settings }: RunHost): ClaimIdentity {
+function buildIdentity(
+  file: string,
+  args: readonly string[],
+  { fqdn, settings, owner }: RunHost,
+): ClaimIdentity {
   return {
-    ...{ host: fqdn, pid: process.pid, user: readUserName(), command: basename(file) },
+    ...{ host: fqdn, ...owner, command: basename(file) },
     ...(settings.recordArgs && { args: shortenArgs(args) }),
     ...dropUndefined({ label: settings.label }),
   };

@@ -16,7 +16,7 @@ export async function executeRun(invocation: RunInvocation, io: CommandIo): Prom
       if (early !== undefined) return early;
       const running = run(ports, request);
       // After the guardian starts, and while etcd answers: reading the kernel's files takes half a millisecond.
-      setImmediate(() => ports.describeHost(ports.clock.getWallTime()));
+      setImmediate(() => ports.describeHost?.(ports.clock.getWallTime()));
       return await running;
     } catch (error) {
       throw error instanceof StoreError ? toNotStarted(error, request) : error;

@@ -1,12 +1,16 @@
+import { EXIT, SignalboxError } from "../../base/errors.ts";
 import { VERSION } from "../../base/version.ts";
 import { serializeHostRecord } from "../../fleet/host-record.ts";
 import { createMacros, type Macros } from "../../fleet/macros.ts";
 import { evaluateConfiguredTotal } from "../../fleet/resources.ts";
 import { createGuardianHost } from "../../process/host.ts";
+import { readUserName } from "../../process/user.ts";
+import { CallAttempts } from "../../work/run/claim/call-attempts.ts";
 import type { RunPorts, RunRequest } from "../../work/run/request.ts";
 import { type CommandConnection, openConnection } from "../connect.ts";
 import type { CommandIo } from "../spec.ts";
 import { buildRunRequest } from "./build-run-request.ts";
+import { CALL_VARIABLE, parseCallNote } from "./call-note.ts";
 import type { RunInvocation } from "./run-invocation.ts";
 
 /** Opens everything that a run needs, and closes it after `work`. @throws as `openConnection`; UsageError */
@@ -15,11 +19,13 @@ export async function withOpenRun<T>(
   io: CommandIo,
   work: (ports: RunPorts, request: RunRequest) => Promise<T>,
 ): Promise<T> {
-  const connection = await openConnection(call, io, supply);
+  const { launched } = io;
+  const connection = await (launched?.openConnection(call, supply) ?? openConnection(call, io, supply));
   const { store, log, logContext, facts, settings } = connection;
+  if (settings.agent === "always" && launched === undefined) throw createNoAgentError();
   const macros = createMacros(facts);
   const ports = createRunPorts(connection, macros, io, onGrant);
-  const host = { fqdn: facts.fqdn, macros, settings };
+  const host = { fqdn: facts.fqdn, macros, settings, owner: launched?.identity ?? readOwner() };
   const request = { ...buildRunRequest(call, host, io.env), ...overrides };
   logContext.lock = request.lock;
   const stop = io.onSignal((name) => {
@@ -29,24 +35,46 @@ export async function withOpenRun<T>(
     return await work(ports, request);
   } finally {
     stop();
+    log.close?.();
     store.close();
   }
+}
+
+/** The launcher does not start this program if an agent must serve the run, so it was started without a launcher. */
+function createNoAgentError(): SignalboxError {
+  const why = "this program was started without its launcher";
+  return new SignalboxError(EXIT.unreachable, `--agent always: no agent serves this run: ${why}`);
 }
 
 function createRunPorts(
   { store, keys, clock, random, log, logContext, facts }: CommandConnection,
   macros: Macros,
-  { onSignal }: CommandIo,
+  { onSignal, launched, env }: CommandIo,
   onGrant: RunInvocation["onGrant"],
 ): RunPorts {
+  const own = launched?.createPorts() ?? {
+    commands: createGuardianHost(clock),
+    describeHost: (wall: number) => serializeHostRecord(facts, VERSION, wall),
+    ...findEarlierAttempts(env),
+  };
   return {
     ...{ store, keys, clock, random, log, onSignal },
-    commands: createGuardianHost(clock),
+    ...own,
     evaluateTotal: (text) => evaluateConfiguredTotal(text, macros),
-    describeHost: (wall) => serializeHostRecord(facts, VERSION, wall),
     ...(onGrant && { onGrant }),
-    onAttempt: (run) => {
-      logContext.run = run;
+    onAttempt: (attempt) => {
+      logContext.run = attempt.run;
+      launched?.onAttempt(attempt);
     },
   };
+}
+
+/** Numbers the attempts after those that an agent has made for the launcher of this process. */
+function findEarlierAttempts({ [CALL_VARIABLE]: note }: CommandIo["env"]): Pick<RunPorts, "attempts"> {
+  const call = parseCallNote(note);
+  return call === undefined ? {} : { attempts: new CallAttempts(call.id, call.number) };
+}
+
+function readOwner(): { pid: number; user: string } {
+  return { pid: process.pid, user: readUserName() };
 }

@@ -42,6 +42,8 @@ export const runCommand = declareCommand({
     "history",
     "label",
     "recordArgs",
+    "agent",
+    "agentSocket",
     ...LOGGING_SETTINGS,
     ...CONNECTION_SETTINGS,
   ],

@@ -56,6 +56,11 @@ export class ClusterStore<B> implements Store {
     return left < 0 || grantedTTL === undefined ? undefined : { left, ttl: Number(grantedTTL) };
   }
 
+  async listSessionKeys(id: bigint, signal?: AbortSignal): Promise<string[]> {
+    const { keys } = await this.#call<WireLease>("remaining", { ID: id.toString(), keys: true }, signal);
+    return this.#wire.parseKeys(keys ?? []);
+  }
+
   async revoke(id: bigint, signal?: AbortSignal): Promise<void> {
     try {
       await this.#call("revoke", { ID: id.toString() }, signal);

@@ -2,6 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import { OVER } from "../../base/over.ts";
 import type { Keys } from "../../protocol/keys.ts";
 import type { KeyRange, Txn, TxnResponse } from "../../protocol/txn.ts";
+import { delegateStore } from "../delegate-store.ts";
 import { type Store, StoreError } from "../store.ts";
 import type { FindScope } from "./touched-keys.ts";
 import {
@@ -30,18 +31,7 @@ const MOST_AT_ONCE = 2;
  */
 export function combineTransactions(store: Store, clock: Clock, keys: Keys): Store {
   const combiner = new TransactionCombiner(store, clock, (key) => findQueueRange(keys, key));
-  return {
-    grant: (...args) => store.grant(...args),
-    renew: (...args) => store.renew(...args),
-    readTimeToLive: (...args) => store.readTimeToLive(...args),
-    revoke: (...args) => store.revoke(...args),
-    readRange: (...args) => store.readRange(...args),
-    commitTxn: (txn, signal) => combiner.commit(txn, signal),
-    watch: (...args) => store.watch(...args),
-    readMemberStatuses: (...args) => store.readMemberStatuses(...args),
-    listMembers: (...args) => store.listMembers(...args),
-    close: () => store.close(),
-  };
+  return delegateStore(store, { commitTxn: (txn, signal) => combiner.commit(txn, signal) });
 }
 
 function findQueueRange(keys: Keys, key: string): Required<KeyRange> | undefined {

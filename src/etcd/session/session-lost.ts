@@ -2,9 +2,9 @@
 export class SessionLost extends Error {
   /**
    * `horizon`: the session may have expired. `unfounded`: the keys that it holds are gone. `expired`: the session and
-   * its keys are gone on the server.
+   * its keys are gone on the server. `moved`: another process has taken it over, and its runs with it.
    */
-  readonly kind: "horizon" | "expired" | "unfounded";
+  readonly kind: "horizon" | "expired" | "unfounded" | "moved";
 
   constructor(kind: SessionLost["kind"], message: string) {
     super(message);

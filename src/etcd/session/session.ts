@@ -88,6 +88,39 @@ export class Session {
     return new Session(ports, id, { ...granted, sent });
   }
 
+  /**
+   * Takes over a session that another process has opened: renews it, and checks with a read sent after the renewal that
+   * its keys exist.
+   * @param prove  reads the keys that the session holds, linearizably
+   * @param until  instant on the clock until which an unreachable etcd is retried
+   * @returns undefined if the session or its keys are gone
+   * @throws StoreError, or the signal's reason
+   */
+  static async resume(
+    ports: SessionPorts,
+    id: bigint,
+    prove: SessionOwner["prove"],
+    until: number,
+    signal?: AbortSignal,
+  ): Promise<Session | undefined> {
+    for (;;) {
+      const sent = new ClockReading(ports.clock);
+      const renewed = await retryUnavailable(
+        ports,
+        until,
+        (call) => renewOnce(ports.store, id, call),
+        signal,
+      );
+      const proof = await retryUnavailable(ports, until, prove, signal);
+      if (renewed === undefined || proof.fault !== undefined) return undefined;
+      const { ttl, raftTerm } = renewed;
+      if (raftTerm === proof.raftTerm && sent.measureJump() === 0)
+        return new Session(ports, id, { ttl, raftTerm, sent });
+      signal?.throwIfAborted();
+      if (ports.clock.now() >= until) throw new StoreError("unavailable", "etcd's leader keeps changing");
+    }
+  }
+
   /** Instant on the clock, ms, by which all work that relies on this session must have ended. */
   get horizon(): number {
     return this.#horizon.at;
@@ -133,8 +166,8 @@ export class Session {
     this.#stop.abort();
   }
 
-  /** Ends the session and every ticket on it. @param until  instant until which an unreachable etcd is retried */
-  async revoke(until: number): Promise<void> {
+  /** Ends the session and every key on it. @param until  instant until which an unreachable etcd is retried */
+  async end(until: number): Promise<void> {
     this.stopRenewing();
     await retryUnavailable(this.#ports, until, (call) => this.#ports.store.revoke(this.id, call));
   }
@@ -190,7 +223,7 @@ export class Session {
    */
   async #renewOnce(hurry: AbortSignal): Promise<boolean> {
     const sent = new ClockReading(this.#ports.clock);
-    const renewed = await this.#sendRenewal(hurry);
+    const renewed = await renewOnce(this.#ports.store, this.id, hurry);
     const proof = await this.#prove();
     if (this.#stop.signal.aborted) return true;
     // After a stop or suspend, buffered responses arrive first. Check the horizon before they count.
@@ -210,19 +243,6 @@ export class Session {
   async #prove(): Promise<SessionProof> {
     if (this.#owner === undefined) throw new Error("a session without a keeper is not renewed");
     return this.#owner.prove();
-  }
-
-  /**
-   * Returns undefined when the server does not know the session. That is no proof: a new leader may still be catching
-   * up.
-   */
-  async #sendRenewal(signal: AbortSignal): Promise<{ ttl: number; raftTerm: bigint } | undefined> {
-    try {
-      return await this.#ports.store.renew(this.id, signal);
-    } catch (error) {
-      if (error instanceof StoreError && error.kind === "noSession") return undefined;
-      throw error;
-    }
   }
 
   #extendHorizon(sent: ClockReading, ttl: number): void {
@@ -283,6 +303,22 @@ interface GrantedSession {
   ttl: number;
   raftTerm: bigint;
   sent: ClockReading;
+}
+
+/**
+ * Returns undefined when the server does not know the session. That is no proof: a new leader may still be catching up.
+ */
+async function renewOnce(
+  store: Store,
+  id: bigint,
+  signal: AbortSignal,
+): Promise<{ ttl: number; raftTerm: bigint } | undefined> {
+  try {
+    return await store.renew(id, signal);
+  } catch (error) {
+    if (error instanceof StoreError && error.kind === "noSession") return undefined;
+    throw error;
+  }
 }
 
 /** Rejects when the signal is aborted. */

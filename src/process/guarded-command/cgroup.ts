@@ -1,29 +1,44 @@
-import { readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { lstatSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 
 /** The cgroup that a guardian created for its command, for use after all guardians have ended. */
 export class CommandCgroup {
-  readonly #path: string;
+  readonly #directory: string;
+  readonly #owner: number | undefined;
 
-  /** @param path  its directory; "" when there is none */
-  constructor(path: string) {
-    this.#path = path;
+  /**
+   * @param directory  "" when there is none
+   * @param owner  the user to whom it must belong when it is used. Undefined: not checked
+   */
+  constructor(directory: string, owner?: number) {
+    this.#directory = directory;
+    this.#owner = owner;
   }
 
   /** Kills all processes in the cgroup and below. */
   kill(): void {
-    if (this.#path !== "") ignoreErrors(() => writeFileSync(`${this.#path}/cgroup.kill`, "1"));
+    const path = this.#path;
+    if (path !== "") ignoreErrors(() => writeFileSync(`${path}/cgroup.kill`, "1"));
   }
 
   /** Lists the ids of the processes in the cgroup. */
   listProcessIds(): number[] {
-    if (this.#path === "") return [];
-    const text = ignoreErrors(() => readFileSync(`${this.#path}/cgroup.procs`, "latin1")) ?? "";
+    const path = this.#path;
+    if (path === "") return [];
+    const text = ignoreErrors(() => readFileSync(`${path}/cgroup.procs`, "latin1")) ?? "";
     return text.split("\n").map(Number).filter(Boolean);
   }
 
   /** Removes the directory. Has no effect while processes remain in it. */
   remove(): void {
-    if (this.#path !== "") ignoreErrors(() => rmdirSync(this.#path));
+    const path = this.#path;
+    if (path !== "") ignoreErrors(() => rmdirSync(path));
+  }
+
+  /** Its directory; "" when there is none, or it belongs to another user. */
+  get #path(): string {
+    if (this.#owner === undefined || this.#directory === "") return this.#directory;
+    const status = ignoreErrors(() => lstatSync(this.#directory));
+    return status?.isDirectory() && status.uid === this.#owner ? this.#directory : "";
   }
 }
 

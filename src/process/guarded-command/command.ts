@@ -15,8 +15,10 @@ export interface CommandHost {
 export interface CommandSpec {
   file: string;
   args: string[];
-  /** The complete environment of the command. */
+  /** The complete environment of the command. Ignored for a launched call: its launcher has the environment. */
   env: Record<string, string | undefined>;
+  /** For a launched call: the variables of the launcher's environment that the command does not get. */
+  removed?: readonly string[];
   /** Default: the standard streams of this process. */
   streams?: Streams;
 }

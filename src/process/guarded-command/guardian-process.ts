@@ -3,6 +3,7 @@ import { Duplex } from "node:stream";
 import { EXIT, SignalboxError } from "../../base/errors.ts";
 import { explainUnstartable } from "../native/unstartable.ts";
 import type { CommandSpec, Streams } from "./command.ts";
+import type { Guardian, GuardianExit } from "./guardian.ts";
 import { type Frame, FrameReader } from "./wire.ts";
 
 /**
@@ -10,20 +11,11 @@ import { type Frame, FrameReader } from "./wire.ts";
  * arguments. `pkill -f` with the name of a job or of signalbox therefore ends the runner but not the guardians, which
  * then end the job.
  */
-const GUARDIAN_NAME = "sbxgd";
+export const GUARDIAN_NAME = "sbxgd";
 
-/** How the outer guardian ended: its exit code, or undefined when a signal ended it or it never started. */
-export interface GuardianExit {
-  code: number | undefined;
-  /** Why it never started. */
-  failure?: SignalboxError;
-}
-
-/** The guardian's process and the runner's end of its socket. native-guarded-command.ts interprets the frames. */
-export class GuardianProcess {
-  /** Process id of the outer guardian, also its session id; undefined when it could not be started. */
+/** A guardian that is a child of this process, and this process's end of its socket. */
+export class GuardianProcess implements Guardian {
   readonly pid: number | undefined;
-  /** Resolves when both the process and the socket have ended and every frame has been delivered. Never rejects. */
   readonly ended: Promise<GuardianExit>;
   readonly #child: ChildProcess;
   /** Undefined when no descriptor was left to start a guardian. */
@@ -46,27 +38,23 @@ export class GuardianProcess {
     });
   }
 
-  /** Sets the process id of the inner guardian, which lives as long as the socket is open. */
+  /** The inner guardian lives as long as the socket is open. */
   setInnerPid(inner: number): void {
     this.#inner = inner;
   }
 
-  /** Wakes stopped guardians: a stopped guardian keeps no deadline. */
   wake(): void {
     this.#signal("SIGCONT");
   }
 
-  /** Kills both guardians. Use it for stopped or frozen ones, which cannot receive frames. */
   kill(): void {
     this.#signal("SIGKILL");
   }
 
-  /** Sends a frame. Does nothing when the guardian has ended; `ended` reports that. */
-  send(frame: Buffer): void {
-    if (this.#socket?.writable) this.#socket.write(frame);
+  send(frames: Buffer): void {
+    if (this.#socket?.writable) this.#socket.write(frames);
   }
 
-  /** Ends a guardian that does not communicate, and at once everything that it guards. */
   close(): void {
     this.#socket?.destroy();
   }

@@ -11,13 +11,11 @@ import {
   KILLED,
   parseCommandExit,
 } from "./exits.ts";
-import { type GuardianExit, GuardianProcess } from "./guardian-process.ts";
+import type { Guardian, GuardianExit } from "./guardian.ts";
 import { GuardianWatchdog } from "./guardian-watchdog.ts";
 import { killOrphans } from "./orphans.ts";
-import { splitEnvironment } from "./raw-environment.ts";
 import {
   decodeProcessStartTimes,
-  encodeEnvironment,
   encodeEnvironmentBlock,
   encodeFrame,
   encodeWords,
@@ -29,38 +27,56 @@ import {
   WIRE_VERSION,
 } from "./wire.ts";
 
+interface NativeCommandOptions {
+  spec: CommandSpec;
+  clock: Clock;
+  /** Requests for the command's environment, as frames. */
+  environment: readonly Buffer[];
+  /** The command already runs. */
+  isRunning?: boolean;
+  /** The value of SIGNALBOX_RUN in the environment of a command that already runs. */
+  runId?: string | undefined;
+  /** Starts the guardian, or connects to one. Called once. @throws SignalboxError */
+  createGuardian(onFrame: (frame: Frame) => void): Guardian;
+}
+
 /** A command and its guardian: sends requests as frames, and settles the promises from the guardian's events. */
 export class NativeGuardedCommand implements GuardedCommand {
   readonly #spec: CommandSpec;
   readonly #clock: Clock;
   readonly #words: Buffer[];
-  readonly #environment: Buffer[];
-  readonly #guardian: GuardianProcess;
+  readonly #environment: readonly Buffer[];
+  readonly #guardian: Guardian;
   readonly #watchdog: GuardianWatchdog;
   readonly #ready = Promise.withResolvers<void>();
   readonly #started = Promise.withResolvers<number>();
   readonly #exited = Promise.withResolvers<CommandExit>();
   readonly #gone = Promise.withResolvers<void>();
   /** The guardian's boot time, ns, and the local clock on receipt. */
-  #hello = { boot: 0n, now: 0 };
+  #hello: { boot: bigint; now: number } | undefined;
+  /** Requests that wait for the guardian's HELLO, without those for deadlines. */
+  #unsent: (() => Buffer)[] = [];
+  #deadlines: Deadlines | undefined;
+  /** Why the guardian cannot guard here. */
+  #unfitness: SignalboxError | undefined;
   /** A process of the command may exist. */
-  #launched = false;
+  #launched: boolean;
   #runId: string | undefined;
-  #killAt = Number.POSITIVE_INFINITY;
   #terminateBy = Number.POSITIVE_INFINITY;
   #startTimes: ProcessStartTimes = new Map();
   #cgroup = new CommandCgroup("");
 
-  /** @throws SignalboxError when an argument is invalid or the system refuses the command's environment */
-  constructor(binary: string, spec: CommandSpec, clock: Clock) {
+  /** @throws SignalboxError when an argument is invalid or the guardian refuses the command's environment */
+  constructor({ spec, clock, environment, createGuardian, isRunning = false, runId }: NativeCommandOptions) {
     this.#spec = spec;
     this.#clock = clock;
     this.#words = encodeCommandWords(spec);
+    this.#environment = environment;
+    this.#launched = isRunning;
+    this.#runId = runId;
     this.#started.promise.catch(() => {}); // no listener before start()
     this.#ready.promise.catch(() => {});
-    const { text, raw } = splitEnvironment(spec.env);
-    this.#environment = encodeEnvironment(raw);
-    this.#guardian = new GuardianProcess(binary, { ...spec, env: text }, (frame) => this.#handleFrame(frame));
+    this.#guardian = createGuardian((frame) => this.#handleFrame(frame));
     this.#watchdog = new GuardianWatchdog({
       clock,
       ping: () => this.#pingGuardians(),
@@ -85,11 +101,9 @@ export class NativeGuardedCommand implements GuardedCommand {
     return this.#gone.promise;
   }
 
-  arm({ termAt, killAt }: Deadlines): void {
-    this.#guardian.send(
-      encodeFrame(GUARDIAN_REQUEST.arm, this.#toBootTime(termAt), this.#toBootTime(killAt)),
-    );
-    this.#killAt = killAt;
+  arm(deadlines: Deadlines): void {
+    this.#deadlines = deadlines;
+    if (this.#hello !== undefined) this.#sendDeadlines(deadlines);
     this.#updateWatchdog();
   }
 
@@ -97,19 +111,17 @@ export class NativeGuardedCommand implements GuardedCommand {
     const order = encodeFrame(GUARDIAN_REQUEST.start, 0n, 0n, encodeEnvironmentBlock(env));
     this.#runId = env.SIGNALBOX_RUN;
     this.#launched = true;
-    for (const entries of this.#environment) this.#guardian.send(entries);
-    for (const words of this.#words) this.#guardian.send(words);
-    this.#guardian.send(order);
+    this.#send(() => Buffer.concat([...this.#environment, ...this.#words, order]));
     this.#updateWatchdog();
     return this.#started.promise;
   }
 
   signal(name: NodeJS.Signals): void {
-    this.#guardian.send(encodeFrame(GUARDIAN_REQUEST.signal, BigInt(constants.signals[name])));
+    this.#send(() => encodeFrame(GUARDIAN_REQUEST.signal, BigInt(constants.signals[name])));
   }
 
   terminate(killAt: number): void {
-    this.#guardian.send(encodeFrame(GUARDIAN_REQUEST.terminate, this.#toBootTime(killAt)));
+    this.#send(() => encodeFrame(GUARDIAN_REQUEST.terminate, this.#toBootTime(killAt)));
     this.#terminateBy = Math.min(this.#terminateBy, killAt);
     this.#updateWatchdog();
   }
@@ -117,8 +129,20 @@ export class NativeGuardedCommand implements GuardedCommand {
   async release(): Promise<void> {
     if (this.#launched) await Promise.race([this.exited, this.gone, this.#guardian.ended]);
     this.#guardian.wake();
-    this.#guardian.send(encodeFrame(GUARDIAN_REQUEST.release));
+    this.#send(() => encodeFrame(GUARDIAN_REQUEST.release));
     await this.#guardian.ended;
+  }
+
+  /** Sends a request, as soon as the guardian has sent its HELLO: only then can instants be converted. */
+  #send(request: () => Buffer): void {
+    if (this.#hello === undefined) this.#unsent.push(request);
+    else this.#guardian.send(request());
+  }
+
+  #sendDeadlines({ termAt, killAt }: Deadlines): void {
+    this.#guardian.send(
+      encodeFrame(GUARDIAN_REQUEST.arm, this.#toBootTime(termAt), this.#toBootTime(killAt)),
+    );
   }
 
   /**
@@ -126,9 +150,10 @@ export class NativeGuardedCommand implements GuardedCommand {
    * clock was read, so the result is early by that interval, never late.
    */
   #toBootTime(instant: number): bigint {
-    const ms = instant - this.#hello.now;
+    const { boot, now } = this.#hello ?? { boot: 0n, now: 0 };
+    const ms = instant - now;
     if (!Number.isFinite(ms)) return ms > 0 ? 1n << 64n : 0n;
-    return this.#hello.boot + BigInt(Math.floor(ms * 1e6));
+    return boot + BigInt(Math.floor(ms * 1e6));
   }
 
   /**
@@ -138,7 +163,8 @@ export class NativeGuardedCommand implements GuardedCommand {
   #updateWatchdog(): void {
     if (!this.#launched) return;
     this.#guardian.wake();
-    this.#watchdog.setDeadline(Math.min(this.#killAt, this.#terminateBy));
+    const killAt = this.#deadlines?.killAt ?? Number.POSITIVE_INFINITY;
+    this.#watchdog.setDeadline(Math.min(killAt, this.#terminateBy));
   }
 
   #pingGuardians(): void {
@@ -161,7 +187,7 @@ export class NativeGuardedCommand implements GuardedCommand {
 
   #handlePlace({ a: inner, block }: Frame): void {
     this.#guardian.setInnerPid(Number(inner));
-    this.#cgroup = new CommandCgroup(block.toString());
+    this.#cgroup = new CommandCgroup(block.toString(), this.#guardian.owner);
   }
 
   /** Handles GONE. The guardian waits for the RELEASE, which confirms that all of its events were read. */
@@ -172,13 +198,16 @@ export class NativeGuardedCommand implements GuardedCommand {
   }
 
   #handleHello({ a: boot, b: version }: Frame): void {
-    this.#hello = { boot, now: this.#clock.now() };
     if (version === WIRE_VERSION) {
+      this.#hello = { boot, now: this.#clock.now() };
+      if (this.#deadlines !== undefined) this.#sendDeadlines(this.#deadlines);
+      for (const request of this.#unsent.splice(0)) this.#guardian.send(request());
       this.#ready.resolve();
       return;
     }
     const message = `the guardian speaks version ${version}, not ${WIRE_VERSION}; rebuild it with \`npm run build\``;
-    this.#ready.reject(new SignalboxError(EXIT.config, message));
+    this.#unfitness = new SignalboxError(EXIT.config, message);
+    this.#ready.reject(this.#unfitness);
     this.#guardian.close();
   }
 
@@ -190,10 +219,8 @@ export class NativeGuardedCommand implements GuardedCommand {
   /** Settles all open promises: the outer guardian and the socket have ended. */
   async #handleGuardianExit({ code, failure }: GuardianExit): Promise<void> {
     this.#watchdog.stop();
-    const lost = failure ?? createGuardianError(this.#spec.file, code, this.#launched);
-    this.#ready.reject(
-      failure !== undefined || lost.exitCode === EXIT.lost ? lost : createUnfitGuardianError(code),
-    );
+    const lost = this.#explainLoss(code, failure);
+    this.#ready.reject(lost);
     const mustKillLeftovers = code === undefined && !failure && this.#launched;
     if (mustKillLeftovers)
       await this.#killLeftovers(); // before callers are notified and free the claim
@@ -202,6 +229,13 @@ export class NativeGuardedCommand implements GuardedCommand {
     if (code === GUARDIAN_EXIT.released) return;
     if (this.#launched) this.#exited.resolve(KILLED);
     this.#gone.resolve();
+  }
+
+  /** Explains the end of a guardian that was not ready, or had not reported a running command. */
+  #explainLoss(code: number | undefined, failure: SignalboxError | undefined): SignalboxError {
+    const lost = failure ?? this.#unfitness ?? createGuardianError(this.#spec.file, code, this.#launched);
+    const isFit = this.#hello !== undefined || lost.exitCode !== EXIT.internal;
+    return isFit ? lost : createUnfitGuardianError(code);
   }
 
   /**
@@ -215,6 +249,7 @@ export class NativeGuardedCommand implements GuardedCommand {
       runId: this.#runId,
       startTimes: this.#startTimes,
       cgroup: this.#cgroup,
+      owner: this.#guardian.owner,
     };
     await killOrphans(mark, (ms) => this.#clock.sleep(ms));
   }

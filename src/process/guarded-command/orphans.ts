@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync } from "node:fs";
 import type { CommandCgroup } from "./cgroup.ts";
+import { isSignalableBy, listProcesses, readProcFile } from "./processes.ts";
 import type { ProcessStartTimes } from "./wire.ts";
 
 /** Identifies the processes of a command when no guardian is left as their ancestor. */
@@ -12,18 +12,13 @@ interface OrphanCriteria {
   startTimes: ProcessStartTimes;
   /** The command's cgroup. */
   cgroup: CommandCgroup;
+  /** The only user whose processes may be killed: the rest comes from a client. Undefined: any that can be killed. */
+  owner: number | undefined;
 }
 
-interface Process {
-  pid: number;
-  parent: number;
-  session: number;
-  /** Start time in clock ticks. */
-  born: number;
-  dead: boolean;
-}
-
+/** Pause between two looks, ms. It grows while there are processes, which may be unable to die. */
 const PAUSE_MS = 20;
+const PAUSE_MAX_MS = 250;
 /** A process in the middle of its exec shows no environment, so a single scan without results is weak proof. */
 const QUIET_LOOKS = 3;
 
@@ -34,19 +29,21 @@ const QUIET_LOOKS = 3;
  * saw it.
  */
 export async function killOrphans(mark: OrphanCriteria, sleep: (ms: number) => Promise<void>): Promise<void> {
+  let pause = PAUSE_MS;
   for (let quiet = 0; quiet < QUIET_LOOKS; ) {
     mark.cgroup.kill();
     const found = findOrphans(mark);
     for (const pid of found) kill(pid);
     quiet = found.length === 0 ? quiet + 1 : 0;
-    await sleep(PAUSE_MS);
+    await sleep(pause);
+    pause = quiet > 0 ? PAUSE_MS : Math.min(pause * 1.5, PAUSE_MAX_MS);
   }
   mark.cgroup.remove();
 }
 
 /** Returns the ids of all processes that match the criteria, and of their descendants. */
-function findOrphans({ session, runId, startTimes, cgroup: group }: OrphanCriteria): number[] {
-  const alive = listProcesses().filter(({ pid, dead }) => !dead && pid !== process.pid);
+function findOrphans({ session, runId, startTimes, cgroup: group, owner }: OrphanCriteria): number[] {
+  const alive = listProcesses().filter(({ pid, isDead }) => !isDead && pid !== process.pid);
   // The kernel does not reuse a session id while the session has members. A process with that id means that the session
   // has no members.
   const ended = alive.some(({ pid }) => pid === session);
@@ -59,41 +56,12 @@ function findOrphans({ session, runId, startTimes, cgroup: group }: OrphanCriter
     before = marked.size;
     for (const it of alive) if (marked.has(it.parent)) marked.add(it.pid);
   }
-  return [...marked];
+  return [...marked].filter((pid) => owner === undefined || isSignalableBy(pid, owner));
 }
 
 function hasRunId(pid: number, runId: string | undefined): boolean {
   if (!runId) return false;
   return `\0${readProcFile(pid, "environ") ?? ""}`.includes(`\0SIGNALBOX_RUN=${runId}\0`);
-}
-
-function listProcesses(): Process[] {
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .flatMap((name) => readProcess(Number(name)) ?? []);
-}
-
-/**
- * Reads the fields of /proc/<pid>/stat after the name, which is in brackets and may contain any character.
- * @see proc_pid_stat(5)
- */
-function readProcess(pid: number): Process | undefined {
-  const stat = readProcFile(pid, "stat");
-  const fields = stat?.slice(stat.lastIndexOf(")") + 2).split(" ");
-  if (!fields) return undefined;
-  const [state, parent, , session] = fields;
-  const threads = Number(fields[17]);
-  // A first thread that has ended is a zombie while the other threads still run.
-  const dead = state === "X" || (state === "Z" && threads <= 1);
-  return { pid, parent: Number(parent), session: Number(session), born: Number(fields[19]), dead };
-}
-
-function readProcFile(pid: number, file: string): string | undefined {
-  try {
-    return readFileSync(`/proc/${pid}/${file}`, "latin1");
-  } catch {
-    return undefined; // ended meanwhile, or owned by another user
-  }
 }
 
 function kill(pid: number): void {

@@ -108,11 +108,20 @@ export function decodeProcessStartTimes(block: Buffer): ProcessStartTimes {
   return seen;
 }
 
-/** Collects the guardian's bytes and returns complete frames. */
+/** Collects the bytes of a connection and returns complete frames. */
 export class FrameReader {
+  readonly #blockMax: number;
   #rest: Buffer = Buffer.alloc(0);
 
-  /** @returns the frames that `chunk` completed, in order */
+  /** @param blockMax  maximum length of a block, for a sender that is not trusted */
+  constructor(blockMax = Number.POSITIVE_INFINITY) {
+    this.#blockMax = blockMax;
+  }
+
+  /**
+   * @returns the frames that `chunk` completed, in order
+   * @throws RangeError when a block is too long
+   */
   consume(chunk: Buffer): Frame[] {
     this.#rest = Buffer.concat([this.#rest, chunk]);
     const frames: Frame[] = [];
@@ -125,7 +134,10 @@ export class FrameReader {
 
   #readFirst(): Frame | undefined {
     const at = this.#rest;
-    const end = at.length < FRAME_BYTES ? Number.POSITIVE_INFINITY : FRAME_BYTES + at.readUInt32LE(4);
+    if (at.length < FRAME_BYTES) return undefined;
+    const length = at.readUInt32LE(4);
+    if (length > this.#blockMax) throw new RangeError(`a frame of ${length} bytes`);
+    const end = FRAME_BYTES + length;
     if (at.length < end) return undefined;
     const block = at.subarray(FRAME_BYTES, end);
     return { kind: at.readUInt32LE(0), a: at.readBigInt64LE(8), b: at.readBigInt64LE(16), block };

@@ -26,6 +26,14 @@ export function locateNotify(folder: string = import.meta.dirname): string {
   return locate("notify", "the program that notifies systemd", folder);
 }
 
+/**
+ * Finds the addon that reads the peer of a Unix socket.
+ * @throws ConfigError when there is none that can be loaded here
+ */
+export function locatePeerAddon(folder: string = import.meta.dirname): string {
+  return locate("peer.node", "the addon that reads who connects to the agent", folder);
+}
+
 function locate(name: string, what: string, folder: string): string {
   const places = PLACES.map((place) => join(folder, place, process.arch, name));
   const found = places.find(isExecutable);

@@ -5,6 +5,8 @@ import type { Store } from "../../etcd/store.ts";
 import type { LeaseSpec } from "../../fleet/lease-spec.ts";
 import type { CommandHost, CommandSpec } from "../../process/guarded-command/command.ts";
 import type { Keys } from "../../protocol/keys.ts";
+import type { CallAttempts } from "./claim/call-attempts.ts";
+import type { SessionSource } from "./session/claim-session.ts";
 
 /** The owner of a claim, as stored in the ticket. */
 export interface ClaimIdentity {
@@ -62,6 +64,21 @@ export interface RunRequest extends ClaimRequest {
   logReopens: boolean;
 }
 
+/** An attempt that is about to claim. Another process needs this to continue it. */
+export interface StartedAttempt {
+  run: string;
+  session: bigint;
+  /** Time to live of the session, in whole seconds. */
+  ttl: number;
+  /** Its number among the attempts of its call, from 1; undefined if they are not numbered. */
+  number: number | undefined;
+  /** Wall clock, ms since the epoch. */
+  enqueuedAt: number;
+}
+
+/** An attempt that another process began. */
+export type ResumedAttempt = Omit<StartedAttempt, "number">;
+
 /** What a claim needs from its environment. */
 export interface ClaimPorts {
   store: Store;
@@ -76,12 +93,19 @@ export interface ClaimPorts {
    */
   evaluateTotal(text: string): number | undefined;
   /**
-   * Returns the record of this host for others to read. The text remains the same for some minutes.
+   * Returns the record of this host for others to read. The text remains the same for some minutes. Without this
+   * function, runs do not write the record.
    * @param wall  wall clock, ms since the epoch
    */
-  describeHost(wall: number): string;
-  /** Called with the run id of each attempt before the attempt claims anything. */
-  onAttempt?(run: string): void;
+  describeHost?(wall: number): string;
+  /** Opens the session of each attempt; without it, each attempt has its own. */
+  sessions?: SessionSource;
+  /** Numbers the attempts of a call that another process may continue. */
+  attempts?: CallAttempts;
+  /** The attempt that another process began, to go on with. */
+  resumed?: ResumedAttempt;
+  /** Called for each attempt before it claims anything. */
+  onAttempt?(attempt: StartedAttempt): void;
 }
 
 /** What a run needs from its environment. */
@@ -89,6 +113,8 @@ export interface RunPorts extends ClaimPorts {
   commands: CommandHost;
   /** Called when the claim is granted, before the command starts. */
   onGrant?(): void;
+  /** Whether the command of the attempt in `resumed` has been started. */
+  isStarted?: boolean;
   /** Listens to signals sent to this process. Returns a function that stops listening. */
   onSignal(listener: (name: NodeJS.Signals) => void): () => void;
 }

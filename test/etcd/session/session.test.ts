@@ -142,7 +142,7 @@ describe("revoking a session", () => {
   test("ends it with its tickets, and its renewals", async () => {
     const fixture = new SessionFixture();
     const session = await fixture.openSession(10);
-    await session.revoke(0);
+    await session.end(0);
     await fixture.clock.advance(30_000);
     expect(fixture.etcd.getDeadline(session.id)).toBeUndefined();
     expect(fixture.etcd.range({ key: "a", rangeEnd: "\0" }).count).toBe(0);
@@ -154,11 +154,11 @@ describe("revoking a session", () => {
     const fixture = new SessionFixture();
     const session = await fixture.openSession(10);
     fixture.fates.revoke = [fixture.loseRequest(100), fixture.loseAnswer(100)];
-    const revoked = session.revoke(1_000);
+    const revoked = session.end(1_000);
     await fixture.clock.advance(1_000);
     await expect(revoked).resolves.toBeUndefined();
     fixture.always.revoke = fixture.loseRequest();
-    const refused = expect(session.revoke(2_000)).rejects.toMatchObject({ kind: "unavailable" });
+    const refused = expect(session.end(2_000)).rejects.toMatchObject({ kind: "unavailable" });
     await fixture.clock.advance(2_000);
     await refused;
     expect(fixture.sent.revoke.at(-1)).toBeLessThan(2_000);

@@ -1,6 +1,5 @@
 import { constants } from "node:os";
 import { EXIT } from "../../../base/errors.ts";
-import { resolveConfig } from "../../../config/config.ts";
 import { readMemberClocks } from "../../../etcd/members/member-clocks.ts";
 import { buildStoreOptions } from "../../../etcd/open/store-options.ts";
 import { createGuardianHost } from "../../../process/host.ts";
@@ -8,6 +7,7 @@ import { readUserName } from "../../../process/user.ts";
 import { WorkerService, type WorkerServiceOptions } from "../../../work/worker/service/worker-service.ts";
 import { getListFlag, getTextFlag, parseCountFlag } from "../../command-line/flags.ts";
 import { type CommandConnection, openConnection } from "../../connect.ts";
+import { raiseVerbosity } from "../../raise-verbosity.ts";
 import type { Call, CommandExecutor, CommandIo } from "../../spec.ts";
 
 const LEAVING: readonly NodeJS.Signals[] = ["SIGTERM", "SIGINT", "SIGQUIT"];
@@ -51,16 +51,6 @@ export async function runWorker(call: Call, io: CommandIo, given: WorkerFileOpti
     stop();
     store.close();
   }
-}
-
-/**
- * Raises the default verbosity to `-v`, so that a worker logs what it does, unless the configuration sets the log
- * level.
- */
-function raiseVerbosity(call: Call, { env }: CommandIo): Call {
-  if (call.verbosity !== 0) return call;
-  const { sources } = resolveConfig({ flags: call.settings, env });
-  return sources.logLevel === "default" ? { ...call, verbosity: 1 } : call;
 }
 
 function buildPorts({ store, keys, clock, random, log, settings }: CommandConnection, io: CommandIo) {

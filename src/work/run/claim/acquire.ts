@@ -56,6 +56,7 @@ export class Acquisition implements SessionOwner {
   #ownRevisions: OwnTicketRevisions = { lock: undefined, resources: undefined };
   #hasAnswered = false;
   #isGranted = false;
+  #hasLostAnswer = false;
   #leasesUntil: number | undefined;
   /** The last reason for waiting. It is logged when it changes, not after every read. */
   #waitReason: string | undefined;
@@ -73,6 +74,12 @@ export class Acquisition implements SessionOwner {
     return this.#isGranted;
   }
 
+  /** Whether a ticket of this attempt may exist: one was read, or a call that puts tickets had no answer. */
+  get mayHaveTickets(): boolean {
+    const { lock, resources } = this.#ownRevisions;
+    return this.#hasLostAnswer || lock !== undefined || resources !== undefined;
+  }
+
   /** Called by the session: checks that the tickets of this attempt still exist. */
   async prove(): Promise<SessionProof> {
     const anchors = this.#listPlacedTickets();
@@ -82,10 +89,15 @@ export class Acquisition implements SessionOwner {
 
   onHorizonMoved(): void {}
 
-  /** @throws StoreError, ConfigError, SignalboxError 69, or the signal's reason (SessionLost, a signal's name) */
-  async run(): Promise<AcquireResult> {
+  /**
+   * @param isResumed  whether another process began this attempt, and tickets of it may exist
+   * @throws StoreError, ConfigError, SignalboxError 69, or the signal's reason (SessionLost, a signal's name)
+   */
+  async run(isResumed = false): Promise<AcquireResult> {
     const { leases, group } = this.#attempt.request;
-    let view = leases.length === 0 && group === undefined ? EMPTY_CLAIM_VIEW : await this.#readView(NEAR);
+    this.#hasLostAnswer = isResumed;
+    const needsRead = isResumed || leases.length > 0 || group !== undefined;
+    let view = needsRead ? await this.#readView(NEAR) : EMPTY_CLAIM_VIEW;
     for (;;) {
       const step = decideStep(this.#attempt, this.#ownRevisions, view, this.#getWallTime());
       this.#ports.log.debug(`next: ${step.kind}`, step.kind === "wait" ? { why: step.why } : {});
@@ -123,6 +135,7 @@ export class Acquisition implements SessionOwner {
       this.#hasAnswered = true;
       return answer;
     } catch (error) {
+      this.#hasLostAnswer = true;
       this.#signal.throwIfAborted();
       if (!isUnavailable(error)) throw error;
       await this.#ports.clock.sleep(AFTER_SILENCE * this.#ports.random.generateFraction(), this.#signal);

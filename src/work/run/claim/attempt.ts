@@ -1,9 +1,8 @@
-import { generateRunId } from "../../../base/ids.ts";
-import type { Session } from "../../../etcd/session/session.ts";
 import type { LeaseSpec } from "../../../fleet/lease-spec.ts";
 import type { NewTicket } from "../../../protocol/guards.ts";
 import type { Ticket } from "../../../protocol/ticket.ts";
-import type { ClaimPorts, ClaimRequest } from "../request.ts";
+import type { ClaimPorts, ClaimRequest, ResumedAttempt } from "../request.ts";
+import type { ClaimSession } from "../session/claim-session.ts";
 import type { ResourceTotal } from "./eligibility.ts";
 
 /**
@@ -14,20 +13,31 @@ export interface ClaimAttempt {
   ports: ClaimPorts;
   request: ClaimRequest;
   run: string;
-  session: Session;
+  session: ClaimSession;
+  /** Its number among the attempts of its call; undefined if they are not numbered. */
+  number: number | undefined;
   /** Wall clock, ms since the epoch. */
   enqueuedAt: number;
   lockKey: string | undefined;
   resourceKeys: readonly string[];
 }
 
-export function createClaimAttempt(ports: ClaimPorts, request: ClaimRequest, session: Session): ClaimAttempt {
-  const run = generateRunId(ports.random);
+/**
+ * @param how.run      id of the run: a new one, or that of the attempt to continue
+ * @param how.resumed  the attempt to continue, on its session; undefined for a new one
+ */
+export function createClaimAttempt(
+  ports: ClaimPorts,
+  request: ClaimRequest,
+  session: ClaimSession,
+  { run, resumed }: { run: string; resumed?: ResumedAttempt | undefined },
+): ClaimAttempt {
+  const enqueuedAt = resumed?.enqueuedAt ?? ports.clock.getWallTime();
+  const number = resumed === undefined ? ports.attempts?.takeNumber() : ports.attempts?.last;
   const { keys } = ports;
-  ports.onAttempt?.(run);
+  ports.onAttempt?.({ run, session: session.id, ttl: request.ttl, number, enqueuedAt });
   return {
-    ...{ ports, request, run, session },
-    enqueuedAt: ports.clock.getWallTime(),
+    ...{ ports, request, run, session, number, enqueuedAt },
     lockKey: request.lock === undefined ? undefined : keys.lock(request.lock, run),
     resourceKeys: request.leases.map(({ resource }) => keys.resource(resource, run)),
   };
@@ -63,7 +73,7 @@ function buildUnits({ count, total: stated }: LeaseSpec, total: number): TicketU
 type TicketUnits = Pick<Ticket, "count" | "total" | "isStated">;
 
 function buildTicket(
-  { request, run, enqueuedAt }: ClaimAttempt,
+  { ports, request, run, number, enqueuedAt }: ClaimAttempt,
   units: TicketUnits,
   state: Ticket["state"],
   grantedAt?: number,
@@ -72,6 +82,7 @@ function buildTicket(
     run,
     ...request.identity,
     ...(request.group !== undefined && { group: request.group }),
+    ...(number !== undefined && { call: ports.attempts?.id ?? "", attempt: number }),
     ...units,
     state,
     enqueuedAt,

@@ -1,12 +1,13 @@
 import { formatDuration } from "../../../base/duration.ts";
+import { generateRunId } from "../../../base/ids.ts";
 import { isUnavailable, retryUnavailable } from "../../../etcd/retry.ts";
-import { Session } from "../../../etcd/session/session.ts";
 import { SessionLost } from "../../../etcd/session/session-lost.ts";
 import { StoreError } from "../../../etcd/store.ts";
 import { waitForChange } from "../../../etcd/wait-for-change.ts";
-import type { ClaimPorts, ClaimRequest } from "../request.ts";
+import type { ClaimPorts, ClaimRequest, ResumedAttempt } from "../request.ts";
+import { type ClaimSession, createOwnSessions, type OpenedSession } from "../session/claim-session.ts";
 import { type AcquireResult, Acquisition, type ClaimDeadlines } from "./acquire.ts";
-import { createClaimAttempt } from "./attempt.ts";
+import { createClaimAttempt, listOwnKeys } from "./attempt.ts";
 import {
   buildInputReads,
   type ClaimEligibility,
@@ -34,8 +35,8 @@ export async function claimWithRetries(
   const { patience } = request;
   const wait = patience.lock === undefined ? Number.POSITIVE_INFINITY : clock.now() + patience.lock;
   const limits = { connect: clock.now() + request.connectTimeout, wait };
-  for (;;) {
-    const acquired = await attemptOnce(ports, request, limits, signal);
+  for (let resumed = ports.resumed; ; resumed = undefined) {
+    const acquired = await attemptOnce(ports, request, limits, signal, resumed);
     if (acquired.kind === "granted") return acquired;
     const { refusal } = acquired;
     ports.log.info("not granted", { refusal: refusal.kind });
@@ -61,18 +62,21 @@ function canWait({ patience, leases }: ClaimRequest): boolean {
 }
 
 async function attemptOnce(
-  ports: ClaimPorts,
+  shared: ClaimPorts,
   request: ClaimRequest,
   limits: ClaimDeadlines,
   signal: AbortSignal,
+  resumed: ResumedAttempt | undefined,
 ): Promise<AcquireResult> {
-  const session = await Session.open(ports, request.ttl, limits.connect, signal);
+  const { session, store, run, isResumed } = await openSession(shared, request, limits, signal, resumed);
+  const ports = { ...shared, store };
   const either = AbortSignal.any([signal, session.signal]);
-  const acquisition = new Acquisition(createClaimAttempt(ports, request, session), limits, either);
+  const attempt = createClaimAttempt(ports, request, session, { run, ...(isResumed && { resumed }) });
+  const acquisition = new Acquisition(attempt, limits, either);
   session.keepAlive(acquisition);
   const until = canWait(request) ? Number.POSITIVE_INFINITY : limits.connect;
   try {
-    const acquired = await acquisition.run();
+    const acquired = await acquisition.run(isResumed);
     if (acquired.kind === "granted") return acquired;
     return acquired.refusal.kind === "gone"
       ? await explainMissingTickets(ports, session, until, signal)
@@ -85,8 +89,26 @@ async function attemptOnce(
     return { kind: "refused", refusal: { kind: "lapsed" } };
   } finally {
     if (!acquisition.isGranted)
-      await Promise.all([abandon(ports, session), acquisition.hostRecord.writeOutdated()]);
+      await Promise.all([
+        abandon(ports, session, acquisition.mayHaveTickets ? listOwnKeys(attempt) : []),
+        acquisition.hostRecord.writeOutdated(),
+      ]);
   }
+}
+
+/** Opens the session of an attempt. If that of an attempt to resume is gone, the attempt is a new one. */
+async function openSession(
+  ports: ClaimPorts,
+  { ttl }: ClaimRequest,
+  { connect }: ClaimDeadlines,
+  signal: AbortSignal,
+  resumed: ResumedAttempt | undefined,
+): Promise<OpenedSession & { run: string; isResumed: boolean }> {
+  const source = ports.sessions ?? createOwnSessions(ports);
+  const found = resumed && (await source.resume?.(resumed, connect, signal));
+  if (resumed !== undefined && found !== undefined) return { ...found, run: resumed.run, isResumed: true };
+  const run = generateRunId(ports.random);
+  return { ...(await source.open({ run, ttl }, connect, signal)), run, isResumed: false };
 }
 
 function isLapse(error: unknown): boolean {
@@ -100,7 +122,7 @@ function isLapse(error: unknown): boolean {
  */
 async function explainMissingTickets(
   ports: ClaimPorts,
-  session: Session,
+  session: ClaimSession,
   until: number,
   signal: AbortSignal,
 ): Promise<AcquireResult> {
@@ -112,9 +134,9 @@ async function explainMissingTickets(
   return { kind: "refused", refusal: lives ? { kind: "evicted", by: "an operator" } : { kind: "lapsed" } };
 }
 
-async function abandon(ports: ClaimPorts, session: Session): Promise<void> {
-  await session.revoke(ports.clock.now() + ABANDON_WITHIN).catch((error) => {
-    ports.log.info("an abandoned session is left to expire", { error: String(error) });
+async function abandon(ports: ClaimPorts, session: ClaimSession, keys: readonly string[]): Promise<void> {
+  await session.end(ports.clock.now() + ABANDON_WITHIN, keys).catch((error) => {
+    ports.log.info("the tickets of an abandoned attempt are left to expire", { error: String(error) });
   });
 }
 

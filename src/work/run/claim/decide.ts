@@ -60,13 +60,14 @@ function decideUnderDrain(
 }
 
 function decideClaim(
-  { request }: ClaimAttempt,
+  attempt: ClaimAttempt,
   view: ClaimView,
   { basis, totals }: OpenEligibility,
   wall: number,
 ): ClaimStep {
+  const { request } = attempt;
   const { lockQueue } = view;
-  if (lockQueue.length > 0 && lockQueue.every((place) => isGraceOver(place, wall))) {
+  if (lockQueue.length > 0 && lockQueue.every((place) => isObsolete(attempt, place, wall))) {
     return { kind: "sweep", places: lockQueue };
   }
   if (lockQueue.length > 0 && !request.patience.queues) {
@@ -86,24 +87,27 @@ function decideAdvance(
   const lockAdmission = lock === undefined ? undefined : admit(view.lockQueue, attempt.run, 1);
   if (lockAdmission?.kind === "waiting") {
     const ahead = lockAdmission.ahead[0];
-    if (ahead !== undefined && isGraceOver(ahead, wall)) return { kind: "sweep", places: [ahead] };
+    if (ahead !== undefined && isObsolete(attempt, ahead, wall)) return { kind: "sweep", places: [ahead] };
     return buildWaitStep(attempt, view, basis, { lockAhead: ahead });
   }
   const isPlaced = attempt.resourceKeys.some((key) => view.own.has(key));
   if (lock !== undefined && !isPlaced && totals.length > 0) return { kind: "join", basis, totals, lock };
-  return decideOnResources(attempt, view, { basis, totals });
+  return decideOnResources(attempt, view, { basis, totals }, wall);
 }
 
 function decideOnResources(
   attempt: ClaimAttempt,
   view: ClaimView,
   { basis, totals }: Omit<OpenEligibility, "kind">,
+  wall: number,
 ): ClaimStep {
   const places = [...view.own.values()];
   const sights = totals.map((total) => buildResourcePosition(attempt, view, total));
   if (sights.some(({ admission }) => admission === "unsure")) return { kind: "closer" };
   const waiting = sights.filter(({ admission }) => admission === "waiting");
   if (waiting.length === 0) return { kind: "grant", basis, places };
+  const obsolete = waiting.flatMap(({ ahead }) => (ahead && isObsolete(attempt, ahead, wall) ? [ahead] : []));
+  if (obsolete.length > 0) return { kind: "sweep", places: obsolete };
   const blocked = new Set(waiting.map(({ resource }) => attempt.ports.keys.resource(resource, attempt.run)));
   const unmarked = places.filter(({ key, ticket }) => !blocked.has(key) && ticket?.state === "waiting");
   if (unmarked.length > 0) return { kind: "mark", places: unmarked };
@@ -129,9 +133,10 @@ function buildResourcePosition(
 }
 
 /**
- * True for a grace ticket whose time has passed. Its session may outlive it after a leader change, so any run may
- * delete it.
+ * True for a ticket that this attempt may delete: a grace ticket whose time has passed (its session may outlive it after
+ * a leader change), or a ticket of an earlier attempt of the same call.
  */
-function isGraceOver({ ticket }: QueueEntry, wall: number): boolean {
-  return ticket?.state === "grace" && hasEnded(ticket, wall);
+function isObsolete({ ports, number }: ClaimAttempt, { ticket }: QueueEntry, wall: number): boolean {
+  if (ticket?.state === "grace") return hasEnded(ticket, wall);
+  return number !== undefined && ports.attempts?.isEarlier(ticket, number) === true;
 }

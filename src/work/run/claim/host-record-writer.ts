@@ -24,7 +24,8 @@ export class HostRecordWriter {
 
   constructor(ports: HostRecordPorts, { identity: { host } }: Pick<ClaimRequest, "identity">) {
     this.#ports = ports;
-    this.#key = findNameFault(host) === undefined ? ports.keys.host(host) : undefined;
+    const isKept = ports.describeHost !== undefined && findNameFault(host) === undefined;
+    this.#key = isKept ? ports.keys.host(host) : undefined;
   }
 
   /** The key of the record, to read together with the view; undefined when the record need not be read any more. */
@@ -76,6 +77,6 @@ export class HostRecordWriter {
   }
 
   #renderRecord(): string {
-    return this.#ports.describeHost(this.#ports.clock.getWallTime());
+    return this.#ports.describeHost?.(this.#ports.clock.getWallTime()) ?? "";
   }
 }

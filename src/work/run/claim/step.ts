@@ -15,7 +15,7 @@ export type ClaimStep =
   | { kind: "granted"; places: readonly QueueEntry[] }
   /** Mark these entries as admitted for the runs behind, although the claim waits in another queue. */
   | { kind: "mark"; places: readonly QueueEntry[] }
-  /** Delete expired grace tickets. */
+  /** Delete expired grace tickets, and tickets of earlier attempts of the same call. */
   | { kind: "sweep"; places: readonly QueueEntry[] }
   /** Read the whole queues of the resources. */
   | { kind: "closer" }

@@ -1,19 +1,20 @@
 import { constants } from "node:os";
 import { EXIT, SignalboxError } from "../../../base/errors.ts";
-import type { Session, SessionOwner, SessionProof } from "../../../etcd/session/session.ts";
+import type { SessionOwner, SessionProof } from "../../../etcd/session/session.ts";
 import type { SessionLost } from "../../../etcd/session/session-lost.ts";
 import type { CommandExit, GuardedCommand } from "../../../process/guarded-command/command.ts";
 import type { Grant } from "../claim/acquire.ts";
 import type { ClaimLoss } from "../claim/inspect.ts";
 import { ClaimWatch } from "../hold/claim-watch.ts";
 import type { RunPorts, RunRequest } from "../request.ts";
+import type { ClaimSession } from "../session/claim-session.ts";
 import type { SignalRouter, SignalTarget } from "./signals.ts";
 
 /**
  * How long a command may take to end after its claim is gone, in ms. It is short because another run may hold the
  * claim.
  */
-const WHEN_GONE = 1_000;
+export const WHEN_GONE = 1_000;
 /** A command that ends sooner than this, in ms, is not watched: the grant has just confirmed its claim. */
 const WATCH_AFTER = 50;
 
@@ -36,8 +37,10 @@ export class CommandSupervisor implements SessionOwner, SignalTarget {
   readonly #ports: RunPorts;
   readonly #request: RunRequest;
   readonly #watch: ClaimWatch;
-  readonly #session: Session;
+  readonly #session: ClaimSession;
   readonly #command: GuardedCommand;
+  /** Wall clock, ms since the epoch. */
+  readonly #grantedAt: number;
   readonly #over = new AbortController();
   readonly #terminated = Promise.withResolvers<"terminated">();
   readonly #forwarded = new Set<NodeJS.Signals>();
@@ -49,6 +52,7 @@ export class CommandSupervisor implements SessionOwner, SignalTarget {
     this.#request = request;
     this.#watch = new ClaimWatch(grant, (loss) => this.#lose(loss));
     this.#session = grant.attempt.session;
+    this.#grantedAt = grant.grantedAt;
     this.#command = command;
   }
 
@@ -85,12 +89,31 @@ export class CommandSupervisor implements SessionOwner, SignalTarget {
       const grantedAt = this.#ports.clock.now();
       const pid = await this.#command.start(env);
       this.#ports.log.info("started", { command: this.#request.identity.command, pid });
-      this.#guard(grantedAt);
-      await Promise.race([this.#command.exited, this.#terminated.promise]);
-      return await this.#waitForEnd();
+      return await this.#supervise(grantedAt, 0);
     } finally {
       this.#over.abort();
     }
+  }
+
+  /** Goes on with a command that another process has started, and waits until it has ended. */
+  async resume(signals: SignalRouter): Promise<CommandOutcome> {
+    const { clock, log } = this.#ports;
+    const elapsed = Math.max(0, clock.getWallTime() - this.#grantedAt);
+    try {
+      signals.forwardTo(this);
+      this.onHorizonMoved();
+      log.info("resumed", { command: this.#request.identity.command });
+      return await this.#supervise(clock.now() - elapsed, elapsed);
+    } finally {
+      this.#over.abort();
+    }
+  }
+
+  /** @param elapsed  how long the command has run already, ms */
+  async #supervise(grantedAt: number, elapsed: number): Promise<CommandOutcome> {
+    this.#guard(grantedAt, elapsed);
+    await Promise.race([this.#command.exited, this.#terminated.promise]);
+    return await this.#waitForEnd();
   }
 
   /**
@@ -103,7 +126,7 @@ export class CommandSupervisor implements SessionOwner, SignalTarget {
     throw new SignalboxError(EXIT.lost, `lost before the command could be started: ${this.#ending.why}`);
   }
 
-  #guard(grantedAt: number): void {
+  #guard(grantedAt: number, elapsed: number): void {
     const { timeout, maxHold, killsAtLimit, terminationTimeout } = this.#request;
     this.#session.signal.addEventListener("abort", () => this.#handleSessionLost(), { once: true });
     if (this.#session.signal.aborted) this.#handleSessionLost();
@@ -111,7 +134,7 @@ export class CommandSupervisor implements SessionOwner, SignalTarget {
     void this.#watch.follow(WATCH_AFTER, this.#over.signal);
     const expire = (why: string) =>
       this.#terminate({ kind: "timeout", why }, killsAtLimit ? 0 : terminationTimeout);
-    if (timeout !== undefined) this.#runAfter(timeout, () => expire("its timeout has passed"));
+    if (timeout !== undefined) this.#runAfter(timeout - elapsed, () => expire("its timeout has passed"));
     if (maxHold === undefined) return;
     this.#runAfter(grantedAt + maxHold - this.#ports.clock.now(), () =>
       expire("it has held its claim too long"),

@@ -4,11 +4,12 @@ import type { GuardedCommand } from "../../../process/guarded-command/command.ts
 import type { Grant } from "../claim/acquire.ts";
 import { claimWithRetries } from "../claim/claim.ts";
 import { reportRefusal } from "../claim/refusal-report.ts";
+import { resumeGrant } from "../claim/resume-grant.ts";
 import type { ClaimRefusal } from "../claim/step.ts";
 import { finishClaim } from "../finish/finish.ts";
 import { buildHistoryUpdate } from "../finish/history-update.ts";
-import type { RunPorts, RunRequest } from "../request.ts";
-import { type CommandOutcome, CommandSupervisor } from "./command-supervisor.ts";
+import type { ResumedAttempt, RunPorts, RunRequest } from "../request.ts";
+import { type CommandOutcome, CommandSupervisor, WHEN_GONE } from "./command-supervisor.ts";
 import { RunInterruptedError, SignalRouter } from "./signals.ts";
 
 /** The result of a run; `code` is the exit code of `signalbox run`. */
@@ -27,6 +28,9 @@ export async function run(ports: RunPorts, request: RunRequest): Promise<RunResu
   const preparing = ports.commands.prepare(request.command);
   preparing.catch(() => {}); // reported where it is awaited
   try {
+    const { resumed } = ports;
+    if (ports.isStarted && resumed !== undefined)
+      return await resumeHeld(ports, request, resumed, await preparing, signals);
     const claimed = await claimWithRetries(ports, request, signals.signal);
     if (claimed.kind === "refused") {
       const { refusal } = claimed;
@@ -54,14 +58,7 @@ async function runHeld(
     const holding = new CommandSupervisor(ports, request, grant, await preparing);
     grant.attempt.session.keepAlive(holding);
     const outcome = await holding.run(buildCommandEnv(request, grant), signals);
-    const code = computeExitCode(outcome);
-    await finishClaim({
-      grant,
-      historyUpdate: buildHistoryUpdate(grant, { exit: code, reason: outcome.ending?.why }),
-      graceUntil: outcome.ending?.kind === "lost" ? undefined : computeGraceEnd(request, grant),
-    });
-    logOutcome(ports, outcome, code);
-    return { kind: "ended", code, ...outcome };
+    return await finishRun(ports, request, grant, outcome);
   } catch (error) {
     const failure = toStartError(error);
     const known = failure instanceof SignalboxError || failure instanceof RunInterruptedError;
@@ -70,6 +67,52 @@ async function runHeld(
     await finishClaim({ grant, historyUpdate: memory, graceUntil: undefined });
     throw failure;
   }
+}
+
+/** Goes on with a run whose command another process has started. If its claim is gone, the command is ended. */
+async function resumeHeld(
+  ports: RunPorts,
+  request: RunRequest,
+  resumed: ResumedAttempt,
+  command: GuardedCommand,
+  signals: SignalRouter,
+): Promise<RunResult> {
+  const grant = await resumeGrant(ports, request, resumed);
+  if (grant === undefined) return await endUnclaimed(ports, request, command);
+  const holding = new CommandSupervisor(ports, request, grant, command);
+  grant.attempt.session.keepAlive(holding);
+  return await finishRun(ports, request, grant, await holding.resume(signals));
+}
+
+/** Ends a command whose claim is gone. Another run may hold it already. */
+async function endUnclaimed(
+  ports: RunPorts,
+  request: RunRequest,
+  command: GuardedCommand,
+): Promise<RunResult> {
+  const ending = { kind: "lost", why: "its claim was gone when its run was resumed" } as const;
+  command.terminate(ports.clock.now() + Math.min(WHEN_GONE, request.terminationTimeout));
+  const exit = await command.exited;
+  await command.gone;
+  const code = computeExitCode({ exit, ending });
+  logOutcome(ports, { exit, ending }, code);
+  return { kind: "ended", code, exit, ending };
+}
+
+async function finishRun(
+  ports: RunPorts,
+  request: RunRequest,
+  grant: Grant,
+  outcome: CommandOutcome,
+): Promise<RunResult> {
+  const code = computeExitCode(outcome);
+  await finishClaim({
+    grant,
+    historyUpdate: buildHistoryUpdate(grant, { exit: code, reason: outcome.ending?.why }),
+    graceUntil: outcome.ending?.kind === "lost" ? undefined : computeGraceEnd(request, grant),
+  });
+  logOutcome(ports, outcome, code);
+  return { kind: "ended", code, ...outcome };
 }
 
 function computeGraceEnd({ grace, graceFrom }: RunRequest, { grantedAt }: Grant): number | undefined {

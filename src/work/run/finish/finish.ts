@@ -1,7 +1,7 @@
 import { generateSessionId } from "../../../base/ids.ts";
 import { isUnavailable, retryUnavailable } from "../../../etcd/retry.ts";
 import { grantOnce } from "../../../etcd/session/grant.ts";
-import type { Session } from "../../../etcd/session/session.ts";
+import { SessionLost } from "../../../etcd/session/session-lost.ts";
 import {
   deleteKeys,
   guardOwned,
@@ -12,6 +12,7 @@ import {
 import { findFirstKey, type Txn, type TxnResponse } from "../../../protocol/txn.ts";
 import type { Grant } from "../claim/acquire.ts";
 import type { ClaimPorts } from "../request.ts";
+import type { ClaimSession } from "../session/claim-session.ts";
 import { appendToHistory, buildHistoryOps, type HistoryUpdate } from "./history-append.ts";
 
 /** How long to retry freeing a claim, in ms. After that, its session expires. */
@@ -40,11 +41,13 @@ export async function finishClaim(done: ClaimCompletion): Promise<void> {
   const patience = session.signal.aborted ? FREE_LOST_WITHIN : FREE_WITHIN;
   const until = ports.clock.now() + patience;
   try {
+    if (isMoved(session.signal.reason)) return;
     const isKept = await keepGrace(ports, done, until).catch((error) => reportUnfreed(ports, error));
     const isFreed =
-      isKept || (await freeClaim(ports, done, until).catch((error) => reportUnfreed(ports, error)));
+      isKept ||
+      (await freeClaim(ports, done, until).catch((error) => handleUnfreed(ports, done, until, error)));
     if (isFreed) await endSession(ports, session);
-    else await session.revoke(until);
+    else await session.end(until, listKeys(done.grant));
   } catch (error) {
     const level = isUnavailable(error) ? "warn" : "error";
     ports.log[level]("the claim was not freed; it ends with its session", { error: String(error) });
@@ -53,9 +56,13 @@ export async function finishClaim(done: ClaimCompletion): Promise<void> {
   }
 }
 
+function listKeys({ places }: Grant): string[] {
+  return places.map(({ key }) => key);
+}
+
 /** The session holds no keys any more. If etcd is too slow to end it, it expires; this is logged as info only. */
-async function endSession({ clock, log }: ClaimPorts, session: Session): Promise<void> {
-  await session.revoke(clock.now() + REVOKE_WITHIN).catch((error) => {
+async function endSession({ clock, log }: ClaimPorts, session: ClaimSession): Promise<void> {
+  await session.end(clock.now() + REVOKE_WITHIN, []).catch((error) => {
     log.info("the claim is freed; its empty session was not ended and expires", { error: String(error) });
   });
 }
@@ -73,6 +80,25 @@ async function freeClaim(
     success: [...deleteKeys(grant.places), ...history],
     failure: history,
   };
+  await commitRelease(ports, historyUpdate, txn, until);
+  return true;
+}
+
+/** Whether the runs of a session are those of another process now. It writes their ends too. */
+function isMoved(reason: unknown): boolean {
+  return reason instanceof SessionLost && reason.kind === "moved";
+}
+
+/** Records the run in the history although its session is gone, and its tickets with it. */
+async function handleUnfreed(
+  ports: ClaimPorts,
+  { historyUpdate }: ClaimCompletion,
+  until: number,
+  error: unknown,
+): Promise<boolean> {
+  if (!(error instanceof SessionLost)) return reportUnfreed(ports, error);
+  if (historyUpdate === undefined || isMoved(error)) return true;
+  const txn = { compare: [], success: buildHistoryOps(historyUpdate), failure: [] };
   await commitRelease(ports, historyUpdate, txn, until);
   return true;
 }

@@ -85,7 +85,7 @@ export class WorkerRegistration implements SessionOwner {
 
   /** Ends the session, which deletes its keys. */
   async leave(): Promise<void> {
-    await this.session.revoke(this.#ports.clock.now() + REVOKE_WITHIN).catch((error) => {
+    await this.session.end(this.#ports.clock.now() + REVOKE_WITHIN).catch((error) => {
       this.#ports.log.warn("the session was not ended, it expires", { error: String(error) });
     });
   }

@@ -62,7 +62,7 @@ export async function createAttempt(ports: ClaimPorts, request: ClaimRequest): P
   const session = await Session.open(ports, request.ttl, 1_000);
   session.stopRenewing();
   return {
-    ...{ ports, request, run: RUN, session, enqueuedAt: 0 },
+    ...{ ports, request, run: RUN, session, number: undefined, enqueuedAt: 0 },
     lockKey: request.lock === undefined ? undefined : keys.lock(request.lock, RUN),
     resourceKeys: request.leases.map(({ resource }) => keys.resource(resource, RUN)),
   };

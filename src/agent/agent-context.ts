@@ -1,0 +1,22 @@
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import type { Random } from "../base/random.ts";
+import type { Settings } from "../config/settings.ts";
+import type { Store } from "../etcd/store.ts";
+import type { Keys } from "../protocol/keys.ts";
+import type { SharedSessions } from "../work/agent/shared-sessions.ts";
+import type { Accounts } from "./accounts.ts";
+import type { NoteSeal } from "./note-seal.ts";
+
+/** What all calls of an agent share. */
+export interface AgentContext {
+  settings: Settings;
+  store: Store;
+  keys: Keys;
+  clock: Clock;
+  random: Random;
+  log: Log;
+  sessions: SharedSessions;
+  accounts: Accounts;
+  seal: NoteSeal;
+}

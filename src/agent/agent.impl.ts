@@ -1,0 +1,122 @@
+import { dirname, join } from "node:path";
+import { ConfigError, EXIT } from "../base/errors.ts";
+import { generateRunId } from "../base/ids.ts";
+import { findNameFault, quoteText } from "../base/text.ts";
+import { VERSION } from "../base/version.ts";
+import { openConnection } from "../commands/connect.ts";
+import { raiseVerbosity } from "../commands/raise-verbosity.ts";
+import type { CommandExecutor, CommandIo } from "../commands/spec.ts";
+import type { Settings } from "../config/settings.ts";
+import { combineTransactions } from "../etcd/combined/combined-store.ts";
+import { AgentListener } from "../process/agent-socket/listener.ts";
+import { loadPeerAddon, type Peer } from "../process/agent-socket/peer.ts";
+import { takeInheritedSocket } from "../process/agent-socket/socket-address.ts";
+import { CommandCgroup } from "../process/guarded-command/cgroup.ts";
+import { killOrphans } from "../process/guarded-command/orphans.ts";
+import type { AgentPorts } from "../work/agent/ports.ts";
+import { SharedSessions } from "../work/agent/shared-sessions.ts";
+import { createNotifier } from "../work/worker/service/notifier.ts";
+import { type Accounts, createAccounts } from "./accounts.ts";
+import { Agent } from "./agent.ts";
+import type { AgentContext } from "./agent-context.ts";
+import { keepHostRecord } from "./host-record.ts";
+import { NoteSeal } from "./note-seal.ts";
+
+/** How long to look for the processes of a run that nobody has reported, ms. */
+const KILL_WITHIN = 5_000;
+
+/** Serves the calls of launchers until a signal stops it. @throws ConfigError, UsageError */
+export const execute: CommandExecutor = async (call, io) => {
+  const addon = loadPeerAddon();
+  const descriptor = takeInheritedSocket(process.env);
+  const connection = await openConnection(raiseVerbosity(call, io), io);
+  const { settings, log } = connection;
+  const path = settings.agentSocket ?? getDefaultSocket(io.env);
+  const context = createContext({ ...connection, path });
+  const agent = new Agent(context);
+  const listener = await AgentListener.open({
+    address: descriptor === undefined ? { path } : { descriptor },
+    addon,
+    isServed: createPolicy(settings, context.accounts),
+    onCall: (launched) => agent.serve(launched),
+    onFault: (error) => log.warn("a connection failed", { error: error.message }),
+  });
+  const stop = new AbortController();
+  const ignore = io.onSignal((name) => {
+    if (name === "SIGUSR2") log.reopen();
+    else stop.abort(name);
+  });
+  const notifier = createNotifier(io.env, { log, isAlive: () => true });
+  log.info("ready", { socket: path });
+  notifier.sendReady();
+  void keepHostRecord(context, connection.facts, stop.signal);
+  void agent.openFirstSession();
+  await waitForAbort(stop.signal, () => notifier.sendStatus(agent.describe()));
+  notifier.sendStopping();
+  listener.close();
+  context.sessions.close();
+  log.info("ended", { calls: agent.describe() });
+  ignore();
+  await notifier.close();
+  connection.store.close();
+  return EXIT.ok;
+};
+
+type Connection = Awaited<ReturnType<typeof openConnection>>;
+
+function createContext(connection: Connection & { path: string }): AgentContext {
+  const { clock, keys, random, log, facts, settings, path } = connection;
+  const store = combineTransactions(connection.store, clock, keys);
+  const fault = findNameFault(facts.fqdn);
+  if (fault !== undefined)
+    throw new ConfigError(
+      `the name of this host, ${quoteText(facts.fqdn)}, cannot be used: ${fault}; set host`,
+    );
+  const incarnation = generateRunId(random);
+  const ports: AgentPorts = {
+    ...{ store, keys, clock, random, log, host: facts.fqdn },
+    describeSession: () => JSON.stringify({ v: 1, agent: incarnation, pid: process.pid, version: VERSION }),
+    killRun: (run) => killRun(run, clock),
+  };
+  return {
+    ...{ settings, store, keys, clock, random, log },
+    sessions: new SharedSessions(ports),
+    accounts: createAccounts(),
+    seal: NoteSeal.open(join(dirname(path), "agent.key")),
+  };
+}
+
+/** Returns whether the agent serves a peer, or why not. */
+function createPolicy({ agentAllow }: Settings, accounts: Accounts): (peer: Peer) => true | string {
+  return (peer) =>
+    peer.uid === 0 || peer.uid === process.getuid?.() || accounts.includes(agentAllow, peer)
+      ? true
+      : `the agent does not serve user ${accounts.findUserName(peer.uid)}; see agentAllow`;
+}
+
+function getDefaultSocket({ XDG_RUNTIME_DIR: runtime = "" }: CommandIo["env"]): string {
+  if (process.getuid?.() === 0) return "/run/signalbox/agent.sock";
+  if (runtime.startsWith("/")) return join(runtime, "signalbox/agent.sock");
+  throw new ConfigError(
+    "XDG_RUNTIME_DIR is not set, so there is no default for agentSocket; set agentSocket",
+  );
+}
+
+async function killRun(run: string, clock: AgentContext["clock"]): Promise<boolean> {
+  const mark = {
+    session: -1,
+    runId: run,
+    startTimes: new Map(),
+    cgroup: new CommandCgroup(""),
+    owner: undefined,
+  };
+  const killed = killOrphans(mark, (ms) => clock.sleep(ms)).then(() => true);
+  return await Promise.race([killed, clock.sleep(KILL_WITHIN).then(() => false)]);
+}
+
+/** Resolves when the signal is aborted. Calls `tell` every few seconds. */
+async function waitForAbort(signal: AbortSignal, tell: () => void): Promise<void> {
+  const timer = setInterval(tell, 5_000);
+  await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+  clearInterval(timer);
+}

@@ -1,0 +1,79 @@
+import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { closeSync, fstatSync, linkSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { ConfigError } from "../base/errors.ts";
+
+const KEY_BYTES = 32;
+const SEPARATOR = " ";
+
+/**
+ * Seals the notes that launchers keep. A launcher that reports a run after a restart of the agent could otherwise name
+ * any run of any user.
+ */
+export class NoteSeal {
+  readonly #key: Buffer;
+
+  private constructor(key: Buffer) {
+    this.#key = key;
+  }
+
+  /**
+   * Reads the key from a file that only this user can read, and creates it if it is missing: the next agent must know it.
+   * @throws ConfigError
+   */
+  static open(path: string): NoteSeal {
+    try {
+      createKey(path);
+      return new NoteSeal(readKey(path));
+    } catch (cause) {
+      const why = (cause as Error).message;
+      throw new ConfigError(`the agent cannot keep its key in ${path}: ${why}`, { cause });
+    }
+  }
+
+  /** @param uid  the user of the launcher */
+  seal(note: string, uid: number): string {
+    return `${this.#sign(note, uid).toString("hex")}${SEPARATOR}${note}`;
+  }
+
+  /** Returns the note, or undefined if it was not sealed for this user. */
+  unseal(sealed: string | undefined, uid: number): string | undefined {
+    const at = sealed?.indexOf(SEPARATOR) ?? -1;
+    if (sealed === undefined || at < 0) return undefined;
+    const note = sealed.slice(at + 1);
+    const given = Buffer.from(sealed.slice(0, at), "hex");
+    const own = this.#sign(note, uid);
+    return given.length === own.length && timingSafeEqual(given, own) ? note : undefined;
+  }
+
+  #sign(note: string, uid: number): Buffer {
+    return createHmac("sha256", this.#key).update(`${uid}\0${note}`).digest();
+  }
+}
+
+/** Creates the file as a whole, so that no other agent reads half of it. */
+function createKey(path: string): void {
+  const draft = `${path}.${process.pid}`;
+  try {
+    writeFileSync(draft, randomBytes(KEY_BYTES), { mode: 0o600, flag: "wx" });
+    linkSync(draft, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+function readKey(path: string): Buffer {
+  const descriptor = openSync(path, "r");
+  try {
+    const { uid, mode } = fstatSync(descriptor);
+    if (uid !== process.getuid?.() || (mode & 0o077) !== 0)
+      throw new Error("it must belong to the user of the agent, and to nobody else (mode 0600)");
+    const key = readFileSync(descriptor);
+    if (key.length !== KEY_BYTES)
+      throw new Error(`it has ${key.length} bytes instead of ${KEY_BYTES}; remove it`);
+    return key;
+  } finally {
+    closeSync(descriptor);
+  }
+}

@@ -1,0 +1,133 @@
+import type { LogFields } from "../base/log.ts";
+import { quoteText } from "../base/text.ts";
+import {
+  buildLogOptions,
+  type CommandConnection,
+  type FrontEndOptions,
+  warnUnknownVariables,
+} from "../commands/connect.ts";
+import { openLog } from "../commands/logging.ts";
+import { type CallNote, renderCallNote } from "../commands/run/call-note.ts";
+import type { LaunchedRun } from "../commands/run/launched-run.ts";
+import type { Call } from "../commands/spec.ts";
+import { resolveConfig } from "../config/config.ts";
+import type { Env } from "../config/files.ts";
+import { thisMachine } from "../config/machine.ts";
+import { delegateStore } from "../etcd/delegate-store.ts";
+import { readHostFacts } from "../fleet/host.ts";
+import type { LaunchedCall } from "../process/agent-socket/launched-call.ts";
+import { createLaunchedCommandHost } from "../process/agent-socket/launched-command-host.ts";
+import { CallAttempts } from "../work/run/claim/call-attempts.ts";
+import type { StartedAttempt } from "../work/run/request.ts";
+import type { AgentContext } from "./agent-context.ts";
+import { CallDeclined } from "./call-declined.ts";
+import { findDifferentSetting, findForeignPath, hasOwnConfig } from "./served-settings.ts";
+
+/** How long a launcher that does not wait tries to come back to an agent, ms. After that it does without. */
+const PATIENCE = 5_000;
+
+/** The output of a served run. */
+interface ServedOutput {
+  writeError(text: string): void;
+  /** Called when it is certain that this agent serves the call. */
+  accept(): void;
+}
+
+/** One call as the run of a launcher, on the connection and the sessions of the agent. */
+export class ServedRun implements LaunchedRun {
+  readonly identity: { pid: number; user: string };
+  readonly #context: AgentContext;
+  readonly #call: LaunchedCall;
+  readonly #id: string;
+  readonly #note: CallNote | undefined;
+  readonly #output: ServedOutput;
+  #patience = PATIENCE;
+
+  /** @param note  the note of the call if it is resumed */
+  constructor(
+    context: AgentContext,
+    call: LaunchedCall,
+    { id, note, output }: { id: string; note: CallNote | undefined; output: ServedOutput },
+  ) {
+    this.#context = context;
+    this.#call = call;
+    this.#id = id;
+    this.#note = note;
+    this.#output = output;
+    this.identity = { pid: call.pid, user: context.accounts.findUserName(call.peer.uid) };
+  }
+
+  /** @throws CallDeclined, ConfigError, UsageError */
+  async openConnection(
+    call: Call,
+    { options, openLog: openOwn }: FrontEndOptions,
+  ): Promise<CommandConnection> {
+    const { settings: own, store, keys, clock, random } = this.#context;
+    const env = this.#readEnvironment(call);
+    const config = resolveConfig({ flags: call.settings, env, ...(options && { options }) });
+    const { values } = config;
+    const different = findDifferentSetting(own, values);
+    if (different !== undefined)
+      throw new CallDeclined("settings", `its ${different} is not that of the agent`);
+    if (values.logFile !== undefined && !this.#isOwnUser)
+      throw new CallDeclined("files", "its log is a file of another user");
+    this.#patience = canWait(call) ? values.ttl : PATIENCE;
+    const facts = readHostFacts(thisMachine, { host: values.host, macros: values.macros });
+    const logContext: LogFields = { host: facts.fqdn };
+    const { writeError } = this.#output;
+    const logging = {
+      ...buildLogOptions(call, values),
+      context: logContext,
+      writeError,
+      pid: this.#call.pid,
+    };
+    const log = openOwn?.(values, clock.getWallTime) ?? openLog(logging, clock.getWallTime);
+    this.#output.accept();
+    warnUnknownVariables(env, log);
+    return {
+      ...{ config, settings: values, keys, clock, random, log, logContext, facts },
+      store: delegateStore(store, { close: () => {} }),
+    };
+  }
+
+  createPorts(): ReturnType<LaunchedRun["createPorts"]> {
+    const { clock, sessions } = this.#context;
+    const note = this.#note;
+    const isStarted = this.#call.state === "running";
+    return {
+      commands: createLaunchedCommandHost(this.#call, clock, isStarted ? note?.run : undefined),
+      sessions,
+      attempts: new CallAttempts(this.#id, note?.number ?? 0),
+      ...(note !== undefined && { resumed: { ...note, session: BigInt(`0x${note.session}`) } }),
+      isStarted,
+    };
+  }
+
+  onAttempt(attempt: StartedAttempt): void {
+    const { seal } = this.#context;
+    const { uid } = this.#call.peer;
+    this.#call.sendNote(seal.seal(renderCallNote(this.#id, attempt), uid), this.#patience);
+  }
+
+  get #isOwnUser(): boolean {
+    return this.#call.peer.uid === process.getuid?.();
+  }
+
+  /** Returns the settings in the environment of the caller that this process may use. @throws CallDeclined */
+  #readEnvironment(call: Call): Env {
+    const { settings: env } = this.#call;
+    const path = findForeignPath(call, env, this.#isOwnUser);
+    if (path !== undefined)
+      throw new CallDeclined(
+        "files",
+        `${quoteText(path)} is a path in the caller's directory or of another user`,
+      );
+    if (this.#isOwnUser) return env;
+    if (hasOwnConfig(env)) throw new CallDeclined("files", "its user has a configuration file");
+    return { ...env, HOME: undefined, XDG_CONFIG_HOME: undefined };
+  }
+}
+
+function canWait({ flags }: Call): boolean {
+  return flags.wait !== undefined || flags.lease !== undefined;
+}

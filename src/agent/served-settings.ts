@@ -1,0 +1,65 @@
+import { existsSync } from "node:fs";
+import { isAbsolute, join } from "node:path";
+import type { Call } from "../commands/spec.ts";
+import type { Env } from "../config/files.ts";
+import {
+  getEnvVariableName,
+  getSetting,
+  SETTING_KEYS,
+  type SettingKey,
+  type Settings,
+} from "../config/settings.ts";
+
+/** Settings of the connection that the agent has opened for all. */
+const SHARED: readonly SettingKey[] = [
+  ...([
+    "endpoints",
+    "prefix",
+    "user",
+    "password",
+    "cacert",
+    "cert",
+    "key",
+    "serverName",
+    "clusterId",
+  ] as const),
+  ...(["insecureSkipTlsVerify", "allowPlaintextPassword"] as const),
+];
+
+/** Finds a setting in which a call differs from the agent, which cannot serve it then. */
+export function findDifferentSetting(own: Settings, asked: Settings): SettingKey | undefined {
+  const show = (values: Settings, key: SettingKey) => JSON.stringify(values[key]);
+  return SHARED.find((key) => show(own, key) !== show(asked, key));
+}
+
+/**
+ * Finds a path in a call that this process cannot use in the name of the caller: one relative to the caller's
+ * directory, or any path of another user, whose files the agent must neither read nor write.
+ */
+export function findForeignPath(call: Call, env: Env, isOwnUser: boolean): string | undefined {
+  for (const key of ["config", ...SETTING_KEYS] as const) {
+    const isPath = key === "config" || getSetting(key).kind.isPath === true;
+    if (!isPath || key === "agentSocket") continue;
+    const variable = key === "config" ? "SIGNALBOX_CONFIG" : getEnvVariableName(key);
+    for (const path of [
+      call.settings[key],
+      env[variable],
+      key === "config" ? undefined : readEtcdctl(key, env),
+    ]) {
+      if (typeof path !== "string" || path === "") continue;
+      if (!isOwnUser || !isAbsolute(path)) return path;
+    }
+  }
+  return undefined;
+}
+
+function readEtcdctl(key: SettingKey, env: Env): string | undefined {
+  const { etcdctl } = getSetting(key);
+  return etcdctl === undefined ? undefined : env[etcdctl];
+}
+
+/** Whether another user has a configuration file, which this process does not read. */
+export function hasOwnConfig({ XDG_CONFIG_HOME: xdg = "", HOME: home = "" }: Env): boolean {
+  const folder = isAbsolute(xdg) ? xdg : isAbsolute(home) ? join(home, ".config") : undefined;
+  return folder !== undefined && existsSync(join(folder, "signalbox/config.json"));
+}

@@ -1,0 +1,19 @@
+import type { Store } from "./store.ts";
+
+/** Creates a store that passes every call on to another one, but for those that are given. */
+export function delegateStore(store: Store, own: Partial<Store>): Store {
+  return {
+    grant: (...args) => store.grant(...args),
+    renew: (...args) => store.renew(...args),
+    readTimeToLive: (...args) => store.readTimeToLive(...args),
+    listSessionKeys: (...args) => store.listSessionKeys(...args),
+    revoke: (...args) => store.revoke(...args),
+    readRange: (...args) => store.readRange(...args),
+    commitTxn: (...args) => store.commitTxn(...args),
+    watch: (...args) => store.watch(...args),
+    readMemberStatuses: (...args) => store.readMemberStatuses(...args),
+    listMembers: (...args) => store.listMembers(...args),
+    close: () => store.close(),
+    ...own,
+  };
+}

@@ -1,0 +1,76 @@
+import type { Socket } from "node:net";
+import { BLOCK_MAX, type Frame, FrameReader } from "../guarded-command/wire.ts";
+
+/** Maximum number of bytes that wait for a launcher that does not read. */
+const UNSENT_MAX = 1024 * 1024;
+/** Time after which a connection is cut whose last bytes were not read, ms. */
+const LINGER_MS = 10_000;
+
+/** The frames of one connection to the agent, in both directions. Both are bounded: everybody may connect. */
+export class CallConnection {
+  /** Resolves when the connection has ended. */
+  readonly closed: Promise<void>;
+  readonly #socket: Socket;
+  readonly #reader = new FrameReader(BLOCK_MAX);
+  #handle: (frame: Frame) => void = () => {};
+  #handleMalformed: (message: string) => void = () => this.destroy();
+
+  /** @param socket  paused; `start` begins to read */
+  constructor(socket: Socket) {
+    this.#socket = socket;
+    this.closed = new Promise((resolve) => socket.once("close", () => resolve()));
+    socket.on("error", () => {}); // the close event follows
+  }
+
+  get isOpen(): boolean {
+    return this.#socket.writable;
+  }
+
+  /** Begins to read. */
+  start(): void {
+    this.#socket.on("data", (chunk: Buffer) => this.#receive(chunk));
+    this.#socket.resume();
+  }
+
+  /**
+   * Sets who receives the frames from now on.
+   * @param handleMalformed  receives what is wrong with bytes that are not frames; by default, the connection is cut
+   */
+  setHandler(handle: (frame: Frame) => void, handleMalformed?: (message: string) => void): void {
+    this.#handle = handle;
+    this.#handleMalformed = handleMalformed ?? (() => this.destroy());
+  }
+
+  /** Sends frames. Cuts the connection when too much of what was sent before has not been read. */
+  send(frames: Buffer): void {
+    if (!this.#socket.writable) return;
+    if (this.#socket.writableLength > UNSENT_MAX) this.destroy();
+    else this.#socket.write(frames);
+  }
+
+  /** Sends last frames, and closes the connection when they were sent. Receives nothing more. */
+  finish(frames: Buffer): void {
+    this.setHandler(
+      () => {},
+      () => {},
+    );
+    this.send(frames);
+    this.#socket.destroySoon();
+    const timeout = setTimeout(() => this.destroy(), LINGER_MS).unref();
+    this.#socket.once("close", () => clearTimeout(timeout));
+  }
+
+  /** Cuts the connection. */
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  #receive(chunk: Buffer): void {
+    try {
+      for (const frame of this.#reader.consume(chunk)) if (!this.#socket.destroyed) this.#handle(frame);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      this.#handleMalformed(error.message);
+    }
+  }
+}

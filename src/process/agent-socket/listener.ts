@@ -1,0 +1,155 @@
+import { createServer, type Server, type Socket } from "node:net";
+import { CallConnection } from "./call-connection.ts";
+import { CallRefusal, type CallRequest } from "./call-request.ts";
+import { checkCaller } from "./caller-check.ts";
+import { IncomingCall } from "./incoming-call.ts";
+import { encodeDecline, LaunchedCall } from "./launched-call.ts";
+import type { Peer, PeerAddon } from "./peer.ts";
+import { explainListenError, type ListenAddress, prepareAddress } from "./socket-address.ts";
+import { UserConnections, type UserLimits } from "./user-connections.ts";
+
+/** Limits of the agent's socket. */
+export interface SocketLimits {
+  /** Of each user. */
+  user: UserLimits;
+  /** Time from the connection to the end of the call, ms. */
+  callMs: number;
+}
+
+const LIMITS: SocketLimits = {
+  user: { connections: 4096, unfinished: 64, bytes: 64 * 1024 * 1024 },
+  callMs: 5_000,
+};
+/** Connections that the kernel accepts before this process does: all jobs of a minute may start at once. */
+const BACKLOG = 4096;
+
+interface AgentListenerOptions {
+  address: ListenAddress;
+  addon: PeerAddon;
+  /** Whether the agent serves a peer; otherwise the reason, which the launcher may print. */
+  isServed(peer: Peer): true | string;
+  /** Receives each complete call. It must accept, decline or end it. */
+  onCall(call: LaunchedCall): void;
+  /** Receives errors of the socket. */
+  onFault(error: Error): void;
+  limits?: SocketLimits;
+}
+
+/**
+ * The agent's socket: yields the calls of launchers. Whoever may connect can delay neither this process nor the calls of
+ * others: everything that a peer can send or keep open is limited.
+ */
+export class AgentListener {
+  readonly #options: AgentListenerOptions;
+  readonly #limits: SocketLimits;
+  readonly #server: Server;
+  readonly #users = new Map<number, UserConnections>();
+  readonly #incoming = new Set<IncomingCall>();
+
+  private constructor(options: AgentListenerOptions) {
+    this.#options = options;
+    this.#limits = options.limits ?? LIMITS;
+    this.#server = createServer({ pauseOnConnect: true }, (socket) => this.#handleConnection(socket));
+  }
+
+  /**
+   * Begins to listen.
+   * @throws ConfigError when the path cannot be used, or another agent listens there
+   */
+  static async open(options: AgentListenerOptions): Promise<AgentListener> {
+    const listener = new AgentListener(options);
+    await prepareAddress(options.address);
+    await listener.#listen(options.address);
+    return listener;
+  }
+
+  /** Stops listening, and declines calls that are not complete. Complete calls keep their connections. */
+  close(): void {
+    this.#server.close();
+    for (const call of this.#incoming) call.decline("the agent ends");
+  }
+
+  #listen(address: ListenAddress): Promise<void> {
+    // Everybody may connect: the peer is checked, not the file's mode.
+    const target =
+      "path" in address
+        ? { path: address.path, readableAll: true, writableAll: true }
+        : { fd: address.descriptor };
+    return new Promise((resolve, reject) => {
+      const fail = (error: Error) => reject(explainListenError(address, error));
+      this.#server.once("error", fail);
+      this.#server.listen({ ...target, backlog: BACKLOG }, () => {
+        this.#server.off("error", fail);
+        this.#server.on("error", this.#options.onFault);
+        resolve();
+      });
+    });
+  }
+
+  #handleConnection(socket: Socket): void {
+    socket.on("error", () => {}); // the close event follows
+    const peer = this.#readPeer(socket);
+    if (peer === undefined) return;
+    const user = this.#findUser(peer.uid);
+    const served = this.#options.isServed(peer);
+    if (served !== true) refuse(socket, served);
+    else if (user.isFull) refuse(socket, `user ${peer.uid} has too many connections`);
+    else this.#readCall(socket, peer, user);
+    this.#forgetUser(peer.uid);
+  }
+
+  #readPeer(socket: Socket): Peer | undefined {
+    try {
+      return this.#options.addon.readPeer(socket);
+    } catch (error) {
+      socket.destroy();
+      this.#options.onFault(error as Error);
+      return undefined;
+    }
+  }
+
+  #readCall(socket: Socket, peer: Peer, user: UserConnections): void {
+    const connection = new CallConnection(socket);
+    user.addConnection();
+    socket.once("close", () => {
+      user.removeConnection();
+      this.#forgetUser(peer.uid);
+    });
+    const call = new IncomingCall(connection, this.#limits.callMs, {
+      onComplete: (request) => this.#completeCall(connection, peer, request),
+      onEnd: () => {
+        this.#incoming.delete(call);
+        user.finish(call);
+      },
+    });
+    this.#incoming.add(call);
+    user.read(call);
+  }
+
+  #completeCall(connection: CallConnection, peer: Peer, request: CallRequest): void {
+    checkCaller(peer, request, this.#options.addon.readBootTime());
+    const user = this.#findUser(peer.uid);
+    if (!user.reserve(request.length))
+      throw new CallRefusal(`the calls of user ${peer.uid} have too many words and settings`);
+    void connection.closed.then(() => user.free(request.length));
+    this.#options.onCall(new LaunchedCall(connection, peer, request));
+  }
+
+  #findUser(uid: number): UserConnections {
+    const found = this.#users.get(uid);
+    if (found !== undefined) return found;
+    const user = new UserConnections(this.#limits.user);
+    this.#users.set(uid, user);
+    return user;
+  }
+
+  #forgetUser(uid: number): void {
+    if (this.#users.get(uid)?.isEmpty) this.#users.delete(uid);
+  }
+}
+
+/** Declines a connection without reading from it. */
+function refuse(socket: Socket, reason: string): void {
+  socket.write(encodeDecline(reason));
+  socket.destroySoon();
+}

@@ -1,0 +1,18 @@
+import type { Clock } from "../../base/clock.ts";
+import type { CommandSpec } from "./command.ts";
+import { GuardianProcess } from "./guardian-process.ts";
+import { NativeGuardedCommand } from "./native-guarded-command.ts";
+import { splitEnvironment } from "./raw-environment.ts";
+import { encodeEnvironment } from "./wire.ts";
+
+/**
+ * Starts a guardian as a child of this process, and prepares a command under it.
+ * @throws SignalboxError when an argument is invalid or the system refuses the command's environment
+ */
+export function createGuardedProcess(binary: string, spec: CommandSpec, clock: Clock): NativeGuardedCommand {
+  const { text, raw } = splitEnvironment(spec.env);
+  return new NativeGuardedCommand({
+    ...{ spec, clock, environment: encodeEnvironment(raw) },
+    createGuardian: (onFrame) => new GuardianProcess(binary, { ...spec, env: text }, onFrame),
+  });
+}

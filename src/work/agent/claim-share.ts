@@ -1,0 +1,126 @@
+import { OVER } from "../../base/over.ts";
+import { retryUnavailable } from "../../etcd/retry.ts";
+import type { Session, SessionOwner, SessionProof } from "../../etcd/session/session.ts";
+import { SessionLost } from "../../etcd/session/session-lost.ts";
+import type { Store } from "../../etcd/store.ts";
+import type { Compare, Op, Txn } from "../../protocol/txn.ts";
+import type { ClaimSession } from "../run/session/claim-session.ts";
+import type { AgentPorts } from "./ports.ts";
+
+/** What a share needs from the session that it is part of. */
+export interface ShareOwner {
+  readonly ports: AgentPorts;
+  readonly session: Session;
+  /** The store whose transactions are guarded by the session's fence. */
+  readonly store: Store;
+  /** Removes a share. Its run is no longer one of this agent. */
+  removeShare(share: ClaimShare): void;
+}
+
+/**
+ * The share that one run has in a session of many. Its horizon moves only when its own tickets were read after a renewal
+ * of the session: the session may live on without them.
+ */
+export class ClaimShare implements ClaimSession {
+  readonly run: string;
+  readonly #owner: ShareOwner;
+  readonly #lost = new AbortController();
+  #claim: SessionOwner | undefined;
+  #horizon: number;
+  /** Aborted when the horizon moves back, so that waiting callers check again. */
+  #moved = new AbortController();
+
+  constructor(owner: ShareOwner, run: string) {
+    this.run = run;
+    this.#owner = owner;
+    this.#horizon = owner.session.horizon;
+  }
+
+  get id(): bigint {
+    return this.#owner.session.id;
+  }
+
+  get signal(): AbortSignal {
+    return this.#lost.signal;
+  }
+
+  get ttl(): number {
+    return this.#owner.session.ttl;
+  }
+
+  get isDoubted(): boolean {
+    return this.#owner.session.isDoubted;
+  }
+
+  get horizon(): number {
+    return Math.min(this.#horizon, this.#owner.session.horizon);
+  }
+
+  async waitUntilHorizonNear(lead: number, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#owner.ports;
+    for (;;) {
+      signal.throwIfAborted();
+      const left = this.horizon - lead - clock.now();
+      if (left <= 0) return;
+      const either = AbortSignal.any([signal, this.#moved.signal]);
+      await clock.sleep(left, either).catch(() => {}); // moved, or stopped
+    }
+  }
+
+  keepAlive(owner: SessionOwner): void {
+    this.#claim = owner;
+  }
+
+  /** Reads whether the claim still exists. Returns undefined if it has no owner, or if etcd does not answer. */
+  async prove(): Promise<SessionProof | undefined> {
+    return await this.#claim?.prove().catch(() => undefined);
+  }
+
+  /** Moves the horizon to that of the session, after a renewal and a proof. */
+  extend(): void {
+    this.#horizon = this.#owner.session.horizon;
+    this.#claim?.onHorizonMoved();
+  }
+
+  /** Called when the horizon of the session has moved back. */
+  shorten(): void {
+    const moved = this.#moved;
+    this.#moved = new AbortController();
+    this.#claim?.onHorizonMoved();
+    moved.abort(OVER);
+  }
+
+  lose(reason: SessionLost): void {
+    if (this.#lost.signal.aborted) return;
+    this.#lost.abort(reason);
+    this.stopRenewing();
+  }
+
+  stopRenewing(): void {
+    this.#owner.removeShare(this);
+  }
+
+  /** Removes the keys that may be left. The session goes on: other runs use it. */
+  async end(until: number, keys: readonly string[]): Promise<void> {
+    const { ports, store, session } = this.#owner;
+    try {
+      if (keys.length === 0) return;
+      const txn: Txn = {
+        compare: [],
+        success: keys.map((key) => buildRemoval(key, session.id)),
+        failure: [],
+      };
+      await retryUnavailable(ports, until, (call) => store.commitTxn(txn, call));
+    } catch (error) {
+      if (!(error instanceof SessionLost)) throw error; // its keys are gone with the session, or are those of another agent
+    } finally {
+      this.stopRenewing();
+    }
+  }
+}
+
+/** Removes a key if it is on the session: a ticket in grace is on another one. */
+function buildRemoval(key: string, session: bigint): Op {
+  const compare: Compare[] = [{ key, target: "session", is: "equal", value: session }];
+  return { op: "txn", txn: { compare, success: [{ op: "delete", key }], failure: [] } };
+}

@@ -1,0 +1,112 @@
+import { delegateStore } from "../../etcd/delegate-store.ts";
+import { retryUnavailable } from "../../etcd/retry.ts";
+import { SessionLost } from "../../etcd/session/session-lost.ts";
+import type { Store } from "../../etcd/store.ts";
+import { guardRevision } from "../../protocol/guards.ts";
+import type { Keys } from "../../protocol/keys.ts";
+import { findFirstKey, type KeyValue, type Op, type Txn, type TxnResponse } from "../../protocol/txn.ts";
+import type { AgentPorts } from "./ports.ts";
+
+/**
+ * The key that names the agent that owns a session. It lives on that session. Its `mod_revision` changes when another
+ * agent takes the session over, so a late transaction of the former owner fails.
+ */
+export interface Fence {
+  key: string;
+  revision: bigint;
+}
+
+type FencePorts = Pick<AgentPorts, "store" | "keys" | "clock" | "random" | "host" | "describeSession">;
+
+/**
+ * Writes the fence of a session: of a new one, or of one to take over.
+ * @returns undefined if the session is gone, or if one to take over has no fence
+ * @throws StoreError
+ */
+export async function writeFence(
+  ports: FencePorts,
+  session: bigint,
+  kind: "new" | "existing",
+  until: number,
+  signal?: AbortSignal,
+): Promise<Fence | undefined> {
+  const key = ports.keys.agentSession(ports.host, session);
+  const value = ports.describeSession(session); // differs from that of every other agent
+  const txn: Txn = {
+    compare: [
+      { key, target: "create", is: kind === "new" ? "equal" : "notEqual", value: 0n },
+      { key, target: "value", is: "notEqual", value },
+    ],
+    success: [{ op: "put", key, value, session }],
+    failure: [{ op: "range", key }],
+  };
+  const commit = (call: AbortSignal) => ports.store.commitTxn(kind === "new" ? withoutValue(txn) : txn, call);
+  const answer = await retryUnavailable(ports, until, commit, signal);
+  if (answer.succeeded) return { key, revision: answer.revision };
+  const found = findFirstKey(answer.results[0]);
+  return found?.value === value ? { key, revision: found.modRevision } : undefined; // an earlier copy was applied
+}
+
+/** etcd compares the value of a key that does not exist with nothing, and fails. */
+function withoutValue({ compare, ...rest }: Txn): Txn {
+  return { ...rest, compare: compare.filter(({ target }) => target !== "value") };
+}
+
+/** Reads whether a fence is as it was written. Linearizable. */
+export async function inspectFence(
+  store: Store,
+  fence: Fence,
+  signal?: AbortSignal,
+): Promise<{ raftTerm: bigint; loss: SessionLost | undefined }> {
+  const txn: Txn = { compare: [], success: [{ op: "range", key: fence.key }], failure: [] };
+  const { raftTerm, results } = await store.commitTxn(txn, signal);
+  const [result] = results;
+  return { raftTerm, loss: explainFence(fence, findFirstKey(result)) };
+}
+
+function explainFence({ revision }: Fence, found: KeyValue | undefined): SessionLost | undefined {
+  if (found === undefined) return new SessionLost("expired", "the session is gone");
+  if (found.modRevision === revision) return undefined;
+  return new SessionLost("moved", "another agent has taken the session over");
+}
+
+/**
+ * Creates a store whose transactions are applied only while the fence is as it was written. Reads are not guarded, and
+ * neither are transactions that write only history: a run that has ended is recorded even if its session is gone.
+ * @param onLost  called when a transaction fails for that reason
+ */
+export function createFencedStore(
+  store: Store,
+  keys: Keys,
+  fence: Fence,
+  onLost: (reason: SessionLost) => void,
+): Store {
+  const isHistory = (key: string) => keys.parse(key).kind === "history";
+  const commitTxn = async (txn: Txn, signal?: AbortSignal): Promise<TxnResponse> => {
+    if (!listWrittenKeys(txn).some((key) => !isHistory(key))) return await store.commitTxn(txn, signal);
+    const { revision, raftTerm, succeeded, results } = await store.commitTxn(addFence(txn, fence), signal);
+    const [result] = results;
+    if (succeeded && result?.op === "txn") {
+      return { revision, raftTerm, succeeded: result.succeeded, results: result.results };
+    }
+    const reason =
+      explainFence(fence, findFirstKey(result)) ?? new SessionLost("moved", "the fence was moved");
+    onLost(reason);
+    throw reason;
+  };
+  return delegateStore(store, { commitTxn });
+}
+
+function addFence(txn: Txn, { key, revision }: Fence): Txn {
+  return {
+    compare: [guardRevision(key, revision)],
+    success: [{ op: "txn", txn }],
+    failure: [{ op: "range", key }],
+  };
+}
+
+function listWrittenKeys({ success, failure }: Txn): string[] {
+  return [...success, ...failure].flatMap((op: Op) =>
+    op.op === "txn" ? listWrittenKeys(op.txn) : op.op === "range" ? [] : [op.key],
+  );
+}

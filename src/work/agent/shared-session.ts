@@ -1,0 +1,160 @@
+import { Session, type SessionOwner, type SessionProof } from "../../etcd/session/session.ts";
+import { SessionLost } from "../../etcd/session/session-lost.ts";
+import type { Store } from "../../etcd/store.ts";
+import { ClaimShare, type ShareOwner } from "./claim-share.ts";
+import { createFencedStore, type Fence, inspectFence, writeFence } from "./fence.ts";
+import type { AgentPorts } from "./ports.ts";
+
+/** A session for all runs of this host with the same time to live. */
+export class SharedSession implements SessionOwner, ShareOwner {
+  readonly ports: AgentPorts;
+  readonly session: Session;
+  readonly store: Store;
+  /** Instant on the clock, ms, from which tickets without a run may be removed. */
+  readonly sweepFrom: number;
+  readonly #fence: Fence;
+  readonly #shares = new Set<ClaimShare>();
+  readonly #condemned = new Set<string>();
+  readonly #onRenewed: (session: SharedSession) => void;
+  #proofs: readonly (readonly [ClaimShare, SessionProof | undefined])[] = [];
+  #term = -1n;
+  #horizonBefore: number;
+  #idleSince: number;
+
+  private constructor(
+    ports: AgentPorts,
+    session: Session,
+    fence: Fence,
+    how: { sweepFrom: number; onRenewed: (session: SharedSession) => void },
+  ) {
+    this.ports = ports;
+    this.session = session;
+    this.#fence = fence;
+    this.sweepFrom = how.sweepFrom;
+    this.#onRenewed = how.onRenewed;
+    this.store = createFencedStore(ports.store, ports.keys, fence, (reason) => session.lose(reason));
+    this.#horizonBefore = session.horizon;
+    this.#idleSince = ports.clock.now();
+    session.signal.addEventListener("abort", () => this.#loseShares(session.signal.reason as SessionLost));
+    session.keepAlive(this);
+  }
+
+  /**
+   * Opens a new session.
+   * @param ttl        whole seconds
+   * @param onRenewed  called after each renewal that counts
+   * @throws StoreError
+   */
+  static async open(
+    ports: AgentPorts,
+    ttl: number,
+    until: number,
+    onRenewed: (session: SharedSession) => void,
+  ): Promise<SharedSession> {
+    const session = await Session.open(ports, ttl, until);
+    const fence = await writeFence(ports, session.id, "new", until).catch((error) => {
+      session.stopRenewing();
+      throw error;
+    });
+    if (fence === undefined) throw new SessionLost("expired", "the session expired as it was opened");
+    return new SharedSession(ports, session, fence, { sweepFrom: 0, onRenewed });
+  }
+
+  /**
+   * Takes over a session of an earlier agent: first the fence, so that nothing of that agent is applied any more, then a
+   * renewal that a read proves. For a time to live nothing on it is removed: until then a command may run by a deadline
+   * that the earlier agent has given.
+   * @param ttl  whole seconds
+   * @returns undefined if the session is gone
+   * @throws StoreError
+   */
+  static async takeOver(
+    ports: AgentPorts,
+    id: bigint,
+    ttl: number,
+    until: number,
+    onRenewed: (session: SharedSession) => void,
+  ): Promise<SharedSession | undefined> {
+    const fence = await writeFence(ports, id, "existing", until);
+    if (fence === undefined) return undefined;
+    const sweepFrom = ports.clock.now() + ttl * 1000;
+    const prove = async () => toProof(await inspectFence(ports.store, fence));
+    const session = await Session.resume(ports, id, prove, until);
+    return session && new SharedSession(ports, session, fence, { sweepFrom, onRenewed });
+  }
+
+  /** Adds a run. */
+  addShare(run: string): ClaimShare {
+    const share = new ClaimShare(this, run);
+    this.#shares.add(share);
+    return share;
+  }
+
+  removeShare(share: ClaimShare): void {
+    this.#shares.delete(share);
+    if (this.#shares.size === 0) this.#idleSince = this.ports.clock.now();
+  }
+
+  /** Whether the session was opened by an earlier agent. */
+  get isTakenOver(): boolean {
+    return this.sweepFrom > 0;
+  }
+
+  hasRun(run: string): boolean {
+    for (const share of this.#shares) if (share.run === run) return true;
+    return false;
+  }
+
+  /** Marks a run whose tickets are about to be removed: it must not be resumed. */
+  condemn(run: string): void {
+    this.#condemned.add(run);
+  }
+
+  isCondemned(run: string): boolean {
+    return this.#condemned.has(run);
+  }
+
+  /** How long no run has used it, ms. */
+  get idleTime(): number {
+    return this.#shares.size > 0 ? 0 : this.ports.clock.now() - this.#idleSince;
+  }
+
+  /** Called by the session after a renewal: checks the fence, and each claim for itself. */
+  async prove(): Promise<SessionProof> {
+    const shares = [...this.#shares];
+    const [fence, ...proofs] = await Promise.all([
+      inspectFence(this.ports.store, this.#fence),
+      ...shares.map((share) => share.prove()),
+    ]);
+    this.#proofs = shares.map((share, at) => [share, proofs[at]]);
+    this.#term = fence.raftTerm;
+    if (fence.loss?.kind === "moved") this.session.lose(fence.loss);
+    return toProof(fence);
+  }
+
+  /** Called by the session when its horizon has moved: forward after `prove`, or back after a pause of the machine. */
+  onHorizonMoved(): void {
+    const isShortened = this.session.horizon < this.#horizonBefore;
+    this.#horizonBefore = this.session.horizon;
+    if (isShortened) for (const share of this.#shares) share.shorten();
+    else this.#extendShares();
+  }
+
+  #extendShares(): void {
+    const proofs = this.#proofs;
+    this.#proofs = [];
+    for (const [share, proof] of proofs) {
+      if (proof?.fault !== undefined) share.lose(new SessionLost("unfounded", proof.fault));
+      else if (proof?.raftTerm === this.#term) share.extend();
+    }
+    this.#onRenewed(this);
+  }
+
+  #loseShares(reason: SessionLost): void {
+    for (const share of [...this.#shares]) share.lose(reason);
+  }
+}
+
+function toProof({ raftTerm, loss }: Awaited<ReturnType<typeof inspectFence>>): SessionProof {
+  return { raftTerm, fault: loss?.message };
+}

@@ -1,0 +1,132 @@
+import { isUnavailable } from "../../etcd/retry.ts";
+import { SessionLost } from "../../etcd/session/session-lost.ts";
+import { StoreError } from "../../etcd/store.ts";
+import type { OpenedSession, SessionSource, SessionUser } from "../run/session/claim-session.ts";
+import type { AgentPorts } from "./ports.ts";
+import { SharedSession } from "./shared-session.ts";
+import { removeStrayTickets } from "./stray-tickets.ts";
+
+/**
+ * How long a session is renewed that no run uses, ms. A renewal costs no entry in etcd's log, a new session costs two, and
+ * crontabs start runs every minute.
+ */
+const IDLE = 300_000;
+
+/** The sessions of an agent: one for each time to live, and those taken over from earlier agents. */
+export class SharedSessions implements SessionSource {
+  readonly #ports: AgentPorts;
+  readonly #own = new Map<number, Promise<SharedSession>>();
+  readonly #takenOver = new Map<bigint, Promise<SharedSession | undefined>>();
+  /** Sessions whose tickets are being checked. */
+  readonly #sweeping = new Set<SharedSession>();
+
+  constructor(ports: AgentPorts) {
+    this.#ports = ports;
+  }
+
+  async open({ run, ttl }: SessionUser, until: number, signal: AbortSignal): Promise<OpenedSession> {
+    for (;;) {
+      const shared = await raceAbort(this.#openShared(ttl, until), signal);
+      if (!shared.session.signal.aborted) return openShare(shared, run);
+      this.#own.delete(ttl);
+    }
+  }
+
+  /** Opens a session before a run needs it. @throws StoreError */
+  async warmUp(ttl: number, until: number): Promise<void> {
+    await this.#openShared(ttl, until);
+  }
+
+  async resume(
+    { run, session, ttl }: SessionUser & { session: bigint },
+    until: number,
+    signal: AbortSignal,
+  ): Promise<OpenedSession | undefined> {
+    const shared = await raceAbort(this.#resumeShared(session, ttl, until), signal);
+    if (shared === undefined || shared.session.signal.aborted || shared.isCondemned(run)) return undefined;
+    return openShare(shared, run);
+  }
+
+  /** Stops renewing. The sessions are not ended: another agent may take them over. */
+  close(): void {
+    for (const opening of [...this.#own.values(), ...this.#takenOver.values()]) {
+      void opening.then((shared) => shared?.session.stopRenewing()).catch(() => {});
+    }
+  }
+
+  #openShared(ttl: number, until: number): Promise<SharedSession> {
+    const known = this.#own.get(ttl);
+    if (known !== undefined) return known;
+    const opening = SharedSession.open(this.#ports, ttl, until, (shared) => this.#handleRenewal(shared));
+    this.#own.set(ttl, opening);
+    opening.catch(() => this.#own.delete(ttl));
+    return opening;
+  }
+
+  #resumeShared(id: bigint, ttl: number, until: number): Promise<SharedSession | undefined> {
+    const known = this.#takenOver.get(id);
+    if (known !== undefined) return known;
+    const resuming = this.#takeOver(id, ttl, until);
+    this.#takenOver.set(id, resuming);
+    resuming.catch(() => this.#takenOver.delete(id));
+    return resuming;
+  }
+
+  async #takeOver(id: bigint, ttl: number, until: number): Promise<SharedSession | undefined> {
+    for (const opening of this.#own.values()) {
+      const own = await opening.catch(() => undefined);
+      if (own?.session.id === id) return own; // a launcher has reported to the agent that it left
+    }
+    try {
+      return await SharedSession.takeOver(this.#ports, id, ttl, until, (shared) =>
+        this.#handleRenewal(shared),
+      );
+    } catch (error) {
+      if (error instanceof StoreError && error.kind === "noSession") return undefined;
+      throw error;
+    }
+  }
+
+  #handleRenewal(shared: SharedSession): void {
+    if (this.#sweeping.has(shared)) return;
+    this.#sweeping.add(shared);
+    void this.#sweep(shared).finally(() => this.#sweeping.delete(shared));
+  }
+
+  /** Removes tickets without a run. A session without runs and tickets is renewed no longer, and expires. */
+  async #sweep(shared: SharedSession): Promise<void> {
+    try {
+      const isClean = await removeStrayTickets(shared);
+      const longest = shared.isTakenOver ? shared.session.ttl : IDLE;
+      if (isClean && shared.idleTime > longest) this.#leave(shared);
+    } catch (error) {
+      if (!isUnavailable(error) && !(error instanceof SessionLost))
+        this.#ports.log.warn("the tickets of a session were not checked", { error: String(error) });
+    }
+  }
+
+  #leave(shared: SharedSession): void {
+    for (const all of [this.#own, this.#takenOver] as Map<unknown, Promise<SharedSession | undefined>>[]) {
+      for (const [key, opening] of all)
+        void opening.then((one) => one === shared && all.delete(key)).catch(() => {});
+    }
+    shared.session.lose(new SessionLost("expired", "no run has used the session"));
+  }
+}
+
+function openShare(shared: SharedSession, run: string): OpenedSession {
+  return { session: shared.addShare(run), store: shared.store };
+}
+
+/** Waits for what others wait for too. @throws the signal's reason */
+async function raceAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  const aborted = Promise.withResolvers<never>();
+  const abort = () => aborted.reject(signal.reason);
+  signal.addEventListener("abort", abort, { once: true });
+  try {
+    return await Promise.race([work, aborted.promise]);
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+}
