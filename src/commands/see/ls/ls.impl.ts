@@ -3,9 +3,8 @@ import { clean } from "../../../base/text.ts";
 import { VIEWS, type ViewId } from "../../../model/tables/index.ts";
 import { isFilterMatch } from "../../../model/views/filter.ts";
 import type { AnyView, ViewContext } from "../../../model/views/view.ts";
-import { findSchemaFault } from "../../../work/check/schema.ts";
+import { createReadCommand } from "../../read-command.ts";
 import type { Call, CommandExecutor, CommandIo } from "../../spec.ts";
-import { type CommandContext, createStoreCommand } from "../../store-command.ts";
 import { renderGridLines } from "../grid.ts";
 import { detectOutputStyle, type OutputStyle, paintText } from "../paint.ts";
 import { printRowsJson } from "./ls-json.ts";
@@ -27,24 +26,15 @@ export const execute: CommandExecutor = async (call, io) => {
 };
 
 function createListCommand<R extends object>(view: AnyView<R>): CommandExecutor {
-  return createStoreCommand(async (call, io, context) => {
+  return createReadCommand(async (call, io, context) => {
     const options = parseListOptions(call, view);
-    const warned = warnOfNewerSchema(context);
-    if (call.flags.watch) {
-      await warned;
+    if (call.flags.watch)
       return await (await import("./ls-watch.ts")).watchView(call, io, context, view, options);
-    }
-    const [reading] = await Promise.all([readViewRows(context, view, options.all), warned]);
+    const reading = await readViewRows(context, view, options.all);
     if (call.flags.json) await printRowsJson(io, context, view, reading, options);
     else await printTable(call, io, view, reading, options);
     return EXIT.ok;
   });
-}
-
-/** Says that this program may not write here any more, and may misread what newer ones have written. */
-async function warnOfNewerSchema(context: CommandContext): Promise<void> {
-  const fault = await findSchemaFault(context, context.signal).catch(() => undefined); // the listing reports it
-  if (fault !== undefined) context.printMessage(`this list may be incomplete: ${fault}`);
 }
 
 async function printTable<R>(
