@@ -173,6 +173,7 @@ describe("ranges", () => {
     ["resources", "resource"],
     ["resourceConfigs", "resourceConfig"],
     ["groups", "group"],
+    ["schemas", "schema"],
     ["drains", "drain"],
     ["hosts", "host"],
   ] as const)("the range of all %s holds every one, and nothing else", (range, kind) => {
