@@ -54,6 +54,7 @@ export const execute: CommandExecutor = async (call, io) => {
   await waitForAbort(stop.signal, () => notifier.sendStatus(agent.describe()));
   notifier.sendStopping();
   listener.close();
+  await agent.finishEnded();
   context.sessions.close();
   log.info("ended", { calls: agent.describe() });
   ignore();

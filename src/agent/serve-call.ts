@@ -41,6 +41,8 @@ export async function serveCall(
       const launched = new ServedRun(context, call, { id, note, output });
       const code = await executeCommand(command, words, createIo(call, output, launched));
       if (output.declined !== undefined) throw output.declined;
+      if (call.state === "running" && !launched.hasBegun)
+        throw new CallDeclined("fault", "the run cannot be resumed with the present settings");
       output.accept();
       call.end(code);
       return { kind: "served", code };

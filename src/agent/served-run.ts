@@ -42,6 +42,7 @@ export class ServedRun implements LaunchedRun {
   readonly #note: CallNote | undefined;
   readonly #output: ServedOutput;
   #patience = PATIENCE;
+  #hasBegun = false;
 
   /** @param note  the note of the call if it is resumed */
   constructor(
@@ -55,6 +56,11 @@ export class ServedRun implements LaunchedRun {
     this.#note = note;
     this.#output = output;
     this.identity = { pid: call.pid, user: context.accounts.findUserName(call.peer.uid) };
+  }
+
+  /** Whether the run has its ports, and with them its command. */
+  get hasBegun(): boolean {
+    return this.#hasBegun;
   }
 
   /** @throws CallDeclined, ConfigError, UsageError */
@@ -91,6 +97,7 @@ export class ServedRun implements LaunchedRun {
   }
 
   createPorts(): ReturnType<LaunchedRun["createPorts"]> {
+    this.#hasBegun = true;
     const { clock, sessions } = this.#context;
     const note = this.#note;
     const isStarted = this.#call.state === "running";

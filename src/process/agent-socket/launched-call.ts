@@ -52,6 +52,7 @@ export class LaunchedCall {
   #keptEvents: Frame[] = [];
   #isGuarded: boolean;
   #exitCode: number | undefined;
+  #hasExited = false;
 
   constructor(connection: CallConnection, peer: Peer, request: CallRequest) {
     this.peer = peer;
@@ -71,6 +72,11 @@ export class LaunchedCall {
   /** Whether guardians have been ordered, or are there, and have not ended. */
   get isGuarded(): boolean {
     return this.#isGuarded;
+  }
+
+  /** Whether the command has ended. Its claim may not be free yet, nor the launcher told. */
+  get hasExited(): boolean {
+    return this.#hasExited;
   }
 
   /** Tells the launcher that this agent serves the call. */
@@ -163,6 +169,7 @@ export class LaunchedCall {
 
   #handleGuardianEvent(frame: Frame): void {
     if (!this.#isGuarded) return this.destroy(); // no guardian was ordered
+    this.#hasExited ||= frame.kind === GUARDIAN_EVENT.exited || frame.kind === LAUNCHER_EVENT.guardiansEnded;
     if (this.#handleEvent !== undefined) this.#handleEvent(frame);
     else if (this.#keptEvents.push(frame) > KEPT_EVENTS) this.destroy();
     if (frame.kind !== LAUNCHER_EVENT.guardiansEnded) return;
