@@ -26,6 +26,12 @@ import { findDifferentSetting, findForeignPath, hasOwnConfig } from "./served-se
 /** How long a launcher that does not wait tries to come back to an agent, ms. After that it does without. */
 const PATIENCE = 5_000;
 
+/**
+ * The greatest delay of a new call, ms. The launcher does without the agent after a second, and then must not be stopped
+ * by a claim that the agent makes for it.
+ */
+const LATE = 700;
+
 /** The output of a served run. */
 interface ServedOutput {
   writeError(text: string): void;
@@ -72,6 +78,8 @@ export class ServedRun implements LaunchedRun {
     const env = this.#readEnvironment(call);
     const config = resolveConfig({ flags: call.settings, env, ...(options && { options }) });
     const { values } = config;
+    if (this.#call.state === "new" && this.#call.delay > (values.agent === "always" ? 9_000 : LATE))
+      throw new CallDeclined("late", "the agent is too slow");
     const different = findDifferentSetting(own, values);
     if (different !== undefined)
       throw new CallDeclined("settings", `its ${different} is not that of the agent`);

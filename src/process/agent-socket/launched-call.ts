@@ -28,6 +28,8 @@ const EVENTS: ReadonlySet<number> = new Set([
 export class LaunchedCall {
   /** Who has connected: the launcher, or the inner guardian for a call that is `running`. */
   readonly peer: Peer;
+  /** Time from the sending of the call until it was complete here, ms. A launcher does without an agent that is slow. */
+  readonly delay: number;
   /** Process id of the launcher. */
   readonly pid: number;
   /** Working directory of the launcher. */
@@ -54,8 +56,9 @@ export class LaunchedCall {
   #exitCode: number | undefined;
   #hasExited = false;
 
-  constructor(connection: CallConnection, peer: Peer, request: CallRequest) {
+  constructor(connection: CallConnection, peer: Peer, request: CallRequest, delay = 0) {
     this.peer = peer;
+    this.delay = delay;
     this.pid = request.pid;
     this.directory = request.directory;
     this.words = request.words;
