@@ -19,3 +19,8 @@ export const RUNNER = "runner";
 export function listEndpoints({ hosts }: Pick<ClusterPlan, "hosts">): string[] {
   return hosts.map((host) => `https://${host}:2379`);
 }
+
+/** Returns the address of a member for the other members. */
+export function buildPeerAddress(host: string): string {
+  return `https://${host}:2380`;
+}

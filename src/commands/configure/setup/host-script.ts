@@ -1,4 +1,5 @@
-import { type ClusterPlan, listEndpoints, RUNNER } from "./cluster-plan.ts";
+import { computeClusterId } from "./cluster-id.ts";
+import { buildPeerAddress, type ClusterPlan, listEndpoints, RUNNER } from "./cluster-plan.ts";
 
 /** Builds the script that makes a host a member of etcd, and configures signalbox on it. It can be run again. */
 export function buildHostScript(plan: ClusterPlan, host: string): string {
@@ -55,7 +56,7 @@ fi
 
 /** Builds the environment of Debian's service. */
 function buildEtcdSettings({ hosts, token }: ClusterPlan, host: string): string {
-  const peers = hosts.map((one) => `${one}=https://${one}:2380`);
+  const peers = hosts.map((one) => `${one}=${buildPeerAddress(one)}`);
   return `ETCD_NAME=${host}
 ETCD_DATA_DIR=/var/lib/etcd/signalbox
 ETCD_LISTEN_CLIENT_URLS=https://0.0.0.0:2379
@@ -63,7 +64,7 @@ ETCD_ADVERTISE_CLIENT_URLS=https://${host}:2379
 ETCD_CERT_FILE=/etc/etcd/etcd.pem
 ETCD_KEY_FILE=/etc/etcd/etcd-key.pem
 ETCD_LISTEN_PEER_URLS=https://0.0.0.0:2380
-ETCD_INITIAL_ADVERTISE_PEER_URLS=https://${host}:2380
+ETCD_INITIAL_ADVERTISE_PEER_URLS=${buildPeerAddress(host)}
 ETCD_PEER_CERT_FILE=/etc/etcd/etcd.pem
 ETCD_PEER_KEY_FILE=/etc/etcd/etcd-key.pem
 ETCD_PEER_TRUSTED_CA_FILE=/etc/etcd/ca.pem
@@ -78,6 +79,7 @@ ETCD_AUTO_COMPACTION_RETENTION=1h`;
 function buildConfiguration(plan: ClusterPlan): string {
   const configuration = {
     endpoints: listEndpoints(plan),
+    clusterId: computeClusterId(plan.hosts.map(buildPeerAddress), plan.token),
     prefix: plan.prefix,
     cacert: "/etc/etcd/ca.pem",
     user: RUNNER,
