@@ -10,7 +10,7 @@ import type { CommandExecutor } from "../../spec.ts";
 import { makeCertificates } from "./certificates.ts";
 import { RUNNER } from "./cluster-plan.ts";
 import { buildHostScript } from "./host-script.ts";
-import { buildUsersScript, USERS } from "./users-script.ts";
+import { buildUsersScript, ETCD_USERS } from "./users-script.ts";
 
 /** What names of hosts consist of. They become parts of scripts and names of files. */
 const HOST = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i;
@@ -59,7 +59,8 @@ function writeFiles(folder: string, hosts: readonly string[], prefix: string): v
   makeCertificates(folder, hosts);
   const read = (name: string) => readFileSync(join(folder, name), "utf8");
   const write = (name: string, text: string) => writeFileSync(join(folder, name), text, { mode: 0o600 });
-  for (const user of Object.keys(USERS)) write(`${user}.password`, `${randomBytes(24).toString("hex")}\n`);
+  for (const user of Object.keys(ETCD_USERS))
+    write(`${user}.password`, `${randomBytes(24).toString("hex")}\n`);
   const plan = {
     ...{ hosts, prefix },
     token: `signalbox-${randomBytes(8).toString("hex")}`,

@@ -9,11 +9,15 @@ const ROLES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The users, and the role of each. */
-export const USERS = { root: "root", operator: "signalbox-operator", [RUNNER]: "signalbox-runner" } as const;
+export const ETCD_USERS = {
+  root: "root",
+  operator: "signalbox-operator",
+  [RUNNER]: "signalbox-runner",
+} as const;
 
 /** Builds the script that makes roles and users, and turns authentication on. The passwords are in its folder. */
 export function buildUsersScript({ hosts, prefix }: Pick<ClusterPlan, "hosts" | "prefix">): string {
-  const users = Object.entries(USERS);
+  const users = Object.entries(ETCD_USERS);
   return `#!/bin/sh
 # Makes roles and users in the new etcd, and turns authentication on. Run it once, when all members have been started.
 set -eu
