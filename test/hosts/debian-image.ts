@@ -19,6 +19,8 @@ export function installDebian(suite: string, folder: string, addresses: Readonly
   });
   const lines = [...addresses].map(([name, address]) => `${address} ${name}\n`);
   writeFileSync(join(folder, "etc/hosts"), `127.0.0.1 localhost\n${lines.join("")}`);
+  // without it, and without systemd, packages start no services
+  writeFileSync(join(folder, "usr/sbin/policy-rc.d"), "#!/bin/sh\nexit 0\n", { mode: 0o755 });
   permitLogins(folder, [...addresses.keys()]);
 }
 
