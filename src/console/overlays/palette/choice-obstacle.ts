@@ -11,6 +11,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   exporter: "a service: start it in a terminal, or with systemd",
   worker: "a service: start it in a terminal, or with systemd",
   init: "etcd is set up already: see doctor",
+  "setup etcd": "etcd is set up already: see doctor",
   ls: "see the tabs",
   "group list": "see the tab Groups",
   "schedule list": "see the tab Schedules",
