@@ -27,10 +27,10 @@ import { findDifferentSetting, findForeignPath, hasOwnConfig } from "./served-se
 const PATIENCE = 5_000;
 
 /**
- * The greatest delay of a new call, ms. The launcher does without the agent after a second, and then must not be stopped
+ * The greatest delay of a new call, ms. The launcher does without the agent after three seconds, and then must not be stopped
  * by a claim that the agent makes for it.
  */
-const LATE = 700;
+const LATE = 2_500;
 
 /** The output of a served run. */
 interface ServedOutput {
