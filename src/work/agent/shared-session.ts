@@ -2,7 +2,7 @@ import { Session, type SessionOwner, type SessionProof } from "../../etcd/sessio
 import { SessionLost } from "../../etcd/session/session-lost.ts";
 import type { Store } from "../../etcd/store.ts";
 import { ClaimShare, type ShareOwner } from "./claim-share.ts";
-import { createFencedStore, type Fence, inspectFence, writeFence } from "./fence.ts";
+import { createFencedStore, type Fence, inspectFence, moveFence, writeNewFence } from "./fence.ts";
 import type { AgentPorts } from "./ports.ts";
 
 /** A session for all runs of this host with the same time to live. */
@@ -52,7 +52,7 @@ export class SharedSession implements SessionOwner, ShareOwner {
     onRenewed: (session: SharedSession) => void,
   ): Promise<SharedSession> {
     const session = await Session.open(ports, ttl, until);
-    const fence = await writeFence(ports, session.id, "new", until).catch((error) => {
+    const fence = await writeNewFence(ports, session.id, until).catch((error) => {
       session.stopRenewing();
       throw error;
     });
@@ -75,7 +75,7 @@ export class SharedSession implements SessionOwner, ShareOwner {
     until: number,
     onRenewed: (session: SharedSession) => void,
   ): Promise<SharedSession | undefined> {
-    const fence = await writeFence(ports, id, "existing", until);
+    const fence = await moveFence(ports, id, until);
     if (fence === undefined) return undefined;
     const sweepFrom = ports.clock.now() + ttl * 1000;
     const prove = async () => toProof(await inspectFence(ports.store, fence));

@@ -11,11 +11,15 @@ import { removeStrayTickets } from "./stray-tickets.ts";
  * crontabs start runs every minute.
  */
 const IDLE = 300_000;
+/** A caller with less time than this, ms, does not begin anew what has failed. */
+const LEAST = 1_000;
 
 /** The sessions of an agent: one for each time to live, and those taken over from earlier agents. */
 export class SharedSessions implements SessionSource {
   readonly #ports: AgentPorts;
   readonly #own = new Map<number, Promise<SharedSession>>();
+  /** Those that this agent has opened, by id: a session that is still being opened cannot be reported. */
+  readonly #opened = new Map<bigint, SharedSession>();
   readonly #takenOver = new Map<bigint, Promise<SharedSession | undefined>>();
   /** Sessions whose tickets are being checked. */
   readonly #sweeping = new Set<SharedSession>();
@@ -26,9 +30,10 @@ export class SharedSessions implements SessionSource {
 
   async open({ run, ttl }: SessionUser, until: number, signal: AbortSignal): Promise<OpenedSession> {
     for (;;) {
-      const shared = await raceAbort(this.#openShared(ttl, until), signal);
-      if (!shared.session.signal.aborted) return openShare(shared, run);
-      this.#own.delete(ttl);
+      const opening = this.#openShared(ttl, until);
+      const shared = await this.#waitFor(opening, until, signal);
+      if (shared !== "again" && !shared.session.signal.aborted) return openShare(shared, run);
+      if (this.#own.get(ttl) === opening) this.#own.delete(ttl);
     }
   }
 
@@ -42,9 +47,12 @@ export class SharedSessions implements SessionSource {
     until: number,
     signal: AbortSignal,
   ): Promise<OpenedSession | undefined> {
-    const shared = await raceAbort(this.#resumeShared(session, ttl, until), signal);
-    if (shared === undefined || shared.session.signal.aborted || shared.isCondemned(run)) return undefined;
-    return openShare(shared, run);
+    for (;;) {
+      const shared = await this.#waitFor(this.#resumeShared(session, ttl, until), until, signal);
+      if (shared === "again") continue;
+      if (shared === undefined || shared.session.signal.aborted || shared.isCondemned(run)) return undefined;
+      return openShare(shared, run);
+    }
   }
 
   /** Stops renewing. The sessions are not ended: another agent may take them over. */
@@ -54,12 +62,30 @@ export class SharedSessions implements SessionSource {
     }
   }
 
+  /**
+   * Waits for what others may have begun, with less time than this caller has.
+   * @returns "again" if that was too little, and this caller has to begin it anew
+   * @throws StoreError, or the signal's reason
+   */
+  async #waitFor<T>(work: Promise<T>, until: number, signal: AbortSignal): Promise<T | "again"> {
+    try {
+      return await raceAbort(work, signal);
+    } catch (error) {
+      const hasTime = this.#ports.clock.now() + LEAST < until;
+      if (!signal.aborted && hasTime && (isUnavailable(error) || isSessionGone(error))) return "again";
+      throw error;
+    }
+  }
+
   #openShared(ttl: number, until: number): Promise<SharedSession> {
     const known = this.#own.get(ttl);
     if (known !== undefined) return known;
     const opening = SharedSession.open(this.#ports, ttl, until, (shared) => this.#handleRenewal(shared));
     this.#own.set(ttl, opening);
-    opening.catch(() => this.#own.delete(ttl));
+    const forget = () => {
+      if (this.#own.get(ttl) === opening) this.#own.delete(ttl);
+    };
+    opening.then((shared) => this.#opened.set(shared.session.id, shared), forget);
     return opening;
   }
 
@@ -73,16 +99,14 @@ export class SharedSessions implements SessionSource {
   }
 
   async #takeOver(id: bigint, ttl: number, until: number): Promise<SharedSession | undefined> {
-    for (const opening of this.#own.values()) {
-      const own = await opening.catch(() => undefined);
-      if (own?.session.id === id) return own; // a launcher has reported to the agent that it left
-    }
+    const own = this.#opened.get(id);
+    if (own !== undefined) return own; // a launcher has reported to the agent that it left
     try {
       return await SharedSession.takeOver(this.#ports, id, ttl, until, (shared) =>
         this.#handleRenewal(shared),
       );
     } catch (error) {
-      if (error instanceof StoreError && error.kind === "noSession") return undefined;
+      if (isSessionGone(error)) return undefined;
       throw error;
     }
   }
@@ -110,8 +134,13 @@ export class SharedSessions implements SessionSource {
       for (const [key, opening] of all)
         void opening.then((one) => one === shared && all.delete(key)).catch(() => {});
     }
+    this.#opened.delete(shared.session.id);
     shared.session.lose(new SessionLost("expired", "no run has used the session"));
   }
+}
+
+function isSessionGone(error: unknown): boolean {
+  return error instanceof SessionLost || (error instanceof StoreError && error.kind === "noSession");
 }
 
 function openShare(shared: SharedSession, run: string): OpenedSession {
