@@ -3,6 +3,7 @@ import type { Log } from "../base/log.ts";
 import type { Random } from "../base/random.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Store } from "../etcd/store.ts";
+import type { HostFacts } from "../fleet/host.ts";
 import type { Keys } from "../protocol/keys.ts";
 import type { SharedSessions } from "../work/agent/shared-sessions.ts";
 import type { Accounts } from "./accounts.ts";
@@ -19,4 +20,6 @@ export interface AgentContext {
   sessions: SharedSessions;
   accounts: Accounts;
   seal: NoteSeal;
+  /** Of this host. */
+  facts: HostFacts;
 }

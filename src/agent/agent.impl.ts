@@ -49,7 +49,7 @@ export const execute: CommandExecutor = async (call, io) => {
   const notifier = createNotifier(io.env, { log, isAlive: () => true });
   log.info("ready", { socket: path });
   notifier.sendReady();
-  void keepHostRecord(context, connection.facts, stop.signal);
+  void keepHostRecord(context, stop.signal);
   void agent.openFirstSession();
   await waitForAbort(stop.signal, () => notifier.sendStatus(agent.describe()));
   notifier.sendStopping();
@@ -80,7 +80,7 @@ function createContext(connection: Connection & { path: string }): AgentContext 
     killRun: (run) => killRun(run, clock),
   };
   return {
-    ...{ settings, store, keys, clock, random, log },
+    ...{ settings, store, keys, clock, random, log, facts },
     sessions: new SharedSessions(ports),
     accounts: createAccounts(),
     seal: NoteSeal.open(join(dirname(path), "agent.key")),
