@@ -7,6 +7,7 @@ import type { Keys } from "../protocol/keys.ts";
 import type { SharedSessions } from "../work/agent/shared-sessions.ts";
 import type { Accounts } from "./accounts.ts";
 import type { NoteSeal } from "./note-seal.ts";
+import type { AgentStatistics } from "./statistics.ts";
 
 /** What all calls of an agent share. */
 export interface AgentContext {
@@ -19,4 +20,9 @@ export interface AgentContext {
   sessions: SharedSessions;
   accounts: Accounts;
   seal: NoteSeal;
+  statistics: AgentStatistics;
+  /** Full name of this host. */
+  host: string;
+  /** Id of this start of the agent. */
+  incarnation: string;
 }

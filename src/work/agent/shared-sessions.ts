@@ -1,3 +1,4 @@
+import { computeRenewalPeriod } from "../../config/ttl.ts";
 import { isUnavailable } from "../../etcd/retry.ts";
 import { SessionLost } from "../../etcd/session/session-lost.ts";
 import { StoreError } from "../../etcd/store.ts";
@@ -17,6 +18,9 @@ export class SharedSessions implements SessionSource {
   readonly #ports: AgentPorts;
   readonly #own = new Map<number, Promise<SharedSession>>();
   readonly #takenOver = new Map<bigint, Promise<SharedSession | undefined>>();
+  /** Sessions that are renewed, and the instant on the clock of the last renewal that counts, ms. */
+  readonly #renewed = new Map<SharedSession, number>();
+  #takeovers = 0;
   /** Sessions whose tickets are being checked. */
   readonly #sweeping = new Set<SharedSession>();
 
@@ -47,6 +51,25 @@ export class SharedSessions implements SessionSource {
     return openShare(shared, run);
   }
 
+  /** Number of sessions of earlier agents that were taken over. */
+  get takeovers(): number {
+    return this.#takeovers;
+  }
+
+  /** Lists the sessions that are renewed. */
+  listLive(): SharedSession[] {
+    return [...this.#renewed.keys()];
+  }
+
+  /** Measures how late the renewal of a session is, at most, ms. */
+  measureRenewalLag(): number {
+    const now = this.#ports.clock.now();
+    const lags = [...this.#renewed].map(
+      ([{ session }, renewedAt]) => now - renewedAt - computeRenewalPeriod(session.ttl),
+    );
+    return Math.max(0, ...lags);
+  }
+
   /** Stops renewing. The sessions are not ended: another agent may take them over. */
   close(): void {
     for (const opening of [...this.#own.values(), ...this.#takenOver.values()]) {
@@ -59,7 +82,10 @@ export class SharedSessions implements SessionSource {
     if (known !== undefined) return known;
     const opening = SharedSession.open(this.#ports, ttl, until, (shared) => this.#handleRenewal(shared));
     this.#own.set(ttl, opening);
-    opening.catch(() => this.#own.delete(ttl));
+    opening.then(
+      (shared) => this.#addLive(shared),
+      () => this.#own.delete(ttl),
+    );
     return opening;
   }
 
@@ -78,16 +104,28 @@ export class SharedSessions implements SessionSource {
       if (own?.session.id === id) return own; // a launcher has reported to the agent that it left
     }
     try {
-      return await SharedSession.takeOver(this.#ports, id, ttl, until, (shared) =>
-        this.#handleRenewal(shared),
+      const shared = await SharedSession.takeOver(this.#ports, id, ttl, until, (one) =>
+        this.#handleRenewal(one),
       );
+      if (shared === undefined) return undefined;
+      this.#takeovers += 1;
+      this.#addLive(shared);
+      return shared;
     } catch (error) {
       if (error instanceof StoreError && error.kind === "noSession") return undefined;
       throw error;
     }
   }
 
+  #addLive(shared: SharedSession): void {
+    const { signal } = shared.session;
+    if (signal.aborted) return;
+    this.#renewed.set(shared, this.#ports.clock.now());
+    signal.addEventListener("abort", () => this.#renewed.delete(shared), { once: true });
+  }
+
   #handleRenewal(shared: SharedSession): void {
+    if (this.#renewed.has(shared)) this.#renewed.set(shared, this.#ports.clock.now());
     if (this.#sweeping.has(shared)) return;
     this.#sweeping.add(shared);
     void this.#sweep(shared).finally(() => this.#sweeping.delete(shared));
