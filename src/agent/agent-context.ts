@@ -8,6 +8,7 @@ import type { Keys } from "../protocol/keys.ts";
 import type { SharedSessions } from "../work/agent/shared-sessions.ts";
 import type { Accounts } from "./accounts.ts";
 import type { NoteSeal } from "./note-seal.ts";
+import type { AgentStatistics } from "./statistics.ts";
 
 /** What all calls of an agent share. */
 export interface AgentContext {
@@ -22,4 +23,7 @@ export interface AgentContext {
   seal: NoteSeal;
   /** Of this host. */
   facts: HostFacts;
+  statistics: AgentStatistics;
+  /** Id of this start of the agent. */
+  incarnation: string;
 }

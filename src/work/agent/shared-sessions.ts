@@ -1,3 +1,4 @@
+import { computeRenewalPeriod } from "../../config/ttl.ts";
 import { isUnavailable } from "../../etcd/retry.ts";
 import { SessionLost } from "../../etcd/session/session-lost.ts";
 import { StoreError } from "../../etcd/store.ts";
@@ -21,6 +22,9 @@ export class SharedSessions implements SessionSource {
   /** Those that this agent has opened, by id: a session that is still being opened cannot be reported. */
   readonly #opened = new Map<bigint, SharedSession>();
   readonly #takenOver = new Map<bigint, Promise<SharedSession | undefined>>();
+  /** Sessions that are renewed, and the instant on the clock of the last renewal that counts, ms. */
+  readonly #renewed = new Map<SharedSession, number>();
+  #takeovers = 0;
   /** Sessions whose tickets are being checked. */
   readonly #sweeping = new Set<SharedSession>();
 
@@ -55,6 +59,25 @@ export class SharedSessions implements SessionSource {
     }
   }
 
+  /** Number of sessions of earlier agents that were taken over. */
+  get takeovers(): number {
+    return this.#takeovers;
+  }
+
+  /** Lists the sessions that are renewed. */
+  listLive(): SharedSession[] {
+    return [...this.#renewed.keys()];
+  }
+
+  /** Measures how late the renewal of a session is, at most, ms. */
+  measureRenewalLag(): number {
+    const now = this.#ports.clock.now();
+    const lags = [...this.#renewed].map(
+      ([{ session }, renewedAt]) => now - renewedAt - computeRenewalPeriod(session.ttl),
+    );
+    return Math.max(0, ...lags);
+  }
+
   /** Stops renewing. The sessions are not ended: another agent may take them over. */
   close(): void {
     for (const opening of [...this.#own.values(), ...this.#takenOver.values()]) {
@@ -85,7 +108,10 @@ export class SharedSessions implements SessionSource {
     const forget = () => {
       if (this.#own.get(ttl) === opening) this.#own.delete(ttl);
     };
-    opening.then((shared) => this.#opened.set(shared.session.id, shared), forget);
+    opening.then((shared) => {
+      this.#opened.set(shared.session.id, shared);
+      this.#addLive(shared);
+    }, forget);
     return opening;
   }
 
@@ -102,16 +128,28 @@ export class SharedSessions implements SessionSource {
     const own = this.#opened.get(id);
     if (own !== undefined) return own; // a launcher has reported to the agent that it left
     try {
-      return await SharedSession.takeOver(this.#ports, id, ttl, until, (shared) =>
-        this.#handleRenewal(shared),
+      const shared = await SharedSession.takeOver(this.#ports, id, ttl, until, (one) =>
+        this.#handleRenewal(one),
       );
+      if (shared === undefined) return undefined;
+      this.#takeovers += 1;
+      this.#addLive(shared);
+      return shared;
     } catch (error) {
       if (isSessionGone(error)) return undefined;
       throw error;
     }
   }
 
+  #addLive(shared: SharedSession): void {
+    const { signal } = shared.session;
+    if (signal.aborted) return;
+    this.#renewed.set(shared, this.#ports.clock.now());
+    signal.addEventListener("abort", () => this.#renewed.delete(shared), { once: true });
+  }
+
   #handleRenewal(shared: SharedSession): void {
+    if (this.#renewed.has(shared)) this.#renewed.set(shared, this.#ports.clock.now());
     if (this.#sweeping.has(shared)) return;
     this.#sweeping.add(shared);
     void this.#sweep(shared).finally(() => this.#sweeping.delete(shared));
