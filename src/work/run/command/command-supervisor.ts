@@ -100,7 +100,7 @@ export class CommandSupervisor implements SessionOwner, SignalTarget {
     const { clock, log } = this.#ports;
     const elapsed = Math.max(0, clock.getWallTime() - this.#grantedAt);
     try {
-      signals.forwardTo(this);
+      signals.forwardAllTo(this);
       this.onHorizonMoved();
       log.info("resumed", { command: this.#request.identity.command });
       return await this.#supervise(clock.now() - elapsed, elapsed);
