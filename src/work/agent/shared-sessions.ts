@@ -18,8 +18,8 @@ const LEAST = 1_000;
 export class SharedSessions implements SessionSource {
   readonly #ports: AgentPorts;
   readonly #own = new Map<number, Promise<SharedSession>>();
-  /** Those that this agent has opened, by id: a session that is still being opened cannot be reported. */
-  readonly #opened = new Map<bigint, SharedSession>();
+  /** Ids of those that this agent has opened. One that is still being opened cannot be reported. */
+  readonly #opened = new Set<bigint>();
   readonly #takenOver = new Map<bigint, Promise<SharedSession | undefined>>();
   /** Sessions whose tickets are being checked. */
   readonly #sweeping = new Set<SharedSession>();
@@ -85,11 +85,12 @@ export class SharedSessions implements SessionSource {
     const forget = () => {
       if (this.#own.get(ttl) === opening) this.#own.delete(ttl);
     };
-    opening.then((shared) => this.#opened.set(shared.session.id, shared), forget);
+    opening.then((shared) => this.#opened.add(shared.session.id), forget);
     return opening;
   }
 
   #resumeShared(id: bigint, ttl: number, until: number): Promise<SharedSession | undefined> {
+    if (this.#opened.has(id)) return Promise.resolve(undefined); // this agent has served the run, and ended it
     const known = this.#takenOver.get(id);
     if (known !== undefined) return known;
     const resuming = this.#takeOver(id, ttl, until);
@@ -99,8 +100,6 @@ export class SharedSessions implements SessionSource {
   }
 
   async #takeOver(id: bigint, ttl: number, until: number): Promise<SharedSession | undefined> {
-    const own = this.#opened.get(id);
-    if (own !== undefined) return own; // a launcher has reported to the agent that it left
     try {
       return await SharedSession.takeOver(this.#ports, id, ttl, until, (shared) =>
         this.#handleRenewal(shared),
@@ -134,7 +133,6 @@ export class SharedSessions implements SessionSource {
       for (const [key, opening] of all)
         void opening.then((one) => one === shared && all.delete(key)).catch(() => {});
     }
-    this.#opened.delete(shared.session.id);
     shared.session.lose(new SessionLost("expired", "no run has used the session"));
   }
 }
