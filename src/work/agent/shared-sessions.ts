@@ -73,7 +73,9 @@ export class SharedSessions implements SessionSource {
     } catch (error) {
       const hasTime = this.#ports.clock.now() + LEAST < until;
       if (!signal.aborted && hasTime && (isUnavailable(error) || isSessionGone(error))) return "again";
-      throw isSessionGone(error) ? new StoreError("unavailable", "the session expired as it was opened") : error;
+      throw isSessionGone(error)
+        ? new StoreError("unavailable", "the session expired as it was opened")
+        : error;
     }
   }
 
