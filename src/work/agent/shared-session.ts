@@ -90,8 +90,10 @@ export class SharedSession implements SessionOwner, ShareOwner {
     return share;
   }
 
+  /** Removes a run. It is never resumed: a late copy of its last calls must not meet tickets that it has put again. */
   removeShare(share: ClaimShare): void {
     this.#shares.delete(share);
+    if (this.isTakenOver) this.condemn(share.run);
     if (this.#shares.size === 0) this.#idleSince = this.ports.clock.now();
   }
 
@@ -105,7 +107,7 @@ export class SharedSession implements SessionOwner, ShareOwner {
     return false;
   }
 
-  /** Marks a run whose tickets are about to be removed: it must not be resumed. */
+  /** Marks a run that has ended, or whose tickets are about to be removed: it must not be resumed. */
   condemn(run: string): void {
     this.#condemned.add(run);
   }

@@ -19,8 +19,8 @@ const LEAST = 1_000;
 export class SharedSessions implements SessionSource {
   readonly #ports: AgentPorts;
   readonly #own = new Map<number, Promise<SharedSession>>();
-  /** Those that this agent has opened, by id: a session that is still being opened cannot be reported. */
-  readonly #opened = new Map<bigint, SharedSession>();
+  /** Ids of those that this agent has opened. One that is still being opened cannot be reported. */
+  readonly #opened = new Set<bigint>();
   readonly #takenOver = new Map<bigint, Promise<SharedSession | undefined>>();
   /** Sessions that are renewed, and the instant on the clock of the last renewal that counts, ms. */
   readonly #renewed = new Map<SharedSession, number>();
@@ -96,7 +96,9 @@ export class SharedSessions implements SessionSource {
     } catch (error) {
       const hasTime = this.#ports.clock.now() + LEAST < until;
       if (!signal.aborted && hasTime && (isUnavailable(error) || isSessionGone(error))) return "again";
-      throw isSessionGone(error) ? new StoreError("unavailable", "the session expired as it was opened") : error;
+      throw isSessionGone(error)
+        ? new StoreError("unavailable", "the session expired as it was opened")
+        : error;
     }
   }
 
@@ -109,13 +111,14 @@ export class SharedSessions implements SessionSource {
       if (this.#own.get(ttl) === opening) this.#own.delete(ttl);
     };
     opening.then((shared) => {
-      this.#opened.set(shared.session.id, shared);
+      this.#opened.add(shared.session.id);
       this.#addLive(shared);
     }, forget);
     return opening;
   }
 
   #resumeShared(id: bigint, ttl: number, until: number): Promise<SharedSession | undefined> {
+    if (this.#opened.has(id)) return Promise.resolve(undefined); // this agent has served the run, and ended it
     const known = this.#takenOver.get(id);
     if (known !== undefined) return known;
     const resuming = this.#takeOver(id, ttl, until);
@@ -125,8 +128,6 @@ export class SharedSessions implements SessionSource {
   }
 
   async #takeOver(id: bigint, ttl: number, until: number): Promise<SharedSession | undefined> {
-    const own = this.#opened.get(id);
-    if (own !== undefined) return own; // a launcher has reported to the agent that it left
     try {
       const shared = await SharedSession.takeOver(this.#ports, id, ttl, until, (one) =>
         this.#handleRenewal(one),
@@ -172,7 +173,6 @@ export class SharedSessions implements SessionSource {
       for (const [key, opening] of all)
         void opening.then((one) => one === shared && all.delete(key)).catch(() => {});
     }
-    this.#opened.delete(shared.session.id);
     shared.session.lose(new SessionLost("expired", "no run has used the session"));
   }
 }

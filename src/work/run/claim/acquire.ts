@@ -98,6 +98,8 @@ export class Acquisition implements SessionOwner {
     this.#hasLostAnswer = isResumed;
     const needsRead = isResumed || leases.length > 0 || group !== undefined;
     let view = needsRead ? await this.#readView(NEAR) : EMPTY_CLAIM_VIEW;
+    // The other process may have ended this attempt, and recorded its end.
+    if (isResumed && view.own.size === 0) return { kind: "refused", refusal: { kind: "lapsed" } };
     for (;;) {
       const step = decideStep(this.#attempt, this.#ownRevisions, view, this.#getWallTime());
       this.#ports.log.debug(`next: ${step.kind}`, step.kind === "wait" ? { why: step.why } : {});

@@ -143,14 +143,10 @@ export class CommandSupervisor implements SessionOwner, SignalTarget {
 
   /** Waits until all processes of a terminated command are gone. Processes left behind on purpose may continue. */
   async #waitForEnd(): Promise<CommandOutcome> {
-    if (this.#ending !== undefined) await this.#command.gone;
     const exit = await this.#command.exited;
-    if (this.#ending === undefined && exit.terminated) {
-      this.#ending = TOO_LATE;
-      await this.#command.gone;
-    } else if (this.#ending === undefined && exit.leftovers) {
-      await this.#endLeftovers(exit);
-    }
+    if (exit.terminated) this.#ending ??= TOO_LATE;
+    if (this.#ending !== undefined) await this.#command.gone;
+    else if (exit.leftovers) await this.#endLeftovers(exit);
     return { exit, ending: this.#ending };
   }
 
