@@ -8,6 +8,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
+import type { TicketState } from "../../../src/protocol/ticket.ts";
 import { createFolder } from "../../process/agent-socket/helpers.ts";
 
 const cluster = TestCluster.startForFile();
@@ -16,8 +17,8 @@ const LAUNCHER = resolve(import.meta.dirname, `../../../dist/native/${process.ar
 /** Starts an agent, and what starts launchers that use it. */
 async function startAgent() {
   const folder = createFolder();
-  const env = { SIGNALBOX_AGENT_SOCKET: join(folder, "agent.sock") };
-  const namespace = await cluster.createTestNamespace("http", { env });
+  const namespace = await cluster.createTestNamespace("http");
+  namespace.env.SIGNALBOX_AGENT_SOCKET = join(folder, "agent.sock");
   const agent = namespace.start(["agent", "--metrics", "0", "--log-level", "info"]);
   await agent.waitForOutput(/ready/);
   const launch = (words: readonly string[], more: Record<string, string> = {}) => {
@@ -33,7 +34,13 @@ async function startAgent() {
     });
     return { child, ended };
   };
-  return { namespace, agent, launch, ...env };
+  return { namespace, agent, launch };
+}
+
+async function waitForState(namespace: TestNamespace, lock: string, state: TicketState): Promise<void> {
+  await waitUntil(`a ticket of ${lock} is ${state}`, async () =>
+    (await namespace.readQueue(lock)).some(({ ticket }) => ticket?.state === state),
+  );
 }
 
 async function readHost(namespace: TestNamespace) {
@@ -44,11 +51,11 @@ async function readHost(namespace: TestNamespace) {
 test("hosts show an agent and its runs; why, show and reset do not take its session for the life of a run", async () => {
   const { namespace, launch } = await startAgent();
   launch(["run", "--agent", "always", "--lock", "x", "--", "sleep", "600"]);
-  await namespace.waitForTicket("x", ({ ticket }) => ticket?.state === "held");
+  await waitForState(namespace, "x", "held");
   launch(["run", "--agent", "always", "--lock", "x", "--wait", "--", "true"]);
-  await namespace.waitForTicket("x", ({ ticket }) => ticket?.state === "waiting");
+  await waitForState(namespace, "x", "waiting");
   namespace.startRun(["--lock", "y"], ["sleep", "600"]);
-  await namespace.waitForTicket("y", ({ ticket }) => ticket?.state === "held");
+  await waitForState(namespace, "y", "held");
   expect(await readHost(namespace)).toMatchObject({
     ...{ holds: 2, waits: 1 },
     agents: [{ holds: 1, waits: 1, version: expect.any(String), pid: expect.any(Number) }],
