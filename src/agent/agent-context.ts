@@ -5,6 +5,7 @@ import type { Settings } from "../config/settings.ts";
 import type { Store } from "../etcd/store.ts";
 import type { Keys } from "../protocol/keys.ts";
 import type { SharedSessions } from "../work/agent/shared-sessions.ts";
+import type { Successors } from "../work/run/claim/successors.ts";
 import type { Accounts } from "./accounts.ts";
 import type { NoteSeal } from "./note-seal.ts";
 
@@ -17,6 +18,7 @@ export interface AgentContext {
   random: Random;
   log: Log;
   sessions: SharedSessions;
+  successors: Successors;
   accounts: Accounts;
   seal: NoteSeal;
 }

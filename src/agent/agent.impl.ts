@@ -15,6 +15,7 @@ import { CommandCgroup } from "../process/guarded-command/cgroup.ts";
 import { killOrphans } from "../process/guarded-command/orphans.ts";
 import type { AgentPorts } from "../work/agent/ports.ts";
 import { SharedSessions } from "../work/agent/shared-sessions.ts";
+import { Successors } from "../work/run/claim/successors.ts";
 import { createNotifier } from "../work/worker/service/notifier.ts";
 import { type Accounts, createAccounts } from "./accounts.ts";
 import { Agent } from "./agent.ts";
@@ -81,6 +82,7 @@ function createContext(connection: Connection & { path: string }): AgentContext 
   return {
     ...{ settings, store, keys, clock, random, log },
     sessions: new SharedSessions(ports),
+    successors: new Successors(),
     accounts: createAccounts(),
     seal: NoteSeal.open(join(dirname(path), "agent.key")),
   };
