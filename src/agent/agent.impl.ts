@@ -30,7 +30,7 @@ const KILL_WITHIN = 5_000;
 export const execute: CommandExecutor = async (call, io) => {
   const addon = loadPeerAddon();
   const descriptor = takeInheritedSocket(process.env);
-  const connection = await openConnection(raiseVerbosity(call, io), io);
+  const connection = await openConnection(raiseVerbosity(call, io), io, { sharesWatches: true });
   const { settings, log } = connection;
   const path = settings.agentSocket ?? getDefaultSocket(io.env);
   const context = createContext({ ...connection, path });
