@@ -1,7 +1,7 @@
 import { EXIT, SignalboxError } from "../../../base/errors.ts";
 import { OVER } from "../../../base/over.ts";
 import { isUnavailable, retryUnavailable, runWithDeadline } from "../../../etcd/retry.ts";
-import type { SessionOwner, SessionProof } from "../../../etcd/session/session.ts";
+import type { SessionOwner, SessionProof, TicketVersion } from "../../../etcd/session/session.ts";
 import { type WakeReason, waitForChange } from "../../../etcd/wait-for-change.ts";
 import type { QueueEntry } from "../../../protocol/ticket.ts";
 import type { KeyValue, Txn, TxnResponse } from "../../../protocol/txn.ts";
@@ -56,6 +56,8 @@ export class Acquisition implements SessionOwner {
   readonly #limits: ClaimDeadlines;
   readonly #signal: AbortSignal;
   #ownRevisions: OwnTicketRevisions = { lock: undefined, resources: undefined };
+  /** The own tickets at the last read. */
+  #tickets: readonly TicketVersion[] | undefined;
   #hasAnswered = false;
   #isGranted = false;
   #hasLostAnswer = false;
@@ -87,6 +89,11 @@ export class Acquisition implements SessionOwner {
     const anchors = this.#listPlacedTickets();
     const { raftTerm, loss } = await inspectClaim(this.#attempt, anchors, this.#signal);
     return { raftTerm, fault: loss?.kind === "gone" ? loss.why : undefined };
+  }
+
+  /** Undefined before tickets were read, and for a claim that depends on a group. */
+  listTickets(): readonly TicketVersion[] | undefined {
+    return this.#attempt.request.group === undefined ? this.#tickets : undefined;
   }
 
   onHorizonMoved(): void {}
@@ -245,7 +252,9 @@ export class Acquisition implements SessionOwner {
 
   #updateOwnRevisions(view: ClaimView): void {
     const now = getOwnRevisions(this.#attempt, view);
-    if (now !== "broken" && view.own.size > 0) this.#ownRevisions = now;
+    if (now === "broken" || view.own.size === 0) return;
+    this.#ownRevisions = now;
+    this.#tickets = [...view.own.values()].map(({ key, modRevision }) => ({ key, modRevision }));
   }
 
   #completeGrant(places: readonly QueueEntry[], history: Grant["history"]): AcquireResult {
