@@ -6,6 +6,7 @@ import type { Store } from "../etcd/store.ts";
 import type { HostFacts } from "../fleet/host.ts";
 import type { Keys } from "../protocol/keys.ts";
 import type { SharedSessions } from "../work/agent/shared-sessions.ts";
+import type { Successors } from "../work/run/claim/successors.ts";
 import type { Accounts } from "./accounts.ts";
 import type { NoteSeal } from "./note-seal.ts";
 import type { AgentStatistics } from "./statistics.ts";
@@ -19,6 +20,7 @@ export interface AgentContext {
   random: Random;
   log: Log;
   sessions: SharedSessions;
+  successors: Successors;
   accounts: Accounts;
   seal: NoteSeal;
   /** Of this host. */

@@ -110,12 +110,12 @@ export class ServedRun implements LaunchedRun {
 
   createPorts(): ReturnType<LaunchedRun["createPorts"]> {
     this.#hasBegun = true;
-    const { clock, sessions } = this.#context;
+    const { clock, sessions, successors } = this.#context;
     const note = this.#note;
     const isStarted = this.#call.state === "running";
     return {
       commands: createLaunchedCommandHost(this.#call, clock, isStarted ? note?.run : undefined),
-      sessions,
+      ...{ sessions, successors },
       attempts: new CallAttempts(this.#id, note?.number ?? 0),
       ...(note !== undefined && { resumed: { ...note, session: BigInt(`0x${note.session}`) } }),
       isStarted,

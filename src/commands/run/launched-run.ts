@@ -11,7 +11,7 @@ export interface LaunchedRun {
   /** The ports that differ from those of a run in a process of its own. */
   createPorts(): Pick<
     RunPorts,
-    "commands" | "sessions" | "attempts" | "resumed" | "isStarted" | "describeHost"
+    "commands" | "sessions" | "successors" | "attempts" | "resumed" | "isStarted" | "describeHost"
   >;
   /** Called for each attempt before it claims anything. */
   onAttempt(attempt: StartedAttempt): void;

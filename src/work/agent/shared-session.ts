@@ -4,6 +4,7 @@ import type { Store } from "../../etcd/store.ts";
 import { ClaimShare, type ShareOwner } from "./claim-share.ts";
 import { createFencedStore, type Fence, inspectFence, moveFence, writeNewFence } from "./fence.ts";
 import type { AgentPorts } from "./ports.ts";
+import { proveShares } from "./prove-shares.ts";
 
 /** A session for all runs of this host with the same time to live. */
 export class SharedSession implements SessionOwner, ShareOwner {
@@ -124,9 +125,10 @@ export class SharedSession implements SessionOwner, ShareOwner {
   /** Called by the session after a renewal: checks the fence, and each claim for itself. */
   async prove(): Promise<SessionProof> {
     const shares = [...this.#shares];
-    const [fence, ...proofs] = await Promise.all([
-      inspectFence(this.ports.store, this.#fence),
-      ...shares.map((share) => share.prove()),
+    const { store } = this.ports;
+    const [fence, proofs] = await Promise.all([
+      inspectFence(store, this.#fence),
+      proveShares(store, shares, this.#fence.key),
     ]);
     this.#proofs = shares.map((share, at) => [share, proofs[at]]);
     this.#term = fence.raftTerm;

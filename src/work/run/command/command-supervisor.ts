@@ -1,6 +1,6 @@
 import { constants } from "node:os";
 import { EXIT, SignalboxError } from "../../../base/errors.ts";
-import type { SessionOwner, SessionProof } from "../../../etcd/session/session.ts";
+import type { SessionOwner, SessionProof, TicketVersion } from "../../../etcd/session/session.ts";
 import type { SessionLost } from "../../../etcd/session/session-lost.ts";
 import type { CommandExit, GuardedCommand } from "../../../process/guarded-command/command.ts";
 import type { Grant } from "../claim/acquire.ts";
@@ -54,6 +54,10 @@ export class CommandSupervisor implements SessionOwner, SignalTarget {
     this.#session = grant.attempt.session;
     this.#grantedAt = grant.grantedAt;
     this.#command = command;
+  }
+
+  listTickets(): readonly TicketVersion[] | undefined {
+    return this.#watch.listTickets();
   }
 
   /** Called by the session: checks that the claim still exists. */
