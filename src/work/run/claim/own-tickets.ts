@@ -1,3 +1,4 @@
+import { isHolding } from "../../../protocol/admission.ts";
 import type { QueueEntry } from "../../../protocol/ticket.ts";
 import { type ClaimAttempt, listOwnKeys } from "./attempt.ts";
 import type { ClaimView, OwnTicketRevisions } from "./claim-view.ts";
@@ -20,10 +21,15 @@ export function judgeOwnTickets(
   const hasLock = attempt.lockKey === undefined || now.lock !== undefined;
   const hasResources = !wantsResources || now.resources !== undefined;
   if (view.own.size === 0) return "none";
-  if (!hasLock) return "broken";
+  if (!hasLock || (!hasResources && isGranted(view))) return "broken";
   if (attempt.request.patience.queues) return hasResources ? "complete" : "partial";
   const isOneClaim = !wantsResources || now.lock === undefined || now.lock === now.resources;
   return hasResources && isOneClaim ? "complete" : "broken";
+}
+
+/** Whether a ticket is held: all were, so one that is missing was removed. */
+function isGranted({ own }: ClaimView): boolean {
+  return [...own.values()].some(isHolding);
 }
 
 /** Returns the revisions at which the own tickets were created. */

@@ -44,11 +44,11 @@ export async function finishClaim(done: ClaimCompletion): Promise<void> {
   try {
     if (isMoved(session.signal.reason)) return;
     const isKept = await keepGrace(ports, done, until).catch((error) => reportUnfreed(ports, error));
-    const isFreed =
-      isKept ||
-      (await freeClaim(ports, done, until).catch((error) => handleUnfreed(ports, done, until, error)));
-    if (isFreed) await endSession(ports, session);
-    else await session.end(until, listKeys(done.grant));
+    const left = isKept
+      ? []
+      : await freeClaim(ports, done, until).catch((error) => handleUnfreed(ports, done, until, error));
+    if (left === undefined) await session.end(until, listKeys(done.grant));
+    else await endSession(ports, session, left);
   } catch (error) {
     const level = isUnavailable(error) ? "warn" : "error";
     ports.log[level]("the claim was not freed; it ends with its session", { error: String(error) });
@@ -61,20 +61,27 @@ function listKeys({ places }: Grant): string[] {
   return places.map(({ key }) => key);
 }
 
-/** The session holds no keys any more. If etcd is too slow to end it, it expires; this is logged as info only. */
-async function endSession({ clock, log }: ClaimPorts, session: ClaimSession): Promise<void> {
-  await session.end(clock.now() + REVOKE_WITHIN, []).catch((error) => {
+/** The claim is free. If etcd is too slow to end the session, it expires; this is logged as info only. */
+async function endSession(
+  { clock, log }: ClaimPorts,
+  session: ClaimSession,
+  left: readonly string[],
+): Promise<void> {
+  await session.end(clock.now() + REVOKE_WITHIN, left).catch((error) => {
     log.info("the claim is freed; its empty session was not ended and expires", { error: String(error) });
   });
 }
 
-/** @returns false when ending the session is enough, which saves a transaction */
+/**
+ * @returns the keys that may be left: those of a claim of which a ticket was missing. Undefined when ending the session is
+ * enough, which saves a transaction.
+ */
 async function freeClaim(
   ports: ClaimPorts,
   { grant, historyUpdate }: ClaimCompletion,
   until: number,
-): Promise<boolean> {
-  if (historyUpdate === undefined) return false;
+): Promise<readonly string[] | undefined> {
+  if (historyUpdate === undefined) return undefined;
   const history = buildHistoryOps(historyUpdate);
   const offer = offerToSuccessor(ports, grant);
   const txn = {
@@ -85,8 +92,9 @@ async function freeClaim(
   };
   const passOn = (answer: TxnResponse) =>
     offer?.settle(answer.succeeded ? answer.results.at(-1) : undefined, answer);
-  await commitRelease(ports, historyUpdate, txn, until, passOn).finally(() => offer?.settle(undefined));
-  return true;
+  const release = commitRelease(ports, historyUpdate, txn, until, passOn);
+  const { succeeded } = await release.finally(() => offer?.settle(undefined));
+  return succeeded ? [] : listKeys(grant);
 }
 
 /** The transaction that frees a lock can grant it to the next run, if that is one of this process. */
@@ -107,12 +115,15 @@ async function handleUnfreed(
   { historyUpdate }: ClaimCompletion,
   until: number,
   error: unknown,
-): Promise<boolean> {
-  if (!(error instanceof SessionLost)) return reportUnfreed(ports, error);
-  if (historyUpdate === undefined || isMoved(error)) return true;
+): Promise<readonly string[] | undefined> {
+  if (!(error instanceof SessionLost)) {
+    reportUnfreed(ports, error);
+    return undefined;
+  }
+  if (historyUpdate === undefined || isMoved(error)) return [];
   const txn = { compare: [], success: buildHistoryOps(historyUpdate), failure: [] };
   await commitRelease(ports, historyUpdate, txn, until);
-  return true;
+  return [];
 }
 
 /**

@@ -156,6 +156,7 @@ describe("own tickets that are no claim any more", () => {
     ],
     ["the resource's ticket was removed", "both, queue", "a:waiting db:waiting@6", "a:waiting", "leave gone"],
     ["only the lock's was put", "both", "", "a:waiting", "leave gone"],
+    ["the lock's is held, the resource's was removed before any was read", "both, queue", "", "a:held", "leave gone"],
     ["only the resource's was put", "both", "", "db:waiting", "leave gone"],
     ["only the resource's was put, in queues", "both, queue", "", "db:waiting", "leave gone"],
     ["put in two claims", "both", "", "a:waiting@5 db:waiting@6", "leave gone"],
