@@ -1,5 +1,5 @@
 import { describe, test } from "vitest";
-import { chunksOf, playChunk, withoutStackTraces } from "./seeds.ts";
+import { chunksOf, playAgentChunk, playChunk, withoutStackTraces } from "./seeds.ts";
 
 withoutStackTraces();
 
@@ -11,4 +11,8 @@ describe("random schedules of runs that share a process, which combines their tr
   test.each(chunksOf(4_000))("seeds from %i on keep every invariant", (first) =>
     playChunk(first, { combines: true }),
   );
+});
+
+describe("random schedules of agents that are killed, frozen and replaced while their runs go on", () => {
+  test.each(chunksOf(5_000))("seeds from %i on keep every invariant", (first) => playAgentChunk(first));
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { playSchedule } from "../../fixtures/simulation/schedule.ts";
-import { chunksOf, playChunk, withoutStackTraces } from "./seeds.ts";
+import { chunksOf, playAgentChunk, playChunk, withoutStackTraces } from "./seeds.ts";
 
 withoutStackTraces();
 
@@ -20,6 +20,10 @@ describe("random schedules of runs that share a process, which combines their tr
   test.each(chunksOf(250))("seeds from %i on keep every invariant", (first) =>
     playChunk(first, { combines: true }),
   );
+});
+
+describe("random schedules of agents that are killed, frozen and replaced while their runs go on", () => {
+  test.each(chunksOf(250))("seeds from %i on keep every invariant", (first) => playAgentChunk(first));
 });
 
 async function tell(seed: number): Promise<string[]> {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect } from "vitest";
-import { playSchedule, type ScheduleOptions } from "../../fixtures/simulation/schedule.ts";
+import { playAgentSchedule } from "../../fixtures/simulation/agent/agent-schedule.ts";
+import { playSchedule, type ScheduleOptions, type SimulationReport } from "../../fixtures/simulation/schedule.ts";
 
 export const CHUNK = 250;
 
@@ -10,9 +11,18 @@ export function chunksOf(schedules: number): number[] {
 
 /** Plays the schedules of a chunk. */
 export async function playChunk(first: number, options: ScheduleOptions = {}): Promise<void> {
+  await playAll(first, (seed) => playSchedule(seed, options));
+}
+
+/** Plays the schedules of a chunk with agents. */
+export async function playAgentChunk(first: number): Promise<void> {
+  await playAll(first, playAgentSchedule);
+}
+
+async function playAll(first: number, play: (seed: number) => Promise<SimulationReport>): Promise<void> {
   let grants = 0;
   for (let seed = first; seed < first + CHUNK; seed += 1) {
-    const report = await playSchedule(seed, options);
+    const report = await play(seed);
     grants += report.grants;
     expect(report.violations, `seed ${seed}`).toEqual([]);
   }
