@@ -27,6 +27,5 @@ export const agentCommand = declareCommand({
     "signalbox agent": "serve the runs of this user; as root, those of the whole host",
     "signalbox agent --agent-allow deploy,%cron": "also those of another user and of a group",
     "signalbox agent --metrics :9466": "with metrics for Prometheus",
-    "signalbox run --agent always --lock invoices -- ./invoices.sh": "fail if no agent serves the run",
   },
 });
