@@ -57,6 +57,9 @@ const LONG = "test/**/*.long.test.ts";
 /** Tests of `npm run test:packages` (vitest.packages.config.ts). */
 const PACKAGES = "test/packages/**";
 
+/** The test of `npm run test:hosts` (vitest.hosts.config.ts). */
+const HOSTS = "test/hosts/**";
+
 /** Folders whose tests start no processes and have no side effects, so that their files can share loaded modules. */
 const RULES = [
   "base",
@@ -95,7 +98,7 @@ export default defineConfig({
       { extends: true, test: { name: "rules", include: RULES, exclude: [LONG], isolate: false } },
       {
         extends: true,
-        test: { name: "world", include: ["test/**/*.test.ts"], exclude: [...RULES, LONG, PACKAGES] },
+        test: { name: "world", include: ["test/**/*.test.ts"], exclude: [...RULES, LONG, PACKAGES, HOSTS] },
       },
       { extends: true, test: { name: "long", include: [LONG] } },
     ],

@@ -1,8 +1,9 @@
 /**
  * Benchmarks signalbox against `etcdctl lock`, `flock` and bare Node, on a temporary etcd:
- * `npm run bench -- [--quick] [proposals] [start-up] [hand-off] [memory] [scale] [console] [schedules]`. Linux only.
+ * `npm run bench -- [--quick] [proposals] [start-up] [hand-off] [memory] [scale] [console] [schedules] [agent]`. Linux only.
  */
 import { cpus, loadavg, release } from "node:os";
+import { benchmarkAgent } from "./bench/agent.ts";
 import { type BenchmarkPart, runOnCluster } from "./bench/bench-cluster.ts";
 import { benchmarkConsole } from "./bench/console.ts";
 import { benchmarkHandOff } from "./bench/hand-off.ts";
@@ -20,8 +21,11 @@ const parts: Record<string, BenchmarkPart> = {
     memory: benchmarkMemory,
     scale: benchmarkScale,
   },
-  ...{ console: benchmarkConsole, schedules: benchmarkSchedules },
+  ...{ console: benchmarkConsole, schedules: benchmarkSchedules, agent: benchmarkAgent },
 };
+
+/** Sizes of the clusters on which a part runs; otherwise one member. */
+const sizes: Record<string, readonly number[]> = { agent: [1, 3] };
 
 const words = process.argv.slice(2);
 const quick = words.includes("--quick");
@@ -39,5 +43,6 @@ console.log(
 if (load > cpus().length / 2)
   console.log("Other programs use the processors: the times will be too long and vary widely.");
 for (const [name, part] of Object.entries(parts)) {
-  if (wanted.length === 0 || wanted.includes(name)) await runOnCluster(part, quick);
+  if (wanted.length > 0 && !wanted.includes(name)) continue;
+  for (const size of sizes[name] ?? [1]) await runOnCluster(part, quick, size);
 }

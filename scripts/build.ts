@@ -24,9 +24,9 @@ interface Bundle {
   product: string;
   /**
    * `program`: an executable with a shebang. `function`: a function expression that another program calls. `esm`: an ES
-   * module, which Ink needs. Default: a CommonJS module.
+   * module, which Ink needs. `script`: an ES module with a shebang. Default: a CommonJS module.
    */
-  form?: "program" | "function" | "esm";
+  form?: "program" | "function" | "esm" | "script";
   /** Imports that are left out of the bundle. */
   without?: string[];
 }
@@ -42,6 +42,11 @@ const bundles: Bundle[] = [
   { entry: "src/bin/task-host.ts", product: "dist/task-host.mjs", form: "esm" },
   { entry: "src/library/index.ts", product: "dist/library.mjs", form: "esm" },
   { entry: "src/bin/complete.ts", product: "dist/complete.cjs", without: ["*.impl.ts"] },
+  ...["evacuate", "freeze", "rolling", "thaw"].map(
+    (name): Bundle => ({
+      ...{ entry: `scripts/maintenance/${name}.ts`, product: `dist/maintenance/${name}.mjs`, form: "script" },
+    }),
+  ),
 ];
 
 /**
@@ -88,6 +93,11 @@ const ESM: BuildOptions = {
   },
 };
 
+function getFormOptions(form: Bundle["form"]): BuildOptions {
+  if (form === "script") return { format: "esm" };
+  return form === "esm" ? ESM : form === "program" ? STARTER : COMMONJS;
+}
+
 async function buildBundle({ entry, product, form, without = [] }: Bundle): Promise<void> {
   const { outputFiles, metafile } = await build({
     entryPoints: [resolvePath(entry)],
@@ -96,22 +106,18 @@ async function buildBundle({ entry, product, form, without = [] }: Bundle): Prom
     write: false,
     platform: "node",
     target: "node22",
-    ...(form === "esm" ? ESM : form === "program" ? STARTER : COMMONJS),
+    ...getFormOptions(form),
     external: [...external, ...without],
     // An ES module loads all its static imports before it runs, so such a bundle contains these packages.
-    plugins: form === "esm" ? [] : [useModules],
+    plugins: form === "esm" || form === "script" ? [] : [useModules],
     logLevel: "warning",
     metafile: true,
   });
   for (const file of Object.keys(metafile.inputs)) bundled.add(file);
   const text = outputFiles?.[0]?.text ?? "";
   if (form === "function") replace(product, wrapInFunction(product, text));
-  else
-    replace(
-      product,
-      form === "program" ? `#!/usr/bin/env node\n${text}` : text,
-      form === "program" ? 0o755 : undefined,
-    );
+  else if (form === "program") replace(product, `#!/usr/bin/env node\n${text}`, 0o755);
+  else replace(product, text, form === "script" ? 0o755 : undefined); // esbuild keeps the shebang of a script
   report(product, form === "function" ? await cacheCode(resolvePath(product)) : "");
 }
 
@@ -166,7 +172,7 @@ function checkBuilt(): void {
 }
 
 async function buildAll(): Promise<void> {
-  mkdirSync(resolvePath("dist"), { recursive: true });
+  mkdirSync(resolvePath("dist/maintenance"), { recursive: true });
   if (values.natives === undefined) buildOwnNatives(root, report);
   else buildPackagedNatives(root, parseArchitectures(values.natives), report);
   for (const name of SELDOM) await buildModule(name);

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type EtcdMember, findEtcd, startEtcd } from "../../fixtures/etcd/index.ts";
+import { type EtcdMember, findEtcd, startCluster } from "../../fixtures/etcd/index.ts";
 import { BUNDLE } from "../../fixtures/signalbox.ts";
 import { openStore } from "../../src/etcd/open/open.ts";
 import { buildPrefixRange, type Store } from "../../src/etcd/store.ts";
@@ -13,7 +13,10 @@ import { createRealClock } from "../../src/process/clock.ts";
 export type Argv = readonly [file: string, ...args: string[]];
 
 export interface BenchCluster {
+  /** The first member. */
   etcd: EtcdMember;
+  /** Client URLs of all members. */
+  endpoints: readonly string[];
   store: Store;
   /** Folder for lock files and timestamps. */
   folder: string;
@@ -31,21 +34,24 @@ export interface BenchCluster {
 export type BenchmarkPart = (cluster: BenchCluster) => Promise<void>;
 
 /** Runs a part on a temporary etcd that syncs its writes to disk, as in production, and removes it afterwards. */
-export async function runOnCluster(part: BenchmarkPart, quick: boolean): Promise<void> {
+export async function runOnCluster(part: BenchmarkPart, quick: boolean, size = 1): Promise<void> {
   const { etcdctl } = await findEtcd();
-  const etcd = await startEtcd({ electionMs: 1000, args: ["--unsafe-no-fsync=false"] });
-  const store = await openStore({ endpoints: etcd.endpoints }, { clock: createRealClock() });
+  const running = await startCluster(size, { electionMs: 1000, args: ["--unsafe-no-fsync=false"] });
+  const [etcd] = running.members;
+  if (etcd === undefined) throw new Error("a cluster has a member");
+  const { endpoints } = running;
+  const store = await openStore({ endpoints }, { clock: createRealClock() });
   const folder = mkdtempSync(join(tmpdir(), "signalbox-bench-"));
   try {
     await part({
-      ...{ etcd, store, folder, quick, env: buildEnvironment(etcd.clientUrl) },
+      ...{ etcd, endpoints, store, folder, quick, env: buildEnvironment(endpoints.join(",")) },
       buildSignalboxArgv: (...args) => [process.execPath, BUNDLE, ...args],
       buildEtcdctlArgv: (name, ...command) => [etcdctl, "lock", name, "--", ...command],
       countKeys: async (prefix) => (await store.readRange({ ...buildPrefixRange(prefix), limit: 1 })).count,
     });
   } finally {
     store.close();
-    await etcd.stop();
+    await running.stop();
     rmSync(folder, { recursive: true, force: true });
   }
 }

@@ -13,19 +13,21 @@ const AT_ONCE = 10;
 const ROOM = 40 * 1024 * 1024;
 const LOCK = "bench-hand-off";
 
-interface Series {
+export interface Series {
   /** Times from the end of one command to the start of the next, ms. */
   gaps: number[];
   /** Number of events that etcd sent to watchers, per hand-off. */
   events: number;
 }
 
-interface Contender {
+export interface Contender {
   what: string;
   /** Builds the command line that waits for the lock, then runs the command. */
   buildWaitArgv(command: string[]): Argv;
   /** Prefix of the keys of its queue. */
   prefix: string;
+  /** Its environment, if it is not that of the cluster. */
+  env?: NodeJS.ProcessEnv;
 }
 
 /** Measures how fast the next waiter starts when the lock becomes free, for several queue lengths. */
@@ -66,18 +68,22 @@ function formatRow(what: string, waiters: number, series: readonly Series[]): st
   return [what, String(waiters), ...quantiles, String(gaps.length), formatNumber(events, 2)];
 }
 
-/** Starts one holder and a queue of waiters. All wait before the holder ends. */
-async function measureQueue(
+/**
+ * Starts one holder and a queue of waiters. All wait before the holder ends.
+ * @param onQueued  called with the process ids of the waiters while all wait
+ */
+export async function measureQueue(
   cluster: BenchCluster,
-  { buildWaitArgv, prefix }: Contender,
+  { buildWaitArgv, prefix, env = cluster.env }: Contender,
   waiters: number,
+  onQueued?: (pids: number[]) => void,
 ): Promise<Series> {
   const stamps = join(cluster.folder, `stamps-${Math.random()}`);
   const go = `${stamps}.go`;
   const stamp = `date +%s%N >> '${stamps}'`;
   const holder = start(
     buildWaitArgv(["sh", "-c", `until [ -e '${go}' ]; do sleep 0.05; done; ${stamp}`]),
-    cluster,
+    env,
   );
   const queue: ChildProcess[] = [];
   try {
@@ -85,10 +91,11 @@ async function measureQueue(
     while (queue.length < waiters) {
       const more = Math.min(AT_ONCE, waiters - queue.length);
       for (let i = 0; i < more; i += 1)
-        queue.push(start(buildWaitArgv(["sh", "-c", `${stamp}; ${stamp}`]), cluster));
+        queue.push(start(buildWaitArgv(["sh", "-c", `${stamp}; ${stamp}`]), env));
       await waitUntilQueued(cluster, prefix, queue.length + 1);
     }
     await pause(500); // the last waiters still open their watches
+    onQueued?.(queue.map(({ pid = 0 }) => pid));
     const before = await countWatchEvents(cluster);
     writeFileSync(go, "");
     await Promise.all([holder, ...queue].map(waitForEnd));
@@ -99,7 +106,7 @@ async function measureQueue(
   }
 }
 
-function start([file, ...args]: Argv, { env }: BenchCluster): ChildProcess {
+function start([file, ...args]: Argv, env: NodeJS.ProcessEnv): ChildProcess {
   return spawn(file, args, { env, stdio: ["ignore", "ignore", "inherit"] });
 }
 

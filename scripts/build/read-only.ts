@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, readdirSync, statSync } from "node:f
 import { join } from "node:path";
 
 /** The sources of the build. */
-const SOURCES = ["src", "scripts/build", "scripts/build.ts", "package.json"];
+const SOURCES = ["src", "scripts/maintenance", "scripts/build", "scripts/build.ts", "package.json"];
 
 /** Whether the output folder exists, and cannot be written: on a read-only file system, or in a checkout of another user. */
 export function isReadOnly(dist: string): boolean {

@@ -8,7 +8,7 @@ import { StateFile } from "./state-file.ts";
 const HELP = `
 Empties a resource, runs a command, and makes the resource available again.
 
-  evacuate.ts RESOURCE [options] [-- COMMAND...]
+  evacuate.mjs RESOURCE [options] [-- COMMAND...]
 
 Drains the resource and waits until no run has a lease on it. After --after, it ends the remaining runs and waits for
 them. Then it runs COMMAND with the variable RESOURCE set, and undrains the resource. If COMMAND fails, the resource stays

@@ -1,6 +1,6 @@
 import { StateFile } from "./state-file.ts";
 
-/** State of a freeze, for thaw.ts, which finds the drain by its reason. */
+/** State of a freeze, for thaw.mjs, which finds the drain by its reason. */
 export interface Freeze {
   reason: string;
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** Drains everything, for example before an etcd upgrade, and waits until nothing runs. thaw.ts undrains. */
+/** Drains everything, for example before an etcd upgrade, and waits until nothing runs. thaw.mjs undrains. */
 import { printMessage, runScript, ScriptError } from "./command-line.ts";
 import { FREEZE_FILE, type Freeze } from "./freeze-state.ts";
 import { createReason, formatDrainOwner, OwnDrain } from "./own-drain.ts";
@@ -7,9 +7,9 @@ import { createReason, formatDrainOwner, OwnDrain } from "./own-drain.ts";
 const HELP = `
 Drains everything, and returns when nothing runs: for example, before an upgrade of etcd.
 
-  freeze.ts [options]
+  freeze.mjs [options]
 
-To undrain, run thaw.ts as the same user on the same host. If somebody else has drained everything, freeze.ts does nothing
+To undrain, run thaw.mjs as the same user on the same host. If somebody else has drained everything, freeze.mjs does nothing
 and exits with 75. If it was interrupted, run the same line again to continue.
 
   --timeout DURATION  how long to wait for running commands, such as 30m; then exit with 124, and stay frozen
@@ -48,10 +48,10 @@ await runScript(
     } catch (error) {
       if (error instanceof ScriptError)
         printMessage(
-          "the freeze is not complete; run the same line again to continue, or thaw.ts to undrain",
+          "the freeze is not complete; run the same line again to continue, or thaw.mjs to undrain",
         );
       throw error;
     }
-    printMessage("frozen: nothing runs. To undrain, run thaw.ts");
+    printMessage("frozen: nothing runs. To undrain, run thaw.mjs");
   },
 );

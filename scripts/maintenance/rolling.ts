@@ -8,14 +8,14 @@ import { StateFile } from "./state-file.ts";
 const HELP = `
 Rolling maintenance of the hosts of a group.
 
-  rolling.ts GROUP [options] -- COMMAND...
+  rolling.mjs GROUP [options] -- COMMAND...
 
 For each host of the group: drains it, waits until nothing runs there, runs COMMAND with the variable HOST set, and
 undrains it. Stops at the first failure, and leaves that host drained. Run the same line again to continue with that host;
 COMMAND may then run for it a second time. A host that somebody else has drained is skipped; the exit code is then 75.
 
 If COMMAND is a single word, the shell runs it; several words run directly:
-  rolling.ts web --reason 'kernel' -- 'ssh "$HOST" sudo reboot; until ssh "$HOST" true; do sleep 5; done'
+  rolling.mjs web --reason 'kernel' -- 'ssh "$HOST" sudo reboot; until ssh "$HOST" true; do sleep 5; done'
 
   --timeout DURATION  how long to wait for running commands on a host, such as 30m; then exit with 124
   --reset             after --timeout, end the remaining runs instead of stopping

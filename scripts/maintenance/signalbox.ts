@@ -1,6 +1,6 @@
+import { type ChildProcess, spawn } from "node:child_process";
 import { constants } from "node:os";
-import { $, type ProcessPromise } from "zx";
-import { ScriptError } from "./command-line.ts";
+import { printMessage, ScriptError } from "./command-line.ts";
 
 /** A drain in the JSON of `signalbox drain --json`. */
 export interface Drain {
@@ -27,9 +27,8 @@ export async function runSignalbox(
   ...args: readonly string[]
 ): Promise<{ code: number; answer: SignalboxAnswer }> {
   const { SIGNALBOX: program = "signalbox" } = process.env;
-  const stdio = ["inherit", "pipe", "inherit"] as const;
-  const run = $({ nothrow: true, quiet: true, stdio: [...stdio] })`${program} ${args} --json --yes`;
-  const { code, stdout } = await waitForExit(run);
+  const child = spawn(program, [...args, "--json", "--yes"], { stdio: ["inherit", "pipe", "inherit"] });
+  const { code, stdout } = await waitForExit(child);
   const says = [0, 1, 75, 124].includes(code) && stdout.startsWith("{");
   if (!says)
     throw new ScriptError(code || 70, `signalbox ${args.slice(0, 3).join(" ")} failed (exit ${code})`);
@@ -42,23 +41,40 @@ export async function runSignalbox(
  */
 export async function runCommand(words: readonly string[], env: Record<string, string>): Promise<number> {
   const [line = ""] = words;
-  const argv = words.length === 1 ? ["sh", "-c", line] : words;
-  const run = $({ nothrow: true, quiet: true, stdio: "inherit", env: { ...process.env, ...env } })`${argv}`;
-  return (await waitForExit(run)).code;
+  const [file = "", ...args] = words.length === 1 ? ["sh", "-c", line] : words;
+  const child = spawn(file, args, { stdio: "inherit", env: { ...process.env, ...env } });
+  return (await waitForExit(child)).code;
 }
 
 /**
  * Waits for a process, and forwards signals to it. At a terminal, Ctrl+C reaches the whole process group without this.
  */
-async function waitForExit(run: ProcessPromise): Promise<{ code: number; stdout: string }> {
+async function waitForExit(child: ChildProcess): Promise<{ code: number; stdout: string }> {
   const forwardSignal = (name: NodeJS.Signals) => {
-    if (name !== "SIGINT" || !process.stdin.isTTY) run.kill(name).catch(() => {}); // fails if it has just ended
+    if (name !== "SIGINT" || !process.stdin.isTTY) child.kill(name);
   };
   for (const name of ENDINGS) process.on(name, forwardSignal);
   try {
-    const { exitCode, signal, stdout } = await run;
-    return { code: exitCode ?? 128 + (constants.signals[signal ?? "SIGTERM"] ?? 15), stdout };
+    return await readUntilExit(child);
   } finally {
     for (const name of ENDINGS) process.off(name, forwardSignal);
   }
+}
+
+/** A program that cannot be started counts as exit code 127, as in shells. */
+function readUntilExit(child: ChildProcess): Promise<{ code: number; stdout: string }> {
+  let stdout = "";
+  child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+    stdout += text;
+  });
+  return new Promise((resolve) => {
+    child.on("error", (error) => {
+      if (child.pid !== undefined) return; // a signal could not be sent
+      printMessage(`cannot start a program: ${error.message}`);
+      resolve({ code: 127, stdout });
+    });
+    child.on("close", (code, signal) => {
+      resolve({ code: code ?? 128 + constants.signals[signal ?? "SIGTERM"], stdout });
+    });
+  });
 }

@@ -1,13 +1,13 @@
 #!/usr/bin/env node
-/** Lifts the drain of freeze.ts, and no other drain. */
+/** Lifts the drain of freeze.mjs, and no other drain. */
 import { printMessage, runScript, ScriptError } from "./command-line.ts";
 import { FREEZE_FILE } from "./freeze-state.ts";
 import { formatDrainOwner, OwnDrain } from "./own-drain.ts";
 
 const HELP = `
-Lifts the drain that freeze.ts created.
+Lifts the drain that freeze.mjs created.
 
-  thaw.ts
+  thaw.mjs
 
 Queues continue in their order. Drains of other users stay. The exit code is 1 if there is no freeze of this user on this
 host.

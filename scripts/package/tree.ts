@@ -1,5 +1,14 @@
 /** The files of a package as they are installed, below a folder that stands for `/`. */
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -26,7 +35,7 @@ const PLAIN: readonly Installed[] = [
   ["docs/systemd/signalbox-worker-hardened.service", `${DOC}/examples/signalbox-worker-hardened.service`],
   ["scripts/package/debian/config.example.json", `${DOC}/examples/config.json`],
   ["scripts/package/debian/signalbox-worker.default", "etc/default/signalbox-worker"],
-  ["scripts/package/debian/signalbox.logrotate", "etc/logrotate.d/signalbox"],
+  ["docs/logrotate/signalbox", "etc/logrotate.d/signalbox"],
   ["scripts/package/debian/worker.yaml", "etc/signalbox/worker.yaml"],
   ["scripts/package/debian/lintian-overrides", "usr/share/lintian/overrides/signalbox"],
 ];
@@ -75,7 +84,8 @@ async function fillLib(root: string, lib: string, { node: arch }: Target): Promi
   cpSync(join(dist, "native", arch), join(lib, "native", arch), { recursive: true });
   copyRuntimeModules(root, lib);
   await extractNode(root, arch, lib);
-  setInterpreter(join(lib, "signalbox.cjs"));
+  const scripts = readdirSync(join(lib, "maintenance")).map((name) => join("maintenance", name));
+  for (const program of ["signalbox.cjs", ...scripts]) setInterpreter(join(lib, program));
 }
 
 /** Whether a file is code that V8 has compiled for another processor. */
@@ -84,9 +94,9 @@ function isCodeOfOther(path: string, arch: string): boolean {
 }
 
 /** The kernel starts the packaged Node directly: `/usr/bin/env` and a search of PATH would be slower. */
-function setInterpreter(starter: string): void {
-  const text = readFileSync(starter, "utf8");
-  writeFileSync(starter, text.replace(/^#!.*/, `#!/${LIB}/node`), { mode: 0o755 });
+function setInterpreter(program: string): void {
+  const text = readFileSync(program, "utf8");
+  writeFileSync(program, text.replace(/^#!.*/, `#!/${LIB}/node`), { mode: 0o755 });
 }
 
 export function write(tree: string, path: string, content: string | Buffer): void {

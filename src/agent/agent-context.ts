@@ -3,8 +3,10 @@ import type { Log } from "../base/log.ts";
 import type { Random } from "../base/random.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Store } from "../etcd/store.ts";
+import type { HostFacts } from "../fleet/host.ts";
 import type { Keys } from "../protocol/keys.ts";
 import type { SharedSessions } from "../work/agent/shared-sessions.ts";
+import type { Successors } from "../work/run/claim/successors.ts";
 import type { Accounts } from "./accounts.ts";
 import type { NoteSeal } from "./note-seal.ts";
 import type { AgentStatistics } from "./statistics.ts";
@@ -18,11 +20,12 @@ export interface AgentContext {
   random: Random;
   log: Log;
   sessions: SharedSessions;
+  successors: Successors;
   accounts: Accounts;
   seal: NoteSeal;
+  /** Of this host. */
+  facts: HostFacts;
   statistics: AgentStatistics;
-  /** Full name of this host. */
-  host: string;
   /** Id of this start of the agent. */
   incarnation: string;
 }

@@ -31,7 +31,7 @@ export async function keepAgentReport(context: AgentContext, signal: AbortSignal
 
 /** Writes the report if it has changed, or if its session is over. Without a session, nobody uses this agent. */
 async function writeReport(
-  { sessions, statistics, keys, host, incarnation }: AgentContext,
+  { sessions, statistics, keys, facts, incarnation }: AgentContext,
   written: WrittenReport | undefined,
   signal: AbortSignal,
 ): Promise<WrittenReport | undefined> {
@@ -42,7 +42,7 @@ async function writeReport(
   const report = { user: readUserName(), since, served, declined: Object.fromEntries(declined) };
   const now = { text: formatAgentReport(report), session: shared.session.id };
   if (written?.text === now.text && written.session === now.session) return written;
-  const key = keys.agentReport(host, incarnation);
+  const key = keys.agentReport(facts.fqdn, incarnation);
   const success = [{ op: "put" as const, key, value: now.text, session: now.session }];
   await shared.store.commitTxn({ compare: [], success, failure: [] }, signal);
   return now;

@@ -17,6 +17,7 @@ import { killOrphans } from "../process/guarded-command/orphans.ts";
 import { formatAgentSession } from "../protocol/agent-record.ts";
 import type { AgentPorts } from "../work/agent/ports.ts";
 import { SharedSessions } from "../work/agent/shared-sessions.ts";
+import { Successors } from "../work/run/claim/successors.ts";
 import { formatListenAddress } from "../work/worker/metrics/listen-address.ts";
 import { createNotifier } from "../work/worker/service/notifier.ts";
 import { type Accounts, createAccounts } from "./accounts.ts";
@@ -35,7 +36,7 @@ const KILL_WITHIN = 5_000;
 export const execute: CommandExecutor = async (call, io) => {
   const addon = loadPeerAddon();
   const descriptor = takeInheritedSocket(process.env);
-  const connection = await openConnection(raiseVerbosity(call, io), io);
+  const connection = await openConnection(raiseVerbosity(call, io), io, { sharesWatches: true });
   const { settings, log } = connection;
   const path = settings.agentSocket ?? getDefaultSocket(io.env);
   const context = createContext({ ...connection, path });
@@ -57,11 +58,12 @@ export const execute: CommandExecutor = async (call, io) => {
   const notifier = createNotifier(io.env, { log, isAlive: () => true });
   log.info("ready", { socket: path });
   notifier.sendReady();
-  void keepHostRecord(context, connection.facts, stop.signal);
+  void keepHostRecord(context, stop.signal);
   void agent.openFirstSession().then(() => keepAgentReport(context, stop.signal));
   await waitForAbort(stop.signal, () => notifier.sendStatus(agent.describe()));
   notifier.sendStopping();
   listener.close();
+  await agent.finishEnded();
   context.sessions.close();
   log.info("ended", { calls: agent.describe() });
   ignore();
@@ -88,9 +90,10 @@ function createContext(connection: Connection & { path: string }): AgentContext 
     killRun: (run) => killRun(run, clock),
   };
   return {
-    ...{ settings, store, keys, clock, random, log, incarnation, host: facts.fqdn },
+    ...{ settings, store, keys, clock, random, log, facts, incarnation },
     statistics: new AgentStatistics(clock.getWallTime()),
     sessions: new SharedSessions(ports),
+    successors: new Successors(),
     accounts: createAccounts(),
     seal: NoteSeal.open(join(dirname(path), "agent.key")),
   };

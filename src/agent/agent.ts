@@ -5,6 +5,9 @@ import { serveCall } from "./serve-call.ts";
 /** How long the first session may take to open, ms. After that, the first call opens it. */
 const OPEN_WITHIN = 10_000;
 
+/** How long claims of ended commands may take to be freed when the agent ends, ms. */
+const FINISH_WITHIN = 2_000;
+
 /** Serves calls. */
 export class Agent {
   readonly #context: AgentContext;
@@ -41,6 +44,14 @@ export class Agent {
     await sessions.warmUp(settings.ttl / 1000, clock.now() + OPEN_WITHIN).catch((error) => {
       log.warn("no session could be opened yet", { error: String(error) });
     });
+  }
+
+  /** Waits for a short time until no claim is being freed whose command has ended. */
+  async finishEnded(): Promise<void> {
+    const { clock } = this.#context;
+    const until = clock.now() + FINISH_WITHIN;
+    const isFinishing = () => [...this.#served.values()].some(({ hasExited }) => hasExited);
+    while (isFinishing() && clock.now() < until) await clock.sleep(FINISH_WITHIN / 100);
   }
 
   /** Describes what it does, in one line. */

@@ -4,6 +4,7 @@ import { clean } from "../base/text.ts";
 import { VERSION } from "../base/version.ts";
 import { executeCommand } from "../commands/command-line/execute-command.ts";
 import { parseCallNote } from "../commands/run/call-note.ts";
+import type { LaunchedIo, LaunchedRun } from "../commands/run/launched-run.ts";
 import { runCommand } from "../commands/run/run.ts";
 import type { Command, CommandIo } from "../commands/spec.ts";
 import { zooLocked } from "../compat/zoo-locked/spec.ts";
@@ -49,6 +50,8 @@ export async function serveCall(
       const launched = new ServedRun(context, call, { id, note, output });
       const code = await executeCommand(command, words, createIo(call, output, launched));
       if (output.declined !== undefined) throw output.declined;
+      if (call.state === "running" && !launched.hasBegun)
+        throw new CallDeclined("fault", "the run cannot be resumed with the present settings");
       output.accept();
       call.end(code);
       return { kind: "served", code };
@@ -107,8 +110,8 @@ class CallOutput {
   }
 }
 
-function createIo(call: LaunchedCall, output: CallOutput, run: ServedRun): CommandIo {
-  const launched: CommandIo["launched"] = {
+function createIo(call: LaunchedCall, output: CallOutput, run: ServedRun): LaunchedIo {
+  const launched: LaunchedRun = {
     identity: run.identity,
     createPorts: () => run.createPorts(),
     onAttempt: (attempt) => run.onAttempt(attempt),

@@ -3,7 +3,6 @@ import type { SettingKey } from "../config/settings.ts";
 import type { Snapshot } from "../model/snapshot/snapshot.ts";
 import type { Subject } from "../model/views/view.ts";
 import type { ActionOutcome } from "./outcome/action-outcome.ts";
-import type { LaunchedRun } from "./run/launched-run.ts";
 
 /** What a flag or an argument takes. */
 interface ValueDeclaration {
@@ -152,8 +151,6 @@ export interface CommandIo {
   /** Reads standard input to its end. */
   readInput(): Promise<string>;
   terminal: Terminal;
-  /** Present if an agent serves the call of a launcher. */
-  launched?: LaunchedRun;
   /** Returns an up-to-date snapshot of everything, if the caller has one. Previews use it. */
   getSnapshot?: () => Snapshot | undefined;
 }

@@ -67,7 +67,7 @@ export async function withCommandContext<T>(
 }
 
 /** Does the work of a command. @returns the exit code; undefined for 0 */
-type StoreWork = (call: Call, io: CommandIo, context: CommandContext) => Promise<number | undefined>;
+export type StoreWork = (call: Call, io: CommandIo, context: CommandContext) => Promise<number | undefined>;
 
 /** Creates a command that needs etcd. An interrupted command prints no error. */
 export function createStoreCommand(work: StoreWork): CommandExecutor {

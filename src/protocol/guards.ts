@@ -1,4 +1,5 @@
 import type { Keys } from "./keys.ts";
+import { guardSchema } from "./schema.ts";
 import type { QueueEntry, Ticket } from "./ticket.ts";
 import { serializeTicket } from "./ticket.ts";
 import type { Compare, KeyRange, Op, Txn } from "./txn.ts";
@@ -20,11 +21,12 @@ export interface NewTicket {
 }
 
 /**
- * Succeeds if no drain is newer than the basis and the configuration is unchanged.
+ * Succeeds if no drain is newer than the basis, the configuration is unchanged, and this program may write.
  * If groups decide which drains apply, no group may be newer either.
  */
 function guardBasis(keys: Keys, basis: ReadBasis): Compare[] {
   return [
+    guardSchema(keys),
     ...guardNotNewer(basis.revision, keys.drains()),
     ...(basis.groupsMatter ? guardNotNewer(basis.revision, keys.groups()) : []),
     ...basis.config.map(({ key, modRevision }) => guardRevision(key, modRevision)),

@@ -12,6 +12,8 @@ export const DRAIN_ALL = "all";
 export type ParsedKey =
   | { kind: "lock" | "resource"; name: string; run: string }
   | { kind: "resourceConfig" | "group" | "host" | "history"; name: string }
+  /** `name`: a version, see `formatSchemaVersion`. */
+  | { kind: "schema"; name: string }
   | { kind: "schedule" | "due" | "outcomes" | "worker"; name: string }
   /** `scheduled`: the occurrence, ms since the epoch, if several occurrences of a schedule can run at once. */
   | { kind: "running"; name: string; scheduled?: number }
@@ -30,6 +32,7 @@ const INSTANT = /^(?:0|[1-9]\d{0,14})$/;
 const NAMED = {
   "config/resources/": "resourceConfig",
   "config/groups/": "group",
+  "config/schema/": "schema",
   "hosts/": "host",
   "history/": "history",
   "audit/": "audit",
@@ -61,6 +64,7 @@ export function createKeys(prefix: string) {
     resource: createTicketKeyBuilder("resources/"),
     resourceConfig: createKeyBuilder("config/resources/"),
     group: createKeyBuilder("config/groups/"),
+    schema: createKeyBuilder("config/schema/"),
     drain: (scope: DrainScope, name: string) => `${prefix}drains/${scope}/${encodeName(name)}`,
     host: createKeyBuilder("hosts/"),
     agentSession: (host: string, session: bigint) =>
@@ -84,6 +88,7 @@ export function createKeys(prefix: string) {
     resources: createRangeBuilder("resources/"),
     resourceConfigs: createRangeBuilder("config/resources/"),
     groups: createRangeBuilder("config/groups/"),
+    schemas: createRangeBuilder("config/schema/"),
     drains: createRangeBuilder("drains/"),
     hosts: createRangeBuilder("hosts/"),
     histories: createRangeBuilder("history/"),

@@ -103,6 +103,11 @@ export function buildPrefixRange(prefix: string): Required<KeyRange> {
   return { key: prefix, rangeEnd: computePrefixEnd(prefix) };
 }
 
+/** Lists the keys of a range result; empty if the result is not a range. */
+export function listKeys(result: OpResult | undefined): string[] {
+  return result?.op === "range" ? result.kvs.map(({ key }) => key) : [];
+}
+
 /** Returns the first key of a range result. Returns undefined if the range is empty or the result is not a range. */
 export function findFirstKey(result: OpResult | undefined): KeyValue | undefined {
   return result?.op === "range" ? result.kvs[0] : undefined;

@@ -1,5 +1,5 @@
 /**
- * A bare Debian in a folder, with the essential packages, `man`, and nothing of Node or a compiler. What is started in it
+ * A bare Debian in a folder, with the essential packages, `man`, `logrotate`, and nothing of Node or a compiler. What is started in it
  * has no network but its own loopback device, on which an etcd listens.
  */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
@@ -11,8 +11,8 @@ import { findEtcd } from "../../fixtures/etcd/index.ts";
 import type { ProcessResult } from "../../fixtures/signalbox.ts";
 import { waitUntil } from "../../fixtures/wait-until.ts";
 
-/** What signalbox's package depends on, and `man`. */
-const INCLUDED = ["libstdc++6", "libgcc-s1", "passwd", "man-db"];
+/** What signalbox's package depends on, `man`, and `logrotate`. */
+const INCLUDED = ["libstdc++6", "libgcc-s1", "passwd", "man-db", "logrotate"];
 const ENVIRONMENT = { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", LANG: "C.UTF-8", HOME: "/root", TERM: "xterm" };
 /** Written by any installation of any package: databases, caches and logs of Debian's tools, backups of user lists. */
 const OF_DEBIAN = /^(var\/lib\/dpkg|var\/cache|var\/log\/(dpkg|alternatives)|etc\/(passwd|group|g?shadow)-$)/;

@@ -66,6 +66,25 @@ describe.skipIf(obstacle !== undefined)(`Debian package${obstacle ? ` (${obstacl
     expect(root.require(`bash -c '${complete}'`)).toMatch(/^complete .*signalbox$/m);
   });
 
+  test("has the maintenance scripts: they freeze, thaw, evacuate and go from host to host", () => {
+    const folder = "/usr/lib/signalbox/maintenance";
+    root.require(`${folder}/freeze.mjs --timeout 1m`);
+    expect(root.run("signalbox run --lock job -- true").code).toBe(75);
+    root.require(`${folder}/thaw.mjs && signalbox run --lock job -- true`);
+    root.require("signalbox resource set db 2 --yes && signalbox group set web web1 web2 --yes");
+    expect(root.require(`${folder}/evacuate.mjs db -- 'echo "$RESOURCE"'`)).toBe("db\n");
+    expect(root.require(`${folder}/rolling.mjs web -- 'echo "$HOST"'`)).toBe("web1\nweb2\n");
+  });
+
+  test("its configuration of logrotate is valid, and rotates what a run logs", () => {
+    root.require("signalbox run -v --log-file /var/log/signalbox/run.log --lock job -- true");
+    root.require("logrotate --state /tmp/logrotate.state --force /etc/logrotate.d/signalbox");
+    expect(root.require("stat -c %s /var/log/signalbox/run.log /var/log/signalbox/run.log.1")).toMatch(
+      /^0\n[1-9]\d*\n$/,
+    );
+    root.require("rm /var/log/signalbox/run.log*");
+  });
+
   test("is upgraded while one job runs and one waits: both end as usual", async () => {
     root.require("mkfifo /tmp/go");
     const job = root.start("signalbox run --lock long -- sh -c 'echo $$ >/tmp/up; cat /tmp/go'");

@@ -1,5 +1,5 @@
 /** The npm package, installed without network and compiler, and without packages that are optional. */
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync, type SpawnSyncReturns, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -40,24 +40,48 @@ test.each(["x64", "arm64"])("has static programs for %s", (arch) => {
 });
 
 test("runs a locked job", () => {
-  const { status, stdout, stderr } = spawnSync(
-    join(prefix, "bin/signalbox"),
-    ["run", "--lock", "job", "--", "sh", "-c", 'echo "$SIGNALBOX_TOKEN"'],
-    {
-      env: {
-        ...createCleanEnv(),
-        PATH: [dirname(process.execPath), "/usr/bin", "/bin"].join(":"),
-        SIGNALBOX_ENDPOINTS: etcd.clientUrl,
-      },
-      encoding: "utf8",
-    },
-  );
+  const script = 'echo "$SIGNALBOX_TOKEN"';
+  const { status, stdout, stderr } = runInstalled("run", "--lock", "job", "--", "sh", "-c", script);
   expect({ status, stdout, stderr }).toEqual({
     status: 0,
     stdout: expect.stringMatching(/^\d+\n$/),
     stderr: "",
   });
 });
+
+test.each(["evacuate", "freeze", "rolling", "thaw"])("has the maintenance script %s.mjs", (name) => {
+  const { status, stdout, stderr } = runScript(name, "--help");
+  expect({ status, stdout, stderr }).toEqual({
+    status: 0,
+    stdout: expect.stringContaining(`  ${name}.mjs`),
+    stderr: "",
+  });
+});
+
+test("freezes and thaws with its maintenance scripts", () => {
+  expect(runScript("freeze", "--timeout", "1m")).toMatchObject({ status: 0 });
+  expect(runInstalled("run", "--lock", "job", "--", "true")).toMatchObject({ status: 75 });
+  expect(runScript("thaw")).toMatchObject({ status: 0 });
+  expect(runInstalled("run", "--lock", "job", "--", "true")).toMatchObject({ status: 0 });
+});
+
+function runScript(name: string, ...args: readonly string[]): SpawnSyncReturns<string> {
+  return start(join(findInstalled(), "dist/maintenance", `${name}.mjs`), args);
+}
+
+function runInstalled(...args: readonly string[]): SpawnSyncReturns<string> {
+  return start(join(prefix, "bin/signalbox"), args);
+}
+
+function start(program: string, args: readonly string[]): SpawnSyncReturns<string> {
+  const env = {
+    ...createCleanEnv(),
+    PATH: [join(prefix, "bin"), dirname(process.execPath), "/usr/bin", "/bin"].join(":"),
+    SIGNALBOX_ENDPOINTS: etcd.clientUrl,
+    XDG_STATE_HOME: prefix,
+  };
+  return spawnSync(program, args, { env, encoding: "utf8" });
+}
 
 function findInstalled(): string {
   return join(prefix, "lib/node_modules/signalbox");

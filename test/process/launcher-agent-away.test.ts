@@ -9,7 +9,7 @@ import {
 } from "../../fixtures/process/fake-agent.ts";
 import { killProcess } from "../../fixtures/process/marked-processes.ts";
 import { waitUntil } from "../../fixtures/wait-until.ts";
-import { GUARDIAN_EVENT, GUARDIAN_REQUEST } from "../../src/process/guarded-command/wire.ts";
+import { encodeFrame, GUARDIAN_EVENT, GUARDIAN_REQUEST } from "../../src/process/guarded-command/wire.ts";
 import { createOutput, listRemains, WAIT } from "./helpers.ts";
 import {
   launchRun,
@@ -177,7 +177,7 @@ test("a command that ends while no agent is there: the next one hears of it", as
 
 test("no next agent: the command is killed at its deadline", async () => {
   const { agent, run, boot } = await startPatient("trap '' TERM; sleep 30; sleep 30", {
-    termIn: 400,
+    termIn: 700,
     killIn: 700,
   });
   agent.stop();
@@ -206,7 +206,8 @@ test("the next agent declines a command that runs: it is killed at once", async 
 });
 
 test("a signal while no agent is there reaches the command", async () => {
-  const { agent, run } = await startPatient(`trap 'exit 8' TERM; ${WAIT}`);
+  const { agent, run } = await startPatient(`trap 'exit 8' TERM; echo ready; ${WAIT}`);
+  await run.waitForOutput();
   agent.stop();
   run.process.kill("SIGTERM");
   await waitUntil("its end", () => !listRemains(run.mark).includes("sh"));
@@ -268,6 +269,15 @@ test("garbage before GUARD: the launcher falls back", async () => {
   }
 });
 
+test("garbage together with GUARD: nothing is started", async () => {
+  const { run, connection } = await startWaiting("place 9");
+  const garbage = Buffer.alloc(100, 0xff);
+  connection.sendBytes(Buffer.concat([encodeFrame(TO_LAUNCHER.guard), encodeFrame(99), garbage]));
+  await connection.waitFor(FROM_LAUNCHER.guardiansEnded);
+  connection.close();
+  expect(await run.ended).toMatchObject({ code: 125, out: "" });
+});
+
 test("endless data without an answer: the launcher falls back in time", async () => {
   const agent = await startAgent();
   const run = launchRun(agent);
@@ -291,7 +301,7 @@ test("garbage while a command runs: no matching runner, so the command is killed
 
 test("endless data while a command runs: its deadline is kept", async () => {
   const { run, connection } = await startPatient("trap '' TERM; sleep 30; sleep 30", {
-    termIn: 300,
+    termIn: 600,
     killIn: 600,
   });
   const flood = setInterval(() => connection.send(TO_LAUNCHER.later, 0n, 0n, "x".repeat(60_000)), 0);

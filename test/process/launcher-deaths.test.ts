@@ -146,8 +146,9 @@ test("TERM before KILL at the deadlines, and the agent hears of it", async () =>
   const { run, connection, boot } = await startServed([
     "sh",
     "-c",
-    "trap 'exit 9' TERM; while :; do sleep 0.01; done",
+    "trap 'exit 9' TERM; echo ready; while :; do sleep 0.01; done",
   ]);
+  await run.waitForOutput();
   sendDeadlines(connection, boot, { termIn: 0, killIn: 20_000 });
   expect(await serveEnd(connection, 125)).toMatchObject({ status: 9 << 8, bits: 2 });
   expect(await run.ended).toMatchObject({ code: 125 });

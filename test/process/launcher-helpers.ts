@@ -9,6 +9,7 @@ import {
   FROM_LAUNCHER,
   TO_LAUNCHER,
 } from "../../fixtures/process/fake-agent.ts";
+import { waitUntil } from "../../fixtures/wait-until.ts";
 import { encodeWords, GUARDIAN_EVENT, GUARDIAN_REQUEST } from "../../src/process/guarded-command/wire.ts";
 import { createMark } from "./helpers.ts";
 
@@ -27,6 +28,8 @@ export interface Launched {
   process: ChildProcess;
   pid: number;
   mark: string;
+  /** Resolves when something was written to standard output. */
+  waitForOutput(): Promise<unknown>;
   ended: Promise<{ code: number | null; signal: string | null; out: string; err: string }>;
 }
 
@@ -80,7 +83,8 @@ export function launch(
   const ended = new Promise<Awaited<Launched["ended"]>>((resolve) => {
     child.once("close", (code, signal) => resolve({ code, signal, out: out(), err: err() }));
   });
-  return { process: child, pid: child.pid ?? 0, mark, ended };
+  const waitForOutput = () => waitUntil("output", () => out() !== "");
+  return { process: child, pid: child.pid ?? 0, mark, waitForOutput, ended };
 }
 
 /** An agent that ends with the test. */

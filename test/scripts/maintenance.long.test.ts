@@ -39,7 +39,7 @@ const listRememberedFiles = ({ folder }: Account) => {
   return existsSync(path) ? readdirSync(path) : [];
 };
 
-describe("rolling.ts", () => {
+describe("rolling.mjs", () => {
   const TELL = 'echo "$HOST" >>"$OUT"';
 
   it("works on one drained and empty host after the other, and lets each in again", async () => {
@@ -47,7 +47,7 @@ describe("rolling.ts", () => {
     const over = `${namespace.jobs.journal.folder}/over`;
     const on = (host: string) => ["--lock", host, "--host", host];
     await namespace.jobs.startAndWait({ name: "busy", options: on(HOSTS[1] ?? ""), hold: ["until", over] });
-    const script = account.start("rolling.ts", "web", "--", TELL);
+    const script = account.start("rolling.mjs", "web", "--", TELL);
     await script.printed(/waiting for web2/);
     expect(readOutputLines(account)).toEqual([HOSTS[0]]);
     expect(await listNames(namespace)).toEqual([HOSTS[1]]);
@@ -65,7 +65,7 @@ describe("rolling.ts", () => {
     const { namespace, account } = await createAccount();
     const repaired = join(account.folder, "repaired");
     const words = ["sh", "-c", `${TELL}; case $HOST in web2*) test -e "$0" || exit 7 ;; esac`, repaired];
-    const failed = await account.run("rolling.ts", "web", "--reason", "kernel", "--", ...words);
+    const failed = await account.run("rolling.mjs", "web", "--reason", "kernel", "--", ...words);
     expect(failed).toMatchObject({
       code: 7,
       stderr: expect.stringContaining("failed on web2.example.com (exit 7)"),
@@ -74,10 +74,10 @@ describe("rolling.ts", () => {
     expect(await listDrains(namespace)).toMatchObject([
       { name: HOSTS[1], why: expect.stringMatching(/^kernel \(since /) },
     ]);
-    const other = await account.run("rolling.ts", "web", "--", "true");
+    const other = await account.run("rolling.mjs", "web", "--", "true");
     expect(other).toMatchObject({ code: 64, stderr: expect.stringContaining("--restart") });
     writeFileSync(repaired, "");
-    const again = await account.run("rolling.ts", "web", "--", ...words);
+    const again = await account.run("rolling.mjs", "web", "--", ...words);
     expect(again, again.stderr).toMatchObject({ code: 0 });
     expect(readOutputLines(account)).toEqual([...HOSTS.slice(0, 2), ...HOSTS.slice(1)]);
     expect(await listDrains(namespace)).toEqual([]);
@@ -86,12 +86,12 @@ describe("rolling.ts", () => {
   it("killed at any point goes on where it was, and leaves no drain behind", async () => {
     const { namespace, account } = await createAccount();
     for (let round = 0; round < 6; round += 1) {
-      const script = account.start("rolling.ts", "web", "--", `${TELL}; sleep 0.05`);
+      const script = account.start("rolling.mjs", "web", "--", `${TELL}; sleep 0.05`);
       await new Promise((resolve) => setTimeout(resolve, 150 + 170 * round)); // wherever that is
       script.child.kill("SIGKILL");
       await script.ended;
     }
-    const runAgain = () => account.run("rolling.ts", "web", "--", `${TELL}; sleep 0.05`);
+    const runAgain = () => account.run("rolling.mjs", "web", "--", `${TELL}; sleep 0.05`);
     let last = await runAgain();
     // What the killed ones had started may still be at it.
     for (let tries = 1; last.code === 75 && tries < 20; tries += 1) last = await runAgain();
@@ -104,12 +104,12 @@ describe("rolling.ts", () => {
     const { namespace, account } = await createAccount();
     const foreign = namespace.keys.drain("host", HOSTS[0] ?? "");
     await put(namespace, foreign, '{"by":"ann","at":1,"why":"broken disk"}');
-    const first = await account.run("rolling.ts", "web", "--", TELL);
+    const first = await account.run("rolling.mjs", "web", "--", TELL);
     expect(first).toMatchObject({ code: 75, stderr: expect.stringContaining("drained by ann: broken disk") });
     expect(readOutputLines(account)).toEqual(HOSTS.slice(1));
     expect(await listDrains(namespace)).toMatchObject([{ by: "ann" }]);
     await namespace.store.commitTxn({ compare: [], success: [{ op: "delete", key: foreign }], failure: [] });
-    expect((await account.run("rolling.ts", "web", "--", TELL)).code).toBe(0);
+    expect((await account.run("rolling.mjs", "web", "--", TELL)).code).toBe(0);
     expect(readOutputLines(account)).toEqual([...HOSTS.slice(1), HOSTS[0]]);
   });
 
@@ -126,13 +126,13 @@ describe("rolling.ts", () => {
       "400ms",
     ];
     const run = await namespace.jobs.startAndWait({ name: "busy", options, hold: ["stubborn"] });
-    const late = await account.run("rolling.ts", "web", "--timeout", "200ms", "--", TELL);
+    const late = await account.run("rolling.mjs", "web", "--timeout", "200ms", "--", TELL);
     expect(late).toMatchObject({
       code: 124,
       stderr: expect.stringContaining("web1.example.com stays drained"),
     });
     expect(readOutputLines(account)).toEqual([]);
-    const hard = await account.run("rolling.ts", "web", "--timeout", "200ms", "--reset", "--", TELL);
+    const hard = await account.run("rolling.mjs", "web", "--timeout", "200ms", "--reset", "--", TELL);
     expect(hard, hard.stderr).toMatchObject({ code: 0 });
     expect((await run.ended).code).toBe(125);
     expect(readOutputLines(account)).toEqual(HOSTS);
@@ -143,37 +143,37 @@ describe("rolling.ts", () => {
     const over = `${namespace.jobs.journal.folder}/over`;
     const options = ["--lock", "x", "--host", HOSTS[0] ?? ""];
     await namespace.jobs.startAndWait({ name: "busy", options, hold: ["until", over] });
-    const script = account.start("rolling.ts", "web", "--", TELL);
+    const script = account.start("rolling.mjs", "web", "--", TELL);
     await script.printed(/waiting for web1/);
-    expect(await account.run("rolling.ts", "web", "--", TELL)).toMatchObject({ code: 75 });
+    expect(await account.run("rolling.mjs", "web", "--", TELL)).toMatchObject({ code: 75 });
     script.child.kill("SIGTERM");
     const { code, stderr } = await script.ended;
     expect({ code, stderr }).toEqual({ code: 143, stderr: expect.stringContaining("stays drained") });
     writeFileSync(over, "");
-    expect((await account.run("rolling.ts", "web", "--", TELL)).code).toBe(0);
+    expect((await account.run("rolling.mjs", "web", "--", TELL)).code).toBe(0);
     expect(await listDrains(namespace)).toEqual([]);
   });
 
   it.each([
     { args: ["web"], code: 64, says: "no command" },
-    { args: ["--", "true"], code: 64, says: "rolling.ts GROUP" },
+    { args: ["--", "true"], code: 64, says: "rolling.mjs GROUP" },
     { args: ["web", "--frobnicate", "--", "true"], code: 64, says: "--frobnicate" },
     { args: ["wep", "--", "true"], code: 78, says: 'did you mean "web"?' },
   ])("$args: $says", async ({ args, code, says }) => {
     const { account } = await createAccount();
-    expect(await account.run("rolling.ts", ...args)).toMatchObject({
+    expect(await account.run("rolling.mjs", ...args)).toMatchObject({
       code,
       stderr: expect.stringContaining(says),
     });
   });
 });
 
-describe("freeze.ts and thaw.ts", () => {
+describe("freeze.mjs and thaw.mjs", () => {
   it("stop everything once nothing runs, and lift exactly that", async () => {
     const { namespace, account } = await createAccount();
     const over = `${namespace.jobs.journal.folder}/over`;
     await namespace.jobs.startAndWait({ name: "busy", options: ["--lock", "x"], hold: ["until", over] });
-    const freeze = account.start("freeze.ts", "--reason", "etcd upgrade");
+    const freeze = account.start("freeze.mjs", "--reason", "etcd upgrade");
     await freeze.printed(/waiting for /);
     const refused = await namespace.jobs.start({ name: "late", options: ["--lock", "y"] }).ended;
     expect(refused).toMatchObject({ code: 75 });
@@ -183,27 +183,27 @@ describe("freeze.ts and thaw.ts", () => {
       stderr: expect.stringContaining("frozen: nothing runs"),
     });
     await put(namespace, namespace.keys.drain("lock", "y"), '{"by":"ann","at":1}');
-    expect(await account.run("freeze.ts")).toMatchObject({ code: 0 }); // it is frozen still
+    expect(await account.run("freeze.mjs")).toMatchObject({ code: 0 }); // it is frozen still
     expect(await listDrains(namespace)).toHaveLength(2);
-    expect(await account.run("thaw.ts")).toMatchObject({
+    expect(await account.run("thaw.mjs")).toMatchObject({
       code: 0,
       stderr: expect.stringContaining("thawed"),
     });
     expect(await listNames(namespace)).toEqual(["y"]);
-    expect((await account.run("thaw.ts")).code).toBe(1);
+    expect((await account.run("thaw.mjs")).code).toBe(1);
     expect(listRememberedFiles(account)).toEqual([]);
   });
 
   it("leave alone what somebody else has stopped, also where that took the freeze's place", async () => {
     const { namespace, account } = await createAccount();
     await put(namespace, namespace.keys.drain("all", "all"), '{"by":"ann","at":1,"why":"fire"}');
-    const freeze = await account.run("freeze.ts");
+    const freeze = await account.run("freeze.mjs");
     expect(freeze).toMatchObject({ code: 75, stderr: expect.stringContaining("by ann: fire") });
-    expect((await account.run("thaw.ts")).code).toBe(1);
+    expect((await account.run("thaw.mjs")).code).toBe(1);
     expect((await namespace.start(["undrain", "all", "--yes"]).ended).code).toBe(0);
-    expect((await account.run("freeze.ts")).code).toBe(0);
+    expect((await account.run("freeze.mjs")).code).toBe(0);
     await put(namespace, namespace.keys.drain("all", "all"), '{"by":"ann","at":2,"why":"smoke"}');
-    expect(await account.run("thaw.ts")).toMatchObject({
+    expect(await account.run("thaw.mjs")).toMatchObject({
       code: 0,
       stderr: expect.stringMatching(/was already lifted\n.*still drained by ann: smoke/),
     });
@@ -211,7 +211,7 @@ describe("freeze.ts and thaw.ts", () => {
   });
 });
 
-describe("evacuate.ts", () => {
+describe("evacuate.mjs", () => {
   const LEASE = ["--no-lock", "--lease", "db=1:3", "--ttl", "30s", "--termination-timeout", "400ms"];
 
   it("ends the stubborn after a time, works on the empty resource, and opens it again", async () => {
@@ -223,7 +223,7 @@ describe("evacuate.ts", () => {
       hold: ["until", "/never"],
     });
     const evacuated = await account.run(
-      "evacuate.ts",
+      "evacuate.mjs",
       "db",
       "--after",
       "300ms",
@@ -242,21 +242,21 @@ describe("evacuate.ts", () => {
 
   it("leaves it drained where the command fails, or --stay says so, or nobody may be ended", async () => {
     const { namespace, account } = await createAccount();
-    expect(await account.run("evacuate.ts", "db", "--", "exit 9")).toMatchObject({ code: 9 });
+    expect(await account.run("evacuate.mjs", "db", "--", "exit 9")).toMatchObject({ code: 9 });
     expect(await listNames(namespace)).toEqual(["db"]);
-    expect((await account.run("evacuate.ts", "db", "--", "true")).code).toBe(0);
+    expect((await account.run("evacuate.mjs", "db", "--", "true")).code).toBe(0);
     expect(await listNames(namespace)).toEqual([]);
-    expect((await account.run("evacuate.ts", "db", "--stay")).code).toBe(0);
+    expect((await account.run("evacuate.mjs", "db", "--stay")).code).toBe(0);
     expect(await listNames(namespace)).toEqual(["db"]);
     expect((await namespace.start(["undrain", "resource", "db", "--yes"]).ended).code).toBe(0);
     await namespace.jobs.startAndWait({ name: "busy", options: LEASE, hold: ["stubborn"] });
-    const kind = await account.run("evacuate.ts", "db", "--after", "200ms", "--never-reset", "--", "true");
+    const kind = await account.run("evacuate.mjs", "db", "--after", "200ms", "--never-reset", "--", "true");
     expect(kind).toMatchObject({ code: 124, stderr: expect.stringContaining("stays drained") });
     expect(await listNames(namespace)).toEqual(["db"]);
   });
 });
 
-it.each(["rolling.ts", "freeze.ts", "thaw.ts", "evacuate.ts"])("%s --help says how", async (name) => {
+it.each(["rolling.mjs", "freeze.mjs", "thaw.mjs", "evacuate.mjs"])("%s --help says how", async (name) => {
   const { account } = await createAccount();
   expect(await account.run(name, "--help")).toMatchObject({
     code: 0,

@@ -1,4 +1,4 @@
-/** The scripts of scripts/maintenance as real processes, in a namespace with real runs. */
+/** The built scripts of scripts/maintenance as real processes, in a namespace with real runs. */
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -10,7 +10,7 @@ import type { TestNamespace } from "../../fixtures/cluster/test-namespace.ts";
 import { BUNDLE, type ProcessResult } from "../../fixtures/signalbox.ts";
 import { waitUntil } from "../../fixtures/wait-until.ts";
 
-const FOLDER = resolve(import.meta.dirname, "../../scripts/maintenance");
+const FOLDER = resolve(import.meta.dirname, "../../dist/maintenance");
 
 export interface RunningScript {
   readonly child: ChildProcess;
@@ -29,7 +29,7 @@ export class Account {
     onTestFinished(() => rmSync(this.folder, { recursive: true, force: true }));
   }
 
-  /** Starts `node scripts/maintenance/NAME ARGS`; it ends with the test. */
+  /** Starts `dist/maintenance/NAME ARGS`; it ends with the test. */
   start(name: string, ...args: readonly string[]): RunningScript {
     const env = {
       ...process.env,
@@ -41,7 +41,7 @@ export class Account {
       XDG_STATE_HOME: this.folder,
       OUT: join(this.folder, "out"),
     };
-    const child = spawn(process.execPath, [join(FOLDER, name), ...args], {
+    const child = spawn(join(FOLDER, name), args, {
       env,
       stdio: ["ignore", "pipe", "pipe"],
     });

@@ -11,6 +11,7 @@ import { completion } from "../completion/spec.ts";
 import { groupAdd, groupDelete, groupList, groupRemove, groupSet } from "../configure/group/group.ts";
 import { pruneCommand } from "../configure/prune.ts";
 import { resourceDelete, resourceList, resourceSet } from "../configure/resource/resource.ts";
+import { setupEtcd } from "../configure/setup/setup-etcd.ts";
 import { editConfig, exportConfig, importConfig, importSwitchman } from "../configure/transfer/transfer.ts";
 import { runCommand } from "../run/run.ts";
 import * as changes from "../schedule/change/change-commands.ts";
@@ -53,6 +54,7 @@ export const COMMANDS = [
   importConfig,
   editConfig,
   pruneCommand,
+  setupEtcd,
   changes.scheduleAdd,
   inspections.scheduleList,
   inspections.scheduleShow,

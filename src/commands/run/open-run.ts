@@ -11,6 +11,7 @@ import { type CommandConnection, openConnection } from "../connect.ts";
 import type { CommandIo } from "../spec.ts";
 import { buildRunRequest } from "./build-run-request.ts";
 import { CALL_VARIABLE, FALLBACK_VARIABLE, parseCallNote } from "./call-note.ts";
+import { findLaunchedRun } from "./launched-run.ts";
 import type { RunInvocation } from "./run-invocation.ts";
 
 /** Opens everything that a run needs, and closes it after `work`. @throws as `openConnection`; UsageError */
@@ -19,7 +20,7 @@ export async function withOpenRun<T>(
   io: CommandIo,
   work: (ports: RunPorts, request: RunRequest) => Promise<T>,
 ): Promise<T> {
-  const { launched } = io;
+  const launched = findLaunchedRun(io);
   const connection = await (launched?.openConnection(call, supply) ?? openConnection(call, io, supply));
   const { store, log, logContext, facts, settings } = connection;
   if (settings.agent === "always" && launched === undefined) throw createNoAgentError();
@@ -51,16 +52,17 @@ function createNoAgentError(): SignalboxError {
 function createRunPorts(
   { store, keys, clock, random, log, logContext, facts }: CommandConnection,
   macros: Macros,
-  { onSignal, launched, env }: CommandIo,
+  io: CommandIo,
   onGrant: RunInvocation["onGrant"],
 ): RunPorts {
+  const launched = findLaunchedRun(io);
   const own = launched?.createPorts() ?? {
     commands: createGuardianHost(clock),
     describeHost: (wall: number) => serializeHostRecord(facts, VERSION, wall),
-    ...findEarlierAttempts(env),
+    ...findEarlierAttempts(io.env),
   };
   return {
-    ...{ store, keys, clock, random, log, onSignal },
+    ...{ store, keys, clock, random, log, onSignal: io.onSignal },
     ...own,
     evaluateTotal: (text) => evaluateConfiguredTotal(text, macros),
     ...(onGrant && { onGrant }),
@@ -73,7 +75,7 @@ function createRunPorts(
 
 /** Numbers the attempts after those that an agent has made for the launcher of this process. */
 function findEarlierAttempts({ [CALL_VARIABLE]: note }: CommandIo["env"]): Pick<RunPorts, "attempts"> {
-  const call = parseCallNote(note);
+  const call = parseCallNote(note?.slice(note.indexOf("{"))); // without the seal, which only agents can check
   return call === undefined ? {} : { attempts: new CallAttempts(call.id, call.number) };
 }
 

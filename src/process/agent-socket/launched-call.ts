@@ -28,6 +28,8 @@ const EVENTS: ReadonlySet<number> = new Set([
 export class LaunchedCall {
   /** Who has connected: the launcher, or the inner guardian for a call that is `running`. */
   readonly peer: Peer;
+  /** Time from the sending of the call until it was complete here, ms. A launcher does without an agent that is slow. */
+  readonly delay: number;
   /** Process id of the launcher. */
   readonly pid: number;
   /** Working directory of the launcher. */
@@ -52,9 +54,11 @@ export class LaunchedCall {
   #keptEvents: Frame[] = [];
   #isGuarded: boolean;
   #exitCode: number | undefined;
+  #hasExited = false;
 
-  constructor(connection: CallConnection, peer: Peer, request: CallRequest) {
+  constructor(connection: CallConnection, peer: Peer, request: CallRequest, delay = 0) {
     this.peer = peer;
+    this.delay = delay;
     this.pid = request.pid;
     this.directory = request.directory;
     this.words = request.words;
@@ -71,6 +75,11 @@ export class LaunchedCall {
   /** Whether guardians have been ordered, or are there, and have not ended. */
   get isGuarded(): boolean {
     return this.#isGuarded;
+  }
+
+  /** Whether the command has ended. Its claim may not be free yet, nor the launcher told. */
+  get hasExited(): boolean {
+    return this.#hasExited;
   }
 
   /** Tells the launcher that this agent serves the call. */
@@ -163,6 +172,7 @@ export class LaunchedCall {
 
   #handleGuardianEvent(frame: Frame): void {
     if (!this.#isGuarded) return this.destroy(); // no guardian was ordered
+    this.#hasExited ||= frame.kind === GUARDIAN_EVENT.exited || frame.kind === LAUNCHER_EVENT.guardiansEnded;
     if (this.#handleEvent !== undefined) this.#handleEvent(frame);
     else if (this.#keptEvents.push(frame) > KEPT_EVENTS) this.destroy();
     if (frame.kind !== LAUNCHER_EVENT.guardiansEnded) return;

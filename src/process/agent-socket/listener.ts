@@ -136,12 +136,13 @@ export class AgentListener {
   }
 
   #completeCall(connection: CallConnection, peer: Peer, request: CallRequest): void {
-    checkCaller(peer, request, this.#options.addon.readBootTime());
+    const bootTime = this.#options.addon.readBootTime();
+    checkCaller(peer, request, bootTime);
     const user = this.#findUser(peer.uid);
     if (!user.reserve(request.length))
       throw new CallRefusal(`the calls of user ${peer.uid} have too many words and settings`);
     void connection.closed.then(() => user.free(request.length));
-    this.#options.onCall(new LaunchedCall(connection, peer, request));
+    this.#options.onCall(new LaunchedCall(connection, peer, request, bootTime - request.bootTime));
   }
 
   #findUser(uid: number): UserConnections {

@@ -43,11 +43,12 @@ export async function killOrphans(mark: OrphanCriteria, sleep: (ms: number) => P
 
 /** Returns the ids of all processes that match the criteria, and of their descendants. */
 function findOrphans({ session, runId, startTimes, cgroup: group, owner }: OrphanCriteria): number[] {
-  const alive = listProcesses().filter(({ pid, isDead }) => !isDead && pid !== process.pid);
+  // Process 1 is never a command's, and all others descend from it: a wrong report must not end the machine.
+  const alive = listProcesses().filter(({ pid, isDead }) => !isDead && pid !== process.pid && pid !== 1);
   // The kernel does not reuse a session id while the session has members. A process with that id means that the session
   // has no members.
   const ended = session === undefined || alive.some(({ pid }) => pid === session);
-  const marked = new Set(group.listProcessIds());
+  const marked = new Set(group.listProcessIds().filter((pid) => pid !== process.pid));
   for (const it of alive) {
     const isOurs = (!ended && it.session === session) || startTimes.get(it.pid) === it.born;
     if (isOurs || hasRunId(it.pid, runId)) marked.add(it.pid);

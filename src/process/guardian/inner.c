@@ -135,8 +135,13 @@ static struct pollfd poll_connection(void) {
   return g.orphaned ? (struct pollfd){.fd = -1} : connection_poll();
 }
 
+/* An agent's connection has ended while there was nothing to guard: the launcher can go on with another agent. */
+static int has_nothing_to_guard(void) {
+  return connection_is_lost() && !command_was_started() && !is_terminating();
+}
+
 static void resume_connection(void) {
-  if (!g.orphaned && connection_resume()) repeat_news();
+  if (!g.orphaned && !has_nothing_to_guard() && connection_resume()) repeat_news();
 }
 
 /* Waits for an event once, and handles it. */
@@ -161,11 +166,6 @@ static void guard(void) {
   resume_connection();
   enforce_deadlines();
   if (!g.orphaned) send_seen_processes();
-}
-
-/* An agent's connection has ended while there was nothing to guard: the launcher can go on with another agent. */
-static int has_nothing_to_guard(void) {
-  return connection_is_lost() && !command_was_started() && !is_terminating();
 }
 
 /*
@@ -194,12 +194,13 @@ int run_inner_guardian(int sock, const struct agent *agent, int lifeline) {
   if (open_all(sock, agent, lifeline) < 0) return EXIT_SETUP;
   send_hello();
   if (agent) read_requests(handle_request); /* what the launcher has read already */
+  if (g.orphaned) begin_killing();
   do {
-    guard();
     if (has_nothing_to_guard()) {
       cgroup_remove();
       return EXIT_UNSTARTED;
     }
+    guard();
   } while (!command_reap());
   g.gone_at = now();
   send_news(GONE, 0, 0);

@@ -19,7 +19,7 @@
 #include "signals.h"
 
 #define MS 1000000LL
-#define ANSWER_MS 1000
+#define ANSWER_MS 3000 /* at a full minute an agent has much to do, and a hundred starts of Node would not be faster */
 #define ANSWER_ALWAYS_MS 10000
 #define FIRST_PAUSE_MS 50
 #define LONGEST_PAUSE_MS 500

@@ -12,11 +12,15 @@ import { removeStrayTickets } from "./stray-tickets.ts";
  * crontabs start runs every minute.
  */
 const IDLE = 300_000;
+/** A caller with less time than this, ms, does not begin anew what has failed. */
+const LEAST = 1_000;
 
 /** The sessions of an agent: one for each time to live, and those taken over from earlier agents. */
 export class SharedSessions implements SessionSource {
   readonly #ports: AgentPorts;
   readonly #own = new Map<number, Promise<SharedSession>>();
+  /** Ids of those that this agent has opened. One that is still being opened cannot be reported. */
+  readonly #opened = new Set<bigint>();
   readonly #takenOver = new Map<bigint, Promise<SharedSession | undefined>>();
   /** Sessions that are renewed, and the instant on the clock of the last renewal that counts, ms. */
   readonly #renewed = new Map<SharedSession, number>();
@@ -30,9 +34,10 @@ export class SharedSessions implements SessionSource {
 
   async open({ run, ttl }: SessionUser, until: number, signal: AbortSignal): Promise<OpenedSession> {
     for (;;) {
-      const shared = await raceAbort(this.#openShared(ttl, until), signal);
-      if (!shared.session.signal.aborted) return openShare(shared, run);
-      this.#own.delete(ttl);
+      const opening = this.#openShared(ttl, until);
+      const shared = await this.#waitFor(opening, until, signal);
+      if (shared !== "again" && !shared.session.signal.aborted) return openShare(shared, run);
+      if (this.#own.get(ttl) === opening) this.#own.delete(ttl);
     }
   }
 
@@ -46,9 +51,12 @@ export class SharedSessions implements SessionSource {
     until: number,
     signal: AbortSignal,
   ): Promise<OpenedSession | undefined> {
-    const shared = await raceAbort(this.#resumeShared(session, ttl, until), signal);
-    if (shared === undefined || shared.session.signal.aborted || shared.isCondemned(run)) return undefined;
-    return openShare(shared, run);
+    for (;;) {
+      const shared = await this.#waitFor(this.#resumeShared(session, ttl, until), until, signal);
+      if (shared === "again") continue;
+      if (shared === undefined || shared.session.signal.aborted || shared.isCondemned(run)) return undefined;
+      return openShare(shared, run);
+    }
   }
 
   /** Number of sessions of earlier agents that were taken over. */
@@ -77,19 +85,40 @@ export class SharedSessions implements SessionSource {
     }
   }
 
+  /**
+   * Waits for what others may have begun, with less time than this caller has.
+   * @returns "again" if that was too little, and this caller has to begin it anew
+   * @throws StoreError, or the signal's reason
+   */
+  async #waitFor<T>(work: Promise<T>, until: number, signal: AbortSignal): Promise<T | "again"> {
+    try {
+      return await raceAbort(work, signal);
+    } catch (error) {
+      const hasTime = this.#ports.clock.now() + LEAST < until;
+      if (!signal.aborted && hasTime && (isUnavailable(error) || isSessionGone(error))) return "again";
+      throw isSessionGone(error)
+        ? new StoreError("unavailable", "the session expired as it was opened")
+        : error;
+    }
+  }
+
   #openShared(ttl: number, until: number): Promise<SharedSession> {
     const known = this.#own.get(ttl);
     if (known !== undefined) return known;
     const opening = SharedSession.open(this.#ports, ttl, until, (shared) => this.#handleRenewal(shared));
     this.#own.set(ttl, opening);
-    opening.then(
-      (shared) => this.#addLive(shared),
-      () => this.#own.delete(ttl),
-    );
+    const forget = () => {
+      if (this.#own.get(ttl) === opening) this.#own.delete(ttl);
+    };
+    opening.then((shared) => {
+      this.#opened.add(shared.session.id);
+      this.#addLive(shared);
+    }, forget);
     return opening;
   }
 
   #resumeShared(id: bigint, ttl: number, until: number): Promise<SharedSession | undefined> {
+    if (this.#opened.has(id)) return Promise.resolve(undefined); // this agent has served the run, and ended it
     const known = this.#takenOver.get(id);
     if (known !== undefined) return known;
     const resuming = this.#takeOver(id, ttl, until);
@@ -99,10 +128,6 @@ export class SharedSessions implements SessionSource {
   }
 
   async #takeOver(id: bigint, ttl: number, until: number): Promise<SharedSession | undefined> {
-    for (const opening of this.#own.values()) {
-      const own = await opening.catch(() => undefined);
-      if (own?.session.id === id) return own; // a launcher has reported to the agent that it left
-    }
     try {
       const shared = await SharedSession.takeOver(this.#ports, id, ttl, until, (one) =>
         this.#handleRenewal(one),
@@ -112,7 +137,7 @@ export class SharedSessions implements SessionSource {
       this.#addLive(shared);
       return shared;
     } catch (error) {
-      if (error instanceof StoreError && error.kind === "noSession") return undefined;
+      if (isSessionGone(error)) return undefined;
       throw error;
     }
   }
@@ -150,6 +175,10 @@ export class SharedSessions implements SessionSource {
     }
     shared.session.lose(new SessionLost("expired", "no run has used the session"));
   }
+}
+
+function isSessionGone(error: unknown): boolean {
+  return error instanceof SessionLost || (error instanceof StoreError && error.kind === "noSession");
 }
 
 function openShare(shared: SharedSession, run: string): OpenedSession {

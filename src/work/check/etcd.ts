@@ -6,6 +6,7 @@ import { judgeIdentity } from "./identity.ts";
 import { getAnsweringMembers, judgeMembers } from "./members.ts";
 import { judgeRunner, probePermissions } from "./permissions.ts";
 import type { CheckPorts } from "./ports.ts";
+import { findSchemaFault, judgeSchema } from "./schema.ts";
 
 /**
  * Checks whether this host can run: members, versions, permissions of a runner, prefix. Writes nothing.
@@ -19,7 +20,9 @@ export async function checkEtcd(ports: CheckPorts, clusterId: string | undefined
   const rights = await probePermissions(ports, "runner");
   const alarms = judgeAlarms(getAnsweringMembers(members)).filter(({ level }) => level !== "ok");
   // Without permission to read the prefix, the check of the prefix would fail. The finding says what to grant.
-  const prefix = rights.canRead ? [await checkPrefix(ports)] : [];
+  const prefix = rights.canRead
+    ? [await checkPrefix(ports), judgeSchema(await findSchemaFault(ports, ports.signal))]
+    : [];
   return [...judgeMembers(members), ...identity, ...alarms, judgeRunner(ports, rights), ...prefix];
 }
 

@@ -9,6 +9,7 @@ import { judgeCluster } from "./cluster.ts";
 import { countPresent, getAnsweringMembers, judgeMembers } from "./members.ts";
 import { type EtcdRole, judgeOperator, judgeRunner, probePermissions } from "./permissions.ts";
 import type { CheckPorts } from "./ports.ts";
+import { findSchemaFault, judgeSchema } from "./schema.ts";
 import { judgeSettings } from "./settings.ts";
 import { DEFAULT_QUOTA, judgeSpace, type Quota } from "./space.ts";
 
@@ -67,6 +68,7 @@ async function* examineRights(
       judgeOperator(ports, await probePermissions(ports, "operator"), role === "operator"),
     ];
     if (openness === "closed") yield await judgeSchedulePermission(ports, role);
+    if (runner.canRead) yield [judgeSchema(await findSchemaFault(ports, ports.signal))];
     return runner.canRead;
   } catch (error) {
     yield [buildUncheckedFinding("permissions", error)];

@@ -6,7 +6,8 @@ import {
   generateAuditId,
   serializeAuditRecord,
 } from "../../protocol/audit.ts";
-import { type Compare, findFirstKey, type Op, type Txn } from "../../protocol/txn.ts";
+import { checkSchema, getNewerSchemaRange, guardSchema } from "../../protocol/schema.ts";
+import { type Compare, findFirstKey, listKeys, type Op, type Txn } from "../../protocol/txn.ts";
 import { commitWithRetries } from "../observe/ports.ts";
 import type { OperatorPorts } from "./ports.ts";
 
@@ -36,7 +37,7 @@ export type ActionResult =
 /**
  * Executes an action and appends its audit record in one transaction, so every action has a record, and every record an
  * action. The record's key is new for every action; a repeated call detects by it that an earlier copy was applied.
- * @throws SignalboxError 77 when the operator lacks permission, StoreError
+ * @throws SignalboxError 77 when the operator lacks permission, ConfigError when this program is too old, StoreError
  */
 export async function executeAction(
   ports: OperatorPorts,
@@ -59,15 +60,23 @@ export async function executeAction(
   const { revision } = answer;
   if (answer.succeeded || earlier !== undefined)
     return { kind: "done", record, revision: earlier ?? revision };
+  checkSchema(ports.keys, listKeys(answer.results[1]));
   return { kind: "changed", revision };
 }
 
 function buildAuditedTxn({ keys }: OperatorPorts, operatorAction: OperatorAction, record: AuditRecord): Txn {
   const key = keys.audit(record.id);
   return {
-    compare: [{ key, target: "create", is: "equal", value: 0n }, ...operatorAction.compare],
+    compare: [
+      { key, target: "create", is: "equal", value: 0n },
+      guardSchema(keys),
+      ...operatorAction.compare,
+    ],
     success: [{ op: "put", key, value: serializeAuditRecord(record) }, ...operatorAction.ops],
-    failure: [{ op: "range", key }],
+    failure: [
+      { op: "range", key },
+      { op: "range", ...getNewerSchemaRange(keys), keysOnly: true },
+    ],
   };
 }
 

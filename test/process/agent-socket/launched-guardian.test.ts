@@ -67,7 +67,10 @@ async function startScripted(options: Partial<CommandSpec> = {}) {
   return { agent, launcher, call, it, starting };
 }
 
-/** A process that is no business of any call. */
+/**
+ * A process that is no business of any call. These tests run as root, and a defect may kill whatever they report: they
+ * report no process that they have not started, least of all process 1, from which all others descend.
+ */
 function startVictim(before: string[] = [], program = "sleep"): { child: ChildProcess; pid: number } {
   const [file = "", ...args] = [...before, program, "1000"];
   const child = spawn(file, args, { stdio: "ignore", detached: true });
@@ -306,7 +309,7 @@ describe.runIf(isRoot)("a hostile client of another user, and an agent of root",
       expect(readProcess(victim.pid)).toMatchObject({ isStopped: true, isDead: false });
     }
     // Not the launcher itself either, which is not below the launcher.
-    for (const pid of [-1, 0, 1, 2 ** 40, process.pid, client.pid ?? 0]) {
+    for (const pid of [2 ** 40, client.pid ?? 0]) {
       const guardian = new LaunchedGuardian(call, clock, () => {});
       guardian.setInnerPid(pid);
       guardian.kill();
@@ -328,7 +331,7 @@ describe.runIf(isRoot)("a hostile client of another user, and an agent of root",
     const folder = `${createFolder()}/signalbox-1-2-3`;
     mkdirSync(folder);
     tell(
-      ...[HELLO, encodePlace(own.pid, foreign.pid, folder), encodeSeen([foreign.pid, own.pid, 1])],
+      ...[HELLO, encodePlace(own.pid, foreign.pid, folder), encodeSeen([foreign.pid, own.pid])],
       encodeFrame(GUARDIAN_EVENT.started, 5n),
     );
     await starting;

@@ -51,6 +51,14 @@ test("a user may signal own processes; root may signal all", () => {
   expect([own, 0, own + 12_345].map((uid) => isSignalableBy(process.pid, uid))).toEqual([true, true, false]);
 });
 
+test("what is not the id of one process is no process", () => {
+  for (const pid of [-1, 0, 2 ** 40, Number.NaN]) expect(readProcess(pid)).toBeUndefined();
+});
+
+test.runIf(isRoot)("process 1 is not a user's", () => {
+  expect(isSignalableBy(1, 12_345)).toBe(false);
+});
+
 test.runIf(isRoot)("a process of another user", async () => {
   const { pid } = startSleep("sleep", ["setpriv", "--reuid=12345", "--clear-groups"]);
   await waitUntil("the exec", () => readFileSync(`/proc/${pid}/comm`, "utf8") === "sleep\n");

@@ -54,6 +54,18 @@ describe("a deed", () => {
     expect(await listRecords(operator)).toHaveLength(1);
   });
 
+  it("is refused where a later schema version is required", async () => {
+    const operator = new OperatorFixture();
+    const put = { op: "put", key: keys.schema("0002"), value: "" } as const;
+    await operator.store.commitTxn({ compare: [], success: [put], failure: [] });
+    await expect(executeAction(operator.ports, buildAction(7n))).rejects.toMatchObject({
+      exitCode: 78,
+      message: expect.stringContaining("schema version 2"),
+    });
+    expect((await operator.store.readRange({ key: KEY })).kvs).toEqual([]);
+    expect(await listRecords(operator)).toEqual([]);
+  });
+
   it("is refused where the configuration is read-only", async () => {
     const operator = new OperatorFixture();
     const ports = { ...operator.ports, settings: { ...operator.ports.settings, readOnly: true } };

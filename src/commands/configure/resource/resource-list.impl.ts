@@ -1,12 +1,12 @@
 import { compareByResourceOrder } from "../../../fleet/configuration.ts";
 import { buildConfiguration, listMalformedConfig } from "../../../model/config-impact/configuration.ts";
 import { formatJsonDocument } from "../../json-output.ts";
+import { createReadCommand } from "../../read-command.ts";
 import { readSnapshot } from "../../read-snapshot.ts";
-import { createStoreCommand } from "../../store-command.ts";
 import { renderTextTable } from "../../table.ts";
 import { CONFIG_COLLECTIONS } from "../config-snapshot.ts";
 
-export const execute = createStoreCommand(async ({ flags }, io, context) => {
+export const execute = createReadCommand(async ({ flags }, io, context) => {
   const snapshot = await readSnapshot(context, CONFIG_COLLECTIONS);
   const resources = [...buildConfiguration(snapshot).resources].sort(compareByResourceOrder);
   const malformed = listMalformedConfig(snapshot).filter(({ kind }) => kind === "resource");

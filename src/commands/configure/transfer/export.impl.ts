@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { formatConfigDocument } from "../../../fleet/config-document.ts";
 import { buildConfiguration, listMalformedConfig } from "../../../model/config-impact/configuration.ts";
+import { createReadCommand } from "../../read-command.ts";
 import { readSnapshot } from "../../read-snapshot.ts";
-import { createStoreCommand } from "../../store-command.ts";
 import { CONFIG_COLLECTIONS } from "../config-snapshot.ts";
 import { replaceFileText } from "../write-file.ts";
 
-export const execute = createStoreCommand(async ({ args }, io, context) => {
+export const execute = createReadCommand(async ({ args }, io, context) => {
   const [file = "-"] = args;
   const snapshot = await readSnapshot(context, CONFIG_COLLECTIONS);
   const text = formatConfigDocument(buildConfiguration(snapshot), snapshot.revision);

@@ -2,8 +2,8 @@ import { getScheduleType } from "../../../schedule/definition.ts";
 import type { DueState } from "../../../schedule/state/due.ts";
 import { readAllStoredSchedules, type StoredSchedule } from "../../../work/schedules/stored-schedules.ts";
 import { formatJsonDocument } from "../../json-output.ts";
+import { createReadCommand } from "../../read-command.ts";
 import type { CommandExecutor } from "../../spec.ts";
-import { createStoreCommand } from "../../store-command.ts";
 import { renderTextTable } from "../../table.ts";
 import { formatArgv } from "../change-lines.ts";
 import { formatInstantUtc } from "../instant.ts";
@@ -23,7 +23,7 @@ export interface ListedSchedule {
 export const createScheduleListCommand = (
   renderText: (schedules: readonly ListedSchedule[]) => string,
 ): CommandExecutor =>
-  createStoreCommand(async (call, io, context) => {
+  createReadCommand(async (call, io, context) => {
     const { revision, schedules } = await readAllStoredSchedules(context, context.signal);
     const rows = [...schedules.values()];
     if (call.flags.json) {

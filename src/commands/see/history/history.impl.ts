@@ -5,13 +5,14 @@ import { validateName } from "../../../protocol/names.ts";
 import { readWithRetries } from "../../../work/observe/ports.ts";
 import { parseCountFlag } from "../../command-line/flags.ts";
 import { formatJsonDocument } from "../../json-output.ts";
+import { createReadCommand } from "../../read-command.ts";
 import { readRecordedLocks } from "../../read-snapshot.ts";
-import { type CommandContext, createStoreCommand } from "../../store-command.ts";
+import type { CommandContext } from "../../store-command.ts";
 import { renderTextTable } from "../../table.ts";
 
 const HEAD = ["ENDED", "HOST", "COMMAND", "WAITED", "HELD", "EXIT", "TOKEN", "NOTE"];
 
-export const execute = createStoreCommand(async (call, io, context) => {
+export const execute = createReadCommand(async (call, io, context) => {
   const [name = ""] = call.args;
   const lock = validateName("lock", name);
   const key = context.keys.history(lock);

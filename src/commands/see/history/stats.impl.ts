@@ -5,12 +5,13 @@ import { validateName } from "../../../protocol/names.ts";
 import { readPages } from "../../../work/observe/read.ts";
 import { getTextFlag } from "../../command-line/flags.ts";
 import { formatJsonDocument } from "../../json-output.ts";
-import { type CommandContext, createStoreCommand } from "../../store-command.ts";
+import { createReadCommand } from "../../read-command.ts";
+import type { CommandContext } from "../../store-command.ts";
 import { renderTextTable } from "../../table.ts";
 
 const HEAD = ["LOCK", "RUNS", "FAILED", "BUSY", "HELD P50", "P95", "WAITED P50", "P95", "LAST", "EXIT"];
 
-export const execute = createStoreCommand(async (call, io, context) => {
+export const execute = createReadCommand(async (call, io, context) => {
   const wanted = new Set(call.args.map((name) => validateName("lock", name)));
   const { revision, locks } = await readStatistics(context, wanted);
   locks.sort(createComparator(getTextFlag(call, "sort") ?? "name"));

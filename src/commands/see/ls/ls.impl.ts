@@ -3,8 +3,8 @@ import { clean } from "../../../base/text.ts";
 import { VIEWS, type ViewId } from "../../../model/tables/index.ts";
 import { isFilterMatch } from "../../../model/views/filter.ts";
 import type { AnyView, ViewContext } from "../../../model/views/view.ts";
+import { createReadCommand } from "../../read-command.ts";
 import type { Call, CommandExecutor, CommandIo } from "../../spec.ts";
-import { createStoreCommand } from "../../store-command.ts";
 import { renderGridLines } from "../grid.ts";
 import { detectOutputStyle, type OutputStyle, paintText } from "../paint.ts";
 import { printRowsJson } from "./ls-json.ts";
@@ -26,7 +26,7 @@ export const execute: CommandExecutor = async (call, io) => {
 };
 
 function createListCommand<R extends object>(view: AnyView<R>): CommandExecutor {
-  return createStoreCommand(async (call, io, context) => {
+  return createReadCommand(async (call, io, context) => {
     const options = parseListOptions(call, view);
     if (call.flags.watch)
       return await (await import("./ls-watch.ts")).watchView(call, io, context, view, options);

@@ -1,6 +1,7 @@
 import { validateName } from "../../../protocol/names.ts";
 import { formatJsonDocument } from "../../json-output.ts";
-import { type CommandContext, createStoreCommand } from "../../store-command.ts";
+import { createReadCommand } from "../../read-command.ts";
+import type { CommandContext } from "../../store-command.ts";
 import { renderDetailText } from "../detail.ts";
 import { detectOutputStyle } from "../paint.ts";
 import { showGroup, showHost } from "./show-host.ts";
@@ -9,7 +10,7 @@ import { showQueue } from "./show-queue.ts";
 import { showRun } from "./show-run.ts";
 import { showSchedule } from "./show-schedule.ts";
 
-export const execute = createStoreCommand(async ({ args: [kind = "", name = ""], flags }, io, context) => {
+export const execute = createReadCommand(async ({ args: [kind = "", name = ""], flags }, io, context) => {
   const { revision, detail, document } = await readDetail(context, kind, name);
   const style = detectOutputStyle(io, { ascii: false, wide: false });
   if (flags.json) io.writeOutput(formatJsonDocument({ revision, kind, ...document }));

@@ -6,6 +6,7 @@ import { findNamedQueue, type Snapshot } from "../../../model/snapshot/snapshot.
 import { isHolding } from "../../../protocol/admission.ts";
 import { findOnlyClaim } from "../../find-only-claim.ts";
 import { formatJsonDocument } from "../../json-output.ts";
+import { createReadCommand } from "../../read-command.ts";
 import {
   QUEUE_COLLECTIONS,
   readEntryLiveness,
@@ -14,7 +15,7 @@ import {
   throwUnknownName,
   toSingleKeyRange,
 } from "../../read-snapshot.ts";
-import { type CommandContext, createStoreCommand } from "../../store-command.ts";
+import type { CommandContext } from "../../store-command.ts";
 import { wrapProseLines } from "../detail.ts";
 import { detectOutputStyle } from "../paint.ts";
 import { toExplanationJson } from "./show-json.ts";
@@ -29,7 +30,7 @@ interface WordMatch {
   notes: readonly string[];
 }
 
-export const execute = createStoreCommand(async ({ args: [word = ""], flags }, io, context) => {
+export const execute = createReadCommand(async ({ args: [word = ""], flags }, io, context) => {
   const { snapshot, claims, notes } = await retryCompacted(() => readMatch(context, word));
   const wall = context.clock.getWallTime();
   const explanations = claims.map((claim) => explain(snapshot, claim, wall));

@@ -11,6 +11,7 @@ import {
 } from "../../../protocol/drain.ts";
 import type { ReadBasis } from "../../../protocol/guards.ts";
 import type { Keys } from "../../../protocol/keys.ts";
+import { checkSchema, getNewerSchemaRange } from "../../../protocol/schema.ts";
 import type { KeyValue, Op, OpResult } from "../../../protocol/txn.ts";
 import type { ClaimPorts, ClaimRequest } from "../request.ts";
 
@@ -22,9 +23,13 @@ export interface ClaimInputs {
   groups: Groups;
   /** Existing configuration keys of groups and of the run's resources. */
   config: ReadonlyMap<string, KeyValue>;
+  /** Keys that require a schema version above that of this program. */
+  newerSchemas: readonly string[];
 }
 
-export const EMPTY_INPUTS: ClaimInputs = { revision: 0n, drains: [], groups: new Map(), config: new Map() };
+export const EMPTY_INPUTS: ClaimInputs = {
+  ...{ revision: 0n, drains: [], groups: new Map(), config: new Map(), newerSchemas: [] },
+};
 
 /** Builds the reads for `parseClaimInputs`, which expects one result for each. */
 export function buildInputReads(keys: Keys, request: ClaimRequest): Op[] {
@@ -32,17 +37,21 @@ export function buildInputReads(keys: Keys, request: ClaimRequest): Op[] {
   return [
     { op: "range", ...keys.drains() },
     { op: "range", ...keys.groups() },
+    { op: "range", ...getNewerSchemaRange(keys), keysOnly: true },
     ...[...new Set(configs)].map((key): Op => ({ op: "range", key })),
   ];
 }
 
 export function parseClaimInputs(keys: Keys, revision: bigint, results: readonly OpResult[]): ClaimInputs {
-  const [drains = [], groups = [], ...configs] = results.map((one) => (one.op === "range" ? one.kvs : []));
+  const [drains = [], groups = [], schemas = [], ...configs] = results.map((one) =>
+    one.op === "range" ? one.kvs : [],
+  );
   return {
     revision,
     drains: drains.flatMap((kv) => parseDrain(keys, kv) ?? []),
     groups: parseGroups(keys, groups),
     config: new Map([...groups, ...configs.flat()].map((kv) => [kv.key, kv])),
+    newerSchemas: schemas.map(({ key }) => key),
   };
 }
 
@@ -75,9 +84,9 @@ export interface ResourceTotal {
 }
 
 /**
- * Checks group membership, drains and resource totals.
+ * Checks the schema version, group membership, drains and resource totals.
  * @param wall  wall clock, ms since the epoch
- * @throws ConfigError when totals disagree or are unknown, or the group does not exist
+ * @throws ConfigError when this program is too old to write, totals disagree or are unknown, or the group does not exist
  */
 export function computeEligibility(
   ports: ClaimPorts,
@@ -86,6 +95,7 @@ export function computeEligibility(
   wall: number,
 ): ClaimEligibility {
   const { keys } = ports;
+  checkSchema(keys, inputs.newerSchemas);
   const path = findGroupPath(request, inputs.groups);
   if (path === undefined) return { kind: "outside", group: request.group ?? "" };
   const drains = inputs.drains.filter((drain) => !hasEnded(drain, wall));

@@ -1,6 +1,5 @@
 import { Session, type SessionOwner } from "../../../etcd/session/session.ts";
 import type { Store } from "../../../etcd/store.ts";
-import type { ClaimPorts } from "../request.ts";
 
 /** The session of an attempt, as its claim uses it: a `Session` of its own, or the share of one that many runs use. */
 export interface ClaimSession
@@ -48,7 +47,7 @@ export interface SessionUser {
 }
 
 /** Opens a session of its own for each attempt. */
-export function createOwnSessions(ports: Omit<ClaimPorts, "sessions">): SessionSource {
+export function createOwnSessions(ports: Parameters<typeof Session.open>[0]): SessionSource {
   return {
     open: async ({ ttl }, until, signal) => ({
       session: await Session.open(ports, ttl, until, signal),

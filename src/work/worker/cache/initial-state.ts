@@ -1,4 +1,5 @@
 import { guardRevision } from "../../../protocol/guards.ts";
+import { guardSchema } from "../../../protocol/schema.ts";
 import type { Txn } from "../../../protocol/txn.ts";
 import { formatDue } from "../../../schedule/state/due.ts";
 import { computeFirstDue } from "../../../schedule/state/due-transitions.ts";
@@ -18,7 +19,11 @@ export async function writeInitialState(
   const { keys, clock } = ports;
   const value = formatDue(computeFirstDue(id, definition, clock.getWallTime()));
   const txn: Txn = {
-    compare: [guardRevision(keys.schedule(id), definitionMod), guardRevision(keys.due(id), 0n)],
+    compare: [
+      guardSchema(keys),
+      guardRevision(keys.schedule(id), definitionMod),
+      guardRevision(keys.due(id), 0n),
+    ],
     success: [{ op: "put", key: keys.due(id), value }],
     failure: [],
   };

@@ -2,6 +2,7 @@ import { parseGroupMembers } from "../../../fleet/groups.ts";
 import { type Drain, parseDrain } from "../../../protocol/drain.ts";
 import { FollowedKeys } from "../../../protocol/followed-keys.ts";
 import type { Keys } from "../../../protocol/keys.ts";
+import { checkSchema, isNewerSchema } from "../../../protocol/schema.ts";
 import type { KeyRange, KeyValue } from "../../../protocol/txn.ts";
 import { parseWorker, type WorkerRecord } from "../../../schedule/state/worker-record.ts";
 import { createTiming, type Timing } from "../../../schedule/timing.ts";
@@ -34,14 +35,15 @@ export interface ScheduleCacheListener {
 export class ScheduleCache extends FollowedKeys implements WatchSink {
   readonly ranges: readonly Required<KeyRange>[];
   /**
-   * Excludes outcomes, the largest values. Adjacent ranges are merged, because the watch keeps the order only within
-   * one range.
+   * Excludes outcomes, the largest values. Neighbouring ranges are merged, because the watch keeps the order only within
+   * one range, and each range costs etcd a watcher.
    */
   readonly watchedRanges: readonly Required<KeyRange>[];
   readonly entries = new Map<string, CachedSchedule>();
   readonly workers = new Map<string, WorkerRecord>();
   readonly groups = new Map<string, readonly string[]>();
   readonly drains = new Map<string, Drain>();
+  readonly #newerSchemas = new Set<string>();
   readonly #keys: Keys;
   readonly #wall: () => number;
   readonly #listener: ScheduleCacheListener;
@@ -54,6 +56,7 @@ export class ScheduleCache extends FollowedKeys implements WatchSink {
     this.#listener = listener;
     this.ranges = [
       keys.groups(),
+      keys.schemas(),
       keys.drains(),
       keys.dues(),
       keys.runnings(),
@@ -61,7 +64,7 @@ export class ScheduleCache extends FollowedKeys implements WatchSink {
       keys.workers(),
     ];
     this.watchedRanges = [
-      keys.groups(),
+      { key: keys.groups().key, rangeEnd: keys.schemas().rangeEnd },
       { key: keys.drains().key, rangeEnd: keys.dues().rangeEnd },
       { key: keys.runnings().key, rangeEnd: keys.workers().rangeEnd },
     ];
@@ -72,6 +75,11 @@ export class ScheduleCache extends FollowedKeys implements WatchSink {
     if (entry.definition === undefined) return undefined;
     entry.timing ??= createTiming(entry.id, entry.definition);
     return entry.timing;
+  }
+
+  /** @throws ConfigError when a program of this version may not write any more */
+  checkSchema(): void {
+    checkSchema(this.#keys, this.#newerSchemas);
   }
 
   protected override storeKey(kv: KeyValue): void {
@@ -86,6 +94,9 @@ export class ScheduleCache extends FollowedKeys implements WatchSink {
       }
       case "worker":
         return this.#putWorker(parsed.name, kv);
+      case "schema":
+        if (isNewerSchema(this.#keys, kv.key)) this.#newerSchemas.add(kv.key);
+        return;
       case "group": {
         const members = parseGroupMembers(kv.value);
         this.groups.set(parsed.name, "value" in members ? members.value : []);
@@ -121,6 +132,7 @@ export class ScheduleCache extends FollowedKeys implements WatchSink {
   protected override removeKey(key: string): void {
     const parsed = this.#keys.parse(key);
     if (parsed.kind === "worker") return this.#deleteWorker(parsed.name);
+    if (parsed.kind === "schema") return void this.#newerSchemas.delete(key);
     if (parsed.kind === "group" ? this.groups.delete(parsed.name) : this.drains.delete(key))
       return this.#listener.handleRulesChange();
     const entry = "name" in parsed ? this.entries.get(parsed.name) : undefined;

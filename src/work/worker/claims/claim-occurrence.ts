@@ -2,6 +2,7 @@ import { generateRunId } from "../../../base/ids.ts";
 import { retryUnavailable } from "../../../etcd/retry.ts";
 import { guardAbsent, guardNotNewer, guardRevision } from "../../../protocol/guards.ts";
 import type { Keys } from "../../../protocol/keys.ts";
+import { guardSchema } from "../../../protocol/schema.ts";
 import {
   type Compare,
   findFirstKey,
@@ -119,6 +120,7 @@ function prepareClaim(
   const key = keys.running(id, canOverlap(definition) ? record?.scheduled : undefined);
   const rules = [keys.drains(), ...(definition.group === undefined ? [] : [keys.groups()])];
   const guards = [
+    guardSchema(keys),
     ...[guardRevision(keys.schedule(id), definitionMod), guardRevision(keys.due(id), dueMod)],
     ...buildRunningGuards(keys, id, definition, key),
     ...guardNotNewer(cache.revision, ...rules),

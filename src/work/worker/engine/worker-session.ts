@@ -27,6 +27,8 @@ export class WorkerSession {
   readonly #cache: ScheduleCache;
   readonly #heartbeat: WorkerHeartbeat;
   readonly #dispatcher: Dispatcher;
+  /** Why no session of this program may claim any more. */
+  #refusal: Error | undefined;
 
   /**
    * Joins and starts working.
@@ -111,9 +113,10 @@ export class WorkerSession {
     ended.abort(new Error("the worker's session has ended"));
     await Promise.allSettled(work);
     await this.#registration.leave();
-    const reason = failure ?? (session.signal.aborted ? (session.signal.reason as Error) : undefined);
+    const error = failure ?? this.#refusal;
+    const reason = error ?? (session.signal.aborted ? (session.signal.reason as Error) : undefined);
     this.#options.listener({ kind: "left", worker: this.id, ...(reason && { reason: reason.message }) });
-    if (failure !== undefined) throw failure;
+    if (error !== undefined) throw error;
   }
 
   /**
@@ -134,7 +137,20 @@ export class WorkerSession {
     for await (const news of followEtcd(this.#ports, this.#cache, signal)) {
       if (news.kind === "away") this.#ports.log.warn("cannot reach etcd", { error: String(news.error) });
       else if (news.kind === "read") this.#handleFullRead(signal);
+      this.#checkSchema();
       this.#dispatcher.wake();
+    }
+  }
+
+  /** Stops claiming when a later schema version is required. The running tasks end as usual. */
+  #checkSchema(): void {
+    if (this.#refusal !== undefined) return;
+    try {
+      this.#cache.checkSchema();
+    } catch (error) {
+      this.#refusal = error as Error;
+      this.#ports.log.error("the worker ends when its tasks have ended", { why: this.#refusal.message });
+      this.drain();
     }
   }
 

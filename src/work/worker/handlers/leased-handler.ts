@@ -3,6 +3,7 @@ import type { Log } from "../../../base/log.ts";
 import { StoreError } from "../../../etcd/store.ts";
 import { type LeaseSpec, parseLeases } from "../../../fleet/lease-spec.ts";
 import type { Macros } from "../../../fleet/macros.ts";
+import { OldSchemaError } from "../../../protocol/schema.ts";
 import type { HeldClaim } from "../../run/hold/held-claim.ts";
 import { type Handler, type ScheduledTask, TaskLost, type TaskResult } from "../handler.ts";
 import { toLostResult } from "./command-handler.ts";
@@ -81,6 +82,8 @@ function joinDeadlines(task: ScheduledTask, held: HeldLeases): ScheduledTask {
 
 function toUngrantedResult(error: unknown): TaskResult {
   const reason = error instanceof Error ? error.message : String(error);
+  // a newer worker can still run the task
+  if (error instanceof OldSchemaError) return { result: "retry", wait: 0, reason };
   if (error instanceof SignalboxError && error.exitCode !== EXIT.busy) return { result: "failed", reason };
   if (error instanceof SignalboxError || error instanceof StoreError)
     return { result: "retry", wait: AGAIN_AFTER, reason };

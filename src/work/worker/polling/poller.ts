@@ -76,10 +76,11 @@ export class Poller {
   /**
    * Claims the task that has been due longest.
    * @returns undefined if nothing is due
-   * @throws StoreError
+   * @throws StoreError; ConfigError when this program is too old to claim tasks
    */
   async poll(): Promise<PolledTask | undefined> {
     this.#throwFollowError();
+    this.#cache.checkSchema();
     await this.expire();
     const now = this.#ports.clock.getWallTime();
     for (let id = this.#timers.take(now); id !== undefined; id = this.#timers.take(now)) {

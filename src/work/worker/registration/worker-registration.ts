@@ -1,6 +1,7 @@
 import { generateRunId } from "../../../base/ids.ts";
 import { Session, type SessionOwner, type SessionProof } from "../../../etcd/session/session.ts";
-import { findFirstKey, type Txn } from "../../../protocol/txn.ts";
+import { checkSchema, getNewerSchemaRange, guardSchema } from "../../../protocol/schema.ts";
+import { findFirstKey, listKeys, type Txn } from "../../../protocol/txn.ts";
 import { formatWorker, type WorkerRecord } from "../../../schedule/state/worker-record.ts";
 import { commitWithRetries } from "../../observe/ports.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
@@ -31,7 +32,7 @@ export class WorkerRegistration implements SessionOwner {
   /**
    * Opens a session and writes the first record.
    * @param ttl  whole seconds
-   * @throws StoreError; the signal's reason
+   * @throws ConfigError when this program is too old to write; StoreError; the signal's reason
    */
   static async join(
     ports: SchedulePorts,
@@ -92,13 +93,19 @@ export class WorkerRegistration implements SessionOwner {
   /** Writes the first record. A retry that finds its own record counts as success. */
   async #writeFirstRecord(record: WorkerRecord, signal: AbortSignal): Promise<void> {
     const key = this.#key;
+    const { keys } = this.#ports;
     const put = { op: "put", key, value: formatWorker(record), session: this.session.id } as const;
     const txn: Txn = {
-      compare: [{ key, target: "create", is: "equal", value: 0n }],
+      compare: [{ key, target: "create", is: "equal", value: 0n }, guardSchema(keys)],
       success: [put],
-      failure: [{ op: "range", key }],
+      failure: [
+        { op: "range", key },
+        { op: "range", ...getNewerSchemaRange(keys), keysOnly: true },
+      ],
     };
     const answer = await commitWithRetries(this.#ports, txn, signal);
-    this.#createRevision = findFirstKey(answer.results[0])?.createRevision ?? answer.revision;
+    const own = findFirstKey(answer.results[0]);
+    if (own === undefined) checkSchema(keys, listKeys(answer.results[1]));
+    this.#createRevision = own?.createRevision ?? answer.revision;
   }
 }

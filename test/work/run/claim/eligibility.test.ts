@@ -67,6 +67,20 @@ describe("the total of a resource", () => {
   });
 });
 
+describe("which schema version is required", () => {
+  test.each([
+    ["none", undefined, true],
+    ["that of this program", "0001", true],
+    ["a later one", "0002", false],
+    ["one that cannot be read", "next", false],
+  ])("%s", (_, version, isOpen) => {
+    const values = version === undefined ? [] : [[keys.schema(version), ""] as const];
+    const act = () => compute(REQUESTS.lock, values);
+    if (isOpen) expect(act()).toMatchObject({ kind: "open" });
+    else expect(act).toThrow(/schema version .* has schema version 1; upgrade signalbox on this host$/);
+  });
+});
+
 describe("which drains apply", () => {
   const web = JSON.stringify({ members: [HOST] });
   test.each<[string, readonly (readonly [string, string])[], "open" | "drained", boolean]>([

@@ -95,10 +95,11 @@ export function createView(situation: Situation): ClaimView {
   return {
     ...{ revision: 50n, own, host: undefined },
     inputs: {
-      ...{ revision: 50n, config: new Map() },
+      ...{ revision: 50n, config: new Map(), newerSchemas: [] },
       drains: splitWords(situation.drains).map(createDrain),
       groups: new Map(situation.members === undefined ? [] : [["web", splitWords(situation.members)]]),
     },
+    isAheadKnown: true,
     lockQueue: mine === undefined ? others : [...others, mine],
     resourceQueues: new Map(situation.queue === undefined ? [] : [["db", createQueue(situation.queue, own)]]),
   };

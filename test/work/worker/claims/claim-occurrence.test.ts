@@ -47,6 +47,12 @@ test("claims the latest occurrence, and stores those that it skips", async () =>
   expect((await fixture.readOutcomes("a")).runs).toMatchObject([{ result: "skipped", count: 3 }]);
 });
 
+test("claims nothing when a later schema version is required since it read", async () => {
+  const { fixture, result } = await setUp((_, one) => one.put(one.keys.schema("0002"), ""));
+  expect(result).toEqual({ kind: "missed" });
+  expect(await fixture.listRunning()).toEqual([]);
+});
+
 test("does not overwrite a state that arrives while the outcomes are read", async () => {
   const later = { next: START + 4 * MINUTE, runAt: START + 4 * MINUTE, open: [] };
   const { fixture, result } = await setUp(async (cache, { keys, store }) => {

@@ -8,6 +8,7 @@
 
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { TestCluster } from "../../../../fixtures/cluster/test-cluster.ts";
+import { waitUntil } from "../../../../fixtures/wait-until.ts";
 import type { ScheduledTask, TaskResult } from "../../../../src/work/worker/handler.ts";
 import { MINUTE, returnOk, START, WorkerFixture } from "../worker-fixture.ts";
 
@@ -343,6 +344,36 @@ describe("overlap", () => {
       [START, "replaced"],
       [START + MINUTE, "ok"],
     ]);
+  });
+});
+
+describe("where a later schema version is required", () => {
+  const expected = { exitCode: 78, message: expect.stringContaining("schema version 2") };
+
+  test("a worker refuses to join", async () => {
+    await fixture.put(fixture.keys.schema("0002"), "");
+    await fixture.add("job");
+    await expect(fixture.startWorker(returnOk).ended).rejects.toMatchObject(expected);
+    expect((await cluster.store.readRange(fixture.keys.workers())).kvs).toEqual([]);
+    expect(await fixture.readDue("job")).toMatchObject({ next: START, open: [] });
+  });
+
+  test("a worker that runs a task lets it end, takes nothing more, and ends", async () => {
+    await fixture.add("job");
+    const hand = createHeldHandler();
+    const worker = fixture.startWorker(hand.run);
+    const [task] = await hand.hasTaken(1);
+    await fixture.put(fixture.keys.schema("0002"), "");
+    await waitUntil("the worker leaves", async () => {
+      const { kvs } = await cluster.store.readRange(fixture.keys.workers());
+      return kvs.some(({ value }) => value.includes('"isLeaving":true'));
+    });
+    await fixture.add("other");
+    hand.let(0);
+    await expect(worker.ended).rejects.toMatchObject(expected);
+    expect(task?.signal.aborted).toBe(false);
+    expect((await fixture.readOutcomes("job")).runs).toMatchObject([{ result: "ok" }]);
+    expect((await fixture.readOutcomes("other")).runs).toEqual([]);
   });
 });
 

@@ -3,6 +3,7 @@ import { EXIT, SignalboxError } from "../../../../src/base/errors.ts";
 import { silentLog } from "../../../../src/base/log.ts";
 import { StoreError } from "../../../../src/etcd/store.ts";
 import { createMacros } from "../../../../src/fleet/macros.ts";
+import { OldSchemaError } from "../../../../src/protocol/schema.ts";
 import type { ScheduledTask, TaskResult } from "../../../../src/work/worker/handler.ts";
 import { LeasedHandler } from "../../../../src/work/worker/handlers/leased-handler.ts";
 import { createTask } from "../handler-fixture.ts";
@@ -92,6 +93,14 @@ describe("without its leases the task does not run", () => {
     expect(result.wait).toBe(expected === "retry" ? 30_000 : undefined);
     expect([seen, units]).toEqual([undefined, []]);
   });
+});
+
+test("gives the task back at once when this program is too old to claim leases: a newer worker can run it", async () => {
+  const { result, seen } = await runLeased(["db=1:2"], () => {
+    throw new OldSchemaError("too old");
+  });
+  expect(result).toEqual({ result: "retry", wait: 0, reason: "too old" });
+  expect(seen).toBeUndefined();
 });
 
 test("leases that are lost end the task", async () => {

@@ -37,6 +37,14 @@ async function pollUntilTask(from: Poller): Promise<PolledTask> {
 
 const getScheduled = (task: PolledTask | undefined) => task?.claimed.running.scheduled;
 
+test("where a later schema version is required, nothing can be polled", async () => {
+  const poller = await createPoller();
+  await fixture.put(fixture.keys.schema("0002"), "");
+  const refusal = { exitCode: 78, message: expect.stringContaining("schema version 2") };
+  await expect(pollUntilTask(poller)).rejects.toMatchObject(refusal);
+  await expect(createPoller()).rejects.toMatchObject(refusal);
+});
+
 describe("take", () => {
   const cases: [string, object, object, number, boolean][] = [
     // what, definition, first, now, taken

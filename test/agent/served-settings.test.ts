@@ -1,0 +1,60 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { findDifferentSetting, findForeignPath, hasOwnConfig } from "../../src/agent/served-settings.ts";
+import { createCall } from "../../src/commands/run/run-invocation.ts";
+import type { Call } from "../../src/commands/spec.ts";
+import { resolveConfig } from "../../src/config/config.ts";
+import type { Flags } from "../../src/config/layers.ts";
+
+const readFile = () => undefined;
+const resolveFlags = (flags: Flags) => resolveConfig({ flags, readFile }).values;
+
+describe("a call differs from the agent", () => {
+  test.each<[Flags, Flags, string | undefined]>([
+    [{}, {}, undefined],
+    [{ endpoints: "http://a:1,http://b:1" }, { endpoints: "http://a:1" }, "endpoints"],
+    [{ prefix: "/x/" }, {}, "prefix"],
+    [{}, { insecureSkipTlsVerify: true }, "insecureSkipTlsVerify"],
+    [{ clusterId: "1f" }, {}, "clusterId"],
+    [{}, { serverName: "etcd" }, "serverName"],
+    [{ ttl: "60s", label: "x", connectTimeout: "1s" }, { ttl: "30s" }, undefined],
+  ])("%j against %j: %s", (own, asked, different) => {
+    expect(findDifferentSetting(resolveFlags(own), resolveFlags(asked))).toBe(different);
+  });
+});
+
+describe("a path that the agent cannot use for a caller", () => {
+  const withSettings = (settings: Call["settings"]): Call => ({ ...createCall({}, []), settings });
+  test.each<[Call["settings"], Record<string, string>, boolean, string | undefined]>([
+    [{}, {}, true, undefined],
+    [{ logFile: "/var/log/x" }, {}, true, undefined],
+    [{ logFile: "x.log" }, {}, true, "x.log"],
+    [{ config: "c.json" }, {}, true, "c.json"],
+    [{}, { SIGNALBOX_CONFIG: "c.json" }, true, "c.json"],
+    [{}, { SIGNALBOX_CACERT: "/etc/ca.pem" }, true, undefined],
+    [{}, { SIGNALBOX_CACERT: "/etc/ca.pem" }, false, "/etc/ca.pem"],
+    [{}, { ETCDCTL_CACERT: "/etc/ca.pem" }, false, "/etc/ca.pem"],
+    [{ logFile: "/var/log/x" }, {}, false, "/var/log/x"],
+    [{ agentSocket: "/tmp/s" }, { SIGNALBOX_AGENT_SOCKET: "/tmp/s" }, false, undefined],
+    [{ ttl: "30s" }, { SIGNALBOX_LABEL: "../x" }, false, undefined],
+  ])("%j, %j, own user %s: %s", (settings, env, isOwnUser, path) => {
+    expect(findForeignPath(withSettings(settings), env, isOwnUser)).toBe(path);
+  });
+});
+
+test("another user's configuration file is seen where the program would read it", () => {
+  const home = mkdtempSync(join(tmpdir(), "home-"));
+  try {
+    expect(hasOwnConfig({ HOME: home })).toBe(false);
+    mkdirSync(join(home, ".config/signalbox"), { recursive: true });
+    writeFileSync(join(home, ".config/signalbox/config.json"), "{}");
+    expect(hasOwnConfig({ HOME: home })).toBe(true);
+    expect(hasOwnConfig({ HOME: home, XDG_CONFIG_HOME: "/nowhere" })).toBe(false);
+    expect(hasOwnConfig({ HOME: "relative" })).toBe(false);
+    expect(hasOwnConfig({})).toBe(false);
+  } finally {
+    rmSync(home, { recursive: true });
+  }
+});
