@@ -4,6 +4,9 @@ import type { StartedAttempt } from "../../work/run/request.ts";
 /** The variable with which a launcher passes the note of its call to the program that it becomes without an agent. */
 export const CALL_VARIABLE = "SIGNALBOX_CALL";
 
+/** The variable in which a launcher says why no agent serves its call. Unset where there is no agent. */
+export const FALLBACK_VARIABLE = "SIGNALBOX_FALLBACK";
+
 /** What a launcher keeps about its call, so that another process can continue it. */
 export interface CallNote {
   /** Id of the call. */

@@ -10,7 +10,7 @@ import type { RunPorts, RunRequest } from "../../work/run/request.ts";
 import { type CommandConnection, openConnection } from "../connect.ts";
 import type { CommandIo } from "../spec.ts";
 import { buildRunRequest } from "./build-run-request.ts";
-import { CALL_VARIABLE, parseCallNote } from "./call-note.ts";
+import { CALL_VARIABLE, FALLBACK_VARIABLE, parseCallNote } from "./call-note.ts";
 import { findLaunchedRun } from "./launched-run.ts";
 import type { RunInvocation } from "./run-invocation.ts";
 
@@ -29,6 +29,8 @@ export async function withOpenRun<T>(
   const host = { fqdn: facts.fqdn, macros, settings, owner: launched?.identity ?? readOwner() };
   const request = { ...buildRunRequest(call, host, io.env), ...overrides };
   logContext.lock = request.lock;
+  const { [FALLBACK_VARIABLE]: why = "" } = io.env;
+  if (why !== "") log.info("no agent serves this run", { why });
   const stop = io.onSignal((name) => {
     if (name === "SIGUSR2") log.reopen();
   });

@@ -91,6 +91,16 @@ test("an agent counts what it has served and declined", async () => {
   expect(metrics).toMatch(/^signalbox_agent_renewal_lag_seconds 0$/m);
 });
 
+test("a run that falls back says why with -v", async () => {
+  const { namespace } = await startAgent();
+  const env = { SIGNALBOX_FALLBACK: "its prefix is not that of the agent" };
+  const { stderr, code } = await namespace.execute(["run", "-v", "--lock", "x", "--", "true"], { env });
+  expect([code, stderr]).toEqual([
+    0,
+    expect.stringMatching(/no agent serves this run .*its prefix is not that/),
+  ]);
+});
+
 test("doctor's question is no call that counts", async () => {
   const { namespace, agent } = await startAgent();
   expect((await namespace.execute(["doctor"])).stdout).toMatch(/ok +agent: version/);
