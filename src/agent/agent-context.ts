@@ -3,10 +3,12 @@ import type { Log } from "../base/log.ts";
 import type { Random } from "../base/random.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Store } from "../etcd/store.ts";
+import type { HostFacts } from "../fleet/host.ts";
 import type { Keys } from "../protocol/keys.ts";
 import type { SharedSessions } from "../work/agent/shared-sessions.ts";
 import type { Successors } from "../work/run/claim/successors.ts";
 import type { Accounts } from "./accounts.ts";
+import type { BriefCache } from "./brief-cache.ts";
 import type { NoteSeal } from "./note-seal.ts";
 
 /** What all calls of an agent share. */
@@ -20,5 +22,7 @@ export interface AgentContext {
   sessions: SharedSessions;
   successors: Successors;
   accounts: Accounts;
+  facts: BriefCache<HostFacts>;
+  userNames: BriefCache<string>;
   seal: NoteSeal;
 }

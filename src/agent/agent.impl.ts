@@ -20,6 +20,7 @@ import { createNotifier } from "../work/worker/service/notifier.ts";
 import { type Accounts, createAccounts } from "./accounts.ts";
 import { Agent } from "./agent.ts";
 import type { AgentContext } from "./agent-context.ts";
+import { BriefCache } from "./brief-cache.ts";
 import { keepHostRecord } from "./host-record.ts";
 import { NoteSeal } from "./note-seal.ts";
 
@@ -84,6 +85,7 @@ function createContext(connection: Connection & { path: string }): AgentContext 
     sessions: new SharedSessions(ports),
     successors: new Successors(),
     accounts: createAccounts(),
+    ...{ facts: new BriefCache(clock), userNames: new BriefCache(clock) },
     seal: NoteSeal.open(join(dirname(path), "agent.key")),
   };
 }

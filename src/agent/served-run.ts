@@ -54,7 +54,11 @@ export class ServedRun implements LaunchedRun {
     this.#id = id;
     this.#note = note;
     this.#output = output;
-    this.identity = { pid: call.pid, user: context.accounts.findUserName(call.peer.uid) };
+    const { uid } = call.peer;
+    this.identity = {
+      pid: call.pid,
+      user: context.userNames.get(`${uid}`, () => context.accounts.findUserName(uid)),
+    };
   }
 
   /** @throws CallDeclined, ConfigError, UsageError */
@@ -72,7 +76,10 @@ export class ServedRun implements LaunchedRun {
     if (values.logFile !== undefined && !this.#isOwnUser)
       throw new CallDeclined("files", "its log is a file of another user");
     this.#patience = canWait(call) ? values.ttl : PATIENCE;
-    const facts = readHostFacts(thisMachine, { host: values.host, macros: values.macros });
+    const { host, macros } = values;
+    const facts = this.#context.facts.get(JSON.stringify([host, macros]), () =>
+      readHostFacts(thisMachine, { host, macros }),
+    );
     const logContext: LogFields = { host: facts.fqdn };
     const { writeError } = this.#output;
     const logging = {
