@@ -8,6 +8,7 @@ import type { Keys } from "../protocol/keys.ts";
 import type { SharedSessions } from "../work/agent/shared-sessions.ts";
 import type { Successors } from "../work/run/claim/successors.ts";
 import type { Accounts } from "./accounts.ts";
+import type { BriefCache } from "./brief-cache.ts";
 import type { NoteSeal } from "./note-seal.ts";
 import type { AgentStatistics } from "./statistics.ts";
 
@@ -22,6 +23,9 @@ export interface AgentContext {
   sessions: SharedSessions;
   successors: Successors;
   accounts: Accounts;
+  /** Of hosts as calls name them. */
+  callerFacts: BriefCache<HostFacts>;
+  userNames: BriefCache<string>;
   seal: NoteSeal;
   /** Of this host. */
   facts: HostFacts;

@@ -25,6 +25,7 @@ import { Agent } from "./agent.ts";
 import type { AgentContext } from "./agent-context.ts";
 import { startAgentMetrics } from "./agent-metrics.ts";
 import { keepAgentReport } from "./agent-report.ts";
+import { BriefCache } from "./brief-cache.ts";
 import { keepHostRecord } from "./host-record.ts";
 import { NoteSeal } from "./note-seal.ts";
 import { AgentStatistics } from "./statistics.ts";
@@ -95,6 +96,7 @@ function createContext(connection: Connection & { path: string }): AgentContext 
     sessions: new SharedSessions(ports),
     successors: new Successors(),
     accounts: createAccounts(),
+    ...{ callerFacts: new BriefCache(clock), userNames: new BriefCache(clock) },
     seal: NoteSeal.open(join(dirname(path), "agent.key")),
   };
 }

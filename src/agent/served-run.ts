@@ -64,7 +64,11 @@ export class ServedRun implements LaunchedRun {
     this.#id = id;
     this.#note = note;
     this.#output = output;
-    this.identity = { pid: call.pid, user: context.accounts.findUserName(call.peer.uid) };
+    const { uid } = call.peer;
+    this.identity = {
+      pid: call.pid,
+      user: context.userNames.get(`${uid}`, () => context.accounts.findUserName(uid)),
+    };
   }
 
   /** Whether the run has its ports, and with them its command. */
@@ -89,7 +93,10 @@ export class ServedRun implements LaunchedRun {
     if (values.logFile !== undefined && !this.#isOwnUser)
       throw new CallDeclined("files", "its log is a file of another user");
     this.#patience = canWait(call) ? values.ttl : PATIENCE;
-    const facts = readHostFacts(thisMachine, { host: values.host, macros: values.macros });
+    const { host, macros } = values;
+    const facts = this.#context.callerFacts.get(JSON.stringify([host, macros]), () =>
+      readHostFacts(thisMachine, { host, macros }),
+    );
     this.#facts = facts;
     const logContext: LogFields = { host: facts.fqdn };
     const { writeError } = this.#output;

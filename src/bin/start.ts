@@ -9,6 +9,11 @@ const require = createRequire(import.meta.filename);
 /** Front ends that hold a lock while a command runs. They have their own bundle. */
 const RUNNERS = ["cronlock", "golock", "switchman", "zoo-locked"];
 
+/** MB; percent. */
+const CONSOLE_LIMITS = ["--max-semi-space-size=16", "--heap-growing-percent=40"];
+/** MB. An agent with a thousand runs needs half the memory with it, and no more time. */
+const AGENT_LIMITS = ["--max-semi-space-size=2"];
+
 // A link named after a tool behaves like that tool.
 const called = basename(process.argv[1] ?? "");
 if (called === "perfectsched" || RUNNERS.includes(called)) process.argv.splice(2, 0, called);
@@ -16,9 +21,10 @@ if (called === "perfectsched" || RUNNERS.includes(called)) process.argv.splice(2
 const [, , command] = process.argv;
 if (command === "run") startCached("run.cjs");
 else if (command !== undefined && RUNNERS.includes(command)) startCached("front.cjs");
-else if (command === "agent") require("./agent.cjs");
+else if (command === "agent") startLimited(AGENT_LIMITS, () => require("./agent.cjs"));
 else if (command === "__complete") require("./complete.cjs");
-else if ((command === "console" || isAtTerminal()) && canImport()) startConsole();
+else if ((command === "console" || isAtTerminal()) && canImport())
+  startLimited(CONSOLE_LIMITS, () => import(join(import.meta.dirname, "console.mjs")));
 else require("./full.cjs");
 
 /**
@@ -30,16 +36,15 @@ function canImport(): boolean {
 }
 
 /**
- * Starts the console with limits for V8's heap. Without them, garbage grows to some hundred megabytes, more on larger
+ * Starts a program with limits for V8's heap. Without them, garbage grows to some hundred megabytes, more on larger
  * machines. V8 reads the limits only at process start, so this replaces the process with a new Node that has the same
  * pid, if this Node supports it.
  */
-function startConsole(): void {
+function startLimited(limits: readonly string[], start: () => void): void {
   const { execArgv, execPath, argv, env } = process;
-  const limits = ["--max-semi-space-size=16", "--heap-growing-percent=40"]; // MB; percent
   if (process.execve !== undefined && !limits.every((limit) => execArgv.includes(limit)))
     process.execve(execPath, [execPath, ...limits, ...execArgv, ...argv.slice(1)], env);
-  import(join(import.meta.dirname, "console.mjs"));
+  start();
 }
 
 /** Returns whether `signalbox` was typed without arguments on an interactive terminal. */

@@ -16,7 +16,7 @@ interface IncomingCallPorts {
 export class IncomingCall {
   readonly #connection: CallConnection;
   readonly #ports: IncomingCallPorts;
-  readonly #reader = new CallRequestReader();
+  #reader = new CallRequestReader();
   readonly #timeout: NodeJS.Timeout;
   #isOver = false;
 
@@ -67,6 +67,7 @@ export class IncomingCall {
   #end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#reader = new CallRequestReader(); // frees the pieces of the call
     clearTimeout(this.#timeout);
     this.#ports.onEnd();
   }

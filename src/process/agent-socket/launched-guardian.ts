@@ -10,6 +10,8 @@ import { LAUNCHER_EVENT } from "./wire.ts";
 
 /** Longest pause between two attempts to kill a guardian that cannot die now, ms. */
 const PAUSE_MAX_MS = 250;
+/** Interval of routine looks for stopped guardians, ms. At their deadline, the watchdog looks in any case. */
+const WAKE_EVERY_MS = 30_000;
 
 /**
  * The guardians that a launcher has forked. What they report about processes comes from a client, which may be hostile,
@@ -25,6 +27,8 @@ export class LaunchedGuardian implements Guardian {
   #outer: number | undefined;
   /** Start times of the guardians by process id. */
   readonly #guardians = new Map<number, number>();
+  /** Instant on the clock, ms, of the next routine look for stopped guardians. */
+  #wakeFrom = 0;
   #isGone = false;
   #isKilled = false;
   #isOver = false;
@@ -57,7 +61,11 @@ export class LaunchedGuardian implements Guardian {
     this.#addGuardian(inner);
   }
 
-  wake(): void {
+  /** Looking at the processes of a thousand commands with each renewal would cost some percent of a processor. */
+  wake(isRoutine = false): void {
+    const now = this.#clock.now();
+    if (isRoutine && now < this.#wakeFrom) return;
+    this.#wakeFrom = now + WAKE_EVERY_MS;
     this.#signal("SIGCONT", ({ isStopped }) => isStopped);
   }
 

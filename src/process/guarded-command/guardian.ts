@@ -17,8 +17,11 @@ export interface Guardian {
   readonly ended: Promise<GuardianExit>;
   /** Sets the process id of the inner guardian. */
   setInnerPid(inner: number): void;
-  /** Wakes stopped guardians: a stopped guardian keeps no deadline. */
-  wake(): void;
+  /**
+   * Wakes stopped guardians: a stopped guardian keeps no deadline.
+   * @param isRoutine  nothing depends on it now: their deadlines have just been extended
+   */
+  wake(isRoutine?: boolean): void;
   /** Kills both guardians. Use it for stopped or frozen ones, which cannot receive frames. */
   kill(): void;
   /** Sends frames. Does nothing when the guardian has ended; `ended` reports that. */

@@ -102,9 +102,10 @@ export class NativeGuardedCommand implements GuardedCommand {
   }
 
   arm(deadlines: Deadlines): void {
+    const isRoutine = this.#deadlines !== undefined && deadlines.killAt >= this.#deadlines.killAt;
     this.#deadlines = deadlines;
     if (this.#hello !== undefined) this.#sendDeadlines(deadlines);
-    this.#updateWatchdog();
+    this.#updateWatchdog(isRoutine);
   }
 
   async start(env: Record<string, string>): Promise<number> {
@@ -160,9 +161,9 @@ export class NativeGuardedCommand implements GuardedCommand {
    * Wakes stopped guardians now. If they still do not answer when all processes must have ended, the watchdog kills
    * them.
    */
-  #updateWatchdog(): void {
+  #updateWatchdog(isRoutine = false): void {
     if (!this.#launched) return;
-    this.#guardian.wake();
+    this.#guardian.wake(isRoutine);
     const killAt = this.#deadlines?.killAt ?? Number.POSITIVE_INFINITY;
     this.#watchdog.setDeadline(Math.min(killAt, this.#terminateBy));
   }

@@ -108,10 +108,12 @@ export function decodeProcessStartTimes(block: Buffer): ProcessStartTimes {
   return seen;
 }
 
+const EMPTY: Buffer = Buffer.alloc(0);
+
 /** Collects the bytes of a connection and returns complete frames. */
 export class FrameReader {
   readonly #blockMax: number;
-  #rest: Buffer = Buffer.alloc(0);
+  #rest = EMPTY;
 
   /** @param blockMax  maximum length of a block, for a sender that is not trusted */
   constructor(blockMax = Number.POSITIVE_INFINITY) {
@@ -127,7 +129,9 @@ export class FrameReader {
     const frames: Frame[] = [];
     for (let frame = this.#readFirst(); frame !== undefined; frame = this.#readFirst()) {
       frames.push(frame);
-      this.#rest = this.#rest.subarray(FRAME_BYTES + frame.block.length);
+      const used = FRAME_BYTES + frame.block.length;
+      // An empty part of a buffer would keep all of it: 64 KiB for every command that waits.
+      this.#rest = used === this.#rest.length ? EMPTY : this.#rest.subarray(used);
     }
     return frames;
   }

@@ -15,6 +15,8 @@ export class SharedSession implements SessionOwner, ShareOwner {
   readonly sweepFrom: number;
   readonly #fence: Fence;
   readonly #shares = new Set<ClaimShare>();
+  /** Runs with a share, each with the newest one. */
+  readonly #runs = new Map<string, ClaimShare>();
   readonly #condemned = new Set<string>();
   readonly #onRenewed: (session: SharedSession) => void;
   #proofs: readonly (readonly [ClaimShare, SessionProof | undefined])[] = [];
@@ -88,12 +90,14 @@ export class SharedSession implements SessionOwner, ShareOwner {
   addShare(run: string): ClaimShare {
     const share = new ClaimShare(this, run);
     this.#shares.add(share);
+    this.#runs.set(run, share);
     return share;
   }
 
   /** Removes a run. It is never resumed: a late copy of its last calls must not meet tickets that it has put again. */
   removeShare(share: ClaimShare): void {
     this.#shares.delete(share);
+    if (this.#runs.get(share.run) === share) this.#runs.delete(share.run);
     if (this.isTakenOver) this.condemn(share.run);
     if (this.#shares.size === 0) this.#idleSince = this.ports.clock.now();
   }
@@ -104,8 +108,7 @@ export class SharedSession implements SessionOwner, ShareOwner {
   }
 
   hasRun(run: string): boolean {
-    for (const share of this.#shares) if (share.run === run) return true;
-    return false;
+    return this.#runs.has(run);
   }
 
   /** Marks a run that has ended, or whose tickets are about to be removed: it must not be resumed. */

@@ -5,6 +5,12 @@ import type { Grant } from "../claim/acquire.ts";
 import { type ClaimLoss, inspectClaim } from "../claim/inspect.ts";
 import type { ClaimPorts } from "../request.ts";
 
+/**
+ * How often a claim that is watched is read, in times to live of its session. Each renewal proves it too, so this matters
+ * only if both the watch and the renewals fail without an error.
+ */
+const REREAD = 10;
+
 /** Called when a claim is lost. */
 type LossListener = (loss: ClaimLoss) => void;
 
@@ -79,7 +85,7 @@ export class ClaimWatch {
     if (loss !== undefined) this.#lose(loss);
     const groups = attempt.request.group === undefined ? [] : [this.#ports.keys.groups()];
     const ranges = [...places.map(({ key }) => ({ key })), ...groups];
-    await waitForChange(this.#ports, { ranges, from: revision + 1n }, attempt.session.ttl, signal);
+    await waitForChange(this.#ports, { ranges, from: revision + 1n }, REREAD * attempt.session.ttl, signal);
   }
 
   async #handleFailure(error: unknown, signal: AbortSignal): Promise<void> {
