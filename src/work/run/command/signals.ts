@@ -18,16 +18,21 @@ export interface SignalTarget {
   forward(name: NodeJS.Signals): void;
 }
 
-/** Routes signals sent to the runner: they end the run until the command starts, and are forwarded after that. */
+/**
+ * Routes signals sent to the runner: they end the run until the command starts, and are forwarded after that. If the
+ * command already runs, all are forwarded: those that arrive before its claim is resumed, as soon as it is.
+ */
 export class SignalRouter {
   readonly #left = new AbortController();
   readonly #stop: () => void;
+  readonly #early: NodeJS.Signals[] = [];
   #target: SignalTarget | undefined;
 
   /** @param ignored  signals with another meaning while the run waits, such as reopening a log */
-  constructor(ports: RunPorts, ignored: readonly NodeJS.Signals[]) {
+  constructor(ports: Pick<RunPorts, "onSignal" | "isStarted">, ignored: readonly NodeJS.Signals[]) {
     this.#stop = ports.onSignal((name) => {
       if (this.#target !== undefined) this.#target.forward(name);
+      else if (ports.isStarted) this.#early.push(name);
       else if (!ignored.includes(name)) this.#left.abort(new RunInterruptedError(name));
     });
   }
@@ -41,6 +46,7 @@ export class SignalRouter {
   forwardTo(target: SignalTarget): void {
     this.#left.signal.throwIfAborted();
     this.#target = target;
+    for (const name of this.#early.splice(0)) target.forward(name);
   }
 
   close(): void {
