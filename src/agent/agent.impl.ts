@@ -60,7 +60,7 @@ export const execute: CommandExecutor = async (call, io) => {
   log.info("ready", { socket: path });
   notifier.sendReady();
   void keepHostRecord(context, stop.signal);
-  void agent.openFirstSession().then(() => keepAgentReport(context, stop.signal));
+  void agent.openFirstSession(stop.signal).then(() => keepAgentReport(context, stop.signal));
   await waitForAbort(stop.signal, () => notifier.sendStatus(agent.describe()));
   notifier.sendStopping();
   listener.close();

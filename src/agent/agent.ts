@@ -1,3 +1,4 @@
+import { StoreError } from "../etcd/store.ts";
 import type { LaunchedCall } from "../process/agent-socket/launched-call.ts";
 import type { AgentContext } from "./agent-context.ts";
 import { serveCall } from "./serve-call.ts";
@@ -5,6 +6,10 @@ import { serveCall } from "./serve-call.ts";
 /** How long the first session may take to open, ms. After that, the first call opens it. */
 const OPEN_WITHIN = 10_000;
 
+/** How long a new call waits until it is known whether etcd lets this agent have sessions, ms. Launchers wait longer. */
+const KNOWN_WITHIN = 500;
+/** Interval at which an agent without the permission asks again, ms. */
+const ASK_AGAIN = 10_000;
 /** How long claims of ended commands may take to be freed when the agent ends, ms. */
 const FINISH_WITHIN = 2_000;
 
@@ -12,6 +17,10 @@ const FINISH_WITHIN = 2_000;
 export class Agent {
   readonly #context: AgentContext;
   readonly #served = new Map<string, LaunchedCall>();
+  readonly #firstTry = Promise.withResolvers<void>();
+  #isTried = false;
+  /** Why this agent cannot have sessions, although runs without an agent may do what they need. */
+  #obstacle: string | undefined;
 
   constructor(context: AgentContext) {
     this.#context = context;
@@ -19,10 +28,8 @@ export class Agent {
 
   /** Serves a call to its end. */
   serve(call: LaunchedCall): void {
-    void serveCall(this.#context, this.#served, call).then((end) => {
-      if (end.kind === "served") this.#context.statistics.countServed();
-      if (end.kind === "declined") this.countDeclined(end.why);
-    });
+    if (call.state === "new" && !this.#isTried) void this.#waitForFirstTry().then(() => this.#serve(call));
+    else this.#serve(call);
   }
 
   /** Counts a call that was declined. @param why  one word */
@@ -38,11 +45,45 @@ export class Agent {
     return { held, waiting: this.#served.size - held };
   }
 
-  /** Opens the session of the usual time to live, so that the first call need not wait for it. Never rejects. */
-  async openFirstSession(): Promise<void> {
+  /**
+   * Opens the session of the usual time to live, so that the first call need not wait for it. While etcd refuses the
+   * permission, new calls are declined. Never rejects.
+   */
+  async openFirstSession(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#context;
+    while (!signal.aborted) {
+      this.#obstacle = await this.#tryFirstSession();
+      this.#isTried = true;
+      this.#firstTry.resolve();
+      if (this.#obstacle === undefined) return;
+      await clock.sleep(ASK_AGAIN, signal).catch(() => {}); // the agent ends
+    }
+  }
+
+  /** @returns what etcd's administrator must change first */
+  async #tryFirstSession(): Promise<string | undefined> {
     const { sessions, settings, clock, log } = this.#context;
-    await sessions.warmUp(settings.ttl / 1000, clock.now() + OPEN_WITHIN).catch((error) => {
+    try {
+      await sessions.warmUp(settings.ttl / 1000, clock.now() + OPEN_WITHIN);
+      return undefined;
+    } catch (error) {
       log.warn("no session could be opened yet", { error: String(error) });
+      return error instanceof StoreError && error.kind === "permission" ? error.message : undefined;
+    }
+  }
+
+  async #waitForFirstTry(): Promise<void> {
+    await Promise.race([this.#firstTry.promise, this.#context.clock.sleep(KNOWN_WITHIN)]);
+  }
+
+  #serve(call: LaunchedCall): void {
+    if (call.state === "new" && this.#obstacle !== undefined) {
+      call.decline(this.#obstacle);
+      return this.countDeclined("permission");
+    }
+    void serveCall(this.#context, this.#served, call).then((end) => {
+      if (end.kind === "served") this.#context.statistics.countServed();
+      if (end.kind === "declined") this.countDeclined(end.why);
     });
   }
 

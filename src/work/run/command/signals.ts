@@ -18,7 +18,10 @@ export interface SignalTarget {
   forward(name: NodeJS.Signals): void;
 }
 
-/** Routes signals sent to the runner: they end the run until the command starts, and are forwarded after that. */
+/**
+ * Routes signals sent to the runner: they end the run until the command starts, and are forwarded after that. If the
+ * command already runs, all are forwarded: those that arrive before its claim is resumed, as soon as it is.
+ */
 export class SignalRouter {
   readonly #left = new AbortController();
   readonly #stop: () => void;
@@ -26,7 +29,7 @@ export class SignalRouter {
   #target: SignalTarget | undefined;
 
   /** @param ignored  signals with another meaning while the run waits, such as reopening a log */
-  constructor(ports: RunPorts, ignored: readonly NodeJS.Signals[]) {
+  constructor(ports: Pick<RunPorts, "onSignal">, ignored: readonly NodeJS.Signals[]) {
     this.#stop = ports.onSignal((name) => {
       if (this.#target !== undefined) return this.#target.forward(name);
       this.#early.push(name);

@@ -1,0 +1,109 @@
+/** Launchers and guardians of served runs that are killed, alone and together with the agent. */
+import { describe, expect, test } from "vitest";
+import { findOveruse } from "../../../fixtures/cluster/job-journal.ts";
+import type { TestProcess } from "../../../fixtures/cluster/process-group.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { GUARDIAN, killProcess, listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
+import { retryAfterStalls } from "../../../fixtures/steady.ts";
+import { listCommandLines } from "../../process/helpers.ts";
+import { HostAgent } from "../support/host-agent.ts";
+import { waitForDeath } from "../support/wait-for-death.ts";
+
+const cluster = TestCluster.startForFile();
+
+/** A job that only SIGKILL ends, and one that waits for its lock. */
+async function startTwo(host: HostAgent) {
+  const { jobs } = host.namespace;
+  const first = await jobs.startAndWait({ name: "first", options: ["--lock", "x"], hold: ["stubborn"] });
+  const second = jobs.start({ name: "second", options: ["--lock", "x", "--wait"] });
+  await jobs.waitForTickets("second", "waiting");
+  return { first, second };
+}
+
+const listGuardians = (run: TestProcess) =>
+  listMarkedProcesses(run.mark).filter(({ name }) => name === GUARDIAN);
+
+function killGuardians(run: TestProcess): void {
+  const guardians = listGuardians(run);
+  expect(guardians).toHaveLength(2);
+  for (const { pid } of guardians) killProcess(pid, "SIGKILL");
+}
+
+/** As `pkill -9 -f WORD` does, among the processes of one run. */
+function killByWord(run: TestProcess, word: string): number[] {
+  const own = new Set(listMarkedProcesses(run.mark).map(({ pid }) => pid));
+  const hit = listCommandLines().filter(({ pid, cmdline }) => own.has(pid) && cmdline.includes(word));
+  for (const { pid } of hit) killProcess(pid, "SIGKILL");
+  return hit.map(({ pid }) => pid);
+}
+
+/** What is killed, and the exit code that the run then has. */
+const DEATHS: [what: string, kill: (run: TestProcess) => void, end: object][] = [
+  ["the launcher", (run) => killProcess(run.pid, "SIGKILL"), { signal: "SIGKILL" }],
+  [
+    "all that shows the name of the lock",
+    (run) => expect(killByWord(run, "--lock\0x\0")).toEqual([run.pid]),
+    { signal: "SIGKILL" },
+  ],
+  [
+    "the outer guardian",
+    (run) => killProcess(listGuardians(run).find(({ parent }) => parent === run.pid)?.pid, "SIGKILL"),
+    { code: 125 },
+  ],
+  [
+    "the inner guardian",
+    (run) => killProcess(listGuardians(run).find(({ parent }) => parent !== run.pid)?.pid, "SIGKILL"),
+    { code: 125 },
+  ],
+  ["both guardians", killGuardians, { code: 125 }],
+  [
+    "the launcher and both guardians",
+    (run) => {
+      killGuardians(run);
+      killProcess(run.pid, "SIGKILL");
+    },
+    { signal: "SIGKILL" },
+  ],
+];
+
+describe.each(DEATHS)("killed: %s", (_, kill, end) => {
+  test("the job is dead before the next one starts, which need not wait for a session to expire", async () => {
+    await retryAfterStalls(async () => {
+      const host = await HostAgent.start(cluster, { env: { SIGNALBOX_TTL: "60s" } });
+      const { first, second } = await startTwo(host);
+      kill(first);
+      expect(await first.ended).toMatchObject(end);
+      await waitForDeath(first.mark, 5_000);
+      expect(await second.ended).toMatchObject({ code: 0, stderr: "" });
+      expect(findOveruse(host.namespace.jobs.journal.readLines(), 1)).toEqual([]);
+    });
+  });
+
+  test("together with the agent: the job is dead before the next one starts, under the next agent", async () => {
+    await retryAfterStalls(async () => {
+      const host = await HostAgent.start(cluster);
+      const { first, second } = await startTwo(host);
+      host.signal("SIGKILL");
+      kill(first);
+      await host.process.ended;
+      await host.start();
+      await waitForDeath(first.mark, 10_000);
+      expect(await second.ended).toMatchObject({ code: 0, stderr: "" });
+      expect(findOveruse(host.namespace.jobs.journal.readLines(), 1)).toEqual([]);
+      expect(await host.namespace.listTickets()).toEqual([]);
+    });
+  });
+});
+
+test("a launcher killed while it waits leaves its place", async () => {
+  const host = await HostAgent.start(cluster, { env: { SIGNALBOX_TTL: "60s" } });
+  const { namespace } = host;
+  const { first, second } = await startTwo(host);
+  const third = namespace.jobs.start({ name: "third", options: ["--lock", "x", "--wait"] });
+  await namespace.jobs.waitForTickets("third", "waiting");
+  killProcess(second.pid, "SIGKILL");
+  await namespace.jobs.waitForTickets("second", "waiting", 0);
+  killProcess(first.pid, "SIGTERM");
+  expect(await third.ended).toMatchObject({ code: 0, stderr: "" });
+  expect(await namespace.listTickets()).toEqual([]);
+});
