@@ -103,7 +103,7 @@ describe("force", () => {
   test("is no excuse to live longer than the session", () => {
     const long = [makeClaim("x", 0, 5_000, 1)];
     expect(find({ claims: long, changes, forced: [{ at: 480, key: keyOf("x") }] })).toEqual({
-      "nothing outlives its claim": [expect.stringContaining("lived 4520 ms after it was lost by force")],
+      "nothing outlives its claim": [expect.stringContaining("lived 4510 ms after it was lost by force")],
     });
   });
 });
