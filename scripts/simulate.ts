@@ -1,8 +1,9 @@
 /**
  * Plays random schedules of the real `work/` code and checks the invariants of docs/safety.md at every step.
- * npm run simulate -- [--count N] [--seed S] [--bail] [--trace] [--combined] | --scenario NAME; a violation prints the seed that replays it.
+ * npm run simulate -- [--count N] [--seed S] [--bail] [--trace] [--combined | --agent] | --scenario NAME; a violation prints the seed that replays it.
  */
 import { parseArgs } from "node:util";
+import { playAgentSchedule } from "../fixtures/simulation/agent/agent-schedule.ts";
 import { SCENARIOS } from "../fixtures/simulation/scenarios.ts";
 import { playSchedule } from "../fixtures/simulation/schedule.ts";
 
@@ -13,6 +14,7 @@ const { values } = parseArgs({
     bail: { type: "boolean" },
     trace: { type: "boolean" },
     combined: { type: "boolean" },
+    agent: { type: "boolean" },
     scenario: { type: "string" },
   },
 });
@@ -31,10 +33,10 @@ let grants = 0;
 const started = performance.now();
 
 for (let seed = first; seed < first + count; seed += 1) {
-  const report = await playSchedule(seed, {
-    trace: values.trace ? printEvent : undefined,
-    combines: values.combined === true,
-  });
+  const trace = values.trace ? printEvent : undefined;
+  const report = values.agent
+    ? await playAgentSchedule(seed, { trace })
+    : await playSchedule(seed, { trace, combines: values.combined === true });
   grants += report.grants;
   for (const exit of report.exits) exits.set(exit, (exits.get(exit) ?? 0) + 1);
   if (report.violations.length > 0) {

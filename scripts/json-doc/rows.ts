@@ -126,6 +126,10 @@ export const ROWS: Readonly<Record<string, JsonSchema>> = {
     waits: createCountSchema("number of runs on the host that wait"),
     groups: createTextsSchema("groups that contain the host, directly or through other groups"),
     drains: createListSchema("drain", "drains of the host, of its groups, and of everything"),
+    agents: createListSchema(
+      "agent",
+      "agents that have a session there; an agent that no run has used for five minutes has none",
+    ),
   }),
   group: createObjectSchema("A group of hosts.", {
     group: createTextSchema("name of the group"),
@@ -309,6 +313,29 @@ export const PARTS: Readonly<Record<string, JsonSchema>> = {
       token: createRevisionSchema("fencing token: `create_revision` of the running key"),
     },
   ),
+  agent: createObjectSchema("An agent on a host. Fields that it has not reported yet are missing.", {
+    agent: createTextSchema("id of the agent; each start of an agent has its own"),
+    "user?": createTextSchema("user that the agent runs as"),
+    ...{
+      pid: { type: "integer", description: "process id of the agent" },
+      version: createTextSchema("version of signalbox"),
+    },
+    ...{
+      holds: createCountSchema("number of runs of the agent that hold everything they claim"),
+      waits: createCountSchema("number of runs of the agent that wait"),
+    },
+    ...{
+      "since?": createWallSchema("start of the agent"),
+      "served?": createCountSchema("number of calls that it has served to their end"),
+    },
+    "declined?": {
+      ...{
+        type: "object",
+        description: "number of calls that it has declined, by reason; see docs/agent.md",
+      },
+      additionalProperties: { type: "integer" },
+    },
+  }),
   stand: createObjectSchema("A run's ticket, in brief.", {
     ...{
       kind,

@@ -29,6 +29,8 @@ const PLAIN: readonly Installed[] = [
   ["dist/completions/zsh/_signalbox", "usr/share/zsh/vendor-completions/_signalbox"],
   ["dist/completions/fish/signalbox.fish", "usr/share/fish/vendor_completions.d/signalbox.fish"],
   ["docs/systemd/signalbox-worker.service", "usr/lib/systemd/system/signalbox-worker.service"],
+  ["docs/systemd/signalbox-agent.service", "usr/lib/systemd/system/signalbox-agent.service"],
+  ["docs/systemd/signalbox-agent.socket", "usr/lib/systemd/system/signalbox-agent.socket"],
   ["docs/systemd/signalbox-exporter.service", "usr/lib/systemd/system/signalbox-exporter.service"],
   ["docs/systemd/signalbox-worker-hardened.service", `${DOC}/examples/signalbox-worker-hardened.service`],
   ["scripts/package/debian/config.example.json", `${DOC}/examples/config.json`],

@@ -3,6 +3,7 @@ import { ConfigError, EXIT } from "../base/errors.ts";
 import { generateRunId } from "../base/ids.ts";
 import { findNameFault, quoteText } from "../base/text.ts";
 import { VERSION } from "../base/version.ts";
+import { getTextFlag } from "../commands/command-line/flags.ts";
 import { openConnection } from "../commands/connect.ts";
 import { raiseVerbosity } from "../commands/raise-verbosity.ts";
 import type { CommandExecutor, CommandIo } from "../commands/spec.ts";
@@ -13,14 +14,20 @@ import { loadPeerAddon, type Peer } from "../process/agent-socket/peer.ts";
 import { takeInheritedSocket } from "../process/agent-socket/socket-address.ts";
 import { CommandCgroup } from "../process/guarded-command/cgroup.ts";
 import { killOrphans } from "../process/guarded-command/orphans.ts";
+import { formatAgentSession } from "../protocol/agent-record.ts";
 import type { AgentPorts } from "../work/agent/ports.ts";
 import { SharedSessions } from "../work/agent/shared-sessions.ts";
+import { Successors } from "../work/run/claim/successors.ts";
+import { formatListenAddress } from "../work/worker/metrics/listen-address.ts";
 import { createNotifier } from "../work/worker/service/notifier.ts";
 import { type Accounts, createAccounts } from "./accounts.ts";
 import { Agent } from "./agent.ts";
 import type { AgentContext } from "./agent-context.ts";
+import { startAgentMetrics } from "./agent-metrics.ts";
+import { keepAgentReport } from "./agent-report.ts";
 import { keepHostRecord } from "./host-record.ts";
 import { NoteSeal } from "./note-seal.ts";
+import { AgentStatistics } from "./statistics.ts";
 
 /** How long to look for the processes of a run that nobody has reported, ms. */
 const KILL_WITHIN = 5_000;
@@ -29,7 +36,7 @@ const KILL_WITHIN = 5_000;
 export const execute: CommandExecutor = async (call, io) => {
   const addon = loadPeerAddon();
   const descriptor = takeInheritedSocket(process.env);
-  const connection = await openConnection(raiseVerbosity(call, io), io);
+  const connection = await openConnection(raiseVerbosity(call, io), io, { sharesWatches: true });
   const { settings, log } = connection;
   const path = settings.agentSocket ?? getDefaultSocket(io.env);
   const context = createContext({ ...connection, path });
@@ -39,8 +46,10 @@ export const execute: CommandExecutor = async (call, io) => {
     addon,
     isServed: createPolicy(settings, context.accounts),
     onCall: (launched) => agent.serve(launched),
+    onDeclined: (why) => agent.countDeclined(why),
     onFault: (error) => log.warn("a connection failed", { error: error.message }),
   });
+  const metrics = await openMetrics(getTextFlag(call, "metrics"), context, agent);
   const stop = new AbortController();
   const ignore = io.onSignal((name) => {
     if (name === "SIGUSR2") log.reopen();
@@ -49,8 +58,8 @@ export const execute: CommandExecutor = async (call, io) => {
   const notifier = createNotifier(io.env, { log, isAlive: () => true });
   log.info("ready", { socket: path });
   notifier.sendReady();
-  void keepHostRecord(context, connection.facts, stop.signal);
-  void agent.openFirstSession();
+  void keepHostRecord(context, stop.signal);
+  void agent.openFirstSession().then(() => keepAgentReport(context, stop.signal));
   await waitForAbort(stop.signal, () => notifier.sendStatus(agent.describe()));
   notifier.sendStopping();
   listener.close();
@@ -58,6 +67,7 @@ export const execute: CommandExecutor = async (call, io) => {
   context.sessions.close();
   log.info("ended", { calls: agent.describe() });
   ignore();
+  await metrics?.close();
   await notifier.close();
   connection.store.close();
   return EXIT.ok;
@@ -76,15 +86,30 @@ function createContext(connection: Connection & { path: string }): AgentContext 
   const incarnation = generateRunId(random);
   const ports: AgentPorts = {
     ...{ store, keys, clock, random, log, host: facts.fqdn },
-    describeSession: () => JSON.stringify({ v: 1, agent: incarnation, pid: process.pid, version: VERSION }),
+    describeSession: () => formatAgentSession({ agent: incarnation, pid: process.pid, version: VERSION }),
     killRun: (run) => killRun(run, clock),
   };
   return {
-    ...{ settings, store, keys, clock, random, log },
+    ...{ settings, store, keys, clock, random, log, facts, incarnation },
+    statistics: new AgentStatistics(clock.getWallTime()),
     sessions: new SharedSessions(ports),
+    successors: new Successors(),
     accounts: createAccounts(),
     seal: NoteSeal.open(join(dirname(path), "agent.key")),
   };
+}
+
+/** @param listen  the value of `--metrics`; undefined: nothing is served */
+async function openMetrics(
+  listen: string | undefined,
+  { statistics, sessions, log }: AgentContext,
+  agent: Agent,
+) {
+  if (listen === undefined) return undefined;
+  const source = { statistics, sessions, countCalls: () => agent.countCalls() };
+  const server = await startAgentMetrics(listen, source, log);
+  log.info("metrics are served", { at: formatListenAddress(server.address) });
+  return server;
 }
 
 /** Returns whether the agent serves a peer, or why not. */

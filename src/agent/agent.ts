@@ -8,12 +8,10 @@ const OPEN_WITHIN = 10_000;
 /** How long claims of ended commands may take to be freed when the agent ends, ms. */
 const FINISH_WITHIN = 2_000;
 
-/** Serves calls, and counts them. */
+/** Serves calls. */
 export class Agent {
   readonly #context: AgentContext;
   readonly #served = new Map<string, LaunchedCall>();
-  readonly #declined = new Map<string, number>();
-  #ended = 0;
 
   constructor(context: AgentContext) {
     this.#context = context;
@@ -22,12 +20,22 @@ export class Agent {
   /** Serves a call to its end. */
   serve(call: LaunchedCall): void {
     void serveCall(this.#context, this.#served, call).then((end) => {
-      if (end.kind === "served") this.#ended += 1;
-      else {
-        this.#declined.set(end.why, (this.#declined.get(end.why) ?? 0) + 1);
-        this.#context.log.debug("declined", { why: end.why });
-      }
+      if (end.kind === "served") this.#context.statistics.countServed();
+      if (end.kind === "declined") this.countDeclined(end.why);
     });
+  }
+
+  /** Counts a call that was declined. @param why  one word */
+  countDeclined(why: string): void {
+    this.#context.statistics.countDeclined(why);
+    this.#context.log.debug("declined", { why });
+  }
+
+  /** Counts the calls that are being served: those whose command runs or is about to, and the others. */
+  countCalls(): { held: number; waiting: number } {
+    let held = 0;
+    for (const call of this.#served.values()) if (call.isGuarded) held += 1;
+    return { held, waiting: this.#served.size - held };
   }
 
   /** Opens the session of the usual time to live, so that the first call need not wait for it. Never rejects. */
@@ -48,7 +56,8 @@ export class Agent {
 
   /** Describes what it does, in one line. */
   describe(): string {
-    const declined = [...this.#declined].map(([why, count]) => `${count} declined: ${why}`);
-    return [`${this.#served.size} calls, ${this.#ended} served before`, ...declined].join("; ");
+    const { served, declined } = this.#context.statistics;
+    const refused = [...declined].map(([why, count]) => `${count} declined: ${why}`);
+    return [`${this.#served.size} calls, ${served} served before`, ...refused].join("; ");
   }
 }

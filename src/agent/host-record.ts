@@ -1,14 +1,12 @@
 import { VERSION } from "../base/version.ts";
 import { isUnavailable } from "../etcd/retry.ts";
-import type { HostFacts } from "../fleet/host.ts";
 import { HOST_RECORD_INTERVAL, serializeHostRecord } from "../fleet/host-record.ts";
 import { addPutIfChanged } from "../protocol/guards.ts";
 import type { AgentContext } from "./agent-context.ts";
 
 /** Keeps the record of this host up to date, so that its runs need not. Never rejects. */
 export async function keepHostRecord(
-  { store, keys, clock, log }: AgentContext,
-  facts: HostFacts,
+  { store, keys, clock, log, facts }: AgentContext,
   signal: AbortSignal,
 ): Promise<void> {
   const key = keys.host(facts.fqdn);

@@ -1,5 +1,7 @@
+import { EXIT } from "../base/errors.ts";
 import { generateRunId } from "../base/ids.ts";
 import { clean } from "../base/text.ts";
+import { VERSION } from "../base/version.ts";
 import { executeCommand } from "../commands/command-line/execute-command.ts";
 import { parseCallNote } from "../commands/run/call-note.ts";
 import type { LaunchedIo, LaunchedRun } from "../commands/run/launched-run.ts";
@@ -14,8 +16,14 @@ import { ServedRun } from "./served-run.ts";
 /** What a call may name. Other front ends read and write files in the name of their caller. */
 const SERVED: readonly Command[] = [runCommand, zooLocked];
 
-/** How a call ended. */
-export type CallEnd = { kind: "served"; code: number } | { kind: "declined"; why: string };
+/** Asks for the version of the agent. */
+const VERSION_WORD = "--version";
+
+/** How a call ended. `asked`: it was the question of somebody who checks whether an agent answers. */
+export type CallEnd =
+  | { kind: "served"; code: number }
+  | { kind: "declined"; why: string }
+  | { kind: "asked" };
 
 /** Ids of the calls that are being served, by their connections. */
 type ServedCalls = Map<string, LaunchedCall>;
@@ -30,6 +38,7 @@ export async function serveCall(
   call: LaunchedCall,
 ): Promise<CallEnd> {
   const output = new CallOutput(call);
+  if (call.words.length === 1 && call.words[0] === VERSION_WORD) return tellVersion(call);
   try {
     const note = readNote(context, served, call);
     const id = note?.id ?? generateRunId(context.random);
@@ -54,6 +63,14 @@ export async function serveCall(
     call.decline(declined.message);
     return { kind: "declined", why: declined.kind };
   }
+}
+
+/** Answers as `signalbox --version` does. */
+function tellVersion(call: LaunchedCall): CallEnd {
+  call.accept();
+  call.writeOutput(1, `${VERSION}\n`);
+  call.end(EXIT.ok);
+  return { kind: "asked" };
 }
 
 /** Reads the note of a call that is resumed. @throws CallDeclined */

@@ -1,5 +1,6 @@
 import type { LogFields } from "../base/log.ts";
 import { quoteText } from "../base/text.ts";
+import { VERSION } from "../base/version.ts";
 import {
   buildLogOptions,
   type CommandConnection,
@@ -14,7 +15,8 @@ import { resolveConfig } from "../config/config.ts";
 import type { Env } from "../config/files.ts";
 import { thisMachine } from "../config/machine.ts";
 import { delegateStore } from "../etcd/delegate-store.ts";
-import { readHostFacts } from "../fleet/host.ts";
+import { type HostFacts, readHostFacts } from "../fleet/host.ts";
+import { serializeHostRecord } from "../fleet/host-record.ts";
 import type { LaunchedCall } from "../process/agent-socket/launched-call.ts";
 import { createLaunchedCommandHost } from "../process/agent-socket/launched-command-host.ts";
 import { CallAttempts } from "../work/run/claim/call-attempts.ts";
@@ -49,6 +51,7 @@ export class ServedRun implements LaunchedRun {
   readonly #output: ServedOutput;
   #patience = PATIENCE;
   #hasBegun = false;
+  #facts: HostFacts | undefined;
 
   /** @param note  the note of the call if it is resumed */
   constructor(
@@ -87,6 +90,7 @@ export class ServedRun implements LaunchedRun {
       throw new CallDeclined("files", "its log is a file of another user");
     this.#patience = canWait(call) ? values.ttl : PATIENCE;
     const facts = readHostFacts(thisMachine, { host: values.host, macros: values.macros });
+    this.#facts = facts;
     const logContext: LogFields = { host: facts.fqdn };
     const { writeError } = this.#output;
     const logging = {
@@ -106,16 +110,24 @@ export class ServedRun implements LaunchedRun {
 
   createPorts(): ReturnType<LaunchedRun["createPorts"]> {
     this.#hasBegun = true;
-    const { clock, sessions } = this.#context;
+    const { clock, sessions, successors } = this.#context;
     const note = this.#note;
     const isStarted = this.#call.state === "running";
     return {
       commands: createLaunchedCommandHost(this.#call, clock, isStarted ? note?.run : undefined),
-      sessions,
+      ...{ sessions, successors },
       attempts: new CallAttempts(this.#id, note?.number ?? 0),
       ...(note !== undefined && { resumed: { ...note, session: BigInt(`0x${note.session}`) } }),
       isStarted,
+      ...this.#describeOtherHost(),
     };
+  }
+
+  /** The agent keeps the record of its own host, but a call can name another one, or other macros. */
+  #describeOtherHost(): Pick<ReturnType<LaunchedRun["createPorts"]>, "describeHost"> {
+    const facts = this.#facts;
+    if (facts === undefined || isSameHost(facts, this.#context.facts)) return {};
+    return { describeHost: (wall) => serializeHostRecord(facts, VERSION, wall) };
   }
 
   onAttempt(attempt: StartedAttempt): void {
@@ -141,6 +153,10 @@ export class ServedRun implements LaunchedRun {
     if (hasOwnConfig(env)) throw new CallDeclined("files", "its user has a configuration file");
     return { ...env, HOME: undefined, XDG_CONFIG_HOME: undefined };
   }
+}
+
+function isSameHost(one: HostFacts, other: HostFacts): boolean {
+  return one.fqdn === other.fqdn && JSON.stringify(one.macros) === JSON.stringify(other.macros);
 }
 
 function canWait({ flags }: Call): boolean {

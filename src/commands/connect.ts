@@ -37,6 +37,8 @@ export interface FrontEndOptions {
   options?: ConfigLayer;
   /** Opens a log in another format. @param wall  wall clock, ms since the epoch */
   openLog?(settings: Settings, wall: () => number): LogSink;
+  /** Puts all watches on one stream, for a process with many. */
+  sharesWatches?: boolean;
 }
 
 /**
@@ -46,7 +48,7 @@ export interface FrontEndOptions {
 export async function openConnection(
   call: Call,
   io: CommandIo,
-  { options, openLog: openOwn }: FrontEndOptions = {},
+  { options, openLog: openOwn, sharesWatches = false }: FrontEndOptions = {},
 ): Promise<CommandConnection> {
   const config = resolveConfig({ flags: call.settings, env: io.env, ...(options && { options }) });
   const { values } = config;
@@ -56,7 +58,8 @@ export async function openConnection(
   const logging = { ...buildLogOptions(call, values), context: logContext };
   const log = openOwn?.(values, clock.getWallTime) ?? openLog(logging, clock.getWallTime);
   warnUnknownVariables(io.env, log);
-  const store = await openStore(buildStoreOptions(values), { clock, unit: realRandom.generateFraction });
+  const storeOptions = { ...buildStoreOptions(values), sharesWatches };
+  const store = await openStore(storeOptions, { clock, unit: realRandom.generateFraction });
   return {
     ...{ config, settings: values, store, keys: createKeys(values.prefix) },
     ...{ clock, random: realRandom, log, logContext, facts },

@@ -5,10 +5,9 @@ import type { SessionLivenessMap } from "../model/explain/explain-text.ts";
 import type { Collection, Snapshot } from "../model/snapshot/snapshot.ts";
 import { SnapshotBuilder } from "../model/snapshot/snapshot-builder.ts";
 import { formatAuditTime } from "../protocol/audit.ts";
-import type { QueueEntry } from "../protocol/ticket.ts";
 import type { KeyRange } from "../protocol/txn.ts";
 import { load, readAll } from "../work/observe/read.ts";
-import { readSessionLiveness } from "../work/observe/session-liveness.ts";
+import { type RunnerKey, readRunnerLiveness, selectFirstSessions } from "../work/observe/runner-liveness.ts";
 import type { CommandContext } from "./store-command.ts";
 
 /** Largest number of sessions to check; more would take too long. */
@@ -97,10 +96,9 @@ export async function retryCompacted<T>(read: () => Promise<T>): Promise<T> {
 /** Reads the liveness of the runners of these tickets from their sessions; of many, only the first ones. */
 export function readEntryLiveness(
   context: CommandContext,
-  entries: readonly Pick<QueueEntry, "session">[],
+  entries: readonly RunnerKey[],
 ): Promise<SessionLivenessMap> {
-  const sessions = new Set(entries.map(({ session }) => session));
-  return readSessionLiveness(context, [...sessions].slice(0, MOST_SESSIONS), context.signal);
+  return readRunnerLiveness(context, selectFirstSessions(entries, MOST_SESSIONS), context.signal);
 }
 
 /** Reads the names of the locks that have a history. @param revision  that of an earlier read */

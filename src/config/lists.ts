@@ -50,7 +50,7 @@ export const users: SettingKind<readonly string[]> = {
   name: "USER,...",
   parse(given) {
     const lists = Array.isArray(given) ? given : [given];
-    const names = lists.flatMap((one) => (typeof one === "string" ? one.split(",") : [one]));
+    const names = lists.flatMap((one) => (typeof one === "string" ? one.split(",").filter(Boolean) : [one]));
     const isName = (name: unknown): name is string => typeof name === "string" && USER.test(name.trim());
     const bad = names.find((name) => !isName(name));
     if (bad !== undefined) return buildValueFault(bad, "a user such as deploy, or a group such as %cron");

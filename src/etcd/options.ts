@@ -18,6 +18,8 @@ export interface StoreOptions {
   allowPlaintextPassword?: boolean;
   tls?: TlsOptions;
   timeouts?: Partial<Timeouts>;
+  /** Put all watches on one stream, for a process with many. Not possible with a login, or over gRPC. */
+  sharesWatches?: boolean;
 }
 
 export interface TlsOptions {

@@ -6,7 +6,7 @@ import { type Store, StoreError, type WatchRequest } from "./store.ts";
 const AFTER_FAILURE = 200;
 
 /** Why a wait ended: an event arrived, the time was up, or the watch broke and may have missed an event. */
-type WakeReason = "event" | "time" | "broken";
+export type WakeReason = "event" | "time" | "broken";
 
 /**
  * Waits until something may have changed: an event arrived, the watch broke, or `ms` have passed. The caller reads

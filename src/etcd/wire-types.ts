@@ -50,6 +50,7 @@ export interface WireLease {
 
 export interface WireWatch {
   header?: WireHeader;
+  watch_id?: string | number;
   created?: boolean;
   canceled?: boolean;
   cancel_reason?: string;

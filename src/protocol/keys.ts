@@ -21,6 +21,8 @@ export type ParsedKey =
   | { kind: "audit"; name: string }
   /** A session that an agent uses for many runs. `session`: its id, hexadecimal. */
   | { kind: "agentSession"; name: string; session: string }
+  /** What an agent reports about itself. `agent`: its id. */
+  | { kind: "agentReport"; name: string; agent: string }
   | { kind: "unknown" };
 
 const RUN_ID = /^[0-9a-z]{12,32}$/;
@@ -67,6 +69,7 @@ export function createKeys(prefix: string) {
     host: createKeyBuilder("hosts/"),
     agentSession: (host: string, session: bigint) =>
       `${prefix}hosts/${encodeName(host)}/sessions/${session.toString(16)}`,
+    agentReport: (host: string, agent: string) => `${prefix}hosts/${encodeName(host)}/agents/${agent}`,
     history: createKeyBuilder("history/"),
     audit: createKeyBuilder("audit/"),
     schedule: createKeyBuilder("schedules/"),
@@ -120,7 +123,7 @@ function parsePath(path: string): ParsedKey {
   const own = named && decodeName(path.slice(path.lastIndexOf("/") + 1));
   if (named !== undefined && own !== undefined) return { kind: named, name: own };
   const [collection, first = "", second = "", ...rest] = path.split("/");
-  if (collection === "hosts" && second === "sessions") return parseAgentSessionPath(first, rest);
+  if (collection === "hosts" && rest.length === 1) return parseAgentPath(first, second, rest[0]);
   if (rest.length > 0) return { kind: "unknown" };
   if (collection === "drains") return parseDrainPath(first, second);
   if (collection === "running") return parseRunningPath(first, second);
@@ -130,10 +133,12 @@ function parsePath(path: string): ParsedKey {
   return { kind: collection === "locks" ? "lock" : "resource", name, run: second };
 }
 
-function parseAgentSessionPath(segment: string, [session = "", ...more]: readonly string[]): ParsedKey {
+function parseAgentPath(segment: string, part: string, id = ""): ParsedKey {
   const name = decodeName(segment);
-  if (name === undefined || more.length > 0 || !SESSION_ID.test(session)) return { kind: "unknown" };
-  return { kind: "agentSession", name, session };
+  if (name === undefined) return { kind: "unknown" };
+  if (part === "sessions" && SESSION_ID.test(id)) return { kind: "agentSession", name, session: id };
+  if (part === "agents" && RUN_ID.test(id)) return { kind: "agentReport", name, agent: id };
+  return { kind: "unknown" };
 }
 
 function parseRunningPath(segment: string, instant: string): ParsedKey {

@@ -1,4 +1,4 @@
-/** docs/systemd/*.service: systemd and signalbox accept them. */
+/** docs/systemd: systemd and signalbox accept the units. */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,6 +10,7 @@ import { parseCall } from "../../src/commands/command-line/parse-call.ts";
 
 const FOLDER = resolve(import.meta.dirname, "../../docs/systemd");
 const units = readdirSync(FOLDER).filter((name) => name.endsWith(".service"));
+const sockets = readdirSync(FOLDER).filter((name) => name.endsWith(".socket"));
 const textOf = (name: string) => readFileSync(join(FOLDER, name), "utf8");
 
 /** Values by `Section.Key`. */
@@ -18,7 +19,7 @@ function settingsOf(name: string): Map<string, string> {
   let section = "";
   for (const line of textOf(name).split("\n")) {
     if (line === "" || line.startsWith("#")) continue;
-    const [, head] = /^\[(Unit|Service|Install)\]$/.exec(line) ?? [];
+    const [, head] = /^\[(Unit|Service|Socket|Install)\]$/.exec(line) ?? [];
     const [, key, value] = /^([A-Z][A-Za-z]+)=(.*)$/.exec(line) ?? [];
     section = head ?? section;
     if (head === undefined && key === undefined) throw new Error(`${name}: ${line} is no line of a unit`);
@@ -27,9 +28,9 @@ function settingsOf(name: string): Map<string, string> {
   return settings;
 }
 
-test("there are units for a worker, a hardened one and the exporter", () => {
+test("there are units for an agent, a worker, a hardened one and the exporter", () => {
   expect(units.sort()).toEqual(
-    ["exporter", "worker-hardened", "worker"].map((name) => `signalbox-${name}.service`),
+    ["agent", "exporter", "worker-hardened", "worker"].map((name) => `signalbox-${name}.service`),
   );
 });
 
@@ -51,12 +52,25 @@ test.each(units)("%s is started again but for what that does not mend, and told 
   if (name.includes("worker")) expect(settings.get("Service.KillMode")).toBe("mixed");
 });
 
+test("the agent finds its socket and its key after a restart, and can look at the processes of all users", () => {
+  const settings = settingsOf("signalbox-agent.service");
+  expect(settings.get("Service.RuntimeDirectory")).toBe("signalbox");
+  expect(settings.get("Service.RuntimeDirectoryPreserve")).toBe("yes");
+  for (const hidden of ["ProtectProc", "ProcSubset", "PrivatePIDs", "PrivateTmp", "ProtectControlGroups"])
+    expect(settings.has(`Service.${hidden}`)).toBe(false);
+  expect(settings.get("Service.ProtectHome")).toBe("read-only");
+  expect(sockets).toEqual(["signalbox-agent.socket"]);
+  const socket = settingsOf("signalbox-agent.socket");
+  expect(socket.get("Socket.ListenStream")).toBe("/run/signalbox/agent.sock");
+  expect([socket.get("Socket.SocketMode"), socket.get("Socket.DirectoryMode")]).toEqual(["0666", "0755"]);
+});
+
 const hasSystemd = spawnSync("systemd-analyze", ["--version"]).status === 0;
 
 test.runIf(hasSystemd)("systemd finds no fault with them", () => {
   const folder = mkdtempSync(join(tmpdir(), "units-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
-  const paths = units.map((name) => {
+  const paths = [...units, ...sockets].map((name) => {
     const path = join(folder, name);
     writeFileSync(path, textOf(name).replaceAll("/usr/bin/signalbox", "/bin/true")); // it looks whether that is there
     return path;

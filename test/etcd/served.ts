@@ -12,11 +12,14 @@ export function open(options: StoreOptions): Promise<Store> {
 }
 
 /** One member and a store over it. */
-export async function createServedSubject(transport: Transport): Promise<Subject> {
+export async function createServedSubject(
+  transport: Transport,
+  more: Partial<StoreOptions> = {},
+): Promise<Subject> {
   const etcd = await startEtcd();
   // Nothing is asked twice, however slow the machine: what is asked twice is written twice.
   const timeouts = { attempt: 60_000, hedge: 60_000, total: 60_000, probe: 60_000 };
-  const store = await open({ endpoints: etcd.endpoints, transport, timeouts });
+  const store = await open({ endpoints: etcd.endpoints, transport, timeouts, ...more });
   return {
     store,
     compact: async (revision) => {

@@ -175,7 +175,7 @@ describe("ranges", () => {
     ["groups", ["group"]],
     ["schemas", ["schema"]],
     ["drains", ["drain"]],
-    ["hosts", ["host", "agentSession"]],
+    ["hosts", ["host", "agentSession", "agentReport"]],
   ] as const)("the range of all %s holds every one, and nothing else", (range, kinds) => {
     fc.assert(
       fc.property(fc.array(meaning), (all) => {

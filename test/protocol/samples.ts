@@ -101,6 +101,7 @@ export const meaning: fc.Arbitrary<Exclude<ParsedKey, { kind: "unknown" }>> = fc
     name: usableName,
     session: fc.bigInt({ min: 1n, max: 2n ** 63n - 1n }).map((id) => id.toString(16)),
   }),
+  fc.record({ kind: fc.constant("agentReport" as const), name: usableName, agent: runId }),
 );
 
 /** The key of a meaning. */
@@ -113,6 +114,8 @@ export function keyOf(what: Exclude<ParsedKey, { kind: "unknown" }>): string {
       return keys.drain(what.scope, what.name);
     case "agentSession":
       return keys.agentSession(what.name, BigInt(`0x${what.session}`));
+    case "agentReport":
+      return keys.agentReport(what.name, what.agent);
     default:
       return keys[what.kind](what.name);
   }

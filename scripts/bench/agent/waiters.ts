@@ -52,14 +52,15 @@ function listContenders(cluster: BenchCluster, agent: BenchAgent): Waiter[] {
   return [
     {
       what: "launcher",
-      buildWaitArgv: (command) => agent.buildLauncherArgv("--wait", "--lock", LOCK, "--", ...command),
+      buildWaitArgv: (command: string[]) =>
+        agent.buildLauncherArgv("--wait", "--lock", LOCK, "--", ...command),
       prefix: `/signalbox/locks/${LOCK}/`,
       need: NEED.launcher,
       servers: [agent.pid],
     },
     {
       what: "etcdctl lock",
-      buildWaitArgv: (command) => cluster.buildEtcdctlArgv(LOCK, ...command),
+      buildWaitArgv: (command: string[]) => cluster.buildEtcdctlArgv(LOCK, ...command),
       prefix: `${LOCK}/`,
       need: NEED.etcdctl,
       servers: [],

@@ -13,6 +13,7 @@ export const agentCommand = declareCommand({
       " they go on, and the new agent takes them over within the time to live of their session.",
     "After TERM or INT the agent ends at once and frees nothing. The default log level is info.",
   ],
+  flags: { "--metrics [HOST:]PORT": "serve metrics for Prometheus, and /healthz" },
   settings: [
     "agentSocket",
     "agentAllow",
@@ -25,6 +26,6 @@ export const agentCommand = declareCommand({
   examples: {
     "signalbox agent": "serve the runs of this user; as root, those of the whole host",
     "signalbox agent --agent-allow deploy,%cron": "also those of another user and of a group",
-    "signalbox run --agent always --lock invoices -- ./invoices.sh": "fail if no agent serves the run",
+    "signalbox agent --metrics :9466": "with metrics for Prometheus",
   },
 });

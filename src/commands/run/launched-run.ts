@@ -9,7 +9,10 @@ export interface LaunchedRun {
   /** Replaces `openConnection`. The store is that of the agent. @throws if the agent cannot serve this call */
   openConnection(call: Call, options: FrontEndOptions): Promise<CommandConnection>;
   /** The ports that differ from those of a run in a process of its own. */
-  createPorts(): Pick<RunPorts, "commands" | "sessions" | "attempts" | "resumed" | "isStarted">;
+  createPorts(): Pick<
+    RunPorts,
+    "commands" | "sessions" | "successors" | "attempts" | "resumed" | "isStarted" | "describeHost"
+  >;
   /** Called for each attempt before it claims anything. */
   onAttempt(attempt: StartedAttempt): void;
 }

@@ -19,20 +19,26 @@ import type { WireLease, WireMemberList, WireRangeResponse, WireTxn, WireWatch }
 import type { Failover } from "./failover.ts";
 import { computeRangeAccess, computeTxnAccess, explainDenied, type KeyAccess } from "./key-access.ts";
 import { readMemberStatus } from "./member-status.ts";
-import { OpenWatch } from "./open-watch.ts";
+import { OpenWatch, type WatchSource } from "./open-watch.ts";
+import type { SharedWatches } from "./shared-watches.ts";
 
 /** The store port over the members of a cluster, independent of the transport. */
 export class ClusterStore<B> implements Store {
   readonly #failover: Failover;
   readonly #wire: WireCodec<B>;
   readonly #share: LoginShare | undefined;
-  readonly #watches = new Set<OpenWatch>();
+  readonly #sharedWatches: SharedWatches | undefined;
+  readonly #watches = new Set<WatchSource>();
 
-  /** @param share  the login, when a user with a password is configured */
-  constructor(failover: Failover, wire: WireCodec<B>, share?: LoginShare) {
+  /**
+   * @param share  the login, when a user with a password is configured
+   * @param sharedWatches  one stream for many watches; otherwise each has its own
+   */
+  constructor(failover: Failover, wire: WireCodec<B>, share?: LoginShare, sharedWatches?: SharedWatches) {
     this.#failover = failover;
     this.#wire = wire;
     this.#share = share;
+    this.#sharedWatches = sharedWatches;
     failover.onSuspect = (member) => this.#distrust(member);
   }
 
@@ -132,6 +138,7 @@ export class ClusterStore<B> implements Store {
     this.#share?.login.cancel(this.#failover);
     this.#share?.release();
     for (const watch of this.#watches) watch.end(reason);
+    this.#sharedWatches?.close();
   }
 
   /** Adds the user and the keys to permission errors. */
@@ -161,11 +168,13 @@ export class ClusterStore<B> implements Store {
     request: WatchRequest,
     token: string | undefined,
     signal: AbortSignal,
-  ): Promise<OpenWatch> {
+  ): Promise<WatchSource> {
     const creates = this.#wire.toCreateRequests(request);
+    const shared = request.progress === undefined ? this.#sharedWatches : undefined; // progress is that of a stream
     try {
       return await this.#failover.run(
-        (member, options) => OpenWatch.open(member, creates, { ...options, token }),
+        (member, options): Promise<WatchSource> =>
+          shared?.open(member, creates, options) ?? OpenWatch.open(member, creates, { ...options, token }),
         signal,
         (late) => late.end(new StoreError("unavailable", "another member was faster")),
       );
@@ -209,6 +218,7 @@ export class ClusterStore<B> implements Store {
 
   /** Ends the watches on a member that left a call without a response: they would go silent without an error. */
   #distrust(member: Member): void {
+    this.#sharedWatches?.drop(member);
     const text = `${member.endpoint}: the member does not answer`;
     for (const watch of this.#watches) {
       if (watch.member === member) watch.end(new MemberError("unavailable", "retry", text));

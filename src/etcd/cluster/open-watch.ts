@@ -3,8 +3,19 @@ import { type AttemptOptions, type Member, MemberError, type WatchStream } from 
 import { createRefusedWatchError } from "../member-errors.ts";
 import type { WireWatch } from "../wire-types.ts";
 
-/** Watches over several ranges on one stream of one member, all created. */
-export class OpenWatch {
+/** Watches over several ranges on one member, all created. */
+export interface WatchSource {
+  readonly member: Member;
+  /** Returns the next response. @throws MemberError, also when the server ends the watch; the reason given to `end` */
+  readNext(): Promise<WireWatch>;
+  /** Ends the watch when the member goes silent. @param every in milliseconds */
+  probe(clock: Clock, every: number): Promise<void>;
+  /** `readNext` throws the reason from now on. */
+  end(reason: unknown): void;
+}
+
+/** Watches on a stream of their own. */
+export class OpenWatch implements WatchSource {
   readonly member: Member;
   readonly #stream: WatchStream;
   readonly #control: AbortController;
@@ -65,19 +76,10 @@ export class OpenWatch {
       this.#control.signal.throwIfAborted();
       if (done) throw new MemberError("unavailable", "retry", `${this.member.endpoint}: the watch ended`);
       this.#heard = true;
-      return this.#checkResponse(value as WireWatch);
+      return checkWatchResponse(this.member, value as WireWatch);
     } finally {
       this.#reading = false;
     }
-  }
-
-  #checkResponse(answer: WireWatch): WireWatch {
-    if (!answer.canceled) return answer;
-    if (BigInt(answer.compact_revision ?? 0) > 0n) {
-      const text = `${this.member.endpoint}: the revision to watch from is compacted`;
-      throw new MemberError("compacted", "final", text);
-    }
-    throw createRefusedWatchError(this.member.endpoint, answer.cancel_reason ?? "");
   }
 
   /**
@@ -109,4 +111,12 @@ export class OpenWatch {
   end(reason: unknown): void {
     this.#control.abort(reason);
   }
+}
+
+/** Returns a response, unless it ends the watch. @throws MemberError */
+export function checkWatchResponse({ endpoint }: Pick<Member, "endpoint">, answer: WireWatch): WireWatch {
+  if (!answer.canceled) return answer;
+  if (BigInt(answer.compact_revision ?? 0) > 0n)
+    throw new MemberError("compacted", "final", `${endpoint}: the revision to watch from is compacted`);
+  throw createRefusedWatchError(endpoint, answer.cancel_reason ?? "");
 }

@@ -40,8 +40,14 @@ async function assembleStore<B>(
   const members = (await transport.openMembers(options)).map((member) => new PinnedMember(member, pin));
   const first = Math.floor((ports.unit?.() ?? 0) * members.length);
   const failover = new Failover(members, ports.clock, { ...DEFAULT_TIMEOUTS, ...options.timeouts }, first);
-  if (options.password === undefined) return new ClusterStore(failover, new WireCodec(transport.bytes));
+  const wire = new WireCodec(transport.bytes);
+  if (options.password === undefined && options.sharesWatches && options.transport === "http") {
+    const { SharedWatches } = await import("../cluster/shared-watches.ts");
+    const watches = new SharedWatches(ports.clock, failover.timeouts.probe);
+    return new ClusterStore(failover, wire, undefined, watches);
+  }
+  if (options.password === undefined) return new ClusterStore(failover, wire);
   const { shareLogin } = await import("../login/shared-logins.ts");
   const share = shareLogin(options, ports.unit ?? (() => 0.5));
-  return new ClusterStore(failover, new WireCodec(transport.bytes), share);
+  return new ClusterStore(failover, wire, share);
 }

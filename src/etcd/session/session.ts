@@ -18,8 +18,18 @@ export interface SessionProof {
   fault: string | undefined;
 }
 
+/** A ticket as it was last read or written. */
+export interface TicketVersion {
+  key: string;
+  modRevision: bigint;
+}
+
 /** The user of a session. */
 export interface SessionOwner {
+  /**
+   * Lists the keys that `prove` reads: if all are unchanged, it would find no fault. Undefined if that is not known.
+   */
+  listTickets?(): readonly TicketVersion[] | undefined;
   /** Reads the keys that the session holds, linearizably. */
   prove(): Promise<SessionProof>;
   /** Called after each move of the horizon: forward, or back after a pause of the machine. */

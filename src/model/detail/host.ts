@@ -1,10 +1,11 @@
-import { formatInstant } from "../../base/duration.ts";
+import { formatBriefDuration, formatInstant } from "../../base/duration.ts";
 import { quoteShellWord } from "../../base/shell.ts";
 import { canonicalizeHost, listHostGroups } from "../../fleet/groups.ts";
 import type { HostRecord } from "../../fleet/host-record.ts";
 import { type Drain, isDrainApplicable } from "../../protocol/drain.ts";
 import { findRunnerLiveness } from "../explain/explain-text.ts";
 import { formatDrainLine } from "../preview/eviction-preview-text.ts";
+import { computeHostAgents, formatDeclined, type HostAgent, sumDeclined } from "../rows/host-agents.ts";
 import { formatSeen, judgeHostLiveness, type RunnerLiveness } from "../rows/liveness.ts";
 import { buildClaims, type Claim, findClaimHost, isHolder } from "../snapshot/claims.ts";
 import type { Snapshot } from "../snapshot/snapshot.ts";
@@ -21,6 +22,7 @@ interface HostState {
   claims: readonly Claim[];
   groups: readonly string[];
   drains: readonly Drain[];
+  agents: readonly HostAgent[];
 }
 
 /** Finds a host; undefined if the snapshot has no data about it. @param wall  wall clock, ms since the epoch */
@@ -33,8 +35,10 @@ export function findHostState(snapshot: Snapshot, host: string, wall: number): H
   const drains = viewContext.drains.filter((drain) =>
     isDrainApplicable(drain, { resources: [], host: name, groups }),
   );
-  const isKnown = claims.length + groups.length > 0 || drains.some(({ scope }) => scope === "host");
-  return record !== undefined || isKnown ? { name, record, claims, groups, drains } : undefined;
+  const agents = computeHostAgents(snapshot).get(name) ?? [];
+  const isKnown =
+    claims.length + groups.length + agents.length > 0 || drains.some(({ scope }) => scope === "host");
+  return record !== undefined || isKnown ? { name, record, claims, groups, drains, agents } : undefined;
 }
 
 /** Lists the claims on some hosts. @param hosts  canonical names */
@@ -57,7 +61,7 @@ export function judgeHostByClaims(
 
 /** Builds the detail of a host: facts, liveness, runs and drains. */
 export function buildHostDetail(snapshot: Snapshot, host: HostState, context: DetailContext): Detail {
-  const { name, record, claims, groups, drains } = host;
+  const { name, record, claims, groups, drains, agents } = host;
   const alive = judgeHostByClaims(host, context);
   const held = claims.filter(isHolder).length;
   const state = held > 0 ? "busy" : claims.length > 0 ? "waiting" : "idle";
@@ -72,6 +76,7 @@ export function buildHostDetail(snapshot: Snapshot, host: HostState, context: De
       ["memory", record?.memMb === undefined ? undefined : `${record.memMb} MiB`],
       ["macros", formatMacros(record?.macros)],
       ["version", record?.version],
+      ...agents.flatMap((agent) => listAgentFacts(agent, context.wall)),
       ["groups", groups.join(" ")],
       ...drains.map((drain) => ["drain", formatDrainLine(drain), "problem"] as const),
     ]),
@@ -83,6 +88,20 @@ export function buildHostDetail(snapshot: Snapshot, host: HostState, context: De
       ...buildAuditTable(snapshot, (target) => isAboutHost(target, name)),
     ],
   };
+}
+
+function listAgentFacts(agent: HostAgent, wall: number): (readonly [label: string, value: string])[] {
+  const { pid, version, held, waiting, report } = agent;
+  const of = report === undefined ? "" : `, user ${report.user}`;
+  const served =
+    report === undefined
+      ? ""
+      : `, ${report.served} served in ${formatBriefDuration(Math.max(0, wall - report.since))}`;
+  const declined = formatDeclined(sumDeclined([agent]));
+  return [
+    ["agent", `${version}, process ${pid}${of}: ${held} hold, ${waiting} wait${served}`],
+    ...(declined === "" ? [] : [["declined", `calls that the agent did not serve: ${declined}`] as const]),
+  ];
 }
 
 function formatSeenFact(record: HostRecord | undefined, wall: number): string {

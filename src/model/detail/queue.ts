@@ -6,6 +6,7 @@ import type { QueueEntry } from "../../protocol/ticket.ts";
 import { findRunnerLiveness, type SessionLivenessMap } from "../explain/explain-text.ts";
 import { findPlainTotal } from "../preview/eviction-preview.ts";
 import { formatDrainLine } from "../preview/eviction-preview-text.ts";
+import { isSessionRenewed } from "../rows/liveness.ts";
 import { buildQueueRow, type QueueRow } from "../rows/queue-row.ts";
 import { formatTicketOwner, getEntryState } from "../snapshot/claims.ts";
 import { findNamedQueue, type Snapshot } from "../snapshot/snapshot.ts";
@@ -195,7 +196,7 @@ export function buildStateCell(state: string): Cell {
 /** Builds a cell with the liveness of a runner. Empty in grace: the command has ended, so no renewal is needed. */
 export function buildRunnerCell(entry: QueueEntry, sessions: SessionLivenessMap): Cell {
   const alive = entry.ticket?.state === "grace" ? undefined : findRunnerLiveness(entry, sessions);
-  const isFine = alive === undefined || alive.verdict === "alive";
+  const isFine = alive === undefined || isSessionRenewed(alive);
   return { text: alive?.verdict ?? "", tone: isFine ? "plain" : "problem" };
 }
 

@@ -2,6 +2,7 @@ import { formatBriefDuration, formatInstant } from "../../base/duration.ts";
 import { isHolding } from "../../protocol/admission.ts";
 import type { QueueEntry, Ticket } from "../../protocol/ticket.ts";
 import { findRunnerLiveness, type SessionLivenessMap } from "../explain/explain-text.ts";
+import { isSessionRenewed } from "../rows/liveness.ts";
 import { formatTicketOwner } from "../snapshot/claims.ts";
 import { formatTicketCommand } from "../tables/cells.ts";
 import type { Tone } from "../views/view.ts";
@@ -67,6 +68,7 @@ function formatRunner(
   if (entry.session === 0n) return ["no session: it stays until a reset with --force", "problem"];
   const alive = findRunnerLiveness(entry, sessions);
   if (alive === undefined || entry.ticket?.state === "grace") return [undefined, "plain"];
-  const left = alive.verdict === "alive" ? `, ${alive.left}s left` : "";
-  return [`${alive.verdict}: ${alive.text}${left}`, alive.verdict === "alive" ? "plain" : "problem"];
+  const isRenewed = isSessionRenewed(alive);
+  const left = isRenewed ? `, ${alive.left}s left` : "";
+  return [`${alive.verdict}: ${alive.text}${left}`, isRenewed ? "plain" : "problem"];
 }

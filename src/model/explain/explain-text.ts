@@ -2,7 +2,12 @@ import { formatBriefDuration, formatDuration } from "../../base/duration.ts";
 import { isHolding } from "../../protocol/admission.ts";
 import type { Drain } from "../../protocol/drain.ts";
 import type { QueueEntry, ResetRequest } from "../../protocol/ticket.ts";
-import { judgeRunnerLiveness, type RunnerLiveness, type SessionLiveness } from "../rows/liveness.ts";
+import {
+  isSessionRenewed,
+  judgeRunnerLiveness,
+  type RunnerLiveness,
+  type SessionLiveness,
+} from "../rows/liveness.ts";
 import { type Claim, findClaimTicket, formatTicketOwner } from "../snapshot/claims.ts";
 import type { ClaimObstacle, Explanation } from "./explain.ts";
 import type { WaitEstimate } from "./wait-estimate.ts";
@@ -174,13 +179,13 @@ function formatEntry(kind: string, entry: QueueEntry, { wall, sessions }: Explai
 function formatDoubt(entry: QueueEntry, sessions: SessionLivenessMap): string {
   if (entry.session === 0n) return "; it has no session, so it stays until it is removed";
   const alive = entry.ticket?.state === "grace" ? undefined : findRunnerLiveness(entry, sessions);
-  return alive === undefined || alive.verdict === "alive" ? "" : `; ${alive.text}`;
+  return alive === undefined || isSessionRenewed(alive) ? "" : `; ${alive.text}`;
 }
 
 function formatOwnDoubt({ entries }: Claim, sessions: SessionLivenessMap): string[] {
   const doubts = entries.flatMap(({ entry }) => {
     const alive = entry.ticket?.state === "grace" ? undefined : findRunnerLiveness(entry, sessions);
-    return alive === undefined || alive.verdict === "alive" ? [] : [alive];
+    return alive === undefined || isSessionRenewed(alive) ? [] : [alive];
   });
   return doubts.slice(0, 1).map(({ verdict, text }) => `  its own runner is ${verdict}: ${text}`);
 }

@@ -2,6 +2,7 @@ import { hasEnded } from "../../protocol/drain.ts";
 import { DRAIN_SCOPES } from "../../protocol/keys.ts";
 import { findProblems } from "../problems/find-problems.ts";
 import type { Collection, Snapshot } from "../snapshot/snapshot.ts";
+import { measureAgents } from "./agents.ts";
 import { measureHistories } from "./histories.ts";
 import { createLabelledMetric, createMetric, type MetricFamily } from "./metric-family.ts";
 import { measureQueues } from "./queues.ts";
@@ -24,6 +25,7 @@ export function measureSnapshot(snapshot: Snapshot, wall: number): MetricFamily[
     ...measureHistories(snapshot),
     createLabelledMetric("drains", "Active drains, by scope.", "scope", drained),
     createMetric("hosts", "Hosts with a host record.", snapshot.hosts.size),
+    ...measureAgents(snapshot),
     measureProblems(snapshot, wall),
     ...measureSchedules(snapshot, wall),
   ];

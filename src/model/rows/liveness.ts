@@ -2,15 +2,19 @@ import { formatBriefDuration, formatDuration } from "../../base/duration.ts";
 import type { HostRecord } from "../../fleet/host-record.ts";
 import { HOST_RECORD_INTERVAL } from "../../fleet/host-record.ts";
 
-/** State of a session in etcd: seconds left and time to live (whole seconds). Undefined if the session is gone. */
-export type SessionLiveness = { left: number; ttl: number } | undefined;
+/**
+ * State of a session in etcd: seconds left and time to live (whole seconds). `isShared`: an agent uses it for many runs.
+ * Undefined if the session is gone.
+ */
+export type SessionLiveness = { left: number; ttl: number; isShared?: boolean } | undefined;
 
 /**
  * Whether a runner is alive. `alive`: it renewed its session in time. `quiet`: the renewal is late, so the runner is
  * frozen, disconnected or gone; its guardian ends the command before the session ends. `gone`: its session has ended.
- * `unknown`: the session could not be read.
+ * `agent`: its agent renewed the session in time, which does not show whether this run is alive; the agent removes the
+ * tickets of runs that have ended. `unknown`: the session could not be read.
  */
-type LivenessVerdict = "alive" | "quiet" | "gone" | "unknown";
+type LivenessVerdict = "alive" | "agent" | "quiet" | "gone" | "unknown";
 
 export interface RunnerLiveness {
   verdict: LivenessVerdict;
@@ -31,12 +35,19 @@ const LATE = 1 / 2;
 export function judgeRunnerLiveness(session: SessionLiveness | null | undefined): RunnerLiveness {
   if (session === null) return { verdict: "unknown", text: "its session could not be read", left: undefined };
   if (session === undefined) return { verdict: "gone", text: "its session is over", left: undefined };
-  const { left, ttl } = session;
+  const { left, ttl, isShared = false } = session;
   const ago = formatDuration(Math.max(0, ttl - left) * 1000);
   if (ttl - left <= Math.max(1, Math.ceil(ttl * LATE)))
-    return { verdict: "alive", text: `its session was renewed ${ago} ago`, left };
-  const text = `its session was not renewed for ${ago}, and ends in ${formatDuration(left * 1000)}`;
+    return isShared
+      ? { verdict: "agent", text: `its agent renewed the session of its runs ${ago} ago`, left }
+      : { verdict: "alive", text: `its session was renewed ${ago} ago`, left };
+  const text = `${isShared ? "the session of its agent" : "its session"} was not renewed for ${ago}, and ends in ${formatDuration(left * 1000)}`;
   return { verdict: "quiet", text, left };
+}
+
+/** Whether the session is renewed in time. That of an agent proves nothing of a run, but is no reason to doubt it. */
+export function isSessionRenewed({ verdict }: Pick<RunnerLiveness, "verdict">): boolean {
+  return verdict === "alive" || verdict === "agent";
 }
 
 /**
@@ -79,6 +90,11 @@ export function judgeHostLiveness(
   const countVerdict = (verdict: LivenessVerdict) => runners.filter((one) => one.verdict === verdict).length;
   const [alive, asked] = [countVerdict("alive"), runners.length - countVerdict("unknown")];
   const seen = `seen ${formatSeen(record, wall)}`;
+  if (alive === 0 && countVerdict("agent") > 0)
+    return {
+      verdict: "alive",
+      text: `the agent of ${countVerdict("agent")} of ${asked} ${what} there is alive`,
+    };
   if (alive > 0) return { verdict: "alive", text: `${alive} of ${asked} ${what} there are alive` };
   if (asked > 0) return { verdict: "quiet", text: `0 of ${asked} ${what} there are alive; ${seen}` };
   return { verdict: isSeenWithin(record, HOST_RECORD_INTERVAL, wall) ? "alive" : "unknown", text: seen };

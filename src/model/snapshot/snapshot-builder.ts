@@ -1,11 +1,12 @@
 import { parseGroupMembers } from "../../fleet/groups.ts";
 import { type HostRecord, parseHostRecord } from "../../fleet/host-record.ts";
 import { parseResourceConfig, type ResourceConfig } from "../../fleet/resources.ts";
+import { parseAgentReport, parseAgentSession } from "../../protocol/agent-record.ts";
 import { type AuditRecord, parseAuditRecord } from "../../protocol/audit.ts";
 import { type Drain, parseDrain } from "../../protocol/drain.ts";
 import { FollowedKeys } from "../../protocol/followed-keys.ts";
 import { type PastRun, parsePastRuns } from "../../protocol/history.ts";
-import type { Keys } from "../../protocol/keys.ts";
+import type { Keys, ParsedKey } from "../../protocol/keys.ts";
 import { toQueueEntry } from "../../protocol/ticket.ts";
 import type { KeyRange, KeyValue } from "../../protocol/txn.ts";
 import { type Definition, parseDefinition } from "../../schedule/definition.ts";
@@ -14,7 +15,14 @@ import { parseWorker } from "../../schedule/state/worker-record.ts";
 import { CowMap } from "./cow-map.ts";
 import { ExecutionIndex } from "./execution-index.ts";
 import { QueueIndex } from "./queue-index.ts";
-import type { Collection, Snapshot, StoredValue, StoredWorker } from "./snapshot.ts";
+import type {
+  Collection,
+  Snapshot,
+  StoredAgentReport,
+  StoredAgentSession,
+  StoredValue,
+  StoredWorker,
+} from "./snapshot.ts";
 
 /** Builds snapshots from reads and watch events. */
 export class SnapshotBuilder extends FollowedKeys {
@@ -25,6 +33,8 @@ export class SnapshotBuilder extends FollowedKeys {
   readonly #groups = new CowMap<StoredValue<readonly string[]>>();
   readonly #drains = new CowMap<Drain>();
   readonly #hosts = new CowMap<HostRecord>();
+  readonly #agentSessions = new CowMap<StoredAgentSession>();
+  readonly #agentReports = new CowMap<StoredAgentReport>();
   readonly #histories = new CowMap<readonly PastRun[]>();
   readonly #audit = new CowMap<AuditRecord>();
   readonly #schedules = new CowMap<StoredValue<Definition>>();
@@ -62,6 +72,8 @@ export class SnapshotBuilder extends FollowedKeys {
       groups: this.#groups.getAll(),
       drains: this.#drains.getAll(),
       hosts: this.#hosts.getAll(),
+      agentSessions: this.#agentSessions.getAll(),
+      agentReports: this.#agentReports.getAll(),
       histories: this.#histories.getAll(),
       audit: this.#audit.getAll(),
       schedules: this.#schedules.getAll(),
@@ -91,6 +103,9 @@ export class SnapshotBuilder extends FollowedKeys {
         return this.#groups.put(parsed.name, { modRevision, ...parseGroupMembers(value) });
       case "host":
         return this.#hosts.put(parsed.name, parseHostRecord(parsed.name, value));
+      case "agentSession":
+      case "agentReport":
+        return this.#storeAgent(parsed, kv);
       case "history":
         return this.#histories.put(parsed.name, parsePastRuns(value));
       case "drain":
@@ -112,6 +127,19 @@ export class SnapshotBuilder extends FollowedKeys {
     }
   }
 
+  #storeAgent(
+    parsed: Extract<ParsedKey, { kind: "agentSession" | "agentReport" }>,
+    { key, value, session }: KeyValue,
+  ): boolean {
+    const host = parsed.name;
+    if (parsed.kind === "agentSession") {
+      const record = parseAgentSession(value);
+      return this.#agentSessions.put(key, record && { ...record, host, session });
+    }
+    const report = parseAgentReport(value);
+    return this.#agentReports.put(key, report && { ...report, host, agent: parsed.agent });
+  }
+
   protected override removeKey(key: string): void {
     this.#strange.delete(key);
     const at = this.#keys.parseQueueKey(key);
@@ -124,6 +152,8 @@ export class SnapshotBuilder extends FollowedKeys {
     if (parsed.kind === "resourceConfig") this.#resources.delete(parsed.name);
     if (parsed.kind === "group") this.#groups.delete(parsed.name);
     if (parsed.kind === "host") this.#hosts.delete(parsed.name);
+    if (parsed.kind === "agentSession") this.#agentSessions.delete(key);
+    if (parsed.kind === "agentReport") this.#agentReports.delete(key);
     if (parsed.kind === "history") this.#histories.delete(parsed.name);
     if (parsed.kind === "drain") this.#drains.delete(key);
     if (parsed.kind === "audit") this.#audit.delete(parsed.name);

@@ -1,5 +1,6 @@
 import type { HostRecord } from "../../fleet/host-record.ts";
 import type { ResourceConfig } from "../../fleet/resources.ts";
+import type { AgentReport, AgentSessionRecord } from "../../protocol/agent-record.ts";
 import type { AuditRecord } from "../../protocol/audit.ts";
 import type { Drain } from "../../protocol/drain.ts";
 import type { PastRun } from "../../protocol/history.ts";
@@ -36,6 +37,18 @@ export type Execution = StoredValue<RunningRecord> & {
 /** The record of a worker, with the session that it is attached to. */
 export type StoredWorker = StoredValue<WorkerRecord> & { readonly session: bigint };
 
+/** A session that an agent uses for many runs. */
+export interface StoredAgentSession extends AgentSessionRecord {
+  readonly host: string;
+  readonly session: bigint;
+}
+
+/** What an agent reports about itself. */
+export interface StoredAgentReport extends AgentReport {
+  readonly host: string;
+  readonly agent: string;
+}
+
 /**
  * The contents of etcd at one revision, by collection. Immutable: the previous snapshot shares the unchanged parts.
  * Collections that were not read are empty.
@@ -50,6 +63,9 @@ export interface Snapshot {
   /** By key. */
   readonly drains: ReadonlyMap<string, Drain>;
   readonly hosts: ReadonlyMap<string, HostRecord>;
+  /** By key, as the next map. */
+  readonly agentSessions: ReadonlyMap<string, StoredAgentSession>;
+  readonly agentReports: ReadonlyMap<string, StoredAgentReport>;
   /** Finished runs by lock, newest first. */
   readonly histories: ReadonlyMap<string, readonly PastRun[]>;
   /** By id. */

@@ -1,6 +1,7 @@
 import { canonicalizeHost, listHostGroups } from "../../fleet/groups.ts";
 import type { HostRecord } from "../../fleet/host-record.ts";
 import { type Drain, isDrainApplicable } from "../../protocol/drain.ts";
+import { computeHostAgents, type HostAgent, sumDeclined, toAgentJson } from "../rows/host-agents.ts";
 import { computeSeenAgo } from "../rows/liveness.ts";
 import { computeShares, formatShare } from "../rows/shares.ts";
 import { buildClaims, findClaimHost, isHolder } from "../snapshot/claims.ts";
@@ -17,6 +18,7 @@ interface HostRow {
   waiting: number;
   groups: readonly string[];
   drains: readonly Drain[];
+  agents: readonly HostAgent[];
   /** Its resources in one text: `cpu 3/4  mem 2048/7976`. */
   shares: string;
 }
@@ -42,6 +44,15 @@ export const hostsView: SnapshotView<HostRow> = {
     { id: "groups", title: "GROUPS", priority: 3, formatCell: ({ groups }) => groups.join(" ") },
     createNoteColumn(3, ({ drains }) => formatDrainNote(drains, "host")),
     { id: "version", title: "VERSION", priority: 5, formatCell: ({ record }) => record?.version ?? "" },
+    {
+      ...{ id: "agent", title: "AGENT", priority: 4 },
+      formatCell: ({ agents }) => [...new Set(agents.map(({ version }) => version))].join(" "),
+    },
+    createAgentColumn("agentHeld", "AG-HOLDS", ({ held }) => held),
+    createAgentColumn("agentWaiting", "AG-WAITS", ({ waiting }) => waiting),
+    createAgentColumn("declined", "DECLINED", (agent) =>
+      [...sumDeclined([agent]).values()].reduce((sum, count) => sum + count, 0),
+    ),
     { id: "macros", title: "MACROS", priority: 6, formatCell: ({ record }) => formatMacros(record?.macros) },
   ],
   sort: "host",
@@ -56,22 +67,37 @@ export const hostsView: SnapshotView<HostRow> = {
     ...{ hosts: [fqdn], holders: [] },
   }),
   getSubject: ({ fqdn }) => ({ kind: "host", name: fqdn }),
-  toJson: ({ fqdn, record, held, waiting, groups, drains }) => ({
+  toJson: ({ fqdn, record, held, waiting, groups, drains, agents }) => ({
     ...{ host: fqdn, seenAt: record?.seenAt, cpu: record?.cpu, memMb: record?.memMb, macros: record?.macros },
     ...{ version: record?.version, holds: held, waits: waiting, groups, drains: drains.map(toDrainJson) },
+    agents: agents.map(toAgentJson),
   }),
   buildRows: buildHostRows,
   empty: "No hosts yet. A host appears when it first runs something: signalbox run --lock demo -- true",
 };
 
+/** Creates a column with the sum of a number of the agents. It is empty for a host without an agent. */
+function createAgentColumn(id: string, title: string, getNumber: (agent: HostAgent) => number) {
+  return createNumberColumn<HostRow>(id, title, 5, ({ agents }) =>
+    agents.length === 0 ? undefined : agents.reduce((sum, agent) => sum + getNumber(agent), 0),
+  );
+}
+
 function buildHostRows(snapshot: Snapshot, viewContext: ViewContext): HostRow[] {
-  const claims = Map.groupBy(buildClaims(snapshot).values(), findClaimHost);
+  const all = [...buildClaims(snapshot).values()];
+  const claims = Map.groupBy(all, findClaimHost);
+  const agents = computeHostAgents(snapshot, all);
   const claimants = [...claims.keys()].filter((host) => host !== undefined);
   const listed = [...viewContext.groups.values()].flat().filter((member) => !viewContext.groups.has(member));
   const shares = new Map(
     computeShares(snapshot).hosts.map(({ host, parts }) => [host, parts.map(formatShare).join("  ")]),
   );
-  const names = new Set([...snapshot.hosts.keys(), ...claimants, ...listed.map(canonicalizeHost)]);
+  const names = new Set([
+    ...snapshot.hosts.keys(),
+    ...claimants,
+    ...listed.map(canonicalizeHost),
+    ...agents.keys(),
+  ]);
   return [...names].map((fqdn) => {
     const groups = listHostGroups(viewContext.groups, fqdn);
     const reach = { resources: [], host: fqdn, groups };
@@ -81,6 +107,7 @@ function buildHostRows(snapshot: Snapshot, viewContext: ViewContext): HostRow[] 
     return {
       ...{ fqdn, record: snapshot.hosts.get(fqdn), groups, drains },
       ...{ held, waiting: own.length - held, shares: shares.get(fqdn) ?? "" },
+      agents: agents.get(fqdn) ?? [],
     };
   });
 }

@@ -6,6 +6,8 @@ import { encodeDecline } from "./launched-call.ts";
 interface IncomingCallPorts {
   /** Receives the complete call. A CallRefusal that it throws declines the call. */
   onComplete(request: CallRequest): void;
+  /** Called when the call is declined. */
+  onDeclined?(): void;
   /** Called once when the call is complete, declined, or its connection has ended. */
   onEnd(): void;
 }
@@ -45,6 +47,7 @@ export class IncomingCall {
 
   /** Declines the call, and closes the connection. */
   decline(reason: string): void {
+    this.#ports.onDeclined?.();
     this.#connection.finish(encodeDecline(reason));
     this.#end();
   }

@@ -30,6 +30,12 @@ const LIMITS: SocketLimits = {
 /** Connections that the kernel accepts before this process does: all jobs of a minute may start at once. */
 const BACKLOG = 4096;
 
+/**
+ * Why a connection was declined. `user`: its user is not served; `limit`: its user has too many connections; `call`: its
+ * call is malformed, too long or too slow, or comes from another namespace.
+ */
+type DeclinedConnection = "user" | "limit" | "call";
+
 interface AgentListenerOptions {
   address: AgentAddress;
   addon: PeerAddon;
@@ -37,6 +43,8 @@ interface AgentListenerOptions {
   isServed(peer: Peer): true | string;
   /** Receives each complete call. It must accept, decline or end it. */
   onCall(call: LaunchedCall): void;
+  /** Called for each connection that was declined before its call was complete. */
+  onDeclined?(why: DeclinedConnection): void;
   /** Receives errors of the socket. */
   onFault(error: Error): void;
   limits?: SocketLimits;
@@ -109,8 +117,8 @@ export class AgentListener {
     if (peer === undefined) return;
     const user = this.#findUser(peer.uid);
     const served = this.#options.isServed(peer);
-    if (served !== true) refuse(socket, served);
-    else if (user.isFull) refuse(socket, `user ${peer.uid} has too many connections`);
+    if (served !== true) this.#refuse(socket, "user", served);
+    else if (user.isFull) this.#refuse(socket, "limit", `user ${peer.uid} has too many connections`);
     else this.#readCall(socket, peer, user);
     this.#forgetUser(peer.uid);
   }
@@ -134,6 +142,7 @@ export class AgentListener {
     });
     const call = new IncomingCall(connection, this.#limits.callMs, {
       onComplete: (request) => this.#completeCall(connection, peer, request),
+      onDeclined: () => this.#options.onDeclined?.("call"),
       onEnd: () => {
         this.#incoming.delete(call);
         user.finish(call);
@@ -164,10 +173,11 @@ export class AgentListener {
   #forgetUser(uid: number): void {
     if (this.#users.get(uid)?.isEmpty) this.#users.delete(uid);
   }
-}
 
-/** Declines a connection without reading from it. */
-function refuse(socket: Socket, reason: string): void {
-  socket.write(encodeDecline(reason));
-  socket.destroySoon();
+  /** Declines a connection without reading from it. */
+  #refuse(socket: Socket, why: DeclinedConnection, reason: string): void {
+    this.#options.onDeclined?.(why);
+    socket.write(encodeDecline(reason));
+    socket.destroySoon();
+  }
 }

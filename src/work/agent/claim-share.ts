@@ -1,6 +1,6 @@
 import { OVER } from "../../base/over.ts";
 import { retryUnavailable } from "../../etcd/retry.ts";
-import type { Session, SessionOwner, SessionProof } from "../../etcd/session/session.ts";
+import type { Session, SessionOwner, SessionProof, TicketVersion } from "../../etcd/session/session.ts";
 import { SessionLost } from "../../etcd/session/session-lost.ts";
 import type { Store } from "../../etcd/store.ts";
 import type { Compare, Op, Txn } from "../../protocol/txn.ts";
@@ -69,6 +69,11 @@ export class ClaimShare implements ClaimSession {
 
   keepAlive(owner: SessionOwner): void {
     this.#claim = owner;
+  }
+
+  /** Lists the tickets of the claim as they should be. Undefined if that is not known. */
+  listTickets(): readonly TicketVersion[] | undefined {
+    return this.#claim?.listTickets?.();
   }
 
   /** Reads whether the claim still exists. Returns undefined if it has no owner, or if etcd does not answer. */

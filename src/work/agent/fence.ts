@@ -19,37 +19,59 @@ export interface Fence {
 type FencePorts = Pick<AgentPorts, "store" | "keys" | "clock" | "random" | "host" | "describeSession">;
 
 /**
- * Writes the fence of a session: of a new one, or of one to take over.
- * @returns undefined if the session is gone, or if one to take over has no fence
+ * Writes the fence of a new session.
+ * @returns undefined if the session is gone
  * @throws StoreError
  */
-export async function writeFence(
+export async function writeNewFence(
   ports: FencePorts,
   session: bigint,
-  kind: "new" | "existing",
   until: number,
-  signal?: AbortSignal,
+): Promise<Fence | undefined> {
+  return await writeFence(ports, session, 0n, until);
+}
+
+/**
+ * Writes the fence of a session of another agent. It replaces the fence that was read: a late copy of this call must not
+ * take the session from an agent that has taken it over since.
+ * @returns undefined if the session has no fence: it is gone
+ * @throws StoreError
+ */
+export async function moveFence(
+  ports: FencePorts,
+  session: bigint,
+  until: number,
+): Promise<Fence | undefined> {
+  const key = ports.keys.agentSession(ports.host, session);
+  const read: Txn = { compare: [], success: [{ op: "range", key }], failure: [] };
+  for (;;) {
+    const { results } = await retryUnavailable(ports, until, (call) => ports.store.commitTxn(read, call));
+    const found = findFirstKey(results[0]);
+    if (found === undefined) return undefined;
+    if (found.value === ports.describeSession(session)) return { key, revision: found.modRevision };
+    const fence = await writeFence(ports, session, found.modRevision, until);
+    if (fence !== undefined) return fence; // otherwise yet another agent was faster, or the session has ended
+  }
+}
+
+/** @param before  revision of the fence to replace; 0n: there is none */
+async function writeFence(
+  ports: FencePorts,
+  session: bigint,
+  before: bigint,
+  until: number,
 ): Promise<Fence | undefined> {
   const key = ports.keys.agentSession(ports.host, session);
   const value = ports.describeSession(session); // differs from that of every other agent
   const txn: Txn = {
-    compare: [
-      { key, target: "create", is: kind === "new" ? "equal" : "notEqual", value: 0n },
-      { key, target: "value", is: "notEqual", value },
-    ],
+    compare: [guardRevision(key, before)],
     success: [{ op: "put", key, value, session }],
     failure: [{ op: "range", key }],
   };
-  const commit = (call: AbortSignal) => ports.store.commitTxn(kind === "new" ? withoutValue(txn) : txn, call);
-  const answer = await retryUnavailable(ports, until, commit, signal);
+  const answer = await retryUnavailable(ports, until, (call) => ports.store.commitTxn(txn, call));
   if (answer.succeeded) return { key, revision: answer.revision };
   const found = findFirstKey(answer.results[0]);
   return found?.value === value ? { key, revision: found.modRevision } : undefined; // an earlier copy was applied
-}
-
-/** etcd compares the value of a key that does not exist with nothing, and fails. */
-function withoutValue({ compare, ...rest }: Txn): Txn {
-  return { ...rest, compare: compare.filter(({ target }) => target !== "value") };
 }
 
 /** Reads whether a fence is as it was written. Linearizable. */

@@ -2,8 +2,9 @@ import { Session, type SessionOwner, type SessionProof } from "../../etcd/sessio
 import { SessionLost } from "../../etcd/session/session-lost.ts";
 import type { Store } from "../../etcd/store.ts";
 import { ClaimShare, type ShareOwner } from "./claim-share.ts";
-import { createFencedStore, type Fence, inspectFence, writeFence } from "./fence.ts";
+import { createFencedStore, type Fence, inspectFence, moveFence, writeNewFence } from "./fence.ts";
 import type { AgentPorts } from "./ports.ts";
+import { proveShares } from "./prove-shares.ts";
 
 /** A session for all runs of this host with the same time to live. */
 export class SharedSession implements SessionOwner, ShareOwner {
@@ -52,7 +53,7 @@ export class SharedSession implements SessionOwner, ShareOwner {
     onRenewed: (session: SharedSession) => void,
   ): Promise<SharedSession> {
     const session = await Session.open(ports, ttl, until);
-    const fence = await writeFence(ports, session.id, "new", until).catch((error) => {
+    const fence = await writeNewFence(ports, session.id, until).catch((error) => {
       session.stopRenewing();
       throw error;
     });
@@ -75,7 +76,7 @@ export class SharedSession implements SessionOwner, ShareOwner {
     until: number,
     onRenewed: (session: SharedSession) => void,
   ): Promise<SharedSession | undefined> {
-    const fence = await writeFence(ports, id, "existing", until);
+    const fence = await moveFence(ports, id, until);
     if (fence === undefined) return undefined;
     const sweepFrom = ports.clock.now() + ttl * 1000;
     const prove = async () => toProof(await inspectFence(ports.store, fence));
@@ -90,8 +91,10 @@ export class SharedSession implements SessionOwner, ShareOwner {
     return share;
   }
 
+  /** Removes a run. It is never resumed: a late copy of its last calls must not meet tickets that it has put again. */
   removeShare(share: ClaimShare): void {
     this.#shares.delete(share);
+    if (this.isTakenOver) this.condemn(share.run);
     if (this.#shares.size === 0) this.#idleSince = this.ports.clock.now();
   }
 
@@ -105,7 +108,7 @@ export class SharedSession implements SessionOwner, ShareOwner {
     return false;
   }
 
-  /** Marks a run whose tickets are about to be removed: it must not be resumed. */
+  /** Marks a run that has ended, or whose tickets are about to be removed: it must not be resumed. */
   condemn(run: string): void {
     this.#condemned.add(run);
   }
@@ -122,9 +125,10 @@ export class SharedSession implements SessionOwner, ShareOwner {
   /** Called by the session after a renewal: checks the fence, and each claim for itself. */
   async prove(): Promise<SessionProof> {
     const shares = [...this.#shares];
-    const [fence, ...proofs] = await Promise.all([
-      inspectFence(this.ports.store, this.#fence),
-      ...shares.map((share) => share.prove()),
+    const { store } = this.ports;
+    const [fence, proofs] = await Promise.all([
+      inspectFence(store, this.#fence),
+      proveShares(store, shares, this.#fence.key),
     ]);
     this.#proofs = shares.map((share, at) => [share, proofs[at]]);
     this.#term = fence.raftTerm;

@@ -1,3 +1,4 @@
+import { computeRenewalPeriod } from "../../config/ttl.ts";
 import { isUnavailable } from "../../etcd/retry.ts";
 import { SessionLost } from "../../etcd/session/session-lost.ts";
 import { StoreError } from "../../etcd/store.ts";
@@ -11,12 +12,19 @@ import { removeStrayTickets } from "./stray-tickets.ts";
  * crontabs start runs every minute.
  */
 const IDLE = 300_000;
+/** A caller with less time than this, ms, does not begin anew what has failed. */
+const LEAST = 1_000;
 
 /** The sessions of an agent: one for each time to live, and those taken over from earlier agents. */
 export class SharedSessions implements SessionSource {
   readonly #ports: AgentPorts;
   readonly #own = new Map<number, Promise<SharedSession>>();
+  /** Ids of those that this agent has opened. One that is still being opened cannot be reported. */
+  readonly #opened = new Set<bigint>();
   readonly #takenOver = new Map<bigint, Promise<SharedSession | undefined>>();
+  /** Sessions that are renewed, and the instant on the clock of the last renewal that counts, ms. */
+  readonly #renewed = new Map<SharedSession, number>();
+  #takeovers = 0;
   /** Sessions whose tickets are being checked. */
   readonly #sweeping = new Set<SharedSession>();
 
@@ -26,9 +34,10 @@ export class SharedSessions implements SessionSource {
 
   async open({ run, ttl }: SessionUser, until: number, signal: AbortSignal): Promise<OpenedSession> {
     for (;;) {
-      const shared = await raceAbort(this.#openShared(ttl, until), signal);
-      if (!shared.session.signal.aborted) return openShare(shared, run);
-      this.#own.delete(ttl);
+      const opening = this.#openShared(ttl, until);
+      const shared = await this.#waitFor(opening, until, signal);
+      if (shared !== "again" && !shared.session.signal.aborted) return openShare(shared, run);
+      if (this.#own.get(ttl) === opening) this.#own.delete(ttl);
     }
   }
 
@@ -42,9 +51,31 @@ export class SharedSessions implements SessionSource {
     until: number,
     signal: AbortSignal,
   ): Promise<OpenedSession | undefined> {
-    const shared = await raceAbort(this.#resumeShared(session, ttl, until), signal);
-    if (shared === undefined || shared.session.signal.aborted || shared.isCondemned(run)) return undefined;
-    return openShare(shared, run);
+    for (;;) {
+      const shared = await this.#waitFor(this.#resumeShared(session, ttl, until), until, signal);
+      if (shared === "again") continue;
+      if (shared === undefined || shared.session.signal.aborted || shared.isCondemned(run)) return undefined;
+      return openShare(shared, run);
+    }
+  }
+
+  /** Number of sessions of earlier agents that were taken over. */
+  get takeovers(): number {
+    return this.#takeovers;
+  }
+
+  /** Lists the sessions that are renewed. */
+  listLive(): SharedSession[] {
+    return [...this.#renewed.keys()];
+  }
+
+  /** Measures how late the renewal of a session is, at most, ms. */
+  measureRenewalLag(): number {
+    const now = this.#ports.clock.now();
+    const lags = [...this.#renewed].map(
+      ([{ session }, renewedAt]) => now - renewedAt - computeRenewalPeriod(session.ttl),
+    );
+    return Math.max(0, ...lags);
   }
 
   /** Stops renewing. The sessions are not ended: another agent may take them over. */
@@ -54,16 +85,40 @@ export class SharedSessions implements SessionSource {
     }
   }
 
+  /**
+   * Waits for what others may have begun, with less time than this caller has.
+   * @returns "again" if that was too little, and this caller has to begin it anew
+   * @throws StoreError, or the signal's reason
+   */
+  async #waitFor<T>(work: Promise<T>, until: number, signal: AbortSignal): Promise<T | "again"> {
+    try {
+      return await raceAbort(work, signal);
+    } catch (error) {
+      const hasTime = this.#ports.clock.now() + LEAST < until;
+      if (!signal.aborted && hasTime && (isUnavailable(error) || isSessionGone(error))) return "again";
+      throw isSessionGone(error)
+        ? new StoreError("unavailable", "the session expired as it was opened")
+        : error;
+    }
+  }
+
   #openShared(ttl: number, until: number): Promise<SharedSession> {
     const known = this.#own.get(ttl);
     if (known !== undefined) return known;
     const opening = SharedSession.open(this.#ports, ttl, until, (shared) => this.#handleRenewal(shared));
     this.#own.set(ttl, opening);
-    opening.catch(() => this.#own.delete(ttl));
+    const forget = () => {
+      if (this.#own.get(ttl) === opening) this.#own.delete(ttl);
+    };
+    opening.then((shared) => {
+      this.#opened.add(shared.session.id);
+      this.#addLive(shared);
+    }, forget);
     return opening;
   }
 
   #resumeShared(id: bigint, ttl: number, until: number): Promise<SharedSession | undefined> {
+    if (this.#opened.has(id)) return Promise.resolve(undefined); // this agent has served the run, and ended it
     const known = this.#takenOver.get(id);
     if (known !== undefined) return known;
     const resuming = this.#takeOver(id, ttl, until);
@@ -73,21 +128,29 @@ export class SharedSessions implements SessionSource {
   }
 
   async #takeOver(id: bigint, ttl: number, until: number): Promise<SharedSession | undefined> {
-    for (const opening of this.#own.values()) {
-      const own = await opening.catch(() => undefined);
-      if (own?.session.id === id) return own; // a launcher has reported to the agent that it left
-    }
     try {
-      return await SharedSession.takeOver(this.#ports, id, ttl, until, (shared) =>
-        this.#handleRenewal(shared),
+      const shared = await SharedSession.takeOver(this.#ports, id, ttl, until, (one) =>
+        this.#handleRenewal(one),
       );
+      if (shared === undefined) return undefined;
+      this.#takeovers += 1;
+      this.#addLive(shared);
+      return shared;
     } catch (error) {
-      if (error instanceof StoreError && error.kind === "noSession") return undefined;
+      if (isSessionGone(error)) return undefined;
       throw error;
     }
   }
 
+  #addLive(shared: SharedSession): void {
+    const { signal } = shared.session;
+    if (signal.aborted) return;
+    this.#renewed.set(shared, this.#ports.clock.now());
+    signal.addEventListener("abort", () => this.#renewed.delete(shared), { once: true });
+  }
+
   #handleRenewal(shared: SharedSession): void {
+    if (this.#renewed.has(shared)) this.#renewed.set(shared, this.#ports.clock.now());
     if (this.#sweeping.has(shared)) return;
     this.#sweeping.add(shared);
     void this.#sweep(shared).finally(() => this.#sweeping.delete(shared));
@@ -112,6 +175,10 @@ export class SharedSessions implements SessionSource {
     }
     shared.session.lose(new SessionLost("expired", "no run has used the session"));
   }
+}
+
+function isSessionGone(error: unknown): boolean {
+  return error instanceof SessionLost || (error instanceof StoreError && error.kind === "noSession");
 }
 
 function openShare(shared: SharedSession, run: string): OpenedSession {

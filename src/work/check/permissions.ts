@@ -18,6 +18,7 @@ const COLLECTIONS: Record<
     { collection: "resources/", isVital: true, buildKey: (keys) => keys.resource("init", "000000000000") },
     { collection: "history/", isVital: true, buildKey: (keys) => keys.history("init") },
     { collection: "hosts/", isVital: false, buildKey: (keys) => keys.host("init") },
+    { collection: "hosts/", isVital: false, buildKey: (keys) => keys.agentSession("init", 1n) },
   ],
   operator: [
     { collection: "config/", isVital: true, buildKey: (keys) => keys.group("init") },
@@ -75,7 +76,7 @@ export function judgeRunner(
   { canRead, missing }: RolePermissions,
 ): Finding {
   const about = { kind: "permissions", check: "permissions" };
-  const rooms = missing.map(({ collection }) => prefix + collection);
+  const rooms = [...new Set(missing.map(({ collection }) => prefix + collection))];
   if (canRead && rooms.length === 0) {
     const detail = `runs: tickets, history and hosts can be written, ${prefix} can be read`;
     return { ...about, level: "ok", detail };
@@ -88,7 +89,7 @@ export function judgeRunner(
   const remedy = `grant the role: ${canRead ? "" : `read on ${prefix}${rooms.length === 0 ? "" : ", "}`}${
     rooms.length === 0 ? "" : `readwrite on ${rooms.join(", ")}`
   } (each as a prefix), which the role signalbox-runner of docs/etcd.md has`;
-  const detail = `runs: ${faults.join("; ")}${isVital ? "" : ", so this host is missing in the list of hosts; runs work"}`;
+  const detail = `runs: ${faults.join("; ")}${isVital ? "" : ", so this host is missing in the list of hosts, and no agent can serve its runs; runs work"}`;
   return { ...about, level: isVital ? "failure" : "warning", detail, remedy };
 }
 

@@ -6,6 +6,7 @@ import type { LeaseSpec } from "../../fleet/lease-spec.ts";
 import type { CommandHost, CommandSpec } from "../../process/guarded-command/command.ts";
 import type { Keys } from "../../protocol/keys.ts";
 import type { CallAttempts } from "./claim/call-attempts.ts";
+import type { Successors } from "./claim/successors.ts";
 import type { SessionSource } from "./session/claim-session.ts";
 
 /** The owner of a claim, as stored in the ticket. */
@@ -102,6 +103,8 @@ export interface ClaimPorts {
   sessions?: SessionSource;
   /** Numbers the attempts of a call that another process may continue. */
   attempts?: CallAttempts;
+  /** The waiting runs of this process, if it has several: a run that ends grants the claim of its successor. */
+  successors?: Successors;
   /** The attempt that another process began, to go on with. */
   resumed?: ResumedAttempt;
   /** Called for each attempt before it claims anything. */

@@ -20,6 +20,9 @@ describe("whether a runner is there", () => {
     { pulse: { left: 0, ttl: 30 }, verdict: "quiet" },
     { pulse: { left: 1, ttl: 2 }, verdict: "alive" },
     { pulse: { left: 31, ttl: 30 }, verdict: "alive" },
+    { pulse: { left: 30, ttl: 30, isShared: true }, verdict: "agent" },
+    { pulse: { left: 14, ttl: 30, isShared: true }, verdict: "quiet" },
+    { pulse: { left: 30, ttl: 30, isShared: false }, verdict: "alive" },
     { pulse: undefined, verdict: "gone" },
     { pulse: null, verdict: "unknown" },
   ])("$pulse is $verdict", ({ pulse, verdict }) => {
@@ -67,6 +70,10 @@ describe("whether a host is there", () => {
     { what: "nothing is known", ago: undefined, runners: [], verdict: "unknown", text: "seen never" },
     { what: "it was seen of late", ago: 1_000, runners: [], verdict: "alive", text: "seen in the last 5m" },
     { what: "it is silent", ago: 7_200_000, runners: [], verdict: "unknown", text: "seen 2h ago" },
+    {
+      ...{ what: "only its agent renews", ago: undefined, runners: ["agent", "quiet"] as const },
+      ...{ verdict: "alive", text: "the agent of 1 of 2 runners there is alive" },
+    },
     {
       ...{
         what: "one of its runners renews",

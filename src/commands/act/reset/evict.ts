@@ -156,6 +156,9 @@ export class EvictionCommand {
     return this.#createOutcome("timeout", [
       `${left} of ${this.#entries.length} tickets are left after ${took}; the request stays in effect`,
       "a runner that is frozen or gone loses its claim when its session expires; --force does not wait for that",
+      ...(this.#entries.some(({ ticket }) => ticket?.call !== undefined)
+        ? ["a run of an agent has no session of its own: the agent removes its ticket when the run is gone"]
+        : []),
     ]);
   }
 

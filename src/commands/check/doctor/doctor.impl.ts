@@ -5,6 +5,7 @@ import { KeyCheck } from "../../../model/checks/key-check.ts";
 import type { Collection } from "../../../model/snapshot/snapshot.ts";
 import { SnapshotBuilder } from "../../../model/snapshot/snapshot-builder.ts";
 import { createGuardianHost } from "../../../process/host.ts";
+import { checkAgent, locateAgentSocket } from "../../../work/check/agent.ts";
 import { buildUncheckedFinding, examine } from "../../../work/check/examine.ts";
 import { checkGuardian } from "../../../work/check/guardian.ts";
 import { countPresent, getAnsweringMembers } from "../../../work/check/members.ts";
@@ -34,7 +35,8 @@ export const execute = reportErrorsToNagios(
         findings.push(...marked);
         printFindings(marked, call, io);
       };
-      const keys = await examineAll(call, { ...context, store: way.store }, way, quota, addFindings);
+      const own = { ...context, store: way.store };
+      const keys = await examineAll({ call, env: io.env, quota }, own, way, addFindings);
       addFindings(accepted.listUnused());
       return reportResult(call, io, way, findings, keys);
     } finally {
@@ -44,15 +46,15 @@ export const execute = reportErrorsToNagios(
 );
 
 async function examineAll(
-  call: Call,
+  { call, env, quota }: { call: Call; env: CommandIo["env"]; quota: number | undefined },
   context: CommandContext,
   way: EtcdAccess,
-  quota: number | undefined,
   tell: (findings: readonly Finding[]) => void,
 ): Promise<KeyTotals | undefined> {
   const role: EtcdRole = getTextFlag(call, "role") === "operator" ? "operator" : "runner";
   if (way.verdict.finding !== undefined) tell([way.verdict.finding]);
   tell([await checkGuardian(createGuardianHost(context.clock), context.clock)]);
+  tell([await checkAgent(locateAgentSocket(context.settings.agentSocket, env))]);
   const isThere = countPresent(way.members) > 0;
   const openness = isThere ? await askWithoutUser(context, way.verdict.use) : undefined;
   const parts = examine(context, {

@@ -20,8 +20,6 @@ export const setupEtcd = declareCommand({
   settings: ["prefix"],
   examples: {
     "signalbox setup etcd host1 host2 host3": "into the folder signalbox-etcd",
-    "ssh host1 sh < signalbox-etcd/host1.sh": "set up the first host; then the others",
-    "sh signalbox-etcd/users.sh": "make the users, once all members run",
   },
   load: () => import("./setup-etcd.impl.ts"),
 });

@@ -8,11 +8,12 @@ import type { ListOptions } from "./ls-options.ts";
 
 /** The parts of a snapshot. Each is the same object while nothing in it changes. */
 type SnapshotPart = Exclude<keyof Snapshot, "revision">;
-/** The part of a snapshot for each collection. */
-const PART_OF: Readonly<Record<Collection, SnapshotPart>> = {
-  ...{ locks: "queues", resources: "queues", resourceConfigs: "resources", groups: "groups" },
-  ...{ drains: "drains", hosts: "hosts", histories: "histories", audits: "audit" },
-  ...{ schedules: "schedules", dues: "dues", runnings: "executions", workers: "workers" },
+/** The parts of a snapshot for each collection. */
+const PARTS_OF: Readonly<Record<Collection, readonly SnapshotPart[]>> = {
+  ...{ locks: ["queues"], resources: ["queues"], resourceConfigs: ["resources"], groups: ["groups"] },
+  ...{ drains: ["drains"], hosts: ["hosts", "agentSessions", "agentReports"], histories: ["histories"] },
+  ...{ audits: ["audit"], schedules: ["schedules"], dues: ["dues"] },
+  ...{ runnings: ["executions"], workers: ["workers"] },
 } as const;
 /** The parts that the rows of one queue depend on, besides the queue. */
 const SHARED_PARTS = ["resources", "groups", "drains"] as const;
@@ -36,7 +37,7 @@ export class RowCache<R> {
   constructor(view: AnyView<R>, options: ListOptions) {
     this.#view = view;
     this.#options = options;
-    const collections = new Set(view.collections.map((collection) => PART_OF[collection]));
+    const collections = new Set(view.collections.flatMap((collection) => PARTS_OF[collection]));
     this.#parts = [...collections, "strange", ...(view.of === "queue" ? (["histories"] as const) : [])];
   }
 

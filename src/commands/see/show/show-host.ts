@@ -38,7 +38,8 @@ export async function showHost(context: CommandContext, name: string): Promise<D
   const wall = context.clock.getWallTime();
   const scene = buildViewContext(snapshot, wall);
   // A host that only a drain names is not in the listing of hosts.
-  const bare = { host: sight.name, holds: 0, waits: 0, groups: [], drains: sight.drains.map(toDrainJson) };
+  const drains = sight.drains.map(toDrainJson);
+  const bare = { host: sight.name, holds: 0, waits: 0, groups: [], drains, agents: [] };
   return {
     revision: snapshot.revision,
     detail: buildHostDetail(snapshot, sight, { wall, sessions: liveness }),

@@ -56,7 +56,7 @@ export async function showQueue(
 }
 
 /**
- * Judges whether the host of a holder is alive. If the holder's runner renews its session, the host is alive.
+ * Judges whether the host of a holder is alive. If the holder's runner or agent renews its session, the host is alive.
  * Otherwise, and only then, all queues are read to check the other runners of the host.
  */
 async function readHolderHost(
@@ -70,6 +70,7 @@ async function readHolderHost(
   const name = canonicalizeHost(ticket.host);
   const own = findRunnerLiveness(holder, liveness);
   if (own?.verdict === "alive") return { verdict: "alive", text: "its runner is alive" };
+  if (own?.verdict === "agent") return { verdict: "alive", text: "its agent is alive" };
   const all = await readSnapshotRanges(context, QUEUE_COLLECTIONS);
   const others = listClaimsOnHosts(all, new Set([name])).flatMap(({ run, entries: [first] }) =>
     first === undefined || run === holder.run || first.entry.ticket?.state === "grace" ? [] : [first.entry],

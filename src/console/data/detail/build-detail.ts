@@ -16,6 +16,7 @@ import type { Subject } from "../../../model/views/view.ts";
 import { isHolding } from "../../../protocol/admission.ts";
 import type { DrainTarget } from "../../../protocol/drain.ts";
 import type { QueueEntry } from "../../../protocol/ticket.ts";
+import type { RunnerKey } from "../../../work/observe/runner-liveness.ts";
 
 /** The inputs of a detail besides its subject. */
 export interface DetailInputs extends DetailContext {
@@ -58,11 +59,7 @@ function buildOwnDetail(subject: Subject, inputs: DetailInputs): Detail | undefi
 }
 
 /** Lists the tickets whose session state a detail shows. */
-export function listDetailTickets(
-  subject: Subject,
-  snapshot: Snapshot,
-  wall: number,
-): readonly Pick<QueueEntry, "session">[] {
+export function listDetailTickets(subject: Subject, snapshot: Snapshot, wall: number): readonly RunnerKey[] {
   switch (subject.kind) {
     case "lock":
     case "resource": {

@@ -1,7 +1,10 @@
 import type { CommandContext } from "../../../commands/store-command.ts";
 import type { SessionLivenessMap } from "../../../model/explain/explain-text.ts";
-import type { QueueEntry } from "../../../protocol/ticket.ts";
-import { readSessionLiveness, type SessionTimeToLive } from "../../../work/observe/session-liveness.ts";
+import {
+  type RunnerKey,
+  readRunnerLiveness,
+  selectFirstSessions,
+} from "../../../work/observe/runner-liveness.ts";
 
 /** Maximum number of sessions polled. More would take too long. */
 const MOST = 30;
@@ -13,8 +16,8 @@ const SETTLE = 120;
 export class LivenessPoller {
   readonly #context: CommandContext;
   readonly #onChange: () => void;
-  #wanted: readonly bigint[] = [];
-  #known: ReadonlyMap<bigint, SessionTimeToLive> = new Map();
+  #wanted: readonly RunnerKey[] = [];
+  #known: SessionLivenessMap = new Map();
   #timer: NodeJS.Timeout | undefined;
   #isAsking = false;
   readonly #stop = new AbortController();
@@ -29,13 +32,11 @@ export class LivenessPoller {
   }
 
   /** Selects the sessions to poll. */
-  watchSessions(tickets: readonly Pick<QueueEntry, "session">[]): void {
-    const sessions = [...new Set(tickets.map(({ session }) => session))]
-      .filter((id) => id !== 0n)
-      .slice(0, MOST);
-    if (sessions.length === this.#wanted.length && sessions.every((id, at) => id === this.#wanted[at]))
-      return;
-    this.#wanted = sessions;
+  watchSessions(tickets: readonly RunnerKey[]): void {
+    const wanted = selectFirstSessions(tickets, MOST);
+    const isSame = wanted.every(({ session }, at) => session === this.#wanted[at]?.session);
+    if (isSame && wanted.length === this.#wanted.length) return;
+    this.#wanted = wanted;
     this.#schedulePoll(SETTLE);
   }
 
@@ -55,7 +56,7 @@ export class LivenessPoller {
     this.#isAsking = true;
     const limit = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(EVERY)]);
     try {
-      this.#known = await readSessionLiveness(this.#context, this.#wanted, limit);
+      this.#known = await readRunnerLiveness(this.#context, this.#wanted, limit);
       this.#onChange();
     } catch {
       // The request timed out or was stopped. The known states stay; the status line shows whether etcd answers.

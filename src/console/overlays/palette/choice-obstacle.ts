@@ -10,6 +10,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   completion: "only useful in a shell",
   exporter: "a service: start it in a terminal, or with systemd",
   worker: "a service: start it in a terminal, or with systemd",
+  agent: "a service: start it in a terminal, or with systemd",
   init: "etcd is set up already: see doctor",
   "setup etcd": "etcd is set up already: see doctor",
   ls: "see the tabs",

@@ -1,7 +1,8 @@
 import { EXIT, SignalboxError } from "../../../base/errors.ts";
+import { OVER } from "../../../base/over.ts";
 import { isUnavailable, retryUnavailable, runWithDeadline } from "../../../etcd/retry.ts";
-import type { SessionOwner, SessionProof } from "../../../etcd/session/session.ts";
-import { waitForChange } from "../../../etcd/wait-for-change.ts";
+import type { SessionOwner, SessionProof, TicketVersion } from "../../../etcd/session/session.ts";
+import { type WakeReason, waitForChange } from "../../../etcd/wait-for-change.ts";
 import type { QueueEntry } from "../../../protocol/ticket.ts";
 import type { KeyValue, Txn, TxnResponse } from "../../../protocol/txn.ts";
 import type { ClaimPorts } from "../request.ts";
@@ -11,8 +12,9 @@ import { decideStep } from "./decide.ts";
 import { HostRecordWriter } from "./host-record-writer.ts";
 import { inspectClaim, type OwnTicketRef } from "./inspect.ts";
 import { getOwnRevisions } from "./own-tickets.ts";
-import type { ClaimRefusal, ClaimStep } from "./step.ts";
+import type { ClaimRefusal, ClaimStep, NextGrant } from "./step.ts";
 import { buildStepTransaction, type StepTransaction } from "./step-transaction.ts";
+import type { SuccessorEntry, Successors } from "./successors.ts";
 
 /** A claim that is held. */
 export interface Grant {
@@ -54,6 +56,8 @@ export class Acquisition implements SessionOwner {
   readonly #limits: ClaimDeadlines;
   readonly #signal: AbortSignal;
   #ownRevisions: OwnTicketRevisions = { lock: undefined, resources: undefined };
+  /** The own tickets at the last read. */
+  #tickets: readonly TicketVersion[] | undefined;
   #hasAnswered = false;
   #isGranted = false;
   #hasLostAnswer = false;
@@ -87,6 +91,11 @@ export class Acquisition implements SessionOwner {
     return { raftTerm, fault: loss?.kind === "gone" ? loss.why : undefined };
   }
 
+  /** Undefined before tickets were read, and for a claim that depends on a group. */
+  listTickets(): readonly TicketVersion[] | undefined {
+    return this.#attempt.request.group === undefined ? this.#tickets : undefined;
+  }
+
   onHorizonMoved(): void {}
 
   /**
@@ -98,6 +107,8 @@ export class Acquisition implements SessionOwner {
     this.#hasLostAnswer = isResumed;
     const needsRead = isResumed || leases.length > 0 || group !== undefined;
     let view = needsRead ? await this.#readView(NEAR) : EMPTY_CLAIM_VIEW;
+    // The other process may have ended this attempt, and recorded its end.
+    if (isResumed && view.own.size === 0) return { kind: "refused", refusal: { kind: "lapsed" } };
     for (;;) {
       const step = decideStep(this.#attempt, this.#ownRevisions, view, this.#getWallTime());
       this.#ports.log.debug(`next: ${step.kind}`, step.kind === "wait" ? { why: step.why } : {});
@@ -149,7 +160,17 @@ export class Acquisition implements SessionOwner {
     const view = await retryUnavailable(this.#ports, this.#getRetryDeadline(), read, this.#signal);
     this.#hasAnswered = true;
     if (view.host !== undefined) this.hostRecord.compareRecord(view.host.text);
-    return view;
+    return this.#mustLookAhead(view) ? await this.#readView(depth) : view;
+  }
+
+  /**
+   * Whether the own ticket for the lock was read first now, in a long queue, without the ticket directly ahead. All that
+   * wait for another ticket would wake at once.
+   */
+  #mustLookAhead(view: ClaimView): boolean {
+    if (this.#ownRevisions.lock !== undefined) return false;
+    this.#updateOwnRevisions(view);
+    return this.#ownRevisions.lock !== undefined && !view.isAheadKnown;
   }
 
   /** Returns until when calls are retried while etcd does not answer. */
@@ -170,8 +191,48 @@ export class Acquisition implements SessionOwner {
     const over =
       step.until === undefined ? Number.POSITIVE_INFINITY : Math.max(0, step.until - clock.getWallTime()) + 1;
     const request = { ranges: step.ranges, from: view.revision + 1n };
-    const wake = await waitForChange(this.#ports, request, Math.min(reread, over, left), this.#signal);
+    const watch = (signal: AbortSignal) =>
+      waitForChange(this.#ports, request, Math.min(reread, over, left), signal);
+    const { successors } = this.#ports;
+    const wake =
+      successors === undefined || step.next === undefined
+        ? await watch(this.#signal)
+        : await this.#waitBehind(successors, step.next, watch);
+    if (typeof wake === "object") return wake;
     return wake === "event" ? NEAR : step.depth;
+  }
+
+  /** Waits for a change, or until a run of this process that is directly ahead grants this claim as it ends. */
+  async #waitBehind(
+    successors: Successors,
+    next: NextGrant,
+    watch: (signal: AbortSignal) => Promise<WakeReason>,
+  ): Promise<AcquireResult | WakeReason> {
+    const attempt = this.#attempt;
+    const entry = successors.add({
+      ...{ ahead: next.ahead, session: attempt.session.id },
+      buildGrant: () => buildStepTransaction(attempt, { kind: "grant", ...next }, this.#getWallTime()),
+    });
+    const over = new AbortController();
+    const signal = AbortSignal.any([this.#signal, over.signal]);
+    try {
+      const wake = await Promise.race([entry.granted, watch(signal)]);
+      // The event of the grant may arrive before its answer.
+      const granted = typeof wake === "object" ? wake : await this.#awaitOffer(entry.offered);
+      if (granted === undefined) return wake as WakeReason;
+      const { act, answer } = granted;
+      return this.#completeGrant(buildGrantedEntries(act, answer), findHistory(act, answer));
+    } finally {
+      entry.leave();
+      over.abort(OVER);
+    }
+  }
+
+  async #awaitOffer(offered: SuccessorEntry["offered"]): Promise<Awaited<SuccessorEntry["offered"]>> {
+    if (offered === undefined) return undefined;
+    const late = this.#ports.clock.sleep(AFTER_SILENCE, this.#signal).then(() => undefined);
+    late.catch(() => {}); // the run leaves
+    return await Promise.race([offered, late]);
   }
 
   /** Returns when waiting ends. The limit for leases counts from the moment their tickets are in the queues. */
@@ -193,7 +254,9 @@ export class Acquisition implements SessionOwner {
 
   #updateOwnRevisions(view: ClaimView): void {
     const now = getOwnRevisions(this.#attempt, view);
-    if (now !== "broken" && view.own.size > 0) this.#ownRevisions = now;
+    if (now === "broken" || view.own.size === 0) return;
+    this.#ownRevisions = now;
+    this.#tickets = [...view.own.values()].map(({ key, modRevision }) => ({ key, modRevision }));
   }
 
   #completeGrant(places: readonly QueueEntry[], history: Grant["history"]): AcquireResult {

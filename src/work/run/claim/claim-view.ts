@@ -6,6 +6,7 @@ import {
   buildLockRead,
   buildResourceReads,
   getKeyValues,
+  isAheadRead,
   parseLockQueue,
   parseResourceQueue,
   type ResourceQueueView,
@@ -19,6 +20,8 @@ export interface ClaimView {
   inputs: ClaimInputs;
   /** The entry directly ahead and the own entry; the first few entries while the run is not in the queue. */
   lockQueue: Queue;
+  /** Whether the entry of the lock directly ahead of the own one was read. Otherwise others may be between. */
+  isAheadKnown: boolean;
   resourceQueues: ReadonlyMap<string, ResourceQueueView>;
   /** The stored record of this host; undefined when it was not read. */
   host: { text: string | undefined } | undefined;
@@ -36,6 +39,7 @@ export const EMPTY_CLAIM_VIEW: ClaimView = {
   own: new Map(),
   inputs: EMPTY_INPUTS,
   lockQueue: [],
+  isAheadKnown: false,
   resourceQueues: new Map(),
   host: undefined,
 };
@@ -75,15 +79,17 @@ export async function readClaimView(
   const ownPlaces = new Map(places.map((place) => [place.key, place]));
   const facts = parseClaimInputs(keys, answer.revision, take(situation));
   const [ofLock] = take(lock);
+  const mine = ownPlaces.get(attempt.lockKey ?? "");
   const sights = request.leases.map(({ resource }, index): [string, ResourceQueueView] => {
-    const mine = ownPlaces.get(attempt.resourceKeys[index] ?? "");
-    return [resource, parseResourceQueue(take(queues[index] ?? []), mine, depth)];
+    const own = ownPlaces.get(attempt.resourceKeys[index] ?? "");
+    return [resource, parseResourceQueue(take(queues[index] ?? []), own, depth)];
   });
   return {
     revision: answer.revision,
     own: ownPlaces,
     inputs: facts,
-    lockQueue: parseLockQueue(ofLock, ownPlaces.get(attempt.lockKey ?? "")),
+    lockQueue: parseLockQueue(ofLock, mine),
+    isAheadKnown: mine !== undefined && isAheadRead(ofLock, standing.lock, mine),
     resourceQueues: new Map(sights),
     host: how.host === undefined ? undefined : { text: results.flatMap(getKeyValues)[0]?.value },
   };

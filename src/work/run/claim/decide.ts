@@ -136,7 +136,11 @@ function buildResourcePosition(
  * True for a ticket that this attempt may delete: a grace ticket whose time has passed (its session may outlive it after
  * a leader change), or a ticket of an earlier attempt of the same call.
  */
-function isObsolete({ ports, number }: ClaimAttempt, { ticket }: QueueEntry, wall: number): boolean {
-  if (ticket?.state === "grace") return hasEnded(ticket, wall);
-  return number !== undefined && ports.attempts?.isEarlier(ticket, number) === true;
+function isObsolete({ ports, number }: ClaimAttempt, entry: QueueEntry, wall: number): boolean {
+  if (entry.ticket?.state === "grace") return isGraceOver(entry, wall);
+  return number !== undefined && ports.attempts?.isEarlier(entry.ticket, number) === true;
+}
+
+function isGraceOver({ ticket }: QueueEntry, wall: number): boolean {
+  return ticket?.state === "grace" && hasEnded(ticket, wall);
 }

@@ -70,6 +70,19 @@ export function parseLockQueue(result: OpResult | undefined, mine: QueueEntry | 
   return appendOwnEntry(parseQueue(result), mine);
 }
 
+/**
+ * Whether the result of `buildLockRead` contains the entry directly ahead of the own one, if there is one: it was read
+ * for it, or the own entry is among the first few.
+ * @param before  own `create_revision` at the time of the read
+ */
+export function isAheadRead(
+  result: OpResult | undefined,
+  before: bigint | undefined,
+  mine: QueueEntry,
+): boolean {
+  return before === mine.createRevision || getKeyValues(result).some(({ key }) => key === mine.key);
+}
+
 /** Parses the results of `buildResourceReads`. @param mine  own entry, if any */
 export function parseResourceQueue(
   results: readonly OpResult[],

@@ -1,4 +1,4 @@
-import { retryUnavailable } from "../../../etcd/retry.ts";
+import { isUnavailable, retryUnavailable } from "../../../etcd/retry.ts";
 import { type QueueEntry, toQueueEntry } from "../../../protocol/ticket.ts";
 import type { Op } from "../../../protocol/txn.ts";
 import type { ClaimPorts, ClaimRequest, ResumedAttempt } from "../request.ts";
@@ -6,26 +6,48 @@ import type { Grant } from "./acquire.ts";
 import { type ClaimAttempt, createClaimAttempt, listOwnKeys } from "./attempt.ts";
 import { getKeyValues } from "./queues.ts";
 
+/** How long to retry removing what is left of a claim, ms. After that, it ends with its session. */
+const LEAVE_WITHIN = 2_000;
+
+/** What is left of a claim that another process held. */
+export interface ResumedClaim {
+  /** The claim; undefined if the session is gone, or a ticket is missing or is not held. */
+  grant: Grant | undefined;
+  /** Removes what is left of a claim that is not complete. Call it when nothing of the command is left. Never rejects. */
+  leave(): Promise<void>;
+}
+
 /**
- * Takes over a claim that another process holds. Its tickets are read after the renewal that proves its session.
- * @returns undefined if the session is gone, or a ticket is missing or is not held
- * @throws StoreError when etcd does not answer for a time to live: the session has expired by then
+ * Takes over a claim that another process holds. Its tickets are read after the renewal that proves its session. If etcd
+ * does not answer for a time to live, the session has expired, and the claim is gone.
  */
 export async function resumeGrant(
   ports: ClaimPorts,
   request: ClaimRequest,
   resumed: ResumedAttempt,
-): Promise<Grant | undefined> {
+): Promise<ResumedClaim> {
   const until = ports.clock.now() + resumed.ttl * 1000;
-  const found = await ports.sessions?.resume?.(resumed, until, new AbortController().signal);
-  if (found === undefined) return undefined;
+  const found = await ports.sessions
+    ?.resume?.(resumed, until, new AbortController().signal)
+    .catch((error) => reportSilence(ports, error));
+  if (found === undefined) return { grant: undefined, leave: async () => {} };
   const { session, store } = found;
   const attempt = createClaimAttempt({ ...ports, store }, request, session, { run: resumed.run, resumed });
-  const places = await readOwnTickets(attempt, until);
+  const places = await readOwnTickets(attempt, until).catch((error) => reportSilence(ports, error) ?? []);
   const isHeld = places.every(({ ticket }) => ticket?.state === "held");
-  if (!isHeld || places.length < listOwnKeys(attempt).length) return undefined;
+  const isWhole = isHeld && places.length === listOwnKeys(attempt).length;
   const grantedAt = places[0]?.ticket?.grantedAt ?? ports.clock.getWallTime();
-  return { attempt, places, grantedAt, history: undefined };
+  const leave = () =>
+    session
+      .end(ports.clock.now() + LEAVE_WITHIN, listOwnKeys(attempt))
+      .catch((error) => ports.log.info("a ticket is left to expire", { error: String(error) }));
+  return { grant: isWhole ? { attempt, places, grantedAt, history: undefined } : undefined, leave };
+}
+
+/** @throws any error other than that etcd does not answer */
+function reportSilence({ log }: ClaimPorts, error: unknown): undefined {
+  if (!isUnavailable(error)) throw error;
+  log.warn("the claim cannot be resumed", { error: String(error) });
 }
 
 /** Reads the own tickets: that of the lock first. */

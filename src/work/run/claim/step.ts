@@ -21,10 +21,24 @@ export type ClaimStep =
   | { kind: "closer" }
   /**
    * `until`: wall clock, ms, when an obstacle ends by itself. `depth`: how many entries of the resource queues to read
-   * if no event arrives for a while.
+   * if no event arrives for a while. `next`: the ticket ahead is all that the claim waits for.
    */
-  | { kind: "wait"; ranges: WatchRequest["ranges"]; until: number | undefined; depth: number; why: string }
+  | {
+      kind: "wait";
+      ranges: WatchRequest["ranges"];
+      until: number | undefined;
+      depth: number;
+      why: string;
+      next?: NextGrant | undefined;
+    }
   | { kind: "leave"; refusal: ClaimRefusal };
+
+/** The grant of a claim once the ticket ahead is gone. */
+export interface NextGrant {
+  ahead: QueueEntry;
+  basis: ReadBasis;
+  places: readonly QueueEntry[];
+}
 
 /** Why an attempt ended without a grant. */
 export type ClaimRefusal =

@@ -32,8 +32,12 @@ export function buildWaitStep(
   const own = [...view.own.keys()].map((key) => ({ key }));
   const config = basis.config.map(({ key }) => ({ key }));
   const groups = request.group !== undefined || basis.groupsMatter ? [keys.groups()] : [];
+  const { lockAhead: ahead } = obstacle;
+  const isOnlyAhead = ahead !== undefined && view.isAheadKnown && request.leases.length === 0;
+  const next = isOnlyAhead ? { ahead, basis, places: [...view.own.values()] } : undefined;
   return {
     kind: "wait",
+    next,
     ranges: [...own, ...config, ...groups, ...buildObstacleRanges(keys, obstacle)],
     until: computeObstacleEnd(obstacle),
     depth: Math.max(0, ...(obstacle.resources ?? []).map(computeHeadSize)),

@@ -1,6 +1,6 @@
 import { constants } from "node:os";
 import { EXIT, SignalboxError } from "../../../base/errors.ts";
-import type { SessionOwner, SessionProof } from "../../../etcd/session/session.ts";
+import type { SessionOwner, SessionProof, TicketVersion } from "../../../etcd/session/session.ts";
 import type { SessionLost } from "../../../etcd/session/session-lost.ts";
 import type { CommandExit, GuardedCommand } from "../../../process/guarded-command/command.ts";
 import type { Grant } from "../claim/acquire.ts";
@@ -56,6 +56,10 @@ export class CommandSupervisor implements SessionOwner, SignalTarget {
     this.#command = command;
   }
 
+  listTickets(): readonly TicketVersion[] | undefined {
+    return this.#watch.listTickets();
+  }
+
   /** Called by the session: checks that the claim still exists. */
   prove(): Promise<SessionProof> {
     return this.#watch.prove();
@@ -100,7 +104,7 @@ export class CommandSupervisor implements SessionOwner, SignalTarget {
     const { clock, log } = this.#ports;
     const elapsed = Math.max(0, clock.getWallTime() - this.#grantedAt);
     try {
-      signals.forwardTo(this);
+      signals.forwardAllTo(this);
       this.onHorizonMoved();
       log.info("resumed", { command: this.#request.identity.command });
       return await this.#supervise(clock.now() - elapsed, elapsed);
@@ -143,14 +147,10 @@ export class CommandSupervisor implements SessionOwner, SignalTarget {
 
   /** Waits until all processes of a terminated command are gone. Processes left behind on purpose may continue. */
   async #waitForEnd(): Promise<CommandOutcome> {
-    if (this.#ending !== undefined) await this.#command.gone;
     const exit = await this.#command.exited;
-    if (this.#ending === undefined && exit.terminated) {
-      this.#ending = TOO_LATE;
-      await this.#command.gone;
-    } else if (this.#ending === undefined && exit.leftovers) {
-      await this.#endLeftovers(exit);
-    }
+    if (exit.terminated) this.#ending ??= TOO_LATE;
+    if (this.#ending !== undefined) await this.#command.gone;
+    else if (exit.leftovers) await this.#endLeftovers(exit);
     return { exit, ending: this.#ending };
   }
 

@@ -77,27 +77,34 @@ async function resumeHeld(
   command: GuardedCommand,
   signals: SignalRouter,
 ): Promise<RunResult> {
-  const grant = await resumeGrant(ports, request, resumed);
-  if (grant === undefined) return await endUnclaimed(ports, request, command);
+  const { grant, leave } = await resumeGrant(ports, request, resumed);
+  if (grant === undefined) return await endUnclaimed(ports, request, command, leave);
   const holding = new CommandSupervisor(ports, request, grant, command);
   grant.attempt.session.keepAlive(holding);
   return await finishRun(ports, request, grant, await holding.resume(signals));
 }
 
-/** Ends a command whose claim is gone. Another run may hold it already. */
+/**
+ * Ends a command whose claim is gone. Another run may hold it already. A command that had ended by itself was not
+ * affected: the process that held its claim may have freed it, and ended before it could say so.
+ */
 async function endUnclaimed(
   ports: RunPorts,
   request: RunRequest,
   command: GuardedCommand,
+  leave: () => Promise<void>,
 ): Promise<RunResult> {
-  const ending = { kind: "lost", why: "its claim was gone when its run was resumed" } as const;
   command.terminate(ports.clock.now() + Math.min(WHEN_GONE, request.terminationTimeout));
   const exit = await command.exited;
   await command.gone;
+  await leave();
+  const ending = exit.terminated ? UNCLAIMED : undefined;
   const code = computeExitCode({ exit, ending });
   logOutcome(ports, { exit, ending }, code);
   return { kind: "ended", code, exit, ending };
 }
+
+const UNCLAIMED = { kind: "lost", why: "its claim was gone when its run was resumed" } as const;
 
 async function finishRun(
   ports: RunPorts,

@@ -22,13 +22,15 @@ export interface SignalTarget {
 export class SignalRouter {
   readonly #left = new AbortController();
   readonly #stop: () => void;
+  readonly #early: NodeJS.Signals[] = [];
   #target: SignalTarget | undefined;
 
   /** @param ignored  signals with another meaning while the run waits, such as reopening a log */
   constructor(ports: RunPorts, ignored: readonly NodeJS.Signals[]) {
     this.#stop = ports.onSignal((name) => {
-      if (this.#target !== undefined) this.#target.forward(name);
-      else if (!ignored.includes(name)) this.#left.abort(new RunInterruptedError(name));
+      if (this.#target !== undefined) return this.#target.forward(name);
+      this.#early.push(name);
+      if (!ignored.includes(name)) this.#left.abort(new RunInterruptedError(name));
     });
   }
 
@@ -41,6 +43,12 @@ export class SignalRouter {
   forwardTo(target: SignalTarget): void {
     this.#left.signal.throwIfAborted();
     this.#target = target;
+  }
+
+  /** Forwards all signals to a command that was already started, those that arrived before too. */
+  forwardAllTo(target: SignalTarget): void {
+    this.#target = target;
+    for (const name of this.#early.splice(0)) target.forward(name);
   }
 
   close(): void {

@@ -11,6 +11,7 @@ import {
 } from "../../../protocol/guards.ts";
 import { findFirstKey, type Txn, type TxnResponse } from "../../../protocol/txn.ts";
 import type { Grant } from "../claim/acquire.ts";
+import type { Offer } from "../claim/successors.ts";
 import type { ClaimPorts } from "../request.ts";
 import type { ClaimSession } from "../session/claim-session.ts";
 import { appendToHistory, buildHistoryOps, type HistoryUpdate } from "./history-append.ts";
@@ -75,13 +76,24 @@ async function freeClaim(
 ): Promise<boolean> {
   if (historyUpdate === undefined) return false;
   const history = buildHistoryOps(historyUpdate);
+  const offer = offerToSuccessor(ports, grant);
   const txn = {
     compare: guardOwned(grant.places),
-    success: [...deleteKeys(grant.places), ...history],
+    // The grant comes last: it reads the history for the next release.
+    success: [...deleteKeys(grant.places), ...history, ...(offer === undefined ? [] : [offer.op])],
     failure: history,
   };
-  await commitRelease(ports, historyUpdate, txn, until);
+  const passOn = (answer: TxnResponse) =>
+    offer?.settle(answer.succeeded ? answer.results.at(-1) : undefined, answer);
+  await commitRelease(ports, historyUpdate, txn, until, passOn).finally(() => offer?.settle(undefined));
   return true;
+}
+
+/** The transaction that frees a lock can grant it to the next run, if that is one of this process. */
+function offerToSuccessor({ successors }: ClaimPorts, { attempt, places }: Grant): Offer | undefined {
+  const [lock] = places;
+  if (lock === undefined || lock.key !== attempt.lockKey) return undefined;
+  return successors?.offer(lock, attempt.session.id);
 }
 
 /** Whether the runs of a session are those of another process now. It writes their ends too. */
@@ -146,11 +158,19 @@ async function commitRelease(
   memory: HistoryUpdate | undefined,
   txn: Txn,
   until: number,
+  onAnswer: (answer: TxnResponse) => void = () => {},
 ): Promise<TxnResponse> {
   const answer = await retryUnavailable(ports, until, (call) => ports.store.commitTxn(txn, call));
-  const nested = answer.results.at(-1);
+  onAnswer(answer);
+  const nested = memory && findAppendResult(memory, txn, answer);
   if (memory !== undefined && nested?.op === "txn" && !nested.succeeded) {
     await appendToHistory(ports, memory, nested, until);
   }
   return answer;
+}
+
+/** Returns the result of the nested transaction that appends to the history. */
+function findAppendResult({ key }: HistoryUpdate, txn: Txn, { succeeded, results }: TxnResponse) {
+  const ops = succeeded ? txn.success : txn.failure;
+  return results[ops.findIndex((op) => op.op === "txn" && op.txn.compare.some((one) => one.key === key))];
 }

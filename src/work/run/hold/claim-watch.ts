@@ -1,4 +1,4 @@
-import type { SessionProof } from "../../../etcd/session/session.ts";
+import type { SessionProof, TicketVersion } from "../../../etcd/session/session.ts";
 import { StoreError } from "../../../etcd/store.ts";
 import { waitForChange } from "../../../etcd/wait-for-change.ts";
 import type { Grant } from "../claim/acquire.ts";
@@ -18,6 +18,12 @@ export class ClaimWatch {
     this.#ports = grant.attempt.ports;
     this.#grant = grant;
     this.#lose = lose;
+  }
+
+  /** The tickets of the claim. Undefined if it also depends on a group. */
+  listTickets(): readonly TicketVersion[] | undefined {
+    const { places, attempt } = this.#grant;
+    return attempt.request.group === undefined ? places : undefined;
   }
 
   /** Called by the session: checks that the claim still exists. This also detects a reset when the watch is broken. */

@@ -99,6 +99,7 @@ export function createView(situation: Situation): ClaimView {
       drains: splitWords(situation.drains).map(createDrain),
       groups: new Map(situation.members === undefined ? [] : [["web", splitWords(situation.members)]]),
     },
+    isAheadKnown: true,
     lockQueue: mine === undefined ? others : [...others, mine],
     resourceQueues: new Map(situation.queue === undefined ? [] : [["db", createQueue(situation.queue, own)]]),
   };

@@ -1,0 +1,49 @@
+import { isUnavailable } from "../etcd/retry.ts";
+import { SessionLost } from "../etcd/session/session-lost.ts";
+import { readUserName } from "../process/user.ts";
+import { formatAgentReport } from "../protocol/agent-record.ts";
+import type { AgentContext } from "./agent-context.ts";
+
+/** Shortest time between two reports, ms: each one is an entry in etcd's log. */
+const INTERVAL = 60_000;
+
+/** A report as it was written, and the session that it is on. */
+interface WrittenReport {
+  text: string;
+  session: bigint;
+}
+
+/**
+ * Writes what this agent has done to a key on one of its sessions, for those who look at the host. It is not the key that
+ * names the owner of the session: every write of that one would fence off this agent itself. Never rejects.
+ */
+export async function keepAgentReport(context: AgentContext, signal: AbortSignal): Promise<void> {
+  let written: WrittenReport | undefined;
+  while (!signal.aborted) {
+    written = await writeReport(context, written, signal).catch((error) => {
+      if (!isUnavailable(error) && !(error instanceof SessionLost) && !signal.aborted)
+        context.log.info("the report of this agent was not written", { error: String(error) });
+      return undefined;
+    });
+    await context.clock.sleep(INTERVAL, signal).catch(() => {}); // ended
+  }
+}
+
+/** Writes the report if it has changed, or if its session is over. Without a session, nobody uses this agent. */
+async function writeReport(
+  { sessions, statistics, keys, facts, incarnation }: AgentContext,
+  written: WrittenReport | undefined,
+  signal: AbortSignal,
+): Promise<WrittenReport | undefined> {
+  const live = sessions.listLive();
+  const shared = live.find(({ session }) => session.id === written?.session) ?? live[0];
+  if (shared === undefined) return undefined;
+  const { since, served, declined } = statistics;
+  const report = { user: readUserName(), since, served, declined: Object.fromEntries(declined) };
+  const now = { text: formatAgentReport(report), session: shared.session.id };
+  if (written?.text === now.text && written.session === now.session) return written;
+  const key = keys.agentReport(facts.fqdn, incarnation);
+  const success = [{ op: "put" as const, key, value: now.text, session: now.session }];
+  await shared.store.commitTxn({ compare: [], success, failure: [] }, signal);
+  return now;
+}

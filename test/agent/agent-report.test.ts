@@ -1,0 +1,94 @@
+/** What an agent writes about itself: seldom, on a session of its own, and never to the fence. */
+import { expect, onTestFinished, test } from "vitest";
+import { MemoryStore } from "../../fixtures/memory-store.ts";
+import type { AgentContext } from "../../src/agent/agent-context.ts";
+import { keepAgentReport } from "../../src/agent/agent-report.ts";
+import { AgentStatistics } from "../../src/agent/statistics.ts";
+import { SessionLost } from "../../src/etcd/session/session-lost.ts";
+import type { KeyValue, Txn } from "../../src/etcd/store.ts";
+import { parseAgentReport } from "../../src/protocol/agent-record.ts";
+import { keys } from "../protocol/samples.ts";
+
+const INCARNATION = "a".repeat(16);
+const KEY = keys.agentReport("web1.example.com", INCARNATION);
+
+/** An agent with sessions, whose clock waits for `tick`. */
+async function startReporter(live: bigint[]) {
+  const store = MemoryStore.create({ now: () => 0 });
+  for (const id of [1n, 2n]) await store.grant(id, 30);
+  const statistics = new AgentStatistics(1_700_000_000_000);
+  const stop = new AbortController();
+  onTestFinished(() => stop.abort());
+  let wake = () => {};
+  let slept: (ms: number) => void = () => {};
+  const writes: Txn[] = [];
+  let fault: Error | undefined;
+  const commitTxn = async (txn: Txn) => {
+    if (fault !== undefined) throw fault;
+    writes.push(txn);
+    return await store.commitTxn(txn);
+  };
+  const sessions = { listLive: () => live.map((id) => ({ session: { id }, store: { commitTxn } })) };
+  const sleep = (ms: number) =>
+    new Promise<void>((resolve) => {
+      wake = resolve;
+      slept(ms);
+    });
+  const context = {
+    ...{ sessions, statistics, keys, host: "web1.example.com", incarnation: INCARNATION },
+    ...{ clock: { sleep }, log: { info: () => {} } },
+  } as unknown as AgentContext;
+  const pause = () => new Promise<number>((resolve) => (slept = resolve));
+  const first = pause();
+  void keepAgentReport(context, stop.signal);
+  const interval = await first;
+  const read = async (): Promise<KeyValue | undefined> => (await store.readRange({ key: KEY })).kvs[0];
+  const tick = async () => {
+    const next = pause();
+    wake();
+    await next;
+  };
+  const fail = (error: Error | undefined) => {
+    fault = error;
+  };
+  return { statistics, writes, read, tick, interval, fail };
+}
+
+test("it is written at the start, and then once a minute if it has changed", async () => {
+  const { statistics, writes, read, tick, interval } = await startReporter([1n]);
+  expect(interval).toBe(60_000);
+  expect(parseAgentReport((await read())?.value ?? "")).toMatchObject({ served: 0, declined: {} });
+  await tick();
+  expect(writes).toHaveLength(1);
+  statistics.countServed();
+  statistics.countDeclined("settings");
+  statistics.countDeclined("settings");
+  await tick();
+  expect(parseAgentReport((await read())?.value ?? "")).toMatchObject({
+    served: 1,
+    declined: { settings: 2 },
+  });
+  expect(writes).toHaveLength(2);
+});
+
+test("it moves to another session when its own is over, and is not written without one", async () => {
+  const live = [1n];
+  const { writes, read, tick } = await startReporter(live);
+  expect((await read())?.session).toBe(1n);
+  live.splice(0, 1, 2n);
+  await tick();
+  expect((await read())?.session).toBe(2n);
+  live.pop();
+  await tick();
+  expect(writes).toHaveLength(2);
+});
+
+test("it is written again after a write that failed", async () => {
+  const { statistics, read, tick, fail } = await startReporter([1n]);
+  statistics.countServed();
+  fail(new SessionLost("moved", "another agent"));
+  await tick();
+  fail(undefined);
+  await tick();
+  expect(parseAgentReport((await read())?.value ?? "")).toMatchObject({ served: 1 });
+});

@@ -1,0 +1,127 @@
+/** An agent that ends while jobs run and wait: none of them notices. */
+import { rmSync, writeFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { findOveruse } from "../../../fixtures/cluster/job-journal.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { killProcess } from "../../../fixtures/process/marked-processes.ts";
+import { retryAfterStalls } from "../../../fixtures/steady.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { HostAgent } from "../support/host-agent.ts";
+import { waitForDeath } from "../support/wait-for-death.ts";
+
+const cluster = TestCluster.startForFile();
+
+/** A job that holds a lock until its file is there, and one that waits for it. */
+async function startTwo(host: HostAgent, options: readonly string[] = []) {
+  const { jobs } = host.namespace;
+  const go = cluster.createPath();
+  const first = await jobs.startAndWait({
+    name: "first",
+    options: ["--lock", "x", ...options],
+    hold: ["until", go],
+  });
+  const second = jobs.start({ name: "second", options: ["--lock", "x", "--wait"] });
+  await jobs.waitForTickets("second", "waiting");
+  return { first, second, go };
+}
+
+const listPlaces = async (host: HostAgent) =>
+  (await host.namespace.listTickets()).map(({ run, createRevision }) => `${run} ${createRevision}`);
+
+/** Waits until another agent owns the sessions of all tickets. */
+async function waitUntilAdopted(host: HostAgent): Promise<void> {
+  const { namespace } = host;
+  const pid = host.process.pid;
+  await waitUntil("sessions of the new agent", async () => {
+    const [tickets, all] = await Promise.all([namespace.listTickets(), namespace.listSharedSessions()]);
+    return tickets.every(({ session }) => all.some((one) => one.id === session && one.pid === pid));
+  });
+}
+
+describe.each(["SIGTERM", "SIGKILL", "SIGABRT"] as const)("the agent gets %s", (signal) => {
+  test("and is started again: the job goes on, the waiter keeps its place", async () => {
+    const host = await HostAgent.start(cluster);
+    const { first, second, go } = await startTwo(host);
+    const before = await listPlaces(host);
+    await host.end(signal);
+    await host.start();
+    await waitUntilAdopted(host);
+    expect(await listPlaces(host)).toEqual(before);
+    writeFileSync(go, "");
+    expect(await first.ended).toMatchObject({ code: 0, stderr: "" });
+    expect(await second.ended).toMatchObject({ code: 0, stderr: "" });
+    expect(findOveruse(host.namespace.jobs.journal.readLines(), 1)).toEqual([]);
+    expect(await host.namespace.listTickets()).toEqual([]);
+  });
+
+  test("and is not started again: the job dies before its session expires, the waiter goes on without an agent", async () => {
+    await retryAfterStalls(async () => {
+      const host = await HostAgent.start(cluster, { env: { SIGNALBOX_AGENT: "auto" } });
+      const { first, second } = await startTwo(host);
+      await host.end(signal);
+      expect(await first.ended).toMatchObject({ code: 125 });
+      await waitForDeath(first.mark, 1_000);
+      expect(await second.ended).toMatchObject({ code: 0 });
+      expect(findOveruse(host.namespace.jobs.journal.readLines(), 1)).toEqual([]);
+    });
+  });
+});
+
+test("a job that ends while there is no agent: the next agent frees its lock", async () => {
+  const host = await HostAgent.start(cluster);
+  const { first, second, go } = await startTwo(host);
+  await host.end();
+  writeFileSync(go, "");
+  await host.namespace.jobs.journal.waitForLine("first", "end");
+  await host.start();
+  expect(await first.ended).toMatchObject({ code: 0, stderr: "" });
+  expect(await second.ended).toMatchObject({ code: 0, stderr: "" });
+});
+
+test("the agent is restarted three times, without pause", async () => {
+  const host = await HostAgent.start(cluster);
+  const { first, second, go } = await startTwo(host);
+  for (let time = 0; time < 3; time++) {
+    await host.end();
+    await host.start();
+  }
+  writeFileSync(go, "");
+  expect(await first.ended).toMatchObject({ code: 0, stderr: "" });
+  expect(await second.ended).toMatchObject({ code: 0, stderr: "" });
+});
+
+test("frozen past the horizon: the job dies in time, and the agent serves again when it wakes up", async () => {
+  await retryAfterStalls(async () => {
+    const host = await HostAgent.start(cluster);
+    const { namespace } = host;
+    const { first } = await startTwo(host);
+    host.signal("SIGSTOP");
+    const direct = namespace.jobs.start({
+      name: "direct",
+      options: ["--lock", "x", "--wait"],
+      env: { SIGNALBOX_AGENT: "never" },
+    });
+    await waitForDeath(first.mark, 8_000, first.pid);
+    expect(await direct.ended).toMatchObject({ code: 0 });
+    host.signal("SIGCONT");
+    expect(await first.ended).toMatchObject({ code: 125 });
+    expect(await namespace.startRun(["--lock", "y"], ["true"]).ended).toMatchObject({ code: 0, stderr: "" });
+    expect(findOveruse(namespace.jobs.journal.readLines(), 1)).toEqual([]);
+  });
+});
+
+test("a frozen agent, replaced: what it still does when it wakes up has no effect", async () => {
+  await retryAfterStalls(async () => {
+    const host = await HostAgent.start(cluster, { env: { SIGNALBOX_TTL: "20s" } });
+    const { first, second, go } = await startTwo(host);
+    const old = host.process;
+    host.signal("SIGSTOP");
+    rmSync(host.socket); // its backlog would still accept connections
+    await host.start();
+    killProcess(old.pid, "SIGCONT");
+    writeFileSync(go, "");
+    expect(await first.ended).toMatchObject({ code: 0, stderr: "" });
+    expect(await second.ended).toMatchObject({ code: 0, stderr: "" });
+    await host.end("SIGTERM");
+  });
+});

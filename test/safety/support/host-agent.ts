@@ -1,0 +1,77 @@
+/** The agent of a host, which a test kills, freezes and replaces. */
+import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import type { TestProcess } from "../../../fixtures/cluster/process-group.ts";
+import type { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import type { NamespaceOptions, TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { killProcess } from "../../../fixtures/process/marked-processes.ts";
+import { BUNDLE, type SignalboxOptions } from "../../../fixtures/signalbox.ts";
+
+/** The time to live of the sessions, ms, unless a test says otherwise. */
+export const TTL = 6_000;
+
+const ENV = { SIGNALBOX_TTL: "6s", SIGNALBOX_TERMINATION_TIMEOUT: "500ms", SIGNALBOX_AGENT: "always" };
+
+export class HostAgent {
+  /** Its runs are started through the launcher, and fail if no agent serves them, unless SIGNALBOX_AGENT says otherwise. */
+  readonly namespace: TestNamespace;
+  readonly folder: string;
+  readonly socket: string;
+  #current: TestProcess | undefined;
+
+  private constructor(namespace: TestNamespace, folder: string) {
+    this.namespace = namespace;
+    this.folder = folder;
+    this.socket = join(folder, "agent.sock");
+  }
+
+  /** Creates a namespace with an agent. */
+  static async start(
+    cluster: TestCluster,
+    options: NamespaceOptions = {},
+    how: SignalboxOptions = {},
+  ): Promise<HostAgent> {
+    const folder = mkdtempSync(join(tmpdir(), "signalbox-host-agent-"));
+    chmodSync(folder, 0o755); // launchers of other users must find the socket
+    const env = { ...ENV, ...options.env };
+    const namespace = cluster.createNamespace({ agentSocket: join(folder, "agent.sock"), ...options, env });
+    namespace.onClose(() => rmSync(folder, { recursive: true, force: true }));
+    const agent = new HostAgent(namespace, folder);
+    await agent.start(how);
+    return agent;
+  }
+
+  get process(): TestProcess {
+    if (this.#current === undefined) throw new Error("the agent was not started");
+    return this.#current;
+  }
+
+  /** Starts an agent, and waits until it listens. */
+  async start(how: SignalboxOptions = {}): Promise<void> {
+    this.#current = this.namespace.start(["agent"], how);
+    await this.#current.waitForOutput(/ready/);
+  }
+
+  signal(name: NodeJS.Signals): void {
+    killProcess(this.process.pid, name);
+  }
+
+  /** Ends the agent with a signal. */
+  async end(name: NodeJS.Signals = "SIGKILL"): Promise<void> {
+    this.signal(name);
+    await this.process.ended;
+  }
+
+  /** Copies the program with another version in it. @returns the bundle of the copy */
+  createOtherVersion(version: string): string {
+    const copy = join(this.folder, "dist");
+    cpSync(dirname(BUNDLE), copy, { recursive: true });
+    const path = join(copy, "agent.cjs");
+    const text = readFileSync(path, "utf8");
+    const other = text.replace(/version: "[^"]+"/, `version: "${version}"`);
+    if (other === text) throw new Error("the version was not found in the bundle");
+    writeFileSync(path, other);
+    return join(copy, "signalbox.cjs");
+  }
+}
