@@ -247,7 +247,10 @@ describe("the verdict", () => {
       ...{ way, fallback },
     });
     const endings = [end("classic"), end("served"), end("served"), end("fallen back", "no agent")];
-    expect(countFacts(makeFacts({ endings }))).toMatchObject({
+    const own = { key: "/campaign/hosts/h1/sessions/7", createRevision: 4n };
+    const changes = [makeChange("x", 4, "held", own), makeChange("x", 9, "held", own)];
+    expect(countFacts(makeFacts({ endings, changes }))).toMatchObject({
+      takeovers: 1,
       runsByWay: { classic: 1, served: 2, "fallen back": 1 },
       fallbacks: { "no agent": 1 },
     });
