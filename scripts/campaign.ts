@@ -6,8 +6,8 @@ import { buildCampaignReport, countFacts, describeCampaign } from "../fixtures/c
 
 const HELP = `npm run campaign -- [--seconds N] [--seed S] [--etcd VERSION] [--json]
 
-Starts three members of etcd with a proxy in front of each port, and four simulated hosts with runs and workers, and
-injects faults. Every process of every job records when it ran. At the end, the records are compared with the promises of
+Starts three members of etcd with a proxy in front of each port, and four simulated hosts with agents, runs and workers,
+and injects faults. Every process of every job records when it ran. At the end, the records are compared with the promises of
 docs/safety.md. Two negative controls, etcdctl lock and the lock of the npm package etcd3, must fail under the same faults.
 
   --seconds N     duration of the faults (default: 180); the checks afterwards take half a minute or more

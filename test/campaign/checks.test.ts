@@ -1,7 +1,7 @@
 /** Each check of the campaign detects its violation, and reports nothing without one. */
 import { describe, expect, test } from "vitest";
 import { hasPassed, judgeFacts } from "../../fixtures/campaign/check/index.ts";
-import type { Ending } from "../../fixtures/campaign/facts.ts";
+import type { Ending, RunWay } from "../../fixtures/campaign/facts.ts";
 import { buildCampaignReport, countFacts } from "../../fixtures/campaign/report.ts";
 import { keyOf, makeChange, makeClaim, makeFacts, makeLife, makeOrder } from "./samples.ts";
 
@@ -94,6 +94,13 @@ describe("force", () => {
     expect(Object.keys(found)).toEqual(["no two holders", "nothing outlives its claim"]);
   });
 
+  test("on a session admits nothing for a run that used it long after the call", () => {
+    const late = [makeChange("x", 8_000, "held"), makeChange("x", 8_400, "gone")];
+    const later = [makeClaim("x", 8_000, 9_000, 1), makeClaim("y", 8_500, 9_500, 2)];
+    const found = find({ claims: later, changes: late, forced: [{ at: 1_000, session: 7n }] });
+    expect(Object.keys(found)).toEqual(["no two holders", "nothing outlives its claim"]);
+  });
+
   test("that came later admits nothing", () => {
     expect(find({ claims, changes, forced: [{ at: 600, key: keyOf("x") }] })).toHaveProperty([
       "no two holders",
@@ -103,7 +110,7 @@ describe("force", () => {
   test("is no excuse to live longer than the session", () => {
     const long = [makeClaim("x", 0, 5_000, 1)];
     expect(find({ claims: long, changes, forced: [{ at: 480, key: keyOf("x") }] })).toEqual({
-      "nothing outlives its claim": [expect.stringContaining("lived 4520 ms after it was lost by force")],
+      "nothing outlives its claim": [expect.stringContaining("lived 4510 ms after it was lost by force")],
     });
   });
 });
@@ -137,6 +144,50 @@ describe("queues", () => {
     ]);
     const after = [of("x", 4, "gone", 2, 1), of("z", 5, "held", 1, 3), of("y", 6, "held", 2, 2)];
     expect(find({ changes: [...before, ...after], totals })).toEqual({});
+  });
+});
+
+describe("tickets", () => {
+  const ending: Ending = {
+    ...{ order: makeOrder("x"), pid: 5, started: 0, ended: 1_000, code: 0, signals: [], stderr: "" },
+  };
+  const value = JSON.stringify({ host: "h1", pid: 5, state: "held", count: 1 });
+  const claimed = makeChange("x", 10, "held", { value });
+
+  test.each([
+    ["go within a minute after their run", [makeChange("x", 61_000, "gone")], []],
+    ["that go later are found", [makeChange("x", 61_001, "gone")], ["x (h1) stood for 60.0 s"]],
+    ["that never go are found", [makeChange("y", 90_000, "held")], ["x (h1) stood for 89.0 s"]],
+  ])("%s", (_, later, says) => {
+    const found = find({ changes: [claimed, ...later], endings: [{ ...ending, code: 125 }] });
+    expect(found["tickets go with their runs"] ?? []).toEqual(
+      says.map((one) => expect.stringContaining(one)),
+    );
+  });
+});
+
+describe("a lock's history", () => {
+  const write = (at: number, ...runs: string[]) =>
+    makeChange("x", at, "held", {
+      key: "/campaign/history/a",
+      value: JSON.stringify({ runs: runs.map((run) => ({ run })) }),
+    });
+
+  test.each([
+    ["of runs in a row is fine", [write(1, "x"), write(2, "y", "x"), write(3, "z", "y")], []],
+    [
+      "with a run twice is found",
+      [write(1, "x"), write(2, "x", "x")],
+      ["run x was added again at revision 2"],
+    ],
+    [
+      "to which a run is added again is found",
+      [write(1, "x"), write(2, "y"), write(3, "x", "y")],
+      ["run x was added again at revision 3"],
+    ],
+  ])("%s", (_, changes, says) => {
+    const found = find({ changes })["history once per run"] ?? [];
+    expect(found).toEqual(says.map((one) => expect.stringContaining(one)));
   });
 });
 
@@ -188,6 +239,21 @@ describe("the verdict", () => {
     const facts = makeFacts({ claims: [...twice("etcdctl"), ...twice("etcd3")] });
     const report = buildCampaignReport({ seed: 7, seconds: 9 }, countFacts(facts), judgeFacts(facts));
     expect(JSON.parse(JSON.stringify(report))).toMatchObject({ seed: 7, seconds: 9, passed: true, runs: 0 });
+  });
+
+  test("comes with the runs by way, and why some did without an agent", () => {
+    const end = (way: RunWay, fallback?: string): Ending => ({
+      ...{ order: makeOrder("x"), pid: 1, started: 0, ended: 1, code: 75, signals: [], stderr: "" },
+      ...{ way, fallback },
+    });
+    const endings = [end("classic"), end("served"), end("served"), end("fallen back", "no agent")];
+    const own = { key: "/campaign/hosts/h1/sessions/7", createRevision: 4n };
+    const changes = [makeChange("x", 4, "held", own), makeChange("x", 9, "held", own)];
+    expect(countFacts(makeFacts({ endings, changes }))).toMatchObject({
+      takeovers: 1,
+      runsByWay: { classic: 1, served: 2, "fallen back": 1 },
+      fallbacks: { "no agent": 1 },
+    });
   });
 
   test("does not where a control has held, or something was left", () => {

@@ -1,11 +1,18 @@
-import { createServer, type Server, type Socket } from "node:net";
+import { once } from "node:events";
+import { createServer, type ListenOptions, type Server, type Socket } from "node:net";
 import { CallConnection } from "./call-connection.ts";
 import { CallRefusal, type CallRequest } from "./call-request.ts";
 import { checkCaller } from "./caller-check.ts";
 import { IncomingCall } from "./incoming-call.ts";
 import { encodeDecline, LaunchedCall } from "./launched-call.ts";
 import type { Peer, PeerAddon } from "./peer.ts";
-import { type AgentAddress, explainListenError, prepareAddress } from "./socket-address.ts";
+import {
+  type AgentAddress,
+  explainListenError,
+  prepareAddress,
+  prepareBinding,
+  publishSocket,
+} from "./socket-address.ts";
 import { UserConnections, type UserLimits } from "./user-connections.ts";
 
 /** Limits of the agent's socket. */
@@ -53,6 +60,8 @@ export class AgentListener {
   readonly #server: Server;
   readonly #users = new Map<number, UserConnections>();
   readonly #incoming = new Set<IncomingCall>();
+  /** Removes the socket's path. */
+  #withdraw = () => {};
 
   private constructor(options: AgentListenerOptions) {
     this.#options = options;
@@ -74,24 +83,32 @@ export class AgentListener {
   /** Stops listening, and declines calls that are not complete. Complete calls keep their connections. */
   close(): void {
     this.#server.close();
+    this.#withdraw();
     for (const call of this.#incoming) call.decline("the agent ends");
   }
 
-  #listen(address: AgentAddress): Promise<void> {
+  async #listen(address: AgentAddress): Promise<void> {
+    try {
+      if ("path" in address) await this.#listenOnPath(address.path);
+      else await this.#listenOn({ fd: address.descriptor });
+    } catch (error) {
+      this.#server.close();
+      throw explainListenError(address, error as Error);
+    }
+    this.#server.on("error", this.#options.onFault);
+  }
+
+  async #listenOnPath(path: string): Promise<void> {
+    const bound = prepareBinding(path);
     // Everybody may connect: the peer is checked, not the file's mode.
-    const target =
-      "path" in address
-        ? { path: address.path, readableAll: true, writableAll: true }
-        : { fd: address.descriptor };
-    return new Promise((resolve, reject) => {
-      const fail = (error: Error) => reject(explainListenError(address, error));
-      this.#server.once("error", fail);
-      this.#server.listen({ ...target, backlog: BACKLOG }, () => {
-        this.#server.off("error", fail);
-        this.#server.on("error", this.#options.onFault);
-        resolve();
-      });
-    });
+    await this.#listenOn({ path: bound, readableAll: true, writableAll: true });
+    this.#withdraw = publishSocket(bound, path);
+  }
+
+  async #listenOn(target: ListenOptions | { fd: number }): Promise<void> {
+    const listening = once(this.#server, "listening"); // rejects with an error
+    this.#server.listen({ ...target, backlog: BACKLOG });
+    await listening;
   }
 
   #handleConnection(socket: Socket): void {

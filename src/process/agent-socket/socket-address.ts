@@ -1,6 +1,6 @@
-import { chmodSync, lstatSync, mkdirSync, renameSync, rmSync, type Stats, statSync } from "node:fs";
+import { chmodSync, linkSync, lstatSync, mkdirSync, renameSync, rmSync, type Stats, statSync } from "node:fs";
 import { connect } from "node:net";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { ConfigError } from "../../base/errors.ts";
 
 /** Where an agent listens: a path, or a listening socket that this process has inherited. */
@@ -36,9 +36,29 @@ export async function prepareAddress(address: AgentAddress): Promise<void> {
 /** Explains why it is not possible to listen. */
 export function explainListenError(address: AgentAddress, cause: Error): ConfigError {
   const where = "path" in address ? address.path : `descriptor ${address.descriptor}`;
-  const isUsed = (cause as NodeJS.ErrnoException).code === "EADDRINUSE";
+  const isUsed = ["EADDRINUSE", "EEXIST"].includes((cause as NodeJS.ErrnoException).code ?? "");
   const why = isUsed ? "another agent listens there" : cause.message;
   return new ConfigError(`the agent cannot listen on ${where}: ${why}`, { cause });
+}
+
+/**
+ * Returns the path to bind for a socket. When a process closes a socket, Node removes the path that it has bound, even
+ * if that is the socket of another agent by now. So no agent binds the path that launchers use.
+ */
+export function prepareBinding(path: string): string {
+  const bound = join(dirname(path), `.${process.pid}`);
+  rmSync(bound, { force: true }); // of a process that was killed
+  return bound;
+}
+
+/** Gives a bound socket its path. @returns a function that removes the path, unless it is another agent's */
+export function publishSocket(bound: string, path: string): () => void {
+  linkSync(bound, path);
+  rmSync(bound);
+  const { ino } = lstatSync(path);
+  return () => {
+    if (lstatSync(path, { throwIfNoEntry: false })?.ino === ino) rmSync(path, { force: true });
+  };
 }
 
 /** Launchers refuse a socket that another user can replace. */

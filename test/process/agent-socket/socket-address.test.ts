@@ -7,6 +7,7 @@ import {
   lstatSync,
   mkdirSync,
   readdirSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from "node:fs";
@@ -59,6 +60,17 @@ test("the directory is created for this user, and the socket is for everybody", 
   process.umask(before);
   expect(statSync(dirname(path)).mode & 0o777).toBe(0o755);
   expect(statSync(path).mode & 0o777).toBe(0o666);
+});
+
+test("an agent whose socket was deleted and replaced does not remove its successor's", async () => {
+  const path = join(createFolder(), "agent.sock");
+  const calls: LaunchedCall[] = [];
+  const former = await openListener({ path });
+  rmSync(path);
+  await openListener({ path }, calls);
+  former.close();
+  expect(readdirSync(dirname(path))).toEqual(["agent.sock"]);
+  await expectCall(path, calls);
 });
 
 test("the socket of an agent that has ended is replaced; nothing is left of it", async () => {
