@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, expect } from "vitest";
 import { playAgentSchedule } from "../../fixtures/simulation/agent/agent-schedule.ts";
-import { playSchedule, type ScheduleOptions, type SimulationReport } from "../../fixtures/simulation/schedule.ts";
+import {
+  playSchedule,
+  type ScheduleOptions,
+  type SimulationReport,
+} from "../../fixtures/simulation/schedule.ts";
 
 export const CHUNK = 250;
 
