@@ -1,5 +1,5 @@
 // Covers src/etcd/cluster/shared-stream.ts, src/etcd/cluster/shared-watches.ts
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { startEtcd } from "../../../fixtures/etcd/index.ts";
 import type { Store, WatchBatch } from "../../../src/etcd/store.ts";
 import { storeContract } from "../contract/index.ts";
@@ -11,7 +11,7 @@ storeContract("the http transport with one stream for all watches", () =>
 
 describe("many watches on one stream", () => {
   test("each receives its own events, over one connection", async () => {
-    await using etcd = await openShared();
+    const etcd = await openShared();
     const { store, from } = etcd;
     const stop = new AbortController();
     const watches = Array.from({ length: 100 }, (_, at) => watchOnce(store, `k${at}`, from, stop.signal));
@@ -23,7 +23,7 @@ describe("many watches on one stream", () => {
   });
 
   test("a compacted revision ends one watch, and no other", async () => {
-    await using etcd = await openShared();
+    const etcd = await openShared();
     const { store, from } = etcd;
     const stop = new AbortController();
     const other = watchOnce(store, "b", from + 2n, stop.signal);
@@ -36,7 +36,7 @@ describe("many watches on one stream", () => {
   });
 
   test("when the member ends, every watch reports it", async () => {
-    await using etcd = await openShared();
+    const etcd = await openShared();
     const stop = new AbortController();
     const watches = ["a", "b", "c"].map((key) => watchOnce(etcd.store, key, etcd.from, stop.signal));
     await Promise.all(watches.map((_, at) => put(etcd.store, `other${at}`, "1")));
@@ -50,16 +50,16 @@ describe("many watches on one stream", () => {
 async function openShared() {
   const member = await startEtcd();
   const store = await open({ endpoints: member.endpoints, transport: "http", sharesWatches: true });
+  onTestFinished(async () => {
+    store.close();
+    await member.stop();
+  });
   const { revision } = await store.readRange({ key: "a" });
   return {
     ...{ member, store, from: revision + 1n },
     countStreams: async () => {
       const text = await (await fetch(`${member.clientUrl}/metrics`)).text();
       return Number(/^etcd_debugging_mvcc_watch_stream_total (\S+)$/m.exec(text)?.[1]);
-    },
-    [Symbol.asyncDispose]: async () => {
-      store.close();
-      await member.stop();
     },
   };
 }

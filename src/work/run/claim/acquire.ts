@@ -209,18 +209,21 @@ export class Acquisition implements SessionOwner {
     watch: (signal: AbortSignal) => Promise<WakeReason>,
   ): Promise<AcquireResult | WakeReason> {
     const attempt = this.#attempt;
+    let act: StepTransaction | undefined;
     const entry = successors.add({
       ...{ ahead: next.ahead, session: attempt.session.id },
-      buildGrant: () => buildStepTransaction(attempt, { kind: "grant", ...next }, this.#getWallTime()),
+      buildGrant: () => {
+        act = buildStepTransaction(attempt, { kind: "grant", ...next }, this.#getWallTime());
+        return act.txn;
+      },
     });
     const over = new AbortController();
     const signal = AbortSignal.any([this.#signal, over.signal]);
     try {
       const wake = await Promise.race([entry.granted, watch(signal)]);
       // The event of the grant may arrive before its answer.
-      const granted = typeof wake === "object" ? wake : await this.#awaitOffer(entry.offered);
-      if (granted === undefined) return wake as WakeReason;
-      const { act, answer } = granted;
+      const answer = typeof wake === "object" ? wake : await this.#awaitOffer(entry.offered);
+      if (answer === undefined || act === undefined) return wake as WakeReason;
       return this.#completeGrant(buildGrantedEntries(act, answer), findHistory(act, answer));
     } finally {
       entry.leave();

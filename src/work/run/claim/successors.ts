@@ -1,6 +1,5 @@
 import type { QueueEntry } from "../../../protocol/ticket.ts";
-import type { Op, OpResult, TxnResponse } from "../../../protocol/txn.ts";
-import type { StepTransaction } from "./step-transaction.ts";
+import type { Op, OpResult, Txn, TxnResponse } from "../../../protocol/txn.ts";
 
 /** A run of this process that waits for a lock, directly behind the ticket of another run. */
 export interface Successor {
@@ -9,11 +8,11 @@ export interface Successor {
   /** The session of the successor. */
   session: bigint;
   /** Builds the transaction that grants its claim. Its guards do not cover the ticket ahead. */
-  buildGrant(): StepTransaction;
+  buildGrant(): Txn;
 }
 
 /** The end of an offer: the answer to the grant, or undefined if it failed or its answer was lost. */
-type OfferOutcome = { act: StepTransaction; answer: TxnResponse } | undefined;
+type OfferOutcome = TxnResponse | undefined;
 
 /** A grant that is sent with the release of the ticket ahead. */
 export interface Offer {
@@ -76,16 +75,14 @@ class Entry implements SuccessorEntry {
   }
 
   offer(): Offer {
-    const act = this.successor.buildGrant();
+    const txn = this.successor.buildGrant();
     const { promise, resolve } = Promise.withResolvers<OfferOutcome>();
     this.offered = promise;
     return {
-      op: { op: "txn", txn: act.txn },
+      op: { op: "txn", txn },
       settle: (result, header) => {
         const isGranted = header !== undefined && result?.op === "txn" && result.succeeded;
-        const outcome = isGranted
-          ? { act, answer: { ...header, succeeded: true, results: result.results } }
-          : undefined;
+        const outcome = isGranted ? { ...header, succeeded: true, results: result.results } : undefined;
         resolve(outcome);
         if (outcome !== undefined) this.#granted.resolve(outcome);
       },

@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+import { MemoryStore } from "../../../fixtures/memory-store.ts";
+import type { ClaimShare } from "../../../src/work/agent/claim-share.ts";
+import { proveShares } from "../../../src/work/agent/prove-shares.ts";
+import { ManualClock } from "../../etcd/manual-clock.ts";
+
+test("many claims are proved by one read; if a ticket has changed, each is proved by itself", async () => {
+  const store = MemoryStore.create(new ManualClock());
+  const asked: string[] = [];
+  const shares = await Promise.all(
+    ["a", "b", "c"].map(async (key) => {
+      const { revision } = await store.commitTxn({
+        ...{ compare: [], failure: [] },
+        success: [{ op: "put", key, value: key }],
+      });
+      const prove = async () => {
+        asked.push(key);
+        return { raftTerm: 1n, fault: key === "b" ? "changed" : undefined };
+      };
+      return { listTickets: () => [{ key, modRevision: revision }], prove } as unknown as ClaimShare;
+    }),
+  );
+  const before = await proveShares(store, shares, "anchor");
+  expect(before.map((proof) => proof?.fault)).toEqual([undefined, undefined, undefined]);
+  expect(asked).toEqual([]);
+  await store.commitTxn({ compare: [], failure: [], success: [{ op: "put", key: "b", value: "reset" }] });
+  const after = await proveShares(store, shares, "anchor");
+  expect(after.map((proof) => proof?.fault)).toEqual([undefined, "changed", undefined]);
+  expect(asked).toEqual(["a", "b", "c"]);
+});
