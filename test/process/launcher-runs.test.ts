@@ -12,7 +12,6 @@ import {
 import { listCommandLines, listRemains } from "./helpers.ts";
 import {
   createFolder,
-  LAUNCHER,
   type LaunchOptions,
   launch,
   launchRun,
