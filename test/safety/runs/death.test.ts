@@ -136,7 +136,7 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
     300_000 + KILLS * 1_000,
   );
 
-  // With an agent, the agent renews for a frozen launcher, so its job goes on. A frozen agent: test/safety/agent/restart.test.ts.
+  // With an agent, the agent renews for a frozen launcher, so its job goes on. A frozen agent: test/safety/agent/restart.long.test.ts.
   test.skipIf(IS_WITH_AGENT)(
     "a runner frozen past its horizon: dead before the session expires, and it says 125",
     async () => {
