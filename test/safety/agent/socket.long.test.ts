@@ -1,0 +1,119 @@
+/** The agent's socket, its users, and what a run keeps when the agent is replaced. */
+import { chownSync, rmSync, writeFileSync } from "node:fs";
+import { connect, type Socket } from "node:net";
+import { expect, test } from "vitest";
+import { matchMessage, matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { HostAgent } from "../support/host-agent.ts";
+
+const cluster = TestCluster.startForFile();
+const AUTO = { env: { SIGNALBOX_AGENT: "auto" } };
+/** A user and group without privileges. */
+const OTHER = 65534;
+const AS_OTHER = ["setpriv", `--reuid=${OTHER}`, `--regid=${OTHER}`, "--clear-groups"];
+
+/** Starts a job that ends when its file is there. */
+async function startJob(host: HostAgent, options: readonly string[] = []) {
+  const go = cluster.createPath();
+  const run = await host.namespace.jobs.startAndWait({
+    name: "job",
+    options: ["--lock", "x", ...options],
+    hold: ["until", go],
+  });
+  return { run, go };
+}
+
+const runTrue = (host: HostAgent, options: object = {}, flags: readonly string[] = []) =>
+  host.namespace.startRun(["--lock", "y", ...flags], ["true"], options).ended;
+
+test("the socket is deleted: what runs goes on, new runs fall back, and the next agent makes it again", async () => {
+  const host = await HostAgent.start(cluster);
+  const { run, go } = await startJob(host);
+  rmSync(host.socket);
+  expect(await runTrue(host)).toEqual(matchMessage(69, /there is no socket/));
+  expect(await runTrue(host, AUTO)).toEqual(matchSilentEnd(0));
+  await host.end();
+  await host.start();
+  expect(await runTrue(host)).toEqual(matchSilentEnd(0));
+  writeFileSync(go, "");
+  expect(await run.ended).toEqual(matchSilentEnd(0));
+});
+
+test.runIf(process.getuid?.() === 0)("the socket belongs to another user: it is not used", async () => {
+  const host = await HostAgent.start(cluster);
+  chownSync(host.socket, OTHER, OTHER);
+  expect(await runTrue(host)).toEqual(matchMessage(77, /belongs to another user/));
+  expect(await runTrue(host, AUTO)).toEqual(matchSilentEnd(0));
+});
+
+test.runIf(process.getuid?.() === 0)("jobs of other users: served only if the agent allows it", async () => {
+  const host = await HostAgent.start(cluster);
+  const as = { before: AS_OTHER, cwd: "/" };
+  expect(await runTrue(host, as)).toEqual(matchMessage(69, /does not serve user/));
+  await host.end();
+  await host.start({ env: { SIGNALBOX_AGENT_ALLOW: String(OTHER) } });
+  const served = await host.namespace.startRun(["--lock", "z"], ["id", "-u"], as).ended;
+  expect(served).toEqual({ ...matchSilentEnd(0), stdout: `${OTHER}\n` });
+});
+
+test.runIf(process.getuid?.() === 0)("a caller in another pid namespace falls back", async () => {
+  const host = await HostAgent.start(cluster);
+  const before = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"];
+  expect(await runTrue(host, { before })).toEqual(matchMessage(69, /pid namespace/));
+  expect(await runTrue(host, { before, ...AUTO })).toEqual(matchSilentEnd(0));
+});
+
+test("a flood of clients that are silent, or never stop sending, does not cost a job its claim", async () => {
+  const host = await HostAgent.start(cluster);
+  const { run, go } = await startJob(host);
+  const clients: Socket[] = [];
+  const open = (isTalking: boolean) => {
+    const client = connect(host.socket).on("error", () => {});
+    if (isTalking) client.on("connect", () => client.write(Buffer.alloc(1 << 20, 0xff)));
+    clients.push(client);
+  };
+  for (let at = 0; at < 10_000; at++) open(at % 10 === 0);
+  const renewed = Date.now() + 8_000; // longer than its session
+  while (Date.now() < renewed) {
+    for (let at = 0; at < 20; at++) open(true);
+    await new Promise((next) => setTimeout(next, 100));
+    expect(run.child.exitCode).toBeNull();
+  }
+  for (const client of clients) client.destroy();
+  writeFileSync(go, "");
+  expect(await run.ended).toEqual(matchSilentEnd(0));
+  expect(await runTrue(host, AUTO)).toEqual(matchSilentEnd(0));
+});
+
+test("--timeout counts from the start of the command, not from the start of the next agent", async () => {
+  const host = await HostAgent.start(cluster, { env: { SIGNALBOX_TTL: "30s" } });
+  const { run } = await startJob(host, ["--timeout", "4s"]);
+  const start = host.namespace.jobs.journal.findLine("job", "start")?.uptime ?? 0;
+  await host.end();
+  await host.start();
+  expect(await run.ended).toMatchObject({ code: 124 });
+  const last = host.namespace.jobs.journal.readLines().at(-1)?.uptime ?? 0;
+  expect(last - start).toBeGreaterThan(3);
+  expect(last - start).toBeLessThan(6);
+});
+
+test("a reset while there is no agent: the next one ends the job", async () => {
+  const host = await HostAgent.start(cluster, { env: { SIGNALBOX_TTL: "30s" } });
+  const { run } = await startJob(host);
+  await host.end();
+  expect(await host.namespace.execute(["reset", "lock", "x", "--yes", "--no-wait"])).toBeDefined();
+  await host.start();
+  expect(await run.ended).toMatchObject({ code: 125 });
+  expect(await host.namespace.listTickets()).toEqual([]);
+});
+
+test("--grace and leases are kept across a restart", async () => {
+  const host = await HostAgent.start(cluster, { env: { SIGNALBOX_TTL: "30s" } });
+  const { run, go } = await startJob(host, ["--grace", "60s", "--lease", "db=1:1"]);
+  await host.end();
+  await host.start();
+  expect(await runTrue(host, {}, ["--lease", "db=1:1", "--lease-timeout", "1s"])).toMatchObject({ code: 75 });
+  writeFileSync(go, "");
+  expect(await run.ended).toEqual(matchSilentEnd(0));
+  expect((await host.namespace.listTickets()).map(({ ticket }) => ticket?.state)).toEqual(["grace"]);
+});
