@@ -81,7 +81,21 @@ async function resumeHeld(
   if (grant === undefined) return await endUnclaimed(ports, request, command, leave);
   const holding = new CommandSupervisor(ports, request, grant, command);
   grant.attempt.session.keepAlive(holding);
-  return await finishRun(ports, request, grant, await holding.resume(signals));
+  const outcome = await holding.resume(signals).catch((error) => endAfterFault(ports, command, error));
+  return await finishRun(ports, request, grant, outcome);
+}
+
+/** Ends a command before its claim is freed, after an error that leaves nobody who watches the claim. */
+async function endAfterFault(
+  { clock, log }: RunPorts,
+  command: GuardedCommand,
+  error: unknown,
+): Promise<CommandOutcome> {
+  log.error("the resumed run failed", { error: String(error) });
+  command.terminate(clock.now());
+  const exit = await command.exited;
+  await command.gone;
+  return { exit, ending: { kind: "lost", why: String(error) } };
 }
 
 /**

@@ -1,0 +1,82 @@
+// Covers src/agent/host-record.ts
+/** Runs that an agent serves, beside the same runs in a process of their own, on a real etcd. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { TestCluster } from "../../fixtures/cluster/test-cluster.ts";
+import type { TestNamespace } from "../../fixtures/cluster/test-namespace.ts";
+import type { SignalboxOptions } from "../../fixtures/signalbox.ts";
+import { waitUntil } from "../../fixtures/wait-until.ts";
+
+const cluster = TestCluster.startForFile();
+let namespace: TestNamespace;
+const folder = mkdtempSync(join(tmpdir(), "signalbox-agent-"));
+const socket = join(folder, "agent.sock");
+
+beforeAll(async () => {
+  namespace = await cluster.createNamespace();
+  const agent = namespace.start(["agent", "--agent-socket", socket], {
+    env: { SIGNALBOX_LOG_LEVEL: "info" },
+  });
+  await agent.waitForOutput(/ready/);
+});
+
+afterAll(async () => {
+  await namespace.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** Executes `signalbox run ARGS` by the launcher. */
+function launch(args: readonly string[], options: SignalboxOptions = {}) {
+  const env = { SIGNALBOX_AGENT_SOCKET: socket, ...options.env };
+  return namespace.execute(["run", ...args], { ...options, env, launcher: {} });
+}
+
+test("the agent writes the record of its host, without any run", async () => {
+  await waitUntil("the host has a record", async () => {
+    const { kvs } = await namespace.store.readRange(namespace.keys.hosts());
+    return kvs.some(({ key }) => namespace.keys.parse(key).kind === "host");
+  });
+});
+
+describe("a call that is not for this agent", () => {
+  test.each<[string, string[], Record<string, string>, RegExp]>([
+    ["another prefix", [], { SIGNALBOX_PREFIX: "/other/" }, /prefix is not that of the agent/],
+    ["a relative path", ["--log-file", "x.log"], {}, /"x\.log" is a path in the caller's directory/],
+  ])("%s: fails with always, and runs without the agent otherwise", async (_, options, env, reason) => {
+    const words = [...options, "--lock", "a", "--", "sh", "-c", "exit 7"];
+    const refused = await launch(["--agent", "always", ...words], { env, cwd: folder });
+    expect(refused).toMatchObject({ code: 69, stderr: expect.stringMatching(reason) });
+    expect(await launch(words, { env, cwd: folder })).toMatchObject({ code: 7 });
+  });
+});
+
+describe("a served run", () => {
+  test.each<[string, string[]]>([
+    ["a usage error", ["--no-such-flag", "--", "true"]],
+    ["an error of the configuration", ["--ttl", "1s", "--", "true"]],
+    ["the code of the command", ["--lock", "b", "--", "sh", "-c", "echo out; echo err >&2; exit 9"]],
+    ["the signal of the command", ["--lock", "b", "--", "sh", "-c", "kill -USR1 $$"]],
+    ["a command that is missing", ["--lock", "b", "--", "/no/such/command"]],
+    ["a command that cannot be executed", ["--lock", "b", "--", "/etc/passwd"]],
+    ["leases without a total", ["--lease", "nothing=1", "--", "true"]],
+    ["a timeout", ["--lock", "b", "--timeout", "100ms", "--", "sleep", "60"]],
+  ])("ends and prints as a run of its own: %s", async (_, words) => {
+    const own = await namespace.execute(["run", ...words]);
+    const served = await launch(["--agent", "always", ...words]);
+    expect(served).toEqual(own);
+  });
+
+  test("gives the command the environment, standard input and directory of its caller", async () => {
+    const script =
+      "cat; pwd; env | grep -v -e TOKEN= -e RUN= -e LOCK_KEY= -e AGENT -e TEST_MARK= -e '^_=' | sort";
+    const words = ["--lock", "c", "--", "sh", "-c", script];
+    const options = { input: "text\n", cwd: "/usr", env: { SIGNALBOX_PASSWORD_FILE: "", WORD: "a b" } };
+    const own = await namespace.execute(["run", ...words], options);
+    const served = await launch(words, options);
+    expect(served).toEqual(own);
+    expect(served.stdout).toMatch(/^text\n\/usr\n/);
+    expect(served.stdout).toContain("\nWORD=a b\n");
+  });
+});
