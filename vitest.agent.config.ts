@@ -1,5 +1,7 @@
 import { defineConfig } from "vitest/config";
-import "./vitest.config.ts"; // chooses the seed of random tests
+import base from "./vitest.config.ts"; // chooses the seed of random tests too
+
+const { reporters = [], setupFiles = [] } = base.test ?? {};
 
 /** Tests of `npm run test:agent`: those of the program, with runs that a launcher takes to an agent. */
 export default defineConfig({
@@ -7,7 +9,8 @@ export default defineConfig({
     include: ["test/safety/**/*.test.ts"],
     exclude: ["**/*.long.test.ts"],
     globalSetup: ["fixtures/agent-report.ts"],
-    setupFiles: ["fixtures/seed-properties.ts"],
+    reporters,
+    setupFiles,
     env: { SIGNALBOX_TEST_AGENT: "1" },
     testTimeout: 300_000,
     hookTimeout: 300_000,
