@@ -1,7 +1,7 @@
 // Builds dist/, the contents of the package: first the native programs, then the bundles. `node scripts/build.ts`
 // With `--natives x64,arm64`, the native programs for these processors instead of those for this machine, and static.
 import { createHash } from "node:crypto";
-import { mkdirSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { type BuildOptions, build, type Plugin } from "esbuild";
@@ -177,6 +177,8 @@ async function buildAll(): Promise<void> {
   else buildPackagedNatives(root, parseArchitectures(values.natives), report);
   for (const name of SELDOM) await buildModule(name);
   for (const bundle of bundles) await buildBundle(bundle);
+  replace("dist/signalbox", readFileSync(resolvePath("scripts/build/signalbox.sh"), "utf8"), 0o755);
+  report("dist/signalbox", "starts the launcher for this processor");
   replace("dist/signalbox.1", renderManualPage(ALL_COMMANDS, VERSION));
   report("dist/signalbox.1");
   replace("dist/licences.txt", collectLicences(root, bundled));

@@ -28,11 +28,6 @@ const PLAIN: readonly Installed[] = [
   ["dist/completions/bash/signalbox", "usr/share/bash-completion/completions/signalbox"],
   ["dist/completions/zsh/_signalbox", "usr/share/zsh/vendor-completions/_signalbox"],
   ["dist/completions/fish/signalbox.fish", "usr/share/fish/vendor_completions.d/signalbox.fish"],
-  ["docs/systemd/signalbox-worker.service", "usr/lib/systemd/system/signalbox-worker.service"],
-  ["docs/systemd/signalbox-agent.service", "usr/lib/systemd/system/signalbox-agent.service"],
-  ["docs/systemd/signalbox-agent.socket", "usr/lib/systemd/system/signalbox-agent.socket"],
-  ["docs/systemd/signalbox-exporter.service", "usr/lib/systemd/system/signalbox-exporter.service"],
-  ["docs/systemd/signalbox-worker-hardened.service", `${DOC}/examples/signalbox-worker-hardened.service`],
   ["scripts/package/debian/config.example.json", `${DOC}/examples/config.json`],
   ["scripts/package/debian/signalbox-worker.default", "etc/default/signalbox-worker"],
   ["docs/logrotate/signalbox", "etc/logrotate.d/signalbox"],
@@ -43,23 +38,36 @@ const COMPRESSED: readonly Installed[] = [
   ["dist/signalbox.1", "usr/share/man/man1/signalbox.1.gz"],
   ["CHANGELOG.md", `${DOC}/CHANGELOG.md.gz`],
 ];
+const UNITS = "docs/systemd";
+/** A variant of another unit, for administrators who want it. */
+const EXAMPLE_UNIT = "signalbox-worker-hardened.service";
 /** Folders for files of the worker and for logs. */
 const EMPTY = ["var/lib/signalbox", "var/log/signalbox"];
-/** Parts of dist/ that are installed elsewhere, or that only programs with an installation by npm use. */
-const NOT_IN_LIB = ["completions", "library.mjs", "licences.txt", "native", "signalbox.1", "types"];
+/** Parts of dist/ that are installed elsewhere, or that only an installation by npm needs. */
+const NOT_IN_LIB = [
+  ...["completions", "library.mjs", "licences.txt", "native"],
+  ...["signalbox", "signalbox.1", "types"],
+];
 
 /** Builds the tree in a new folder, which the caller removes. @returns its path */
 export async function buildTree(job: PackageJob): Promise<string> {
   const { root, target } = job;
   const tree = mkdtempSync(join(tmpdir(), "signalbox-package-"));
   await fillLib(root, join(tree, LIB), target);
-  for (const [source, path] of PLAIN) write(tree, path, readFileSync(join(root, source)));
+  for (const [source, path] of [...PLAIN, ...listUnits(root)])
+    write(tree, path, readFileSync(join(root, source)));
   for (const [source, path] of COMPRESSED) write(tree, path, compress(readFileSync(join(root, source))));
   for (const folder of EMPTY) mkdirSync(join(tree, folder), { recursive: true });
   writeTexts(job, tree);
   mkdirSync(join(tree, "usr/bin"));
-  symlinkSync("../lib/signalbox/signalbox.cjs", join(tree, "usr/bin/signalbox"));
+  symlinkSync(`../lib/signalbox/native/${target.node}/launcher`, join(tree, "usr/bin/signalbox"));
   return tree;
+}
+
+/** Lists the units of systemd. */
+function listUnits(root: string): Installed[] {
+  const getPlace = (name: string) => (name === EXAMPLE_UNIT ? `${DOC}/examples` : "usr/lib/systemd/system");
+  return readdirSync(join(root, UNITS)).map((name) => [join(UNITS, name), `${getPlace(name)}/${name}`]);
 }
 
 /** Writes what Debian wants to know about a package: its changes, and the licences of everything in it. */

@@ -26,6 +26,15 @@ describe.skipIf(obstacle !== undefined)(`Debian package${obstacle ? ` (${obstacl
   });
   afterAll(() => root?.close());
 
+  function startAgent(): void {
+    void root.start("echo $$ >/tmp/agent.pid; exec signalbox agent 2>>/tmp/agent.log");
+    root.require("until [ -S /run/signalbox/agent.sock ]; do sleep 0.1; done");
+  }
+
+  function stopAgent(): void {
+    root.require("kill $(cat /tmp/agent.pid); while kill -0 $(cat /tmp/agent.pid) 2>&-; do sleep 0.1; done");
+  }
+
   test("the host has no Node.js, no compiler and no network", () => {
     expect(root.run("command -v node npm cc gcc").stdout).toBe("");
     expect(root.run("cat /proc/net/route").stdout.trim().split("\n")).toHaveLength(1); // only the title
@@ -85,6 +94,17 @@ describe.skipIf(obstacle !== undefined)(`Debian package${obstacle ? ` (${obstacl
     root.require("rm /var/log/signalbox/run.log*");
   });
 
+  test("runs a job through an agent, without systemd", () => {
+    startAgent();
+    root.require("test -f /usr/lib/systemd/system/signalbox-agent.socket");
+    const { code, stdout } = root.run(
+      `signalbox run --agent always --lock job -- sh -c 'echo "$SIGNALBOX_TOKEN"; exit 3'`,
+    );
+    expect({ code, stdout }).toEqual({ code: 3, stdout: expect.stringMatching(/^\d+\n$/) });
+    root.require("ln -s /usr/bin/signalbox /tmp/zoo-locked && /tmp/zoo-locked --help >/dev/null");
+    stopAgent();
+  });
+
   test("is upgraded while one job runs and one waits: both end as usual", async () => {
     root.require("mkfifo /tmp/go");
     const job = root.start("signalbox run --lock long -- sh -c 'echo $$ >/tmp/up; cat /tmp/go'");
@@ -100,12 +120,31 @@ describe.skipIf(obstacle !== undefined)(`Debian package${obstacle ? ` (${obstacl
     root.require("signalbox run --lock long -- true");
   });
 
-  test("keeps its configuration when it is removed, and leaves nothing when it is purged", () => {
+  test("a job of an agent goes on when the package is upgraded and the agent is restarted", async () => {
+    root.require(`dpkg --install ${root.addFile(findPackage(inject("oldPackages"), ".deb"))}`);
+    startAgent();
+    root.require("mkfifo /tmp/go-agent");
+    const script = "echo $$ >/tmp/up-agent; cat /tmp/go-agent";
+    const job = root.start(`signalbox run --agent always --lock served -- sh -c '${script}'`);
+    root.require("until [ -s /tmp/up-agent ]; do sleep 0.1; done");
+    root.require(`dpkg --install ${root.addFile(findPackage(inject("packages"), ".deb"))}`);
+    stopAgent();
+    startAgent();
+    expect(root.run("signalbox run --agent always --lock served -- true").code).toBe(75);
+    root.require("echo finished >/tmp/go-agent");
+    expect(await job).toMatchObject({ code: 0, stdout: "finished\n", stderr: "" });
+    root.require("signalbox run --agent always --lock served -- true");
+  });
+
+  test("keeps its configuration when it is removed, and leaves nothing when it is purged, also with an agent", () => {
     root.require("echo 'commands: true' >>/etc/signalbox/worker.yaml; echo >/var/log/signalbox/run.log");
     root.require("dpkg --remove signalbox");
     expect(root.run("command -v signalbox; ls /usr/lib/signalbox").stdout).toBe("");
     expect(root.require("tail -1 /etc/signalbox/worker.yaml")).toBe("commands: true\n");
     root.require("dpkg --purge signalbox");
+    expect(root.run("test -e /run/signalbox").code).toBe(1);
+    stopAgent(); // without systemd, the package cannot stop it
+    expect(root.run("test -e /run/signalbox").code).toBe(1);
     expect(listDifferences(before, root.describeFiles())).toEqual([]);
   });
 });

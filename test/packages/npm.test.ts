@@ -1,6 +1,6 @@
 /** The npm package, installed without network and compiler, and without packages that are optional. */
 import { execFileSync, type SpawnSyncReturns, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
@@ -35,7 +35,7 @@ test("has no dependency but the optional one, no install script, and names its s
 
 test.each(["x64", "arm64"])("has static programs for %s", (arch) => {
   const folder = join(findInstalled(), "dist/native", arch);
-  expect(readdirSync(folder).sort()).toEqual(["guardian", "notify", "peer.node"]);
+  expect(readdirSync(folder).sort()).toEqual(["guardian", "launcher", "notify", "peer.node"]);
   for (const name of readdirSync(folder)) expect(isStatic(join(folder, name))).toBe(true);
 });
 
@@ -47,6 +47,31 @@ test("runs a locked job", () => {
     stdout: expect.stringMatching(/^\d+\n$/),
     stderr: "",
   });
+});
+
+test("its program is the launcher, which finds no agent", () => {
+  const { status, stderr } = runInstalled("run", "--agent", "always", "--lock", "job", "--", "true");
+  expect({ status, stderr }).toEqual({
+    status: 69,
+    stderr: expect.stringContaining("no agent serves this call"),
+  });
+});
+
+test("without a launcher for this processor, its program is Node", () => {
+  const launcher = join(findInstalled(), "dist/native", process.arch, "launcher");
+  renameSync(launcher, `${launcher}.away`);
+  try {
+    expect(runInstalled("run", "--lock", "job", "--", "sh", "-c", "exit 3")).toMatchObject({ status: 3 });
+  } finally {
+    renameSync(`${launcher}.away`, launcher);
+  }
+});
+
+test("a link named after a tool behaves like that tool", () => {
+  const link = join(prefix, "bin/golock");
+  symlinkSync("signalbox", link);
+  const { status, stdout } = start(link, ["--help"]);
+  expect({ status, stdout }).toEqual({ status: 0, stdout: expect.stringContaining("golock") });
 });
 
 test.each(["evacuate", "freeze", "rolling", "thaw"])("has the maintenance script %s.mjs", (name) => {

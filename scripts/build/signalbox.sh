@@ -1,0 +1,15 @@
+#!/bin/sh
+# The program `signalbox` of the npm package: starts the launcher for this processor, else Node.
+# A link named after a tool behaves like that tool.
+case ${0##*/} in
+  cronlock | golock | perfectsched | switchman | zoo-locked) set -- "${0##*/}" "$@" ;;
+esac
+path=$(readlink -f -- "$0")
+case $(uname -m) in
+  x86_64) arch=x64 ;;
+  aarch64) arch=arm64 ;;
+  *) arch=none ;;
+esac
+launcher=${path%/*}/native/$arch/launcher
+if [ -x "$launcher" ]; then exec "$launcher" "$@"; fi
+exec node "${path%/*}/signalbox.cjs" "$@"
