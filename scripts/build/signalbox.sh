@@ -2,7 +2,10 @@
 # The program `signalbox` of the npm package: starts the launcher for this processor, else Node.
 # A link named after a tool behaves like that tool.
 case ${0##*/} in
-  cronlock | golock | perfectsched | switchman | zoo-locked) set -- "${0##*/}" "$@" ;;
+  cronlock | golock | perfectsched | switchman | zoo-locked)
+    set -- "${0##*/}" "$@"
+    export SIGNALBOX_PROGRAM="$0"
+    ;;
 esac
 path=$(readlink -f -- "$0")
 case $(uname -m) in

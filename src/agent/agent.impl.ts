@@ -11,7 +11,7 @@ import type { Settings } from "../config/settings.ts";
 import { combineTransactions } from "../etcd/combined/combined-store.ts";
 import { AgentListener } from "../process/agent-socket/listener.ts";
 import { loadPeerAddon, type Peer } from "../process/agent-socket/peer.ts";
-import { takeInheritedSocket } from "../process/agent-socket/socket-address.ts";
+import { prepareSocketDirectory, takeInheritedSocket } from "../process/agent-socket/socket-address.ts";
 import { CommandCgroup } from "../process/guarded-command/cgroup.ts";
 import { killOrphans } from "../process/guarded-command/orphans.ts";
 import { formatAgentSession } from "../protocol/agent-record.ts";
@@ -84,6 +84,7 @@ function createContext(connection: Connection & { path: string }): AgentContext 
     throw new ConfigError(
       `the name of this host, ${quoteText(facts.fqdn)}, cannot be used: ${fault}; set host`,
     );
+  prepareSocketDirectory(path); // /run is empty after each boot
   const incarnation = generateRunId(random);
   const ports: AgentPorts = {
     ...{ store, keys, clock, random, log, host: facts.fqdn },

@@ -1,5 +1,14 @@
-import { closeSync, lstatSync, openSync, readlinkSync, readSync, statSync } from "node:fs";
-import { basename, join } from "node:path";
+import {
+  closeSync,
+  existsSync,
+  lstatSync,
+  openSync,
+  readlinkSync,
+  readSync,
+  realpathSync,
+  statSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
 
 /**
  * The result of a search for a program. `missing`: nothing can be started under that name; `why` describes a file that
@@ -62,14 +71,26 @@ function explainDanglingLink(path: string): ProgramSearch {
 
 /**
  * Reads the interpreter from a script's first line: a name that `env` searches for, or a path.
- * @returns undefined for files that are not scripts or cannot be read
+ * @returns undefined for files that are not scripts or cannot be read; for the program of the npm package the one that it
+ * becomes without an agent
  */
 export function readInterpreter(path: string): string | undefined {
+  if (isNpmProgram(path)) return "node";
   const [, program = "", rest = ""] = /^#![ \t]*(\S+)[ \t]*(.*)/.exec(readStart(path)) ?? [];
   if (program === "") return undefined;
   if (basename(program) !== "env") return program;
   const words = rest.replace(/^-S[ \t]*/, "").split(/[ \t]+/);
   return words.find((word) => word !== "" && !word.startsWith("-") && !word.includes("=")) ?? program;
+}
+
+/** Whether a file is the shell program of the npm package, which starts the bundle beside it. */
+function isNpmProgram(path: string): boolean {
+  try {
+    const program = realpathSync(path);
+    return basename(program) === "signalbox" && existsSync(join(dirname(program), "signalbox.cjs"));
+  } catch {
+    return false;
+  }
 }
 
 function readStart(path: string): string {

@@ -35,7 +35,7 @@ async function startReporter(live: bigint[]) {
       slept(ms);
     });
   const context = {
-    ...{ sessions, statistics, keys, host: "web1.example.com", incarnation: INCARNATION },
+    ...{ sessions, statistics, keys, facts: { fqdn: "web1.example.com" }, incarnation: INCARNATION },
     ...{ clock: { sleep }, log: { info: () => {} } },
   } as unknown as AgentContext;
   const pause = () => new Promise<number>((resolve) => (slept = resolve));

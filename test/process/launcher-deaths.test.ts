@@ -67,7 +67,7 @@ for (const { name, before } of WAYS) {
   test(`both guardians killed at once, ${name}: all dead by the launcher's hand, and the agent is told`, async () => {
     const { run, connection, inner, outer } = await startServedBrood(before);
     for (const pid of [inner, outer]) killProcess(pid, "SIGSTOP");
-    for (const pid of [inner, outer]) killProcess(pid, "SIGKILL");
+    for (const pid of [outer, inner]) killProcess(pid, "SIGKILL"); // the outer one would report the death of the inner one
     const ended = await connection.waitFor(FROM_LAUNCHER.guardiansEnded);
     expect(Number(ended.a)).toBe(9);
     expect(listCommand(run.mark)).toEqual([]);
@@ -100,7 +100,7 @@ test("both guardians killed while the agent is away: all dead, exit code 125", a
   const { agent, run, inner, outer } = await startServedBrood();
   for (const pid of [inner, outer]) killProcess(pid, "SIGSTOP");
   agent.stop();
-  for (const pid of [inner, outer]) killProcess(pid, "SIGKILL");
+  for (const pid of [outer, inner]) killProcess(pid, "SIGKILL"); // the outer one would report the death of the inner one
   expect(await run.ended).toMatchObject({
     code: 125,
     err: expect.stringContaining("freed when its session expires"),

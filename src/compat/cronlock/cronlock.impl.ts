@@ -71,7 +71,8 @@ function prepareRun(
   world: CommandIo,
   { tool, log }: FrontEndRun,
 ): { parsed: CronlockOptions; world: CommandIo } {
-  const file = readCronlockConfig(tool, world.env, process.argv[1] ?? "");
+  const { SIGNALBOX_PROGRAM: program = process.argv[1] ?? "" } = world.env; // as the launcher was called
+  const file = readCronlockConfig(tool, world.env, program);
   const variables = buildVariables(world.env, file);
   log.setVerbose(variables.isYes("CRONLOCK_VERBOSE"));
   if (file !== undefined) log.debug(`Including config from ${file.path}`);

@@ -29,7 +29,7 @@ export function takeInheritedSocket(env: NodeJS.ProcessEnv, pid: number = proces
  */
 export async function prepareAddress(address: AgentAddress): Promise<void> {
   if (!("path" in address)) return;
-  prepareDirectory(dirname(address.path));
+  prepareSocketDirectory(address.path);
   await removeStaleSocket(address.path);
 }
 
@@ -61,8 +61,12 @@ export function publishSocket(bound: string, path: string): () => void {
   };
 }
 
-/** Launchers refuse a socket that another user can replace. */
-function prepareDirectory(path: string): void {
+/**
+ * Creates the directory of a socket. The agent's key is in it too.
+ * @throws ConfigError if another user can write to it: launchers refuse a socket that another user can replace
+ */
+export function prepareSocketDirectory(socket: string): void {
+  const path = dirname(socket);
   try {
     const isCreated = mkdirSync(path, { recursive: true }) !== undefined;
     if (isCreated) chmodSync(path, 0o755); // whatever the umask: launchers of all users connect

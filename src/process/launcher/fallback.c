@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "../guardian/note.h"
@@ -43,12 +44,14 @@ static char **build_arguments(const struct options *options, const char *node, c
   return list;
 }
 
-static void set_variables(const char *reason) {
+static void set_variables(const struct options *options, const char *reason) {
   const char *note = note_text();
   unsetenv("SIGNALBOX_FALLBACK"); /* of another call */
   unsetenv("SIGNALBOX_CALL");
   if (reason) setenv("SIGNALBOX_FALLBACK", reason, 1);
   if (note) setenv("SIGNALBOX_CALL", note, 1);
+  /* Node sees the path of its script: cronlock looks for its configuration beside the link. */
+  if (options->called) setenv("SIGNALBOX_PROGRAM", (const char *)getauxval(AT_EXECFN), 1);
 }
 
 static _Noreturn void fail(const char *what, const char *why, const char *remedy) {
@@ -63,7 +66,7 @@ void run_node(const struct options *options, const char *reason) {
   int is_own = find_installed("node", node, sizeof node);
   char **arguments = build_arguments(options, is_own ? node : "node", bundle);
   if (!arguments) fail("cannot start Node.js", strerror(ENOMEM), "free some memory");
-  set_variables(reason);
+  set_variables(options, reason);
   signals_restore();
   if (is_own) execve(node, arguments, environ);
   else execvpe("node", arguments, environ);

@@ -13,7 +13,7 @@ import { matchMessage, matchSilentEnd } from "../../../fixtures/cluster/result-m
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { NamespaceOptions, TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
-import { BUNDLE, createCleanEnv, type ProcessResult } from "../../../fixtures/signalbox.ts";
+import { BUNDLE, createCleanEnv, LAUNCHER, type ProcessResult } from "../../../fixtures/signalbox.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { computeArgumentsHash } from "../../../src/compat/cronlock/settings/lock-name.ts";
 
@@ -45,13 +45,22 @@ const end = (namespace: TestNamespace, tool: Tool, words: readonly string[], env
   start(namespace, tool, words, env).ended;
 
 /** A line as a crontab has it: a link is called. */
-async function runLinked(
+function runLinked(
   namespace: TestNamespace,
   program: string,
   words: readonly string[],
   env: Env = {},
 ): Promise<ProcessResult> {
-  const child = spawn(process.execPath, [program, ...words], {
+  return runProgram(namespace, process.execPath, [program, ...words], env);
+}
+
+async function runProgram(
+  namespace: TestNamespace,
+  program: string,
+  words: readonly string[],
+  env: Env,
+): Promise<ProcessResult> {
+  const child = spawn(program, words, {
     env: { ...createCleanEnv(), SIGNALBOX_ENDPOINTS: cluster.endpoints.join(","), ...namespace.env, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -391,6 +400,21 @@ describe.concurrent("cronlock's configuration file", () => {
     symlinkSync("opt/cronlock", join(place, "cronlock"));
     writeFileSync(join(place, "opt/cronlock.conf"), "CRONLOCK_KEY=there");
     const ended = await runLinked(namespace, join(place, "cronlock"), ["true"], { CRONLOCK_VERBOSE: "yes" });
+    expect(ended.stderr).toContain("Cronlock cronlock.there acquired by me\n");
+  });
+
+  test.each([
+    ["the launcher", LAUNCHER],
+    ["the program of the npm package", join(dirname(BUNDLE), "signalbox")],
+  ])("beside a link to %s", async (_, target) => {
+    const namespace = enter();
+    const program = join(mkdtempSync(join(bin, "native-")), "cronlock");
+    symlinkSync(target, program);
+    writeFileSync(`${program}.conf`, "CRONLOCK_KEY=there");
+    const env = { CRONLOCK_VERBOSE: "yes", SIGNALBOX_AGENT_SOCKET: "/nowhere/agent.sock" };
+    const script = 'echo "$(env | grep -c SIGNALBOX_PROGRAM)"';
+    const ended = await runProgram(namespace, program, ["sh", "-c", script], env);
+    expect(ended).toMatchObject({ code: 0, stdout: "0\n" });
     expect(ended.stderr).toContain("Cronlock cronlock.there acquired by me\n");
   });
 

@@ -174,4 +174,13 @@ describe("a program's file", () => {
     expect(readInterpreter(write("first-line", text))).toBe(interpreter);
     expect(readInterpreter(join(root, "none"))).toBeUndefined();
   });
+
+  test("that of the npm package needs node, which it becomes without an agent, also by a link", () => {
+    mkdirSync(join(root, "package"), { recursive: true });
+    const program = write("package/signalbox", "#!/bin/sh\n");
+    expect(readInterpreter(program)).toBe("/bin/sh");
+    write("package/signalbox.cjs", "");
+    symlinkSync(program, join(root, "package/linked"));
+    expect(readInterpreter(join(root, "package/linked"))).toBe("node");
+  });
 });
