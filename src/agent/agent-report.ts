@@ -14,8 +14,8 @@ interface WrittenReport {
 }
 
 /**
- * Writes what this agent has done to a key on one of its sessions, for those who look at the host. It is not the key that
- * names the owner of the session: every write of that one would fence off this agent itself. Never rejects.
+ * Writes what this agent has done to a key on one of its sessions, for those who look at the host. The key that names
+ * the owner of the session cannot be used: this agent must not change its own fence. Never rejects.
  */
 export async function keepAgentReport(context: AgentContext, signal: AbortSignal): Promise<void> {
   let written: WrittenReport | undefined;

@@ -3,6 +3,7 @@ import { ConfigError, EXIT } from "../base/errors.ts";
 import { generateRunId } from "../base/ids.ts";
 import { findNameFault, quoteText } from "../base/text.ts";
 import { VERSION } from "../base/version.ts";
+import { waitAtMost, waitForAbort } from "../base/wait.ts";
 import { getTextFlag } from "../commands/command-line/flags.ts";
 import { openConnection } from "../commands/connect.ts";
 import { raiseVerbosity } from "../commands/raise-verbosity.ts";
@@ -17,6 +18,7 @@ import { killOrphans } from "../process/guarded-command/orphans.ts";
 import { formatAgentSession } from "../protocol/agent-record.ts";
 import type { AgentPorts } from "../work/agent/ports.ts";
 import { SharedSessions } from "../work/agent/shared-sessions.ts";
+import { SYSTEM_SOCKET } from "../work/check/agent.ts";
 import { Successors } from "../work/run/claim/successors.ts";
 import { formatListenAddress } from "../work/worker/metrics/listen-address.ts";
 import { createNotifier } from "../work/worker/service/notifier.ts";
@@ -30,6 +32,8 @@ import { keepHostRecord } from "./host-record.ts";
 import { NoteSeal } from "./note-seal.ts";
 import { AgentStatistics } from "./statistics.ts";
 
+/** Interval at which systemd is told what the agent does, ms. */
+const TELL_EVERY = 5_000;
 /** How long to look for the processes of a run that nobody has reported, ms. */
 const KILL_WITHIN = 5_000;
 
@@ -61,7 +65,9 @@ export const execute: CommandExecutor = async (call, io) => {
   notifier.sendReady();
   void keepHostRecord(context, stop.signal);
   void agent.openFirstSession(stop.signal).then(() => keepAgentReport(context, stop.signal));
-  await waitForAbort(stop.signal, () => notifier.sendStatus(agent.describe()));
+  const telling = setInterval(() => notifier.sendStatus(agent.describe()), TELL_EVERY);
+  await waitForAbort(stop.signal);
+  clearInterval(telling);
   notifier.sendStopping();
   listener.close();
   await agent.finishEnded();
@@ -124,7 +130,7 @@ function createPolicy({ agentAllow }: Settings, accounts: Accounts): (peer: Peer
 }
 
 function getDefaultSocket({ XDG_RUNTIME_DIR: runtime = "" }: CommandIo["env"]): string {
-  if (process.getuid?.() === 0) return "/run/signalbox/agent.sock";
+  if (process.getuid?.() === 0) return SYSTEM_SOCKET;
   if (runtime.startsWith("/")) return join(runtime, "signalbox/agent.sock");
   throw new ConfigError(
     "XDG_RUNTIME_DIR is not set, so there is no default for agentSocket; set agentSocket",
@@ -139,13 +145,8 @@ async function killRun(run: string, clock: AgentContext["clock"]): Promise<boole
     cgroup: new CommandCgroup(""),
     owner: undefined,
   };
-  const killed = killOrphans(mark, (ms) => clock.sleep(ms)).then(() => true);
-  return await Promise.race([killed, clock.sleep(KILL_WITHIN).then(() => false)]);
-}
-
-/** Resolves when the signal is aborted. Calls `tell` every few seconds. */
-async function waitForAbort(signal: AbortSignal, tell: () => void): Promise<void> {
-  const timer = setInterval(tell, 5_000);
-  await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
-  clearInterval(timer);
+  const killed = killOrphans(mark, (ms) => clock.sleep(ms));
+  if (!(await waitAtMost(clock, KILL_WITHIN, killed))) return false;
+  await killed; // a failure is no certainty
+  return true;
 }

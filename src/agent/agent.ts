@@ -1,3 +1,4 @@
+import { waitAtMost } from "../base/wait.ts";
 import { StoreError } from "../etcd/store.ts";
 import type { LaunchedCall } from "../process/agent-socket/launched-call.ts";
 import type { AgentContext } from "./agent-context.ts";
@@ -28,8 +29,9 @@ export class Agent {
 
   /** Serves a call to its end. */
   serve(call: LaunchedCall): void {
-    if (call.state === "new" && !this.#isTried) void this.#waitForFirstTry().then(() => this.#serve(call));
-    else this.#serve(call);
+    const { clock } = this.#context;
+    if (this.#isTried || call.state !== "new") this.#serve(call);
+    else void waitAtMost(clock, KNOWN_WITHIN, this.#firstTry.promise).then(() => this.#serve(call));
   }
 
   /** Counts a call that was declined. @param why  one word */
@@ -70,10 +72,6 @@ export class Agent {
       log.warn("no session could be opened yet", { error: String(error) });
       return error instanceof StoreError && error.kind === "permission" ? error.message : undefined;
     }
-  }
-
-  async #waitForFirstTry(): Promise<void> {
-    await Promise.race([this.#firstTry.promise, this.#context.clock.sleep(KNOWN_WITHIN)]);
   }
 
   #serve(call: LaunchedCall): void {

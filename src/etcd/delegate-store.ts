@@ -1,6 +1,6 @@
 import type { Store } from "./store.ts";
 
-/** Creates a store that passes every call on to another one, but for those that are given. */
+/** Creates a store that replaces the given functions of another store, and passes all other calls on to it. */
 export function delegateStore(store: Store, own: Partial<Store>): Store {
   return {
     grant: (...args) => store.grant(...args),

@@ -25,8 +25,10 @@ export type ParsedKey =
   | { kind: "agentReport"; name: string; agent: string }
   | { kind: "unknown" };
 
-const RUN_ID = /^[0-9a-z]{12,32}$/;
-const SESSION_ID = /^[1-9a-f][0-9a-f]{0,15}$/;
+/** A run id; ids of agents and of calls have the same form. */
+export const RUN_ID = /^[0-9a-z]{12,32}$/;
+/** A session id, hexadecimal. */
+export const SESSION_ID = /^[1-9a-f][0-9a-f]{0,15}$/;
 const INSTANT = /^(?:0|[1-9]\d{0,14})$/;
 
 const NAMED = {

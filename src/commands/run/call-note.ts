@@ -1,4 +1,5 @@
-import { parseJson } from "../../base/parse-json.ts";
+import { isJsonObject, parseJson } from "../../base/parse-json.ts";
+import { RUN_ID, SESSION_ID } from "../../protocol/keys.ts";
 import type { StartedAttempt } from "../../work/run/request.ts";
 
 /** The variable with which a launcher passes the note of its call to the program that it becomes without an agent. */
@@ -31,26 +32,24 @@ export function renderCallNote(id: string, attempt: StartedAttempt): string {
   return JSON.stringify({ v: VERSION, id, number, run, session: session.toString(16), ttl, enqueuedAt });
 }
 
-/** Parses a note. Returns undefined if there is none, or none that this version understands. */
+/** Parses a note. Returns undefined if the text is missing, or this version does not understand it. */
 export function parseCallNote(text: string | undefined): CallNote | undefined {
   const value = text === undefined || text === "" ? undefined : parseJson(text);
   return isCallNote(value) ? value : undefined;
 }
 
+const isMatching = (value: unknown, form: RegExp): boolean => typeof value === "string" && form.test(value);
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) > 0;
 
 function isCallNote(value: unknown): value is CallNote {
-  if (typeof value !== "object" || value === null) return false;
-  const { v, id, number, run, session, ttl, enqueuedAt } = value as Record<string, unknown>;
+  if (!isJsonObject(value)) return false;
+  const { v, id, number, run, session, ttl, enqueuedAt } = value;
   return (
     v === VERSION &&
-    typeof id === "string" &&
-    /^[0-9a-z]{12,32}$/.test(id) &&
+    isMatching(id, RUN_ID) &&
     isCount(number) &&
-    typeof run === "string" &&
-    /^[0-9a-z]{12,32}$/.test(run) &&
-    typeof session === "string" &&
-    /^[1-9a-f][0-9a-f]{0,15}$/.test(session) &&
+    isMatching(run, RUN_ID) &&
+    isMatching(session, SESSION_ID) &&
     isCount(ttl) &&
     Number.isFinite(enqueuedAt)
   );

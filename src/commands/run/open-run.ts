@@ -73,7 +73,7 @@ function createRunPorts(
   };
 }
 
-/** Numbers the attempts after those that an agent has made for the launcher of this process. */
+/** Continues the numbers of the attempts that an agent has made for the launcher, before it became this process. */
 function findEarlierAttempts({ [CALL_VARIABLE]: note }: CommandIo["env"]): Pick<RunPorts, "attempts"> {
   const call = parseCallNote(note?.slice(note.indexOf("{"))); // without the seal, which only agents can check
   return call === undefined ? {} : { attempts: new CallAttempts(call.id, call.number) };

@@ -11,6 +11,26 @@ const LOOK_EVERY = 1_000;
  */
 const PROVE_WITHIN = 5_000;
 
+/**
+ * Waits until `lead` ms before a horizon.
+ * @param read  returns the horizon, and a signal that is aborted when it moves back
+ * @throws the signal's reason
+ */
+export async function waitUntilNear(
+  clock: Clock,
+  read: () => { at: number; moved: AbortSignal },
+  lead: number,
+  signal: AbortSignal,
+): Promise<void> {
+  for (;;) {
+    signal.throwIfAborted();
+    const { at, moved } = read();
+    const left = at - lead - clock.now();
+    if (left <= 0) return;
+    await clock.sleep(left, AbortSignal.any([signal, moved])).catch(() => {}); // moved, or stopped
+  }
+}
+
 /** Receives the effects of a jump of the wall clock. */
 interface HorizonListener {
   /** The machine may have been paused. Only a renewal sent after this call proves that the session is alive. */
@@ -79,13 +99,7 @@ export class Horizon {
 
   /** Waits until `lead` ms before the horizon, also when the horizon moves meanwhile. @throws the signal's reason */
   async waitUntilNear(lead: number, signal: AbortSignal): Promise<void> {
-    for (;;) {
-      signal.throwIfAborted();
-      const left = this.at - lead - this.#clock.now();
-      if (left <= 0) return;
-      const either = AbortSignal.any([signal, this.#moved.signal]);
-      await this.#clock.sleep(left, either).catch(() => {}); // moved, or stopped
-    }
+    await waitUntilNear(this.#clock, () => ({ at: this.at, moved: this.#moved.signal }), lead, signal);
   }
 
   async #watchWallClock(): Promise<void> {

@@ -1,5 +1,6 @@
 import { OVER } from "../../base/over.ts";
 import { retryUnavailable } from "../../etcd/retry.ts";
+import { waitUntilNear } from "../../etcd/session/horizon.ts";
 import type { Session, SessionOwner, SessionProof, TicketVersion } from "../../etcd/session/session.ts";
 import { SessionLost } from "../../etcd/session/session-lost.ts";
 import type { Store } from "../../etcd/store.ts";
@@ -58,13 +59,7 @@ export class ClaimShare implements ClaimSession {
 
   async waitUntilHorizonNear(lead: number, signal: AbortSignal): Promise<void> {
     const { clock } = this.#owner.ports;
-    for (;;) {
-      signal.throwIfAborted();
-      const left = this.horizon - lead - clock.now();
-      if (left <= 0) return;
-      const either = AbortSignal.any([signal, this.#moved.signal]);
-      await clock.sleep(left, either).catch(() => {}); // moved, or stopped
-    }
+    await waitUntilNear(clock, () => ({ at: this.horizon, moved: this.#moved.signal }), lead, signal);
   }
 
   keepAlive(owner: SessionOwner): void {

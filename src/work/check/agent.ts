@@ -5,7 +5,7 @@ import { VERSION } from "../../base/version.ts";
 import { askAgentVersion } from "../../process/agent-socket/ask-version.ts";
 import { findSocketDistrust, isTrusted } from "../../process/agent-socket/socket-trust.ts";
 
-const SYSTEM_SOCKET = "/run/signalbox/agent.sock";
+export const SYSTEM_SOCKET = "/run/signalbox/agent.sock";
 const ABOUT = { kind: "agent", check: "agent" } as const;
 
 /**

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 
 /**
- * Computes the id that a new etcd will have, as etcd does: the hash of its members' ids, each of which is the hash of
- * the member's address for peers and the cluster's token.
+ * Computes the id that a new etcd will have, as etcd does. The id of a member is a hash of its address for peers and of the
+ * cluster's token; that of the cluster is a hash of its members' ids.
  * @param peers  one address for each member
  */
 export function computeClusterId(peers: readonly string[], token: string): string {
