@@ -1,4 +1,4 @@
-import { chmodSync, linkSync, lstatSync, mkdirSync, renameSync, rmSync, type Stats, statSync } from "node:fs";
+import { chmodSync, existsSync, linkSync, lstatSync, mkdirSync, renameSync, rmSync, type Stats, statSync } from "node:fs";
 import { connect } from "node:net";
 import { dirname, join } from "node:path";
 import { ConfigError } from "../../base/errors.ts";
@@ -100,6 +100,7 @@ async function removeStaleSocket(path: string): Promise<void> {
   if (!status.isSocket()) throw new ConfigError(`the agent cannot listen on ${path}: it is not a socket`);
   const aside = `${path}.${process.pid}`;
   if (await isAnswered(path)) throw new ConfigError(`another agent listens on ${path}`);
+  if (!existsSync(path)) return; // its agent has ended meanwhile
   renameSync(path, aside);
   if (await isAnswered(aside)) {
     renameSync(aside, path);
@@ -108,7 +109,7 @@ async function removeStaleSocket(path: string): Promise<void> {
   rmSync(aside);
 }
 
-/** Whether somebody listens on a socket: only a refusal is certain to mean that nobody does. */
+/** Whether somebody listens on a socket: only a refusal, or no socket, is certain to mean that nobody does. */
 function isAnswered(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path);
@@ -117,6 +118,6 @@ function isAnswered(path: string): Promise<boolean> {
       resolve(isListened);
     };
     socket.once("connect", () => finish(true));
-    socket.once("error", ({ code }: NodeJS.ErrnoException) => finish(code !== "ECONNREFUSED"));
+    socket.once("error", ({ code }: NodeJS.ErrnoException) => finish(code !== "ECONNREFUSED" && code !== "ENOENT"));
   });
 }

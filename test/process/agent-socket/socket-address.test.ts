@@ -90,6 +90,15 @@ test("a socket on which another agent listens stays", async () => {
   await expectCall(path, calls);
 });
 
+test("a socket that its agent removes while it is tried is no reason not to listen", async () => {
+  const path = join(createFolder(), "agent.sock");
+  await leaveSocket(path);
+  const opening = openListener({ path });
+  rmSync(path); // the attempt to connect has not begun
+  await opening;
+  expect(readdirSync(dirname(path))).toEqual(["agent.sock"]);
+});
+
 test("a path that is not a socket stays", async () => {
   const path = join(createFolder(), "agent.sock");
   writeFileSync(path, "precious");
