@@ -39,6 +39,8 @@ export interface FrontEndOptions {
   openLog?(settings: Settings, wall: () => number): LogSink;
   /** Puts all watches on one stream, for a process with many. */
   sharesWatches?: boolean;
+  /** The transport `auto` means gRPC, for a process that writes much. */
+  prefersGrpc?: boolean;
   clock?: Clock;
   random?: Random;
 }
@@ -52,7 +54,7 @@ export async function openConnection(
   io: CommandIo,
   frontEnd: FrontEndOptions = {},
 ): Promise<CommandConnection> {
-  const { options, openLog: openOwn, sharesWatches = false } = frontEnd;
+  const { options, openLog: openOwn, sharesWatches = false, prefersGrpc = false } = frontEnd;
   const { clock = createRealClock(), random = realRandom } = frontEnd;
   const config = resolveConfig({ flags: call.settings, env: io.env, ...(options && { options }) });
   const { values } = config;
@@ -61,7 +63,7 @@ export async function openConnection(
   const logging = { ...buildLogOptions(call, values), context: logContext };
   const log = openOwn?.(values, clock.getWallTime) ?? openLog(logging, clock.getWallTime);
   warnUnknownVariables(io.env, log);
-  const storeOptions = { ...buildStoreOptions(values), sharesWatches };
+  const storeOptions = { ...buildStoreOptions(values), sharesWatches, prefersGrpc };
   const store = await openStore(storeOptions, { clock, unit: random.generateFraction });
   return {
     ...{ config, settings: values, store, keys: createKeys(values.prefix) },
