@@ -31,7 +31,13 @@ export class Dispatcher {
   readonly #context: ClaimContext;
   readonly #options: DispatchOptions;
   readonly #taskPool: TaskPool;
+  /** When to consider a schedule. */
   readonly #timers = new TimerQueue();
+  /**
+   * Schedules to consider now, by the time at which they became due. What another worker did not take has waited for
+   * longer than a backlog, and comes first.
+   */
+  readonly #ready = new TimerQueue();
   readonly #eligibility: WorkerEligibility;
   readonly #pendingClaims: PendingClaims;
   readonly #handlerLookup: HandlerLookup;
@@ -181,11 +187,24 @@ export class Dispatcher {
     this.#checkDrains();
     const now = this.#getWallTime();
     while (this.#canTake()) {
-      const id = this.#timers.take(now);
+      this.#collectReady(now);
+      const id = this.#ready.take(Number.POSITIVE_INFINITY);
       if (id === undefined) return;
       const entry = this.#context.cache.entries.get(id);
       if (entry !== undefined && !this.#pendingClaims.has(id)) this.#consider(entry, now);
     }
+  }
+
+  #collectReady(now: number): void {
+    for (let id = this.#timers.take(now); id !== undefined; id = this.#timers.take(now)) {
+      const entry = this.#context.cache.entries.get(id);
+      if (entry !== undefined) this.#ready.set(id, this.#findCandidate(entry, now)?.runAt ?? now);
+    }
+  }
+
+  #setTimer(id: string, at: number | undefined): void {
+    this.#ready.set(id, undefined);
+    this.#timers.set(id, at);
   }
 
   #checkDrains(): void {
@@ -203,7 +222,7 @@ export class Dispatcher {
     if (this.#pendingClaims.has(id)) return;
     const isSeedless = definition !== undefined && due === undefined && entry.dueMod === 0n;
     // The state arrives on another range of the watch, possibly a moment later.
-    this.#timers.set(
+    this.#setTimer(
       id,
       isSeedless ? entry.freeSince + CLAIM_STAGGER : this.#findCandidate(entry, this.#getWallTime())?.runAt,
     );
@@ -225,9 +244,9 @@ export class Dispatcher {
     const lastClaimBefore = this.#findLastClaim(before, now);
     const runAt = candidate?.runAt ?? entry.freeSince;
     const at = computeClaimTime(entry, { rank, runAt, lastClaimBefore }, this.#context.ports.random);
-    if (at > now) this.#timers.set(id, at);
+    if (at > now) this.#setTimer(id, at);
     else if (rank === 0 || this.#pendingClaims.canHelp) void this.#try({ entry, handler, candidate, rank });
-    else this.#timers.set(id, now + HELP_LATER);
+    else this.#setTimer(id, now + HELP_LATER);
   }
 
   /** Returns when one of these workers has last claimed an occurrence; the clock may have been set back since. */
@@ -239,7 +258,7 @@ export class Dispatcher {
   async #try(one: OccurrenceClaim): Promise<void> {
     const again = await this.#pendingClaims.attempt(one);
     const at = this.#findCandidate(one.entry, this.#getWallTime())?.runAt;
-    this.#timers.set(one.entry.id, at === undefined || again === undefined ? at : Math.max(at, again));
+    this.#setTimer(one.entry.id, at === undefined || again === undefined ? at : Math.max(at, again));
     this.#handlePoolChange();
   }
 
