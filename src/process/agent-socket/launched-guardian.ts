@@ -2,7 +2,13 @@ import type { Clock } from "../../base/clock.ts";
 import type { Guardian, GuardianExit } from "../guarded-command/guardian.ts";
 import { GUARDIAN_NAME } from "../guarded-command/guardian-process.ts";
 import { isSignalableBy, type ProcessStatus, readProcess } from "../guarded-command/processes.ts";
-import { type Frame, GUARDIAN_EVENT, GUARDIAN_EXIT } from "../guarded-command/wire.ts";
+import {
+  encodeFrame,
+  type Frame,
+  GUARDIAN_EVENT,
+  GUARDIAN_EXIT,
+  GUARDIAN_REQUEST,
+} from "../guarded-command/wire.ts";
 import { hasAncestor } from "./caller-check.ts";
 import { findGuardedCgroup } from "./guarded-cgroup.ts";
 import type { LaunchedCall } from "./launched-call.ts";
@@ -94,10 +100,15 @@ export class LaunchedGuardian implements Guardian {
   }
 
   #handleFrame(frame: Frame): void {
-    if (this.#isOver) return;
+    if (this.#isOver) return this.#handleLateFrame(frame);
     if (frame.kind === LAUNCHER_EVENT.guardiansEnded) return this.#finish(parseExitCode(frame.a));
     if (frame.kind === GUARDIAN_EVENT.gone) this.#isGone = true;
     this.#onFrame(frame.kind === GUARDIAN_EVENT.place ? this.#handlePlace(frame) : frame);
+  }
+
+  /** A launcher that was frozen can fork its guardians when the run is over. They would wait for ever. */
+  #handleLateFrame({ kind }: Frame): void {
+    if (kind === GUARDIAN_EVENT.hello) this.#call.sendRequests(encodeFrame(GUARDIAN_REQUEST.release));
   }
 
   /** Keeps the id of the outer guardian. @returns the frame, without a cgroup that is not the guardians' */

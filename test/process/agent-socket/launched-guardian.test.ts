@@ -358,6 +358,16 @@ describe("guardians that do not answer", () => {
     expect(readProcess(other.pid)).toMatchObject({ isDead: false });
   });
 
+  test("are released if a launcher that was frozen forks them when the run is over, and it gets its exit code", async () => {
+    const { launcher, call, it } = await prepare(await startAgent(), ["sleep", "1000"]);
+    it.arm({ termAt: clock.now(), killAt: clock.now() });
+    it.start({}).catch(() => {});
+    await it.gone;
+    call.end(EXIT.lost);
+    await launcher.startGuardians({});
+    expect((await launcher.receive(AGENT_REQUEST.end)).a).toBe(BigInt(EXIT.lost));
+  });
+
   test("are found by their name when the launcher has ended", async () => {
     const launcher = startVictim();
     launcher.child.kill("SIGKILL");
