@@ -1,4 +1,14 @@
-import { chmodSync, existsSync, linkSync, lstatSync, mkdirSync, renameSync, rmSync, type Stats, statSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+} from "node:fs";
 import { connect } from "node:net";
 import { dirname, join } from "node:path";
 import { ConfigError } from "../../base/errors.ts";
@@ -118,6 +128,8 @@ function isAnswered(path: string): Promise<boolean> {
       resolve(isListened);
     };
     socket.once("connect", () => finish(true));
-    socket.once("error", ({ code }: NodeJS.ErrnoException) => finish(code !== "ECONNREFUSED" && code !== "ENOENT"));
+    socket.once("error", ({ code }: NodeJS.ErrnoException) =>
+      finish(code !== "ECONNREFUSED" && code !== "ENOENT"),
+    );
   });
 }
