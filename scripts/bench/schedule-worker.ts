@@ -17,7 +17,7 @@ const clock = createRealClock();
 let late: number[] = [];
 
 async function main(): Promise<void> {
-  const store = await openStore({ endpoints: [endpoint] }, { clock });
+  const store = await openStore({ endpoints: [endpoint], prefersGrpc: true }, { clock });
   const engine = new ScheduleWorker(
     {
       store,

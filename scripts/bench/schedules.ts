@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
-import { join } from "node:path";
+import { symlinkSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { build } from "esbuild";
 import type { Op, Store } from "../../src/etcd/store.ts";
@@ -58,6 +59,7 @@ export async function benchmarkSchedules(cluster: BenchCluster): Promise<void> {
 /** Bundles the worker, as in a release. Node's TypeScript support would need twice the memory of the worker. */
 async function bundleWorker(folder: string): Promise<string> {
   const outfile = join(folder, "schedule-worker.cjs");
+  symlinkSync(resolve(import.meta.dirname, "../../node_modules"), join(folder, "node_modules")); // for etcd3
   await build({
     entryPoints: [join(import.meta.dirname, "schedule-worker.ts")],
     ...{ outfile, bundle: true, platform: "node", format: "cjs", target: "node22", logLevel: "warning" },
@@ -179,7 +181,7 @@ class WatchedWorker {
   readonly #child: ChildProcess;
 
   constructor(script: string, endpoint: string) {
-    this.#child = fork(script, [endpoint, PREFIX]);
+    this.#child = fork(script, [endpoint, PREFIX], { execArgv: ["--max-semi-space-size=4"] }); // as src/bin/start.ts
     this.joined = new Promise((resolve, reject) => {
       this.#child.on("message", (word: WorkerMessage) => {
         this.rss = Math.max(this.rss, word.rss);

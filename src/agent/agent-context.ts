@@ -1,6 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Random } from "../base/random.ts";
+import type { FileReader } from "../config/files.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Store } from "../etcd/store.ts";
 import type { HostFacts } from "../fleet/host.ts";
@@ -18,6 +19,8 @@ export interface AgentContext {
   store: Store;
   keys: Keys;
   clock: Clock;
+  /** Reads the boot-time clock, ms. */
+  readBootTime(): number;
   random: Random;
   log: Log;
   sessions: SharedSessions;
@@ -26,6 +29,8 @@ export interface AgentContext {
   /** Of hosts as calls name them. */
   callerFacts: BriefCache<HostFacts>;
   userNames: BriefCache<string>;
+  /** Configuration files by their paths. */
+  configFiles: BriefCache<{ read: ReturnType<FileReader> }>;
   seal: NoteSeal;
   /** Of this host. */
   facts: HostFacts;

@@ -13,8 +13,10 @@ import { combineTransactions } from "../etcd/combined/combined-store.ts";
 import { AgentListener } from "../process/agent-socket/listener.ts";
 import { loadPeerAddon, type Peer } from "../process/agent-socket/peer.ts";
 import { prepareSocketDirectory, takeInheritedSocket } from "../process/agent-socket/socket-address.ts";
+import { createBootClock } from "../process/clock.ts";
 import { CommandCgroup } from "../process/guarded-command/cgroup.ts";
 import { killOrphans } from "../process/guarded-command/orphans.ts";
+import { pooledRandom } from "../process/pooled-random.ts";
 import { formatAgentSession } from "../protocol/agent-record.ts";
 import type { AgentPorts } from "../work/agent/ports.ts";
 import { SharedSessions } from "../work/agent/shared-sessions.ts";
@@ -41,10 +43,13 @@ const KILL_WITHIN = 5_000;
 export const execute: CommandExecutor = async (call, io) => {
   const addon = loadPeerAddon();
   const descriptor = takeInheritedSocket(process.env);
-  const connection = await openConnection(raiseVerbosity(call, io), io, { sharesWatches: true });
+  const { readBootTime } = addon;
+  const connection = await openConnection(raiseVerbosity(call, io), io, {
+    ...{ sharesWatches: true, clock: createBootClock(readBootTime), random: pooledRandom },
+  });
   const { settings, log } = connection;
   const path = settings.agentSocket ?? getDefaultSocket(io.env);
-  const context = createContext({ ...connection, path });
+  const context = createContext({ ...connection, path, readBootTime });
   const agent = new Agent(context);
   const listener = await AgentListener.open({
     address: descriptor === undefined ? { path } : { descriptor },
@@ -82,8 +87,10 @@ export const execute: CommandExecutor = async (call, io) => {
 
 type Connection = Awaited<ReturnType<typeof openConnection>>;
 
-function createContext(connection: Connection & { path: string }): AgentContext {
-  const { clock, keys, random, log, facts, settings, path } = connection;
+function createContext(
+  connection: Connection & Pick<AgentContext, "readBootTime"> & { path: string },
+): AgentContext {
+  const { clock, readBootTime, keys, random, log, facts, settings, path } = connection;
   const store = combineTransactions(connection.store, clock, keys);
   const fault = findNameFault(facts.fqdn);
   if (fault !== undefined)
@@ -98,12 +105,16 @@ function createContext(connection: Connection & { path: string }): AgentContext 
     killRun: (run) => killRun(run, clock),
   };
   return {
-    ...{ settings, store, keys, clock, random, log, facts, incarnation },
+    ...{ settings, store, keys, clock, readBootTime, random, log, facts, incarnation },
     statistics: new AgentStatistics(clock.getWallTime()),
     sessions: new SharedSessions(ports),
     successors: new Successors(),
     accounts: createAccounts(),
-    ...{ callerFacts: new BriefCache(clock), userNames: new BriefCache(clock) },
+    ...{
+      callerFacts: new BriefCache(clock),
+      userNames: new BriefCache(clock),
+      configFiles: new BriefCache(clock),
+    },
     seal: NoteSeal.open(join(dirname(path), "agent.key")),
   };
 }

@@ -1,4 +1,4 @@
-import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { createHmac, createSecretKey, type KeyObject, randomBytes, timingSafeEqual } from "node:crypto";
 import { closeSync, fstatSync, linkSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { ConfigError } from "../base/errors.ts";
 
@@ -10,10 +10,10 @@ const SEPARATOR = " ";
  * any run of any user.
  */
 export class NoteSeal {
-  readonly #key: Buffer;
+  readonly #key: KeyObject;
 
   private constructor(key: Buffer) {
-    this.#key = key;
+    this.#key = createSecretKey(key); // a Buffer would be converted for each note
   }
 
   /**

@@ -12,7 +12,7 @@ import { type CallNote, renderCallNote } from "../commands/run/call-note.ts";
 import type { LaunchedRun } from "../commands/run/launched-run.ts";
 import type { Call } from "../commands/spec.ts";
 import { resolveConfig } from "../config/config.ts";
-import type { Env } from "../config/files.ts";
+import { type Env, type FileReader, readFileWithMode } from "../config/files.ts";
 import { thisMachine } from "../config/machine.ts";
 import { delegateStore } from "../etcd/delegate-store.ts";
 import { type HostFacts, readHostFacts } from "../fleet/host.ts";
@@ -83,7 +83,10 @@ export class ServedRun implements LaunchedRun {
   ): Promise<CommandConnection> {
     const { settings: own, store, keys, clock, random } = this.#context;
     const env = this.#readEnvironment(call);
-    const config = resolveConfig({ flags: call.settings, env, ...(options && { options }) });
+    const config = resolveConfig({
+      ...{ flags: call.settings, env, readFile: (path: string) => this.#readConfigFile(path) },
+      ...(options && { options }),
+    });
     const { values } = config;
     if (this.#call.state === "new" && this.#call.delay > (values.agent === "always" ? 9_000 : LATE))
       throw new CallDeclined("late", "the agent is too slow");
@@ -117,11 +120,15 @@ export class ServedRun implements LaunchedRun {
 
   createPorts(): ReturnType<LaunchedRun["createPorts"]> {
     this.#hasBegun = true;
-    const { clock, sessions, successors } = this.#context;
+    const { clock, readBootTime, sessions, successors } = this.#context;
     const note = this.#note;
     const isStarted = this.#call.state === "running";
     return {
-      commands: createLaunchedCommandHost(this.#call, clock, isStarted ? note?.run : undefined),
+      commands: createLaunchedCommandHost(
+        this.#call,
+        { clock, readBootTime },
+        isStarted ? note?.run : undefined,
+      ),
       ...{ sessions, successors },
       attempts: new CallAttempts(this.#id, note?.number ?? 0),
       ...(note !== undefined && { resumed: { ...note, session: BigInt(`0x${note.session}`) } }),
@@ -141,6 +148,10 @@ export class ServedRun implements LaunchedRun {
     const { seal } = this.#context;
     const { uid } = this.#call.peer;
     this.#call.sendNote(seal.seal(renderCallNote(this.#id, attempt), uid), this.#patience);
+  }
+
+  #readConfigFile(path: string): ReturnType<FileReader> {
+    return this.#context.configFiles.get(path, () => ({ read: readFileWithMode(path) })).read;
   }
 
   get #isOwnUser(): boolean {

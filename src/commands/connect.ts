@@ -39,6 +39,10 @@ export interface FrontEndOptions {
   openLog?(settings: Settings, wall: () => number): LogSink;
   /** Puts all watches on one stream, for a process with many. */
   sharesWatches?: boolean;
+  /** The transport `auto` means gRPC, for a process that writes much. */
+  prefersGrpc?: boolean;
+  clock?: Clock;
+  random?: Random;
 }
 
 /**
@@ -48,21 +52,22 @@ export interface FrontEndOptions {
 export async function openConnection(
   call: Call,
   io: CommandIo,
-  { options, openLog: openOwn, sharesWatches = false }: FrontEndOptions = {},
+  frontEnd: FrontEndOptions = {},
 ): Promise<CommandConnection> {
+  const { options, openLog: openOwn, sharesWatches = false, prefersGrpc = false } = frontEnd;
+  const { clock = createRealClock(), random = realRandom } = frontEnd;
   const config = resolveConfig({ flags: call.settings, env: io.env, ...(options && { options }) });
   const { values } = config;
-  const clock = createRealClock();
   const facts = readHostFacts(thisMachine, { host: values.host, macros: values.macros });
   const logContext: LogFields = { host: facts.fqdn };
   const logging = { ...buildLogOptions(call, values), context: logContext };
   const log = openOwn?.(values, clock.getWallTime) ?? openLog(logging, clock.getWallTime);
   warnUnknownVariables(io.env, log);
-  const storeOptions = { ...buildStoreOptions(values), sharesWatches };
-  const store = await openStore(storeOptions, { clock, unit: realRandom.generateFraction });
+  const storeOptions = { ...buildStoreOptions(values), sharesWatches, prefersGrpc };
+  const store = await openStore(storeOptions, { clock, unit: random.generateFraction });
   return {
     ...{ config, settings: values, store, keys: createKeys(values.prefix) },
-    ...{ clock, random: realRandom, log, logContext, facts },
+    ...{ clock, random, log, logContext, facts },
   };
 }
 

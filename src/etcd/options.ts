@@ -10,6 +10,8 @@ export interface StoreOptions {
   clusterId?: bigint;
   /** `http` is etcd's JSON gateway, `grpc` the npm client etcd3. Default `auto`. */
   transport?: "auto" | "http" | "grpc";
+  /** `auto` means `grpc` where it can be used: for a process that writes much, and may take longer to start. */
+  prefersGrpc?: boolean;
   user?: string;
   password?: string;
   /** The file with the password. It is read again when etcd refuses the password. */
@@ -76,10 +78,12 @@ export function checkStoreOptions(options: StoreOptions): CheckedOptions {
 }
 
 /**
- * Chooses the transport. `auto` is the lighter one, `http`, unless the client certificate may be the identity: the
- * gateway presents its own certificate to etcd, so etcd would not see the client's.
+ * Chooses the transport. `auto` is the lighter one, `http`, unless the process prefers gRPC, or the client certificate may
+ * be the identity: the gateway presents its own certificate to etcd, so etcd would not see the client's.
  */
-export function chooseTransport({ transport = "auto", tls, user }: StoreOptions): "http" | "grpc" {
+export function chooseTransport(options: StoreOptions): "http" | "grpc" {
+  const { transport = "auto", tls, user, prefersGrpc = false } = options;
   if (transport !== "auto") return transport;
-  return tls?.cert !== undefined && user === undefined ? "grpc" : "http";
+  if (tls?.cert !== undefined && user === undefined) return "grpc";
+  return prefersGrpc && tls?.insecureSkipVerify !== true ? "grpc" : "http";
 }

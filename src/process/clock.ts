@@ -61,6 +61,14 @@ export function createRealClock(sources: TimeSources = machine): Clock {
 }
 
 /** @see Clock.sleep; after a suspend it resolves at most LONGEST_TIMER_MS late */
+/**
+ * Creates a clock from the boot-time clock itself, for a process that can read it cheaply.
+ * @param now  reads it, ms
+ */
+export function createBootClock(now: () => number): Clock {
+  return { now, getWallTime: () => Date.now(), sleep: (ms, signal) => sleep(now, ms, signal) };
+}
+
 async function sleep(now: () => number, ms: number, signal?: AbortSignal): Promise<void> {
   const until = now() + ms;
   signal?.throwIfAborted();

@@ -67,6 +67,13 @@ test.each([
   expect({ status, stderr }).toEqual({ status: 78, stderr: expect.stringContaining("line 2, column") });
 });
 
+test("a worker prefers etcd3, but works without it", () => {
+  const fast = { SIGNALBOX_CONNECT_TIMEOUT: "100ms" };
+  const { status, stderr } = startInstalled(["worker"], fast);
+  expect({ status, stderr }).toEqual({ status: 69, stderr: expect.stringContaining("cannot reach etcd") });
+  expect(stderr).not.toContain("etcd3");
+});
+
 test("YAML files are read", () => {
   writeFileSync(join(folder, "worker.yaml"), "handlers: []\nconcurrency: many\n");
   const { status, stderr } = startInstalled(["worker", "--handlers", "worker.yaml"]);

@@ -49,6 +49,13 @@ describe("the options of a store", () => {
     ["a client certificate and a user", { endpoints: secure, tls: pair, user: "u", password: "p" }, "http"],
     ["grpc asked for", { endpoints, transport: "grpc" }, "grpc"],
     ["http asked for", { endpoints: secure, tls: pair, transport: "http" }, "http"],
+    ["a process that prefers gRPC", { endpoints, prefersGrpc: true }, "grpc"],
+    ["http asked for by such a process", { endpoints, transport: "http", prefersGrpc: true }, "http"],
+    [
+      "such a process and any certificate",
+      { endpoints: secure, tls: { insecureSkipVerify: true }, prefersGrpc: true },
+      "http",
+    ],
   ])("with %s choose %s", (_what, options, expected) => {
     expect(checkStoreOptions(options).transport).toBe(expected);
   });

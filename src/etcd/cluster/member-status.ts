@@ -1,3 +1,4 @@
+import { OVER } from "../../base/over.ts";
 import { type Member, MemberError } from "../member.ts";
 import { type MemberStatus, StoreError } from "../store.ts";
 import { parseMemberStatus } from "../wire-codec.ts";
@@ -25,7 +26,7 @@ export async function readMemberStatus(
     if (error instanceof StoreError) return { endpoint, ok: false, error };
     throw error;
   } finally {
-    done.abort();
+    done.abort(OVER);
   }
 }
 

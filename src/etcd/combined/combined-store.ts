@@ -28,9 +28,15 @@ const MOST_AT_ONCE = 2;
  *
  * If etcd does not answer a batch, each member gets `unavailable` and finds out for itself whether it was applied, as
  * after a call of its own. If etcd refuses a batch (a missing permission, no space), each member is sent by itself.
+ * @param runSoon  runs an action when all that has arrived is handled, without waiting for anything to come
  */
-export function combineTransactions(store: Store, clock: Clock, keys: Keys): Store {
-  const combiner = new TransactionCombiner(store, clock, (key) => findQueueRange(keys, key));
+export function combineTransactions(
+  store: Store,
+  clock: Clock,
+  keys: Keys,
+  runSoon: (action: () => void) => void = setImmediate,
+): Store {
+  const combiner = new TransactionCombiner(store, { clock, runSoon }, (key) => findQueueRange(keys, key));
   return delegateStore(store, { commitTxn: (txn, signal) => combiner.commit(txn, signal) });
 }
 
@@ -49,6 +55,7 @@ interface WaitingTxn extends BatchCandidate {
 class TransactionCombiner {
   readonly #store: Store;
   readonly #clock: Clock;
+  readonly #runSoon: (action: () => void) => void;
   readonly #findScope: FindScope;
   #waiting: WaitingTxn[] = [];
   /** Batches on their way, without those that are slow. */
@@ -56,9 +63,14 @@ class TransactionCombiner {
   #underWay = 0;
   #isScheduled = false;
 
-  constructor(store: Store, clock: Clock, findScope: FindScope) {
+  constructor(
+    store: Store,
+    { clock, runSoon }: { clock: Clock; runSoon(action: () => void): void },
+    findScope: FindScope,
+  ) {
     this.#store = store;
     this.#clock = clock;
+    this.#runSoon = runSoon;
     this.#findScope = findScope;
   }
 
@@ -80,11 +92,11 @@ class TransactionCombiner {
     }
   }
 
-  /** Sends after the current task, so that transactions of one task go together. */
+  /** Sends after what has arrived already, for example the calls of many launchers, so that its transactions go together. */
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    queueMicrotask(() => {
+    this.#runSoon(() => {
       this.#isScheduled = false;
       this.#sendWaiting();
     });
@@ -118,7 +130,7 @@ class TransactionCombiner {
     } finally {
       end();
       this.#underWay -= 1;
-      this.#sendWaiting();
+      if (this.#waiting.length > 0) this.#schedule();
     }
   }
 

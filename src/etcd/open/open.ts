@@ -3,7 +3,13 @@ import { ClusterStore } from "../cluster/cluster-store.ts";
 import { DEFAULT_TIMEOUTS, Failover } from "../cluster/failover.ts";
 import { PinnedMember } from "../cluster/pinned-member.ts";
 import type { Member } from "../member.ts";
-import { type CheckedOptions, checkStoreOptions, type StoreOptions, type StorePorts } from "../options.ts";
+import {
+  type CheckedOptions,
+  checkStoreOptions,
+  chooseTransport,
+  type StoreOptions,
+  type StorePorts,
+} from "../options.ts";
 import type { Store } from "../store.ts";
 import { type ByteCodec, WireCodec } from "../wire-codec.ts";
 
@@ -26,9 +32,20 @@ interface Transport<B> {
  */
 export async function openStore(options: StoreOptions, ports: StorePorts): Promise<Store> {
   const checked = checkStoreOptions(options);
+  const isPreferred = options.prefersGrpc && chooseTransport({ ...options, prefersGrpc: false }) === "http";
+  if (isPreferred && !(await canLoadGrpc())) return openStore({ ...options, prefersGrpc: false }, ports);
   return checked.transport === "grpc"
     ? await assembleStore(await import("../grpc/transport.ts"), checked, ports)
     : await assembleStore(await import("../http/transport.ts"), checked, ports);
+}
+
+/** An installation may lack etcd3, and only some need it. */
+async function canLoadGrpc(): Promise<boolean> {
+  const { loadEtcd3 } = await import("../grpc/load-etcd3.ts");
+  return loadEtcd3().then(
+    () => true,
+    () => false,
+  );
 }
 
 async function assembleStore<B>(

@@ -2,6 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import { formatDuration } from "../../base/duration.ts";
 import { generateSessionId } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
+import { OVER } from "../../base/over.ts";
 import type { Random } from "../../base/random.ts";
 import { computeRenewalPeriod } from "../../config/ttl.ts";
 import { isUnavailable, retryUnavailable } from "../retry.ts";
@@ -173,7 +174,7 @@ export class Session {
 
   /** Stops renewing. The session remains until it expires. */
   stopRenewing(): void {
-    this.#stop.abort();
+    this.#stop.abort(OVER);
   }
 
   /** Ends the session and every key on it. @param until  instant until which an unreachable etcd is retried */

@@ -41,11 +41,23 @@ export class CallConnection {
     this.#handleMalformed = handleMalformed ?? (() => this.destroy());
   }
 
-  /** Sends frames. Cuts the connection when too much of what was sent before has not been read. */
+  /**
+   * Sends frames, together with those of the same turn of the event loop: each write wakes the launcher. Cuts the
+   * connection when too much of what was sent before has not been read.
+   */
   send(frames: Buffer): void {
     if (!this.#socket.writable) return;
-    if (this.#socket.writableLength > UNSENT_MAX) this.destroy();
-    else this.#socket.write(frames);
+    if (this.#socket.writableLength > UNSENT_MAX) return this.destroy();
+    if (this.#socket.writableCorked === 0) {
+      this.#socket.cork();
+      process.nextTick(() => this.flush());
+    }
+    this.#socket.write(frames);
+  }
+
+  /** Writes at once what waits for the end of this turn. */
+  flush(): void {
+    while (this.#socket.writableCorked > 0) this.#socket.uncork();
   }
 
   /** Sends last frames, and closes the connection when they were sent. Receives nothing more. */
@@ -55,6 +67,7 @@ export class CallConnection {
       () => {},
     );
     this.send(frames);
+    this.flush();
     this.#socket.destroySoon();
     const timeout = setTimeout(() => this.destroy(), LINGER_MS).unref();
     this.#socket.once("close", () => clearTimeout(timeout));

@@ -93,7 +93,8 @@ export class LaunchedCall {
   }
 
   /**
-   * Gives the launcher a text that it sends back when it resumes the call.
+   * Gives the launcher a text that it sends back when it resumes the call. It is written before this method returns: the
+   * launcher must have it before etcd has the claim.
    * @param patienceMs  time for which the launcher tries to resume the call before its command is started
    * @throws RangeError when the text is longer than 4 KiB or contains a NUL
    */
@@ -102,6 +103,7 @@ export class LaunchedCall {
     if (block.length > NOTE_MAX || block.includes(0))
       throw new RangeError(`a note of at most ${NOTE_MAX} bytes without a NUL; got ${block.length} bytes`);
     this.#connection.send(encodeFrame(AGENT_REQUEST.note, BigInt(Math.ceil(patienceMs)), 0n, block));
+    this.#connection.flush();
   }
 
   /** Writes to the launcher's standard output (1) or error (2). */

@@ -5,6 +5,12 @@ import { encodeEnvironment } from "../guarded-command/wire.ts";
 import type { LaunchedCall } from "./launched-call.ts";
 import { LaunchedGuardian } from "./launched-guardian.ts";
 
+interface LaunchedCommandPorts {
+  clock: Clock;
+  /** Reads the boot-time clock, ms. A caller with another one is declined, so it is also that of the guardians. */
+  readBootTime(): number;
+}
+
 /**
  * Creates a command host that runs the command of a call under the guardians of its launcher. They are ordered when the
  * command is first given deadlines, so a call that waits has none. For a call that is `running`, `prepare` returns its
@@ -12,9 +18,13 @@ import { LaunchedGuardian } from "./launched-guardian.ts";
  * @param runId  the value of SIGNALBOX_RUN in the environment of a command that is already started
  * @throws SignalboxError from `prepare`: 126 when an argument is invalid
  */
-export function createLaunchedCommandHost(call: LaunchedCall, clock: Clock, runId?: string): CommandHost {
+export function createLaunchedCommandHost(
+  call: LaunchedCall,
+  ports: LaunchedCommandPorts,
+  runId?: string,
+): CommandHost {
   return {
-    prepare: async (spec) => new LaunchedCommand(call, spec, clock, runId),
+    prepare: async (spec) => new LaunchedCommand(call, spec, ports, runId),
   };
 }
 
@@ -23,10 +33,15 @@ class LaunchedCommand extends NativeGuardedCommand {
   readonly #call: LaunchedCall;
   readonly #launched: LaunchedGuardian;
 
-  constructor(call: LaunchedCall, spec: CommandSpec, clock: Clock, runId: string | undefined) {
+  constructor(
+    call: LaunchedCall,
+    spec: CommandSpec,
+    { clock, readBootTime }: LaunchedCommandPorts,
+    runId: string | undefined,
+  ) {
     let guardian: LaunchedGuardian | undefined;
     super({
-      ...{ spec, clock, runId, isRunning: call.state === "running" },
+      ...{ spec, clock, readBootTime, runId, isRunning: call.state === "running" },
       environment: encodeRemovals(spec.removed ?? []),
       createGuardian: (onFrame) => {
         guardian = new LaunchedGuardian(call, clock, onFrame);
@@ -49,7 +64,9 @@ class LaunchedCommand extends NativeGuardedCommand {
   }
 
   override signal(name: NodeJS.Signals): void {
-    if (!this.#call.takeDelivery(name)) super.signal(name);
+    if (this.#call.takeDelivery(name)) return;
+    this.#launched.begin();
+    super.signal(name);
   }
 
   override terminate(killAt: number): void {

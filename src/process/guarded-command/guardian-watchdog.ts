@@ -1,4 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
+import { OVER } from "../../base/over.ts";
 
 /** How much later than the guardian the runner acts, ms: the guardian needs some time to kill. */
 const PATIENCE = 250;
@@ -32,7 +33,7 @@ export class GuardianWatchdog {
     const isEarlier = killAt < this.#killAt;
     this.#killAt = killAt;
     if (!isEarlier || this.#isOver) return;
-    this.#round.abort();
+    this.#round.abort(OVER);
     this.#round = new AbortController();
     void this.#enforce(this.#round.signal).catch(() => {}); // stopped, or replaced by an earlier instant
   }
@@ -45,7 +46,7 @@ export class GuardianWatchdog {
   /** Call it when no process is left, or none is to be ended any more. */
   stop(): void {
     this.#isOver = true;
-    this.#round.abort();
+    this.#round.abort(OVER);
   }
 
   async #enforce(signal: AbortSignal): Promise<void> {

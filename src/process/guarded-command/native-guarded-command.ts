@@ -36,6 +36,11 @@ interface NativeCommandOptions {
   isRunning?: boolean;
   /** The value of SIGNALBOX_RUN in the environment of a command that already runs. */
   runId?: string | undefined;
+  /**
+   * Reads the guardian's boot-time clock, ms, if it is known to be that of this process. Requests then do not wait for the
+   * guardian.
+   */
+  readBootTime?: () => number;
   /** Starts the guardian, or connects to one. Called once. @throws SignalboxError */
   createGuardian(onFrame: (frame: Frame) => void): Guardian;
 }
@@ -52,9 +57,12 @@ export class NativeGuardedCommand implements GuardedCommand {
   readonly #started = Promise.withResolvers<number>();
   readonly #exited = Promise.withResolvers<CommandExit>();
   readonly #gone = Promise.withResolvers<void>();
-  /** The guardian's boot time, ns, and the local clock on receipt. */
-  #hello: { boot: bigint; now: number } | undefined;
-  /** Requests that wait for the guardian's HELLO, without those for deadlines. */
+  /** The guardian's boot time, ns, and the local clock, read afterwards. */
+  #clocks: { boot: bigint; now: number } | undefined;
+  #isReady = false;
+  /** The guardian has reported that the command was started. */
+  #hasStarted = false;
+  /** Requests that wait for the guardian's clock, without those for deadlines. */
   #unsent: (() => Buffer)[] = [];
   #deadlines: Deadlines | undefined;
   /** Why the guardian cannot guard here. */
@@ -67,13 +75,15 @@ export class NativeGuardedCommand implements GuardedCommand {
   #cgroup = new CommandCgroup("");
 
   /** @throws SignalboxError when an argument is invalid or the guardian refuses the command's environment */
-  constructor({ spec, clock, environment, createGuardian, isRunning = false, runId }: NativeCommandOptions) {
+  constructor(options: NativeCommandOptions) {
+    const { spec, clock, environment, createGuardian, isRunning = false, runId, readBootTime } = options;
     this.#spec = spec;
     this.#clock = clock;
     this.#words = encodeCommandWords(spec);
     this.#environment = environment;
     this.#launched = isRunning;
     this.#runId = runId;
+    if (readBootTime !== undefined) this.#compareClocks(BigInt(Math.floor(readBootTime() * 1e6)));
     this.#started.promise.catch(() => {}); // no listener before start()
     this.#ready.promise.catch(() => {});
     this.#guardian = createGuardian((frame) => this.#handleFrame(frame));
@@ -104,7 +114,7 @@ export class NativeGuardedCommand implements GuardedCommand {
   arm(deadlines: Deadlines): void {
     const isRoutine = this.#deadlines !== undefined && deadlines.killAt >= this.#deadlines.killAt;
     this.#deadlines = deadlines;
-    if (this.#hello !== undefined) this.#sendDeadlines(deadlines);
+    if (this.#clocks !== undefined) this.#sendDeadlines(deadlines);
     this.#updateWatchdog(isRoutine);
   }
 
@@ -134,9 +144,9 @@ export class NativeGuardedCommand implements GuardedCommand {
     await this.#guardian.ended;
   }
 
-  /** Sends a request, as soon as the guardian has sent its HELLO: only then can instants be converted. */
+  /** Sends a request, as soon as the guardian's clock is known: only then can instants be converted. */
   #send(request: () => Buffer): void {
-    if (this.#hello === undefined) this.#unsent.push(request);
+    if (this.#clocks === undefined) this.#unsent.push(request);
     else this.#guardian.send(request());
   }
 
@@ -151,7 +161,7 @@ export class NativeGuardedCommand implements GuardedCommand {
    * clock was read, so the result is early by that interval, never late.
    */
   #toBootTime(instant: number): bigint {
-    const { boot, now } = this.#hello ?? { boot: 0n, now: 0 };
+    const { boot, now } = this.#clocks ?? { boot: 0n, now: 0 };
     const ms = instant - now;
     if (!Number.isFinite(ms)) return ms > 0 ? 1n << 64n : 0n;
     return boot + BigInt(Math.floor(ms * 1e6));
@@ -179,11 +189,16 @@ export class NativeGuardedCommand implements GuardedCommand {
     if (frame.kind === GUARDIAN_EVENT.seen) this.#startTimes = decodeProcessStartTimes(frame.block);
     if (frame.kind === GUARDIAN_EVENT.pong) this.#watchdog.recordPong();
     if (frame.kind === GUARDIAN_EVENT.hello) this.#handleHello(frame);
-    if (frame.kind === GUARDIAN_EVENT.started) this.#started.resolve(Number(frame.a));
+    if (frame.kind === GUARDIAN_EVENT.started) this.#handleStarted(Number(frame.a));
     if (frame.kind === GUARDIAN_EVENT.failed) this.#started.reject(createExecError(file, Number(frame.a)));
     if (frame.kind === GUARDIAN_EVENT.refused) this.#handleRefusal(frame.a);
     if (frame.kind === GUARDIAN_EVENT.exited) this.#exited.resolve(parseCommandExit(frame));
     if (frame.kind === GUARDIAN_EVENT.gone) this.#handleGone();
+  }
+
+  #handleStarted(pid: number): void {
+    this.#hasStarted = true;
+    this.#started.resolve(pid);
   }
 
   #handlePlace({ a: inner, block }: Frame): void {
@@ -200,9 +215,8 @@ export class NativeGuardedCommand implements GuardedCommand {
 
   #handleHello({ a: boot, b: version }: Frame): void {
     if (version === WIRE_VERSION) {
-      this.#hello = { boot, now: this.#clock.now() };
-      if (this.#deadlines !== undefined) this.#sendDeadlines(this.#deadlines);
-      for (const request of this.#unsent.splice(0)) this.#guardian.send(request());
+      if (this.#clocks === undefined) this.#sendUnsent(boot);
+      this.#isReady = true;
       this.#ready.resolve();
       return;
     }
@@ -210,6 +224,17 @@ export class NativeGuardedCommand implements GuardedCommand {
     this.#unfitness = new SignalboxError(EXIT.config, message);
     this.#ready.reject(this.#unfitness);
     this.#guardian.close();
+  }
+
+  /** @param boot  the guardian's clock, ns */
+  #sendUnsent(boot: bigint): void {
+    this.#compareClocks(boot);
+    if (this.#deadlines !== undefined) this.#sendDeadlines(this.#deadlines);
+    for (const request of this.#unsent.splice(0)) this.#guardian.send(request());
+  }
+
+  #compareClocks(boot: bigint): void {
+    this.#clocks = { boot, now: this.#clock.now() };
   }
 
   #handleRefusal(reason: bigint): void {
@@ -220,7 +245,9 @@ export class NativeGuardedCommand implements GuardedCommand {
   /** Settles all open promises: the outer guardian and the socket have ended. */
   async #handleGuardianExit({ code, failure }: GuardianExit): Promise<void> {
     this.#watchdog.stop();
-    const lost = this.#explainLoss(code, failure);
+    // An error costs more than all else here, and after a normal end nobody would receive it.
+    const lost =
+      this.#hasStarted && code === GUARDIAN_EXIT.gone ? undefined : this.#explainLoss(code, failure);
     this.#ready.reject(lost);
     const mustKillLeftovers = code === undefined && !failure && this.#launched;
     if (mustKillLeftovers)
@@ -235,7 +262,7 @@ export class NativeGuardedCommand implements GuardedCommand {
   /** Explains the end of a guardian that was not ready, or had not reported a running command. */
   #explainLoss(code: number | undefined, failure: SignalboxError | undefined): SignalboxError {
     const lost = failure ?? this.#unfitness ?? createGuardianError(this.#spec.file, code, this.#launched);
-    const isFit = this.#hello !== undefined || lost.exitCode !== EXIT.internal;
+    const isFit = this.#isReady || lost.exitCode !== EXIT.internal;
     return isFit ? lost : createUnfitGuardianError(code);
   }
 

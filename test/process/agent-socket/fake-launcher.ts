@@ -1,11 +1,17 @@
 /** A launcher in TypeScript: connects to an agent's socket, and sends what a test wants. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { connect, type Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { loadPeerAddon } from "../../../src/process/agent-socket/peer.ts";
 import { AGENT_REQUEST, CALL_VERSION, LAUNCHER_EVENT } from "../../../src/process/agent-socket/wire.ts";
 import { GUARDIAN_NAME } from "../../../src/process/guarded-command/guardian-process.ts";
-import { encodeFrame, type Frame, FrameReader } from "../../../src/process/guarded-command/wire.ts";
+import {
+  encodeFrame,
+  type Frame,
+  FrameReader,
+  GUARDIAN_REQUEST,
+} from "../../../src/process/guarded-command/wire.ts";
 import { locateGuardian } from "../../../src/process/native/locate.ts";
 
 export const addon = loadPeerAddon();
@@ -54,19 +60,33 @@ export function encodeCall(options: CallOptions = {}): Buffer {
   ]);
 }
 
+const REQUESTS: ReadonlySet<number> = new Set(Object.values(GUARDIAN_REQUEST));
+const isGuardianRequest = ({ kind }: Frame) => REQUESTS.has(kind);
+const encodeAgain = ({ kind, a, b, block }: Frame) => encodeFrame(kind, a, b, block);
+
 export class FakeLauncher {
   readonly frames: Frame[] = [];
   readonly socket: Socket;
   isClosed = false;
   readonly #reader = new FrameReader();
+  /** Where requests for the guardians go, once there are some. */
+  #guardians: Duplex | undefined;
 
   constructor(path: string) {
     this.socket = connect(path);
-    this.socket.on("data", (chunk: Buffer) => this.frames.push(...this.#reader.consume(chunk)));
+    this.socket.on("data", (chunk: Buffer) => {
+      for (const frame of this.#reader.consume(chunk)) this.#handleFrame(frame);
+    });
     this.socket.on("error", () => {}); // the agent may close before it has read everything
     this.socket.once("close", () => {
       this.isClosed = true;
+      this.#guardians?.end();
     });
+  }
+
+  #handleFrame(frame: Frame): void {
+    if (this.#guardians !== undefined && isGuardianRequest(frame)) this.#guardians.write(encodeAgain(frame));
+    else this.frames.push(frame);
   }
 
   send(...frames: Buffer[]): void {
@@ -100,18 +120,21 @@ export class FakeLauncher {
     await waitUntil("the end of the connection", () => this.isClosed);
   }
 
-  /** Waits for GUARD, and starts the real guardians on this connection, which then belongs to them. */
+  /** Waits for GUARD, and starts the real guardians. They get what the agent has sent for them already, and what comes. */
   async startGuardians(env: Record<string, string> = {}): Promise<ChildProcess> {
     await this.receive(AGENT_REQUEST.guard);
-    this.socket.pause();
     const guardian = spawn(locateGuardian(), [], {
       argv0: GUARDIAN_NAME,
       detached: true,
       env: { ...process.env, ...env },
-      stdio: ["ignore", "inherit", "inherit", this.socket],
+      stdio: ["ignore", "inherit", "inherit", "pipe"],
     });
+    const end = guardian.stdio[3] as Duplex;
+    end.on("error", () => {}); // the guardians end while something is sent to them
+    end.pipe(this.socket, { end: false });
+    for (const frame of this.frames.filter(isGuardianRequest)) end.write(encodeAgain(frame));
+    this.#guardians = end;
     guardian.once("exit", (code, signal) => {
-      this.socket.resume();
       const status = code === null ? (signal === "SIGKILL" ? 9 : 15) : code << 8;
       this.send(encodeFrame(LAUNCHER_EVENT.guardiansEnded, BigInt(status)));
     });

@@ -36,12 +36,13 @@ function encodeSeen(pids: readonly number[]): Buffer {
   return encodeFrame(GUARDIAN_EVENT.seen, 0n, 0n, Buffer.concat(entries));
 }
 
+const ports = { clock, readBootTime: addon.readBootTime };
 const inTime = (ms = 20_000) => ({ termAt: clock.now() + ms, killAt: clock.now() + ms + 1000 });
 
 async function prepare(agent: TestAgent, command: [string, ...string[]], spec: Partial<CommandSpec> = {}) {
   const { launcher, call } = await agent.call();
   const [file, ...args] = command;
-  const it = await createLaunchedCommandHost(call, clock).prepare({ file, args, env: {}, ...spec });
+  const it = await createLaunchedCommandHost(call, ports).prepare({ file, args, env: {}, ...spec });
   return { launcher, call, it };
 }
 
@@ -60,9 +61,9 @@ async function startGuarded(command: [string, ...string[]]) {
 async function startScripted(options: Partial<CommandSpec> = {}) {
   const agent = await startAgent();
   const { launcher, call, it } = await prepare(agent, ["job", "word"], options);
+  it.arm(inTime());
   const starting = it.start({ A: "1" });
   starting.catch(() => {});
-  it.arm(inTime());
   await launcher.receive(AGENT_REQUEST.guard);
   return { agent, launcher, call, it, starting };
 }
@@ -142,10 +143,9 @@ describe("requests", () => {
     expect(launcher.frames.map(({ kind }) => kind)).toEqual([AGENT_REQUEST.end]);
   });
 
-  test("wait for the HELLO; the deadlines go first", async () => {
+  test("follow GUARD at once: the guardians have the clock of the caller", async () => {
     const { launcher, it } = await startScripted({ removed: ["SECRET", "TOKEN"] });
     it.signal("SIGUSR2");
-    launcher.send(HELLO);
     await launcher.receive(GUARDIAN_REQUEST.signal);
     const { arm, environment, words, start } = GUARDIAN_REQUEST;
     expect(launcher.frames.map(({ kind }) => kind)).toEqual([arm, environment, words, start]);
@@ -221,7 +221,7 @@ describe("a resumed call", () => {
     launcher.send(encodeCall(options), ...events);
     const call = await waitUntil("a call", () => agent.calls[0]);
     expect(call).toMatchObject({ state: "running", pid: process.ppid, peer: { pid: process.pid } });
-    const it = await createLaunchedCommandHost(call, clock, "run-1").prepare({
+    const it = await createLaunchedCommandHost(call, ports, "run-1").prepare({
       file: "x",
       args: [],
       env: {},
@@ -320,7 +320,7 @@ describe.runIf(isRoot)("a hostile client of another user, and an agent of root",
 
   test("kills only processes of that user when its guardians are lost", async () => {
     const { call, client, tell } = await callAsUser(12_345);
-    const it = await createLaunchedCommandHost(call, clock).prepare({ file: "x", args: [], env: {} });
+    const it = await createLaunchedCommandHost(call, ports).prepare({ file: "x", args: [], env: {} });
     it.arm(inTime());
     const run = createMark();
     const starting = it.start({ SIGNALBOX_RUN: run });

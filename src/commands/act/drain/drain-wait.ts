@@ -1,3 +1,4 @@
+import { OVER } from "../../../base/over.ts";
 import { isUnavailable } from "../../../etcd/retry.ts";
 import {
   computeDrainExtent,
@@ -87,7 +88,7 @@ class DrainWatcher {
   }
 
   close(): void {
-    this.#timer.abort();
+    this.#timer.abort(OVER);
   }
 
   async run(): Promise<DrainWaitResult> {
@@ -184,11 +185,11 @@ class DrainWatcher {
 
   /** Replaces the alarm that was set before. */
   #setAlarm(ms: number): void {
-    this.#timer.abort();
+    this.#timer.abort(OVER);
     if (!Number.isFinite(ms)) return;
     this.#timer = new AbortController();
     const bell = this.#alarm;
-    const abortAlarm = () => bell.abort();
+    const abortAlarm = () => bell.abort(OVER);
     this.#context.clock.sleep(Math.max(0, ms), this.#timer.signal).then(abortAlarm, () => {});
   }
 

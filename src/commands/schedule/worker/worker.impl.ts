@@ -24,7 +24,7 @@ export const execute: CommandExecutor = (call, io) => runWorker(call, io);
  * @throws ConfigError, UsageError, StoreError
  */
 export async function runWorker(call: Call, io: CommandIo, given: WorkerFileOptions = {}): Promise<number> {
-  const connection = await openConnection(raiseVerbosity(call, io), io);
+  const connection = await openConnection(raiseVerbosity(call, io), io, { prefersGrpc: true });
   const { store, log } = connection;
   let stop = () => {};
   try {

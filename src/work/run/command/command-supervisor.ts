@@ -1,5 +1,6 @@
 import { constants } from "node:os";
 import { EXIT, SignalboxError } from "../../../base/errors.ts";
+import { OVER } from "../../../base/over.ts";
 import type { SessionOwner, SessionProof, TicketVersion } from "../../../etcd/session/session.ts";
 import type { SessionLost } from "../../../etcd/session/session-lost.ts";
 import type { CommandExit, GuardedCommand } from "../../../process/guarded-command/command.ts";
@@ -95,7 +96,7 @@ export class CommandSupervisor implements SessionOwner, SignalTarget {
       this.#ports.log.info("started", { command: this.#request.identity.command, pid });
       return await this.#supervise(grantedAt, 0);
     } finally {
-      this.#over.abort();
+      this.#over.abort(OVER);
     }
   }
 
@@ -109,7 +110,7 @@ export class CommandSupervisor implements SessionOwner, SignalTarget {
       log.info("resumed", { command: this.#request.identity.command });
       return await this.#supervise(clock.now() - elapsed, elapsed);
     } finally {
-      this.#over.abort();
+      this.#over.abort(OVER);
     }
   }
 

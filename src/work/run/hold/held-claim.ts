@@ -1,3 +1,4 @@
+import { OVER } from "../../../base/over.ts";
 import type { SessionOwner, SessionProof } from "../../../etcd/session/session.ts";
 import type { SessionLost } from "../../../etcd/session/session-lost.ts";
 import type { AcquireResult, Grant } from "../claim/acquire.ts";
@@ -130,7 +131,7 @@ class WatchedClaim implements HeldClaim, SessionOwner {
   }
 
   async #freeOnce(exit: number): Promise<void> {
-    this.#over.abort();
+    this.#over.abort(OVER);
     const { aborted, reason } = this.#lost.signal;
     const end = aborted ? { exit: reason.exitCode, reason: reason.message } : { exit, reason: undefined };
     const memory = buildHistoryUpdate(this.#grant, end);

@@ -14,7 +14,7 @@ export interface CachedSchedule {
   due?: DueState;
   dueMod: bigint;
   /** Running records by key. A key whose value cannot be read also blocks the next occurrence. */
-  readonly running: Map<string, RunningKey>;
+  running: ReadonlyMap<string, RunningKey>;
   /**
    * Start of the claim delay, wall clock of this host, ms: the last running key was removed, or the schedule was first
    * read.
@@ -30,8 +30,11 @@ interface RunningKey {
   readonly running?: RunningRecord;
 }
 
+/** Shared by all schedules that do not run: a map of its own for each would be a sixth of a worker's memory. */
+const NONE: CachedSchedule["running"] = new Map();
+
 export function createCachedSchedule(id: string, freeSince: number): CachedSchedule {
-  return { id, definitionMod: 0n, dueMod: 0n, running: new Map(), freeSince };
+  return { id, definitionMod: 0n, dueMod: 0n, running: NONE, freeSince };
 }
 
 /** Stores the value of one of the schedule's keys. */
@@ -41,7 +44,8 @@ export function applyKey(entry: CachedSchedule, kind: "schedule" | "due" | "runn
   else {
     const parsed = parseRunning(kv.value);
     const { key, createRevision } = kv;
-    entry.running.set(key, { createRevision, ...("value" in parsed && { running: parsed.value }) });
+    const record = { createRevision, ...("value" in parsed && { running: parsed.value }) };
+    entry.running = new Map(entry.running).set(key, record);
   }
 }
 
@@ -76,7 +80,11 @@ export function removeScheduleKey(entry: CachedSchedule, kind: string, key: stri
   else if (kind === "due") {
     delete entry.due;
     entry.dueMod = 0n;
-  } else if (entry.running.delete(key)) entry.freeSince = now;
+  } else if (entry.running.has(key)) {
+    const left = [...entry.running].filter(([other]) => other !== key);
+    entry.running = left.length === 0 ? NONE : new Map(left);
+    entry.freeSince = now;
+  }
 }
 
 /** Returns whether no key of the schedule is left. */

@@ -41,6 +41,8 @@ export class Dispatcher {
   readonly #canFire: () => boolean;
   #drain: string | undefined;
   #latest = Number.NEGATIVE_INFINITY;
+  /** When the watch has last shown a claim of a worker, wall clock, ms. */
+  readonly #lastClaims = new Map<string, number>();
   #stopReason: (() => TaskLost) | undefined;
 
   /** @param canFire  whether the clock can be trusted now */
@@ -95,9 +97,16 @@ export class Dispatcher {
     return isFirst;
   }
 
+  /** Call this when a worker has claimed an occurrence. */
+  handleClaim(worker: string): void {
+    this.#lastClaims.set(worker, this.#getWallTime());
+  }
+
   /** Call this when the set of workers changes. Ranks are computed when an occurrence is due. */
   handleWorkersChange(): void {
     this.#eligibility.forget();
+    for (const worker of this.#lastClaims.keys())
+      if (!this.#context.cache.workers.has(worker)) this.#lastClaims.delete(worker);
   }
 
   /** Call this when groups, drains or handlers change: schedules skipped before may be eligible now. */
@@ -211,11 +220,20 @@ export class Dispatcher {
     if (handler === undefined) return;
     const candidate = this.#findCandidate(entry, now);
     if (due !== undefined && candidate === undefined) return;
-    const rank = this.#eligibility.computeRank(this.#context.registration.id, entry, now);
-    const at = computeClaimTime(entry, rank, candidate?.runAt ?? entry.freeSince, this.#context.ports.random);
+    const before = this.#eligibility.listWorkersBefore(this.#context.registration.id, entry, now);
+    const rank = before.length;
+    const lastClaimBefore = this.#findLastClaim(before, now);
+    const runAt = candidate?.runAt ?? entry.freeSince;
+    const at = computeClaimTime(entry, { rank, runAt, lastClaimBefore }, this.#context.ports.random);
     if (at > now) this.#timers.set(id, at);
     else if (rank === 0 || this.#pendingClaims.canHelp) void this.#try({ entry, handler, candidate, rank });
     else this.#timers.set(id, now + HELP_LATER);
+  }
+
+  /** Returns when one of these workers has last claimed an occurrence; the clock may have been set back since. */
+  #findLastClaim(workers: readonly string[], now: number): number {
+    const last = Math.max(...workers.map((one) => this.#lastClaims.get(one) ?? Number.NEGATIVE_INFINITY));
+    return Math.min(last, now);
   }
 
   async #try(one: OccurrenceClaim): Promise<void> {

@@ -1,3 +1,4 @@
+import { OVER } from "../../../base/over.ts";
 import { quoteText } from "../../../base/text.ts";
 import { findFirstKey } from "../../../protocol/txn.ts";
 import { AlreadyFinishedError, NotFoundError, PreemptedError } from "../../../schedule/errors.ts";
@@ -109,7 +110,7 @@ export class PolledTask {
       clock.now() + SETTLE_WITHIN,
     );
     this.#state = state;
-    this.#ended.abort();
+    this.#ended.abort(OVER);
     this.#owner.handleCompletion(completion);
     if (completion.kind === "preempted") throw this.#createPreemptedError();
     if (completion.kind === "deleted") throw this.#createDeletedError();

@@ -1,3 +1,4 @@
+import { OVER } from "../../../base/over.ts";
 import { computeReplacementTime } from "../../../schedule/state/next-candidate.ts";
 import { OCCURRENCE_RESULTS, type OccurrenceOutcome } from "../../../schedule/state/outcome.ts";
 import type { CachedSchedule } from "../cache/cached-schedule.ts";
@@ -73,7 +74,7 @@ export class TaskPool {
 
   /** Aborts all tasks, and limits the retries of results that etcd refuses. */
   stop(reason: () => TaskLost): void {
-    this.#leaving.abort();
+    this.#leaving.abort(OVER);
     this.abortAll(reason);
   }
 
