@@ -2,13 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Guardian, GuardianExit } from "../guarded-command/guardian.ts";
 import { GUARDIAN_NAME } from "../guarded-command/guardian-process.ts";
 import { isSignalableBy, type ProcessStatus, readProcess } from "../guarded-command/processes.ts";
-import {
-  encodeFrame,
-  type Frame,
-  GUARDIAN_EVENT,
-  GUARDIAN_EXIT,
-  GUARDIAN_REQUEST,
-} from "../guarded-command/wire.ts";
+import { type Frame, GUARDIAN_EVENT, GUARDIAN_EXIT } from "../guarded-command/wire.ts";
 import { hasAncestor } from "./caller-check.ts";
 import { findGuardedCgroup } from "./guarded-cgroup.ts";
 import type { LaunchedCall } from "./launched-call.ts";
@@ -35,6 +29,8 @@ export class LaunchedGuardian implements Guardian {
   readonly #guardians = new Map<number, number>();
   /** Instant on the clock, ms, of the next routine look for stopped guardians. */
   #wakeFrom = 0;
+  /** Whether a guardian has told its process id. */
+  #hasReported = false;
   #isGone = false;
   #isKilled = false;
   #isOver = false;
@@ -75,10 +71,15 @@ export class LaunchedGuardian implements Guardian {
     this.#signal("SIGCONT", ({ isStopped }) => isStopped);
   }
 
-  /** Does not need the launcher, which may be stopped or frozen too: `ended` then resolves when the guardians are dead. */
+  /**
+   * Does not need the launcher, which may be stopped or frozen too: `ended` then resolves when the guardians are dead. If
+   * they have not reported, the launcher may not have forked them yet. It must not start the command later, so the
+   * connection is cut: a START on a connection that has ended is refused.
+   */
   kill(): void {
     if (this.#isKilled || this.#isOver) return;
     this.#isKilled = true;
+    if (!this.#hasReported) this.#call.destroy();
     void this.#killUntilDead();
   }
 
@@ -100,15 +101,10 @@ export class LaunchedGuardian implements Guardian {
   }
 
   #handleFrame(frame: Frame): void {
-    if (this.#isOver) return this.#handleLateFrame(frame);
+    if (this.#isOver) return;
     if (frame.kind === LAUNCHER_EVENT.guardiansEnded) return this.#finish(parseExitCode(frame.a));
     if (frame.kind === GUARDIAN_EVENT.gone) this.#isGone = true;
     this.#onFrame(frame.kind === GUARDIAN_EVENT.place ? this.#handlePlace(frame) : frame);
-  }
-
-  /** A launcher that was frozen can fork its guardians when the run is over. They would wait for ever. */
-  #handleLateFrame({ kind }: Frame): void {
-    if (kind === GUARDIAN_EVENT.hello) this.#call.sendRequests(encodeFrame(GUARDIAN_REQUEST.release));
   }
 
   /** Keeps the id of the outer guardian. @returns the frame, without a cgroup that is not the guardians' */
@@ -124,6 +120,7 @@ export class LaunchedGuardian implements Guardian {
 
   /** @returns false for a process that cannot be a guardian of this call */
   #addGuardian(pid: number): boolean {
+    this.#hasReported = true;
     const status = readProcess(pid);
     if (status === undefined || !this.#canBeGuardian(status)) return false;
     this.#guardians.set(pid, status.born);

@@ -18,6 +18,7 @@ import {
   WIRE_VERSION,
 } from "../../../src/process/guarded-command/wire.ts";
 import { clock, createMark, createOutput, findGuardians, isRoot, listRemains } from "../helpers.ts";
+import { launch } from "../launcher-helpers.ts";
 import { addon, type CallOptions, encodeCall, type FakeLauncher } from "./fake-launcher.ts";
 import { createFolder, startAgent, type TestAgent } from "./helpers.ts";
 
@@ -358,14 +359,26 @@ describe("guardians that do not answer", () => {
     expect(readProcess(other.pid)).toMatchObject({ isDead: false });
   });
 
-  test("are released if a launcher that was frozen forks them when the run is over, and it gets its exit code", async () => {
-    const { launcher, call, it } = await prepare(await startAgent(), ["sleep", "1000"]);
-    it.arm({ termAt: clock.now(), killAt: clock.now() });
+  test("are not there yet, as the launcher is stopped: it starts nothing later", async () => {
+    const [agent, output] = [await startAgent(), createOutput()];
+    const words = ["run", "--lock", "x", "--", "true"];
+    const run = launch(words, { env: { SIGNALBOX_AGENT_SOCKET: agent.path } });
+    const call = await waitUntil("a call", () => agent.calls[0]);
+    call.accept();
+    call.sendNote("note 1", 10_000);
+    call.writeOutput(1, "noted\n");
+    await run.waitForOutput();
+    killProcess(run.pid, "SIGSTOP");
+    const spec = { file: "sh", args: ["-c", `echo late >${output.path}`], env: {} };
+    const it = await createLaunchedCommandHost(call, ports).prepare(spec);
+    it.arm(inTime());
     it.start({}).catch(() => {});
+    it.terminate(clock.now()); // as after a reset
     await it.gone;
     call.end(EXIT.lost);
-    await launcher.startGuardians({});
-    expect((await launcher.receive(AGENT_REQUEST.end)).a).toBe(BigInt(EXIT.lost));
+    killProcess(run.pid, "SIGCONT");
+    expect(await run.ended).toMatchObject({ code: EXIT.lost });
+    expect(output.lines()).toEqual([]);
   });
 
   test("are found by their name when the launcher has ended", async () => {
