@@ -23,8 +23,6 @@ export interface DispatchOptions {
 
 /** Longest sleep, ms: wall clocks are set, and drains expire without an event. */
 const LONGEST_SLEEP = 1_000;
-/** Delay before the next try if too many claims for schedules of other workers are pending, ms. */
-const HELP_LATER = 50;
 
 /** Claims due occurrences, in the order in which they became due, up to the concurrency limit. */
 export class Dispatcher {
@@ -245,8 +243,7 @@ export class Dispatcher {
     const runAt = candidate?.runAt ?? entry.freeSince;
     const at = computeClaimTime(entry, { rank, runAt, lastClaimBefore }, this.#context.ports.random);
     if (at > now) this.#setTimer(id, at);
-    else if (rank === 0 || this.#pendingClaims.canHelp) void this.#try({ entry, handler, candidate, rank });
-    else this.#setTimer(id, now + HELP_LATER);
+    else void this.#try({ entry, handler, candidate });
   }
 
   /** Returns when one of these workers has last claimed an occurrence; the clock may have been set back since. */
