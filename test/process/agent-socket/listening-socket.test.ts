@@ -147,7 +147,7 @@ describe("an inherited socket", () => {
     expect((await lines.next()).value).toBe("ready");
     const check = async () => {
       (child.stdio[0] as Writable).write("\n");
-      return JSON.parse((await lines.next()).value);
+      return JSON.parse(String((await lines.next()).value));
     };
     expect(await check()).toEqual({ state: "found" });
     rmSync(path);
