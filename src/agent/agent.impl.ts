@@ -32,6 +32,7 @@ import { keepAgentReport } from "./agent-report.ts";
 import { BriefCache } from "./brief-cache.ts";
 import { keepHostRecord } from "./host-record.ts";
 import { NoteSeal } from "./note-seal.ts";
+import { keepSocket } from "./socket-check.ts";
 import { AgentStatistics } from "./statistics.ts";
 
 /** Interval at which systemd is told what the agent does, ms. */
@@ -69,6 +70,7 @@ export const execute: CommandExecutor = async (call, io) => {
   log.info("ready", { socket: path });
   notifier.sendReady();
   void keepHostRecord(context, stop.signal);
+  void keepSocket({ ...context, listener }, stop.signal);
   void agent.openFirstSession(stop.signal).then(() => keepAgentReport(context, stop.signal));
   const telling = setInterval(() => notifier.sendStatus(agent.describe()), TELL_EVERY);
   await waitForAbort(stop.signal);
