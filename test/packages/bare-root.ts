@@ -20,6 +20,9 @@ const OF_DEBIAN = /^(var\/lib\/dpkg|var\/cache|var\/log\/(dpkg|alternatives)|etc
 /** Not part of the installation. What a program keeps in the homes of its users is theirs: no package removes it. */
 const TRANSIENT = /^(proc|sys|dev|tmp|run|root)(\/|$)/;
 
+/** Timeout for a line of shell, ms: what it waits for has not happened. */
+const LINE_PATIENCE = 180_000;
+
 /** Debian's name of the processor of this host. */
 export const OWN_ARCHITECTURE = process.arch === "arm64" ? "arm64" : "amd64";
 
@@ -79,6 +82,8 @@ export class BareRoot {
     const { status, signal, stdout, stderr } = spawnSync("nsenter", this.#enter("sh", "-c", line), {
       env: ENVIRONMENT,
       encoding: "utf8",
+      timeout: LINE_PATIENCE,
+      killSignal: "SIGKILL",
     });
     return { code: status, signal, stdout, stderr };
   }

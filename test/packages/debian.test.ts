@@ -83,7 +83,7 @@ for (const { architecture, obstacle } of TARGETS)
       });
 
       function renderEndlessRun(agent: string): string {
-        return `signalbox run --agent ${agent} --ttl 5s --lock endless -- sh -c 'echo $$ >/tmp/endless; exec sleep 999'`;
+        return `signalbox run --agent ${agent} --ttl 10s --termination-timeout 1s --lock endless -- sh -c 'echo $$ >/tmp/endless; exec sleep 999'`;
       }
 
       /** Stops a process until the command of the run has ended. @param file  the process's id */
