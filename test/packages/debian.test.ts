@@ -37,8 +37,13 @@ for (const { architecture, obstacle } of TARGETS)
       afterAll(() => root?.close());
 
       function startAgent(): void {
-        void root.start("echo $$ >/tmp/agent.pid; exec signalbox agent 2>>/tmp/agent.log");
+        void startHangable("agent", "signalbox agent 2>>/tmp/agent.log");
         root.require("until [ -S /run/signalbox/agent.sock ]; do sleep 0.1; done");
+      }
+
+      /** nsenter stops itself when its own child is stopped, and does not go on with it: so the program is a child of a shell. */
+      function startHangable(name: string, line: string): Promise<ProcessResult> {
+        return root.start(`${line} & echo $! >/tmp/${name}.pid; wait $!`);
       }
 
       function stopAgent(): void {
@@ -72,7 +77,7 @@ for (const { architecture, obstacle } of TARGETS)
       });
 
       test("a guardian ends its command when the run hangs", async () => {
-        const run = root.start(`echo $$ >/tmp/run.pid; exec ${renderEndlessRun("never")}`);
+        const run = startHangable("run", renderEndlessRun("never"));
         await expectEndWhenStopped("/tmp/run.pid", run);
       });
 
