@@ -76,8 +76,8 @@ export class WorkerEligibility {
     let capable = this.#peers.get(kind);
     if (capable === undefined) {
       capable = [...this.#cache.workers]
-        .filter(([, { types, host, clock, isLeaving }]) => {
-          if (isLeaving || clock === "refuses" || this.findDrainReason(wall, host) !== undefined)
+        .filter(([, { types, host, clock, isJoining, isLeaving }]) => {
+          if (isJoining || isLeaving || clock === "refuses" || this.findDrainReason(wall, host) !== undefined)
             return false;
           return canHandle(types, id, definition) && this.isFor(definition, host);
         })

@@ -166,6 +166,7 @@ export class WorkerSession {
     const listPeers = () => [...this.#cache.workers.keys()].filter((id) => id !== this.id);
     await this.#heartbeat.waitForPeerClocks(listPeers, signal);
     this.#dispatcher.open();
+    void this.#heartbeat.open();
     this.#options.listener({ kind: "joined", worker: this.id });
   }
 

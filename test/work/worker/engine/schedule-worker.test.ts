@@ -8,6 +8,7 @@
 
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { TestCluster } from "../../../../fixtures/cluster/test-cluster.ts";
+import { retryAfterStalls } from "../../../../fixtures/steady.ts";
 import { waitUntil } from "../../../../fixtures/wait-until.ts";
 import { listWorkersBefore } from "../../../../src/schedule/hash.ts";
 import { formatRunning } from "../../../../src/schedule/state/running-record.ts";
@@ -452,6 +453,31 @@ describe("several workers", () => {
     hand.let(3);
     await hand.hasTaken(5);
     expect(hand.tasks[4]?.id).toBe(left);
+  });
+
+  test("nothing is left to one that is joining: it has to read first", async () => {
+    await retryAfterStalls(async () => {
+      fixture = new WorkerFixture(cluster.store);
+      const { clock, keys } = fixture;
+      clock.set(START - 2_000); // a larger step would look like a wrong clock
+      const worker = fixture.startWorker(returnOk);
+      const own = await worker.waitUntilJoined();
+      const other = "other";
+      const record = {
+        ...{ host: "h2.example.com", pid: 1, version: "0", since: 0, wall: clock.getWallTime(), beat: 1 },
+        ...{ types: ["/.*/"], tags: [], running: 0, concurrency: 1, clock: "ok" as const },
+      };
+      const ids = Array.from({ length: 50 }, (_, n) => `job${n}`);
+      const theirs = ids.find((id) => listWorkersBefore(own, [own, other], id).length === 1) ?? "";
+      await fixture.put(keys.worker(other), formatWorker({ ...record, isJoining: true }));
+      await fixture.add(theirs, { end: START });
+      clock.set(START);
+      const [outcome] = await worker.waitForOutcomes(1);
+      expect(outcome?.late, "no second passes").toBeLessThan(1_000);
+      const { kvs } = await cluster.store.readRange({ key: keys.worker(own) });
+      expect(kvs[0]?.value, "this one has joined").not.toContain("isJoining");
+      await worker.stop();
+    });
   });
 
   test("one that has lost its session joins anew", async () => {
