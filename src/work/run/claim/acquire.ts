@@ -61,6 +61,8 @@ export class Acquisition implements SessionOwner {
   #hasAnswered = false;
   #isGranted = false;
   #hasLostAnswer = false;
+  /** A call that may have put tickets was sent, and the queues were not read since. */
+  #isUnread = false;
   #leasesUntil: number | undefined;
   /** The last reason for waiting. It is logged when it changes, not after every read. */
   #waitReason: string | undefined;
@@ -78,10 +80,10 @@ export class Acquisition implements SessionOwner {
     return this.#isGranted;
   }
 
-  /** Whether a ticket of this attempt may exist: one was read, or a call that puts tickets had no answer. */
+  /** Whether a ticket of this attempt may exist: one was read, or a call that puts tickets had no answer or was not followed by a read. */
   get mayHaveTickets(): boolean {
     const { lock, resources } = this.#ownRevisions;
-    return this.#hasLostAnswer || lock !== undefined || resources !== undefined;
+    return this.#hasLostAnswer || this.#isUnread || lock !== undefined || resources !== undefined;
   }
 
   /** Called by the session: checks that the tickets of this attempt still exist. */
@@ -113,6 +115,7 @@ export class Acquisition implements SessionOwner {
       const step = decideStep(this.#attempt, this.#ownRevisions, view, this.#getWallTime());
       this.#ports.log.debug(`next: ${step.kind}`, step.kind === "wait" ? { why: step.why } : {});
       this.#updateOwnRevisions(view);
+      this.#isUnread = false;
       if (step.kind === "leave") return { kind: "refused", refusal: step.refusal };
       if (step.kind === "granted") return this.#completeGrant(step.places, undefined);
       const next = await this.#performStep(step, view);
@@ -129,6 +132,7 @@ export class Acquisition implements SessionOwner {
     if (step.kind === "wait") return this.#wait(step, view);
     const act = buildStepTransaction(this.#attempt, step, this.#getWallTime());
     const call = (txn: Txn) => this.#call(txn);
+    this.#isUnread = true;
     const answer = await (step.kind === "claim"
       ? this.hostRecord.callWithRecord(act.txn, call)
       : call(act.txn));
