@@ -47,6 +47,12 @@ describe.runIf(process.getuid?.() === 0)("a caller in a container", () => {
     });
   });
 
+  test("with mounts of its own only is served", async () => {
+    const host = await HostAgent.start(cluster);
+    const run = host.namespace.startRun(["--lock", "x"], ["true"], { before: ["unshare", "--mount"] });
+    expect(await run.ended).toEqual(matchSilentEnd(0));
+  });
+
   test("is served by an agent in its container, beside that of the host", async () => {
     const host = await HostAgent.start(cluster, { env: { SIGNALBOX_TTL: "60s" } });
     const { namespace } = host;
