@@ -52,8 +52,8 @@ export const workersView: SnapshotView<WorkerRow> = {
     ...(record !== undefined && { about: { kind: "host", name: record.host } }),
   }),
   toJson: toWorkerJson,
-  getChangeKey: ({ id, running, record: { host, clock, types, isLeaving } = NOBODY, fault }) =>
-    JSON.stringify([id, host, running, clock, types, isLeaving, fault]), // its time changes every few seconds
+  getChangeKey: ({ id, running, record: { host, clock, types, isJoining, isLeaving } = NOBODY, fault }) =>
+    JSON.stringify([id, host, running, clock, types, isJoining, isLeaving, fault]), // its time changes every few seconds
   buildRows: buildWorkerRows,
   empty: "No workers yet. Start one: signalbox worker",
 };
@@ -82,8 +82,9 @@ function buildRow(id: string, worker: StoredWorker, running: number): WorkerRow 
 /** Lists the states. `full`: it starts no more tasks for now. `warns`, `refuses`: its clock deviates. */
 function listStates({ record, running }: WorkerRow): string[] {
   if (record === undefined) return ["malformed"];
-  const { concurrency, clock, isLeaving } = record;
+  const { concurrency, clock, isJoining, isLeaving } = record;
   return [
+    ...(isJoining ? ["joining"] : []),
     ...(isLeaving ? ["leaving"] : []),
     ...(clock === "ok" ? [] : [clock]),
     ...(running >= concurrency ? ["full"] : []),

@@ -30,6 +30,8 @@ const WORKER = v.object({
   clock: v.picklist(CLOCK_STATES),
 });
 export interface WorkerRecord extends v.InferOutput<typeof WORKER> {
+  /** The worker has not read all schedules yet, and claims nothing before. */
+  isJoining?: true;
   /** The worker claims nothing more and will leave. */
   isLeaving?: true;
 }

@@ -59,6 +59,7 @@ export class WorkerSession {
     this.#registration = registration;
     this.#cache = new ScheduleCache(ports.keys, () => ports.clock.getWallTime(), {
       handleScheduleChange: (entry) => this.#dispatcher.handleScheduleChange(entry),
+      handleClaim: (worker) => this.#dispatcher.handleClaim(worker),
       handleWorkerChange: (...change) => this.#handleWorkerChange(...change),
       handleRulesChange: () => this.#dispatcher.handleRulesChange(),
     });
@@ -165,6 +166,7 @@ export class WorkerSession {
     const listPeers = () => [...this.#cache.workers.keys()].filter((id) => id !== this.id);
     await this.#heartbeat.waitForPeerClocks(listPeers, signal);
     this.#dispatcher.open();
+    void this.#heartbeat.open();
     this.#options.listener({ kind: "joined", worker: this.id });
   }
 

@@ -47,7 +47,7 @@ const STEP = 250;
 /** Time that a new worker waits for the clocks of others before it claims anything, ms. */
 const LISTEN_FOR = 2_000;
 
-/** Builds the first record of a worker. */
+/** Builds the first record of a worker. It does not claim anything yet. */
 export function buildWorkerRecord(
   ports: SchedulePorts,
   options: WorkerHeartbeatOptions,
@@ -56,7 +56,7 @@ export function buildWorkerRecord(
   const { host, pid, version, tags, handlers, concurrency } = options;
   return {
     ...{ host, pid, version, tags, concurrency, since, beat: 1, running: 0, clock: "ok" },
-    ...{ types: handlers.types, wall: ports.clock.getWallTime() },
+    ...{ types: handlers.types, wall: ports.clock.getWallTime(), isJoining: true },
   };
 }
 
@@ -74,6 +74,7 @@ export class WorkerHeartbeat {
   readonly #over = new AbortController();
   #beat = 1;
   #isGreeting = false;
+  #isJoining = true;
   #isLeaving = false;
   #clock: ClockState = "ok";
   #offset: number;
@@ -109,6 +110,12 @@ export class WorkerHeartbeat {
       this.#judge();
     }
     return this.#clock;
+  }
+
+  /** Publishes that the worker claims what is due. Until then, others do not leave anything to it. */
+  async open(): Promise<void> {
+    this.#isJoining = false;
+    await this.publish();
   }
 
   /** Publishes that the worker claims nothing more. */
@@ -162,14 +169,16 @@ export class WorkerHeartbeat {
     if (this.#over.signal.aborted) return;
     this.#beat += 1;
     const now = { beat: this.#beat, running: this.#countRunning(), clock: this.#clock };
-    const record = { ...buildWorkerRecord(this.#ports, this.#options, this.#since), ...now };
-    await this.#registration
-      .publish(this.#isLeaving ? { ...record, isLeaving: true } : record)
-      .catch((error) => {
-        if (isUnavailable(error) || this.#over.signal.aborted || this.#registration.session.signal.aborted)
-          return;
-        this.#ports.log.warn("the worker's record was not written", { error: String(error) });
-      });
+    const { isJoining: _, ...record } = buildWorkerRecord(this.#ports, this.#options, this.#since);
+    const standing = {
+      ...(this.#isJoining && ({ isJoining: true } as const)),
+      ...(this.#isLeaving && ({ isLeaving: true } as const)),
+    };
+    await this.#registration.publish({ ...record, ...now, ...standing }).catch((error) => {
+      if (isUnavailable(error) || this.#over.signal.aborted || this.#registration.session.signal.aborted)
+        return;
+      this.#ports.log.warn("the worker's record was not written", { error: String(error) });
+    });
   }
 
   #readClockOffset(): number {

@@ -4,6 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { TestCluster } from "../../../../fixtures/cluster/test-cluster.ts";
 import { type Store, StoreError } from "../../../../src/etcd/store.ts";
+import type { Op, Txn } from "../../../../src/protocol/txn.ts";
 import type { ScheduledTask, TaskResult } from "../../../../src/work/worker/handler.ts";
 import { divertCalls, MINUTE, START, WorkerFixture } from "../worker-fixture.ts";
 
@@ -24,6 +25,10 @@ function createCounter() {
 const buildExpectedRuns = (ids: readonly string[], minutes: number) =>
   ids.flatMap((id) => Array.from({ length: minutes }, (_, minute) => `${id} ${minute}`)).toSorted();
 
+/** Lists what a transaction does if its guards hold, also as a part of a combined one. */
+const listOps = ({ success }: Txn): Op[] =>
+  success.flatMap((op) => (op.op === "txn" ? listOps(op.txn) : [op]));
+
 /** Loses transactions' answers, or the transactions themselves, in turns by a pattern of its own. */
 function loseTransactions(real: Store): Store {
   let calls = 0;
@@ -41,7 +46,7 @@ function loseTransactions(real: Store): Store {
 /** The answers to what deletes a running key come so late, ms. */
 function delayEnds(real: Store, ms: number): Store {
   const txn: Store["commitTxn"] = async (one, signal) => {
-    const isEnd = one.success.some((op) => op.op === "delete" && op.key.includes("/running/"));
+    const isEnd = listOps(one).some((op) => op.op === "delete" && op.key.includes("/running/"));
     const answer = await real.commitTxn(one, signal);
     if (isEnd) await pause(ms);
     return answer;
@@ -54,7 +59,7 @@ function freezeAfterClaim(real: Store, ms: number): Store {
   let isDone = false;
   const txn: Store["commitTxn"] = async (one, signal) => {
     const answer = await real.commitTxn(one, signal);
-    const isClaim = one.success.some((op) => op.op === "put" && op.key.includes("/running/"));
+    const isClaim = listOps(one).some((op) => op.op === "put" && op.key.includes("/running/"));
     const until = isClaim && !isDone ? performance.now() + ms : 0;
     isDone ||= isClaim;
     while (performance.now() < until);
@@ -67,7 +72,7 @@ function freezeAfterClaim(real: Store, ms: number): Store {
 function muteAfter(real: Store, ms: number): Store {
   let until: number | undefined;
   const txn: Store["commitTxn"] = async (one, signal) => {
-    const isClaim = one.success.some((op) => op.op === "put" && op.key.includes("/running/"));
+    const isClaim = listOps(one).some((op) => op.op === "put" && op.key.includes("/running/"));
     if (until !== undefined && performance.now() < until) throw new StoreError("unavailable", "mute");
     const answer = await real.commitTxn(one, signal);
     if (until !== undefined || !isClaim) return answer;
