@@ -1,4 +1,5 @@
-import { type ProcessStatus, readProcess } from "../guarded-command/processes.ts";
+import { statSync } from "node:fs";
+import { type ProcessStatus, readProcess, readProcFile } from "../guarded-command/processes.ts";
 import { CallRefusal, type CallRequest } from "./call-request.ts";
 import type { Peer } from "./peer.ts";
 
@@ -8,7 +9,7 @@ const CLOCK_TOLERANCE_MS = 10_000;
 const GENERATIONS = 32;
 
 /**
- * Checks that the caller sees the same process ids and the same clock as this process.
+ * Checks that the caller sees the same process ids, the same clock and the same files as this process.
  * @param bootTime  boot-time clock of this process, ms
  * @throws CallRefusal when it does not
  */
@@ -20,6 +21,40 @@ export function checkCaller(peer: Peer, request: CallRequest, bootTime: number):
     throw new CallRefusal(
       `process ${request.pid} did not make this connection: it is in another pid namespace`,
     );
+  if (request.state === "new") checkNamespaces(peer.pid);
+}
+
+/** What this process has; it does not change. */
+let own: { depth: number | undefined; root: string | undefined } | undefined;
+
+/**
+ * Checks what a container has of its own. The ids of a process in two pid namespaces can be equal by chance. And a path
+ * in a call, for example of a log, or of a missing configuration file, means another file below another root directory.
+ * A process that cannot be looked at is not refused: it has ended, or this agent has few rights.
+ */
+function checkNamespaces(pid: number): void {
+  own ??= { depth: countPidNamespaces(process.pid), root: readRoot(process.pid) };
+  const [depth, root] = [countPidNamespaces(pid), readRoot(pid)];
+  if (depth !== undefined && depth !== own.depth)
+    throw new CallRefusal("the caller is in another pid namespace");
+  if (root !== undefined && root !== own.root)
+    throw new CallRefusal("the caller has another root directory: it is in a container");
+}
+
+/** Counts the pid namespaces that a process is in, from that of /proc on. */
+function countPidNamespaces(pid: number): number | undefined {
+  const [, ids] = /^NSpid:\s+(.*)$/m.exec(readProcFile(pid, "status") ?? "") ?? [];
+  return ids?.split(/\s+/).length;
+}
+
+/** Two mounts of one directory are the same: systemd gives services mounts of their own. */
+function readRoot(pid: number): string | undefined {
+  try {
+    const { dev, ino } = statSync(`/proc/${pid}/root`);
+    return `${dev}:${ino}`;
+  } catch {
+    return undefined;
+  }
 }
 
 /**

@@ -1,11 +1,17 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import type { CallRequest } from "../../../src/process/agent-socket/call-request.ts";
 import { CallRefusal } from "../../../src/process/agent-socket/call-request.ts";
 import { checkCaller, hasAncestor } from "../../../src/process/agent-socket/caller-check.ts";
-import { type ProcessStatus, readProcess } from "../../../src/process/guarded-command/processes.ts";
+import {
+  listProcesses,
+  type ProcessStatus,
+  readProcess,
+} from "../../../src/process/guarded-command/processes.ts";
+import { isRoot } from "../helpers.ts";
+import { createFolder } from "./helpers.ts";
 
 function checkResumed(launcher: number, guardian: number): void {
   const request = { pid: launcher, state: "running", bootTime: 1000 } as CallRequest;
@@ -28,6 +34,52 @@ function startYoungerThan(pid: number): Promise<number> {
     return (readProcess(younger)?.born ?? 0) > born ? younger : undefined;
   });
 }
+
+/** Starts a process in a container of a kind, and returns its id as this process sees it. */
+async function startInContainer(words: readonly string[]): Promise<number> {
+  const child = spawn("unshare", [...words, "sh", "-c", "echo up; exec sleep 1000"], {
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  const [parent = 0] = [child.pid];
+  const find = () => listProcesses().find((one) => one.parent === parent)?.pid ?? parent;
+  onTestFinished(() => {
+    process.kill(find(), "SIGKILL");
+  });
+  await once(child.stdout, "data");
+  return find();
+}
+
+function checkNew(pid: number): void {
+  const request = { pid, state: "new", bootTime: 1000 } as CallRequest;
+  checkCaller({ pid, uid: 0, gid: 0, groups: [] }, request, 1000);
+}
+
+describe.runIf(isRoot)("a new caller", () => {
+  test("has mounts of its own", async () => {
+    const pid = await startInContainer(["--mount"]);
+    expect(() => checkNew(pid)).not.toThrow();
+  });
+
+  test("in another pid namespace is refused, also if its ids there and here are equal", async () => {
+    const pid = await startInContainer(["--pid", "--fork"]);
+    expect(() => checkNew(pid)).toThrow(/another pid namespace/);
+  });
+
+  test("with another root directory is refused", async () => {
+    const folder = createFolder();
+    const link = 'for one in bin lib lib64; do [ ! -L /$one ] || cp -P /$one "$0"; done';
+    const mount = `mount -t tmpfs none "$0" && mkdir "$0/usr" && mount --rbind /usr "$0/usr"; ${link}`;
+    const pid = await startInContainer(["--mount", "sh", "-c", `${mount}; exec chroot "$0" "$@"`, folder]);
+    expect(() => checkNew(pid)).toThrow(/another root directory/);
+  });
+
+  test("that has ended is not refused: its connection has ended too", async () => {
+    const { child, pid } = startSleep();
+    child.kill("SIGKILL");
+    await once(child, "exit");
+    expect(() => checkNew(pid)).not.toThrow();
+  });
+});
 
 test("a guardian is a descendant of the launcher", () => {
   const { pid } = startSleep();

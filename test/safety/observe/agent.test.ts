@@ -75,6 +75,12 @@ test("hosts show an agent and its runs; why, show and reset do not take its sess
   expect((await namespace.execute(["doctor"])).stdout).toMatch(/ok +agent: version \S+ answers at/);
 });
 
+test("hosts show an agent without runs", async () => {
+  const { namespace } = await startAgent();
+  const agent = await waitUntil("an agent", async () => (await readHost(namespace))?.agents?.[0]);
+  expect(agent).toMatchObject({ holds: 0, waits: 0 });
+});
+
 test("an agent counts what it has served and declined", async () => {
   const { agent, launch } = await startAgent();
   const [code] = await launch(["run", "--agent", "always", "--lock", "x", "--", "true"]).ended;
