@@ -11,6 +11,7 @@ import { findEtcd } from "../../fixtures/etcd/index.ts";
 import type { ProcessResult } from "../../fixtures/signalbox.ts";
 import { waitUntil } from "../../fixtures/wait-until.ts";
 import { provideEmulator, spawnEmulated } from "./arm64-emulator.ts";
+import { BOOT_NAMESPACES, createCgroup, removeCgroup, renderBoot } from "./booted-systemd.ts";
 
 /** What signalbox's package depends on, `man`, and `logrotate`. */
 const INCLUDED = ["libstdc++6", "libgcc-s1", "passwd", "man-db", "logrotate"];
@@ -32,6 +33,8 @@ export class BareRoot {
   readonly #children: ChildProcess[] = [];
   /** Path of the emulator if this host cannot start the programs by itself. */
   #emulator: string | undefined;
+  /** Folder of the cgroup of systemd if it is the first process. */
+  #cgroup: string | undefined;
   /** The first process of the namespaces. */
   #pid = 0;
 
@@ -54,8 +57,19 @@ export class BareRoot {
     return root;
   }
 
-  async #installDebian(suite: string, architecture: string): Promise<void> {
-    const options = ["--quiet", "--variant=minbase", `--include=${INCLUDED.join(",")}`];
+  /** The same with systemd, for the processor of this host. It has started all its units. */
+  static async boot(suite: string): Promise<BareRoot> {
+    const root = new BareRoot(mkdtempSync(join(tmpdir(), "signalbox-root-")));
+    await root.#installDebian(suite, OWN_ARCHITECTURE, ["systemd-sysv"]);
+    root.#cgroup = createCgroup(basename(root.#scratch));
+    await root.#openNamespaces();
+    root.require("until systemctl is-system-running | grep -E 'running|degraded'; do sleep 0.1; done");
+    await root.#startEtcd();
+    return root;
+  }
+
+  async #installDebian(suite: string, architecture: string, more: readonly string[] = []): Promise<void> {
+    const options = ["--quiet", "--variant=minbase", `--include=${[...INCLUDED, ...more].join(",")}`];
     const words = ["mmdebstrap", `--architectures=${architecture}`, ...options, suite, this.#folder];
     const child = await this.#unshare([], `exec ${words.join(" ")}`);
     const { code, stdout, stderr } = await collect(child);
@@ -68,6 +82,7 @@ export class BareRoot {
     const ended = running.map((child) => once(child, "exit"));
     for (const child of running) child.kill("SIGKILL"); // the end of the first process ends all in its namespace
     await Promise.all(ended);
+    if (this.#cgroup !== undefined) removeCgroup(this.#cgroup);
     rmSync(this.#scratch, { recursive: true, force: true });
   }
 
@@ -122,9 +137,10 @@ export class BareRoot {
   }
 
   async #openNamespaces(): Promise<void> {
-    const mounts = `mount --rbind /dev '${this.#folder}/dev' && mount -t proc proc '${this.#folder}/proc'`;
-    const line = `${mounts} && ip link set lo up && echo ready && exec sleep infinity`;
-    const child = await this.#unshare(["--net"], line);
+    const child =
+      this.#cgroup === undefined
+        ? await this.#unshare(["--net"], this.#renderIdle())
+        : await this.#unshare(BOOT_NAMESPACES, renderBoot(this.#folder));
     let text = "";
     child.stdout?.on("data", (chunk: string) => {
       text += chunk;
@@ -134,11 +150,17 @@ export class BareRoot {
     this.#pid = Number(children.trim());
   }
 
+  #renderIdle(): string {
+    const mounts = `mount --rbind /dev '${this.#folder}/dev' && mount -t proc proc '${this.#folder}/proc'`;
+    return `${mounts} && ip link set lo up && echo ready && exec sleep infinity`;
+  }
+
   /** Starts a line of shell with mounts and processes of its own. @param more  options of unshare */
   async #unshare(more: readonly string[], line: string): Promise<ChildProcess> {
     if (this.#emulator !== undefined) return this.#keep(await spawnEmulated(this.#emulator, line, more));
     const namespaces = ["--mount", "--pid", "--fork", "--kill-child", ...more];
-    return this.#spawn("unshare", [...namespaces, "sh", "-c", line]);
+    const join = this.#cgroup === undefined ? "" : `echo $$ >'${this.#cgroup}/cgroup.procs' && `;
+    return this.#spawn("sh", ["-c", `${join}exec unshare "$@"`, "sh", ...namespaces, "sh", "-c", line]);
   }
 
   async #startEtcd(): Promise<void> {
@@ -170,6 +192,7 @@ export class BareRoot {
   #enter(...command: string[]): string[] {
     const user = this.#emulator === undefined ? [] : ["--user"];
     const target = [`--target=${this.#pid}`, ...user, "--mount", "--net", "--pid"];
+    if (this.#cgroup !== undefined) return [...target, "--uts", "--ipc", "--cgroup", "--", ...command];
     return [...target, "--", "chroot", this.#folder, ...command];
   }
 }
