@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { findEtcd } from "../../fixtures/etcd/index.ts";
@@ -12,15 +12,11 @@ import type { ProcessResult } from "../../fixtures/signalbox.ts";
 import { waitUntil } from "../../fixtures/wait-until.ts";
 import { provideEmulator, spawnEmulated } from "./arm64-emulator.ts";
 import { BOOT_NAMESPACES, createCgroup, removeCgroup, renderBoot } from "./booted-systemd.ts";
+import { describeFiles } from "./installed-files.ts";
 
 /** What signalbox's package depends on, `man`, and `logrotate`. */
 const INCLUDED = ["libstdc++6", "libgcc-s1", "passwd", "man-db", "logrotate"];
 const ENVIRONMENT = { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", LANG: "C.UTF-8", HOME: "/root", TERM: "xterm" };
-/** Written by any installation of any package: databases, caches and logs of Debian's tools, backups of user lists. */
-const OF_DEBIAN = /^(var\/lib\/dpkg|var\/cache|var\/log\/(dpkg|alternatives)|etc\/(passwd|group|g?shadow)-$)/;
-/** Not part of the installation. What a program keeps in the homes of its users is theirs: no package removes it. */
-const TRANSIENT = /^(proc|sys|dev|tmp|run|root)(\/|$)/;
-
 /** Timeout for a line of shell, ms: what it waits for has not happened. */
 const LINE_PATIENCE = 180_000;
 
@@ -82,7 +78,7 @@ export class BareRoot {
     const ended = running.map((child) => once(child, "exit"));
     for (const child of running) child.kill("SIGKILL"); // the end of the first process ends all in its namespace
     await Promise.all(ended);
-    if (this.#cgroup !== undefined) removeCgroup(this.#cgroup);
+    if (this.#cgroup !== undefined) await removeCgroup(this.#cgroup);
     rmSync(this.#scratch, { recursive: true, force: true });
   }
 
@@ -129,11 +125,9 @@ export class BareRoot {
     return await ended;
   }
 
-  /** @returns each path with its kind or the contents of its file, without what Debian's own tools write */
+  /** @returns what is installed, see `describeFiles` */
   describeFiles(): Map<string, string> {
-    const paths = readdirSync(this.#folder, { recursive: true, encoding: "utf8" });
-    const kept = paths.filter((path) => !TRANSIENT.test(path) && !OF_DEBIAN.test(path)).sort();
-    return new Map(kept.map((path) => [path, describeFile(join(this.#folder, path))]));
+    return describeFiles(this.#folder);
   }
 
   async #openNamespaces(): Promise<void> {
@@ -207,10 +201,4 @@ async function collect(child: ChildProcess): Promise<ProcessResult> {
   });
   const [code, signal] = await once(child, "close");
   return { code, signal, stdout, stderr };
-}
-
-function describeFile(path: string): string {
-  const status = lstatSync(path);
-  if (status.isSymbolicLink()) return "link";
-  return status.isFile() ? readFileSync(path, "latin1") : "folder";
 }

@@ -1,6 +1,7 @@
 /** systemd as the first process of namespaces, in a cgroup of its own. */
-import { mkdirSync, readdirSync, readFileSync, rmdirSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmdirSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { waitUntil } from "../../fixtures/wait-until.ts";
 
 /** Options of unshare(1), beside those of every root. */
 export const BOOT_NAMESPACES = ["--net", "--uts", "--ipc", "--cgroup"];
@@ -16,11 +17,21 @@ export function createCgroup(name: string): string {
   return folder;
 }
 
-/** Removes a cgroup without processes, and those in it. */
-export function removeCgroup(folder: string): void {
-  for (const entry of readdirSync(folder, { withFileTypes: true }))
-    if (entry.isDirectory()) removeCgroup(join(folder, entry.name));
-  rmdirSync(folder);
+/** Removes a cgroup and those in it when their last processes have ended. */
+export async function removeCgroup(folder: string): Promise<void> {
+  const paths = readdirSync(folder, { recursive: true, encoding: "utf8" }).map((path) => join(folder, path));
+  const folders = [folder, ...paths.filter((path) => statSync(path).isDirectory())].sort().reverse(); // the inner ones first
+  for (const path of folders) await waitUntil(`the end of ${path}`, () => tryRemove(path));
+}
+
+function tryRemove(cgroup: string): boolean {
+  try {
+    rmdirSync(cgroup);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EBUSY") return false;
+    throw error;
+  }
 }
 
 /** @returns a line of shell that makes a folder the root of its namespaces, and becomes systemd */
@@ -32,7 +43,8 @@ export function renderBoot(folder: string): string {
     "mount -t proc proc proc && mount -t sysfs -o ro sysfs sys && mount -t cgroup2 cgroup2 sys/fs/cgroup",
     "mount -t tmpfs tmpfs run && mount -t tmpfs -o mode=755 tmpfs dev",
     ...devices,
-    "ip link set lo up",
+    "mkdir dev/pts dev/shm && mount -t devpts -o newinstance,ptmxmode=666 devpts dev/pts && ln -s pts/ptmx dev/ptmx",
+    "mount -t tmpfs tmpfs dev/shm && ip link set lo up", // PrivateDevices= needs all of these
     "pivot_root . mnt && umount -l /mnt",
     "echo ready && exec env container=test /lib/systemd/systemd --system systemd.unit=multi-user.target",
   ].join(" && ");
