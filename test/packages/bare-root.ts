@@ -4,22 +4,19 @@
  */
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { findEtcd } from "../../fixtures/etcd/index.ts";
 import type { ProcessResult } from "../../fixtures/signalbox.ts";
 import { waitUntil } from "../../fixtures/wait-until.ts";
 import { provideEmulator, spawnEmulated } from "./arm64-emulator.ts";
+import { BOOT_NAMESPACES, createCgroup, removeCgroup, renderBoot } from "./booted-systemd.ts";
+import { describeFiles } from "./installed-files.ts";
 
 /** What signalbox's package depends on, `man`, and `logrotate`. */
 const INCLUDED = ["libstdc++6", "libgcc-s1", "passwd", "man-db", "logrotate"];
 const ENVIRONMENT = { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", LANG: "C.UTF-8", HOME: "/root", TERM: "xterm" };
-/** Written by any installation of any package: databases, caches and logs of Debian's tools, backups of user lists. */
-const OF_DEBIAN = /^(var\/lib\/dpkg|var\/cache|var\/log\/(dpkg|alternatives)|etc\/(passwd|group|g?shadow)-$)/;
-/** Not part of the installation. What a program keeps in the homes of its users is theirs: no package removes it. */
-const TRANSIENT = /^(proc|sys|dev|tmp|run|root)(\/|$)/;
-
 /** Timeout for a line of shell, ms: what it waits for has not happened. */
 const LINE_PATIENCE = 180_000;
 
@@ -32,6 +29,8 @@ export class BareRoot {
   readonly #children: ChildProcess[] = [];
   /** Path of the emulator if this host cannot start the programs by itself. */
   #emulator: string | undefined;
+  /** Folder of the cgroup of systemd if it is the first process. */
+  #cgroup: string | undefined;
   /** The first process of the namespaces. */
   #pid = 0;
 
@@ -54,8 +53,19 @@ export class BareRoot {
     return root;
   }
 
-  async #installDebian(suite: string, architecture: string): Promise<void> {
-    const options = ["--quiet", "--variant=minbase", `--include=${INCLUDED.join(",")}`];
+  /** The same with systemd, for the processor of this host. It has started all its units. */
+  static async boot(suite: string): Promise<BareRoot> {
+    const root = new BareRoot(mkdtempSync(join(tmpdir(), "signalbox-root-")));
+    await root.#installDebian(suite, OWN_ARCHITECTURE, ["systemd-sysv"]);
+    root.#cgroup = createCgroup(basename(root.#scratch));
+    await root.#openNamespaces();
+    root.require("until systemctl is-system-running | grep -E 'running|degraded'; do sleep 0.1; done");
+    await root.#startEtcd();
+    return root;
+  }
+
+  async #installDebian(suite: string, architecture: string, more: readonly string[] = []): Promise<void> {
+    const options = ["--quiet", "--variant=minbase", `--include=${[...INCLUDED, ...more].join(",")}`];
     const words = ["mmdebstrap", `--architectures=${architecture}`, ...options, suite, this.#folder];
     const child = await this.#unshare([], `exec ${words.join(" ")}`);
     const { code, stdout, stderr } = await collect(child);
@@ -68,6 +78,7 @@ export class BareRoot {
     const ended = running.map((child) => once(child, "exit"));
     for (const child of running) child.kill("SIGKILL"); // the end of the first process ends all in its namespace
     await Promise.all(ended);
+    if (this.#cgroup !== undefined) await removeCgroup(this.#cgroup);
     rmSync(this.#scratch, { recursive: true, force: true });
   }
 
@@ -114,17 +125,16 @@ export class BareRoot {
     return await ended;
   }
 
-  /** @returns each path with its kind or the contents of its file, without what Debian's own tools write */
+  /** @returns what is installed, see `describeFiles` */
   describeFiles(): Map<string, string> {
-    const paths = readdirSync(this.#folder, { recursive: true, encoding: "utf8" });
-    const kept = paths.filter((path) => !TRANSIENT.test(path) && !OF_DEBIAN.test(path)).sort();
-    return new Map(kept.map((path) => [path, describeFile(join(this.#folder, path))]));
+    return describeFiles(this.#folder);
   }
 
   async #openNamespaces(): Promise<void> {
-    const mounts = `mount --rbind /dev '${this.#folder}/dev' && mount -t proc proc '${this.#folder}/proc'`;
-    const line = `${mounts} && ip link set lo up && echo ready && exec sleep infinity`;
-    const child = await this.#unshare(["--net"], line);
+    const child =
+      this.#cgroup === undefined
+        ? await this.#unshare(["--net"], this.#renderIdle())
+        : await this.#unshare(BOOT_NAMESPACES, renderBoot(this.#folder));
     let text = "";
     child.stdout?.on("data", (chunk: string) => {
       text += chunk;
@@ -134,11 +144,17 @@ export class BareRoot {
     this.#pid = Number(children.trim());
   }
 
+  #renderIdle(): string {
+    const mounts = `mount --rbind /dev '${this.#folder}/dev' && mount -t proc proc '${this.#folder}/proc'`;
+    return `${mounts} && ip link set lo up && echo ready && exec sleep infinity`;
+  }
+
   /** Starts a line of shell with mounts and processes of its own. @param more  options of unshare */
   async #unshare(more: readonly string[], line: string): Promise<ChildProcess> {
     if (this.#emulator !== undefined) return this.#keep(await spawnEmulated(this.#emulator, line, more));
     const namespaces = ["--mount", "--pid", "--fork", "--kill-child", ...more];
-    return this.#spawn("unshare", [...namespaces, "sh", "-c", line]);
+    const join = this.#cgroup === undefined ? "" : `echo $$ >'${this.#cgroup}/cgroup.procs' && `;
+    return this.#spawn("sh", ["-c", `${join}exec unshare "$@"`, "sh", ...namespaces, "sh", "-c", line]);
   }
 
   async #startEtcd(): Promise<void> {
@@ -170,6 +186,7 @@ export class BareRoot {
   #enter(...command: string[]): string[] {
     const user = this.#emulator === undefined ? [] : ["--user"];
     const target = [`--target=${this.#pid}`, ...user, "--mount", "--net", "--pid"];
+    if (this.#cgroup !== undefined) return [...target, "--uts", "--ipc", "--cgroup", "--", ...command];
     return [...target, "--", "chroot", this.#folder, ...command];
   }
 }
@@ -184,10 +201,4 @@ async function collect(child: ChildProcess): Promise<ProcessResult> {
   });
   const [code, signal] = await once(child, "close");
   return { code, signal, stdout, stderr };
-}
-
-function describeFile(path: string): string {
-  const status = lstatSync(path);
-  if (status.isSymbolicLink()) return "link";
-  return status.isFile() ? readFileSync(path, "latin1") : "folder";
 }

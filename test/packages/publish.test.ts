@@ -21,7 +21,9 @@ afterAll(() => registry?.close());
 async function runNpm(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   const { port } = registry.address() as AddressInfo;
   const own = [`--registry=http://127.0.0.1:${port}/`, "--userconfig=/dev/null", "--ignore-scripts"];
-  const child = spawn("npm", [...args, ...own], { cwd: ROOT });
+  const settings = Object.keys(process.env).filter((name) => /^npm_config_/i.test(name));
+  const env = { ...process.env, ...Object.fromEntries(settings.map((name) => [name, undefined])) };
+  const child = spawn("npm", [...args, ...own], { cwd: ROOT, env });
   let [stdout, stderr] = ["", ""];
   child.stdout.on("data", (text: Buffer) => {
     stdout += text;
