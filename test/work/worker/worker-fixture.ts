@@ -6,6 +6,7 @@ import type { Store } from "../../../src/etcd/store.ts";
 import { createRealClock } from "../../../src/process/clock.ts";
 import { realRandom } from "../../../src/process/random.ts";
 import { createKeys, type Keys } from "../../../src/protocol/keys.ts";
+import type { Op, Txn } from "../../../src/protocol/txn.ts";
 import { type Definition, formatDefinition } from "../../../src/schedule/definition.ts";
 import { type DueState, formatDue, parseDue } from "../../../src/schedule/state/due.ts";
 import { computeFirstDue, type FirstOccurrenceOptions } from "../../../src/schedule/state/due-transitions.ts";
@@ -208,6 +209,10 @@ export class TestWorker {
     this.#told = Promise.withResolvers();
   }
 }
+
+/** Lists what a transaction does if its guards hold, also as a part of a combined one. */
+export const listOps = ({ success }: Txn): Op[] =>
+  success.flatMap((op) => (op.op === "txn" ? listOps(op.txn) : [op]));
 
 /** A store of which some calls go another way; all else goes straight. */
 export function divertCalls(real: Store, calls: Partial<Store>): Store {

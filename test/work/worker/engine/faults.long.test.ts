@@ -4,9 +4,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { TestCluster } from "../../../../fixtures/cluster/test-cluster.ts";
 import { type Store, StoreError } from "../../../../src/etcd/store.ts";
-import type { Op, Txn } from "../../../../src/protocol/txn.ts";
 import type { ScheduledTask, TaskResult } from "../../../../src/work/worker/handler.ts";
-import { divertCalls, MINUTE, START, WorkerFixture } from "../worker-fixture.ts";
+import { divertCalls, listOps, MINUTE, START, WorkerFixture } from "../worker-fixture.ts";
 
 const cluster = TestCluster.startForFile({ quotaBytes: 32 * 2 ** 20 });
 let fixture: WorkerFixture;
@@ -24,10 +23,6 @@ function createCounter() {
 
 const buildExpectedRuns = (ids: readonly string[], minutes: number) =>
   ids.flatMap((id) => Array.from({ length: minutes }, (_, minute) => `${id} ${minute}`)).toSorted();
-
-/** Lists what a transaction does if its guards hold, also as a part of a combined one. */
-const listOps = ({ success }: Txn): Op[] =>
-  success.flatMap((op) => (op.op === "txn" ? listOps(op.txn) : [op]));
 
 /** Loses transactions' answers, or the transactions themselves, in turns by a pattern of its own. */
 function loseTransactions(real: Store): Store {
