@@ -1,7 +1,7 @@
 /*
  * A relay stands between the command and what the caller gave as its output: it writes everything there, and waits for
  * a slow reader as the command would. The runner gets a copy as frames of a header and bytes, but only as fast as it takes
- * them: the relay never waits for the runner, and counts what it leaves out. When the runner closes its side, or is gone,
+ * them: the relay never waits for the runner, keeps a megabyte for it, and counts what it leaves out. When the runner closes its side, or is gone,
  * the relay passes on what is in the pipe, closes the socket, and goes on without copies until the last writer has ended.
  * If the reader is gone, the relay ends, and the command gets SIGPIPE as it would without it.
  */
@@ -25,53 +25,63 @@
 
 #include "guardians.h"
 
-enum { CHUNK = 64 * 1024, LAST_FRAME_MS = 1000 };
+enum { CHUNK = 64 * 1024, BACKLOG = 1024 * 1024, LAST_BYTES_MS = 1000 };
 
 static struct {
   uint32_t header[2]; /* number of bytes that follow, and of bytes that were left out before them; little endian */
   unsigned char bytes[CHUNK];
 } frame;
 static size_t frame_length, frame_sent;
+/* What the runner has not taken yet, behind the frame. */
+static unsigned char backlog[BACKLOG];
+static size_t backlog_start, backlog_length;
 static uint32_t left_out;
 
-/* Sends as much of the frame as the runner takes. Returns 0 if the runner is gone. */
-static int send_frame(int copy) {
-  while (frame_sent < frame_length) {
-    ssize_t sent = send(copy, (char *)&frame + frame_sent, frame_length - frame_sent, MSG_DONTWAIT | MSG_NOSIGNAL);
-    if (sent < 0) return errno == EAGAIN || errno == EINTR;
-    frame_sent += sent;
-  }
-  return 1;
-}
+static int has_copies(void) { return frame_sent < frame_length || backlog_length > 0; }
 
-static void begin_frame(const void *bytes, uint32_t length) {
+static void begin_frame(void) {
+  size_t length = backlog_length < CHUNK ? backlog_length : CHUNK;
   frame.header[0] = length;
   frame.header[1] = left_out;
-  memcpy(frame.bytes, bytes, length);
+  memcpy(frame.bytes, backlog + backlog_start, length);
+  backlog_start += length;
+  backlog_length -= length;
   frame_length = sizeof frame.header + length;
   frame_sent = left_out = 0;
 }
 
-/* Gives the runner a copy, unless it has not taken the one before. Returns the socket, or -1 if the runner is gone. */
-static int copy_bytes(int copy, const void *bytes, uint32_t length) {
-  int is_open = send_frame(copy);
-  if (is_open && frame_sent == frame_length) {
-    begin_frame(bytes, length);
-    is_open = send_frame(copy);
-  } else if (left_out <= UINT32_MAX - length) left_out += length;
-  if (is_open) return copy;
-  close(copy);
-  return -1;
+/* Sends as much as the runner takes. Returns 0 if the runner is gone. */
+static int send_copies(int copy) {
+  for (;;) {
+    while (frame_sent < frame_length) {
+      ssize_t sent = send(copy, (char *)&frame + frame_sent, frame_length - frame_sent, MSG_DONTWAIT | MSG_NOSIGNAL);
+      if (sent < 0) return errno == EAGAIN || errno == EINTR;
+      frame_sent += sent;
+    }
+    if (!backlog_length) return 1;
+    begin_frame();
+  }
 }
 
-/* Sends the rest of the last frame, and what was left out, and closes the socket. */
+/* If there is no place for more, the newest bytes count: those before them are left out. */
+static void add_copy(const void *bytes, size_t length) {
+  if (backlog_start + backlog_length + length > BACKLOG) {
+    if (backlog_length + length > BACKLOG) {
+      left_out = left_out > UINT32_MAX - backlog_length ? UINT32_MAX : left_out + backlog_length;
+      backlog_length = 0;
+    }
+    memmove(backlog, backlog + backlog_start, backlog_length);
+    backlog_start = 0;
+  }
+  memcpy(backlog + backlog_start + backlog_length, bytes, length);
+  backlog_length += length;
+}
+
+/* Sends the rest, as long as the runner takes it, and closes the socket. */
 static void close_copy(int copy) {
   struct pollfd runner = {.fd = copy, .events = POLLOUT};
-  while (send_frame(copy)) {
-    if (frame_sent == frame_length && left_out == 0) break;
-    if (frame_sent == frame_length) begin_frame("", 0);
-    else if (poll(&runner, 1, LAST_FRAME_MS) <= 0) break;
-  }
+  while (send_copies(copy) && has_copies())
+    if (poll(&runner, 1, LAST_BYTES_MS) <= 0) break;
   close(copy);
 }
 
@@ -96,14 +106,22 @@ static void relay(int in, int out, int copy) {
       close_copy(copy);
       copy = -1;
     }
-    struct pollfd sources[] = {{.fd = in, .events = POLLIN}, {.fd = left < 0 ? copy : -1, .events = POLLIN}};
-    if (poll(sources, 2, -1) < 0 && errno != EINTR) break;
-    if (sources[1].revents && ioctl(in, FIONREAD, &left) < 0) left = 0;
+    short wanted = (left < 0 ? POLLIN : 0) | (has_copies() ? POLLOUT : 0);
+    struct pollfd sources[] = {{.fd = in, .events = POLLIN}, {.fd = wanted ? copy : -1, .events = wanted}};
+    if (poll(sources, 2, -1) < 0) {
+      if (errno == EINTR) continue;
+      break;
+    }
+    if (left < 0 && (sources[1].revents & ~POLLOUT) && ioctl(in, FIONREAD, &left) < 0) left = 0;
+    if (sources[1].revents && !send_copies(copy)) {
+      close(copy);
+      copy = -1;
+    }
     if (!sources[0].revents) continue;
     ssize_t length = read(in, bytes, sizeof bytes);
     if (length < 0 && errno == EINTR) continue;
     if (length <= 0 || !write_all(out, bytes, length)) break;
-    if (copy >= 0) copy = copy_bytes(copy, bytes, length);
+    if (copy >= 0) add_copy(bytes, length);
     if (left > 0) left = left > length ? left - length : 0;
   }
   close(in); /* first, so that a command whose reader is gone learns it at once */
