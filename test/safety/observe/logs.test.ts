@@ -3,13 +3,21 @@
 // src/work/output/output-viewer.ts, src/work/output/viewer-state.ts
 /** The output of runs: what is kept, and who sees it from where. */
 
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { BUNDLE } from "../../../fixtures/signalbox.ts";
@@ -122,6 +130,24 @@ describe.concurrent("a run with --capture", () => {
     });
     expect((await readHistory(namespace, "nodisk"))[0]).toMatchObject({ exit: 5, tail: "out" });
   });
+
+  test.skipIf(process.getuid?.() !== 0)(
+    "a full disk costs what is kept, and nothing else (as root)",
+    async () => {
+      const { namespace, directory } = createNamespace();
+      mkdirSync(directory, { mode: 0o700 });
+      execFileSync("mount", ["-t", "tmpfs", "-o", "size=64k,mode=0700", "tmpfs", directory]);
+      onTestFinished(() => void execFileSync("umount", ["--lazy", directory]));
+      const command = ["sh", "-c", "head -c 500000 /dev/zero; echo; echo the end; exit 6"];
+      const run = await namespace.startRun(["--capture", "--lock", "full"], command).ended;
+      expect(run).toMatchObject({ code: 6, stderr: expect.stringMatching(/not kept.*(ENOSPC|full)/) });
+      expect(run.stdout.length).toBe(500_009);
+      expect((await readHistory(namespace, "full"))[0]).toMatchObject({
+        exit: 6,
+        tail: expect.stringMatching(/the end$/),
+      });
+    },
+  );
 
   test("a reader that takes nothing for two sessions' time delays no renewal, and loses nothing", async () => {
     const { namespace } = createNamespace();

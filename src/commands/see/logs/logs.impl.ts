@@ -8,8 +8,8 @@ import { findOutputStart, readRecords } from "../../../work/output/output-reader
 import { cutFirst } from "../../../work/output/output-record.ts";
 import { viewOutput } from "../../../work/output/output-viewer.ts";
 import { getTextFlag, parseCountFlag } from "../../command-line/flags.ts";
+import { parseInstantFlag } from "../../command-line/instant.ts";
 import { findOutputDirectory } from "../../output-storage.ts";
-import { parseInstantFlag } from "../../schedule/instant.ts";
 import type { Call, CommandIo } from "../../spec.ts";
 import { type CommandContext, createStoreCommand } from "../../store-command.ts";
 import { findOutputRun, type OutputRun } from "./find-output.ts";
