@@ -126,10 +126,7 @@ export const ROWS: Readonly<Record<string, JsonSchema>> = {
     waits: createCountSchema("number of runs on the host that wait"),
     groups: createTextsSchema("groups that contain the host, directly or through other groups"),
     drains: createListSchema("drain", "drains of the host, of its groups, and of everything"),
-    agents: createListSchema(
-      "agent",
-      "agents that have a session there; an agent that no run has used for five minutes has none",
-    ),
+    agents: createListSchema("agent", "agents that have a session there"),
   }),
   group: createObjectSchema("A group of hosts.", {
     group: createTextSchema("name of the group"),

@@ -2,10 +2,14 @@ import { isUnavailable } from "../etcd/retry.ts";
 import { SessionLost } from "../etcd/session/session-lost.ts";
 import { readUserName } from "../process/user.ts";
 import { formatAgentReport } from "../protocol/agent-record.ts";
+import type { SharedSession } from "../work/agent/shared-session.ts";
 import type { AgentContext } from "./agent-context.ts";
 
 /** Shortest time between two reports, ms: each one is an entry in etcd's log. */
 const INTERVAL = 60_000;
+
+/** How long a session may take to open, ms. */
+const OPEN_WITHIN = 10_000;
 
 /** A report as it was written, and the session that it is on. */
 interface WrittenReport {
@@ -29,13 +33,14 @@ export async function keepAgentReport(context: AgentContext, signal: AbortSignal
   }
 }
 
-/** Writes the report if it has changed, or if its session is over. Without a session, nobody uses this agent. */
+/** Writes the report if it has changed, or if its session is over. */
 async function writeReport(
-  { sessions, statistics, keys, facts, incarnation }: AgentContext,
+  context: AgentContext,
   written: WrittenReport | undefined,
   signal: AbortSignal,
 ): Promise<WrittenReport | undefined> {
-  const live = sessions.listLive();
+  const { statistics, keys, facts, incarnation } = context;
+  const live = await listSessions(context);
   const shared = live.find(({ session }) => session.id === written?.session) ?? live[0];
   if (shared === undefined) return undefined;
   const { since, served, declined } = statistics;
@@ -46,4 +51,11 @@ async function writeReport(
   const success = [{ op: "put" as const, key, value: now.text, session: now.session }];
   await shared.store.commitTxn({ compare: [], success, failure: [] }, signal);
   return now;
+}
+
+/** Lists the sessions, and opens one if all were lost: without a session, operators do not see this agent. */
+async function listSessions({ sessions, settings, clock }: AgentContext): Promise<readonly SharedSession[]> {
+  if (sessions.listLive().length === 0)
+    await sessions.keepOpen(settings.ttl / 1000, clock.now() + OPEN_WITHIN);
+  return sessions.listLive();
 }

@@ -21,6 +21,7 @@ import { formatAgentSession } from "../protocol/agent-record.ts";
 import type { AgentPorts } from "../work/agent/ports.ts";
 import { SharedSessions } from "../work/agent/shared-sessions.ts";
 import { SYSTEM_SOCKET } from "../work/check/agent.ts";
+import { checkNative } from "../work/check/native.ts";
 import { Successors } from "../work/run/claim/successors.ts";
 import { formatListenAddress } from "../work/worker/metrics/listen-address.ts";
 import { createNotifier } from "../work/worker/service/notifier.ts";
@@ -32,6 +33,7 @@ import { keepAgentReport } from "./agent-report.ts";
 import { BriefCache } from "./brief-cache.ts";
 import { keepHostRecord } from "./host-record.ts";
 import { NoteSeal } from "./note-seal.ts";
+import { keepSocket } from "./socket-check.ts";
 import { AgentStatistics } from "./statistics.ts";
 
 /** Interval at which systemd is told what the agent does, ms. */
@@ -68,7 +70,9 @@ export const execute: CommandExecutor = async (call, io) => {
   const notifier = createNotifier(io.env, { log, isAlive: () => true });
   log.info("ready", { socket: path });
   notifier.sendReady();
+  void warnOfNative(context);
   void keepHostRecord(context, stop.signal);
+  void keepSocket({ ...context, listener }, stop.signal);
   void agent.openFirstSession(stop.signal).then(() => keepAgentReport(context, stop.signal));
   const telling = setInterval(() => notifier.sendStatus(agent.describe()), TELL_EVERY);
   await waitForAbort(stop.signal);
@@ -84,6 +88,12 @@ export const execute: CommandExecutor = async (call, io) => {
   connection.store.close();
   return EXIT.ok;
 };
+
+/** Warns if launchers cannot start commands on this host. */
+async function warnOfNative({ clock, log }: AgentContext): Promise<void> {
+  for (const { level, check, detail, remedy } of await checkNative(clock))
+    if (level !== "ok") log.warn(`${check}: ${detail}`, remedy === undefined ? {} : { remedy });
+}
 
 type Connection = Awaited<ReturnType<typeof openConnection>>;
 

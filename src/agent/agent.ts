@@ -66,7 +66,7 @@ export class Agent {
   async #tryFirstSession(): Promise<string | undefined> {
     const { sessions, settings, clock, log } = this.#context;
     try {
-      await sessions.warmUp(settings.ttl / 1000, clock.now() + OPEN_WITHIN);
+      await sessions.keepOpen(settings.ttl / 1000, clock.now() + OPEN_WITHIN);
       return undefined;
     } catch (error) {
       log.warn("no session could be opened yet", { error: String(error) });

@@ -1,5 +1,14 @@
 import { createHmac, createSecretKey, type KeyObject, randomBytes, timingSafeEqual } from "node:crypto";
-import { closeSync, fstatSync, linkSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { ConfigError } from "../base/errors.ts";
 
 const KEY_BYTES = 32;
@@ -10,9 +19,11 @@ const SEPARATOR = " ";
  * any run of any user.
  */
 export class NoteSeal {
+  readonly #path: string;
   readonly #key: KeyObject;
 
-  private constructor(key: Buffer) {
+  private constructor(path: string, key: Buffer) {
+    this.#path = path;
     this.#key = createSecretKey(key); // a Buffer would be converted for each note
   }
 
@@ -22,12 +33,17 @@ export class NoteSeal {
    */
   static open(path: string): NoteSeal {
     try {
-      createKey(path);
-      return new NoteSeal(readKey(path));
+      createKey(path, randomBytes(KEY_BYTES));
+      return new NoteSeal(path, readKey(path));
     } catch (cause) {
       const why = (cause as Error).message;
       throw new ConfigError(`the agent cannot keep its key in ${path}: ${why}`, { cause });
     }
+  }
+
+  /** Writes the key again if its file was removed. @throws Error */
+  restore(): void {
+    if (!existsSync(this.#path)) createKey(this.#path, this.#key.export());
   }
 
   /** @param uid  the user of the launcher */
@@ -51,10 +67,10 @@ export class NoteSeal {
 }
 
 /** Creates the file as a whole, so that no other agent reads half of it. */
-function createKey(path: string): void {
+function createKey(path: string, key: Buffer): void {
   const draft = `${path}.${process.pid}`;
   try {
-    writeFileSync(draft, randomBytes(KEY_BYTES), { mode: 0o600, flag: "wx" });
+    writeFileSync(draft, key, { mode: 0o600, flag: "wx" });
     linkSync(draft, path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;

@@ -24,3 +24,16 @@ export async function waitAtMost(clock: Clock, ms: number, promise: Promise<unkn
     over.abort(OVER);
   }
 }
+
+/** Waits for work that goes on if this wait is given up. @throws the signal's reason */
+export async function raceAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  const aborted = Promise.withResolvers<never>();
+  const abort = () => aborted.reject(signal.reason);
+  signal.addEventListener("abort", abort, { once: true });
+  try {
+    return await Promise.race([work, aborted.promise]);
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+}

@@ -19,6 +19,9 @@ const AGENT_LIMITS = ["--max-semi-space-size=2", "--no-lazy-feedback-allocation"
 /** MB. A worker with 100,000 schedules needs a third less memory with it. */
 const WORKER_LIMITS = ["--max-semi-space-size=4"];
 
+/** The first descriptor that systemd passes on. @see sd_listen_fds(3) */
+const SYSTEMD_SOCKET = 3;
+
 // A link named after a tool behaves like that tool.
 const called = basename(process.argv[1] ?? "");
 if (called === "perfectsched" || RUNNERS.includes(called)) process.argv.splice(2, 0, called);
@@ -26,7 +29,7 @@ if (called === "perfectsched" || RUNNERS.includes(called)) process.argv.splice(2
 const [, , command] = process.argv;
 if (command === "run") startCached("run.cjs");
 else if (command !== undefined && RUNNERS.includes(command)) startCached("front.cjs");
-else if (command === "agent") startLimited(AGENT_LIMITS, () => require("./agent.cjs"));
+else if (command === "agent") startLimited(AGENT_LIMITS, () => require("./agent.cjs"), keepSystemdSocket());
 else if (command === "worker") startLimited(WORKER_LIMITS, () => require("./full.cjs"));
 else if (command === "__complete") require("./complete.cjs");
 else if ((command === "console" || isAtTerminal()) && canImport())
@@ -45,12 +48,29 @@ function canImport(): boolean {
  * Starts a program with limits for V8's heap. Without them, garbage grows to some hundred megabytes, more on larger
  * machines. V8 reads the limits only at process start, so this replaces the process with a new Node that has the same
  * pid, if this Node supports it.
+ * @param canReplace  whether a new Node has what this process needs
  */
-function startLimited(limits: readonly string[], start: () => void): void {
+function startLimited(limits: readonly string[], start: () => void, canReplace = true): void {
   const { execArgv, execPath, argv, env } = process;
-  if (process.execve !== undefined && !limits.every((limit) => execArgv.includes(limit)))
+  if (canReplace && process.execve !== undefined && !limits.every((limit) => execArgv.includes(limit)))
     process.execve(execPath, [execPath, ...limits, ...execArgv, ...argv.slice(1)], env);
   start();
+}
+
+/**
+ * Keeps the socket of systemd open for the Node that replaces this one: at its start, Node marks all descriptors to be closed
+ * by an execve(2). Returns whether nothing is lost.
+ */
+function keepSystemdSocket(): boolean {
+  if (process.env.LISTEN_PID !== String(process.pid)) return true;
+  const addon: { exports: { keepOpen?: (descriptor: number) => void } } = { exports: {} };
+  try {
+    process.dlopen(addon, join(import.meta.dirname, "native", process.arch, "peer.node"));
+    addon.exports.keepOpen?.(SYSTEMD_SOCKET);
+    return addon.exports.keepOpen !== undefined;
+  } catch {
+    return false; // the agent tells why
+  }
 }
 
 /** Returns whether `signalbox` was typed without arguments on an interactive terminal. */

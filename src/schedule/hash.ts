@@ -20,17 +20,15 @@ export function computeJitter(key: string, most: number): number {
 }
 
 /**
- * Returns the rank of a worker for a schedule, from 0, by rendezvous hashing. All workers compute the same ranks
- * without communication, and a worker that leaves only moves its own schedules.
+ * Returns the workers that come before a worker for a schedule, by rendezvous hashing. All workers compute the same
+ * order without communication, and a worker that leaves only moves its own schedules.
  * @param workers ids of the workers that can run the schedule; `worker` may be among them
  */
-export function computeWorkerRank(worker: string, workers: Iterable<string>, schedule: string): number {
+export function listWorkersBefore(worker: string, workers: readonly string[], schedule: string): string[] {
   const own = hash(`${worker} ${schedule}`);
-  let before = 0;
-  for (const other of workers) {
-    if (other === worker) continue;
+  return workers.filter((other) => {
+    if (other === worker) return false;
     const score = hash(`${other} ${schedule}`);
-    if (score > own || (score === own && other < worker)) before += 1;
-  }
-  return before;
+    return score > own || (score === own && other < worker);
+  });
 }

@@ -13,7 +13,7 @@ const INCARNATION = "a".repeat(16);
 const KEY = keys.agentReport("web1.example.com", INCARNATION);
 
 /** An agent with sessions, whose clock waits for `tick`. */
-async function startReporter(live: bigint[]) {
+async function startReporter(live: bigint[], { opens = false } = {}) {
   const store = MemoryStore.create({ now: () => 0 });
   for (const id of [1n, 2n]) await store.grant(id, 30);
   const statistics = new AgentStatistics(1_700_000_000_000);
@@ -28,7 +28,12 @@ async function startReporter(live: bigint[]) {
     writes.push(txn);
     return await store.commitTxn(txn);
   };
-  const sessions = { listLive: () => live.map((id) => ({ session: { id }, store: { commitTxn } })) };
+  const sessions = {
+    listLive: () => live.map((id) => ({ session: { id }, store: { commitTxn } })),
+    keepOpen: async () => {
+      if (opens) live.push(2n);
+    },
+  };
   const sleep = (ms: number) =>
     new Promise<void>((resolve) => {
       wake = resolve;
@@ -36,7 +41,7 @@ async function startReporter(live: bigint[]) {
     });
   const context = {
     ...{ sessions, statistics, keys, facts: { fqdn: "web1.example.com" }, incarnation: INCARNATION },
-    ...{ clock: { sleep }, log: { info: () => {} } },
+    ...{ clock: { sleep, now: () => 0 }, log: { info: () => {} }, settings: { ttl: 30_000 } },
   } as unknown as AgentContext;
   const pause = () => new Promise<number>((resolve) => (slept = resolve));
   const first = pause();
@@ -81,6 +86,14 @@ test("it moves to another session when its own is over, and is not written witho
   live.pop();
   await tick();
   expect(writes).toHaveLength(2);
+});
+
+test("a session is opened for it when all were lost", async () => {
+  const live = [1n];
+  const { read, tick } = await startReporter(live, { opens: true });
+  live.pop();
+  await tick();
+  expect((await read())?.session).toBe(2n);
 });
 
 test("it is written again after a write that failed", async () => {

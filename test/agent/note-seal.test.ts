@@ -33,6 +33,14 @@ describe("a sealed note", () => {
     expect(seal.unseal(change(seal.seal(NOTE, 7)), uid)).toBeUndefined();
   });
 
+  test("is read by a later agent if the key was removed and written again", () => {
+    const seal = NoteSeal.open(path);
+    rmSync(path);
+    seal.restore();
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(NoteSeal.open(path).unseal(seal.seal(NOTE, 7), 7)).toBe(NOTE);
+  });
+
   test("is not read with another key", () => {
     const sealed = NoteSeal.open(path).seal(NOTE, 7);
     rmSync(path);

@@ -8,6 +8,8 @@ import { TestCluster } from "../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../fixtures/cluster/test-namespace.ts";
 import type { SignalboxOptions } from "../../fixtures/signalbox.ts";
 import { waitUntil } from "../../fixtures/wait-until.ts";
+import { AGENT_REQUEST } from "../../src/process/agent-socket/wire.ts";
+import { FakeLauncher } from "../process/agent-socket/fake-launcher.ts";
 
 const cluster = TestCluster.startForFile();
 let namespace: TestNamespace;
@@ -50,6 +52,24 @@ describe("a call that is not for this agent", () => {
     expect(refused).toMatchObject({ code: 69, stderr: expect.stringMatching(reason) });
     expect(await launch(words, { env, cwd: folder })).toMatchObject({ code: 7 });
   });
+});
+
+test("a call that is still served by a former connection is declined, and the former one goes on", async () => {
+  const settings = Object.entries({ ...namespace.env, SIGNALBOX_ENDPOINTS: cluster.endpoints.join(",") });
+  const call = {
+    words: ["run", "--wait", "--lock", "d", "--", "true"],
+    settings: settings.map(([name, value]) => `${name}=${value}`),
+  };
+  const holder = namespace.start(["run", "--lock", "d", "--", "sh", "-c", "echo holds; exec sleep 1000"]);
+  await holder.waitForOutput(/holds/);
+  const [former, newer] = [new FakeLauncher(socket), new FakeLauncher(socket)];
+  former.sendCall(call);
+  const note = (await former.receive(AGENT_REQUEST.note)).block;
+  newer.sendCall({ ...call, note, state: 1n, connectionNumber: 1n });
+  expect(await newer.receiveDecline()).toMatch(/former connection is still served/);
+  holder.child.kill("SIGTERM");
+  await former.receive(AGENT_REQUEST.guard);
+  former.socket.destroy();
 });
 
 describe("a served run", () => {

@@ -1,11 +1,13 @@
 // Covers src/etcd/grpc/load-etcd3.ts
 /** An installation without npm packages: only dist/, as with `npm install --omit=optional`. */
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { isBuiltin } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { BUNDLE, createCleanEnv } from "../../fixtures/signalbox.ts";
+import manifest from "../../package.json" with { type: "json" };
 
 /** A port on which nothing listens. */
 const NO_ETCD = "http://127.0.0.1:1";
@@ -30,15 +32,36 @@ function startInstalled(args: readonly string[], env: Record<string, string> = {
   return runNode([join(folder, "signalbox.cjs"), ...args], env);
 }
 
-test.each([
+test.each<[string, string[], number?]>([
   ["run", ["run", "--lock", "x", "--", "true"]],
   ["ls", ["ls", "locks"]],
   ["the console", ["console", "--once"]],
-])("%s names the missing package etcd3, and what to do", (_what, args) => {
+  ["the agent", ["agent", "--agent-socket", "agent.sock"]],
+  ["the worker", ["worker"]],
+  ["the exporter", ["exporter"]],
+  ["a front end", ["golock", "x", "true"], 201], // as golock itself
+  ["doctor", ["doctor"]],
+])("%s names the missing package etcd3, and what to do", (_what, args, code = 78) => {
   const { status, stderr } = startInstalled(args, { SIGNALBOX_TRANSPORT: "grpc" });
-  expect({ status, stderr }).toEqual({ status: 78, stderr: expect.stringContaining("npm install etcd3") });
+  expect({ status, stderr }).toEqual({ status: code, stderr: expect.stringContaining("npm install etcd3") });
   expect(stderr).not.toContain("defect");
 });
+
+test("no file loads a package that is missing, but those of optionalDependencies", () => {
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" });
+  const loaded = files
+    .filter((name) => /\.[cm]js$/.test(name))
+    .flatMap((name) => findPackages(readFileSync(join(folder, name), "utf8")));
+  expect([...new Set(loaded)].sort()).toEqual(Object.keys(manifest.optionalDependencies).sort());
+});
+
+/** Finds the packages that a bundle does not contain. */
+function findPackages(text: string): string[] {
+  const calls = [
+    ...text.matchAll(/\b(?:require|import)\("([^"./][^"]*)"\)|^(?:import|export) .*?from "([^"./][^"]*)"/gm),
+  ];
+  return calls.map(([, called, from]) => called ?? from ?? "").filter((name) => !isBuiltin(name));
+}
 
 test("the library names the missing package etcd3, and works without it", () => {
   const library = JSON.stringify(join(folder, "library.mjs"));

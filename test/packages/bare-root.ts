@@ -2,7 +2,7 @@
  * A bare Debian in a folder, with the essential packages, `man`, `logrotate`, and nothing of Node or a compiler. What is started in it
  * has no network but its own loopback device, on which an etcd listens.
  */
-import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,6 +10,7 @@ import { basename, join } from "node:path";
 import { findEtcd } from "../../fixtures/etcd/index.ts";
 import type { ProcessResult } from "../../fixtures/signalbox.ts";
 import { waitUntil } from "../../fixtures/wait-until.ts";
+import { provideEmulator, spawnEmulated } from "./arm64-emulator.ts";
 
 /** What signalbox's package depends on, `man`, and `logrotate`. */
 const INCLUDED = ["libstdc++6", "libgcc-s1", "passwd", "man-db", "logrotate"];
@@ -19,10 +20,18 @@ const OF_DEBIAN = /^(var\/lib\/dpkg|var\/cache|var\/log\/(dpkg|alternatives)|etc
 /** Not part of the installation. What a program keeps in the homes of its users is theirs: no package removes it. */
 const TRANSIENT = /^(proc|sys|dev|tmp|run|root)(\/|$)/;
 
+/** Timeout for a line of shell, ms: what it waits for has not happened. */
+const LINE_PATIENCE = 180_000;
+
+/** Debian's name of the processor of this host. */
+export const OWN_ARCHITECTURE = process.arch === "arm64" ? "arm64" : "amd64";
+
 export class BareRoot {
   readonly #folder: string;
   readonly #scratch: string;
   readonly #children: ChildProcess[] = [];
+  /** Path of the emulator if this host cannot start the programs by itself. */
+  #emulator: string | undefined;
   /** The first process of the namespaces. */
   #pid = 0;
 
@@ -31,14 +40,26 @@ export class BareRoot {
     this.#folder = join(scratch, "root");
   }
 
-  /** Installs Debian with the mirrors that this host uses, and starts an etcd. Close it at the end. */
-  static async create(suite: string): Promise<BareRoot> {
+  /**
+   * Installs Debian with the mirrors that this host uses, and starts an etcd. Close it at the end.
+   * @param architecture  Debian's name of the processor. If it is not that of this host, it is emulated
+   */
+  static async create(suite: string, architecture: "amd64" | "arm64"): Promise<BareRoot> {
     const root = new BareRoot(mkdtempSync(join(tmpdir(), "signalbox-root-")));
-    const options = ["--quiet", "--variant=minbase", `--include=${INCLUDED.join(",")}`];
-    execFileSync("mmdebstrap", [...options, suite, root.#folder], { stdio: "inherit" });
+    const isOwn = architecture === OWN_ARCHITECTURE;
+    root.#emulator = isOwn ? undefined : await provideEmulator();
+    await root.#installDebian(suite, architecture);
     await root.#openNamespaces();
     await root.#startEtcd();
     return root;
+  }
+
+  async #installDebian(suite: string, architecture: string): Promise<void> {
+    const options = ["--quiet", "--variant=minbase", `--include=${INCLUDED.join(",")}`];
+    const words = ["mmdebstrap", `--architectures=${architecture}`, ...options, suite, this.#folder];
+    const child = await this.#unshare([], `exec ${words.join(" ")}`);
+    const { code, stdout, stderr } = await collect(child);
+    if (code !== 0) throw new Error(`mmdebstrap: exit code ${code}\n${stdout}${stderr}`);
   }
 
   /** Ends everything in it, and removes it. */
@@ -61,6 +82,8 @@ export class BareRoot {
     const { status, signal, stdout, stderr } = spawnSync("nsenter", this.#enter("sh", "-c", line), {
       env: ENVIRONMENT,
       encoding: "utf8",
+      timeout: LINE_PATIENCE,
+      killSignal: "SIGKILL",
     });
     return { code: status, signal, stdout, stderr };
   }
@@ -99,10 +122,9 @@ export class BareRoot {
   }
 
   async #openNamespaces(): Promise<void> {
-    const namespaces = ["--mount", "--net", "--pid", "--fork", "--kill-child"];
     const mounts = `mount --rbind /dev '${this.#folder}/dev' && mount -t proc proc '${this.#folder}/proc'`;
     const line = `${mounts} && ip link set lo up && echo ready && exec sleep infinity`;
-    const child = this.#spawn("unshare", [...namespaces, "sh", "-c", line]);
+    const child = await this.#unshare(["--net"], line);
     let text = "";
     child.stdout?.on("data", (chunk: string) => {
       text += chunk;
@@ -110,6 +132,13 @@ export class BareRoot {
     await waitUntil("the namespaces", () => text.includes("ready"));
     const children = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, "utf8");
     this.#pid = Number(children.trim());
+  }
+
+  /** Starts a line of shell with mounts and processes of its own. @param more  options of unshare */
+  async #unshare(more: readonly string[], line: string): Promise<ChildProcess> {
+    if (this.#emulator !== undefined) return this.#keep(await spawnEmulated(this.#emulator, line, more));
+    const namespaces = ["--mount", "--pid", "--fork", "--kill-child", ...more];
+    return this.#spawn("unshare", [...namespaces, "sh", "-c", line]);
   }
 
   async #startEtcd(): Promise<void> {
@@ -127,7 +156,10 @@ export class BareRoot {
   }
 
   #spawn(command: string, args: readonly string[]): ChildProcess {
-    const child = spawn(command, args, { env: ENVIRONMENT, stdio: ["pipe", "pipe", "pipe"] });
+    return this.#keep(spawn(command, args, { env: ENVIRONMENT }));
+  }
+
+  #keep(child: ChildProcessWithoutNullStreams): ChildProcess {
     child.stdout.setEncoding("utf8");
     child.stderr.setEncoding("utf8");
     this.#children.push(child);
@@ -136,7 +168,8 @@ export class BareRoot {
 
   /** @returns the arguments of nsenter */
   #enter(...command: string[]): string[] {
-    const target = [`--target=${this.#pid}`, "--mount", "--net", "--pid"];
+    const user = this.#emulator === undefined ? [] : ["--user"];
+    const target = [`--target=${this.#pid}`, ...user, "--mount", "--net", "--pid"];
     return [...target, "--", "chroot", this.#folder, ...command];
   }
 }

@@ -4,12 +4,12 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writ
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import type { TestProject } from "vitest/node";
-import { explainNoArm64, explainNoBareRoot } from "./requirements.ts";
+import { OWN_ARCHITECTURE } from "./bare-root.ts";
+import { explainNoBareRoot, explainNoEmulation } from "./requirements.ts";
 
 export const OLD_VERSION = "0.0.9";
 
 const ROOT = resolve(import.meta.dirname, "../..");
-const OWN = process.arch === "arm64" ? "arm64" : "amd64";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -36,14 +36,14 @@ export default function setup(project: TestProject): () => void {
 }
 
 function writeAll(folder: string, packages: string, oldPackages: string): void {
-  const [noArm64, noBareRoot] = [explainNoArm64(), explainNoBareRoot()];
+  const [noBareRoot, noEmulation] = [explainNoBareRoot(), explainNoEmulation()];
   writePackages(ROOT, "npm", "--to", packages);
-  if (noArm64 === undefined) writePackages(ROOT, "tarball", "--arch", "arm64", "--to", packages);
-  else console.error(`the package for arm64 is not tested: ${noArm64}`);
-  if (noBareRoot === undefined) {
-    writePackages(ROOT, "deb", "tarball", "--arch", OWN, "--to", packages);
-    writePackages(copySources(join(folder, "sources")), "deb", "--arch", OWN, "--to", oldPackages);
-  } else console.error(`the Debian package is not tested: ${noBareRoot}`);
+  if (noBareRoot !== undefined) return console.error(`the Debian package is not tested: ${noBareRoot}`);
+  if (noEmulation !== undefined) console.error(`only one processor is tested: ${noEmulation}`);
+  const tested = noEmulation === undefined ? ["amd64", "arm64"] : [OWN_ARCHITECTURE];
+  const arch = ["--arch", tested.join(",")];
+  writePackages(ROOT, "deb", "tarball", ...arch, "--to", packages);
+  writePackages(copySources(join(folder, "sources")), "deb", ...arch, "--to", oldPackages);
 }
 
 function writePackages(root: string, ...args: string[]): void {

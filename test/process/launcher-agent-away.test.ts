@@ -9,7 +9,12 @@ import {
 } from "../../fixtures/process/fake-agent.ts";
 import { killProcess } from "../../fixtures/process/marked-processes.ts";
 import { waitUntil } from "../../fixtures/wait-until.ts";
-import { encodeFrame, GUARDIAN_EVENT, GUARDIAN_REQUEST } from "../../src/process/guarded-command/wire.ts";
+import {
+  encodeFrame,
+  encodeWords,
+  GUARDIAN_EVENT,
+  GUARDIAN_REQUEST,
+} from "../../src/process/guarded-command/wire.ts";
 import { createOutput, listRemains, WAIT } from "./helpers.ts";
 import {
   launchRun,
@@ -119,6 +124,40 @@ test("between GUARD and START: nothing was started, so the launcher calls again 
   expect(await run.ended).toMatchObject({ code: 6 });
 });
 
+test("a START that is read when its agent is gone starts nothing, and the launcher calls again", async () => {
+  const { agent, run, connection } = await startWaiting("place 9");
+  connection.send(TO_LAUNCHER.guard);
+  const { a: boot } = await connection.waitFor(GUARDIAN_EVENT.hello);
+  const { a: inner, b: outer } = await connection.waitFor(GUARDIAN_EVENT.place);
+  sendDeadlines(connection, boot, { termIn: 20_000, killIn: 21_000 });
+  const all = [run.pid, Number(outer), Number(inner)];
+  for (const pid of all) killProcess(pid, "SIGSTOP");
+  const out = createOutput();
+  for (const frame of encodeWords(["sh", "-c", `echo twice >>${out.path}`])) connection.sendBytes(frame);
+  connection.send(GUARDIAN_REQUEST.start);
+  agent.stop();
+  await agent.start();
+  for (const pid of all.reverse()) killProcess(pid, "SIGCONT");
+  const second = await agent.accept();
+  expect(await second.waitForCall()).toMatchObject({ note: "place 9", stage: STAGE.waits, connection: 1 });
+  await serveStart(second, ["sh", "-c", "exit 6"]);
+  await serveEnd(second);
+  expect(await run.ended).toMatchObject({ code: 6 });
+  expect(out.lines()).toEqual([]);
+});
+
+/** The first bytes of a frame, as of an agent that dies while it sends. */
+const HALF_FRAME = encodeFrame(GUARDIAN_REQUEST.arm, 1n, 1n).subarray(0, 9);
+
+test("half a frame of an agent that has ended is no part of what the next one sends to a waiting launcher", async () => {
+  const { agent, run, connection } = await startWaiting("place 10");
+  connection.sendBytes(HALF_FRAME);
+  const second = await restart(agent);
+  await serveStart(second, ["sh", "-c", "exit 6"]);
+  await serveEnd(second);
+  expect(await run.ended).toMatchObject({ code: 6 });
+});
+
 /** Serves a command that waits for a file. */
 async function startPatient(script = `${WAIT}; exit 5`, deadlines = { termIn: 20_000, killIn: 21_000 }) {
   const out = createOutput();
@@ -149,6 +188,18 @@ test("while a command runs: its guardian calls the next agent, tells all news, a
   await letEnd();
   expect(await serveEnd(second)).toMatchObject({ status: 5 << 8, guardians: 0 });
   expect(await run.ended).toEqual({ code: 5, signal: null, out: "", err: "" });
+});
+
+test("half a frame of an agent that has ended is no part of what the next one sends to a guardian", async () => {
+  const { agent, run, connection, letEnd } = await startPatient();
+  connection.sendBytes(HALF_FRAME);
+  const second = await restart(agent);
+  await second.waitForCall();
+  second.send(GUARDIAN_REQUEST.ping);
+  await second.waitFor(GUARDIAN_EVENT.pong);
+  await letEnd();
+  await serveEnd(second);
+  expect(await run.ended).toMatchObject({ code: 5, err: "" });
 });
 
 test("the next agent extends the deadlines", async () => {

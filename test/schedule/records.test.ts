@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { formatDefinition, getScheduleType, parseDefinition } from "../../src/schedule/definition.ts";
 import { COMMAND_TYPE, canHandle } from "../../src/schedule/handler-types.ts";
-import { computeJitter, computeWorkerRank, hash } from "../../src/schedule/hash.ts";
+import { computeJitter, hash, listWorkersBefore } from "../../src/schedule/hash.ts";
 import { formatDue, parseDue } from "../../src/schedule/state/due.ts";
 import { formatRunning, parseRunning } from "../../src/schedule/state/running-record.ts";
 import { formatWorker, parseWorker } from "../../src/schedule/state/worker-record.ts";
@@ -119,7 +119,7 @@ describe("spreading", () => {
   test("all workers have a like share of first places, and one that leaves moves only its own", () => {
     const workers = ["w1", "w2", "w3", "w4"];
     const first = (among: readonly string[]) =>
-      ids.map((id) => among.find((worker) => computeWorkerRank(worker, among, id) === 0));
+      ids.map((id) => among.find((worker) => listWorkersBefore(worker, among, id).length === 0));
     const before = first(workers);
     for (const worker of workers)
       expect(before.filter((one) => one === worker).length / ids.length).toBeCloseTo(0.25, 1);
@@ -130,7 +130,7 @@ describe("spreading", () => {
   test("every place is somebody's", () => {
     const workers = ["w1", "w2", "w3"];
     for (const id of ids.slice(0, 100))
-      expect(workers.map((one) => computeWorkerRank(one, workers, id)).toSorted()).toEqual([0, 1, 2]);
+      expect(workers.map((one) => listWorkersBefore(one, workers, id).length).toSorted()).toEqual([0, 1, 2]);
   });
 
   test("jitter fills its span evenly", () => {

@@ -2,10 +2,9 @@ import { EXIT } from "../../base/errors.ts";
 import type { Finding } from "../../base/finding.ts";
 import { chooseTransport } from "../../etcd/open/open.ts";
 import { buildStoreOptions } from "../../etcd/open/store-options.ts";
-import { createGuardianHost } from "../../process/host.ts";
 import { judgeAuthentication } from "../../work/check/authentication.ts";
 import { checkEtcd } from "../../work/check/etcd.ts";
-import { checkGuardian } from "../../work/check/guardian.ts";
+import { checkNative } from "../../work/check/native.ts";
 import { formatJsonDocument } from "../json-output.ts";
 import { createStoreCommand } from "../store-command.ts";
 import { askWithoutUser } from "./ask-without-user.ts";
@@ -17,11 +16,11 @@ export const execute = createStoreCommand(async ({ flags }, io, context) => {
     findings.push(...more);
     if (!flags.json) for (const finding of more) io.writeOutput(formatFinding(finding, io));
   };
-  const guardian = await checkGuardian(createGuardianHost(context.clock), context.clock);
-  const isFit = guardian.level === "ok";
-  if (!isFit) addFindings([guardian]); // at once: if etcd is unavailable, this is all there is to report
+  const native = await checkNative(context.clock);
+  const isFit = native.every(({ level }) => level === "ok");
+  if (!isFit) addFindings(native); // at once: if etcd is unavailable, this is all there is to report
   const etcd = await checkEtcd(context, context.settings.clusterId);
-  addFindings(isFit ? [guardian, ...etcd] : etcd);
+  addFindings(isFit ? [...native, ...etcd] : etcd);
   addFindings(
     judgeAuthentication(await askWithoutUser(context, chooseTransport(buildStoreOptions(context.settings)))),
   );

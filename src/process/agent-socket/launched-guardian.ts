@@ -29,6 +29,8 @@ export class LaunchedGuardian implements Guardian {
   readonly #guardians = new Map<number, number>();
   /** Instant on the clock, ms, of the next routine look for stopped guardians. */
   #wakeFrom = 0;
+  /** Whether a guardian has told its process id. */
+  #hasReported = false;
   #isGone = false;
   #isKilled = false;
   #isOver = false;
@@ -69,10 +71,15 @@ export class LaunchedGuardian implements Guardian {
     this.#signal("SIGCONT", ({ isStopped }) => isStopped);
   }
 
-  /** Does not need the launcher, which may be stopped or frozen too: `ended` then resolves when the guardians are dead. */
+  /**
+   * Does not need the launcher, which may be stopped or frozen too: `ended` then resolves when the guardians are dead. If
+   * they have not reported, the launcher may not have forked them yet. It must not start the command later, so the
+   * connection is cut: a START on a connection that has ended is refused.
+   */
   kill(): void {
     if (this.#isKilled || this.#isOver) return;
     this.#isKilled = true;
+    if (!this.#hasReported) this.#call.destroy();
     void this.#killUntilDead();
   }
 
@@ -113,6 +120,7 @@ export class LaunchedGuardian implements Guardian {
 
   /** @returns false for a process that cannot be a guardian of this call */
   #addGuardian(pid: number): boolean {
+    this.#hasReported = true;
     const status = readProcess(pid);
     if (status === undefined || !this.#canBeGuardian(status)) return false;
     this.#guardians.set(pid, status.born);

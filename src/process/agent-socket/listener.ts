@@ -1,18 +1,12 @@
-import { once } from "node:events";
-import { createServer, type ListenOptions, type Server, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { CallConnection } from "./call-connection.ts";
 import { CallRefusal, type CallRequest } from "./call-request.ts";
 import { checkCaller } from "./caller-check.ts";
 import { IncomingCall } from "./incoming-call.ts";
 import { encodeDecline, LaunchedCall } from "./launched-call.ts";
+import { ListeningSocket, type PathCheck } from "./listening-socket.ts";
 import type { Peer, PeerAddon } from "./peer.ts";
-import {
-  type AgentAddress,
-  explainListenError,
-  prepareAddress,
-  prepareBinding,
-  publishSocket,
-} from "./socket-address.ts";
+import type { AgentAddress } from "./socket-address.ts";
 import { UserConnections, type UserLimits } from "./user-connections.ts";
 
 /** Limits of the agent's socket. */
@@ -27,8 +21,6 @@ const LIMITS: SocketLimits = {
   user: { connections: 4096, unfinished: 64, bytes: 64 * 1024 * 1024 },
   callMs: 5_000,
 };
-/** Connections that the kernel accepts before this process does: all jobs of a minute may start at once. */
-const BACKLOG = 4096;
 
 /**
  * Why a connection was declined. `user`: its user is not served; `limit`: its user has too many connections; `call`: its
@@ -57,16 +49,17 @@ interface AgentListenerOptions {
 export class AgentListener {
   readonly #options: AgentListenerOptions;
   readonly #limits: SocketLimits;
-  readonly #server: Server;
+  readonly #socket: ListeningSocket;
   readonly #users = new Map<number, UserConnections>();
   readonly #incoming = new Set<IncomingCall>();
-  /** Removes the socket's path. */
-  #withdraw = () => {};
 
   private constructor(options: AgentListenerOptions) {
     this.#options = options;
     this.#limits = options.limits ?? LIMITS;
-    this.#server = createServer({ pauseOnConnect: true }, (socket) => this.#handleConnection(socket));
+    this.#socket = new ListeningSocket(options.address, {
+      onConnection: (socket) => this.#handleConnection(socket),
+      onFault: options.onFault,
+    });
   }
 
   /**
@@ -75,40 +68,19 @@ export class AgentListener {
    */
   static async open(options: AgentListenerOptions): Promise<AgentListener> {
     const listener = new AgentListener(options);
-    await prepareAddress(options.address);
-    await listener.#listen(options.address);
+    await listener.#socket.open();
     return listener;
   }
 
   /** Stops listening, and declines calls that are not complete. Complete calls keep their connections. */
   close(): void {
-    this.#server.close();
-    this.#withdraw();
+    this.#socket.close();
     for (const call of this.#incoming) call.decline("the agent ends");
   }
 
-  async #listen(address: AgentAddress): Promise<void> {
-    try {
-      if ("path" in address) await this.#listenOnPath(address.path);
-      else await this.#listenOn({ fd: address.descriptor });
-    } catch (error) {
-      this.#server.close();
-      throw explainListenError(address, error as Error);
-    }
-    this.#server.on("error", this.#options.onFault);
-  }
-
-  async #listenOnPath(path: string): Promise<void> {
-    const bound = prepareBinding(path);
-    // Everybody may connect: the peer is checked, not the file's mode.
-    await this.#listenOn({ path: bound, readableAll: true, writableAll: true });
-    this.#withdraw = publishSocket(bound, path);
-  }
-
-  async #listenOn(target: ListenOptions | { fd: number }): Promise<void> {
-    const listening = once(this.#server, "listening"); // rejects with an error
-    this.#server.listen({ ...target, backlog: BACKLOG });
-    await listening;
+  /** Looks whether launchers find the socket, and gives it its path again if it has none. Never rejects. */
+  async checkPath(): Promise<PathCheck> {
+    return await this.#socket.checkPath();
   }
 
   #handleConnection(socket: Socket): void {

@@ -12,6 +12,7 @@ import {
 import { connect } from "node:net";
 import { dirname, join } from "node:path";
 import { ConfigError } from "../../base/errors.ts";
+import { SocketPath } from "./socket-path.ts";
 
 /** Where an agent listens: a path, or a listening socket that this process has inherited. */
 export type AgentAddress = { path: string } | { descriptor: number };
@@ -61,14 +62,11 @@ export function prepareBinding(path: string): string {
   return bound;
 }
 
-/** Gives a bound socket its path. @returns a function that removes the path, unless it is another agent's */
-export function publishSocket(bound: string, path: string): () => void {
+/** Gives a bound socket its path. @throws Error with code EEXIST when there is a file */
+export function publishSocket(bound: string, path: string): SocketPath {
   linkSync(bound, path);
   rmSync(bound);
-  const { ino } = lstatSync(path);
-  return () => {
-    if (lstatSync(path, { throwIfNoEntry: false })?.ino === ino) rmSync(path, { force: true });
-  };
+  return new SocketPath(path);
 }
 
 /**

@@ -19,6 +19,14 @@ export function locateGuardian(folder: string = import.meta.dirname): string {
 }
 
 /**
+ * Finds the launcher.
+ * @throws ConfigError when there is none that can be executed here
+ */
+export function locateLauncher(folder: string = import.meta.dirname): string {
+  return locate("launcher", "the launcher (the program `signalbox`)", folder);
+}
+
+/**
  * Finds the program that sends messages to systemd.
  * @throws ConfigError when there is none that can be executed here
  */

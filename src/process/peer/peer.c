@@ -1,9 +1,10 @@
 /*
- * Who has connected to a Unix socket, and the boot-time clock: a Node-API addon, because Node cannot read them (its
- * os.uptime() reads a file that containers may replace). It exports
+ * Who has connected to a Unix socket, the boot-time clock, and descriptors that an execve() keeps: a Node-API addon, because
+ * Node can do none of this (its os.uptime() reads a file that containers may replace). It exports
  *
  *   readPeer(descriptor) -> [pid, uid, gid, group, ...], or an errno as a number
  *   readBootTime()       -> CLOCK_BOOTTIME in milliseconds
+ *   keepOpen(descriptor)    the next program of this process inherits it: Node has marked all that it found at its start
  *
  * It uses no libc, so that one file works with every libc that a Node is linked with, and needs no headers of Node: the
  * functions below keep their signatures in all versions of Node.
@@ -26,13 +27,14 @@ int napi_set_named_property(napi_env, napi_value object, const char *, napi_valu
 int napi_create_function(napi_env, const char *, __SIZE_TYPE__, napi_callback, void *, napi_value *);
 
 enum { BOOT_TIME = 7 };
+enum { SET_DESCRIPTOR_FLAGS = 2 };
 enum { LEVEL_SOCKET = 1, PEER_CREDENTIALS = 17, PEER_GROUPS = 59, CREDENTIALS = 3, GROUPS_MAX = 65536 };
 
 /* pid, uid, gid, then the groups. Node calls it from one thread. */
 static u32 peer[CREDENTIALS + GROUPS_MAX];
 
 #if defined __x86_64__
-enum { GETSOCKOPT = 55, CLOCK_GETTIME = 228 };
+enum { GETSOCKOPT = 55, FCNTL = 72, CLOCK_GETTIME = 228 };
 
 static long call_kernel(long number, long a, long b, long c, void *d, void *e) {
   register void *arg4 __asm__("r10") = d;
@@ -44,7 +46,7 @@ static long call_kernel(long number, long a, long b, long c, void *d, void *e) {
   return number;
 }
 #elif defined __aarch64__
-enum { GETSOCKOPT = 209, CLOCK_GETTIME = 113 };
+enum { FCNTL = 25, CLOCK_GETTIME = 113, GETSOCKOPT = 209 };
 
 static long call_kernel(long number, long a, long b, long c, void *d, void *e) {
   register long function __asm__("x8") = number;
@@ -104,6 +106,15 @@ static napi_value handle_read_boot_time(napi_env env, napi_info info) {
   return napi_create_double(env, ms, &result) ? 0 : result;
 }
 
+static napi_value handle_keep_open(napi_env env, napi_info info) {
+  __SIZE_TYPE__ count = 1;
+  napi_value argument;
+  int fd;
+  if (napi_get_cb_info(env, info, &count, &argument, 0, 0) || count < 1) return 0;
+  if (!napi_get_value_int32(env, argument, &fd)) call_kernel(FCNTL, fd, SET_DESCRIPTOR_FLAGS, 0, 0, 0);
+  return 0;
+}
+
 static int export_function(napi_env env, napi_value exports, const char *name, napi_callback callback) {
   napi_value function;
   if (napi_create_function(env, name, (__SIZE_TYPE__)-1, callback, 0, &function)) return -1;
@@ -115,5 +126,6 @@ __attribute__((visibility("default"))) int node_api_module_get_api_version_v1(vo
 __attribute__((visibility("default"))) napi_value napi_register_module_v1(napi_env env, napi_value exports) {
   if (export_function(env, exports, "readPeer", handle_read_peer)) return 0;
   if (export_function(env, exports, "readBootTime", handle_read_boot_time)) return 0;
+  if (export_function(env, exports, "keepOpen", handle_keep_open)) return 0;
   return exports;
 }

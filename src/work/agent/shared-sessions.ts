@@ -1,3 +1,4 @@
+import { raceAbort } from "../../base/wait.ts";
 import { computeRenewalPeriod } from "../../config/ttl.ts";
 import { isUnavailable } from "../../etcd/retry.ts";
 import { SessionLost } from "../../etcd/session/session-lost.ts";
@@ -8,8 +9,8 @@ import { SharedSession } from "./shared-session.ts";
 import { removeStrayTickets } from "./stray-tickets.ts";
 
 /**
- * How long a session is renewed that no run uses, ms. A renewal costs no entry in etcd's log, a new session costs two, and
- * crontabs start runs every minute.
+ * How long a session that is not kept is renewed without runs, ms. A renewal costs no entry in etcd's log, a new session
+ * costs two, and crontabs start runs every minute.
  */
 const IDLE = 300_000;
 /** A caller with less time than this, ms, does not begin anew what has failed. */
@@ -24,6 +25,8 @@ export class SharedSessions implements SessionSource {
   readonly #takenOver = new Map<bigint, Promise<SharedSession | undefined>>();
   /** Sessions that are renewed, and the instant on the clock of the last renewal that counts, ms. */
   readonly #renewed = new Map<SharedSession, number>();
+  /** Time to live of the session that is kept. */
+  #kept: number | undefined;
   #takeovers = 0;
   /** Sessions whose tickets are being checked. */
   readonly #sweeping = new Set<SharedSession>();
@@ -41,8 +44,12 @@ export class SharedSessions implements SessionSource {
     }
   }
 
-  /** Opens a session before a run needs it. @throws StoreError */
-  async warmUp(ttl: number, until: number): Promise<void> {
+  /** Opens a session, and renews it also while no run uses it, so that operators see this agent. @throws StoreError */
+  async keepOpen(ttl: number, until: number): Promise<void> {
+    this.#kept = ttl;
+    const known = this.#own.get(ttl);
+    const shared = await known?.catch(() => undefined);
+    if (shared?.session.signal.aborted && this.#own.get(ttl) === known) this.#own.delete(ttl);
     await this.#openShared(ttl, until);
   }
 
@@ -161,11 +168,15 @@ export class SharedSessions implements SessionSource {
     try {
       const isClean = await removeStrayTickets(shared);
       const longest = shared.isTakenOver ? shared.session.ttl : IDLE;
-      if (isClean && shared.idleTime > longest) this.#leave(shared);
+      if (isClean && shared.idleTime > longest && !(await this.#isKept(shared))) this.#leave(shared);
     } catch (error) {
       if (!isUnavailable(error) && !(error instanceof SessionLost))
         this.#ports.log.warn("the tickets of a session were not checked", { error: String(error) });
     }
+  }
+
+  async #isKept(shared: SharedSession): Promise<boolean> {
+    return this.#kept !== undefined && shared === (await this.#own.get(this.#kept));
   }
 
   #leave(shared: SharedSession): void {
@@ -183,17 +194,4 @@ function isSessionGone(error: unknown): boolean {
 
 function openShare(shared: SharedSession, run: string): OpenedSession {
   return { session: shared.addShare(run), store: shared.store };
-}
-
-/** Waits for what others wait for too. @throws the signal's reason */
-async function raceAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  const aborted = Promise.withResolvers<never>();
-  const abort = () => aborted.reject(signal.reason);
-  signal.addEventListener("abort", abort, { once: true });
-  try {
-    return await Promise.race([work, aborted.promise]);
-  } finally {
-    signal.removeEventListener("abort", abort);
-  }
 }

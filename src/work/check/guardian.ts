@@ -1,10 +1,12 @@
 import type { Clock } from "../../base/clock.ts";
-import { SignalboxError } from "../../base/errors.ts";
+import { EXIT, SignalboxError } from "../../base/errors.ts";
 import type { Finding } from "../../base/finding.ts";
 import type { CommandHost } from "../../process/guarded-command/command.ts";
 
 /** Timeout for the start of the guardian, ms. It normally starts within milliseconds. */
 const PATIENCE = 20_000;
+
+const KILLED_REMEDY = "does a seccomp filter, such as that of a container, forbid one of its system calls?";
 
 /** Checks whether this host can guard a command: starts the guardian once, and releases it without a command. */
 export async function checkGuardian(host: CommandHost, clock: Clock): Promise<Finding> {
@@ -21,7 +23,13 @@ export async function checkGuardian(host: CommandHost, clock: Clock): Promise<Fi
     };
   } catch (error) {
     if (!(error instanceof SignalboxError)) throw error;
-    return { ...about, level: "failure", detail: `no command can run on this host: ${error.message}` };
+    const detail = `no command can run on this host: ${error.message}`;
+    return {
+      ...about,
+      level: "failure",
+      detail,
+      ...(error.exitCode === EXIT.lost && { remedy: KILLED_REMEDY }),
+    };
   }
 }
 

@@ -18,6 +18,7 @@ import {
   WIRE_VERSION,
 } from "../../../src/process/guarded-command/wire.ts";
 import { clock, createMark, createOutput, findGuardians, isRoot, listRemains } from "../helpers.ts";
+import { launch } from "../launcher-helpers.ts";
 import { addon, type CallOptions, encodeCall, type FakeLauncher } from "./fake-launcher.ts";
 import { createFolder, startAgent, type TestAgent } from "./helpers.ts";
 
@@ -356,6 +357,28 @@ describe("guardians that do not answer", () => {
     expect(await ended).toEqual([null, "SIGKILL"]);
     expect(await guardian.ended).toEqual({ code: undefined }); // although the launcher does not say so
     expect(readProcess(other.pid)).toMatchObject({ isDead: false });
+  });
+
+  test("are not there yet, as the launcher is stopped: it starts nothing later", async () => {
+    const [agent, output] = [await startAgent(), createOutput()];
+    const words = ["run", "--lock", "x", "--", "true"];
+    const run = launch(words, { env: { SIGNALBOX_AGENT_SOCKET: agent.path } });
+    const call = await waitUntil("a call", () => agent.calls[0]);
+    call.accept();
+    call.sendNote("note 1", 10_000);
+    call.writeOutput(1, "noted\n");
+    await run.waitForOutput();
+    killProcess(run.pid, "SIGSTOP");
+    const spec = { file: "sh", args: ["-c", `echo late >${output.path}`], env: {} };
+    const it = await createLaunchedCommandHost(call, ports).prepare(spec);
+    it.arm(inTime());
+    it.start({}).catch(() => {});
+    it.terminate(clock.now()); // as after a reset
+    await it.gone;
+    call.end(EXIT.lost);
+    killProcess(run.pid, "SIGCONT");
+    expect(await run.ended).toMatchObject({ code: EXIT.lost });
+    expect(output.lines()).toEqual([]);
   });
 
   test("are found by their name when the launcher has ended", async () => {

@@ -1,9 +1,11 @@
 /** The agent's socket, its users, and what a run keeps when the agent is replaced. */
-import { chownSync, rmSync, writeFileSync } from "node:fs";
+import { chownSync, existsSync, rmSync, writeFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { matchMessage, matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { HostAgent } from "../support/host-agent.ts";
 
 const cluster = TestCluster.startForFile();
@@ -26,18 +28,46 @@ async function startJob(host: HostAgent, options: readonly string[] = []) {
 const runTrue = (host: HostAgent, options: object = {}, flags: readonly string[] = []) =>
   host.namespace.startRun(["--lock", "y", ...flags], ["true"], options).ended;
 
-test("the socket is deleted: what runs goes on, new runs fall back, and the next agent makes it again", async () => {
+test("the socket is deleted: what runs goes on, new runs fall back until the agent makes it again", async () => {
   const host = await HostAgent.start(cluster);
   const { run, go } = await startJob(host);
   rmSync(host.socket);
   expect(await runTrue(host)).toEqual(matchMessage(69, /there is no socket/));
   expect(await runTrue(host, AUTO)).toEqual(matchSilentEnd(0));
-  await host.end();
-  await host.start();
+  await host.process.waitForOutput(/the socket was removed; it is there again/);
   expect(await runTrue(host)).toEqual(matchSilentEnd(0));
   writeFileSync(go, "");
   expect(await run.ended).toEqual(matchSilentEnd(0));
 });
+
+test("the folder of the socket is deleted: the next agent knows the runs of this one", async () => {
+  const host = await HostAgent.start(cluster);
+  const { run, go } = await startJob(host);
+  rmSync(host.folder, { recursive: true });
+  await host.process.waitForOutput(/the socket was removed; it is there again/);
+  await waitUntil("the key", () => existsSync(join(host.folder, "agent.key")));
+  await host.end();
+  await host.start();
+  writeFileSync(go, "");
+  expect(await run.ended).toEqual(matchSilentEnd(0));
+});
+
+test.runIf(process.getuid?.() === 0)(
+  "the socket is replaced by another user: the agent says so once",
+  async () => {
+    const host = await HostAgent.start(cluster);
+    rmSync(host.socket);
+    writeFileSync(host.socket, "");
+    chownSync(host.socket, OTHER, OTHER);
+    const said = /launchers do not find this agent.*it was replaced/;
+    await host.process.waitForOutput(said);
+    expect(await runTrue(host)).toEqual(matchMessage(77, /belongs to another user/));
+    rmSync(host.socket);
+    await host.process.waitForOutput(/it is there again/);
+    expect(await runTrue(host)).toEqual(matchSilentEnd(0));
+    expect(host.process.output.stderr.match(new RegExp(said, "g"))).toHaveLength(1);
+  },
+);
 
 test.runIf(process.getuid?.() === 0)("the socket belongs to another user: it is not used", async () => {
   const host = await HostAgent.start(cluster);

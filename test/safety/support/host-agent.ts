@@ -1,5 +1,5 @@
 /** The agent of a host, which a test kills, freezes and replaces. */
-import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { TestProcess } from "../../../fixtures/cluster/process-group.ts";
@@ -26,14 +26,18 @@ export class HostAgent {
     this.socket = join(folder, "agent.sock");
   }
 
-  /** Creates a namespace with an agent. */
+  /**
+   * Creates a namespace with an agent.
+   * @param how  `owner`: the user to whom the folder of the socket belongs
+   */
   static async start(
     cluster: TestCluster,
     options: NamespaceOptions = {},
-    how: SignalboxOptions = {},
+    { owner, ...how }: SignalboxOptions & { owner?: number } = {},
   ): Promise<HostAgent> {
     const folder = mkdtempSync(join(tmpdir(), "signalbox-host-agent-"));
     chmodSync(folder, 0o755); // launchers of other users must find the socket
+    if (owner !== undefined) chownSync(folder, owner, owner);
     const env = { ...ENV, ...options.env };
     const namespace = cluster.createNamespace({ agentSocket: join(folder, "agent.sock"), ...options, env });
     namespace.onClose(() => rmSync(folder, { recursive: true, force: true }));

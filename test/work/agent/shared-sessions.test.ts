@@ -232,3 +232,29 @@ test("a session that no run uses is renewed for some minutes, and then expires",
   expect(host.has(keys.agentSession(HOST, session.id))).toBe(false);
   expect((await open(agent, B)).session.id).not.toBe(session.id);
 });
+
+test("the session that is kept is renewed without runs, and one that was taken over is not", async () => {
+  const host = new AgentHost();
+  const former = host.startAgent();
+  const a = await open(former, A);
+  former.close();
+  const agent = host.startAgent();
+  await agent.keepOpen(TTL, 1_000);
+  (await resume(agent, A, a))?.session.stopRenewing();
+  await host.clock.advance(600_000);
+  const live = agent.listLive().map(({ session }) => session.id);
+  expect(live).toEqual([(await open(agent, B)).session.id]);
+  expect(live).not.toContain(a.session.id);
+});
+
+test("the session that is kept is opened again when it was lost", async () => {
+  const host = new AgentHost();
+  const agent = host.startAgent();
+  await agent.keepOpen(TTL, 1_000);
+  const [former] = agent.listLive();
+  host.store.etcd.revoke(former?.session.id ?? 0n);
+  await host.clock.advance(60_000);
+  expect(agent.listLive()).toEqual([]);
+  await agent.keepOpen(TTL, 1_000_000);
+  expect(agent.listLive()).toHaveLength(1);
+});

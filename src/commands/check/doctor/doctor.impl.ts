@@ -4,11 +4,10 @@ import { quoteText } from "../../../base/text.ts";
 import { KeyCheck } from "../../../model/checks/key-check.ts";
 import type { Collection } from "../../../model/snapshot/snapshot.ts";
 import { SnapshotBuilder } from "../../../model/snapshot/snapshot-builder.ts";
-import { createGuardianHost } from "../../../process/host.ts";
 import { checkAgent, locateAgentSocket } from "../../../work/check/agent.ts";
 import { buildUncheckedFinding, examine } from "../../../work/check/examine.ts";
-import { checkGuardian } from "../../../work/check/guardian.ts";
 import { countPresent, getAnsweringMembers } from "../../../work/check/members.ts";
+import { checkNative } from "../../../work/check/native.ts";
 import type { EtcdRole } from "../../../work/check/permissions.ts";
 import { load, readPages } from "../../../work/observe/read.ts";
 import { getListFlag, getTextFlag } from "../../command-line/flags.ts";
@@ -53,7 +52,7 @@ async function examineAll(
 ): Promise<KeyTotals | undefined> {
   const role: EtcdRole = getTextFlag(call, "role") === "operator" ? "operator" : "runner";
   if (way.verdict.finding !== undefined) tell([way.verdict.finding]);
-  tell([await checkGuardian(createGuardianHost(context.clock), context.clock)]);
+  tell(await checkNative(context.clock));
   tell([await checkAgent(locateAgentSocket(context.settings.agentSocket, env))]);
   const isThere = countPresent(way.members) > 0;
   const openness = isThere ? await askWithoutUser(context, way.verdict.use) : undefined;

@@ -9,7 +9,7 @@ export const doctor = declareCommand({
   brief: "check etcd, the connection to it, and all data under the prefix",
   about: [
     "Checks members, versions, quorum, leader, alarms, database size, transports, permissions, clocks, this host's" +
-      " settings, guardian and agent, and every key under the prefix. Each problem is printed with a remedy. Writes nothing.",
+      " settings, native programs and agent, and every key under the prefix. Each problem is printed with a remedy. Writes nothing.",
     "The exit code is 0 if all is fine, 1 with warnings, 2 with failures, also if etcd is unreachable.",
   ],
   flags: {

@@ -19,6 +19,8 @@ import {
 export interface ScheduleCacheListener {
   /** A schedule or its running keys changed. */
   handleScheduleChange(entry: CachedSchedule): void;
+  /** A worker has claimed an occurrence. */
+  handleClaim(worker: string): void;
   /**
    * A worker record changed; `record` is undefined if it was deleted.
    * @param isNews false if the record comes from a full read and may be old
@@ -90,6 +92,7 @@ export class ScheduleCache extends FollowedKeys implements WatchSink {
       case "running": {
         const entry = this.#getOrCreateEntry(parsed.name);
         applyKey(entry, parsed.kind, kv);
+        if (parsed.kind === "running" && !this.isReading) this.#reportClaim(entry, kv.key);
         return this.#listener.handleScheduleChange(entry);
       }
       case "worker":
@@ -116,6 +119,11 @@ export class ScheduleCache extends FollowedKeys implements WatchSink {
     const entry = createCachedSchedule(id, this.#wall());
     this.entries.set(id, entry);
     return entry;
+  }
+
+  #reportClaim({ running }: CachedSchedule, key: string): void {
+    const worker = running.get(key)?.running?.worker;
+    if (worker !== undefined) this.#listener.handleClaim(worker);
   }
 
   #putWorker(id: string, { value }: KeyValue): void {

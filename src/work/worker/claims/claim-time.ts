@@ -5,17 +5,33 @@ import type { CachedSchedule } from "../cache/cached-schedule.ts";
 export const CLAIM_STAGGER = 1_000;
 
 /**
- * Returns when a worker may claim a due occurrence, wall clock, ms. The worker of rank 0 claims on time; the others
- * wait, and claim only if the occurrence is still open.
- * @param rank 0 for the first worker
- * @param runAt when the occurrence is due, wall clock, ms
+ * Longest time, ms, for which a worker waits for the workers before it because they claim other occurrences. They may be
+ * unable to claim this one.
  */
-export function computeClaimTime(entry: CachedSchedule, rank: number, runAt: number, random: Random): number {
+const LONGEST_DEFERENCE = 10_000;
+
+interface ClaimOrder {
+  /** 0 for the first worker. */
+  rank: number;
+  /** When the occurrence is due, wall clock, ms. */
+  runAt: number;
+  /** When a worker of a lower rank has last claimed any occurrence, wall clock, ms. */
+  lastClaimBefore: number;
+}
+
+/**
+ * Returns when a worker may claim a due occurrence, wall clock, ms. The worker of rank 0 claims on time; the others
+ * wait, and claim only if the occurrence is still open. While the workers before them make progress, they wait on: under
+ * load, help would be lost races, and each costs etcd a write.
+ */
+export function computeClaimTime(
+  entry: CachedSchedule,
+  { rank, runAt, lastClaimBefore }: ClaimOrder,
+  random: Random,
+): number {
   if (rank === 0) return runAt;
   entry.delayFactor ??= random.generateFraction();
-  return (
-    Math.max(runAt, entry.freeSince) +
-    Math.min(2, rank) * CLAIM_STAGGER +
-    entry.delayFactor * (CLAIM_STAGGER / 2)
-  );
+  const open = Math.max(runAt, entry.freeSince);
+  const idle = Math.min(Math.max(open, lastClaimBefore), open + LONGEST_DEFERENCE);
+  return idle + Math.min(2, rank) * CLAIM_STAGGER + entry.delayFactor * (CLAIM_STAGGER / 2);
 }

@@ -23,15 +23,19 @@ export interface DispatchOptions {
 
 /** Longest sleep, ms: wall clocks are set, and drains expire without an event. */
 const LONGEST_SLEEP = 1_000;
-/** Delay before the next try if too many claims for schedules of other workers are pending, ms. */
-const HELP_LATER = 50;
 
 /** Claims due occurrences, in the order in which they became due, up to the concurrency limit. */
 export class Dispatcher {
   readonly #context: ClaimContext;
   readonly #options: DispatchOptions;
   readonly #taskPool: TaskPool;
+  /** When to consider a schedule. */
   readonly #timers = new TimerQueue();
+  /**
+   * Schedules to consider now, by the time at which they became due. What another worker did not take has waited for
+   * longer than a backlog, and comes first.
+   */
+  readonly #ready = new TimerQueue();
   readonly #eligibility: WorkerEligibility;
   readonly #pendingClaims: PendingClaims;
   readonly #handlerLookup: HandlerLookup;
@@ -41,6 +45,8 @@ export class Dispatcher {
   readonly #canFire: () => boolean;
   #drain: string | undefined;
   #latest = Number.NEGATIVE_INFINITY;
+  /** When the watch has last shown a claim of a worker, wall clock, ms. */
+  readonly #lastClaims = new Map<string, number>();
   #stopReason: (() => TaskLost) | undefined;
 
   /** @param canFire  whether the clock can be trusted now */
@@ -95,9 +101,16 @@ export class Dispatcher {
     return isFirst;
   }
 
+  /** Call this when a worker has claimed an occurrence. */
+  handleClaim(worker: string): void {
+    this.#lastClaims.set(worker, this.#getWallTime());
+  }
+
   /** Call this when the set of workers changes. Ranks are computed when an occurrence is due. */
   handleWorkersChange(): void {
     this.#eligibility.forget();
+    for (const worker of this.#lastClaims.keys())
+      if (!this.#context.cache.workers.has(worker)) this.#lastClaims.delete(worker);
   }
 
   /** Call this when groups, drains or handlers change: schedules skipped before may be eligible now. */
@@ -172,11 +185,24 @@ export class Dispatcher {
     this.#checkDrains();
     const now = this.#getWallTime();
     while (this.#canTake()) {
-      const id = this.#timers.take(now);
+      this.#collectReady(now);
+      const id = this.#ready.take(Number.POSITIVE_INFINITY);
       if (id === undefined) return;
       const entry = this.#context.cache.entries.get(id);
       if (entry !== undefined && !this.#pendingClaims.has(id)) this.#consider(entry, now);
     }
+  }
+
+  #collectReady(now: number): void {
+    for (let id = this.#timers.take(now); id !== undefined; id = this.#timers.take(now)) {
+      const entry = this.#context.cache.entries.get(id);
+      if (entry !== undefined) this.#ready.set(id, this.#findCandidate(entry, now)?.runAt ?? now);
+    }
+  }
+
+  #setTimer(id: string, at: number | undefined): void {
+    this.#ready.set(id, undefined);
+    this.#timers.set(id, at);
   }
 
   #checkDrains(): void {
@@ -194,7 +220,7 @@ export class Dispatcher {
     if (this.#pendingClaims.has(id)) return;
     const isSeedless = definition !== undefined && due === undefined && entry.dueMod === 0n;
     // The state arrives on another range of the watch, possibly a moment later.
-    this.#timers.set(
+    this.#setTimer(
       id,
       isSeedless ? entry.freeSince + CLAIM_STAGGER : this.#findCandidate(entry, this.#getWallTime())?.runAt,
     );
@@ -211,17 +237,25 @@ export class Dispatcher {
     if (handler === undefined) return;
     const candidate = this.#findCandidate(entry, now);
     if (due !== undefined && candidate === undefined) return;
-    const rank = this.#eligibility.computeRank(this.#context.registration.id, entry, now);
-    const at = computeClaimTime(entry, rank, candidate?.runAt ?? entry.freeSince, this.#context.ports.random);
-    if (at > now) this.#timers.set(id, at);
-    else if (rank === 0 || this.#pendingClaims.canHelp) void this.#try({ entry, handler, candidate, rank });
-    else this.#timers.set(id, now + HELP_LATER);
+    const before = this.#eligibility.listWorkersBefore(this.#context.registration.id, entry, now);
+    const rank = before.length;
+    const lastClaimBefore = this.#findLastClaim(before, now);
+    const runAt = candidate?.runAt ?? entry.freeSince;
+    const at = computeClaimTime(entry, { rank, runAt, lastClaimBefore }, this.#context.ports.random);
+    if (at > now) this.#setTimer(id, at);
+    else void this.#try({ entry, handler, candidate });
+  }
+
+  /** Returns when one of these workers has last claimed an occurrence; the clock may have been set back since. */
+  #findLastClaim(workers: readonly string[], now: number): number {
+    const last = Math.max(...workers.map((one) => this.#lastClaims.get(one) ?? Number.NEGATIVE_INFINITY));
+    return Math.min(last, now);
   }
 
   async #try(one: OccurrenceClaim): Promise<void> {
     const again = await this.#pendingClaims.attempt(one);
     const at = this.#findCandidate(one.entry, this.#getWallTime())?.runAt;
-    this.#timers.set(one.entry.id, at === undefined || again === undefined ? at : Math.max(at, again));
+    this.#setTimer(one.entry.id, at === undefined || again === undefined ? at : Math.max(at, again));
     this.#handlePoolChange();
   }
 

@@ -12,20 +12,14 @@ import {
 import type { WorkerListener } from "../events.ts";
 import type { Handler } from "../handler.ts";
 
-/** A claim to attempt. `rank` is 0 if this worker is first in rank for the schedule. */
+/** A claim to attempt. */
 export interface OccurrenceClaim {
   entry: CachedSchedule;
   handler: Handler;
   /** Undefined if the schedule has no state yet; the attempt then writes one. */
   candidate: Candidate | undefined;
-  rank: number;
 }
 
-/**
- * Maximum number of pending claims for schedules where another worker is first. Under load that worker is about to
- * claim them, and every miss costs etcd a write.
- */
-const MOST_HELPING = 4;
 /** Delay after a missed claim, ms. Usually the change by the other worker arrives first. */
 const AFTER_MISS = 250;
 /** Delay after a claim that etcd refused or did not answer, ms. */
@@ -37,7 +31,6 @@ export class PendingClaims {
   readonly #listener: WorkerListener;
   readonly #start: (claimed: ClaimedOccurrence, handler: Handler) => void;
   readonly #pending = new Set<string>();
-  #helping = 0;
 
   /** @param start runs the claimed occurrence */
   constructor(
@@ -58,20 +51,13 @@ export class PendingClaims {
     return this.#pending.has(id);
   }
 
-  /** Whether this worker may attempt another claim of rank above 0. */
-  get canHelp(): boolean {
-    return this.#helping < MOST_HELPING;
-  }
-
   /**
    * Attempts a claim. Never rejects.
    * @returns the earliest time to check the schedule again, wall clock, ms; undefined if there is no limit
    */
   async attempt(one: OccurrenceClaim): Promise<number | undefined> {
     const { id } = one.entry;
-    const helps = one.rank > 0 ? 1 : 0;
     this.#pending.add(id);
-    this.#helping += helps;
     try {
       return await this.#attemptClaim(one);
     } catch (error) {
@@ -79,7 +65,6 @@ export class PendingClaims {
       return this.#context.ports.clock.getWallTime() + AFTER_FAILURE;
     } finally {
       this.#pending.delete(id);
-      this.#helping -= helps;
     }
   }
 

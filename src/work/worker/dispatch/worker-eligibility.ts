@@ -2,7 +2,7 @@ import { findMembership, listHostGroups } from "../../../fleet/groups.ts";
 import { hasEnded, isDrainApplicable } from "../../../protocol/drain.ts";
 import { type Definition, getScheduleType } from "../../../schedule/definition.ts";
 import { canHandle } from "../../../schedule/handler-types.ts";
-import { computeWorkerRank } from "../../../schedule/hash.ts";
+import { listWorkersBefore } from "../../../schedule/hash.ts";
 import type { CachedSchedule } from "../cache/cached-schedule.ts";
 import type { ScheduleCache } from "../cache/schedule-cache.ts";
 
@@ -60,11 +60,11 @@ export class WorkerEligibility {
     return isMember;
   }
 
-  /** Returns the rank of this worker among the workers that can run a schedule, from 0. */
-  computeRank(worker: string, { id, definition }: CachedSchedule, wall: number): number {
+  /** Lists the workers that come before a worker, among those that can run a schedule. */
+  listWorkersBefore(worker: string, { id, definition }: CachedSchedule, wall: number): readonly string[] {
     return definition === undefined
-      ? 0
-      : computeWorkerRank(worker, this.#findCapableWorkers(id, definition, wall), id);
+      ? []
+      : listWorkersBefore(worker, this.#findCapableWorkers(id, definition, wall), id);
   }
 
   /**

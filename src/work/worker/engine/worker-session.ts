@@ -59,6 +59,7 @@ export class WorkerSession {
     this.#registration = registration;
     this.#cache = new ScheduleCache(ports.keys, () => ports.clock.getWallTime(), {
       handleScheduleChange: (entry) => this.#dispatcher.handleScheduleChange(entry),
+      handleClaim: (worker) => this.#dispatcher.handleClaim(worker),
       handleWorkerChange: (...change) => this.#handleWorkerChange(...change),
       handleRulesChange: () => this.#dispatcher.handleRulesChange(),
     });

@@ -61,6 +61,7 @@ export class Poller {
     this.#registration = registration;
     const listener: ScheduleCacheListener = {
       handleScheduleChange: (entry) => this.#plan(entry),
+      handleClaim: () => {},
       handleWorkerChange: () => {},
       handleRulesChange: () => {},
     };

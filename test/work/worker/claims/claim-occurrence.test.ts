@@ -18,7 +18,10 @@ async function setUp(whileOutcomesAreRead: (cache: ScheduleCache, fixture: Worke
   await fixture.add("a", { catchup: "latest" });
   const ports = { ...fixture.createPorts(), random: realRandom };
   const ignore = () => {};
-  const listener = { handleScheduleChange: ignore, handleWorkerChange: ignore, handleRulesChange: ignore };
+  const listener = {
+    ...{ handleScheduleChange: ignore, handleClaim: ignore },
+    ...{ handleWorkerChange: ignore, handleRulesChange: ignore },
+  };
   const cache = new ScheduleCache(keys, () => clock.getWallTime(), listener);
   await load(ports, cache);
   const record = {

@@ -9,6 +9,9 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { TestCluster } from "../../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../../fixtures/wait-until.ts";
+import { listWorkersBefore } from "../../../../src/schedule/hash.ts";
+import { formatRunning } from "../../../../src/schedule/state/running-record.ts";
+import { formatWorker } from "../../../../src/schedule/state/worker-record.ts";
 import type { ScheduledTask, TaskResult } from "../../../../src/work/worker/handler.ts";
 import { MINUTE, returnOk, START, WorkerFixture } from "../worker-fixture.ts";
 
@@ -412,6 +415,43 @@ describe("several workers", () => {
     expect(hand.tasks[0]?.signal.aborted).toBe(true);
     expect((await fixture.readOutcomes("job")).runs).toMatchObject([{ attempt: 2, result: "ok" }]);
     expect(await fixture.readDue("job")).toMatchObject({ next: START + MINUTE, open: [] });
+  });
+
+  test("what another one did not take comes before a backlog that became due later", async () => {
+    const { clock, keys } = fixture;
+    const hand = createHeldHandler();
+    clock.set(START + MINUTE);
+    const worker = fixture.startWorker(hand.run, { concurrency: 1 });
+    const own = await worker.waitUntilJoined();
+    const other = "other";
+    const record = {
+      ...{ host: "h2.example.com", pid: 1, version: "0", since: 0, wall: clock.getWallTime(), beat: 1 },
+      ...{ types: ["/.*/"], tags: [], running: 0, concurrency: 1, clock: "ok" as const },
+    };
+    const chooseIds = (count: number, first: string, name: string) =>
+      Array.from({ length: 200 }, (_, n) => `${name}${n}`)
+        .filter((id) => listWorkersBefore(own, [own, other], id).length === (first === own ? 0 : 1))
+        .slice(0, count);
+    const backlog = chooseIds(8, own, "backlog");
+    const [left = ""] = chooseIds(1, other, "left");
+    const running = formatRunning({
+      ...{ worker: other, host: "h2.example.com", pid: 1, run: "r", scheduled: START },
+      ...{ attempt: 1, since: START, late: 0 },
+    });
+    await fixture.put(keys.worker(other), formatWorker(record), keys.running(left), running);
+    await fixture.add(left, {}, { start: START });
+    for (const id of backlog) await fixture.add(id, {}, { start: START + MINUTE });
+    await hand.hasTaken(1);
+    await fixture.delete(keys.running(left)); // the other one has lost it, and seems to be alive
+    for (const at of [0, 1, 2]) {
+      hand.let(at);
+      await hand.hasTaken(at + 2); // it leaves it to the other one for a second
+    }
+    expect(hand.tasks.map(({ id }) => id)).not.toContain(left);
+    clock.advance(5_000);
+    hand.let(3);
+    await hand.hasTaken(5);
+    expect(hand.tasks[4]?.id).toBe(left);
   });
 
   test("one that has lost its session joins anew", async () => {

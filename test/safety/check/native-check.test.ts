@@ -1,6 +1,7 @@
-/** `signalbox init` and `doctor` start the guardian once, and say why it cannot start, before a run fails. */
-
-import { spawnSync } from "node:child_process";
+// Covers src/work/check/native.ts src/work/check/guardian.ts src/work/check/launcher.ts src/work/check/addon.ts src/process/native/try-launcher.ts
+/** `signalbox init`, `doctor` and the agent start the native programs once, and say why one cannot start, before a run fails. */
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import {
   chmodSync,
   cpSync,
@@ -16,6 +17,7 @@ import { dirname, join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { BUNDLE } from "../../../fixtures/signalbox.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
 
 const cluster = TestCluster.startForFile();
 let root = "";
@@ -25,20 +27,34 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-/** signalbox as installed in a folder of its own, with a guardian that has a fault. */
-function install(
-  spoil: (guardian: string) => void,
+/** signalbox as installed in a folder of its own, with a native program that has a fault. */
+interface Installation {
+  bundle: string;
+  env: NodeJS.ProcessEnv;
+}
+
+/** @param more  variables; `name`: the program with the fault, if it is not the guardian */
+function prepareInstallation(
+  spoil: (program: string) => void,
   parent = root,
-  { endpoints = cluster.endpoints.join(","), ...more }: Record<string, string> = {},
-) {
+  { endpoints = cluster.endpoints.join(","), name = "guardian", ...more }: Record<string, string> = {},
+): Installation {
   const dist = mkdtempSync(join(parent, "dist-"));
   cpSync(dirname(BUNDLE), dist, { recursive: true });
-  spoil(join(dist, "native", process.arch, "guardian"));
-  const namespace = cluster.createNamespace();
+  spoil(join(dist, "native", process.arch, name));
+  const { env } = cluster.createNamespace();
+  return {
+    bundle: join(dist, "signalbox.cjs"),
+    env: { ...env, PATH: process.env.PATH, SIGNALBOX_ENDPOINTS: endpoints, ...more },
+  };
+}
+
+function install(...given: Parameters<typeof prepareInstallation>) {
+  const { bundle, env } = prepareInstallation(...given);
   return (...args: string[]) => {
-    const env = { ...namespace.env, PATH: process.env.PATH, SIGNALBOX_ENDPOINTS: endpoints, ...more };
-    const { status, stdout, stderr } = spawnSync(process.execPath, [join(dist, "signalbox.cjs"), ...args], {
-      ...{ env, encoding: "utf8" },
+    const { status, stdout, stderr } = spawnSync(process.execPath, [bundle, ...args], {
+      env,
+      encoding: "utf8",
     });
     return { code: status, stdout, stderr };
   };
@@ -109,6 +125,12 @@ describe.concurrent("a guardian", () => {
     expect(run.stderr.trimEnd().split("\n")).toHaveLength(1); // no shell took its bytes for commands
   });
 
+  test("that is killed by a seccomp filter", () => {
+    const init = install((path) => writeFileSync(path, "#!/bin/sh\nkill -SYS $$\n"))("init");
+    expect(init.code).toBe(78);
+    expect(init.stdout).toMatch(/^FAILURE guardian: .* was killed .*\n? *.*does a seccomp filter/);
+  });
+
   test.skipIf(process.getuid?.() !== 0)("on a file system that is mounted noexec", () => {
     const mount = mkdtempSync(join(root, "mount-"));
     const { status } = spawnSync("mount", ["-t", "tmpfs", "-o", "noexec,size=64m", "none", mount]);
@@ -129,4 +151,67 @@ test("etcd is away: init tells of a guardian that cannot start all the same", ()
   });
   const init = signalbox("init");
   expect(init).toMatchObject({ code: 69, stdout: expect.stringMatching(/^FAILURE guardian: /) });
+});
+
+describe.concurrent("a launcher", () => {
+  test.each<[name: string, spoil: (path: string) => void, why: RegExp]>([
+    ["missing", (path) => rmSync(path), /the launcher .* is missing: neither /],
+    ["not executable", (path) => chmodSync(path, 0o644), /launcher: it is not executable; run: chmod \+x/],
+    ["for another processor", makeForeign, new RegExp(`launcher: it is built for ${OTHER}`)],
+    [
+      "empty",
+      (path) => writeFileSync(path, ""),
+      /launcher: spawn ENOEXEC|launcher: it ended with code 0, not 69/,
+    ],
+    [
+      "killed by a seccomp filter",
+      (path) => writeFileSync(path, "#!/bin/sh\nkill -SYS $$\n"),
+      /launcher: a seccomp filter forbids/,
+    ],
+    [
+      "of another version",
+      (path) => writeFileSync(path, "#!/bin/sh\nexit 3\n"),
+      /launcher: it ended with code 3, not 69; it is damaged/,
+    ],
+  ])("that is %s: 78 from init, 2 from doctor", (_, spoil, why) => {
+    const signalbox = install(spoil, root, { name: "launcher" });
+    const init = signalbox("init");
+    expect(init).toMatchObject({ code: 78, stdout: expect.stringMatching(/^FAILURE launcher: /m) });
+    expect(init.stdout).toMatch(why);
+    expect(signalbox("doctor", "--nagios")).toMatchObject({ code: 2 });
+  });
+});
+
+describe.concurrent("an addon", () => {
+  test.each<[name: string, spoil: (path: string) => void, why: RegExp]>([
+    ["missing", (path) => rmSync(path), /the addon .* is missing: neither /],
+    ["for another processor", makeForeign, new RegExp(`peer.node: it is built for ${OTHER}`)],
+    ["damaged", (path) => writeFileSync(path, ""), /cannot load .*peer.node/],
+  ])("that is %s: runs work, and an agent does not start", (_, spoil, why) => {
+    const signalbox = install(spoil, root, { name: "peer.node" });
+    const init = signalbox("init");
+    expect(init).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^warning addon: no agent can run/m),
+    });
+    expect(init.stdout).toMatch(why);
+    expect(signalbox("run", "--lock", "a", "--", "true")).toMatchObject({ code: 0 });
+    expect(signalbox("agent")).toMatchObject({ code: 78, stderr: expect.stringMatching(why) });
+  });
+});
+
+test("an agent whose guardian cannot start says so, and goes on", async () => {
+  const folder = mkdtempSync(join(root, "agent-"));
+  const more = { SIGNALBOX_AGENT_SOCKET: join(folder, "agent.sock") };
+  const { bundle, env } = prepareInstallation(rmSync, root, more);
+  const agent = spawn(process.execPath, [bundle, "agent"], { env });
+  let log = "";
+  agent.stderr.on("data", (text: Buffer) => {
+    log += text;
+  });
+  const told = /guardian: no command can run on this host: .* is missing/;
+  await waitUntil("a warning", () => told.test(log) || agent.exitCode !== null, { describe: () => log });
+  expect(log).toMatch(told);
+  agent.kill();
+  expect(await once(agent, "exit")).toEqual([0, null]);
 });

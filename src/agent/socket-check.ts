@@ -1,0 +1,53 @@
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import type { PathCheck } from "../process/agent-socket/listening-socket.ts";
+
+/** Interval at which an agent looks whether launchers find it, ms. Each time, it reads the status of two files. */
+const INTERVAL = 5_000;
+
+interface SocketCheckPorts {
+  listener: { checkPath(): Promise<PathCheck> };
+  seal: { restore(): void };
+  clock: Pick<Clock, "sleep">;
+  log: Pick<Log, "info" | "warn">;
+}
+
+/**
+ * Keeps the agent's socket where launchers look for it, and the key beside it. Logs a problem once, until there is another
+ * one. Never rejects.
+ */
+export async function keepSocket(ports: SocketCheckPorts, signal: AbortSignal): Promise<void> {
+  const { clock, log } = ports;
+  let known: Problem | undefined;
+  for (;;) {
+    await clock.sleep(INTERVAL, signal).catch(() => {}); // ended
+    if (signal.aborted) return;
+    const problem = (await restoreSocket(ports)) ?? restoreKey(ports);
+    if (problem !== undefined && problem.why !== known?.why) log.warn(problem.what, { why: problem.why });
+    if (problem === undefined && known !== undefined)
+      log.info("the socket and the key of this agent are there again");
+    known = problem;
+  }
+}
+
+interface Problem {
+  what: string;
+  why: string;
+}
+
+async function restoreSocket({ listener, log }: SocketCheckPorts): Promise<Problem | undefined> {
+  const check = await listener.checkPath();
+  if (check.state === "restored") log.warn("the socket was removed; it is there again");
+  return check.state === "lost"
+    ? { what: `launchers do not find this agent at ${check.path}`, why: check.why }
+    : undefined;
+}
+
+function restoreKey({ seal }: SocketCheckPorts): Problem | undefined {
+  try {
+    seal.restore();
+    return undefined;
+  } catch (error) {
+    return { what: "the next agent will not know the runs of this one", why: (error as Error).message };
+  }
+}

@@ -1,0 +1,71 @@
+/** An agent that does not accept connections, until no more fit into the backlog of its socket. */
+import { writeFileSync } from "node:fs";
+import { connect, type Socket } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
+import { matchMessage, matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { retryAfterStalls } from "../../../fixtures/steady.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { HostAgent } from "../support/host-agent.ts";
+
+const cluster = TestCluster.startForFile();
+const AUTO = { env: { SIGNALBOX_AGENT: "auto" } };
+const CONNECTIONS = 10_000;
+
+/** Connects, and sends nothing. @returns the connection, unless the backlog is full */
+function openSilent(path: string): Promise<Socket | undefined> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(path, () => resolve(socket));
+    socket.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code === "EAGAIN") resolve(undefined);
+      else reject(error); // without effect for a connection that the agent closes later
+    });
+  });
+}
+
+async function fillBacklog(path: string) {
+  const all = await Promise.all(Array.from({ length: CONNECTIONS }, () => openSilent(path)));
+  const open = all.filter((socket) => socket !== undefined);
+  const close = () => {
+    for (const socket of open) socket.destroy();
+  };
+  onTestFinished(close);
+  return { accepted: open.length, close };
+}
+
+test("a stopped agent with a full backlog: runs fall back, and all goes on when it continues", async () => {
+  await retryAfterStalls(async () => {
+    const host = await HostAgent.start(cluster, { env: { SIGNALBOX_TTL: "60s" } });
+    const { namespace } = host;
+    const { jobs } = namespace;
+    const run = (lock: string, options: object = {}) =>
+      namespace.startRun(["-v", "--lock", lock], ["true"], options).ended;
+    const go = cluster.createPath();
+    const first = await jobs.startAndWait({ name: "first", options: ["--lock", "x"], hold: ["until", go] });
+    const second = jobs.start({ name: "second", options: ["--lock", "x", "--wait"] });
+    await jobs.waitForTickets("second", "waiting");
+    host.signal("SIGSTOP");
+    const patient = namespace.startRun(["--lock", "a"], ["true"]); // waits ten seconds for its answer
+    const impatient = run("b", AUTO);
+    const { accepted, close } = await fillBacklog(host.socket);
+    expect(accepted).toBeGreaterThan(100);
+    expect(accepted).toBeLessThan(CONNECTIONS);
+    expect(await run("c", AUTO)).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/no agent serves this run.*too many calls wait for the agent/),
+    });
+    expect(await run("d")).toEqual(matchMessage(69, /too many calls wait for the agent/));
+    expect(await impatient).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/no agent serves this run.*does not answer in time/),
+    });
+    host.signal("SIGCONT");
+    expect(await patient.ended).toEqual(matchSilentEnd(0));
+    writeFileSync(go, "");
+    expect(await first.ended).toEqual(matchSilentEnd(0));
+    expect(await second.ended).toEqual(matchSilentEnd(0));
+    close();
+    await waitUntil("a served run", async () => (await run("e")).code === 0, { every: 100 });
+    expect(await namespace.listTickets()).toEqual([]);
+  });
+});

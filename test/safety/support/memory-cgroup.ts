@@ -1,0 +1,70 @@
+/** A memory cgroup of this machine, of version 1 or 2, for a process that the kernel is to kill. */
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmdirSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+
+const ROOTS = ["/sys/fs/cgroup/memory", "/sys/fs/cgroup"];
+/** Files of version 1 and 2. */
+const FILES = [
+  { usage: "memory.usage_in_bytes", limit: "memory.limit_in_bytes", events: "memory.oom_control" },
+  { usage: "memory.current", limit: "memory.max", events: "memory.events" },
+] as const;
+
+export class MemoryCgroup {
+  readonly #path: string;
+  readonly #files: (typeof FILES)[number];
+
+  private constructor(path: string, files: (typeof FILES)[number]) {
+    this.#path = path;
+    this.#files = files;
+  }
+
+  /** @returns undefined if this machine does not let this process create one */
+  static create(name: string): MemoryCgroup | undefined {
+    for (const root of ROOTS) {
+      const path = join(root, name);
+      try {
+        accessSync(join(root, "cgroup.procs"), constants.W_OK);
+        mkdirSync(path);
+      } catch {
+        continue;
+      }
+      const files = FILES.find(({ limit }) => existsSync(join(path, limit)));
+      if (files !== undefined) return new MemoryCgroup(path, files);
+      rmdirSync(path);
+    }
+    return undefined;
+  }
+
+  /** Words of a program that becomes another one in this cgroup. */
+  get before(): string[] {
+    return ["sh", "-c", `echo $$ >${this.#path}/cgroup.procs && exec "$@"`, "sh"];
+  }
+
+  /** Sets the limit to what is used now, and this much more. */
+  limitGrowth(bytes: number): void {
+    const usage = Number(this.#read(this.#files.usage));
+    writeFileSync(join(this.#path, this.#files.limit), String(usage + bytes));
+  }
+
+  /** How many of its processes the kernel has killed because of their memory. */
+  countKills(): number {
+    return Number(/^oom_kill (\d+)$/m.exec(this.#read(this.#files.events))?.[1]);
+  }
+
+  /** Its processes must have ended. */
+  remove(): void {
+    rmdirSync(this.#path);
+  }
+
+  #read(file: string): string {
+    return readFileSync(join(this.#path, file), "utf8");
+  }
+}
