@@ -141,7 +141,7 @@ export const SETTINGS = {
   ),
   outputDirectory: defineOptionalSetting(
     kinds.file,
-    "directory of kept output, only for its user (default: /var/lib/signalbox/output for root, else signalbox/output in $XDG_STATE_HOME)",
+    "directory of kept output, only for its user (default: /var/log/signalbox/output for root, else signalbox/output in $XDG_STATE_HOME)",
   ),
   outputSize: defineSetting(
     kinds.createSizeKind(16 * 1024),

@@ -1,4 +1,4 @@
-import { mkdir, readdir, stat, unlink } from "node:fs/promises";
+import { lstat, mkdir, readdir, stat, unlink } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
 import { EXIT, SignalboxError } from "../../base/errors.ts";
 import { quoteText } from "../../base/text.ts";
@@ -15,19 +15,20 @@ export interface OutputSegment {
 
 /** Returns the directory of a user without a setting: by the XDG specification; undefined without a home. */
 export function getDefaultOutputDirectory(env: Readonly<Record<string, string | undefined>>, uid?: number) {
-  if (uid === 0) return "/var/lib/signalbox/output";
+  if (uid === 0) return "/var/log/signalbox/output";
   const { XDG_STATE_HOME: state = "", HOME: home = "" } = env;
   if (isAbsolute(state)) return join(state, "signalbox/output");
   return isAbsolute(home) ? join(home, ".local/state/signalbox/output") : undefined;
 }
 
-/** Creates the directory if it is missing. @throws SignalboxError if others can read it, or it is of another user */
+/** Creates the directory if it is missing. @throws SignalboxError if it is not private to this user; the system's error */
 export async function openOutputDirectory(directory: string): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
-  const { uid, mode } = await stat(directory);
-  const isPrivate = uid === process.getuid?.() && (mode & 0o077) === 0;
+  const status = await lstat(directory); // a link may lead into a directory that others have chosen
+  const { uid, mode } = status;
+  const isPrivate = status.isDirectory() && uid === process.getuid?.() && (mode & 0o077) === 0;
   if (isPrivate) return;
-  const message = `${quoteText(directory)} must belong to this user, with mode 0700; got owner ${uid}, mode 0${(mode & 0o777).toString(8)}`;
+  const message = `${quoteText(directory)} must be a directory of this user, with mode 0700; got owner ${uid}, mode 0${(mode & 0o777).toString(8)}`;
   throw new SignalboxError(EXIT.config, message);
 }
 

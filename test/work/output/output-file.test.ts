@@ -8,6 +8,7 @@ import {
   readdirSync,
   rmSync,
   statSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
@@ -135,8 +136,16 @@ test("a directory that others can read is refused", async () => {
   await openOutputDirectory(directory);
   chmodSync(directory, 0o750);
   await expect(openOutputDirectory(directory)).rejects.toThrow(
-    /must belong to this user, with mode 0700.*0750/,
+    /must be a directory of this user, with mode 0700.*0750/,
   );
+});
+
+test("a link is refused: it may lead into a directory of others' choice", async () => {
+  const directory = createFolder();
+  const target = createFolder();
+  await openOutputDirectory(target);
+  symlinkSync(target, directory);
+  await expect(openOutputDirectory(directory)).rejects.toThrow(/must be a directory of this user/);
 });
 
 test("old runs go, and the oldest if all are too large; other files stay", async () => {
