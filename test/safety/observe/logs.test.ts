@@ -182,6 +182,27 @@ describe.concurrent("a run with --capture", () => {
     expect((await namespace.execute(["logs", "--tail", "1", "flood"])).stdout).toBe("the end\n");
   });
 
+  test("a killed runner ends the command, what it wrote has passed, and no relay stays", async () => {
+    const { namespace } = createNamespace();
+    const run = namespace.startRun(["--capture", "--lock", "shot"], waitingCommand().command);
+    await run.waitForOutput(/begun/);
+    run.child.kill("SIGKILL");
+    // It ends when nobody has its outputs open any more: neither the command nor a relay.
+    expect(await run.ended).toMatchObject({ signal: "SIGKILL", stdout: "begun\n" });
+  });
+
+  test("a process left behind does not keep the run, and goes on writing to the caller", async () => {
+    const { namespace } = createNamespace();
+    const gate = cluster.createPath();
+    const script = `(until [ -e ${gate} ]; do sleep 0.05; done; echo late) & echo now`;
+    const run = namespace.startRun(["--capture", "--lock", "left"], ["sh", "-c", script]);
+    await once(run.child, "exit");
+    expect(await namespace.readQueue("left")).toEqual([]);
+    writeFileSync(gate, "");
+    expect(await run.ended).toMatchObject({ code: 0, stdout: "now\nlate\n" });
+    expect((await namespace.execute(["logs", "left"])).stdout).toBe("now\n");
+  });
+
   test("wrong options are refused before anything is claimed", async () => {
     const { namespace } = createNamespace();
     const start = (...options: string[]) =>
