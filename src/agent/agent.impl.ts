@@ -6,6 +6,7 @@ import { VERSION } from "../base/version.ts";
 import { waitAtMost, waitForAbort } from "../base/wait.ts";
 import { getTextFlag } from "../commands/command-line/flags.ts";
 import { openConnection } from "../commands/connect.ts";
+import { findOutputDirectory } from "../commands/output-storage.ts";
 import { raiseVerbosity } from "../commands/raise-verbosity.ts";
 import type { CommandExecutor, CommandIo } from "../commands/spec.ts";
 import type { Settings } from "../config/settings.ts";
@@ -22,6 +23,7 @@ import type { AgentPorts } from "../work/agent/ports.ts";
 import { SharedSessions } from "../work/agent/shared-sessions.ts";
 import { SYSTEM_SOCKET } from "../work/check/agent.ts";
 import { checkNative } from "../work/check/native.ts";
+import { OutputServer } from "../work/output/output-server.ts";
 import { Successors } from "../work/run/claim/successors.ts";
 import { formatListenAddress } from "../work/worker/metrics/listen-address.ts";
 import { createNotifier } from "../work/worker/service/notifier.ts";
@@ -72,6 +74,7 @@ export const execute: CommandExecutor = async (call, io) => {
   notifier.sendReady();
   void warnOfNative(context);
   void keepHostRecord(context, stop.signal);
+  void serveOutput(context, findOutputDirectory(settings.outputDirectory, io.env), stop.signal);
   void keepSocket({ ...context, listener }, stop.signal);
   void agent.openFirstSession(stop.signal).then(() => keepAgentReport(context, stop.signal));
   const telling = setInterval(() => notifier.sendStatus(agent.describe()), TELL_EVERY);
@@ -88,6 +91,17 @@ export const execute: CommandExecutor = async (call, io) => {
   connection.store.close();
   return EXIT.ok;
 };
+
+/** Answers for the output of runs of its user that have ended. It serves none that keep output themselves. */
+async function serveOutput(
+  context: AgentContext,
+  directory: string | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  if (directory === undefined) return;
+  const { fqdn: host } = context.facts;
+  await new OutputServer(context, { host, directory, isRunning: () => false }).run(signal);
+}
 
 /** Warns if launchers cannot start commands on this host. */
 async function warnOfNative({ clock, log }: AgentContext): Promise<void> {

@@ -82,6 +82,8 @@ export class ServedRun implements LaunchedRun {
     { options, openLog: openOwn }: FrontEndOptions,
   ): Promise<CommandConnection> {
     const { settings: own, store, keys, clock, random } = this.#context;
+    if (call.flags.capture !== undefined)
+      throw new CallDeclined("capture", "the agent does not keep output (--capture) yet");
     const env = this.#readEnvironment(call);
     const config = resolveConfig({
       ...{ flags: call.settings, env, readFile: (path: string) => this.#readConfigFile(path) },

@@ -10,7 +10,8 @@ const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"]
 /** The input and output of this process, for commands. */
 export const processIo: CommandIo = {
   env: process.env,
-  writeOutput,
+  writeOutput: (text) => writeStream(text, 1),
+  writeBytes: writeStream,
   writeError,
   writeMessage: (line) => writeError(`signalbox: ${clean(line)}\n`),
   onSignal(listener) {
@@ -24,19 +25,23 @@ export const processIo: CommandIo = {
 };
 
 /**
- * Writes to standard output. Throws if that fails, because a script must not accept half a listing as complete.
+ * Writes to standard output, or to standard error what belongs there. Throws if that fails, because a script must not accept half a listing as complete.
  * @returns false if the reader has closed the pipe
  * @throws SignalboxError 74
  */
-function writeOutput(text: string): boolean {
+function writeStream(text: string | Uint8Array, descriptor: 1 | 2): boolean {
   try {
-    writeAll(1, text);
+    writeAll(descriptor, text);
     return true;
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === "EPIPE") return false; // the reader closed the pipe
-    throw new SignalboxError(EXIT.io, `standard output cannot be written: ${(cause as Error).message}`, {
-      cause,
-    });
+    throw new SignalboxError(
+      EXIT.io,
+      `standard ${descriptor === 1 ? "output" : "error"} cannot be written: ${(cause as Error).message}`,
+      {
+        cause,
+      },
+    );
   }
 }
 

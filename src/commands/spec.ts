@@ -143,6 +143,8 @@ export interface CommandIo {
    * @throws SignalboxError 74
    */
   writeOutput(text: string): boolean;
+  /** The same for bytes, where the caller has a stream for them. */
+  writeBytes?(bytes: Uint8Array, descriptor: 1 | 2): boolean;
   /** Writes to standard error. */
   writeError(text: string): void;
   /** Writes one line for the user to standard error, with the name of the program. The text may be of others. */

@@ -1,4 +1,5 @@
 import { formatDuration, parseDuration } from "../base/duration.ts";
+import { formatSize, parseSize } from "../base/size.ts";
 import { clean, findNameFault, type ParseResult, quoteText } from "../base/text.ts";
 
 /** One kind of value. Parses it from a flag, a variable or JSON, and formats it for display. */
@@ -144,6 +145,23 @@ export const limit: SettingKind<number | undefined> = {
   },
   show: (value) => (value === undefined ? "-" : formatDuration(value)),
 };
+
+/** A size in bytes; 0, or at least `least`. */
+export function createSizeKind(least: number): SettingKind<number> {
+  return {
+    name: "SIZE",
+    parse(given) {
+      if (typeof given !== "string" && given !== 0)
+        return buildValueFault(given, 'a size in quotes, such as "512K" or "1M"');
+      const parsed = parseSize(String(given));
+      const isSmall = "value" in parsed && parsed.value > 0 && parsed.value < least;
+      return isSmall
+        ? { fault: `${quoteText(String(given))} is too small; at least ${formatSize(least)}` }
+        : parsed;
+    },
+    show: formatSize,
+  };
+}
 
 export function createIntegerKind(least: number, most: number): SettingKind<number> {
   return {

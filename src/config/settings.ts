@@ -139,6 +139,16 @@ export const SETTINGS = {
     false,
     "show the command's arguments to others (they can contain secrets); long ones are cut",
   ),
+  outputDirectory: defineOptionalSetting(
+    kinds.file,
+    "directory of kept output, only for its user (default: /var/log/signalbox/output for root, else signalbox/output in $XDG_STATE_HOME)",
+  ),
+  outputSize: defineSetting(
+    kinds.createSizeKind(16 * 1024),
+    1024 * 1024,
+    "how much output of each run is kept on its host, the newest (0: a worker keeps none)",
+  ),
+  outputAge: defineSetting(kinds.createDurationKind(), 7 * 86_400_000, "how long output is kept on its host"),
   label: defineOptionalSetting(kinds.text, "short description of the run, shown to others"),
   agent: defineSetting(
     kinds.createEnumKind("auto", "never", "always"),

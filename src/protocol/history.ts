@@ -19,11 +19,24 @@ export interface PastRun {
   exit: number;
   /** Why signalbox ended the command, if it did. */
   reason?: string;
+  /** End of the output, sanitized, if it was kept. */
+  tail?: string;
 }
 
 /** Adds a run to a lock's history. Unreadable parts of the old history are dropped. */
 export function appendPastRun(text: string | undefined, past: PastRun): string {
-  return JSON.stringify({ v: 1, runs: [past, ...parsePastRuns(text)].slice(0, HISTORY_LENGTH) });
+  return JSON.stringify({ v: 1, runs: limitTails([past, ...parsePastRuns(text)].slice(0, HISTORY_LENGTH)) });
+}
+
+/** Keeps the newest tail and the newest one of a failure: tails are the largest part of the value in etcd. */
+function limitTails(runs: readonly PastRun[]): PastRun[] {
+  const withTail = runs.filter(({ tail }) => tail !== undefined);
+  const kept = new Set([withTail[0], withTail.find(({ exit }) => exit !== 0)]);
+  return runs.map((run) => (run.tail === undefined || kept.has(run) ? run : removeTail(run)));
+}
+
+function removeTail({ tail: _, ...rest }: PastRun): PastRun {
+  return rest;
 }
 
 /** Parses a lock's history, newest run first. Returns an empty list if the text is not a valid history. */
@@ -34,11 +47,11 @@ export function parsePastRuns(text: string | undefined): PastRun[] {
 
 function isPastRun(value: unknown): value is PastRun {
   if (!isJsonObject(value)) return false;
-  const { run, host, command, token, label = "", reason = "" } = value;
+  const { run, host, command, token, label = "", reason = "", tail = "" } = value;
   const { pid, enqueuedAt, grantedAt, endedAt, waited, held, exit } = value;
   const isText = (one: unknown) => typeof one === "string";
   return (
-    [run, host, command, token, label, reason].every(isText) &&
+    [run, host, command, token, label, reason, tail].every(isText) &&
     [pid, enqueuedAt, grantedAt, endedAt, waited, held, exit].every(Number.isFinite)
   );
 }

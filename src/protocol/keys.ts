@@ -23,9 +23,13 @@ export type ParsedKey =
   | { kind: "agentSession"; name: string; session: string }
   /** What an agent reports about itself. `agent`: its id. */
   | { kind: "agentReport"; name: string; agent: string }
+  /** What a viewer wants of the output of a run. `name`: the host that has it. */
+  | { kind: "outputRequest"; name: string; run: string; viewer: string }
+  /** Output on its way to a viewer. `name`: the viewer. */
+  | { kind: "outputChunk"; name: string }
   | { kind: "unknown" };
 
-/** A run id; ids of agents and of calls have the same form. */
+/** A run id; ids of agents, of viewers and of calls have the same form. */
 export const RUN_ID = /^[0-9a-z]{12,32}$/;
 /** A session id, hexadecimal. */
 export const SESSION_ID = /^[1-9a-f][0-9a-f]{0,15}$/;
@@ -42,6 +46,7 @@ const NAMED = {
   "due/": "due",
   "outcomes/": "outcomes",
   "workers/": "worker",
+  "output/chunks/": "outputChunk",
 } as const;
 
 const NAMED_BY_COLLECTION: ReadonlyMap<string, (typeof NAMED)[keyof typeof NAMED]> = new Map(
@@ -81,6 +86,12 @@ export function createKeys(prefix: string) {
       `${prefix}running/${encodeName(id)}${scheduled === undefined ? "" : `/${scheduled}`}`,
     outcomes: createKeyBuilder("outcomes/"),
     worker: createKeyBuilder("workers/"),
+    outputRequest: (host: string, run: string, viewer: string) =>
+      `${prefix}output/requests/${encodeName(host)}/${run}/${viewer}`,
+    outputChunk: createKeyBuilder("output/chunks/"),
+    /** Returns the range of the requests for the output of one run, or of all runs of a host. */
+    getOutputRequestRange: (host: string, run?: string) =>
+      buildPrefixRange(`${prefix}output/requests/${encodeName(host)}/${run === undefined ? "" : `${run}/`}`),
     /** Returns the range of the occurrences of one schedule that have their own key. */
     getOccurrenceRange: (id: string) => buildPrefixRange(`${prefix}running/${encodeName(id)}/`),
     /** Returns the range of all tickets of one lock or resource. */
@@ -126,6 +137,7 @@ function parsePath(path: string): ParsedKey {
   if (named !== undefined && own !== undefined) return { kind: named, name: own };
   const [collection, first = "", second = "", ...rest] = path.split("/");
   if (collection === "hosts" && rest.length === 1) return parseAgentPath(first, second, rest[0]);
+  if (collection === "output" && first === "requests") return parseOutputRequestPath(second, rest);
   if (rest.length > 0) return { kind: "unknown" };
   if (collection === "drains") return parseDrainPath(first, second);
   if (collection === "running") return parseRunningPath(first, second);
@@ -141,6 +153,13 @@ function parseAgentPath(segment: string, part: string, id = ""): ParsedKey {
   if (part === "sessions" && SESSION_ID.test(id)) return { kind: "agentSession", name, session: id };
   if (part === "agents" && RUN_ID.test(id)) return { kind: "agentReport", name, agent: id };
   return { kind: "unknown" };
+}
+
+function parseOutputRequestPath(segment: string, [run = "", viewer = "", ...rest]: string[]): ParsedKey {
+  const name = decodeName(segment);
+  if (name === undefined || rest.length > 0 || !RUN_ID.test(run) || !RUN_ID.test(viewer))
+    return { kind: "unknown" };
+  return { kind: "outputRequest", name, run, viewer };
 }
 
 function parseRunningPath(segment: string, instant: string): ParsedKey {

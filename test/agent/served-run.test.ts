@@ -16,10 +16,12 @@ let namespace: TestNamespace;
 const folder = mkdtempSync(join(tmpdir(), "signalbox-agent-"));
 const socket = join(folder, "agent.sock");
 
+const OUTPUT = { SIGNALBOX_OUTPUT_DIRECTORY: join(folder, "output") };
+
 beforeAll(async () => {
   namespace = await cluster.createNamespace();
   const agent = namespace.start(["agent", "--agent-socket", socket], {
-    env: { SIGNALBOX_LOG_LEVEL: "info" },
+    env: { SIGNALBOX_LOG_LEVEL: "info", ...OUTPUT },
   });
   await agent.waitForOutput(/ready/);
 });
@@ -52,6 +54,21 @@ describe("a call that is not for this agent", () => {
     expect(refused).toMatchObject({ code: 69, stderr: expect.stringMatching(reason) });
     expect(await launch(words, { env, cwd: folder })).toMatchObject({ code: 7 });
   });
+});
+
+test("a run that keeps its output does without the agent, which answers for the output afterwards", async () => {
+  const words = ["--capture", "--lock", "kept", "--", "echo", "kept output"];
+  const refused = await launch(["--agent", "always", ...words], { env: OUTPUT });
+  expect(refused).toMatchObject({ code: 69, stderr: expect.stringContaining("--capture") });
+  const run = await launch(["-v", ...words], { env: OUTPUT });
+  expect(run).toMatchObject({
+    code: 0,
+    stdout: "kept output\n",
+    stderr: expect.stringContaining("--capture"),
+  });
+  const elsewhere = { SIGNALBOX_OUTPUT_DIRECTORY: join(folder, "elsewhere") };
+  const shown = await namespace.execute(["logs", "kept"], { env: elsewhere });
+  expect(shown).toEqual({ code: 0, signal: null, stdout: "kept output\n", stderr: "" });
 });
 
 test("a call that is still served by a former connection is declined, and the former one goes on", async () => {

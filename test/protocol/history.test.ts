@@ -28,6 +28,15 @@ test("labels and reasons are kept, and fields of later versions", () => {
   expect(parsePastRuns(after([run]))).toEqual([run]);
 });
 
+test("only the newest run and the newest failed one keep the end of their output", () => {
+  const exits = [1, 0, 2, 0, 0];
+  const runs = exits.map((exit, i) => past(`r${i}`, { exit, tail: `output ${i}` }));
+  const tails = parsePastRuns(after(runs)).map(({ tail }) => tail);
+  expect(tails).toEqual(["output 4", undefined, "output 2", undefined, undefined]);
+  const silent = parsePastRuns(after([...runs, past("silent")])).map(({ tail }) => tail);
+  expect(silent).toEqual([undefined, "output 4", undefined, "output 2", undefined, undefined]);
+});
+
 describe("what cannot be read", () => {
   test.each([
     "",

@@ -102,6 +102,8 @@ export const meaning: fc.Arbitrary<Exclude<ParsedKey, { kind: "unknown" }>> = fc
     session: fc.bigInt({ min: 1n, max: 2n ** 63n - 1n }).map((id) => id.toString(16)),
   }),
   fc.record({ kind: fc.constant("agentReport" as const), name: usableName, agent: runId }),
+  fc.record({ kind: fc.constant("outputRequest" as const), name: usableName, run: runId, viewer: runId }),
+  fc.record({ kind: fc.constant("outputChunk" as const), name: usableName }),
 );
 
 /** The key of a meaning. */
@@ -116,6 +118,8 @@ export function keyOf(what: Exclude<ParsedKey, { kind: "unknown" }>): string {
       return keys.agentSession(what.name, BigInt(`0x${what.session}`));
     case "agentReport":
       return keys.agentReport(what.name, what.agent);
+    case "outputRequest":
+      return keys.outputRequest(what.name, what.run, what.viewer);
     default:
       return keys[what.kind](what.name);
   }

@@ -20,6 +20,7 @@ export const agentCommand = declareCommand({
     "host",
     "ttl",
     "terminationTimeout",
+    "outputDirectory",
     ...LOGGING_SETTINGS,
     ...CONNECTION_SETTINGS,
   ],

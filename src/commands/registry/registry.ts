@@ -22,6 +22,7 @@ import { worker } from "../schedule/worker/worker.ts";
 import { consoleCommand } from "../see/console.ts";
 import { exporter } from "../see/exporter/exporter.ts";
 import { historyCommand, stats } from "../see/history/history.ts";
+import { logs } from "../see/logs/logs.ts";
 import { ls } from "../see/ls/ls.ts";
 import { showCommand, why } from "../see/show/show.ts";
 import { type Command, isRowCommand, type RowCommand } from "../spec.ts";
@@ -36,6 +37,7 @@ export const COMMANDS = [
   showCommand,
   why,
   historyCommand,
+  logs,
   stats,
   exporter,
   reset,

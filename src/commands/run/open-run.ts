@@ -8,7 +8,7 @@ import { readUserName } from "../../process/user.ts";
 import { CallAttempts } from "../../work/run/claim/call-attempts.ts";
 import type { RunPorts, RunRequest } from "../../work/run/request.ts";
 import { type CommandConnection, openConnection } from "../connect.ts";
-import type { CommandIo } from "../spec.ts";
+import type { Call, CommandIo } from "../spec.ts";
 import { buildRunRequest } from "./build-run-request.ts";
 import { CALL_VARIABLE, FALLBACK_VARIABLE, parseCallNote } from "./call-note.ts";
 import { findLaunchedRun } from "./launched-run.ts";
@@ -28,6 +28,8 @@ export async function withOpenRun<T>(
   const ports = createRunPorts(connection, macros, io, onGrant);
   const host = { fqdn: facts.fqdn, macros, settings, owner: launched?.identity ?? readOwner() };
   const request = { ...buildRunRequest(call, host, io.env), ...overrides };
+  const capture = call.flags.capture === undefined ? undefined : await openCapture(call, io, connection);
+  if (capture !== undefined) capture.connect(ports, request);
   logContext.lock = request.lock;
   const { [FALLBACK_VARIABLE]: why = "" } = io.env;
   if (why !== "") log.info("no agent serves this run", { why });
@@ -37,10 +39,17 @@ export async function withOpenRun<T>(
   try {
     return await work(ports, request);
   } finally {
+    await capture?.close();
     stop();
     log.close?.();
     store.close();
   }
+}
+
+/** Loaded when it is used: most runs keep no output. @throws UsageError */
+async function openCapture(call: Call, io: CommandIo, connection: CommandConnection) {
+  const { createCapture } = await import("./capture.impl.ts");
+  return createCapture(call, io, connection);
 }
 
 /** The launcher does not start this program if an agent must serve the run, so it was started without a launcher. */

@@ -25,6 +25,9 @@ export const runCommand = declareCommand({
       isRepeatable: true,
       help: "units of a resource, with macros (FQDN, HOST, CPU, MEMMB) and arithmetic",
     },
+    "--capture[=SIZE]":
+      "keep the output on this host, for signalbox logs, and its last 4 KiB in the history; the command sees pipes, no terminal",
+    "--mask REGEX": { isRepeatable: true, help: "with --capture: replace what matches in the kept output" },
     "--dry-run": "print the claim and what blocks it, and change nothing",
     "--json": "with --dry-run: as JSON",
   },
@@ -40,6 +43,9 @@ export const runCommand = declareCommand({
     "busyExitCode",
     "killLeftovers",
     "history",
+    "outputDirectory",
+    "outputSize",
+    "outputAge",
     "label",
     "recordArgs",
     "agent",
@@ -55,6 +61,8 @@ export const runCommand = declareCommand({
     "signalbox run --lease FQDN_mem='4:int(MEMMB/1024)' -- ./crunch": "4 of this host's own GiB",
     "signalbox run -g web -E 0 --grace 50s -- ./rotate.sh":
       "only on hosts of a group; exit with 0 if the lock is held",
+    "signalbox run --capture --lock invoices -- ./invoices.sh":
+      "and keep its output: signalbox logs invoices",
     "signalbox run --lease db=2:10 --dry-run -- ./report.sh": "what blocks it now?",
   },
   load: () => import("./run.impl.ts"),

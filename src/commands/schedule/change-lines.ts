@@ -5,8 +5,8 @@ import { quoteText } from "../../base/text.ts";
 import type { Definition, Pause } from "../../schedule/definition.ts";
 import type { DueState } from "../../schedule/state/due.ts";
 import type { PlannedChange } from "../../work/schedules/schedule-mutation.ts";
+import { formatInstantUtc } from "../command-line/instant.ts";
 import type { FieldChange, ScheduleChangeKind, ScheduleChangeRecord } from "../outcome/operation-result.ts";
-import { formatInstantUtc } from "./instant.ts";
 
 /** Converts a planned change to the record that programs get. */
 export function toScheduleChange(change: PlannedChange): ScheduleChangeRecord {

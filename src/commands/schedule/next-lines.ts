@@ -7,7 +7,7 @@ import {
 import type { Definition } from "../../schedule/definition.ts";
 import type { DueState } from "../../schedule/state/due.ts";
 import { createTiming } from "../../schedule/timing.ts";
-import { formatInstantUtc } from "./instant.ts";
+import { formatInstantUtc } from "../command-line/instant.ts";
 
 /** A future occurrence. Times are ms since the epoch. */
 export interface UpcomingRun extends UpcomingOccurrence {

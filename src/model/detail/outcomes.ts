@@ -1,5 +1,6 @@
 import { formatBriefDuration, formatInstant } from "../../base/duration.ts";
 import { quoteShellWord } from "../../base/shell.ts";
+import type { PastRun } from "../../protocol/history.ts";
 import {
   type OccurrenceOutcome,
   OUTCOMES_LENGTH,
@@ -89,12 +90,20 @@ function formatScheduled({ count = 1, scheduled, until }: OccurrenceOutcome): st
 const FIRST_LINES = 6;
 const MOST_LINES = 30;
 
+/** A run of a lock or schedule that has ended, and the end of its output if that is stored. */
+interface EndedRun {
+  endedAt: number;
+  result: string;
+  tail?: string;
+}
+
 /**
  * Builds a section with the end of the output of the last run that had output.
+ * @param ended  newest first
  * @param most  maximum number of lines
  */
-function buildOutputSection({ runs, dead }: OutcomeHistory, most: number): Section[] {
-  const newest = [...runs, ...dead].find(({ tail = "" }) => tail.trim() !== "");
+function buildOutputSection(ended: readonly EndedRun[], most: number): Section[] {
+  const newest = ended.find(({ tail = "" }) => tail.trim() !== "");
   if (newest?.tail === undefined) return [];
   const lines = newest.tail.trimEnd().split("\n");
   const more = lines.length > most ? ` (the last ${most} of ${lines.length} lines)` : "";
@@ -103,12 +112,18 @@ function buildOutputSection({ runs, dead }: OutcomeHistory, most: number): Secti
 }
 
 /** Builds a section with the last lines of output, for the top of the detail. */
-export function buildLastOutput(outcomes: OutcomeHistory): Section[] {
-  return buildOutputSection(outcomes, FIRST_LINES);
+export function buildLastOutput({ runs, dead }: OutcomeHistory): Section[] {
+  return buildOutputSection([...runs, ...dead], FIRST_LINES);
+}
+
+/** The same for the runs of a lock, newest first. */
+export function buildLastRunOutput(runs: readonly PastRun[]): Section[] {
+  const ended = runs.map(({ exit, ...run }) => ({ ...run, result: `exit code ${exit}` }));
+  return buildOutputSection(ended, FIRST_LINES);
 }
 
 /** Builds a section with more lines of output; none if the first section already has all of them. */
 export function buildLongerOutput(outcomes: OutcomeHistory): Section[] {
-  const [all] = buildOutputSection(outcomes, MOST_LINES);
+  const [all] = buildOutputSection([...outcomes.runs, ...outcomes.dead], MOST_LINES);
   return all?.kind === "lines" && all.lines.length > FIRST_LINES ? [all] : [];
 }

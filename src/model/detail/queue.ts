@@ -28,6 +28,7 @@ import {
   type ItemColumn,
   type Section,
 } from "./detail.ts";
+import { buildLastRunOutput } from "./outcomes.ts";
 import { buildTicketFacts } from "./ticket.ts";
 
 /** Builds the detail of a lock or resource: holders and their liveness, waiters, history and operator actions. */
@@ -52,6 +53,7 @@ export function buildQueueDetail(
       ...buildFacts(row.drains.map((drain) => ["drain", formatDrainLine(drain), "problem"])),
     ],
     sections: [
+      ...(isLock ? buildLastRunOutput(snapshot.histories.get(name) ?? []) : []),
       ...(isLock && others.length === 0
         ? []
         : buildHolderTable({ kind, name }, entries.filter(isHolding), detailContext)),

@@ -122,6 +122,9 @@ export class SnapshotBuilder extends FollowedKeys {
         return this.#outcomes.put(parsed.name, value);
       case "worker":
         return this.#workers.put(parsed.name, { modRevision, session, ...parseWorker(value) });
+      case "outputRequest":
+      case "outputChunk":
+        return true; // on their way to a viewer
       default:
         return false;
     }

@@ -21,6 +21,21 @@ export interface CommandSpec {
   removed?: readonly string[];
   /** Default: the standard streams of this process. */
   streams?: Streams;
+  /** Only for the standard streams of this process. */
+  copies?: OutputCopies;
+}
+
+/**
+ * Copies of the output, which passes through unchanged. They are taken as far as the receiver keeps up: what it does not
+ * take in time is left out of the copies, never of the output. Outputs that are one file are copied as standard output.
+ */
+export interface OutputCopies {
+  /** @param lost  bytes before the chunk that were left out */
+  onCopy(chunk: Buffer, descriptor: 1 | 2, lost: number): void;
+  /** Receives a function to call after the end of the command: output that is under way still passes, then copies end. */
+  onOpen(finish: () => void): void;
+  /** Called when all output has passed, or the receiver has asked for the end and nothing is under way. */
+  onEnd(): void;
 }
 
 /** The command's standard streams when they are not those of this process. */

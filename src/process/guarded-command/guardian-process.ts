@@ -2,7 +2,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { Duplex } from "node:stream";
 import { EXIT, SignalboxError } from "../../base/errors.ts";
 import { explainUnstartable } from "../native/unstartable.ts";
-import type { CommandSpec, Streams } from "./command.ts";
+import type { CommandSpec, OutputCopies, Streams } from "./command.ts";
+import { CopyReader } from "./copy-reader.ts";
 import type { Guardian, GuardianExit } from "./guardian.ts";
 import { type Frame, FrameReader } from "./wire.ts";
 
@@ -12,6 +13,10 @@ import { type Frame, FrameReader } from "./wire.ts";
  * then end the job.
  */
 export const GUARDIAN_NAME = "sbxgd";
+
+/** The argument that asks for copies, and their sockets, as in output-copies.h. */
+const COPIES_WORD = "copies";
+const COPY_SOCKETS = ["pipe", "pipe"] as const;
 
 /** A guardian that is a child of this process, and this process's end of its socket. */
 export class GuardianProcess implements Guardian {
@@ -29,6 +34,7 @@ export class GuardianProcess implements Guardian {
     this.pid = this.#child.pid;
     this.#socket = findSocket(this.#child);
     if (spec.streams !== undefined) attachStreams(this.#child, spec.streams);
+    if (spec.copies !== undefined) attachCopies(this.#child, spec.copies);
     this.#receiveFrames(onFrame);
     const silent = this.#waitForSocketEnd();
     this.ended = waitForExit(this.#child, binary).then(async (end) => {
@@ -93,11 +99,11 @@ export class GuardianProcess implements Guardian {
 function startGuardian(binary: string, spec: CommandSpec): ChildProcess {
   const own = spec.streams === undefined ? "inherit" : "pipe";
   try {
-    return spawn(binary, [], {
+    return spawn(binary, spec.copies === undefined ? [] : [COPIES_WORD], {
       argv0: GUARDIAN_NAME,
       detached: true,
       env: spec.env,
-      stdio: [own, own, own, "pipe"],
+      stdio: [own, own, own, "pipe", ...(spec.copies === undefined ? [] : COPY_SOCKETS)],
     });
   } catch (cause) {
     const message = `cannot start "${spec.file}" with this environment: ${formatError(cause)}`;
@@ -123,6 +129,26 @@ function attachStreams({ stdin, stdout, stderr }: Partial<ChildProcess>, streams
     });
   }
   if (open === 0) streams.onEnd();
+}
+
+/** Connects the sockets for copies of the output. */
+function attachCopies(child: ChildProcess, copies: OutputCopies): void {
+  const stdio: readonly unknown[] = child.stdio ?? [];
+  const sockets = stdio.slice(4).filter((one) => one instanceof Duplex);
+  let open = sockets.length;
+  for (const [index, socket] of sockets.entries()) {
+    const reader = new CopyReader((chunk, lost) => copies.onCopy(chunk, index === 0 ? 1 : 2, lost));
+    socket.on("data", (chunk: Buffer) => reader.consume(chunk));
+    socket.on("error", () => {}); // the close event follows
+    socket.once("close", () => {
+      open -= 1;
+      if (open === 0) copies.onEnd();
+    });
+  }
+  copies.onOpen(() => {
+    for (const socket of sockets) socket.end();
+  });
+  if (open === 0) copies.onEnd();
 }
 
 /**

@@ -6,7 +6,7 @@ export const OUTCOMES_LENGTH = 20;
 /** Number of outcomes that keep the tail of their output: the newest one, and the newest one that is not `ok`. */
 const TAILS = 2;
 /** Maximum lengths of texts from handlers, characters. */
-const LONGEST_TAIL = 1_024;
+const LONGEST_TAIL = 4_096;
 const LONGEST_REASON = 300;
 
 export const OCCURRENCE_RESULTS = [

@@ -116,6 +116,8 @@ export interface RunPorts extends ClaimPorts {
   commands: CommandHost;
   /** Called when the claim is granted, before the command starts. */
   onGrant?(): void;
+  /** Returns the end of the output, if it is kept. Called when the command has ended, before its claim is freed. */
+  collectTail?(): Promise<string | undefined>;
   /** Whether the command of the attempt in `resumed` has been started. */
   isStarted?: boolean;
   /** Listens to signals sent to this process. Returns a function that stops listening. */

@@ -56,7 +56,7 @@ export interface TaskResult {
   wait?: number;
   code?: number;
   reason?: string;
-  /** End of the output, sanitized, at most 1 KiB. */
+  /** End of the output, sanitized, at most 4 KiB. */
   tail?: string;
 }
 

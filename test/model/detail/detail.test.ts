@@ -45,7 +45,24 @@ const around = { wall: NOW, sessions: ALIVE };
 const shown = (kind: "lock" | "resource", name: string, ...kvs: KeyValue[]) =>
   buildQueueDetail(pictureOf(kvs), kind, name, around);
 
+const past = (run: string, exit: number, tail?: string) => ({
+  ...{ run: runOf(run), host: "a.example.com", pid: 4711, command: "invoices.sh", token: "1", exit, tail },
+  ...{ enqueuedAt: NOW - 3_000, grantedAt: NOW - 2_000, endedAt: NOW - 1_000, waited: 1_000, held: 1_000 },
+});
+
 describe("what is shown of a lock", () => {
+  it("is first the last output that is stored", () => {
+    const runs = [past("c", 0), past("b", 3, "1\n2\n3\n4\n5\n6\nit failed"), past("a", 0, "older")];
+    const history = plain(keys.history("x"), JSON.stringify({ v: 1, runs }));
+    expect(shown("lock", "x", history).sections[0]).toEqual({
+      kind: "lines",
+      title: expect.stringMatching(
+        /^output of the run that ended .*: exit code 3 \(the last 6 of 7 lines\)$/,
+      ),
+      lines: ["2", "3", "4", "5", "6", "it failed"],
+    });
+  });
+
   it("is who holds it, since when, whether that one is alive, and who waits", () => {
     const detail = shown(
       ...(["lock", "x"] as const),

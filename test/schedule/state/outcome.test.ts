@@ -49,9 +49,9 @@ describe("what is remembered", () => {
   test("not more of what a handler says than can be kept", () => {
     const loud = outcome(1, { tail: `${"x".repeat(99_999)}end`, reason: `why ${"y".repeat(9_999)}` });
     const memory = addOutcomes(NO_OUTCOMES, [loud], loud);
-    expect(memory.runs[0]?.tail).toMatch(/^x{1021}end$/);
+    expect(memory.runs[0]?.tail).toMatch(/^x{4093}end$/);
     expect(memory.runs[0]?.reason).toHaveLength(300);
-    expect(formatOutcomes(memory).length).toBeLessThan(4_000);
+    expect(formatOutcomes(memory).length).toBeLessThan(16_000);
   });
 
   test("is little, even where everything fails and talks", () => {

@@ -3,9 +3,9 @@ import { type ClusterPlan, listEndpoints, RUNNER } from "./cluster-plan.ts";
 
 /** The roles of docs/etcd.md, and what each may write (`""`: everything). All may read everything. */
 const ROLES: Readonly<Record<string, readonly string[]>> = {
-  "signalbox-runner": ["locks/", "resources/", "history/", "hosts/"],
+  "signalbox-runner": ["locks/", "resources/", "history/", "hosts/", "output/"],
   "signalbox-operator": [""],
-  "signalbox-worker": ["due/", "running/", "outcomes/", "workers/", "resources/", "hosts/"],
+  "signalbox-worker": ["due/", "running/", "outcomes/", "workers/", "resources/", "hosts/", "output/"],
 };
 
 /** The users, and the role of each. */

@@ -7,11 +7,11 @@ import { computeFirstDue } from "../../../schedule/state/due-transitions.ts";
 import { formatOperator } from "../../../work/operate/ports.ts";
 import { buildAddMutation } from "../../../work/schedules/schedule-mutations.ts";
 import { getTextFlag, parseReasonFlag } from "../../command-line/flags.ts";
+import { parseFirstRunFlags } from "../../command-line/instant.ts";
 import { createActionCommand } from "../../outcome/action-command.ts";
 import type { Call } from "../../spec.ts";
 import type { ActionContext } from "../../store-command.ts";
 import { AmendmentCommand } from "../amendment-command.ts";
-import { parseFirstRunFlags } from "../instant.ts";
 import { formatUpcomingRuns } from "../next-lines.ts";
 import { applyGivenFields, parseDataJson, parseGivenFields } from "./definition-input.ts";
 

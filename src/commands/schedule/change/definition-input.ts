@@ -12,9 +12,9 @@ import {
   type Overlap,
 } from "../../../schedule/definition-values.ts";
 import { getListFlag, getTextFlag, parseCountFlag, parseDurationFlag } from "../../command-line/flags.ts";
+import { parseInstantFlag } from "../../command-line/instant.ts";
 import type { Call } from "../../spec.ts";
 import { checkLeases, parseCommandWords } from "../command-words.ts";
-import { parseInstantFlag } from "../instant.ts";
 
 /** The given fields; null removes a field. Fields that were not given are absent. */
 export type GivenFields = { [K in keyof Definition]?: Definition[K] | null };

@@ -5,6 +5,7 @@ import { checkDefinition, type Definition } from "../../../schedule/definition.t
 import { buildModifyMutation } from "../../../work/schedules/schedule-mutations.ts";
 import { readStoredSchedules, type StoredSchedule } from "../../../work/schedules/stored-schedules.ts";
 import { ACTION_FLAGS, getTextFlag, parseReasonFlag } from "../../command-line/flags.ts";
+import { parseFirstRunFlags } from "../../command-line/instant.ts";
 import { toFlags } from "../../declare-command.ts";
 import { editText } from "../../editor/edit-text.ts";
 import { escapeInvisible } from "../../json-output.ts";
@@ -13,7 +14,6 @@ import type { ActionOutcome } from "../../outcome/action-outcome.ts";
 import type { Call } from "../../spec.ts";
 import type { ActionContext } from "../../store-command.ts";
 import { AmendmentCommand } from "../amendment-command.ts";
-import { parseFirstRunFlags } from "../instant.ts";
 import { readExistingSchedule } from "../read-schedule.ts";
 import { applyGivenFields, parseGivenFields } from "./definition-input.ts";
 

@@ -9,11 +9,11 @@ import {
   buildTriggerMutation,
 } from "../../../work/schedules/schedule-mutations.ts";
 import { parseReasonFlag } from "../../command-line/flags.ts";
+import { parseInstantFlag } from "../../command-line/instant.ts";
 import { createActionCommand } from "../../outcome/action-command.ts";
 import type { ActionImplementation } from "../../spec.ts";
 import type { ActionContext } from "../../store-command.ts";
 import { AmendmentCommand } from "../amendment-command.ts";
-import { parseInstantFlag } from "../instant.ts";
 
 export const deleteSchedules = createKeysCommand("Delete", buildDeleteMutation);
 export const resumeSchedules = createKeysCommand("Resume", buildResumeMutation);

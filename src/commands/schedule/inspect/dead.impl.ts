@@ -1,10 +1,10 @@
 import { validateName } from "../../../protocol/names.ts";
 import { type OccurrenceOutcome, parseOutcomes } from "../../../schedule/state/outcome.ts";
 import { readPages } from "../../../work/observe/read.ts";
+import { formatInstantUtc } from "../../command-line/instant.ts";
 import { formatJsonDocument } from "../../json-output.ts";
 import { type CommandContext, createStoreCommand } from "../../store-command.ts";
 import { renderTextTable } from "../../table.ts";
-import { formatInstantUtc } from "../instant.ts";
 import { readSchedule } from "../read-schedule.ts";
 
 interface DeadLetter extends OccurrenceOutcome {

@@ -5,8 +5,8 @@ import { explainCron } from "../../../schedule/cron/explain-cron.ts";
 import { type Definition, getScheduleType } from "../../../schedule/definition.ts";
 import { SCHEDULE_DEFAULTS } from "../../../schedule/definition-values.ts";
 import { createTiming } from "../../../schedule/timing.ts";
+import { formatInstantUtc } from "../../command-line/instant.ts";
 import { formatArgv, formatSchedulePause } from "../change-lines.ts";
-import { formatInstantUtc } from "../instant.ts";
 
 const OVERLAP = {
   forbid: "the next run waits until the current run has ended",

@@ -1,12 +1,12 @@
 import { getScheduleType } from "../../../schedule/definition.ts";
 import type { DueState } from "../../../schedule/state/due.ts";
 import { readAllStoredSchedules, type StoredSchedule } from "../../../work/schedules/stored-schedules.ts";
+import { formatInstantUtc } from "../../command-line/instant.ts";
 import { formatJsonDocument } from "../../json-output.ts";
 import { createReadCommand } from "../../read-command.ts";
 import type { CommandExecutor } from "../../spec.ts";
 import { renderTextTable } from "../../table.ts";
 import { formatArgv } from "../change-lines.ts";
-import { formatInstantUtc } from "../instant.ts";
 
 /** Column titles of PerfectSched's table. */
 export const HEAD = ["key", "type", "cron", "delay", "timezone", "next_time", "next_run_time", "data"];

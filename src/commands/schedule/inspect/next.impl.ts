@@ -2,13 +2,13 @@ import { EXIT, UsageError } from "../../../base/errors.ts";
 import { createRealClock } from "../../../process/clock.ts";
 import { type Definition, isPaused } from "../../../schedule/definition.ts";
 import { parseCountFlag } from "../../command-line/flags.ts";
+import { formatInstantUtc, parseInstantFlag } from "../../command-line/instant.ts";
 import { formatJsonDocument } from "../../json-output.ts";
 import { createMessagePrinter } from "../../message-printer.ts";
 import type { Call, CommandExecutor, CommandIo } from "../../spec.ts";
 import { createStoreCommand } from "../../store-command.ts";
 import { renderTextTable } from "../../table.ts";
 import { formatSchedulePause } from "../change-lines.ts";
-import { formatInstantUtc, parseInstantFlag } from "../instant.ts";
 import { computeNextRuns, computeRunsFrom, formatClockMark, type UpcomingRun } from "../next-lines.ts";
 import { parseCronArgument, readSchedule } from "../read-schedule.ts";
 

@@ -4,7 +4,7 @@ import { findNameFault, type ParseResult, quoteText } from "../../../base/text.t
 import { parseCron } from "../../../schedule/cron/cron.ts";
 import { type Definition, findDefinitionFault } from "../../../schedule/definition.ts";
 import type { SchedulePosition } from "../../../work/schedules/import-schedules.ts";
-import { formatInstantUtc } from "../instant.ts";
+import { formatInstantUtc } from "../../command-line/instant.ts";
 import { unescapeText } from "./delimited.ts";
 import { type ExportedRow, parseExportedRows, type TableColumnName, type TableRemark } from "./rows.ts";
 

@@ -7,6 +7,7 @@ import { readUserName } from "../../../process/user.ts";
 import { WorkerService, type WorkerServiceOptions } from "../../../work/worker/service/worker-service.ts";
 import { getListFlag, getTextFlag, parseCountFlag } from "../../command-line/flags.ts";
 import { type CommandConnection, openConnection } from "../../connect.ts";
+import { buildOutputStorage } from "../../output-storage.ts";
 import { raiseVerbosity } from "../../raise-verbosity.ts";
 import type { Call, CommandExecutor, CommandIo } from "../../spec.ts";
 
@@ -59,7 +60,11 @@ function buildPorts({ store, keys, clock, random, log, settings }: CommandConnec
   return { store, keys, clock, random, log, commands, env: io.env, settings: { connectTimeout } };
 }
 
-function buildWorkerOptions(call: Call, { settings, facts, clock }: CommandConnection, { env }: CommandIo) {
+function buildWorkerOptions(
+  call: Call,
+  { settings, facts, clock }: CommandConnection,
+  { env }: CommandIo,
+): WorkerServiceOptions {
   const { SIGNALBOX_ENV: named = "" } = env;
   return {
     file: getTextFlag(call, "handlers"),
@@ -74,6 +79,7 @@ function buildWorkerOptions(call: Call, { settings, facts, clock }: CommandConne
     terminationTimeout: settings.terminationTimeout,
     readMemberClocks: (signal: AbortSignal) =>
       readMemberClocks(buildStoreOptions(settings), clock.getWallTime, signal),
+    output: buildOutputStorage(call, settings, env),
     secrets: settings.password === undefined ? [] : [settings.password],
   };
 }

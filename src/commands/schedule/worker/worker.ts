@@ -20,9 +20,22 @@ export const worker = declareCommand({
     "--concurrency N": "maximum number of tasks at a time (default: 4)",
     "--tag TAG": { isRepeatable: true, help: "a tag of this worker, shown to others" },
     "--no-commands": "do not run schedules that have a command",
+    "--mask REGEX": {
+      isRepeatable: true,
+      help: "replace what matches in output that is logged or kept, before it is written",
+    },
     "--metrics [HOST:]PORT": "serve metrics for Prometheus, and /healthz",
   },
-  settings: ["host", "ttl", "terminationTimeout", ...LOGGING_SETTINGS, ...CONNECTION_SETTINGS],
+  settings: [
+    "host",
+    "ttl",
+    "terminationTimeout",
+    "outputDirectory",
+    "outputSize",
+    "outputAge",
+    ...LOGGING_SETTINGS,
+    ...CONNECTION_SETTINGS,
+  ],
   examples: {
     "signalbox worker": "run schedules that have a command",
     "signalbox worker --handlers handlers.yaml --concurrency 8": "run handlers by type, eight at a time",

@@ -5,6 +5,7 @@ import type { PaletteChoice } from "./entry.ts";
 /** Commands that do not work in the console, and what to do instead. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   run: "start it in another terminal",
+  logs: "start it in another terminal",
   console: "already open",
   edit: "opens an editor: start it in another terminal",
   completion: "only useful in a shell",

@@ -127,9 +127,10 @@ async function finishRun(
   outcome: CommandOutcome,
 ): Promise<RunResult> {
   const code = computeExitCode(outcome);
+  const tail = ports.collectTail && (await ports.collectTail());
   await finishClaim({
     grant,
-    historyUpdate: buildHistoryUpdate(grant, { exit: code, reason: outcome.ending?.why }),
+    historyUpdate: buildHistoryUpdate(grant, { exit: code, reason: outcome.ending?.why, tail }),
     graceUntil: outcome.ending?.kind === "lost" ? undefined : computeGraceEnd(request, grant),
   });
   logOutcome(ports, outcome, code);

@@ -7,10 +7,15 @@ interface ClaimEnd {
   /** Exit code; 0 for success. */
   exit: number;
   reason: string | undefined;
+  /** The end of the output, if it was kept. */
+  tail?: string | undefined;
 }
 
 /** Builds the history entry of a claim that ends now; undefined when no history is kept. */
-export function buildHistoryUpdate(grant: Grant, { exit, reason }: ClaimEnd): HistoryUpdate | undefined {
+export function buildHistoryUpdate(
+  grant: Grant,
+  { exit, reason, tail }: ClaimEnd,
+): HistoryUpdate | undefined {
   const { ports, request } = grant.attempt;
   if (!request.history || request.lock === undefined) return undefined;
   const { attempt, grantedAt, places } = grant;
@@ -20,6 +25,7 @@ export function buildHistoryUpdate(grant: Grant, { exit, reason }: ClaimEnd): Hi
     ...{ run: attempt.run, host, pid, command, exit },
     ...(label !== undefined && { label }),
     ...(reason !== undefined && { reason }),
+    ...(tail !== undefined && { tail }),
     token: String(places[0]?.createRevision),
     enqueuedAt: attempt.enqueuedAt,
     grantedAt,

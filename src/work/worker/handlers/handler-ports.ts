@@ -2,6 +2,7 @@ import type { Clock } from "../../../base/clock.ts";
 import type { Log } from "../../../base/log.ts";
 import type { Random } from "../../../base/random.ts";
 import type { CommandHost } from "../../../process/guarded-command/command.ts";
+import type { OutputStorage } from "../../output/output-keeper.ts";
 
 /** What handlers need from their environment. */
 export interface HandlerPorts {
@@ -15,6 +16,8 @@ export interface HandlerPorts {
   env: Readonly<Record<string, string | undefined>>;
   /** Passwords of the worker's settings, which must not appear in output. */
   secrets: readonly string[];
+  /** Where output is kept, and the runs that this process runs now; undefined to keep none. */
+  output?: { storage: OutputStorage; running: Set<string> } | undefined;
   /** Time between TERM and KILL, ms. */
   terminationTimeout: number;
 }

@@ -1,12 +1,6 @@
 import { clean } from "../../../base/text.ts";
+import { OutputTail } from "../../output/output-tail.ts";
 
-/** Size of the tail that is stored in etcd, in bytes. */
-const TAIL_BYTES = 1024;
-/**
- * Bytes kept to build the tail. The window is larger than the tail, because escape sequences and secrets cut at its
- * start must not reach the tail.
- */
-const WINDOW_BYTES = 8 * 1024;
 /** A longer line is passed on in pieces of at most this many characters. */
 const LINE_LENGTH = 2_000;
 /**
@@ -18,8 +12,8 @@ const LINE_COST = 100;
 
 /** How to process the output of a run. */
 interface OutputOptions {
-  /** Passwords from this worker's own settings, which must not appear in the output. */
-  secrets: readonly string[];
+  /** What must not appear in the output: passwords of this worker's settings, and what its options mask. */
+  masks: readonly RegExp[];
   /** Called with every line, after it was sanitized. */
   onLine(line: string): void;
   /** The text after this mark on a line is the result message of the module's host program, and not output. */
@@ -31,10 +25,15 @@ export function formatMark(run: string): string {
   return `\x1e${run} `;
 }
 
+/** Creates a pattern for result messages in the output. */
+export function createMarkPattern(mark: string): RegExp {
+  return new RegExp(`\\n?${mark}[^\\n]*\\n?`, "g");
+}
+
 /** Processes the output of a run: passes it on line by line and keeps its end. The memory use is constant. */
 export class Output {
   readonly #options: OutputOptions;
-  #window: Buffer = Buffer.alloc(0);
+  readonly #tail = new OutputTail();
   #passed = 0;
   #word: string | undefined;
   readonly #lines: Record<1 | 2, LineSplitter>;
@@ -53,7 +52,7 @@ export class Output {
   }
 
   take(chunk: Buffer, descriptor: 1 | 2): void {
-    this.#window = Buffer.concat([this.#window.subarray(-WINDOW_BYTES), chunk.subarray(-WINDOW_BYTES)]);
+    this.#tail.take(chunk);
     this.#lines[descriptor].take(chunk);
   }
 
@@ -63,12 +62,9 @@ export class Output {
     this.#lines[2].end();
   }
 
-  /** Returns the end of the output, at most 1 KiB of UTF-8 with line breaks; undefined when there is no output. */
+  /** Returns the end of the output, at most 4 KiB of UTF-8 with line breaks; undefined when there is no output. */
   renderTail(): string | undefined {
-    const text = this.#sanitize(this.#window.subarray(-WINDOW_BYTES).toString("utf8"));
-    const lines = text.split(/\r*\n/).map((line) => clean(line).trimEnd());
-    const tail = cutLastBytes(lines.join("\n").trim(), TAIL_BYTES);
-    return tail === "" ? undefined : tail;
+    return this.#tail.render((text) => this.#sanitize(text));
   }
 
   #passLine(raw: string): void {
@@ -84,11 +80,11 @@ export class Output {
   #sanitize(text: string): string {
     const { mark } = this.#options;
     if (mark === undefined) return this.#maskSecrets(text);
-    return this.#maskSecrets(text.replaceAll(new RegExp(`\\n?${mark}[^\\n]*\\n?`, "g"), ""));
+    return this.#maskSecrets(text.replaceAll(createMarkPattern(mark), ""));
   }
 
   #maskSecrets(text: string): string {
-    return this.#options.secrets.reduce((veiled, secret) => veiled.replaceAll(secret, "***"), text);
+    return this.#options.masks.reduce((shown, mask) => shown.replaceAll(mask, "***"), text);
   }
 }
 
@@ -121,12 +117,4 @@ class LineSplitter {
   #emitPieces(line: string): void {
     for (let at = 0; at < line.length; at += LINE_LENGTH) this.#onLine(line.slice(at, at + LINE_LENGTH));
   }
-}
-
-/** Returns the last bytes of a text, cut between characters. */
-function cutLastBytes(text: string, most: number): string {
-  const bytes = Buffer.from(text);
-  let at = Math.max(0, bytes.length - most);
-  while (at > 0 && at < bytes.length && ((bytes[at] ?? 0) & 0xc0) === 0x80) at += 1;
-  return bytes.subarray(at).toString("utf8");
 }

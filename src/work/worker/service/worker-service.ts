@@ -3,6 +3,8 @@ import type { Env } from "../../../config/files.ts";
 import { scrubEnv } from "../../../config/scrub.ts";
 import type { MacroFacts } from "../../../fleet/macros.ts";
 import type { CommandHost } from "../../../process/guarded-command/command.ts";
+import type { OutputStorage } from "../../output/output-keeper.ts";
+import { OutputServer } from "../../output/output-server.ts";
 import { ScheduleWorker, type ScheduleWorkerOptions } from "../engine/schedule-worker.ts";
 import type { WorkerEvent } from "../events.ts";
 import { NO_FILE, readWorkerFile, type WorkerFile } from "../file/worker-file.ts";
@@ -41,6 +43,8 @@ export interface WorkerServiceOptions {
   ttl: number;
   terminationTimeout: number;
   secrets: readonly string[];
+  /** Where the output of tasks is kept; undefined to keep none. */
+  output?: OutputStorage | undefined;
   /** Reads how far the clocks of etcd's members differ from this host's clock. */
   readMemberClocks?: ScheduleWorkerOptions["readMemberClocks"];
 }
@@ -97,6 +101,7 @@ export class WorkerService {
   async run(signal: AbortSignal): Promise<void> {
     const over = new AbortController();
     void this.#waitUntilJoined(over.signal).catch(() => {});
+    void this.#serveOutput(over.signal);
     try {
       await this.#engine.run(signal);
     } finally {
@@ -136,6 +141,16 @@ export class WorkerService {
       log.error("the old handlers stay in use", { error: (error as Error).message });
     }
     this.#notifier.sendReady();
+  }
+
+  async #serveOutput(signal: AbortSignal): Promise<void> {
+    const { output } = this.#handlerPorts;
+    if (output === undefined) return;
+    const { storage, running } = output;
+    const isRunning = (run: string) => running.has(run);
+    const { fqdn: host } = this.#options.facts;
+    const { directory } = storage;
+    await new OutputServer(this.#ports, { host, directory, isRunning }).run(signal);
   }
 
   #createHandlers(file: WorkerFile): HandlerRegistry {
@@ -180,10 +195,12 @@ function readConfiguredFile({ log }: WorkerServicePorts, options: WorkerServiceO
 
 function buildHandlerPorts(
   ports: WorkerServicePorts,
-  { secrets, terminationTimeout, facts }: WorkerServiceOptions,
+  { secrets, terminationTimeout, facts, output }: WorkerServiceOptions,
 ): HandlerPorts {
   const own = Object.entries(scrubEnv(ports.env)).filter(([name]) => !SYSTEMD.has(name));
-  return { ...ports, secrets, terminationTimeout, host: facts.fqdn, env: Object.fromEntries(own) };
+  const env = Object.fromEntries(own);
+  const kept = output && { storage: output, running: new Set<string>() };
+  return { ...ports, secrets, terminationTimeout, host: facts.fqdn, env, output: kept };
 }
 
 const SYSTEMD: ReadonlySet<string> = new Set(SYSTEMD_VARIABLES);

@@ -1,6 +1,7 @@
-// Covers src/commands/schedule/command-words.ts, src/commands/schedule/instant.ts
+// Covers src/commands/schedule/command-words.ts, src/commands/command-line/instant.ts
 /** Flags and arguments of the schedule commands. */
 import { describe, expect, it } from "vitest";
+import { parseInstant } from "../../../../src/commands/command-line/instant.ts";
 import { parseCall } from "../../../../src/commands/command-line/parse-call.ts";
 import { scheduleEdit } from "../../../../src/commands/schedule/change/change-commands.ts";
 import {
@@ -8,7 +9,6 @@ import {
   parseGivenFields,
 } from "../../../../src/commands/schedule/change/definition-input.ts";
 import { parseCommandWords } from "../../../../src/commands/schedule/command-words.ts";
-import { parseInstant } from "../../../../src/commands/schedule/instant.ts";
 import type { Definition } from "../../../../src/schedule/definition.ts";
 
 const NOW = Date.UTC(2026, 10, 21, 12);

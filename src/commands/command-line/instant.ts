@@ -2,8 +2,8 @@ import { parseDuration } from "../../base/duration.ts";
 import { UsageError } from "../../base/errors.ts";
 import { quoteText } from "../../base/text.ts";
 import { getZoneOffset } from "../../schedule/cron/offsets.ts";
-import { getTextFlag } from "../command-line/flags.ts";
 import type { Call } from "../spec.ts";
+import { getTextFlag } from "./flags.ts";
 
 const ISO = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d(?:\.\d{1,3})?)?)?(Z| ?UTC|[+-]\d\d:\d\d)?$/;
 
