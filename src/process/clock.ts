@@ -57,10 +57,9 @@ export function createRealClock(sources: TimeSources = machine): Clock {
     if (more > suspended + NOISE_MS) suspended = more;
     return running + suspended;
   };
-  return { now, getWallTime: () => Date.now(), sleep: (ms, signal) => sleep(now, ms, signal) };
+  return createBootClock(now);
 }
 
-/** @see Clock.sleep; after a suspend it resolves at most LONGEST_TIMER_MS late */
 /**
  * Creates a clock from the boot-time clock itself, for a process that can read it cheaply.
  * @param now  reads it, ms
@@ -69,6 +68,7 @@ export function createBootClock(now: () => number): Clock {
   return { now, getWallTime: () => Date.now(), sleep: (ms, signal) => sleep(now, ms, signal) };
 }
 
+/** @see Clock.sleep; after a suspend it resolves at most LONGEST_TIMER_MS late */
 async function sleep(now: () => number, ms: number, signal?: AbortSignal): Promise<void> {
   const until = now() + ms;
   signal?.throwIfAborted();

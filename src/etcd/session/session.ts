@@ -4,6 +4,7 @@ import { generateSessionId } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
 import { OVER } from "../../base/over.ts";
 import type { Random } from "../../base/random.ts";
+import { raceAbort } from "../../base/wait.ts";
 import { computeRenewalPeriod } from "../../config/ttl.ts";
 import { isUnavailable, retryUnavailable } from "../retry.ts";
 import { type Store, StoreError } from "../store.ts";
@@ -189,7 +190,7 @@ export class Session {
       const hurry = await this.#pauseUntil(due);
       due = clock.now() + computeRenewalPeriod(this.#ttl);
       try {
-        const steady = await Promise.race([this.#renewWithStableTerm(hurry), rejectOnAbort(hurry)]);
+        const steady = await raceAbort(this.#renewWithStableTerm(hurry), hurry);
         if (this.#stop.signal.aborted) return;
         if (steady) this.#owner?.onHorizonMoved();
         else due = clock.now();
@@ -330,12 +331,4 @@ async function renewOnce(
     if (error instanceof StoreError && error.kind === "noSession") return undefined;
     throw error;
   }
-}
-
-/** Rejects when the signal is aborted. */
-function rejectOnAbort(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    if (signal.aborted) reject(signal.reason);
-    else signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-  });
 }

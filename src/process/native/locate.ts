@@ -12,7 +12,7 @@ const PLACES = ["native", "../../../dist/native"];
 
 /**
  * Finds the guardian.
- * @throws ConfigError when there is none that can be executed here: a command is never run unguarded
+ * @throws ConfigError when it is missing or cannot be executed on this host: a command is never run unguarded
  */
 export function locateGuardian(folder: string = import.meta.dirname): string {
   return locate("guardian", "the guardian (no command runs without it)", folder);
@@ -20,7 +20,7 @@ export function locateGuardian(folder: string = import.meta.dirname): string {
 
 /**
  * Finds the launcher.
- * @throws ConfigError when there is none that can be executed here
+ * @throws ConfigError when it is missing or cannot be executed on this host
  */
 export function locateLauncher(folder: string = import.meta.dirname): string {
   return locate("launcher", "the launcher (the program `signalbox`)", folder);
@@ -28,7 +28,7 @@ export function locateLauncher(folder: string = import.meta.dirname): string {
 
 /**
  * Finds the program that sends messages to systemd.
- * @throws ConfigError when there is none that can be executed here
+ * @throws ConfigError when it is missing or cannot be executed on this host
  */
 export function locateNotify(folder: string = import.meta.dirname): string {
   return locate("notify", "the program that notifies systemd", folder);
@@ -36,7 +36,7 @@ export function locateNotify(folder: string = import.meta.dirname): string {
 
 /**
  * Finds the addon that reads the peer of a Unix socket.
- * @throws ConfigError when there is none that can be loaded here
+ * @throws ConfigError when it is missing or cannot be loaded on this host
  */
 export function locatePeerAddon(folder: string = import.meta.dirname): string {
   return locate("peer.node", "the addon that reads who connects to the agent", folder);

@@ -1,10 +1,8 @@
 import { EXIT, SignalboxError } from "../../../base/errors.ts";
-import { OVER } from "../../../base/over.ts";
 import { isUnavailable, retryUnavailable, runWithDeadline } from "../../../etcd/retry.ts";
 import type { SessionOwner, SessionProof, TicketVersion } from "../../../etcd/session/session.ts";
-import { type WakeReason, waitForChange } from "../../../etcd/wait-for-change.ts";
-import type { QueueEntry } from "../../../protocol/ticket.ts";
-import type { KeyValue, Txn, TxnResponse } from "../../../protocol/txn.ts";
+import { waitForChange } from "../../../etcd/wait-for-change.ts";
+import type { Txn, TxnResponse } from "../../../protocol/txn.ts";
 import type { ClaimPorts } from "../request.ts";
 import { type ClaimAttempt, listOwnKeys } from "./attempt.ts";
 import { type ClaimView, EMPTY_CLAIM_VIEW, type OwnTicketRevisions, readClaimView } from "./claim-view.ts";
@@ -12,19 +10,15 @@ import { decideStep } from "./decide.ts";
 import { HostRecordWriter } from "./host-record-writer.ts";
 import { inspectClaim, type OwnTicketRef } from "./inspect.ts";
 import { getOwnRevisions } from "./own-tickets.ts";
-import type { ClaimRefusal, ClaimStep, NextGrant } from "./step.ts";
-import { buildStepTransaction, type StepTransaction } from "./step-transaction.ts";
-import type { SuccessorEntry, Successors } from "./successors.ts";
+import type { ClaimRefusal, ClaimStep } from "./step.ts";
+import { buildStepTransaction, readGrant, type StepGrant } from "./step-transaction.ts";
+import { waitBehind } from "./wait-behind.ts";
 
-/** A claim that is held. */
-export interface Grant {
+/** A claim that is held. The queue entry of the lock is the first of its places. */
+export interface Grant extends StepGrant {
   attempt: ClaimAttempt;
-  /** The queue entry of the lock first. */
-  places: readonly QueueEntry[];
   /** Wall clock, ms since the epoch. */
   grantedAt: number;
-  /** The lock's history at the time of the grant; undefined when it was not read. */
-  history: { kv: KeyValue | undefined } | undefined;
 }
 
 export type AcquireResult = { kind: "granted"; grant: Grant } | { kind: "refused"; refusal: ClaimRefusal };
@@ -80,7 +74,7 @@ export class Acquisition implements SessionOwner {
     return this.#isGranted;
   }
 
-  /** Whether a ticket of this attempt may exist: one was read, or a call that puts tickets had no answer or was not followed by a read. */
+  /** Whether a ticket of this attempt may exist: one was read, or a call may have put one since the last read. */
   get mayHaveTickets(): boolean {
     const { lock, resources } = this.#ownRevisions;
     return this.#hasLostAnswer || this.#isUnread || lock !== undefined || resources !== undefined;
@@ -117,7 +111,7 @@ export class Acquisition implements SessionOwner {
       this.#updateOwnRevisions(view);
       this.#isUnread = false;
       if (step.kind === "leave") return { kind: "refused", refusal: step.refusal };
-      if (step.kind === "granted") return this.#completeGrant(step.places, undefined);
+      if (step.kind === "granted") return this.#completeGrant({ places: step.places, history: undefined });
       const next = await this.#performStep(step, view);
       if (typeof next === "object") return next;
       view = await this.#readView(next);
@@ -137,9 +131,7 @@ export class Acquisition implements SessionOwner {
       ? this.hostRecord.callWithRecord(act.txn, call)
       : call(act.txn));
     if (answer === undefined || !answer.succeeded) return NEAR;
-    return act.grants
-      ? this.#completeGrant(buildGrantedEntries(act, answer), findHistory(act, answer))
-      : NEAR;
+    return act.grants ? this.#completeGrant(readGrant(act, answer)) : NEAR;
   }
 
   /** Sends a transaction once. Returns undefined when no answer arrives: the next read shows whether it was applied. */
@@ -201,45 +193,9 @@ export class Acquisition implements SessionOwner {
     const wake =
       successors === undefined || step.next === undefined
         ? await watch(this.#signal)
-        : await this.#waitBehind(successors, step.next, watch);
-    if (typeof wake === "object") return wake;
+        : await waitBehind({ attempt: this.#attempt, successors, signal: this.#signal }, step.next, watch);
+    if (typeof wake === "object") return this.#completeGrant(wake);
     return wake === "event" ? NEAR : step.depth;
-  }
-
-  /** Waits for a change, or until a run of this process that is directly ahead grants this claim as it ends. */
-  async #waitBehind(
-    successors: Successors,
-    next: NextGrant,
-    watch: (signal: AbortSignal) => Promise<WakeReason>,
-  ): Promise<AcquireResult | WakeReason> {
-    const attempt = this.#attempt;
-    let act: StepTransaction | undefined;
-    const entry = successors.add({
-      ...{ ahead: next.ahead, session: attempt.session.id },
-      buildGrant: () => {
-        act = buildStepTransaction(attempt, { kind: "grant", ...next }, this.#getWallTime());
-        return act.txn;
-      },
-    });
-    const over = new AbortController();
-    const signal = AbortSignal.any([this.#signal, over.signal]);
-    try {
-      const wake = await Promise.race([entry.granted, watch(signal)]);
-      // The event of the grant may arrive before its answer.
-      const answer = typeof wake === "object" ? wake : await this.#awaitOffer(entry.offered);
-      if (answer === undefined || act === undefined) return wake as WakeReason;
-      return this.#completeGrant(buildGrantedEntries(act, answer), findHistory(act, answer));
-    } finally {
-      entry.leave();
-      over.abort(OVER);
-    }
-  }
-
-  async #awaitOffer(offered: SuccessorEntry["offered"]): Promise<Awaited<SuccessorEntry["offered"]>> {
-    if (offered === undefined) return undefined;
-    const late = this.#ports.clock.sleep(AFTER_SILENCE, this.#signal).then(() => undefined);
-    late.catch(() => {}); // the run leaves
-    return await Promise.race([offered, late]);
   }
 
   /** Returns when waiting ends. The limit for leases counts from the moment their tickets are in the queues. */
@@ -266,7 +222,7 @@ export class Acquisition implements SessionOwner {
     this.#tickets = [...view.own.values()].map(({ key, modRevision }) => ({ key, modRevision }));
   }
 
-  #completeGrant(places: readonly QueueEntry[], history: Grant["history"]): AcquireResult {
+  #completeGrant({ places, history }: StepGrant): AcquireResult {
     const inOrder = listOwnKeys(this.#attempt).flatMap(
       (key) => places.find((place) => place.key === key) ?? [],
     );
@@ -284,23 +240,4 @@ export class Acquisition implements SessionOwner {
   #getWallTime(): number {
     return this.#ports.clock.getWallTime();
   }
-}
-
-/**
- * Builds the queue entries that a granting transaction has put: new ones, or existing ones with a new `mod_revision`.
- */
-function buildGrantedEntries(act: StepTransaction, answer: TxnResponse): QueueEntry[] {
-  return act.newTickets.map(({ key, ticket }) => ({
-    key,
-    run: ticket.run,
-    ticket,
-    createRevision: act.found.find((place) => place.key === key)?.createRevision ?? answer.revision,
-    modRevision: answer.revision,
-    session: act.session,
-  }));
-}
-
-function findHistory(act: StepTransaction, answer: TxnResponse): Grant["history"] {
-  const last = answer.results.findLast(({ op }) => op === "range");
-  return act.readsHistory && last?.op === "range" ? { kv: last.kvs[0] } : undefined;
 }

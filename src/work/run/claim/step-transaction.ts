@@ -10,7 +10,7 @@ import {
   rewriteTickets,
 } from "../../../protocol/guards.ts";
 import type { QueueEntry } from "../../../protocol/ticket.ts";
-import type { Op, Txn } from "../../../protocol/txn.ts";
+import type { KeyValue, Op, Txn, TxnResponse } from "../../../protocol/txn.ts";
 import { buildLockTicket, buildResourceTickets, type ClaimAttempt } from "./attempt.ts";
 import type { ClaimStep } from "./step.ts";
 
@@ -25,6 +25,13 @@ export interface StepTransaction {
   session: bigint;
   /** The last read on success is the lock's history. */
   readsHistory: boolean;
+}
+
+/** What is known of a claim from the transaction that granted it. */
+export interface StepGrant {
+  places: readonly QueueEntry[];
+  /** The lock's history at the time of the grant; undefined when it was not read. */
+  history: { kv: KeyValue | undefined } | undefined;
 }
 
 type WritingStep = Extract<ClaimStep, { kind: "claim" | "join" | "grant" | "mark" | "sweep" }>;
@@ -114,4 +121,28 @@ function buildWrite(txn: Txn): StepTransaction {
 function buildHistoryReads({ ports, request }: ClaimAttempt): Op[] {
   if (!request.history || request.lock === undefined) return [];
   return [{ op: "range", key: ports.keys.history(request.lock) }];
+}
+
+/** Reads what a granting transaction has put and read. @param answer  its success */
+export function readGrant(act: StepTransaction, answer: TxnResponse): StepGrant {
+  return { places: buildGrantedEntries(act, answer), history: findHistory(act, answer) };
+}
+
+/**
+ * Builds the queue entries that a granting transaction has put: new ones, or existing ones with a new `mod_revision`.
+ */
+function buildGrantedEntries(act: StepTransaction, answer: TxnResponse): QueueEntry[] {
+  return act.newTickets.map(({ key, ticket }) => ({
+    key,
+    run: ticket.run,
+    ticket,
+    createRevision: act.found.find((place) => place.key === key)?.createRevision ?? answer.revision,
+    modRevision: answer.revision,
+    session: act.session,
+  }));
+}
+
+function findHistory(act: StepTransaction, answer: TxnResponse): StepGrant["history"] {
+  const last = answer.results.findLast(({ op }) => op === "range");
+  return act.readsHistory && last?.op === "range" ? { kv: last.kvs[0] } : undefined;
 }

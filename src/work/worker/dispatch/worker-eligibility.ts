@@ -60,7 +60,7 @@ export class WorkerEligibility {
     return isMember;
   }
 
-  /** Lists the workers that come before a worker, among those that can run a schedule. */
+  /** Lists the workers that can run a schedule and come before `worker` for it. */
   listWorkersBefore(worker: string, { id, definition }: CachedSchedule, wall: number): readonly string[] {
     return definition === undefined
       ? []

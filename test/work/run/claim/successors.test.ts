@@ -1,3 +1,4 @@
+// Covers src/work/run/claim/wait-behind.ts
 import { describe, expect, test } from "vitest";
 import { MemoryEtcd, MemoryStore } from "../../../../fixtures/memory-store.ts";
 import { Session } from "../../../../src/etcd/session/session.ts";
