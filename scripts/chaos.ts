@@ -41,7 +41,7 @@ try {
   if (times.length > 0) {
     const [half, slow, most] = [0.5, 0.99, 1].map((part) => formatNumber(computeQuantile(times, part), 1));
     console.log(
-      `taken over after a kill: p50 ${half} s, p99 ${slow} s, max ${most} s (ttl ${TTL} s), ${times.length} times`,
+      `taken over: p50 ${half} s, p99 ${slow} s, max ${most} s (ttl ${TTL} s), ${times.length} times`,
     );
   }
   const faults = findViolations(report);

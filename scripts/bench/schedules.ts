@@ -181,7 +181,9 @@ class WatchedWorker {
   readonly #child: ChildProcess;
 
   constructor(script: string, endpoint: string) {
-    this.#child = fork(script, [endpoint, PREFIX], { execArgv: ["--max-semi-space-size=4"] }); // as src/bin/start.ts
+    this.#child = fork(script, [endpoint, PREFIX], {
+      execArgv: ["--max-semi-space-size=4", "--heap-growing-percent=60"],
+    }); // as src/bin/start.ts
     this.joined = new Promise((resolve, reject) => {
       this.#child.on("message", (word: WorkerMessage) => {
         this.rss = Math.max(this.rss, word.rss);

@@ -43,7 +43,8 @@ export function completeOccurrence(
   const next = planNextStart(definition, open, outcome, { wait, unit });
   if (next === "never") return { due: addDeadLetter(over.due), isDead: true };
   if (next === undefined) return over;
-  return { due: { ...due, open: [...others, next], ...last }, again: next.runAt, isDead: false };
+  const again = Math.max(next.runAt, outcome.endedAt);
+  return { due: { ...due, open: [...others, next], ...last }, again, isDead: false };
 }
 
 /** Increments the number of dead letters. */
@@ -58,9 +59,11 @@ function planNextStart(
   { wait = RETRY_WAIT, unit }: { wait?: number | undefined; unit: number },
 ): OpenOccurrence | "never" | undefined {
   if (result === "ok" || result === "replaced") return undefined;
-  if (result === "lost") return { ...open, runAt: endedAt };
+  // At once. Workers start first what was due first: with a later `runAt`, it would wait for the whole backlog.
+  const runAt = Math.min(open.runAt, endedAt);
+  if (result === "lost") return { ...open, runAt };
   // `released` and `retry` count neither as a failure nor as a lost start.
-  if (result === "released") return { ...open, attempt: countEarlierStarts(open), runAt: endedAt };
+  if (result === "released") return { ...open, attempt: countEarlierStarts(open), runAt };
   if (result === "retry")
     return { ...open, attempt: countEarlierStarts(open), runAt: endedAt + limitWait(wait) };
   if (open.failures >= retries) return "never";
