@@ -17,7 +17,7 @@ import { prepareSocketDirectory, takeInheritedSocket } from "../process/agent-so
 import { createBootClock } from "../process/clock.ts";
 import { CommandCgroup } from "../process/guarded-command/cgroup.ts";
 import { killOrphans } from "../process/guarded-command/orphans.ts";
-import { pooledRandom } from "../process/pooled-random.ts";
+import { realRandom } from "../process/random.ts";
 import { formatAgentSession } from "../protocol/agent-record.ts";
 import type { AgentPorts } from "../work/agent/ports.ts";
 import { SharedSessions } from "../work/agent/shared-sessions.ts";
@@ -49,7 +49,7 @@ export const execute: CommandExecutor = async (call, io) => {
   const descriptor = takeInheritedSocket(process.env);
   const { readBootTime } = addon;
   const connection = await openConnection(raiseVerbosity(call, io), io, {
-    ...{ sharesWatches: true, clock: createBootClock(readBootTime), random: pooledRandom },
+    ...{ sharesWatches: true, clock: createBootClock(readBootTime), random: realRandom },
   });
   const { settings, log } = connection;
   const path = settings.agentSocket ?? getDefaultSocket(io.env);

@@ -3,7 +3,7 @@ import { type Drain, parseDrain } from "../../../protocol/drain.ts";
 import { FollowedKeys } from "../../../protocol/followed-keys.ts";
 import type { Keys } from "../../../protocol/keys.ts";
 import { checkSchema, isNewerSchema } from "../../../protocol/schema.ts";
-import type { KeyRange, KeyValue } from "../../../protocol/txn.ts";
+import type { KeyRange, KeyValue, WatchBatch } from "../../../protocol/txn.ts";
 import { parseWorker, type WorkerRecord } from "../../../schedule/state/worker-record.ts";
 import { createTiming, type Timing } from "../../../schedule/timing.ts";
 import type { WatchSink } from "../../observe/follow.ts";
@@ -46,6 +46,8 @@ export class ScheduleCache extends FollowedKeys implements WatchSink {
   readonly groups = new Map<string, readonly string[]>();
   readonly drains = new Map<string, Drain>();
   readonly #newerSchemas = new Set<string>();
+  /** The schedules that the current batch of events has changed; undefined outside a batch. */
+  #changed: Set<CachedSchedule> | undefined;
   readonly #keys: Keys;
   readonly #wall: () => number;
   readonly #listener: ScheduleCacheListener;
@@ -84,6 +86,23 @@ export class ScheduleCache extends FollowedKeys implements WatchSink {
     checkSchema(this.#keys, this.#newerSchemas);
   }
 
+  /** Reports each schedule once, when all events are applied: a claim and an end are two events each. */
+  override apply(batch: WatchBatch): void {
+    const changed = new Set<CachedSchedule>();
+    this.#changed = changed;
+    try {
+      super.apply(batch);
+    } finally {
+      this.#changed = undefined;
+      for (const entry of changed) this.#listener.handleScheduleChange(entry);
+    }
+  }
+
+  #reportChange(entry: CachedSchedule): void {
+    if (this.#changed === undefined) this.#listener.handleScheduleChange(entry);
+    else this.#changed.add(entry);
+  }
+
   protected override storeKey(kv: KeyValue): void {
     const parsed = this.#keys.parse(kv.key);
     switch (parsed.kind) {
@@ -93,7 +112,7 @@ export class ScheduleCache extends FollowedKeys implements WatchSink {
         const entry = this.#getOrCreateEntry(parsed.name);
         applyKey(entry, parsed.kind, kv);
         if (parsed.kind === "running" && !this.isReading) this.#reportClaim(entry, kv.key);
-        return this.#listener.handleScheduleChange(entry);
+        return this.#reportChange(entry);
       }
       case "worker":
         return this.#putWorker(parsed.name, kv);
@@ -147,6 +166,6 @@ export class ScheduleCache extends FollowedKeys implements WatchSink {
     if (entry === undefined) return;
     removeScheduleKey(entry, parsed.kind, key, this.#wall());
     if (isEmpty(entry)) this.entries.delete(entry.id);
-    this.#listener.handleScheduleChange(entry);
+    this.#reportChange(entry);
   }
 }

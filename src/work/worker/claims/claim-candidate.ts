@@ -2,6 +2,8 @@ import type { Keys } from "../../../protocol/keys.ts";
 import { type Candidate, canOverlap, findNextCandidate } from "../../../schedule/state/next-candidate.ts";
 import type { CachedSchedule } from "../cache/cached-schedule.ts";
 
+const NONE: ReadonlySet<number> = new Set();
+
 /**
  * Returns the occurrence of a schedule that this worker may claim next, according to the cache. The result matches the
  * guards of the claim transaction.
@@ -12,10 +14,15 @@ export function findClaimCandidate(keys: Keys, entry: CachedSchedule, now: numbe
   if (definition === undefined || due === undefined) return undefined;
   // A run claimed before `overlap: allow` was set blocks the others, even though occurrences may overlap now.
   if (canOverlap(definition) && running.has(keys.running(id))) return undefined;
-  const scheduled = [...running].map(
-    ([key, one]) => parseScheduledTime(keys, key) ?? one.running?.scheduled ?? -1,
+  return findNextCandidate(definition, due, listRunning(keys, running), now);
+}
+
+/** Returns the scheduled times of the running occurrences. */
+function listRunning(keys: Keys, running: CachedSchedule["running"]): ReadonlySet<number> {
+  if (running.size === 0) return NONE;
+  return new Set(
+    [...running].map(([key, one]) => parseScheduledTime(keys, key) ?? one.running?.scheduled ?? -1),
   );
-  return findNextCandidate(definition, due, new Set(scheduled), now);
 }
 
 /** Reads the scheduled time from the key. With overlapping occurrences this works even if the value cannot be read. */

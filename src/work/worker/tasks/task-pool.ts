@@ -14,7 +14,9 @@ import { createRunningTask, type RunningTask } from "./running-task.ts";
 export class TaskPool {
   readonly #context: ClaimContext;
   readonly #listener: WorkerListener;
+  /** By run. */
   readonly #tasks = new Map<string, RunningTask>();
+  readonly #tasksBySchedule = new Map<string, Set<RunningTask>>();
   /** Per run: when the next occurrence replaces it. */
   readonly #replacements = new TimerQueue();
   readonly #onChange: () => void;
@@ -38,13 +40,29 @@ export class TaskPool {
     // After a pause of the process, pending answers arrive before the timers that check the horizon.
     if (registration.session.horizon <= ports.clock.now())
       running.end(new TaskLost("lost", "the session may have ended since the claim"));
-    this.#tasks.set(claimed.running.run, running);
+    this.#add(running);
     this.#onChange();
     void this.#runTask(running, handler).finally(() => {
-      this.#tasks.delete(claimed.running.run);
-      this.#replacements.set(claimed.running.run, undefined);
+      this.#remove(running);
       this.#onChange();
     });
+  }
+
+  #add(running: RunningTask): void {
+    const { id, running: record } = running.claimed;
+    this.#tasks.set(record.run, running);
+    const same = this.#tasksBySchedule.get(id);
+    if (same === undefined) this.#tasksBySchedule.set(id, new Set([running]));
+    else same.add(running);
+  }
+
+  #remove(running: RunningTask): void {
+    const { id, running: record } = running.claimed;
+    this.#tasks.delete(record.run);
+    this.#replacements.set(record.run, undefined);
+    const same = this.#tasksBySchedule.get(id);
+    same?.delete(running);
+    if (same?.size === 0) this.#tasksBySchedule.delete(id);
   }
 
   /**
@@ -52,8 +70,7 @@ export class TaskPool {
    * @param now wall clock, ms
    */
   updateSchedule(entry: CachedSchedule, now: number): void {
-    for (const { claimed, end } of this.#tasks.values()) {
-      if (claimed.id !== entry.id) continue;
+    for (const { claimed, end } of this.#tasksBySchedule.get(entry.id) ?? []) {
       if (entry.running.get(claimed.key)?.createRevision !== claimed.token)
         end(new TaskLost("lost", "its running key was deleted"));
       const { definition = claimed.definition, due } = entry;
