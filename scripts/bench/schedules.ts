@@ -182,7 +182,7 @@ class WatchedWorker {
 
   constructor(script: string, endpoint: string) {
     this.#child = fork(script, [endpoint, PREFIX], {
-      execArgv: ["--max-semi-space-size=4", "--heap-growing-percent=60"],
+      execArgv: ["--max-semi-space-size=8", "--heap-growing-percent=60"],
     }); // as src/bin/start.ts
     this.joined = new Promise((resolve, reject) => {
       this.#child.on("message", (word: WorkerMessage) => {

@@ -17,7 +17,7 @@ const CONSOLE_LIMITS = ["--max-semi-space-size=16", "--heap-growing-percent=40"]
  */
 const AGENT_LIMITS = ["--max-semi-space-size=2", "--no-lazy-feedback-allocation"];
 /** MB; percent. A worker with 100,000 schedules needs 40 % less memory with them. */
-const WORKER_LIMITS = ["--max-semi-space-size=4", "--heap-growing-percent=60"];
+const WORKER_LIMITS = ["--max-semi-space-size=8", "--heap-growing-percent=60"];
 
 /** The first descriptor that systemd passes on. @see sd_listen_fds(3) */
 const SYSTEMD_SOCKET = 3;

@@ -1,4 +1,3 @@
-import { OVER } from "../../../base/over.ts";
 import { getScheduleType } from "../../../schedule/definition.ts";
 import type { ClaimedOccurrence } from "../claims/claim-occurrence.ts";
 import { type ScheduledTask, TaskLost } from "../handler.ts";
@@ -17,14 +16,14 @@ export interface RunningTask {
 /** Creates the task that handlers receive for a claimed occurrence. Its signal is aborted when the session is lost. */
 export function createRunningTask(claimed: ClaimedOccurrence, registration: WorkerRegistration): RunningTask {
   const ending = new AbortController();
-  const closed = new AbortController();
+  let isClosed = false;
   const end = (reason: TaskLost) => {
-    if (!closed.signal.aborted) ending.abort(reason);
+    if (!isClosed) ending.abort(reason);
   };
   const { session } = registration;
   const handleSessionLoss = () => end(new TaskLost("lost", String((session.signal.reason as Error).message)));
   if (session.signal.aborted) handleSessionLoss();
-  session.signal.addEventListener("abort", handleSessionLoss, { once: true, signal: closed.signal });
+  session.signal.addEventListener("abort", handleSessionLoss, { once: true });
   const { id, definition, running, token, key } = claimed;
   const task: ScheduledTask = {
     ...{ id, definition, key, type: getScheduleType(id, definition), token: String(token) },
@@ -33,5 +32,9 @@ export function createRunningTask(claimed: ClaimedOccurrence, registration: Work
     getHorizon: () => session.horizon,
     onExtended: (listener) => registration.onExtended(listener),
   };
-  return { task, claimed, end, close: () => closed.abort(OVER) };
+  const close = () => {
+    isClosed = true;
+    session.signal.removeEventListener("abort", handleSessionLoss);
+  };
+  return { task, claimed, end, close };
 }
