@@ -13,6 +13,8 @@ import { readProcessorTime } from "./measure.ts";
 import { readRaftIndex } from "./proposals.ts";
 import type { WorkerMessage } from "./schedule-worker.ts";
 
+type JoinedMessage = Extract<WorkerMessage, { kind: "joined" }>;
+
 const PREFIX = "/signalbox/";
 const WORKERS = 4;
 /** Operations per transaction. etcd accepts at most 128. */
@@ -27,9 +29,9 @@ export async function benchmarkSchedules(cluster: BenchCluster): Promise<void> {
   const burst = all / 10;
   await fillSchedules(cluster.store, all, undefined);
   const script = await bundleWorker(cluster.folder);
+  const first = await measureFirstWorker(script, cluster);
   const workers = Array.from({ length: WORKERS }, () => new WatchedWorker(script, cluster.etcd.clientUrl));
   try {
-    await Promise.all(workers.map((worker) => worker.joined));
     const joined = await Promise.all(workers.map((worker) => worker.joined));
     const idle = await measureTraffic(cluster, IDLE);
     const before = await readRaftIndex(cluster);
@@ -50,9 +52,19 @@ export async function benchmarkSchedules(cluster: BenchCluster): Promise<void> {
       workers: (times.workers - timesBefore.workers) / burst,
       etcd: (times.etcd - timesBefore.etcd) / burst,
     };
-    printFigures({ all, burst, joined, idle, late, proposals, processor, workers });
+    printFigures({ all, burst, first, joined, idle, late, proposals, processor, workers });
   } finally {
     await Promise.all(workers.map((worker) => worker.stop()));
+  }
+}
+
+/** Measures the start of a worker while no other one is there. */
+async function measureFirstWorker(script: string, cluster: BenchCluster): Promise<JoinedMessage> {
+  const worker = new WatchedWorker(script, cluster.etcd.clientUrl);
+  try {
+    return await worker.joined;
+  } finally {
+    await worker.stop();
   }
 }
 
@@ -71,7 +83,8 @@ async function bundleWorker(folder: string): Promise<string> {
 interface Figures {
   all: number;
   burst: number;
-  joined: Extract<WorkerMessage, { kind: "joined" }>[];
+  first: JoinedMessage;
+  joined: JoinedMessage[];
   idle: { entries: number; sent: number; received: number };
   late: number[];
   proposals: number;
@@ -80,22 +93,30 @@ interface Figures {
   workers: WatchedWorker[];
 }
 
-function printFigures({ all, burst, joined, idle, late, proposals, processor, workers }: Figures): void {
-  const findMost = (pick: (word: (typeof joined)[number]) => number) => Math.max(...joined.map(pick));
+function printFigures({
+  all,
+  burst,
+  first,
+  joined,
+  idle,
+  late,
+  proposals,
+  processor,
+  workers,
+}: Figures): void {
+  const buildRow = (what: string, pick: (message: JoinedMessage) => number, decimals: number) => [
+    what,
+    formatNumber(pick(first), decimals),
+    formatNumber(Math.max(...joined.map(pick)), decimals),
+  ];
   printTable(
-    `${all} schedules, ${WORKERS} workers that start at the same time`,
-    ["", "most"],
+    `${all} schedules`,
+    ["", "one worker", `most of ${WORKERS} at once`],
     [
-      ["start until it can start tasks, s", formatNumber(findMost(({ ms }) => ms) / 1_000, 2)],
-      ["processor time of the start, s", formatNumber(findMost(({ cpu }) => cpu) / 1_000, 2)],
-      [
-        "resident memory after the start, MiB",
-        formatNumber(
-          findMost(({ rss }) => rss),
-          0,
-        ),
-      ],
-      ["peak resident memory, MiB", formatNumber(Math.max(...workers.map(({ rss }) => rss)), 0)],
+      buildRow("start until it can start tasks, s", ({ ms }) => ms / 1_000, 2),
+      buildRow("processor time of the start, s", ({ cpu }) => cpu / 1_000, 2),
+      buildRow("resident memory after the start, MiB", ({ rss }) => rss, 0),
+      ["peak resident memory, MiB", "", formatNumber(Math.max(...workers.map(({ rss }) => rss)), 0)],
     ],
   );
   printTable(
@@ -175,7 +196,7 @@ async function fillSchedules(store: Store, count: number, due: number | undefine
 
 /** A worker process and its reports. */
 class WatchedWorker {
-  readonly joined: Promise<Extract<WorkerMessage, { kind: "joined" }>>;
+  readonly joined: Promise<JoinedMessage>;
   readonly late: number[] = [];
   rss = 0;
   readonly #child: ChildProcess;
