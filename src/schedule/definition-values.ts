@@ -14,11 +14,23 @@ export const OVERLAPS = ["forbid", "allow", "replace"] as const;
  */
 export type Overlap = (typeof OVERLAPS)[number];
 
-export const HOOK_NAMES = ["start", "success", "failure", "late", "missed"] as const;
-/** Events that call a hook: a start, its success or failure, a late start, and a skipped occurrence. */
+export const HOOK_NAMES = [
+  "start",
+  "success",
+  "failure",
+  "failed-first",
+  "recovered",
+  "dead",
+  "late",
+  "missed",
+] as const;
+/**
+ * Events that call a hook: a start, its success or failure, the first failure after a success, the first success after a
+ * failure, an occurrence that is given up, a late start, and a skipped occurrence.
+ */
 export type HookName = (typeof HOOK_NAMES)[number];
 
-/** A URL, or a command as argv. */
+/** An address, as in `parseHookAddress`, or a command as argv. */
 export type Hook = string | readonly string[];
 
 /** Defaults for fields that a definition does not set. Milliseconds. */
@@ -33,11 +45,3 @@ export const SCHEDULE_DEFAULTS = {
   /** Default deadline of `catchup: none`. */
   missedAfter: 60_000,
 } as const;
-
-/**
- * Returns whether a hook can call a URL. Call this when a hook is entered, not when a definition is read: an invalid
- * hook must not stop a schedule.
- */
-export function isHookUrl(text: string): boolean {
-  return /^https?:\/\//i.test(text) && URL.canParse(text);
-}

@@ -15,6 +15,7 @@ import { setupEtcd } from "../configure/setup/setup-etcd.ts";
 import { editConfig, exportConfig, importConfig, importSwitchman } from "../configure/transfer/transfer.ts";
 import { runCommand } from "../run/run.ts";
 import * as changes from "../schedule/change/change-commands.ts";
+import { hookTest } from "../schedule/hook/hook-commands.ts";
 import * as inspections from "../schedule/inspect/inspect-commands.ts";
 import { importPerfectsched } from "../schedule/perfectsched/spec.ts";
 import { scheduleDiff, scheduleExport, scheduleImport } from "../schedule/transfer/transfer-commands.ts";
@@ -73,6 +74,7 @@ export const COMMANDS = [
   scheduleImport,
   scheduleDiff,
   scheduleExport,
+  hookTest,
   init,
   doctor,
   checkCrontab,

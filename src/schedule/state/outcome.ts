@@ -26,6 +26,13 @@ export const OCCURRENCE_RESULTS = [
  */
 export type OccurrenceResult = (typeof OCCURRENCE_RESULTS)[number];
 
+/** Results that count as a failure. `retry` (the handler asks for another start) and `replaced` do not. */
+const FAILURES: ReadonlySet<string> = new Set(["failed", "timeout", "lost"]);
+
+export function isFailure(result: OccurrenceResult): boolean {
+  return FAILURES.has(result);
+}
+
 /** Outcome of one start of an occurrence, or of skipped occurrences. Instants in ms since the epoch. */
 export interface OccurrenceOutcome {
   scheduled: number;
@@ -92,6 +99,17 @@ function limitOutcome(outcome: OccurrenceOutcome): OccurrenceOutcome {
     ...(tail !== "" && { tail: tail.slice(-LONGEST_TAIL).toWellFormed() }),
     ...(reason !== "" && { reason: reason.slice(0, LONGEST_REASON).toWellFormed() }),
   };
+}
+
+/**
+ * Returns whether the newest result was a failure. Starts that neither succeeded nor failed do not count.
+ * @param besides  the run that does not count
+ */
+export function isFailing({ runs }: OutcomeHistory, besides?: string): boolean {
+  const last = runs.find(
+    ({ run, result }) => (run === undefined || run !== besides) && (result === "ok" || isFailure(result)),
+  );
+  return last !== undefined && last.result !== "ok";
 }
 
 /** Removes all tails but a few: they are the largest part of the value in etcd. */

@@ -18,7 +18,10 @@ export type WorkerEvent =
       run: string;
       attempt: number;
     }
-  /** `again`: ms since the epoch of the next start, if the occurrence is retried. `isDead`: it was given up. */
+  /**
+   * `again`: ms since the epoch of the next start, if the occurrence is retried. `isDead`: it was given up. `wasFailing`:
+   * the result before was a failure.
+   */
   | {
       kind: "ended";
       id: string;
@@ -27,6 +30,7 @@ export type WorkerEvent =
       outcome: OccurrenceOutcome;
       again?: number;
       isDead: boolean;
+      wasFailing: boolean;
     }
   /** Occurrences that were missed and will not run. */
   | { kind: "skipped"; id: string; type: string; definition: Definition; outcome: OccurrenceOutcome }

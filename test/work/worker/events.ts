@@ -35,7 +35,7 @@ export function buildEnded(
   };
   return {
     ...{ kind: "ended", id: "mail.daily", type: "mail", definition: buildDefinition(definition) },
-    ...{ outcome: whole, isDead: false, ...more },
+    ...{ outcome: whole, isDead: false, wasFailing: false, ...more },
   };
 }
 

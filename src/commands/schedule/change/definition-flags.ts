@@ -42,7 +42,7 @@ export const DEFINITION_FLAGS: FlagTable = {
     help: "delay before the first retry, doubled for each further one (default: 30s)",
   },
   ...Object.fromEntries(
-    HOOK_NAMES.map((hook) => [`--hook-${hook} URL|LINE`, { canClear: true, help: describeHook(hook) }]),
+    HOOK_NAMES.map((hook) => [`--hook-${hook} ADDRESS|LINE`, { canClear: true, help: describeHook(hook) }]),
   ),
   "--note TEXT": { canClear: true, help: "a note, shown to others" },
 };
@@ -58,8 +58,11 @@ function describeHook(hook: (typeof HOOK_NAMES)[number]): string {
     start: "when a run starts",
     success: "when a run succeeds",
     failure: "when a run fails, also before a retry",
+    "failed-first": "when a run fails after one that succeeded",
+    recovered: "when a run succeeds after one that failed",
+    dead: "when an occurrence is given up",
     late: "when a run starts late",
     missed: "when occurrences are skipped",
   };
-  return `call this URL, or run this line, ${when[hook]}`;
+  return `call this address, or run this line, ${when[hook]}`;
 }

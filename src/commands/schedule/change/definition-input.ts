@@ -4,13 +4,8 @@ import { quoteText } from "../../../base/text.ts";
 import { validateName } from "../../../protocol/names.ts";
 import { checkZone } from "../../../schedule/cron/zone.ts";
 import type { Definition } from "../../../schedule/definition.ts";
-import {
-  type Catchup,
-  HOOK_NAMES,
-  type Hook,
-  isHookUrl,
-  type Overlap,
-} from "../../../schedule/definition-values.ts";
+import { type Catchup, HOOK_NAMES, type Hook, type Overlap } from "../../../schedule/definition-values.ts";
+import { HOOK_ADDRESS_FORM, parseHookAddress, resemblesHookAddress } from "../../../schedule/hook-address.ts";
 import { getListFlag, getTextFlag, parseCountFlag, parseDurationFlag } from "../../command-line/flags.ts";
 import { parseInstantFlag } from "../../command-line/instant.ts";
 import type { Call } from "../../spec.ts";
@@ -126,7 +121,7 @@ function parseHooks(
 ): { hooks?: Definition["hooks"] | null } {
   const given = HOOK_NAMES.flatMap((name): [string, Hook | null][] => {
     const hook = parseClearable(call, `hook-${name}`, () =>
-      parseHook(name, getTextFlag(call, `hook-${name}`) ?? ""),
+      parseHook(`--hook-${name}`, getTextFlag(call, `hook-${name}`) ?? ""),
     );
     return hook === undefined ? [] : [[name, hook]];
   });
@@ -137,10 +132,11 @@ function parseHooks(
   return { hooks: merged.length === 0 ? null : (Object.fromEntries(merged) as Definition["hooks"] & object) };
 }
 
-function parseHook(name: string, text: string): Hook {
-  if (!/^https?:\/\//i.test(text)) return parseCommandWords(`--hook-${name}`, text);
-  if (isHookUrl(text)) return text;
-  throw new UsageError(`--hook-${name} must be a valid URL; got ${quoteText(text)}`);
+/** Parses a hook. @param what  the name of the flag or argument, for the message. @throws UsageError */
+export function parseHook(what: string, text: string): Hook {
+  if (!resemblesHookAddress(text)) return parseCommandWords(what, text);
+  if (parseHookAddress(text) !== undefined) return text;
+  throw new UsageError(`${what} must be a command line, or ${HOOK_ADDRESS_FORM}; got ${quoteText(text)}`);
 }
 
 function dropUndefined(given: Record<string, unknown>): GivenFields {

@@ -17,6 +17,7 @@ import { type Candidate, canOverlap } from "../../../schedule/state/next-candida
 import {
   addOutcomes,
   formatOutcomes,
+  isFailing,
   type OccurrenceOutcome,
   type OutcomeHistory,
   parseOutcomes,
@@ -48,10 +49,16 @@ export interface ClaimedOccurrence {
   outcomes: VersionedValue<OutcomeHistory>;
 }
 
+/** Outcomes of occurrences that a claim did not start, and whether the result before them was a failure. */
+interface UnstartedOutcomes {
+  outcomes: readonly OccurrenceOutcome[];
+  wasFailing: boolean;
+}
+
 /** Result of a claim attempt. `missed`: another worker was faster, or a key changed. */
 export type OccurrenceClaimResult =
-  | { kind: "claimed"; claimed: ClaimedOccurrence; outcomes: readonly OccurrenceOutcome[] }
-  | { kind: "skipped"; outcomes: readonly OccurrenceOutcome[]; isDead: boolean }
+  | ({ kind: "claimed"; claimed: ClaimedOccurrence } & UnstartedOutcomes)
+  | ({ kind: "skipped"; isDead: boolean } & UnstartedOutcomes)
   | { kind: "missed" };
 
 export interface ClaimContext {
@@ -83,7 +90,7 @@ export async function claimOccurrence(
   const answer = await retryUnavailable(ports, Number.POSITIVE_INFINITY, call, registration.session.signal);
   if (answer.succeeded)
     cache.applyPut(buildKeyValue(ports.keys.due(id), formatDue(start.due), answer.revision));
-  const result = parseClaimAnswer(claim, answer);
+  const result = parseClaimAnswer(claim, answer, outcomes !== undefined && isFailing(outcomes.value));
   if (result.kind === "claimed")
     cache.applyPut(
       buildKeyValue(result.claimed.key, formatRunning(result.claimed.running), result.claimed.token),
@@ -180,19 +187,20 @@ function buildClaimTxn(
 function parseClaimAnswer(
   { id, definition, start, running }: PreparedClaim,
   answer: TxnResponse,
+  wasFailing: boolean,
 ): OccurrenceClaimResult {
   const found = answer.succeeded ? undefined : findFirstKey(answer.results[0]);
   const isOwn = running !== undefined && found?.value === formatRunning(running.record);
   if (!answer.succeeded && !isOwn) return { kind: "missed" };
   if (running === undefined || start.occurrence === undefined)
-    return { kind: "skipped", outcomes: start.outcomes, isDead: start.dead !== undefined };
+    return { kind: "skipped", outcomes: start.outcomes, wasFailing, isDead: start.dead !== undefined };
   const token = found?.createRevision ?? answer.revision;
   const claimed = {
     ...{ id, definition, open: start.occurrence, running: running.record, key: running.key, token },
     due: { value: start.due, mod: token },
     outcomes: toVersionedOutcomes(findFirstKey(answer.results.at(-1))),
   };
-  return { kind: "claimed", claimed, outcomes: start.outcomes };
+  return { kind: "claimed", claimed, outcomes: start.outcomes, wasFailing };
 }
 
 /** Parses the outcome history of a schedule from its key. */

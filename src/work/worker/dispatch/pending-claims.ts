@@ -83,13 +83,14 @@ export class PendingClaims {
   /** Reports the occurrences that the claim skipped, replaced or gave up. */
   #reportOutcomes(
     { id, definition }: CachedSchedule,
-    { outcomes }: Exclude<OccurrenceClaimResult, { kind: "missed" }>,
+    { outcomes, wasFailing }: Exclude<OccurrenceClaimResult, { kind: "missed" }>,
   ): void {
     if (definition === undefined) return;
     const about = { id, type: getScheduleType(id, definition), definition };
     for (const outcome of outcomes) {
       if (outcome.result === "skipped") this.#listener({ kind: "skipped", ...about, outcome });
-      else this.#listener({ kind: "ended", ...about, outcome, isDead: outcome.result === "lost" });
+      else
+        this.#listener({ kind: "ended", ...about, outcome, isDead: outcome.result === "lost", wasFailing });
     }
   }
 

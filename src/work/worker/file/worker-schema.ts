@@ -3,7 +3,8 @@ import { parseDuration } from "../../../base/duration.ts";
 import { isJsonObject } from "../../../base/parse-json.ts";
 import { isUnknownKey, parseWith, quoteInput, refuseFault } from "../../../base/schema.ts";
 import { findNearest, quoteValue } from "../../../base/text.ts";
-import { HOOK_NAMES, isHookUrl } from "../../../schedule/definition-values.ts";
+import { HOOK_NAMES } from "../../../schedule/definition-values.ts";
+import { HOOK_ADDRESS_FORM, parseHookAddress, resemblesHookAddress } from "../../../schedule/hook-address.ts";
 import { isCount, isText, isTexts, type JsonFields } from "../../../schedule/json-fields.ts";
 import { parseArgv } from "./argv.ts";
 import { findPatternFault } from "./pattern.ts";
@@ -40,11 +41,11 @@ const WORDS = v.custom<readonly string[]>(
   quoteInput("is neither a command line nor a list of words"),
 );
 const COMMAND = v.lazy((input) => (isText(input) ? COMMAND_LINE : WORDS));
-const HOOK_URL = v.custom<string>(
-  (value) => isText(value) && isHookUrl(value),
-  quoteInput("is not a URL that can be called"),
+const HOOK_ADDRESS = v.custom<string>(
+  (value) => isText(value) && parseHookAddress(value) !== undefined,
+  quoteInput(`is not an address: ${HOOK_ADDRESS_FORM}`),
 );
-const HOOK = v.lazy((input) => (isText(input) && /^https?:\/\//i.test(input) ? HOOK_URL : COMMAND));
+const HOOK = v.lazy((input) => (isText(input) && resemblesHookAddress(input) ? HOOK_ADDRESS : COMMAND));
 
 const ENV = v.pipe(
   v.custom<Readonly<Record<string, string>>>(isJsonObject, quoteInput("is not an object of strings")),

@@ -1,7 +1,9 @@
 import { quoteText } from "../../../base/text.ts";
 import type { Hook } from "../../../schedule/definition-values.ts";
+import { parseHookAddress } from "../../../schedule/hook-address.ts";
 import { type HookPorts, runHookCommand } from "./hook-command.ts";
-import { type HookPayload, parseHookUrl } from "./hook-payload.ts";
+import { buildHookMessage } from "./hook-message.ts";
+import type { HookPayload } from "./hook-payload.ts";
 import { type HookFault, postHook } from "./post-hook.ts";
 
 interface HookCallLimits {
@@ -42,14 +44,17 @@ async function attemptCall(
   limits: HookCallLimits,
 ): Promise<HookFault | undefined> {
   limits.signal.throwIfAborted();
-  if (typeof hook !== "string") return await runHookCommand(ports, hook, payload, limits);
-  const url = parseHookUrl(hook, payload.event);
-  if (url === undefined) return { fault: "it is neither an http nor an https address", canRetry: false };
-  return await postHook(url, JSON.stringify(payload), limits);
+  const message = buildHookMessage(hook, payload);
+  if ("fault" in message) return { fault: message.fault, canRetry: false };
+  return message.kind === "command"
+    ? await runHookCommand(ports, message, payload, limits)
+    : await postHook(message, limits);
 }
 
 /** Formats a hook for the log. Omits the path of a URL, which often contains a secret. */
 export function formatHook(hook: Hook): string {
   if (typeof hook !== "string") return quoteText(hook[0] ?? "");
-  return URL.parse(hook.replaceAll("{event}", ""))?.host ?? "no address";
+  const address = parseHookAddress(hook.replaceAll("{event}", ""));
+  if (address === undefined) return "no address";
+  return address.format === "mail" ? "mail" : new URL(address.url).host;
 }

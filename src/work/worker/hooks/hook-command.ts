@@ -12,20 +12,20 @@ const TERMINATION = 2_000;
 const LONGEST_OUTPUT = 300;
 
 /**
- * Runs a hook's command under the guardian, with the payload on its standard input. All its processes are gone when
+ * Runs a hook's command under the guardian, with the payload in its environment. All its processes are gone when
  * this resolves.
  * @param within  ms until the command gets TERM
  */
 export async function runHookCommand(
   { clock, commands, env }: HookPorts,
-  [file = "", ...args]: readonly string[],
+  { argv: [file = "", ...args], input }: { argv: readonly string[]; input: string },
   payload: HookPayload,
   { within, signal }: { within: number; signal: AbortSignal },
 ): Promise<HookFault | undefined> {
   let output = "";
   const written = Promise.withResolvers<void>();
   const streams = {
-    input: `${JSON.stringify(payload)}\n`,
+    input,
     onOutput: (chunk: Buffer) => {
       output = (output + chunk.toString()).slice(-LONGEST_OUTPUT);
     },

@@ -1,4 +1,5 @@
 import type { HookName } from "../../../schedule/definition-values.ts";
+import { isFailure } from "../../../schedule/state/outcome.ts";
 import type { WorkerEvent } from "../events.ts";
 
 /** The JSON that a hook receives. Instants are in ms since the epoch, unless the name contains `Time`. */
@@ -46,15 +47,17 @@ export function buildHookPayloads(event: WorkerEvent, host: string, lateAfter: n
   }
   if (event.kind === "skipped") return [{ ...buildOutcomeFields(event, host), event: "missed" }];
   if (event.kind !== "ended") return [];
-  const { outcome, again, isDead } = event;
-  const name =
-    outcome.result === "ok" ? "success" : isDead || FAILURES.has(outcome.result) ? "failure" : undefined;
-  if (name === undefined) return [];
-  return [{ ...buildOutcomeFields(event, host), event: name, isDead, ...(again !== undefined && { again }) }];
+  const { again, isDead } = event;
+  const ended = { ...buildOutcomeFields(event, host), isDead, ...(again !== undefined && { again }) };
+  return listEndHooks(event).map((name) => ({ ...ended, event: name }));
 }
 
-/** Results that count as a failure. `retry` (the handler asks for another start) and `replaced` are not failures. */
-const FAILURES: ReadonlySet<string> = new Set(["failed", "timeout", "lost"]);
+function listEndHooks({ outcome, isDead, wasFailing }: Extract<WorkerEvent, { kind: "ended" }>): HookName[] {
+  if (outcome.result === "ok") return wasFailing ? ["success", "recovered"] : ["success"];
+  if (!isDead && !isFailure(outcome.result)) return [];
+  const failed: HookName[] = wasFailing ? ["failure"] : ["failure", "failed-first"];
+  return isDead ? [...failed, "dead"] : failed;
+}
 
 function buildCommonFields({ id, type }: { id: string; type: string }, host: string, scheduled: number) {
   const scheduledTime = new Date(scheduled).toISOString();
@@ -71,12 +74,14 @@ const PATHS: Readonly<Record<HookName, string>> = {
   start: "/start",
   success: "",
   failure: "/fail",
+  "failed-first": "/fail",
+  recovered: "",
+  dead: "/fail",
   late: "/log",
   missed: "/fail",
 };
 
-/** Parses the URL of a hook. `{event}` in it is replaced by the path of the event, in the format of healthchecks.io. */
-export function parseHookUrl(text: string, event: HookName): URL | undefined {
-  const url = URL.parse(text.replaceAll("{event}", PATHS[event]));
-  return url?.protocol === "http:" || url?.protocol === "https:" ? url : undefined;
+/** Replaces `{event}` in a URL by the path of the event, in the format of healthchecks.io. */
+export function insertEventPath(text: string, event: HookName): string {
+  return text.replaceAll("{event}", PATHS[event]);
 }

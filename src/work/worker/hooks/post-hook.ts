@@ -1,5 +1,6 @@
 import http from "node:http";
 import https from "node:https";
+import type { HookMessage } from "./hook-message.ts";
 
 /** Why a call failed. */
 export interface HookFault {
@@ -9,20 +10,19 @@ export interface HookFault {
 }
 
 /**
- * Posts a payload. Does not read the body of the response, and does not follow redirects, so that only the operator
+ * Posts a message. Does not read the body of the response, and does not follow redirects, so that only the operator
  * chooses the receiver.
  * @param within  ms after which the call fails
  * @param signal  aborts the call
  * @returns undefined when the status was 2xx
  */
 export function postHook(
-  url: URL,
-  body: string,
+  { url, headers: own, body }: Extract<HookMessage, { kind: "post" }>,
   { within, signal }: { within: number; signal: AbortSignal },
 ): Promise<HookFault | undefined> {
   const either = AbortSignal.any([signal, AbortSignal.timeout(within)]);
   const headers = {
-    "content-type": "application/json",
+    ...own,
     "content-length": Buffer.byteLength(body),
     "user-agent": "signalbox",
   };

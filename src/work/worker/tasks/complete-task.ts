@@ -11,6 +11,7 @@ import { type DueState, formatDue, parseDue } from "../../../schedule/state/due.
 import {
   addOutcomes,
   formatOutcomes,
+  isFailing,
   type OccurrenceOutcome,
   type OutcomeHistory,
 } from "../../../schedule/state/outcome.ts";
@@ -25,8 +26,16 @@ import type { SchedulePorts } from "../worker-ports.ts";
 
 /** Result of completing a claimed occurrence. */
 export type TaskCompletion =
-  /** The result is stored. `due`: the state of the schedule after it, or a later one that was read. */
-  | { kind: "settled"; finish: OccurrenceCompletion; due: VersionedValue<DueState> | undefined }
+  /**
+   * The result is stored. `due`: the state of the schedule after it, or a later one that was read. `wasFailing`: whether
+   * the result before was a failure.
+   */
+  | {
+      kind: "settled";
+      finish: OccurrenceCompletion;
+      due: VersionedValue<DueState> | undefined;
+      wasFailing: boolean;
+    }
   /** The schedule was deleted meanwhile, or its state in etcd cannot be read. */
   | { kind: "deleted" }
   /** The running key no longer belongs to this worker: the session was lost, or the key was deleted. */
@@ -59,7 +68,8 @@ export async function completeTask(
       const known = answer.succeeded ? findMissedOutcomes(answer) : seen.outcomes;
       await writeMissedOutcomes(ports, claimed.id, { ended, isDead: result.isDead, known }, until);
       const own = { value: result.due, mod: answer.revision };
-      return { kind: "settled", finish: result, due: answer.succeeded ? own : seen.due };
+      const wasFailing = isFailing((known ?? outcomes).value, claimed.running.run);
+      return { kind: "settled", finish: result, due: answer.succeeded ? own : seen.due, wasFailing };
     }
     if (seen.token !== claimed.token) return { kind: "preempted" };
     if (seen.due !== undefined) ({ due, outcomes } = { due: seen.due, outcomes: seen.outcomes });

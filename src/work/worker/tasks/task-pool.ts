@@ -116,8 +116,10 @@ export class TaskPool {
       this.#leaving.signal,
     );
     this.#logResult(task.id, outcome, completion);
-    const { again, isDead = false } = completion.kind === "settled" ? completion.finish : {};
-    this.#listener({ kind: "ended", ...about, outcome, isDead, ...(again !== undefined && { again }) });
+    const settled = completion.kind === "settled" ? completion : undefined;
+    const { again, isDead = false } = settled?.finish ?? {};
+    const standing = { isDead, wasFailing: settled?.wasFailing ?? false };
+    this.#listener({ kind: "ended", ...about, outcome, ...standing, ...(again !== undefined && { again }) });
   }
 
   #logResult(

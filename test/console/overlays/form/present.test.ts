@@ -58,7 +58,17 @@ describe("the form that edits a schedule", () => {
       ...{ data: '{"to":"ann\'s list","n":1}', "hook-failure": "https://example.com/x?y=1" },
     });
     const empty = Object.entries(shown).flatMap(([label, value]) => (value === "" ? [label] : []));
-    expect(empty).toEqual(["start", "at", "hook-start", "hook-late", "hook-missed", "reason"]);
+    expect(empty).toEqual([
+      "start",
+      "at",
+      "hook-start",
+      "hook-failed-first",
+      "hook-recovered",
+      "hook-dead",
+      "hook-late",
+      "hook-missed",
+      "reason",
+    ]);
   });
 
   it("says only what is changed, and takes away what is emptied", () => {

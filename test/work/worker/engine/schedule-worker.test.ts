@@ -72,6 +72,30 @@ describe("one worker", () => {
     expect(ended.map(({ scheduled }) => scheduled)).toEqual([0, 1, 2, 3].map((n) => START + n * MINUTE));
   });
 
+  test("says of each result whether the one before was a failure, also after a retry and another worker", async () => {
+    await fixture.add("job", { retries: 1, backoff: 1 });
+    const results: TaskResult["result"][] = ["ok", "failed", "failed", "retry", "ok", "ok"];
+    const run = async (): Promise<TaskResult> => ({ result: results.shift() ?? "ok", wait: 1 });
+    const first = fixture.startWorker(run);
+    fixture.clock.set(START + MINUTE);
+    await first.waitForOutcomes(3);
+    await first.stop();
+    const second = fixture.startWorker(run);
+    fixture.clock.set(START + 3 * MINUTE);
+    await second.waitForOutcomes(3);
+    const ended = [...first.events, ...second.events].flatMap((event) =>
+      event.kind === "ended" ? [event] : [],
+    );
+    expect(ended.map(({ outcome: { result }, wasFailing }) => [result, wasFailing]).slice(0, 6)).toEqual([
+      ["ok", false],
+      ["failed", false],
+      ["failed", true],
+      ["retry", true],
+      ["ok", true],
+      ["ok", false],
+    ]);
+  });
+
   test("what it runs is there to be seen, and its token grows", async () => {
     await fixture.add("job", { data: { table: "t1" } });
     const hand = createHeldHandler();

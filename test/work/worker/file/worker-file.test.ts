@@ -159,7 +159,7 @@ test.each<[string, string | RegExp, string?]>([
   ],
   ["handlers: [{ type: a, command: a, export: b }]", /only a module can have an export/],
   ["hooks: { failed: x }", /hooks\.failed: unknown key/],
-  ["hooks: { failure: 'https://' }", /hooks\.failure: \W?https:.* is not a URL/],
+  ["hooks: { failure: 'https://' }", /hooks\.failure: \W?https:.* is not an address: https:/],
   ["commands: yes please", /"yes please" is neither true nor false/],
   ["a: &a [1]\nb: [*a, *a, *c]", /Unresolved alias/],
   [KEYED, /it has no environment "test"; there are: production, staging$/, "test"],

@@ -204,7 +204,9 @@ test.each(["ftp://example.com/x", "no address", "", "file:///etc/passwd"])("%j i
   const { hooks: made, log } = createTestHooks({ hooks: { start: hook } });
   made.handleEvent(buildStarted());
   await made.close();
-  expect(log.list[0]?.error).toBe("it is neither an http nor an https address");
+  expect(log.list[0]?.error).toBe(
+    "its address is not of the form https://…, slack+https://…, teams+https://…, ntfy+https://…, pagerduty+https://… or mailto:ADDRESS",
+  );
 });
 
 function createFolder(): string {
