@@ -33,6 +33,8 @@ export function buildRunRequest(call: Call, host: RunHost, env: CommandIo["env"]
   if (lock === undefined && leases.length === 0) {
     throw new UsageError("--no-lock needs --lease; add a lease, or leave --no-lock out");
   }
+  if (call.flags.mask !== undefined && call.flags.capture === undefined)
+    throw new UsageError("--mask has an effect only with --capture; add --capture, or leave --mask out");
   const wait = dropUndefined({ lock: parseDurationFlag(call, "wait"), leases: settings.leaseTimeout });
   return {
     ...dropUndefined({ lock }),

@@ -8,22 +8,29 @@ import type { CheckPorts } from "./ports.ts";
 /** The role of a user: `runner` starts runs, `operator` also resets, drains and configures. */
 export type EtcdRole = "runner" | "operator";
 
-/** The collections that a role writes; `isVital`: required for any operation. */
-const COLLECTIONS: Record<
-  EtcdRole,
-  readonly { collection: string; isVital: boolean; buildKey(keys: Keys): string }[]
-> = {
+/** A collection that a role writes. `without`: what does not work without it; undefined if nothing works. */
+interface WrittenCollection {
+  collection: string;
+  without?: string;
+  buildKey(keys: Keys): string;
+}
+
+const WITHOUT_HOSTS = "this host is missing in the list of hosts, and no agent can serve its runs";
+const WITHOUT_OUTPUT = "other hosts see only the end of what its runs write";
+
+const COLLECTIONS: Record<EtcdRole, readonly WrittenCollection[]> = {
   runner: [
-    { collection: "locks/", isVital: true, buildKey: (keys) => keys.lock("init", "000000000000") },
-    { collection: "resources/", isVital: true, buildKey: (keys) => keys.resource("init", "000000000000") },
-    { collection: "history/", isVital: true, buildKey: (keys) => keys.history("init") },
-    { collection: "hosts/", isVital: false, buildKey: (keys) => keys.host("init") },
-    { collection: "hosts/", isVital: false, buildKey: (keys) => keys.agentSession("init", 1n) },
+    { collection: "locks/", buildKey: (keys) => keys.lock("init", "000000000000") },
+    { collection: "resources/", buildKey: (keys) => keys.resource("init", "000000000000") },
+    { collection: "history/", buildKey: (keys) => keys.history("init") },
+    { collection: "hosts/", without: WITHOUT_HOSTS, buildKey: (keys) => keys.host("init") },
+    { collection: "hosts/", without: WITHOUT_HOSTS, buildKey: (keys) => keys.agentSession("init", 1n) },
+    { collection: "output/", without: WITHOUT_OUTPUT, buildKey: (keys) => keys.outputChunk("init") },
   ],
   operator: [
-    { collection: "config/", isVital: true, buildKey: (keys) => keys.group("init") },
-    { collection: "drains/", isVital: true, buildKey: (keys) => keys.drain("lock", "init") },
-    { collection: "audit/", isVital: true, buildKey: (keys) => keys.audit("init") },
+    { collection: "config/", buildKey: (keys) => keys.group("init") },
+    { collection: "drains/", buildKey: (keys) => keys.drain("lock", "init") },
+    { collection: "audit/", buildKey: (keys) => keys.audit("init") },
   ],
 };
 
@@ -31,7 +38,7 @@ const COLLECTIONS: Record<
 interface RolePermissions {
   canRead: boolean;
   /** Collections that the role should be able to write, but cannot. */
-  missing: readonly { collection: string; isVital: boolean }[];
+  missing: readonly Pick<WrittenCollection, "collection" | "without">[];
 }
 
 /** Probes the permission for each collection. Writes nothing. @throws StoreError for errors other than permissions */
@@ -78,18 +85,19 @@ export function judgeRunner(
   const about = { kind: "permissions", check: "permissions" };
   const rooms = [...new Set(missing.map(({ collection }) => prefix + collection))];
   if (canRead && rooms.length === 0) {
-    const detail = `runs: tickets, history and hosts can be written, ${prefix} can be read`;
+    const detail = `runs: tickets, history, hosts and output can be written, ${prefix} can be read`;
     return { ...about, level: "ok", detail };
   }
   const faults = [
     ...(canRead ? [] : [`${prefix} cannot be read`]),
     ...(rooms.length === 0 ? [] : [`${rooms.join(", ")} cannot be written`]),
   ];
-  const isVital = !canRead || missing.some((room) => room.isVital);
+  const isVital = !canRead || missing.some(({ without }) => without === undefined);
   const remedy = `grant the role: ${canRead ? "" : `read on ${prefix}${rooms.length === 0 ? "" : ", "}`}${
     rooms.length === 0 ? "" : `readwrite on ${rooms.join(", ")}`
   } (each as a prefix), which the role signalbox-runner of docs/etcd.md has`;
-  const detail = `runs: ${faults.join("; ")}${isVital ? "" : ", so this host is missing in the list of hosts, and no agent can serve its runs; runs work"}`;
+  const lost = [...new Set(missing.map(({ without }) => without))].join(", and ");
+  const detail = `runs: ${faults.join("; ")}${isVital ? "" : `, so ${lost}; runs work`}`;
   return { ...about, level: isVital ? "failure" : "warning", detail, remedy };
 }
 

@@ -382,9 +382,10 @@ describe("users with too small a role", () => {
       env: { SIGNALBOX_ALLOW_PLAINTEXT_PASSWORD: "yes", SIGNALBOX_USER: user, SIGNALBOX_PASSWORD: "secret" },
     });
   beforeAll(async () => {
-    const everything = ["locks/", "resources/", "history/", "hosts/"];
+    const everything = ["locks/", "resources/", "history/", "hosts/", "output/"];
     await makeUser(cluster.etcd, "runner", everything);
     await makeUser(cluster.etcd, "older", everything.slice(0, 3));
+    await makeUser(cluster.etcd, "recent", everything.slice(0, 4));
     await makeUser(cluster.etcd, "reader", []);
     await makeUser(cluster.etcd, "stranger", undefined);
     await makeUser(cluster.etcd, "operator", [""]);
@@ -402,7 +403,14 @@ describe("users with too small a role", () => {
     [
       "older",
       [],
-      /^warning: runs: \/jobs\/hosts\/ cannot be written, so this host is missing in the list of hosts/,
+      /^warning: runs: \/jobs\/hosts\/, \/jobs\/output\/ cannot be written, so this host is missing in the list of hosts/,
+      /^ok: operators/,
+      false,
+    ],
+    [
+      "recent",
+      [],
+      /^warning: runs: \/jobs\/output\/ cannot be written, so other hosts see only the end of what its runs write; runs work/,
       /^ok: operators/,
       false,
     ],

@@ -50,6 +50,10 @@ describe.concurrent("mistakes: exit 64, one line that says what to do", () => {
     [["run", "--lock", "a", "--lock", "b", "--", "true"], /--lock was given twice/],
     [["run", "--lock", "a", "--no-lock", "--", "true"], /--lock and --no-lock exclude each other/],
     [["run", "--no-lock", "--", "true"], /--no-lock needs --lease/],
+    [
+      ["run", "--lock", "a", "--mask", "x", "--", "true"],
+      /--mask has an effect only with --capture; add --capture/,
+    ],
     [["run", "--wait", "5m", "--", "true"], /unexpected argument "5m"/],
     [["run", "--wait=5", "--", "true"], /--wait: "5" has no unit; write 5s/],
     [["run", "--ttl", "soon", "--", "true"], /--ttl: "soon" is not a duration/],
