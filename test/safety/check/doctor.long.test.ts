@@ -417,7 +417,7 @@ describe("users with too small a role", () => {
     [
       "reader",
       [],
-      /^failure: runs: \/jobs\/locks\/, .*\/jobs\/hosts\/ cannot be written/,
+      /^failure: runs: \/jobs\/locks\/, .*\/jobs\/output\/ cannot be written/,
       /^ok: operators/,
       true,
     ],
