@@ -6,6 +6,7 @@ import { moveInFocusedPane } from "../navigation/moves.ts";
 import { openCreate, openDelete, openEdit, openRowAction } from "../overlays/dialog/open-dialog.ts";
 import { openFilter } from "../overlays/filter.ts";
 import { openHelp } from "../overlays/help.ts";
+import { openLiveOutput } from "../overlays/live-output.ts";
 import { openWhy } from "../overlays/output.ts";
 import { openPalette } from "../overlays/palette/palette-overlay.ts";
 import type {
@@ -88,7 +89,12 @@ export const ACTION_HANDLERS: Readonly<Record<KeyActionId, ActionHandler>> = {
   ...{ mark: wrapRowAction<ActionParts>(toggleMark), range: wrapRowAction<ActionParts>(markRange) },
   ...{ copy: wrapRowAction(copyName), copyJson: wrapRowAction(copyJson) },
   ...{ copyCommand: wrapRowAction(copyCommand), copyRun: wrapRowAction(copyRun) },
-  ...{ why: wrapRowAction(openWhy), edit: wrapRowAction(openEdit), delete: wrapRowAction(openDelete) },
+  ...{
+    why: wrapRowAction(openWhy),
+    output: showOutput,
+    edit: wrapRowAction(openEdit),
+    delete: wrapRowAction(openDelete),
+  },
   ...createHandlers(
     ROW_COMMANDS.map(({ id }) => id),
     (id) => wrapRowAction((app) => openRowAction(app, id)),
@@ -101,6 +107,12 @@ function createHandlers<const Id extends string>(
   createHandler: (id: Id) => ActionHandler,
 ): Record<Id, ActionHandler> {
   return Object.fromEntries(ids.map((id) => [id, createHandler(id)])) as Record<Id, ActionHandler>;
+}
+
+/** Unfolds in the explorer, as in vi: its lines have no output. */
+function showOutput(app: ActionParts): void {
+  if (app.state.focus === "explorer") unfold(app, true);
+  else wrapRowAction<ActionParts>(openLiveOutput)(app);
 }
 
 /** Quits. Jobs end with the console, so if any are running, the user must press the key again to confirm. */

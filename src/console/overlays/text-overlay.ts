@@ -13,6 +13,8 @@ export interface TextOverlayOptions {
   /** Additional keys, by chord. */
   keys?: Readonly<Record<string, () => void>>;
   hints?: readonly Hint[];
+  /** Shows the end of a text that grows, until the user scrolls up. */
+  followsEnd?: boolean;
   onClose?(): void;
 }
 
@@ -26,9 +28,11 @@ export class TextOverlay implements Overlay {
    * end.
    */
   #length = Number.POSITIVE_INFINITY;
+  #isAtEnd: boolean;
 
   constructor(options: TextOverlayOptions) {
     this.#options = options;
+    this.#isAtEnd = options.followsEnd ?? false;
   }
 
   onInput(event: InputEvent): void {
@@ -42,6 +46,7 @@ export class TextOverlay implements Overlay {
 
   #scroll(by: string): void {
     this.#top = scrollBy(by, this.#top, this.#length, this.#height);
+    this.#isAtEnd = this.#options.followsEnd === true && this.#top >= this.#length - this.#height;
     this.#options.onChange();
   }
 
@@ -54,7 +59,8 @@ export class TextOverlay implements Overlay {
     );
     this.#length = rows.length;
     this.#height = Math.max(1, Math.min(available.height, rows.length));
-    this.#top = Math.max(0, Math.min(this.#top, this.#length - this.#height));
+    const last = this.#length - this.#height;
+    this.#top = this.#isAtEnd ? last : Math.max(0, Math.min(this.#top, last));
     const isLong = this.#length > this.#height;
     return {
       title: this.#options.title,

@@ -45,7 +45,7 @@ const OWN = [
   { id: "pageUp", brief: "a page up", keys: ["pageup", "ctrl+b"], context: "list" },
   { id: "pageDown", brief: "a page down", keys: ["pagedown", "ctrl+f"], context: "list" },
   { id: "left", brief: "fold, or the pane to the left", keys: ["left", "h"], context: "list" },
-  { id: "right", brief: "unfold, or the pane to the right", keys: ["right", "l"], context: "list" },
+  { id: "right", brief: "unfold, or the pane to the right", keys: ["right"], context: "list" },
   { id: "open", brief: "open", keys: ["enter"], context: "list" },
   { id: "mark", brief: "mark the row, to act on several", keys: ["space"], context: "list" },
   { id: "range", brief: "begin a range of marks; again: end it", keys: ["v"], context: "list" },
@@ -62,6 +62,7 @@ const OWN = [
     context: "list",
   },
   { id: "why", brief: "why does the run wait?", keys: ["w"], context: "list" },
+  { id: "output", brief: "what the run writes, live", keys: ["l"], context: "list" },
   { id: "edit", brief: "edit the group, resource or schedule", keys: ["e"], context: "list", isChange: true },
   {
     id: "create",

@@ -1,0 +1,105 @@
+import { cleanToWidth } from "../../base/display-width.ts";
+import { EXIT } from "../../base/errors.ts";
+import { clean } from "../../base/text.ts";
+import { wrapProseLines } from "../../commands/see/detail.ts";
+import { getCommandById } from "../actions/commands/row-action.ts";
+import { createSameRowCheck } from "../navigation/focus.ts";
+import { getChosenSubjects } from "../navigation/marks.ts";
+import type {
+  ChangeNotifier,
+  ClipboardAccess,
+  JobAccess,
+  OverlayAccess,
+  SelectionAccess,
+  ThemeAccess,
+  ToastAccess,
+} from "../parts/parts.ts";
+import { createRow, type RowModel } from "../theme/cells.ts";
+import { TextOverlay } from "./text-overlay.ts";
+
+type LiveOutputParts = ChangeNotifier &
+  ClipboardAccess &
+  JobAccess &
+  OverlayAccess &
+  SelectionAccess &
+  ThemeAccess &
+  ToastAccess;
+
+/** Lines to ask for at first, and to keep. */
+const FIRST_LINES = 200;
+const MOST_LINES = 2_000;
+
+/** Shows what the selected run, or the run of the selected lock or schedule, has written, and what it writes. */
+export function openLiveOutput(app: LiveOutputParts): void {
+  const [subject] = getChosenSubjects(app);
+  const about = subject?.kind === "record" ? subject.about : subject;
+  if (about?.kind !== "run" && about?.kind !== "lock" && about?.kind !== "schedule")
+    return app.showToast("output: select a lock, a schedule or a run", "problem", createSameRowCheck(app));
+  const lines = new KeptLines();
+  const stop = new AbortController();
+  let code: number | undefined;
+  const overlay: TextOverlay = new TextOverlay({
+    title: cleanToWidth(`output of ${about.name}`, 60),
+    followsEnd: true,
+    buildRows: (width) => [
+      ...lines.buildRows((texts) => wrapProseLines(texts, app.theme.createLook(width)), width),
+      createRow(describeEnd(code, lines.isEmpty) ?? app.theme.signs.ellipsis, "quiet"),
+    ],
+    close: () => app.overlays.close(overlay),
+    onChange: () => app.notifyChange(),
+    keys: { y: () => app.copy(lines.join(), "the output") },
+    hints: [["y", "copy"]],
+    onClose: () => stop.abort(),
+  });
+  app.overlays.open(overlay);
+  const writeLine = (text: string) => {
+    lines.add(clean(text));
+    app.notifyChange();
+  };
+  const words = ["--follow", "--tail", String(FIRST_LINES), about.name];
+  const capture = { writeLine, signal: stop.signal };
+  void app.jobs.perform(getCommandById("logs"), words, capture).then(({ exitCode }) => {
+    code = exitCode;
+    app.notifyChange();
+  });
+}
+
+/** @returns undefined while the output is followed */
+function describeEnd(code: number | undefined, isEmpty: boolean): string | undefined {
+  if (code === undefined) return undefined;
+  if (code !== EXIT.ok) return "no more is shown";
+  return isEmpty ? "it has written nothing" : "end of the output";
+}
+
+/** The last lines of the output. Wraps each line once, because a fast command makes many frames. */
+class KeptLines {
+  #lines: string[] = [];
+  #rows: RowModel[] = [];
+  /** How many of the lines are among the rows, and for which width. */
+  #wrapped = 0;
+  #width = 0;
+
+  get isEmpty(): boolean {
+    return this.#lines.length === 0;
+  }
+
+  add(line: string): void {
+    this.#lines.push(line);
+    if (this.#lines.length <= 2 * MOST_LINES) return;
+    this.#lines = this.#lines.slice(-MOST_LINES);
+    this.#wrapped = 0;
+  }
+
+  join(): string {
+    return this.#lines.join("\n");
+  }
+
+  buildRows(wrap: (lines: readonly string[]) => readonly string[], width: number): readonly RowModel[] {
+    if (width !== this.#width) this.#wrapped = 0;
+    if (this.#wrapped === 0) this.#rows = [];
+    this.#rows.push(...wrap(this.#lines.slice(this.#wrapped)).map((line) => createRow(line)));
+    this.#wrapped = this.#lines.length;
+    this.#width = width;
+    return this.#rows;
+  }
+}
