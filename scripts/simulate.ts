@@ -1,11 +1,12 @@
 /**
  * Plays random schedules of the real `work/` code and checks the invariants of docs/safety.md at every step.
- * npm run simulate -- [--count N] [--seed S] [--bail] [--trace] [--combined | --agent] | --scenario NAME; a violation prints the seed that replays it.
+ * npm run simulate -- [--count N] [--seed S] [--bail] [--trace] [--combined | --agent | --workers] | --scenario NAME; a violation prints the seed that replays it.
  */
 import { parseArgs } from "node:util";
 import { playAgentSchedule } from "../fixtures/simulation/agent/agent-schedule.ts";
 import { SCENARIOS } from "../fixtures/simulation/scenarios.ts";
-import { playSchedule } from "../fixtures/simulation/schedule.ts";
+import { playSchedule, type SimulationReport } from "../fixtures/simulation/schedule.ts";
+import { playWorkerSchedule } from "../fixtures/simulation/workers/worker-schedule.ts";
 
 const { values } = parseArgs({
   options: {
@@ -15,6 +16,7 @@ const { values } = parseArgs({
     trace: { type: "boolean" },
     combined: { type: "boolean" },
     agent: { type: "boolean" },
+    workers: { type: "boolean" },
     scenario: { type: "string" },
   },
 });
@@ -34,9 +36,7 @@ const started = performance.now();
 
 for (let seed = first; seed < first + count; seed += 1) {
   const trace = values.trace ? printEvent : undefined;
-  const report = values.agent
-    ? await playAgentSchedule(seed, { trace })
-    : await playSchedule(seed, { trace, combines: values.combined === true });
+  const report = await playSeed(seed, trace);
   grants += report.grants;
   for (const exit of report.exits) exits.set(exit, (exits.get(exit) ?? 0) + 1);
   if (report.violations.length > 0) {
@@ -49,6 +49,12 @@ for (let seed = first; seed < first + count; seed += 1) {
 printProgress(count);
 console.log(`exit codes: ${[...exits].map(([exit, times]) => `${exit}: ${times}`).join(", ")}`);
 process.exitCode = bad > 0 ? 1 : 0;
+
+function playSeed(seed: number, trace: typeof printEvent | undefined): Promise<SimulationReport> {
+  if (values.agent) return playAgentSchedule(seed, { trace });
+  if (values.workers) return playWorkerSchedule(seed, { trace });
+  return playSchedule(seed, { trace, combines: values.combined === true });
+}
 
 function printEvent(now: number, text: string): void {
   console.log(`${now.toFixed(0).padStart(7)} ${text}`);

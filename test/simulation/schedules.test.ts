@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { playSchedule } from "../../fixtures/simulation/schedule.ts";
-import { chunksOf, playAgentChunk, playChunk, withoutStackTraces } from "./seeds.ts";
+import { chunksOf, playAgentChunk, playChunk, playWorkerChunk, withoutStackTraces } from "./seeds.ts";
 
 withoutStackTraces();
 
@@ -24,6 +24,10 @@ describe("random schedules of runs that share a process, which combines their tr
 
 describe("random schedules of agents that are killed, frozen and replaced while their runs go on", () => {
   test.each(chunksOf(250))("seeds from %i on keep every invariant", (first) => playAgentChunk(first));
+});
+
+describe("random schedules of workers, whose batches are lost, late and repeated", () => {
+  test.each(chunksOf(250))("seeds from %i on keep every invariant", (first) => playWorkerChunk(first));
 });
 
 async function tell(seed: number): Promise<string[]> {

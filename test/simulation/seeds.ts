@@ -5,6 +5,7 @@ import {
   type ScheduleOptions,
   type SimulationReport,
 } from "../../fixtures/simulation/schedule.ts";
+import { playWorkerSchedule } from "../../fixtures/simulation/workers/worker-schedule.ts";
 
 export const CHUNK = 250;
 
@@ -21,6 +22,11 @@ export async function playChunk(first: number, options: ScheduleOptions = {}): P
 /** Plays the schedules of a chunk with agents. */
 export async function playAgentChunk(first: number): Promise<void> {
   await playAll(first, playAgentSchedule);
+}
+
+/** Plays the schedules of a chunk with workers. */
+export async function playWorkerChunk(first: number): Promise<void> {
+  await playAll(first, playWorkerSchedule);
 }
 
 async function playAll(first: number, play: (seed: number) => Promise<SimulationReport>): Promise<void> {

@@ -28,7 +28,8 @@ export class ScheduleWorker {
   #isDraining = false;
 
   constructor(ports: SchedulePorts, options: ScheduleWorkerOptions) {
-    this.#ports = { ...ports, store: combineTransactions(ports.store, ports.clock, ports.keys) };
+    const { store, clock, keys, runSoon } = ports;
+    this.#ports = { ...ports, store: combineTransactions(store, clock, keys, runSoon) };
     this.#options = { ...options, listener: catchListenerErrors(options.listener, ports) };
   }
 
