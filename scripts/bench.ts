@@ -1,6 +1,6 @@
 /**
  * Benchmarks signalbox against `etcdctl lock`, `flock` and bare Node, on a temporary etcd:
- * `npm run bench -- [--quick] [proposals] [start-up] [hand-off] [memory] [scale] [console] [schedules] [agent]`. Linux only.
+ * `npm run bench -- [--quick] [proposals] [start-up] [hand-off] [memory] [scale] [console] [schedules] [sustained] [agent]`. Linux only.
  */
 import { cpus, loadavg, release } from "node:os";
 import { benchmarkAgent } from "./bench/agent.ts";
@@ -12,6 +12,7 @@ import { benchmarkProposals } from "./bench/proposals.ts";
 import { benchmarkScale } from "./bench/scale.ts";
 import { benchmarkSchedules } from "./bench/schedules.ts";
 import { benchmarkStartUp } from "./bench/start-up.ts";
+import { benchmarkSustained } from "./bench/sustained.ts";
 
 const parts: Record<string, BenchmarkPart> = {
   ...{
@@ -21,7 +22,12 @@ const parts: Record<string, BenchmarkPart> = {
     memory: benchmarkMemory,
     scale: benchmarkScale,
   },
-  ...{ console: benchmarkConsole, schedules: benchmarkSchedules, agent: benchmarkAgent },
+  ...{
+    console: benchmarkConsole,
+    schedules: benchmarkSchedules,
+    sustained: benchmarkSustained,
+    agent: benchmarkAgent,
+  },
 };
 
 /** Sizes of the clusters on which a part runs; otherwise one member. */

@@ -1,4 +1,10 @@
 /** A worker process whose tasks do nothing. It reports to its parent when it has joined, and which tasks it has started. */
+
+import {
+  computeLateness,
+  createSteppedClock,
+  type WallSteps,
+} from "../../fixtures/schedule/stepped-clock.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { openStore } from "../../src/etcd/open/open.ts";
 import { createRealClock } from "../../src/process/clock.ts";
@@ -11,9 +17,12 @@ export type WorkerMessage =
   | { kind: "joined"; ms: number; rss: number; cpu: number }
   | { kind: "started"; late: number[]; rss: number };
 
-const [endpoint = "", prefix = ""] = process.argv.slice(2);
+const [endpoint = "", prefix = "", wallSteps] = process.argv.slice(2);
 const began = performance.now();
-const clock = createRealClock();
+const real = createRealClock();
+const steps: WallSteps | undefined = wallSteps === undefined ? undefined : JSON.parse(wallSteps);
+const clock = steps === undefined ? real : createSteppedClock(real, steps);
+const NO_LIMITS = { warns: Number.POSITIVE_INFINITY, refuses: Number.POSITIVE_INFINITY };
 let late: number[] = [];
 
 async function main(): Promise<void> {
@@ -30,11 +39,13 @@ async function main(): Promise<void> {
     {
       ...{ host: `host${process.pid}`, pid: process.pid, version: "0", tags: [], ttl: 30 },
       ...{ concurrency: 64, terminationTimeout: 5_000 },
+      ...(steps !== undefined && { clockOffset: () => 0, clockLimits: NO_LIMITS }), // each step is a jump
       handlers: { types: ["$command"], find: () => ({ run: async () => ({ result: "ok" }) }) },
       listener: (event) => {
         if (event.kind === "joined")
           sendMessage({ kind: "joined", ms: performance.now() - began, rss: readRss(), cpu: readCpu() });
-        if (event.kind === "started") late.push(event.late);
+        if (event.kind === "started")
+          late.push(steps === undefined ? event.late : computeLateness(steps, event.scheduled, Date.now()));
       },
     },
   );

@@ -1,8 +1,4 @@
-import { type ChildProcess, fork } from "node:child_process";
-import { symlinkSync } from "node:fs";
-import { join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { build } from "esbuild";
 import type { Op, Store } from "../../src/etcd/store.ts";
 import { createKeys } from "../../src/protocol/keys.ts";
 import { formatDefinition } from "../../src/schedule/definition.ts";
@@ -11,9 +7,7 @@ import type { BenchCluster } from "./bench-cluster.ts";
 import { computeQuantile, formatNumber, printNote, printTable } from "./figures.ts";
 import { readProcessorTime } from "./measure.ts";
 import { readRaftIndex } from "./proposals.ts";
-import type { WorkerMessage } from "./schedule-worker.ts";
-
-type JoinedMessage = Extract<WorkerMessage, { kind: "joined" }>;
+import { bundleWorker, type JoinedMessage, WatchedWorker } from "./watched-worker.ts";
 
 const PREFIX = "/signalbox/";
 const WORKERS = 4;
@@ -30,7 +24,10 @@ export async function benchmarkSchedules(cluster: BenchCluster): Promise<void> {
   await fillSchedules(cluster.store, all, undefined);
   const script = await bundleWorker(cluster.folder);
   const first = await measureFirstWorker(script, cluster);
-  const workers = Array.from({ length: WORKERS }, () => new WatchedWorker(script, cluster.etcd.clientUrl));
+  const workers = Array.from(
+    { length: WORKERS },
+    () => new WatchedWorker(script, [cluster.etcd.clientUrl, PREFIX]),
+  );
   try {
     const joined = await Promise.all(workers.map((worker) => worker.joined));
     const idle = await measureTraffic(cluster, IDLE);
@@ -60,24 +57,12 @@ export async function benchmarkSchedules(cluster: BenchCluster): Promise<void> {
 
 /** Measures the start of a worker while no other one is there. */
 async function measureFirstWorker(script: string, cluster: BenchCluster): Promise<JoinedMessage> {
-  const worker = new WatchedWorker(script, cluster.etcd.clientUrl);
+  const worker = new WatchedWorker(script, [cluster.etcd.clientUrl, PREFIX]);
   try {
     return await worker.joined;
   } finally {
     await worker.stop();
   }
-}
-
-/** Bundles the worker, as in a release. Node's TypeScript support would need twice the memory of the worker. */
-async function bundleWorker(folder: string): Promise<string> {
-  const outfile = join(folder, "schedule-worker.cjs");
-  symlinkSync(resolve(import.meta.dirname, "../../node_modules"), join(folder, "node_modules")); // for etcd3
-  await build({
-    entryPoints: [join(import.meta.dirname, "schedule-worker.ts")],
-    ...{ outfile, bundle: true, platform: "node", format: "cjs", target: "node22", logLevel: "error" },
-    external: ["etcd3"],
-  });
-  return outfile;
 }
 
 interface Figures {
@@ -192,37 +177,4 @@ async function fillSchedules(store: Store, count: number, due: number | undefine
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, fillBatches));
-}
-
-/** A worker process and its reports. */
-class WatchedWorker {
-  readonly joined: Promise<JoinedMessage>;
-  readonly late: number[] = [];
-  rss = 0;
-  readonly #child: ChildProcess;
-
-  constructor(script: string, endpoint: string) {
-    this.#child = fork(script, [endpoint, PREFIX], {
-      execArgv: ["--max-semi-space-size=8", "--heap-growing-percent=60"],
-    }); // as src/bin/start.ts
-    this.joined = new Promise((resolve, reject) => {
-      this.#child.on("message", (word: WorkerMessage) => {
-        this.rss = Math.max(this.rss, word.rss);
-        if (word.kind === "joined") resolve(word);
-        else this.late.push(...word.late);
-      });
-      this.#child.once("exit", (code) => reject(new Error(`a worker ended with ${code}`)));
-    });
-  }
-
-  get pid(): number {
-    return this.#child.pid as number;
-  }
-
-  async stop(): Promise<void> {
-    if (this.#child.exitCode !== null) return;
-    const ended = new Promise((resolve) => this.#child.once("exit", resolve));
-    this.#child.disconnect();
-    await ended;
-  }
 }
