@@ -30,6 +30,9 @@ const parts: Record<string, BenchmarkPart> = {
   },
 };
 
+/** Parts that take minutes. They run only if they are named. */
+const LONG: ReadonlySet<string> = new Set(["sustained"]);
+
 /** Sizes of the clusters on which a part runs; otherwise one member. */
 const sizes: Record<string, readonly number[]> = { agent: [1, 3] };
 
@@ -49,6 +52,6 @@ console.log(
 if (load > cpus().length / 2)
   console.log("Other programs use the processors: the times will be too long and vary widely.");
 for (const [name, part] of Object.entries(parts)) {
-  if (wanted.length > 0 && !wanted.includes(name)) continue;
+  if (wanted.length > 0 ? !wanted.includes(name) : LONG.has(name)) continue;
   for (const size of sizes[name] ?? [1]) await runOnCluster(part, quick, size);
 }

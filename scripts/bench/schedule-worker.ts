@@ -60,7 +60,7 @@ async function main(): Promise<void> {
 }
 
 function sendMessage(word: WorkerMessage): void {
-  process.send?.(word);
+  if (process.connected) process.send?.(word); // the benchmark may have ended
 }
 
 function readRss(): number {
