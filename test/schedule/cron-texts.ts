@@ -52,12 +52,14 @@ const weekday = fc.oneof(
       "5#5",
       "0L",
       "fri#1",
+      "1#4,3#2",
+      "fri#L,2#1",
     ),
   },
 );
 const day = fc.oneof(
   { weight: 6, arbitrary: field(1, 28, true) },
-  { weight: 1, arbitrary: fc.constantFrom("L", "31", "15,L", "30", "*/31") },
+  { weight: 1, arbitrary: fc.constantFrom("L", "31", "15,L", "30", "*/31", "15W", "LW", "1W,20") },
 );
 
 /** Cron texts that come to pass, several times in 30 years. */
@@ -69,6 +71,6 @@ export const cronText = fc
 /** Dates that many months do not have, and two stepped days that hardly ever meet. */
 function isRare(date: string, month: string, days: string): boolean {
   const isBoth = (date.startsWith("*/") && days !== "*") || (days.startsWith("*/") && date !== "*");
-  if (isBoth && /[#L]/.test(`${date} ${days}`)) return true;
+  if (isBoth && /[#LW]/.test(`${date} ${days}`)) return true;
   return month !== "*" && (isBoth || /^3/.test(date) || days.includes("#"));
 }

@@ -1,5 +1,5 @@
 import { describe, test } from "vitest";
-import { chunksOf, playAgentChunk, playChunk, playWorkerChunk, withoutStackTraces } from "./seeds.ts";
+import { chunksOf, playAgentChunk, playChunk, withoutStackTraces } from "./seeds.ts";
 
 withoutStackTraces();
 
@@ -15,8 +15,4 @@ describe("random schedules of runs that share a process, which combines their tr
 
 describe("random schedules of agents that are killed, frozen and replaced while their runs go on", () => {
   test.each(chunksOf(5_000))("seeds from %i on keep every invariant", (first) => playAgentChunk(first));
-});
-
-describe("random schedules of workers, whose batches are lost, late and repeated", () => {
-  test.each(chunksOf(2_000))("seeds from %i on keep every invariant", (first) => playWorkerChunk(first));
 });

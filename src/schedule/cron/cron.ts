@@ -1,13 +1,8 @@
 import { UsageError } from "../../base/errors.ts";
 import { findNearest, quoteText } from "../../base/text.ts";
 import { buildCalendar, type Calendar, findWallFrom } from "./calendar.ts";
-import {
-  CRON_FIELD_KINDS,
-  type CronField,
-  type CronFieldKind,
-  type CronFields,
-  parseCronField,
-} from "./cron-field.ts";
+import { CRON_FIELD_KINDS, type CronField, type CronFields, parseCronField } from "./cron-field.ts";
+import type { CronFieldKind } from "./cron-range.ts";
 
 /** A valid cron expression. */
 export interface Cron {
@@ -60,8 +55,9 @@ const fieldCache = new Map<string, CronField>();
  * Parses a cron expression: minute, hour, day of the month, month, day of the week; or a macro such as `@daily`.
  *
  * Each field is `*` (or `?`), a number, a range or a list; a step may follow `*` or a range. Months and weekdays have
- * names. `L` is the last day of a month, `5L` its last Friday, `1#2` its second Monday. If both day fields are
- * restricted, a day matches if either field matches. A field that begins with `*` is not restricted, so a step on `*`
+ * names. A range may wrap (`22-2`), and a step may follow a single value (`5/15`: from there to the end). `L` is the last
+ * day of a month, `L-3` three days before, `15W` the weekday nearest to the 15th, `LW` the last weekday, `5L` or `FRI#L` the last
+ * Friday, `1#2` the second Monday. If both day fields are restricted, a day matches if either field matches. A field that begins with `*` is not restricted, so a step on `*`
  * and a weekday must both match, as in Vixie's cron.
  * @returns the same object for the same text, while it is cached
  * @throws CronError with the field, the text received and the remedy
@@ -143,7 +139,7 @@ function isFixed({ minute, hour }: CronFields): boolean {
 }
 
 function explainNever({ day, month, weekday }: CronFields): string {
-  if (weekday.values.length === 7 && weekday.nth === undefined)
+  if (weekday.values.length === 7)
     return `no month ${quoteText(month.text)} has a day ${quoteText(day.text)}; L is a month's last day`;
   return `day of the month ${quoteText(day.text)} and day of the week ${quoteText(weekday.text)} are never the same day`;
 }

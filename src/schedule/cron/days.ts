@@ -21,7 +21,7 @@ export function createDayMaskGetter({
     if (((months >> (index + 1)) & 1) === 0) return 0;
     const length = getMonthLength(year, index);
     const all = getMaskUpTo(length);
-    const ofMonth = (dates | (day.isLast ? 1 << length : 0)) & all;
+    const ofMonth = (dates | computeSpecialDays(day, getWeekday(Date.UTC(year, index)), length)) & all;
     const ofWeek = computeWeekdayMask(weekday, year, index, length) & all;
     return isEither ? ofMonth | ofWeek : ofMonth & ofWeek;
   };
@@ -34,10 +34,27 @@ function getMonthLength(year: number, month: number): number {
   return new Date(Date.UTC(year, month + 1, 0)).getUTCDate();
 }
 
+/** @param first  the weekday of the 1st */
+function computeSpecialDays(day: CronField, first: number, length: number): number {
+  let mask = 0;
+  for (const before of day.fromEnd) mask |= before < length ? 1 << (length - before) : 0;
+  for (const date of day.nearest) mask |= date <= length ? 1 << findNearestWeekday(date, first, length) : 0;
+  return day.isLastWeekday ? mask | (1 << findNearestWeekday(length, first, length)) : mask;
+}
+
+/** Returns the weekday, Monday to Friday, that is nearest to a date and in the same month. */
+function findNearestWeekday(date: number, first: number, length: number): number {
+  const weekday = (first + date - 1) % 7;
+  if (weekday === 6) return date === 1 ? 3 : date - 1;
+  if (weekday === 0) return date === length ? date - 2 : date + 1;
+  return date;
+}
+
 function computeWeekdayMask(weekday: CronField, year: number, month: number, length: number): number {
   const first = getWeekday(Date.UTC(year, month));
   let mask = 0;
-  for (const value of weekday.values) mask |= computeDateMask(value, first, weekday.nth);
+  for (const value of weekday.values) mask |= computeDateMask(value, first, undefined);
+  for (const [value, nth] of weekday.nths) mask |= computeDateMask(value, first, nth);
   for (const value of weekday.lasts) {
     const date = 1 + ((value - first + 7) % 7);
     mask |= 1 << (date + 7 * Math.floor((length - date) / 7));

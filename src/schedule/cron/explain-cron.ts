@@ -82,28 +82,40 @@ function formatDays({ day, weekday, minute, hour }: CronFields): string | undefi
   return isEither ? `${date}, or ${week}` : `${date} if that is ${week}`;
 }
 
-const isEvery = ({ values, nth }: CronField, size: number) => values.length === size && nth === undefined;
+const isEvery = ({ values }: CronField, size: number) => values.length === size;
 
 function formatDaily(minute: CronField, hour: CronField): string | undefined {
   return minute.values.length * hour.values.length <= NAMED ? "every day" : undefined;
 }
 
-function formatDates({ values, isLast }: CronField): string {
+function formatDates(day: CronField): string {
+  const { values } = day;
+  const special = listSpecialDays(day);
   const step = findStep(values);
   const [first = 1] = values;
   const last = values.at(-1) ?? 31;
   const stepped = `every ${formatOrdinal(step ?? 1)} day of the month from the ${formatOrdinal(first)} to the ${formatOrdinal(last)}`;
   const dates = step === undefined ? `on the ${formatRanges(values, formatOrdinal)} of the month` : stepped;
-  const end = "on the last day of the month";
-  if (!isLast) return dates;
+  if (special.length === 0) return dates;
+  const end = `on ${formatList(special)} of the month`;
   return values.length === 0 ? end : `${dates} and ${end}`;
 }
 
-function formatWeekdays({ values, lasts, nth }: CronField): string {
+function listSpecialDays({ fromEnd, nearest, isLastWeekday }: CronField): string[] {
+  const formatBefore = (days: number) =>
+    days === 0 ? "the last day" : `the ${formatOrdinal(days)} day before the last`;
+  return [
+    ...nearest.map((date) => `the weekday nearest to the ${formatOrdinal(date)}`),
+    ...fromEnd.toReversed().map(formatBefore),
+    ...(isLastWeekday ? ["the last weekday"] : []),
+  ];
+}
+
+function formatWeekdays({ values, lasts, nths }: CronField): string {
   const days = formatWeekdayRanges(values);
-  if (nth !== undefined) return `the ${NTH[nth]} ${days} of the month`;
+  const nth = nths.map(([weekday, count]) => `the ${NTH[count]} ${WEEKDAYS[weekday]} of the month`);
   const last = lasts.length === 0 ? [] : [`the last ${formatWeekdayRanges(lasts)} of the month`];
-  return formatList([...(values.length === 0 ? [] : [days]), ...last]);
+  return formatList([...(values.length === 0 ? [] : [days]), ...nth, ...last]);
 }
 
 /** Formats weekdays as ranges in a week that begins on Monday, so that "Saturday and Sunday" stays together. */

@@ -34,9 +34,9 @@ async function parseWithCronParser(text: string): Promise<number[][] | string> {
   }
 }
 
-/** Returns whether a field has neither `L` nor `#`. cron-parser does not keep these in the values. */
-function isPlain({ isLast, lasts, nth }: CronField): boolean {
-  return !isLast && lasts.length === 0 && nth === undefined;
+/** Returns whether a field has no `L`, `W` or `#`. cron-parser does not keep these in the values. */
+function isPlain({ fromEnd, nearest, isLastWeekday, lasts, nths }: CronField): boolean {
+  return !isLastWeekday && [fromEnd, nearest, lasts, nths].every(({ length }) => length === 0);
 }
 
 /** The last day that every month has. cron-parser omits days that none of the months has. */

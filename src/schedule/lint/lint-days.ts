@@ -63,7 +63,8 @@ function lintDaySteps({ day, weekday }: CronFields): LintFinding[] {
 
 /** Reports dates that some of the months do not have. */
 function lintDates({ day, month, weekday }: CronFields): LintFinding[] {
-  const restricts = day.values.length < 31 && !day.isStar && !day.isLast;
+  const isPlain = day.fromEnd.length + day.nearest.length === 0 && !day.isLastWeekday;
+  const restricts = day.values.length < 31 && !day.isStar && isPlain;
   const latest = restricts ? Math.max(...day.values) : 0;
   const isEither = !weekday.isStar;
   const without = month.values.filter((value) => latest > (LENGTHS[value] ?? 31));

@@ -179,6 +179,13 @@ describe("days", () => {
     ["a Monday, and the last Friday", "0 0 * * 1,5L", "01-05 01-12 01-19 01-26 01-30"],
     ["the last day", "0 0 L * *", "01-31 02-28 03-31"],
     ["the 15th and the last day", "0 0 15,L 2 *", "02-15 02-28"],
+    ["three days before the last", "0 0 L-3 * *", "01-28 02-25 03-28"],
+    ["the weekday nearest to the 15th", "0 0 15W 1,2,8 *", "01-15 02-16 08-14"],
+    ["nearest to the 1st, in the same month", "0 0 1W 2,8 *", "02-02 08-03"],
+    ["nearest to the 31st, in the same month", "0 0 31W * *", "01-30 03-31 05-29 07-31"],
+    ["the last weekday", "0 0 LW * *", "01-30 02-27 03-31 04-30 05-29"],
+    ["the fourth Monday and the second Wednesday", "0 0 * * 1#4,3#2", "01-14 01-26 02-11 02-23"],
+    ["the last Friday, written with #", "0 0 * * FRI#L", "01-30 02-27 03-27"],
     ["the 31st", "0 0 31 * *", "01-31 03-31 05-31"],
     ["the 13th, or the second Monday", "0 0 13 * 1#2", "01-12 01-13 02-09 02-13"],
   ];

@@ -1,6 +1,7 @@
 import { quoteShellWord } from "../../../base/shell.ts";
 import { clean } from "../../../base/text.ts";
 import type { Definition } from "../../../schedule/definition.ts";
+import { findScheduleFault } from "../../../syntax/crontab-schedule.ts";
 import { WITH_INPUT } from "./convert.ts";
 
 /** Formats schedules as a crontab. What a crontab cannot express becomes a comment. */
@@ -46,7 +47,13 @@ function formatScheduleLines(id: string, definition: Definition): string[] {
   const line = `${cron} ${[formatCommandLine(argv, definition.env ?? {}), ...input].map(escapePercent).join("%")}`;
   if (line.replaceAll("\t", " ") !== clean(line))
     return [...head, "# its command has line breaks or invisible characters, which cron does not support"];
+  if (!isKnownToCron(cron)) return [...head, "# cron does not understand this time:", `# ${line}`];
   return [...head, pause === undefined ? line : `# paused: ${line}`];
+}
+
+/** Returns whether cron reads a cron text, which may have `W`, `L`, `#`, ranges that wrap, or full names. */
+function isKnownToCron(cron: string): boolean {
+  return cron.startsWith("@") || findScheduleFault(cron.split(" "))?.isFatal !== true;
 }
 
 /** Formats a command line. An imported shell line is restored, any other argv is quoted. */

@@ -1,0 +1,9 @@
+import { describe, test } from "vitest";
+import { chunksOf, playWorkerChunk, withoutStackTraces } from "./seeds.ts";
+
+withoutStackTraces();
+
+// In a file of its own: Node.js keeps a part of each simulation, because what is dead in it never ends.
+describe("random schedules of workers, whose batches are lost, late and repeated", () => {
+  test.each(chunksOf(1_000))("seeds from %i on keep every invariant", (first) => playWorkerChunk(first));
+});
