@@ -37,6 +37,8 @@ export class SwitchmanLog {
   child: number | undefined;
   readonly #options: SwitchmanLogOptions;
   readonly #descriptor: number | undefined;
+  /** A signal that has arrived before the command was known to run. */
+  #earlySignal: NodeJS.Signals | undefined;
 
   /** @throws ConfigError if the file cannot be opened */
   constructor(options: SwitchmanLogOptions) {
@@ -51,6 +53,17 @@ export class SwitchmanLog {
     if (this.#descriptor !== undefined && isAtLeastLevel(level, least)) appendLine(this.#descriptor, line);
   }
 
+  /** Says that the command is sent a signal, like Perl's `warn`, without a date: now, or as soon as it runs. */
+  reportSignal(name: NodeJS.Signals): void {
+    const { child } = this;
+    if (name !== "SIGTERM" && name !== "SIGINT") return;
+    if (child === undefined) this.#earlySignal = name;
+    else
+      this.#options.writeStderr(
+        `Parent received ${name}, terminating child ${child}\nSent ${name} to ${child}\n`,
+      );
+  }
+
   /**
    * Receives the messages of the run. Its info messages become debug messages, because switchman would only write
    * them when debugging.
@@ -63,8 +76,13 @@ export class SwitchmanLog {
     reopen: () => {},
   };
 
+  #handleStart(pid: number): void {
+    this.child = pid;
+    if (this.#earlySignal !== undefined) this.reportSignal(this.#earlySignal);
+  }
+
   #forward(level: SwitchmanLevel, message: string, fields: LogFields = {}): void {
-    if (message === "started") this.child = Number(fields.pid);
+    if (message === "started") this.#handleStart(Number(fields.pid));
     const known = WORDS[message]?.(fields);
     if (known !== undefined) return this.write(...known);
     const pairs = Object.entries(fields).filter(([, value]) => value !== undefined);

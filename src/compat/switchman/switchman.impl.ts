@@ -41,7 +41,7 @@ async function runSwitchman(call: SwitchmanCall, world: CommandIo): Promise<numb
   const { DEBUG = "" } = world.env;
   const isDebugging = DEBUG !== "" && DEBUG !== "0";
   const log = new SwitchmanLog({ file, level, isDebugging, writeStderr: world.writeError });
-  const stop = world.onSignal((name) => reportSignal(name, log, world));
+  const stop = world.onSignal((name) => log.reportSignal(name));
   try {
     return reportSwitchmanResult(
       await executeRun(buildSwitchmanRequest(call, config, log, world.env), world),
@@ -53,10 +53,4 @@ async function runSwitchman(call: SwitchmanCall, world: CommandIo): Promise<numb
   } finally {
     stop();
   }
-}
-
-/** Writes messages like Perl's `warn`: without a date. */
-function reportSignal(name: NodeJS.Signals, { child }: SwitchmanLog, world: CommandIo): void {
-  if (child === undefined || (name !== "SIGTERM" && name !== "SIGINT")) return;
-  world.writeError(`Parent received ${name}, terminating child ${child}\nSent ${name} to ${child}\n`);
 }
