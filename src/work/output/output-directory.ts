@@ -24,12 +24,16 @@ export function getDefaultOutputDirectory(env: Readonly<Record<string, string | 
 /** Creates the directory if it is missing. @throws SignalboxError if it is not private to this user; the system's error */
 export async function openOutputDirectory(directory: string): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
+  const fault = await findPrivacyFault(directory);
+  if (fault !== undefined) throw new SignalboxError(EXIT.config, fault);
+}
+
+/** Returns why output must not be kept in a directory; undefined if it is private to this user. @throws the system's error */
+export async function findPrivacyFault(directory: string): Promise<string | undefined> {
   const status = await lstat(directory); // a link may lead into a directory that others have chosen
   const { uid, mode } = status;
-  const isPrivate = status.isDirectory() && uid === process.getuid?.() && (mode & 0o077) === 0;
-  if (isPrivate) return;
-  const message = `${quoteText(directory)} must be a directory of this user, with mode 0700; got owner ${uid}, mode 0${(mode & 0o777).toString(8)}`;
-  throw new SignalboxError(EXIT.config, message);
+  if (status.isDirectory() && uid === process.getuid?.() && (mode & 0o077) === 0) return undefined;
+  return `${quoteText(directory)} must be a directory of this user, with mode 0700; got owner ${uid}, mode 0${(mode & 0o777).toString(8)}`;
 }
 
 export function buildSegmentPath(directory: string, run: string, start: number): string {

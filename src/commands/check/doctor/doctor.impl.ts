@@ -8,9 +8,11 @@ import { checkAgent, locateAgentSocket } from "../../../work/check/agent.ts";
 import { buildUncheckedFinding, examine } from "../../../work/check/examine.ts";
 import { countPresent, getAnsweringMembers } from "../../../work/check/members.ts";
 import { checkNative } from "../../../work/check/native.ts";
+import { checkOutput } from "../../../work/check/output.ts";
 import type { EtcdRole } from "../../../work/check/permissions.ts";
 import { load, readPages } from "../../../work/observe/read.ts";
 import { getListFlag, getTextFlag } from "../../command-line/flags.ts";
+import { findOutputDirectory } from "../../output-storage.ts";
 import { retryCompacted } from "../../read-snapshot.ts";
 import type { Call, CommandIo } from "../../spec.ts";
 import { type CommandContext, createStoreCommand } from "../../store-command.ts";
@@ -54,6 +56,7 @@ async function examineAll(
   if (way.verdict.finding !== undefined) tell([way.verdict.finding]);
   tell(await checkNative(context.clock));
   tell([await checkAgent(locateAgentSocket(context.settings.agentSocket, env))]);
+  tell([await checkOutput(findOutputDirectory(context.settings.outputDirectory, env))]);
   const isThere = countPresent(way.members) > 0;
   const openness = isThere ? await askWithoutUser(context, way.verdict.use) : undefined;
   const parts = examine(context, {

@@ -9,7 +9,7 @@ export const doctor = declareCommand({
   brief: "check etcd, the connection to it, and all data under the prefix",
   about: [
     "Checks members, versions, quorum, leader, alarms, database size, transports, permissions, clocks, this host's" +
-      " settings, native programs and agent, and every key under the prefix. Each problem is printed with a remedy. Writes nothing.",
+      " settings, native programs, agent and place for output, and every key under the prefix. Each problem is printed with a remedy. Writes nothing.",
     "The exit code is 0 if all is fine, 1 with warnings, 2 with failures, also if etcd is unreachable.",
   ],
   flags: {
@@ -21,7 +21,7 @@ export const doctor = declareCommand({
     ...ACCEPT_FLAG,
     ...CHECK_FLAGS,
   },
-  settings: [...CONNECTION_SETTINGS, "ttl", "terminationTimeout", "agentSocket"],
+  settings: [...CONNECTION_SETTINGS, "ttl", "terminationTimeout", "agentSocket", "outputDirectory"],
   examples: {
     "signalbox doctor": "is anything wrong?",
     "signalbox doctor --role operator": "am I allowed to drain and reset?",
