@@ -83,6 +83,8 @@ describe.skipIf(obstacle !== undefined)(`units of systemd${obstacle ? ` (${obsta
     root.require(
       `until [ $(systemctl show -p MainPID --value signalbox-worker) != ${worker} ]; do sleep 0.1; done`,
     );
+    // Until the job's launcher has found the new agent; its end would otherwise be left to the session's time to live.
+    root.require(`until systemctl show -p StatusText ${AGENT} | grep -q '=1 calls'; do sleep 0.1; done`);
     root.require("echo finished >/run/go");
     expect(await job).toMatchObject({ code: 0, stdout: "finished\n", stderr: "" });
   });
