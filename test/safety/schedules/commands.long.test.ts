@@ -239,7 +239,7 @@ describe("a mistake", () => {
       [
         ["add", "a", "x", "@daily", "--hook-failure", "https://"],
         64,
-        /must be a valid URL; got "https:\/\/"/,
+        /must be a command line, or https:.*; got "https:\/\/"/,
       ],
       [["resume", "a", "--strict"], 1, /^$/],
     ];
