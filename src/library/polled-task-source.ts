@@ -3,6 +3,7 @@ import { VERSION } from "../base/version.ts";
 import { getScheduleType } from "../schedule/definition.ts";
 import type { PolledTask } from "../work/worker/polling/polled-task.ts";
 import { Poller } from "../work/worker/polling/poller.ts";
+import { mergeOwnInput } from "../work/worker/tasks/own-input.ts";
 import type { Duration } from "./claim-types.ts";
 import type { LibraryConnection } from "./connection.ts";
 import { ClosedError, translated } from "./errors.ts";
@@ -112,7 +113,8 @@ function openPoller(
 }
 
 function toTask(polled: PolledTask): Task {
-  const { id, definition, running, token } = polled.claimed;
+  const { id, running, token } = polled.claimed;
+  const definition = mergeOwnInput(polled.claimed);
   return {
     ...{ id, type: getScheduleType(id, definition), data: definition.data, run: running.run },
     ...{ attempt: running.attempt, scheduledTime: new Date(running.scheduled), token: String(token) },

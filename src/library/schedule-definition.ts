@@ -1,7 +1,7 @@
 import * as v from "valibot";
-import { parseCron } from "../schedule/cron/cron.ts";
 import type { Definition } from "../schedule/definition.ts";
 import { SCHEDULE_DEFAULTS } from "../schedule/definition-values.ts";
+import { parsePlan } from "../schedule/plan/plan.ts";
 import type { FirstOccurrenceOptions } from "../schedule/state/due-transitions.ts";
 import { toJsonData } from "./json-data.ts";
 import { DURATION, INSTANT, parseOptions, pickDefined } from "./options-schema.ts";
@@ -18,7 +18,10 @@ const FIELDS = {
     ["type", "timezone", "retries", "catchup", "overlap", "group"],
     v.optional(v.unknown()),
   ),
-  ...v.entriesFromList(["leases", "command", "env", "hooks", "note"], v.optional(v.unknown())),
+  ...v.entriesFromList(
+    ["leases", "command", "env", "hooks", "note", "after", "on", "tags"],
+    v.optional(v.unknown()),
+  ),
 } satisfies Record<keyof ScheduleFields, v.GenericSchema>;
 const NEW_SCHEDULE = { ...FIELDS, start: v.optional(INSTANT), at: v.optional(INSTANT) };
 
@@ -44,7 +47,7 @@ export function applyChanges(before: Definition | undefined, changes: ScheduleCh
 
 /** @throws CronError, which names the part of the expression; the schedule operations refuse other types */
 function checkCron(cron: unknown): unknown {
-  if (typeof cron === "string") parseCron(cron);
+  if (typeof cron === "string") parsePlan(cron);
   return cron;
 }
 

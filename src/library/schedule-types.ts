@@ -1,4 +1,4 @@
-import type { Catchup, HookName, Overlap } from "../schedule/definition-values.ts";
+import type { Catchup, ChainCondition, HookName, Overlap } from "../schedule/definition-values.ts";
 import type { OccurrenceResult } from "../schedule/state/outcome.ts";
 import type { Duration } from "./claim-types.ts";
 
@@ -9,8 +9,14 @@ export type Instant = Date | number | string;
 
 /** The definition of a schedule. Only `cron` is required. */
 export interface ScheduleFields {
-  /** A cron expression of five fields, or a macro such as `@daily`. */
+  /** A cron expression of five fields, a macro such as `@daily`, `@at 2026-12-24T18:00Z` (once), or `@manual` (never by itself). */
   cron: string;
+  /** Ids of schedules: it runs when each of them has ended since its last run. */
+  after?: readonly string[];
+  /** How those must end. Default: `success`. */
+  on?: ChainCondition;
+  /** Words for filters. */
+  tags?: readonly string[];
   /** Selects the handler. Default: the id up to its first dot. */
   type?: string;
   /** IANA name of the time zone of `cron`. Default: `UTC`. */

@@ -14,6 +14,13 @@ export const OVERLAPS = ["forbid", "allow", "replace"] as const;
  */
 export type Overlap = (typeof OVERLAPS)[number];
 
+export const CHAIN_CONDITIONS = ["success", "failure", "end"] as const;
+/**
+ * Which end of a preceding schedule's occurrence counts for a chain. `success`: it succeeded. `failure`: it was given up.
+ * `end`: either.
+ */
+export type ChainCondition = (typeof CHAIN_CONDITIONS)[number];
+
 export const HOOK_NAMES = [
   "start",
   "success",
@@ -38,6 +45,7 @@ export const SCHEDULE_DEFAULTS = {
   timezone: "UTC",
   catchup: "all",
   overlap: "forbid",
+  on: "success",
   delay: 0,
   jitter: 0,
   retries: 0,

@@ -3,10 +3,17 @@ import { ConfigError, SignalboxError } from "../base/errors.ts";
 import { isJsonObject } from "../base/parse-json.ts";
 import { applySchema, refuseFault } from "../base/schema.ts";
 import { type ParseResult, quoteText, quoteValue } from "../base/text.ts";
-import { parseCron } from "./cron/cron.ts";
 import { checkZone } from "./cron/zone.ts";
-import { CATCHUPS, HOOK_NAMES, type Hook, type HookName, OVERLAPS } from "./definition-values.ts";
+import {
+  CATCHUPS,
+  CHAIN_CONDITIONS,
+  HOOK_NAMES,
+  type Hook,
+  type HookName,
+  OVERLAPS,
+} from "./definition-values.ts";
 import { isCount, isMillis, isText, isTexts, type JsonFields, parseJsonFields } from "./json-fields.ts";
+import { parsePlan } from "./plan/plan.ts";
 
 /** A pause set by an operator. The schedule fires only when triggered. */
 export interface Pause {
@@ -32,10 +39,10 @@ type Hooks = Readonly<Partial<Record<HookName, Hook>>>;
  * fields, which a later version wrote.
  */
 const DEFINITION = v.object({
-  /** A cron expression of five fields, or a macro such as `@daily`. */
+  /** A cron expression of five fields, a macro such as `@daily`, `@at` with an instant, or `@manual`. */
   cron: v.pipe(
     createField("cron", isText, 'is not a string such as "*/5 * * * *"'),
-    refuseFault((cron) => catchMessage(() => parseCron(cron))),
+    refuseFault((cron) => catchMessage(() => parsePlan(cron))),
   ),
   /** IANA name of the time zone. */
   timezone: v.pipe(
@@ -55,6 +62,10 @@ const DEFINITION = v.object({
   /** Command to run, as argv, instead of a handler. */
   command: v.exactOptional(createField("command", isArgv, "is not a list of words")),
   env: v.exactOptional(createField("env", isEnv, "is not an object of strings")),
+  /** Ids of the schedules that it follows: it runs when each of them has ended since its last run. */
+  after: v.exactOptional(createField("after", isTexts, "is not a list of ids of schedules")),
+  /** How those must end. */
+  on: createChoiceField("on", CHAIN_CONDITIONS),
   catchup: createChoiceField("catchup", CATCHUPS),
   /** An occurrence that is later than this is skipped. */
   deadline: createDurationField("deadline"),
@@ -72,6 +83,8 @@ const DEFINITION = v.object({
   hooks: v.exactOptional(
     v.pipe(createField("hooks", isHooks, "is not an object"), refuseFault(findHookFault)),
   ),
+  /** Words for filters of listings and commands. */
+  tags: v.exactOptional(createField("tags", isTags, "is not a list of words without spaces and commas")),
   note: createTextField("note"),
   /** Source of the import. An import owns the schedules with its source. */
   source: createTextField("source"),
@@ -157,6 +170,10 @@ function isHook(name: string, hook: unknown): boolean {
 
 function isPause(value: unknown): value is Pause {
   return isJsonObject(value) && v.is(PAUSE, value);
+}
+
+function isTags(value: unknown): value is readonly string[] {
+  return isTexts(value) && value.every((tag) => /^[^\s,]{1,100}$/.test(tag));
 }
 
 function isArgv(value: unknown): value is readonly string[] {

@@ -8,7 +8,7 @@ import { getTextFlag } from "./flags.ts";
 const ISO = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d(?:\.\d{1,3})?)?)?(Z| ?UTC|[+-]\d\d:\d\d)?$/;
 
 /** Examples of instants, for messages. */
-const EXAMPLES = "2026-11-22T05:00Z, 2026-11-22 05:00, 1795000000, now or +2h";
+export const INSTANT_FORM = "2026-11-22T05:00Z, 2026-11-22 05:00, 1795000000, now or +2h";
 
 /**
  * Parses an instant: ISO 8601, in the given zone if there is no offset; seconds or ms since the epoch; `now`; `+2h`.
@@ -58,7 +58,7 @@ export function parseInstantFlag(
   if (at !== undefined) return at;
   const isEarly = /^(0\d|1[0-8]|19[0-6])\d+-\d\d-\d\d/.test(text);
   const fault = isEarly ? "is before 1970-01-01T00:00Z, the earliest instant" : "is not an instant";
-  throw new UsageError(`--${name}: ${quoteText(text)} ${fault}; write it as ${EXAMPLES}`);
+  throw new UsageError(`--${name}: ${quoteText(text)} ${fault}; write it as ${INSTANT_FORM}`);
 }
 
 /** Parses --start and --at. @throws UsageError */

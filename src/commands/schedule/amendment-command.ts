@@ -1,8 +1,8 @@
 import { UsageError } from "../../base/errors.ts";
 import { formatImportCounts } from "../../work/schedules/import-schedules.ts";
+import type { PlannedChange } from "../../work/schedules/planned-change.ts";
 import {
   applyMutation,
-  type PlannedChange,
   previewMutation,
   type ScheduleMutation,
 } from "../../work/schedules/schedule-mutation.ts";

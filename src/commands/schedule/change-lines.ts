@@ -3,8 +3,10 @@ import { formatDuration } from "../../base/duration.ts";
 import { quoteShellWord } from "../../base/shell.ts";
 import { quoteText } from "../../base/text.ts";
 import type { Definition, Pause } from "../../schedule/definition.ts";
+import { SCHEDULE_DEFAULTS } from "../../schedule/definition-values.ts";
+import { MANUAL } from "../../schedule/plan/plan.ts";
 import type { DueState } from "../../schedule/state/due.ts";
-import type { PlannedChange } from "../../work/schedules/schedule-mutation.ts";
+import type { PlannedChange } from "../../work/schedules/planned-change.ts";
 import { formatInstantUtc } from "../command-line/instant.ts";
 import type { FieldChange, ScheduleChangeKind, ScheduleChangeRecord } from "../outcome/operation-result.ts";
 
@@ -32,7 +34,7 @@ function getChangeKind({ before, definition, due, isDeleted }: PlannedChange): S
 export function formatScheduleChange(change: PlannedChange): string {
   const { before, definition, due } = change;
   const what = `schedule ${before.id}`;
-  const next = formatNextDue(due);
+  const next = formatNextDue(due, definition ?? before.definition);
   switch (getChangeKind(change)) {
     case "deleted":
       return `${what} deleted${before.definition === undefined ? "" : `: ${formatDefinitionSummary(before.definition)}`}`;
@@ -47,6 +49,8 @@ export function formatScheduleChange(change: PlannedChange): string {
       return `${what} triggered${open === undefined ? "" : `: one run of ${formatInstantUtc(open)}`}`;
     }
     case "changed": {
+      if (definition === undefined && !isDeepStrictEqual(before.due?.successors, due?.successors))
+        return `${what}: ${formatSuccessors(due?.successors)}`;
       const fields = definition === undefined ? [] : computeFieldChanges(before.definition, definition);
       const told = fields.map((one) => `${one.field} ${one.before ?? "none"} -> ${one.after ?? "none"}`);
       return `${what} changed${told.length === 0 ? "" : `: ${told.join(", ")}`}${next}`;
@@ -64,11 +68,28 @@ function computeFieldChanges(before: Definition | undefined, after: Definition):
   });
 }
 
+/** Says which schedules follow: `followed by load, report`. */
+export function formatSuccessors(successors: readonly string[] | undefined): string {
+  return successors === undefined ? "no schedule follows it" : `followed by ${successors.join(", ")}`;
+}
+
+/** Says which schedules must end first: `after extract, when it has succeeded`. */
+export function formatPredecessors({
+  after = [],
+  on = SCHEDULE_DEFAULTS.on,
+}: Pick<Definition, "after" | "on">): string {
+  const end = { success: "succeeded", failure: "been given up", end: "ended" }[on];
+  return `after ${after.join(", ")}, when ${after.length === 1 ? "it" : "each"} has ${end}`;
+}
+
 /** Summarizes a definition: `"0 3 * * *" UTC, runs db-dump --all`. */
-function formatDefinitionSummary({ cron, timezone, command, type }: Definition): string {
+function formatDefinitionSummary(definition: Definition): string {
+  const { cron, timezone, command, type, after } = definition;
   const runs =
     command === undefined ? (type === undefined ? "" : `, type ${type}`) : `, runs ${formatArgv(command)}`;
-  return `${quoteText(cron)} ${timezone}${runs}`;
+  const when = after !== undefined && cron === MANUAL ? "" : `${quoteText(cron)} ${timezone}`;
+  const chain = after === undefined ? "" : `${when === "" ? "" : ", "}${formatPredecessors(definition)}`;
+  return `${when}${chain}${runs}`;
 }
 
 export function formatArgv(argv: readonly string[]): string {
@@ -96,9 +117,9 @@ export function formatSchedulePause(pause: Pause | undefined): string {
   return `${until} by ${pause.by}${pause.why === undefined ? "" : ` (${pause.why})`}`;
 }
 
-function formatNextDue(due: DueState | undefined): string {
+function formatNextDue(due: DueState | undefined, definition: Definition | undefined): string {
   if (due === undefined) return "";
-  if (due.next === undefined) return "; it never fires again";
+  if (due.next === undefined) return definition?.cron === MANUAL ? "" : "; it never fires again";
   const later = due.runAt === due.next ? "" : `, run at ${formatInstantUtc(due.runAt)}`;
   return `; next ${formatInstantUtc(due.next)}${later}`;
 }

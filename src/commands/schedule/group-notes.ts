@@ -1,7 +1,7 @@
 import { quoteShellWord } from "../../base/shell.ts";
 import { quoteText } from "../../base/text.ts";
 import { commitWithRetries } from "../../work/observe/ports.ts";
-import type { PlannedChange } from "../../work/schedules/schedule-mutation.ts";
+import type { PlannedChange } from "../../work/schedules/planned-change.ts";
 import type { CommandContext } from "../store-command.ts";
 
 /** Largest number of groups to check: etcd allows 128 operations in a transaction. */

@@ -1,10 +1,8 @@
 import { formatDuration } from "../../base/duration.ts";
-import { parseCron } from "../../schedule/cron/cron.ts";
-import {
-  listUpcomingOccurrences,
-  type UpcomingOccurrence,
-} from "../../schedule/cron/upcoming-occurrences.ts";
+import type { UpcomingOccurrence } from "../../schedule/cron/upcoming-occurrences.ts";
 import type { Definition } from "../../schedule/definition.ts";
+import { listPlannedOccurrences } from "../../schedule/plan/explain-plan.ts";
+import { parsePlan } from "../../schedule/plan/plan.ts";
 import type { DueState } from "../../schedule/state/due.ts";
 import { createTiming } from "../../schedule/timing.ts";
 import { formatInstantUtc } from "../command-line/instant.ts";
@@ -39,7 +37,7 @@ export function computeRunsFrom(
 ): UpcomingRun[] {
   const { lag } = createTiming(id, definition);
   const { cron, timezone, end = Number.POSITIVE_INFINITY } = definition;
-  return listUpcomingOccurrences(parseCron(cron), timezone, from - 1, count)
+  return listPlannedOccurrences(parsePlan(cron), timezone, from - 1, count)
     .filter(({ at }) => at <= end)
     .map((one) => ({ ...one, runAt: one.at + lag }));
 }

@@ -1,10 +1,10 @@
 import { ConfigError, UsageError } from "../../base/errors.ts";
 import { quoteText } from "../../base/text.ts";
 import { validateName } from "../../protocol/names.ts";
-import { parseCron } from "../../schedule/cron/cron.ts";
 import { checkZone } from "../../schedule/cron/zone.ts";
 import type { Definition } from "../../schedule/definition.ts";
 import { NotFoundError } from "../../schedule/errors.ts";
+import { parsePlan } from "../../schedule/plan/plan.ts";
 import { readStoredSchedules, type StoredSchedule } from "../../work/schedules/stored-schedules.ts";
 import { getTextFlag } from "../command-line/flags.ts";
 import type { Call } from "../spec.ts";
@@ -39,7 +39,7 @@ export async function readExistingSchedule(context: CommandContext, given: strin
 export function parseCronArgument(call: Call): { cron: string; timezone: string } | undefined {
   const given = findCronArgument(call);
   if (given === undefined) return undefined;
-  parseCron(given.cron);
+  parsePlan(given.cron);
   return { ...given, timezone: checkZone(given.timezone) };
 }
 

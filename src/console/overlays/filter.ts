@@ -61,7 +61,7 @@ class FilterOverlay implements Overlay {
         },
       },
       hints: [
-        ["host: state: holder:", "narrow"],
+        ["host: state: holder: tag:", "narrow"],
         ["Enter", "keep"],
         ["Esc", "cancel"],
       ],

@@ -50,7 +50,9 @@ function buildHelpRows({ theme, keymap }: KeymapAccess & ThemeAccess, width: num
     ...buildActionRows("list"),
     BLANK_ROW,
     createRow("Filters", "heading"),
-    createRow("  words that a row must have; host:web1 state:waiting holder:db1 search only this field"),
+    createRow(
+      "  words that a row must have; host:web1 state:waiting holder:db1 tag:x search only this field",
+    ),
     BLANK_ROW,
     { cells: [{ text: "Signs", role: "heading" }, ...signs] },
     BLANK_ROW,

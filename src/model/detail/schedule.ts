@@ -1,8 +1,8 @@
 import { formatBriefDuration, formatDuration, formatInstant } from "../../base/duration.ts";
-import { parseCron } from "../../schedule/cron/cron.ts";
-import { explainCron } from "../../schedule/cron/explain-cron.ts";
 import { type Definition, getScheduleType } from "../../schedule/definition.ts";
 import { SCHEDULE_DEFAULTS } from "../../schedule/definition-values.ts";
+import { explainPlan } from "../../schedule/plan/explain-plan.ts";
+import { parsePlan } from "../../schedule/plan/plan.ts";
 import type { OpenOccurrence } from "../../schedule/state/due.ts";
 import { parseOutcomes } from "../../schedule/state/outcome.ts";
 import { findRunnerLiveness, type SessionLivenessMap } from "../explain/explain-text.ts";
@@ -68,8 +68,10 @@ function buildScheduleFacts(row: ScheduleRow, wall: number): Fact[] {
   return buildFacts([
     ["malformed", fault, "problem"],
     ["paused", formatPause(definition), "problem"],
-    ["when", `${explainCron(parseCron(definition.cron))} (${definition.timezone})`],
+    ["when", `${explainPlan(parsePlan(definition.cron))} (${definition.timezone})`],
     ["cron", definition.cron],
+    ["followed by", due?.successors?.join(", ")],
+    ["has ended", due?.arrived?.map(({ id }) => id).join(", ")],
     ["next", next === undefined ? undefined : `${formatTimeUntilNext(next, wall)}, ${formatInstant(next)}`],
     [
       "no worker",
@@ -97,6 +99,11 @@ function listRuleFacts(definition: Definition): FactEntry[] {
   const { delay, jitter, deadline, timeout, retries, backoff = SCHEDULE_DEFAULTS.backoff, end } = definition;
   const formatTime = (ms: number | undefined) => (ms ? formatDuration(ms) : undefined);
   return [
+    [
+      "after",
+      definition.after && `${definition.after.join(", ")} (on ${definition.on ?? SCHEDULE_DEFAULTS.on})`,
+    ],
+    ["tags", definition.tags?.join(" ")],
     ["delay", formatTime(delay)],
     ["jitter", jitter ? `up to ${formatDuration(jitter)}` : undefined],
     [

@@ -1,10 +1,8 @@
 import { formatBriefDuration, formatInstant } from "../../base/duration.ts";
 import { quoteShellWord } from "../../base/shell.ts";
-import { parseCron } from "../../schedule/cron/cron.ts";
-import {
-  listUpcomingOccurrences,
-  type UpcomingOccurrence,
-} from "../../schedule/cron/upcoming-occurrences.ts";
+import type { UpcomingOccurrence } from "../../schedule/cron/upcoming-occurrences.ts";
+import { listPlannedOccurrences } from "../../schedule/plan/explain-plan.ts";
+import { parsePlan } from "../../schedule/plan/plan.ts";
 import { createTiming } from "../../schedule/timing.ts";
 import type { ScheduleRow } from "../rows/schedule-row.ts";
 import { buildDetailTable, type Cell, type ItemColumn, type Section } from "./detail.ts";
@@ -18,7 +16,7 @@ export function buildUpcomingTable({ id, definition, due }: ScheduleRow, wall: n
   if (definition === undefined || first === undefined) return [];
   const { lag } = createTiming(id, definition);
   const { end = Number.POSITIVE_INFINITY, cron, timezone } = definition;
-  const found = listUpcomingOccurrences(parseCron(cron), timezone, first - 1, COUNT);
+  const found = listPlannedOccurrences(parsePlan(cron), timezone, first - 1, COUNT);
   const columns: ItemColumn<UpcomingOccurrence>[] = [
     { title: "SCHEDULED", priority: 1, getCell: ({ local }) => local },
     { title: "MAY RUN", priority: 2, getCell: ({ at }) => formatInstant(at + lag) },

@@ -1,4 +1,5 @@
 import { type Definition, isPaused } from "../../schedule/definition.ts";
+import { MANUAL } from "../../schedule/plan/plan.ts";
 import type { DueState, LastOccurrence } from "../../schedule/state/due.ts";
 import { createServedPredicate, type ServedPredicate } from "../snapshot/served-predicate.ts";
 import { buildGroupMembers, type Execution, type Snapshot, type StoredValue } from "../snapshot/snapshot.ts";
@@ -147,7 +148,7 @@ function computeNext(
   const planned = due.next === undefined ? [] : [due.runAt];
   const until = isPaused(definition, wall) ? (definition.pause?.until ?? Number.POSITIVE_INFINITY) : 0;
   const triggers = open.filter(({ kind }) => kind === "trigger").map(({ runAt }) => runAt);
-  const others = [...open.filter(({ kind }) => kind === "due").map(({ runAt }) => runAt), ...planned];
+  const others = [...open.filter(({ kind }) => kind !== "trigger").map(({ runAt }) => runAt), ...planned];
   const next = Math.min(...triggers, ...others.map((runAt) => Math.max(runAt, until)));
   return Number.isFinite(next) ? next : undefined;
 }
@@ -171,7 +172,7 @@ function listStates(
     isIdle && next !== undefined && overdue >= 0 && "due",
     state?.open.some(({ failures }) => failures > 0) === true && "retrying",
     hasFailed(state?.last) && !isRetried(state) && "failed",
-    fault === undefined && isOver && "ended",
+    fault === undefined && isOver && definition?.cron !== MANUAL && "ended",
   ];
   const states = found.filter((one) => one !== false);
   const isWaiting = fault === undefined && next !== undefined && overdue < 0;

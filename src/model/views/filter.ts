@@ -3,16 +3,16 @@ import type { TableColumn, TableView } from "./view.ts";
 /** A filter for rows: a row must match every term. */
 export type RowFilter = readonly FilterTerm[];
 
-type FilterTerm = { of: "text" | "host" | "state" | "holder"; word: string };
+type FilterTerm = { of: "text" | "host" | "state" | "holder" | "tag"; word: string };
 
 /**
- * Parses a filter: words, and `host:`, `state:` or `holder:` followed by a word. Case is ignored. A state matches by
- * prefix, the others match anywhere in the text. An unknown word before a colon is text, because names contain colons.
+ * Parses a filter: words, and `host:`, `state:`, `holder:` or `tag:` followed by a word. Case is ignored. A state and a
+ * tag match by prefix, the others match anywhere in the text. An unknown word before a colon is text, because names contain colons.
  */
 export function parseRowFilter(text: string): RowFilter {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   return words.flatMap((word): FilterTerm[] => {
-    const [, of, rest] = /^(host|state|holder):(.*)$/.exec(word) ?? [];
+    const [, of, rest] = /^(host|state|holder|tag):(.*)$/.exec(word) ?? [];
     if (of === undefined || rest === undefined) return [{ of: "text", word }];
     return rest === "" ? [] : [{ of: of as FilterTerm["of"], word: rest }];
   });
@@ -25,13 +25,14 @@ export function isFilterMatch<R>(
   row: R,
 ): boolean {
   if (filter.length === 0) return true;
-  const { states, hosts, holders } = view.getFacets(row);
+  const { states, hosts, holders, tags = [] } = view.getFacets(row);
   const hasWord = (texts: readonly string[], word: string) =>
     texts.some((one) => one.toLowerCase().includes(word));
   return filter.every(({ of, word }) => {
     if (of === "host") return hasWord(hosts, word);
     if (of === "holder") return hasWord(holders, word);
     if (of === "state") return states.some((state) => state.startsWith(word));
+    if (of === "tag") return tags.some((tag) => tag.toLowerCase().startsWith(word));
     return hasWord([...hosts, ...listTexts(view.columns, row)], word) || hasPrefix(view.columns, row, word);
   });
 }

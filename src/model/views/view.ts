@@ -37,6 +37,7 @@ export interface Facets {
   states: readonly string[];
   hosts: readonly string[];
   holders: readonly string[];
+  tags?: readonly string[];
 }
 
 /** The object of a row. `name` is as in commands: the id of a run; empty for a drain of everything. */

@@ -1,6 +1,7 @@
 import { SignalboxError } from "../../base/errors.ts";
-import { type Cron, CronError, parseCron } from "../cron/cron.ts";
+import { CronError } from "../cron/cron.ts";
 import { checkZone } from "../cron/zone.ts";
+import { type Plan, parsePlan } from "../plan/plan.ts";
 import { lintClockChanges } from "./lint-clock.ts";
 import { lintDays } from "./lint-days.ts";
 import type { LintFinding } from "./lint-finding.ts";
@@ -15,7 +16,7 @@ export type { LintFinding } from "./lint-finding.ts";
  * @throws never
  */
 export function lintCron(text: string, zone: string, now: number): readonly LintFinding[] {
-  const cron = tryParse(() => parseCron(text));
+  const cron = tryParse(() => parsePlan(text));
   const place = tryParse(() => checkZone(zone));
   if ("fault" in cron || "fault" in place)
     return [
@@ -27,7 +28,9 @@ export function lintCron(text: string, zone: string, now: number): readonly Lint
 
 const RANK = { error: 0, warning: 1, hint: 2 } as const;
 
-function lintParsed(cron: Cron, zone: string, now: number): LintFinding[] {
+function lintParsed(plan: Plan, zone: string, now: number): LintFinding[] {
+  if (plan.kind !== "cron") return [];
+  const { cron } = plan;
   return [...lintTimes(cron.fields), ...lintDays(cron.fields), ...lintClockChanges(cron, zone, now)];
 }
 

@@ -13,6 +13,8 @@ const LONGEST_BACKOFF = 3_600_000;
 /** Result of completing an occurrence: the new state of the schedule, and whether the occurrence was given up. */
 export interface OccurrenceCompletion {
   due: DueState;
+  /** Whether the occurrence was open, and does not start again. */
+  isOver: boolean;
   /** Next start, ms since the epoch; undefined if the occurrence has ended. */
   again?: number;
   isDead: boolean;
@@ -38,18 +40,26 @@ export function completeOccurrence(
   const open = due.open.find(({ scheduled }) => scheduled === outcome.scheduled);
   const others = due.open.filter((one) => one !== open);
   const last = buildLastOccurrence(outcome);
-  const over = { due: { ...due, open: others, ...last }, isDead: false };
-  if (open === undefined) return over;
+  const over = { due: { ...due, open: others, ...last }, isOver: true, isDead: false };
+  if (open === undefined) return { ...over, isOver: false };
   const next = planNextStart(definition, open, outcome, { wait, unit });
-  if (next === "never") return { due: addDeadLetter(over.due), isDead: true };
+  if (next === "never") return { ...over, due: addDeadLetter(over.due), isDead: true };
   if (next === undefined) return over;
   const again = Math.max(next.runAt, outcome.endedAt);
-  return { due: { ...due, open: [...others, next], ...last }, again, isDead: false };
+  return { due: { ...due, open: [...others, next], ...last }, isOver: false, again, isDead: false };
 }
 
 /** Increments the number of dead letters. */
 export function addDeadLetter(due: DueState): DueState {
   return { ...due, dead: Math.min(OUTCOMES_LENGTH, (due.dead ?? 0) + 1) };
+}
+
+/** Returns the dead letter of an occurrence, which can run again with the same data and variables. */
+export function buildDeadLetter(
+  { data, env }: OpenOccurrence,
+  outcome: OccurrenceOutcome,
+): OccurrenceOutcome {
+  return { ...outcome, ...(data !== undefined && { data }), ...(env !== undefined && { env }) };
 }
 
 function planNextStart(

@@ -61,20 +61,42 @@ export function computeResumedDue(id: string, definition: Definition, due: DueSt
   return due.next === undefined || due.runAt > now ? due : moveNextOccurrence(due, findFrom(now - lag), lag);
 }
 
+/** What a triggered run gets beside what its schedule defines. */
+export interface TriggeredRun {
+  /** Scheduled time of the run, for example that of a dead letter. Default: now. */
+  scheduled?: number | undefined;
+  /** Data for the handler, instead of that of the definition. */
+  data?: unknown;
+  /** Variables of the command, in addition to those of the definition. */
+  env?: Readonly<Record<string, string>> | undefined;
+}
+
 /**
  * Adds a run that starts at once, independent of the plan.
- * @param scheduled scheduled time of the run, for example that of a dead letter. Default: now
  * @returns undefined if there are too many open occurrences, or this one is already open or next
  */
-export function addTriggeredRun(due: DueState, now: number, scheduled?: number): DueState | undefined {
-  const isTaken = (instant: number) =>
-    due.next === instant || due.open.some((open) => open.scheduled === instant);
-  if (due.open.length >= MAX_OPEN_OCCURRENCES || (scheduled !== undefined && isTaken(scheduled)))
+export function addTriggeredRun(
+  due: DueState,
+  now: number,
+  { scheduled, data, env }: TriggeredRun = {},
+): DueState | undefined {
+  const instant = findFreeTime(due, scheduled ?? now);
+  if (due.open.length >= MAX_OPEN_OCCURRENCES || (scheduled !== undefined && instant !== scheduled))
     return undefined;
-  let instant = scheduled ?? now;
-  while (isTaken(instant)) instant += 1;
-  const open: OpenOccurrence = { scheduled: instant, runAt: now, attempt: 0, failures: 0, kind: "trigger" };
+  const open: OpenOccurrence = {
+    ...{ scheduled: instant, runAt: now, attempt: 0, failures: 0, kind: "trigger" },
+    ...(data !== undefined && { data }),
+    ...(env !== undefined && { env: { ...env } }),
+  };
   return { ...due, open: [...due.open, open] };
+}
+
+/** Returns the first instant from `wanted` on that is not the scheduled time of an open or the next occurrence. */
+export function findFreeTime(due: Pick<DueState, "next" | "open">, wanted: number): number {
+  const taken = new Set([due.next, ...due.open.map(({ scheduled }) => scheduled)]);
+  let instant = wanted;
+  while (taken.has(instant)) instant += 1;
+  return instant;
 }
 
 /**

@@ -1,8 +1,20 @@
 import * as v from "valibot";
 import type { ParseResult } from "../../base/text.ts";
-import { isCount, isMillis, parseJsonFields } from "../json-fields.ts";
+import { isCount, isMillis, isTexts, parseJsonFields } from "../json-fields.ts";
 import { OCCURRENCE_RESULTS } from "./outcome.ts";
 import { COUNT, MILLIS } from "./record-schema.ts";
+
+/** How an occurrence of a schedule ended that others follow. */
+const PREDECESSOR_END = v.object({
+  id: v.string(),
+  scheduled: MILLIS,
+  endedAt: MILLIS,
+  result: v.picklist(OCCURRENCE_RESULTS),
+  run: v.optional(v.string()),
+  data: v.optional(v.unknown()),
+});
+const PREDECESSOR_ENDS = v.array(PREDECESSOR_END);
+export type PredecessorEnd = v.InferOutput<typeof PREDECESSOR_END>;
 
 /** An occurrence that was started or triggered, and has not finished. Instants in ms since the epoch. */
 const OPEN = v.object({
@@ -14,7 +26,13 @@ const OPEN = v.object({
   attempt: COUNT,
   /** Number of failures. Starts that neither failed nor finished were lost with their worker. */
   failures: COUNT,
-  kind: v.picklist(["due", "trigger"]),
+  /** Why it is open: it was due, an operator triggered it, or the schedules before it in a chain have ended. */
+  kind: v.picklist(["due", "trigger", "after"]),
+  /** Data for the handler and variables of the command, in addition to those of the definition. */
+  data: v.optional(v.unknown()),
+  env: v.optional(v.record(v.string(), v.string())),
+  /** The ends of the schedules before it. */
+  after: v.optional(v.array(PREDECESSOR_END)),
 });
 const OPEN_LIST = v.array(OPEN);
 export type OpenOccurrence = v.InferOutput<typeof OPEN>;
@@ -39,6 +57,10 @@ export interface DueState {
   runAt: number;
   open: readonly OpenOccurrence[];
   last?: LastOccurrence;
+  /** Ids of the schedules that follow this one. They are written with the definitions that name this one. */
+  successors?: readonly string[];
+  /** Ends of the schedules before this one since its last run, until each of them has ended. */
+  arrived?: readonly PredecessorEnd[];
   /** Number of stored dead letters, for listings, which do not read the outcome history. Absent if there are none. */
   dead?: number;
 }
@@ -51,7 +73,7 @@ export function formatDue(due: DueState): string {
 export function parseDue(text: string): ParseResult<DueState> {
   const fields = parseJsonFields(text);
   if (fields === undefined || !isMillis(fields.runAt)) return { fault: "it is not the state of a schedule" };
-  const { next, runAt, open = [], last, dead } = fields;
+  const { next, runAt, open = [], last, dead, successors, arrived } = fields;
   if (next !== undefined && !isMillis(next)) return { fault: "its next time is not an instant" };
   if (!v.is(OPEN_LIST, open)) return { fault: "its open occurrences cannot be read" };
   return {
@@ -59,6 +81,8 @@ export function parseDue(text: string): ParseResult<DueState> {
       ...(next !== undefined && { next }),
       ...{ runAt, open },
       ...(v.is(LAST, last) && { last }),
+      ...(isTexts(successors) && successors.length > 0 && { successors }),
+      ...(v.is(PREDECESSOR_ENDS, arrived) && arrived.length > 0 && { arrived }),
       ...(isCount(dead) && dead > 0 && { dead }),
     },
   };

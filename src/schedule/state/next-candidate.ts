@@ -63,5 +63,5 @@ export function computeReplacementTime(
   if (getOverlap(definition) !== "replace" || due.next === undefined || isPaused(definition, now))
     return undefined;
   const own = due.open.find((open) => open.scheduled === scheduled);
-  return own?.kind === "trigger" || due.next <= scheduled ? undefined : due.runAt;
+  return (own !== undefined && own.kind !== "due") || due.next <= scheduled ? undefined : due.runAt;
 }

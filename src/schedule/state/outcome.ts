@@ -52,6 +52,9 @@ export interface OccurrenceOutcome {
   reason?: string;
   /** End of the output, sanitized. */
   tail?: string;
+  /** Only for dead letters: data and variables that the occurrence had beside those of the definition. */
+  data?: unknown;
+  env?: Readonly<Record<string, string>>;
   /** Only for skipped occurrences: their number and the last one; `scheduled` is the first. */
   count?: number;
   until?: number;

@@ -1,7 +1,7 @@
 import type { Definition } from "../definition.ts";
 import { SCHEDULE_DEFAULTS } from "../definition-values.ts";
 import type { Timing } from "../timing.ts";
-import { addDeadLetter } from "./complete-occurrence.ts";
+import { addDeadLetter, buildDeadLetter } from "./complete-occurrence.ts";
 import type { DueState, OpenOccurrence } from "./due.ts";
 import { moveNextOccurrence } from "./due-transitions.ts";
 import { type Candidate, getOverlap } from "./next-candidate.ts";
@@ -54,7 +54,11 @@ function restartOccurrence(due: DueState, open: OpenOccurrence, now: number): Oc
       attempt: open.attempt,
       reason,
     };
-    return { due: addDeadLetter({ ...due, open: others }), outcomes: [dead], dead };
+    return {
+      due: addDeadLetter({ ...due, open: others }),
+      outcomes: [dead],
+      dead: buildDeadLetter(open, dead),
+    };
   }
   const taken = { ...open, attempt: open.attempt + 1 };
   return { due: { ...due, open: [...others, taken] }, occurrence: taken, outcomes: [] };

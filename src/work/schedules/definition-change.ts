@@ -5,7 +5,7 @@ import {
   computeModifiedDue,
   type FirstOccurrenceOptions,
 } from "../../schedule/state/due-transitions.ts";
-import type { PlannedChange } from "./schedule-mutation.ts";
+import type { PlannedChange } from "./planned-change.ts";
 import type { StoredSchedule } from "./stored-schedules.ts";
 
 /** Returns the changes that replace the definition of a schedule; empty if nothing changes. */

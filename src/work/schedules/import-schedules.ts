@@ -4,7 +4,8 @@ import { validateName } from "../../protocol/names.ts";
 import { checkDefinition, type Definition } from "../../schedule/definition.ts";
 import { computeFirstDue } from "../../schedule/state/due-transitions.ts";
 import { buildDefinitionChange } from "./definition-change.ts";
-import type { PlannedChange, ScheduleMutation } from "./schedule-mutation.ts";
+import type { PlannedChange } from "./planned-change.ts";
+import type { ScheduleMutation } from "./schedule-mutation.ts";
 import { createMissingSchedule, type ScheduleReadResult, type StoredSchedule } from "./stored-schedules.ts";
 
 /**

@@ -3,27 +3,15 @@ import type { AuditRecord } from "../../protocol/audit.ts";
 import { guardNotNewer, guardRevision } from "../../protocol/guards.ts";
 import type { Keys } from "../../protocol/keys.ts";
 import type { Compare, Op } from "../../protocol/txn.ts";
-import { type Definition, formatDefinition } from "../../schedule/definition.ts";
-import { type DueState, formatDue } from "../../schedule/state/due.ts";
-import { formatOutcomes, type OutcomeHistory } from "../../schedule/state/outcome.ts";
+import { formatDefinition } from "../../schedule/definition.ts";
+import { formatDue } from "../../schedule/state/due.ts";
+import { formatOutcomes } from "../../schedule/state/outcome.ts";
 import { MAX_DIRECT_OPS, splitIntoChunks } from "../operate/chunks.ts";
 import { type ActionResult, executeAction } from "../operate/operator-action.ts";
 import type { OperatorPorts } from "../operate/ports.ts";
-import {
-  readAllStoredSchedules,
-  readStoredSchedules,
-  type ScheduleReadResult,
-  type StoredSchedule,
-} from "./stored-schedules.ts";
-
-/** Planned change of a schedule. Fields that are not set stay unchanged. */
-export interface PlannedChange {
-  readonly before: StoredSchedule;
-  readonly definition?: Definition;
-  readonly due?: DueState;
-  readonly outcomes?: OutcomeHistory;
-  readonly isDeleted?: true;
-}
+import { hasChainChange, linkChains } from "./chain-links.ts";
+import type { PlannedChange } from "./planned-change.ts";
+import { readAllStoredSchedules, readStoredSchedules, type ScheduleReadResult } from "./stored-schedules.ts";
 
 /** A change of schedules by an operator. It is decided again from the state in etcd until it is applied. */
 export interface ScheduleMutation {
@@ -56,17 +44,38 @@ export type MutationResult =
 /** Maximum number of attempts while others write the same keys. */
 const TRIES = 20;
 
+/** What a mutation changes. */
+interface MutationPlan {
+  changes: readonly PlannedChange[];
+  /** Revision of the schedules that were read. */
+  revision: bigint;
+  /** Whether the changes depend on the definitions of all schedules, because they change chains. */
+  hasLinks: boolean;
+}
+
 /**
  * Returns what a mutation would change now.
- * @throws the errors of `decide`; StoreError
+ * @throws the errors of `decide` and of `linkChains`; StoreError
  */
 export async function previewMutation(
   ports: OperatorPorts,
   mutation: ScheduleMutation,
-): Promise<{ changes: readonly PlannedChange[]; revision: bigint }> {
+): Promise<MutationPlan> {
   const { ids } = mutation;
+  const now = ports.clock.getWallTime();
   const stored = ids === "all" ? await readAllStoredSchedules(ports) : await readStoredSchedules(ports, ids);
-  return { changes: mutation.decide(stored, ports.clock.getWallTime()), revision: stored.revision };
+  const changes = mutation.decide(stored, now);
+  if (!hasChainChange(changes)) return { changes, revision: stored.revision, hasLinks: false };
+  const all = ids === "all" ? stored : mergeReadResults(await readAllStoredSchedules(ports), stored);
+  const linked = linkChains(mutation.decide(all, now), all, now);
+  return { changes: linked, revision: all.revision, hasLinks: true };
+}
+
+/** Adds outcome histories, which are read for named schedules only. Guards detect changes between the two reads. */
+function mergeReadResults(all: ScheduleReadResult, named: ScheduleReadResult): ScheduleReadResult {
+  const schedules = new Map(all.schedules);
+  for (const [id, stored] of named.schedules) schedules.set(id, stored);
+  return { revision: named.revision, schedules };
 }
 
 /**
@@ -81,7 +90,7 @@ export async function applyMutation(
   { reason, seen }: MutationOptions = {},
 ): Promise<MutationResult> {
   for (let left = TRIES; left > 0; left -= 1) {
-    const { changes, revision } = await previewMutation(ports, mutation);
+    const { changes, revision, hasLinks } = await previewMutation(ports, mutation);
     const newer = changes.filter(({ before }) => seen !== undefined && before.definitionMod > seen);
     if (newer.length > 0) return { kind: "changed", ids: newer.map(({ before }) => before.id), revision };
     if (changes.length === 0) return { kind: "nothing", revision };
@@ -89,6 +98,7 @@ export async function applyMutation(
       reason,
       seen: seen ?? revision,
       at: revision,
+      hasLinks,
     });
     if (receipt.kind === "done")
       return { kind: "done", changes, revision: receipt.revision, record: receipt.record };
@@ -103,7 +113,7 @@ async function writeChanges(
   ports: OperatorPorts,
   mutation: ScheduleMutation,
   changes: readonly PlannedChange[],
-  { reason, seen, at }: { reason: string | undefined; seen: bigint; at: bigint },
+  { reason, seen, at, hasLinks }: { reason: string | undefined; seen: bigint; at: bigint; hasLinks: boolean },
 ): Promise<ActionResult> {
   const { keys } = ports;
   const ops = changes.flatMap((change) => buildOps(keys, change));
@@ -115,7 +125,7 @@ async function writeChanges(
       reason,
       outcome: mutation.formatOutcome(changes),
     },
-    compare: buildGuards(keys, changes, at),
+    compare: [...buildGuards(keys, changes, at), ...(hasLinks ? guardNotNewer(at, keys.schedules()) : [])],
     ops: splitIntoChunks(keys, ops),
   });
 }

@@ -11,9 +11,11 @@ import {
   computeResumedDue,
   type FirstOccurrenceOptions,
   MAX_OPEN_OCCURRENCES,
+  type TriggeredRun,
 } from "../../schedule/state/due-transitions.ts";
 import { buildDefinitionChange } from "./definition-change.ts";
-import type { PlannedChange, ScheduleMutation } from "./schedule-mutation.ts";
+import type { PlannedChange } from "./planned-change.ts";
+import type { ScheduleMutation } from "./schedule-mutation.ts";
 import { createMissingSchedule, type ScheduleReadResult, type StoredSchedule } from "./stored-schedules.ts";
 
 // Mutations of schedules by operators and programs, to preview or apply. Instants in ms since the epoch.
@@ -105,20 +107,39 @@ export function buildResumeMutation(ids: readonly string[]): ScheduleMutation {
   });
 }
 
+/** What a triggered run gets. */
+export interface TriggerOptions extends Pick<TriggeredRun, "data" | "env"> {
+  /** Scheduled time of a dead letter to run again. Its data and variables are kept unless others are given. */
+  dead?: number | undefined;
+}
+
+/** Maximum size of the data and the variables of a run, characters of JSON. The state of a schedule has up to 100. */
+const MAX_INPUT = 8_192;
+
 /**
  * Triggers one more run of each schedule at once, independent of the plan. Paused schedules run as well.
- * @param dead scheduled time of a dead letter to run again
+ * @throws UsageError if the data and the variables are too long
  */
-export function buildTriggerMutation(ids: readonly string[], dead?: number): ScheduleMutation {
+export function buildTriggerMutation(ids: readonly string[], options: TriggerOptions = {}): ScheduleMutation {
+  const { dead, data, env } = options;
+  const size = JSON.stringify([data, env]).length;
+  if (size > MAX_INPUT)
+    throw new UsageError(
+      `data and variables of a run must be at most ${MAX_INPUT} characters as JSON; got ${size}`,
+    );
   const what = dead === undefined ? "triggered" : `triggered again: ${new Date(dead).toISOString()}`;
   return buildEachMutation(
     ids,
     () => what,
-    (before, now) => [buildTriggerChange(requireReadable(before), now, dead)],
+    (before, now) => [buildTriggerChange(requireReadable(before), now, options)],
   );
 }
 
-function buildTriggerChange(before: ReadableSchedule, now: number, dead: number | undefined): PlannedChange {
+function buildTriggerChange(
+  before: ReadableSchedule,
+  now: number,
+  { dead, data, env }: TriggerOptions,
+): PlannedChange {
   const { id, definition, outcomes } = before;
   const letters = outcomes.dead.filter(({ scheduled }) => scheduled === dead);
   if (dead !== undefined && letters.length === 0)
@@ -126,7 +147,9 @@ function buildTriggerChange(before: ReadableSchedule, now: number, dead: number 
       `schedule ${quoteText(id)} has no dead letter of ${new Date(dead).toISOString()}; see: signalbox schedule dead ${id}`,
     );
   const from = before.due ?? computeFirstDue(id, definition, now);
-  const due = addTriggeredRun(from, now, dead);
+  const due = addTriggeredRun(from, now, {
+    ...{ scheduled: dead, data: data ?? letters[0]?.data, env: env ?? letters[0]?.env },
+  });
   if (due === undefined)
     throw new UsageError(
       from.open.length >= MAX_OPEN_OCCURRENCES

@@ -1,11 +1,15 @@
 import type { Definition } from "../../schedule/definition.ts";
+import type { PredecessorEnd } from "../../schedule/state/due.ts";
 import type { OccurrenceResult } from "../../schedule/state/outcome.ts";
 
 /** A claimed occurrence, as passed to handlers. Instants in ms since the epoch. */
 export interface ScheduledTask {
   readonly id: string;
   readonly type: string;
+  /** With the data and the variables of this occurrence. */
   readonly definition: Definition;
+  /** The ends of the schedules before it, if it runs because of them. */
+  readonly after?: readonly PredecessorEnd[];
   readonly scheduled: number;
   /** Delay between the due time and the claim, ms. */
   readonly late: number;

@@ -171,10 +171,10 @@ describe("triggering", () => {
 
   test("a dead letter gets its own time, and only once", () => {
     const dead = at("08:00:00");
-    const once = addTriggeredRun(due, now, dead) as DueState;
+    const once = addTriggeredRun(due, now, { scheduled: dead }) as DueState;
     expect(once.open[0]).toMatchObject({ scheduled: dead, runAt: now });
-    expect(addTriggeredRun(once, now, dead)).toBeUndefined();
-    expect(addTriggeredRun(due, now, at("11:00:00"))).toBeUndefined();
+    expect(addTriggeredRun(once, now, { scheduled: dead })).toBeUndefined();
+    expect(addTriggeredRun(due, now, { scheduled: at("11:00:00") })).toBeUndefined();
   });
 
   test("not without end", () => {

@@ -51,7 +51,7 @@ const pauseSchedule = (
 const resumeSchedule = (ports: OperatorPorts, id: string) => applyMutation(ports, buildResumeMutation([id]));
 
 const triggerSchedule = (ports: OperatorPorts, id: string, { dead }: { dead?: number } = {}) =>
-  applyMutation(ports, buildTriggerMutation([id], dead));
+  applyMutation(ports, buildTriggerMutation([id], { dead }));
 
 const HOUR = 3_600_000;
 const HOURLY: Definition = { cron: "0 * * * *", timezone: "UTC", command: ["true"] };

@@ -17,11 +17,13 @@ export const scheduleAdd = declareCommand({
       " after --, no handler is needed: KEY CRON -- COMMAND is enough. A command gets no shell; write sh -c '…' for one.",
     "CRON has five fields, or is a macro such as @daily. `signalbox schedule explain` explains it, and `schedule" +
       " lint` reports likely mistakes. If the id exists already, nothing is done (exit 1).",
+    "With --after, CRON can be left out: the schedule then runs only after those schedules. @manual as CRON means that it runs" +
+      " only when it is triggered, and `@at 2026-12-24T18:00Z` once; see also `signalbox schedule at`.",
     TIMES,
   ],
   args: {
     KEY: "the id of the new schedule",
-    TYPE: "selects the handler; left out with a command",
+    "[TYPE]": "selects the handler; left out with a command",
     "[CRON]": 'five fields in one argument, such as "30 2 * * *"',
     "[DATA]": "JSON for the handler",
   },
@@ -36,10 +38,42 @@ export const scheduleAdd = declareCommand({
     "signalbox schedule add backup '0 3 * * *' --timezone Europe/Berlin -- db-dump --all":
       "run a command every night",
     'signalbox schedule add report.weekly report @weekly \'{"to": "ops"}\' --retries 3': "run a handler",
+    "signalbox schedule add load --after extract -- load-tables": "run it whenever extract has succeeded",
     "signalbox schedule add poll - '*/5 * * * *' --jitter 2m --catchup latest":
       "run the handler for type poll",
   },
   load: () => import("./add.impl.ts"),
+});
+
+/** Flags of schedules that are due once: without those about repeated times. */
+const { "--end TIME": _end, "--jitter DURATION": _jitter, ...ONCE_FLAGS } = DEFINITION_FLAGS;
+
+export const scheduleAt = declareCommand({
+  id: "schedule at",
+  topic: "Schedule",
+  brief: "run something once, at a given time",
+  about: [
+    "Adds a schedule that is due once. If no worker is running then, it runs as soon as one is, or not after --deadline. Afterwards" +
+      " it is kept with its result until `signalbox schedule delete`.",
+    "WHEN is ISO 8601 (without an offset, in --timezone), seconds since the epoch, or +2h.",
+  ],
+  args: {
+    WHEN: "when to run it",
+    "[TYPE]": "selects the handler; left out with a command",
+    "[DATA]": "JSON for the handler",
+  },
+  takesCommand: "optional",
+  flags: {
+    "--id KEY": "the id of the new schedule (default: at- and the time)",
+    ...ONCE_FLAGS,
+    ...ACTION_FLAGS,
+  },
+  examples: {
+    "signalbox schedule at 2026-12-24T18:00 --timezone Europe/Berlin -- close-shop": "once, on Christmas Eve",
+    "signalbox schedule at +2h --id restart-cache --lease db=1 -- restart-cache":
+      "in two hours, holding a unit of db",
+  },
+  load: async () => (await import("./add.impl.ts")).scheduleOnce,
 });
 
 export const scheduleEdit = declareCommand({
@@ -115,16 +149,23 @@ export const scheduleTrigger = declareRowCommand({
   rows: { key: "N", kinds: ["schedule"], refusal: "schedule trigger applies only to schedules" },
   brief: "run schedules once, now, in addition to their times",
   about: [
-    "Paused schedules run too. --dead runs an occurrence that was given up again, with its scheduled time; `signalbox" +
+    "Paused schedules run too. A run that is retried, or run again by --dead, keeps its --data and --env. --dead runs an occurrence that was given up again, with its scheduled time; `signalbox" +
       " schedule dead` lists these occurrences.",
   ],
   args: { "KEY...": KEYS },
   flags: {
     "--dead TIME": "the scheduled time of a dead letter; it is removed from the list, and runs again",
+    "--data JSON": "data for the handler in this run, instead of the schedule's",
+    "--env NAME=VALUE": {
+      isRepeatable: true,
+      help: "an environment variable of the command in this run, in addition to the schedule's",
+    },
     ...ACTION_FLAGS,
   },
   examples: {
     "signalbox schedule trigger backup": "run it now",
+    'signalbox schedule trigger report --data \'{"day": "2026-11-21"}\' --env DRY_RUN=1':
+      "run it with other input",
     "signalbox schedule trigger backup --dead '2026-11-21 03:00:00Z'": "run a dead letter again",
   },
   load: async () => (await import("./keys-commands.impl.ts")).triggerSchedules,

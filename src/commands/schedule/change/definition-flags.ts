@@ -1,4 +1,4 @@
-import { CATCHUPS, HOOK_NAMES, OVERLAPS } from "../../../schedule/definition-values.ts";
+import { CATCHUPS, CHAIN_CONDITIONS, HOOK_NAMES, OVERLAPS } from "../../../schedule/definition-values.ts";
 import type { FlagTable } from "../../declare-command.ts";
 
 /** Flags for the fields of a schedule other than its cron text. In `edit`, an empty value removes the field. */
@@ -13,6 +13,15 @@ export const DEFINITION_FLAGS: FlagTable = {
     help: "the command, split into words as by a shell, but run without one; or put it after --",
   },
   "--env NAME=VALUE": { isRepeatable: true, canClear: true, help: "an environment variable of the command" },
+  "--after KEY[,KEY…]": {
+    names: "schedule",
+    canClear: true,
+    help: "run it when each of these schedules has ended since its last run",
+  },
+  "--on CONDITION": {
+    choices: CHAIN_CONDITIONS,
+    help: "how the schedules of --after must end: success, failure (given up), or end: either (default: success)",
+  },
   "--delay DURATION": { canClear: true, help: "run it this long after its scheduled time" },
   "--jitter DURATION": {
     canClear: true,
@@ -44,6 +53,7 @@ export const DEFINITION_FLAGS: FlagTable = {
   ...Object.fromEntries(
     HOOK_NAMES.map((hook) => [`--hook-${hook} ADDRESS|LINE`, { canClear: true, help: describeHook(hook) }]),
   ),
+  "--tag TAG": { isRepeatable: true, canClear: true, help: "a word for filters, such as team=billing" },
   "--note TEXT": { canClear: true, help: "a note, shown to others" },
 };
 

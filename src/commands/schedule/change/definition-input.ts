@@ -4,7 +4,13 @@ import { quoteText } from "../../../base/text.ts";
 import { validateName } from "../../../protocol/names.ts";
 import { checkZone } from "../../../schedule/cron/zone.ts";
 import type { Definition } from "../../../schedule/definition.ts";
-import { type Catchup, HOOK_NAMES, type Hook, type Overlap } from "../../../schedule/definition-values.ts";
+import {
+  type Catchup,
+  type ChainCondition,
+  HOOK_NAMES,
+  type Hook,
+  type Overlap,
+} from "../../../schedule/definition-values.ts";
 import { HOOK_ADDRESS_FORM, parseHookAddress, resemblesHookAddress } from "../../../schedule/hook-address.ts";
 import { getListFlag, getTextFlag, parseCountFlag, parseDurationFlag } from "../../command-line/flags.ts";
 import { parseInstantFlag } from "../../command-line/instant.ts";
@@ -32,10 +38,13 @@ export function parseGivenFields(call: DefinitionCall, zone: string, now: number
     env: parseEnvField(call),
     ...parseDurationFields(call),
     retries: parseClearable(call, "retries", () => parseCountFlag(call, "retries")),
+    after: parseClearable(call, "after", () => parseIdList(getTextFlag(call, "after") ?? "")),
+    on: parseClearable(call, "on", () => getTextFlag(call, "on") as ChainCondition),
     catchup: getTextFlag(call, "catchup") as Catchup | undefined,
     overlap: getTextFlag(call, "overlap") as Overlap | undefined,
     group: parseClearable(call, "group", () => validateName("group", getTextFlag(call, "group") ?? "")),
     leases: parseLeaseField(call),
+    tags: parseTagField(call),
     note: parseClearable(call, "note", () => getTextFlag(call, "note")),
   });
 }
@@ -96,7 +105,8 @@ function parseCommandField(call: DefinitionCall): readonly string[] | null | und
   return call.command;
 }
 
-function parseEnvField(call: DefinitionCall): Record<string, string> | null | undefined {
+/** Parses --env. @returns undefined if it was not given, null if it clears the field. @throws UsageError */
+export function parseEnvField(call: DefinitionCall): Record<string, string> | null | undefined {
   const list = getListFlag(call, "env");
   if (list.length === 0) return undefined;
   if (list.every((one) => one === "")) return null;
@@ -113,6 +123,20 @@ function parseLeaseField(call: DefinitionCall): readonly string[] | null | undef
   const list = getListFlag(call, "lease");
   if (list.length === 0) return undefined;
   return list.every((one) => one === "") ? null : checkLeases(list);
+}
+
+function parseIdList(text: string): readonly string[] {
+  return text.split(",").map((id) => validateName("schedule", id.trim()));
+}
+
+function parseTagField(call: DefinitionCall): readonly string[] | null | undefined {
+  const list = getListFlag(call, "tag");
+  if (list.length === 0) return undefined;
+  if (list.every((one) => one === "")) return null;
+  const bad = list.find((tag) => !/^[^\s,]{1,100}$/.test(tag));
+  if (bad !== undefined)
+    throw new UsageError(`--tag must be a word without spaces and commas; got ${quoteText(bad)}`);
+  return [...new Set(list)];
 }
 
 function parseHooks(

@@ -4,11 +4,11 @@ import type { Definition } from "../../../schedule/definition.ts";
 import type { Hook } from "../../../schedule/definition-values.ts";
 
 const DURATIONS = ["delay", "jitter", "deadline", "timeout", "backoff"] as const;
-const TEXTS = ["type", "catchup", "overlap", "group", "note"] as const;
+const TEXTS = ["type", "on", "catchup", "overlap", "group", "note"] as const;
 
 /** Converts a definition to the flags of `schedule edit`, without cron text and time zone. */
 export function toEditFlags(definition: Definition): Record<string, string | readonly string[]> {
-  const { data, command, env, end, leases, retries, hooks = {} } = definition;
+  const { data, command, env, end, after, tags, leases, retries, hooks = {} } = definition;
   const flags: Record<string, string | readonly string[] | undefined> = {
     ...Object.fromEntries(TEXTS.map((name) => [name, definition[name]])),
     ...Object.fromEntries(DURATIONS.map((name) => [name, formatOptionalDuration(definition[name])])),
@@ -16,6 +16,8 @@ export function toEditFlags(definition: Definition): Record<string, string | rea
     command: command && formatLine(command),
     env: env && Object.entries(env).map(([name, value]) => `${name}=${value}`),
     end: end === undefined ? undefined : new Date(end).toISOString(),
+    after: after?.join(","),
+    tag: tags,
     lease: leases,
     retries: retries === undefined ? undefined : String(retries),
     ...Object.fromEntries(

@@ -1,7 +1,7 @@
 import { ConfigError, EXIT, SignalboxError, UsageError } from "../../../base/errors.ts";
 import { quoteText } from "../../../base/text.ts";
-import { parseCron } from "../../../schedule/cron/cron.ts";
 import { checkDefinition, type Definition } from "../../../schedule/definition.ts";
+import { parsePlan } from "../../../schedule/plan/plan.ts";
 import { buildModifyMutation } from "../../../work/schedules/schedule-mutations.ts";
 import { readStoredSchedules, type StoredSchedule } from "../../../work/schedules/stored-schedules.ts";
 import { ACTION_FLAGS, getTextFlag, parseReasonFlag } from "../../command-line/flags.ts";
@@ -56,7 +56,7 @@ async function editByFlags(
 
 function applyTimes(before: Definition, call: Call): Definition {
   const { type: old, ...rest } = before;
-  const cron = parseCron(getTextFlag(call, "cron") ?? before.cron).text;
+  const cron = parsePlan(getTextFlag(call, "cron") ?? before.cron).text;
   const type = getTextFlag(call, "type") ?? old;
   return { ...rest, cron, ...(type !== undefined && type !== "" && type !== "-" && { type }) };
 }

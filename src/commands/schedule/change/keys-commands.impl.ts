@@ -7,13 +7,15 @@ import {
   buildPauseMutation,
   buildResumeMutation,
   buildTriggerMutation,
+  type TriggerOptions,
 } from "../../../work/schedules/schedule-mutations.ts";
-import { parseReasonFlag } from "../../command-line/flags.ts";
+import { getTextFlag, parseReasonFlag } from "../../command-line/flags.ts";
 import { parseInstantFlag } from "../../command-line/instant.ts";
 import { createActionCommand } from "../../outcome/action-command.ts";
-import type { ActionImplementation } from "../../spec.ts";
+import type { ActionImplementation, Call } from "../../spec.ts";
 import type { ActionContext } from "../../store-command.ts";
 import { AmendmentCommand } from "../amendment-command.ts";
+import { parseDataJson, parseEnvField } from "./definition-input.ts";
 
 export const deleteSchedules = createKeysCommand("Delete", buildDeleteMutation);
 export const resumeSchedules = createKeysCommand("Resume", buildResumeMutation);
@@ -23,8 +25,21 @@ export const pauseSchedules = createKeysCommand("Pause", (ids, { call, clock, op
   return buildPauseMutation(ids, { by: formatOperator(operator), until, why: parseReasonFlag(call) });
 });
 export const triggerSchedules = createKeysCommand("Trigger", (ids, { call, clock }) =>
-  buildTriggerMutation(ids, parseInstantFlag(call, "dead", "UTC", clock.getWallTime())),
+  buildTriggerMutation(ids, {
+    dead: parseInstantFlag(call, "dead", "UTC", clock.getWallTime()),
+    ...parseRunInput(call),
+  }),
 );
+
+/** Parses --data and --env of a run. @throws UsageError */
+function parseRunInput(call: Call): Pick<TriggerOptions, "data" | "env"> {
+  const data = getTextFlag(call, "data");
+  const env = parseEnvField(call);
+  return {
+    ...(data !== undefined && { data: parseDataJson(data) }),
+    ...(env !== undefined && env !== null && { env }),
+  };
+}
 
 /** Creates a command on named schedules: `KEY…`. @param verb  for the question */
 function createKeysCommand(

@@ -1,5 +1,6 @@
 import { quoteShellWord } from "../../../base/shell.ts";
 import { clean } from "../../../base/text.ts";
+import { CRON_MACROS } from "../../../schedule/cron/cron.ts";
 import type { Definition } from "../../../schedule/definition.ts";
 import { findScheduleFault } from "../../../syntax/crontab-schedule.ts";
 import { WITH_INPUT } from "./convert.ts";
@@ -23,6 +24,7 @@ function sortByZone(definitions: ReadonlyMap<string, Definition>): [string, Defi
 }
 
 const UNSUPPORTED_FIELDS = [
+  "after",
   "delay",
   "jitter",
   "end",
@@ -53,7 +55,9 @@ function formatScheduleLines(id: string, definition: Definition): string[] {
 
 /** Returns whether cron reads a cron text, which may have `W`, `L`, `#`, ranges that wrap, or full names. */
 function isKnownToCron(cron: string): boolean {
-  return cron.startsWith("@") || findScheduleFault(cron.split(" "))?.isFatal !== true;
+  return (
+    CRON_MACROS[cron.toLowerCase()] !== undefined || findScheduleFault(cron.split(" "))?.isFatal !== true
+  );
 }
 
 /** Formats a command line. An imported shell line is restored, any other argv is quoted. */

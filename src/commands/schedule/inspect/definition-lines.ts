@@ -1,12 +1,12 @@
 import { formatDuration } from "../../../base/duration.ts";
 import { quoteText } from "../../../base/text.ts";
-import { parseCron } from "../../../schedule/cron/cron.ts";
-import { explainCron } from "../../../schedule/cron/explain-cron.ts";
 import { type Definition, getScheduleType } from "../../../schedule/definition.ts";
 import { SCHEDULE_DEFAULTS } from "../../../schedule/definition-values.ts";
+import { explainPlan } from "../../../schedule/plan/explain-plan.ts";
+import { parsePlan } from "../../../schedule/plan/plan.ts";
 import { createTiming } from "../../../schedule/timing.ts";
 import { formatInstantUtc } from "../../command-line/instant.ts";
-import { formatArgv, formatSchedulePause } from "../change-lines.ts";
+import { formatArgv, formatPredecessors, formatSchedulePause } from "../change-lines.ts";
 
 const OVERLAP = {
   forbid: "the next run waits until the current run has ended",
@@ -23,6 +23,7 @@ const CATCHUP = {
 export function describeDefinition(id: string, definition: Definition): string[] {
   return [
     describeTiming(id, definition),
+    ...(definition.after === undefined ? [] : [`runs ${formatPredecessors(definition)}`]),
     describeWork(id, definition),
     ...describeRules(definition),
     ...describeLimits(definition),
@@ -33,7 +34,7 @@ function describeTiming(id: string, { cron, timezone, end, ...rest }: Definition
   const { lag } = createTiming(id, { cron, timezone, ...rest });
   const later = lag === 0 ? "" : `, ${formatDuration(lag)} later`;
   const until = end === undefined ? "" : `, until ${formatInstantUtc(end)}`;
-  return `${explainCron(parseCron(cron))}, ${timezone}${later}${until}`;
+  return `${explainPlan(parsePlan(cron))}, ${timezone}${later}${until}`;
 }
 
 function describeWork(id: string, definition: Definition): string {

@@ -1,7 +1,7 @@
 import { EXIT } from "../../../base/errors.ts";
 import { clean } from "../../../base/text.ts";
-import { parseCron } from "../../../schedule/cron/cron.ts";
-import { explainCron } from "../../../schedule/cron/explain-cron.ts";
+import { explainPlan } from "../../../schedule/plan/explain-plan.ts";
+import { parsePlan } from "../../../schedule/plan/plan.ts";
 import { getTextFlag } from "../../command-line/flags.ts";
 import { formatJsonDocument } from "../../json-output.ts";
 import type { Call, CommandExecutor, CommandIo } from "../../spec.ts";
@@ -14,7 +14,7 @@ export const execute: CommandExecutor = async (call, io) => {
   if (given === undefined) return await explainSchedule(call, io);
   const { cron, timezone } = given;
   const where = getTextFlag(call, "timezone") === undefined ? "" : `, ${timezone}`;
-  return printExplanation(call, io, { cron }, [`${explainCron(parseCron(cron))}${where}`]);
+  return printExplanation(call, io, { cron }, [`${explainPlan(parsePlan(cron))}${where}`]);
 };
 
 const explainSchedule = createStoreCommand(async (call, io, context) => {

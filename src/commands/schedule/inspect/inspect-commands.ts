@@ -9,8 +9,14 @@ export const scheduleList = declareCommand({
   topic: "Schedule",
   brief: "list schedules in a table",
   about: ["`signalbox ls schedules` shows more: who runs them and their results, with filters."],
-  flags: { "--json": "as JSON" },
-  examples: { "signalbox schedule list": "all schedules, with their next times" },
+  flags: {
+    "--tag TAG": { isRepeatable: true, help: "only schedules with this tag, or all of several" },
+    "--json": "as JSON",
+  },
+  examples: {
+    "signalbox schedule list": "all schedules, with their next times",
+    "signalbox schedule list --tag team=billing": "those of a team",
+  },
   load: () => import("./list.impl.ts"),
 });
 
@@ -23,6 +29,23 @@ export const scheduleShow = declareCommand({
   flags: { "--json": "as JSON" },
   examples: { "signalbox schedule show backup": "all details" },
   load: () => import("./show.impl.ts"),
+});
+
+export const scheduleGraph = declareCommand({
+  id: "schedule graph",
+  topic: "Schedule",
+  brief: "show which schedules run after which",
+  about: [
+    "Prints a tree for each schedule that others follow (--after) and that follows none. A schedule that follows several appears below each of" +
+      " them. With a KEY, prints only the schedules before and after it.",
+  ],
+  args: { "[KEY]": KEY },
+  flags: { "--json": "as JSON" },
+  examples: {
+    "signalbox schedule graph": "all chains",
+    "signalbox schedule graph load": "the chains of one schedule",
+  },
+  load: () => import("./graph.impl.ts"),
 });
 
 export const scheduleNext = declareCommand({

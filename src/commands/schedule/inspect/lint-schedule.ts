@@ -1,8 +1,8 @@
 import { formatDuration } from "../../../base/duration.ts";
-import { parseCron } from "../../../schedule/cron/cron.ts";
-import { findOccurrenceAfter } from "../../../schedule/cron/occurrence.ts";
 import type { Definition } from "../../../schedule/definition.ts";
 import { type LintFinding, lintCron } from "../../../schedule/lint/lint-cron.ts";
+import { parsePlan } from "../../../schedule/plan/plan.ts";
+import { createPlanTimes } from "../../../schedule/plan/plan-times.ts";
 import type { StoredSchedule } from "../../../work/schedules/stored-schedules.ts";
 
 /** A finding, and the schedule it is about. */
@@ -34,9 +34,9 @@ export function lintSchedule(
 /** Finds settings that do not fit the time between two occurrences. */
 function lintSpan(definition: Definition, now: number): LintFinding[] {
   const { timezone, jitter = 0, timeout, deadline, overlap = "forbid", delay = 0 } = definition;
-  const cron = parseCron(definition.cron);
-  const first = findOccurrenceAfter(cron, timezone, now);
-  const second = first === undefined ? undefined : findOccurrenceAfter(cron, timezone, first);
+  const { findAfter } = createPlanTimes(parsePlan(definition.cron), timezone);
+  const first = findAfter(now);
+  const second = first === undefined ? undefined : findAfter(first);
   if (first === undefined || second === undefined) return [];
   const span = second - first;
   const every = `it is due every ${formatDuration(span)}`;

@@ -2,11 +2,11 @@ import { EXIT } from "../../../base/errors.ts";
 import { clean } from "../../../base/text.ts";
 import { createRealClock } from "../../../process/clock.ts";
 import { validateName } from "../../../protocol/names.ts";
-import { parseCron } from "../../../schedule/cron/cron.ts";
 import { checkZone } from "../../../schedule/cron/zone.ts";
 import { NotFoundError } from "../../../schedule/errors.ts";
 import { compareWithCronParser } from "../../../schedule/lint/compare-cron-parser.ts";
 import { lintCron } from "../../../schedule/lint/lint-cron.ts";
+import { parsePlan } from "../../../schedule/plan/plan.ts";
 import {
   readAllStoredSchedules,
   readStoredSchedules,
@@ -57,7 +57,8 @@ async function addSecondReading(
   remarks: readonly ScheduleLintFinding[],
 ): Promise<readonly ScheduleLintFinding[]> {
   if (remarks.some(({ level }) => level === "error")) return remarks;
-  const second = await compareWithCronParser(parseCron(text));
+  const plan = parsePlan(text);
+  const second = plan.kind === "cron" ? await compareWithCronParser(plan.cron) : undefined;
   return second === undefined ? remarks : [...remarks, second];
 }
 

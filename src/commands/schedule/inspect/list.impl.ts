@@ -1,6 +1,7 @@
 import { getScheduleType } from "../../../schedule/definition.ts";
 import type { DueState } from "../../../schedule/state/due.ts";
 import { readAllStoredSchedules, type StoredSchedule } from "../../../work/schedules/stored-schedules.ts";
+import { getListFlag } from "../../command-line/flags.ts";
 import { formatInstantUtc } from "../../command-line/instant.ts";
 import { formatJsonDocument } from "../../json-output.ts";
 import { createReadCommand } from "../../read-command.ts";
@@ -25,7 +26,10 @@ export const createScheduleListCommand = (
 ): CommandExecutor =>
   createReadCommand(async (call, io, context) => {
     const { revision, schedules } = await readAllStoredSchedules(context, context.signal);
-    const rows = [...schedules.values()];
+    const tags = getListFlag(call, "tag");
+    const rows = [...schedules.values()].filter(({ definition }) =>
+      tags.every((tag) => definition?.tags?.includes(tag) === true),
+    );
     if (call.flags.json) {
       io.writeOutput(formatJsonDocument({ revision, rows: rows.map(toRowJson) }));
       return;

@@ -23,7 +23,7 @@ export const ls = declareCommand({
   brief: "list locks, queues, runs, hosts, schedules, workers, problems…",
   about: [
     "Without WHAT, lists everything that is held or waited for. A filter is one or more words; a row matches if it has all of" +
-      " them. `host:`, `state:` or `holder:` before a word limits the search to that field.",
+      " them. `host:`, `state:`, `holder:` or `tag:` before a word limits the search to that field.",
     "A listing shows one revision of etcd, which --json prints and --expect-revision of other commands accepts. On a" +
       " terminal, columns that do not fit are left out; --wide shows all.",
   ],
@@ -52,6 +52,7 @@ export const ls = declareCommand({
     "signalbox ls locks --all --sort -since": "all locks, the longest held first",
     "signalbox ls history state:failed --limit 10": "which runs failed recently?",
     "signalbox ls schedules state:late": "which schedules are late?",
+    "signalbox ls schedules tag:team=billing": "the schedules of a team",
     "signalbox ls problems": "is anything wrong?",
     "signalbox ls --watch": "a live table",
     "signalbox ls drains --json | jq .rows": "for programs",

@@ -27,6 +27,7 @@ import { type OccurrenceStart, startOccurrence } from "../../../schedule/state/s
 import { readWithRetries } from "../../observe/ports.ts";
 import type { CachedSchedule } from "../cache/cached-schedule.ts";
 import type { ScheduleCache } from "../cache/schedule-cache.ts";
+import { prepareSuccessors, type SuccessorWrites } from "../chains/successors.ts";
 import type { WorkerRegistration } from "../registration/worker-registration.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
 
@@ -85,7 +86,8 @@ export async function claimOccurrence(
   if (claim === undefined) return { kind: "missed" };
   const { id, start } = claim;
   const outcomes = start.outcomes.length === 0 ? undefined : await readOutcomes(ports, id);
-  const txn = buildClaimTxn(context, claim, outcomes);
+  const successors = await readSuccessors(context, claim);
+  const txn = buildClaimTxn(context, claim, outcomes, successors);
   const call = (signal: AbortSignal) => ports.store.commitTxn(txn, signal);
   const answer = await retryUnavailable(ports, Number.POSITIVE_INFINITY, call, registration.session.signal);
   if (answer.succeeded)
@@ -135,6 +137,16 @@ function prepareClaim(
   return { id, definition, start, running: record && { key, record }, guards };
 }
 
+/** Reads the schedules that follow, if the claim gives an occurrence up. */
+async function readSuccessors(
+  { ports }: ClaimContext,
+  { id, start: { dead, due } }: PreparedClaim,
+): Promise<SuccessorWrites> {
+  const { scheduled, endedAt, result, data } = dead ?? { scheduled: 0, endedAt: 0, result: "lost" };
+  const end = { id, scheduled, endedAt, result, ...(data !== undefined && { data }), isDead: true };
+  return await prepareSuccessors(ports, dead && due.successors, end);
+}
+
 function buildRunning(
   { registration, host, pid, ports }: ClaimContext,
   open: OpenOccurrence,
@@ -162,10 +174,11 @@ function buildClaimTxn(
   { ports: { keys }, registration }: ClaimContext,
   { id, start, running, guards }: PreparedClaim,
   before: VersionedValue<OutcomeHistory> | undefined,
+  successors: SuccessorWrites,
 ): Txn {
   const session = registration.session.id;
   const outcomes = keys.outcomes(id);
-  const success: Op[] = [{ op: "put", key: keys.due(id), value: formatDue(start.due) }];
+  const success: Op[] = [{ op: "put", key: keys.due(id), value: formatDue(start.due) }, ...successors.writes];
   if (running !== undefined)
     success.push({ op: "put", key: running.key, value: formatRunning(running.record), session });
   if (before !== undefined) {
@@ -174,7 +187,11 @@ function buildClaimTxn(
   }
   const read: Op = { op: "range", key: outcomes };
   return {
-    compare: [...guards, ...(before === undefined ? [] : [guardRevision(outcomes, before.mod)])],
+    compare: [
+      ...guards,
+      ...successors.compare,
+      ...(before === undefined ? [] : [guardRevision(outcomes, before.mod)]),
+    ],
     success: [...success, read],
     failure: [{ op: "range", key: running?.key ?? keys.running(id) }, read],
   };

@@ -1,15 +1,16 @@
+import type { PredecessorEnd } from "../../../schedule/state/due.ts";
 import type { ScheduledTask } from "../handler.ts";
 
 /** Returns the task as one line of JSON, for the standard input of a command and for a module. */
 export function serializeTask(task: ScheduledTask): string {
-  const { id, type, scheduled, late, attempt, run, token, definition } = task;
+  const { id, type, scheduled, late, attempt, run, token, definition, after } = task;
   const scheduledTime = formatIsoTime(scheduled);
-  return `${JSON.stringify({ id, type, scheduledTime, scheduled, late, attempt, run, token, data: definition.data ?? null })}\n`;
+  return `${JSON.stringify({ id, type, scheduledTime, scheduled, late, attempt, run, token, data: definition.data ?? null, after })}\n`;
 }
 
 /** Builds the variables of a task, in addition to those of the definition. */
 export function buildTaskEnv(task: ScheduledTask, host: string): Record<string, string> {
-  const { id, type, scheduled, attempt, run, token, key } = task;
+  const { id, type, scheduled, attempt, run, token, key, after = [] } = task;
   return {
     SIGNALBOX_SCHEDULE: id,
     SIGNALBOX_TYPE: type,
@@ -20,6 +21,17 @@ export function buildTaskEnv(task: ScheduledTask, host: string): Record<string, 
     SIGNALBOX_TOKEN: token,
     SIGNALBOX_RUNNING_KEY: key,
     SIGNALBOX_HOST: host,
+    ...(after.length > 0 && buildAfterEnv(after)),
+  };
+}
+
+/** Builds the variables that tell which schedules ended before. */
+function buildAfterEnv(after: readonly PredecessorEnd[]): Record<string, string> {
+  const join = (list: readonly (string | undefined)[]) => list.map((text = "") => text).join(",");
+  return {
+    SIGNALBOX_AFTER: join(after.map(({ id }) => id)),
+    SIGNALBOX_AFTER_RUN: join(after.map(({ run }) => run)),
+    SIGNALBOX_AFTER_RESULT: join(after.map(({ result }) => result)),
   };
 }
 

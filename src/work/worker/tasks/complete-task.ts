@@ -3,6 +3,7 @@ import { guardRevision } from "../../../protocol/guards.ts";
 import type { Keys } from "../../../protocol/keys.ts";
 import { findFirstKey, type Op, type Txn, type TxnResponse } from "../../../protocol/txn.ts";
 import {
+  buildDeadLetter,
   completeOccurrence,
   type EndedOccurrence,
   type OccurrenceCompletion,
@@ -16,6 +17,7 @@ import {
   type OutcomeHistory,
 } from "../../../schedule/state/outcome.ts";
 import type { ScheduleCache } from "../cache/schedule-cache.ts";
+import { prepareSuccessors, type SuccessorWrites } from "../chains/successors.ts";
 import {
   buildKeyValue,
   type ClaimedOccurrence,
@@ -43,8 +45,8 @@ export type TaskCompletion =
 
 /**
  * Completes an occurrence. One transaction, guarded by its running key and by the state of the schedule, deletes the
- * running key, writes the new state, and adds the outcome to the history. If an operator has changed the state
- * meanwhile, the new state is computed again from the changed one.
+ * running key, writes the new state, adds the outcome to the history, and adds the runs of the schedules that follow. If an
+ * operator has changed the state meanwhile, the new state is computed again from the changed one.
  * @param until instant on the clock, ms, until which calls to an unreachable etcd are retried
  * @throws StoreError
  */
@@ -58,15 +60,17 @@ export async function completeTask(
   const unit = ports.random.generateFraction();
   for (;;) {
     const result = completeOccurrence(claimed.definition, due.value, ended, unit);
-    const history = addOutcomes(outcomes.value, [ended.outcome], result.isDead ? ended.outcome : undefined);
-    const step = { result, due: due.mod, history, outcomes: outcomes.mod };
+    const dead = result.isDead ? buildDeadLetter(claimed.open, ended.outcome) : undefined;
+    const history = addOutcomes(outcomes.value, [ended.outcome], dead);
+    const successors = await readSuccessors(ports, claimed, { due: due.value, ended, result }, until);
+    const step = { result, due: due.mod, history, outcomes: outcomes.mod, successors };
     const txn = buildCompletionTxn(ports, claimed, step);
     const answer = await retryUnavailable(ports, until, (call) => ports.store.commitTxn(txn, call));
     const seen = parseCompletionAnswer(answer);
     // A refused call may follow an earlier copy of itself that was applied, and whose answer was lost.
     if (answer.succeeded || hasCompleted(seen, claimed.running.run)) {
       const known = answer.succeeded ? findMissedOutcomes(answer) : seen.outcomes;
-      await writeMissedOutcomes(ports, claimed.id, { ended, isDead: result.isDead, known }, until);
+      await writeMissedOutcomes(ports, claimed.id, { outcome: ended.outcome, dead, known }, until);
       const own = { value: result.due, mod: answer.revision };
       const wasFailing = isFailing((known ?? outcomes).value, claimed.running.run);
       return { kind: "settled", finish: result, due: answer.succeeded ? own : seen.due, wasFailing };
@@ -77,11 +81,29 @@ export async function completeTask(
   }
 }
 
+/** Reads the schedules that follow, if the occurrence has ended for good. */
+async function readSuccessors(
+  ports: SchedulePorts,
+  { id, open, running }: ClaimedOccurrence,
+  { due, ended, result }: { due: DueState; ended: EndedOccurrence; result: OccurrenceCompletion },
+  until: number,
+): Promise<SuccessorWrites> {
+  const { scheduled, run } = running;
+  const end = {
+    ...{ id, scheduled, run, endedAt: ended.outcome.endedAt, result: ended.outcome.result },
+    ...(open.data !== undefined && { data: open.data }),
+    isDead: result.isDead,
+  };
+  const successors = result.isOver ? due.successors : undefined;
+  return await retryUnavailable(ports, until, (call) => prepareSuccessors(ports, successors, end, call));
+}
+
 interface CompletionStep {
   result: OccurrenceCompletion;
   due: bigint;
   history: OutcomeHistory;
   outcomes: bigint;
+  successors: SuccessorWrites;
 }
 
 function buildCompletionTxn(
@@ -91,10 +113,15 @@ function buildCompletionTxn(
 ): Txn {
   const reads: Op[] = [key, keys.due(id), keys.outcomes(id)].map((one) => ({ op: "range", key: one }));
   return {
-    compare: [{ key, target: "create", is: "equal", value: token }, guardRevision(keys.due(id), step.due)],
+    compare: [
+      { key, target: "create", is: "equal", value: token },
+      guardRevision(keys.due(id), step.due),
+      ...step.successors.compare,
+    ],
     success: [
       { op: "put", key: keys.due(id), value: formatDue(step.result.due) },
       { op: "delete", key },
+      ...step.successors.writes,
       { op: "txn", txn: buildOutcomesTxn(keys.outcomes(id), step.history, step.outcomes) },
     ],
     failure: reads,
@@ -147,15 +174,18 @@ async function writeMissedOutcomes(
   ports: SchedulePorts,
   id: string,
   {
-    ended,
-    isDead,
+    outcome,
+    dead,
     known,
-  }: { ended: EndedOccurrence; isDead: boolean; known: VersionedValue<OutcomeHistory> | undefined },
+  }: {
+    outcome: OccurrenceOutcome;
+    dead: OccurrenceOutcome | undefined;
+    known: VersionedValue<OutcomeHistory> | undefined;
+  },
   until: number,
 ): Promise<void> {
-  const { outcome } = ended;
   for (let seen = known; seen !== undefined && !hasOutcome(seen.value, outcome.run); ) {
-    const history = addOutcomes(seen.value, [outcome], isDead ? outcome : undefined);
+    const history = addOutcomes(seen.value, [outcome], dead);
     const txn = buildOutcomesTxn(ports.keys.outcomes(id), history, seen.mod);
     const answer = await retryUnavailable(ports, until, (call) => ports.store.commitTxn(txn, call));
     seen = answer.succeeded ? undefined : toVersionedOutcomes(findFirstKey(answer.results[0]));

@@ -2,6 +2,7 @@ import { getScheduleType } from "../../../schedule/definition.ts";
 import type { ClaimedOccurrence } from "../claims/claim-occurrence.ts";
 import { type ScheduledTask, TaskLost } from "../handler.ts";
 import type { WorkerRegistration } from "../registration/worker-registration.ts";
+import { mergeOwnInput } from "./own-input.ts";
 
 /** A running task and the functions that end it. */
 export interface RunningTask {
@@ -26,9 +27,16 @@ export function createRunningTask(claimed: ClaimedOccurrence, registration: Work
   session.signal.addEventListener("abort", handleSessionLoss, { once: true });
   const { id, definition, running, token, key } = claimed;
   const task: ScheduledTask = {
-    ...{ id, definition, key, type: getScheduleType(id, definition), token: String(token) },
+    ...{
+      id,
+      definition: mergeOwnInput(claimed),
+      key,
+      type: getScheduleType(id, definition),
+      token: String(token),
+    },
     signal: ending.signal,
     ...{ scheduled: running.scheduled, late: running.late, attempt: running.attempt, run: running.run },
+    ...(claimed.open.after !== undefined && { after: claimed.open.after }),
     getHorizon: () => session.horizon,
     onExtended: (listener) => registration.onExtended(listener),
   };

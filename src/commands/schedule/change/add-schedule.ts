@@ -1,0 +1,71 @@
+import { UsageError } from "../../../base/errors.ts";
+import { quoteText } from "../../../base/text.ts";
+import type { Definition } from "../../../schedule/definition.ts";
+import { compareWithCronParser } from "../../../schedule/lint/compare-cron-parser.ts";
+import { type Plan, parsePlan } from "../../../schedule/plan/plan.ts";
+import { computeFirstDue } from "../../../schedule/state/due-transitions.ts";
+import { formatOperator } from "../../../work/operate/ports.ts";
+import { buildAddMutation } from "../../../work/schedules/schedule-mutations.ts";
+import { getTextFlag, parseReasonFlag } from "../../command-line/flags.ts";
+import { parseFirstRunFlags } from "../../command-line/instant.ts";
+import type { ActionOutcome } from "../../outcome/action-outcome.ts";
+import type { ActionContext } from "../../store-command.ts";
+import { AmendmentCommand } from "../amendment-command.ts";
+import { formatUpcomingRuns } from "../next-lines.ts";
+import type { AddArguments } from "./add-arguments.ts";
+import { applyGivenFields, parseDataJson, parseGivenFields } from "./definition-input.ts";
+
+/** Adds a schedule as its arguments and flags say. @throws UsageError, CronError */
+export async function addSchedule(
+  context: ActionContext,
+  { id, type, cron, data, start }: AddArguments,
+): Promise<ActionOutcome> {
+  const { call } = context;
+  const plan = parsePlan(cron);
+  await printSecondReading(context, plan);
+  const now = context.clock.getWallTime();
+  if (data !== undefined && getTextFlag(call, "data") !== undefined)
+    throw new UsageError("DATA was given twice: as an argument and with --data; leave one of them out");
+  const given = parseGivenFields(call, "UTC", now);
+  const base = { cron, timezone: "UTC", ...(type !== undefined && { type }) };
+  const definition = {
+    ...applyGivenFields(base, { ...given, ...(data !== undefined && { data: parseDataJson(data) }) }, call),
+    ...buildPause(context, now),
+  };
+  const first = {
+    ...(start !== undefined && { start }),
+    ...parseFirstRunFlags(call, definition.timezone, now),
+  };
+  if (plan.kind !== "manual" && computeFirstDue(id, definition, now, first).next === undefined)
+    throw new UsageError(
+      `schedule ${quoteText(id)} would never fire: ${explainNeverFires(plan, definition)}`,
+    );
+  return await new AmendmentCommand(context, {
+    amendment: buildAddMutation(id, definition, first),
+    nothing: `schedule ${quoteText(id)} is up to date`,
+    buildQuestion: () => `Add schedule ${id}?`,
+    buildFollowUp: (changes) => {
+      const due = changes.find(({ before }) => before.id === id)?.due;
+      return due === undefined ? [] : formatUpcomingRuns(id, definition, due, 3);
+    },
+  }).run();
+}
+
+/** Says how the package cron-parser reads an expression, if that differs. */
+async function printSecondReading(context: ActionContext, plan: Plan): Promise<void> {
+  const second = plan.kind === "cron" ? await compareWithCronParser(plan.cron) : undefined;
+  if (second !== undefined) context.printMessage(`note: ${second.detail}`);
+}
+
+function explainNeverFires(plan: Plan, { cron, timezone, end }: Definition): string {
+  if (plan.kind === "once") return `${new Date(plan.at).toISOString()} has passed`;
+  if (end !== undefined)
+    return `${quoteText(cron)} has no occurrence before --end, ${new Date(end).toISOString()}`;
+  return `the clocks of ${timezone} skip ${quoteText(cron)} every year; use another hour, or --timezone UTC`;
+}
+
+function buildPause({ call, operator }: ActionContext, at: number) {
+  if (!call.flags.paused) return {};
+  const why = parseReasonFlag(call);
+  return { pause: { by: formatOperator(operator), at, ...(why !== undefined && { why }) } };
+}

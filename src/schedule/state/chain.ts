@@ -1,0 +1,67 @@
+import { type Definition, isPaused } from "../definition.ts";
+import { type ChainCondition, SCHEDULE_DEFAULTS } from "../definition-values.ts";
+import { createTiming } from "../timing.ts";
+import type { DueState, OpenOccurrence, PredecessorEnd } from "./due.ts";
+import { findFreeTime, MAX_OPEN_OCCURRENCES } from "./due-transitions.ts";
+
+// Chains: schedules that run when others have ended. All instants in ms since the epoch.
+
+/** How an occurrence ended, for the schedules that follow. */
+export interface OccurrenceEnd extends PredecessorEnd {
+  /** Whether the occurrence was given up. */
+  isDead: boolean;
+}
+
+/** The state of a following schedule after an end; `isFull`: too many of its runs wait, and the end was dropped. */
+export type ChainStep = { kind: "unchanged" } | { kind: "full" } | { kind: "changed"; due: DueState };
+
+/**
+ * Returns the state of a schedule after the end of an occurrence of a schedule before it. A run is added when each of
+ * those before it has ended as required. Ends during a pause do not count, as occurrences during a pause do not run.
+ * @throws CronError, UsageError if the definition is invalid
+ */
+export function addPredecessorEnd(
+  id: string,
+  definition: Definition,
+  due: DueState,
+  { isDead, ...end }: OccurrenceEnd,
+): ChainStep {
+  const { after = [], on = SCHEDULE_DEFAULTS.on } = definition;
+  const counts = after.includes(end.id) && meetsCondition(on, end.result === "ok", isDead);
+  if (!counts || isPaused(definition, end.endedAt)) return { kind: "unchanged" };
+  const arrived = [...(due.arrived ?? []).filter((one) => one.id !== end.id), end];
+  const isComplete = after.every((before) => arrived.some((one) => one.id === before));
+  return isComplete
+    ? addChainedRun(id, definition, due, arrived)
+    : { kind: "changed", due: { ...due, arrived } };
+}
+
+function meetsCondition(on: ChainCondition, hasSucceeded: boolean, isDead: boolean): boolean {
+  if (on === "success") return hasSucceeded;
+  return on === "failure" ? isDead : hasSucceeded || isDead;
+}
+
+/** @param ends  the ends of all schedules before it, the newest last */
+function addChainedRun(
+  id: string,
+  definition: Definition,
+  due: DueState,
+  ends: readonly PredecessorEnd[],
+): ChainStep {
+  const newest = ends.at(-1);
+  if (newest === undefined) return { kind: "unchanged" };
+  const { arrived: _, ...rest } = due;
+  const isKept = ({ kind, attempt }: OpenOccurrence) =>
+    kind !== "after" || attempt > 0 || (definition.catchup ?? SCHEDULE_DEFAULTS.catchup) === "all";
+  const open = due.open.filter(isKept);
+  if (open.length >= MAX_OPEN_OCCURRENCES) return { kind: "full" };
+  const handed = ends.length === 1 && definition.data === undefined ? newest.data : undefined;
+  const run: OpenOccurrence = {
+    scheduled: findFreeTime({ ...rest, open }, newest.scheduled),
+    runAt: newest.endedAt + createTiming(id, definition).lag,
+    ...{ attempt: 0, failures: 0, kind: "after" },
+    ...(handed !== undefined && { data: handed }),
+    after: [...ends],
+  };
+  return { kind: "changed", due: { ...rest, open: [...open, run] } };
+}

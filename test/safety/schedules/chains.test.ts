@@ -1,0 +1,136 @@
+// Covers src/commands/schedule/change/add-arguments.ts, src/commands/schedule/change/add-schedule.ts,
+// src/commands/schedule/inspect/graph.impl.ts, src/work/worker/chains/successors.ts,
+// src/work/worker/tasks/own-input.ts
+/** Chains, one-shot runs and runs with input, from the commands to the commands that workers start. */
+import { expect, test } from "vitest";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { parseDue } from "../../../src/schedule/state/due.ts";
+import { parseOutcomes } from "../../../src/schedule/state/outcome.ts";
+import { readOutcomes, waitForOutcomes } from "../support/due-schedules.ts";
+
+const cluster = TestCluster.startForFile();
+
+/** Runs `signalbox schedule …`. */
+async function schedule(namespace: TestNamespace, ...args: string[]) {
+  return await namespace.start(["schedule", ...args]).ended;
+}
+
+async function expectDone(namespace: TestNamespace, ...args: string[]): Promise<string> {
+  const ended = await schedule(namespace, ...args);
+  expect(ended, args.join(" ")).toMatchObject({ code: 0 });
+  return ended.stdout;
+}
+
+const shell = (script: string) => ["--", "sh", "-c", script];
+
+test.concurrent("a schedule runs after another, with what that one was given", async () => {
+  const namespace = cluster.createNamespace();
+  await expectDone(namespace, "add", "extract", "@manual", ...shell("cat; echo $TABLE"));
+  const added = await expectDone(
+    namespace,
+    ...["add", "load", "--after", "extract"],
+    ...shell("cat; echo $SIGNALBOX_AFTER $SIGNALBOX_AFTER_RESULT"),
+  );
+  expect(added).toContain("schedule extract: followed by load");
+  await expectDone(namespace, "add", "report", "--after", "load", ...shell("echo reported"));
+  await expectDone(namespace, "add", "clean", "--after", "load", "--on", "failure", ...shell("echo never"));
+  namespace.start(["worker"]);
+  await expectDone(namespace, "trigger", "extract", "--data", '{"day":3}', "--env", "TABLE=t1");
+  const [extract] = await waitForOutcomes(namespace, "extract");
+  expect(extract).toMatchObject({ result: "ok", tail: expect.stringMatching(/"data":\{"day":3\}.*\nt1/s) });
+  const [load] = await waitForOutcomes(namespace, "load");
+  expect(load).toMatchObject({
+    scheduled: extract?.scheduled,
+    tail: expect.stringMatching(/"data":\{"day":3\},"after":\[\{"id":"extract".*\nextract ok/s),
+  });
+  const [report] = await waitForOutcomes(namespace, "report");
+  expect(report).toMatchObject({ result: "ok", tail: "reported", scheduled: extract?.scheduled });
+  expect(await readOutcomes(namespace, "clean")).toEqual([]);
+  expect(await expectDone(namespace, "graph")).toBe(
+    "extract: ok\n`- load (on success): ok\n   |- clean (on failure)\n   `- report (on success): ok\n",
+  );
+});
+
+test.concurrent("a failure counts when it is given up, and a join waits for all", async () => {
+  const namespace = cluster.createNamespace();
+  const failing = ["--retries", "1", "--backoff", "50ms", ...shell("exit 1")];
+  await expectDone(namespace, "add", "a", "@manual", ...failing);
+  await expectDone(namespace, "add", "b", "@manual", ...shell("true"));
+  await expectDone(namespace, "add", "alarm", "--after", "a", "--on", "failure", ...shell("echo alarm"));
+  await expectDone(
+    namespace,
+    "add",
+    "both",
+    "--after",
+    "b,a",
+    "--on",
+    "end",
+    ...shell("echo $SIGNALBOX_AFTER_RESULT"),
+  );
+  namespace.start(["worker"]);
+  await expectDone(namespace, "trigger", "b");
+  await waitForOutcomes(namespace, "b");
+  const readArrived = async () => {
+    const { kvs } = await namespace.store.readRange({ key: namespace.keys.due("both") });
+    const parsed = parseDue(kvs[0]?.value ?? "");
+    return "value" in parsed && parsed.value.arrived;
+  };
+  expect(await readArrived()).toMatchObject([{ id: "b", result: "ok" }]);
+  await expectDone(namespace, "trigger", "a");
+  expect(await waitForOutcomes(namespace, "both")).toMatchObject([{ tail: "ok,failed" }]);
+  expect(await waitForOutcomes(namespace, "alarm")).toMatchObject([{ tail: "alarm" }]);
+  expect(await readOutcomes(namespace, "a")).toHaveLength(2);
+  expect(await readOutcomes(namespace, "alarm")).toHaveLength(1);
+});
+
+test.concurrent("something runs once, at a time, and a dead letter keeps its input", async () => {
+  const namespace = cluster.createNamespace();
+  await expectDone(namespace, "at", "+0s", "--id", "once", "--deadline", "1h", ...shell("echo $N; exit $N"));
+  namespace.start(["worker"]);
+  expect(await waitForOutcomes(namespace, "once")).toMatchObject([{ result: "ok" }]);
+  await expectDone(namespace, "trigger", "once", "--env", "N=3");
+  await waitForOutcomes(namespace, "once", 2);
+  const readDead = async () => {
+    const { kvs } = await namespace.store.readRange({ key: namespace.keys.outcomes("once") });
+    return parseOutcomes(kvs[0]?.value).dead;
+  };
+  const [dead] = await waitUntil("dead letter", async () => {
+    const letters = await readDead();
+    return letters.length > 0 && letters;
+  });
+  expect(dead).toMatchObject({ code: 3, env: { N: "3" } });
+  await expectDone(namespace, "trigger", "once", "--dead", new Date(dead?.scheduled ?? 0).toISOString());
+  expect(await waitForOutcomes(namespace, "once", 3)).toMatchObject([{ code: 3, tail: "3" }, {}, {}]);
+});
+
+test.concurrent("mistakes are refused with their reasons", async () => {
+  const namespace = cluster.createNamespace();
+  await expectDone(namespace, "add", "a", "@manual", "--tag", "team=x", "--tag", "nightly", ...shell("true"));
+  await expectDone(namespace, "add", "b", "--after", "a", ...shell("true"));
+  const cases: [string[], number, RegExp][] = [
+    [["add", "c", ...shell("true")], 64, /CRON is missing: .* --after KEY/],
+    [["add", "c", "--after", "z", ...shell("true")], 78, /there is none; add it first/],
+    [["edit", "a", "--after", "b"], 78, /that is a cycle, a -> b -> a/],
+    [["delete", "a", "--yes"], 64, /schedule "b" follows it/],
+    [["add", "c", "x", "--after", "a", "--on", "never"], 64, /--on must be one of success, failure, end/],
+    [["at", "soon", ...shell("true")], 64, /WHEN: "soon" is not an instant/],
+    [["at", "2020-01-01", ...shell("true")], 64, /2020-01-01T00:00:00.000Z has passed/],
+    [["at", "+1h"], 64, /COMMAND or TYPE is missing/],
+    [["trigger", "a", "--data", "{"], 64, /not JSON/],
+    [["trigger", "a", "--data", JSON.stringify("x".repeat(9_000))], 64, /at most 8192 characters/],
+    [["add", "c", "@manual", "--tag", "a b", ...shell("true")], 64, /--tag must be a word .*; got "a b"/],
+    [["graph", "z"], 1, /no schedule "z"/],
+  ];
+  const answers = await Promise.all(cases.map(([args]) => schedule(namespace, ...args)));
+  for (const [index, [args, code, why]] of cases.entries())
+    expect([args, answers[index]?.code, answers[index]?.stderr]).toEqual([
+      args,
+      code,
+      expect.stringMatching(why),
+    ]);
+  expect(await expectDone(namespace, "list", "--tag", "nightly", "--tag", "team=x")).toContain("1 entries.");
+  const { stdout } = await namespace.start(["ls", "schedules", "tag:team", "--json"]).ended;
+  expect(JSON.parse(stdout).rows).toMatchObject([{ schedule: "a" }]);
+});
