@@ -68,6 +68,7 @@ export const COMMANDS = [
   changes.scheduleResume,
   changes.scheduleTrigger,
   inspections.scheduleDead,
+  changes.scheduleBackfill,
   changes.scheduleBury,
   inspections.scheduleNext,
   inspections.scheduleGraph,

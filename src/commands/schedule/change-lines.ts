@@ -51,6 +51,8 @@ export function formatScheduleChange(change: PlannedChange): string {
     case "changed": {
       if (definition === undefined && !isDeepStrictEqual(before.due?.successors, due?.successors))
         return `${what}: ${formatSuccessors(due?.successors)}`;
+      if (definition === undefined && before.due?.backfill !== due?.backfill)
+        return `${what}: ${due?.backfill === undefined ? "backfill canceled" : `backfill of ${due.backfill.total} occurrences`}`;
       const fields = definition === undefined ? [] : computeFieldChanges(before.definition, definition);
       const told = fields.map((one) => `${one.field} ${one.before ?? "none"} -> ${one.after ?? "none"}`);
       return `${what} changed${told.length === 0 ? "" : `: ${told.join(", ")}`}${next}`;

@@ -3,7 +3,7 @@ import { type Definition, getScheduleType } from "../../schedule/definition.ts";
 import { SCHEDULE_DEFAULTS } from "../../schedule/definition-values.ts";
 import { explainPlan } from "../../schedule/plan/explain-plan.ts";
 import { parsePlan } from "../../schedule/plan/plan.ts";
-import type { OpenOccurrence } from "../../schedule/state/due.ts";
+import type { Backfill, OpenOccurrence } from "../../schedule/state/due.ts";
 import { parseOutcomes } from "../../schedule/state/outcome.ts";
 import { findRunnerLiveness, type SessionLivenessMap } from "../explain/explain-text.ts";
 import { findScheduleRow, type ScheduleRow } from "../rows/schedule-row.ts";
@@ -71,6 +71,7 @@ function buildScheduleFacts(row: ScheduleRow, wall: number): Fact[] {
     ["when", `${explainPlan(parsePlan(definition.cron))} (${definition.timezone})`],
     ["cron", definition.cron],
     ["followed by", due?.successors?.join(", ")],
+    ["backfill", due?.backfill && formatBackfill(due.backfill)],
     ["has ended", due?.arrived?.map(({ id }) => id).join(", ")],
     ["next", next === undefined ? undefined : `${formatTimeUntilNext(next, wall)}, ${formatInstant(next)}`],
     [
@@ -118,6 +119,11 @@ function listRuleFacts(definition: Definition): FactEntry[] {
     ["hooks", Object.keys(definition.hooks ?? {}).join(" ")],
     ["end", end === undefined ? undefined : formatInstant(end)],
   ];
+}
+
+/** Formats a backfill: `12 of 30 started, next 2026-11-21T03:00:00Z, 2 at a time`. */
+function formatBackfill({ started, total, next, parallel }: Backfill): string {
+  return `${started} of ${total} started, next ${formatInstant(next)}, ${parallel} at a time`;
 }
 
 function formatPause({ pause }: Definition): string | undefined {

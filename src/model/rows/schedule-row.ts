@@ -161,7 +161,7 @@ function listStates(
   const { value: definition } = kept;
   const state = due?.value;
   const isIdle = executions.length === 0;
-  const isOver = state?.next === undefined && state?.open.length === 0;
+  const isOver = state?.next === undefined && state?.open.length === 0 && state.backfill === undefined;
   const overdue = next === undefined ? 0 : wall - next;
   const found: (ScheduleState | false)[] = [
     fault !== undefined && "malformed",

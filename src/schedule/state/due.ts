@@ -26,8 +26,8 @@ const OPEN = v.object({
   attempt: COUNT,
   /** Number of failures. Starts that neither failed nor finished were lost with their worker. */
   failures: COUNT,
-  /** Why it is open: it was due, an operator triggered it, or the schedules before it in a chain have ended. */
-  kind: v.picklist(["due", "trigger", "after"]),
+  /** Why it is open: it was due, an operator triggered it, the schedules before it in a chain ended, or a backfill started it. */
+  kind: v.picklist(["due", "trigger", "after", "backfill"]),
   /** Data for the handler and variables of the command, in addition to those of the definition. */
   data: v.optional(v.unknown()),
   env: v.optional(v.record(v.string(), v.string())),
@@ -36,6 +36,19 @@ const OPEN = v.object({
 });
 const OPEN_LIST = v.array(OPEN);
 export type OpenOccurrence = v.InferOutput<typeof OPEN>;
+
+/** A backfill that is under way. */
+const BACKFILL = v.object({
+  /** The next occurrence to start, and the last one. */
+  ...{ next: MILLIS, until: MILLIS },
+  /** When it was requested. */
+  since: MILLIS,
+  /** How many of its occurrences may run or wait for a retry at the same time. */
+  parallel: COUNT,
+  /** Number of occurrences that were started, and of all. */
+  ...{ started: COUNT, total: COUNT },
+});
+export type Backfill = v.InferOutput<typeof BACKFILL>;
 
 /** Result of the last occurrence that ended. */
 const LAST = v.object({
@@ -57,6 +70,7 @@ export interface DueState {
   runAt: number;
   open: readonly OpenOccurrence[];
   last?: LastOccurrence;
+  backfill?: Backfill;
   /** Ids of the schedules that follow this one. They are written with the definitions that name this one. */
   successors?: readonly string[];
   /** Ends of the schedules before this one since its last run, until each of them has ended. */
@@ -73,7 +87,7 @@ export function formatDue(due: DueState): string {
 export function parseDue(text: string): ParseResult<DueState> {
   const fields = parseJsonFields(text);
   if (fields === undefined || !isMillis(fields.runAt)) return { fault: "it is not the state of a schedule" };
-  const { next, runAt, open = [], last, dead, successors, arrived } = fields;
+  const { next, runAt, open = [], last, dead, successors, arrived, backfill } = fields;
   if (next !== undefined && !isMillis(next)) return { fault: "its next time is not an instant" };
   if (!v.is(OPEN_LIST, open)) return { fault: "its open occurrences cannot be read" };
   return {
@@ -81,6 +95,7 @@ export function parseDue(text: string): ParseResult<DueState> {
       ...(next !== undefined && { next }),
       ...{ runAt, open },
       ...(v.is(LAST, last) && { last }),
+      ...(v.is(BACKFILL, backfill) && { backfill }),
       ...(isTexts(successors) && successors.length > 0 && { successors }),
       ...(v.is(PREDECESSOR_ENDS, arrived) && arrived.length > 0 && { arrived }),
       ...(isCount(dead) && dead > 0 && { dead }),

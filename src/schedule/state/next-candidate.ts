@@ -1,5 +1,6 @@
 import { type Definition, isPaused } from "../definition.ts";
 import { SCHEDULE_DEFAULTS } from "../definition-values.ts";
+import { canStartBackfilled } from "./backfill.ts";
 import type { DueState, OpenOccurrence } from "./due.ts";
 
 /** An occurrence that may be claimed. Instants in ms since the epoch. */
@@ -7,6 +8,8 @@ export interface Candidate {
   runAt: number;
   /** The open occurrence, if it was started or triggered before; undefined for the next one of the plan. */
   open?: OpenOccurrence;
+  /** It is the next one of the backfill. */
+  isBackfilled?: true;
 }
 
 /**
@@ -34,6 +37,9 @@ export function findNextCandidate(
     if (!running.has(open.scheduled)) offer({ runAt: open.runAt, open }, isStopped);
   }
   if (isHeadFree(definition, due)) offer({ runAt: due.runAt }, until !== undefined);
+  if (best !== undefined && best.runAt <= now) return best; // a backfill comes after all that is due
+  if (due.backfill !== undefined && canStartBackfilled(due))
+    offer({ runAt: due.backfill.since, isBackfilled: true }, until !== undefined);
   return best;
 }
 

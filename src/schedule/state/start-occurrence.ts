@@ -1,6 +1,7 @@
 import type { Definition } from "../definition.ts";
 import { SCHEDULE_DEFAULTS } from "../definition-values.ts";
 import type { Timing } from "../timing.ts";
+import { startBackfilled } from "./backfill.ts";
 import { addDeadLetter, buildDeadLetter } from "./complete-occurrence.ts";
 import type { DueState, OpenOccurrence } from "./due.ts";
 import { moveNextOccurrence } from "./due-transitions.ts";
@@ -37,9 +38,12 @@ export function startOccurrence(
   candidate: Candidate,
   now: number,
 ): OccurrenceStart {
-  return candidate.open === undefined
-    ? startNextOccurrence(definition, timing, due, now)
-    : restartOccurrence(due, candidate.open, now);
+  const { open, isBackfilled } = candidate;
+  if (open !== undefined) return restartOccurrence(due, open, now);
+  const { backfill } = due;
+  return isBackfilled && backfill !== undefined
+    ? { ...startBackfilled({ ...due, backfill }, timing, now), outcomes: [] }
+    : startNextOccurrence(definition, timing, due, now);
 }
 
 /** Starts an occurrence that was started or triggered before. */

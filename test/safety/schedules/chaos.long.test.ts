@@ -27,6 +27,7 @@ test.concurrent("three workers that nothing happens to run every occurrence exac
   expect(findViolations(report), report.complaints).toEqual([]);
   // A worker that stood still with the machine may have lost its claim, and another has run its task again.
   if (report.workerFaults.size === 0) expect(report.runs).toHaveLength(report.occurrences.length);
+  expect(report.occurrences.filter((one) => /^[co]/.test(one))).toHaveLength(6 * 4 + 6); // chains, and runs at one time
   const together = Array.from({ length: 60 }, (_, n) => hasRunTogether(report, `s${n}`));
   expect(together.filter((_, n) => n % 2 === 0)).not.toContain(true); // forbid
   expect(together.filter((_, n) => n % 2 === 1)).toContain(true); // allow

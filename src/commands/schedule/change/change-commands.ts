@@ -171,6 +171,32 @@ export const scheduleTrigger = declareRowCommand({
   load: async () => (await import("./keys-commands.impl.ts")).triggerSchedules,
 });
 
+export const scheduleBackfill = declareCommand({
+  id: "schedule backfill",
+  topic: "Schedule",
+  brief: "run the occurrences of a past time",
+  about: [
+    "Runs every occurrence from --from to --to, the oldest first, with its scheduled time, beside what is due now, which comes first. The workers" +
+      " continue by themselves if one of them dies; a pause of the schedule stops them. Without --from, shows the progress.",
+    TIMES,
+  ],
+  args: { KEY },
+  flags: {
+    "--from TIME": "the first time",
+    "--to TIME": "the last time (default: now)",
+    "--parallel N": "how many at a time, with --overlap allow (default: 1)",
+    "--cancel": "start no more of them",
+    "--watch": "print the progress until the end",
+    ...ACTION_FLAGS,
+  },
+  examples: {
+    "signalbox schedule backfill report --from 2026-11-01 --to 2026-11-20": "make up for three weeks",
+    "signalbox schedule backfill report --watch": "how far is it?",
+    "signalbox schedule backfill report --cancel": "stop it",
+  },
+  load: async () => (await import("./backfill.impl.ts")).backfillSchedule,
+});
+
 export const scheduleBury = declareCommand({
   id: "schedule bury",
   topic: "Schedule",

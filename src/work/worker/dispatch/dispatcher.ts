@@ -6,6 +6,7 @@ import { CLAIM_STAGGER, computeClaimTime } from "../claims/claim-time.ts";
 import type { WorkerListener } from "../events.ts";
 import type { Handler, HandlerRegistry, TaskLost } from "../handler.ts";
 import { InterruptibleSleep } from "../interruptible-sleep.ts";
+import { StrayClaims } from "../tasks/stray-claims.ts";
 import { TaskPool } from "../tasks/task-pool.ts";
 import { TimerQueue } from "../timer-queue.ts";
 import { HandlerLookup } from "./handler-lookup.ts";
@@ -38,6 +39,7 @@ export class Dispatcher {
   readonly #ready = new TimerQueue();
   readonly #eligibility: WorkerEligibility;
   readonly #pendingClaims: PendingClaims;
+  readonly #strayClaims: StrayClaims;
   readonly #handlerLookup: HandlerLookup;
   readonly #done = Promise.withResolvers<void>();
   readonly #sleep: InterruptibleSleep;
@@ -58,6 +60,8 @@ export class Dispatcher {
     this.#eligibility = new WorkerEligibility(context.cache, context.host);
     this.#handlerLookup = new HandlerLookup(options, context.ports);
     this.#taskPool = new TaskPool(context, options.listener, () => this.#handlePoolChange());
+    const { ports, cache, registration } = context;
+    this.#strayClaims = new StrayClaims(ports, cache, registration.id, (run) => this.#taskPool.has(run));
     this.#pendingClaims = new PendingClaims(context, options.listener, (...claimed) =>
       this.#start(...claimed),
     );
@@ -218,6 +222,7 @@ export class Dispatcher {
   #plan(entry: CachedSchedule): void {
     const { id, definition, due } = entry;
     if (this.#pendingClaims.has(id)) return;
+    this.#strayClaims.release(entry);
     const isSeedless = definition !== undefined && due === undefined && entry.dueMod === 0n;
     // The state arrives on another range of the watch, possibly a moment later.
     this.#setTimer(
@@ -254,6 +259,7 @@ export class Dispatcher {
 
   async #try(one: OccurrenceClaim): Promise<void> {
     const again = await this.#pendingClaims.attempt(one);
+    this.#strayClaims.release(one.entry);
     const at = this.#findCandidate(one.entry, this.#getWallTime())?.runAt;
     this.#setTimer(one.entry.id, at === undefined || again === undefined ? at : Math.max(at, again));
     this.#handlePoolChange();

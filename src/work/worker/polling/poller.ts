@@ -1,4 +1,5 @@
 import type { Definition } from "../../../schedule/definition.ts";
+import type { Candidate } from "../../../schedule/state/next-candidate.ts";
 import { followEtcd } from "../../observe/follow.ts";
 import { readScheduleKeys } from "../../schedules/stored-schedules.ts";
 import type { CachedSchedule } from "../cache/cached-schedule.ts";
@@ -7,6 +8,7 @@ import { findClaimCandidate } from "../claims/claim-candidate.ts";
 import { type ClaimContext, claimOccurrence } from "../claims/claim-occurrence.ts";
 import { WorkerRegistration } from "../registration/worker-registration.ts";
 import { applyCompletion } from "../tasks/complete-task.ts";
+import { StrayClaims } from "../tasks/stray-claims.ts";
 import { TimerQueue } from "../timer-queue.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
 import { PolledTask } from "./polled-task.ts";
@@ -32,6 +34,9 @@ export class Poller {
   readonly #options: PollerOptions;
   readonly #registration: WorkerRegistration;
   readonly #cache: ScheduleCache;
+  readonly #strayClaims: StrayClaims;
+  /** The schedule whose claim is under way. */
+  #claiming: string | undefined;
   readonly #timers = new TimerQueue();
   readonly #tasks = new Set<PolledTask>();
   readonly #over = new AbortController();
@@ -66,6 +71,7 @@ export class Poller {
       handleRulesChange: () => {},
     };
     this.#cache = new ScheduleCache(ports.keys, () => ports.clock.getWallTime(), listener);
+    this.#strayClaims = new StrayClaims(ports, this.#cache, registration.id, (run) => this.#hasTask(run));
     this.#following = this.#watch();
   }
 
@@ -133,39 +139,55 @@ export class Poller {
     throw error;
   }
 
+  #hasTask(run: string): boolean {
+    for (const { claimed } of this.#tasks) if (claimed.running.run === run) return true;
+    return false;
+  }
+
   async #take(id: string, now: number): Promise<PolledTask | undefined> {
     const entry = this.#cache.entries.get(id);
     const candidate = entry && this.#findCandidate(entry, now);
     if (entry === undefined || candidate === undefined) return undefined;
+    this.#claiming = id;
+    try {
+      return await this.#claim(entry, candidate, now);
+    } catch (error) {
+      this.#timers.set(id, now); // no change will set the timer again
+      throw error;
+    } finally {
+      this.#claiming = undefined;
+      this.#strayClaims.release(entry);
+    }
+  }
+
+  async #claim(entry: CachedSchedule, candidate: Candidate, now: number): Promise<PolledTask | undefined> {
     const { host, pid } = this.#options;
     const [ports, registration, cache] = [this.#ports, this.#registration, this.#cache];
     const context: ClaimContext = { ports, registration, cache, host, pid };
-    const result = await claimOccurrence(context, entry, candidate).catch((error) => {
-      this.#timers.set(id, now); // no change will set the timer again
-      throw error;
-    });
+    const result = await claimOccurrence(context, entry, candidate);
     if (result.kind !== "claimed") {
-      if (result.kind === "missed") this.#timers.set(id, now + 1); // the watch delivers the change of the other worker
+      if (result.kind === "missed") this.#timers.set(entry.id, now + 1); // the watch delivers the change of the other worker
       return undefined;
     }
-    const task = new PolledTask(this.#ports, result.claimed, this.#options.aliveTime, {
-      registration: this.#registration,
+    const task = new PolledTask(ports, result.claimed, this.#options.aliveTime, {
+      registration,
       handleCompletion: (how) => {
+        applyCompletion(cache, ports.keys, task.claimed, how);
         this.#tasks.delete(task);
-        applyCompletion(this.#cache, this.#ports.keys, task.claimed, how);
       },
     });
     this.#tasks.add(task);
-    if (this.#registration.session.horizon > this.#ports.clock.now()) return task;
+    if (registration.session.horizon > ports.clock.now()) return task;
     await task.release("the session may have ended since the claim").catch(() => {}); // the session is over
     return undefined;
   }
 
   #plan(entry: CachedSchedule): void {
+    if (entry.id !== this.#claiming) this.#strayClaims.release(entry);
     this.#timers.set(entry.id, this.#findCandidate(entry, this.#ports.clock.getWallTime())?.runAt);
   }
 
-  #findCandidate(entry: CachedSchedule, now: number): ReturnType<typeof findClaimCandidate> {
+  #findCandidate(entry: CachedSchedule, now: number): Candidate | undefined {
     const { definition } = entry;
     if (definition === undefined || this.#options.canAccept?.(definition) === false) return undefined;
     return findClaimCandidate(this.#ports.keys, entry, now);

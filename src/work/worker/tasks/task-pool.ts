@@ -33,6 +33,11 @@ export class TaskPool {
     return this.#tasks.size;
   }
 
+  /** Whether a run is one of the tasks. */
+  has(run: string): boolean {
+    return this.#tasks.has(run);
+  }
+
   /** Runs a claimed occurrence until its result is stored. */
   start(claimed: ClaimedOccurrence, handler: Handler): void {
     const { registration, ports } = this.#context;

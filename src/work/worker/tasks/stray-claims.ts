@@ -1,0 +1,77 @@
+import type { CachedSchedule } from "../cache/cached-schedule.ts";
+import type { ScheduleCache } from "../cache/schedule-cache.ts";
+import type { ClaimedOccurrence } from "../claims/claim-occurrence.ts";
+import type { SchedulePorts } from "../worker-ports.ts";
+import { applyCompletion, completeTask } from "./complete-task.ts";
+
+/** How long a call to give a claim back may be retried, ms. The next change of the schedule tries again. */
+const RELEASE_WITHIN = 10_000;
+
+/**
+ * Gives back occurrences that this worker has claimed without knowing it. A claim that etcd has refused can still be applied:
+ * a copy of the request arrives late, when what refused it is gone, for example a drain. Nothing else would remove its
+ * running key while the worker lives.
+ */
+export class StrayClaims {
+  readonly #ports: SchedulePorts;
+  readonly #cache: ScheduleCache;
+  readonly #worker: string;
+  readonly #isKnown: (run: string) => boolean;
+  readonly #releasing = new Set<string>();
+
+  /** @param isKnown  whether a run is a task of this worker */
+  constructor(ports: SchedulePorts, cache: ScheduleCache, worker: string, isKnown: (run: string) => boolean) {
+    this.#ports = ports;
+    this.#cache = cache;
+    this.#worker = worker;
+    this.#isKnown = isKnown;
+  }
+
+  /** Call it when a schedule has changed, and no claim of it is under way. */
+  release(entry: CachedSchedule): void {
+    for (const [key, { running, createRevision }] of entry.running) {
+      const isStray = running?.worker === this.#worker && !this.#isKnown(running.run);
+      if (isStray && !this.#releasing.has(key))
+        void this.#release(buildClaim(entry, key, createRevision)).catch(() => {}); // the next change tries again
+    }
+  }
+
+  async #release(claimed: ClaimedOccurrence | undefined): Promise<void> {
+    if (claimed === undefined) return;
+    const { clock, log, keys } = this.#ports;
+    const { worker, host, run, scheduled, attempt } = claimed.running;
+    const outcome = {
+      ...{ scheduled, run, worker, host, attempt, result: "released" as const },
+      ...{ endedAt: clock.getWallTime(), reason: "a late copy of a refused claim was applied" },
+    };
+    this.#releasing.add(claimed.key);
+    try {
+      const until = clock.now() + RELEASE_WITHIN;
+      const completion = await completeTask(this.#ports, claimed, { outcome }, until);
+      applyCompletion(this.#cache, keys, claimed, completion);
+      log.warn("gave back an occurrence: a late copy of a refused claim was applied", {
+        schedule: claimed.id,
+      });
+    } finally {
+      this.#releasing.delete(claimed.key);
+    }
+  }
+}
+
+function buildClaim(
+  { id, definition, due, dueMod, running }: CachedSchedule,
+  key: string,
+  token: bigint,
+): ClaimedOccurrence | undefined {
+  const record = running.get(key)?.running;
+  if (definition === undefined || record === undefined) return undefined;
+  const { scheduled, attempt } = record;
+  const state = due ?? { runAt: 0, open: [] };
+  const open = state.open.find((one) => one.scheduled === scheduled);
+  return {
+    ...{ id, definition, running: record, key, token },
+    open: open ?? { scheduled, runAt: scheduled, attempt, failures: 0, kind: "due" },
+    due: { value: state, mod: dueMod },
+    outcomes: { value: { runs: [], dead: [] }, mod: 0n },
+  };
+}

@@ -1,0 +1,71 @@
+// Covers src/commands/schedule/change/backfill.impl.ts, src/work/schedules/backfill-mutations.ts,
+// src/work/schedules/each-mutation.ts
+/** Backfill by the command, with workers that are killed meanwhile. */
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { WORKER_JOINED } from "../support/due-schedules.ts";
+
+const cluster = TestCluster.startForFile();
+
+test("every occurrence runs, though a worker is killed, and no more than allowed at a time", async () => {
+  const namespace = cluster.createNamespace();
+  const runSchedule = async (...args: string[]) => await namespace.start(["schedule", ...args]).ended;
+  const journal = cluster.createPath("");
+  const script = `echo "+$SIGNALBOX_SCHEDULED" >> ${journal}; sleep 0.05; echo "-$SIGNALBOX_SCHEDULED" >> ${journal}`;
+  await runSchedule("add", "fill", "0 3 * * *", "--overlap", "allow", "--", "sh", "-c", script);
+  const from = ["--from", "2026-01-01T03:00Z", "--to", "2026-01-30"];
+  expect(await runSchedule("backfill", "fill", ...from, "--parallel", "3")).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("0 of 29 started, 0 not finished, next 2026-01-01 03:00:00 UTC"),
+  });
+  expect(await runSchedule("backfill", "fill", ...from)).toMatchObject({
+    code: 64,
+    stderr: expect.stringMatching(/is under way: .*--cancel/),
+  });
+  const victim = namespace.start(["worker", "--ttl", "4s", "--termination-timeout", "1s"]);
+  await waitUntil("some runs", () => readFileSync(journal, "utf8").split("\n").length > 12);
+  victim.child.kill("SIGKILL");
+  const worker = namespace.start(["worker", "--ttl", "4s", "--termination-timeout", "1s"]);
+  await worker.waitForOutput(WORKER_JOINED);
+  const watched = await runSchedule("backfill", "fill", "--watch");
+  expect(watched).toMatchObject({ code: 0, stdout: expect.stringMatching(/under way\n$/) });
+  const lines = readFileSync(journal, "utf8").trim().split("\n");
+  const ended = new Set(lines.filter((line) => line.startsWith("-")));
+  const expected = Array.from(
+    { length: 29 },
+    (_, n) => `-2026-01-${String(n + 1).padStart(2, "0")}T03:00:00.000Z`,
+  );
+  expect([...ended].sort()).toEqual(expected);
+});
+
+test("it can be canceled, and mistakes are refused", async () => {
+  const namespace = cluster.createNamespace();
+  const runSchedule = async (...args: string[]) => await namespace.start(["schedule", ...args]).ended;
+  await runSchedule("add", "a", "0 3 * * *", "--", "true");
+  await runSchedule("add", "b", "@manual", "--", "true");
+  const from = ["--from", "2026-01-01"];
+  const cases: [string[], number, RegExp][] = [
+    [["backfill", "a", ...from, "--parallel", "2"], 64, /--parallel must be 1; got 2.*--overlap allow/],
+    [["backfill", "a", "--from", "2026-02-01", "--to", "2026-01-01"], 64, /--from must not be after --to/],
+    [["backfill", "a", ...from, "--to", "+1h"], 64, /nor --to after now/],
+    [["backfill", "a", "--from", "1970-01-01"], 64, /at most 10000 occurrences/],
+    [["backfill", "a", "--parallel", "1"], 64, /need --from/],
+    [["backfill", "a", ...from, "--cancel"], 64, /exclude each other/],
+    [["backfill", "b", ...from], 64, /has no occurrence in this time/],
+    [["backfill", "z", ...from], 1, /no schedule "z"/],
+    [["backfill", "a", "--cancel"], 0, /no backfill of schedule a is under way/],
+  ];
+  for (const [args, code, why] of cases) {
+    const { code: exit, stdout, stderr } = await runSchedule(...args);
+    expect([args, exit, stdout + stderr]).toEqual([args, code, expect.stringMatching(why)]);
+  }
+  expect(await runSchedule("backfill", "a", ...from)).toMatchObject({ code: 0 });
+  const { stdout } = await runSchedule("backfill", "a", "--json");
+  expect(JSON.parse(stdout)).toMatchObject({ id: "a", backfill: { started: 0 }, open: [] });
+  expect(await runSchedule("backfill", "a", "--cancel")).toMatchObject({ code: 0 });
+  expect(await runSchedule("backfill", "a")).toMatchObject({
+    stdout: "no backfill of schedule a is under way\n",
+  });
+});
