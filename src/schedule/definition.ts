@@ -5,7 +5,7 @@ import { applySchema, refuseFault } from "../base/schema.ts";
 import { type ParseResult, quoteText, quoteValue } from "../base/text.ts";
 import { parseCron } from "./cron/cron.ts";
 import { checkZone } from "./cron/zone.ts";
-import { CATCHUPS, HOOK_NAMES, type Hook, type HookName, OVERLAPS } from "./definition-values.ts";
+import { CATCHUPS, HOOK_NAMES, type Hook, type HookName, MOST_KEPT, OVERLAPS } from "./definition-values.ts";
 import { isCount, isMillis, isText, isTexts, type JsonFields, parseJsonFields } from "./json-fields.ts";
 
 /** A pause set by an operator. The schedule fires only when triggered. */
@@ -69,6 +69,10 @@ const DEFINITION = v.object({
   retries: v.exactOptional(createField("retries", isCount, "is not a whole number of 0 or more")),
   /** Pause before the first retry; doubled for each further one. */
   backoff: createDurationField("backoff"),
+  /** How many outcomes the history keeps; the oldest go first. */
+  keep: v.exactOptional(createField("keep", isKeepCount, `is not a whole number from 1 to ${MOST_KEPT}`)),
+  /** The history keeps no outcome that ended so much earlier than the newest one. */
+  keepFor: createDurationField("keepFor"),
   hooks: v.exactOptional(
     v.pipe(createField("hooks", isHooks, "is not an object"), refuseFault(findHookFault)),
   ),
@@ -153,6 +157,10 @@ function isHooks(value: unknown): value is Hooks {
 
 function isHook(name: string, hook: unknown): boolean {
   return HOOK_NAMES.some((one) => one === name) && (isText(hook) || isArgv(hook));
+}
+
+function isKeepCount(value: unknown): value is number {
+  return isCount(value) && value >= 1 && value <= MOST_KEPT;
 }
 
 function isPause(value: unknown): value is Pause {

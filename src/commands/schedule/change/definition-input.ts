@@ -4,7 +4,13 @@ import { quoteText } from "../../../base/text.ts";
 import { validateName } from "../../../protocol/names.ts";
 import { checkZone } from "../../../schedule/cron/zone.ts";
 import type { Definition } from "../../../schedule/definition.ts";
-import { type Catchup, HOOK_NAMES, type Hook, type Overlap } from "../../../schedule/definition-values.ts";
+import {
+  type Catchup,
+  HOOK_NAMES,
+  type Hook,
+  MOST_KEPT,
+  type Overlap,
+} from "../../../schedule/definition-values.ts";
 import { HOOK_ADDRESS_FORM, parseHookAddress, resemblesHookAddress } from "../../../schedule/hook-address.ts";
 import { getListFlag, getTextFlag, parseCountFlag, parseDurationFlag } from "../../command-line/flags.ts";
 import { parseInstantFlag } from "../../command-line/instant.ts";
@@ -32,6 +38,7 @@ export function parseGivenFields(call: DefinitionCall, zone: string, now: number
     env: parseEnvField(call),
     ...parseDurationFields(call),
     retries: parseClearable(call, "retries", () => parseCountFlag(call, "retries")),
+    keep: parseKeepField(call),
     catchup: getTextFlag(call, "catchup") as Catchup | undefined,
     overlap: getTextFlag(call, "overlap") as Overlap | undefined,
     group: parseClearable(call, "group", () => validateName("group", getTextFlag(call, "group") ?? "")),
@@ -83,7 +90,14 @@ function parseDurationFields(call: DefinitionCall) {
       deadline: parseDurationField("deadline"),
     },
     ...{ timeout: parseDurationField("timeout"), backoff: parseDurationField("backoff") },
+    keepFor: parseDurationField("keep-for"),
   };
+}
+
+function parseKeepField(call: DefinitionCall): number | null | undefined {
+  const keep = parseClearable(call, "keep", () => parseCountFlag(call, "keep"));
+  if (typeof keep !== "number" || (keep >= 1 && keep <= MOST_KEPT)) return keep;
+  throw new UsageError(`--keep must be a whole number from 1 to ${MOST_KEPT}; got "${keep}"`);
 }
 
 function parseCommandField(call: DefinitionCall): readonly string[] | null | undefined {
