@@ -95,6 +95,7 @@ type FactEntry = readonly [label: string, value: string | undefined];
 /** Lists the rules of a schedule. Omits unset options, except catch-up and overlap. */
 function listRuleFacts(definition: Definition): FactEntry[] {
   const { delay, jitter, deadline, timeout, retries, backoff = SCHEDULE_DEFAULTS.backoff, end } = definition;
+  const { keep, keepFor } = definition;
   const formatTime = (ms: number | undefined) => (ms ? formatDuration(ms) : undefined);
   return [
     ["delay", formatTime(delay)],
@@ -109,8 +110,15 @@ function listRuleFacts(definition: Definition): FactEntry[] {
     ["group", definition.group],
     ["leases", definition.leases?.join(" ")],
     ["hooks", Object.keys(definition.hooks ?? {}).join(" ")],
+    ["history", formatLimits(keep, keepFor)],
     ["end", end === undefined ? undefined : formatInstant(end)],
   ];
+}
+
+function formatLimits(keep: number | undefined, keepFor: number | undefined): string | undefined {
+  const count = keep === undefined ? "" : `${keep} outcomes`;
+  const age = keepFor === undefined ? "" : `of ${formatDuration(keepFor)}`;
+  return `${count} ${age}`.trim() || undefined;
 }
 
 function formatPause({ pause }: Definition): string | undefined {

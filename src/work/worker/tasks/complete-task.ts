@@ -58,7 +58,8 @@ export async function completeTask(
   const unit = ports.random.generateFraction();
   for (;;) {
     const result = completeOccurrence(claimed.definition, due.value, ended, unit);
-    const history = addOutcomes(outcomes.value, [ended.outcome], result.isDead ? ended.outcome : undefined);
+    const letter = result.isDead ? ended.outcome : undefined;
+    const history = addOutcomes(outcomes.value, [ended.outcome], claimed.definition, letter);
     const step = { result, due: due.mod, history, outcomes: outcomes.mod };
     const txn = buildCompletionTxn(ports, claimed, step);
     const answer = await retryUnavailable(ports, until, (call) => ports.store.commitTxn(txn, call));
@@ -66,7 +67,7 @@ export async function completeTask(
     // A refused call may follow an earlier copy of itself that was applied, and whose answer was lost.
     if (answer.succeeded || hasCompleted(seen, claimed.running.run)) {
       const known = answer.succeeded ? findMissedOutcomes(answer) : seen.outcomes;
-      await writeMissedOutcomes(ports, claimed.id, { ended, isDead: result.isDead, known }, until);
+      await writeMissedOutcomes(ports, claimed, { ended, isDead: result.isDead, known }, until);
       const own = { value: result.due, mod: answer.revision };
       const wasFailing = isFailing((known ?? outcomes).value, claimed.running.run);
       return { kind: "settled", finish: result, due: answer.succeeded ? own : seen.due, wasFailing };
@@ -145,7 +146,7 @@ function findMissedOutcomes({ results }: TxnResponse): VersionedValue<OutcomeHis
 /** Adds an outcome that the completion did not write to the history. Keeps what others wrote meanwhile. */
 async function writeMissedOutcomes(
   ports: SchedulePorts,
-  id: string,
+  { id, definition }: ClaimedOccurrence,
   {
     ended,
     isDead,
@@ -155,7 +156,7 @@ async function writeMissedOutcomes(
 ): Promise<void> {
   const { outcome } = ended;
   for (let seen = known; seen !== undefined && !hasOutcome(seen.value, outcome.run); ) {
-    const history = addOutcomes(seen.value, [outcome], isDead ? outcome : undefined);
+    const history = addOutcomes(seen.value, [outcome], definition, isDead ? outcome : undefined);
     const txn = buildOutcomesTxn(ports.keys.outcomes(id), history, seen.mod);
     const answer = await retryUnavailable(ports, until, (call) => ports.store.commitTxn(txn, call));
     seen = answer.succeeded ? undefined : toVersionedOutcomes(findFirstKey(answer.results[0]));
