@@ -106,15 +106,26 @@ function checkPrivate(path: string, { mode, uid }: FileContent): void {
 
 /** Reads the password from its own file, without the line break at the end. @throws ConfigError */
 export function readPassword(path: string, read: FileReader): string {
+  return readSecretLine(path, read, { named: "as passwordFile", what: "the password" });
+}
+
+/**
+ * Reads a secret from its own file, without the line break at the end.
+ * @param options  where the file was named, and what it contains, for messages
+ * @throws ConfigError when the file is missing, readable by other users, or not one line
+ */
+export function readSecretLine(
+  path: string,
+  read: FileReader,
+  { named, what }: { named: string; what: string },
+): string {
   const file = readOrThrow(path, read);
-  if (file === undefined)
-    throw new ConfigError(`${clean(path)} does not exist; it was named as passwordFile`);
+  if (file === undefined) throw new ConfigError(`${clean(path)} does not exist; it was named ${named}`);
   checkPrivate(path, file);
-  const password = file.text.replace(/\r?\n$/, "");
-  if (password === "" || /[\0\r\n]/.test(password)) {
-    throw new ConfigError(`${clean(path)} must contain one line, the password`);
-  }
-  return password;
+  const secret = file.text.replace(/\r?\n$/, "");
+  if (secret === "" || /[\0\r\n]/.test(secret))
+    throw new ConfigError(`${clean(path)} must contain one line, ${what}`);
+  return secret;
 }
 
 /** Resolves a path from a configuration file. A relative path is relative to the directory of that file. */

@@ -37,6 +37,10 @@ export interface ScheduleFields {
   backoff?: Duration;
   /** How often an occurrence that failed is started again before it becomes a dead letter. Default: 0. */
   retries?: number;
+  /** How many outcomes the history keeps, 1 to 100. Default: 20. */
+  keep?: number;
+  /** The history keeps no outcome that ended so much earlier than the newest one. Default: no limit. */
+  keepFor?: Duration;
   /** What happens to missed occurrences. Default: `all`. */
   catchup?: Catchup;
   /** What happens to an occurrence that is due while the previous one runs. Default: `forbid`. */

@@ -40,6 +40,9 @@ export type HookName = (typeof HOOK_NAMES)[number];
 /** An address, as in `parseHookAddress`, or a command as argv. */
 export type Hook = string | readonly string[];
 
+/** Highest number of outcomes that a definition may keep. */
+export const MOST_KEPT = 100;
+
 /** Defaults for fields that a definition does not set. Milliseconds. */
 export const SCHEDULE_DEFAULTS = {
   timezone: "UTC",
@@ -50,6 +53,8 @@ export const SCHEDULE_DEFAULTS = {
   jitter: 0,
   retries: 0,
   backoff: 30_000,
+  /** Outcomes in the history. */
+  keep: 20,
   /** Default deadline of `catchup: none`. */
   missedAfter: 60_000,
 } as const;

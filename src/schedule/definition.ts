@@ -10,6 +10,7 @@ import {
   HOOK_NAMES,
   type Hook,
   type HookName,
+  MOST_KEPT,
   OVERLAPS,
 } from "./definition-values.ts";
 import { isCount, isMillis, isText, isTexts, type JsonFields, parseJsonFields } from "./json-fields.ts";
@@ -80,6 +81,10 @@ const DEFINITION = v.object({
   retries: v.exactOptional(createField("retries", isCount, "is not a whole number of 0 or more")),
   /** Pause before the first retry; doubled for each further one. */
   backoff: createDurationField("backoff"),
+  /** How many outcomes the history keeps; the oldest go first. */
+  keep: v.exactOptional(createField("keep", isKeepCount, `is not a whole number from 1 to ${MOST_KEPT}`)),
+  /** The history keeps no outcome that ended so much earlier than the newest one. */
+  keepFor: createDurationField("keepFor"),
   hooks: v.exactOptional(
     v.pipe(createField("hooks", isHooks, "is not an object"), refuseFault(findHookFault)),
   ),
@@ -166,6 +171,10 @@ function isHooks(value: unknown): value is Hooks {
 
 function isHook(name: string, hook: unknown): boolean {
   return HOOK_NAMES.some((one) => one === name) && (isText(hook) || isArgv(hook));
+}
+
+function isKeepCount(value: unknown): value is number {
+  return isCount(value) && value >= 1 && value <= MOST_KEPT;
 }
 
 function isPause(value: unknown): value is Pause {

@@ -50,6 +50,8 @@ describe("refused", () => {
     ["a delay that is none", { ...definition, delay: "5m" }, /delay "5m" is not a duration/],
     ["a negative one", { ...definition, jitter: -1 }, /jitter/],
     ["retries that are none", { ...definition, retries: 1.5 }, /retries "1.5"/],
+    ["a count of outcomes that is none", { ...definition, keep: 0 }, /keep "0" is not a whole number from 1/],
+    ["too many outcomes", { ...definition, keep: 101 }, /keep "101"/],
     [
       "an unknown rule",
       { ...definition, catchup: "some" },

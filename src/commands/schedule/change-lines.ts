@@ -98,7 +98,7 @@ export function formatArgv(argv: readonly string[]): string {
   return argv.map(quoteShellWord).join(" ");
 }
 
-const DURATIONS = ["delay", "jitter", "deadline", "timeout", "backoff"];
+const DURATIONS = ["delay", "jitter", "deadline", "timeout", "backoff", "keepFor"];
 
 function formatField(field: string, value: unknown): string | undefined {
   if (value === undefined) return undefined;

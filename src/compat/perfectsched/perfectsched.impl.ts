@@ -3,7 +3,7 @@ import { clean } from "../../base/text.ts";
 import { VERSION } from "../../base/version.ts";
 import { explainError } from "../../commands/explain-error.ts";
 import type { ListedSchedule } from "../../commands/schedule/inspect/list.impl.ts";
-import { listDayNotes } from "../../commands/schedule/perfectsched/convert.ts";
+import { listCronNotes } from "../../commands/schedule/perfectsched/convert.ts";
 import { AlreadyExistsError, NotFoundError } from "../../commands/schedule/sheets.ts";
 import type { Call, CommandExecutor, CommandIo } from "../../commands/spec.ts";
 import {
@@ -95,7 +95,7 @@ async function addSchedule(command: AddCommand, { setup, world }: PerfectschedRu
     ...(start !== undefined && { start: formatInstant("-s", start) }),
     ...(at !== undefined && { at: formatInstant("-a", at) }),
   };
-  for (const note of [...listDayNotes(cron), ...buildZoneNotes(command, setup)])
+  for (const note of [...listCronNotes({ cron, timezone }, Date.now()), ...buildZoneNotes(command, setup)])
     writeMessage(world, `note: ${note}`);
   const { execute: addOne } = await import("../../commands/schedule/change/add.impl.ts");
   return await addOne(

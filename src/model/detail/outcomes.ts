@@ -1,9 +1,10 @@
 import { formatBriefDuration, formatInstant } from "../../base/duration.ts";
 import { quoteShellWord } from "../../base/shell.ts";
 import type { PastRun } from "../../protocol/history.ts";
+import { MOST_KEPT } from "../../schedule/definition-values.ts";
 import {
+  DEAD_LETTERS_LENGTH,
   type OccurrenceOutcome,
-  OUTCOMES_LENGTH,
   type OutcomeHistory,
 } from "../../schedule/state/outcome.ts";
 import { formatLateness, getResultTone } from "../tables/schedules.ts";
@@ -43,7 +44,7 @@ function formatIfKnown(value: number | undefined, format: (value: number) => str
 /** Builds the table of the last outcomes, newest first. */
 export function buildOutcomeTable(id: string, runs: readonly OccurrenceOutcome[]): Section[] {
   return buildDetailTable("history", COLUMNS, runs, {
-    most: OUTCOMES_LENGTH,
+    most: MOST_KEPT,
     getTarget: (run) => ({ title: `${id}: ${run.result}`, lines: formatOutcome(run) }),
   });
 }
@@ -66,7 +67,7 @@ export function buildDeadLetterTable(id: string, dead: readonly OccurrenceOutcom
   if (first === undefined) return [];
   const again = `signalbox schedule trigger ${quoteShellWord(id)} --dead ${first.scheduled}`;
   return buildDetailTable(`dead letters; to run the first again: ${again}`, COLUMNS, dead, {
-    most: OUTCOMES_LENGTH,
+    most: DEAD_LETTERS_LENGTH,
     getTarget: (letter) => buildDeadLetterTarget(id, letter),
   });
 }

@@ -98,6 +98,7 @@ type FactEntry = readonly [label: string, value: string | undefined];
 /** Lists the rules of a schedule. Omits unset options, except catch-up and overlap. */
 function listRuleFacts(definition: Definition): FactEntry[] {
   const { delay, jitter, deadline, timeout, retries, backoff = SCHEDULE_DEFAULTS.backoff, end } = definition;
+  const { keep, keepFor } = definition;
   const formatTime = (ms: number | undefined) => (ms ? formatDuration(ms) : undefined);
   return [
     [
@@ -117,6 +118,7 @@ function listRuleFacts(definition: Definition): FactEntry[] {
     ["group", definition.group],
     ["leases", definition.leases?.join(" ")],
     ["hooks", Object.keys(definition.hooks ?? {}).join(" ")],
+    ["history", formatLimits(keep, keepFor)],
     ["end", end === undefined ? undefined : formatInstant(end)],
   ];
 }
@@ -124,6 +126,12 @@ function listRuleFacts(definition: Definition): FactEntry[] {
 /** Formats a backfill: `12 of 30 started, next 2026-11-21T03:00:00Z, 2 at a time`. */
 function formatBackfill({ started, total, next, parallel }: Backfill): string {
   return `${started} of ${total} started, next ${formatInstant(next)}, ${parallel} at a time`;
+}
+
+function formatLimits(keep: number | undefined, keepFor: number | undefined): string | undefined {
+  const count = keep === undefined ? "" : `${keep} outcomes`;
+  const age = keepFor === undefined ? "" : `of ${formatDuration(keepFor)}`;
+  return `${count} ${age}`.trim() || undefined;
 }
 
 function formatPause({ pause }: Definition): string | undefined {

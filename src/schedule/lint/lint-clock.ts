@@ -23,9 +23,36 @@ export function lintClockChanges(cron: Cron, zone: string, now: number): LintFin
         remedy: "use another hour, or --timezone UTC",
       },
     ];
+  return listClockEffects(cron, zone, now).map(({ kind, detail }) => ({
+    level: kind === "shifted" || kind === "once" ? "hint" : "warning",
+    about: "clock change",
+    detail,
+    remedy: "use another hour, or --timezone UTC",
+  }));
+}
+
+/** What a clock change does to a schedule. */
+export interface ClockEffect {
+  /**
+   * `skipped`: it does not fire for a time that the clocks skip. `shifted`: it fires after the gap instead. `repeated`: it
+   * fires twice for a time that the clocks show twice. `once`: it fires the first time only.
+   */
+  kind: "skipped" | "shifted" | "repeated" | "once";
+  /** The date, the clock change, and the effect. */
+  detail: string;
+}
+
+/** Lists the effects of the zone's clock changes within a year, in order. `now` in ms since the epoch. */
+export function listClockEffects(cron: Cron, zone: string, now: number): ClockEffect[] {
   // An expression that fires every hour follows the clock, so clock changes are expected.
   if (cron.fields.hour.values.length === 24) return [];
-  return listClockChanges(zone, now).flatMap((period) => lintClockChange(cron, zone, period));
+  return listClockChanges(zone, now).flatMap((period) => {
+    const effect = findClockEffect(cron, period);
+    if (effect === undefined) return [];
+    const date = formatWallDate(period.start + period.before);
+    const detail = `on ${date} the clocks of ${zone} go from ${formatClockChange(period)}: ${effect.what}`;
+    return [{ kind: effect.kind, detail }];
+  });
 }
 
 /** Returns the periods that begin with a clock change, within a year. */
@@ -39,29 +66,22 @@ function listClockChanges(zone: string, now: number): OffsetPeriod[] {
   return changes;
 }
 
-function lintClockChange(cron: Cron, zone: string, period: OffsetPeriod): LintFinding[] {
+function findClockEffect(
+  cron: Cron,
+  period: OffsetPeriod,
+): { kind: ClockEffect["kind"]; what: string } | undefined {
   const { start, offset, before } = period;
-  const buildFindings = (level: LintFinding["level"], what: string): LintFinding[] => [
-    {
-      level,
-      about: "clock change",
-      detail: `on ${formatWallDate(start + before)} the clocks of ${zone} go from ${formatClockChange(period)}: ${what}`,
-      remedy: "use another hour, or --timezone UTC",
-    },
-  ];
   if (offset < before) {
     const twice = findWallFrom(cron.calendar, start + offset, start + before);
-    if (twice === undefined) return [];
+    if (twice === undefined) return undefined;
     return cron.isFixed
-      ? buildFindings("hint", `${formatWallClock(twice)} comes twice, it fires the first time`)
-      : buildFindings("warning", `it fires twice for ${formatWallClock(twice)}`);
+      ? { kind: "once", what: `${formatWallClock(twice)} comes twice, it fires the first time` }
+      : { kind: "repeated", what: `it fires twice for ${formatWallClock(twice)}` };
   }
   const [skipped] = listSkippedWalls(cron, period);
-  if (skipped === undefined) return [];
+  if (skipped === undefined) return undefined;
+  const wall = formatWallClock(skipped);
   return findShiftedWall(cron, period) === undefined
-    ? buildFindings("warning", `it does not fire for ${formatWallClock(skipped)}`)
-    : buildFindings(
-        "hint",
-        `${formatWallClock(skipped)} does not exist, it fires at ${formatWallClock(start + offset)}`,
-      );
+    ? { kind: "skipped", what: `it does not fire for ${wall}` }
+    : { kind: "shifted", what: `${wall} does not exist, it fires at ${formatWallClock(start + offset)}` };
 }

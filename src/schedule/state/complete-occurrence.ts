@@ -1,7 +1,7 @@
 import type { Definition } from "../definition.ts";
 import { SCHEDULE_DEFAULTS } from "../definition-values.ts";
 import type { DueState, LastOccurrence, OpenOccurrence } from "./due.ts";
-import { type OccurrenceOutcome, type OccurrenceResult, OUTCOMES_LENGTH } from "./outcome.ts";
+import { DEAD_LETTERS_LENGTH, type OccurrenceOutcome, type OccurrenceResult } from "./outcome.ts";
 
 /** Default wait before the next start after `retry`, ms. PerfectSched's `retry_wait`. */
 const RETRY_WAIT = 300_000;
@@ -51,7 +51,7 @@ export function completeOccurrence(
 
 /** Increments the number of dead letters. */
 export function addDeadLetter(due: DueState): DueState {
-  return { ...due, dead: Math.min(OUTCOMES_LENGTH, (due.dead ?? 0) + 1) };
+  return { ...due, dead: Math.min(DEAD_LETTERS_LENGTH, (due.dead ?? 0) + 1) };
 }
 
 /** Returns the dead letter of an occurrence, which can run again with the same data and variables. */

@@ -1,8 +1,9 @@
 import { isJsonObject } from "../../base/parse-json.ts";
+import { MOST_KEPT, SCHEDULE_DEFAULTS } from "../definition-values.ts";
 import { isCount, isMillis, isText, type JsonFields, parseJsonFields } from "../json-fields.ts";
 
-/** Maximum number of outcomes and of dead letters in a history. */
-export const OUTCOMES_LENGTH = 20;
+/** Maximum number of dead letters. They wait for an operator, so a definition cannot choose it. */
+export const DEAD_LETTERS_LENGTH = 20;
 /** Number of outcomes that keep the tail of their output: the newest one, and the newest one that is not `ok`. */
 const TAILS = 2;
 /** Maximum lengths of texts from handlers, characters. */
@@ -67,10 +68,21 @@ export interface OutcomeHistory {
   dead: readonly OccurrenceOutcome[];
 }
 
+/** Which outcomes a history keeps, as its definition says. */
+export interface OutcomeLimits {
+  /** How many. Default: 20. */
+  keep?: number;
+  /** None that ended so much earlier than the newest one, ms. Default: no limit. */
+  keepFor?: number;
+}
+
 /** Parses an outcome history. Drops entries that cannot be read. */
 export function parseOutcomes(text: string | undefined): OutcomeHistory {
   const fields: JsonFields = (text === undefined ? undefined : parseJsonFields(text)) ?? {};
-  return { runs: filterOutcomes(fields.runs), dead: filterOutcomes(fields.dead) };
+  return {
+    runs: filterOutcomes(fields.runs, MOST_KEPT + 1),
+    dead: filterOutcomes(fields.dead, DEAD_LETTERS_LENGTH),
+  };
 }
 
 /** Returns the value to store in etcd, for `parseOutcomes`. */
@@ -81,17 +93,36 @@ export function formatOutcomes({ runs, dead }: OutcomeHistory): string {
 /**
  * Adds outcomes to a history.
  * @param added oldest first
+ * @param limits what to keep of the outcomes. Dead letters have a limit of their own
  * @param dead an occurrence that was given up
  */
 export function addOutcomes(
   before: OutcomeHistory,
   added: readonly OccurrenceOutcome[],
+  limits: OutcomeLimits,
   dead?: OccurrenceOutcome,
 ): OutcomeHistory {
-  const runs = [...added.map(limitOutcome).toReversed(), ...before.runs].slice(0, OUTCOMES_LENGTH);
+  const runs = limitRuns([...added.map(limitOutcome).toReversed(), ...before.runs], limits);
   const letters =
-    dead === undefined ? before.dead : [limitOutcome(dead), ...before.dead].slice(0, OUTCOMES_LENGTH);
+    dead === undefined ? before.dead : [limitOutcome(dead), ...before.dead].slice(0, DEAD_LETTERS_LENGTH);
   return { runs: limitTails(runs), dead: limitTails(letters) };
+}
+
+/**
+ * Removes what the limits do not keep. The newest outcome stays, and the newest one that is a success or a failure:
+ * whether the next failure is the first one depends on it.
+ */
+function limitRuns(
+  runs: readonly OccurrenceOutcome[],
+  { keep = SCHEDULE_DEFAULTS.keep, keepFor = Number.POSITIVE_INFINITY }: OutcomeLimits,
+): OccurrenceOutcome[] {
+  const oldest = (runs[0]?.endedAt ?? 0) - keepFor;
+  const decisive = runs.find(isDecisive);
+  return runs.filter((run, at) => at === 0 || run === decisive || (at < keep && run.endedAt >= oldest));
+}
+
+function isDecisive({ result }: OccurrenceOutcome): boolean {
+  return result === "ok" || isFailure(result);
 }
 
 function limitOutcome(outcome: OccurrenceOutcome): OccurrenceOutcome {
@@ -109,9 +140,7 @@ function limitOutcome(outcome: OccurrenceOutcome): OccurrenceOutcome {
  * @param besides  the run that does not count
  */
 export function isFailing({ runs }: OutcomeHistory, besides?: string): boolean {
-  const last = runs.find(
-    ({ run, result }) => (run === undefined || run !== besides) && (result === "ok" || isFailure(result)),
-  );
+  const last = runs.find((one) => (one.run === undefined || one.run !== besides) && isDecisive(one));
   return last !== undefined && last.result !== "ok";
 }
 
@@ -127,8 +156,8 @@ function removeTail({ tail: _, ...rest }: OccurrenceOutcome): OccurrenceOutcome 
   return rest;
 }
 
-function filterOutcomes(value: unknown): OccurrenceOutcome[] {
-  return Array.isArray(value) ? value.filter(isOutcome).slice(0, OUTCOMES_LENGTH) : [];
+function filterOutcomes(value: unknown, most: number): OccurrenceOutcome[] {
+  return Array.isArray(value) ? value.filter(isOutcome).slice(0, most) : [];
 }
 
 function isOutcome(value: unknown): value is OccurrenceOutcome {

@@ -44,6 +44,7 @@ describe("what is shown of a schedule", () => {
       deadline: 3_600_000,
       retries: 2,
       backoff: 60_000,
+      ...{ keep: 50, keepFor: 604_800_000 },
       leases: ["db=2:10"],
       data: { to: "ops" },
     };
@@ -60,7 +61,7 @@ describe("what is shown of a schedule", () => {
       ...{ when: expect.stringMatching(/hour.*\(Europe\/Berlin\)/), cron: "0 * * * *", type: "mail" },
       ...{ next: "in 1h, 2023-11-14 23:15:00Z", data: '{"to":"ops"}', environment: "SECRET", note: "to all" },
       ...{ "catch-up": "all, none later than 1h", overlap: "forbid", retries: "2, the first after 1m" },
-      ...{ jitter: "up to 1m30s", leases: "db=2:10" },
+      ...{ jitter: "up to 1m30s", leases: "db=2:10", history: "50 outcomes of 7d" },
     });
   });
 

@@ -57,7 +57,7 @@ describe.concurrent("a worker", () => {
     writeFileSync(file, "handlers: [{ type: a }]");
     worker.child.kill("SIGHUP");
     await worker.waitForOutput(
-      /error: the old handlers stay .*handlers\[0\]: it needs either a command or a module/,
+      /error: the old handlers stay .*handlers\[0\]: it needs exactly one of command, module and http/,
     );
     await putDueSchedule(namespace, "a.1");
     expect(await waitForOutcomes(namespace, "a.1")).toMatchObject([{ tail: "old" }]);

@@ -33,11 +33,12 @@ describe("fields", () => {
     ["0 0 * * Mon-FRI", 4, range(1, 5)],
     ["0 0 * * */2", 4, [0, 2, 4, 6]],
     ["0 0 * * sun,wed", 4, [0, 3]],
-    // A single value with a step goes on to the end of the field (croner, robfig, Quartz, Spring).
+    // A single value with a step goes on to the end of the field (robfig/cron, croniter, cron-parser, Quartz;
+    // croner refuses it unless told otherwise).
     ["5/15 * * * *", 0, [5, 20, 35, 50]],
     ["0 0 * * 1/2", 4, [1, 3, 5]],
     ["0 0 25/3 * *", 2, [25, 28, 31]],
-    // A range that wraps goes on at the beginning of the field (Quartz, croniter).
+    // A range that wraps goes on at the beginning of the field (croniter; croner and cron-parser refuse it).
     ["0 22-2 * * *", 1, [0, 1, 2, 22, 23]],
     ["0 23-0 * * *", 1, [0, 23]],
     ["0 20-4/3 * * *", 1, [2, 20, 23]],
@@ -48,7 +49,7 @@ describe("fields", () => {
     ["0 0 * * fri-tue/2", 4, [0, 2, 5]],
     ["0 0 1 nov-feb *", 3, [1, 2, 11, 12]],
     ["0 0 1 apr-mar/2 *", 3, [2, 4, 6, 8, 10, 12]],
-    // Full English names (Quartz's calendars, croniter, Vixie's own manual in part).
+    // Full English names (gorhill/cronexpr).
     ["0 0 1 January,JUNE-august *", 3, [1, 6, 7, 8]],
     ["0 0 * * Monday,wednesday-Friday", 4, [1, 3, 4, 5]],
   ];
@@ -56,6 +57,8 @@ describe("fields", () => {
     expect(valuesOf(text)[at]).toEqual(values);
   });
 
+  // In the tests of other implementations (see other-suites.test.ts): L, LW, 15W and 1#2 (Spring, gorhill/cronexpr, croner),
+  // L-3 (Quartz, Spring), 5L (Spring, cron-parser), friL (Spring), FRI#L (croner), lists of # (Spring, croniter).
   const special: [string, (field: { day: CronField; weekday: CronField }) => unknown, unknown][] = [
     ["0 0 L * *", ({ day }) => [day.fromEnd, day.values], [[0], []]],
     ["0 0 15,l * *", ({ day }) => [day.fromEnd, day.values], [[0], [15]]],

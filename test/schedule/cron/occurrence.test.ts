@@ -24,6 +24,8 @@ function following(text: string, zone: string, after: string, count: number): st
 }
 
 describe("clock changes", () => {
+  // The rule is that of Vixie's cron and cronie for one time of the day; the cases are our own. occurrence-oracle.long.test.ts
+  // compares all zones with croner.
   const cases: [what: string, text: string, zone: string, after: string, wanted: string][] = [
     // Berlin, 29 March 2026: 02:00 becomes 03:00 at 01:00 UTC; 25 October: 03:00 becomes 02:00 at 01:00 UTC.
     [
@@ -167,6 +169,8 @@ describe("clock changes", () => {
 });
 
 describe("days", () => {
+  // The dates of 2026 are our own; other-suites.test.ts has those of other implementations. Which days match if both are
+  // restricted or begin with *: cronie's find_jobs, and robfig/cron's spec_test.go.
   const cases: [what: string, text: string, wanted: string][] = [
     ["either, where both are restricted", "0 0 13 * 5", "01-02 01-09 01-13 01-16"],
     ["both, where the day begins with *", "0 0 */2 * 1", "01-05 01-19 02-09"],

@@ -50,6 +50,11 @@ export const DEFINITION_FLAGS: FlagTable = {
     canClear: true,
     help: "delay before the first retry, doubled for each further one (default: 30s)",
   },
+  "--keep N": { canClear: true, help: "how many outcomes the history keeps, 1 to 100 (default: 20)" },
+  "--keep-for DURATION": {
+    canClear: true,
+    help: "drop outcomes that ended so much earlier than the newest one",
+  },
   ...Object.fromEntries(
     HOOK_NAMES.map((hook) => [`--hook-${hook} ADDRESS|LINE`, { canClear: true, help: describeHook(hook) }]),
   ),

@@ -9,6 +9,7 @@ import {
   type ChainCondition,
   HOOK_NAMES,
   type Hook,
+  MOST_KEPT,
   type Overlap,
 } from "../../../schedule/definition-values.ts";
 import { HOOK_ADDRESS_FORM, parseHookAddress, resemblesHookAddress } from "../../../schedule/hook-address.ts";
@@ -40,6 +41,7 @@ export function parseGivenFields(call: DefinitionCall, zone: string, now: number
     retries: parseClearable(call, "retries", () => parseCountFlag(call, "retries")),
     after: parseClearable(call, "after", () => parseIdList(getTextFlag(call, "after") ?? "")),
     on: parseClearable(call, "on", () => getTextFlag(call, "on") as ChainCondition),
+    keep: parseKeepField(call),
     catchup: getTextFlag(call, "catchup") as Catchup | undefined,
     overlap: getTextFlag(call, "overlap") as Overlap | undefined,
     group: parseClearable(call, "group", () => validateName("group", getTextFlag(call, "group") ?? "")),
@@ -92,7 +94,14 @@ function parseDurationFields(call: DefinitionCall) {
       deadline: parseDurationField("deadline"),
     },
     ...{ timeout: parseDurationField("timeout"), backoff: parseDurationField("backoff") },
+    keepFor: parseDurationField("keep-for"),
   };
+}
+
+function parseKeepField(call: DefinitionCall): number | null | undefined {
+  const keep = parseClearable(call, "keep", () => parseCountFlag(call, "keep"));
+  if (typeof keep !== "number" || (keep >= 1 && keep <= MOST_KEPT)) return keep;
+  throw new UsageError(`--keep must be a whole number from 1 to ${MOST_KEPT}; got "${keep}"`);
 }
 
 function parseCommandField(call: DefinitionCall): readonly string[] | null | undefined {

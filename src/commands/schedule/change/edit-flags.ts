@@ -8,7 +8,7 @@ const TEXTS = ["type", "on", "catchup", "overlap", "group", "note"] as const;
 
 /** Converts a definition to the flags of `schedule edit`, without cron text and time zone. */
 export function toEditFlags(definition: Definition): Record<string, string | readonly string[]> {
-  const { data, command, env, end, after, tags, leases, retries, hooks = {} } = definition;
+  const { data, command, env, end, after, tags, leases, retries, keep, keepFor, hooks = {} } = definition;
   const flags: Record<string, string | readonly string[] | undefined> = {
     ...Object.fromEntries(TEXTS.map((name) => [name, definition[name]])),
     ...Object.fromEntries(DURATIONS.map((name) => [name, formatOptionalDuration(definition[name])])),
@@ -20,6 +20,8 @@ export function toEditFlags(definition: Definition): Record<string, string | rea
     tag: tags,
     lease: leases,
     retries: retries === undefined ? undefined : String(retries),
+    keep: keep === undefined ? undefined : String(keep),
+    "keep-for": formatOptionalDuration(keepFor),
     ...Object.fromEntries(
       Object.entries(hooks).map(([name, hook]) => [`hook-${name}`, hook && formatHook(hook)]),
     ),

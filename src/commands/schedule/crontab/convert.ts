@@ -5,6 +5,7 @@ import { parseCron } from "../../../schedule/cron/cron.ts";
 import { checkZone } from "../../../schedule/cron/zone.ts";
 import type { Definition } from "../../../schedule/definition.ts";
 import type { Catchup, Overlap } from "../../../schedule/definition-values.ts";
+import { listCronDifferences } from "../../../schedule/lint/dialect-cron.ts";
 import { type CronJob, type CrontabFormat, parseCrontab } from "../../../syntax/crontab.ts";
 import { buildScheduleIds } from "./ids.ts";
 import { findHostWorkNote, findSkipReason, formatFaultNote } from "./skip-reason.ts";
@@ -24,6 +25,8 @@ export interface CrontabImportOptions {
   sudo: boolean;
   catchup: Catchup;
   overlap: Overlap;
+  /** Wall clock, ms since the epoch. */
+  now: number;
 }
 
 /** A message about a line, counted from 1. */
@@ -66,7 +69,10 @@ export function convertCrontab(text: string, terms: CrontabImportOptions): Conve
     if (reason !== undefined) continue;
     const converted = tryConvert(() => buildDefinition(job, terms));
     if ("fault" in converted) refused.push({ line: job.line, detail: converted.fault });
-    else definitions.set(ids[index] ?? "", converted.value);
+    else {
+      definitions.set(ids[index] ?? "", converted.value);
+      notes.push(...listCronNotes(job, converted.value, terms.now));
+    }
   }
   return {
     definitions,
@@ -96,6 +102,14 @@ function buildDefinition(job: CronJob, terms: CrontabImportOptions): Definition 
     ...(terms.group !== undefined && { group: terms.group }),
     ...(note !== undefined && { note: note.slice(0, LONGEST_NOTE) }),
   };
+}
+
+/** Notes where cron fires at other times than signalbox. */
+function listCronNotes({ line }: CronJob, { cron, timezone }: Definition, now: number): CrontabRemark[] {
+  return listCronDifferences(parseCron(cron), timezone, now).map((detail) => ({
+    line,
+    detail: `${quoteText(cron)}: ${detail}`,
+  }));
 }
 
 const LONGEST_NOTE = 500;

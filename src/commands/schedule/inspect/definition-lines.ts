@@ -63,6 +63,8 @@ function describeLimits({
   timeout,
   retries = 0,
   backoff = SCHEDULE_DEFAULTS.backoff,
+  keep,
+  keepFor,
   pause,
   note,
 }: Definition): string[] {
@@ -72,6 +74,10 @@ function describeLimits({
     retries === 0
       ? "a run that fails is given up, and kept as a dead letter"
       : `a run that fails is retried ${times}, first after ${formatDuration(backoff)}, then after longer delays; then it is kept as a dead letter`,
+    ...(keep === undefined ? [] : [`the history keeps ${keep === 1 ? "one outcome" : `${keep} outcomes`}`]),
+    ...(keepFor === undefined
+      ? []
+      : [`the history keeps no outcome that ended ${formatDuration(keepFor)} before the newest one`]),
     ...(pause === undefined ? [] : [`the schedule is paused${formatSchedulePause(pause)}`]),
     ...(note === undefined ? [] : [`note: ${note}`]),
   ];

@@ -2,7 +2,9 @@ import { findInexactNumber } from "../../../base/json-numbers.ts";
 import { isJsonObject, parseJson } from "../../../base/parse-json.ts";
 import { findNameFault, type ParseResult, quoteText } from "../../../base/text.ts";
 import { parseCron } from "../../../schedule/cron/cron.ts";
+import { checkZone } from "../../../schedule/cron/zone.ts";
 import { type Definition, findDefinitionFault } from "../../../schedule/definition.ts";
+import { listPerfectschedDifferences } from "../../../schedule/lint/dialect-perfectsched.ts";
 import type { SchedulePosition } from "../../../work/schedules/import-schedules.ts";
 import { formatInstantUtc } from "../../command-line/instant.ts";
 import { unescapeText } from "./delimited.ts";
@@ -44,7 +46,7 @@ export function convertTable(text: string, terms: TableImportOptions): Converted
     else {
       definitions.set(read.id, read.definition);
       positions.set(read.id, read.position);
-      const told = [...listDayNotes(read.definition.cron), ...listHeldNotes(read, terms.now)];
+      const told = [...listCronNotes(read.definition, terms.now), ...listHeldNotes(read, terms.now)];
       notes.push(...told.map((detail) => ({ line: row.line, detail: `${quoteText(read.id)}: ${detail}` })));
     }
   }
@@ -137,18 +139,17 @@ function parseData({ values, isTabbed }: ExportedRow): ParseResult<Readonly<Reco
 }
 
 /**
- * Notes a cron text with days of the month and of the week: PerfectSched requires both to match, cron and signalbox one
- * of them.
- * @throws CronError
+ * Notes where PerfectSched fires at other times than signalbox.
+ * @param now  ms since the epoch
+ * @throws CronError, ConfigError for an unknown time zone
  */
-export function listDayNotes(cron: string): string[] {
-  const { day, weekday } = parseCron(cron).fields;
-  const isOpen = (text: string) => /^[*?]/.test(text);
-  if (isOpen(day.text) || isOpen(weekday.text)) return [];
-  return [
-    `${quoteText(cron)} has days of the month and of the week: PerfectSched fires if both match, signalbox, like cron, if` +
-      " one matches",
-  ];
+export function listCronNotes(
+  { cron, timezone }: Pick<Definition, "cron" | "timezone">,
+  now: number,
+): string[] {
+  return listPerfectschedDifferences(parseCron(cron), checkZone(timezone), now).map(
+    (detail) => `${quoteText(cron)}: ${detail}`,
+  );
 }
 
 /** Notes an occurrence whose timeout was moved on: a worker runs it, or has postponed it. */

@@ -10,7 +10,7 @@ import { formatScheduleChange, toScheduleChange } from "../change-lines.ts";
 import { readImportInput } from "./import-input.ts";
 
 export const execute = createStoreCommand(async (call, io, context) => {
-  const input = await readImportInput(call, io);
+  const input = await readImportInput(call, io, context.clock.getWallTime());
   if ("faulty" in input) return printOutcome(input.faulty, call, io);
   const { changes, revision } = await previewMutation(context, buildImportMutation(input.wanted));
   if (call.flags.json)

@@ -23,12 +23,14 @@ export interface ImportInput {
 
 /**
  * Reads the file of an import.
+ * @param now  wall clock, ms since the epoch
  * @returns the outcome if the file has faults
  * @throws UsageError, SignalboxError 74
  */
 export async function readImportInput(
   call: Call,
   io: CommandIo,
+  now: number,
 ): Promise<ImportInput | { faulty: ActionOutcome }> {
   const [kind, file = "-"] = call.args;
   const text = await readDocumentText(io, file);
@@ -42,7 +44,7 @@ export async function readImportInput(
       notes: [],
     };
   }
-  const terms = parseImportOptions(call, io, file, text);
+  const terms = { ...parseImportOptions(call, io, file, text), now };
   const { definitions, faults, notes } = convertCrontab(text, terms);
   const formatRemark = ({ line, detail }: { line: number; detail: string }) => `${name}:${line}: ${detail}`;
   if (faults.length > 0) return { faulty: createImportFaults(faults.map(formatRemark)) };
@@ -50,7 +52,12 @@ export async function readImportInput(
   return { wanted: { ...wanted, prunes: call.flags.prune === true }, notes: notes.map(formatRemark) };
 }
 
-function parseImportOptions(call: Call, io: CommandIo, file: string, text: string): CrontabImportOptions {
+function parseImportOptions(
+  call: Call,
+  io: CommandIo,
+  file: string,
+  text: string,
+): Omit<CrontabImportOptions, "now"> {
   const group = getTextFlag(call, "host-group");
   const zone = getTextFlag(call, "timezone");
   const source = getTextFlag(call, "source") ?? (file === "-" ? "stdin" : basename(file));

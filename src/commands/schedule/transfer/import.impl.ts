@@ -4,7 +4,7 @@ import { AmendmentCommand } from "../amendment-command.ts";
 import { readImportInput } from "./import-input.ts";
 
 export const { execute, perform } = createActionCommand(async (context) => {
-  const input = await readImportInput(context.call, context.io);
+  const input = await readImportInput(context.call, context.io, context.clock.getWallTime());
   if ("faulty" in input) return input.faulty;
   const { wanted, notes } = input;
   return await new AmendmentCommand(context, {

@@ -172,7 +172,7 @@ function buildRunningGuards(keys: Keys, id: string, definition: Definition, key:
 
 function buildClaimTxn(
   { ports: { keys }, registration }: ClaimContext,
-  { id, start, running, guards }: PreparedClaim,
+  { id, definition, start, running, guards }: PreparedClaim,
   before: VersionedValue<OutcomeHistory> | undefined,
   successors: SuccessorWrites,
 ): Txn {
@@ -182,7 +182,7 @@ function buildClaimTxn(
   if (running !== undefined)
     success.push({ op: "put", key: running.key, value: formatRunning(running.record), session });
   if (before !== undefined) {
-    const value = formatOutcomes(addOutcomes(before.value, start.outcomes, start.dead));
+    const value = formatOutcomes(addOutcomes(before.value, start.outcomes, definition, start.dead));
     success.push({ op: "put", key: outcomes, value });
   }
   const read: Op = { op: "range", key: outcomes };

@@ -7,6 +7,7 @@ import { applySchema } from "../../../base/schema.ts";
 import { clean, quoteValue } from "../../../base/text.ts";
 import { type FileReader, readFileWithMode } from "../../../config/files.ts";
 import type { JsonFields } from "../../../schedule/json-fields.ts";
+import type { HttpSpec } from "./http-schema.ts";
 import { type DocumentPath, SourceDocument } from "./source-document.ts";
 import { IGNORED_KEYS } from "./worker-keys.ts";
 import { type HandlerSpec, WORKER_FILE, WORKER_FILE_KEYS } from "./worker-schema.ts";
@@ -50,7 +51,7 @@ export function readWorkerFile(
   return {
     ...content.value,
     handlers: content.value.handlers.map((handler, index) =>
-      resolveModule(handler, base, (fault) =>
+      resolvePaths(handler, base, (fault) =>
         sheet.createError([...path, "handlers", index, "module"], fault),
       ),
     ),
@@ -116,14 +117,23 @@ function findEnvironmentNames(value: JsonFields): readonly string[] | undefined 
   return names.length > 0 && areEnvironments ? names : undefined;
 }
 
-/** Resolves the path of a handler's module, which is relative to the file. */
-function resolveModule(
+/** Resolves the paths of a handler's module and secrets, which are relative to the file. */
+function resolvePaths(
   handler: HandlerSpec,
   base: string,
   createError: (fault: string) => ConfigError,
 ): HandlerSpec {
+  if (handler.http !== undefined) return { ...handler, http: resolveSecrets(handler.http, base) };
   if (handler.module === undefined) return handler;
   const path = resolve(base, handler.module);
   if (!existsSync(path)) throw createError(`${quoteValue(handler.module)} does not exist: ${clean(path)}`);
   return { ...handler, module: path };
+}
+
+function resolveSecrets(http: HttpSpec, base: string): HttpSpec {
+  const headers = Object.entries(http.secretHeaders).map(([name, secret]) => [
+    name,
+    { ...secret, file: resolve(base, secret.file) },
+  ]);
+  return { ...http, secretHeaders: Object.fromEntries(headers) };
 }

@@ -1,13 +1,15 @@
 import * as v from "valibot";
 import { parseDuration } from "../../../base/duration.ts";
 import { isJsonObject } from "../../../base/parse-json.ts";
-import { isUnknownKey, parseWith, quoteInput, refuseFault } from "../../../base/schema.ts";
-import { findNearest, quoteValue } from "../../../base/text.ts";
+import { parseWith, quoteInput, refuseFault } from "../../../base/schema.ts";
+import { quoteValue } from "../../../base/text.ts";
 import { HOOK_NAMES } from "../../../schedule/definition-values.ts";
 import { HOOK_ADDRESS_FORM, parseHookAddress, resemblesHookAddress } from "../../../schedule/hook-address.ts";
-import { isCount, isText, isTexts, type JsonFields } from "../../../schedule/json-fields.ts";
+import { isCount, isText, isTexts } from "../../../schedule/json-fields.ts";
 import { parseArgv } from "./argv.ts";
+import { HTTP } from "./http-schema.ts";
 import { findPatternFault } from "./pattern.ts";
+import { createFields, createText } from "./schema-parts.ts";
 import { IGNORED_KEYS } from "./worker-keys.ts";
 
 const FLAG = v.boolean(quoteInput("is neither true nor false"));
@@ -52,7 +54,7 @@ const ENV = v.pipe(
   refuseFault(findEnvFault),
 );
 
-/** A handler for tasks of a type: either a command or a module. Durations in ms. */
+/** A handler for tasks of a type: a command, a module, or a request to a web server. Durations in ms. */
 const HANDLER = v.pipe(
   createFields(
     {
@@ -62,6 +64,7 @@ const HANDLER = v.pipe(
       /** Path of the module. */
       module: v.exactOptional(createText("is not a path")),
       export: v.exactOptional(createText("is not a string")),
+      http: v.exactOptional(HTTP),
       env: v.exactOptional(ENV),
       timeout: v.exactOptional(DURATION),
       retryWait: v.exactOptional(DURATION),
@@ -69,15 +72,26 @@ const HANDLER = v.pipe(
     { missing: 'it has no type; write one, or "/./" for every type' },
   ),
   v.check(
-    ({ command, module }) => (command === undefined) !== (module === undefined),
-    "it needs either a command or a module, not both",
+    ({ command, module, http }) => [command, module, http].filter((one) => one !== undefined).length === 1,
+    "it needs exactly one of command, module and http",
   ),
   v.forward(
     v.check(
-      (handler) => handler.command === undefined || handler.export === undefined,
+      (handler) => handler.module !== undefined || handler.export === undefined,
       "only a module can have an export",
     ),
     ["export"],
+  ),
+  v.forward(
+    v.check(({ http, env }) => http === undefined || env === undefined, "a request has no variables"),
+    ["env"],
+  ),
+  v.forward(
+    v.check(
+      ({ http, retryWait }) => http === undefined || retryWait === undefined,
+      "a request is repeated after the time in Retry-After, or as the schedule's retries say",
+    ),
+    ["retryWait"],
   ),
 );
 export type HandlerSpec = v.InferOutput<typeof HANDLER>;
@@ -109,45 +123,6 @@ export const WORKER_FILE = v.pipe(
     ...file,
   })),
 );
-
-interface FieldsOptions {
-  /** The message if a required key is missing. */
-  missing?: string;
-  /** Further keys, whose values are not read. */
-  ignored?: readonly string[];
-  /** Keys that need a value if they are there. */
-  filled?: readonly string[];
-}
-
-/** Creates the schema of an object. A key without a value, which YAML reads as null, counts as missing. */
-function createFields<E extends v.ObjectEntries>(
-  entries: E,
-  { missing = "", ignored = [], filled = [] }: FieldsOptions = {},
-) {
-  const known = [...Object.keys(entries), ...ignored];
-  return v.pipe(
-    v.custom<JsonFields>(isJsonObject, quoteInput("is not an object")),
-    v.transform((fields) =>
-      Object.fromEntries(
-        Object.entries(fields).filter(
-          ([key, value]) => (value !== null || filled.includes(key)) && !ignored.includes(key),
-        ),
-      ),
-    ),
-    v.strictObject(entries, (issue) =>
-      isUnknownKey(issue) ? describeUnknownKey(String(issue.input), known) : missing,
-    ),
-  );
-}
-
-function describeUnknownKey(key: string, known: readonly string[]): string {
-  const meant = findNearest(key, known);
-  return `unknown key; ${meant === undefined ? `there are: ${known.join(", ")}` : `did you mean ${meant}?`}`;
-}
-
-function createText(what: string) {
-  return v.custom<string>((value) => isText(value) && value !== "", quoteInput(what));
-}
 
 function findEnvFault(env: Readonly<Record<string, string>>): string | undefined {
   const bad = Object.entries(env).find(

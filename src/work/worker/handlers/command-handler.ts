@@ -1,12 +1,11 @@
 import { formatDuration } from "../../../base/duration.ts";
 import { EXIT, SignalboxError } from "../../../base/errors.ts";
 import { waitAtMost } from "../../../base/wait.ts";
-import { OutputKeeper } from "../../output/output-keeper.ts";
-import { buildSecretMasks } from "../../output/output-mask.ts";
 import { type Handler, type ScheduledTask, TaskLost, type TaskResult } from "../handler.ts";
 import { GuardedRun, type GuardedRunResult } from "./guarded-run.ts";
 import type { HandlerPorts } from "./handler-ports.ts";
-import { createMarkPattern, formatMark, Output } from "./output.ts";
+import { formatMark } from "./output.ts";
+import { RecordedOutput } from "./recorded-output.ts";
 import { buildTaskEnv, serializeTask } from "./task-input.ts";
 
 /** How long to wait for the last output after all processes of a command are gone, ms. */
@@ -50,48 +49,19 @@ export class CommandHandler implements Handler {
 
   /** Runs the task. Never rejects because of the command. */
   async runWithReport(task: ScheduledTask): Promise<CommandReport> {
-    const { log, secrets, output: kept } = this.#ports;
     const mark = this.#options.hasWord && formatMark(task.run);
-    const onLine = (line: string) => log.info("output", { schedule: task.id, run: task.run, line });
-    const masks = [...buildSecretMasks(secrets), ...(kept?.storage.masks ?? [])];
-    const output = new Output({ masks, onLine, mark });
-    const keeper = this.#createKeeper(task, masks, mark);
-    kept?.running.add(task.run);
-    const verdict = await this.#runGuarded(task, output, keeper).catch((error) =>
-      toUnstartedResult(task, error),
-    );
-    // The result does not wait for the disk.
-    void (keeper?.close() ?? Promise.resolve()).finally(() => kept?.running.delete(task.run));
-    const tail = output.renderTail();
+    const output = new RecordedOutput(this.#ports, task, { mark });
+    const verdict = await this.#runGuarded(task, output).catch((error) => toUnstartedResult(task, error));
+    const tail = output.close();
     return { verdict: { ...verdict, ...(tail !== undefined && { tail }) }, word: output.word };
   }
 
-  #createKeeper(
-    { id, run }: ScheduledTask,
-    masks: readonly RegExp[],
-    mark: string | undefined,
-  ): OutputKeeper | undefined {
-    const { clock, log, output } = this.#ports;
-    if (output === undefined) return undefined;
-    const removed = mark === undefined ? undefined : createMarkPattern(mark);
-    const onFault = (error: Error) =>
-      log.warn("output is not kept", { schedule: id, run, error: error.message });
-    return new OutputKeeper(clock, { ...output.storage, masks, run, removed, onFault });
-  }
-
-  async #runGuarded(
-    task: ScheduledTask,
-    output: Output,
-    keeper: OutputKeeper | undefined,
-  ): Promise<TaskResult> {
+  async #runGuarded(task: ScheduledTask, output: RecordedOutput): Promise<TaskResult> {
     const [file = "", ...args] = this.#options.command;
     const silent = Promise.withResolvers<void>();
     const streams = {
       input: serializeTask(task),
-      onOutput: (chunk: Buffer, descriptor: 1 | 2) => {
-        output.take(chunk, descriptor);
-        keeper?.take(chunk, descriptor);
-      },
+      onOutput: (chunk: Buffer, descriptor: 1 | 2) => output.take(chunk, descriptor),
       onEnd: () => silent.resolve(),
     };
     const env = { ...this.#ports.env, ...this.#options.env, ...task.definition.env };

@@ -5,12 +5,13 @@ import type { HandlerSpec } from "../file/worker-schema.ts";
 import type { Handler, HandlerRegistry } from "../handler.ts";
 import { CommandHandler } from "./command-handler.ts";
 import type { HandlerPorts } from "./handler-ports.ts";
+import { HttpHandler } from "./http-handler.ts";
 import { ModuleHandler } from "./module-handler.ts";
 
 /** Wraps a handler with what the definition requires, such as leases. */
 type HandlerWrapper = (handler: Handler, definition: Definition) => Handler;
 
-/** Creates the handlers of a worker's file. @throws ConfigError when the host program for modules is missing */
+/** Creates the handlers of a worker's file. @throws ConfigError when the host program for modules, or a secret, is missing */
 export function createFileHandlers(
   ports: HandlerPorts,
   file: WorkerFile,
@@ -35,7 +36,8 @@ export function createFileHandlers(
 }
 
 function createHandler(ports: HandlerPorts, spec: HandlerSpec, fallback: number | undefined): Handler {
-  const { command, module, retryWait = fallback, ...options } = spec;
+  const { command, module, http, retryWait = fallback, ...options } = spec;
+  if (http !== undefined) return new HttpHandler(ports, { http, timeout: options.timeout });
   if (module !== undefined) return new ModuleHandler(ports, { ...options, module, retryWait });
   return new CommandHandler(ports, { ...options, command: command ?? [], retryWait });
 }

@@ -35,6 +35,24 @@ function buildAfterEnv(after: readonly PredecessorEnd[]): Record<string, string>
   };
 }
 
+/**
+ * Builds the headers that tell a web server about a task. Requests with the same `idempotency-key` are for the same
+ * occurrence; `signalbox-token` is the fencing token.
+ */
+export function buildTaskHeaders(task: ScheduledTask): Record<string, string> {
+  const { scheduled, attempt, run, token } = task;
+  const id = encodeURIComponent(task.id.toWellFormed()); // headers have no other characters than ASCII
+  return {
+    "user-agent": "signalbox",
+    "idempotency-key": `${id}@${formatIsoTime(scheduled)}`,
+    "signalbox-schedule": id,
+    "signalbox-scheduled": formatIsoTime(scheduled),
+    "signalbox-attempt": String(attempt),
+    "signalbox-run": run,
+    "signalbox-token": token,
+  };
+}
+
 /** @param at  ms since the epoch */
 function formatIsoTime(at: number): string {
   return new Date(at).toISOString();

@@ -61,7 +61,7 @@ export async function completeTask(
   for (;;) {
     const result = completeOccurrence(claimed.definition, due.value, ended, unit);
     const dead = result.isDead ? buildDeadLetter(claimed.open, ended.outcome) : undefined;
-    const history = addOutcomes(outcomes.value, [ended.outcome], dead);
+    const history = addOutcomes(outcomes.value, [ended.outcome], claimed.definition, dead);
     const successors = await readSuccessors(ports, claimed, { due: due.value, ended, result }, until);
     const step = { result, due: due.mod, history, outcomes: outcomes.mod, successors };
     const txn = buildCompletionTxn(ports, claimed, step);
@@ -70,7 +70,7 @@ export async function completeTask(
     // A refused call may follow an earlier copy of itself that was applied, and whose answer was lost.
     if (answer.succeeded || hasCompleted(seen, claimed.running.run)) {
       const known = answer.succeeded ? findMissedOutcomes(answer) : seen.outcomes;
-      await writeMissedOutcomes(ports, claimed.id, { outcome: ended.outcome, dead, known }, until);
+      await writeMissedOutcomes(ports, claimed, { outcome: ended.outcome, dead, known }, until);
       const own = { value: result.due, mod: answer.revision };
       const wasFailing = isFailing((known ?? outcomes).value, claimed.running.run);
       return { kind: "settled", finish: result, due: answer.succeeded ? own : seen.due, wasFailing };
@@ -172,7 +172,7 @@ function findMissedOutcomes({ results }: TxnResponse): VersionedValue<OutcomeHis
 /** Adds an outcome that the completion did not write to the history. Keeps what others wrote meanwhile. */
 async function writeMissedOutcomes(
   ports: SchedulePorts,
-  id: string,
+  { id, definition }: ClaimedOccurrence,
   {
     outcome,
     dead,
@@ -185,7 +185,7 @@ async function writeMissedOutcomes(
   until: number,
 ): Promise<void> {
   for (let seen = known; seen !== undefined && !hasOutcome(seen.value, outcome.run); ) {
-    const history = addOutcomes(seen.value, [outcome], dead);
+    const history = addOutcomes(seen.value, [outcome], definition, dead);
     const txn = buildOutcomesTxn(ports.keys.outcomes(id), history, seen.mod);
     const answer = await retryUnavailable(ports, until, (call) => ports.store.commitTxn(txn, call));
     seen = answer.succeeded ? undefined : toVersionedOutcomes(findFirstKey(answer.results[0]));

@@ -54,6 +54,7 @@ describe("edit", () => {
 
   it.each<[string, string[], Partial<Definition>]>([
     ["durations", ["--timeout", "2h", "--delay", "1m"], { timeout: 7_200_000, delay: 60_000 }],
+    ["what the history keeps", ["--keep", "100", "--keep-for", "7d"], { keep: 100, keepFor: 604_800_000 }],
     ["a command line", ["--command", "a 'b c'"], { command: ["a", "b c"] }],
     ["a command", ["--", "a", "--b"], { command: ["a", "--b"] }],
     ["leases", ["--lease", "x=1", "--lease", "FQDN_cpu=1:CPU"], { leases: ["x=1", "FQDN_cpu=1:CPU"] }],
@@ -87,6 +88,8 @@ describe("edit", () => {
     [["--lease", "db=20:10"], /never be granted/],
     [["--env", "=x"], /NAME=VALUE/],
     [["--retries", "-1"], /whole number/],
+    [["--keep", "0"], /--keep must be a whole number from 1 to 100; got "0"/],
+    [["--keep", "101"], /--keep must be a whole number from 1 to 100; got "101"/],
     [["--command", "a > b"], /shell/],
     [["--command", "a $HOME"], /shell/],
     [["--command", "a", "--", "b"], /twice/],

@@ -12,7 +12,7 @@ import { buildCommandSlug } from "../../../../src/commands/schedule/crontab/ids.
 const ODD = readFileSync(new URL("./fixtures/odd.crontab", import.meta.url), "utf8");
 const TERMS: CrontabImportOptions = {
   ...{ format: "user", timezone: "UTC", source: "crontab:odd", prefix: "", group: undefined },
-  ...{ workerUser: "ann", sudo: false, catchup: "latest", overlap: "forbid" },
+  ...{ workerUser: "ann", sudo: false, catchup: "latest", overlap: "forbid", now: Date.UTC(2026, 10, 22) },
 };
 
 const convert = (text: string, terms: Partial<CrontabImportOptions> = {}) =>
@@ -190,6 +190,15 @@ describe("a line is imported, and something said of it", () => {
       expect(convert(`0 1 * * * ${command}\n`).notes).toEqual([]);
     },
   );
+
+  it("lines that cron reads differently are imported with a note for each kind", () => {
+    const { definitions, faults, notes } = convert("CRON_TZ=Europe/Berlin\n0,30 2 */2 * 0 a\n0 3 * * * b\n");
+    expect([definitions.size, faults]).toEqual([2, []]);
+    expect(notes).toEqual([
+      { line: 2, detail: expect.stringMatching(/^"0,30 2 \*\/2 \* 0": days .* must both match/) },
+      { line: 2, detail: expect.stringMatching(/^"0,30 2 .*: on 2027-10-31 .* it fires twice for 02:00/) },
+    ]);
+  });
 
   it("a file whose last line has no line break", () => {
     const { definitions, faults, notes } = convert("0 1 * * * a\n0 2 * * * b");

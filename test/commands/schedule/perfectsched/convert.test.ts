@@ -179,13 +179,17 @@ describe("what a row means", () => {
     expect(notes(JSON.stringify([ROW]), now), "only due").toEqual([]);
   });
 
-  it("days of the month and of the week mean something else", () => {
-    expect(notes(JSON.stringify([{ ...ROW, cron: "0 12 13 * 5" }]))).toEqual([
+  it("what PerfectSched reads differently, one note for each schedule and kind", () => {
+    expect(notes(JSON.stringify([ROW, { ...ROW, id: "b", cron: "0 12 13 * 5" }]))).toEqual([
       expect.stringMatching(
-        /"0 12 13 \* 5" has days of the month and of the week: PerfectSched fires if both match/,
+        /^1: "b": "0 12 13 \* 5": days .* one match is enough; in PerfectSched up to 0.8.10/,
       ),
     ]);
-    expect(notes(JSON.stringify([{ ...ROW, cron: "0 12 */2 * 5" }]))).toEqual([]);
+    const both = { ...ROW, cron: "30 2 */2 * 5", timezone: "Europe/Berlin" };
+    expect(notes(JSON.stringify([both]))).toEqual([
+      expect.stringMatching(/both must match; in PerfectSched from 0.8.11 on/),
+      expect.stringMatching(/takes the multiples of the step/),
+    ]);
   });
 
   it("columns that mean nothing are told", () => {

@@ -138,7 +138,7 @@ test.each<[string, string | RegExp, string?]>([
   ],
   [
     "handlers:\n- type: a",
-    "handlers.yaml: line 2, column 3: handlers[0]: it needs either a command or a module, not both",
+    "handlers.yaml: line 2, column 3: handlers[0]: it needs exactly one of command, module and http",
   ],
   ["handlers:\n- command: a", /handlers\[0\]: it has no type/],
   [
