@@ -48,7 +48,7 @@ export interface OccurrenceOutcome {
   late?: number;
   /** Fencing token of the start. */
   token?: string;
-  /** Exit code of the command. */
+  /** Exit code of the command, or status of the response to a request. */
   code?: number;
   reason?: string;
   /** End of the output, sanitized. */

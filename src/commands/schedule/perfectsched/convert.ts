@@ -1,10 +1,10 @@
 import { findInexactNumber } from "../../../base/json-numbers.ts";
 import { isJsonObject, parseJson } from "../../../base/parse-json.ts";
 import { findNameFault, type ParseResult, quoteText } from "../../../base/text.ts";
-import { parseCron } from "../../../schedule/cron/cron.ts";
 import { checkZone } from "../../../schedule/cron/zone.ts";
 import { type Definition, findDefinitionFault } from "../../../schedule/definition.ts";
 import { listPerfectschedDifferences } from "../../../schedule/lint/dialect-perfectsched.ts";
+import { parsePlan } from "../../../schedule/plan/plan.ts";
 import type { SchedulePosition } from "../../../work/schedules/import-schedules.ts";
 import { formatInstantUtc } from "../../command-line/instant.ts";
 import { unescapeText } from "./delimited.ts";
@@ -147,7 +147,9 @@ export function listCronNotes(
   { cron, timezone }: Pick<Definition, "cron" | "timezone">,
   now: number,
 ): string[] {
-  return listPerfectschedDifferences(parseCron(cron), checkZone(timezone), now).map(
+  const plan = parsePlan(cron);
+  if (plan.kind !== "cron") return []; // PerfectSched has no such schedule
+  return listPerfectschedDifferences(plan.cron, checkZone(timezone), now).map(
     (detail) => `${quoteText(cron)}: ${detail}`,
   );
 }

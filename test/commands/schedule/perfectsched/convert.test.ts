@@ -192,6 +192,10 @@ describe("what a row means", () => {
     ]);
   });
 
+  it("a time that only signalbox understands has no note", () => {
+    expect(notes(JSON.stringify([{ ...ROW, cron: "@manual" }]))).toEqual([]);
+  });
+
   it("columns that mean nothing are told", () => {
     expect(notes(`${HEAD},owner\na,1,1,@daily,0,{},UTC,ann\n`)).toEqual(['1: column "owner" is ignored']);
     expect(

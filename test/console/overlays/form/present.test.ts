@@ -27,7 +27,7 @@ const FULL: Definition = {
     group: "web",
   },
   ...{ leases: ["db=2:10"], timeout: 600_000, retries: 3, backoff: 60_000, note: "by hand" },
-  ...{ keep: 50, keepFor: 86_400_000 },
+  ...{ keep: 50, keepFor: 86_400_000, after: ["backup", "sync"], on: "failure", tags: ["a", "b"] },
   hooks: { failure: "https://example.com/x?y=1", success: ["logger", "all is well"] },
 };
 
@@ -56,6 +56,9 @@ describe("the form that edits a schedule", () => {
         retries: "3",
         keep: "50",
         "keep-for": "1d",
+        after: "backup,sync",
+        on: "failure",
+        tag: "a b",
       },
       ...{ backoff: "1m", note: "by hand", lease: "db=2:10", end: "2030-01-02T03:04:05.000Z" },
       ...{ data: '{"to":"ann\'s list","n":1}', "hook-failure": "https://example.com/x?y=1" },
