@@ -1,7 +1,13 @@
 // The library: `import { connect } from "signalbox"`. Documented in docs/library.md and docs/library-api.md, which is
 // generated from the docstrings of what is exported here.
 export type { Log, LogFields } from "../base/log.ts";
-export type { Catchup, ChainCondition, HookName, Overlap } from "../schedule/definition-values.ts";
+export type {
+  Catchup,
+  ChainCondition,
+  HookName,
+  Overlap,
+  RemovalCondition,
+} from "../schedule/definition-values.ts";
 export type { OccurrenceResult } from "../schedule/state/outcome.ts";
 export type { LossKind, RefusalKind } from "../work/run/claim-errors.ts";
 export type { AcquireOptions, ClaimOptions, Duration, Held, Work } from "./claim-types.ts";
@@ -22,6 +28,7 @@ export {
   UnreachableError,
   UsageError,
 } from "./errors.ts";
+export type { JobOptions, JobQueue, JobReceipt } from "./job-types.ts";
 export type { ConnectOptions } from "./options.ts";
 export type {
   Instant,

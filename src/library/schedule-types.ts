@@ -1,4 +1,10 @@
-import type { Catchup, ChainCondition, HookName, Overlap } from "../schedule/definition-values.ts";
+import type {
+  Catchup,
+  ChainCondition,
+  HookName,
+  Overlap,
+  RemovalCondition,
+} from "../schedule/definition-values.ts";
 import type { OccurrenceResult } from "../schedule/state/outcome.ts";
 import type { Duration } from "./claim-types.ts";
 
@@ -15,6 +21,10 @@ export interface ScheduleFields {
   after?: readonly string[];
   /** How those must end. Default: `success`. */
   on?: ChainCondition;
+  /** A worker starts what has a higher priority first, of all that is due: -100 to 100. Default: 0. */
+  priority?: number;
+  /** The schedule is removed when its last occurrence has succeeded, or has ended. Default: never. */
+  removeAfter?: RemovalCondition;
   /** Words for filters. */
   tags?: readonly string[];
   /** Selects the handler. Default: the id up to its first dot. */

@@ -2,6 +2,8 @@ import type { AcquireOptions, ClaimOptions, Held, Work } from "./claim-types.ts"
 import { ACQUIRE_OPTIONS, acquire, CLAIM_OPTIONS } from "./claims.ts";
 import { LibraryConnection } from "./connection.ts";
 import { UsageError } from "./errors.ts";
+import { JobQueueImpl } from "./job-queue.ts";
+import type { JobQueue } from "./job-types.ts";
 import type { ConnectOptions } from "./options.ts";
 import { parseOptions } from "./options-schema.ts";
 import type { Schedules } from "./schedule-types.ts";
@@ -36,6 +38,8 @@ export interface Signalbox {
   withLeases<T>(leases: readonly string[], options: ClaimOptions, work: Work<T>): Promise<T>;
   /** The schedules of the prefix. */
   readonly schedules: Schedules;
+  /** One-off work for the handlers of the prefix. */
+  readonly jobs: JobQueue;
   /** Frees what is held, gives tasks back, and closes the connection. A second call waits for the first. */
   close(): Promise<void>;
   /** Same as `close`, for `await using`. */
@@ -62,11 +66,13 @@ export function getConnection(signalbox: Signalbox): LibraryConnection {
 
 class SignalboxImpl implements Signalbox {
   readonly schedules: Schedules;
+  readonly jobs: JobQueue;
   readonly #connection: LibraryConnection;
 
   constructor(connection: LibraryConnection) {
     this.#connection = connection;
     this.schedules = new SchedulesImpl(connection);
+    this.jobs = new JobQueueImpl(connection, this.schedules);
     connections.set(this, connection);
   }
 

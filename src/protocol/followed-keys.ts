@@ -80,6 +80,11 @@ export abstract class FollowedKeys {
     if (this.#known.get(key) === mod) this.#remove(key);
   }
 
+  /** Returns the `mod_revision` of a key; undefined if it does not exist. */
+  protected getRevision(key: string): bigint | undefined {
+    return this.#known.get(key);
+  }
+
   #isInRanges(key: string): boolean {
     return this.ranges.some((range) => key >= range.key && key < range.rangeEnd);
   }

@@ -21,6 +21,16 @@ export const CHAIN_CONDITIONS = ["success", "failure", "end"] as const;
  */
 export type ChainCondition = (typeof CHAIN_CONDITIONS)[number];
 
+export const REMOVAL_CONDITIONS = ["success", "end"] as const;
+/**
+ * After which end of its last occurrence a schedule is removed by itself. `success`: it succeeded. `end`: it succeeded, or was
+ * given up.
+ */
+export type RemovalCondition = (typeof REMOVAL_CONDITIONS)[number];
+
+/** Priorities are whole numbers from minus this to this. */
+export const MAX_PRIORITY = 100;
+
 export const HOOK_NAMES = [
   "start",
   "success",

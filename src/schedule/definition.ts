@@ -10,8 +10,10 @@ import {
   HOOK_NAMES,
   type Hook,
   type HookName,
+  MAX_PRIORITY,
   MOST_KEPT,
   OVERLAPS,
+  REMOVAL_CONDITIONS,
 } from "./definition-values.ts";
 import { isCount, isMillis, isText, isTexts, type JsonFields, parseJsonFields } from "./json-fields.ts";
 import { parsePlan } from "./plan/plan.ts";
@@ -71,6 +73,12 @@ const DEFINITION = v.object({
   /** An occurrence that is later than this is skipped. */
   deadline: createDurationField("deadline"),
   overlap: createChoiceField("overlap", OVERLAPS),
+  /** A worker starts what has a higher priority first, of all that is due. */
+  priority: v.exactOptional(
+    createField("priority", isPriority, `is not a whole number from -${MAX_PRIORITY} to ${MAX_PRIORITY}`),
+  ),
+  /** The schedule is removed when its last occurrence has ended so. */
+  removeAfter: createChoiceField("removeAfter", REMOVAL_CONDITIONS),
   /** Only hosts of this group claim the schedule. */
   group: createTextField("group"),
   /** Leases in the syntax of `--lease`: `db=2:10`. */
@@ -179,6 +187,10 @@ function isKeepCount(value: unknown): value is number {
 
 function isPause(value: unknown): value is Pause {
   return isJsonObject(value) && v.is(PAUSE, value);
+}
+
+function isPriority(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Math.abs(value as number) <= MAX_PRIORITY;
 }
 
 function isTags(value: unknown): value is readonly string[] {

@@ -1,5 +1,6 @@
 import type { Definition } from "../definition.ts";
 import { SCHEDULE_DEFAULTS } from "../definition-values.ts";
+import { MANUAL } from "../plan/plan.ts";
 import type { DueState, LastOccurrence, OpenOccurrence } from "./due.ts";
 import { DEAD_LETTERS_LENGTH, type OccurrenceOutcome, type OccurrenceResult } from "./outcome.ts";
 
@@ -52,6 +53,16 @@ export function completeOccurrence(
 /** Increments the number of dead letters. */
 export function addDeadLetter(due: DueState): DueState {
   return { ...due, dead: Math.min(DEAD_LETTERS_LENGTH, (due.dead ?? 0) + 1) };
+}
+
+/** Returns whether a schedule is removed after a completion: nothing of it is left to run. */
+export function isRemovedAfter(
+  { removeAfter, cron, after }: Definition,
+  { due, isOver, isDead }: OccurrenceCompletion,
+): boolean {
+  if (removeAfter === undefined || !isOver || (isDead && removeAfter === "success")) return false;
+  const isLeft = due.next !== undefined || due.open.length > 0 || due.backfill !== undefined;
+  return !isLeft && due.successors === undefined && after === undefined && cron !== MANUAL;
 }
 
 /** Returns the dead letter of an occurrence, which can run again with the same data and variables. */

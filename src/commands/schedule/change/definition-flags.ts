@@ -1,4 +1,10 @@
-import { CATCHUPS, CHAIN_CONDITIONS, HOOK_NAMES, OVERLAPS } from "../../../schedule/definition-values.ts";
+import {
+  CATCHUPS,
+  CHAIN_CONDITIONS,
+  HOOK_NAMES,
+  OVERLAPS,
+  REMOVAL_CONDITIONS,
+} from "../../../schedule/definition-values.ts";
 import type { FlagTable } from "../../declare-command.ts";
 
 /** Flags for the fields of a schedule other than its cron text. In `edit`, an empty value removes the field. */
@@ -36,6 +42,14 @@ export const DEFINITION_FLAGS: FlagTable = {
   "--overlap RULE": {
     choices: OVERLAPS,
     help: "if the previous run is still running: forbid (wait), allow, or replace it (default: forbid)",
+  },
+  "--priority N": {
+    canClear: true,
+    help: "start it before what has a lower priority, from -100 to 100 (default: 0)",
+  },
+  "--remove-after CONDITION": {
+    choices: REMOVAL_CONDITIONS,
+    help: "delete the schedule when its last run has succeeded, or has ended: success, end",
   },
   "--group GROUP": { names: "group", canClear: true, help: "run it only on hosts of this group" },
   "--lease RESOURCE=COUNT[:TOTAL]": {

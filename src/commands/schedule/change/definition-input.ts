@@ -9,8 +9,10 @@ import {
   type ChainCondition,
   HOOK_NAMES,
   type Hook,
+  MAX_PRIORITY,
   MOST_KEPT,
   type Overlap,
+  type RemovalCondition,
 } from "../../../schedule/definition-values.ts";
 import { HOOK_ADDRESS_FORM, parseHookAddress, resemblesHookAddress } from "../../../schedule/hook-address.ts";
 import { getListFlag, getTextFlag, parseCountFlag, parseDurationFlag } from "../../command-line/flags.ts";
@@ -42,6 +44,12 @@ export function parseGivenFields(call: DefinitionCall, zone: string, now: number
     after: parseClearable(call, "after", () => parseIdList(getTextFlag(call, "after") ?? "")),
     on: parseClearable(call, "on", () => getTextFlag(call, "on") as ChainCondition),
     keep: parseKeepField(call),
+    priority: parseClearable(call, "priority", () => parsePriority(getTextFlag(call, "priority") ?? "")),
+    removeAfter: parseClearable(
+      call,
+      "remove-after",
+      () => getTextFlag(call, "remove-after") as RemovalCondition,
+    ),
     catchup: getTextFlag(call, "catchup") as Catchup | undefined,
     overlap: getTextFlag(call, "overlap") as Overlap | undefined,
     group: parseClearable(call, "group", () => validateName("group", getTextFlag(call, "group") ?? "")),
@@ -132,6 +140,14 @@ function parseLeaseField(call: DefinitionCall): readonly string[] | null | undef
   const list = getListFlag(call, "lease");
   if (list.length === 0) return undefined;
   return list.every((one) => one === "") ? null : checkLeases(list);
+}
+
+function parsePriority(text: string): number {
+  const priority = /^-?\d{1,3}$/.test(text) ? Number(text) : Number.NaN;
+  if (Math.abs(priority) <= MAX_PRIORITY) return priority;
+  throw new UsageError(
+    `--priority must be a whole number from -${MAX_PRIORITY} to ${MAX_PRIORITY}; got ${quoteText(text)}`,
+  );
 }
 
 function parseIdList(text: string): readonly string[] {

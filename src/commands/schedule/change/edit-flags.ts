@@ -8,7 +8,21 @@ const TEXTS = ["type", "on", "catchup", "overlap", "group", "note"] as const;
 
 /** Converts a definition to the flags of `schedule edit`, without cron text and time zone. */
 export function toEditFlags(definition: Definition): Record<string, string | readonly string[]> {
-  const { data, command, env, end, after, tags, leases, retries, keep, keepFor, hooks = {} } = definition;
+  const {
+    priority,
+    removeAfter,
+    data,
+    command,
+    env,
+    end,
+    after,
+    tags,
+    leases,
+    retries,
+    keep,
+    keepFor,
+    hooks = {},
+  } = definition;
   const flags: Record<string, string | readonly string[] | undefined> = {
     ...Object.fromEntries(TEXTS.map((name) => [name, definition[name]])),
     ...Object.fromEntries(DURATIONS.map((name) => [name, formatOptionalDuration(definition[name])])),
@@ -17,6 +31,8 @@ export function toEditFlags(definition: Definition): Record<string, string | rea
     env: env && Object.entries(env).map(([name, value]) => `${name}=${value}`),
     end: end === undefined ? undefined : new Date(end).toISOString(),
     after: after?.join(","),
+    priority: priority === undefined ? undefined : String(priority),
+    "remove-after": removeAfter,
     tag: tags,
     lease: leases,
     retries: retries === undefined ? undefined : String(retries),

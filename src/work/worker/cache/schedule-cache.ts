@@ -81,6 +81,16 @@ export class ScheduleCache extends FollowedKeys implements WatchSink {
     return entry.timing;
   }
 
+  /**
+   * Removes a running key that a transaction of this process has deleted. Progress may have been written into it.
+   * @param token  its `create_revision`
+   */
+  deleteRunning(id: string, key: string, token: bigint): void {
+    const isSame = this.entries.get(id)?.running.get(key)?.createRevision === token;
+    const mod = this.getRevision(key);
+    if (isSame && mod !== undefined) this.applyDelete(key, mod);
+  }
+
   /** @throws ConfigError when a program of this version may not write any more */
   checkSchema(): void {
     checkSchema(this.#keys, this.#newerSchemas);

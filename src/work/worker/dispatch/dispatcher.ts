@@ -25,6 +25,9 @@ export interface DispatchOptions {
 /** Longest sleep, ms: wall clocks are set, and drains expire without an event. */
 const LONGEST_SLEEP = 1_000;
 
+/** A priority outweighs this lateness, ms: two centuries. */
+const PRIORITY_STEP = 6.4e12;
+
 /** Claims due occurrences, in the order in which they became due, up to the concurrency limit. */
 export class Dispatcher {
   readonly #context: ClaimContext;
@@ -33,7 +36,7 @@ export class Dispatcher {
   /** When to consider a schedule. */
   readonly #timers = new TimerQueue();
   /**
-   * Schedules to consider now, by the time at which they became due. What another worker did not take has waited for
+   * Schedules to consider now, by their priority and the time at which they became due. What another worker did not take has waited for
    * longer than a backlog, and comes first.
    */
   readonly #ready = new TimerQueue();
@@ -200,8 +203,14 @@ export class Dispatcher {
   #collectReady(now: number): void {
     for (let id = this.#timers.take(now); id !== undefined; id = this.#timers.take(now)) {
       const entry = this.#context.cache.entries.get(id);
-      if (entry !== undefined) this.#ready.set(id, this.#findCandidate(entry, now)?.runAt ?? now);
+      if (entry !== undefined) this.#ready.set(id, this.#computeOrder(entry, now));
     }
+  }
+
+  /** Computes the order of a schedule that is due: higher priorities first, then those that are due longest. */
+  #computeOrder(entry: CachedSchedule, now: number): number {
+    const dueAt = this.#findCandidate(entry, now)?.runAt ?? now;
+    return dueAt - (entry.definition?.priority ?? 0) * PRIORITY_STEP;
   }
 
   #setTimer(id: string, at: number | undefined): void {

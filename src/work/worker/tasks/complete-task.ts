@@ -1,11 +1,12 @@
 import { retryUnavailable } from "../../../etcd/retry.ts";
-import { guardRevision } from "../../../protocol/guards.ts";
+import { guardNotNewer, guardRevision } from "../../../protocol/guards.ts";
 import type { Keys } from "../../../protocol/keys.ts";
 import { findFirstKey, type Op, type Txn, type TxnResponse } from "../../../protocol/txn.ts";
 import {
   buildDeadLetter,
   completeOccurrence,
   type EndedOccurrence,
+  isRemovedAfter,
   type OccurrenceCompletion,
 } from "../../../schedule/state/complete-occurrence.ts";
 import { type DueState, formatDue, parseDue } from "../../../schedule/state/due.ts";
@@ -57,13 +58,15 @@ export async function completeTask(
   until: number,
 ): Promise<TaskCompletion> {
   let { due, outcomes } = claimed;
+  let mayRemove = true;
   const unit = ports.random.generateFraction();
   for (;;) {
     const result = completeOccurrence(claimed.definition, due.value, ended, unit);
     const dead = result.isDead ? buildDeadLetter(claimed.open, ended.outcome) : undefined;
     const history = addOutcomes(outcomes.value, [ended.outcome], claimed.definition, dead);
     const successors = await readSuccessors(ports, claimed, { due: due.value, ended, result }, until);
-    const step = { result, due: due.mod, history, outcomes: outcomes.mod, successors };
+    const isRemoved: boolean = mayRemove && isRemovedAfter(claimed.definition, result);
+    const step = { result, due: due.mod, history, outcomes: outcomes.mod, successors, isRemoved };
     const txn = buildCompletionTxn(ports, claimed, step);
     const answer = await retryUnavailable(ports, until, (call) => ports.store.commitTxn(txn, call));
     const seen = parseCompletionAnswer(answer);
@@ -71,11 +74,14 @@ export async function completeTask(
     if (answer.succeeded || hasCompleted(seen, claimed.running.run)) {
       const known = answer.succeeded ? findMissedOutcomes(answer) : seen.outcomes;
       await writeMissedOutcomes(ports, claimed, { outcome: ended.outcome, dead, known }, until);
-      const own = { value: result.due, mod: answer.revision };
+      const own = isRemoved ? undefined : { value: result.due, mod: answer.revision };
       const wasFailing = isFailing((known ?? outcomes).value, claimed.running.run);
       return { kind: "settled", finish: result, due: answer.succeeded ? own : seen.due, wasFailing };
     }
+    // An earlier copy of this call may have removed the schedule.
+    if (isRemoved && seen.token === undefined && seen.dueMod === 0n) return { kind: "deleted" };
     if (seen.token !== claimed.token) return { kind: "preempted" };
+    mayRemove = false; // its definition may have changed
     if (seen.due !== undefined) ({ due, outcomes } = { due: seen.due, outcomes: seen.outcomes });
     else if (await deleteRunningKey(ports, claimed, seen.dueMod, until)) return { kind: "deleted" };
   }
@@ -104,6 +110,7 @@ interface CompletionStep {
   history: OutcomeHistory;
   outcomes: bigint;
   successors: SuccessorWrites;
+  isRemoved: boolean;
 }
 
 function buildCompletionTxn(
@@ -111,6 +118,7 @@ function buildCompletionTxn(
   { id, key, token }: ClaimedOccurrence,
   step: CompletionStep,
 ): Txn {
+  if (step.isRemoved) return buildRemovalTxn(keys, { id, key, token }, step);
   const reads: Op[] = [key, keys.due(id), keys.outcomes(id)].map((one) => ({ op: "range", key: one }));
   return {
     compare: [
@@ -125,6 +133,24 @@ function buildCompletionTxn(
       { op: "txn", txn: buildOutcomesTxn(keys.outcomes(id), step.history, step.outcomes) },
     ],
     failure: reads,
+  };
+}
+
+/** Builds the completion that removes the schedule, unless its definition was changed since the claim. */
+function buildRemovalTxn(
+  keys: Keys,
+  { id, key, token }: Pick<ClaimedOccurrence, "id" | "key" | "token">,
+  step: CompletionStep,
+): Txn {
+  const own = [keys.schedule(id), keys.due(id), keys.outcomes(id), key];
+  return {
+    compare: [
+      { key, target: "create", is: "equal", value: token },
+      guardRevision(keys.due(id), step.due),
+      ...guardNotNewer(token, { key: keys.schedule(id) }),
+    ],
+    success: own.map((one) => ({ op: "delete", key: one })),
+    failure: [key, keys.due(id), keys.outcomes(id)].map((one) => ({ op: "range", key: one })),
   };
 }
 
@@ -227,7 +253,7 @@ export function applyCompletion(
 ): void {
   if (completion.kind === "settled" && completion.due !== undefined)
     cache.applyPut(buildKeyValue(keys.due(id), formatDue(completion.due.value), completion.due.mod));
-  cache.applyDelete(key, token);
+  cache.deleteRunning(id, key, token);
 }
 
 /**

@@ -49,9 +49,10 @@ export class StrayClaims {
       const until = clock.now() + RELEASE_WITHIN;
       const completion = await completeTask(this.#ports, claimed, { outcome }, until);
       applyCompletion(this.#cache, keys, claimed, completion);
-      log.warn("gave back an occurrence: a late copy of a refused claim was applied", {
-        schedule: claimed.id,
-      });
+      if (completion.kind === "settled")
+        log.warn("gave back an occurrence: a late copy of a refused claim was applied", {
+          schedule: claimed.id,
+        });
     } finally {
       this.#releasing.delete(claimed.key);
     }

@@ -1,0 +1,131 @@
+// Covers src/library/job-queue.ts
+/** One-off work of the library, and schedules that are removed after their last run. */
+import { afterAll, describe, expect, test } from "vitest";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
+import {
+  ConfigError,
+  connect,
+  type Signalbox,
+  UsageError,
+  Worker,
+  type WorkerTask,
+} from "../../../src/library/index.ts";
+
+const cluster = TestCluster.startForFile();
+const open: Signalbox[] = [];
+afterAll(async () => {
+  await Promise.all(open.map((one) => one.close()));
+});
+
+async function connectTo({ prefix, env } = cluster.createNamespace()): Promise<Signalbox> {
+  const one = await connect({ endpoints: cluster.etcd.endpoints, prefix, env });
+  open.push(one);
+  return one;
+}
+
+const waitUntilGone = (one: Signalbox, id: string) =>
+  waitUntil(
+    `the end of ${id}`,
+    async () => !(await one.schedules.list()).some((schedule) => schedule.id === id),
+  );
+
+describe.concurrent("a job", () => {
+  test("is done once, with its data, and leaves nothing behind", async () => {
+    const namespace = cluster.createNamespace();
+    const one = await connectTo(namespace);
+    const done: unknown[] = [];
+    const over = new AbortController();
+    const worker = new Worker(one, { handlers: { mail: (task) => void done.push(task.data) } });
+    const running = worker.run(over.signal);
+    const { id, isNew } = await one.jobs.add("mail", { to: "ops" });
+    expect([id.split(".")[0], isNew]).toEqual(["mail", true]);
+    await waitUntilGone(one, id);
+    expect(done).toEqual([{ to: "ops" }]);
+    over.abort();
+    await running;
+    const { kvs } = await namespace.store.readRange(namespace.keys.getFullRange());
+    expect(kvs.filter(({ key }) => key.includes(id) && !key.includes("/audit/"))).toEqual([]);
+  });
+
+  test("with a key is one until it is done", async () => {
+    const one = await connectTo();
+    const add = () => one.jobs.add("report", 1, { key: "2026-11", delay: "1h" });
+    expect(await add()).toEqual({ id: "report.2026-11", isNew: true });
+    expect(await add()).toEqual({ id: "report.2026-11", isNew: false });
+    const { nextTime } = await one.schedules.get("report.2026-11");
+    expect(nextTime?.getTime()).toBeGreaterThan(Date.now() + 3_000_000);
+    await one.schedules.delete("report.2026-11");
+    expect(await add()).toMatchObject({ isNew: true });
+  });
+
+  test("with a higher priority starts first", async () => {
+    const one = await connectTo();
+    for (const [key, priority] of Object.entries({ low: -5, usual: 0, urgent: 7 }))
+      await one.jobs.add("work", key, { key, priority });
+    const order: unknown[] = [];
+    const over = new AbortController();
+    const handlers = { work: (task: WorkerTask) => void order.push(task.data) };
+    const running = new Worker(one, { handlers, concurrency: 1 }).run(over.signal);
+    await waitUntilGone(one, "work.low");
+    over.abort();
+    await running;
+    expect(order).toEqual(["urgent", "usual", "low"]);
+  });
+
+  test("that fails for good stays, with its dead letter", async () => {
+    const one = await connectTo();
+    const over = new AbortController();
+    let starts = 0;
+    const fail = () => {
+      starts += 1;
+      throw new Error("no");
+    };
+    const running = new Worker(one, { handlers: { work: fail } }).run(over.signal);
+    const { id } = await one.jobs.add("work", undefined, { retries: 1, backoff: 10 });
+    await waitUntil("a dead letter", async () => {
+      const { definition, last, nextTime } = await one.schedules.get(id);
+      return (
+        definition.removeAfter === "success" &&
+        last?.result === "failed" &&
+        nextTime === undefined &&
+        starts === 2
+      );
+    });
+    over.abort();
+    await running;
+  });
+
+  test("refuses wrong options", async () => {
+    const { jobs } = await connectTo();
+    await expect(jobs.add("work", 1, { at: new Date(), delay: 5 })).rejects.toThrow(UsageError);
+    await expect(jobs.add("work", 1, { priority: 101 })).rejects.toThrow(ConfigError);
+    await expect(jobs.add("work", 1, { prio: 1 } as object)).rejects.toThrow(/"prio" of jobs.add/);
+    await expect(jobs.add("", 1)).rejects.toThrow(UsageError);
+  });
+});
+
+test("a schedule whose definition is changed while it runs for the last time is not removed", async () => {
+  const namespace = cluster.createNamespace();
+  const one = await connectTo(namespace);
+  const over = new AbortController();
+  const gate = Promise.withResolvers<void>();
+  const started = Promise.withResolvers<void>();
+  const hold = async () => {
+    started.resolve();
+    await gate.promise;
+  };
+  const running = new Worker(one, { handlers: { work: hold } }).run(over.signal);
+  const { id } = await one.jobs.add("work");
+  await started.promise;
+  await one.schedules.modify(id, { cron: "@yearly" });
+  gate.resolve();
+  const changed = await waitUntil("the end of the run", async () => {
+    const schedule = await one.schedules.get(id);
+    return schedule.last !== undefined && schedule;
+  });
+  expect(changed).toMatchObject({ cron: "@yearly", last: { result: "ok" } });
+  expect(changed.nextTime).toBeDefined();
+  over.abort();
+  await running;
+});
