@@ -142,6 +142,10 @@ function formatPause({ pause }: Definition): string | undefined {
 
 const formatAgo = (at: number, wall: number) => `${formatBriefDuration(wall - at)} ago`;
 
+const PROGRESS: ItemColumn<Execution> = {
+  ...{ title: "PROGRESS", priority: 2, getCell: ({ value }) => value?.progress },
+};
+
 /** Builds the table of current executions. */
 function buildExecutionTable(
   { executions }: ScheduleRow,
@@ -165,7 +169,7 @@ function buildExecutionTable(
       align: "right",
       getCell: ({ value }) => value && formatBriefDuration(value.late),
     },
-    { title: "PROGRESS", priority: 2, getCell: ({ value }) => value?.progress },
+    ...(executions.some(({ value }) => value?.progress !== undefined) ? [PROGRESS] : []),
     { title: "TOKEN", priority: 5, align: "right", getCell: ({ token }) => String(token) },
   ];
   return buildDetailTable("runs now", columns, executions);

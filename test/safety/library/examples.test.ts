@@ -75,7 +75,9 @@ describe.concurrent("the examples", () => {
   });
 
   test("are all here", () => {
-    expect(readdirSync(EXAMPLES).sort()).toEqual([...Object.keys(said), "worker.mjs"].sort());
+    expect(readdirSync(EXAMPLES).sort()).toEqual(
+      [...Object.keys(said), "worker.mjs", "http-worker.yaml"].sort(),
+    );
   });
 });
 
