@@ -2,9 +2,18 @@
 // generated from the docstrings of what is exported here.
 export type { Log, LogFields } from "../base/log.ts";
 export type { Catchup, ChainCondition, HookName, Overlap } from "../schedule/definition-values.ts";
+export type { LintFinding } from "../schedule/lint/lint-finding.ts";
 export type { OccurrenceResult } from "../schedule/state/outcome.ts";
 export type { LossKind, RefusalKind } from "../work/run/claim-errors.ts";
 export type { AcquireOptions, ClaimOptions, Duration, Held, Work } from "./claim-types.ts";
+export {
+  type CronOptions,
+  type CronTime,
+  type CronTimesOptions,
+  explainCronText,
+  lintCronText,
+  listCronTimes,
+} from "./cron-helpers.ts";
 export {
   AlreadyExistsError,
   AlreadyFinishedError,
@@ -31,6 +40,8 @@ export type {
   ScheduleChanges,
   ScheduleFields,
   Schedules,
+  SyncOptions,
+  SyncResult,
   Task,
   TaskFacts,
   TaskHandler,

@@ -70,6 +70,24 @@ export interface NewSchedule extends ScheduleFields {
 /** Changes of a schedule. A field that is `null` is removed, a field that is missing stays. */
 export type ScheduleChanges = { [K in keyof ScheduleFields]?: ScheduleFields[K] | null };
 
+/** Whose schedules `sync` declares. */
+export interface SyncOptions {
+  /** Name of the program or team that declares the schedules. They are stored as its own. */
+  source: string;
+  /** Whether schedules of this source that are not declared are deleted. Default: `true`. */
+  prune?: boolean;
+}
+
+/** What `sync` did: ids of schedules, in order. */
+export interface SyncResult {
+  /** Ids of the schedules that did not exist. */
+  readonly added: readonly string[];
+  /** Ids of the schedules whose fields were different. */
+  readonly changed: readonly string[];
+  /** Ids of the schedules that were not declared any more. */
+  readonly deleted: readonly string[];
+}
+
 /** A schedule and its state. Durations in ms. */
 export interface Schedule {
   /** Id of the schedule. */
@@ -172,6 +190,19 @@ export interface TaskSource {
 export interface Schedules {
   /** Adds a schedule. @throws AlreadyExistsError, ConfigError, CronError, NotSupportedError for `data` */
   add(id: string, schedule: NewSchedule): Promise<Schedule>;
+  /**
+   * Adds a schedule, or replaces all its fields if it exists. It then keeps its state and its pause, and the time of its next
+   * occurrence unless the fields change it; `start` and `at` matter only when it is added. Nothing is written if nothing changes.
+   * @throws ConfigError, CronError, NotSupportedError for `data`
+   */
+  set(id: string, schedule: NewSchedule): Promise<Schedule>;
+  /**
+   * Makes the schedules of a program match a declaration, in one transaction: adds what is missing, changes what differs, and
+   * deletes what the program declared before and does not declare any more. A pause stays. Schedules of others are never changed.
+   * @param declared  the fields of each schedule, by id
+   * @throws ConfigError for a field, or an id that exists and does not belong to `source`; CronError, NotSupportedError for `data`
+   */
+  sync(declared: Readonly<Record<string, ScheduleFields>>, options: SyncOptions): Promise<SyncResult>;
   /** Reads one schedule. @throws NotFoundError */
   get(id: string): Promise<Schedule>;
   /** Reads all schedules. @returns the schedules, ordered by id */
