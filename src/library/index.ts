@@ -36,6 +36,7 @@ export type {
   Instant,
   NewSchedule,
   PollOptions,
+  PollWaitOptions,
   Schedule,
   ScheduleChanges,
   ScheduleFields,
@@ -45,9 +46,11 @@ export type {
   Task,
   TaskFacts,
   TaskHandler,
+  TaskMiddleware,
   TaskSource,
   WorkerOptions,
   WorkerTask,
 } from "./schedule-types.ts";
 export { connect, type Signalbox } from "./signalbox.ts";
 export { Worker } from "./worker.ts";
+export type { TaskEnded, TaskStarted, TasksSkipped, WorkerEvents } from "./worker-events.ts";

@@ -116,14 +116,14 @@ export interface Schedule {
   readonly definition: Readonly<Record<string, unknown>>;
 }
 
-/** One start of an occurrence, as polled tasks and tasks of a Worker have it. */
-export interface TaskFacts {
+/** One start of an occurrence, as polled tasks and tasks of a Worker have it. `D`: the data of the schedule. */
+export interface TaskFacts<D = unknown> {
   /** Id of the schedule. */
   readonly id: string;
   /** The type of the schedule. */
   readonly type: string;
-  /** The data of the schedule. */
-  readonly data: unknown;
+  /** The data of the schedule. It is what etcd has: nothing checks it against the type. */
+  readonly data: D;
   /** The scheduled time of the occurrence, which is not the time of its start. */
   readonly scheduledTime: Date;
   /** Number of starts of this occurrence, including this one. */
@@ -141,7 +141,7 @@ export interface TaskFacts {
  * PreemptedError if the task belongs to another worker now, with a NotFoundError if the schedule was deleted, and with an
  * UnreachableError if etcd does not answer.
  */
-export interface Task extends TaskFacts {
+export interface Task<D = unknown> extends TaskFacts<D> {
   /** Finishes the task. The next occurrence counts from the scheduled time. */
   finish(): Promise<void>;
   /**
@@ -169,14 +169,22 @@ export interface PollOptions {
   aliveTime?: Duration;
 }
 
+/** Whether a poll waits. */
+export interface PollWaitOptions {
+  /** `true`: wait until a task is due. A duration: wait at most so long. Default: do not wait. */
+  wait?: boolean | Duration;
+  /** Ends the wait: the promise rejects with the reason of the signal. */
+  signal?: AbortSignal;
+}
+
 /** Takes tasks one by one. A source that has lost its session opens another one with the next `poll`. */
 export interface TaskSource {
   /**
    * Takes the task that has been due longest. Schedules with a command of their own are left to workers.
-   * @returns undefined if nothing is due
-   * @throws UnreachableError, PermissionError, ClosedError
+   * @returns undefined if nothing is due, or nothing came in time
+   * @throws UnreachableError, PermissionError, ClosedError, ConfigError, the reason of `options.signal`
    */
-  poll(): Promise<Task | undefined>;
+  poll<D = unknown>(options?: PollWaitOptions): Promise<Task<D> | undefined>;
   /** Gives back the tasks that are not finished, and closes the source. */
   close(): Promise<void>;
   /** Same as `close`, for `await using`. */
@@ -226,13 +234,14 @@ export interface Schedules {
   /**
    * Takes the task that has been due longest, from a source that the first call opens and that closes with the connection. A poll
    * sees all changes that the same connection has made before.
-   * @returns undefined if nothing is due
+   * @returns undefined if nothing is due, or nothing came in time
+   * @throws ConfigError, the reason of `options.signal`
    */
-  poll(): Promise<Task | undefined>;
+  poll<D = unknown>(options?: PollWaitOptions): Promise<Task<D> | undefined>;
 }
 
 /** A task that a Worker runs. The task is finished when the handler returns, and has failed when it throws. */
-export interface WorkerTask extends TaskFacts {
+export interface WorkerTask<D = unknown> extends TaskFacts<D> {
   /**
    * Makes the same occurrence start again later, once the handler has returned. This does not count as a failure.
    * @param wait  pause before the next start. Default: 5 minutes
@@ -243,12 +252,20 @@ export interface WorkerTask extends TaskFacts {
 }
 
 /** Runs a task of a Worker. A promise that it returns is awaited; other results are ignored. */
-export type TaskHandler = (task: WorkerTask) => unknown;
+export type TaskHandler<D = unknown> = (task: WorkerTask<D>) => unknown;
 
-/** How a Worker works. */
-export interface WorkerOptions {
+/**
+ * Runs around the handlers of a Worker, for example to measure or to log. `next` runs the next middleware, or the handler; it rejects
+ * with the errors of these. A middleware that does not call it finishes the task without a handler; one that throws fails it.
+ */
+export type TaskMiddleware = (task: WorkerTask, next: () => Promise<void>) => unknown;
+
+/** How a Worker works. `T`: the data of tasks, by their type: `{ mail: { to: string } }`. */
+export interface WorkerOptions<T extends object = Record<string, unknown>> {
   /** Handlers by type: the exact text, or `/regular expression/`. The first handler whose type matches runs the task. */
-  handlers: Readonly<Record<string, TaskHandler>>;
+  handlers: { readonly [K in keyof T]: TaskHandler<T[K]> };
+  /** Functions around each handler. The first one is the outermost. */
+  middleware?: readonly TaskMiddleware[];
   /** Maximum number of tasks that run at the same time. Default: 4. */
   concurrency?: number;
   /** Texts about the worker that `signalbox ls workers` shows. */

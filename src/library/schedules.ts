@@ -32,6 +32,7 @@ import type {
   Instant,
   NewSchedule,
   PollOptions,
+  PollWaitOptions,
   Schedule,
   ScheduleChanges,
   ScheduleFields,
@@ -117,10 +118,10 @@ export class SchedulesImpl implements Schedules {
     return PolledTaskSource.open(this.#connection, options, this.#changes);
   }
 
-  async poll(): Promise<Task | undefined> {
+  async poll<D>(options?: PollWaitOptions): Promise<Task<D> | undefined> {
     this.#source ??= PolledTaskSource.open(this.#connection, {}, this.#changes);
     try {
-      return await (await this.#source).poll();
+      return await (await this.#source).poll<D>(options);
     } catch (error) {
       this.#connection.checkOpen();
       const source = await this.#source.catch(() => undefined);

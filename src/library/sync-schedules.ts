@@ -5,13 +5,13 @@ import { buildImportMutation } from "../work/schedules/import-schedules.ts";
 import type { PlannedChange } from "../work/schedules/planned-change.ts";
 import type { ScheduleMutation } from "../work/schedules/schedule-mutation.ts";
 import { ConfigError } from "./errors.ts";
-import { parseOptions, quoteOption, TEXT } from "./options-schema.ts";
+import { FLAG, parseOptions, quoteOption, TEXT } from "./options-schema.ts";
 import { buildSourceDefinition } from "./schedule-definition.ts";
 import type { ScheduleFields, SyncOptions, SyncResult } from "./schedule-types.ts";
 
 const SYNC_OPTIONS = {
   source: v.pipe(TEXT, v.minLength(1, quoteOption("is empty; name the program that declares the schedules"))),
-  prune: v.optional(v.boolean(quoteOption("is neither true nor false")), true),
+  prune: v.optional(FLAG, true),
 } satisfies Record<keyof SyncOptions, v.GenericSchema>;
 
 /** Builds the mutation of `Schedules.sync`. @throws ConfigError, CronError, NotSupportedError, UsageError */
