@@ -9,14 +9,13 @@ import type { ClaimRequest, WaitLimits } from "../work/run/request.ts";
 import type { ClaimOptions, Held, Work } from "./claim-types.ts";
 import type { LibraryConnection } from "./connection.ts";
 import { ClaimLostError, ClosedError, translated } from "./errors.ts";
-import { DURATION, pickDefined, quoteOption, TEXT, TEXTS } from "./options-schema.ts";
+import { DURATION, FLAG, pickDefined, SIGNAL, TEXT, TEXTS, WAIT } from "./options-schema.ts";
 import { resolveSessionTimes, SESSION_OPTIONS } from "./session-times.ts";
 
-const FLAG = v.boolean(quoteOption("is neither true nor false"));
 /** Options of a call that names what it claims. */
 export const CLAIM_OPTIONS = {
-  wait: v.optional(v.lazy((given) => (typeof given === "boolean" ? FLAG : DURATION))),
-  signal: v.optional(v.instance(AbortSignal, quoteOption("is not an AbortSignal"))),
+  wait: v.optional(WAIT),
+  signal: SIGNAL,
   group: v.optional(TEXT),
   ...SESSION_OPTIONS,
   maxHold: v.optional(DURATION),

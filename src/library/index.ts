@@ -8,9 +8,18 @@ export type {
   Overlap,
   RemovalCondition,
 } from "../schedule/definition-values.ts";
+export type { LintFinding } from "../schedule/lint/lint-finding.ts";
 export type { OccurrenceResult } from "../schedule/state/outcome.ts";
 export type { LossKind, RefusalKind } from "../work/run/claim-errors.ts";
 export type { AcquireOptions, ClaimOptions, Duration, Held, Work } from "./claim-types.ts";
+export {
+  type CronOptions,
+  type CronTime,
+  type CronTimesOptions,
+  explainCronText,
+  lintCronText,
+  listCronTimes,
+} from "./cron-helpers.ts";
 export {
   AlreadyExistsError,
   AlreadyFinishedError,
@@ -34,16 +43,21 @@ export type {
   Instant,
   NewSchedule,
   PollOptions,
+  PollWaitOptions,
   Schedule,
   ScheduleChanges,
   ScheduleFields,
   Schedules,
+  SyncOptions,
+  SyncResult,
   Task,
   TaskFacts,
   TaskHandler,
+  TaskMiddleware,
   TaskSource,
   WorkerOptions,
   WorkerTask,
 } from "./schedule-types.ts";
 export { connect, type Signalbox } from "./signalbox.ts";
 export { Worker } from "./worker.ts";
+export type { TaskEnded, TaskStarted, TasksSkipped, WorkerEvents } from "./worker-events.ts";

@@ -14,6 +14,15 @@ export const TTL = v.pipe(v.unknown(), parseWith(parseTtlOption));
 /** An `Instant` in ms since the epoch. */
 export const INSTANT = v.pipe(v.unknown(), parseWith(parseInstantOption));
 
+/** A flag. */
+export const FLAG = v.boolean(quoteOption("is neither true nor false"));
+
+/** Whether to wait, or how long, in ms. */
+export const WAIT = v.lazy((given) => (typeof given === "boolean" ? FLAG : DURATION));
+
+/** A signal that ends a wait. */
+export const SIGNAL = v.optional(v.instance(AbortSignal, quoteOption("is not an AbortSignal")));
+
 export const TEXT = v.custom<string>(isText, quoteOption("is not a string"));
 export const TEXTS = v.custom<readonly string[]>(isTexts, quoteOption("is not a list of strings"));
 

@@ -7,9 +7,11 @@ import { mergeOwnInput } from "../work/worker/tasks/own-input.ts";
 import type { Duration } from "./claim-types.ts";
 import type { LibraryConnection } from "./connection.ts";
 import { ClosedError, translated } from "./errors.ts";
-import { DURATION, parseArgument, parseOptions, pickDefined } from "./options-schema.ts";
+import { DURATION, parseArgument, parseOptions, pickDefined, SIGNAL, WAIT } from "./options-schema.ts";
 import type { ChangeTracker, UnreadChanges } from "./recent-changes.ts";
-import type { PollOptions, Task, TaskSource } from "./schedule-types.ts";
+import type { PollOptions, PollWaitOptions, Task, TaskSource } from "./schedule-types.ts";
+
+const WAIT_OPTIONS = { signal: SIGNAL, wait: v.optional(WAIT, 0) };
 
 /** A source of tasks. If it has lost its session, the next poll opens another one. */
 export class PolledTaskSource implements TaskSource {
@@ -52,10 +54,21 @@ export class PolledTaskSource implements TaskSource {
     this.#poller = poller;
   }
 
-  poll(): Promise<Task | undefined> {
-    const next = this.#polling.then(() => this.#poll());
-    this.#polling = next.catch(() => {});
-    return next;
+  async poll<D>(options: PollWaitOptions = {}): Promise<Task<D> | undefined> {
+    const { signal, wait } = parseOptions("poll", options, WAIT_OPTIONS);
+    const { clock } = this.#connection.ports;
+    const either = AbortSignal.any([this.#over.signal, ...(signal === undefined ? [] : [signal])]);
+    const end = wait === true ? Number.POSITIVE_INFINITY : clock.now() + (wait === false ? 0 : wait);
+    for (;;) {
+      either.throwIfAborted();
+      const poller = this.#poller;
+      const since = poller.changeCount;
+      const task = await this.#pollInTurn();
+      if (task !== undefined) return task as Task<D>; // the program says which data its schedules have
+      const left = end - clock.now();
+      if (left <= 0) return undefined;
+      await poller.waitForChange(since, left, either);
+    }
   }
 
   async close(): Promise<void> {
@@ -68,6 +81,13 @@ export class PolledTaskSource implements TaskSource {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  /** Polls after the polls that are under way. */
+  #pollInTurn(): Promise<Task | undefined> {
+    const next = this.#polling.then(() => this.#poll());
+    this.#polling = next.catch(() => {});
+    return next;
   }
 
   async #poll(): Promise<Task | undefined> {

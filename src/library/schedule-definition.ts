@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { quoteText } from "../base/text.ts";
 import type { Definition } from "../schedule/definition.ts";
 import { SCHEDULE_DEFAULTS } from "../schedule/definition-values.ts";
 import { parsePlan } from "../schedule/plan/plan.ts";
@@ -27,15 +28,25 @@ const NEW_SCHEDULE = { ...FIELDS, start: v.optional(INSTANT), at: v.optional(INS
 
 /**
  * Converts a new schedule to its stored definition and its first occurrence.
+ * @param call  the function that was called, for messages
  * @throws ConfigError, CronError, NotSupportedError
  */
-export function buildDefinition(schedule: NewSchedule): {
+export function buildDefinition(
+  call: string,
+  schedule: NewSchedule,
+): {
   definition: Definition;
   first: FirstOccurrenceOptions;
 } {
-  const { start, at, ...fields } = pickDefined(parseOptions("add", schedule, NEW_SCHEDULE));
+  const { start, at, ...fields } = pickDefined(parseOptions(call, schedule, NEW_SCHEDULE));
   const definition = { timezone: SCHEDULE_DEFAULTS.timezone, ...fields } as Definition;
   return { definition, first: pickDefined({ start, at }) };
+}
+
+/** Converts the fields of a schedule of a source. @throws ConfigError, CronError, NotSupportedError */
+export function buildSourceDefinition(id: string, fields: ScheduleFields, source: string): Definition {
+  const given = pickDefined(parseOptions(`schedule ${quoteText(id)}`, fields, FIELDS));
+  return { timezone: SCHEDULE_DEFAULTS.timezone, ...given, source } as Definition;
 }
 
 /** Applies changes to a definition. @throws ConfigError, CronError, NotSupportedError */

@@ -80,6 +80,24 @@ export interface NewSchedule extends ScheduleFields {
 /** Changes of a schedule. A field that is `null` is removed, a field that is missing stays. */
 export type ScheduleChanges = { [K in keyof ScheduleFields]?: ScheduleFields[K] | null };
 
+/** Whose schedules `sync` declares. */
+export interface SyncOptions {
+  /** Name of the program or team that declares the schedules. They are stored as its own. */
+  source: string;
+  /** Whether schedules of this source that are not declared are deleted. Default: `true`. */
+  prune?: boolean;
+}
+
+/** What `sync` did: ids of schedules, in order. */
+export interface SyncResult {
+  /** Ids of the schedules that did not exist. */
+  readonly added: readonly string[];
+  /** Ids of the schedules whose fields were different. */
+  readonly changed: readonly string[];
+  /** Ids of the schedules that were not declared any more. */
+  readonly deleted: readonly string[];
+}
+
 /** A schedule and its state. Durations in ms. */
 export interface Schedule {
   /** Id of the schedule. */
@@ -108,14 +126,14 @@ export interface Schedule {
   readonly definition: Readonly<Record<string, unknown>>;
 }
 
-/** One start of an occurrence, as polled tasks and tasks of a Worker have it. */
-export interface TaskFacts {
+/** One start of an occurrence, as polled tasks and tasks of a Worker have it. `D`: the data of the schedule. */
+export interface TaskFacts<D = unknown> {
   /** Id of the schedule. */
   readonly id: string;
   /** The type of the schedule. */
   readonly type: string;
-  /** The data of the schedule. */
-  readonly data: unknown;
+  /** The data of the schedule. It is what etcd has: nothing checks it against the type. */
+  readonly data: D;
   /** The scheduled time of the occurrence, which is not the time of its start. */
   readonly scheduledTime: Date;
   /** Number of starts of this occurrence, including this one. */
@@ -133,7 +151,7 @@ export interface TaskFacts {
  * PreemptedError if the task belongs to another worker now, with a NotFoundError if the schedule was deleted, and with an
  * UnreachableError if etcd does not answer.
  */
-export interface Task extends TaskFacts {
+export interface Task<D = unknown> extends TaskFacts<D> {
   /** Finishes the task. The next occurrence counts from the scheduled time. */
   finish(): Promise<void>;
   /**
@@ -161,14 +179,22 @@ export interface PollOptions {
   aliveTime?: Duration;
 }
 
+/** Whether a poll waits. */
+export interface PollWaitOptions {
+  /** `true`: wait until a task is due. A duration: wait at most so long. Default: do not wait. */
+  wait?: boolean | Duration;
+  /** Ends the wait: the promise rejects with the reason of the signal. */
+  signal?: AbortSignal;
+}
+
 /** Takes tasks one by one. A source that has lost its session opens another one with the next `poll`. */
 export interface TaskSource {
   /**
    * Takes the task that has been due longest. Schedules with a command of their own are left to workers.
-   * @returns undefined if nothing is due
-   * @throws UnreachableError, PermissionError, ClosedError
+   * @returns undefined if nothing is due, or nothing came in time
+   * @throws UnreachableError, PermissionError, ClosedError, ConfigError, the reason of `options.signal`
    */
-  poll(): Promise<Task | undefined>;
+  poll<D = unknown>(options?: PollWaitOptions): Promise<Task<D> | undefined>;
   /** Gives back the tasks that are not finished, and closes the source. */
   close(): Promise<void>;
   /** Same as `close`, for `await using`. */
@@ -182,6 +208,19 @@ export interface TaskSource {
 export interface Schedules {
   /** Adds a schedule. @throws AlreadyExistsError, ConfigError, CronError, NotSupportedError for `data` */
   add(id: string, schedule: NewSchedule): Promise<Schedule>;
+  /**
+   * Adds a schedule, or replaces all its fields if it exists. It then keeps its state and its pause, and the time of its next
+   * occurrence unless the fields change it; `start` and `at` matter only when it is added. Nothing is written if nothing changes.
+   * @throws ConfigError, CronError, NotSupportedError for `data`
+   */
+  set(id: string, schedule: NewSchedule): Promise<Schedule>;
+  /**
+   * Makes the schedules of a program match a declaration, in one transaction: adds what is missing, changes what differs, and
+   * deletes what the program declared before and does not declare any more. A pause stays. Schedules of others are never changed.
+   * @param declared  the fields of each schedule, by id
+   * @throws ConfigError for a field, or an id that exists and does not belong to `source`; CronError, NotSupportedError for `data`
+   */
+  sync(declared: Readonly<Record<string, ScheduleFields>>, options: SyncOptions): Promise<SyncResult>;
   /** Reads one schedule. @throws NotFoundError */
   get(id: string): Promise<Schedule>;
   /** Reads all schedules. @returns the schedules, ordered by id */
@@ -205,13 +244,14 @@ export interface Schedules {
   /**
    * Takes the task that has been due longest, from a source that the first call opens and that closes with the connection. A poll
    * sees all changes that the same connection has made before.
-   * @returns undefined if nothing is due
+   * @returns undefined if nothing is due, or nothing came in time
+   * @throws ConfigError, the reason of `options.signal`
    */
-  poll(): Promise<Task | undefined>;
+  poll<D = unknown>(options?: PollWaitOptions): Promise<Task<D> | undefined>;
 }
 
 /** A task that a Worker runs. The task is finished when the handler returns, and has failed when it throws. */
-export interface WorkerTask extends TaskFacts {
+export interface WorkerTask<D = unknown> extends TaskFacts<D> {
   /**
    * Makes the same occurrence start again later, once the handler has returned. This does not count as a failure.
    * @param wait  pause before the next start. Default: 5 minutes
@@ -227,12 +267,20 @@ export interface WorkerTask extends TaskFacts {
 }
 
 /** Runs a task of a Worker. A promise that it returns is awaited; other results are ignored. */
-export type TaskHandler = (task: WorkerTask) => unknown;
+export type TaskHandler<D = unknown> = (task: WorkerTask<D>) => unknown;
 
-/** How a Worker works. */
-export interface WorkerOptions {
+/**
+ * Runs around the handlers of a Worker, for example to measure or to log. `next` runs the next middleware, or the handler; it rejects
+ * with the errors of these. A middleware that does not call it finishes the task without a handler; one that throws fails it.
+ */
+export type TaskMiddleware = (task: WorkerTask, next: () => Promise<void>) => unknown;
+
+/** How a Worker works. `T`: the data of tasks, by their type: `{ mail: { to: string } }`. */
+export interface WorkerOptions<T extends object = Record<string, unknown>> {
   /** Handlers by type: the exact text, or `/regular expression/`. The first handler whose type matches runs the task. */
-  handlers: Readonly<Record<string, TaskHandler>>;
+  handlers: { readonly [K in keyof T]: TaskHandler<T[K]> };
+  /** Functions around each handler. The first one is the outermost. */
+  middleware?: readonly TaskMiddleware[];
   /** Maximum number of tasks that run at the same time. Default: 4. */
   concurrency?: number;
   /** Texts about the worker that `signalbox ls workers` shows. */

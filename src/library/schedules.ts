@@ -16,6 +16,7 @@ import {
   buildResumeMutation,
   buildTriggerMutation,
 } from "../work/schedules/schedule-mutations.ts";
+import { buildSetMutation } from "../work/schedules/set-schedule.ts";
 import {
   readAllStoredSchedules,
   readStoredSchedules,
@@ -31,12 +32,17 @@ import type {
   Instant,
   NewSchedule,
   PollOptions,
+  PollWaitOptions,
   Schedule,
   ScheduleChanges,
+  ScheduleFields,
   Schedules,
+  SyncOptions,
+  SyncResult,
   Task,
   TaskSource,
 } from "./schedule-types.ts";
+import { buildSyncMutation, toSyncResult } from "./sync-schedules.ts";
 
 const PAUSE_OPTIONS = { until: v.optional(INSTANT), reason: v.optional(TEXT) };
 
@@ -51,9 +57,23 @@ export class SchedulesImpl implements Schedules {
   }
 
   async add(id: string, schedule: NewSchedule): Promise<Schedule> {
-    const { definition, first } = buildDefinition(schedule);
+    const { definition, first } = buildDefinition("add", schedule);
     await this.#change(id, () => buildAddMutation(id, definition, first));
     return await this.get(id);
+  }
+
+  async set(id: string, schedule: NewSchedule): Promise<Schedule> {
+    const { definition, first } = buildDefinition("set", schedule);
+    await this.#change(id, () => buildSetMutation(id, definition, first));
+    return await this.get(id);
+  }
+
+  async sync(declared: Readonly<Record<string, ScheduleFields>>, options: SyncOptions): Promise<SyncResult> {
+    const mutation = buildSyncMutation(declared, options);
+    const result = await this.#callOpen(() => applyMutation(this.#connection.ports, mutation));
+    const changes = result.kind === "done" ? result.changes : [];
+    for (const { before } of changes) this.#changes.recordChange(before.id);
+    return toSyncResult(changes);
   }
 
   async get(id: string): Promise<Schedule> {
@@ -98,10 +118,10 @@ export class SchedulesImpl implements Schedules {
     return PolledTaskSource.open(this.#connection, options, this.#changes);
   }
 
-  async poll(): Promise<Task | undefined> {
+  async poll<D>(options?: PollWaitOptions): Promise<Task<D> | undefined> {
     this.#source ??= PolledTaskSource.open(this.#connection, {}, this.#changes);
     try {
-      return await (await this.#source).poll();
+      return await (await this.#source).poll<D>(options);
     } catch (error) {
       this.#connection.checkOpen();
       const source = await this.#source.catch(() => undefined);

@@ -1,32 +1,29 @@
 import * as v from "valibot";
 import { isJsonObject } from "../base/parse-json.ts";
 import { refuseFault } from "../base/schema.ts";
-import { quoteText } from "../base/text.ts";
 import { VERSION } from "../base/version.ts";
 import { readMemberClocks } from "../etcd/members/member-clocks.ts";
 import { buildStoreOptions } from "../etcd/open/store-options.ts";
-import { getScheduleType } from "../schedule/definition.ts";
-import { createTypeMatcher } from "../schedule/handler-types.ts";
 import { isCount } from "../schedule/json-fields.ts";
 import { ScheduleWorker } from "../work/worker/engine/schedule-worker.ts";
-import { findPatternFault } from "../work/worker/file/pattern.ts";
-import type { HandlerRegistry } from "../work/worker/handler.ts";
-import { createLeaseAcquirer } from "../work/worker/handlers/lease-acquirer.ts";
-import { LeasedHandler } from "../work/worker/handlers/leased-handler.ts";
 import type { LibraryConnection } from "./connection.ts";
 import { translated } from "./errors.ts";
-import { FunctionHandler } from "./function-handler.ts";
 import { parseOptions, quoteOption, TEXTS } from "./options-schema.ts";
-import type { TaskHandler, WorkerOptions } from "./schedule-types.ts";
-import { resolveSessionTimes, SESSION_OPTIONS, type SessionTimes } from "./session-times.ts";
+import type { TaskMiddleware, WorkerOptions } from "./schedule-types.ts";
+import { resolveSessionTimes, SESSION_OPTIONS } from "./session-times.ts";
 import { getConnection, type Signalbox } from "./signalbox.ts";
-
-type Handlers = WorkerOptions["handlers"];
+import type { WorkerEvents } from "./worker-events.ts";
+import { createHandlerRegistry, findHandlerFault, type HandlersByType } from "./worker-handlers.ts";
+import { WorkerListeners } from "./worker-listeners.ts";
 
 const OPTIONS = {
   handlers: v.pipe(
-    v.custom<Handlers>(isJsonObject, quoteOption("is not an object with a function for each type")),
+    v.custom<HandlersByType>(isJsonObject, quoteOption("is not an object with a function for each type")),
     refuseFault(findHandlerFault),
+  ),
+  middleware: v.optional(
+    v.custom<readonly TaskMiddleware[]>(isFunctions, quoteOption("is not a list of functions")),
+    [],
   ),
   concurrency: v.optional(
     v.custom<number>(
@@ -39,13 +36,18 @@ const OPTIONS = {
   ...SESSION_OPTIONS,
 } satisfies Record<keyof WorkerOptions, v.GenericSchema>;
 
+function isFunctions(value: unknown): boolean {
+  return Array.isArray(value) && value.every((one) => typeof one === "function");
+}
+
 /**
  * Runs due occurrences of schedules with functions of this program. Schedules that have a command of their own are left to
- * `signalbox worker`.
+ * `signalbox worker`. `T`: the data of tasks, by their type.
  */
-export class Worker {
+export class Worker<T extends object = Record<string, unknown>> {
   readonly #connection: LibraryConnection;
   readonly #engine: ScheduleWorker;
+  readonly #listeners = new WorkerListeners();
   readonly #ending = new AbortController();
   #running: Promise<void> | undefined;
 
@@ -54,16 +56,17 @@ export class Worker {
    * @param signalbox  a connection from `connect`
    * @throws ConfigError for a wrong option; ClosedError if the connection was closed
    */
-  constructor(signalbox: Signalbox, options: WorkerOptions) {
+  constructor(signalbox: Signalbox, options: WorkerOptions<T>) {
     const connection = getConnection(signalbox);
     connection.checkOpen();
-    const { handlers, concurrency, tags, ...given } = parseOptions("Worker", options, OPTIONS);
+    const { handlers, middleware, concurrency, tags, ...given } = parseOptions("Worker", options, OPTIONS);
     const { facts } = connection;
     const times = resolveSessionTimes(connection.settings, given);
     this.#connection = connection;
     this.#engine = new ScheduleWorker(connection.ports, {
       ...{ host: facts.fqdn, pid: process.pid, version: VERSION, tags, concurrency, ...times },
-      handlers: buildHandlers(connection, handlers, times),
+      handlers: createHandlerRegistry(connection, handlers, middleware, times),
+      listener: (event) => this.#listeners.handleEvent(event),
       readMemberClocks: (signal) =>
         readMemberClocks(buildStoreOptions(connection.settings), connection.ports.clock.getWallTime, signal),
     });
@@ -77,6 +80,14 @@ export class Worker {
   /** Number of tasks that run now. */
   get running(): number {
     return this.#engine.running;
+  }
+
+  /**
+   * Calls a function for each event of a kind: `worker.on("ended", ({ id, result }) => …)`. An error that it throws is logged.
+   * @returns a function that removes the listener
+   */
+  on<K extends keyof WorkerEvents>(kind: K, listener: (event: WorkerEvents[K]) => void): () => void {
+    return this.#listeners.add(kind, listener);
   }
 
   /**
@@ -101,6 +112,11 @@ export class Worker {
     await this.#running?.catch(() => {});
   }
 
+  /** Same as `close`, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
   async #run(signal: AbortSignal | undefined): Promise<void> {
     this.#connection.adopt(this);
     const either = AbortSignal.any([this.#ending.signal, ...(signal === undefined ? [] : [signal])]);
@@ -110,34 +126,4 @@ export class Worker {
       this.#connection.drop(this);
     }
   }
-}
-
-function buildHandlers(
-  connection: LibraryConnection,
-  handlers: Handlers,
-  times: SessionTimes,
-): HandlerRegistry {
-  const { ports, facts, user } = connection;
-  const leaseAcquirer = createLeaseAcquirer(ports, { facts, user, ...times });
-  const table = Object.entries(handlers).map(([type, handle]) => {
-    const handler = new FunctionHandler(handle, ports.clock, times.terminationTimeout);
-    return { type, matches: createTypeMatcher(type), handler };
-  });
-  return {
-    types: table.map(({ type }) => type),
-    find(id, definition) {
-      if (definition.command !== undefined) return undefined;
-      const handler = table.find(({ matches }) => matches(getScheduleType(id, definition)))?.handler;
-      return handler && definition.leases?.length ? new LeasedHandler(leaseAcquirer, handler) : handler;
-    },
-  };
-}
-
-function findHandlerFault(handlers: Handlers): string | undefined {
-  for (const [type, handle] of Object.entries<TaskHandler>(handlers)) {
-    const fault = findPatternFault(type);
-    if (fault !== undefined) return fault;
-    if (typeof handle !== "function") return `the handler of ${quoteText(type)} is not a function`;
-  }
-  return undefined;
 }

@@ -5,6 +5,7 @@ import {
   type ConnectOptions,
   connect,
   type Held,
+  listCronTimes,
   type Schedule,
   type Task,
   Worker,
@@ -23,8 +24,19 @@ export async function allowed(): Promise<void> {
   await task?.retry("1m");
   const worker = new Worker(signalbox, { handlers: { a: (one) => one.retry(1000) } });
   await worker.run(AbortSignal.timeout(length + text.length));
-  const next: Date | undefined = schedule.nextTime;
-  const error: unknown = next;
+  const typed = new Worker<{ mail: { to: string }; count: number }>(signalbox, {
+    middleware: [async ({ id }, next) => (id === "" ? undefined : await next())],
+    handlers: { mail: ({ data }) => data.to.length, count: ({ data }) => data + 1 },
+  });
+  typed.on("ended", ({ result }) => result satisfies string)();
+  typed satisfies AsyncDisposable;
+  const mail = await signalbox.schedules.poll<{ to: string }>({ wait: true });
+  mail?.data.to satisfies string | undefined;
+  const { added } = await signalbox.schedules.sync({ a: { cron: "@daily" } }, { source: "web" });
+  const [first] = listCronTimes("@daily", { timezone: "UTC", from: new Date(), count: added.length });
+  const next: Date | undefined = first?.time;
+  const later: Date | undefined = schedule.nextTime;
+  const error: unknown = next ?? later;
   if (error instanceof BusyError) error.kind satisfies string;
   if (error instanceof ClaimLostError) error.code satisfies "CLAIM_LOST";
   for (const one of [signalbox, held]) one satisfies AsyncDisposable;
@@ -48,6 +60,10 @@ export async function refused(): Promise<void> {
   await task.finish();
   // @ts-expect-error: a handler is a function
   new Worker(signalbox, { handlers: { a: "b" } });
+  // @ts-expect-error: the data of this type is a number
+  new Worker<{ count: number }>(signalbox, { handlers: { count: ({ data }) => data.length } });
+  // @ts-expect-error: no such event
+  new Worker(signalbox, { handlers: {} }).on("end", () => {});
   const held = await signalbox.acquire({ lock: "a" });
   // @ts-expect-error: the token is what etcd gave
   held.token = "1";

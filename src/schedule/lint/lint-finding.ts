@@ -7,6 +7,7 @@ export interface LintFinding {
   level: "error" | "warning" | "hint";
   /** The part concerned: the name of a field, "cron", "timezone", "clock change" or "other readers". */
   about: string;
+  /** What is wrong, or may be. */
   detail: string;
   /** What to write instead. */
   remedy?: string;

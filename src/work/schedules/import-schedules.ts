@@ -30,6 +30,8 @@ export interface ScheduleImport {
   positions?: ReadonlyMap<string, SchedulePosition>;
   /** Deletes the schedules that belong to this source but are no longer in the file. */
   prunes: boolean;
+  /** What to do if an id belongs to another source, for the message. Default: options of the command line. */
+  remedy?: string;
 }
 
 /**
@@ -43,6 +45,7 @@ export function buildImportMutation({
   positions,
   source,
   prunes,
+  remedy = "Give the schedules of this file other names with --prefix-id, or name their source with --source",
 }: ScheduleImport): ScheduleMutation {
   for (const [id, definition] of definitions) {
     validateName("schedule", id);
@@ -52,7 +55,7 @@ export function buildImportMutation({
   return {
     ...{ target, ids: "all" },
     decide: (stored, now) => {
-      checkOwners(stored, definitions.keys(), isOwn);
+      checkOwners(stored, definitions.keys(), isOwn, remedy);
       const wanted = [...definitions].flatMap(([id, definition]) =>
         buildImportChanges(stored, id, definition, { now, position: positions?.get(id) }),
       );
@@ -116,6 +119,7 @@ function checkOwners(
   stored: ScheduleReadResult,
   ids: Iterable<string>,
   isOwn: (seen: StoredSchedule) => boolean,
+  remedy: string,
 ): void {
   for (const id of ids) {
     const seen = stored.schedules.get(id);
@@ -123,7 +127,7 @@ function checkOwners(
     const whose = seen.definition?.source;
     throw new ConfigError(
       `schedule ${quoteText(id)} exists already, ${whose === undefined ? "and was not imported" : `imported from ${quoteText(whose)}`}` +
-        "; nothing was done. Give the schedules of this file other names with --prefix-id, or name their source with --source",
+        `; nothing was done. ${remedy}`,
     );
   }
 }

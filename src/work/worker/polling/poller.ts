@@ -11,6 +11,7 @@ import { applyCompletion } from "../tasks/complete-task.ts";
 import { StrayClaims } from "../tasks/stray-claims.ts";
 import { TimerQueue } from "../timer-queue.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
+import { ChangeSignal } from "./change-signal.ts";
 import { PolledTask } from "./polled-task.ts";
 
 export interface PollerOptions {
@@ -28,6 +29,9 @@ export interface PollerOptions {
   canAccept?(definition: Definition): boolean;
 }
 
+/** The wall clock may jump while a poll waits, so it is read again after this time, ms. */
+const LONGEST_SLEEP = 10_000;
+
 /** Claims tasks one at a time, for programs that run them themselves. */
 export class Poller {
   readonly #ports: SchedulePorts;
@@ -38,6 +42,7 @@ export class Poller {
   /** The schedule whose claim is under way. */
   #claiming: string | undefined;
   readonly #timers = new TimerQueue();
+  readonly #changed: ChangeSignal;
   readonly #tasks = new Set<PolledTask>();
   readonly #over = new AbortController();
   readonly #read = Promise.withResolvers<void>();
@@ -64,6 +69,7 @@ export class Poller {
     this.#ports = ports;
     this.#options = options;
     this.#registration = registration;
+    this.#changed = new ChangeSignal(ports.clock);
     const listener: ScheduleCacheListener = {
       handleScheduleChange: (entry) => this.#plan(entry),
       handleClaim: () => {},
@@ -97,6 +103,24 @@ export class Poller {
     return undefined;
   }
 
+  /** Number of changes that may have made a task due. Read it before the poll after which you wait. */
+  get changeCount(): number {
+    return this.#changed.count;
+  }
+
+  /**
+   * Waits until a task may be due: its time comes, a schedule changes after the first `since` changes, a heartbeat is
+   * missing, the session is lost, or the watch fails. Never rejects.
+   * @param most  ms
+   */
+  async waitForChange(since: number, most: number, signal: AbortSignal): Promise<void> {
+    const beats = [...this.#tasks].map(({ aliveUntil }) => aliveUntil);
+    const next = Math.min(this.#timers.next ?? Number.POSITIVE_INFINITY, ...beats);
+    const left = Math.max(1, next - this.#ports.clock.getWallTime());
+    const either = AbortSignal.any([signal, this.#registration.session.signal]);
+    await this.#changed.wait(since, Math.min(most, left, LONGEST_SLEEP), either);
+  }
+
   /**
    * Reads some schedules whose changes the watch may not have delivered yet.
    * @throws StoreError
@@ -126,7 +150,9 @@ export class Poller {
     const over = AbortSignal.any([this.#registration.session.signal, this.#over.signal]);
     const following = this.#follow(over);
     following.catch((error) => {
-      if (!over.aborted) this.#followError = error;
+      if (over.aborted) return;
+      this.#followError = error;
+      this.#changed.recordChange();
     });
     return following;
   }
@@ -185,6 +211,7 @@ export class Poller {
   #plan(entry: CachedSchedule): void {
     if (entry.id !== this.#claiming) this.#strayClaims.release(entry);
     this.#timers.set(entry.id, this.#findCandidate(entry, this.#ports.clock.getWallTime())?.runAt);
+    this.#changed.recordChange();
   }
 
   #findCandidate(entry: CachedSchedule, now: number): Candidate | undefined {

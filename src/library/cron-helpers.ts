@@ -1,0 +1,83 @@
+import * as v from "valibot";
+import { checkZone } from "../schedule/cron/zone.ts";
+import { SCHEDULE_DEFAULTS } from "../schedule/definition-values.ts";
+import { lintCron } from "../schedule/lint/lint-cron.ts";
+import type { LintFinding } from "../schedule/lint/lint-finding.ts";
+import { explainPlan, listPlannedOccurrences } from "../schedule/plan/explain-plan.ts";
+import { parsePlan } from "../schedule/plan/plan.ts";
+import { INSTANT, parseOptions, quoteOption, TEXT } from "./options-schema.ts";
+import type { Instant } from "./schedule-types.ts";
+
+// Pure functions about cron expressions. They need no connection.
+
+/** Where and when a cron expression is read. */
+export interface CronOptions {
+  /** IANA name of the time zone. Default: `UTC`. */
+  timezone?: string;
+  /** Only later times are listed; clock changes in the year after this instant are examined. Default: now. */
+  from?: Instant;
+}
+
+/** Which times `listCronTimes` returns. */
+export interface CronTimesOptions extends CronOptions {
+  /** Maximum number of times, 1 to 10,000. There are fewer if the schedule ends. Default: 1. */
+  count?: number;
+}
+
+/** A time at which a cron expression is due. */
+export interface CronTime {
+  /** The instant. */
+  readonly time: Date;
+  /** The time on local clocks, with the offset: `2026-03-29 03:00 CEST (+02:00)`. */
+  readonly local: string;
+  /** `gap`: the clocks skip a time of the expression before this one. `overlap`: the clocks show this time twice. */
+  readonly mark: "gap" | "overlap" | undefined;
+  /** What the clock change does to the expression; undefined without `mark`. */
+  readonly note: string | undefined;
+}
+
+const MOST_TIMES = 10_000;
+const CRON_OPTIONS = {
+  timezone: v.optional(TEXT, SCHEDULE_DEFAULTS.timezone),
+  from: v.optional(INSTANT),
+} satisfies Record<keyof CronOptions, v.GenericSchema>;
+const TIMES_OPTIONS = {
+  ...CRON_OPTIONS,
+  count: v.optional(
+    v.pipe(
+      v.custom<number>(Number.isInteger, quoteOption("is not a whole number")),
+      v.minValue(1, quoteOption("is less than 1")),
+      v.maxValue(MOST_TIMES, quoteOption(`is more than ${MOST_TIMES}`)),
+    ),
+    1,
+  ),
+};
+
+/**
+ * Lists the next times of a cron expression, with the effects of clock changes. Workers use the same function.
+ * @param text  as the `cron` of a schedule
+ * @throws CronError for the text; UsageError for the time zone; ConfigError for an option
+ */
+export function listCronTimes(text: string, options: CronTimesOptions = {}): CronTime[] {
+  const { timezone, from = Date.now(), count } = parseOptions("listCronTimes", options, TIMES_OPTIONS);
+  const found = listPlannedOccurrences(parsePlan(text), checkZone(timezone), from, count);
+  return found.map(({ at, local, mark, note }) => ({ time: new Date(at), local, mark, note }));
+}
+
+/**
+ * Explains a cron expression in plain English: `at 07:00, Monday to Friday`. The time zone is not part of it.
+ * @throws CronError
+ */
+export function explainCronText(text: string): string {
+  return explainPlan(parsePlan(text));
+}
+
+/**
+ * Finds errors and probable mistakes in a cron expression, as `signalbox schedule lint` does.
+ * @returns the worst first; an empty list if there are none. A wrong text or time zone is a finding of the level `error`
+ * @throws ConfigError for an option
+ */
+export function lintCronText(text: string, options: CronOptions = {}): readonly LintFinding[] {
+  const { timezone, from = Date.now() } = parseOptions("lintCronText", options, CRON_OPTIONS);
+  return lintCron(text, timezone, from);
+}

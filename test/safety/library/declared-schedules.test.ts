@@ -1,0 +1,124 @@
+// Covers src/library/sync-schedules.ts, src/work/schedules/set-schedule.ts
+/** Schedules that a program declares: `set` and `sync`. */
+import { afterAll, describe, expect, test } from "vitest";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import {
+  connect,
+  type ScheduleFields,
+  type Signalbox,
+  type SyncOptions,
+} from "../../../src/library/index.ts";
+
+const cluster = TestCluster.startForFile();
+const open: Signalbox[] = [];
+afterAll(async () => {
+  await Promise.all(open.map((one) => one.close()));
+});
+
+async function openSchedules({ prefix, env } = cluster.createNamespace()) {
+  const one = await connect({ endpoints: cluster.etcd.endpoints, prefix, env });
+  open.push(one);
+  return one.schedules;
+}
+
+describe.concurrent("set", () => {
+  test("adds a schedule, then replaces its fields and keeps its state, pause and next occurrence", async () => {
+    const schedules = await openSchedules();
+    const start = "2030-01-01T00:00Z";
+    const added = await schedules.set("a", { cron: "@daily", note: "one", retries: 2, start });
+    expect(added).toMatchObject({ nextTime: new Date(start), definition: { note: "one", retries: 2 } });
+    await schedules.pause("a", { reason: "moving" });
+    const changed = await schedules.set("a", { cron: "@daily", note: "two", start: "2040-01-01" });
+    expect(changed).toMatchObject({ nextTime: new Date(start), isPaused: true });
+    expect(changed.definition).toEqual({
+      ...{ cron: "@daily", timezone: "UTC", note: "two", pause: expect.objectContaining({ why: "moving" }) },
+    });
+    const moved = await schedules.set("a", { cron: "30 5 * * *" });
+    expect(moved.nextTime?.toISOString()).toMatch(/T05:30:00\.000Z$/);
+  });
+
+  test("writes nothing if nothing changes", async () => {
+    const namespace = cluster.createNamespace();
+    const schedules = await openSchedules(namespace);
+    const fields = { cron: "@daily", data: { to: ["a"] } };
+    await schedules.set("a", fields);
+    const before = await namespace.listKeys();
+    await schedules.set("a", structuredClone(fields));
+    expect(await namespace.listKeys()).toEqual(before);
+  });
+
+  test("of many processes at once adds one schedule", async () => {
+    const namespace = cluster.createNamespace();
+    const all = await Promise.all(Array.from({ length: 5 }, () => openSchedules(namespace)));
+    await Promise.all(all.map((schedules) => schedules.set("a", { cron: "@daily" })));
+    expect((await all[0]?.list())?.map(({ id }) => id)).toEqual(["a"]);
+  });
+
+  test("refuses what add refuses", async () => {
+    const schedules = await openSchedules();
+    await expect(schedules.set("a", { cron: "61 * * * *" })).rejects.toMatchObject({ code: "CRON" });
+    await expect(schedules.set("", { cron: "@daily" })).rejects.toMatchObject({ code: "USAGE" });
+    const typo = schedules.set("a", { cron: "@daily", notes: "x" } as ScheduleFields);
+    await expect(typo).rejects.toThrow('unknown option "notes" of set; did you mean "note"?');
+  });
+});
+
+describe.concurrent("sync", () => {
+  test("adds, changes and deletes the schedules of its source, and no others", async () => {
+    const schedules = await openSchedules();
+    await schedules.add("other", { cron: "@daily" });
+    await schedules.sync({ theirs: { cron: "@daily" } }, { source: "mail" });
+    const source = "web";
+    const first = await schedules.sync({ a: { cron: "@daily" }, b: { cron: "@daily" } }, { source });
+    expect(first).toEqual({ added: ["a", "b"], changed: [], deleted: [] });
+    await schedules.pause("b");
+    const second = await schedules.sync({ b: { cron: "@hourly" }, c: { cron: "@daily" } }, { source });
+    expect(second).toEqual({ added: ["c"], changed: ["b"], deleted: ["a"] });
+    expect((await schedules.list()).map(({ id }) => id)).toEqual(["b", "c", "other", "theirs"]);
+    expect(await schedules.get("b")).toMatchObject({ cron: "@hourly", isPaused: true });
+    const same = await schedules.sync({ b: { cron: "@hourly" }, c: { cron: "@daily" } }, { source });
+    expect(same).toEqual({ added: [], changed: [], deleted: [] });
+  });
+
+  test("deletes nothing without prune", async () => {
+    const schedules = await openSchedules();
+    await schedules.sync({ a: { cron: "@daily" } }, { source: "web" });
+    const result = await schedules.sync({ b: { cron: "@daily" } }, { source: "web", prune: false });
+    expect(result).toEqual({ added: ["b"], changed: [], deleted: [] });
+    expect(await schedules.list()).toHaveLength(2);
+  });
+
+  test("changes nothing if an id belongs to somebody else, or a field is wrong", async () => {
+    const schedules = await openSchedules();
+    await schedules.add("b", { cron: "@daily" });
+    const taken = schedules.sync({ a: { cron: "@daily" }, b: { cron: "@daily" } }, { source: "web" });
+    await expect(taken).rejects.toThrow(/schedule "b" exists already.*nothing was done\. Use another id/);
+    const wrong = schedules.sync({ a: { cron: "@daily" }, c: { cron: "x" } }, { source: "web" });
+    await expect(wrong).rejects.toMatchObject({ code: "CRON" });
+    expect((await schedules.list()).map(({ id }) => id)).toEqual(["b"]);
+  });
+
+  test("a poll of the same connection sees the schedules", async () => {
+    const schedules = await openSchedules();
+    expect(await schedules.poll()).toBeUndefined();
+    await schedules.sync({ a: { cron: "@at 2020-01-01T00:00Z" }, b: { cron: "@manual" } }, { source: "web" });
+    await schedules.trigger("b");
+    expect((await schedules.poll())?.id).toBe("b");
+  });
+
+  test.each<[string, unknown, unknown, RegExp]>([
+    ["a list", [], { source: "a" }, /sync: the schedules must be an object/],
+    ["no source", {}, {}, /sync needs the option "source"/],
+    ["an empty source", {}, { source: "" }, /source: "" is empty/],
+    [
+      "a start",
+      { a: { cron: "@daily", start: 1 } },
+      { source: "a" },
+      /unknown option "start" of schedule "a"/,
+    ],
+  ])("refuses %s", async (_, declared, options, message) => {
+    const schedules = await openSchedules();
+    const call = schedules.sync(declared as Record<string, ScheduleFields>, options as SyncOptions);
+    await expect(call).rejects.toThrow(message);
+  });
+});
