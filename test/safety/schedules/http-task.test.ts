@@ -41,6 +41,10 @@ test("a schedule whose type has a request is run by it, with its fencing token a
   });
   expect(worker.output.stderr).toMatch(/output schedule=report\.sales .*done as \*\*\*/);
   expect(worker.output.stderr).not.toContain("hunter2");
+  expect(await namespace.execute(["logs", String(last?.run)])).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/done as \*\*\*/),
+  });
 });
 
 test("a server that is busy gets the same occurrence again, with the same key and a later token", async () => {
