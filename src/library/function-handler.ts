@@ -2,7 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import { clean } from "../base/text.ts";
 import { waitForAbort } from "../base/wait.ts";
 import { type Handler, type ScheduledTask, TaskLost, type TaskResult } from "../work/worker/handler.ts";
-import { DURATION, parseArgument } from "./options-schema.ts";
+import { DURATION, parseArgument, TEXT } from "./options-schema.ts";
 import type { TaskHandler, WorkerTask } from "./schedule-types.ts";
 
 const LONGEST_REASON = 500;
@@ -55,6 +55,7 @@ export class FunctionHandler implements Handler {
           ...(wait !== undefined && { wait: parseArgument("wait", wait, DURATION) }),
         };
       },
+      progress: (text) => task.reportProgress(parseArgument("text", text, TEXT)),
       release: () => {
         asked ??= { result: "released" };
       },

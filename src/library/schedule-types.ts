@@ -207,6 +207,11 @@ export interface WorkerTask extends TaskFacts {
    * @param wait  pause before the next start. Default: 5 minutes
    */
   retry(wait?: Duration): void;
+  /**
+   * Tells how far the task is: listings and the console show it. Written at most every two seconds, and only the newest text.
+   * @param text  one line of at most 200 characters
+   */
+  progress(text: string): void;
   /** Gives the task back, once the handler has returned. The same occurrence may be taken again at once, by any worker. */
   release(): void;
 }

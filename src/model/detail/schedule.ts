@@ -165,6 +165,7 @@ function buildExecutionTable(
       align: "right",
       getCell: ({ value }) => value && formatBriefDuration(value.late),
     },
+    { title: "PROGRESS", priority: 2, getCell: ({ value }) => value?.progress },
     { title: "TOKEN", priority: 5, align: "right", getCell: ({ token }) => String(token) },
   ];
   return buildDetailTable("runs now", columns, executions);

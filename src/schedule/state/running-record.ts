@@ -16,6 +16,8 @@ const RUNNING = v.object({
   since: MILLIS,
   /** Delay of the start, ms. */
   late: MILLIS,
+  /** What the task says about its progress. */
+  progress: v.exactOptional(v.string()),
 });
 export type RunningRecord = v.InferOutput<typeof RUNNING>;
 

@@ -26,6 +26,8 @@ export interface ScheduledTask {
    * next occurrence replaces it. Everything that must not outlive the claim must end before `getHorizon()`.
    */
   readonly signal: AbortSignal;
+  /** Tells how far the task is, for listings: one line of at most 200 characters. */
+  reportProgress(text: string): void;
   /**
    * Returns the instant on the clock's `now()`, ms, by which everything of the task must have ended. Each renewal moves
    * it.

@@ -51,6 +51,7 @@ export function createTask(more: Partial<Definition> = {}): TestTask {
     ...{ scheduled: Date.UTC(2026, 10, 21, 12), late: 40, attempt: 2, run: randomUUID() },
     definition: { cron: "* * * * *", timezone: "UTC", ...more },
     signal: ending.signal,
+    reportProgress: () => {},
     getHorizon: () => horizon,
     onExtended(listener) {
       listeners.add(listener);

@@ -111,7 +111,9 @@ export class ScheduleCache extends FollowedKeys implements WatchSink {
       case "running": {
         const entry = this.#getOrCreateEntry(parsed.name);
         applyKey(entry, parsed.kind, kv);
-        if (parsed.kind === "running" && !this.isReading) this.#reportClaim(entry, kv.key);
+        // A later write of the key is only progress of the task.
+        const isClaim = parsed.kind === "running" && kv.modRevision === kv.createRevision;
+        if (isClaim && !this.isReading) this.#reportClaim(entry, kv.key);
         return this.#reportChange(entry);
       }
       case "worker":

@@ -5,6 +5,7 @@ import { type Handler, type ScheduledTask, TaskLost, type TaskResult } from "../
 import { GuardedRun, type GuardedRunResult } from "./guarded-run.ts";
 import type { HandlerPorts } from "./handler-ports.ts";
 import { formatMark } from "./output.ts";
+import { openProgressFile } from "./progress-file.ts";
 import { RecordedOutput } from "./recorded-output.ts";
 import { buildTaskEnv, serializeTask } from "./task-input.ts";
 
@@ -65,10 +66,16 @@ export class CommandHandler implements Handler {
       onEnd: () => silent.resolve(),
     };
     const env = { ...this.#ports.env, ...this.#options.env, ...task.definition.env };
-    const own = buildTaskEnv(task, this.#ports.host);
     const timeout = task.definition.timeout ?? this.#options.timeout;
+    const progress = await openProgressFile(this.#ports, (text) => task.reportProgress(text));
+    const own = {
+      ...buildTaskEnv(task, this.#ports.host),
+      ...(progress !== undefined && { SIGNALBOX_PROGRESS_FILE: progress.path }),
+    };
     const run = new GuardedRun(this.#ports, task);
-    const ended = await run.run({ file, args, env, streams }, own, timeout);
+    const ended = await run
+      .run({ file, args, env, streams }, own, timeout)
+      .finally(() => void progress?.close()); // the result does not wait for the disk
     // No process can write any more, so the output ends, unless another program still has it open.
     await waitAtMost(this.#ports.clock, LAST_OUTPUT, silent.promise);
     output.end();

@@ -41,7 +41,7 @@ export class TaskPool {
   /** Runs a claimed occurrence until its result is stored. */
   start(claimed: ClaimedOccurrence, handler: Handler): void {
     const { registration, ports } = this.#context;
-    const running = createRunningTask(claimed, registration);
+    const running = createRunningTask(ports, claimed, registration);
     // After a pause of the process, pending answers arrive before the timers that check the horizon.
     if (registration.session.horizon <= ports.clock.now())
       running.end(new TaskLost("lost", "the session may have ended since the claim"));

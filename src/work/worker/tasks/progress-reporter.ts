@@ -1,0 +1,64 @@
+import { clean } from "../../../base/text.ts";
+import type { Txn } from "../../../protocol/txn.ts";
+import { formatRunning } from "../../../schedule/state/running-record.ts";
+import type { ClaimedOccurrence } from "../claims/claim-occurrence.ts";
+import type { SchedulePorts } from "../worker-ports.ts";
+
+/** Shortest time between two writes of the progress of one task, ms. */
+const WRITE_EVERY = 2_000;
+/** Maximum length of a progress text, characters. */
+const LONGEST = 200;
+
+/**
+ * Writes what a task says about its progress into its running key, at most every two seconds and only the newest text. A
+ * write that fails is left out: progress must never delay a task.
+ */
+export class ProgressReporter {
+  readonly #ports: SchedulePorts;
+  readonly #claimed: ClaimedOccurrence;
+  readonly #session: bigint;
+  readonly #over = new AbortController();
+  #wanted: string | undefined;
+  #written: string | undefined;
+  #writing: Promise<void> | undefined;
+
+  constructor(ports: SchedulePorts, claimed: ClaimedOccurrence, session: bigint) {
+    this.#ports = ports;
+    this.#claimed = claimed;
+    this.#session = session;
+  }
+
+  /** Takes a text. The first 200 characters of its first line count. */
+  report(text: string): void {
+    if (this.#over.signal.aborted) return;
+    this.#wanted = clean(text.trim().split("\n", 1)[0] ?? "", LONGEST);
+    this.#writing ??= this.#writeWanted().finally(() => {
+      this.#writing = undefined;
+    });
+  }
+
+  /** Ends the writes. Call it before the running key is deleted. */
+  close(): void {
+    this.#over.abort(new Error("the task has ended"));
+  }
+
+  async #writeWanted(): Promise<void> {
+    while (this.#wanted !== this.#written && !this.#over.signal.aborted) {
+      const progress = this.#wanted;
+      await this.#write(progress).catch(() => {}); // the next text is written again
+      this.#written = progress;
+      await this.#ports.clock.sleep(WRITE_EVERY, this.#over.signal).catch(() => {});
+    }
+  }
+
+  async #write(progress: string | undefined): Promise<void> {
+    const { key, token, running } = this.#claimed;
+    const value = formatRunning({ ...running, ...(progress !== undefined && { progress }) });
+    const txn: Txn = {
+      compare: [{ key, target: "create", is: "equal", value: token }],
+      success: [{ op: "put", key, value, session: this.#session }],
+      failure: [],
+    };
+    await this.#ports.store.commitTxn(txn, this.#over.signal);
+  }
+}
