@@ -72,6 +72,11 @@ describe.concurrent("schedules of the library", () => {
     expect((await schedules.get("a.x")).data).toEqual([1, { b: null }]);
     const { definition } = await schedules.modify("b", { delay: null, type: "c", jitter: "1m" });
     expect(definition).toEqual({ cron: "0 3 * * *", timezone: "Asia/Tokyo", type: "c", jitter: 60_000 });
+    const kept = await schedules.modify("b", { keep: 5, keepFor: "7d" });
+    expect(kept.definition).toMatchObject({ keep: 5, keepFor: 604_800_000 });
+    await expect(schedules.modify("b", { keep: 101 })).rejects.toThrow(
+      'keep "101" is not a whole number from 1 to 100',
+    );
     await schedules.pause("b", { reason: "moving", until: "2040-01-01T00:00Z" });
     expect((await schedules.get("b")).isPaused).toBe(true);
     await schedules.resume("b");

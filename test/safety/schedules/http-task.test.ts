@@ -1,17 +1,20 @@
 // Covers src/work/worker/handlers/http-handler.ts, src/work/worker/file/http-schema.ts
 /** Requests to web servers as tasks of a worker process. */
-import { chmodSync } from "node:fs";
-import { expect, test } from "vitest";
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { makeCertificates } from "../../../fixtures/etcd/certificates.ts";
 import { startWebServer } from "../../work/worker/handlers/http-fixture.ts";
 import { putDueSchedule, waitForOutcomes } from "../support/due-schedules.ts";
 
 const cluster = TestCluster.startForFile();
 
-function startWorker(handlers: object[]) {
+function startWorker(handlers: object[], env: Record<string, string> = {}) {
   const namespace = cluster.createNamespace();
   const file = cluster.createPath(JSON.stringify({ handlers, commands: false }));
-  return { namespace, worker: namespace.start(["worker", "--handlers", file]) };
+  return { namespace, worker: namespace.start(["worker", "--handlers", file], { env }) };
 }
 
 test("a schedule whose type has a request is run by it, with its fencing token and a secret", async () => {
@@ -38,6 +41,10 @@ test("a schedule whose type has a request is run by it, with its fencing token a
   });
   expect(worker.output.stderr).toMatch(/output schedule=report\.sales .*done as \*\*\*/);
   expect(worker.output.stderr).not.toContain("hunter2");
+  expect(await namespace.execute(["logs", String(last?.run)])).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/done as \*\*\*/),
+  });
 });
 
 test("a server that is busy gets the same occurrence again, with the same key and a later token", async () => {
@@ -73,6 +80,24 @@ test("a second stop signal aborts the request, and another worker sends it again
   namespace.start(["worker", "--handlers", cluster.createPath(JSON.stringify({ handlers }))]);
   const [second] = await waitForOutcomes(namespace, "report.sales", 2);
   expect(second).toMatchObject({ result: "ok", code: 200 });
+});
+
+test("a certificate is checked, also against an authority that the worker's environment names", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "http-task-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const { ca, server } = await makeCertificates(folder);
+  const tls = { key: readFileSync(server.key), cert: readFileSync(server.cert) };
+  const { url, requests } = await startWebServer((response) => void response.end("well"), tls);
+  const handlers = [{ type: "report", http: url }];
+  const stranger = startWorker(handlers);
+  await putDueSchedule(stranger.namespace, "report.sales");
+  const [refused] = await waitForOutcomes(stranger.namespace, "report.sales");
+  expect(refused).toMatchObject({ result: "failed", reason: expect.stringMatching(/certificate/) });
+  expect(requests).toEqual([]);
+  const friend = startWorker(handlers, { NODE_EXTRA_CA_CERTS: ca });
+  await putDueSchedule(friend.namespace, "report.sales");
+  const [last] = await waitForOutcomes(friend.namespace, "report.sales");
+  expect(last).toMatchObject({ result: "ok", code: 200, tail: "well" });
 });
 
 test("a missing secret is reported at the start", async () => {

@@ -1,5 +1,6 @@
 /** Web servers for handlers: well-behaved ones, and ones that write raw bytes. */
 import http from "node:http";
+import https from "node:https";
 import net, { type AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
 import { applySchema } from "../../../../src/base/schema.ts";
@@ -12,20 +13,26 @@ interface Request {
   body: string;
 }
 
-/** Starts a server that keeps what it is asked. @param answer  ends the response, or does not */
+/**
+ * Starts a server that keeps what it is asked.
+ * @param answer  ends the response, or does not
+ * @param tls  key and certificate as PEM: the server speaks https
+ */
 export async function startWebServer(
   answer: (response: http.ServerResponse, request: Request) => void = (response) => void response.end(),
+  tls?: { key: Buffer; cert: Buffer },
 ) {
   const requests: Request[] = [];
-  const server = http.createServer(async (incoming, response) => {
+  const listener: http.RequestListener = async (incoming, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of incoming) chunks.push(chunk);
     const { method, url: path, headers } = incoming;
     const request = { method, path, headers, body: Buffer.concat(chunks).toString() };
     requests.push(request);
     answer(response, request);
-  });
-  const url = await listen(server);
+  };
+  const server = tls === undefined ? http.createServer(listener) : https.createServer(tls, listener);
+  const url = await listen(server, tls === undefined ? "http" : "https");
   onTestFinished(() => server.closeAllConnections());
   return { url, requests };
 }
@@ -50,10 +57,10 @@ export async function startRawServer(write: (socket: net.Socket) => void) {
   return { url, sockets, waitUntilClosed };
 }
 
-async function listen(server: net.Server): Promise<string> {
+async function listen(server: net.Server, scheme = "http"): Promise<string> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return `${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 /** Reads an entry `http` of a worker's file. @throws Error with its fault */
