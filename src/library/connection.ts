@@ -3,6 +3,7 @@ import { VERSION } from "../base/version.ts";
 import { resolveConfig } from "../config/config.ts";
 import { thisMachine } from "../config/machine.ts";
 import type { Settings } from "../config/settings.ts";
+import { readMemberClocks } from "../etcd/members/member-clocks.ts";
 import { openStore } from "../etcd/open/open.ts";
 import { buildStoreOptions } from "../etcd/open/store-options.ts";
 import { type HostFacts, readHostFacts } from "../fleet/host.ts";
@@ -15,8 +16,11 @@ import { readUserName } from "../process/user.ts";
 import { createKeys } from "../protocol/keys.ts";
 import type { OperatorPorts } from "../work/operate/ports.ts";
 import type { ClaimPorts } from "../work/run/request.ts";
+import type { ScheduleWorkerOptions } from "../work/worker/engine/schedule-worker.ts";
 import { ClosedError } from "./errors.ts";
 import { type ConnectOptions, createOptionLayer } from "./options.ts";
+
+type ReadMemberClocks = NonNullable<ScheduleWorkerOptions["readMemberClocks"]>;
 
 /** A part that must be closed before the connection is closed. */
 interface Closable {
@@ -30,6 +34,8 @@ export class LibraryConnection {
   readonly macros: Macros;
   readonly user: string;
   readonly ports: ClaimPorts & OperatorPorts;
+  /** Reads the clocks of etcd's members. */
+  readonly readMemberClocks: ReadMemberClocks;
   readonly #open = new Set<Closable>();
   #closing: Promise<void> | undefined;
 
@@ -40,14 +46,32 @@ export class LibraryConnection {
     const { values } = resolveConfig({ flags, env, options: createOptionLayer(options) });
     const clock = createRealClock();
     const store = await openStore(buildStoreOptions(values), { clock, unit: realRandom.generateFraction });
-    return new LibraryConnection(values, { clock, store, log });
+    const members = buildStoreOptions(values);
+    return new LibraryConnection(values, { clock, store, log }, (signal) =>
+      readMemberClocks(members, clock.getWallTime, signal),
+    );
   }
 
-  private constructor(settings: Settings, parts: Pick<ClaimPorts, "clock" | "store" | "log">) {
+  /** Opens a connection to another store, such as one in memory. Reads no configuration file. @throws ConfigError */
+  static openWith(
+    parts: Pick<ClaimPorts, "clock" | "store">,
+    { env = {}, log = silentLog, ...options }: ConnectOptions,
+  ): LibraryConnection {
+    const readFile = () => undefined;
+    const { values } = resolveConfig({ env, options: createOptionLayer(options), readFile });
+    return new LibraryConnection(values, { ...parts, log }, async () => []);
+  }
+
+  private constructor(
+    settings: Settings,
+    parts: Pick<ClaimPorts, "clock" | "store" | "log">,
+    readMemberClocks: ReadMemberClocks,
+  ) {
     const { host, macros: own, connectTimeout, readOnly, prefix } = settings;
     const facts = readHostFacts(thisMachine, { host, macros: own });
     const macros = createMacros(facts);
     this.settings = settings;
+    this.readMemberClocks = readMemberClocks;
     this.facts = facts;
     this.macros = macros;
     this.user = readUserName();

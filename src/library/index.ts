@@ -59,5 +59,7 @@ export type {
   WorkerTask,
 } from "./schedule-types.ts";
 export { connect, type Signalbox } from "./signalbox.ts";
+export { openTestSignalbox } from "./testing/test-signalbox.ts";
+export type { FinishedTask, RunDueOptions, TestOptions, TestSignalbox } from "./testing/test-types.ts";
 export { Worker } from "./worker.ts";
 export type { TaskEnded, TaskStarted, TasksSkipped, WorkerEvents } from "./worker-events.ts";

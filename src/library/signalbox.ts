@@ -57,6 +57,16 @@ export async function connect(options: ConnectOptions = {}): Promise<Signalbox> 
   return new SignalboxImpl(await LibraryConnection.open(options));
 }
 
+/** Records the connection of an object that implements `Signalbox`. @internal */
+export function shareConnection(signalbox: Signalbox, connection: LibraryConnection): void {
+  connections.set(signalbox, connection);
+}
+
+/** Makes a `Signalbox` of an open connection. @internal */
+export function createSignalbox(connection: LibraryConnection): Signalbox {
+  return new SignalboxImpl(connection);
+}
+
 /** Returns the connection of a `Signalbox`, for library parts that are separate objects. @internal */
 export function getConnection(signalbox: Signalbox): LibraryConnection {
   const connection = connections.get(signalbox);

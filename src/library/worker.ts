@@ -2,8 +2,6 @@ import * as v from "valibot";
 import { isJsonObject } from "../base/parse-json.ts";
 import { refuseFault } from "../base/schema.ts";
 import { VERSION } from "../base/version.ts";
-import { readMemberClocks } from "../etcd/members/member-clocks.ts";
-import { buildStoreOptions } from "../etcd/open/store-options.ts";
 import { isCount } from "../schedule/json-fields.ts";
 import { ScheduleWorker } from "../work/worker/engine/schedule-worker.ts";
 import type { LibraryConnection } from "./connection.ts";
@@ -67,8 +65,7 @@ export class Worker<T extends object = Record<string, unknown>> {
       ...{ host: facts.fqdn, pid: process.pid, version: VERSION, tags, concurrency, ...times },
       handlers: createHandlerRegistry(connection, handlers, middleware, times),
       listener: (event) => this.#listeners.handleEvent(event),
-      readMemberClocks: (signal) =>
-        readMemberClocks(buildStoreOptions(connection.settings), connection.ports.clock.getWallTime, signal),
+      readMemberClocks: connection.readMemberClocks,
     });
   }
 

@@ -1,9 +1,9 @@
 /** What an agent writes about itself: seldom, on a session of its own, and never to the fence. */
 import { expect, onTestFinished, test } from "vitest";
-import { MemoryStore } from "../../fixtures/memory-store.ts";
 import type { AgentContext } from "../../src/agent/agent-context.ts";
 import { keepAgentReport } from "../../src/agent/agent-report.ts";
 import { AgentStatistics } from "../../src/agent/statistics.ts";
+import { MemoryStore } from "../../src/etcd/memory/memory-store.ts";
 import { SessionLost } from "../../src/etcd/session/session-lost.ts";
 import type { KeyValue, Txn } from "../../src/etcd/store.ts";
 import { parseAgentReport } from "../../src/protocol/agent-record.ts";

@@ -1,6 +1,7 @@
 /** A session on the in-memory etcd, with a manual clock, and with answers that the test delays or loses. */
-import { MemoryEtcd, type MemoryEtcdOptions, MemoryStore } from "../../fixtures/memory-store.ts";
+
 import { silentLog } from "../../src/base/log.ts";
+import { MemoryEtcd, type MemoryEtcdOptions, MemoryStore } from "../../src/etcd/memory/memory-store.ts";
 import { Session, type SessionProof } from "../../src/etcd/session/session.ts";
 import { StoreError } from "../../src/etcd/store.ts";
 import { ManualClock } from "./manual-clock.ts";

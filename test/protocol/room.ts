@@ -1,5 +1,5 @@
 /** An etcd with a run, and what the run has read. */
-import { MemoryEtcd } from "../../fixtures/memory-store.ts";
+import { MemoryEtcd } from "../../src/etcd/memory/memory-store.ts";
 import type { ReadBasis } from "../../src/protocol/guards.ts";
 import { type QueueEntry, serializeTicket, toQueueEntry } from "../../src/protocol/ticket.ts";
 import { keys, ticketWith } from "./samples.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { MemoryEtcd } from "../../fixtures/memory-store.ts";
+import type { MemoryEtcd } from "../../src/etcd/memory/memory-store.ts";
 import {
   buildGrantTxn,
   buildJoinTxn,

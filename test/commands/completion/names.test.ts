@@ -1,8 +1,8 @@
 /** Completion of names from etcd. */
 import { describe, expect, it } from "vitest";
-import { MemoryStore } from "../../../fixtures/memory-store.ts";
 import { readCompletionNames } from "../../../src/commands/completion/names.ts";
 import type { NameKind } from "../../../src/commands/spec.ts";
+import { MemoryStore } from "../../../src/etcd/memory/memory-store.ts";
 import type { RangeOp } from "../../../src/protocol/txn.ts";
 import { ManualClock } from "../../etcd/manual-clock.ts";
 import { keys } from "../../protocol/samples.ts";

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from "vitest";
-import { MemoryEtcd, MemoryStore } from "../../../fixtures/memory-store.ts";
 import type { CommandContext } from "../../../src/commands/store-command.ts";
 import { LiveView } from "../../../src/console/data/live-view.ts";
+import { MemoryEtcd, MemoryStore } from "../../../src/etcd/memory/memory-store.ts";
 import type { RangeOp } from "../../../src/etcd/store.ts";
 import { createRealClock } from "../../../src/process/clock.ts";
 import { realRandom } from "../../../src/process/random.ts";

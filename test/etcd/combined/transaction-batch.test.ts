@@ -1,7 +1,6 @@
 // Covers src/etcd/combined/transaction-batch.ts, src/etcd/combined/transaction-size.ts
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { MemoryEtcd } from "../../../fixtures/memory-store.ts";
 import {
   buildBatchTxn,
   chooseBatch,
@@ -9,6 +8,7 @@ import {
   splitResponse,
 } from "../../../src/etcd/combined/transaction-batch.ts";
 import { computeRequestSize, countOperations } from "../../../src/etcd/combined/transaction-size.ts";
+import { MemoryEtcd } from "../../../src/etcd/memory/memory-store.ts";
 import type { Compare, Op, Txn, TxnResult } from "../../../src/protocol/txn.ts";
 
 const put = (key: string, value = ""): Op => ({ op: "put", key, value });

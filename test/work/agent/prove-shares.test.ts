@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { MemoryStore } from "../../../fixtures/memory-store.ts";
+import { MemoryStore } from "../../../src/etcd/memory/memory-store.ts";
 import type { ClaimShare } from "../../../src/work/agent/claim-share.ts";
 import { proveShares } from "../../../src/work/agent/prove-shares.ts";
 import { ManualClock } from "../../etcd/manual-clock.ts";

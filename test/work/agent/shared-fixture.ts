@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { MemoryStore } from "../../../fixtures/memory-store.ts";
 import { silentLog } from "../../../src/base/log.ts";
+import { MemoryStore } from "../../../src/etcd/memory/memory-store.ts";
 import type { SessionProof } from "../../../src/etcd/session/session.ts";
 import { serializeTicket } from "../../../src/protocol/ticket.ts";
 import type { Op } from "../../../src/protocol/txn.ts";

@@ -1,6 +1,6 @@
 /** Which sessions are those of agents, and how long they last. */
 import { expect, test } from "vitest";
-import { MemoryStore } from "../../../fixtures/memory-store.ts";
+import { MemoryStore } from "../../../src/etcd/memory/memory-store.ts";
 import { StoreError } from "../../../src/etcd/store.ts";
 import type { Ticket } from "../../../src/protocol/ticket.ts";
 import {

@@ -1,6 +1,6 @@
 /** The watchdog of a watch: what counts as silence. */
 import { describe, expect, it } from "vitest";
-import { MemoryStore } from "../../../fixtures/memory-store.ts";
+import { MemoryStore } from "../../../src/etcd/memory/memory-store.ts";
 import { StoreError } from "../../../src/etcd/store.ts";
 import { runWatchdog, type WatchProgress } from "../../../src/work/observe/watchdog.ts";
 import { ManualClock } from "../../etcd/manual-clock.ts";

@@ -1,6 +1,6 @@
 /** An operator at an in-memory etcd whose answers a test can lose. */
 import { randomBytes } from "node:crypto";
-import { MemoryStore } from "../../../fixtures/memory-store.ts";
+import { MemoryStore } from "../../../src/etcd/memory/memory-store.ts";
 import { StoreError, type Txn, type TxnResponse } from "../../../src/etcd/store.ts";
 import type { OperatorPorts } from "../../../src/work/operate/ports.ts";
 import { ManualClock } from "../../etcd/manual-clock.ts";

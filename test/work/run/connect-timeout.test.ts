@@ -2,8 +2,8 @@
 /** Maximum delay of a run that does not wait, if etcd answers late or not at all. */
 import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { MemoryStore } from "../../../fixtures/memory-store.ts";
 import { silentLog } from "../../../src/base/log.ts";
+import { MemoryStore } from "../../../src/etcd/memory/memory-store.ts";
 import { type ResponseHeader, StoreError, type Txn, type TxnResponse } from "../../../src/etcd/store.ts";
 import { claimWithRetries } from "../../../src/work/run/claim/claim.ts";
 import type { ClaimRequest } from "../../../src/work/run/request.ts";

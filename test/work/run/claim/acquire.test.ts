@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { MemoryEtcd, MemoryStore } from "../../../../fixtures/memory-store.ts";
+import { MemoryEtcd, MemoryStore } from "../../../../src/etcd/memory/memory-store.ts";
 import { serializeTicket } from "../../../../src/protocol/ticket.ts";
 import type { KeyRange, Txn, TxnResponse } from "../../../../src/protocol/txn.ts";
 import { Acquisition } from "../../../../src/work/run/claim/acquire.ts";

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
-import { MemoryStore } from "../../../../fixtures/memory-store.ts";
 import { createHostWriteGuard } from "../../../../fixtures/simulation/role.ts";
 import { silentLog } from "../../../../src/base/log.ts";
+import { MemoryStore } from "../../../../src/etcd/memory/memory-store.ts";
 import { StoreError, type Txn, type TxnResponse } from "../../../../src/etcd/store.ts";
 import { HostRecordWriter } from "../../../../src/work/run/claim/host-record-writer.ts";
 import { ManualClock } from "../../../etcd/manual-clock.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { MemoryEtcd } from "../../../../fixtures/memory-store.ts";
+import { MemoryEtcd } from "../../../../src/etcd/memory/memory-store.ts";
 import { admit } from "../../../../src/protocol/admission.ts";
 import {
   type QueueEntry,

@@ -1,7 +1,7 @@
 /** Requests, attempts and views for tables of cases, written as short texts. */
 import { randomBytes } from "node:crypto";
-import { MemoryStore } from "../../../../fixtures/memory-store.ts";
 import { silentLog } from "../../../../src/base/log.ts";
+import { MemoryStore } from "../../../../src/etcd/memory/memory-store.ts";
 import { Session } from "../../../../src/etcd/session/session.ts";
 import type { Drain } from "../../../../src/protocol/drain.ts";
 import { DRAIN_ALL, type DrainScope } from "../../../../src/protocol/keys.ts";

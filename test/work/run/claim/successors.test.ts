@@ -1,6 +1,6 @@
 // Covers src/work/run/claim/wait-behind.ts
 import { describe, expect, test } from "vitest";
-import { MemoryEtcd, MemoryStore } from "../../../../fixtures/memory-store.ts";
+import { MemoryEtcd, MemoryStore } from "../../../../src/etcd/memory/memory-store.ts";
 import { Session } from "../../../../src/etcd/session/session.ts";
 import { serializeTicket, toQueueEntry } from "../../../../src/protocol/ticket.ts";
 import type { Txn, TxnResponse } from "../../../../src/protocol/txn.ts";

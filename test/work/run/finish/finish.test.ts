@@ -1,6 +1,6 @@
 // Covers src/work/run/finish/finish.ts, src/work/run/finish/history-append.ts, src/work/run/finish/history-update.ts
 import { describe, expect, test } from "vitest";
-import { MemoryStore } from "../../../../fixtures/memory-store.ts";
+import { MemoryStore } from "../../../../src/etcd/memory/memory-store.ts";
 import { SessionLost } from "../../../../src/etcd/session/session-lost.ts";
 import { type ResponseHeader, StoreError, type Txn, type TxnResponse } from "../../../../src/etcd/store.ts";
 import { appendPastRun, type PastRun, parsePastRuns } from "../../../../src/protocol/history.ts";

@@ -1,6 +1,6 @@
 // Covers src/work/run/hold/claim-watch.ts, src/work/run/claim/inspect.ts
 import { describe, expect, test } from "vitest";
-import { MemoryStore } from "../../../../fixtures/memory-store.ts";
+import { MemoryStore } from "../../../../src/etcd/memory/memory-store.ts";
 import { SessionLost } from "../../../../src/etcd/session/session-lost.ts";
 import { StoreError, type Txn, type TxnResponse } from "../../../../src/etcd/store.ts";
 import { type QueueEntry, serializeTicket, toQueueEntry } from "../../../../src/protocol/ticket.ts";

@@ -2,8 +2,8 @@
 /** A claim that is held without a command, with exact times. */
 import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { MemoryStore } from "../../../../fixtures/memory-store.ts";
 import { silentLog } from "../../../../src/base/log.ts";
+import { MemoryStore } from "../../../../src/etcd/memory/memory-store.ts";
 import { type ResponseHeader, StoreError, type Txn, type TxnResponse } from "../../../../src/etcd/store.ts";
 import { parsePastRuns } from "../../../../src/protocol/history.ts";
 import { acquireClaim, type HeldClaim } from "../../../../src/work/run/hold/held-claim.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { MemoryStore } from "../../../../fixtures/memory-store.ts";
+import { MemoryStore } from "../../../../src/etcd/memory/memory-store.ts";
 import { realRandom } from "../../../../src/process/random.ts";
 import { formatDue } from "../../../../src/schedule/state/due.ts";
 import { load } from "../../../../src/work/observe/read.ts";

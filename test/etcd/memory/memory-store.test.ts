@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { MemoryEtcd, MemoryStore } from "../../fixtures/memory-store.ts";
-import { storeContract } from "./contract/index.ts";
+import { MemoryEtcd, MemoryStore } from "../../../src/etcd/memory/memory-store.ts";
+import { storeContract } from "../contract/index.ts";
 
 storeContract("the memory store", async () => {
   let now = 0;

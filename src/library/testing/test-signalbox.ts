@@ -1,0 +1,102 @@
+import { MemoryStore } from "../../etcd/memory/memory-store.ts";
+import type { AcquireOptions, ClaimOptions, Duration, Held, Work } from "../claim-types.ts";
+import { LibraryConnection } from "../connection.ts";
+import { ConfigError } from "../errors.ts";
+import { DURATION, INSTANT, parseArgument, parseOptions } from "../options-schema.ts";
+import type { Instant, Schedules } from "../schedule-types.ts";
+import { createSignalbox, type Signalbox, shareConnection } from "../signalbox.ts";
+import { RUN_OPTIONS, runDueTasks } from "./run-due.ts";
+import { TestClock } from "./test-clock.ts";
+import type { FinishedTask, RunDueOptions, TestOptions, TestSignalbox } from "./test-types.ts";
+
+/**
+ * Opens locks, leases and schedules in memory, for tests of programs that use them. They behave as those of `connect`, and last as long
+ * as the object. A Worker on it runs tasks when the clock is set.
+ * @throws ConfigError for an option
+ */
+export function openTestSignalbox(options: TestOptions = {}): TestSignalbox {
+  const { now = Date.now(), ...rest } = options;
+  const clock = new TestClock(parseArgument("now", now, INSTANT));
+  const store = MemoryStore.create(clock);
+  return new TestSignalboxImpl(LibraryConnection.openWith({ clock, store }, rest), clock);
+}
+
+class TestSignalboxImpl implements TestSignalbox {
+  readonly schedules: Schedules;
+  readonly #inner: Signalbox;
+  readonly #clock: TestClock;
+
+  constructor(connection: LibraryConnection, clock: TestClock) {
+    this.#inner = createSignalbox(connection);
+    this.#clock = clock;
+    this.schedules = this.#inner.schedules;
+    shareConnection(this, connection);
+  }
+
+  get now(): Date {
+    return new Date(this.#clock.getWallTime());
+  }
+
+  setTime(time: Instant): void {
+    const wall = parseArgument("time", time, INSTANT);
+    const now = this.#clock.getWallTime();
+    if (wall < now)
+      throw new ConfigError(
+        `time: the clock cannot go back; got ${new Date(wall).toISOString()}, it is ${new Date(now).toISOString()}`,
+      );
+    this.#clock.set(wall);
+  }
+
+  advance(by: Duration): void {
+    this.#clock.set(this.#clock.getWallTime() + parseArgument("by", by, DURATION));
+  }
+
+  async runDue<T extends object>(options: RunDueOptions<T>): Promise<FinishedTask[]> {
+    const ran: FinishedTask[] = [];
+    await runDueTasks(this.schedules, parseOptions("runDue", options, RUN_OPTIONS), ran);
+    return ran;
+  }
+
+  async runUntil<T extends object>(time: Instant, options: RunDueOptions<T>): Promise<FinishedTask[]> {
+    const end = parseArgument("time", time, INSTANT);
+    const settings = parseOptions("runUntil", options, RUN_OPTIONS);
+    const ran: FinishedTask[] = [];
+    for (;;) {
+      await runDueTasks(this.schedules, settings, ran);
+      const now = this.#clock.getWallTime();
+      if (now >= end) return ran;
+      this.setTime(Math.min(end, await this.#findNextRun(now)));
+    }
+  }
+
+  /** Returns when the next schedule may run, ms since the epoch; infinity if none will. */
+  async #findNextRun(now: number): Promise<number> {
+    const schedules = await this.schedules.list();
+    const times = schedules.flatMap(({ isPaused, nextRunTime }) =>
+      isPaused ? [] : (nextRunTime?.getTime() ?? []),
+    );
+    return Math.min(Number.POSITIVE_INFINITY, ...times.filter((time) => time > now));
+  }
+
+  acquire(options: AcquireOptions): Promise<Held> {
+    return this.#inner.acquire(options);
+  }
+
+  withLock<T>(lock: string, ...rest: [Work<T>] | [ClaimOptions, Work<T>]): Promise<T> {
+    return rest.length === 1 ? this.#inner.withLock(lock, rest[0]) : this.#inner.withLock(lock, ...rest);
+  }
+
+  withLeases<T>(leases: readonly string[], ...rest: [Work<T>] | [ClaimOptions, Work<T>]): Promise<T> {
+    return rest.length === 1
+      ? this.#inner.withLeases(leases, rest[0])
+      : this.#inner.withLeases(leases, ...rest);
+  }
+
+  close(): Promise<void> {
+    return this.#inner.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
