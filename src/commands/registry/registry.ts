@@ -23,6 +23,7 @@ import { worker } from "../schedule/worker/worker.ts";
 import { consoleCommand } from "../see/console.ts";
 import { exporter } from "../see/exporter/exporter.ts";
 import { historyCommand, stats } from "../see/history/history.ts";
+import { collisions, since } from "../see/insight/insight-commands.ts";
 import { logs } from "../see/logs/logs.ts";
 import { ls } from "../see/ls/ls.ts";
 import { showCommand, why } from "../see/show/show.ts";
@@ -40,6 +41,8 @@ export const COMMANDS = [
   historyCommand,
   logs,
   stats,
+  since,
+  collisions,
   exporter,
   reset,
   release,

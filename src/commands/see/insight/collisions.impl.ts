@@ -1,0 +1,115 @@
+import { formatBriefDuration, formatInstant } from "../../../base/duration.ts";
+import { UsageError } from "../../../base/errors.ts";
+import {
+  type CollisionReport,
+  findCollisions,
+  type OverlapCollision,
+} from "../../../model/insight/collisions.ts";
+import { forecastSchedule, type ScheduleForecast, type TimeSpan } from "../../../model/insight/forecast.ts";
+import { type SpreadSuggestion, suggestSpread } from "../../../model/insight/spread.ts";
+import { findPlainTotal } from "../../../model/preview/eviction-preview.ts";
+import type { Snapshot } from "../../../model/snapshot/snapshot.ts";
+import { formatShortList } from "../../../model/views/short-list.ts";
+import type { OutcomeHistory } from "../../../schedule/state/outcome.ts";
+import { parseDurationFlag } from "../../command-line/flags.ts";
+import { formatJsonDocument } from "../../json-output.ts";
+import { createReadCommand } from "../../read-command.ts";
+import { readSnapshotRanges, retryCompacted } from "../../read-snapshot.ts";
+import type { Call } from "../../spec.ts";
+import { renderTextTable } from "../../table.ts";
+import { readAllOutcomes } from "./read-outcomes.ts";
+
+const DAY = 86_400_000;
+/** Longest time to look ahead, ms. */
+const MOST = 31 * DAY;
+/** Number of names in a cell. */
+const SHORT = 6;
+
+export const execute = createReadCommand(async (call, io, context) => {
+  const from = context.clock.getWallTime();
+  const span = { from, until: from + parseWithin(call) };
+  const { snapshot, outcomes } = await retryCompacted(async () => {
+    const read = await readSnapshotRanges(context, ["schedules", "dues", "resourceConfigs"]);
+    return { snapshot: read, outcomes: await readAllOutcomes(context, read.revision) };
+  });
+  const forecasts = forecastAll(snapshot, outcomes, span);
+  const report = findCollisions(forecasts, listTotals(snapshot));
+  const suggestions = suggestSpread(report, forecasts);
+  if (call.flags.json) {
+    const { revision } = snapshot;
+    io.writeOutput(
+      formatJsonDocument({ revision, ...span, schedules: forecasts.length, ...report, suggestions }),
+    );
+  } else io.writeOutput(renderReport(report, suggestions, span));
+});
+
+function parseWithin(call: Call): number {
+  const within = parseDurationFlag(call, "within") ?? DAY;
+  if (within > 0 && within <= MOST) return within;
+  throw new UsageError(`--within must be greater than 0 and at most 31d; got ${String(call.flags.within)}`);
+}
+
+function forecastAll(
+  { schedules, dues }: Snapshot,
+  outcomes: ReadonlyMap<string, OutcomeHistory>,
+  span: TimeSpan,
+): ScheduleForecast[] {
+  return [...schedules].flatMap(([id, { value: definition }]) => {
+    if (definition === undefined) return [];
+    const { runs = [] } = outcomes.get(id) ?? {};
+    return [forecastSchedule({ id, definition, due: dues.get(id)?.value, runs }, span)];
+  });
+}
+
+function listTotals(snapshot: Snapshot): Map<string, number> {
+  const names = [...snapshot.resources.keys()];
+  return new Map(
+    names.flatMap((name) => {
+      const total = findPlainTotal(snapshot, name);
+      return total === undefined ? [] : [[name, total] as const];
+    }),
+  );
+}
+
+function renderReport(
+  { starts, leases, overlaps }: CollisionReport,
+  suggestions: readonly SpreadSuggestion[],
+  { from, until }: TimeSpan,
+): string {
+  const parts = [
+    renderPart("same minute", ["MINUTES", "FIRST", "SCHEDULES"], starts, ({ minutes, first, ids }) => [
+      ...[String(minutes), formatInstant(first)],
+      ids.length > SHORT ? `${ids.length}: ${formatShortList(ids, SHORT)}` : ids.join(", "),
+    ]),
+    renderPart(
+      "more units than the total",
+      ["RESOURCE", "PEAK", "TOTAL", "TIMES", "FIRST", "SCHEDULES"],
+      leases,
+      ({ resource, peak, total, times, first, ids }) => [
+        ...[resource, String(peak), String(total), String(times), formatInstant(first)],
+        formatShortList(ids, SHORT),
+      ],
+    ),
+    renderPart("usually not ended at the next start", OVERLAP_HEAD, overlaps, toOverlapRow),
+  ].filter((part) => part !== "");
+  if (parts.length === 0) return `no schedules compete within ${formatBriefDuration(until - from)}\n`;
+  if (suggestions.length > 0)
+    parts.push(`to spread them\n${suggestions.map(({ command }) => `  ${command}\n`).join("")}`);
+  return parts.join("\n");
+}
+
+function renderPart<T>(
+  title: string,
+  head: readonly string[],
+  items: readonly T[],
+  toRow: (item: T) => string[],
+): string {
+  return items.length === 0 ? "" : `${title}\n${renderTextTable(head, items.map(toRow))}`;
+}
+
+const OVERLAP_HEAD = ["EARLIER", "LATER", "EXCLUDED BY", "TIMES", "FIRST", "LONGEST"];
+
+function toOverlapRow({ earlier, later, lock, times, first, longest }: OverlapCollision): string[] {
+  const excludedBy = lock === undefined ? "the same schedule" : `lock ${lock}`;
+  return [earlier, later, excludedBy, String(times), formatInstant(first), formatBriefDuration(longest)];
+}

@@ -1,0 +1,44 @@
+import { declareCommand } from "../../declare-command.ts";
+
+export const collisions = declareCommand({
+  id: "collisions",
+  topic: "See",
+  brief: "which schedules compete for the same minutes, leases or locks",
+  about: [
+    "Lists, for the coming time: schedules that start in the same minute; leases of which the runs together need more units than" +
+      " the total; and runs that usually have not ended when the next one starts that they exclude: of the same schedule, or with" +
+      " the same lock (`signalbox run --lock` in the command).",
+    "The usual duration is the median of the recorded runs. A run without a record counts as one minute for leases. Leases with" +
+      " macros differ between hosts and are left out. Prints the commands that would spread the schedules, and changes nothing.",
+  ],
+  flags: { "--within DURATION": "how far to look ahead, at most 31d (default: 24h)", "--json": "as JSON" },
+  examples: {
+    "signalbox collisions": "what competes in the next 24 hours?",
+    "signalbox collisions --within 7d --json | jq -r '.suggestions[].command'": "commands for a week",
+  },
+  load: () => import("./collisions.impl.ts"),
+});
+
+export const since = declareCommand({
+  id: "since",
+  topic: "See",
+  brief: "what changed since a time: failures, missed runs, actions, drains, hosts",
+  about: [
+    "Lists what the stored history shows: runs that failed or recovered, occurrences that were skipped, dead letters, actions of" +
+      " operators, drains that were set, lifted or ended, hosts that have not been seen for 30 minutes, and workers that joined and are still" +
+      " there. Events of one kind and object are one line with their number and the last one.",
+    "The history of a lock has its last 20 runs, that of a schedule what its --keep and --keep-for keep. A last line says from when on" +
+      " the history is complete. Not stored, so never shown: runs started with --no-history, workers that left, and when a host was first seen.",
+  ],
+  args: {
+    "[TIME|DURATION]":
+      "an instant such as 2026-11-22T05:00Z (UTC), or a duration before now such as 2h (default: 24h)",
+  },
+  flags: { "--json": "as JSON, with every event" },
+  examples: {
+    "signalbox since": "the last 24 hours",
+    "signalbox since 2026-11-22T18:00Z": "what happened since the end of the last shift?",
+    "signalbox since 8h --json | jq '.events[] | select(.kind == \"failed\")'": "for programs",
+  },
+  load: () => import("./since.impl.ts"),
+});

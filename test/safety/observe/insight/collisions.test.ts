@@ -1,0 +1,31 @@
+// Covers src/commands/see/insight/collisions.impl.ts, src/commands/see/insight/read-outcomes.ts
+/** The command `collisions`, with schedules in etcd. */
+import { expect, test } from "vitest";
+import { TestCluster } from "../../../../fixtures/cluster/test-cluster.ts";
+
+const cluster = TestCluster.startForFile();
+
+test("collisions are listed, and the printed command ends them", async () => {
+  const namespace = await cluster.createTestNamespace("http");
+  const start = async (...args: string[]) => await namespace.start(args).ended;
+  expect((await start("collisions")).stdout).toBe("no schedules compete within 1d\n");
+  for (const id of ["a", "b"])
+    await start("schedule", "add", id, "0 3 * * *", "--lease", "db=2", "--", "true");
+  await start("resource", "set", "db", "3", "--yes");
+  const report = JSON.parse((await start("collisions", "--json")).stdout);
+  expect(report).toMatchObject({
+    ...{ version: 1, schedules: 2, starts: [{ ids: ["a", "b"], minutes: 1 }] },
+    leases: [{ resource: "db", total: 3, peak: 4, ids: ["a", "b"] }],
+    suggestions: [{ id: "b", flag: "delay", value: 60_000, command: "signalbox schedule edit b --delay 1m" }],
+  });
+  const { stdout } = await start("collisions", "--within", "24h");
+  expect(stdout).toMatch(/^same minute\nMINUTES +FIRST +SCHEDULES\n1 .*a, b\n\nmore units than the total\n/);
+  expect(stdout).toContain("  signalbox schedule edit b --delay 1m\n");
+  const [, ...words] = report.suggestions[0].command.split(" ");
+  expect((await start(...words, "--yes")).code).toBe(0);
+  expect((await start("collisions")).stdout).toBe("no schedules compete within 1d\n");
+  expect(await start("collisions", "--within", "40d")).toMatchObject({
+    code: 64,
+    stderr: expect.stringContaining("--within must be greater than 0 and at most 31d; got 40d"),
+  });
+});
