@@ -78,6 +78,7 @@ async function runTask(task: Task, handle: TaskHandler): Promise<FinishedTask> {
     retry: (wait) => {
       asked ??= wait === undefined ? {} : { wait };
     },
+    progress: () => {},
     release: () => {
       asked ??= "released";
     },

@@ -2,6 +2,7 @@ import { MemoryStore } from "../../etcd/memory/memory-store.ts";
 import type { AcquireOptions, ClaimOptions, Duration, Held, Work } from "../claim-types.ts";
 import { LibraryConnection } from "../connection.ts";
 import { ConfigError } from "../errors.ts";
+import type { JobQueue } from "../job-types.ts";
 import { DURATION, INSTANT, parseArgument, parseOptions } from "../options-schema.ts";
 import type { Instant, Schedules } from "../schedule-types.ts";
 import { createSignalbox, type Signalbox, shareConnection } from "../signalbox.ts";
@@ -23,6 +24,7 @@ export function openTestSignalbox(options: TestOptions = {}): TestSignalbox {
 
 class TestSignalboxImpl implements TestSignalbox {
   readonly schedules: Schedules;
+  readonly jobs: JobQueue;
   readonly #inner: Signalbox;
   readonly #clock: TestClock;
 
@@ -30,6 +32,7 @@ class TestSignalboxImpl implements TestSignalbox {
     this.#inner = createSignalbox(connection);
     this.#clock = clock;
     this.schedules = this.#inner.schedules;
+    this.jobs = this.#inner.jobs;
     shareConnection(this, connection);
   }
 
