@@ -5,7 +5,15 @@ export type { Catchup, ChainCondition, HookName, Overlap } from "../schedule/def
 export type { LintFinding } from "../schedule/lint/lint-finding.ts";
 export type { OccurrenceResult } from "../schedule/state/outcome.ts";
 export type { LossKind, RefusalKind } from "../work/run/claim-errors.ts";
-export type { AcquireOptions, ClaimOptions, Duration, Held, Work } from "./claim-types.ts";
+export type {
+  AcquireOptions,
+  ClaimOptions,
+  Duration,
+  Held,
+  LockHolder,
+  WatchOptions,
+  Work,
+} from "./claim-types.ts";
 export {
   type CronOptions,
   type CronTime,
