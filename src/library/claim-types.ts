@@ -55,5 +55,27 @@ export interface Held {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
+/** Who holds a lock. */
+export interface LockHolder {
+  /** The fencing token of the claim: a decimal number. */
+  readonly token: string;
+  /** Id of the run, which is that of `Held` in the process that holds the lock. */
+  readonly run: string;
+  /** Full name of its host. */
+  readonly host: string;
+  /** Id of its process on that host. */
+  readonly pid: number;
+  /** Name of its user. */
+  readonly user: string;
+  /** The label of the claim. */
+  readonly label: string | undefined;
+}
+
+/** How something is watched. */
+export interface WatchOptions {
+  /** Ends the watch: the iteration throws the reason of the signal. */
+  signal?: AbortSignal;
+}
+
 /** A function that runs while a claim is held. The claim is freed when it has ended. */
 export type Work<T> = (held: Held) => T | Promise<T>;

@@ -52,14 +52,16 @@ export class LibraryConnection {
     );
   }
 
-  /** Opens a connection to another store, such as one in memory. Reads no configuration file. @throws ConfigError */
+  /** Opens a connection to a store in this process, which has the same clock. Reads no configuration file. @throws ConfigError */
   static openWith(
     parts: Pick<ClaimPorts, "clock" | "store">,
     { env = {}, log = silentLog, ...options }: ConnectOptions,
   ): LibraryConnection {
     const readFile = () => undefined;
     const { values } = resolveConfig({ env, options: createOptionLayer(options), readFile });
-    return new LibraryConnection(values, { ...parts, log }, async () => []);
+    return new LibraryConnection(values, { ...parts, log }, async () => [
+      { endpoint: "memory", least: 0, most: 0 },
+    ]);
   }
 
   private constructor(

@@ -11,7 +11,15 @@ export type {
 export type { LintFinding } from "../schedule/lint/lint-finding.ts";
 export type { OccurrenceResult } from "../schedule/state/outcome.ts";
 export type { LossKind, RefusalKind } from "../work/run/claim-errors.ts";
-export type { AcquireOptions, ClaimOptions, Duration, Held, Work } from "./claim-types.ts";
+export type {
+  AcquireOptions,
+  ClaimOptions,
+  Duration,
+  Held,
+  LockHolder,
+  WatchOptions,
+  Work,
+} from "./claim-types.ts";
 export {
   type CronOptions,
   type CronTime,

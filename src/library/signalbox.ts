@@ -1,4 +1,4 @@
-import type { AcquireOptions, ClaimOptions, Held, Work } from "./claim-types.ts";
+import type { AcquireOptions, ClaimOptions, Held, LockHolder, WatchOptions, Work } from "./claim-types.ts";
 import { ACQUIRE_OPTIONS, acquire, CLAIM_OPTIONS } from "./claims.ts";
 import { LibraryConnection } from "./connection.ts";
 import { UsageError } from "./errors.ts";
@@ -8,6 +8,7 @@ import type { ConnectOptions } from "./options.ts";
 import { parseOptions } from "./options-schema.ts";
 import type { Schedules } from "./schedule-types.ts";
 import { SchedulesImpl } from "./schedules.ts";
+import { watchLock } from "./watch-lock.ts";
 
 /**
  * A connection: locks, leases and schedules of one prefix in etcd. A connection that holds nothing does not keep the process
@@ -36,6 +37,12 @@ export interface Signalbox {
    */
   withLeases<T>(leases: readonly string[], work: Work<T>): Promise<T>;
   withLeases<T>(leases: readonly string[], options: ClaimOptions, work: Work<T>): Promise<T>;
+  /**
+   * Watches who holds a lock, for example who leads: yields the holder at the start, undefined if nobody holds it, and again after each
+   * change. It goes on while etcd is out of reach. Leaving the loop ends the watch. Changes in quick succession may be told as one.
+   * @throws UsageError for a name; ConfigError, ClosedError, UnreachableError at the start, PermissionError, the reason of `options.signal`
+   */
+  watchLock(lock: string, options?: WatchOptions): AsyncGenerator<LockHolder | undefined, never>;
   /** The schedules of the prefix. */
   readonly schedules: Schedules;
   /** One-off work for the handlers of the prefix. */
@@ -96,6 +103,10 @@ class SignalboxImpl implements Signalbox {
 
   withLeases<T>(leases: readonly string[], ...rest: [Work<T>] | [ClaimOptions, Work<T>]): Promise<T> {
     return this.#runWork("withLeases", { leases }, rest);
+  }
+
+  watchLock(lock: string, options: WatchOptions = {}): AsyncGenerator<LockHolder | undefined, never> {
+    return watchLock(this.#connection, lock, options);
   }
 
   close(): Promise<void> {

@@ -1,5 +1,13 @@
 import { MemoryStore } from "../../etcd/memory/memory-store.ts";
-import type { AcquireOptions, ClaimOptions, Duration, Held, Work } from "../claim-types.ts";
+import type {
+  AcquireOptions,
+  ClaimOptions,
+  Duration,
+  Held,
+  LockHolder,
+  WatchOptions,
+  Work,
+} from "../claim-types.ts";
 import { LibraryConnection } from "../connection.ts";
 import { ConfigError } from "../errors.ts";
 import type { JobQueue } from "../job-types.ts";
@@ -93,6 +101,10 @@ class TestSignalboxImpl implements TestSignalbox {
     return rest.length === 1
       ? this.#inner.withLeases(leases, rest[0])
       : this.#inner.withLeases(leases, ...rest);
+  }
+
+  watchLock(lock: string, options?: WatchOptions): AsyncGenerator<LockHolder | undefined, never> {
+    return this.#inner.watchLock(lock, options);
   }
 
   close(): Promise<void> {

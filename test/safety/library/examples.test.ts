@@ -42,6 +42,10 @@ describe.concurrent("the examples", () => {
     "lock.mjs": /^3 rows, written with token \d+\n$/,
     "leases.mjs": /^two units of db are ours\n$/,
     "hold.mjs": /^leading with token \d+\n$/,
+    "etl.mjs": /^(\w+ extracted, token \d+\n){4}4 tables loaded\n$/,
+    "rate-limit.mjs": /^12 calls, the last one returned 11\n$/,
+    "job-queue.mjs":
+      /^(?=[\s\S]*ann, attempt 1\n)(?=[\s\S]*bob, attempt 2\n)(?=[\s\S]*cleo, attempt 1\n)(invoice for .*\n){3}$/,
     "schedules.mjs":
       /^mail\.digest 0 7 \* \* mon-fri \d{4}-\d\d-\d\dT0[56]:00:00\.000Z\nmail\.digest: mail to team@example\.com\n$/,
   };
@@ -74,9 +78,50 @@ describe.concurrent("the examples", () => {
     });
   });
 
+  test("web-cron.mjs runs an occurrence on one of its copies", async () => {
+    const namespace = cluster.createNamespace();
+    const copies = [startExample(namespace, "web-cron.mjs"), startExample(namespace, "web-cron.mjs")];
+    for (const { output } of copies) await waitUntil("it listens", () => output.text.includes("port "));
+    expect(await namespace.execute(["schedule", "trigger", "digest.daily", "--yes"])).toMatchObject({
+      code: 0,
+    });
+    const readAll = () => copies.map(({ output }) => output.text).join("");
+    await waitUntil("the task has ended", () => readAll().includes("digest.daily: ok"));
+    const ports = copies.map(({ output }) => /port (\d+)/.exec(output.text)?.[1]);
+    const answers = await Promise.all(
+      ports.map(async (port) => (await fetch(`http://127.0.0.1:${port}`)).text()),
+    );
+    expect(answers.sort()).toEqual(["0 digests\n", "1 digests\n"]);
+    for (const { child } of copies) child.kill("SIGTERM");
+    for (const { ended } of copies) expect((await ended).code).toBe(0);
+    expect(readAll().match(/digest\.daily: ok/g)).toHaveLength(1);
+  });
+
+  test("leader.mjs has one leader, and all copies know it", async () => {
+    const namespace = cluster.createNamespace();
+    const first = startExample(namespace, "leader.mjs");
+    await waitUntil("it leads", () => first.output.text.includes("I lead"));
+    const second = startExample(namespace, "leader.mjs");
+    const told = `process ${first.child.pid} leads`;
+    for (const { output } of [first, second]) await waitUntil(told, () => output.text.includes(told));
+    expect(second.output.text).not.toContain("I lead");
+    first.child.kill("SIGTERM");
+    expect((await first.ended).code).toBe(0);
+    await waitUntil("the second leads", () => second.output.text.includes("I lead"));
+    await waitUntil("it is told", () => second.output.text.includes(`process ${second.child.pid} leads`));
+    second.child.kill("SIGTERM");
+    expect((await second.ended).code).toBe(0);
+  });
+
+  test("testing.test.mjs passes without etcd", async () => {
+    const args = ["--test", "--test-reporter=tap", join(EXAMPLES, "testing.test.mjs")];
+    const { code, text } = await startProgram(cluster.createNamespace(), args).ended;
+    expect({ code, text }).toEqual({ code: 0, text: expect.stringContaining("# pass 2") });
+  });
+
   test("are all here", () => {
-    const programs = readdirSync(EXAMPLES).filter((name) => name.endsWith(".mjs"));
-    expect(programs.sort()).toEqual([...Object.keys(said), "worker.mjs"].sort());
+    const others = ["worker.mjs", "web-cron.mjs", "leader.mjs", "testing.test.mjs", "http-worker.yaml"];
+    expect(readdirSync(EXAMPLES).sort()).toEqual([...Object.keys(said), ...others].sort());
   });
 });
 

@@ -1,0 +1,64 @@
+// Covers src/library/watch-lock.ts, src/work/observe/queue-sink.ts
+/** A watch of the holder of a lock. */
+import { afterAll, describe, expect, test } from "vitest";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { connect, type Signalbox } from "../../../src/library/index.ts";
+
+const cluster = TestCluster.startForFile();
+const open: Signalbox[] = [];
+afterAll(async () => {
+  await Promise.all(open.map((one) => one.close()));
+});
+
+async function connectTo({ prefix, env } = cluster.createNamespace()): Promise<Signalbox> {
+  const one = await connect({ endpoints: cluster.etcd.endpoints, prefix, env });
+  open.push(one);
+  return one;
+}
+
+describe.concurrent("watchLock", () => {
+  test("tells who holds the lock, from the first holder to the last", async () => {
+    const namespace = cluster.createNamespace();
+    const [one, other] = [await connectTo(namespace), await connectTo(namespace)];
+    const watch = (await connectTo(namespace)).watchLock("leader");
+    const readNext = async () => (await watch.next()).value;
+    expect(await readNext()).toBeUndefined();
+    const first = await one.acquire({ lock: "leader", label: "one" });
+    expect(await readNext()).toMatchObject({
+      run: first.run,
+      token: first.token,
+      pid: process.pid,
+      label: "one",
+    });
+    const waiting = other.acquire({ lock: "leader", wait: true });
+    await first.release();
+    const second = await waiting;
+    let holder = await readNext();
+    if (holder === undefined) holder = await readNext(); // between the two, nobody holds it
+    expect(holder).toMatchObject({ run: second.run, token: second.token });
+    await second.release();
+    expect(await readNext()).toBeUndefined();
+    await watch.return(undefined as never);
+  });
+
+  test("ends with its signal, and with its connection", async () => {
+    const one = await connectTo();
+    const over = new AbortController();
+    const reason = new Error("enough");
+    const watches = [one.watchLock("a", { signal: over.signal }), one.watchLock("a")];
+    for (const watch of watches) expect((await watch.next()).value).toBeUndefined();
+    const [first, second] = watches.map((watch) => watch.next());
+    over.abort(reason);
+    await expect(first).rejects.toBe(reason);
+    const check = expect(second).rejects.toMatchObject({ code: "CLOSED" });
+    await one.close();
+    await check;
+  });
+
+  test("refuses a wrong name, and a closed connection", async () => {
+    const one = await connectTo();
+    await expect(one.watchLock("").next()).rejects.toMatchObject({ code: "USAGE" });
+    await one.close();
+    await expect(one.watchLock("a").next()).rejects.toMatchObject({ code: "CLOSED" });
+  });
+});
