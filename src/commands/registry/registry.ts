@@ -24,6 +24,7 @@ import { consoleCommand } from "../see/console.ts";
 import { exporter } from "../see/exporter/exporter.ts";
 import { historyCommand, stats } from "../see/history/history.ts";
 import { collisions, since } from "../see/insight/insight-commands.ts";
+import { whatIfDrain, whatIfReset, whatIfTotal } from "../see/insight/what-if-commands.ts";
 import { logs } from "../see/logs/logs.ts";
 import { ls } from "../see/ls/ls.ts";
 import { showCommand, why } from "../see/show/show.ts";
@@ -43,6 +44,9 @@ export const COMMANDS = [
   stats,
   since,
   collisions,
+  whatIfDrain,
+  whatIfReset,
+  whatIfTotal,
   exporter,
   reset,
   release,
