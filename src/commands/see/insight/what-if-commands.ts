@@ -26,7 +26,7 @@ export const whatIfDrain = declareCommand({
 export const whatIfReset = declareCommand({
   id: "whatif reset",
   topic: "See",
-  brief: "what a reset would do now: which runs end, who is granted next, in which order",
+  brief: "what a reset would do now: who ends, who is granted, in which order",
   about: [ORDER],
   args: {
     KIND: { choices: ["lock", "resource"], help: "kind of object" },
@@ -40,7 +40,7 @@ export const whatIfReset = declareCommand({
 export const whatIfTotal = declareCommand({
   id: "whatif total",
   topic: "See",
-  brief: "what a new total of a resource would do now: who is granted, who leaves, in which order",
+  brief: "what a new total would do now: who leaves, who is granted, in which order",
   about: [ORDER],
   args: { RESOURCE: { names: "resource", help: "name of the resource" }, TOTAL: "units, a whole number" },
   flags: JSON_FLAG,
