@@ -23,7 +23,8 @@ import { worker } from "../schedule/worker/worker.ts";
 import { consoleCommand } from "../see/console.ts";
 import { exporter } from "../see/exporter/exporter.ts";
 import { historyCommand, stats } from "../see/history/history.ts";
-import { collisions, since } from "../see/insight/insight-commands.ts";
+import { collisions, since, timeline } from "../see/insight/insight-commands.ts";
+import { whatIfDrain, whatIfReset, whatIfTotal } from "../see/insight/what-if-commands.ts";
 import { logs } from "../see/logs/logs.ts";
 import { ls } from "../see/ls/ls.ts";
 import { showCommand, why } from "../see/show/show.ts";
@@ -42,7 +43,11 @@ export const COMMANDS = [
   logs,
   stats,
   since,
+  timeline,
   collisions,
+  whatIfDrain,
+  whatIfReset,
+  whatIfTotal,
   exporter,
   reset,
   release,

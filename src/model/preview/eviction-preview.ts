@@ -44,7 +44,7 @@ export function previewEviction(
   const next = [...candidates].flatMap((run) => {
     const claim = claims.get(run);
     if (claim === undefined || runs.has(run) || isHolder(claim)) return [];
-    const isNew = isReady(snapshot, claim, excludeRuns) && !isReady(snapshot, claim, (queue) => queue);
+    const isNew = isClaimReady(snapshot, claim, excludeRuns) && !isClaimReady(snapshot, claim);
     return isNew ? [{ claim, drains: listDrainsOnClaim(snapshot, claim, wall) }] : [];
   });
   return {
@@ -59,10 +59,10 @@ function removeRuns(queue: NamedQueue, runs: ReadonlySet<string>): NamedQueue {
 }
 
 /** Whether every ticket of a claim is admitted. @param as  returns the queue to check in place of the current one */
-function isReady(
-  snapshot: Snapshot,
+export function isClaimReady(
+  snapshot: Pick<Snapshot, "resources">,
   { run, entries }: Claim,
-  as: (queue: NamedQueue) => NamedQueue,
+  as = (queue: NamedQueue) => queue,
 ): boolean {
   return entries.every(({ queue }) => {
     const configured = queue.kind === "resource" ? findPlainTotal(snapshot, queue.name) : 1;

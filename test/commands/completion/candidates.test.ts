@@ -60,7 +60,7 @@ describe("what is offered", () => {
     { words: ["reset", "lock", "x", "--run=a"], offer: ["--run=arun@x"] },
     { words: ["reset", "lock", "x", ""], offer: [] },
     { words: ["show", "host", "w"], offer: ["whost"] },
-    { words: ["why", ""], offer: ["lock", "resource"] },
+    { words: ["why", ""], offer: ["lock", "resource", "schedule"] },
     { words: ["drain", "host", "w"], offer: ["whost"] },
     { words: ["drain", "all", ""], offer: [] },
     { words: ["undrain", "host", "w"], offer: ["wdrain@host"] },

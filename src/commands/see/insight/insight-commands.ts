@@ -42,3 +42,32 @@ export const since = declareCommand({
   },
   load: () => import("./since.impl.ts"),
 });
+
+export const timeline = declareCommand({
+  id: "timeline",
+  topic: "See",
+  brief: "bars of holds, waits and drains over time",
+  about: [
+    "A line for each lock, resource and schedule: when it was held or ran, when runs waited, and when it was drained. The history of a lock has" +
+      " its last 20 runs, that of a schedule what its --keep and --keep-for keep. Resources have no history: only what is held and waited for" +
+      " now is shown. A drain that was lifted is not shown; see `signalbox since`.",
+    "The signs are ASCII if the locale has no UTF-8.",
+  ],
+  args: {
+    "[NAME...]": {
+      names: ["lock", "resource", "schedule"],
+      help: "only these locks, resources and schedules",
+    },
+  },
+  flags: {
+    "--since TIME":
+      "start: an instant such as 2026-11-22T05:00Z (UTC), or a duration before now (default: 1h)",
+    "--width COLUMNS": "columns of the bars, 10 to 1000 (default: as wide as the terminal)",
+    "--json": "as JSON: the intervals",
+  },
+  examples: {
+    "signalbox timeline": "the last hour",
+    "signalbox timeline invoices backup --since 1d": "how often do these two wait?",
+  },
+  load: () => import("./timeline.impl.ts"),
+});

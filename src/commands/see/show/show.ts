@@ -35,17 +35,23 @@ export const why = declareCommand({
     "The wait for a lock is estimated from the lock's last 20 runs: the remaining time of the holder, from the runs" +
       " that took at least as long, and the usual time of each run between. There is no estimate if fewer than 3 runs are" +
       " recorded, if a drain stops the queue, or if the first run waits for a lease.",
+    "With --at, explains why a schedule or a lock did not run at that time: its plan, its outcomes and skipped occurrences, the run before," +
+      " pauses, drains, and the actions of operators since an hour before. Only stored history is used; the plan is the current one.",
   ],
   args: {
     "RUN|LOCK": {
-      names: ["lock", "resource"],
-      help: "a run (its id, the beginning of its id, or HOST:PID), a lock or a resource",
+      names: ["lock", "resource", "schedule"],
+      help: "a run (its id, the beginning of its id, or HOST:PID), a lock or a resource; with --at a schedule or a lock",
     },
   },
-  flags: { "--json": "as JSON" },
+  flags: {
+    "--at TIME": "explain a past time: an instant such as 2026-11-22T05:00Z (UTC), or a duration before now",
+    "--json": "as JSON",
+  },
   examples: {
     "signalbox why invoices": "why does no run get this lock?",
     "signalbox why web2.example.com:911": "why does this run wait?",
+    "signalbox why backup --at 2026-11-22T03:00Z": "why did this schedule not run at 03:00?",
     "signalbox why invoices --json | jq -r '.explanations[0].estimate.p95'": "for programs: in ms",
   },
   load: () => import("./why.impl.ts"),

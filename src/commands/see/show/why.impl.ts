@@ -4,6 +4,7 @@ import { formatExplanation } from "../../../model/explain/explain-text.ts";
 import { buildClaims, type Claim, formatTicketOwner } from "../../../model/snapshot/claims.ts";
 import { findNamedQueue, type Snapshot } from "../../../model/snapshot/snapshot.ts";
 import { isHolding } from "../../../protocol/admission.ts";
+import { getTextFlag } from "../../command-line/flags.ts";
 import { findOnlyClaim } from "../../find-only-claim.ts";
 import { formatJsonDocument } from "../../json-output.ts";
 import { createReadCommand } from "../../read-command.ts";
@@ -19,6 +20,7 @@ import type { CommandContext } from "../../store-command.ts";
 import { wrapProseLines } from "../detail.ts";
 import { detectOutputStyle } from "../paint.ts";
 import { toExplanationJson } from "./show-json.ts";
+import { printWhyAt } from "./why-at.ts";
 import { addHistories, listConcernedEntries, readLockSnapshot } from "./why-snapshot.ts";
 
 /** Largest number of waiting runs of a queue to explain; runs further back have the same reasons. */
@@ -30,7 +32,11 @@ interface WordMatch {
   notes: readonly string[];
 }
 
-export const execute = createReadCommand(async ({ args: [word = ""], flags }, io, context) => {
+export const execute = createReadCommand(async (call, io, context) => {
+  const { args, flags } = call;
+  const [word = ""] = args;
+  const time = getTextFlag(call, "at");
+  if (time !== undefined) return await printWhyAt(call, io, context, time);
   const { snapshot, claims, notes } = await retryCompacted(() => readMatch(context, word));
   const wall = context.clock.getWallTime();
   const explanations = claims.map((claim) => explain(snapshot, claim, wall));
@@ -38,11 +44,12 @@ export const execute = createReadCommand(async ({ args: [word = ""], flags }, io
   if (flags.json) {
     const documents = explanations.map((one) => toExplanationJson(one, liveness));
     io.writeOutput(formatJsonDocument({ revision: snapshot.revision, explanations: documents, notes }));
-    return;
+    return undefined;
   }
   const lines = explanations.flatMap((one) => formatExplanation(one, { wall, sessions: liveness }));
   const style = detectOutputStyle(io, { ascii: false, wide: false });
   io.writeOutput(`${wrapProseLines([...lines, ...notes], style).join("\n")}\n`);
+  return undefined;
 });
 
 /** Reads the necessary snapshot and finds what the word matches. */

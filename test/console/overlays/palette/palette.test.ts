@@ -286,8 +286,8 @@ describe("rows of matches", () => {
         .map(({ cells }) => joinCellTexts(cells).trimEnd())
         .slice(0, 2),
     ).toEqual([
-      "drain    stop new grants for a lock, resource, host, gro…  D",
-      "undrain  lift a drain; queues continue in their order      U",
+      "drain         stop new grants for a lock, resource, host…  D",
+      "whatif drain  what a drain would do now: who leaves, who is…",
     ]);
   });
 

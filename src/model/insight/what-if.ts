@@ -1,0 +1,109 @@
+import type { ResourceConfig } from "../../fleet/resources.ts";
+import type { Drain, DrainTarget } from "../../protocol/drain.ts";
+import { computeConfigImpact } from "../config-impact/impact.ts";
+import { computeDrainExtent } from "../preview/drain-extent.ts";
+import type { Claim } from "../snapshot/claims.ts";
+import { buildQueueId, type Snapshot, type StoredValue } from "../snapshot/snapshot.ts";
+import { type BlockedClaim, computeGrantOrder, type PlannedGrant, removeRunsFrom } from "./grant-order.ts";
+
+/** A waiting run that gives up or claims again later. */
+export interface LeavingClaim {
+  claim: Claim;
+  why: string;
+  /** Whether it is not certain: its ticket does not show all of its options. */
+  isPerhaps: boolean;
+}
+
+/** A grant to come, and its round without the change; undefined if it would not be granted. */
+export interface ComparedGrant extends PlannedGrant {
+  before: number | undefined;
+}
+
+/** The effects of a change on current runs. */
+export interface WhatIfReport {
+  /** Runs whose command is ended. */
+  ends: readonly Claim[];
+  leaves: readonly LeavingClaim[];
+  /** Runs that are granted, in this order. */
+  grants: readonly ComparedGrant[];
+  blocked: readonly BlockedClaim[];
+}
+
+/** What a change does before the queues move on. */
+interface DirectEffect {
+  after: Snapshot;
+  ends: readonly Claim[];
+  leaves: readonly LeavingClaim[];
+  /** Ids of the queues that the change may affect. */
+  queueIds: ReadonlySet<string>;
+}
+
+/** Predicts the effect of a reset. @param evicted  the claims that lose their tickets */
+export function predictReset(snapshot: Snapshot, evicted: readonly Claim[], wall: number): WhatIfReport {
+  const after = removeRunsFrom(snapshot, new Set(evicted.map(({ run }) => run)));
+  return compareOrders(snapshot, { after, ends: evicted, leaves: [], queueIds: listQueueIds(evicted) }, wall);
+}
+
+/** Predicts the effect of a drain. It ends no command. @param by  operator of the drain, for texts */
+export function predictDrain(
+  snapshot: Snapshot,
+  target: DrainTarget,
+  { by, wall }: { by: string; wall: number },
+): WhatIfReport {
+  const { holders, waiters } = computeDrainExtent(snapshot, target, wall);
+  const leaves = waiters.flatMap(({ claim, fate }): LeavingClaim[] => {
+    if (fate === "stays") return [];
+    const why = fate === "leaves" ? "claims again after the drain" : "gives up unless it waits (--wait)";
+    return [{ claim, why, isPerhaps: fate === "depends" }];
+  });
+  const drain: Drain = { ...target, key: "", by, at: wall, modRevision: snapshot.revision };
+  const drained = { ...snapshot, drains: new Map([...snapshot.drains, ["", drain]]) };
+  const queueIds = listQueueIds([...holders, ...waiters.map(({ claim }) => claim)]);
+  return compareOrders(snapshot, { after: removeLeaving(drained, leaves), ends: [], leaves, queueIds }, wall);
+}
+
+/** Predicts the effect of a new total. @param total  units, a positive whole number */
+export function predictTotal(
+  snapshot: Snapshot,
+  { resource, total }: { resource: string; total: number },
+  wall: number,
+): WhatIfReport {
+  const stored = snapshot.resources.get(resource);
+  const config = { ...stored?.value, total: String(total) };
+  const change = { kind: "resource", name: resource, before: stored?.value, after: config } as const;
+  const { affected } = computeConfigImpact(snapshot, [change], wall);
+  const leaves = affected.flatMap(({ claim, fate, why }): LeavingClaim[] =>
+    fate === "ended" ? [] : [{ claim, why, isPerhaps: fate === "perhaps" }],
+  );
+  const value: StoredValue<ResourceConfig> = { value: config, modRevision: snapshot.revision };
+  const changed = { ...snapshot, resources: new Map([...snapshot.resources, [resource, value]]) };
+  const ends = affected.flatMap(({ claim, fate }) => (fate === "ended" ? [claim] : []));
+  const queueIds = new Set([
+    buildQueueId("resource", resource),
+    ...listQueueIds(leaves.map(({ claim }) => claim)),
+  ]);
+  return compareOrders(snapshot, { after: removeLeaving(changed, leaves), ends, leaves, queueIds }, wall);
+}
+
+function removeLeaving(snapshot: Snapshot, leaves: readonly LeavingClaim[]): Snapshot {
+  const certain = leaves.filter(({ isPerhaps }) => !isPerhaps);
+  return removeRunsFrom(snapshot, new Set(certain.map(({ claim }) => claim.run)));
+}
+
+function compareOrders(snapshot: Snapshot, effect: DirectEffect, wall: number): WhatIfReport {
+  const { after, ends, leaves, queueIds } = effect;
+  const { grants, blocked } = computeGrantOrder(after, queueIds, wall);
+  const before = new Map(
+    computeGrantOrder(snapshot, queueIds, wall).grants.map(({ claim, round }) => [claim.run, round]),
+  );
+  return {
+    ...{ ends, leaves, blocked },
+    grants: grants.map((grant) => ({ ...grant, before: before.get(grant.claim.run) })),
+  };
+}
+
+function listQueueIds(claims: readonly Claim[]): Set<string> {
+  return new Set(
+    claims.flatMap(({ entries }) => entries.map(({ queue }) => buildQueueId(queue.kind, queue.name))),
+  );
+}

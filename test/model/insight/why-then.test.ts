@@ -1,0 +1,144 @@
+/** Why something did not run at a time, as tables of histories. */
+import { describe, expect, it } from "vitest";
+import { explainLockAt, explainScheduleAt } from "../../../src/model/insight/why-then.ts";
+import { type AuditRecord, serializeAuditRecord } from "../../../src/protocol/audit.ts";
+import { serializeDrain } from "../../../src/protocol/drain.ts";
+import { appendPastRun } from "../../../src/protocol/history.ts";
+import type { KeyValue } from "../../../src/protocol/txn.ts";
+import type { OccurrenceOutcome } from "../../../src/schedule/state/outcome.ts";
+import { keys } from "../../protocol/samples.ts";
+import { pastRun, pictureOf, plain } from "../pictures.ts";
+import { definitionOf, dueOf } from "../schedules.ts";
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const AT = Date.UTC(2026, 0, 5, 3);
+
+function audit(action: AuditRecord["action"], target: string, at: number): KeyValue {
+  const id = `${action}${at}`;
+  const record = { id, at, user: "ann", host: "web1", action, target, seen: 1n, outcome: "done" };
+  return plain(keys.audit(id), serializeAuditRecord(record));
+}
+
+const stored = (scope: "lock" | "all", name: string, at: number) =>
+  plain(keys.drain(scope, name), serializeDrain({ by: "ann@web1", at }));
+const ok = (scheduled: number, more: Partial<OccurrenceOutcome> = {}): OccurrenceOutcome => ({
+  ...{ scheduled, result: "ok", startedAt: scheduled, endedAt: scheduled + MINUTE, ...more },
+});
+
+describe("a schedule, every hour", () => {
+  it.each([
+    { what: "it ran", runs: [ok(AT)], kinds: ["plan", "outcome", "running"] },
+    {
+      what: "each start of it",
+      runs: [ok(AT, { startedAt: AT + MINUTE, endedAt: AT + 2 * MINUTE }), ok(AT, { result: "lost" })],
+      kinds: ["plan", "outcome", "outcome", "running"],
+    },
+    {
+      what: "skipped with others",
+      runs: [
+        {
+          scheduled: AT - HOUR,
+          until: AT + HOUR,
+          count: 3,
+          result: "skipped" as const,
+          endedAt: AT + 2 * HOUR,
+        },
+      ],
+      kinds: ["plan", "outcome"],
+    },
+    {
+      what: "the run before went on",
+      runs: [ok(AT - HOUR, { endedAt: AT + MINUTE })],
+      kinds: ["plan", "unknown", "running"],
+    },
+    { what: "not claimed yet", runs: [], due: dueOf({ next: AT }), kinds: ["plan", "outcome"] },
+    { what: "nothing is stored", runs: [], kinds: ["plan", "unknown"] },
+    { what: "no occurrence", runs: [], more: { cron: "@manual" }, kinds: ["plan"] },
+    {
+      what: "paused",
+      runs: [],
+      more: { pause: { by: "ann", at: AT - HOUR } },
+      kinds: ["plan", "unknown", "pause"],
+    },
+    {
+      what: "paused later",
+      runs: [],
+      more: { pause: { by: "ann", at: AT + HOUR } },
+      kinds: ["plan", "unknown"],
+    },
+    {
+      what: "an edit",
+      runs: [],
+      kvs: [audit("schedule", "schedule a", AT + HOUR)],
+      kinds: ["plan", "unknown", "action"],
+    },
+    {
+      what: "one of several",
+      runs: [],
+      kvs: [audit("schedule", "schedules a, b", AT)],
+      kinds: ["plan", "unknown", "action"],
+    },
+    {
+      what: "an edit of another",
+      runs: [],
+      kvs: [audit("schedule", "schedule ab", AT)],
+      kinds: ["plan", "unknown"],
+    },
+    {
+      what: "an old edit",
+      runs: [],
+      kvs: [audit("schedule", "schedule a", AT - 2 * HOUR)],
+      kinds: ["plan", "unknown"],
+    },
+    {
+      what: "all was drained",
+      runs: [],
+      kvs: [stored("all", "all", AT - 1)],
+      kinds: ["plan", "unknown", "drain"],
+    },
+  ])("$what", ({ runs, due, more, kvs = [], kinds }) => {
+    const schedule = { id: "a", definition: definitionOf(more), due, runs };
+    expect(explainScheduleAt(schedule, AT, pictureOf(kvs)).map(({ kind }) => kind)).toEqual(kinds);
+  });
+});
+
+describe("a lock", () => {
+  const run = (enqueued: number, granted: number, ended: number) =>
+    plain(
+      keys.history("x"),
+      appendPastRun(
+        undefined,
+        pastRun({ enqueuedAt: AT + enqueued, grantedAt: AT + granted, endedAt: AT + ended }),
+      ),
+    );
+  it.each([
+    { what: "held", kvs: [run(-2, -1, 1)], texts: [/held it from/] },
+    { what: "waited for", kvs: [run(-2, 1, 2)], texts: [/waited; it got it/] },
+    { what: "free again", kvs: [run(-3, -2, -1)], texts: [/no run of this time/] },
+    {
+      what: "drained",
+      kvs: [stored("lock", "x", AT - 1)],
+      texts: [/no run/, /a drain of ann@web1 was active/],
+    },
+    { what: "another is drained", kvs: [stored("lock", "y", AT - 1)], texts: [/no run/] },
+    {
+      what: "drained, and lifted later",
+      kvs: [audit("drain", "all", AT - 2), audit("undrain", "all", AT + 2)],
+      texts: [/no run/, /lifted later/],
+    },
+    {
+      what: "lifted before",
+      kvs: [audit("drain", "all", AT - 2), audit("undrain", "all", AT - 1)],
+      texts: [/no run/],
+    },
+    {
+      what: "reset",
+      kvs: [audit("reset", "lock x", AT - 1)],
+      texts: [/no run/, /reset of lock x by ann@web1/],
+    },
+  ])("$what", ({ kvs, texts }) => {
+    const reasons = explainLockAt("x", AT, pictureOf(kvs)).map(({ text }) => text);
+    expect(reasons).toEqual(texts.map((text) => expect.stringMatching(text)));
+  });
+});
