@@ -1,8 +1,8 @@
-import { findWallFrom } from "./calendar.ts";
 import type { Cron } from "./cron.ts";
 import { findOccurrenceAfter, findShiftedWall } from "./occurrence.ts";
 import { findOffsetPeriod, type OffsetPeriod } from "./offsets.ts";
 import { formatLocalTime, formatWallClock, formatWallDate } from "./wall-time.ts";
+import { findWallFrom } from "./wall-times.ts";
 
 /** An upcoming occurrence. */
 export interface UpcomingOccurrence {
@@ -73,14 +73,14 @@ function formatGapNote(cron: Cron, period: OffsetPeriod): string | undefined {
 }
 
 /** Returns the matching wall-clock times in a gap. */
-export function listSkippedWalls({ calendar }: Cron, { start, offset, before }: OffsetPeriod): number[] {
-  const walls: number[] = [];
-  let wall = findWallFrom(calendar, start + before, start + offset);
+export function listSkippedWalls({ walls }: Cron, { start, offset, before }: OffsetPeriod): number[] {
+  const skipped: number[] = [];
+  let wall = findWallFrom(walls, start + before, start + offset);
   while (wall !== undefined) {
-    walls.push(wall);
-    wall = findWallFrom(calendar, wall + MINUTE, start + offset);
+    skipped.push(wall);
+    wall = findWallFrom(walls, wall + MINUTE, start + offset);
   }
-  return walls;
+  return skipped;
 }
 
 function formatWalls(walls: readonly number[], beside: number): string {
