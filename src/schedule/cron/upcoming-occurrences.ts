@@ -10,8 +10,8 @@ export interface UpcomingOccurrence {
   at: number;
   /** Local time: "2026-03-29 03:00 CEST (+02:00)". */
   local: string;
-  /** The clocks skip a time of this schedule (`gap`), or show one twice (`overlap`). */
-  mark?: "gap" | "overlap";
+  /** The clocks skip a time of this schedule (`gap`), or show one twice (`overlap`); or a day is excluded (`calendar`). */
+  mark?: "gap" | "overlap" | "calendar";
   /** The time concerned, and the effect on it. */
   note?: string;
 }
