@@ -20,6 +20,16 @@ export interface Timing extends PlanTimes {
   isExcluded(instant: number): boolean;
 }
 
+/** Timing without any occurrence. */
+export const NEVER_DUE: Timing = {
+  lag: 0,
+  findAfter: () => undefined,
+  findFrom: () => undefined,
+  findUntil: () => undefined,
+  count: () => 0,
+  isExcluded: () => false,
+};
+
 /**
  * Creates the timing of a schedule from its definition.
  * @param calendars  all calendars; needed only if the schedule names some

@@ -57,6 +57,32 @@ describe("a change of a calendar", () => {
     expect(computeRecalculatedDue("job", daily, due, EVE, swap)).toMatchObject({ next: at("2027-02-02") });
   });
 
+  test("moves the start of a new schedule back when its day is allowed again", () => {
+    const yearly = { ...daily, cron: "0 3 25 12 *", ifExcluded: "next" as const };
+    const off = calendarOf("12-25");
+    const due = computeFirstDue("job", yearly, EVE, { start: at("2027-01-15") }, off);
+    expect(due.next).toBe(at("2027-12-26"));
+    const swap = { before: off, after: empty };
+    expect(computeRecalculatedDue("job", yearly, due, EVE, swap)).toMatchObject({ next: at("2027-12-25") });
+  });
+
+  test("does not move the start of a new schedule to an earlier year", () => {
+    const yearly = { ...daily, cron: "0 3 25 12 *", ifExcluded: "next" as const };
+    const swap = { before: calendarOf("12-25"), after: calendarOf("12-25", "12-26") };
+    const due = computeFirstDue("job", yearly, EVE, { start: at("2027-01-15") }, swap.before);
+    expect(computeRecalculatedDue("job", yearly, due, EVE, swap)).toMatchObject({ next: at("2027-12-27") });
+  });
+
+  test("keeps a time that an import has set, unless its day is excluded", () => {
+    const due: DueState = { next: at("2026-12-25") + 1, runAt: at("2026-12-25") + 1, open: [] };
+    const swap = { before: empty, after: calendarOf("12-31") };
+    expect(computeRecalculatedDue("job", daily, due, EVE, swap)).toBe(due);
+    const excluded = { before: empty, after: calendarOf("12-25") };
+    expect(computeRecalculatedDue("job", daily, due, EVE, excluded)).toMatchObject({
+      next: at("2026-12-26"),
+    });
+  });
+
   test("of one that could not be read counts from now", () => {
     const due: DueState = { runAt: 0, open: [] };
     const swap = { before: new Map(), after: calendarOf("12-25") };

@@ -2,6 +2,7 @@ import { UsageError } from "../../../base/errors.ts";
 import { findInexactNumber } from "../../../base/json-numbers.ts";
 import { quoteText } from "../../../base/text.ts";
 import { validateName } from "../../../protocol/names.ts";
+import type { ExclusionRule } from "../../../schedule/calendar/day-rule.ts";
 import { checkZone } from "../../../schedule/cron/zone.ts";
 import type { Definition } from "../../../schedule/definition.ts";
 import {
@@ -38,7 +39,12 @@ export function parseGivenFields(call: DefinitionCall, zone: string, now: number
     env: parseEnvField(call),
     ...parseDurationFields(call),
     retries: parseClearable(call, "retries", () => parseCountFlag(call, "retries")),
-    after: parseClearable(call, "after", () => parseIdList(getTextFlag(call, "after") ?? "")),
+    after: parseClearable(call, "after", () => parseNameList("schedule", getTextFlag(call, "after") ?? "")),
+    except: parseClearable(call, "except", () =>
+      parseNameList("calendar", getTextFlag(call, "except") ?? ""),
+    ),
+    only: parseClearable(call, "only", () => parseNameList("calendar", getTextFlag(call, "only") ?? "")),
+    ifExcluded: getTextFlag(call, "if-excluded") as ExclusionRule | undefined,
     on: parseClearable(call, "on", () => getTextFlag(call, "on") as ChainCondition),
     catchup: getTextFlag(call, "catchup") as Catchup | undefined,
     overlap: getTextFlag(call, "overlap") as Overlap | undefined,
@@ -125,8 +131,8 @@ function parseLeaseField(call: DefinitionCall): readonly string[] | null | undef
   return list.every((one) => one === "") ? null : checkLeases(list);
 }
 
-function parseIdList(text: string): readonly string[] {
-  return text.split(",").map((id) => validateName("schedule", id.trim()));
+function parseNameList(what: string, text: string): readonly string[] {
+  return text.split(",").map((name) => validateName(what, name.trim()));
 }
 
 function parseTagField(call: DefinitionCall): readonly string[] | null | undefined {

@@ -8,6 +8,7 @@ import type { Handler, HandlerRegistry, TaskLost } from "../handler.ts";
 import { InterruptibleSleep } from "../interruptible-sleep.ts";
 import { TaskPool } from "../tasks/task-pool.ts";
 import { TimerQueue } from "../timer-queue.ts";
+import { CalendarFaults } from "./calendar-faults.ts";
 import { HandlerLookup } from "./handler-lookup.ts";
 import { type OccurrenceClaim, PendingClaims } from "./pending-claims.ts";
 import { WorkerEligibility } from "./worker-eligibility.ts";
@@ -39,6 +40,7 @@ export class Dispatcher {
   readonly #eligibility: WorkerEligibility;
   readonly #pendingClaims: PendingClaims;
   readonly #handlerLookup: HandlerLookup;
+  readonly #calendarFaults: CalendarFaults;
   readonly #done = Promise.withResolvers<void>();
   readonly #sleep: InterruptibleSleep;
   #state: "reading" | "listening" | "open" | "closed" = "reading";
@@ -57,6 +59,7 @@ export class Dispatcher {
     this.#sleep = new InterruptibleSleep(context.ports.clock);
     this.#eligibility = new WorkerEligibility(context.cache, context.host);
     this.#handlerLookup = new HandlerLookup(options, context.ports);
+    this.#calendarFaults = new CalendarFaults(context.ports);
     this.#taskPool = new TaskPool(context, options.listener, () => this.#handlePoolChange());
     this.#pendingClaims = new PendingClaims(context, options.listener, (...claimed) =>
       this.#start(...claimed),
@@ -113,7 +116,7 @@ export class Dispatcher {
       if (!this.#context.cache.workers.has(worker)) this.#lastClaims.delete(worker);
   }
 
-  /** Call this when groups, drains or handlers change: schedules skipped before may be eligible now. */
+  /** Call this when groups, calendars, drains or handlers change: schedules skipped before may be eligible now. */
   handleRulesChange(): void {
     this.#eligibility.forget();
     this.#handlerLookup.forget();
@@ -217,8 +220,13 @@ export class Dispatcher {
   /** Sets the timer of a schedule, independent of which worker claims it. */
   #plan(entry: CachedSchedule): void {
     const { id, definition, due } = entry;
+    this.#calendarFaults.report(entry);
     if (this.#pendingClaims.has(id)) return;
-    const isSeedless = definition !== undefined && due === undefined && entry.dueMod === 0n;
+    const isSeedless =
+      definition !== undefined &&
+      entry.calendarFault === undefined &&
+      due === undefined &&
+      entry.dueMod === 0n;
     // The state arrives on another range of the watch, possibly a moment later.
     this.#setTimer(
       id,
@@ -236,7 +244,7 @@ export class Dispatcher {
     const handler = this.#handlerLookup.findHandler(entry);
     if (handler === undefined) return;
     const candidate = this.#findCandidate(entry, now);
-    if (due !== undefined && candidate === undefined) return;
+    if (candidate === undefined && (due !== undefined || entry.calendarFault !== undefined)) return;
     const before = this.#eligibility.listWorkersBefore(this.#context.registration.id, entry, now);
     const rank = before.length;
     const lastClaimBefore = this.#findLastClaim(before, now);
