@@ -19,7 +19,7 @@ const FIELDS = {
     v.optional(v.unknown()),
   ),
   ...v.entriesFromList(
-    ["leases", "command", "env", "hooks", "note", "after", "on", "tags"],
+    ["leases", "command", "env", "hooks", "note", "after", "on", "tags", "except", "only", "ifExcluded"],
     v.optional(v.unknown()),
   ),
 } satisfies Record<keyof ScheduleFields, v.GenericSchema>;

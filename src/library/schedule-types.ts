@@ -1,3 +1,4 @@
+import type { ExclusionRule } from "../schedule/calendar/day-rule.ts";
 import type { Catchup, ChainCondition, HookName, Overlap } from "../schedule/definition-values.ts";
 import type { OccurrenceResult } from "../schedule/state/outcome.ts";
 import type { Duration } from "./claim-types.ts";
@@ -15,6 +16,12 @@ export interface ScheduleFields {
   after?: readonly string[];
   /** How those must end. Default: `success`. */
   on?: ChainCondition;
+  /** Names of calendars (`signalbox calendar add`): it does not fire on the days of any of them. */
+  except?: readonly string[];
+  /** Names of calendars: it fires only on the days of any of them. */
+  only?: readonly string[];
+  /** What is due on an excluded day: `skip`, or `next` or `previous`: it moves to that day. Default: `skip`. */
+  ifExcluded?: ExclusionRule;
   /** Words for filters. */
   tags?: readonly string[];
   /** Selects the handler. Default: the id up to its first dot. */

@@ -3,7 +3,8 @@
 // src/commands/schedule/inspect/calendar-lines.ts, src/commands/schedule/next-lines.ts, src/work/schedules/calendar-mutation.ts,
 // src/work/schedules/stored-calendars.ts
 /** Calendars, from the commands to the schedules that use them. */
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
@@ -198,6 +199,8 @@ test.concurrent("a schedule whose calendar vanished is a problem, and says so ev
   expect(shown.stdout).toContain(why);
   const listed = await expectDone(namespace, "schedule", "list");
   expect(listed.stderr).toContain(`schedule job does not fire: ${why}`);
+  const lint = await namespace.start(["schedule", "lint", "job"]).ended;
+  expect(lint).toMatchObject({ code: 1, stdout: expect.stringContaining(why) });
   const problems = await namespace.start(["ls", "problems", "--json"]).ended;
   expect(JSON.parse(problems.stdout).rows).toContainEqual(
     expect.objectContaining({
@@ -211,6 +214,17 @@ test.concurrent("a schedule whose calendar vanished is a problem, and says so ev
   await expectDone(namespace, "calendar", "add", "holidays", "12-25");
   await expectDone(namespace, "schedule", "trigger", "job");
   await waitForOutcomes(namespace, "job");
+});
+
+test("the commands that run something do not load the package for iCalendar files", () => {
+  for (const bundle of ["run.cjs", "front.cjs", "library.mjs", "agent.cjs", "complete.cjs"]) {
+    const text = readFileSync(join("dist", bundle), "utf8");
+    expect([bundle, text.includes("modules/ical.js"), text.includes("VCALENDAR")]).toEqual([
+      bundle,
+      false,
+      false,
+    ]);
+  }
 });
 
 test.concurrent("an export has the calendars of a schedule, and an import keeps them", async () => {

@@ -48,7 +48,7 @@ export const calendarImport = declareCommand({
   },
   examples: {
     "signalbox calendar import holidays holidays.ics --dry-run": "what would change?",
-    "curl -s https://example.com/holidays.ics | signalbox calendar import holidays - --yes": "in a script",
+    "cat *.ics | signalbox calendar import holidays - --yes": "in a script",
   },
   load: () => import("./import-calendar.impl.ts"),
 });

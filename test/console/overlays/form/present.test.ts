@@ -27,6 +27,7 @@ const FULL: Definition = {
     group: "web",
   },
   ...{ leases: ["db=2:10"], timeout: 600_000, retries: 3, backoff: 60_000, note: "by hand" },
+  ...{ except: ["holidays", "freeze"], only: ["workdays"], ifExcluded: "next" },
   hooks: { failure: "https://example.com/x?y=1", success: ["logger", "all is well"] },
 };
 
@@ -54,19 +55,30 @@ describe("the form that edits a schedule", () => {
         timeout: "10m",
         retries: "3",
       },
-      ...{ backoff: "1m", note: "by hand", lease: "db=2:10", end: "2030-01-02T03:04:05.000Z" },
+      ...{
+        backoff: "1m",
+        note: "by hand",
+        lease: "db=2:10",
+        except: "holidays,freeze",
+        only: "workdays",
+        "if-excluded": "next",
+        end: "2030-01-02T03:04:05.000Z",
+      },
       ...{ data: '{"to":"ann\'s list","n":1}', "hook-failure": "https://example.com/x?y=1" },
     });
     const empty = Object.entries(shown).flatMap(([label, value]) => (value === "" ? [label] : []));
     expect(empty).toEqual([
       "start",
       "at",
+      "after",
+      "on",
       "hook-start",
       "hook-failed-first",
       "hook-recovered",
       "hook-dead",
       "hook-late",
       "hook-missed",
+      "tag",
       "reason",
     ]);
   });
