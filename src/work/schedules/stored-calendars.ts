@@ -1,5 +1,5 @@
 import type { ParseResult } from "../../base/text.ts";
-import { guardRevision } from "../../protocol/guards.ts";
+import { guardNotNewer, guardRevision } from "../../protocol/guards.ts";
 import type { Keys } from "../../protocol/keys.ts";
 import type { Compare, KeyValue } from "../../protocol/txn.ts";
 import { type Calendar, parseCalendar } from "../../schedule/calendar/calendar.ts";
@@ -30,12 +30,25 @@ export async function readCalendars(
   return calendars;
 }
 
-/** Builds guards on the calendars that definitions name: each must be as it was read, also if it did not exist. */
+/** Largest number of calendars that are compared one by one: etcd accepts 128 comparisons. */
+const MOST_COMPARED = 30;
+
+/**
+ * Builds guards on the calendars that definitions name: each must be as it was read, also if it did not exist. If there
+ * are very many, no calendar may be newer than the newest one.
+ */
 export function guardCalendars(
   keys: Keys,
   definitions: readonly CalendarFields[],
   calendars: ReadonlyMap<string, StoredCalendar>,
 ): Compare[] {
   const names = new Set(definitions.flatMap(listCalendarNames));
+  if (names.size > MOST_COMPARED) {
+    const mods = [...calendars.values()].map(({ mod }) => mod);
+    return guardNotNewer(
+      mods.reduce((most, mod) => (mod > most ? mod : most), 0n),
+      keys.calendars(),
+    );
+  }
   return [...names].map((name) => guardRevision(keys.calendar(name), calendars.get(name)?.mod ?? 0n));
 }
