@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { connect } from "../../../src/library/index.ts";
 import { parseDue } from "../../../src/schedule/state/due.ts";
 import { waitForOutcomes } from "../support/due-schedules.ts";
 
@@ -214,6 +215,28 @@ test.concurrent("a schedule whose calendar vanished is a problem, and says so ev
   await expectDone(namespace, "calendar", "add", "holidays", "12-25");
   await expectDone(namespace, "schedule", "trigger", "job");
   await waitForOutcomes(namespace, "job");
+});
+
+test("programs give a schedule its calendars, and take them away", async () => {
+  const namespace = cluster.createNamespace();
+  const { prefix, env } = namespace;
+  await expectDone(namespace, "calendar", "add", "holidays", "12-25");
+  const signalbox = await connect({ endpoints: cluster.etcd.endpoints, prefix, env });
+  try {
+    const fields = { cron: "0 3 25 12 *", start: `${YEAR}-01-01T00:00Z`, command: ["true"] };
+    const added = await signalbox.schedules.add("job", {
+      ...fields,
+      except: ["holidays"],
+      ifExcluded: "next",
+    });
+    expect(added.nextTime?.toISOString()).toMatch(/-12-26T03:00/);
+    expect(added.definition).toMatchObject({ except: ["holidays"], ifExcluded: "next" });
+    const changed = await signalbox.schedules.modify("job", { except: null });
+    expect(changed.nextTime?.toISOString()).toMatch(/-12-25T03:00/);
+    await expect(signalbox.schedules.modify("job", { only: ["gone"] })).rejects.toThrow('no calendar "gone"');
+  } finally {
+    await signalbox.close();
+  }
 });
 
 test("the commands that run something do not load the package for iCalendar files", () => {
