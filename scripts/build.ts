@@ -53,11 +53,11 @@ const bundles: Bundle[] = [
  * Large packages that only a few commands use. In the CommonJS bundles, they would slow down the start of all other
  * commands, so each is a file in dist/modules/ that is loaded when it is used.
  */
-const SELDOM = ["yaml", "jsonc-parser", "prom-client", "cron-parser"];
+const SELDOM = ["yaml", "jsonc-parser", "prom-client", "cron-parser", "ical.js"];
 const useModules: Plugin = {
   name: "use-modules",
   setup: ({ onResolve }) =>
-    onResolve({ filter: new RegExp(`^(${SELDOM.join("|")})$`) }, ({ path }) => ({
+    onResolve({ filter: new RegExp(`^(${SELDOM.join("|").replaceAll(".", "\\.")})$`) }, ({ path }) => ({
       path: `./modules/${path}.cjs`,
       external: true,
     })),

@@ -31,7 +31,7 @@ export interface Flag extends ValueDeclaration {
 }
 
 /** Kinds of names in etcd, for completion. */
-export type NameKind = "lock" | "resource" | "group" | "host" | "run" | "drain" | "schedule";
+export type NameKind = "lock" | "resource" | "group" | "host" | "run" | "drain" | "schedule" | "calendar";
 
 /** The topics of commands; help lists the commands by topic, in this order. */
 export const TOPICS = ["Run", "See", "Act", "Configure", "Schedule", "Check", "Migrate"] as const;

@@ -23,6 +23,7 @@ const FIELDS = {
     ["leases", "command", "env", "hooks", "note", "after", "on", "tags", "priority", "removeAfter"],
     v.optional(v.unknown()),
   ),
+  ...v.entriesFromList(["except", "only", "ifExcluded"], v.optional(v.unknown())),
 } satisfies Record<keyof ScheduleFields, v.GenericSchema>;
 const NEW_SCHEDULE = { ...FIELDS, start: v.optional(INSTANT), at: v.optional(INSTANT) };
 

@@ -1,3 +1,4 @@
+import type { ExclusionRule } from "../schedule/calendar/day-rule.ts";
 import type {
   Catchup,
   ChainCondition,
@@ -25,6 +26,12 @@ export interface ScheduleFields {
   priority?: number;
   /** The schedule is removed when its last occurrence has succeeded, or has ended. Default: never. */
   removeAfter?: RemovalCondition;
+  /** Names of calendars (`signalbox calendar add`): it does not fire on the days of any of them. */
+  except?: readonly string[];
+  /** Names of calendars: it fires only on the days of any of them. */
+  only?: readonly string[];
+  /** What is due on an excluded day: `skip`, or `next` or `previous`: it moves to that day. Default: `skip`. */
+  ifExcluded?: ExclusionRule;
   /** Words for filters. */
   tags?: readonly string[];
   /** Selects the handler. Default: the id up to its first dot. */

@@ -13,6 +13,7 @@ export const AUDIT_ACTIONS = [
   "edit",
   "prune",
   "schedule",
+  "calendar",
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 

@@ -11,7 +11,7 @@ export const DRAIN_ALL = "all";
 /** The meaning of a key. `unknown`: the key has the prefix, but signalbox would not write it. */
 export type ParsedKey =
   | { kind: "lock" | "resource"; name: string; run: string }
-  | { kind: "resourceConfig" | "group" | "host" | "history"; name: string }
+  | { kind: "resourceConfig" | "group" | "calendar" | "host" | "history"; name: string }
   /** `name`: a version, see `formatSchemaVersion`. */
   | { kind: "schema"; name: string }
   | { kind: "schedule" | "due" | "outcomes" | "worker"; name: string }
@@ -38,6 +38,7 @@ const INSTANT = /^(?:0|[1-9]\d{0,14})$/;
 const NAMED = {
   "config/resources/": "resourceConfig",
   "config/groups/": "group",
+  "config/calendars/": "calendar",
   "config/schema/": "schema",
   "hosts/": "host",
   "history/": "history",
@@ -71,6 +72,7 @@ export function createKeys(prefix: string) {
     resource: createTicketKeyBuilder("resources/"),
     resourceConfig: createKeyBuilder("config/resources/"),
     group: createKeyBuilder("config/groups/"),
+    calendar: createKeyBuilder("config/calendars/"),
     schema: createKeyBuilder("config/schema/"),
     drain: (scope: DrainScope, name: string) => `${prefix}drains/${scope}/${encodeName(name)}`,
     host: createKeyBuilder("hosts/"),
@@ -101,6 +103,7 @@ export function createKeys(prefix: string) {
     resources: createRangeBuilder("resources/"),
     resourceConfigs: createRangeBuilder("config/resources/"),
     groups: createRangeBuilder("config/groups/"),
+    calendars: createRangeBuilder("config/calendars/"),
     schemas: createRangeBuilder("config/schema/"),
     drains: createRangeBuilder("drains/"),
     hosts: createRangeBuilder("hosts/"),

@@ -3,6 +3,7 @@ import { ConfigError, SignalboxError } from "../base/errors.ts";
 import { isJsonObject } from "../base/parse-json.ts";
 import { applySchema, refuseFault } from "../base/schema.ts";
 import { type ParseResult, quoteText, quoteValue } from "../base/text.ts";
+import { EXCLUSION_RULES } from "./calendar/day-rule.ts";
 import { checkZone } from "./cron/zone.ts";
 import {
   CATCHUPS,
@@ -60,6 +61,12 @@ const DEFINITION = v.object({
   jitter: createDurationField("jitter"),
   /** There are no occurrences after this instant. */
   end: v.exactOptional(createField("end", isMillis, "is not an instant in ms since the epoch")),
+  /** Names of calendars. It does not fire on the days of any of them. */
+  except: createCalendarsField("except"),
+  /** Names of calendars. It fires only on the days of any of them. */
+  only: createCalendarsField("only"),
+  /** What happens to an occurrence on a day that calendars exclude. */
+  ifExcluded: createChoiceField("ifExcluded", EXCLUSION_RULES),
   /** Data for the handler. */
   data: v.exactOptional(v.unknown()),
   /** Command to run, as argv, instead of a handler. */
@@ -153,6 +160,10 @@ function createField<T>(name: string, is: (value: unknown) => value is T, expect
 
 function createTextField(name: string) {
   return v.exactOptional(createField(name, isText, "is not a string"));
+}
+
+function createCalendarsField(name: string) {
+  return v.exactOptional(createField(name, isTexts, "is not a list of names of calendars"));
 }
 
 function createDurationField(name: string) {

@@ -1,29 +1,68 @@
+import { type Calendars, NO_CALENDARS } from "./calendar/calendar.ts";
+import { toDay } from "./calendar/calendar-day.ts";
+import { buildDayRule } from "./calendar/day-rule.ts";
+import { restrictPlan } from "./calendar/restrict-plan.ts";
+import { getZoneOffset } from "./cron/offsets.ts";
 import type { Definition } from "./definition.ts";
 import { SCHEDULE_DEFAULTS } from "./definition-values.ts";
 import { computeJitter } from "./hash.ts";
 import { parsePlan } from "./plan/plan.ts";
 import { createPlanTimes, type PlanTimes } from "./plan/plan-times.ts";
 
-/** Times of the occurrences of one schedule, and when each may be claimed. Instants in ms since the epoch. */
+/**
+ * Times of the occurrences of one schedule, without those on excluded days, and when each may be claimed. Instants in ms
+ * since the epoch.
+ */
 export interface Timing extends PlanTimes {
   /** Time between the scheduled time and the claim: delay and jitter, ms. */
   readonly lag: number;
+  /** Returns whether the calendars exclude the day of an instant in the zone of the schedule. */
+  isExcluded(instant: number): boolean;
 }
+
+/** Timing without any occurrence. */
+export const NEVER_DUE: Timing = {
+  lag: 0,
+  findAfter: () => undefined,
+  findFrom: () => undefined,
+  findUntil: () => undefined,
+  count: () => 0,
+  isExcluded: () => false,
+};
 
 /**
  * Creates the timing of a schedule from its definition.
- * @throws CronError, UsageError if the cron expression or the zone is invalid
+ * @param calendars  all calendars; needed only if the schedule names some
+ * @throws CronError, UsageError if the cron expression or the zone is invalid; ConfigError if one of its calendars is
+ *   missing or cannot be read
  */
-export function createTiming(id: string, definition: Definition): Timing {
-  const { timezone, delay = SCHEDULE_DEFAULTS.delay, jitter = SCHEDULE_DEFAULTS.jitter, end } = definition;
-  const times = createPlanTimes(parsePlan(definition.cron), timezone);
+export function createTiming(
+  id: string,
+  definition: Definition,
+  calendars: Calendars = NO_CALENDARS,
+): Timing {
+  const { timezone, end } = definition;
+  const rule = buildDayRule(definition, calendars);
+  const times = createPlanTimes(restrictPlan(parsePlan(definition.cron), timezone, rule), timezone);
   const limitToEnd = (at: number | undefined) =>
     at !== undefined && end !== undefined && at > end ? undefined : at;
   return {
-    lag: delay + computeJitter(id, jitter),
+    lag: computeLag(id, definition),
     findAfter: (instant) => limitToEnd(times.findAfter(instant)),
     findFrom: (instant) => limitToEnd(times.findFrom(instant)),
     findUntil: (instant) => times.findUntil(end === undefined ? instant : Math.min(instant, end)),
     count: times.count,
+    isExcluded: (instant) => rule?.isExcluded(toDay(instant + getZoneOffset(timezone, instant))) ?? false,
   };
+}
+
+/** Returns the time between the scheduled time of an occurrence and its claim, ms. */
+export function computeLag(
+  id: string,
+  {
+    delay = SCHEDULE_DEFAULTS.delay,
+    jitter = SCHEDULE_DEFAULTS.jitter,
+  }: Pick<Definition, "delay" | "jitter">,
+): number {
+  return delay + computeJitter(id, jitter);
 }

@@ -95,7 +95,10 @@ export const meaning: fc.Arbitrary<Exclude<ParsedKey, { kind: "unknown" }>> = fc
     scope: fc.constantFrom(...DRAIN_SCOPES),
     name: usableName,
   }),
-  fc.record({ kind: fc.constantFrom("audit" as const, "schema" as const), name: usableName }),
+  fc.record({
+    kind: fc.constantFrom("audit" as const, "schema" as const, "calendar" as const),
+    name: usableName,
+  }),
   fc.record({
     kind: fc.constant("agentSession" as const),
     name: usableName,

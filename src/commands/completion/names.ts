@@ -64,6 +64,8 @@ function listPrefixes(
       return [keys.hosts().key];
     case "schedule":
       return [keys.schedules().key];
+    case "calendar":
+      return [keys.calendars().key];
     case "drain":
       return scope === undefined ? [keys.drains().key] : [keys.drain(scope, "")];
   }

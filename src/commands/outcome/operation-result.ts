@@ -99,6 +99,8 @@ export interface ScheduleResult {
   revision: bigint;
   target: string;
   changes: readonly ScheduleChangeRecord[];
+  /** The calendar that was changed; its days are null if it was deleted. */
+  calendar?: { name: string; days: readonly string[] | null };
 }
 
 export type ScheduleChangeKind = "added" | "deleted" | "paused" | "resumed" | "triggered" | "changed";

@@ -27,9 +27,10 @@ export function toOutcomeJson(outcome: ActionOutcome): object | undefined {
     case "configuration":
       return toConfigJson(result, messages, notes);
     case "schedules": {
-      const { revision, target, outcome: end, changes } = result;
+      const { revision, target, outcome: end, changes, calendar } = result;
       return {
-        ...{ revision, action: "schedule", target, outcome: end },
+        ...{ revision, action: calendar ? "calendar" : "schedule", target, outcome: end },
+        ...(calendar && { calendar }),
         ...{ changes: changes.map(toScheduleChangeJson), messages },
       };
     }

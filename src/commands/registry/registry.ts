@@ -14,6 +14,7 @@ import { resourceDelete, resourceList, resourceSet } from "../configure/resource
 import { setupEtcd } from "../configure/setup/setup-etcd.ts";
 import { editConfig, exportConfig, importConfig, importSwitchman } from "../configure/transfer/transfer.ts";
 import { runCommand } from "../run/run.ts";
+import * as calendars from "../schedule/calendar/calendar-commands.ts";
 import * as changes from "../schedule/change/change-commands.ts";
 import { hookTest } from "../schedule/hook/hook-commands.ts";
 import * as inspections from "../schedule/inspect/inspect-commands.ts";
@@ -82,6 +83,11 @@ export const COMMANDS = [
   inspections.scheduleGraph,
   inspections.scheduleExplain,
   inspections.scheduleLint,
+  calendars.calendarAdd,
+  calendars.calendarImport,
+  calendars.calendarShow,
+  calendars.calendarList,
+  calendars.calendarDelete,
   scheduleImport,
   scheduleDiff,
   scheduleExport,

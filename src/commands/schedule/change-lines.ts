@@ -106,7 +106,14 @@ function formatField(field: string, value: unknown): string | undefined {
   if (field === "end") return formatInstantUtc(value as number);
   if (field === "command") return formatArgv(value as readonly string[]);
   if (field === "pause") return formatSchedulePause(value as Pause).trim();
-  if (field === "timezone" || field === "group" || field === "catchup" || field === "overlap")
+  if (field === "except" || field === "only") return (value as readonly string[]).join(",");
+  if (
+    field === "timezone" ||
+    field === "ifExcluded" ||
+    field === "group" ||
+    field === "catchup" ||
+    field === "overlap"
+  )
     return String(value);
   return quoteText(JSON.stringify(value), 200).replace(/^"(.*)"$/s, (_, inner: string) =>
     inner.replaceAll('\\"', '"'),

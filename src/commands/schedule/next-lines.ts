@@ -1,10 +1,10 @@
 import { formatDuration } from "../../base/duration.ts";
+import { type Calendars, NO_CALENDARS } from "../../schedule/calendar/calendar.ts";
+import { listUpcoming } from "../../schedule/calendar/upcoming-days.ts";
 import type { UpcomingOccurrence } from "../../schedule/cron/upcoming-occurrences.ts";
 import type { Definition } from "../../schedule/definition.ts";
-import { listPlannedOccurrences } from "../../schedule/plan/explain-plan.ts";
-import { parsePlan } from "../../schedule/plan/plan.ts";
 import type { DueState } from "../../schedule/state/due.ts";
-import { createTiming } from "../../schedule/timing.ts";
+import { computeLag } from "../../schedule/timing.ts";
 import { formatInstantUtc } from "../command-line/instant.ts";
 
 /** A future occurrence. Times are ms since the epoch. */
@@ -16,28 +16,39 @@ export interface UpcomingRun extends UpcomingOccurrence {
 /**
  * Computes the next occurrences of a schedule, assuming that it does not change.
  * @param due  its current state; the first occurrence may be in the past if it is late
+ * @param marks.since  excluded days are marked from this instant on, ms since the epoch
  */
 export function computeNextRuns(
   id: string,
   definition: Definition,
   due: DueState,
   count: number,
+  marks: CalendarMarks = {},
 ): UpcomingRun[] {
   if (due.next === undefined) return [];
-  const all = computeRunsFrom(id, definition, due.next, count);
+  const all = computeRunsFrom(id, definition, due.next, count, marks);
   return all.map((one) => (one.at === due.next ? { ...one, runAt: due.runAt } : one));
 }
 
-/** Computes the occurrences from a time on. */
+/** What is needed to mark excluded days. */
+export interface CalendarMarks {
+  calendars?: Calendars;
+  /** ms since the epoch. Default: the start of the list. */
+  since?: number;
+}
+
+/** Computes the occurrences from a time on. @throws ConfigError if a calendar is missing or cannot be read */
 export function computeRunsFrom(
   id: string,
   definition: Definition,
   from: number,
   count: number,
+  { calendars = NO_CALENDARS, since = from }: CalendarMarks = {},
 ): UpcomingRun[] {
-  const { lag } = createTiming(id, definition);
-  const { cron, timezone, end = Number.POSITIVE_INFINITY } = definition;
-  return listPlannedOccurrences(parsePlan(cron), timezone, from - 1, count)
+  const lag = computeLag(id, definition);
+  const { end = Number.POSITIVE_INFINITY } = definition;
+  const range = { after: from - 1, count, since: Math.min(since, from) };
+  return listUpcoming(definition, calendars, range)
     .filter(({ at }) => at <= end)
     .map((one) => ({ ...one, runAt: one.at + lag }));
 }
@@ -48,8 +59,9 @@ export function formatUpcomingRuns(
   definition: Definition,
   due: DueState,
   count: number,
+  marks: CalendarMarks = {},
 ): string[] {
-  return computeNextRuns(id, definition, due, count).map(
+  return computeNextRuns(id, definition, due, count, marks).map(
     (one, index) => `${index === 0 ? "next:" : "then:"} ${formatUpcomingRun(one)}`,
   );
 }

@@ -1,10 +1,13 @@
 import { ConfigError, UsageError } from "../../base/errors.ts";
 import { quoteText } from "../../base/text.ts";
 import { validateName } from "../../protocol/names.ts";
+import { type Calendars, NO_CALENDARS } from "../../schedule/calendar/calendar.ts";
+import { type CalendarFields, listCalendarNames } from "../../schedule/calendar/day-rule.ts";
 import { checkZone } from "../../schedule/cron/zone.ts";
 import type { Definition } from "../../schedule/definition.ts";
 import { NotFoundError } from "../../schedule/errors.ts";
 import { parsePlan } from "../../schedule/plan/plan.ts";
+import { readCalendars } from "../../work/schedules/stored-calendars.ts";
 import { readStoredSchedules, type StoredSchedule } from "../../work/schedules/stored-schedules.ts";
 import { getTextFlag } from "../command-line/flags.ts";
 import type { Call } from "../spec.ts";
@@ -21,6 +24,11 @@ export async function readSchedule(context: CommandContext, given: string): Prom
   const { id, definition, fault } = seen;
   if (definition !== undefined) return { ...seen, definition };
   throw new ConfigError(`schedule ${quoteText(id)} cannot be read: ${fault}; see: signalbox schedule edit`);
+}
+
+/** Reads the calendars, if a definition names any. @throws StoreError */
+export async function readCalendarsOf(context: CommandContext, fields: CalendarFields): Promise<Calendars> {
+  return listCalendarNames(fields).length === 0 ? NO_CALENDARS : await readCalendars(context, context.signal);
 }
 
 /** Reads one schedule, also if it cannot be parsed. @throws NotFoundError */

@@ -46,7 +46,7 @@ export function buildScheduleDetail(
     sections: [
       ...buildExecutionTable(row, wall, sessions),
       ...buildOpenTable(row, wall),
-      ...(row.fault === undefined ? buildUpcomingTable(row, wall) : []),
+      ...(row.fault === undefined ? buildUpcomingTable(row, snapshot.calendars, wall) : []),
       ...buildOutcomeTable(id, outcomes.runs),
       ...buildDeadLetterTable(id, outcomes.dead),
       ...buildLongerOutput(outcomes),
@@ -105,6 +105,9 @@ function listRuleFacts(definition: Definition): FactEntry[] {
       "after",
       definition.after && `${definition.after.join(", ")} (on ${definition.on ?? SCHEDULE_DEFAULTS.on})`,
     ],
+    ["except", definition.except?.join(", ")],
+    ["only", definition.only?.join(", ")],
+    ["if excluded", definition.ifExcluded],
     ["tags", definition.tags?.join(" ")],
     ["delay", formatTime(delay)],
     ["jitter", jitter ? `up to ${formatDuration(jitter)}` : undefined],

@@ -1,9 +1,11 @@
+import { type Calendars, NO_CALENDARS } from "../../schedule/calendar/calendar.ts";
+import { findCalendarFault } from "../../schedule/calendar/day-rule.ts";
 import type { Definition } from "../../schedule/definition.ts";
 import { isPaused } from "../../schedule/definition.ts";
 import { SCHEDULE_DEFAULTS } from "../../schedule/definition-values.ts";
 import type { DueState } from "../../schedule/state/due.ts";
 import type { OccurrenceOutcome } from "../../schedule/state/outcome.ts";
-import { createTiming } from "../../schedule/timing.ts";
+import { createTiming, NEVER_DUE } from "../../schedule/timing.ts";
 import { computePercentile } from "../explain/statistics.ts";
 
 /** What is stored of one schedule. */
@@ -11,6 +13,8 @@ export interface ForecastInput {
   id: string;
   definition: Definition;
   due?: DueState | undefined;
+  /** All calendars. */
+  calendars?: Calendars;
   /** Outcomes, newest first. */
   runs: readonly OccurrenceOutcome[];
 }
@@ -56,9 +60,10 @@ export function forecastSchedule(input: ForecastInput, span: TimeSpan): Schedule
   };
 }
 
-function listStarts({ id, definition, due }: ForecastInput, { from, until }: TimeSpan): number[] {
+function listStarts({ id, definition, due, calendars }: ForecastInput, { from, until }: TimeSpan): number[] {
   const begin = isPaused(definition, from) ? (definition.pause?.until ?? Number.POSITIVE_INFINITY) : from;
-  const timing = createTiming(id, definition);
+  const isUnknown = findCalendarFault(definition, calendars ?? NO_CALENDARS) !== undefined;
+  const timing = isUnknown ? NEVER_DUE : createTiming(id, definition, calendars);
   const starts: number[] = [];
   if (begin >= until) return starts;
   let at = timing.findFrom(Math.max(due?.next ?? 0, begin - timing.lag));

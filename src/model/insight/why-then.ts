@@ -2,6 +2,8 @@ import { formatInstant } from "../../base/duration.ts";
 import type { AuditRecord } from "../../protocol/audit.ts";
 import { hasEnded } from "../../protocol/drain.ts";
 import { HISTORY_LENGTH } from "../../protocol/history.ts";
+import { type Calendars, NO_CALENDARS } from "../../schedule/calendar/calendar.ts";
+import { findCalendarFault } from "../../schedule/calendar/day-rule.ts";
 import type { Definition } from "../../schedule/definition.ts";
 import type { DueState } from "../../schedule/state/due.ts";
 import type { OccurrenceOutcome } from "../../schedule/state/outcome.ts";
@@ -21,6 +23,8 @@ export interface PastSchedule {
   id: string;
   definition: Definition;
   due?: DueState | undefined;
+  /** All calendars. */
+  calendars?: Calendars;
   /** Outcomes, newest first. */
   runs: readonly OccurrenceOutcome[];
 }
@@ -40,8 +44,9 @@ export function explainScheduleAt(
   at: number,
   records: OperatorRecords,
 ): PastReason[] {
-  const { id, definition, runs } = schedule;
-  const planned = createTiming(id, definition).findUntil(at);
+  const { id, definition, runs, calendars = NO_CALENDARS } = schedule;
+  const isUnknown = findCalendarFault(definition, calendars) !== undefined;
+  const planned = isUnknown ? undefined : createTiming(id, definition, calendars).findUntil(at);
   const outcomes = planned === undefined ? [] : runs.filter((run) => isOutcomeOf(run, planned));
   const isKnown = outcomes.length > 0;
   return [

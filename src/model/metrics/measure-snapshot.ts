@@ -11,7 +11,7 @@ import { measureSchedules } from "./schedules.ts";
 /** Collections that the metrics need. */
 export const METRIC_COLLECTIONS: readonly Collection[] = [
   ...(["locks", "resources", "resourceConfigs", "groups", "drains", "hosts", "histories"] as const),
-  ...(["schedules", "dues", "runnings", "workers"] as const),
+  ...(["schedules", "dues", "runnings", "workers", "calendars"] as const),
 ];
 
 /** Computes the metrics of a snapshot. @param wall  ms since the epoch */

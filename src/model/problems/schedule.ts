@@ -20,8 +20,13 @@ export function findScheduleProblems(inputs: ProblemInputs): Problem[] {
   ];
 }
 
-function findRowProblems({ id, states, fault, due }: ScheduleRow): Problem[] {
+function findRowProblems({ id, states, fault, due, definition }: ScheduleRow): Problem[] {
   const subject = `schedule ${id}`;
+  if (fault !== undefined && due !== undefined && definition !== undefined) {
+    const detail = `it does not fire: ${fault}`; // the fault of a calendar: all of its own can be read
+    const remedy = `signalbox calendar add, or signalbox schedule edit ${quoteShellWord(id)} --except '' --only ''`;
+    return [{ kind: "malformed", level: "failure", subject, detail, remedy }];
+  }
   if (fault !== undefined) {
     const remedy = `signalbox schedule delete ${quoteShellWord(id)}, and add it again`;
     const action = { command: "schedule delete", args: [id] };

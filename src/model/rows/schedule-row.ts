@@ -1,3 +1,5 @@
+import type { Calendars } from "../../schedule/calendar/calendar.ts";
+import { findCalendarFault } from "../../schedule/calendar/day-rule.ts";
 import { type Definition, isPaused } from "../../schedule/definition.ts";
 import { MANUAL } from "../../schedule/plan/plan.ts";
 import type { DueState, LastOccurrence } from "../../schedule/state/due.ts";
@@ -40,6 +42,8 @@ interface CachedScheduleRow {
   due: StoredValue<DueState> | undefined;
   executions: readonly Execution[];
   isServed: boolean;
+  /** Why it does not fire: a calendar is missing or cannot be read. */
+  calendarFault: string | undefined;
   from: number;
   until: number;
 }
@@ -50,13 +54,13 @@ const NONE: readonly Execution[] = [];
 
 /** Builds the rows of all schedules. Returns the same array until a row changes. `wall`: ms since the epoch. */
 export function buildScheduleRows(
-  snapshot: Pick<Snapshot, "schedules" | "dues" | "executions" | "workers">,
+  snapshot: Pick<Snapshot, "schedules" | "dues" | "executions" | "workers" | "calendars">,
   viewContext: Pick<ViewContext, "wall" | "groups">,
 ): readonly ScheduleRow[] {
-  const { schedules, dues, executions } = snapshot;
+  const { schedules, dues, executions, calendars } = snapshot;
   const served = createServedPredicate(snapshot, viewContext);
   const { wall } = viewContext;
-  const parts = [schedules, dues, executions, served];
+  const parts = [schedules, dues, executions, served, calendars];
   if (
     lastResult?.parts.every((part, at) => part === parts[at]) &&
     wall >= lastResult.from &&
@@ -70,6 +74,7 @@ export function buildScheduleRows(
       due: dues.get(id),
       executions: executions.get(id) ?? NONE,
       served,
+      calendars,
       wall,
     });
     rows.push(one.row);
@@ -81,7 +86,7 @@ export function buildScheduleRows(
 
 /** Builds the row of one schedule; undefined if it does not exist. @param wall  ms since the epoch */
 export function findScheduleRow(
-  snapshot: Pick<Snapshot, "schedules" | "dues" | "executions" | "workers" | "groups">,
+  snapshot: Pick<Snapshot, "schedules" | "dues" | "executions" | "workers" | "groups" | "calendars">,
   id: string,
   wall: number,
 ): ScheduleRow | undefined {
@@ -89,7 +94,10 @@ export function findScheduleRow(
   if (kept === undefined) return undefined;
   const served = createServedPredicate(snapshot, { groups: buildGroupMembers(snapshot) });
   const executions = snapshot.executions.get(id) ?? NONE;
-  return buildRow(id, kept, { due: snapshot.dues.get(id), executions, served, wall }).row;
+  return buildRow(id, kept, {
+    due: snapshot.dues.get(id),
+    ...{ executions, served, wall, calendars: snapshot.calendars },
+  }).row;
 }
 
 let lastResult:
@@ -100,23 +108,36 @@ interface RowInputs {
   due: StoredValue<DueState> | undefined;
   executions: readonly Execution[];
   served: ServedPredicate;
+  calendars: Calendars;
   wall: number;
 }
 
 function buildRow(
   id: string,
   kept: StoredValue<Definition>,
-  { due, executions, served, wall }: RowInputs,
+  { due, executions, served, calendars, wall }: RowInputs,
 ): CachedScheduleRow {
   const known = cachedRows.get(kept);
   const isServed = kept.value === undefined || served(id, kept.value);
-  const isSame = known?.due === due && known?.executions === executions && known.isServed === isServed;
+  const calendarFault = kept.value && findCalendarFault(kept.value, calendars);
+  const isSame =
+    known?.calendarFault === calendarFault &&
+    known?.due === due &&
+    known?.executions === executions &&
+    known.isServed === isServed;
   if (known !== undefined && isSame && wall >= known.from && wall < known.until) return known;
   const next = computeNext(kept.value, due?.value, executions, wall);
-  const fault = findFault(kept, due);
-  const states = listStates({ kept, due, executions, served, wall }, { isServed, fault, next });
+  const fault = findFault(kept, due) ?? calendarFault;
+  const states = listStates({ kept, due, executions, served, calendars, wall }, { isServed, fault, next });
   const one: CachedScheduleRow = {
-    ...{ due, executions, isServed, from: wall, until: computeValidUntil(kept.value, next, wall) },
+    ...{
+      due,
+      executions,
+      isServed,
+      calendarFault,
+      from: wall,
+      until: computeValidUntil(kept.value, next, wall),
+    },
     row: {
       ...{ id, state: states[0] ?? "waiting", states, fault, next, executions },
       ...{ definition: kept.value, due: due?.value },

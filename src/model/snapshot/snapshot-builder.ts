@@ -9,6 +9,7 @@ import { type PastRun, parsePastRuns } from "../../protocol/history.ts";
 import type { Keys, ParsedKey } from "../../protocol/keys.ts";
 import { toQueueEntry } from "../../protocol/ticket.ts";
 import type { KeyRange, KeyValue } from "../../protocol/txn.ts";
+import { type Calendar, parseCalendar } from "../../schedule/calendar/calendar.ts";
 import { type Definition, parseDefinition } from "../../schedule/definition.ts";
 import { type DueState, parseDue } from "../../schedule/state/due.ts";
 import { parseWorker } from "../../schedule/state/worker-record.ts";
@@ -31,6 +32,7 @@ export class SnapshotBuilder extends FollowedKeys {
   readonly #queues = new QueueIndex();
   readonly #resources = new CowMap<StoredValue<ResourceConfig>>();
   readonly #groups = new CowMap<StoredValue<readonly string[]>>();
+  readonly #calendars = new CowMap<StoredValue<Calendar>>();
   readonly #drains = new CowMap<Drain>();
   readonly #hosts = new CowMap<HostRecord>();
   readonly #agentSessions = new CowMap<StoredAgentSession>();
@@ -70,6 +72,7 @@ export class SnapshotBuilder extends FollowedKeys {
       queues: this.#queues.getAll(),
       resources: this.#resources.getAll(),
       groups: this.#groups.getAll(),
+      calendars: this.#calendars.getAll(),
       drains: this.#drains.getAll(),
       hosts: this.#hosts.getAll(),
       agentSessions: this.#agentSessions.getAll(),
@@ -101,6 +104,8 @@ export class SnapshotBuilder extends FollowedKeys {
         return this.#resources.put(parsed.name, { modRevision, ...parseResourceConfig(value) });
       case "group":
         return this.#groups.put(parsed.name, { modRevision, ...parseGroupMembers(value) });
+      case "calendar":
+        return this.#calendars.put(parsed.name, { modRevision, ...parseCalendar(value) });
       case "host":
         return this.#hosts.put(parsed.name, parseHostRecord(parsed.name, value));
       case "agentSession":
@@ -154,6 +159,7 @@ export class SnapshotBuilder extends FollowedKeys {
     const parsed = this.#keys.parse(key);
     if (parsed.kind === "resourceConfig") this.#resources.delete(parsed.name);
     if (parsed.kind === "group") this.#groups.delete(parsed.name);
+    if (parsed.kind === "calendar") this.#calendars.delete(parsed.name);
     if (parsed.kind === "host") this.#hosts.delete(parsed.name);
     if (parsed.kind === "agentSession") this.#agentSessions.delete(key);
     if (parsed.kind === "agentReport") this.#agentReports.delete(key);

@@ -6,6 +6,7 @@ import type { Drain } from "../../protocol/drain.ts";
 import type { PastRun } from "../../protocol/history.ts";
 import type { QueueKind } from "../../protocol/keys.ts";
 import type { Queue } from "../../protocol/ticket.ts";
+import type { Calendar } from "../../schedule/calendar/calendar.ts";
 import type { Definition } from "../../schedule/definition.ts";
 import type { DueState } from "../../schedule/state/due.ts";
 import type { RunningRecord } from "../../schedule/state/running-record.ts";
@@ -60,6 +61,7 @@ export interface Snapshot {
   /** By name, as the following maps unless noted otherwise. */
   readonly resources: ReadonlyMap<string, StoredValue<ResourceConfig>>;
   readonly groups: ReadonlyMap<string, StoredValue<readonly string[]>>;
+  readonly calendars: ReadonlyMap<string, StoredValue<Calendar>>;
   /** By key. */
   readonly drains: ReadonlyMap<string, Drain>;
   readonly hosts: ReadonlyMap<string, HostRecord>;
@@ -89,6 +91,7 @@ export const SNAPSHOT_COLLECTIONS = [
   "resources",
   "resourceConfigs",
   "groups",
+  "calendars",
   "drains",
   "hosts",
   "histories",

@@ -19,6 +19,7 @@ export const problemsView: SnapshotView<Problem> = {
     "dues",
     "runnings",
     "workers",
+    "calendars",
   ],
   columns: [
     {

@@ -11,7 +11,7 @@ export const schedulesView: SnapshotView<ScheduleRow> = {
     ...{ of: "picture", isTimed: true, id: "schedules" },
     brief: "schedules: when they run next, who runs them, how the last run ended",
   },
-  collections: [...CONTEXT_COLLECTIONS, "schedules", "dues", "runnings", "workers"],
+  collections: [...CONTEXT_COLLECTIONS, "schedules", "dues", "runnings", "workers", "calendars"],
   columns: [
     { id: "schedule", title: "SCHEDULE", priority: 1, formatCell: ({ id }) => id },
     createStateColumn(1, getScheduleTone, ({ state }) => state),

@@ -1,15 +1,15 @@
 import { UsageError } from "../../base/errors.ts";
 import { findNearest, quoteText } from "../../base/text.ts";
-import { buildCalendar, type Calendar, findWallFrom } from "./calendar.ts";
 import { CRON_FIELD_KINDS, type CronField, type CronFields, parseCronField } from "./cron-field.ts";
 import type { CronFieldKind } from "./cron-range.ts";
+import { buildWallTimes, findWallFrom, type WallTimes } from "./wall-times.ts";
 
 /** A valid cron expression. */
 export interface Cron {
   /** The expression as written, with single spaces. */
   readonly text: string;
   readonly fields: CronFields;
-  readonly calendar: Calendar;
+  readonly walls: WallTimes;
   /**
    * Whether the expression names one time of the day, without a wildcard or a step. See `findOccurrenceAfter` for the
    * effect of clock changes on it.
@@ -76,9 +76,9 @@ function parseUncached(text: string): Cron {
     throw new CronError(`the cron text has ${text.length} characters; at most ${LONGEST} are allowed`);
   const trimmed = text.trim().replace(/\s+/g, " ");
   const fields = parseCronFields(trimmed.startsWith("@") ? expandMacro(trimmed) : trimmed);
-  const cron: Cron = { text: trimmed, fields, calendar: buildCalendar(fields), isFixed: isFixed(fields) };
+  const cron: Cron = { text: trimmed, fields, walls: buildWallTimes(fields), isFixed: isFixed(fields) };
   // Every 100 years contain all dates. The rarest, 29 February on a given weekday, occurs within 40 years.
-  if (findWallFrom(cron.calendar, Date.UTC(2000, 0), Date.UTC(2100, 0)) === undefined)
+  if (findWallFrom(cron.walls, Date.UTC(2000, 0), Date.UTC(2100, 0)) === undefined)
     throw new CronError(
       `cron text ${quoteText(trimmed)} never fires: ${explainNever(fields)}`,
       fields.day.kind.name,

@@ -1,6 +1,6 @@
-import { countWalls, findWallFrom, findWallUntil } from "./calendar.ts";
 import type { Cron } from "./cron.ts";
 import { findOffsetPeriod, type OffsetPeriod } from "./offsets.ts";
+import { countWalls, findWallFrom, findWallUntil } from "./wall-times.ts";
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
@@ -76,7 +76,7 @@ export function countOccurrences(
     const end = Math.min(period.end, to);
     count += findShiftedWall(cron, period) !== undefined && at <= period.start ? 1 : 0;
     count += countWalls(
-      cron.calendar,
+      cron.walls,
       Math.max(at + period.offset, computeWallStart(cron, period)),
       end + period.offset,
     );
@@ -89,7 +89,7 @@ function findFirstInPeriod(cron: Cron, period: OffsetPeriod, from: number): numb
   const { start, end, offset } = period;
   if (from <= start && findShiftedWall(cron, period) !== undefined) return start;
   const wall = findWallFrom(
-    cron.calendar,
+    cron.walls,
     Math.max(from + offset, computeWallStart(cron, period)),
     end + offset,
   );
@@ -98,7 +98,7 @@ function findFirstInPeriod(cron: Cron, period: OffsetPeriod, from: number): numb
 
 function findLastInPeriod(cron: Cron, period: OffsetPeriod, until: number): number | undefined {
   const { start, offset } = period;
-  const wall = findWallUntil(cron.calendar, until + offset, computeWallStart(cron, period));
+  const wall = findWallUntil(cron.walls, until + offset, computeWallStart(cron, period));
   if (wall !== undefined) return wall - offset;
   return findShiftedWall(cron, period) === undefined ? undefined : start;
 }
@@ -113,12 +113,12 @@ function computeWallStart({ isFixed }: Cron, { start, offset, before }: OffsetPe
 
 /** Returns the wall-clock time that the clocks skipped right before a period, and that fires at its start instead. */
 export function findShiftedWall(
-  { isFixed, calendar }: Cron,
+  { isFixed, walls }: Cron,
   { start, offset, before }: OffsetPeriod,
 ): number | undefined {
   if (!isFixed || offset <= before) return undefined;
   const shown = start + offset;
   // Only times of the same day: those of a day that is over, or that never existed, do not fire on the next day.
   const midnight = Math.floor(shown / DAY) * DAY;
-  return findWallUntil(calendar, shown - MINUTE, Math.max(start + before, midnight));
+  return findWallUntil(walls, shown - MINUTE, Math.max(start + before, midnight));
 }

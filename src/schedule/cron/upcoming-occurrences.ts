@@ -1,8 +1,8 @@
-import { findWallFrom } from "./calendar.ts";
 import type { Cron } from "./cron.ts";
 import { findOccurrenceAfter, findShiftedWall } from "./occurrence.ts";
 import { findOffsetPeriod, type OffsetPeriod } from "./offsets.ts";
 import { formatLocalTime, formatWallClock, formatWallDate } from "./wall-time.ts";
+import { findWallFrom } from "./wall-times.ts";
 
 /** An upcoming occurrence. */
 export interface UpcomingOccurrence {
@@ -10,8 +10,8 @@ export interface UpcomingOccurrence {
   at: number;
   /** Local time: "2026-03-29 03:00 CEST (+02:00)". */
   local: string;
-  /** The clocks skip a time of this schedule (`gap`), or show one twice (`overlap`). */
-  mark?: "gap" | "overlap";
+  /** The clocks skip a time of this schedule (`gap`), or show one twice (`overlap`); or a day is excluded (`calendar`). */
+  mark?: "gap" | "overlap" | "calendar";
   /** The time concerned, and the effect on it. */
   note?: string;
 }
@@ -73,14 +73,14 @@ function formatGapNote(cron: Cron, period: OffsetPeriod): string | undefined {
 }
 
 /** Returns the matching wall-clock times in a gap. */
-export function listSkippedWalls({ calendar }: Cron, { start, offset, before }: OffsetPeriod): number[] {
-  const walls: number[] = [];
-  let wall = findWallFrom(calendar, start + before, start + offset);
+export function listSkippedWalls({ walls }: Cron, { start, offset, before }: OffsetPeriod): number[] {
+  const skipped: number[] = [];
+  let wall = findWallFrom(walls, start + before, start + offset);
   while (wall !== undefined) {
-    walls.push(wall);
-    wall = findWallFrom(calendar, wall + MINUTE, start + offset);
+    skipped.push(wall);
+    wall = findWallFrom(walls, wall + MINUTE, start + offset);
   }
-  return walls;
+  return skipped;
 }
 
 function formatWalls(walls: readonly number[], beside: number): string {

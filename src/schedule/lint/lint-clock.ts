@@ -1,9 +1,9 @@
-import { findWallFrom } from "../cron/calendar.ts";
 import type { Cron } from "../cron/cron.ts";
 import { findOccurrenceAfter, findShiftedWall } from "../cron/occurrence.ts";
 import { findOffsetPeriod, type OffsetPeriod } from "../cron/offsets.ts";
 import { formatClockChange, listSkippedWalls } from "../cron/upcoming-occurrences.ts";
 import { formatWallClock, formatWallDate } from "../cron/wall-time.ts";
+import { findWallFrom } from "../cron/wall-times.ts";
 import type { LintFinding } from "./lint-finding.ts";
 
 const YEAR = 366 * 86_400_000;
@@ -72,7 +72,7 @@ function findClockEffect(
 ): { kind: ClockEffect["kind"]; what: string } | undefined {
   const { start, offset, before } = period;
   if (offset < before) {
-    const twice = findWallFrom(cron.calendar, start + offset, start + before);
+    const twice = findWallFrom(cron.walls, start + offset, start + before);
     if (twice === undefined) return undefined;
     return cron.isFixed
       ? { kind: "once", what: `${formatWallClock(twice)} comes twice, it fires the first time` }

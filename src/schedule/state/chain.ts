@@ -1,6 +1,6 @@
 import { type Definition, isPaused } from "../definition.ts";
 import { type ChainCondition, SCHEDULE_DEFAULTS } from "../definition-values.ts";
-import { createTiming } from "../timing.ts";
+import { computeLag } from "../timing.ts";
 import type { DueState, OpenOccurrence, PredecessorEnd } from "./due.ts";
 import { findFreeTime, MAX_OPEN_OCCURRENCES } from "./due-transitions.ts";
 
@@ -58,7 +58,7 @@ function addChainedRun(
   const handed = ends.length === 1 && definition.data === undefined ? newest.data : undefined;
   const run: OpenOccurrence = {
     scheduled: findFreeTime({ ...rest, open }, newest.scheduled),
-    runAt: newest.endedAt + createTiming(id, definition).lag,
+    runAt: newest.endedAt + computeLag(id, definition),
     ...{ attempt: 0, failures: 0, kind: "after" },
     ...(handed !== undefined && { data: handed }),
     after: [...ends],

@@ -1,3 +1,4 @@
+import { type Calendars, NO_CALENDARS } from "../calendar/calendar.ts";
 import type { Definition } from "../definition.ts";
 import { createTiming } from "../timing.ts";
 import type { DueState, OpenOccurrence } from "./due.ts";
@@ -17,18 +18,23 @@ export interface FirstOccurrenceOptions {
 
 /**
  * Returns the initial state of a new schedule.
- * @throws CronError, UsageError
+ * @param calendars  all calendars; needed only if the schedule names some, as below
+ * @throws CronError, UsageError; ConfigError if one of its calendars is missing or cannot be read, as below
  */
 export function computeFirstDue(
   id: string,
   definition: Definition,
   now: number,
   { start = now, at }: FirstOccurrenceOptions = {},
+  calendars: Calendars = NO_CALENDARS,
 ): DueState {
-  const { lag, findFrom } = createTiming(id, definition);
+  const { lag, findFrom } = createTiming(id, definition, calendars);
   const next = findFrom(start);
   return next === undefined ? buildEndedDue([]) : { next, runAt: at ?? next + lag, open: [] };
 }
+
+/** Fields of a definition that decide when it is due. */
+const TIME_FIELDS = ["cron", "timezone", "end", "except", "only", "ifExcluded"] as const;
 
 /**
  * Returns the state of a schedule after a change of its definition. An occurrence that is already due is kept;
@@ -41,11 +47,13 @@ export function computeModifiedDue(
   after: Definition,
   due: DueState,
   now: number,
+  calendars: Calendars = NO_CALENDARS,
 ): DueState {
-  const { lag, findFrom } = createTiming(id, after);
+  const { lag, findFrom } = createTiming(id, after, calendars);
   const isPending = due.next !== undefined && due.runAt <= now;
-  const isSameTime =
-    before.cron === after.cron && before.timezone === after.timezone && before.end === after.end;
+  const isSameTime = TIME_FIELDS.every(
+    (field) => JSON.stringify(before[field]) === JSON.stringify(after[field]),
+  );
   if (isPending) return due;
   if (!isSameTime) return moveNextOccurrence(due, findFrom(now), lag);
   const isSameLag = before.delay === after.delay && before.jitter === after.jitter;
@@ -56,8 +64,14 @@ export function computeModifiedDue(
  * Returns the state of a schedule after a pause ends. Occurrences that the pause prevented do not run.
  * @throws CronError, UsageError
  */
-export function computeResumedDue(id: string, definition: Definition, due: DueState, now: number): DueState {
-  const { lag, findFrom } = createTiming(id, definition);
+export function computeResumedDue(
+  id: string,
+  definition: Definition,
+  due: DueState,
+  now: number,
+  calendars: Calendars = NO_CALENDARS,
+): DueState {
+  const { lag, findFrom } = createTiming(id, definition, calendars);
   return due.next === undefined || due.runAt > now ? due : moveNextOccurrence(due, findFrom(now - lag), lag);
 }
 

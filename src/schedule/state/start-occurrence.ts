@@ -75,6 +75,9 @@ function startNextOccurrence(
   now: number,
 ): OccurrenceStart {
   const first = due.next as number;
+  // A calendar has changed since the occurrence was computed.
+  if (timing.isExcluded(first))
+    return { due: moveNextOccurrence(due, timing.findAfter(first), timing.lag), outcomes: [] };
   const scheduled = chooseOccurrence(definition, timing, { first, runAt: due.runAt }, now);
   const outcomes = scheduled === first ? [] : [buildSkippedOutcome(timing, first, scheduled, now)];
   const runAt = scheduled === first ? due.runAt : (scheduled ?? 0) + timing.lag;

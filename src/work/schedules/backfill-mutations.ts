@@ -19,15 +19,15 @@ export interface BackfillOptions {
 export function buildBackfillMutation(id: string, options: BackfillOptions): ScheduleMutation {
   const formatOutcome = () =>
     `backfill from ${new Date(options.from).toISOString()} to ${new Date(options.to).toISOString()}`;
-  return buildEachMutation([id], formatOutcome, (stored, now) => {
+  return buildEachMutation([id], formatOutcome, (stored, now, calendars) => {
     const before = requireReadable(stored);
-    const due = before.due ?? computeFirstDue(id, before.definition, now);
+    const due = before.due ?? computeFirstDue(id, before.definition, now, {}, calendars);
     if (due.backfill !== undefined)
       throw new UsageError(
         `a backfill of schedule ${quoteText(id)} is under way: wait for its end, or: signalbox schedule backfill ${id} --cancel`,
       );
     checkBackfill(before, options, now);
-    const backfill = createBackfill(createTiming(id, before.definition), options, now);
+    const backfill = createBackfill(createTiming(id, before.definition, calendars), options, now);
     if (backfill === undefined || backfill.total > MAX_BACKFILL)
       throw new UsageError(
         backfill === undefined

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { ConfigError, UsageError } from "../../base/errors.ts";
 import { quoteText } from "../../base/text.ts";
 import { validateName } from "../../protocol/names.ts";
+import type { Calendars } from "../../schedule/calendar/calendar.ts";
 import { type ChainGraph, findChainCycle } from "../../schedule/chain-graph.ts";
 import type { Definition } from "../../schedule/definition.ts";
 import type { DueState } from "../../schedule/state/due.ts";
@@ -43,7 +44,7 @@ export function linkChains(
   const byId = new Map(changes.map((change) => [change.before.id, change]));
   for (const id of touched) {
     const change = byId.get(id) ?? buildEmptyChange(stored, id);
-    const linked = change && setSuccessors(change, successors.get(id), now);
+    const linked = change && setSuccessors(change, successors.get(id), now, stored.calendars);
     if (linked !== undefined) byId.set(id, linked);
   }
   return [...byId.values()];
@@ -115,6 +116,7 @@ function setSuccessors(
   change: PlannedChange,
   successors: readonly string[] | undefined,
   now: number,
+  calendars: Calendars,
 ): PlannedChange | undefined {
   const { before, isDeleted } = change;
   if (isDeleted) return undefined;
@@ -124,7 +126,7 @@ function setSuccessors(
       `at most ${MOST_LINKS} schedules can follow schedule ${quoteText(id)}; got ${successors.length}`,
     );
   const definition: Definition | undefined = change.definition ?? before.definition;
-  const due = change.due ?? before.due ?? (definition && computeFirstDue(id, definition, now));
+  const due = change.due ?? before.due ?? (definition && computeFirstDue(id, definition, now, {}, calendars));
   if (due === undefined) return undefined;
   const linked = replaceLinks(due, successors, definition?.after);
   return isDeepStrictEqual(linked, due) ? undefined : { ...change, due: linked };

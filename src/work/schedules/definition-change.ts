@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { type Calendars, NO_CALENDARS } from "../../schedule/calendar/calendar.ts";
 import type { Definition } from "../../schedule/definition.ts";
 import {
   computeFirstDue,
@@ -14,6 +15,7 @@ export function buildDefinitionChange(
   after: Definition,
   now: number,
   first: FirstOccurrenceOptions = {},
+  calendars: Calendars = NO_CALENDARS,
 ): PlannedChange[] {
   const { id, definition, due } = before;
   const isMoved = first.start !== undefined || first.at !== undefined;
@@ -22,7 +24,7 @@ export function buildDefinitionChange(
   const fresh = definition === undefined || due === undefined || isMoved;
   const { next: _, ...rest } = due ?? { open: [] }; // if no occurrence follows, the old one must not stay
   const next = fresh
-    ? { ...rest, ...computeFirstDue(id, after, now, first), open: rest.open }
-    : computeModifiedDue(id, definition, after, due, now);
+    ? { ...rest, ...computeFirstDue(id, after, now, first, calendars), open: rest.open }
+    : computeModifiedDue(id, definition, after, due, now, calendars);
   return [{ before, ...(!isSame && { definition: after }), ...(next !== due && { due: next }) }];
 }

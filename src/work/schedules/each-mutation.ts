@@ -1,5 +1,6 @@
 import { UsageError } from "../../base/errors.ts";
 import { quoteText } from "../../base/text.ts";
+import type { Calendars } from "../../schedule/calendar/calendar.ts";
 import type { Definition } from "../../schedule/definition.ts";
 import { NotFoundError } from "../../schedule/errors.ts";
 import type { PlannedChange } from "./planned-change.ts";
@@ -32,12 +33,13 @@ export function getStoredSchedule({ schedules }: ScheduleReadResult, id: string)
 export function buildEachMutation(
   given: readonly string[],
   what: () => string,
-  decideOne: (before: StoredSchedule, now: number) => readonly PlannedChange[],
+  decideOne: (before: StoredSchedule, now: number, calendars: Calendars) => readonly PlannedChange[],
 ): ScheduleMutation {
   const ids = [...new Set(given)];
   return {
     ...describeMutation(ids, what),
-    decide: (stored, now) => ids.flatMap((id) => decideOne(requireExisting(stored, id), now)),
+    decide: (stored, now) =>
+      ids.flatMap((id) => decideOne(requireExisting(stored, id), now, stored.calendars)),
   };
 }
 

@@ -93,7 +93,10 @@ function buildImportChanges(
       {
         before: createMissingSchedule(id),
         definition,
-        due: position === undefined ? computeFirstDue(id, definition, now) : { ...position, open: [] },
+        due:
+          position === undefined
+            ? computeFirstDue(id, definition, now, {}, stored.calendars)
+            : { ...position, open: [] },
       },
     ];
   }
@@ -102,6 +105,8 @@ function buildImportChanges(
     before,
     { ...definition, ...(pause !== undefined && { pause }) },
     now,
+    {},
+    stored.calendars,
   );
   if (position === undefined || !isBehind(before, position)) return changes;
   return [{ before, ...changes[0], due: { open: [], ...before.due, ...position } }];

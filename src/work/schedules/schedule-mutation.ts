@@ -3,7 +3,7 @@ import type { AuditRecord } from "../../protocol/audit.ts";
 import { guardNotNewer, guardRevision } from "../../protocol/guards.ts";
 import type { Keys } from "../../protocol/keys.ts";
 import type { Compare, Op } from "../../protocol/txn.ts";
-import { formatDefinition } from "../../schedule/definition.ts";
+import { type Definition, formatDefinition } from "../../schedule/definition.ts";
 import { formatDue } from "../../schedule/state/due.ts";
 import { formatOutcomes } from "../../schedule/state/outcome.ts";
 import { MAX_DIRECT_OPS, splitIntoChunks } from "../operate/chunks.ts";
@@ -11,6 +11,7 @@ import { type ActionResult, executeAction } from "../operate/operator-action.ts"
 import type { OperatorPorts } from "../operate/ports.ts";
 import { hasChainChange, linkChains } from "./chain-links.ts";
 import type { PlannedChange } from "./planned-change.ts";
+import { guardCalendars, type StoredCalendar } from "./stored-calendars.ts";
 import { readAllStoredSchedules, readStoredSchedules, type ScheduleReadResult } from "./stored-schedules.ts";
 
 /** A change of schedules by an operator. It is decided again from the state in etcd until it is applied. */
@@ -49,6 +50,7 @@ interface MutationPlan {
   changes: readonly PlannedChange[];
   /** Revision of the schedules that were read. */
   revision: bigint;
+  calendars: ReadonlyMap<string, StoredCalendar>;
   /** Whether the changes depend on the definitions of all schedules, because they change chains. */
   hasLinks: boolean;
 }
@@ -65,17 +67,20 @@ export async function previewMutation(
   const now = ports.clock.getWallTime();
   const stored = ids === "all" ? await readAllStoredSchedules(ports) : await readStoredSchedules(ports, ids);
   const changes = mutation.decide(stored, now);
-  if (!hasChainChange(changes)) return { changes, revision: stored.revision, hasLinks: false };
+  if (!hasChainChange(changes)) {
+    const { revision, calendars } = stored;
+    return { changes, revision, calendars, hasLinks: false };
+  }
   const all = ids === "all" ? stored : mergeReadResults(await readAllStoredSchedules(ports), stored);
   const linked = linkChains(mutation.decide(all, now), all, now);
-  return { changes: linked, revision: all.revision, hasLinks: true };
+  return { changes: linked, revision: all.revision, calendars: all.calendars, hasLinks: true };
 }
 
 /** Adds outcome histories, which are read for named schedules only. Guards detect changes between the two reads. */
 function mergeReadResults(all: ScheduleReadResult, named: ScheduleReadResult): ScheduleReadResult {
   const schedules = new Map(all.schedules);
   for (const [id, stored] of named.schedules) schedules.set(id, stored);
-  return { revision: named.revision, schedules };
+  return { ...named, schedules };
 }
 
 /**
@@ -90,7 +95,7 @@ export async function applyMutation(
   { reason, seen }: MutationOptions = {},
 ): Promise<MutationResult> {
   for (let left = TRIES; left > 0; left -= 1) {
-    const { changes, revision, hasLinks } = await previewMutation(ports, mutation);
+    const { changes, revision, calendars, hasLinks } = await previewMutation(ports, mutation);
     const newer = changes.filter(({ before }) => seen !== undefined && before.definitionMod > seen);
     if (newer.length > 0) return { kind: "changed", ids: newer.map(({ before }) => before.id), revision };
     if (changes.length === 0) return { kind: "nothing", revision };
@@ -98,6 +103,7 @@ export async function applyMutation(
       reason,
       seen: seen ?? revision,
       at: revision,
+      calendars,
       hasLinks,
     });
     if (receipt.kind === "done")
@@ -109,11 +115,18 @@ export async function applyMutation(
   );
 }
 
+/** What was read before changes are written. */
+interface WriteBasis extends Pick<MutationPlan, "calendars" | "hasLinks"> {
+  reason: string | undefined;
+  seen: bigint;
+  at: bigint;
+}
+
 async function writeChanges(
   ports: OperatorPorts,
   mutation: ScheduleMutation,
   changes: readonly PlannedChange[],
-  { reason, seen, at, hasLinks }: { reason: string | undefined; seen: bigint; at: bigint; hasLinks: boolean },
+  { reason, seen, at, calendars, hasLinks }: WriteBasis,
 ): Promise<ActionResult> {
   const { keys } = ports;
   const ops = changes.flatMap((change) => buildOps(keys, change));
@@ -125,12 +138,26 @@ async function writeChanges(
       reason,
       outcome: mutation.formatOutcome(changes),
     },
-    compare: [...buildGuards(keys, changes, at), ...(hasLinks ? guardNotNewer(at, keys.schedules()) : [])],
+    compare: [
+      ...buildGuards(keys, changes, at),
+      ...guardCalendars(keys, listCalendarFields(changes), calendars),
+      ...(hasLinks ? guardNotNewer(at, keys.schedules()) : []),
+    ],
     ops: splitIntoChunks(keys, ops),
   });
 }
 
-function buildOps(keys: Keys, { before: { id, outcomesMod }, isDeleted, ...after }: PlannedChange): Op[] {
+/** Lists the definitions on whose calendars the changes depend. */
+function listCalendarFields(changes: readonly PlannedChange[]): Definition[] {
+  return changes.flatMap(({ before, definition = before.definition, isDeleted }) =>
+    isDeleted || definition === undefined ? [] : [definition],
+  );
+}
+
+export function buildOps(
+  keys: Keys,
+  { before: { id, outcomesMod }, isDeleted, ...after }: PlannedChange,
+): Op[] {
   if (isDeleted)
     return [keys.schedule(id), keys.due(id), keys.outcomes(id)].map((key) => ({ op: "delete", key }));
   const { definition, due, outcomes } = after;
@@ -151,7 +178,7 @@ const createPut = (key: string, value: string): Op => ({ op: "put", key, value }
  * also detects deletions. Workers write the states all the time: then only the states that the mutation writes are
  * compared, and all states only if those are too many as well.
  */
-function buildGuards(keys: Keys, changes: readonly PlannedChange[], revision: bigint): Compare[] {
+export function buildGuards(keys: Keys, changes: readonly PlannedChange[], revision: bigint): Compare[] {
   const definitions = changes.map(({ before }) =>
     guardRevision(keys.schedule(before.id), before.definitionMod),
   );

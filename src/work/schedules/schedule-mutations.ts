@@ -2,6 +2,7 @@ import { UsageError } from "../../base/errors.ts";
 import { quoteShellWord } from "../../base/shell.ts";
 import { quoteText } from "../../base/text.ts";
 import { validateName } from "../../protocol/names.ts";
+import type { Calendars } from "../../schedule/calendar/calendar.ts";
 import { checkDefinition, type Definition, isPaused } from "../../schedule/definition.ts";
 import { AlreadyExistsError, NotFoundError } from "../../schedule/errors.ts";
 import type { DueState } from "../../schedule/state/due.ts";
@@ -45,7 +46,7 @@ export function buildAddMutation(
         throw new AlreadyExistsError(
           `schedule ${quoteText(id)} already exists; change it with: signalbox schedule edit ${quoteShellWord(id)}`,
         );
-      return [{ before, definition, due: computeFirstDue(id, definition, now, first) }];
+      return [{ before, definition, due: computeFirstDue(id, definition, now, first, stored.calendars) }];
     },
   };
 }
@@ -62,8 +63,10 @@ export function buildModifyMutation(
   return buildEachMutation(
     ids,
     () => "changed",
-    (before, now) =>
-      buildDefinitionChange(before, checkDefinition(change(before.definition, before.id)), now, first),
+    (before, now, calendars) => {
+      const definition = checkDefinition(change(before.definition, before.id));
+      return buildDefinitionChange(before, definition, now, first, calendars);
+    },
   );
 }
 
@@ -104,11 +107,11 @@ export function buildPauseMutation(
 /** Resumes schedules from now on. Occurrences that the pause prevented do not run. */
 export function buildResumeMutation(ids: readonly string[]): ScheduleMutation {
   const formatOutcome = () => "resumed";
-  return buildEachMutation(ids, formatOutcome, (stored, now) => {
+  return buildEachMutation(ids, formatOutcome, (stored, now, calendars) => {
     const before = requireReadable(stored);
     if (!isPaused(before.definition, now)) return [];
     const { pause: _, ...definition } = before.definition;
-    const due = before.due && computeResumedDue(before.id, definition, before.due, now);
+    const due = before.due && computeResumedDue(before.id, definition, before.due, now, calendars);
     return [{ before, definition, ...(due !== undefined && due !== before.due && { due }) }];
   });
 }
@@ -137,7 +140,7 @@ export function buildTriggerMutation(ids: readonly string[], options: TriggerOpt
   return buildEachMutation(
     ids,
     () => what,
-    (before, now) => [buildTriggerChange(requireReadable(before), now, options)],
+    (before, now, calendars) => [buildTriggerChange(requireReadable(before), now, options, calendars)],
   );
 }
 
@@ -145,6 +148,7 @@ function buildTriggerChange(
   before: ReadableSchedule,
   now: number,
   { dead, data, env }: TriggerOptions,
+  calendars: Calendars,
 ): PlannedChange {
   const { id, definition, outcomes } = before;
   const letters = outcomes.dead.filter(({ scheduled }) => scheduled === dead);
@@ -152,7 +156,7 @@ function buildTriggerChange(
     throw new NotFoundError(
       `schedule ${quoteText(id)} has no dead letter of ${new Date(dead).toISOString()}; see: signalbox schedule dead ${id}`,
     );
-  const from = before.due ?? computeFirstDue(id, definition, now);
+  const from = before.due ?? computeFirstDue(id, definition, now, {}, calendars);
   const due = addTriggeredRun(from, now, {
     ...{ scheduled: dead, data: data ?? letters[0]?.data, env: env ?? letters[0]?.env },
   });
@@ -170,11 +174,11 @@ function buildTriggerChange(
 /** Deletes the dead letters of schedules. They do not run again. */
 export function buildBuryMutation(ids: readonly string[]): ScheduleMutation {
   const formatOutcome = () => "dead letters forgotten";
-  return buildEachMutation(ids, formatOutcome, (stored, now) => {
+  return buildEachMutation(ids, formatOutcome, (stored, now, calendars) => {
     const before = requireReadable(stored);
     const { id, definition, outcomes, due } = before;
     if (outcomes.dead.length === 0 && due?.dead === undefined) return [];
-    const from = due ?? computeFirstDue(id, definition, now);
+    const from = due ?? computeFirstDue(id, definition, now, {}, calendars);
     return [{ before, due: setDeadCount(from, 0), outcomes: { ...outcomes, dead: [] } }];
   });
 }

@@ -25,8 +25,8 @@ export function buildSetMutation(
     decide: (stored, now): PlannedChange[] => {
       const before = getStoredSchedule(stored, id);
       return before.definitionMod === 0n
-        ? [{ before, definition, due: computeFirstDue(id, definition, now, first) }]
-        : buildDefinitionChange(before, keepOperatorFields(before, definition), now);
+        ? [{ before, definition, due: computeFirstDue(id, definition, now, first, stored.calendars) }]
+        : buildDefinitionChange(before, keepOperatorFields(before, definition), now, {}, stored.calendars);
     },
   };
 }

@@ -4,6 +4,7 @@ import { type DueState, parseDue } from "../../schedule/state/due.ts";
 import { type OutcomeHistory, parseOutcomes } from "../../schedule/state/outcome.ts";
 import { commitWithRetries, type ObserverPorts } from "../observe/ports.ts";
 import { load } from "../observe/read.ts";
+import { readCalendars, type StoredCalendar, toStoredCalendar } from "./stored-calendars.ts";
 
 /** A schedule as read from etcd. A `mod_revision` is 0n if the key does not exist. */
 export interface StoredSchedule {
@@ -32,6 +33,8 @@ export interface ScheduleReadResult {
   /** Revision of the oldest read. */
   readonly revision: bigint;
   readonly schedules: ReadonlyMap<string, StoredSchedule>;
+  /** All calendars. */
+  readonly calendars: ReadonlyMap<string, StoredCalendar>;
 }
 
 /** Schedules per transaction: three keys each, and etcd accepts 128 operations. */
@@ -55,7 +58,8 @@ export async function readStoredSchedules(
     for (const [index, id] of some.entries())
       schedules.set(id, parseStoredSchedule(id, ...kvs.slice(3 * index, 3 * index + 3)));
   }
-  return { revision: first ?? 0n, schedules };
+  // Read last: guards on the calendars that a change uses detect what changes between the reads.
+  return { revision: first ?? 0n, schedules, calendars: await readCalendars(ports, signal) };
 }
 
 /**
@@ -103,25 +107,28 @@ export async function readAllStoredSchedules(
   const { keys } = ports;
   const definitions = new Map<string, KeyValue>();
   const dues = new Map<string, KeyValue>();
+  const calendars = new Map<string, StoredCalendar>();
   const revision = await load(
     ports,
     {
-      ranges: [keys.schedules(), keys.dues()],
+      ranges: [keys.schedules(), keys.dues(), keys.calendars()],
       begin: () => {
         definitions.clear();
         dues.clear();
+        calendars.clear();
       },
       add: (kv) => {
         const parsed = keys.parse(kv.key);
         if (parsed.kind === "schedule") definitions.set(parsed.name, kv);
         if (parsed.kind === "due") dues.set(parsed.name, kv);
+        if (parsed.kind === "calendar") calendars.set(parsed.name, toStoredCalendar(kv));
       },
       finish: () => {},
     },
     { signal },
   );
   const seen = [...definitions].map(([id, kv]) => [id, parseStoredSchedule(id, kv, dues.get(id))] as const);
-  return { revision, schedules: new Map(seen) };
+  return { revision, schedules: new Map(seen), calendars };
 }
 
 function parseStoredSchedule(

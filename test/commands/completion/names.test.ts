@@ -34,10 +34,12 @@ describe("names", () => {
     const store = await storeWith([
       ...["in voices", "invoices", "other", "in/out", "größe"].map((name) => keys.lock(name, run(1))),
       ...[keys.history("inner"), keys.resourceConfig("db"), keys.resource("db", run(2)), keys.group("web")],
+      keys.calendar("in summer"),
       ...[keys.drain("host", "web1"), keys.drain("lock", "invoices"), keys.drain("all", "all")],
       ...[keys.schedule("in time"), keys.due("in time"), keys.schedule("backup"), keys.running("in work")],
     ]);
     expect(await ask(store, "schedule", "in")).toEqual(["in time"]);
+    expect(await ask(store, "calendar", "in")).toEqual(["in summer"]);
     expect(await ask(store, "lock", "in")).toEqual(["in voices", "in/out", "inner", "invoices"]);
     expect(await ask(store, "lock", "in v")).toEqual(["in voices"]);
     expect(await ask(store, "lock", "in/")).toEqual(["in/out"]);

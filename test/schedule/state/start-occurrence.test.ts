@@ -14,6 +14,7 @@ const everyMinute = (lag = 0, end = Number.POSITIVE_INFINITY): Timing => {
     findFrom: (at) => within(Math.ceil(at / M) * M),
     findUntil: (at) => Math.floor(Math.min(at, end) / M) * M,
     count: (after, until, most) => Math.min(most, Math.floor(until / M) - Math.floor(after / M)),
+    isExcluded: () => false,
   };
 };
 const plain: Definition = { cron: "* * * * *", timezone: "UTC" };

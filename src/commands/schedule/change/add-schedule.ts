@@ -1,5 +1,6 @@
 import { UsageError } from "../../../base/errors.ts";
 import { quoteText } from "../../../base/text.ts";
+import { listCalendarNames } from "../../../schedule/calendar/day-rule.ts";
 import type { Definition } from "../../../schedule/definition.ts";
 import { compareWithCronParser } from "../../../schedule/lint/compare-cron-parser.ts";
 import { type Plan, parsePlan } from "../../../schedule/plan/plan.ts";
@@ -12,6 +13,7 @@ import type { ActionOutcome } from "../../outcome/action-outcome.ts";
 import type { ActionContext } from "../../store-command.ts";
 import { AmendmentCommand } from "../amendment-command.ts";
 import { formatUpcomingRuns } from "../next-lines.ts";
+import { readCalendarsOf } from "../read-schedule.ts";
 import type { AddArguments } from "./add-arguments.ts";
 import { applyGivenFields, parseDataJson, parseGivenFields } from "./definition-input.ts";
 
@@ -36,9 +38,10 @@ export async function addSchedule(
     ...(start !== undefined && { start }),
     ...parseFirstRunFlags(call, definition.timezone, now),
   };
-  if (plan.kind !== "manual" && computeFirstDue(id, definition, now, first).next === undefined)
+  const calendars = await readCalendarsOf(context, definition);
+  if (plan.kind !== "manual" && computeFirstDue(id, definition, now, first, calendars).next === undefined)
     throw new UsageError(
-      `schedule ${quoteText(id)} would never fire: ${explainNeverFires(plan, definition)}`,
+      `schedule ${quoteText(id)} would never fire: ${explainNeverFires(plan, definition, now)}`,
     );
   return await new AmendmentCommand(context, {
     amendment: buildAddMutation(id, definition, first),
@@ -46,7 +49,7 @@ export async function addSchedule(
     buildQuestion: () => `Add schedule ${id}?`,
     buildFollowUp: (changes) => {
       const due = changes.find(({ before }) => before.id === id)?.due;
-      return due === undefined ? [] : formatUpcomingRuns(id, definition, due, 3);
+      return due === undefined ? [] : formatUpcomingRuns(id, definition, due, 3, { calendars, since: now });
     },
   }).run();
 }
@@ -57,7 +60,11 @@ async function printSecondReading(context: ActionContext, plan: Plan): Promise<v
   if (second !== undefined) context.printMessage(`note: ${second.detail}`);
 }
 
-function explainNeverFires(plan: Plan, { cron, timezone, end }: Definition): string {
+function explainNeverFires(plan: Plan, definition: Definition, now: number): string {
+  const { cron, timezone, end } = definition;
+  const isOver = plan.kind === "once" && plan.at < now;
+  if (listCalendarNames(definition).length > 0 && !isOver)
+    return `its calendars leave no day${end === undefined ? "" : " before --end"}: ${listCalendarNames(definition).join(", ")}`;
   if (plan.kind === "once") return `${new Date(plan.at).toISOString()} has passed`;
   if (end !== undefined)
     return `${quoteText(cron)} has no occurrence before --end, ${new Date(end).toISOString()}`;

@@ -1,3 +1,4 @@
+import { EXCLUSION_RULES } from "../../../schedule/calendar/day-rule.ts";
 import {
   CATCHUPS,
   CHAIN_CONDITIONS,
@@ -27,6 +28,20 @@ export const DEFINITION_FLAGS: FlagTable = {
   "--on CONDITION": {
     choices: CHAIN_CONDITIONS,
     help: "how the schedules of --after must end: success, failure (given up), or end: either (default: success)",
+  },
+  "--except NAME[,NAME…]": {
+    names: "calendar",
+    canClear: true,
+    help: "do not fire on the days of these calendars",
+  },
+  "--only NAME[,NAME…]": {
+    names: "calendar",
+    canClear: true,
+    help: "fire only on the days of any of these calendars",
+  },
+  "--if-excluded RULE": {
+    choices: EXCLUSION_RULES,
+    help: "what is due on an excluded day: skip it, or move it to the next or previous day that is not (default: skip)",
   },
   "--delay DURATION": { canClear: true, help: "run it this long after its scheduled time" },
   "--jitter DURATION": {

@@ -2,6 +2,7 @@ import { UsageError } from "../../../base/errors.ts";
 import { findInexactNumber } from "../../../base/json-numbers.ts";
 import { quoteText } from "../../../base/text.ts";
 import { validateName } from "../../../protocol/names.ts";
+import type { ExclusionRule } from "../../../schedule/calendar/day-rule.ts";
 import { checkZone } from "../../../schedule/cron/zone.ts";
 import type { Definition } from "../../../schedule/definition.ts";
 import {
@@ -41,7 +42,12 @@ export function parseGivenFields(call: DefinitionCall, zone: string, now: number
     env: parseEnvField(call),
     ...parseDurationFields(call),
     retries: parseClearable(call, "retries", () => parseCountFlag(call, "retries")),
-    after: parseClearable(call, "after", () => parseIdList(getTextFlag(call, "after") ?? "")),
+    after: parseClearable(call, "after", () => parseNameList("schedule", getTextFlag(call, "after") ?? "")),
+    except: parseClearable(call, "except", () =>
+      parseNameList("calendar", getTextFlag(call, "except") ?? ""),
+    ),
+    only: parseClearable(call, "only", () => parseNameList("calendar", getTextFlag(call, "only") ?? "")),
+    ifExcluded: getTextFlag(call, "if-excluded") as ExclusionRule | undefined,
     on: parseClearable(call, "on", () => getTextFlag(call, "on") as ChainCondition),
     keep: parseKeepField(call),
     priority: parseClearable(call, "priority", () => parsePriority(getTextFlag(call, "priority") ?? "")),
@@ -150,8 +156,8 @@ function parsePriority(text: string): number {
   );
 }
 
-function parseIdList(text: string): readonly string[] {
-  return text.split(",").map((id) => validateName("schedule", id.trim()));
+function parseNameList(what: string, text: string): readonly string[] {
+  return text.split(",").map((name) => validateName(what, name.trim()));
 }
 
 function parseTagField(call: DefinitionCall): readonly string[] | null | undefined {

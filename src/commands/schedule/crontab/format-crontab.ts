@@ -25,6 +25,8 @@ function sortByZone(definitions: ReadonlyMap<string, Definition>): [string, Defi
 
 const UNSUPPORTED_FIELDS = [
   "after",
+  "except",
+  "only",
   "delay",
   "jitter",
   "end",

@@ -4,9 +4,10 @@ import { type Definition, getScheduleType } from "../../../schedule/definition.t
 import { SCHEDULE_DEFAULTS } from "../../../schedule/definition-values.ts";
 import { explainPlan } from "../../../schedule/plan/explain-plan.ts";
 import { parsePlan } from "../../../schedule/plan/plan.ts";
-import { createTiming } from "../../../schedule/timing.ts";
+import { computeLag } from "../../../schedule/timing.ts";
 import { formatInstantUtc } from "../../command-line/instant.ts";
 import { formatArgv, formatPredecessors, formatSchedulePause } from "../change-lines.ts";
+import { describeCalendars } from "./calendar-lines.ts";
 
 const OVERLAP = {
   forbid: "the next run waits until the current run has ended",
@@ -24,6 +25,7 @@ export function describeDefinition(id: string, definition: Definition): string[]
   return [
     describeTiming(id, definition),
     ...(definition.after === undefined ? [] : [`runs ${formatPredecessors(definition)}`]),
+    ...describeCalendars(definition),
     describeWork(id, definition),
     ...describeRules(definition),
     ...describeLimits(definition),
@@ -31,7 +33,7 @@ export function describeDefinition(id: string, definition: Definition): string[]
 }
 
 function describeTiming(id: string, { cron, timezone, end, ...rest }: Definition): string {
-  const { lag } = createTiming(id, { cron, timezone, ...rest });
+  const lag = computeLag(id, rest);
   const later = lag === 0 ? "" : `, ${formatDuration(lag)} later`;
   const until = end === undefined ? "" : `, until ${formatInstantUtc(end)}`;
   return `${explainPlan(parsePlan(cron))}, ${timezone}${later}${until}`;

@@ -6,7 +6,8 @@ import { getTextFlag } from "../../command-line/flags.ts";
 import { formatJsonDocument } from "../../json-output.ts";
 import type { Call, CommandExecutor, CommandIo } from "../../spec.ts";
 import { createStoreCommand } from "../../store-command.ts";
-import { parseCronArgument, readSchedule } from "../read-schedule.ts";
+import { parseCronArgument, readCalendarsOf, readSchedule } from "../read-schedule.ts";
+import { describeExcludedDays } from "./calendar-lines.ts";
 import { describeDefinition } from "./definition-lines.ts";
 
 export const execute: CommandExecutor = async (call, io) => {
@@ -19,7 +20,12 @@ export const execute: CommandExecutor = async (call, io) => {
 
 const explainSchedule = createStoreCommand(async (call, io, context) => {
   const { id, definition } = await readSchedule(context, call.args[0] ?? "");
-  return printExplanation(call, io, { id, cron: definition.cron }, describeDefinition(id, definition));
+  const calendars = await readCalendarsOf(context, definition);
+  const lines = [
+    ...describeDefinition(id, definition),
+    ...describeExcludedDays(definition, calendars, context.clock.getWallTime()),
+  ];
+  return printExplanation(call, io, { id, cron: definition.cron }, lines);
 });
 
 function printExplanation(call: Call, io: CommandIo, about: object, lines: readonly string[]): number {

@@ -1,8 +1,11 @@
 import { formatDuration } from "../../../base/duration.ts";
+import type { Calendars } from "../../../schedule/calendar/calendar.ts";
+import { findCalendarFault } from "../../../schedule/calendar/day-rule.ts";
 import type { Definition } from "../../../schedule/definition.ts";
 import { type LintFinding, lintCron } from "../../../schedule/lint/lint-cron.ts";
 import { parsePlan } from "../../../schedule/plan/plan.ts";
 import { createPlanTimes } from "../../../schedule/plan/plan-times.ts";
+import { createTiming } from "../../../schedule/timing.ts";
 import type { StoredSchedule } from "../../../work/schedules/stored-schedules.ts";
 
 /** A finding, and the schedule it is about. */
@@ -14,6 +17,7 @@ export interface ScheduleLintFinding extends LintFinding {
 export function lintSchedule(
   { id, definition, fault, due }: StoredSchedule,
   now: number,
+  calendars: Calendars,
 ): ScheduleLintFinding[] {
   if (definition === undefined) {
     const detail = `the definition cannot be read, so the schedule never fires: ${fault}`;
@@ -27,8 +31,21 @@ export function lintSchedule(
       ? [createWarning("end", "its end has passed, it never fires again", "delete the schedule")]
       : []),
     ...lintSpan(definition, now),
+    ...lintCalendars(definition, calendars, now),
   ];
   return findings.map((one) => ({ id, ...one }));
+}
+
+/** Finds calendars that prevent a schedule from firing. */
+function lintCalendars(definition: Definition, calendars: Calendars, now: number): LintFinding[] {
+  const fault = findCalendarFault(definition, calendars);
+  if (fault !== undefined)
+    return [{ level: "error", about: "calendars", detail: `${fault}, so the schedule does not fire` }];
+  const isDue = parsePlan(definition.cron).kind !== "cron" || definition.end !== undefined;
+  if (isDue || createTiming("", definition, calendars).findFrom(now) !== undefined) return [];
+  return [
+    { level: "error", about: "calendars", detail: "they exclude all its days, so the schedule never fires" },
+  ];
 }
 
 /** Finds settings that do not fit the time between two occurrences. */

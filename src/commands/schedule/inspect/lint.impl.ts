@@ -2,6 +2,7 @@ import { EXIT } from "../../../base/errors.ts";
 import { clean } from "../../../base/text.ts";
 import { createRealClock } from "../../../process/clock.ts";
 import { validateName } from "../../../protocol/names.ts";
+import type { Calendars } from "../../../schedule/calendar/calendar.ts";
 import { checkZone } from "../../../schedule/cron/zone.ts";
 import { NotFoundError } from "../../../schedule/errors.ts";
 import { compareWithCronParser } from "../../../schedule/lint/compare-cron-parser.ts";
@@ -41,12 +42,18 @@ const lintSchedules = createStoreCommand(async (call, io, context) => {
   if (missing !== undefined)
     throw new NotFoundError(`there is no schedule "${clean(missing.id)}"; see: signalbox schedule list`);
   const now = context.clock.getWallTime();
-  const remarks = (await Promise.all(all.map(async (seen) => await collectRemarks(seen, now)))).flat();
+  const remarks = (
+    await Promise.all(all.map(async (seen) => await collectRemarks(seen, now, sight.calendars)))
+  ).flat();
   return printRemarks(call, io, remarks, all.length);
 });
 
-async function collectRemarks(seen: StoredSchedule, now: number): Promise<readonly ScheduleLintFinding[]> {
-  const remarks = lintSchedule(seen, now);
+async function collectRemarks(
+  seen: StoredSchedule,
+  now: number,
+  calendars: Calendars,
+): Promise<readonly ScheduleLintFinding[]> {
+  const remarks = lintSchedule(seen, now, calendars);
   if (seen.definition === undefined) return remarks;
   return (await addSecondReading(seen.definition.cron, remarks)).map((one) => ({ id: seen.id, ...one }));
 }

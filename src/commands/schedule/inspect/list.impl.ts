@@ -1,3 +1,4 @@
+import { findCalendarFault } from "../../../schedule/calendar/day-rule.ts";
 import { getScheduleType } from "../../../schedule/definition.ts";
 import type { DueState } from "../../../schedule/state/due.ts";
 import { readAllStoredSchedules, type StoredSchedule } from "../../../work/schedules/stored-schedules.ts";
@@ -25,7 +26,7 @@ export const createScheduleListCommand = (
   renderText: (schedules: readonly ListedSchedule[]) => string,
 ): CommandExecutor =>
   createReadCommand(async (call, io, context) => {
-    const { revision, schedules } = await readAllStoredSchedules(context, context.signal);
+    const { revision, schedules, calendars } = await readAllStoredSchedules(context, context.signal);
     const tags = getListFlag(call, "tag");
     const rows = [...schedules.values()].filter(({ definition }) =>
       tags.every((tag) => definition?.tags?.includes(tag) === true),
@@ -36,8 +37,11 @@ export const createScheduleListCommand = (
     }
     io.writeOutput(renderText(rows.map((seen) => ({ cells: toRow(seen), runAt: getRunAt(seen) }))));
     io.writeOutput(`${rows.length} entries.\n`);
-    for (const { id, fault } of rows)
+    for (const { id, fault, definition } of rows) {
       if (fault !== undefined) context.printMessage(`note: schedule ${id} cannot be read: ${fault}`);
+      const missing = definition && findCalendarFault(definition, calendars);
+      if (missing !== undefined) context.printMessage(`note: schedule ${id} does not fire: ${missing}`);
+    }
   });
 
 export const execute = createScheduleListCommand((schedules) =>

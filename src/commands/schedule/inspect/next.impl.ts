@@ -10,7 +10,7 @@ import { createStoreCommand } from "../../store-command.ts";
 import { renderTextTable } from "../../table.ts";
 import { formatSchedulePause } from "../change-lines.ts";
 import { computeNextRuns, computeRunsFrom, formatClockMark, type UpcomingRun } from "../next-lines.ts";
-import { parseCronArgument, readSchedule } from "../read-schedule.ts";
+import { parseCronArgument, readCalendarsOf, readSchedule } from "../read-schedule.ts";
 
 /** Largest number of occurrences to show. */
 const MOST = 1_000;
@@ -28,10 +28,11 @@ const showNextOfSchedule = createStoreCommand(async (call, io, context) => {
   const { id, definition, due } = await readSchedule(context, call.args[0] ?? "");
   const now = context.clock.getWallTime();
   const from = parseInstantFlag(call, "from", definition.timezone, now);
+  const marks = { calendars: await readCalendarsOf(context, definition), since: from ?? now };
   const runs =
     from === undefined && due !== undefined
-      ? computeNextRuns(id, definition, due, parseCount(call))
-      : computeRunsFrom(id, definition, from ?? now, parseCount(call));
+      ? computeNextRuns(id, definition, due, parseCount(call), marks)
+      : computeRunsFrom(id, definition, from ?? now, parseCount(call), marks);
   const note = isPaused(definition, now)
     ? `the schedule is paused${formatSchedulePause(definition.pause)}`
     : undefined;

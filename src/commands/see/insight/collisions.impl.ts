@@ -29,7 +29,7 @@ export const execute = createReadCommand(async (call, io, context) => {
   const from = context.clock.getWallTime();
   const span = { from, until: from + parseWithin(call) };
   const { snapshot, outcomes } = await retryCompacted(async () => {
-    const read = await readSnapshotRanges(context, ["schedules", "dues", "resourceConfigs"]);
+    const read = await readSnapshotRanges(context, ["schedules", "dues", "resourceConfigs", "calendars"]);
     return { snapshot: read, outcomes: await readAllOutcomes(context, read.revision) };
   });
   const forecasts = forecastAll(snapshot, outcomes, span);
@@ -50,14 +50,14 @@ function parseWithin(call: Call): number {
 }
 
 function forecastAll(
-  { schedules, dues }: Snapshot,
+  { schedules, dues, calendars }: Snapshot,
   outcomes: ReadonlyMap<string, OutcomeHistory>,
   span: TimeSpan,
 ): ScheduleForecast[] {
   return [...schedules].flatMap(([id, { value: definition }]) => {
     if (definition === undefined) return [];
     const { runs = [] } = outcomes.get(id) ?? {};
-    return [forecastSchedule({ id, definition, due: dues.get(id)?.value, runs }, span)];
+    return [forecastSchedule({ id, definition, due: dues.get(id)?.value, runs, calendars }, span)];
   });
 }
 

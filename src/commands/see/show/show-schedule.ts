@@ -18,7 +18,7 @@ export async function showSchedule(context: CommandContext, id: string): Promise
   const { keys, clock } = context;
   const own = [keys.schedule(id), keys.due(id), keys.running(id), keys.outcomes(id)].map(toSingleKeyRange);
   const ranges = [...own, keys.getOccurrenceRange(id), buildRecentAuditRange(context)];
-  const snapshot = await readSnapshotRanges(context, ["workers", "groups"], ranges);
+  const snapshot = await readSnapshotRanges(context, ["workers", "groups", "calendars"], ranges);
   const executions = snapshot.executions.get(id) ?? [];
   const liveness = await readEntryLiveness(context, executions);
   const wall = clock.getWallTime();

@@ -32,7 +32,9 @@ export async function printWhyAt(
   const { runs } = parseOutcomes(snapshot.outcomes.get(name));
   const due = snapshot.dues.get(name)?.value;
   const reasons: PastReason[] = [
-    ...(definition === undefined ? [] : explainScheduleAt({ id: name, definition, due, runs }, at, snapshot)),
+    ...(definition === undefined
+      ? []
+      : explainScheduleAt({ id: name, definition, due, runs, calendars: snapshot.calendars }, at, snapshot)),
     ...(hasLock ? explainLockAt(name, at, snapshot) : []),
   ];
   if (call.flags.json) io.writeOutput(formatJsonDocument({ revision: snapshot.revision, at, reasons }));
@@ -43,5 +45,5 @@ function readPast(context: CommandContext, name: string, at: number) {
   const { keys } = context;
   const audits = { key: keys.audit(formatAuditTime(at - AUDIT_BEFORE)), rangeEnd: keys.audits().rangeEnd };
   const single = [keys.schedule(name), keys.due(name), keys.outcomes(name), keys.history(name)];
-  return readSnapshotRanges(context, ["drains"], [audits, ...single.map(toSingleKeyRange)]);
+  return readSnapshotRanges(context, ["drains", "calendars"], [audits, ...single.map(toSingleKeyRange)]);
 }

@@ -11,6 +11,8 @@ export interface CachedSchedule {
   definitionMod: bigint;
   /** Why the schedule cannot fire: the definition in etcd is malformed. */
   fault?: string;
+  /** Why its next occurrence cannot fire: a calendar is missing or cannot be read. */
+  calendarFault?: string;
   due?: DueState;
   dueMod: bigint;
   /** Running records by key. A key whose value cannot be read also blocks the next occurrence. */
@@ -85,6 +87,13 @@ export function removeScheduleKey(entry: CachedSchedule, kind: string, key: stri
     entry.running = left.length === 0 ? NONE : new Map(left);
     entry.freeSince = now;
   }
+}
+
+/** Returns the state without an occurrence that must not start, because a calendar of the schedule is missing. */
+export function getStartableDue({ due, calendarFault }: CachedSchedule): DueState | undefined {
+  if (due === undefined || calendarFault === undefined) return due;
+  const { next: _, ...rest } = due;
+  return rest;
 }
 
 /** Returns whether no key of the schedule is left. */

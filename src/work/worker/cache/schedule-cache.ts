@@ -1,12 +1,16 @@
+import type { ParseResult } from "../../../base/text.ts";
 import { parseGroupMembers } from "../../../fleet/groups.ts";
 import { type Drain, parseDrain } from "../../../protocol/drain.ts";
 import { FollowedKeys } from "../../../protocol/followed-keys.ts";
 import type { Keys } from "../../../protocol/keys.ts";
 import { checkSchema, isNewerSchema } from "../../../protocol/schema.ts";
 import type { KeyRange, KeyValue, WatchBatch } from "../../../protocol/txn.ts";
+import { type Calendar, parseCalendar } from "../../../schedule/calendar/calendar.ts";
+import { findCalendarFault, listCalendarNames } from "../../../schedule/calendar/day-rule.ts";
 import { parseWorker, type WorkerRecord } from "../../../schedule/state/worker-record.ts";
 import { createTiming, type Timing } from "../../../schedule/timing.ts";
 import type { WatchSink } from "../../observe/follow.ts";
+import { listCachedRanges, listWatchedRanges } from "./cached-ranges.ts";
 import {
   applyKey,
   type CachedSchedule,
@@ -26,24 +30,21 @@ export interface ScheduleCacheListener {
    * @param isNews false if the record comes from a full read and may be old
    */
   handleWorkerChange(id: string, record: WorkerRecord | undefined, isNews: boolean): void;
-  /** Drains or groups changed. Any schedule may now be eligible on other hosts. */
+  /** Drains, groups or calendars changed. Any schedule may now be eligible on other hosts. */
   handleRulesChange(): void;
 }
 
 /**
- * Cache of all schedules with their state, of the workers, groups and drains, kept up to date by list and watch.
+ * Cache of all schedules with their state, of the workers, groups, calendars and drains, kept up to date by list and watch.
  * Excludes outcome histories.
  */
 export class ScheduleCache extends FollowedKeys implements WatchSink {
   readonly ranges: readonly Required<KeyRange>[];
-  /**
-   * Excludes outcomes, the largest values. Neighbouring ranges are merged, because the watch keeps the order only within
-   * one range, and each range costs etcd a watcher.
-   */
   readonly watchedRanges: readonly Required<KeyRange>[];
   readonly entries = new Map<string, CachedSchedule>();
   readonly workers = new Map<string, WorkerRecord>();
   readonly groups = new Map<string, readonly string[]>();
+  readonly calendars = new Map<string, ParseResult<Calendar>>();
   readonly drains = new Map<string, Drain>();
   readonly #newerSchemas = new Set<string>();
   /** The schedules that the current batch of events has changed; undefined outside a batch. */
@@ -58,26 +59,14 @@ export class ScheduleCache extends FollowedKeys implements WatchSink {
     this.#keys = keys;
     this.#wall = wall;
     this.#listener = listener;
-    this.ranges = [
-      keys.groups(),
-      keys.schemas(),
-      keys.drains(),
-      keys.dues(),
-      keys.runnings(),
-      keys.schedules(),
-      keys.workers(),
-    ];
-    this.watchedRanges = [
-      { key: keys.groups().key, rangeEnd: keys.schemas().rangeEnd },
-      { key: keys.drains().key, rangeEnd: keys.dues().rangeEnd },
-      { key: keys.runnings().key, rangeEnd: keys.workers().rangeEnd },
-    ];
+    this.ranges = listCachedRanges(keys);
+    this.watchedRanges = listWatchedRanges(keys);
   }
 
-  /** Returns the timing of a schedule; undefined if its definition cannot be read. */
+  /** Returns the timing of a schedule; undefined if its definition or one of its calendars cannot be read. */
   getTiming(entry: CachedSchedule): Timing | undefined {
-    if (entry.definition === undefined) return undefined;
-    entry.timing ??= createTiming(entry.id, entry.definition);
+    if (entry.definition === undefined || entry.calendarFault !== undefined) return undefined;
+    entry.timing ??= createTiming(entry.id, entry.definition, this.calendars);
     return entry.timing;
   }
 
@@ -89,6 +78,13 @@ export class ScheduleCache extends FollowedKeys implements WatchSink {
     const isSame = this.entries.get(id)?.running.get(key)?.createRevision === token;
     const mod = this.getRevision(key);
     if (isSame && mod !== undefined) this.applyDelete(key, mod);
+  }
+
+  /** Returns whether the next occurrence of a schedule must not start, because of its calendars. */
+  isNextExcluded(entry: CachedSchedule): boolean {
+    const next = entry.due?.next;
+    if (next === undefined || entry.calendarFault !== undefined) return next !== undefined;
+    return this.getTiming(entry)?.isExcluded(next) === true;
   }
 
   /** @throws ConfigError when a program of this version may not write any more */
@@ -121,6 +117,7 @@ export class ScheduleCache extends FollowedKeys implements WatchSink {
       case "running": {
         const entry = this.#getOrCreateEntry(parsed.name);
         applyKey(entry, parsed.kind, kv);
+        if (parsed.kind === "schedule") this.#checkCalendars(entry);
         // A later write of the key is only progress of the task.
         const isClaim = parsed.kind === "running" && kv.modRevision === kv.createRevision;
         if (isClaim && !this.isReading) this.#reportClaim(entry, kv.key);
@@ -136,12 +133,30 @@ export class ScheduleCache extends FollowedKeys implements WatchSink {
         this.groups.set(parsed.name, "value" in members ? members.value : []);
         return this.#listener.handleRulesChange();
       }
+      case "calendar":
+        this.calendars.set(parsed.name, parseCalendar(kv.value));
+        return this.#handleCalendarChange(parsed.name);
       case "drain": {
         const drain = parseDrain(this.#keys, kv);
         if (drain !== undefined) this.drains.set(kv.key, drain);
         return this.#listener.handleRulesChange();
       }
     }
+  }
+
+  #handleCalendarChange(name: string): void {
+    for (const entry of this.entries.values())
+      if (entry.definition !== undefined && listCalendarNames(entry.definition).includes(name)) {
+        delete entry.timing;
+        this.#checkCalendars(entry);
+      }
+    this.#listener.handleRulesChange();
+  }
+
+  #checkCalendars(entry: CachedSchedule): void {
+    const fault = entry.definition && findCalendarFault(entry.definition, this.calendars);
+    if (fault === undefined) delete entry.calendarFault;
+    else entry.calendarFault = fault;
   }
 
   #getOrCreateEntry(id: string): CachedSchedule {
@@ -172,11 +187,14 @@ export class ScheduleCache extends FollowedKeys implements WatchSink {
     const parsed = this.#keys.parse(key);
     if (parsed.kind === "worker") return this.#deleteWorker(parsed.name);
     if (parsed.kind === "schema") return void this.#newerSchemas.delete(key);
+    if (parsed.kind === "calendar" && this.calendars.delete(parsed.name))
+      return this.#handleCalendarChange(parsed.name);
     if (parsed.kind === "group" ? this.groups.delete(parsed.name) : this.drains.delete(key))
       return this.#listener.handleRulesChange();
     const entry = "name" in parsed ? this.entries.get(parsed.name) : undefined;
     if (entry === undefined) return;
     removeScheduleKey(entry, parsed.kind, key, this.#wall());
+    if (parsed.kind === "schedule") this.#checkCalendars(entry);
     if (isEmpty(entry)) this.entries.delete(entry.id);
     this.#reportChange(entry);
   }

@@ -1,6 +1,6 @@
 import type { Keys } from "../../../protocol/keys.ts";
 import { type Candidate, canOverlap, findNextCandidate } from "../../../schedule/state/next-candidate.ts";
-import type { CachedSchedule } from "../cache/cached-schedule.ts";
+import { type CachedSchedule, getStartableDue } from "../cache/cached-schedule.ts";
 
 const NONE: ReadonlySet<number> = new Set();
 
@@ -10,7 +10,8 @@ const NONE: ReadonlySet<number> = new Set();
  * @param now wall clock, ms since the epoch
  */
 export function findClaimCandidate(keys: Keys, entry: CachedSchedule, now: number): Candidate | undefined {
-  const { id, definition, due, running } = entry;
+  const { id, definition, running } = entry;
+  const due = getStartableDue(entry);
   if (definition === undefined || due === undefined) return undefined;
   // A run claimed before `overlap: allow` was set blocks the others, even though occurrences may overlap now.
   if (canOverlap(definition) && running.has(keys.running(id))) return undefined;

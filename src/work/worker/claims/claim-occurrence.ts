@@ -11,6 +11,7 @@ import {
   type Txn,
   type TxnResponse,
 } from "../../../protocol/txn.ts";
+import { listCalendarNames } from "../../../schedule/calendar/day-rule.ts";
 import type { Definition } from "../../../schedule/definition.ts";
 import { type DueState, formatDue, type OpenOccurrence } from "../../../schedule/state/due.ts";
 import { type Candidate, canOverlap } from "../../../schedule/state/next-candidate.ts";
@@ -24,6 +25,7 @@ import {
 } from "../../../schedule/state/outcome.ts";
 import { formatRunning, type RunningRecord } from "../../../schedule/state/running-record.ts";
 import { type OccurrenceStart, startOccurrence } from "../../../schedule/state/start-occurrence.ts";
+import { NEVER_DUE } from "../../../schedule/timing.ts";
 import { readWithRetries } from "../../observe/ports.ts";
 import type { CachedSchedule } from "../cache/cached-schedule.ts";
 import type { ScheduleCache } from "../cache/schedule-cache.ts";
@@ -121,13 +123,18 @@ function prepareClaim(
   const { keys } = ports;
   const now = ports.clock.getWallTime();
   const { id, definition, definitionMod, due, dueMod } = entry;
-  const timing = cache.getTiming(entry);
+  // What was started or triggered before needs no calendar.
+  const timing = cache.getTiming(entry) ?? (candidate.open && NEVER_DUE);
   if (definition === undefined || due === undefined || timing === undefined) return undefined;
   const start = startOccurrence(definition, timing, due, candidate, now);
   const record = start.occurrence && buildRunning(context, start.occurrence, now);
   // With `overlap: allow`, each occurrence has its own key.
   const key = keys.running(id, canOverlap(definition) ? record?.scheduled : undefined);
-  const rules = [keys.drains(), ...(definition.group === undefined ? [] : [keys.groups()])];
+  const rules = [
+    keys.drains(),
+    ...(definition.group === undefined ? [] : [keys.groups()]),
+    ...(listCalendarNames(definition).length === 0 ? [] : [keys.calendars()]),
+  ];
   const guards = [
     guardSchema(keys),
     ...[guardRevision(keys.schedule(id), definitionMod), guardRevision(keys.due(id), dueMod)],

@@ -9,6 +9,7 @@ import { InterruptibleSleep } from "../interruptible-sleep.ts";
 import { StrayClaims } from "../tasks/stray-claims.ts";
 import { TaskPool } from "../tasks/task-pool.ts";
 import { TimerQueue } from "../timer-queue.ts";
+import { CalendarFaults } from "./calendar-faults.ts";
 import { HandlerLookup } from "./handler-lookup.ts";
 import { type OccurrenceClaim, PendingClaims } from "./pending-claims.ts";
 import { WorkerEligibility } from "./worker-eligibility.ts";
@@ -44,6 +45,7 @@ export class Dispatcher {
   readonly #pendingClaims: PendingClaims;
   readonly #strayClaims: StrayClaims;
   readonly #handlerLookup: HandlerLookup;
+  readonly #calendarFaults: CalendarFaults;
   readonly #done = Promise.withResolvers<void>();
   readonly #sleep: InterruptibleSleep;
   #state: "reading" | "listening" | "open" | "closed" = "reading";
@@ -62,6 +64,7 @@ export class Dispatcher {
     this.#sleep = new InterruptibleSleep(context.ports.clock);
     this.#eligibility = new WorkerEligibility(context.cache, context.host);
     this.#handlerLookup = new HandlerLookup(options, context.ports);
+    this.#calendarFaults = new CalendarFaults(context.ports);
     this.#taskPool = new TaskPool(context, options.listener, () => this.#handlePoolChange());
     const { ports, cache, registration } = context;
     this.#strayClaims = new StrayClaims(ports, cache, registration.id, (run) => this.#taskPool.has(run));
@@ -120,7 +123,7 @@ export class Dispatcher {
       if (!this.#context.cache.workers.has(worker)) this.#lastClaims.delete(worker);
   }
 
-  /** Call this when groups, drains or handlers change: schedules skipped before may be eligible now. */
+  /** Call this when groups, calendars, drains or handlers change: schedules skipped before may be eligible now. */
   handleRulesChange(): void {
     this.#eligibility.forget();
     this.#handlerLookup.forget();
@@ -230,9 +233,14 @@ export class Dispatcher {
   /** Sets the timer of a schedule, independent of which worker claims it. */
   #plan(entry: CachedSchedule): void {
     const { id, definition, due } = entry;
+    this.#calendarFaults.report(entry);
     if (this.#pendingClaims.has(id)) return;
     this.#strayClaims.release(entry);
-    const isSeedless = definition !== undefined && due === undefined && entry.dueMod === 0n;
+    const isSeedless =
+      definition !== undefined &&
+      entry.calendarFault === undefined &&
+      due === undefined &&
+      entry.dueMod === 0n;
     // The state arrives on another range of the watch, possibly a moment later.
     this.#setTimer(
       id,
@@ -250,7 +258,7 @@ export class Dispatcher {
     const handler = this.#handlerLookup.findHandler(entry);
     if (handler === undefined) return;
     const candidate = this.#findCandidate(entry, now);
-    if (due !== undefined && candidate === undefined) return;
+    if (candidate === undefined && (due !== undefined || entry.calendarFault !== undefined)) return;
     const before = this.#eligibility.listWorkersBefore(this.#context.registration.id, entry, now);
     const rank = before.length;
     const lastClaimBefore = this.#findLastClaim(before, now);

@@ -70,7 +70,7 @@ export class PendingClaims {
 
   async #attemptClaim({ entry, handler, candidate }: OccurrenceClaim): Promise<number | undefined> {
     if (candidate === undefined) {
-      await writeInitialState(this.#context.ports, entry);
+      await writeInitialState(this.#context.ports, this.#context.cache, entry);
       return undefined;
     }
     const result = await claimOccurrence(this.#context, entry, candidate);

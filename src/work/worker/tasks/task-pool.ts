@@ -79,7 +79,8 @@ export class TaskPool {
       if (entry.running.get(claimed.key)?.createRevision !== claimed.token)
         end(new TaskLost("lost", "its running key was deleted"));
       const { definition = claimed.definition, due } = entry;
-      const at = due && computeReplacementTime(definition, due, claimed.running.scheduled, now);
+      const isNext = due !== undefined && !this.#context.cache.isNextExcluded(entry);
+      const at = isNext ? computeReplacementTime(definition, due, claimed.running.scheduled, now) : undefined;
       this.#replacements.set(claimed.running.run, at);
     }
   }

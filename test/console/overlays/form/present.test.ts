@@ -28,6 +28,7 @@ const FULL: Definition = {
   },
   ...{ leases: ["db=2:10"], timeout: 600_000, retries: 3, backoff: 60_000, note: "by hand" },
   ...{ keep: 50, keepFor: 86_400_000, after: ["backup", "sync"], on: "failure", tags: ["a", "b"] },
+  ...{ except: ["holidays", "freeze"], only: ["workdays"], ifExcluded: "next" },
   hooks: { failure: "https://example.com/x?y=1", success: ["logger", "all is well"] },
 };
 
@@ -60,19 +61,30 @@ describe("the form that edits a schedule", () => {
         on: "failure",
         tag: "a b",
       },
-      ...{ backoff: "1m", note: "by hand", lease: "db=2:10", end: "2030-01-02T03:04:05.000Z" },
+      ...{
+        backoff: "1m",
+        note: "by hand",
+        lease: "db=2:10",
+        except: "holidays,freeze",
+        only: "workdays",
+        "if-excluded": "next",
+        end: "2030-01-02T03:04:05.000Z",
+      },
       ...{ data: '{"to":"ann\'s list","n":1}', "hook-failure": "https://example.com/x?y=1" },
     });
     const empty = Object.entries(shown).flatMap(([label, value]) => (value === "" ? [label] : []));
     expect(empty).toEqual([
       "start",
       "at",
+      "after",
+      "on",
       "hook-start",
       "hook-failed-first",
       "hook-recovered",
       "hook-dead",
       "hook-late",
       "hook-missed",
+      "tag",
       "reason",
     ]);
   });

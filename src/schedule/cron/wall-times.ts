@@ -6,7 +6,7 @@ import { createDayMaskGetter } from "./days.ts";
 // handle clock changes.
 
 /** Times of the day and days of the months that match a cron expression. */
-export interface Calendar {
+export interface WallTimes {
   readonly times: DayTimes;
   /** Returns the matching days of a month (0 to 11) as bits 1 to 31. */
   getDayMask(year: number, month: number): number;
@@ -16,10 +16,10 @@ const MINUTE = 60_000;
 const DAY = 86_400_000;
 
 /**
- * Builds the calendar of a cron expression.
+ * Builds the wall-clock times of a cron expression.
  * @param fields the fields of the expression
  */
-export function buildCalendar(fields: CronFields): Calendar {
+export function buildWallTimes(fields: CronFields): WallTimes {
   return {
     times: buildDayTimes(fields.minute.values, fields.hour.values),
     getDayMask: createDayMaskGetter(fields),
@@ -31,39 +31,39 @@ export function buildCalendar(fields: CronFields): Calendar {
  * @param from wall-clock ms; it need not be a whole minute
  * @param before wall-clock ms
  */
-export function findWallFrom(calendar: Calendar, from: number, before: number): number | undefined {
+export function findWallFrom(walls: WallTimes, from: number, before: number): number | undefined {
   const wall = Math.ceil(from / MINUTE) * MINUTE;
   const midnight = Math.floor(wall / DAY) * DAY;
   if (wall >= before) return undefined;
-  if (isDay(calendar, midnight)) {
-    const rest = findTimeFrom(calendar.times, wall - midnight);
+  if (isDay(walls, midnight)) {
+    const rest = findTimeFrom(walls.times, wall - midnight);
     if (rest < DAY) return keepIfBefore(midnight + rest, before);
   }
-  const day = findDayFrom(calendar, midnight + DAY, before);
-  return day === undefined ? undefined : keepIfBefore(day + findTimeFrom(calendar.times, 0), before);
+  const day = findDayFrom(walls, midnight + DAY, before);
+  return day === undefined ? undefined : keepIfBefore(day + findTimeFrom(walls.times, 0), before);
 }
 
 /** Returns the last matching wall-clock time in [from, until]. Both in wall-clock ms. */
-export function findWallUntil(calendar: Calendar, until: number, from: number): number | undefined {
+export function findWallUntil(walls: WallTimes, until: number, from: number): number | undefined {
   const wall = Math.floor(until / MINUTE) * MINUTE;
   const midnight = Math.floor(wall / DAY) * DAY;
   if (wall < from) return undefined;
-  if (isDay(calendar, midnight)) {
-    const rest = findTimeUntil(calendar.times, wall - midnight);
+  if (isDay(walls, midnight)) {
+    const rest = findTimeUntil(walls.times, wall - midnight);
     if (rest >= 0) return keepIfFrom(midnight + rest, from);
   }
-  const day = findDayUntil(calendar, midnight - DAY, from);
-  return day === undefined ? undefined : keepIfFrom(day + findTimeUntil(calendar.times, DAY - MINUTE), from);
+  const day = findDayUntil(walls, midnight - DAY, from);
+  return day === undefined ? undefined : keepIfFrom(day + findTimeUntil(walls.times, DAY - MINUTE), from);
 }
 
 /** Counts the matching wall-clock times in [from, before). Both in wall-clock ms. */
-export function countWalls(calendar: Calendar, from: number, before: number): number {
+export function countWalls(walls: WallTimes, from: number, before: number): number {
   if (from >= before) return 0;
-  return countBefore(calendar, before, from) - countBefore(calendar, from, from);
+  return countBefore(walls, before, from) - countBefore(walls, from, from);
 }
 
 /** Counts the matching times from the first of the month of `origin` until before `wall`. */
-function countBefore(calendar: Calendar, wall: number, origin: number): number {
+function countBefore(walls: WallTimes, wall: number, origin: number): number {
   const first = new Date(origin);
   const last = new Date(wall);
   const months =
@@ -71,29 +71,29 @@ function countBefore(calendar: Calendar, wall: number, origin: number): number {
   let days = 0;
   for (let month = 0; month < months; month += 1) {
     const at = new Date(Date.UTC(first.getUTCFullYear(), first.getUTCMonth() + month));
-    days += countBits(calendar.getDayMask(at.getUTCFullYear(), at.getUTCMonth()));
+    days += countBits(walls.getDayMask(at.getUTCFullYear(), at.getUTCMonth()));
   }
-  const mask = calendar.getDayMask(last.getUTCFullYear(), last.getUTCMonth());
+  const mask = walls.getDayMask(last.getUTCFullYear(), last.getUTCMonth());
   const today = last.getUTCDate();
   days += countBits(mask & ((1 << today) - 1));
   return (
-    days * calendar.times.perDay +
-    ((mask >>> today) & 1) * countTimesBefore(calendar.times, wall - Math.floor(wall / DAY) * DAY)
+    days * walls.times.perDay +
+    ((mask >>> today) & 1) * countTimesBefore(walls.times, wall - Math.floor(wall / DAY) * DAY)
   );
 }
 
-function isDay(calendar: Calendar, midnight: number): boolean {
+function isDay(walls: WallTimes, midnight: number): boolean {
   const date = new Date(midnight);
-  return ((calendar.getDayMask(date.getUTCFullYear(), date.getUTCMonth()) >>> date.getUTCDate()) & 1) === 1;
+  return ((walls.getDayMask(date.getUTCFullYear(), date.getUTCMonth()) >>> date.getUTCDate()) & 1) === 1;
 }
 
 /** Returns midnight of the first matching day in [midnight, before). */
-function findDayFrom(calendar: Calendar, midnight: number, before: number): number | undefined {
+function findDayFrom(walls: WallTimes, midnight: number, before: number): number | undefined {
   const start = new Date(midnight);
   let [year, month, day] = [start.getUTCFullYear(), start.getUTCMonth(), start.getUTCDate()];
   while (Date.UTC(year, month, day) < before) {
     // The shift removes the bits below the day; `>>> 0` keeps bit 31 positive.
-    const rest = (calendar.getDayMask(year, month) >>> day) >>> 0;
+    const rest = (walls.getDayMask(year, month) >>> day) >>> 0;
     if (rest !== 0) return Date.UTC(year, month, day + 31 - Math.clz32(rest & -rest));
     month += 1;
     if (month === 12) [year, month] = [year + 1, 0];
@@ -103,11 +103,11 @@ function findDayFrom(calendar: Calendar, midnight: number, before: number): numb
 }
 
 /** Returns midnight of the last matching day, from `midnight` back to `from`. */
-function findDayUntil(calendar: Calendar, midnight: number, from: number): number | undefined {
+function findDayUntil(walls: WallTimes, midnight: number, from: number): number | undefined {
   const start = new Date(midnight);
   let [year, month, day] = [start.getUTCFullYear(), start.getUTCMonth(), start.getUTCDate()];
   while (Date.UTC(year, month, day) + DAY > from) {
-    const rest = calendar.getDayMask(year, month) & (0xffff_ffff >>> (31 - day));
+    const rest = walls.getDayMask(year, month) & (0xffff_ffff >>> (31 - day));
     if (rest !== 0) return Date.UTC(year, month, 31 - Math.clz32(rest));
     month -= 1;
     if (month < 0) [year, month] = [year - 1, 11];
