@@ -62,8 +62,11 @@ const useModules: Plugin = {
       external: true,
     })),
 };
-/** Packages that read their own files at run time (etcd3: .proto), so they stay in node_modules. */
-const external = ["etcd3"];
+/**
+ * Packages that stay in node_modules: etcd3 reads its own .proto files at run time, and programs that trace have their own
+ * copy of OpenTelemetry, which must be the same one.
+ */
+const external = ["etcd3", "@opentelemetry/api"];
 
 /** All files that are part of a bundle. */
 const bundled = new Set<string>();
