@@ -29,6 +29,7 @@ const FULL: Definition = {
   ...{ leases: ["db=2:10"], timeout: 600_000, retries: 3, backoff: 60_000, note: "by hand" },
   ...{ keep: 50, keepFor: 86_400_000, after: ["backup", "sync"], on: "failure", tags: ["a", "b"] },
   ...{ except: ["holidays", "freeze"], only: ["workdays"], ifExcluded: "next" },
+  ...{ priority: -7, removeAfter: "end" },
   hooks: { failure: "https://example.com/x?y=1", success: ["logger", "all is well"] },
 };
 
@@ -76,15 +77,12 @@ describe("the form that edits a schedule", () => {
     expect(empty).toEqual([
       "start",
       "at",
-      "after",
-      "on",
       "hook-start",
       "hook-failed-first",
       "hook-recovered",
       "hook-dead",
       "hook-late",
       "hook-missed",
-      "tag",
       "reason",
     ]);
   });
