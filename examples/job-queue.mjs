@@ -1,15 +1,13 @@
-// A queue of jobs: producers add schedules that run once, and consumers poll for them. A job that fails runs again.
+// A queue of jobs: producers add them, and consumers poll for them. A job that fails runs again, and one that is done is gone.
 import { connect } from "signalbox";
 
 const signalbox = await connect();
-const { schedules } = signalbox;
+const { jobs, schedules } = signalbox;
 
-const start = new Date(); // the jobs are due at once; a later instant delays them
-for (const [index, to] of ["ann", "bob", "cleo"].entries())
-  await schedules.set(`invoice.${index}`, {
-    ...{ cron: `@at ${start.toISOString()}`, start },
-    ...{ data: { to }, retries: 2, backoff: "10ms" },
-  });
+for (const to of ["ann", "bob", "cleo"]) {
+  const options = { key: to, retries: 2, backoff: "10ms" }; // one job for each key, until it is done
+  await jobs.add("invoice", { to }, options);
+}
 
 for (let left = 3; left > 0; ) {
   const job = await schedules.poll({ wait: "1m" });
@@ -20,7 +18,6 @@ for (let left = 3; left > 0; ) {
   }
   console.log(`invoice for ${job.data.to}, attempt ${job.attempt}`);
   await job.finish();
-  await schedules.delete(job.id);
   left -= 1;
 }
 await signalbox.close();
