@@ -60,6 +60,9 @@ const PACKAGES = "test/packages/**";
 /** The test of `npm run test:hosts` (vitest.hosts.config.ts). */
 const HOSTS = "test/hosts/**";
 
+/** Tests of `npm run test:runtimes` (vitest.runtimes.config.ts). */
+const RUNTIMES = "test/runtimes/**";
+
 /** Folders whose tests start no processes and have no side effects, so that their files can share loaded modules. */
 const RULES = [
   "base",
@@ -98,7 +101,11 @@ export default defineConfig({
       { extends: true, test: { name: "rules", include: RULES, exclude: [LONG], isolate: false } },
       {
         extends: true,
-        test: { name: "world", include: ["test/**/*.test.ts"], exclude: [...RULES, LONG, PACKAGES, HOSTS] },
+        test: {
+          name: "world",
+          include: ["test/**/*.test.ts"],
+          exclude: [...RULES, LONG, PACKAGES, HOSTS, RUNTIMES],
+        },
       },
       { extends: true, test: { name: "long", include: [LONG] } },
     ],
