@@ -1,7 +1,7 @@
 // Tests of a program without etcd: `node --test testing.test.mjs`
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openTestSignalbox } from "signalbox";
+import { openTestSignalbox } from "signalbox/testing";
 
 /** The code under test. In production, `signalbox` comes from `connect`. */
 async function declareSchedules(signalbox) {
