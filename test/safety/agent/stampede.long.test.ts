@@ -26,7 +26,7 @@ test("100 runs at one instant cost at most 60 entries of etcd's log", async () =
   const startAll = (count: number) =>
     promisify(execFile)("bash", ["-c", START_ALL, LAUNCHER, String(count)], { env });
   await startAll(100); // the session exists, and the agent is warm
-  // On a busy machine, the runs do not arrive at one instant. That only adds entries, so the best of three counts.
+  // On a busy machine, the runs do not arrive at one instant. That only adds entries: this test runs alone, and the best of three counts.
   let entries = Number.POSITIVE_INFINITY;
   for (let left = 3; left > 0 && entries > 60; left -= 1) {
     const before = await readRaftIndex();
