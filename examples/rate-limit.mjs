@@ -1,13 +1,10 @@
 // Limits the calls of an API to two at once and ten in a second, over all programs and hosts.
-import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "signalbox";
 
 const signalbox = await connect();
 
-/** Runs a call. Its unit of `api-rate` is kept for a second, so at most ten calls begin in a second. */
 async function callLimited(call) {
-  const rate = await signalbox.acquire({ leases: ["api-rate=1:10"], wait: true });
-  sleep(1_000).then(() => rate.release());
+  await signalbox.limitRate("api-rate", { max: 10, per: "1s" });
   return await signalbox.withLeases(["api=1:2"], { wait: true }, call);
 }
 

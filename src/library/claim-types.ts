@@ -28,6 +28,14 @@ export interface ClaimOptions {
   history?: boolean;
 }
 
+/** How often something may begin, over all programs and hosts. */
+export interface RateOptions extends Pick<ClaimOptions, "wait" | "signal"> {
+  /** How many may begin in each span of `per`. */
+  max: number;
+  /** The span. */
+  per: Duration;
+}
+
 /** What is claimed: a lock, leases, or both at once. At least one of the two is required. */
 export interface AcquireOptions extends ClaimOptions {
   /** Name of the lock. */

@@ -18,6 +18,7 @@ export type {
   Duration,
   Held,
   LockHolder,
+  RateOptions,
   WatchOptions,
   Work,
 } from "./claim-types.ts";

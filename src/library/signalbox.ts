@@ -1,4 +1,12 @@
-import type { AcquireOptions, ClaimOptions, Held, LockHolder, WatchOptions, Work } from "./claim-types.ts";
+import type {
+  AcquireOptions,
+  ClaimOptions,
+  Held,
+  LockHolder,
+  RateOptions,
+  WatchOptions,
+  Work,
+} from "./claim-types.ts";
 import { ACQUIRE_OPTIONS, acquire, CLAIM_OPTIONS } from "./claims.ts";
 import { LibraryConnection } from "./connection.ts";
 import { UsageError } from "./errors.ts";
@@ -6,6 +14,7 @@ import { JobQueueImpl } from "./job-queue.ts";
 import type { JobQueue } from "./job-types.ts";
 import type { ConnectOptions } from "./options.ts";
 import { parseOptions } from "./options-schema.ts";
+import { limitRate } from "./rate-limit.ts";
 import type { Schedules } from "./schedule-types.ts";
 import { SchedulesImpl } from "./schedules.ts";
 import { watchLock } from "./watch-lock.ts";
@@ -43,6 +52,14 @@ export interface Signalbox {
    * @throws UsageError for a name; ConfigError, ClosedError, UnreachableError at the start, PermissionError, the reason of `options.signal`
    */
   watchLock(lock: string, options?: WatchOptions): AsyncGenerator<LockHolder | undefined, never>;
+  /**
+   * Waits until one more call, or whatever is limited, may begin: at most `max` in each span of `per`, over all programs and
+   * hosts that name the same resource and the same `max`. `close` and the end of the process give back what they began, so a
+   * program that starts again at once may exceed the limit.
+   * @param resource  name of the resource that counts
+   * @throws the errors of `acquire`
+   */
+  limitRate(resource: string, options: RateOptions): Promise<void>;
   /** The schedules of the prefix. */
   readonly schedules: Schedules;
   /** One-off work for the handlers of the prefix. */
@@ -107,6 +124,10 @@ class SignalboxImpl implements Signalbox {
 
   watchLock(lock: string, options: WatchOptions = {}): AsyncGenerator<LockHolder | undefined, never> {
     return watchLock(this.#connection, lock, options);
+  }
+
+  limitRate(resource: string, options: RateOptions): Promise<void> {
+    return limitRate(this.#connection, resource, options);
   }
 
   close(): Promise<void> {

@@ -5,6 +5,7 @@ import type {
   Duration,
   Held,
   LockHolder,
+  RateOptions,
   WatchOptions,
   Work,
 } from "../claim-types.ts";
@@ -105,6 +106,10 @@ class TestSignalboxImpl implements TestSignalbox {
 
   watchLock(lock: string, options?: WatchOptions): AsyncGenerator<LockHolder | undefined, never> {
     return this.#inner.watchLock(lock, options);
+  }
+
+  limitRate(resource: string, options: RateOptions): Promise<void> {
+    return this.#inner.limitRate(resource, options);
   }
 
   close(): Promise<void> {
