@@ -1,6 +1,7 @@
 import * as v from "valibot";
+import { OVER } from "../base/over.ts";
 import { isCount } from "../schedule/json-fields.ts";
-import type { RateOptions } from "./claim-types.ts";
+import type { Held, RateOptions } from "./claim-types.ts";
 import { acquire, CLAIM_OPTIONS } from "./claims.ts";
 import type { LibraryConnection } from "./connection.ts";
 import { DURATION, parseOptions, quoteOption } from "./options-schema.ts";
@@ -28,6 +29,20 @@ export async function limitRate(
     ...{ leases: [`${resource}=1:${max}`], wait },
     ...(signal !== undefined && { signal }),
   });
-  // Also when the claim is lost: the unit is free then, and a release changes nothing.
-  void connection.ports.clock.sleep(per).then(() => held.release());
+  void keepFor(connection, held, per);
+}
+
+/** Releases a claim after a time, or when the connection is closed. A lost claim is released without effect. */
+async function keepFor(connection: LibraryConnection, held: Held, span: number): Promise<void> {
+  const over = new AbortController();
+  const timer = { close: async () => over.abort(OVER) };
+  try {
+    connection.adopt(timer);
+    await connection.ports.clock.sleep(span, over.signal);
+  } catch {
+    // The connection is closed, which releases the claim too.
+  } finally {
+    connection.drop(timer);
+    await held.release();
+  }
 }
