@@ -27,7 +27,8 @@ describe("random schedules of agents that are killed, frozen and replaced while 
 });
 
 describe("random schedules of workers, whose batches are lost, late and repeated", () => {
-  test.each(chunksOf(250))("seeds from %i on keep every invariant", (first) => playWorkerChunk(first));
+  // They are slow: worker-schedules.long.test.ts plays a thousand.
+  test("the first hundred seeds keep every invariant", () => playWorkerChunk(1, 100));
 });
 
 async function tell(seed: number): Promise<string[]> {

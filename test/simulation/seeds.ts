@@ -25,18 +25,22 @@ export async function playAgentChunk(first: number): Promise<void> {
 }
 
 /** Plays the schedules of a chunk with workers. */
-export async function playWorkerChunk(first: number): Promise<void> {
-  await playAll(first, playWorkerSchedule);
+export async function playWorkerChunk(first: number, count?: number): Promise<void> {
+  await playAll(first, playWorkerSchedule, count);
 }
 
-async function playAll(first: number, play: (seed: number) => Promise<SimulationReport>): Promise<void> {
+async function playAll(
+  first: number,
+  play: (seed: number) => Promise<SimulationReport>,
+  count = CHUNK,
+): Promise<void> {
   let grants = 0;
-  for (let seed = first; seed < first + CHUNK; seed += 1) {
+  for (let seed = first; seed < first + count; seed += 1) {
     const report = await play(seed);
     grants += report.grants;
     expect(report.violations, `seed ${seed}`).toEqual([]);
   }
-  expect(grants, "the schedules must do something").toBeGreaterThan(CHUNK);
+  expect(grants, "the schedules must do something").toBeGreaterThan(count);
 }
 
 /**
