@@ -174,6 +174,19 @@ describe("from its row, a schedule", () => {
     await console.waitFor(/Schedules 2/);
   });
 
+  it("is edited on a small screen, in a form that shows the fields around the active one", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    await putSampleSchedules(namespace);
+    const console = await openConsole(namespace, { ...VIEW, columns: 80, rows: 24 });
+    await console.waitFor(/bill +▲ no-worker/);
+    console.press("2", "G", "e");
+    await console.waitFor(/ cron .*\n[^]*more fields below[^]*signalbox schedule edit bill/);
+    console.press("shift+tab");
+    await console.waitFor(/more fields above[^]*> reason/);
+    console.type("why not");
+    await console.waitFor(/> reason +why not/);
+  });
+
   it("whose preview is outdated is left as it is", async () => {
     const namespace = await cluster.createTestNamespace("http");
     await putSampleSchedules(namespace);

@@ -40,12 +40,14 @@ export function buildDialogModel(
   available: { width: number; height: number },
 ): OverlayModel {
   const width = Math.min(100, available.width);
-  const below = {
-    fields: buildFieldRows(dialog, width),
+  const end = {
     command: buildCommandRow(dialog, width),
     confirmation: buildConfirmationRows(dialog, width),
     faults: buildFaultRows(dialog, width),
   };
+  const others = LEAST_PREVIEW + 3 + end.confirmation.length + end.faults.length;
+  const room = Math.max(LEAST_FIELDS, available.height - others);
+  const below = { fields: cutFields(dialog, buildFieldRows(dialog, width), room), ...end };
   const taken = below.fields.length + 2 + below.confirmation.length + below.faults.length;
   const preview = cutPreview(dialog, buildPreviewRows(dialog, width), available.height - taken - 1);
   return {
@@ -60,9 +62,32 @@ export function buildDialogModel(
   };
 }
 
+/** Rows of the preview, and of the fields, that are shown on the smallest screen. */
+const LEAST_PREVIEW = 3;
+const LEAST_FIELDS = 5;
+
+/** Returns the rows around the active field. The first and the last one say how many are left out. */
+function cutFields({ app, fields, active }: DialogView, rows: RowModel[], room: number): RowModel[] {
+  if (rows.length <= room) return rows;
+  const at = Math.max(
+    0,
+    fields.findIndex(({ id }) => id === active),
+  );
+  const top = Math.max(0, Math.min(at - Math.floor(room / 2), rows.length - room));
+  const left = rows.length - top - room;
+  const { ellipsis } = app.theme.signs;
+  const buildMore = (count: number, where: string) =>
+    createRow(`  ${ellipsis} ${count} more fields ${where}`, "quiet");
+  return [
+    ...(top > 0 ? [buildMore(top + 1, "above (Shift+Tab)")] : []),
+    ...rows.slice(top > 0 ? top + 1 : top, top + room - (left > 0 ? 1 : 0)),
+    ...(left > 0 ? [buildMore(left + 1, "below (Tab)")] : []),
+  ];
+}
+
 /** Returns the rows at the scroll position. The last one says how many follow. */
 function cutPreview({ app, top: wanted }: DialogView, rows: RowModel[], room: number): RowModel[] {
-  const height = Math.max(3, room);
+  const height = Math.max(LEAST_PREVIEW, room);
   const top = Math.max(0, Math.min(wanted, rows.length - height));
   const shown = rows.slice(top, top + height);
   const left = rows.length - top - height;
