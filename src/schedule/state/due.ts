@@ -84,16 +84,18 @@ export function formatDue(due: DueState): string {
   return JSON.stringify({ v: 1, ...due, open: due.open.length === 0 ? undefined : due.open });
 }
 
+/** Shared by all schedules without an open occurrence. */
+const NONE: readonly OpenOccurrence[] = [];
+
 export function parseDue(text: string): ParseResult<DueState> {
   const fields = parseJsonFields(text);
   if (fields === undefined || !isMillis(fields.runAt)) return { fault: "it is not the state of a schedule" };
-  const { next, runAt, open = [], last, dead, successors, arrived, backfill } = fields;
+  const { next, runAt, open = NONE, last, dead, successors, arrived, backfill } = fields;
   if (next !== undefined && !isMillis(next)) return { fault: "its next time is not an instant" };
   if (!v.is(OPEN_LIST, open)) return { fault: "its open occurrences cannot be read" };
   return {
     value: {
-      ...(next !== undefined && { next }),
-      ...{ runAt, open },
+      ...(next === undefined ? { runAt, open } : { next, runAt, open }),
       ...(v.is(LAST, last) && { last }),
       ...(v.is(BACKFILL, backfill) && { backfill }),
       ...(isTexts(successors) && successors.length > 0 && { successors }),

@@ -18,8 +18,8 @@ interface ReadOptions {
 /** Keys in the first page; the sizes of later pages depend on the size of the page before. */
 const FIRST_PAGE = 500;
 const LARGEST_PAGE = 10_000;
-/** Target size of a page, in characters of keys and values. */
-const PAGE_WEIGHT = 1_000_000;
+/** Target size of a page, in characters of keys and values. A larger one costs memory while it is decoded; a smaller one costs etcd time. */
+const PAGE_WEIGHT = 500_000;
 /** How often a read is started again after a compaction removed its revision. */
 const TRIES = 5;
 

@@ -4,16 +4,19 @@ import { type DueState, parseDue } from "../../../schedule/state/due.ts";
 import { parseRunning, type RunningRecord } from "../../../schedule/state/running-record.ts";
 import type { Timing } from "../../../schedule/timing.ts";
 
-/** A schedule in the worker's cache. */
+/**
+ * A schedule in the worker's cache. It always has all fields: V8 stores an object to which fields are added, or from
+ * which they are deleted, in more memory.
+ */
 export interface CachedSchedule {
   readonly id: string;
-  definition?: Definition;
+  definition: Definition | undefined;
   definitionMod: bigint;
   /** Why the schedule cannot fire: the definition in etcd is malformed. */
-  fault?: string;
+  fault: string | undefined;
   /** Why its next occurrence cannot fire: a calendar is missing or cannot be read. */
-  calendarFault?: string;
-  due?: DueState;
+  calendarFault: string | undefined;
+  due: DueState | undefined;
   dueMod: bigint;
   /** Running records by key. A key whose value cannot be read also blocks the next occurrence. */
   running: ReadonlyMap<string, RunningKey>;
@@ -22,9 +25,9 @@ export interface CachedSchedule {
    * read.
    */
   freeSince: number;
-  timing?: Timing;
+  timing: Timing | undefined;
   /** Random number in [0, 1), for the claim delay of a worker that is not first in rank. */
-  delayFactor?: number;
+  delayFactor: number | undefined;
 }
 
 interface RunningKey {
@@ -36,7 +39,19 @@ interface RunningKey {
 const NONE: CachedSchedule["running"] = new Map();
 
 export function createCachedSchedule(id: string, freeSince: number): CachedSchedule {
-  return { id, definitionMod: 0n, dueMod: 0n, running: NONE, freeSince };
+  return {
+    id,
+    definition: undefined,
+    definitionMod: 0n,
+    fault: undefined,
+    calendarFault: undefined,
+    due: undefined,
+    dueMod: 0n,
+    running: NONE,
+    freeSince,
+    timing: undefined,
+    delayFactor: undefined,
+  };
 }
 
 /** Stores the value of one of the schedule's keys. */
@@ -52,25 +67,24 @@ export function applyKey(entry: CachedSchedule, kind: "schedule" | "due" | "runn
 }
 
 function setDefinition(entry: CachedSchedule, { value, modRevision }: KeyValue): void {
-  clearDefinition(entry);
   const parsed = parseDefinition(value);
   entry.definitionMod = modRevision;
-  if ("fault" in parsed) entry.fault = parsed.fault;
-  else entry.definition = parsed.value;
+  entry.timing = undefined;
+  entry.fault = "fault" in parsed ? parsed.fault : undefined;
+  entry.definition = "value" in parsed ? parsed.value : undefined;
 }
 
 function clearDefinition(entry: CachedSchedule): void {
-  delete entry.definition;
-  delete entry.timing;
-  delete entry.fault;
+  entry.definition = undefined;
+  entry.timing = undefined;
+  entry.fault = undefined;
   entry.definitionMod = 0n;
 }
 
 function setDue(entry: CachedSchedule, { value, modRevision }: KeyValue): void {
   const parsed = parseDue(value);
   entry.dueMod = modRevision;
-  delete entry.due;
-  if ("value" in parsed) entry.due = parsed.value;
+  entry.due = "value" in parsed ? parsed.value : undefined;
 }
 
 /**
@@ -80,7 +94,7 @@ function setDue(entry: CachedSchedule, { value, modRevision }: KeyValue): void {
 export function removeScheduleKey(entry: CachedSchedule, kind: string, key: string, now: number): void {
   if (kind === "schedule") clearDefinition(entry);
   else if (kind === "due") {
-    delete entry.due;
+    entry.due = undefined;
     entry.dueMod = 0n;
   } else if (entry.running.has(key)) {
     const left = [...entry.running].filter(([other]) => other !== key);

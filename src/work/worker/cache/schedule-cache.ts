@@ -147,16 +147,14 @@ export class ScheduleCache extends FollowedKeys implements WatchSink {
   #handleCalendarChange(name: string): void {
     for (const entry of this.entries.values())
       if (entry.definition !== undefined && listCalendarNames(entry.definition).includes(name)) {
-        delete entry.timing;
+        entry.timing = undefined;
         this.#checkCalendars(entry);
       }
     this.#listener.handleRulesChange();
   }
 
   #checkCalendars(entry: CachedSchedule): void {
-    const fault = entry.definition && findCalendarFault(entry.definition, this.calendars);
-    if (fault === undefined) delete entry.calendarFault;
-    else entry.calendarFault = fault;
+    entry.calendarFault = entry.definition && findCalendarFault(entry.definition, this.calendars);
   }
 
   #getOrCreateEntry(id: string): CachedSchedule {
