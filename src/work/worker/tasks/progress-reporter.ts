@@ -8,6 +8,8 @@ import type { SchedulePorts } from "../worker-ports.ts";
 const WRITE_EVERY = 2_000;
 /** Maximum length of a progress text, characters. */
 const LONGEST = 200;
+/** One for all tasks: the stack of an error costs time. */
+const OVER = new Error("the task has ended");
 
 /**
  * Writes what a task says about its progress into its running key, at most every two seconds and only the newest text. A
@@ -39,7 +41,7 @@ export class ProgressReporter {
 
   /** Ends the writes. Call it before the running key is deleted. */
   close(): void {
-    this.#over.abort(new Error("the task has ended"));
+    this.#over.abort(OVER);
   }
 
   async #writeWanted(): Promise<void> {

@@ -10,8 +10,8 @@ import { ProgressReporter } from "./progress-reporter.ts";
 export interface RunningTask {
   readonly task: ScheduledTask;
   readonly claimed: ClaimedOccurrence;
-  /** Aborts the signal of the task with this reason, once. Does nothing after `close`. */
-  end(reason: TaskLost): void;
+  /** Aborts the signal of the task with this reason, once. Does nothing after `close`, when most calls come. */
+  end(createReason: () => TaskLost): void;
   /** Call this when the handler has ended: the signal of the task is not aborted any more. */
   close(): void;
 }
@@ -24,12 +24,13 @@ export function createRunningTask(
 ): RunningTask {
   const ending = new AbortController();
   let isClosed = false;
-  const end = (reason: TaskLost) => {
-    if (!isClosed) ending.abort(reason);
+  const end = (createReason: () => TaskLost) => {
+    if (!isClosed) ending.abort(createReason());
   };
   const { session } = registration;
   const progress = new ProgressReporter(ports, claimed, session.id);
-  const handleSessionLoss = () => end(new TaskLost("lost", String((session.signal.reason as Error).message)));
+  const handleSessionLoss = () =>
+    end(() => new TaskLost("lost", String((session.signal.reason as Error).message)));
   if (session.signal.aborted) handleSessionLoss();
   session.signal.addEventListener("abort", handleSessionLoss, { once: true });
   const { id, definition, running, token, key } = claimed;

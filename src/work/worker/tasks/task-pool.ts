@@ -44,7 +44,7 @@ export class TaskPool {
     const running = createRunningTask(ports, claimed, registration);
     // After a pause of the process, pending answers arrive before the timers that check the horizon.
     if (registration.session.horizon <= ports.clock.now())
-      running.end(new TaskLost("lost", "the session may have ended since the claim"));
+      running.end(() => new TaskLost("lost", "the session may have ended since the claim"));
     this.#add(running);
     this.#onChange();
     void this.#runTask(running, handler).finally(() => {
@@ -77,7 +77,7 @@ export class TaskPool {
   updateSchedule(entry: CachedSchedule, now: number): void {
     for (const { claimed, end } of this.#tasksBySchedule.get(entry.id) ?? []) {
       if (entry.running.get(claimed.key)?.createRevision !== claimed.token)
-        end(new TaskLost("lost", "its running key was deleted"));
+        end(() => new TaskLost("lost", "its running key was deleted"));
       const { definition = claimed.definition, due } = entry;
       const isNext = due !== undefined && !this.#context.cache.isNextExcluded(entry);
       const at = isNext ? computeReplacementTime(definition, due, claimed.running.scheduled, now) : undefined;
@@ -91,7 +91,7 @@ export class TaskPool {
    */
   abortReplaced(now: number): number | undefined {
     for (let run = this.#replacements.take(now); run !== undefined; run = this.#replacements.take(now))
-      this.#tasks.get(run)?.end(new TaskLost("replaced", "the next one is due"));
+      this.#tasks.get(run)?.end(() => new TaskLost("replaced", "the next one is due"));
     return this.#replacements.next;
   }
 
@@ -102,7 +102,7 @@ export class TaskPool {
   }
 
   abortAll(reason: () => TaskLost): void {
-    for (const { end } of this.#tasks.values()) end(reason());
+    for (const { end } of this.#tasks.values()) end(reason);
   }
 
   async #runTask(running: RunningTask, handler: Handler): Promise<void> {
