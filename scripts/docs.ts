@@ -1,4 +1,5 @@
-// Writes docs/commands.md from the declarations of the commands, and docs/library-api.md from the types of the library:
+// Writes docs/commands.md from the declarations of the commands, docs/console-keys.md from those of the console's keys, and
+// docs/library-api.md from the types of the library:
 // `npm run docs`. With --check it only reports which of them are stale (exit 1). With a path, it writes or checks that file
 // instead of docs/commands.md, and nothing else.
 import { readFileSync, writeFileSync } from "node:fs";
@@ -6,6 +7,7 @@ import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { ALL_COMMANDS } from "../src/bin/commands.ts";
 import { buildLibraryPage } from "./docs/api/build-library-page.ts";
+import { renderKeysPage } from "./docs/keys-page.ts";
 import { renderCommandsPage } from "./docs/markdown.ts";
 
 const ROOT = resolve(import.meta.dirname, "..");
@@ -14,12 +16,14 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 });
 updatePage("docs/commands.md", renderCommandsPage(ALL_COMMANDS), positionals[0]);
-if (positionals[0] === undefined)
+if (positionals[0] === undefined) {
+  updatePage("docs/console-keys.md", renderKeysPage(ALL_COMMANDS));
   try {
     updatePage("docs/library-api.md", buildLibraryPage(ROOT));
   } catch (error) {
     fail(`cannot generate docs/library-api.md:\n${(error as Error).message}`);
   }
+}
 
 function updatePage(name: string, text: string, path = resolve(ROOT, name)): void {
   if (!values.check) writeFileSync(path, text);

@@ -61,7 +61,7 @@ export async function runPlayground({ seed, isServed }: PlaygroundOptions): Prom
  * @param closing  receives the functions to call at the end, in reverse order
  * @param signal   stops before the next step when aborted
  */
-async function openPlayground(
+export async function openPlayground(
   seed: number,
   closing: (() => unknown)[],
   signal: AbortSignal,
