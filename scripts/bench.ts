@@ -1,12 +1,13 @@
 /**
  * Benchmarks signalbox against `etcdctl lock`, `flock` and bare Node, on a temporary etcd:
- * `npm run bench -- [--quick] [proposals] [start-up] [hand-off] [memory] [scale] [console] [schedules] [sustained] [agent]`. Linux only.
+ * `npm run bench -- [--quick] [proposals] [start-up] [hand-off] [memory] [scale] [console] [links] [schedules] [sustained] [agent]`. Linux only.
  */
 import { cpus, loadavg, release } from "node:os";
 import { benchmarkAgent } from "./bench/agent.ts";
 import { type BenchmarkPart, runOnCluster } from "./bench/bench-cluster.ts";
 import { benchmarkConsole } from "./bench/console.ts";
 import { benchmarkHandOff } from "./bench/hand-off.ts";
+import { benchmarkLinks } from "./bench/links.ts";
 import { benchmarkMemory } from "./bench/memory.ts";
 import { benchmarkProposals } from "./bench/proposals.ts";
 import { benchmarkScale } from "./bench/scale.ts";
@@ -24,6 +25,7 @@ const parts: Record<string, BenchmarkPart> = {
   },
   ...{
     console: benchmarkConsole,
+    links: benchmarkLinks,
     schedules: benchmarkSchedules,
     sustained: benchmarkSustained,
     agent: benchmarkAgent,

@@ -60,6 +60,8 @@ export interface ConsolePorts {
   suspend(): void;
   /** Discards what is known of the screen, because something else may have written to it. */
   redraw(): void;
+  /** The step in which displayed ages grow, ms. */
+  getAgeStep(): number;
   quit(code: number): void;
 }
 
@@ -137,6 +139,11 @@ export class ConsoleApp implements ConsoleParts {
     return this.context.clock.getWallTime();
   }
 
+  getShownTime(): number {
+    const step = this.#ports.getAgeStep();
+    return Math.floor(this.getWallTime() / step) * step;
+  }
+
   getScreenSize(): Size {
     const { columns: width, rows: height } = this.io.terminal.getSize();
     return { width, height };
@@ -165,7 +172,7 @@ export class ConsoleApp implements ConsoleParts {
       this.liveView.snapshot,
       this.table,
       index,
-      this.getWallTime(),
+      this.getShownTime(),
     );
   }
 

@@ -18,6 +18,7 @@ export function createConsoleApp(ports: {
   repaint(): void;
   suspend(): void;
   redraw(): void;
+  getAgeStep(): number;
   quit(code: number): void;
 }): ConsoleApp {
   const { context, io, call } = ports;

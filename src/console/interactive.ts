@@ -8,7 +8,10 @@ import type { Display } from "./display.ts";
 import { PlainDisplay } from "./plain-display.ts";
 import { ScreenDisplay } from "./screen-display.ts";
 import type { TabId } from "./state/console-state.ts";
+import { discardAnswer } from "./terminal/discard-answer.ts";
+import type { InputEvent } from "./terminal/input/event.ts";
 import { createKeyReader } from "./terminal/input/reader.ts";
+import { PaintPace } from "./terminal/paint-pace.ts";
 import { TerminalSession } from "./terminal/terminal-session.ts";
 import { TtyWriter } from "./terminal/tty-writer.ts";
 
@@ -32,9 +35,12 @@ class InteractiveConsole {
   readonly #terminal: TerminalSession;
   /** Undefined if the terminal cannot be opened for it: writes then block until the terminal accepts them. */
   readonly #writer: TtyWriter | undefined;
-  readonly #keys = createKeyReader((event) => this.#guard(() => dispatch(this.#app, event)));
+  readonly #pace: PaintPace;
+  readonly #keys = createKeyReader((event) => this.#guard(() => this.#handleInput(event)));
   readonly #ended = Promise.withResolvers<number>();
   #isDue = false;
+  /** Repaints when the terminal does not answer. */
+  #unanswered: NodeJS.Timeout | undefined;
 
   constructor(call: Call, around: CommandIo, context: CommandContext, view: TabId | undefined) {
     const endOnIoError = () => this.#ended.resolve(EXIT.io);
@@ -43,14 +49,16 @@ class InteractiveConsole {
       writer === undefined ? around : { ...around, writeOutput: (text: string) => writer.write(text) };
     this.#writer = writer;
     this.#context = context;
+    this.#pace = new PaintPace(context.clock);
     this.#display = call.flags.plain
       ? new PlainDisplay(io)
-      : new ScreenDisplay(io, { mouse: context.settings.mouse });
+      : new ScreenDisplay(io, this.#pace, { mouse: context.settings.mouse });
     this.#app = createConsoleApp({
       ...{ call, io, context },
       repaint: () => this.#repaint(),
       suspend: () => this.#terminal.suspend(),
       redraw: () => this.#display.forget(),
+      getAgeStep: () => this.#pace.getAgeStep(),
       quit: (code) => {
         this.#keys.end(); // ignores input after the key that quits
         this.#ended.resolve(code);
@@ -75,6 +83,7 @@ class InteractiveConsole {
       return await this.#ended.promise;
     } finally {
       clearInterval(tick);
+      clearTimeout(this.#unanswered);
       leave(); // first: all later messages are for the user's own screen
       this.#app.end();
       savePreferences(this.#app);
@@ -92,6 +101,8 @@ class InteractiveConsole {
       onGiven: () => {
         this.#display.end();
         this.#writer?.flush();
+        if (this.#pace.owesAnswer) discardAnswer();
+        this.#pace.forget();
       },
       onNotStopped: () => this.#app.showToast("this console was not started by a shell", "problem"),
       onGone: () => this.#ended.resolve(EXIT.io),
@@ -108,8 +119,24 @@ class InteractiveConsole {
     });
   }
 
+  #handleInput(event: InputEvent): void {
+    if (event.kind !== "status") {
+      this.#pace.handleKey();
+      return dispatch(this.#app, event);
+    }
+    this.#pace.handleAnswer();
+    if (this.#unanswered !== undefined) this.#repaint();
+  }
+
   #paint(): void {
     if (this.#writer?.isClogged) return; // repainted once the terminal has accepted the pending output
+    clearTimeout(this.#unanswered);
+    this.#unanswered = undefined;
+    const wait = this.#pace.computeWait();
+    if (wait > 0) {
+      this.#unanswered = setTimeout(() => this.#repaint(), wait);
+      return;
+    }
     this.#app.refreshDerivedState();
     if (!this.#display.show(this.#app)) this.#ended.resolve(EXIT.io);
   }

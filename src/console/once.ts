@@ -23,6 +23,7 @@ export async function printConsoleOnce(
     repaint: () => wake(),
     suspend: () => {},
     redraw: () => {},
+    getAgeStep: () => 1,
     quit: () => {},
   });
   if (options.view !== undefined) app.update((state) => ({ ...state, tab: options.view ?? state.tab }));

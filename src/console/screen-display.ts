@@ -1,17 +1,28 @@
-import { AnsiScreen } from "../commands/see/ansi-screen.ts";
+import { AnsiScreen } from "../commands/see/screen/ansi-screen.ts";
 import type { CommandIo } from "../commands/spec.ts";
 import type { Display } from "./display.ts";
 import { buildScreenModel, type ScreenInputs } from "./panes/models/screen-model.ts";
 import { Renderer } from "./panes/renderer.tsx";
 import { buildTerminalModes } from "./terminal/modes.ts";
+import { ASK_TERMINAL, type PaintPace } from "./terminal/paint-pace.ts";
 
-/** Shows the full screen, and writes only the lines that have changed. */
+/** Shows the full screen, and writes only the cells that have changed. */
 export class ScreenDisplay implements Display {
+  readonly #io: CommandIo;
+  readonly #pace: PaintPace;
   readonly #screen: AnsiScreen;
   readonly #renderer = new Renderer();
 
-  constructor(io: CommandIo, options: { mouse: boolean }) {
-    this.#screen = new AnsiScreen(io, buildTerminalModes(options));
+  #hasWritten = false;
+
+  constructor(io: CommandIo, pace: PaintPace, options: { mouse: boolean }) {
+    this.#io = io;
+    this.#pace = pace;
+    const writeOutput = (text: string) => {
+      this.#hasWritten = true;
+      return io.writeOutput(text);
+    };
+    this.#screen = new AnsiScreen({ writeOutput, terminal: io.terminal }, buildTerminalModes(options));
   }
 
   begin(): void {
@@ -24,7 +35,14 @@ export class ScreenDisplay implements Display {
 
   show(app: ScreenInputs): boolean {
     const lines = this.#renderer.renderLines(app.theme, buildScreenModel(app));
-    return this.#screen.paint(lines.map(app.theme.finishLine));
+    this.#hasWritten = false;
+    return this.#screen.paint(lines.map(app.theme.finishLine)) && (!this.#hasWritten || this.#askTerminal());
+  }
+
+  #askTerminal(): boolean {
+    if (!this.#pace.asks) return true;
+    this.#pace.handleAsked();
+    return this.#io.writeOutput(ASK_TERMINAL);
   }
 
   forget(): void {

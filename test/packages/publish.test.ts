@@ -49,7 +49,7 @@ test("npm publish --dry-run has nothing to complain about", async () => {
 const PUBLISHED = [
   /^(CHANGELOG|README)\.md$|^LICENSE$|^package\.json$/,
   /^docs\/[\w./-]+\.(md|json|svg|png|service|socket|timer|yml|yaml|txt)$|^docs\/logrotate\/signalbox$/,
-  /^examples\/[\w-]+\.(?:mjs|yaml)$/,
+  /^examples\/[\w.-]+\.(?:mjs|yaml)$/,
   /^dist\/signalbox(\.1|\.cjs)?$|^dist\/licences\.txt$/,
   /^dist\/(agent|complete|front|full|run)\.cjs$|^dist\/(console|library|task-host)\.mjs$/,
   /^dist\/(front|run)-[0-9a-f]{16}-v[\d.]+-(x64|arm64)\.code$/,

@@ -33,6 +33,8 @@ export interface ThemeAccess {
 export interface ClockAccess {
   /** Wall clock, ms since the epoch. */
   getWallTime(): number;
+  /** The wall clock for displayed ages: it moves in steps, because each change is written to the terminal. */
+  getShownTime(): number;
 }
 
 export interface LayoutAccess {

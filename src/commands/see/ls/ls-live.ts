@@ -3,9 +3,9 @@ import { formatBriefDuration, formatInstant } from "../../../base/duration.ts";
 import type { AnyView } from "../../../model/views/view.ts";
 import type { Call, CommandIo } from "../../spec.ts";
 import type { CommandContext } from "../../store-command.ts";
-import { AnsiScreen } from "../ansi-screen.ts";
 import { renderGrid } from "../grid.ts";
 import { detectOutputStyle, type OutputStyle, paintText } from "../paint.ts";
+import { AnsiScreen } from "../screen/ansi-screen.ts";
 import type { LiveRows } from "./live-rows.ts";
 import { getShownColumns, type ListOptions, sortAndLimitRows } from "./ls-options.ts";
 

@@ -129,7 +129,7 @@ function buildTableRows(app: PanelInputs, { width, height }: Size): RowModel[] {
   const { cursor } = app.state.panel;
   const { head, rows } = table.buildRows(
     { top: cursor.top, height: height - 1 },
-    app.getWallTime(),
+    app.getShownTime(),
     app.theme.createLook(width - 2),
   );
   return [

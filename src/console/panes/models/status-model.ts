@@ -64,9 +64,16 @@ function formatCluster(
   const parts = [
     ...(leader === undefined ? [] : [`leader ${cleanToWidth(leader, 30)}`]),
     `${up}/${total}`,
-    `${Math.max(1, Math.round(ms))} ms`,
+    formatRoundTrip(ms),
   ];
   return parts.map((part) => ` ${dot} ${part}`).join("");
+}
+
+/** Formats the time of a request in steps: each change is written to the terminal, and small ones say nothing. */
+function formatRoundTrip(ms: number): string {
+  if (ms < 10) return "< 10 ms";
+  const step = ms < 100 ? 10 : 100;
+  return `${Math.round(ms / step) * step} ms`;
 }
 
 function buildJobSegments(

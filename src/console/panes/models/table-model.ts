@@ -42,7 +42,7 @@ export function buildTableModel(app: TableInputs, size: Size): TableModel {
     return { ...size, notes: [...notes, ...buildEmptyRows(app, size.width)], head: undefined, rows: [] };
   const shown = table.buildRows(
     { top: cursor.top, height: computeTableHeight(app, size.height) },
-    app.getWallTime(),
+    app.getShownTime(),
     theme.createLook(size.width - GUTTER),
   );
   const selection = state.focus === "table" ? "focused" : "unfocused";

@@ -17,11 +17,12 @@ const KITTYS = /^(\d{1,7})(?::(\d{0,7}))?(?::(\d{0,7}))?(?:;(\d{0,3})(?::(\d))?)
  * Parses a CSI sequence.
  * @param taken  the text between `ESC [` and the last byte
  * @param more   additional modifiers
- * @returns undefined for answers of the terminal, for ignored keys and for unknown sequences
+ * @returns undefined for other answers of the terminal, for ignored keys and for unknown sequences
  */
 export function parseCsiEvent(taken: string, final: string, more: number): InputEvent | undefined {
   const [, mouse] = MOUSE.exec(taken) ?? [];
   if (mouse !== undefined) return parseMouseEvent(mouse, final);
+  if (final === "n" && (taken === "0" || taken === "3")) return { kind: "status" };
   if (final === "u") return parseKittyKey(taken, more);
   if (final === "~" && taken.startsWith("27;")) return parseModifyOtherKeys(taken, more);
   if (taken === "" && (final === "I" || final === "O")) return { kind: "focus", has: final === "I" };

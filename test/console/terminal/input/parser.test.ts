@@ -1,4 +1,4 @@
-// Covers src/console/terminal/input/mouse.ts, src/console/terminal/input/sequences.ts
+// Covers src/console/terminal/input/csi.ts, src/console/terminal/input/mouse.ts, src/console/terminal/input/sequences.ts
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { InputParser } from "../../../../src/console/terminal/input/parser.ts";
@@ -36,6 +36,7 @@ describe("keys as terminals send them", () => {
 describe("what is no key", () => {
   it.each<[what: string, bytes: string]>([
     ["answers about the device", "\x1b[?62;22c\x1b[>41;0;0c\x1bP>|xterm(390)\x1b\\"],
+    ["the state of the terminal that nobody asks for", "\x1b[5n\x1b[?0n"],
     ["the place of the cursor", "\x1b[12;40R\x1b[1;40R"],
     ["modes", "\x1b[?2026;1$y\x1b[?1;2n"],
     ["colours", "\x1b]11;rgb:1e1e/1e1e/1e1e\x07\x1b]10;rgb:ff/ff/ff\x1b\\"],
@@ -45,6 +46,10 @@ describe("what is no key", () => {
     ["bytes that are no UTF-8", "\x80"],
   ])("%s comes to nothing", (_what, bytes) => {
     expect(parsed(Buffer.from(bytes, "latin1"))).toEqual([]);
+  });
+
+  it("is the answer that all output has arrived, however it is split", () => {
+    expect(parsed("\x1b[0n", "\x1b", "[", "0", "n")).toEqual([{ kind: "status" }, { kind: "status" }]);
   });
 
   it("is the mouse, and the focus", () => {

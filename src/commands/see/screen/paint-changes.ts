@@ -1,0 +1,66 @@
+import { CellWriter } from "./cell-writer.ts";
+import { findRowShift, formatRowShift, shiftRows } from "./row-shift.ts";
+import { DEFAULT_SGR } from "./sgr-state.ts";
+import { parseStyledLine, type StyledLine } from "./styled-line.ts";
+
+/** Unchanged cells that are written again between two changes: a movement of the cursor is longer. */
+const SHORT_GAP = 3;
+
+/**
+ * Returns the output that changes the lines on a terminal into others.
+ * @param before  as they are on the terminal; empty if it is clear
+ * @param after   as many as fit, each escaped and cut for the terminal
+ */
+export function formatChanges(before: readonly string[], after: readonly string[], columns: number): string {
+  const shift = findRowShift(before, after);
+  const shown = shift === undefined ? before : shiftRows(before, shift);
+  const writer = new CellWriter(columns);
+  for (let row = 0; row < Math.max(shown.length, after.length); row += 1) {
+    const [was = "", is = ""] = [shown[row], after[row]];
+    if (was !== is) writeLineChange(writer, row, was, is);
+  }
+  return (shift === undefined ? "" : formatRowShift(shift)) + writer.finish();
+}
+
+function writeLineChange(writer: CellWriter, row: number, was: string, is: string): void {
+  const now = parseStyledLine(is);
+  const old = parseStyledLine(was);
+  // The columns of what is there must be known, too: otherwise nobody knows where they begin.
+  if (now === undefined || old === undefined) return writer.replaceRow(row, is);
+  const isLonger = old.text.length > now.text.length;
+  writeDifferences(writer, row, old, now);
+  if (isLonger) writer.clearFrom(row, now.text.length);
+}
+
+function writeDifferences(writer: CellWriter, row: number, old: StyledLine, now: StyledLine): void {
+  const { length } = now.text;
+  for (let at = findDifference(old, now, 0); at < length; ) {
+    let end = at + 1;
+    while (end < length && !isSameCell(old, now, end)) end += 1;
+    writer.writeCells(row, at, now.text.slice(at, end), now.states.slice(at, end));
+    at = findDifference(old, now, end);
+    const [text, states] = [now.text.slice(end, at), now.states.slice(end, at)];
+    if (
+      at < length &&
+      text.length <= SHORT_GAP &&
+      isAscii(text) &&
+      writer.canContinue(row, end, text, states)
+    )
+      writer.writeCells(row, end, text, states);
+  }
+}
+
+/** Returns the first column from `at` on that differs, or the length. */
+function findDifference(old: StyledLine, now: StyledLine, at: number): number {
+  let column = at;
+  while (column < now.text.length && isSameCell(old, now, column)) column += 1;
+  return column;
+}
+
+/** A cell beyond the end is a blank. */
+function isSameCell(old: StyledLine, now: StyledLine, at: number): boolean {
+  return (old.text[at] ?? " ") === now.text[at] && (old.states[at] ?? DEFAULT_SGR) === now.states[at];
+}
+
+/** Other characters take more bytes than a movement of the cursor. */
+const isAscii = (text: string) => /^[ -~]*$/.test(text);

@@ -1,0 +1,80 @@
+import type { Clock } from "../../base/clock.ts";
+
+/** The query for the state of the terminal, and its answer: `CSI 0 n`. Terminals answer in the order of the output. */
+export const ASK_TERMINAL = "\x1b[5n";
+
+/** A terminal that has never answered is not waited for longer than this, ms. */
+const FIRST_PATIENCE = 1_500;
+/** Longest wait for a terminal that has answered before, ms: a slow line takes some seconds for a full screen. */
+const PATIENCE = 10_000;
+/** A terminal that answers later than this is slow, ms. */
+const SLOW = 250;
+/** Without a key for this time, nobody may be looking, ms. */
+const QUIET = 10_000;
+/** Steps of the displayed ages, ms: while someone types, otherwise, and on a slow line. */
+const STEPS = { active: 1_000, quiet: 5_000, slow: 10_000 };
+
+/**
+ * Paces frames by the answers of the terminal: no frame is written before the last one has arrived.
+ */
+export class PaintPace {
+  readonly #clock: Pick<Clock, "now">;
+  #askedAt: number | undefined;
+  #hasAnswered = false;
+  /** The terminal does not answer: it is not waited for. */
+  #isMute = false;
+  /** How long the last answer took, ms. */
+  #delay = 0;
+  #lastKeyAt = Number.NEGATIVE_INFINITY;
+
+  constructor(clock: Pick<Clock, "now">) {
+    this.#clock = clock;
+  }
+
+  /** Whether to ask with the next frame. */
+  get asks(): boolean {
+    return this.#askedAt === undefined && !this.#isMute;
+  }
+
+  /** Whether an answer will come: the terminal has answered before. */
+  get owesAnswer(): boolean {
+    return this.#askedAt !== undefined && this.#hasAnswered;
+  }
+
+  /** Call this when a frame with the question was written. */
+  handleAsked(): void {
+    this.#askedAt = this.#clock.now();
+  }
+
+  handleAnswer(): void {
+    if (this.#askedAt !== undefined) this.#delay = this.#clock.now() - this.#askedAt;
+    this.#askedAt = undefined;
+    this.#hasAnswered = true;
+    this.#isMute = false;
+  }
+
+  handleKey(): void {
+    this.#lastKeyAt = this.#clock.now();
+  }
+
+  /** Forgets the question, because the terminal was given to another program. */
+  forget(): void {
+    this.#askedAt = undefined;
+  }
+
+  /** Returns how long to wait before the next frame, ms; 0 if it can be written now. */
+  computeWait(): number {
+    if (this.#askedAt === undefined) return 0;
+    const wait = this.#askedAt + (this.#hasAnswered ? PATIENCE : FIRST_PATIENCE) - this.#clock.now();
+    if (wait > 0) return wait;
+    this.#isMute = true;
+    this.#askedAt = undefined;
+    return 0;
+  }
+
+  /** Returns the step of the displayed ages, ms: each change costs bytes. */
+  getAgeStep(): number {
+    if (this.#delay > SLOW) return STEPS.slow;
+    return this.#clock.now() - this.#lastKeyAt < QUIET ? STEPS.active : STEPS.quiet;
+  }
+}

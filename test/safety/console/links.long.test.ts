@@ -1,0 +1,57 @@
+// Covers src/console/terminal/discard-answer.ts, src/console/screen-display.ts
+/** The console on slow lines, and on terminals that answer late or never. */
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { openTerminal, type TerminalOptions } from "../../../fixtures/console.ts";
+import { BUNDLE } from "../../../fixtures/signalbox.ts";
+
+const cluster = TestCluster.startForFile();
+const SLOW_LINK = join(import.meta.dirname, "../../../fixtures/console/slow-link.ts");
+
+/** Opens a program that starts the console on a namespace. It ends with the test. */
+function open(namespace: TestNamespace, options: TerminalOptions) {
+  const terminal = openTerminal({
+    ...{ endpoints: [namespace.etcd.clientUrl], columns: 120, rows: 40, ...options },
+    env: { SIGNALBOX_PREFIX: namespace.prefix },
+  });
+  namespace.onClose(() => terminal.close());
+  return terminal;
+}
+
+describe("a line of 2,000 bytes per second", () => {
+  it("shows where the user is after many keys, not every place in between", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    const names = Array.from({ length: 12 }, (_, n) => `slow${n}`);
+    await Promise.all(
+      names.map((name) => namespace.jobs.startAndWait({ name, options: ["--lock", name], hold: [9_000] })),
+    );
+    const terminal = open(namespace, {
+      command: [process.execPath, SLOW_LINK, "2000", process.execPath, BUNDLE, "console"],
+    });
+    await terminal.waitFor(/slow11 +● held/);
+    const before = terminal.bytes;
+    terminal.press(...Array.from({ length: 20 }, () => "]"));
+    await terminal.waitFor(/slow11 +● held/);
+    terminal.press("]", "]", "]");
+    await terminal.waitFor(/HOST.*STATE|HOST +/);
+    expect(terminal.bytes - before, "20 tabs of two kilobytes were not written").toBeLessThan(20_000);
+    terminal.press("q");
+    expect(await terminal.ended).toEqual({ code: 0, signal: undefined });
+    expect(terminal.leftBehind).toEqual([]);
+  });
+});
+
+describe("the question for the state of the terminal", () => {
+  it("leaves no answer to the shell that follows", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    const shell = `"$0" "$1" console; stty raw -echo min 0 time 5; printf 'left:'; dd bs=100 count=1 2>/dev/null | od -An -c; stty sane; echo done`;
+    const terminal = open(namespace, { command: ["sh", "-c", shell, process.execPath, BUNDLE] });
+    await terminal.waitFor(/live rev \d+/);
+    terminal.press("]", "]", "q");
+    await terminal.waitFor(/done/);
+    await terminal.ended;
+    expect(terminal.getScreen().join("\n")).toMatch(/left:\s*done/);
+  });
+});
