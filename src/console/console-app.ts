@@ -28,12 +28,15 @@ import type {
   DialogPorts,
   HintAccess,
   LogAccess,
+  PreferenceAccess,
   SelectionAccess,
   TerminalControl,
   TravelAccess,
 } from "./parts/parts.ts";
 import { type ConsoleState, TOAST_DURATION } from "./state/console-state.ts";
 import { computeLayout, type Layout, type Size } from "./state/layout.ts";
+import { toConsolePreferences } from "./state/preferences.ts";
+import { writePreferences } from "./state/preferences-file.ts";
 import { StateStore } from "./state/store.ts";
 import { formatClipboardSequence } from "./terminal/clipboard.ts";
 import { dimTheme } from "./theme/dim-theme.ts";
@@ -45,6 +48,7 @@ export type ConsoleParts = ActionRunner &
   DialogPorts &
   HintAccess &
   LogAccess &
+  PreferenceAccess &
   SelectionAccess &
   TerminalControl &
   TravelAccess &
@@ -56,6 +60,9 @@ export interface ConsolePorts {
   io: CommandIo;
   call: Call;
   isReadOnly: boolean;
+  preferencesPath: string;
+  /** Called once, when everything was read for the first time. */
+  onFirstRead?(): void;
   keymap: Keymap;
   /** Handlers by the id of their action. */
   handlers: Readonly<Record<string, (app: ConsoleParts) => void>>;
@@ -87,6 +94,7 @@ export class ConsoleApp implements ConsoleParts {
   #counters = new WeakMap<ShownData, TabCounter>();
   readonly #tables = new Tables();
   #connectionKind = "opening";
+  #isFirstReadDone = false;
   #dimmed: { of: Theme; theme: Theme } | undefined;
 
   constructor(ports: ConsolePorts, state: ConsoleState) {
@@ -126,6 +134,15 @@ export class ConsoleApp implements ConsoleParts {
     if (this.#pastEvents?.of !== view)
       this.#pastEvents = { of: view, list: this.#events.list.filter(({ at }) => at <= view.past.at) };
     return this.#pastEvents;
+  }
+  get seenFrom(): number {
+    return this.#events.completeFrom ?? this.getPresentTime();
+  }
+  get isFirstReadDone(): boolean {
+    return this.#isFirstReadDone;
+  }
+  get preferencesPath(): string {
+    return this.#ports.preferencesPath;
   }
   get context(): CommandContext {
     return this.#ports.context;
@@ -227,6 +244,10 @@ export class ConsoleApp implements ConsoleParts {
     this.showToast(`copied ${what}`);
   }
 
+  savePreferences(): string | undefined {
+    return writePreferences(this.preferencesPath, toConsolePreferences(this.state));
+  }
+
   suspend(): void {
     this.#ports.suspend();
   }
@@ -278,6 +299,9 @@ export class ConsoleApp implements ConsoleParts {
     this.#logConnectionChange();
     this.#events.addSnapshot(this.#live.snapshot, this.getPresentTime());
     this.notifyChange();
+    if (this.#isFirstReadDone || !this.#live.hasRead) return;
+    this.#isFirstReadDone = true;
+    this.#ports.onFirstRead?.();
   }
 
   /** Logs when the connection to etcd was lost and when it came back. */

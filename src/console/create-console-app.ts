@@ -6,8 +6,8 @@ import { listKeyActions } from "./actions/keys/key-actions.ts";
 import { createKeymap } from "./actions/keys/keymap.ts";
 import { ConsoleApp } from "./console-app.ts";
 import type { ConsoleState } from "./state/console-state.ts";
-import { restoreState, toConsolePreferences } from "./state/preferences.ts";
-import { getPreferencesPath, readPreferences, writePreferences } from "./state/preferences-file.ts";
+import { restoreState } from "./state/preferences.ts";
+import { getPreferencesPath, readPreferences } from "./state/preferences-file.ts";
 import { createThemeLookup } from "./theme/choose-theme.ts";
 
 /** Builds the console from its settings. */
@@ -18,6 +18,7 @@ export function createConsoleApp(ports: {
   repaint(): void;
   suspend(): void;
   redraw(): void;
+  onFirstRead?(): void;
   quit(code: number): void;
 }): ConsoleApp {
   const { context, io, call } = ports;
@@ -30,6 +31,7 @@ export function createConsoleApp(ports: {
       getThemeByName,
       handlers: ACTION_HANDLERS,
       isReadOnly: context.settings.readOnly,
+      preferencesPath: getPreferencesPath(io, context.settings),
     },
     loadInitialState(io, context),
   );
@@ -41,7 +43,8 @@ export function createConsoleApp(ports: {
 
 /** Stores the preferences for the next session. */
 export function savePreferences(app: ConsoleApp): void {
-  writePreferences(getPreferencesPath(app.io, app.context.settings), toConsolePreferences(app.state));
+  if (app.isFirstReadDone) app.update((state) => ({ ...state, lookedAt: app.getPresentTime() }));
+  app.savePreferences();
 }
 
 /** Loads the stored state, with the theme from the settings. */

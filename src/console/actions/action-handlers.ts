@@ -6,6 +6,9 @@ import { moveInFocusedPane } from "../navigation/moves.ts";
 import { openCreate, openDelete, openEdit, openRowAction } from "../overlays/dialog/open-dialog.ts";
 import { openFilter } from "../overlays/filter.ts";
 import { openHelp } from "../overlays/help.ts";
+import { toggleIncident } from "../overlays/insight/incident.ts";
+import { openSince } from "../overlays/insight/since.ts";
+import { openWaits } from "../overlays/insight/waits.ts";
 import { openLiveOutput } from "../overlays/live-output.ts";
 import { openWhy } from "../overlays/output.ts";
 import { openPalette } from "../overlays/palette/palette-overlay.ts";
@@ -17,6 +20,7 @@ import type {
   DialogPorts,
   JobAccess,
   LogAccess,
+  PreferenceAccess,
   SelectionAccess,
   StateUpdates,
   TerminalControl,
@@ -36,6 +40,7 @@ type ActionParts = ActionRunner &
   CursorAccess &
   DialogPorts &
   LogAccess &
+  PreferenceAccess &
   SelectionAccess &
   TerminalControl &
   TravelAccess;
@@ -83,6 +88,7 @@ export const ACTION_HANDLERS: Readonly<Record<KeyActionId, ActionHandler>> = {
   },
   back: goBackOrReturn,
   travel: toggleTravel,
+  ...{ waits: openWaits, since: (app) => void openSince(app), incident: toggleIncident },
   olderChange: (app) => app.travel.step(-1),
   newerChange: (app) => app.travel.step(1),
   ...createHandlers(

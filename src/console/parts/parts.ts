@@ -82,6 +82,8 @@ export interface TravelAccess {
 export interface LogAccess {
   readonly events: Pick<EventLog, "list">;
   readonly log: ScreenLog;
+  /** Events are complete from then on, wall clock, ms since the epoch. */
+  readonly seenFrom: number;
 }
 
 export interface OverlayAccess {
@@ -91,6 +93,13 @@ export interface OverlayAccess {
 export interface SettingsAccess {
   readonly context: CommandContext;
   readonly isReadOnly: boolean;
+}
+
+/** What is kept between sessions. */
+export interface PreferenceAccess {
+  readonly preferencesPath: string;
+  /** Stores the preferences now. @returns why it failed */
+  savePreferences(): string | undefined;
 }
 
 export interface KeymapAccess {

@@ -14,6 +14,7 @@ import { createReadCommand } from "../../read-command.ts";
 import { readSnapshotRanges, retryCompacted } from "../../read-snapshot.ts";
 import type { Call } from "../../spec.ts";
 import type { CommandContext } from "../../store-command.ts";
+import { describeAuthor, describeCluster } from "./incident-source.ts";
 import { parsePastTime } from "./past-time.ts";
 import { readAllOutcomes } from "./read-outcomes.ts";
 
@@ -49,13 +50,12 @@ async function readReport(
   const { entries, notes } = listIncidentEntries({ snapshot, outcomes }, span);
   const start = await readPastProblems(context, span.from);
   const end = isOver ? await readPastProblems(context, span.until) : listProblemTexts(snapshot, span.until);
-  const { endpoints, prefix } = context.settings;
   const isKnown = start !== undefined && end !== undefined;
   const missing = "etcd has compacted the state of that time, so the problems then are not known";
   return {
     ...{ title, ...span, entries, commands: [], problemsAtStart: start, problemsAtEnd: end },
-    cluster: `${endpoints.join(",")} ${prefix}`,
-    by: `${context.operator.user}@${context.facts.host}`,
+    cluster: describeCluster(context),
+    by: describeAuthor(context),
     notes: isKnown ? notes : [...notes, missing],
   };
 }
