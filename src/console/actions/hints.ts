@@ -19,7 +19,8 @@ const SHORT: Readonly<Record<string, string>> = {
 /** Lists the keys that are useful in the present context, the most important first. */
 export function buildHints(app: HintsParts): Hint[] {
   const here = listContextActions(app);
-  return [...FIRST, ...here.slice(0, MOST), ...ALSO, ...here.slice(MOST)].flatMap((id): Hint[] => {
+  const first = app.liveView.past === undefined ? FIRST : ["travel", ...FIRST];
+  return [...first, ...here.slice(0, MOST), ...ALSO, ...here.slice(MOST)].flatMap((id): Hint[] => {
     const [key] = app.keymap.getKeyLabels(id);
     return key === undefined ? [] : [[key, SHORT[id] ?? id]];
   });
@@ -27,7 +28,7 @@ export function buildHints(app: HintsParts): Hint[] {
 
 function listContextActions(app: HintsParts): string[] {
   const { state, isReadOnly, liveView } = app;
-  if (liveView.past !== undefined) return ["travel", "olderChange", "newerChange", "nextPane"];
+  if (liveView.past !== undefined) return ["olderChange", "newerChange", "nextPane"];
   if (state.focus !== "table") return ["open", "nextPane"];
   if (isReadOnly) return ["nextPane"];
   const kind = app.getSubject()?.kind;

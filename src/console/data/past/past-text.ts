@@ -8,11 +8,12 @@ export function formatPastTime(at: number, now: number): string {
 }
 
 /** Says which state is shown and how exactly its time is known. @param now  ms since the epoch */
-export function describePastMoment({ revision, from, until }: PastMoment, now: number): string {
-  return `state at revision ${revision}, ${describeBounds(from, until, now)}`;
+export function describePastMoment(moment: PastMoment, now: number): string {
+  return `state at revision ${moment.revision}, ${describePastBounds(moment, now)}`;
 }
 
-function describeBounds(from: number | undefined, until: number | undefined, now: number): string {
+/** Says how exactly the time of a past state is known. @param now  ms since the epoch */
+export function describePastBounds({ from, until }: PastMoment, now: number): string {
   const [after, before] = [from, until].map((at) => (at === undefined ? undefined : formatPastTime(at, now)));
   if (after === undefined) return before === undefined ? "of an unknown time" : `before ${before}`;
   if (before === undefined) return `not before ${after}`;

@@ -1,9 +1,8 @@
-import { cleanToWidth } from "../../../base/display-width.ts";
 import { formatInstant } from "../../../base/duration.ts";
 import type { CommandContext } from "../../../commands/store-command.ts";
 import { SNAPSHOT_COLLECTIONS } from "../../../model/snapshot/snapshot.ts";
 import { SnapshotBuilder } from "../../../model/snapshot/snapshot-builder.ts";
-import { findLastChange, findNextChange, type PastChange } from "../../../work/observe/neighbour-change.ts";
+import { findLastChange, findNextChange } from "../../../work/observe/neighbour-change.ts";
 import {
   findOldestRevision,
   findRevisionAt,
@@ -14,6 +13,7 @@ import {
 } from "../../../work/observe/past-revision.ts";
 import { load } from "../../../work/observe/read.ts";
 import type { PastMoment } from "../shown-data.ts";
+import { nameChange } from "./name-change.ts";
 import type { PastTarget } from "./parse-target.ts";
 import { PastView } from "./past-view.ts";
 
@@ -127,7 +127,7 @@ export class TimeTravel {
     const change = await findNextChange(this.#context, revision, signal);
     if (change === undefined) throw new TravelRefusal("no later change was found; a returns to live");
     const moment = await this.#buildMoment(change.revision, signal);
-    return { moment, message: `after the change of ${this.#nameKeys(change)}` };
+    return { moment, message: `after the change of ${nameChange(this.#context.keys, change)}` };
   }
 
   async #findBefore(
@@ -138,19 +138,13 @@ export class TimeTravel {
     const change = await findLastChange(this.#context, { revision, oldest: oldest.revision }, signal);
     if (change === undefined) throw new TravelRefusal(describeTooOld("an earlier change", oldest));
     const moment = await this.#buildMoment(change.revision - 1n, signal);
-    return { moment, message: `before the change of ${this.#nameKeys(change)}` };
+    return { moment, message: `before the change of ${nameChange(this.#context.keys, change)}` };
   }
 
   /** The time of a revision is that of the last change in it. */
   async #buildMoment(revision: bigint, signal: AbortSignal): Promise<PastMoment> {
     const { at } = await readTimeOfRevision(this.#context, revision, signal);
     return { revision, at: at ?? this.#context.clock.getWallTime(), from: at, until: undefined };
-  }
-
-  #nameKeys({ keys: [first = "", ...more] }: PastChange): string {
-    const { prefix } = this.#context.keys;
-    const name = first.startsWith(prefix) ? first.slice(prefix.length) : first;
-    return cleanToWidth(name, 50) + (more.length > 0 ? ` and ${more.length} more` : "");
   }
 
   async #explain(error: unknown): Promise<string> {

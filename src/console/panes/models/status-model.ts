@@ -1,6 +1,6 @@
 import { cleanToWidth } from "../../../base/display-width.ts";
 import { formatBriefDuration } from "../../../base/duration.ts";
-import { describePastMoment } from "../../data/past/past-text.ts";
+import { describePastBounds } from "../../data/past/past-text.ts";
 import type {
   ClockAccess,
   DataAccess,
@@ -43,7 +43,10 @@ function buildConnectionSegments(app: ClockAccess & DataAccess & ThemeAccess, ro
   const { connection: state, snapshot, clusterHealth } = liveView;
   const { signs } = theme;
   if (liveView.past !== undefined)
-    return [{ text: ` ${describePastMoment(liveView.past, app.getPresentTime())}`, role, weight: 2 }];
+    return [
+      { text: ` state at revision ${liveView.past.revision}`, role, weight: 1 },
+      { text: `, ${describePastBounds(liveView.past, app.getPresentTime())}`, role, weight: 3 },
+    ];
   const age = formatBriefDuration(app.getPresentTime() - state.since);
   const revision = snapshot.revision === 0n ? "" : `rev ${snapshot.revision}`;
   if (state.kind === "live") {
