@@ -121,7 +121,9 @@ function buildReport(app: IncidentParts, mark: IncidentMark, outcomes: Outcomes 
       ...(outcomes === undefined ? ["the outcomes of schedules could not be read from etcd"] : []),
       ...(isLive(connection) ? [] : ["etcd was unreachable: this is what was last known"]),
       ...(app.seenFrom > mark.since
-        ? ["the console was closed in between: waits of that time are not known"]
+        ? [
+            "the console was closed in between: waits before its last start are not known, and commands only as actions",
+          ]
         : []),
     ],
   };
