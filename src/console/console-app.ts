@@ -12,8 +12,11 @@ import { getDefaultUnfolded, type TabCounts } from "./data/explorer/build-tree.t
 import { ExplorerTree } from "./data/explorer/explorer-tree.ts";
 import { TabCounter } from "./data/explorer/tab-counter.ts";
 import { LiveView } from "./data/live-view.ts";
+import type { PastView } from "./data/past/past-view.ts";
+import { TimeTravel } from "./data/past/time-travel.ts";
 import { RevisionMonitor } from "./data/revision-monitor.ts";
 import { ScreenLog } from "./data/screen-log.ts";
+import type { ShownData } from "./data/shown-data.ts";
 import { Tables } from "./data/tables.ts";
 import { Jobs } from "./jobs/jobs.ts";
 import { clampCursors } from "./parts/clamp-cursors.ts";
@@ -25,11 +28,15 @@ import type {
   DialogPorts,
   HintAccess,
   LogAccess,
+  PreferenceAccess,
   SelectionAccess,
   TerminalControl,
+  TravelAccess,
 } from "./parts/parts.ts";
 import { type ConsoleState, TOAST_DURATION } from "./state/console-state.ts";
 import { computeLayout, type Layout, type Size } from "./state/layout.ts";
+import { toConsolePreferences } from "./state/preferences.ts";
+import { writePreferences } from "./state/preferences-file.ts";
 import { StateStore } from "./state/store.ts";
 import { formatClipboardSequence } from "./terminal/clipboard.ts";
 import { dimTheme } from "./theme/dim-theme.ts";
@@ -41,8 +48,10 @@ export type ConsoleParts = ActionRunner &
   DialogPorts &
   HintAccess &
   LogAccess &
+  PreferenceAccess &
   SelectionAccess &
   TerminalControl &
+  TravelAccess &
   ClockAccess;
 
 /** What the console needs from its process. */
@@ -51,6 +60,9 @@ export interface ConsolePorts {
   io: CommandIo;
   call: Call;
   isReadOnly: boolean;
+  preferencesPath: string;
+  /** Called once, when everything was read for the first time. */
+  onFirstRead?(): void;
   keymap: Keymap;
   /** Handlers by the id of their action. */
   handlers: Readonly<Record<string, (app: ConsoleParts) => void>>;
@@ -69,17 +81,22 @@ export interface ConsolePorts {
 export class ConsoleApp implements ConsoleParts {
   readonly #ports: ConsolePorts;
   readonly #store: StateStore<ConsoleState>;
-  readonly liveView: LiveView;
+  /** Goes on while a past state is shown, so that the return takes no time. */
+  readonly #live: LiveView;
+  readonly travel: TimeTravel;
   readonly jobs: Jobs;
   readonly overlays: Overlays;
   readonly log: ScreenLog;
-  readonly events = new EventLog();
+  readonly #events = new EventLog();
+  #pastEvents: { of: PastView; list: EventLog["list"] } | undefined;
   readonly tree = new ExplorerTree();
   readonly #revisionMonitor = new RevisionMonitor();
   readonly #detailCache: DetailCache;
-  readonly #counter: TabCounter;
+  /** A past state has counts of its own. */
+  #counters = new WeakMap<ShownData, TabCounter>();
   readonly #tables = new Tables();
   #connectionKind = "opening";
+  #isFirstReadDone = false;
   #dimmed: { of: Theme; theme: Theme } | undefined;
 
   constructor(ports: ConsolePorts, state: ConsoleState) {
@@ -92,7 +109,11 @@ export class ConsoleApp implements ConsoleParts {
       () => context.clock.getWallTime(),
       (text) => context.log.info(text),
     );
-    this.liveView = new LiveView(context, () => this.#handleSnapshot());
+    this.#live = new LiveView(context, () => this.#handleSnapshot());
+    this.travel = new TimeTravel(context, {
+      onChange: notifyChange,
+      onMessage: (text, tone) => this.showToast(text, tone),
+    });
     this.overlays = new Overlays(notifyChange);
     const getSnapshot = () => (isLive(this.liveView.connection) ? this.liveView.snapshot : undefined);
     this.jobs = new Jobs({
@@ -103,9 +124,28 @@ export class ConsoleApp implements ConsoleParts {
       getSnapshot,
     });
     this.#detailCache = new DetailCache(context, notifyChange);
-    this.#counter = new TabCounter(() => context.clock.now());
   }
 
+  get liveView(): ShownData {
+    return this.travel.view ?? this.#live;
+  }
+  /** The events seen so far; in the past, those until then. */
+  get events(): Pick<EventLog, "list"> {
+    const { view } = this.travel;
+    if (view === undefined) return this.#events;
+    if (this.#pastEvents?.of !== view)
+      this.#pastEvents = { of: view, list: this.#events.list.filter(({ at }) => at <= view.past.at) };
+    return this.#pastEvents;
+  }
+  get seenFrom(): number {
+    return this.#events.completeFrom ?? this.getPresentTime();
+  }
+  get isFirstReadDone(): boolean {
+    return this.#isFirstReadDone;
+  }
+  get preferencesPath(): string {
+    return this.#ports.preferencesPath;
+  }
   get context(): CommandContext {
     return this.#ports.context;
   }
@@ -127,7 +167,8 @@ export class ConsoleApp implements ConsoleParts {
   /** The dimmed theme while the displayed data may be out of date. */
   get theme(): Theme {
     const theme = this.#ports.getThemeByName(this.state.theme);
-    if (isLive(this.liveView.connection) || this.liveView.connection.kind === "opening") return theme;
+    const { kind } = this.liveView.connection;
+    if (kind === "live" || kind === "opening" || kind === "past") return theme;
     if (this.#dimmed?.of !== theme) this.#dimmed = { of: theme, theme: dimTheme(theme) };
     return this.#dimmed.theme;
   }
@@ -136,10 +177,15 @@ export class ConsoleApp implements ConsoleParts {
   }
 
   getWallTime(): number {
+    return this.travel.view?.past.at ?? this.getPresentTime();
+  }
+
+  getPresentTime(): number {
     return this.context.clock.getWallTime();
   }
 
   getShownTime(): number {
+    if (this.liveView.past !== undefined) return this.getWallTime();
     const step = this.#ports.getAgeStep();
     return Math.floor(this.getWallTime() / step) * step;
   }
@@ -154,7 +200,10 @@ export class ConsoleApp implements ConsoleParts {
   }
 
   getTabCounts(): TabCounts {
-    return this.#counter.countTabs(this.liveView.snapshot, this.getWallTime());
+    const view = this.liveView;
+    const counter = this.#counters.get(view) ?? new TabCounter(() => this.context.clock.now());
+    this.#counters.set(view, counter);
+    return counter.countTabs(view.snapshot, this.getWallTime());
   }
 
   getPanelTable(): ConsoleTable | undefined {
@@ -173,6 +222,7 @@ export class ConsoleApp implements ConsoleParts {
       this.table,
       index,
       this.getShownTime(),
+      this.liveView.past,
     );
   }
 
@@ -193,13 +243,17 @@ export class ConsoleApp implements ConsoleParts {
   }
 
   showToast(text: string, tone: "held" | "problem" | "quiet" = "quiet", isTrue?: () => boolean): void {
-    const until = this.getWallTime() + TOAST_DURATION;
+    const until = this.getPresentTime() + TOAST_DURATION;
     this.update((state) => ({ ...state, toast: { text, tone, until, isTrue } }));
   }
 
   copy(text: string, what: string): void {
     this.io.writeOutput(formatClipboardSequence(text));
     this.showToast(`copied ${what}`);
+  }
+
+  savePreferences(): string | undefined {
+    return writePreferences(this.preferencesPath, toConsolePreferences(this.state));
   }
 
   suspend(): void {
@@ -216,11 +270,12 @@ export class ConsoleApp implements ConsoleParts {
   }
 
   begin(): void {
-    this.liveView.begin();
+    this.#live.begin();
   }
 
   end(): void {
-    this.liveView.end();
+    this.travel.end();
+    this.#live.end();
     this.#detailCache.end();
   }
 
@@ -240,28 +295,31 @@ export class ConsoleApp implements ConsoleParts {
       this.theme.signs,
     );
     this.#store.update((state) => clampCursors(state, this));
-    this.#detailCache.watchSubject(this.getSubject(), snapshot, wall);
+    this.#detailCache.watchSubject(this.getSubject(), snapshot, wall, this.liveView.past);
   }
 
   #handleSnapshot(): void {
-    const fault = this.#revisionMonitor.checkRevision(this.liveView.snapshot.revision);
+    const fault = this.#revisionMonitor.checkRevision(this.#live.snapshot.revision);
     if (fault !== undefined) {
       this.log.add(fault);
       this.showToast(fault, "problem");
     }
     this.#logConnectionChange();
-    this.events.addSnapshot(this.liveView.snapshot, this.getWallTime());
+    this.#events.addSnapshot(this.#live.snapshot, this.getPresentTime());
     this.notifyChange();
+    if (this.#isFirstReadDone || !this.#live.hasRead) return;
+    this.#isFirstReadDone = true;
+    this.#ports.onFirstRead?.();
   }
 
   /** Logs when the connection to etcd was lost and when it came back. */
   #logConnectionChange(): void {
-    const { kind, fault } = this.liveView.connection;
+    const { kind, fault } = this.#live.connection;
     if (kind === this.#connectionKind) return;
     this.#connectionKind = kind;
     this.log.add(
       kind === "live"
-        ? `live at revision ${this.liveView.snapshot.revision}`
+        ? `live at revision ${this.#live.snapshot.revision}`
         : `etcd: ${kind}${fault === undefined ? "" : `, ${fault}`}`,
     );
   }

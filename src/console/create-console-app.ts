@@ -6,8 +6,8 @@ import { listKeyActions } from "./actions/keys/key-actions.ts";
 import { createKeymap } from "./actions/keys/keymap.ts";
 import { ConsoleApp } from "./console-app.ts";
 import type { ConsoleState } from "./state/console-state.ts";
-import { restoreState, toConsolePreferences } from "./state/preferences.ts";
-import { getPreferencesPath, readPreferences, writePreferences } from "./state/preferences-file.ts";
+import { restoreState } from "./state/preferences.ts";
+import { getPreferencesPath, readPreferences } from "./state/preferences-file.ts";
 import { createThemeLookup } from "./theme/choose-theme.ts";
 
 /** Builds the console from its settings. */
@@ -19,6 +19,7 @@ export function createConsoleApp(ports: {
   suspend(): void;
   redraw(): void;
   getAgeStep(): number;
+  onFirstRead?(): void;
   quit(code: number): void;
 }): ConsoleApp {
   const { context, io, call } = ports;
@@ -31,6 +32,7 @@ export function createConsoleApp(ports: {
       getThemeByName,
       handlers: ACTION_HANDLERS,
       isReadOnly: context.settings.readOnly,
+      preferencesPath: getPreferencesPath(io, context.settings),
     },
     loadInitialState(io, context),
   );
@@ -42,7 +44,8 @@ export function createConsoleApp(ports: {
 
 /** Stores the preferences for the next session. */
 export function savePreferences(app: ConsoleApp): void {
-  writePreferences(getPreferencesPath(app.io, app.context.settings), toConsolePreferences(app.state));
+  if (app.isFirstReadDone) app.update((state) => ({ ...state, lookedAt: app.getPresentTime() }));
+  app.savePreferences();
 }
 
 /** Loads the stored state, with the theme from the settings. */

@@ -5,6 +5,7 @@ import { dispatch } from "./actions/dispatch.ts";
 import type { ConsoleApp } from "./console-app.ts";
 import { createConsoleApp, savePreferences } from "./create-console-app.ts";
 import type { Display } from "./display.ts";
+import { announceChanges } from "./overlays/insight/since.ts";
 import { PlainDisplay } from "./plain-display.ts";
 import { ScreenDisplay } from "./screen-display.ts";
 import type { TabId } from "./state/console-state.ts";
@@ -59,6 +60,7 @@ class InteractiveConsole {
       suspend: () => this.#terminal.suspend(),
       redraw: () => this.#display.forget(),
       getAgeStep: () => this.#pace.getAgeStep(),
+      onFirstRead: () => void announceChanges(this.#app),
       quit: (code) => {
         this.#keys.end(); // ignores input after the key that quits
         this.#ended.resolve(code);

@@ -41,7 +41,8 @@ export class PlainDisplay implements Display {
   }
 
   #describeConnection(app: SpokenLinesParts): string[] {
-    const { kind } = app.liveView.connection;
+    const { connection, past } = app.liveView;
+    const kind = `${connection.kind} ${past?.revision ?? ""}`;
     if (kind === this.#kind) return [];
     this.#kind = kind;
     return [formatSpokenConnection(app)];

@@ -6,9 +6,13 @@ import { moveInFocusedPane } from "../navigation/moves.ts";
 import { openCreate, openDelete, openEdit, openRowAction } from "../overlays/dialog/open-dialog.ts";
 import { openFilter } from "../overlays/filter.ts";
 import { openHelp } from "../overlays/help.ts";
+import { toggleIncident } from "../overlays/insight/incident.ts";
+import { openSince } from "../overlays/insight/since.ts";
+import { openWaits } from "../overlays/insight/waits.ts";
 import { openLiveOutput } from "../overlays/live-output.ts";
 import { openWhy } from "../overlays/output.ts";
 import { openPalette } from "../overlays/palette/palette-overlay.ts";
+import { openTravelPrompt } from "../overlays/travel.ts";
 import type {
   ActionRunner,
   ClockAccess,
@@ -16,10 +20,12 @@ import type {
   DialogPorts,
   JobAccess,
   LogAccess,
+  PreferenceAccess,
   SelectionAccess,
   StateUpdates,
   TerminalControl,
   ToastAccess,
+  TravelAccess,
 } from "../parts/parts.ts";
 import type { ConsoleState } from "../state/console-state.ts";
 import { THEMES } from "../theme/theme.ts";
@@ -34,8 +40,10 @@ type ActionParts = ActionRunner &
   CursorAccess &
   DialogPorts &
   LogAccess &
+  PreferenceAccess &
   SelectionAccess &
-  TerminalControl;
+  TerminalControl &
+  TravelAccess;
 type ActionHandler = (app: ActionParts) => void;
 
 /** Handlers of all actions, by id: the console's own and those of row commands. */
@@ -68,6 +76,7 @@ export const ACTION_HANDLERS: Readonly<Record<KeyActionId, ActionHandler>> = {
   zoom: (app) =>
     app.update((state) => ({ ...state, zoomed: state.zoomed === undefined ? state.focus : undefined })),
   reread: (app) => {
+    if (app.liveView.past !== undefined) return app.showToast("the past does not change; a returns to live");
     app.liveView.reread();
     const { snapshot } = app.liveView;
     app.showToast("reading everything again", "quiet", () => app.liveView.snapshot === snapshot);
@@ -77,7 +86,11 @@ export const ACTION_HANDLERS: Readonly<Record<KeyActionId, ActionHandler>> = {
     app.update((state) => ({ ...state, theme: next }));
     app.showToast(`theme ${next}`);
   },
-  back: (app) => app.update(goBack),
+  back: goBackOrReturn,
+  travel: toggleTravel,
+  ...{ waits: openWaits, since: (app) => void openSince(app), incident: toggleIncident },
+  olderChange: (app) => app.travel.step(-1),
+  newerChange: (app) => app.travel.step(1),
   ...createHandlers(
     ["up", "down", "top", "bottom", "pageUp", "pageDown"],
     (id) => (app) => moveInFocusedPane(app, id),
@@ -127,6 +140,20 @@ function quit(app: JobAccess & StateUpdates & TerminalControl & ToastAccess): vo
 function showJobs(app: StateUpdates): void {
   app.update((state) => ({ ...state, panel: { ...state.panel, id: "jobs", isOpen: true } }));
   focusOn(app, "panel");
+}
+
+/** Asks for a past time; in the past, or while one is read, returns to live. */
+function toggleTravel(app: ActionParts): void {
+  const { view, search } = app.travel;
+  if (view === undefined && search === undefined) openTravelPrompt(app);
+  else app.travel.end();
+}
+
+/** Undoes one step. When there is nothing else to undo, leaves the past. */
+function goBackOrReturn(app: ActionParts): void {
+  const next = goBack(app.state);
+  if (next === app.state && (app.travel.view ?? app.travel.search) !== undefined) app.travel.end();
+  else app.update(() => next);
 }
 
 /** Undoes one step: first the zoom, then the focus, a range, the marks, and the filter. */

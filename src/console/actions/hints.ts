@@ -1,7 +1,7 @@
 import type { Hint } from "../parts/overlay.ts";
-import type { KeymapAccess, SettingsAccess, StateAccess, SubjectAccess } from "../parts/parts.ts";
+import type { DataAccess, KeymapAccess, SettingsAccess, StateAccess, SubjectAccess } from "../parts/parts.ts";
 
-type HintsParts = KeymapAccess & SettingsAccess & StateAccess & SubjectAccess;
+type HintsParts = DataAccess & KeymapAccess & SettingsAccess & StateAccess & SubjectAccess;
 
 /** Actions that always have a hint: first those that lead to all others, then the rest. */
 const FIRST = ["help", "palette"] as const;
@@ -12,20 +12,23 @@ const SHORT: Readonly<Record<string, string>> = {
   ...{ palette: "palette", filter: "filter", help: "help", quit: "quit", open: "open", back: "back" },
   ...{ drain: "drain", undrain: "undrain", reset: "reset", release: "release", edit: "edit", create: "new" },
   ...{ "schedule pause": "pause", "schedule resume": "resume", "schedule trigger": "run now" },
+  ...{ travel: "return to live", olderChange: "change before", newerChange: "next change" },
   ...{ nextPane: "pane", mark: "mark", why: "why" },
 };
 
 /** Lists the keys that are useful in the present context, the most important first. */
 export function buildHints(app: HintsParts): Hint[] {
   const here = listContextActions(app);
-  return [...FIRST, ...here.slice(0, MOST), ...ALSO, ...here.slice(MOST)].flatMap((id): Hint[] => {
+  const first = app.liveView.past === undefined ? FIRST : ["travel", ...FIRST];
+  return [...first, ...here.slice(0, MOST), ...ALSO, ...here.slice(MOST)].flatMap((id): Hint[] => {
     const [key] = app.keymap.getKeyLabels(id);
     return key === undefined ? [] : [[key, SHORT[id] ?? id]];
   });
 }
 
 function listContextActions(app: HintsParts): string[] {
-  const { state, isReadOnly } = app;
+  const { state, isReadOnly, liveView } = app;
+  if (liveView.past !== undefined) return ["olderChange", "newerChange", "nextPane"];
   if (state.focus !== "table") return ["open", "nextPane"];
   if (isReadOnly) return ["nextPane"];
   const kind = app.getSubject()?.kind;

@@ -2,9 +2,9 @@
 export interface ConnectionState {
   /**
    * `opening`: nothing was read yet. `live`: etcd answers, and the data is current. `away`: etcd does not answer; the
-   * data last read stays. `refused`: etcd answers, but does not allow reading.
+   * data last read stays. `refused`: etcd answers, but does not allow reading. `past`: the data is that of a past time.
    */
-  kind: "opening" | "live" | "away" | "refused";
+  kind: "opening" | "live" | "away" | "refused" | "past";
   /** Start of this state, wall clock, ms since the epoch. */
   since: number;
   /** The error from etcd or the network, if the state is not live. */

@@ -6,6 +6,7 @@ import { SnapshotBuilder } from "../../model/snapshot/snapshot-builder.ts";
 import { type EtcdHealth, watchEtcdHealth } from "../../work/observe/etcd-health.ts";
 import { followEtcd } from "../../work/observe/follow.ts";
 import type { ClusterHealth, ConnectionState } from "./connection-state.ts";
+import type { ShownData } from "./shown-data.ts";
 
 /** Pause before the next request after etcd has refused one, ms. */
 const AFTER_REFUSAL = 3_000;
@@ -18,7 +19,7 @@ const LEAST_PAUSE = 100;
 const STALE = 4_000;
 
 /** Keeps a snapshot of etcd up to date in the background. Never throws: errors are part of `connection`. */
-export class LiveView {
+export class LiveView implements ShownData {
   readonly #context: CommandContext;
   readonly #builder: SnapshotBuilder;
   readonly #stop = new AbortController();

@@ -2,6 +2,7 @@ import { cleanToWidth } from "../../base/display-width.ts";
 import { EXIT } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
 import { wrapProseLines } from "../../commands/see/detail.ts";
+import { findPastObstacle } from "../actions/commands/change-obstacle.ts";
 import { getCommandById } from "../actions/commands/row-action.ts";
 import { createSameRowCheck } from "../navigation/focus.ts";
 import { getChosenSubjects } from "../navigation/marks.ts";
@@ -31,6 +32,8 @@ const MOST_LINES = 2_000;
 
 /** Shows what the selected run, or the run of the selected lock or schedule, has written, and what it writes. */
 export function openLiveOutput(app: LiveOutputParts): void {
+  const obstacle = findPastObstacle(app);
+  if (obstacle !== undefined) return app.showToast(obstacle, "problem");
   const [subject] = getChosenSubjects(app);
   const about = subject?.kind === "record" ? subject.about : subject;
   if (about?.kind !== "run" && about?.kind !== "lock" && about?.kind !== "schedule")

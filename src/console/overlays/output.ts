@@ -3,6 +3,7 @@ import { EXIT } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
 import { wrapProseLines } from "../../commands/see/detail.ts";
 import type { Command } from "../../commands/spec.ts";
+import { findPastObstacle } from "../actions/commands/change-obstacle.ts";
 import { getCommandById } from "../actions/commands/row-action.ts";
 import { describeJobState } from "../jobs/job-state.ts";
 import type { ConsoleJob } from "../jobs/jobs.ts";
@@ -29,6 +30,8 @@ type OutputParts = ChangeNotifier & ClipboardAccess & JobAccess & OverlayAccess 
 export function openWhy(app: OutputParts & SelectionAccess & ToastAccess): void {
   const [subject] = getChosenSubjects(app);
   const about = subject?.kind === "record" ? subject.about : subject;
+  const obstacle = findPastObstacle(app);
+  if (obstacle !== undefined) return app.showToast(obstacle, "problem");
   if (about === undefined || (about.kind !== "run" && about.kind !== "lock" && about.kind !== "resource"))
     return app.showToast(
       "why: select a lock, a resource or a waiting run",

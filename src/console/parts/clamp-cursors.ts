@@ -20,7 +20,7 @@ export function clampCursors(state: ConsoleState, app: ClockAccess & CursorAcces
     ),
   };
   const hasMoved = cursors.table.key !== tab.cursor.key;
-  const isOver = hasExpired(state.toast, app.getWallTime());
+  const isOver = hasExpired(state.toast, app.getPresentTime());
   const isSame =
     isSameCursor(cursors.table, tab.cursor) &&
     isSameCursor(cursors.explorer, state.explorer.cursor) &&

@@ -6,8 +6,9 @@ import type { Keymap } from "../actions/keys/keymap.ts";
 import type { ConsoleTable } from "../data/console-table.ts";
 import type { TabCounts } from "../data/explorer/build-tree.ts";
 import type { ExplorerTree } from "../data/explorer/explorer-tree.ts";
-import type { LiveView } from "../data/live-view.ts";
+import type { TimeTravel } from "../data/past/time-travel.ts";
 import type { ScreenLog } from "../data/screen-log.ts";
+import type { ShownData } from "../data/shown-data.ts";
 import type { Jobs } from "../jobs/jobs.ts";
 import type { ConsoleState } from "../state/console-state.ts";
 import type { Layout, Size } from "../state/layout.ts";
@@ -31,10 +32,12 @@ export interface ThemeAccess {
 }
 
 export interface ClockAccess {
-  /** Wall clock, ms since the epoch. */
+  /** The time that the screen is about, ms since the epoch: the wall clock, or a past time. */
   getWallTime(): number;
   /** The wall clock for displayed ages: it moves in steps, because each change is written to the terminal. */
   getShownTime(): number;
+  /** Wall clock, ms since the epoch. */
+  getPresentTime(): number;
 }
 
 export interface LayoutAccess {
@@ -45,7 +48,8 @@ export interface LayoutAccess {
 
 /** What is known of the cluster. */
 export interface DataAccess {
-  readonly liveView: LiveView;
+  /** What is shown: the live state, or a past one. */
+  readonly liveView: ShownData;
   getTabCounts(): TabCounts;
 }
 
@@ -73,9 +77,15 @@ export interface JobAccess {
   readonly jobs: Jobs;
 }
 
+export interface TravelAccess {
+  readonly travel: TimeTravel;
+}
+
 export interface LogAccess {
-  readonly events: EventLog;
+  readonly events: Pick<EventLog, "list">;
   readonly log: ScreenLog;
+  /** Events are complete from then on, wall clock, ms since the epoch. */
+  readonly seenFrom: number;
 }
 
 export interface OverlayAccess {
@@ -85,6 +95,13 @@ export interface OverlayAccess {
 export interface SettingsAccess {
   readonly context: CommandContext;
   readonly isReadOnly: boolean;
+}
+
+/** What is kept between sessions. */
+export interface PreferenceAccess {
+  readonly preferencesPath: string;
+  /** Stores the preferences now. @returns why it failed */
+  savePreferences(): string | undefined;
 }
 
 export interface KeymapAccess {

@@ -1,5 +1,6 @@
 import type { ViewId } from "../../model/tables/index.ts";
 import type { SortOrder } from "../../model/views/sort.ts";
+import type { IncidentMark } from "./incident-mark.ts";
 
 /** The parts of the screen that can have the keyboard. */
 export const PANES = ["explorer", "table", "detail", "panel"] as const;
@@ -64,6 +65,9 @@ export interface ConsoleState {
   theme: string;
   /** Ids chosen in the palette, newest first. */
   recent: readonly string[];
+  /** When the console was last open on this cluster, wall clock, ms since the epoch. */
+  lookedAt: number | undefined;
+  incident: IncidentMark | undefined;
 }
 
 /** How long a toast is shown, ms. */
@@ -97,5 +101,6 @@ export function createInitialState(): ConsoleState {
     toast: undefined,
     theme: "auto",
     recent: [],
+    ...{ lookedAt: undefined, incident: undefined },
   };
 }

@@ -1,11 +1,14 @@
 import type { SortOrder } from "../../model/views/sort.ts";
 import { type ConsoleState, createInitialState, PANELS, TABS, type TabState } from "./console-state.ts";
+import { type IncidentMark, isPastInstant, restoreIncidentMark } from "./incident-mark.ts";
 
 /** The part of the console state that is kept between sessions. */
 export interface ConsolePreferences {
   tab: string;
   theme: string;
   recent: readonly string[];
+  lookedAt: number | undefined;
+  incident: IncidentMark | undefined;
   explorer: { isOpen: boolean; open: readonly string[] | undefined };
   panel: { isOpen: boolean; id: string };
   /** Filter and order by tab. */
@@ -19,9 +22,11 @@ export function toConsolePreferences({
   panel,
   theme,
   recent,
+  lookedAt,
+  incident,
 }: ConsoleState): ConsolePreferences {
   return {
-    ...{ tab, theme, recent },
+    ...{ tab, theme, recent, lookedAt, incident },
     explorer: { isOpen: explorer.isOpen, open: explorer.open && [...explorer.open] },
     panel: { isOpen: panel.isOpen, id: panel.id },
     tabs: Object.fromEntries(TABS.map((id) => [id, { filter: tabs[id].filter, order: tabs[id].order }])),
@@ -39,6 +44,8 @@ export function restoreState(kept: unknown): ConsoleState {
     ...state,
     tab: TABS.find((id) => id === kept.tab) ?? state.tab,
     recent: Array.isArray(kept.recent) ? kept.recent.filter(isText) : state.recent,
+    lookedAt: isPastInstant(kept.lookedAt) ? kept.lookedAt : undefined,
+    incident: restoreIncidentMark(kept.incident),
     theme: typeof kept.theme === "string" ? kept.theme : state.theme,
     explorer: {
       ...state.explorer,

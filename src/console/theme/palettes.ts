@@ -20,6 +20,7 @@ export const dark: ThemePalette = {
     selectedUnfocused: { fg: "#e0e0e0", bg: "#37373d" },
     marked: { fg: "#e2b34c", bold: true },
   },
+  barPast: { fg: "#ffffff", bg: "#6b3fa0", bold: true },
   ...{ key: { fg: "#79b8ff" }, match: { fg: "#79b8ff", bold: true }, cursor: { inverse: true } },
   ...{
     field: { fg: "#ffffff", bg: "#3c3c3c" },
@@ -48,6 +49,7 @@ export const light: ThemePalette = {
     selectedUnfocused: { fg: "#1f1f1f", bg: "#e4e6f1" },
     marked: { fg: "#6f4700", bold: true },
   },
+  barPast: { fg: "#ffffff", bg: "#6b3fa0", bold: true },
   ...{ key: { fg: "#0550ae" }, match: { fg: "#0550ae", bold: true }, cursor: { inverse: true } },
   ...{
     field: { fg: "#000000", bg: "#ececec" },
@@ -64,6 +66,7 @@ export const ansi: ThemePalette = {
   ...{ tabActive: { bold: true, underline: true }, badgeReadOnly: { fg: 0, bg: 3, bold: true } },
   ...{ badge: { fg: 15, bg: 4 }, barLive: { fg: 15, bg: 4 }, barAway: { fg: 15, bg: 1, bold: true } },
   ...{ selected: { inverse: true }, selectedUnfocused: { underline: true }, marked: { fg: 3, bold: true } },
+  barPast: { fg: 15, bg: 5, bold: true },
   ...{ key: { fg: 6 }, match: { fg: 6, bold: true }, cursor: { inverse: true }, field: { underline: true } },
   ...{ danger: { fg: 1, bold: true }, disabled: { dim: true } },
 };
@@ -84,6 +87,7 @@ export const mono: ThemePalette = {
   ...{ badgeReadOnly: { inverse: true, bold: true }, badge: { inverse: true }, barLive: { inverse: true } },
   ...{
     barAway: { inverse: true, bold: true },
+    barPast: { inverse: true, bold: true, underline: true },
     selected: { inverse: true },
     selectedUnfocused: { underline: true },
   },

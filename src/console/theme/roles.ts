@@ -20,6 +20,7 @@ export const ROLES = [
   "badge",
   "barLive",
   "barAway",
+  "barPast",
   // rows
   "selected",
   "selectedUnfocused",

@@ -9,6 +9,8 @@ const LENGTH = 1_000;
 export class EventLog {
   /** Newest first. A new array replaces it when events are added. */
   list: readonly SnapshotEvent[] = [];
+  /** Wall clock of the oldest event that the list can have, ms since the epoch; undefined before the first snapshot. */
+  completeFrom: number | undefined;
   #last: { snapshot: Snapshot; wall: number } | undefined;
 
   /**
@@ -24,6 +26,10 @@ export class EventLog {
     // Without a new revision keep the old time: after a disconnect, events from that time may still arrive.
     const isNews = snapshot.revision !== last?.snapshot.revision || events.length > 0;
     this.#last = { snapshot, wall: isNews ? now : (last?.wall ?? now) };
-    if (events.length > 0) this.list = [...events.reverse(), ...this.list].slice(0, LENGTH);
+    this.completeFrom ??= wall;
+    if (events.length === 0) return;
+    const all = [...events.reverse(), ...this.list];
+    this.list = all.slice(0, LENGTH);
+    if (all.length > LENGTH) this.completeFrom = this.list.at(-1)?.at;
   }
 }

@@ -18,7 +18,7 @@ function createRows(keys: readonly string[]): RowList {
 function createParts(state: ConsoleState, { rows = ["a", "b"], jobs = [3, 2, 1] } = {}) {
   const parts = {
     state,
-    getWallTime: () => WALL,
+    getPresentTime: () => WALL,
     getLayout: () => ({ table: { height: 10 }, explorer: { height: 10 }, panel: { height: 2 } }),
     table: { ...createRows(rows), remarks: [] },
     tree: createRows(["locks"]),

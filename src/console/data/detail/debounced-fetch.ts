@@ -6,6 +6,8 @@ import type { Snapshot } from "../../../model/snapshot/snapshot.ts";
 const SETTLE = 120;
 const AGAIN = 2_000;
 
+const NONE: Snapshot["outcomes"] = new Map();
+
 /**
  * Reads the stored outcomes of the selected schedule. Reading those of all schedules would be too much. Reads again
  * when a run of the schedule ends.
@@ -14,8 +16,11 @@ export class DebouncedFetch {
   readonly #context: CommandContext;
   readonly #onChange: () => void;
   readonly #stop = new AbortController();
-  #wanted: { id: string; due: unknown } | undefined;
-  #known: Snapshot["outcomes"] = new Map();
+  #wanted: { id: string; due: unknown; revision: bigint | undefined } | undefined;
+  #known: { outcomes: Snapshot["outcomes"]; revision: bigint | undefined } = {
+    outcomes: NONE,
+    revision: undefined,
+  };
   #timer: NodeJS.Timeout | undefined;
 
   constructor(context: CommandContext, onChange: () => void) {
@@ -23,15 +28,20 @@ export class DebouncedFetch {
     this.#onChange = onChange;
   }
 
-  /** Outcomes by schedule, for at most one schedule. The same map until they are read again. */
-  get known(): Snapshot["outcomes"] {
-    return this.#known;
+  /**
+   * Returns outcomes by schedule, for at most one schedule. The same map until they are read again.
+   * @param revision  that of a past state; undefined for the present
+   */
+  getKnown(revision?: bigint): Snapshot["outcomes"] {
+    return this.#known.revision === revision ? this.#known.outcomes : NONE;
   }
 
-  /** Selects the schedule whose outcomes are read. */
-  selectSchedule(id: string | undefined, { dues }: Snapshot): void {
-    const wanted = id === undefined ? undefined : { id, due: dues.get(id) };
-    if (wanted?.id === this.#wanted?.id && wanted?.due === this.#wanted?.due) return;
+  /** Selects the schedule whose outcomes are read. @param revision  that of a past state; undefined for the present */
+  selectSchedule(id: string | undefined, { dues }: Snapshot, revision?: bigint): void {
+    const wanted = id === undefined ? undefined : { id, due: dues.get(id), revision };
+    const before = this.#wanted;
+    if (wanted?.id === before?.id && wanted?.due === before?.due && wanted?.revision === before?.revision)
+      return;
     this.#wanted = wanted;
     this.#scheduleFetch(SETTLE);
   }
@@ -55,9 +65,10 @@ export class DebouncedFetch {
         this.#context,
         [],
         [toSingleKeyRange(this.#context.keys.outcomes(wanted.id))],
+        wanted.revision,
       );
       if (this.#stop.signal.aborted || this.#wanted !== wanted) return;
-      this.#known = outcomes;
+      this.#known = { outcomes, revision: wanted.revision };
       this.#onChange();
     } catch {
       // The fetch was stopped, or etcd is away, which the status line shows.

@@ -1,5 +1,5 @@
 import { cleanToWidth } from "../../../base/display-width.ts";
-import { findChangeObstacle } from "../../actions/commands/change-obstacle.ts";
+import { findChangeObstacle, findPastObstacle } from "../../actions/commands/change-obstacle.ts";
 import { type CommandPreview, hasFlag } from "../../actions/commands/preview.ts";
 import type { JobRequest } from "../../jobs/jobs.ts";
 import type { DataAccess, SettingsAccess } from "../../parts/parts.ts";
@@ -17,7 +17,7 @@ export function findDialogObstacle(
 ): string | undefined {
   const { previews, word, incomplete, isReading } = dialog;
   if (incomplete !== undefined) return incomplete;
-  if (isReading) return undefined;
+  if (isReading) return findPastObstacle(app);
   const obstacle = findChangeObstacle(app);
   if (obstacle !== undefined) return obstacle;
   if (previews === undefined) return "wait for the preview of what will happen";

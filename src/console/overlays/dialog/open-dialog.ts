@@ -1,5 +1,5 @@
 import type { RowCommandId } from "../../../commands/registry/registry.ts";
-import { findChangeObstacle } from "../../actions/commands/change-obstacle.ts";
+import { findChangeObstacle, findPastObstacle } from "../../actions/commands/change-obstacle.ts";
 import {
   buildCreateAction,
   buildDeleteAction,
@@ -37,6 +37,8 @@ export function openRowAction(app: DialogPorts & SelectionAccess, id: RowCommand
 /** Opens a form for everything that a command needs. */
 export function openCommand(app: DialogPorts, id: string): void {
   const command = getCommandById(id);
+  const past = findPastObstacle(app);
+  if (past !== undefined) return app.showToast(past, "problem");
   if (hasFlag(command, "dry-run")) return openDialog(app, [{ command, args: [], fixed: 0, target: "" }]);
   const form = createForm(command);
   const needs = form.fields.some(({ isRequired }) => isRequired);

@@ -39,6 +39,8 @@ export interface ChoiceConditions {
   /** The snapshot is not live. */
   isAway: boolean;
   hasSelection: boolean;
+  /** The snapshot is that of a past time; commands would show the present. */
+  isPast?: boolean;
 }
 
 /** Whether an action moves the cursor, or is otherwise not worth listing in the palette. */
@@ -50,14 +52,15 @@ export function isMove(id: string): boolean {
 export function findChoiceObstacle(
   choice: PaletteChoice,
   { commands, actions }: KnownChoices,
-  { isReadOnly, isAway, hasSelection }: ChoiceConditions,
+  { isReadOnly, isAway, hasSelection, isPast = false }: ChoiceConditions,
 ): string | undefined {
-  if (choice.kind === "go") return undefined;
+  if (choice.kind === "go" || choice.kind === "travel") return undefined;
   if (choice.kind === "command" && Object.hasOwn(ELSEWHERE, choice.id)) return ELSEWHERE[choice.id];
   const isCommand = choice.kind === "command";
   const isChanging = isCommand
     ? commands.some((command) => command.id === choice.id && isMutatingCommand(command))
     : actions.some(({ id, isChange }) => id === choice.id && isChange);
+  if (isPast && (isCommand || isChanging)) return "not in the past";
   if (isChanging && isReadOnly) return "read-only";
   if (isChanging && isAway) return "etcd unreachable";
   if (!isCommand && ON_ROWS.has(choice.id) && !hasSelection) return "nothing is selected";

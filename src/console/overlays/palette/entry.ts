@@ -19,6 +19,8 @@ export type PaletteChoice =
   | { kind: "command"; id: string }
   /** Runs an action of the console, by the id that keys are bound to. */
   | { kind: "action"; id: string }
+  /** Shows the console as it was at a time, as typed. */
+  | { kind: "travel"; time: string }
   /** Goes to a tab, and optionally to a row in it. */
   | { kind: "go"; tab: TabId; key?: string };
 

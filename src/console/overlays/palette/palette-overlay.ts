@@ -6,7 +6,13 @@ import { getTabLabel } from "../../data/explorer/build-tree.ts";
 import { goTo } from "../../navigation/focus.ts";
 import { getChosenSubjects } from "../../navigation/marks.ts";
 import type { Overlay, OverlayModel } from "../../parts/overlay.ts";
-import type { ActionRunner, DialogPorts, SelectionAccess } from "../../parts/parts.ts";
+import type {
+  ActionRunner,
+  ClockAccess,
+  DialogPorts,
+  SelectionAccess,
+  TravelAccess,
+} from "../../parts/parts.ts";
 import { TABS } from "../../state/console-state.ts";
 import type { InputEvent } from "../../terminal/input/event.ts";
 import { createRow } from "../../theme/cells.ts";
@@ -14,14 +20,16 @@ import { openCommand, openRowAction } from "../dialog/open-dialog.ts";
 import { editField } from "../field/edit.ts";
 import { createField, type TextField } from "../field/field.ts";
 import { buildFieldCells } from "../field/field-cells.ts";
+import { travelTo } from "../travel.ts";
 import { findChoiceObstacle } from "./choice-obstacle.ts";
 import { buildPaletteEntries } from "./entries.ts";
 import type { PaletteChoice, PaletteEntry } from "./entry.ts";
 import { buildMatchRows } from "./match-rows.ts";
 import { addRecentEntry } from "./rank.ts";
 import { PaletteIndex, type SearchResult } from "./search.ts";
+import { addTravelMatch } from "./travel-match.ts";
 
-type PaletteOverlayParts = ActionRunner & DialogPorts & SelectionAccess;
+type PaletteOverlayParts = ActionRunner & ClockAccess & DialogPorts & SelectionAccess & TravelAccess;
 
 /** Maximum number of matches shown. Beyond it, only the total is shown. */
 const MOST = 200;
@@ -53,7 +61,7 @@ class PaletteOverlay implements Overlay {
     if (next === undefined) return;
     this.#field = next;
     this.#at = 0;
-    this.#found = this.#searchable.search(next.text, MOST, this.#app.state.recent);
+    this.#found = addTravelMatch(next.text, this.#searchable.search(next.text, MOST, this.#app.state.recent));
     this.#app.notifyChange();
   }
 
@@ -121,7 +129,8 @@ class PaletteOverlay implements Overlay {
     if (entry.disabled !== undefined)
       return this.#app.showToast(`${entry.label}: ${entry.disabled}`, "problem");
     this.#app.overlays.close(this);
-    this.#app.update((state) => ({ ...state, recent: addRecentEntry(state.recent, entry.id) }));
+    if (entry.choice.kind !== "travel")
+      this.#app.update((state) => ({ ...state, recent: addRecentEntry(state.recent, entry.id) }));
     runChoice(this.#app, entry.choice);
   }
 }
@@ -130,6 +139,7 @@ function listEntries(app: PaletteOverlayParts): PaletteEntry[] {
   const conditions = {
     isReadOnly: app.isReadOnly,
     isAway: !isLive(app.liveView.connection),
+    isPast: app.liveView.past !== undefined,
     hasSelection: app.getSubject() !== undefined,
   };
   const known = { commands: COMMANDS, actions: listKeyActions(COMMANDS) };
@@ -146,6 +156,7 @@ function listEntries(app: PaletteOverlayParts): PaletteEntry[] {
 function runChoice(app: PaletteOverlayParts, choice: PaletteChoice): void {
   if (choice.kind === "go") return goTo(app, choice.tab, choice.key);
   if (choice.kind === "action") return app.act(choice.id);
+  if (choice.kind === "travel") return travelTo(app, choice.time);
   const { id } = choice;
   const [first] = getChosenSubjects(app);
   if (isRowCommandId(id) && "command" in buildRowAction(id, first, app.liveView.snapshot))

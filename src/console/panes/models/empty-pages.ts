@@ -28,7 +28,9 @@ export function buildUnknownPage(
     createPageRow(NOT_READ_YET, kind === "opening" ? "heading" : "problem"),
     blank,
     ...(fault === undefined ? [] : wrap(`why: ${fault}`)),
-    ...wrap(`trying for ${formatBriefDuration(app.getWallTime() - since)}; retries continue until it works`),
+    ...wrap(
+      `trying for ${formatBriefDuration(app.getPresentTime() - since)}; retries continue until it works`,
+    ),
     blank,
     ...wrap(...listSettingLines(app)),
     blank,

@@ -1,14 +1,17 @@
 import { cleanToWidth } from "../../../base/display-width.ts";
-import type { SettingsAccess, ThemeAccess } from "../../parts/parts.ts";
+import { formatBriefDuration } from "../../../base/duration.ts";
+import { formatPastTime } from "../../data/past/past-text.ts";
+import type { ClockAccess, DataAccess, SettingsAccess, StateAccess, ThemeAccess } from "../../parts/parts.ts";
 import { type BarModel, buildBar } from "./bar-model.ts";
 
 const USUAL_PREFIX = "/signalbox/";
 
 /** Builds the header: which cluster this is, and whether anything can be changed. */
 export function buildHeaderModel(
-  { theme, context, isReadOnly }: ThemeAccess & SettingsAccess,
+  app: ClockAccess & DataAccess & SettingsAccess & StateAccess & ThemeAccess,
   width: number,
 ): BarModel {
+  const { theme, context, isReadOnly } = app;
   const { endpoints, prefix } = context.settings;
   const hosts = endpoints.map((endpoint) => cleanToWidth(endpoint.replace(/^https?:\/\//, ""), 40)).join(",");
   const where = prefix === USUAL_PREFIX ? "" : ` ${theme.signs.dot} ${cleanToWidth(prefix, 40)}`;
@@ -20,6 +23,8 @@ export function buildHeaderModel(
       { text: where, role: "bar", weight: 3 },
     ],
     [
+      { text: formatIncidentBadge(app), role: "badge", weight: 2 },
+      { text: formatPastBadge(app), role: "barPast", weight: 1 },
       { text: isReadOnly ? " READ-ONLY " : "", role: "badgeReadOnly", weight: 1 },
       {
         text: ` ${cleanToWidth(context.operator.user, 30)}@${cleanToWidth(context.facts.host, 40)} `,
@@ -29,4 +34,22 @@ export function buildHeaderModel(
     ],
     "bar",
   );
+}
+
+/** Marks the past clearly: everything below is about that time. */
+function formatPastBadge(app: ClockAccess & DataAccess & ThemeAccess): string {
+  const { past } = app.liveView;
+  if (past === undefined) return "";
+  const time =
+    past.from === undefined && past.until === undefined
+      ? `rev ${past.revision}`
+      : formatPastTime(past.at, app.getPresentTime());
+  return ` PAST ${time} ${app.theme.signs.dot} read-only `;
+}
+
+function formatIncidentBadge(app: ClockAccess & StateAccess): string {
+  const { incident } = app.state;
+  return incident === undefined
+    ? ""
+    : ` INCIDENT ${formatBriefDuration(app.getPresentTime() - incident.since)} `;
 }

@@ -107,7 +107,7 @@ function buildJobRows(app: PanelInputs, { width, height }: Size): RowModel[] {
 
 function buildJobCells(app: ClockAccess, job: ConsoleJob, width: number): RowCell[] {
   const { text, role } = describeJobState(job);
-  const took = formatBriefDuration((job.endedAt ?? app.getWallTime()) - job.startedAt);
+  const took = formatBriefDuration((job.endedAt ?? app.getPresentTime()) - job.startedAt);
   const title = cleanToWidth(job.title, 60);
   const room = Math.max(0, width - text.length - 7 - computeDisplayWidth(title) - 2);
   return [

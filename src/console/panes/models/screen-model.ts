@@ -12,6 +12,7 @@ import type {
   StateAccess,
   TableAccess,
   ThemeAccess,
+  TravelAccess,
   TreeAccess,
 } from "../../parts/parts.ts";
 import { computeMainWidth, type Layout, type Size } from "../../state/layout.ts";
@@ -59,6 +60,7 @@ export type ScreenInputs = ClockAccess &
   StateAccess &
   TableAccess &
   ThemeAccess &
+  TravelAccess &
   TreeAccess;
 
 /** Builds the current screen; if it is too small, a message that says so. */

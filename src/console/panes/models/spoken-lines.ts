@@ -1,6 +1,7 @@
 import { clean } from "../../../base/text.ts";
 import { getTabLabel } from "../../data/explorer/build-tree.ts";
 import { NOT_READ_YET } from "../../data/not-read-yet.ts";
+import { describePastMoment } from "../../data/past/past-text.ts";
 import { listContentRows } from "../../overlays/content-rows.ts";
 import { formatDetailText } from "../../parts/detail-lines.ts";
 import type {
@@ -111,8 +112,11 @@ function renderSpokenPanel(app: SpokenLinesParts): string[] {
 }
 
 /** Formats the connection state as a spoken line. */
-export function formatSpokenConnection({ liveView }: DataAccess): string {
+export function formatSpokenConnection(app: ClockAccess & DataAccess): string {
+  const { liveView } = app;
   const { kind, fault } = liveView.connection;
+  if (liveView.past !== undefined)
+    return `past, read-only: ${describePastMoment(liveView.past, app.getPresentTime())}`;
   const revision = `revision ${liveView.snapshot.revision}`;
   return kind === "live"
     ? `live, ${revision}`

@@ -1,5 +1,6 @@
 import { cleanToWidth } from "../../../base/display-width.ts";
 import { formatBriefDuration } from "../../../base/duration.ts";
+import { describePastBounds } from "../../data/past/past-text.ts";
 import type {
   ClockAccess,
   DataAccess,
@@ -7,18 +8,20 @@ import type {
   JobAccess,
   StateAccess,
   ThemeAccess,
+  TravelAccess,
 } from "../../parts/parts.ts";
 import type { StyleRole } from "../../theme/roles.ts";
 import { type BarModel, type BarSegment, buildBar } from "./bar-model.ts";
 
 /** Builds the last line: the connection state, running jobs, a toast, and the keys of the context. */
 export function buildStatusModel(
-  app: ClockAccess & DataAccess & JobAccess & HintAccess & StateAccess & ThemeAccess,
+  app: ClockAccess & DataAccess & JobAccess & HintAccess & StateAccess & ThemeAccess & TravelAccess,
   width: number,
 ): BarModel {
   const isLive = app.liveView.connection.kind === "live";
-  const ground: StyleRole = isLive ? "barLive" : "barAway";
+  const ground: StyleRole = isLive ? "barLive" : app.liveView.past === undefined ? "barAway" : "barPast";
   const left = [
+    ...buildTravelSegments(app, ground),
     ...buildConnectionSegments(app, ground),
     ...buildJobSegments(app, ground),
     ...buildToastSegments(app, ground),
@@ -29,11 +32,22 @@ export function buildStatusModel(
   return buildBar(width, left, hints, ground);
 }
 
+/** Says what is being read from the past. */
+function buildTravelSegments({ travel, theme }: ThemeAccess & TravelAccess, role: StyleRole): BarSegment[] {
+  if (travel.search === undefined) return [];
+  return [{ text: ` ${travel.search}${theme.signs.ellipsis}`, role, weight: 1 }];
+}
+
 function buildConnectionSegments(app: ClockAccess & DataAccess & ThemeAccess, role: StyleRole): BarSegment[] {
   const { liveView, theme } = app;
   const { connection: state, snapshot, clusterHealth } = liveView;
   const { signs } = theme;
-  const age = formatBriefDuration(app.getWallTime() - state.since);
+  if (liveView.past !== undefined)
+    return [
+      { text: ` state at revision ${liveView.past.revision}`, role, weight: 1 },
+      { text: `, ${describePastBounds(liveView.past, app.getPresentTime())}`, role, weight: 3 },
+    ];
+  const age = formatBriefDuration(app.getPresentTime() - state.since);
   const revision = snapshot.revision === 0n ? "" : `rev ${snapshot.revision}`;
   if (state.kind === "live") {
     const cluster = clusterHealth === undefined ? "" : formatCluster(clusterHealth, signs.dot);
@@ -46,6 +60,7 @@ function buildConnectionSegments(app: ClockAccess & DataAccess & ThemeAccess, ro
     opening: `connecting for ${age}`,
     away: `etcd unreachable ${age}${revision && `, last known: ${revision}`}`,
     refused: `access refused ${age}${revision && `, last known: ${revision}`}`,
+    past: revision,
   }[state.kind];
   return [
     { text: ` ${signs.marks.problem}${what}`, role, weight: 1 },

@@ -1,0 +1,75 @@
+import type { Hint, Overlay, OverlayModel } from "../parts/overlay.ts";
+import type { ChangeNotifier, OverlayAccess } from "../parts/parts.ts";
+import type { InputEvent } from "../terminal/input/event.ts";
+import { createRow } from "../theme/cells.ts";
+import { editField } from "./field/edit.ts";
+import { createField, type TextField } from "./field/field.ts";
+import { buildFieldCells } from "./field/field-cells.ts";
+
+/** A question with one line as its answer. */
+export interface PromptOptions {
+  title: string;
+  /** What to write. */
+  help: string;
+  /** The proposed answer. */
+  initial?: string;
+  /** What Enter does. */
+  verb: string;
+  hints?: readonly Hint[];
+  /** @returns why the answer was not accepted; the prompt then stays open. Undefined closes it. */
+  onSubmit(text: string): string | undefined;
+}
+
+const WIDEST = 76;
+
+/** Asks for one line. */
+export function openPrompt(app: ChangeNotifier & OverlayAccess, options: PromptOptions): void {
+  app.overlays.open(new Prompt(app, options));
+}
+
+class Prompt implements Overlay {
+  readonly #app: ChangeNotifier & OverlayAccess;
+  readonly #options: PromptOptions;
+  #field: TextField;
+  #fault: string | undefined;
+
+  constructor(app: ChangeNotifier & OverlayAccess, options: PromptOptions) {
+    this.#app = app;
+    this.#options = options;
+    this.#field = createField(options.initial);
+  }
+
+  onInput(event: InputEvent): void {
+    if (event.kind === "key" && event.chord === "escape") return this.#app.overlays.close(this);
+    if (event.kind === "key" && event.chord === "enter") return this.#submit();
+    const next = editField(this.#field, event);
+    if (next === undefined) return;
+    this.#field = next;
+    this.#fault = undefined;
+    this.#app.notifyChange();
+  }
+
+  buildModel(available: { width: number; height: number }): OverlayModel {
+    const width = Math.min(WIDEST, available.width);
+    const { title, help, verb, hints = [] } = this.#options;
+    return {
+      title,
+      content: {
+        kind: "text",
+        rows: [
+          createRow(help, "quiet"),
+          { cells: buildFieldCells(this.#field, width) },
+          ...(this.#fault === undefined ? [] : [createRow(this.#fault, "problem")]),
+        ],
+      },
+      hints: [...hints, ["Enter", verb], ["Esc", "cancel"]],
+      ...{ width, at: "middle" },
+    };
+  }
+
+  #submit(): void {
+    this.#fault = this.#options.onSubmit(this.#field.text.trim());
+    if (this.#fault === undefined) this.#app.overlays.close(this);
+    else this.#app.notifyChange();
+  }
+}

@@ -1,0 +1,171 @@
+// Covers src/console/overlays/insight/waits.ts, src/console/overlays/insight/since.ts,
+// src/console/overlays/insight/incident.ts, src/console/overlays/row-list.ts
+/** Who waits for whom, what has changed since the last look, and the report of an incident. */
+
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { openConsole } from "../../../fixtures/cluster/open-console.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import type { Terminal } from "../../../fixtures/console.ts";
+import { serializeTicket, type Ticket } from "../../../src/protocol/ticket.ts";
+import { ticketWith } from "../../protocol/samples.ts";
+
+const cluster = TestCluster.startForFile();
+
+const [A, B, H] = ["a", "b", "h"].map((letter) => letter.repeat(16)) as [string, string, string];
+const getText = (console: Terminal) => console.getScreen().join("\n");
+
+async function claim(
+  namespace: TestNamespace,
+  key: string,
+  run: string,
+  state: Ticket["state"],
+): Promise<void> {
+  const times = {
+    enqueuedAt: Date.now() - 60_000,
+    ...(state === "held" && { grantedAt: Date.now() - 30_000 }),
+  };
+  await namespace.put(
+    key,
+    serializeTicket(ticketWith({ run, host: `${run[0]}.example.com`, state, ...times })),
+  );
+}
+
+/** A folder for the state of consoles, and the preferences in it. */
+class StateFolder {
+  readonly path = mkdtempSync(join(tmpdir(), "signalbox-state-"));
+
+  constructor() {
+    onTestFinished(() => rmSync(this.path, { recursive: true, force: true }));
+  }
+
+  get env(): Record<string, string> {
+    return { XDG_STATE_HOME: this.path };
+  }
+
+  get #preferences(): string {
+    const folder = join(this.path, "signalbox");
+    const name = readdirSync(folder).find((one) => /^console-.*\.json$/.test(one)) ?? "";
+    return join(folder, name);
+  }
+
+  /** Makes the last look so much earlier, ms. */
+  moveLastLook(by: number): void {
+    const kept = JSON.parse(readFileSync(this.#preferences, "utf8"));
+    writeFileSync(this.#preferences, JSON.stringify({ ...kept, lookedAt: kept.lookedAt - by }));
+  }
+
+  listReports(): string[] {
+    return readdirSync(join(this.path, "signalbox")).filter((name) => name.startsWith("incident-"));
+  }
+}
+
+it("W shows who waits for whom, and its rows lead to their runs", async () => {
+  const namespace = await cluster.createTestNamespace("http");
+  const { keys } = namespace;
+  await claim(namespace, keys.lock("x", A), A, "held");
+  await claim(namespace, keys.resource("db", H), H, "held");
+  await claim(namespace, keys.resource("db", A), A, "waiting");
+  await claim(namespace, keys.lock("x", B), B, "waiting");
+  const console = await openConsole(namespace);
+  await console.waitFor(/x +● held/);
+  console.press("W");
+  await console.waitFor("who waits for whom");
+  await console.waitFor(/lock x: 1 run waits/);
+  await console.waitFor(/held by a\.example\.com:\d+ .* holds lock x and waits/);
+  await console.waitFor(/resource db: 1 run waits/);
+  console.press("G", "enter");
+  await console.waitFor(`run ${H}`);
+  console.press("escape");
+  await console.waitFor((it) => getText(it).includes("who waits for whom"));
+  await namespace.delete(keys.lock("x", B));
+  await console.waitFor((it) => !getText(it).includes("lock x: 1 run waits"));
+  console.press("escape");
+  await console.waitFor((it) => !getText(it).includes("who waits for whom"));
+});
+
+it("after some time away the changes are listed, and lead to their rows; without changes one line says so", async () => {
+  const namespace = await cluster.createTestNamespace("http");
+  const folder = new StateFolder();
+  const open = async () => await openConsole(namespace, { env: folder.env });
+  const first = await open();
+  first.press("q");
+  await first.ended;
+  folder.moveLastLook(7_200_000);
+  const second = await open();
+  await second.waitFor(/nothing has changed since you last looked, 2h/);
+  second.press("q");
+  await second.ended;
+  await namespace.start(["run", "--lock", "backup", "--", "sh", "-c", "exit 3"]).ended;
+  folder.moveLastLook(7_200_000);
+  const third = await open();
+  await third.waitFor("since you last looked, 2h");
+  await third.waitFor(/failed +lock backup +1x/);
+  third.press("enter");
+  await third.waitFor((it) => !getText(it).includes("since you last looked"));
+  await third.waitFor(/backup .*exit 3/);
+  third.press(":");
+  third.type("what changed");
+  await third.waitFor("since");
+  third.press("enter");
+  await third.waitFor(/failed +lock backup +1x/);
+  third.press("escape");
+  third.press("q");
+  await third.ended;
+  const fourth = await open(); // at once: nothing is said
+  await fourth.waitFor(/backup .*exit 3/);
+  expect(getText(fourth)).not.toContain("since you last looked");
+});
+
+it("M marks an incident, also over a restart, and writes its report to a new file", async () => {
+  const namespace = await cluster.createTestNamespace("http");
+  const folder = new StateFolder();
+  const open = async () => await openConsole(namespace, { env: folder.env });
+  const first = await open();
+  first.press("M");
+  await first.waitFor("mark an incident");
+  first.type("disks | full");
+  first.press("enter");
+  await first.waitFor(/INCIDENT \d+s/);
+  await namespace.start(["run", "--lock", "backup", "--", "sh", "-c", "exit 3"]).ended;
+  await namespace.start(["drain", "lock", "backup", "--yes", "--reason", "<b>[x](http://e.example)"]).ended;
+  first.kill("SIGKILL"); // the mark is stored at once
+  await first.ended;
+  const second = await open();
+  await second.waitFor(/INCIDENT \d+s/);
+  await claim(namespace, namespace.keys.lock("broken", A), A, "held");
+  await second.waitFor(/broken +● held/);
+  second.press("M");
+  await second.waitFor("end the incident");
+  const clear = async (path: string) => {
+    second.press("ctrl+u");
+    second.type(path);
+    second.press("enter");
+  };
+  await clear("/proc/none/x.md");
+  await second.waitFor(/ENOENT/);
+  writeFileSync(join(folder.path, "old.md"), "mine");
+  await clear(join(folder.path, "old.md"));
+  await second.waitFor("exists already");
+  await clear("/dev/full");
+  await second.waitFor("exists already");
+  expect(readFileSync(join(folder.path, "old.md"), "utf8")).toBe("mine");
+  second.press("escape");
+  second.press("M");
+  await second.waitFor(/incident-\d+T\d+Z\.md/);
+  second.press("enter");
+  await second.waitFor("written to");
+  await second.waitFor((it) => !/INCIDENT \d/.test(getText(it)));
+  const [name = "", ...more] = folder.listReports();
+  expect(more).toEqual([]);
+  const path = join(folder.path, "signalbox", name);
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  const report = readFileSync(path, "utf8");
+  expect(report).toMatch(/^# disks \\\| full\n/);
+  expect(report).toMatch(/\| failed \| `lock backup` \|/);
+  expect(report).toMatch(/\| drained \| `lock backup` \| `by .*<b>\[x\]\(http:\/\/e.example\)` \|/);
+  expect(report).toMatch(/the console was closed in between/);
+});

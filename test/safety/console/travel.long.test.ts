@@ -1,0 +1,158 @@
+// Covers src/console/data/past/time-travel.ts, src/console/data/past/past-view.ts, src/console/overlays/travel.ts,
+// src/console/overlays/prompt.ts
+/** Past states in the console: what is shown, that nothing is changed, and the way back. */
+
+import { describe, expect, it, type TestContext } from "vitest";
+import { openConsole } from "../../../fixtures/cluster/open-console.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { openTerminal, type Terminal } from "../../../fixtures/console.ts";
+import { startEtcd } from "../../../fixtures/etcd/index.ts";
+import { serializeTicket } from "../../../src/protocol/ticket.ts";
+import { ticketWith } from "../../protocol/samples.ts";
+
+const cluster = TestCluster.startForFile();
+
+const RUN = "0000000000000001";
+const getText = (console: Terminal) => console.getScreen().join("\n");
+
+/** Holds a lock since a time, without a run. @returns the revision */
+async function hold(namespace: TestNamespace, lock: string, grantedAt = Date.now()): Promise<bigint> {
+  const value = serializeTicket(ticketWith({ run: RUN, state: "held", enqueuedAt: grantedAt, grantedAt }));
+  const put = { op: "put" as const, key: namespace.keys.lock(lock, RUN), value };
+  return (await namespace.store.commitTxn({ compare: [], success: [put], failure: [] })).revision;
+}
+
+async function release(namespace: TestNamespace, lock: string): Promise<bigint> {
+  const gone = { op: "delete" as const, key: namespace.keys.lock(lock, RUN) };
+  return (await namespace.store.commitTxn({ compare: [], success: [gone], failure: [] })).revision;
+}
+
+async function travel(console: Terminal, target: string): Promise<void> {
+  console.press("a");
+  await console.waitFor("show a past time");
+  console.type(target);
+  console.press("enter");
+}
+
+describe.each(["http", "grpc"] as const)("over %s", (transport) => {
+  it("shows who held a lock then, changes nothing, steps through the changes, and returns", async () => {
+    const namespace = await cluster.createTestNamespace(transport);
+    const now = Date.now();
+    await hold(namespace, "alpha", now - 60_000);
+    const held = await hold(namespace, "beta", now - 40_000);
+    const released = await release(namespace, "beta");
+    await hold(namespace, "gamma", now - 10_000);
+    const console = await openConsole(namespace);
+    await console.waitFor(/gamma +● held/);
+    expect(getText(console)).not.toContain("beta");
+
+    // The palette knows times.
+    console.press(":");
+    await console.waitFor("─ palette ");
+    console.type("at -30s");
+    await console.waitFor("show everything as it was then");
+    console.press("enter");
+    await console.waitFor(/PAST .*read-only/);
+    await console.waitFor(/state at revision \d+, between/);
+    expect(getText(console)).toMatch(/alpha +● held/);
+    expect(getText(console)).not.toContain("gamma");
+
+    await travelTo(console, `rev ${held}`);
+    await console.waitFor(/beta +● held/);
+    await console.waitFor(new RegExp(`state at revision ${held}`));
+    console.press("D");
+    await console.waitFor("this is the past: nothing can be changed or run");
+    console.press("w");
+    console.press("}");
+    await console.waitFor(new RegExp(`state at revision ${released}`));
+    await console.waitFor((it) => !/beta +● held/.test(getText(it)));
+    console.press("{");
+    await console.waitFor(/beta +● held/);
+    console.press("a");
+    await console.waitFor(/live rev \d+/);
+    await console.waitFor(/gamma +● held/);
+    expect(getText(console)).not.toContain("PAST");
+  });
+
+  it("refuses what etcd has compacted, with the oldest state that it has, and a revision that does not exist", async (context) => {
+    const etcd = await startEtcd();
+    context.onTestFinished(() => etcd.stop());
+    for (let at = 0; at < 20; at += 1)
+      await etcd.runEtcdctl("put", "/signalbox/config/groups/web", `["h${at}"]`);
+    await etcd.runEtcdctl("compact", "15");
+    const console = await openOn(context, etcd.clientUrl, transport);
+    await travel(console, "rev 5");
+    await console.waitFor("etcd has compacted this revision: the oldest state is revision 15");
+    await travel(console, "rev 99999");
+    await console.waitFor("there is no revision 99999 yet");
+    await travel(console, "rev 16");
+    await console.waitFor(/PAST rev 16/);
+    console.press("{");
+    await console.waitFor("state at revision 15");
+    console.press("{");
+    await console.waitFor("has compacted an earlier change");
+    console.press("escape");
+    await console.waitFor(/live rev \d+/);
+  });
+});
+
+async function travelTo(console: Terminal, target: string): Promise<void> {
+  console.press("a"); // returns
+  await console.waitFor(/live rev \d+/);
+  await travel(console, target);
+}
+
+async function openOn(
+  { onTestFinished }: TestContext,
+  endpoint: string,
+  transport: "http" | "grpc" = "http",
+): Promise<Terminal> {
+  const env = { SIGNALBOX_TRANSPORT: transport };
+  const console = openTerminal({ args: ["console"], columns: 140, rows: 40, endpoints: [endpoint], env });
+  onTestFinished(() => console.close());
+  await console.waitFor(/live rev \d+/);
+  return console;
+}
+
+it("says what it does not understand, and keeps the text", async () => {
+  const console = await openConsole(await cluster.createTestNamespace("http"));
+  await travel(console, "teatime");
+  await console.waitFor(/write a time as .*teatime|write a time as/);
+  expect(getText(console)).toContain("teatime");
+  console.press("escape");
+  await console.waitFor((it) => !getText(it).includes("show a past time"));
+});
+
+it("a dialog that was open before the past arrived cannot be confirmed there", async () => {
+  const namespace = await cluster.createTestNamespace("http");
+  await hold(namespace, "alpha");
+  const console = await openConsole(namespace);
+  await console.waitFor(/alpha +● held/);
+  await travel(console, "rev 1"); // perhaps nothing of it is shown before the dialog
+  console.press("D");
+  await console.waitFor((it) => getText(it).includes("PAST"));
+  if (getText(console).includes("drain lock alpha")) {
+    console.press("enter");
+    await console.waitFor("this is the past");
+  }
+  expect((await namespace.listKeys()).filter(({ key }) => key.includes("/drains/"))).toEqual([]);
+});
+
+it("the past stays while etcd is away; a step says so; and the console is live again when etcd is", async (context) => {
+  const etcd = await startEtcd();
+  context.onTestFinished(() => etcd.stop());
+  for (const name of ["one", "two", "three"])
+    await etcd.runEtcdctl("put", `/signalbox/config/groups/${name}`, '["a"]');
+  const console = await openOn(context, etcd.clientUrl);
+  await travel(console, "rev 3");
+  await console.waitFor(/PAST rev 3/);
+  await etcd.kill();
+  console.press("}");
+  await console.waitFor(/the past cannot be read|no later change was found/, 30_000);
+  expect(getText(console)).toContain("PAST rev 3");
+  console.press("escape");
+  await console.waitFor(/etcd unreachable/);
+  await etcd.restart();
+  await console.waitFor(/live rev \d+/);
+});
