@@ -3,6 +3,7 @@ import { release, reset } from "../act/reset/reset.ts";
 import { agentCommand } from "../agent/agent.ts";
 import { checkHosts } from "../check/check-hosts.ts";
 import { config } from "../check/config.ts";
+import { contextList, contextShow } from "../check/context/context-commands.ts";
 import { checkCrontab } from "../check/crontab/check-crontab.ts";
 import { doctor } from "../check/doctor/doctor.ts";
 import { init } from "../check/init.ts";
@@ -99,6 +100,8 @@ export const COMMANDS = [
   checkLock,
   checkSchedule,
   config,
+  contextList,
+  contextShow,
   completion,
   importSwitchman,
   importPerfectsched,
