@@ -29,6 +29,7 @@ import { collisions, since, timeline } from "../see/insight/insight-commands.ts"
 import { whatIfDrain, whatIfReset, whatIfTotal } from "../see/insight/what-if-commands.ts";
 import { logs } from "../see/logs/logs.ts";
 import { ls } from "../see/ls/ls.ts";
+import { rawCommand } from "../see/raw/raw.ts";
 import { showCommand, why } from "../see/show/show.ts";
 import { type Command, isRowCommand, type RowCommand } from "../spec.ts";
 
@@ -41,6 +42,7 @@ export const COMMANDS = [
   ls,
   showCommand,
   why,
+  rawCommand,
   historyCommand,
   logs,
   stats,

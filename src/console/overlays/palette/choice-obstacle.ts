@@ -52,7 +52,7 @@ export function findChoiceObstacle(
   { commands, actions }: KnownChoices,
   { isReadOnly, isAway, hasSelection }: ChoiceConditions,
 ): string | undefined {
-  if (choice.kind === "go") return undefined;
+  if (choice.kind === "go" || choice.kind === "context") return undefined;
   if (choice.kind === "command" && Object.hasOwn(ELSEWHERE, choice.id)) return ELSEWHERE[choice.id];
   const isCommand = choice.kind === "command";
   const isChanging = isCommand

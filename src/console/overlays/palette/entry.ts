@@ -5,6 +5,7 @@ export const ENTRY_KINDS = [
   "command",
   "action",
   "view",
+  "context",
   "lock",
   "resource",
   "host",
@@ -19,6 +20,8 @@ export type PaletteChoice =
   | { kind: "command"; id: string }
   /** Runs an action of the console, by the id that keys are bound to. */
   | { kind: "action"; id: string }
+  /** Shows the cluster of another context. */
+  | { kind: "context"; name: string | undefined }
   /** Goes to a tab, and optionally to a row in it. */
   | { kind: "go"; tab: TabId; key?: string };
 

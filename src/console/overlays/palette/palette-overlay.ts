@@ -3,10 +3,11 @@ import { buildRowAction } from "../../actions/commands/row-action.ts";
 import { listKeyActions } from "../../actions/keys/key-actions.ts";
 import { isLive } from "../../data/connection-state.ts";
 import { getTabLabel } from "../../data/explorer/build-tree.ts";
+import { chooseListedContext } from "../../navigation/choose-context.ts";
 import { goTo } from "../../navigation/focus.ts";
 import { getChosenSubjects } from "../../navigation/marks.ts";
 import type { Overlay, OverlayModel } from "../../parts/overlay.ts";
-import type { ActionRunner, DialogPorts, SelectionAccess } from "../../parts/parts.ts";
+import type { ActionRunner, ContextAccess, DialogPorts, SelectionAccess } from "../../parts/parts.ts";
 import { TABS } from "../../state/console-state.ts";
 import type { InputEvent } from "../../terminal/input/event.ts";
 import { createRow } from "../../theme/cells.ts";
@@ -21,7 +22,7 @@ import { buildMatchRows } from "./match-rows.ts";
 import { addRecentEntry } from "./rank.ts";
 import { PaletteIndex, type SearchResult } from "./search.ts";
 
-type PaletteOverlayParts = ActionRunner & DialogPorts & SelectionAccess;
+type PaletteOverlayParts = ActionRunner & ContextAccess & DialogPorts & SelectionAccess;
 
 /** Maximum number of matches shown. Beyond it, only the total is shown. */
 const MOST = 200;
@@ -136,6 +137,7 @@ function listEntries(app: PaletteOverlayParts): PaletteEntry[] {
   return buildPaletteEntries({
     ...known,
     views: TABS.map((tab) => ({ tab, label: getTabLabel(tab) })),
+    contexts: app.contexts.all,
     snapshot: app.liveView.snapshot,
     getKeyLabels: (id) => app.keymap.getKeyLabels(id),
     findObstacle: (choice) => findChoiceObstacle(choice, known, conditions),
@@ -145,6 +147,7 @@ function listEntries(app: PaletteOverlayParts): PaletteEntry[] {
 /** Runs a choice. A command that acts on rows is applied to the selected rows where possible. */
 function runChoice(app: PaletteOverlayParts, choice: PaletteChoice): void {
   if (choice.kind === "go") return goTo(app, choice.tab, choice.key);
+  if (choice.kind === "context") return chooseListedContext(app, choice.name);
   if (choice.kind === "action") return app.act(choice.id);
   const { id } = choice;
   const [first] = getChosenSubjects(app);

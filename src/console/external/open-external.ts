@@ -1,0 +1,62 @@
+import { EditorFile } from "../../commands/editor/editor-file.ts";
+import { runEditor } from "../../process/editor.ts";
+import { runPager, USUAL_PAGER } from "../../process/pager.ts";
+import type { EnvironmentAccess, SettingsAccess, TerminalControl, ToastAccess } from "../parts/parts.ts";
+import { getShownText, type ShownTextParts } from "./shown-text.ts";
+
+export type ExternalParts = EnvironmentAccess & SettingsAccess & TerminalControl & ToastAccess;
+
+/** Shows what has the keyboard in the user's pager. */
+export function openPager(app: ExternalParts & ShownTextParts): void {
+  const { text } = getShownText(app);
+  const command = app.env.PAGER || USUAL_PAGER;
+  void lendTo(app, () => runPager(command, text, app.context.signal));
+}
+
+/** Opens a copy of what has the keyboard in the user's editor. The file is removed afterwards. */
+export function openInEditor(app: ExternalParts & ShownTextParts): void {
+  const { name, text } = getShownText(app);
+  void editCopy(app, name, text);
+}
+
+async function editCopy(app: ExternalParts, name: string, text: string): Promise<void> {
+  const sheet = createSheet(app, text, "signalbox.txt");
+  if (sheet === undefined) return;
+  try {
+    if (await openSheet(app, sheet))
+      app.showToast(sheet.isChanged ? `${name} was a copy: your changes have no effect` : `closed ${name}`);
+  } finally {
+    sheet.discard();
+  }
+}
+
+/** Writes a text to a private file for an editor. Shows why, if that fails. */
+export function createSheet(app: ToastAccess, text: string, name: string): EditorFile | undefined {
+  try {
+    return new EditorFile(text, name);
+  } catch (error) {
+    app.showToast(`no file for the editor: ${(error as Error).message}`, "problem");
+    return undefined;
+  }
+}
+
+/** Opens a file in the user's editor. @returns whether the editor succeeded; if not, shows why */
+export function openSheet(app: ExternalParts, sheet: EditorFile): Promise<boolean> {
+  const { VISUAL, EDITOR } = app.env;
+  return lendTo(app, () => runEditor(VISUAL || EDITOR || "vi", sheet.path, app.context.signal));
+}
+
+/** Runs a program on the terminal. Never rejects. @returns whether it succeeded; if not, shows why */
+async function lendTo(
+  app: TerminalControl & ToastAccess,
+  run: () => Promise<{ ok: true } | { ok: false; why: string }>,
+): Promise<boolean> {
+  try {
+    const end = await app.lendTerminal(run);
+    if (!end.ok) app.showToast(end.why, "problem");
+    return end.ok;
+  } catch (error) {
+    app.showToast((error as Error).message, "problem");
+    return false;
+  }
+}
