@@ -80,7 +80,7 @@ export class ContextList {
       return { ...common, detail: config.fault, isReadOnly: false, note: "unusable", tone: "problem" };
     const { endpoints, readOnly } = isActive ? this.#context.settings : config.values;
     const state = isActive ? undefined : this.#probe.getState(name);
-    const note = [...(readOnly ? ["read-only"] : []), ...(state === undefined ? [] : [state])].join(" ");
+    const note = [...(readOnly ? ["ro"] : []), ...(state === undefined ? [] : [state])].join(" ");
     const tone = state === "away" ? "problem" : "plain";
     return { ...common, detail: endpoints.join(","), isReadOnly: readOnly, note, tone };
   }

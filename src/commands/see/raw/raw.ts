@@ -3,7 +3,7 @@ import { declareCommand } from "../../declare-command.ts";
 export const rawCommand = declareCommand({
   id: "raw",
   topic: "See",
-  brief: "the keys in etcd of a lock, resource, host, run, group or schedule, as they are",
+  brief: "the keys of an object as etcd has them",
   about: [
     "For each key: its value, the revisions at which it was created and changed, how often it was written, and the lease that it" +
       " is attached to with its remaining time. --revisions also prints earlier values, as far as etcd has not compacted them.",
