@@ -25,8 +25,8 @@ export async function runPager(command: string, text: string, signal: AbortSigna
   child.stdin.end(text);
   try {
     return await new Promise((ended) => {
-      child.once("error", (error) =>
-        ended({ ok: false, why: `the pager ${program} cannot be started: ${error.message}; set PAGER` }),
+      child.once("error", ({ code, message }: NodeJS.ErrnoException) =>
+        ended({ ok: false, why: `no pager ${program} (${code ?? message}); set PAGER` }),
       );
       child.once("exit", (code, name) => {
         if (code === 0) ended({ ok: true });

@@ -1,10 +1,16 @@
 import { EditorFile } from "../../commands/editor/editor-file.ts";
 import { runEditor } from "../../process/editor.ts";
 import { runPager, USUAL_PAGER } from "../../process/pager.ts";
-import type { EnvironmentAccess, SettingsAccess, TerminalControl, ToastAccess } from "../parts/parts.ts";
+import type {
+  EnvironmentAccess,
+  LogAccess,
+  SettingsAccess,
+  TerminalControl,
+  ToastAccess,
+} from "../parts/parts.ts";
 import { getShownText, type ShownTextParts } from "./shown-text.ts";
 
-export type ExternalParts = EnvironmentAccess & SettingsAccess & TerminalControl & ToastAccess;
+export type ExternalParts = EnvironmentAccess & LogAccess & SettingsAccess & TerminalControl & ToastAccess;
 
 /** Shows what has the keyboard in the user's pager. */
 export function openPager(app: ExternalParts & ShownTextParts): void {
@@ -46,14 +52,18 @@ export function openSheet(app: ExternalParts, sheet: EditorFile): Promise<boolea
   return lendTo(app, () => runEditor(VISUAL || EDITOR || "vi", sheet.path, app.context.signal));
 }
 
+/** The folders of paths. A message in one line has room for the names of programs only; the log has all. */
+const FOLDERS = /(?<=^|\s)\/(?:[^\s/]+\/)+/g;
+
 /** Runs a program on the terminal. Never rejects. @returns whether it succeeded; if not, shows why */
 async function lendTo(
-  app: TerminalControl & ToastAccess,
+  app: LogAccess & TerminalControl & ToastAccess,
   run: () => Promise<{ ok: true } | { ok: false; why: string }>,
 ): Promise<boolean> {
   try {
     const end = await app.lendTerminal(run);
-    if (!end.ok) app.showToast(end.why, "problem");
+    if (!end.ok) app.showToast(end.why.replace(FOLDERS, ""), "problem");
+    if (!end.ok) app.log.add(end.why);
     return end.ok;
   } catch (error) {
     app.showToast((error as Error).message, "problem");
