@@ -1,9 +1,6 @@
+import { askCluster } from "../../commands/check/context/ask-cluster.ts";
 import type { ContextSummary } from "../../commands/check/context/describe-contexts.ts";
 import type { CommandContext } from "../../commands/store-command.ts";
-import type { Settings } from "../../config/settings.ts";
-import { openStore } from "../../etcd/open/open.ts";
-import { buildStoreOptions } from "../../etcd/open/store-options.ts";
-import { createKeys } from "../../protocol/keys.ts";
 
 /** Whether the cluster of a context has answered the last request. */
 type ContextState = "ok" | "away";
@@ -55,7 +52,7 @@ export class ContextProbe {
       for (const { name, config } of this.#listOthers().slice(0, MOST)) {
         if (signal.aborted) return;
         if ("fault" in config) continue;
-        const state = await this.#ask(config.values);
+        const state = await this.#ask(config);
         if (this.#states.get(name) !== state) this.#onChange();
         this.#states.set(name, state);
       }
@@ -63,17 +60,11 @@ export class ContextProbe {
     }
   }
 
-  async #ask(values: Settings): Promise<ContextState> {
-    const { clock, random } = this.#ports;
+  async #ask(config: Exclude<ContextSummary["config"], { fault: string }>): Promise<ContextState> {
     const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(PATIENCE)]);
     try {
-      const store = await openStore(buildStoreOptions(values), { clock, unit: random.generateFraction });
-      try {
-        await store.readRange({ key: createKeys(values.prefix).group("-"), countOnly: true }, signal);
-        return "ok";
-      } finally {
-        store.close();
-      }
+      await askCluster(config, this.#ports, signal);
+      return "ok";
     } catch {
       return "away";
     }

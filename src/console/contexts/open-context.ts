@@ -2,7 +2,6 @@ import { ConfigError } from "../../base/errors.ts";
 import { findOverridingVariables, openConnection } from "../../commands/connect.ts";
 import { type Call, CONNECTION_SETTINGS, type CommandIo } from "../../commands/spec.ts";
 import type { CommandContext } from "../../commands/store-command.ts";
-import { resolveConfig } from "../../config/config.ts";
 
 /** What the console of one context is built from. */
 export interface OpenedContext {
@@ -22,13 +21,14 @@ export async function openContext(
   name: string | undefined,
 ): Promise<OpenedContext> {
   const call = name === undefined ? first.call : chooseContext(first.call, name);
-  const config = resolveConfig({ flags: call.settings, env: io.env });
-  const [overriding] = name === undefined ? [] : findOverridingVariables(config);
-  if (overriding !== undefined)
+  const connection = await openConnection(call, io);
+  const [overriding] = name === undefined ? [] : findOverridingVariables(connection.config);
+  if (overriding !== undefined) {
+    connection.store.close();
     throw new ConfigError(
       `${overriding.key} of the context ${name} has no effect: ${overriding.source} overrides it; start the console without it`,
     );
-  const connection = await openConnection(call, io);
+  }
   const { operator, ...rest } = first.context;
   return {
     call,

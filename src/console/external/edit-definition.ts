@@ -1,7 +1,6 @@
+import { formatSingleDocument } from "../../commands/configure/transfer/single-document.ts";
 import { formatScheduleDocument } from "../../commands/schedule/transfer/schedule-document.ts";
 import type { Command } from "../../commands/spec.ts";
-import { formatConfigDocument } from "../../fleet/config-document.ts";
-import { buildConfiguration } from "../../model/config-impact/configuration.ts";
 import type { Snapshot } from "../../model/snapshot/snapshot.ts";
 import type { Subject } from "../../model/views/view.ts";
 import { findChangeObstacle } from "../actions/commands/change-obstacle.ts";
@@ -22,9 +21,6 @@ interface EditableDefinition {
   /** The arguments before the file. */
   args: readonly string[];
 }
-
-/** The revision in a document is not compared: the same definition has the same text at any time. */
-const ANY_REVISION = 0n;
 
 /**
  * Opens the definition of the selected group, resource or schedule in the user's editor. What the user writes goes through the
@@ -75,15 +71,7 @@ function findDefinition(subject: Subject | undefined, snapshot: Snapshot): Edita
     const text = formatScheduleDocument(new Map([[name, value]]));
     return { target, text, command: removeFlag("schedule import", "prune"), args: ["json"] };
   }
-  const { groups, resources } = buildConfiguration(snapshot);
-  const isGroup = subject.kind === "group";
-  const text = formatConfigDocument(
-    {
-      groups: new Map(isGroup ? [[name, groups.get(name) ?? []]] : []),
-      resources: new Map(isGroup ? [] : [[name, resources.get(name) ?? {}]]),
-    },
-    ANY_REVISION,
-  );
+  const text = formatSingleDocument(snapshot, subject.kind, name);
   return { target, text, command: removeFlag("import", "replace"), args: [] };
 }
 

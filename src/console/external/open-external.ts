@@ -1,6 +1,9 @@
 import { EditorFile } from "../../commands/editor/editor-file.ts";
-import { runEditor } from "../../process/editor.ts";
-import { runPager, USUAL_PAGER } from "../../process/pager.ts";
+import {
+  openUserEditor,
+  openUserPager,
+  type ProgramEnd,
+} from "../../commands/editor/open-external-program.ts";
 import type {
   EnvironmentAccess,
   LogAccess,
@@ -15,8 +18,7 @@ export type ExternalParts = EnvironmentAccess & LogAccess & SettingsAccess & Ter
 /** Shows what has the keyboard in the user's pager. */
 export function openPager(app: ExternalParts & ShownTextParts): void {
   const { text } = getShownText(app);
-  const command = app.env.PAGER || USUAL_PAGER;
-  void lendTo(app, () => runPager(command, text, app.context.signal));
+  void lendTo(app, () => openUserPager(app, text, app.context.signal));
 }
 
 /** Opens a copy of what has the keyboard in the user's editor. The file is removed afterwards. */
@@ -48,8 +50,7 @@ export function createSheet(app: ToastAccess, text: string, name: string): Edito
 
 /** Opens a file in the user's editor. @returns whether the editor succeeded; if not, shows why */
 export function openSheet(app: ExternalParts, sheet: EditorFile): Promise<boolean> {
-  const { VISUAL, EDITOR } = app.env;
-  return lendTo(app, () => runEditor(VISUAL || EDITOR || "vi", sheet.path, app.context.signal));
+  return lendTo(app, () => openUserEditor(app, sheet, app.context.signal));
 }
 
 /** The folders of paths. A message in one line has room for the names of programs only; the log has all. */
@@ -58,7 +59,7 @@ const FOLDERS = /(?<=^|\s)\/(?:[^\s/]+\/)+/g;
 /** Runs a program on the terminal. Never rejects. @returns whether it succeeded; if not, shows why */
 async function lendTo(
   app: LogAccess & TerminalControl & ToastAccess,
-  run: () => Promise<{ ok: true } | { ok: false; why: string }>,
+  run: () => Promise<ProgramEnd>,
 ): Promise<boolean> {
   try {
     const end = await app.lendTerminal(run);

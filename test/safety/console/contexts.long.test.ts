@@ -1,5 +1,5 @@
 // Covers src/console/contexts/open-context.ts, src/console/contexts/context-list.ts, src/console/contexts/context-probe.ts,
-// src/console/navigation/choose-context.ts, src/console/data/explorer/context-nodes.ts, src/console/parts/context-words.ts
+// src/commands/check/context/ask-cluster.ts, src/console/navigation/choose-context.ts, src/console/data/explorer/context-nodes.ts, src/console/parts/context-words.ts
 /** The contexts of a configuration in a real terminal: two etcds, an address where nothing listens, and back. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
