@@ -27,4 +27,4 @@ export const GIVEN: readonly EnvironmentRow[] = [
 
 export const PRECEDENCE =
   "Flags override variables, SIGNALBOX_* variables override those of etcdctl, variables override the user's file, and that" +
-  " overrides the host's file and the defaults. `signalbox config` shows the values and their sources.";
+  " overrides the host's file and the defaults. The settings of a context override the rest of both files. `signalbox config` shows the values and their sources.";

@@ -5,6 +5,7 @@ import {
   buildLogOptions,
   type CommandConnection,
   type FrontEndOptions,
+  warnOverriddenContext,
   warnUnknownVariables,
 } from "../commands/connect.ts";
 import { openLog } from "../commands/logging.ts";
@@ -114,6 +115,7 @@ export class ServedRun implements LaunchedRun {
     const log = openOwn?.(values, clock.getWallTime) ?? openLog(logging, clock.getWallTime);
     this.#output.accept();
     warnUnknownVariables(env, log);
+    warnOverriddenContext(config, log);
     return {
       ...{ config, settings: values, keys, clock, random, log, logContext, facts },
       store: delegateStore(store, { close: () => {} }),

@@ -6,7 +6,7 @@ import { type Config, resolveConfig } from "../config/config.ts";
 import type { ConfigLayer } from "../config/layers.ts";
 import { thisMachine } from "../config/machine.ts";
 import { findStrayVariables } from "../config/scrub.ts";
-import type { Settings } from "../config/settings.ts";
+import type { SettingKey, Settings } from "../config/settings.ts";
 import { openStore } from "../etcd/open/open.ts";
 import { buildStoreOptions } from "../etcd/open/store-options.ts";
 import type { Store } from "../etcd/store.ts";
@@ -15,7 +15,7 @@ import { createRealClock } from "../process/clock.ts";
 import { realRandom } from "../process/random.ts";
 import { createKeys, type Keys } from "../protocol/keys.ts";
 import { type LogSink, openLog } from "./logging.ts";
-import type { Call, CommandIo } from "./spec.ts";
+import { type Call, CONNECTION_SETTINGS, type CommandIo } from "./spec.ts";
 
 /** The ports and settings of a command that uses etcd. */
 export interface CommandConnection {
@@ -63,6 +63,7 @@ export async function openConnection(
   const logging = { ...buildLogOptions(call, values), context: logContext };
   const log = openOwn?.(values, clock.getWallTime) ?? openLog(logging, clock.getWallTime);
   warnUnknownVariables(io.env, log);
+  warnOverriddenContext(config, log);
   const storeOptions = { ...buildStoreOptions(values), sharesWatches, prefersGrpc };
   const store = await openStore(storeOptions, { clock, unit: random.generateFraction });
   return {
@@ -76,6 +77,27 @@ export function warnUnknownVariables(env: CommandIo["env"], log: LogSink): void 
   for (const { name, meant } of findStrayVariables(env)) {
     if (meant !== undefined) log.warn(`unknown variable ${quoteText(name)}; did you mean ${meant}?`);
   }
+}
+
+/**
+ * Warns if a variable overrides how to reach the cluster of a context that this call or its environment chose: the user may
+ * look at another cluster than the one that was named. A context that a file chooses is a default, which variables override.
+ */
+export function warnOverriddenContext(config: Config, log: LogSink): void {
+  const { context } = config.values;
+  if (context === undefined || !/^(flag|environment|option) /.test(config.sources.context)) return;
+  for (const { key, source } of findOverridingVariables(config))
+    log.warn(`${key} of the context ${context} has no effect: ${source} overrides it`);
+}
+
+/** Finds the variables that override how to reach the cluster of the active context. */
+export function findOverridingVariables({
+  overridden,
+  sources,
+}: Config): { key: SettingKey; source: string }[] {
+  return overridden
+    .filter((key) => CONNECTION_SETTINGS.includes(key) && sources[key].startsWith("environment "))
+    .map((key) => ({ key, source: sources[key] }));
 }
 
 /** Builds the options of a log from a call and its settings. */

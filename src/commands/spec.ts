@@ -31,7 +31,16 @@ export interface Flag extends ValueDeclaration {
 }
 
 /** Kinds of names in etcd, for completion. */
-export type NameKind = "lock" | "resource" | "group" | "host" | "run" | "drain" | "schedule" | "calendar";
+export type NameKind =
+  | "lock"
+  | "resource"
+  | "group"
+  | "host"
+  | "run"
+  | "drain"
+  | "schedule"
+  | "calendar"
+  | "context";
 
 /** The topics of commands; help lists the commands by topic, in this order. */
 export const TOPICS = ["Run", "See", "Act", "Configure", "Schedule", "Check", "Migrate"] as const;
@@ -180,6 +189,13 @@ export const LOGGING_SETTINGS: readonly SettingKey[] = ["logFile", "logLevel", "
 /** Flags of every command. */
 export const COMMON_FLAGS: readonly Flag[] = [
   { name: "config", short: "c", value: "FILE", setting: "config", help: "read only this configuration file" },
+  {
+    name: "context",
+    value: "NAME",
+    setting: "context",
+    names: "context",
+    help: "use the settings of this context of the configuration file",
+  },
   {
     name: "verbose",
     short: "v",

@@ -1,7 +1,15 @@
 import { ConfigError } from "../base/errors.ts";
 import { clean } from "../base/text.ts";
 import { addSchemes, checkLogin, checkTermination, checkTls } from "./checks.ts";
-import { type Env, type FileReader, readConfigFiles, readFileWithMode, readPassword } from "./files.ts";
+import { type ContextEntry, createUnknownContextError, listContexts, readFileContexts } from "./contexts.ts";
+import {
+  type ConfigFile,
+  type Env,
+  type FileReader,
+  readConfigFiles,
+  readFileWithMode,
+  readPassword,
+} from "./files.ts";
 import {
   type ConfigLayer,
   createFileLayer,
@@ -27,6 +35,10 @@ export interface Config {
   readonly sources: Readonly<Record<SettingKey, string>>;
   /** Configuration files that were read, highest priority first. */
   readonly files: readonly string[];
+  /** All contexts in these files. */
+  readonly contexts: readonly ContextEntry[];
+  /** Settings of the active context that a stronger source replaces. */
+  readonly overridden: readonly SettingKey[];
 }
 
 export interface ConfigInput {
@@ -39,7 +51,7 @@ export interface ConfigInput {
 
 /**
  * Resolves the settings. The sources in order of priority: flags, `SIGNALBOX_*` variables, etcdctl's variables, the
- * user's file, the system's file, defaults. A setting from one source replaces the whole setting of the sources below
+ * context, the user's file, the system's file, defaults. The user's file has priority over the system's file for a context too. A setting from one source replaces the whole setting of the sources below
  * it. Reads each configuration file once and at most one password file, because cron starts this every minute.
  * @throws UsageError for the value of a flag, ConfigError for any other value; both quote the value and name its source
  */
@@ -50,13 +62,15 @@ export function resolveConfig({
   options,
 }: ConfigInput = {}): Config {
   const files = readConfigFiles(getNamedFile(flags, env), env, read);
-  const layers = [
+  const strong = [
     ...(options === undefined ? [] : [options]),
     createFlagLayer(flags),
     createVariableLayer(env, getEnvVariableName),
     createVariableLayer(env, (key) => getSetting(key).etcdctl),
-    ...files.map(createFileLayer),
   ];
+  const plain = files.map(createFileLayer);
+  const { contexts, active } = chooseContext(files, [...strong, ...plain]);
+  const layers = [...strong, ...active, ...plain];
   const values: Partial<Record<SettingKey, unknown>> = {};
   const sources: Partial<Record<SettingKey, string>> = {};
   for (const key of SETTING_KEYS) {
@@ -68,8 +82,37 @@ export function resolveConfig({
     values: values as Settings,
     sources: sources as Config["sources"],
     files: files.map(({ path }) => path),
+    ...{ contexts, overridden: findOverridden(layers, strong.length, active) },
   };
   return checkConfig(addPassword(found, layers, read));
+}
+
+/**
+ * Finds the layers of the context that the other layers name: none, or one for each file that has it.
+ * @throws ConfigError or UsageError for a name that no file has
+ */
+function chooseContext(
+  files: readonly ConfigFile[],
+  layers: readonly ConfigLayer[],
+): { contexts: ContextEntry[]; active: ConfigLayer[] } {
+  const read = files.map((file) => ({ path: file.path, contexts: readFileContexts(file) }));
+  const contexts = listContexts(read);
+  const chosen = resolveSetting(layers, files.length, "context");
+  if (chosen === undefined) return { contexts, active: [] };
+  const active = read.flatMap((one) => one.contexts.get(String(chosen.value)) ?? []);
+  if (active.length === 0) throw createUnknownContextError(chosen, contexts);
+  return { contexts, active };
+}
+
+function findOverridden(
+  layers: readonly ConfigLayer[],
+  strong: number,
+  active: readonly ConfigLayer[],
+): SettingKey[] {
+  if (active.length === 0) return [];
+  const isSet = (some: readonly ConfigLayer[], key: SettingKey) =>
+    some.some((layer) => layer(key) !== undefined);
+  return SETTING_KEYS.filter((key) => isSet(active, key) && isSet(layers.slice(0, strong), key));
 }
 
 /** Returns the file named by `-c`, otherwise by SIGNALBOX_CONFIG. */

@@ -1,6 +1,7 @@
 import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { ConfigError } from "../base/errors.ts";
+import { isJsonObject } from "../base/parse-json.ts";
 import { clean } from "../base/text.ts";
 import { parseConfigObject } from "./json-object.ts";
 
@@ -49,7 +50,11 @@ export const readFileWithMode: FileReader = (path) => {
  * @param named  the file that the user named; it must exist, and no other file is read
  * @throws ConfigError that names the file, and the position if the file is not JSON
  */
-export function readConfigFiles(named: string | undefined, env: Env, read: FileReader): ConfigFile[] {
+export function readConfigFiles(
+  named: string | undefined,
+  env: Env,
+  read: FileReader = readFileWithMode,
+): ConfigFile[] {
   if (named !== undefined) {
     const path = resolve(named);
     const file = loadConfigFile(path, read);
@@ -76,8 +81,14 @@ function loadConfigFile(path: string, read: FileReader): ConfigFile | undefined 
   if (file === undefined) return undefined;
   const text = file.text.replace(/^\ufeff/, "");
   const settings = parseConfigObject(clean(path), text, '{"ttl": "30s"}');
-  if (Object.hasOwn(settings, "password")) checkPrivate(path, file);
+  if (hasPassword(settings)) checkPrivate(path, file);
   return { path, settings };
+}
+
+/** Whether the file has a password, for all clusters or in one of its contexts. */
+function hasPassword({ contexts, ...settings }: Readonly<Record<string, unknown>>): boolean {
+  const all = isJsonObject(contexts) ? [settings, ...Object.values(contexts)] : [settings];
+  return all.some((one) => isJsonObject(one) && Object.hasOwn(one, "password"));
 }
 
 function readOrThrow(path: string, read: FileReader): FileContent | undefined {

@@ -100,8 +100,23 @@ export function createValueLayer(
 /** Creates the layer of a configuration file. @throws ConfigError for a key that is not a setting */
 export function createFileLayer({ path, settings }: ConfigFile): ConfigLayer {
   const where = clean(path);
+  const { contexts: _, ...own } = settings; // `contexts` has layers of its own
+  return createSettingsLayer(path, own, { at: where, separator: ": ", source: where });
+}
+
+/**
+ * Creates the layer of an object with settings in a configuration file.
+ * @param path  the file
+ * @param names  where the object is, for errors, with what separates it from the name of a setting, and for listings
+ * @throws ConfigError for a key that is not a setting
+ */
+export function createSettingsLayer(
+  path: string,
+  settings: Readonly<Record<string, unknown>>,
+  { at, separator, source }: { at: string; separator: string; source: string },
+): ConfigLayer {
   for (const key of Object.keys(settings)) {
-    if (!(SETTING_KEYS as string[]).includes(key)) throw createUnknownKeyError(where, key, settings[key]);
+    if (!(SETTING_KEYS as string[]).includes(key)) throw createUnknownKeyError(at, key, settings[key]);
   }
   return (key) => {
     if (!Object.hasOwn(settings, key)) return undefined;
@@ -109,8 +124,8 @@ export function createFileLayer({ path, settings }: ConfigFile): ConfigLayer {
     const isPath = getSetting(key).kind.isPath === true && typeof value === "string" && value !== "";
     return {
       value: isPath ? resolveBeside(path, value) : value,
-      source: `${where}: ${key}`,
-      createError: (fault) => new ConfigError(`${where}: ${key}: ${fault}`),
+      source: `${source}: ${key}`,
+      createError: (fault) => new ConfigError(`${at}${separator}${key}: ${fault}`),
     };
   };
 }

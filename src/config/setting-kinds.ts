@@ -66,6 +66,13 @@ export const host: SettingKind<string> = createTextKind("HOST", (name) =>
     : "a host name has letters, digits, dots and hyphens, and at most 253 characters",
 );
 
+/** The name of a context. It is shown in terminals and typed in shells, so it has few characters. */
+export const contextName: SettingKind<string> = createTextKind("NAME", (name) =>
+  /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/.test(name)
+    ? undefined
+    : "the name of a context has letters, digits and . _ @ -, begins with a letter or digit, and has at most 64 characters",
+);
+
 /** The largest 64-bit id. */
 const ID_MAX = 2n ** 64n - 1n;
 

@@ -39,6 +39,10 @@ const credential = true as const;
 
 /** All settings, in the order of listings. Durations in ms. */
 export const SETTINGS = {
+  context: defineOptionalSetting(
+    kinds.contextName,
+    "name of the context, which is a set of settings in the configuration file, for one of several clusters",
+  ),
   endpoints: defineSetting(endpoints, ["http://127.0.0.1:2379"], "addresses of etcd's members", {
     etcdctl: "ETCDCTL_ENDPOINTS",
   }),

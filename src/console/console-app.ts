@@ -5,6 +5,8 @@ import { EventLog } from "../model/events/event-log.ts";
 import type { Subject } from "../model/views/view.ts";
 import { buildHints } from "./actions/hints.ts";
 import type { Keymap } from "./actions/keys/keymap.ts";
+import { ContextList } from "./contexts/context-list.ts";
+import type { OpenedContext } from "./contexts/open-context.ts";
 import { isLive } from "./data/connection-state.ts";
 import type { ConsoleTable } from "./data/console-table.ts";
 import { DetailCache } from "./data/detail/detail-cache.ts";
@@ -20,12 +22,16 @@ import type { ShownData } from "./data/shown-data.ts";
 import { Tables } from "./data/tables.ts";
 import { Jobs } from "./jobs/jobs.ts";
 import { clampCursors } from "./parts/clamp-cursors.ts";
+import { Drafts } from "./parts/drafts.ts";
 import { type Hint, Overlays } from "./parts/overlay.ts";
 import type {
   ActionRunner,
   ClockAccess,
+  ContextAccess,
   CursorAccess,
   DialogPorts,
+  DraftAccess,
+  EnvironmentAccess,
   HintAccess,
   LogAccess,
   PreferenceAccess,
@@ -45,7 +51,10 @@ import type { Theme } from "./theme/theme.ts";
 /** All parts of the console. Each function names those that it needs. */
 export type ConsoleParts = ActionRunner &
   CursorAccess &
+  ContextAccess &
   DialogPorts &
+  DraftAccess &
+  EnvironmentAccess &
   HintAccess &
   LogAccess &
   PreferenceAccess &
@@ -59,6 +68,8 @@ export interface ConsolePorts {
   context: CommandContext;
   io: CommandIo;
   call: Call;
+  /** As the console was started, if another context is shown now. */
+  first?: OpenedContext;
   isReadOnly: boolean;
   preferencesPath: string;
   /** Called once, when everything was read for the first time. */
@@ -70,6 +81,8 @@ export interface ConsolePorts {
   /** Schedules a repaint; several requests become one. */
   repaint(): void;
   suspend(): void;
+  lendTerminal: TerminalControl["lendTerminal"];
+  switchContext: ContextAccess["switchContext"];
   /** Discards what is known of the screen, because something else may have written to it. */
   redraw(): void;
   /** The step in which displayed ages grow, ms. */
@@ -90,6 +103,8 @@ export class ConsoleApp implements ConsoleParts {
   readonly #events = new EventLog();
   #pastEvents: { of: PastView; list: EventLog["list"] } | undefined;
   readonly tree = new ExplorerTree();
+  readonly drafts = new Drafts();
+  readonly contexts: ContextList;
   readonly #revisionMonitor = new RevisionMonitor();
   readonly #detailCache: DetailCache;
   /** A past state has counts of its own. */
@@ -123,6 +138,7 @@ export class ConsoleApp implements ConsoleParts {
       onChange: notifyChange,
       getSnapshot,
     });
+    this.contexts = new ContextList({ first: ports.first ?? { call, context }, io, context }, notifyChange);
     this.#detailCache = new DetailCache(context, notifyChange);
   }
 
@@ -148,6 +164,9 @@ export class ConsoleApp implements ConsoleParts {
   }
   get context(): CommandContext {
     return this.#ports.context;
+  }
+  get env(): CommandIo["env"] {
+    return this.#ports.io.env;
   }
   get io(): CommandIo {
     return this.#ports.io;
@@ -260,6 +279,14 @@ export class ConsoleApp implements ConsoleParts {
     this.#ports.suspend();
   }
 
+  lendTerminal<T>(use: () => Promise<T>): Promise<T> {
+    return this.#ports.lendTerminal(use);
+  }
+
+  switchContext(name: string | undefined): void {
+    this.#ports.switchContext(name);
+  }
+
   redraw(): void {
     this.#ports.redraw();
     this.notifyChange();
@@ -271,11 +298,13 @@ export class ConsoleApp implements ConsoleParts {
 
   begin(): void {
     this.#live.begin();
+    this.contexts.begin();
   }
 
   end(): void {
     this.travel.end();
     this.#live.end();
+    this.contexts.end();
     this.#detailCache.end();
   }
 
@@ -293,6 +322,7 @@ export class ConsoleApp implements ConsoleParts {
       this.state.explorer.open ?? getDefaultUnfolded(counts),
       wall,
       this.theme.signs,
+      this.contexts.all,
     );
     this.#store.update((state) => clampCursors(state, this));
     this.#detailCache.watchSubject(this.getSubject(), snapshot, wall, this.liveView.past);

@@ -4,6 +4,7 @@ import { getTextFlag } from "../commands/command-line/flags.ts";
 import type { Call, CommandExecutor, CommandIo } from "../commands/spec.ts";
 import { createStoreCommand } from "../commands/store-command.ts";
 import { TABS, type TabId } from "./state/console-state.ts";
+import { TerminalLoan } from "./terminal/terminal-loan.ts";
 
 /** Runs `signalbox console`: prints one screen with `--once`, otherwise runs the console until the user leaves. */
 export const execute: CommandExecutor = async (call, io) => {
@@ -18,9 +19,10 @@ export const execute: CommandExecutor = async (call, io) => {
   }
   checkTerminal(io);
   const { runInteractiveConsole } = await import("./interactive.ts");
+  const loan = new TerminalLoan();
   return await createStoreCommand((own, around, context) =>
-    runInteractiveConsole(own, around, context, view),
-  )(quiet, io);
+    runInteractiveConsole(own, around, context, { view, loan }),
+  )(quiet, loan.wrapIo(io));
 };
 
 function parseViewFlag(call: Call): TabId | undefined {

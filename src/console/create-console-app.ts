@@ -5,6 +5,8 @@ import { ACTION_HANDLERS } from "./actions/action-handlers.ts";
 import { listKeyActions } from "./actions/keys/key-actions.ts";
 import { createKeymap } from "./actions/keys/keymap.ts";
 import { ConsoleApp } from "./console-app.ts";
+import type { OpenedContext } from "./contexts/open-context.ts";
+import type { ContextAccess, TerminalControl } from "./parts/parts.ts";
 import type { ConsoleState } from "./state/console-state.ts";
 import { restoreState } from "./state/preferences.ts";
 import { getPreferencesPath, readPreferences } from "./state/preferences-file.ts";
@@ -15,8 +17,12 @@ export function createConsoleApp(ports: {
   call: Call;
   io: CommandIo;
   context: CommandContext;
+  /** As the console was started, if another context is shown now. */
+  first?: OpenedContext;
   repaint(): void;
   suspend(): void;
+  lendTerminal: TerminalControl["lendTerminal"];
+  switchContext: ContextAccess["switchContext"];
   redraw(): void;
   getAgeStep(): number;
   onFirstRead?(): void;

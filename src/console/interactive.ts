@@ -3,6 +3,7 @@ import type { Call, CommandIo } from "../commands/spec.ts";
 import type { CommandContext } from "../commands/store-command.ts";
 import { dispatch } from "./actions/dispatch.ts";
 import type { ConsoleApp } from "./console-app.ts";
+import { type OpenedContext, openContext } from "./contexts/open-context.ts";
 import { createConsoleApp, savePreferences } from "./create-console-app.ts";
 import type { Display } from "./display.ts";
 import { announceChanges } from "./overlays/insight/since.ts";
@@ -13,6 +14,7 @@ import { discardAnswer } from "./terminal/discard-answer.ts";
 import type { InputEvent } from "./terminal/input/event.ts";
 import { createKeyReader } from "./terminal/input/reader.ts";
 import { PaintPace } from "./terminal/paint-pace.ts";
+import type { TerminalLoan } from "./terminal/terminal-loan.ts";
 import { TerminalSession } from "./terminal/terminal-session.ts";
 import { TtyWriter } from "./terminal/tty-writer.ts";
 
@@ -24,14 +26,18 @@ export async function runInteractiveConsole(
   call: Call,
   io: CommandIo,
   context: CommandContext,
-  view: TabId | undefined,
+  { view, loan }: { view: TabId | undefined; loan: TerminalLoan },
 ): Promise<number> {
-  return await new InteractiveConsole(call, io, context, view).run();
+  return await new InteractiveConsole(call, io, context, { view, loan }).run();
 }
 
 class InteractiveConsole {
-  readonly #context: CommandContext;
-  readonly #app: ConsoleApp;
+  readonly #io: CommandIo;
+  /** As the console was started. */
+  readonly #first: OpenedContext;
+  #context: CommandContext;
+  #app: ConsoleApp;
+  #isSwitching = false;
   readonly #display: Display;
   readonly #terminal: TerminalSession;
   /** Undefined if the terminal cannot be opened for it: writes then block until the terminal accepts them. */
@@ -43,21 +49,37 @@ class InteractiveConsole {
   /** Repaints when the terminal does not answer. */
   #unanswered: NodeJS.Timeout | undefined;
 
-  constructor(call: Call, around: CommandIo, context: CommandContext, view: TabId | undefined) {
+  constructor(
+    call: Call,
+    around: CommandIo,
+    context: CommandContext,
+    { view, loan }: { view: TabId | undefined; loan: TerminalLoan },
+  ) {
     const endOnIoError = () => this.#ended.resolve(EXIT.io);
     const writer = TtyWriter.open({ onDrained: () => this.#repaint(), onGone: endOnIoError });
-    const io =
-      writer === undefined ? around : { ...around, writeOutput: (text: string) => writer.write(text) };
+    const io = loan.wrapIo(
+      writer === undefined ? around : { ...around, writeOutput: (text: string) => writer.write(text) },
+    );
+    this.#io = io;
     this.#writer = writer;
+    this.#first = { call, context };
     this.#context = context;
     this.#pace = new PaintPace(context.clock);
     this.#display = call.flags.plain
       ? new PlainDisplay(io)
       : new ScreenDisplay(io, this.#pace, { mouse: context.settings.mouse });
-    this.#app = createConsoleApp({
-      ...{ call, io, context },
+    this.#app = this.#createApp({ call, context });
+    if (view !== undefined) this.#app.update((state) => ({ ...state, tab: view }));
+    this.#terminal = this.#createTerminalSession(io, loan);
+  }
+
+  #createApp({ call, context }: OpenedContext): ConsoleApp {
+    return createConsoleApp({
+      ...{ call, io: this.#io, context, first: this.#first },
       repaint: () => this.#repaint(),
       suspend: () => this.#terminal.suspend(),
+      lendTerminal: (use) => this.#terminal.lend(use),
+      switchContext: (name) => void this.#switchContext(name),
       redraw: () => this.#display.forget(),
       getAgeStep: () => this.#pace.getAgeStep(),
       onFirstRead: () => void announceChanges(this.#app),
@@ -66,8 +88,39 @@ class InteractiveConsole {
         this.#ended.resolve(code);
       },
     });
-    if (view !== undefined) this.#app.update((state) => ({ ...state, tab: view }));
-    this.#terminal = this.#createTerminalSession(io);
+  }
+
+  /** Shows another context. If it cannot be used, the present one stays. If its cluster does not answer, it is shown all the same. */
+  async #switchContext(name: string | undefined): Promise<void> {
+    if (this.#isSwitching) return;
+    this.#isSwitching = true;
+    try {
+      const opened = await openContext(this.#first, this.#io, name);
+      const before = this.#app;
+      this.#app = this.#createApp(opened);
+      this.#context = opened.context;
+      for (const { id } of before.jobs.running) before.jobs.interrupt(id);
+      const kept = this.#endApp(before);
+      for (const path of kept) this.#app.log.add(`your text is kept in ${path}`);
+      before.context.store.close();
+      this.#app.begin();
+      this.#display.forget();
+    } catch (error) {
+      this.#app.showToast((error as Error).message, "problem");
+      this.#app.log.add((error as Error).message);
+    } finally {
+      this.#isSwitching = false;
+      this.#repaint();
+    }
+  }
+
+  /** Ends what follows a cluster, and stores the preferences. @returns the files of texts that were not stored */
+  #endApp(app: ConsoleApp): string[] {
+    const [lowest] = app.overlays.all;
+    if (lowest !== undefined) app.overlays.close(lowest);
+    app.end();
+    savePreferences(app);
+    return app.drafts.end();
   }
 
   async run(): Promise<number> {
@@ -87,13 +140,12 @@ class InteractiveConsole {
       clearInterval(tick);
       clearTimeout(this.#unanswered);
       leave(); // first: all later messages are for the user's own screen
-      this.#app.end();
-      savePreferences(this.#app);
+      for (const path of this.#endApp(this.#app)) this.#io.writeMessage(`your text is kept in ${path}`);
     }
   }
 
-  #createTerminalSession(io: CommandIo): TerminalSession {
-    return new TerminalSession(io, process.stdin, {
+  #createTerminalSession(io: CommandIo, loan: TerminalLoan): TerminalSession {
+    return new TerminalSession({ io, loan }, process.stdin, {
       onBytes: (bytes) => this.#keys.feed(bytes),
       onResize: () => this.#repaint(),
       onTaken: () => {

@@ -22,6 +22,8 @@ export async function printConsoleOnce(
     context,
     repaint: () => wake(),
     suspend: () => {},
+    lendTerminal: () => Promise.reject(new Error("one screen has no terminal")),
+    switchContext: () => {},
     redraw: () => {},
     getAgeStep: () => 1,
     quit: () => {},

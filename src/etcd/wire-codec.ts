@@ -170,6 +170,7 @@ export class WireCodec<B> {
       createRevision: BigInt(kv.create_revision ?? 0),
       modRevision: BigInt(kv.mod_revision ?? 0),
       session: BigInt(kv.lease ?? 0),
+      version: BigInt(kv.version ?? 0),
     };
   }
 }

@@ -13,6 +13,7 @@ export interface WireKeyValue {
   value?: unknown;
   create_revision?: string;
   mod_revision?: string;
+  version?: string;
   lease?: string;
 }
 

@@ -11,6 +11,8 @@ import { parseOptions } from "./options-schema.ts";
  * command line reads them: `signalbox config` shows each value and its source.
  */
 export interface ConnectOptions {
+  /** Name of a context in the configuration files: settings of one of several clusters. The options here override it. */
+  context?: string;
   /** Addresses of etcd's members. Default: `["http://127.0.0.1:2379"]`. */
   endpoints?: readonly string[];
   /** Beginning of all keys in etcd. Default: `/signalbox/`. */

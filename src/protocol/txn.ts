@@ -16,6 +16,8 @@ export interface KeyValue {
   modRevision: bigint;
   /** The session that the key is attached to; 0n if there is none. */
   session: bigint;
+  /** How often the key was written since it was created, from 1. */
+  version?: bigint;
 }
 
 /** Keys from `key` up to `rangeEnd` (exclusive), or `key` alone. */

@@ -25,6 +25,21 @@ describe("a call differs from the agent", () => {
   });
 });
 
+test.each([
+  ["one", "one", undefined],
+  ["one", "two", "endpoints"],
+  ["two", "same", undefined],
+])("an agent of the context %s and a call of the context %s: %s", (own, asked, different) => {
+  const two = { endpoints: "http://b:2", ttl: "60s" };
+  const text = JSON.stringify({
+    contexts: { one: { endpoints: "http://a:1" }, two, same: { ...two, ttl: "40s" } },
+  });
+  const read = () => ({ text, mode: 0o600, uid: 0 });
+  const resolveContext = (context: string) =>
+    resolveConfig({ flags: { config: "/c.json", context }, readFile: read });
+  expect(findDifferentSetting(resolveContext(own).values, resolveContext(asked).values)).toBe(different);
+});
+
 describe("a path that the agent cannot use for a caller", () => {
   const withSettings = (settings: Call["settings"]): Call => ({ ...createCall({}, []), settings });
   test.each<[Call["settings"], Record<string, string>, boolean, string | undefined]>([

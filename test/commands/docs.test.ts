@@ -41,7 +41,8 @@ describe("docs/commands.md", () => {
   });
 
   test("has each setting, with a flag only where a command takes it, and each exit code", () => {
-    const taken = new Set(ALL_COMMANDS.flatMap(({ settings = [] }) => settings));
+    const common = COMMON_FLAGS.map(({ setting }) => setting);
+    const taken = new Set([...ALL_COMMANDS.flatMap(({ settings = [] }) => settings), ...common]);
     for (const { key, flag, variables } of describeSettings()) {
       const row = page.split("\n").find((line) => line.startsWith(`| \`${key}\` |`)) ?? "";
       for (const variable of variables) expect(row).toContain(`\`${variable}\``);

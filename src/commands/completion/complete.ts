@@ -1,5 +1,7 @@
 import { parseDuration } from "../../base/duration.ts";
 import { resolveConfig } from "../../config/config.ts";
+import { listFileContexts } from "../../config/contexts.ts";
+import { readConfigFiles } from "../../config/files.ts";
 import type { Flags } from "../../config/layers.ts";
 import { openStore } from "../../etcd/open/open.ts";
 import { buildStoreOptions } from "../../etcd/open/store-options.ts";
@@ -70,10 +72,12 @@ function limitWords(words: readonly string[]): readonly string[] {
   return words.length > MOST ? [...words.slice(0, MOST - 1), ...words.slice(-1)] : words;
 }
 
-/** Reads names from etcd. Returns an empty list on every error: etcd may be unavailable, slow, or refuse access. */
+/** Reads names from etcd, or those of contexts from the configuration files. Returns an empty list on every error: etcd may be unavailable, slow, or refuse access. */
 async function readNames(ask: NameQuery, env: CommandIo["env"]): Promise<readonly string[]> {
   try {
-    const { values } = resolveConfig({ flags: extractSettings(ask.line, env), env });
+    const flags = extractSettings(ask.line, env);
+    if (ask.kinds.includes("context")) return listContextNames(flags, env);
+    const { values } = resolveConfig({ flags, env });
     const left = computeTimeLeft(env);
     const signal = AbortSignal.timeout(left);
     const ports = { clock: createRealClock(), unit: realRandom.generateFraction };
@@ -85,6 +89,14 @@ async function readNames(ask: NameQuery, env: CommandIo["env"]): Promise<readonl
   } catch {
     return [];
   }
+}
+
+/** Lists the contexts even if the one that is chosen by the line or by a variable does not exist. */
+function listContextNames({ config }: Flags, env: CommandIo["env"]): readonly string[] {
+  const files = readConfigFiles(typeof config === "string" ? config : env.SIGNALBOX_CONFIG || undefined, env);
+  return listFileContexts(files)
+    .map(({ name }) => name)
+    .sort();
 }
 
 /** Returns the time left for etcd, in ms. `performance.now()` counts from the start of the process. */
@@ -99,7 +111,11 @@ function extractSettings({ flags }: PartialLine, { HOME = "" }: CommandIo["env"]
   const given: Record<string, string | boolean | string[]> = {};
   for (const [flag, value] of flags) {
     const { setting, isRepeatable } = flag;
-    if (setting === undefined || !(setting === "config" || CONNECTION_SETTINGS.includes(setting))) continue;
+    if (
+      setting === undefined ||
+      !(setting === "config" || setting === "context" || CONNECTION_SETTINGS.includes(setting))
+    )
+      continue;
     const typed = getFlagValues(flag).isFile && value !== true ? value.replace(/^~(?=\/)/, HOME) : value;
     given[setting] =
       isRepeatable && typed !== true ? [...[given[setting] ?? []].flat(), typed].map(String) : typed;

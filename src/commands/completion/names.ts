@@ -39,6 +39,7 @@ export async function readCompletionNames(
 
 async function readKindNames(kind: NameKind, reading: NameReading): Promise<string[]> {
   if (kind === "run") return await readRunIds(reading);
+  if (kind === "context") return []; // these are in configuration files
   const { keys, ask } = reading;
   const read = listPrefixes(keys, kind, ask).map((keyPrefix) => readKeys(keyPrefix, reading));
   return (await Promise.all(read)).flat().flatMap((key) => {
@@ -50,7 +51,7 @@ async function readKindNames(kind: NameKind, reading: NameReading): Promise<stri
 /** Lists the key prefixes under which the names of a kind are stored. */
 function listPrefixes(
   keys: Keys,
-  kind: Exclude<NameKind, "run">,
+  kind: Exclude<NameKind, "run" | "context">,
   { scope }: Pick<NameQuery, "scope">,
 ): string[] {
   switch (kind) {

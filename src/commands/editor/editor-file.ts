@@ -8,8 +8,9 @@ export class EditorFile {
   readonly #first: string;
   #isGone = false;
 
-  constructor(text: string) {
-    this.path = join(mkdtempSync(join(tmpdir(), "signalbox-")), "signalbox.json"); // the folder has mode 0700
+  /** @param name  of the file; editors choose by it how to show the text */
+  constructor(text: string, name = "signalbox.json") {
+    this.path = join(mkdtempSync(join(tmpdir(), "signalbox-")), name); // the folder has mode 0700
     this.#first = text;
     writeFileSync(this.path, text, { mode: 0o600, flag: "wx" });
   }

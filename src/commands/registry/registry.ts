@@ -3,6 +3,7 @@ import { release, reset } from "../act/reset/reset.ts";
 import { agentCommand } from "../agent/agent.ts";
 import { checkHosts } from "../check/check-hosts.ts";
 import { config } from "../check/config.ts";
+import { contextList, contextShow } from "../check/context/context-commands.ts";
 import { checkCrontab } from "../check/crontab/check-crontab.ts";
 import { doctor } from "../check/doctor/doctor.ts";
 import { init } from "../check/init.ts";
@@ -28,6 +29,7 @@ import { collisions, incident, since, timeline, waits } from "../see/insight/ins
 import { whatIfDrain, whatIfReset, whatIfTotal } from "../see/insight/what-if-commands.ts";
 import { logs } from "../see/logs/logs.ts";
 import { ls } from "../see/ls/ls.ts";
+import { rawCommand } from "../see/raw/raw.ts";
 import { showCommand, why } from "../see/show/show.ts";
 import { type Command, isRowCommand, type RowCommand } from "../spec.ts";
 
@@ -40,6 +42,7 @@ export const COMMANDS = [
   ls,
   showCommand,
   why,
+  rawCommand,
   historyCommand,
   logs,
   stats,
@@ -101,6 +104,8 @@ export const COMMANDS = [
   checkLock,
   checkSchedule,
   config,
+  contextList,
+  contextShow,
   completion,
   importSwitchman,
   importPerfectsched,

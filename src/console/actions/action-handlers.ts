@@ -1,5 +1,7 @@
 import { cleanToWidth } from "../../base/display-width.ts";
 import { ROW_COMMANDS } from "../../commands/registry/registry.ts";
+import { openDefinition } from "../external/edit-definition.ts";
+import { openInEditor, openPager } from "../external/open-external.ts";
 import { focusNext, focusOn, switchTab } from "../navigation/focus.ts";
 import { clearMarks, markRange, toggleMark } from "../navigation/marks.ts";
 import { moveInFocusedPane } from "../navigation/moves.ts";
@@ -12,12 +14,16 @@ import { openWaits } from "../overlays/insight/waits.ts";
 import { openLiveOutput } from "../overlays/live-output.ts";
 import { openWhy } from "../overlays/output.ts";
 import { openPalette } from "../overlays/palette/palette-overlay.ts";
+import { openRaw } from "../overlays/raw/raw-overlay.ts";
 import { openTravelPrompt } from "../overlays/travel.ts";
 import type {
   ActionRunner,
   ClockAccess,
+  ContextAccess,
   CursorAccess,
   DialogPorts,
+  DraftAccess,
+  EnvironmentAccess,
   JobAccess,
   LogAccess,
   PreferenceAccess,
@@ -37,8 +43,11 @@ import { wrapRowAction } from "./wrap-row-action.ts";
 
 type ActionParts = ActionRunner &
   ClockAccess &
+  ContextAccess &
   CursorAccess &
   DialogPorts &
+  DraftAccess &
+  EnvironmentAccess &
   LogAccess &
   PreferenceAccess &
   SelectionAccess &
@@ -100,6 +109,7 @@ export const ACTION_HANDLERS: Readonly<Record<KeyActionId, ActionHandler>> = {
   open: openSelected,
   ...{ unmark: clearMarks, sort: sortByNextColumn, reverse: reverseSort, create: openCreate },
   ...{ mark: wrapRowAction<ActionParts>(toggleMark), range: wrapRowAction<ActionParts>(markRange) },
+  ...{ pager: openPager, editor: openEditorHere, raw: wrapRowAction(openRaw) },
   ...{ copy: wrapRowAction(copyName), copyJson: wrapRowAction(copyJson) },
   ...{ copyCommand: wrapRowAction(copyCommand), copyRun: wrapRowAction(copyRun) },
   ...{
@@ -126,6 +136,13 @@ function createHandlers<const Id extends string>(
 function showOutput(app: ActionParts): void {
   if (app.state.focus === "explorer") unfold(app, true);
   else wrapRowAction<ActionParts>(openLiveOutput)(app);
+}
+
+/** Opens the definition of the row in the editor if it has one, otherwise what has the keyboard. */
+function openEditorHere(app: ActionParts): void {
+  const { focus } = app.state;
+  const isRow = app.overlays.top === undefined && (focus === "table" || focus === "detail");
+  if (!isRow || !openDefinition(app)) openInEditor(app);
 }
 
 /** Quits. Jobs end with the console, so if any are running, the user must press the key again to confirm. */

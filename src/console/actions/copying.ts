@@ -3,10 +3,11 @@ import { formatJsonDocument } from "../../commands/json-output.ts";
 import { buildRerunSection } from "../../model/detail/queue.ts";
 import type { Subject } from "../../model/views/view.ts";
 import { getChosenSubjects } from "../navigation/marks.ts";
-import type { ClipboardAccess, SelectionAccess, ToastAccess } from "../parts/parts.ts";
+import { listContextWords } from "../parts/context-words.ts";
+import type { ClipboardAccess, SelectionAccess, SettingsAccess, ToastAccess } from "../parts/parts.ts";
 import { formatSubjectName } from "./commands/row-action.ts";
 
-type CopyingParts = ClipboardAccess & SelectionAccess & ToastAccess;
+type CopyingParts = ClipboardAccess & SelectionAccess & SettingsAccess & ToastAccess;
 
 /** Copies the names of the chosen rows, one per line. */
 export function copyName(app: CopyingParts): void {
@@ -32,7 +33,8 @@ export function copyCommand(app: CopyingParts): void {
   const line =
     formatShowCommand(subject) ??
     `signalbox ls ${app.state.tab}${filter === "" ? "" : ` --filter ${quoteShellWord(filter)}`}`;
-  app.copy(line, line);
+  const whole = [line, ...listContextWords(app).map(quoteShellWord)].join(" ");
+  app.copy(whole, whole);
 }
 
 /** Copies the command line that runs the selected lock's last job again. */

@@ -2,6 +2,7 @@ import { isEditKey } from "../overlays/field/edit.ts";
 import type {
   ActionRunner,
   ClockAccess,
+  ContextAccess,
   CursorAccess,
   DialogPorts,
   KeymapAccess,
@@ -13,7 +14,13 @@ import { createNamedKey } from "../terminal/input/chord.ts";
 import type { InputEvent } from "../terminal/input/event.ts";
 import { handleClick, handleWheel } from "./mouse.ts";
 
-type DispatchParts = ActionRunner & ClockAccess & CursorAccess & DialogPorts & LogAccess & SelectionAccess;
+type DispatchParts = ActionRunner &
+  ClockAccess &
+  ContextAccess &
+  CursorAccess &
+  DialogPorts &
+  LogAccess &
+  SelectionAccess;
 
 /** Handles a key, a click or a paste. */
 export function dispatch(app: DispatchParts, event: InputEvent): void {
@@ -37,6 +44,7 @@ function splitAltChord({ keymap, overlays }: KeymapAccess & OverlayAccess, event
 function handleEvent(app: DispatchParts, event: InputEvent): void {
   if (event.kind === "key" && EVERYWHERE.has(event.chord)) return runKeyAction(app, event.chord);
   const overlay = app.overlays.top;
+  if (overlay !== undefined && isForTextProgram(app, event)) return runKeyAction(app, event.chord);
   if (overlay !== undefined) return overlay.onInput(event);
   if (event.kind === "mouse")
     return event.action.startsWith("wheel") ? handleWheel(app, event) : handleClick(app, event);
@@ -46,6 +54,18 @@ function handleEvent(app: DispatchParts, event: InputEvent): void {
 
 /** Keys with the same action everywhere. */
 const EVERYWHERE: ReadonlySet<string> = new Set(["ctrl+c", "ctrl+z", "ctrl+l"]);
+
+/** Actions that hand the text of an overlay to another program. */
+const ON_TEXTS: ReadonlySet<string> = new Set(["pager", "editor"]);
+
+/** Whether a key hands the text of the overlay to another program. In an overlay with fields it is a letter. */
+function isForTextProgram(
+  { keymap, overlays }: KeymapAccess & OverlayAccess,
+  event: InputEvent,
+): event is Extract<InputEvent, { kind: "key" }> {
+  if (event.kind !== "key" || overlays.top?.getText === undefined) return false;
+  return ON_TEXTS.has(keymap.findAction(event.chord, "list") ?? "");
+}
 
 function runKeyAction(app: ActionRunner & KeymapAccess, chord: string): void {
   const id = app.keymap.findAction(chord, "list");

@@ -4,6 +4,7 @@ import { listPanelTitles } from "../panes/models/panel-model.ts";
 import { findTabAt } from "../panes/models/tabs-model.ts";
 import type {
   ClockAccess,
+  ContextAccess,
   CursorAccess,
   DialogPorts,
   LayoutAccess,
@@ -17,7 +18,7 @@ import { computeMainWidth, type Layout } from "../state/layout.ts";
 import type { MouseEvent } from "../terminal/input/event.ts";
 import { openSelected } from "./open.ts";
 
-type MouseParts = ClockAccess & CursorAccess & DialogPorts & LogAccess & SelectionAccess;
+type MouseParts = ContextAccess & ClockAccess & CursorAccess & DialogPorts & LogAccess & SelectionAccess;
 
 /** A position on the screen: a pane and a line in it. */
 interface ScreenPosition {

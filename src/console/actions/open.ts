@@ -1,12 +1,15 @@
 import { buildQueueId } from "../../model/snapshot/snapshot.ts";
 import type { Subject } from "../../model/views/view.ts";
 import { getDefaultUnfolded } from "../data/explorer/build-tree.ts";
+import { CLUSTERS } from "../data/explorer/context-nodes.ts";
+import { chooseListedContext } from "../navigation/choose-context.ts";
 import { focusOn, goTo } from "../navigation/focus.ts";
 import { openRemedy, openTarget } from "../overlays/dialog/target.ts";
 import { openJob } from "../overlays/output.ts";
 import { findSelectedTarget } from "../parts/detail-lines.ts";
 import type {
   ClockAccess,
+  ContextAccess,
   CursorAccess,
   DialogPorts,
   LayoutAccess,
@@ -16,7 +19,7 @@ import type {
 } from "../parts/parts.ts";
 import type { TabId } from "../state/console-state.ts";
 
-type OpenParts = ClockAccess & CursorAccess & DialogPorts & SelectionAccess;
+type OpenParts = ClockAccess & ContextAccess & CursorAccess & DialogPorts & SelectionAccess;
 
 /**
  * Handles Enter. In the explorer it goes to the row of the node; from a row it opens the detail; from a job its
@@ -26,6 +29,8 @@ export function openSelected(app: OpenParts): void {
   switch (app.state.focus) {
     case "explorer": {
       const node = app.tree.nodes[app.state.explorer.cursor.index];
+      if (node?.context !== undefined) return chooseListedContext(app, node.context.name);
+      if (node?.id === CLUSTERS) return unfold(app, node.isOpen !== true);
       return node && goTo(app, node.tab, node.key);
     }
     case "table": {

@@ -1,6 +1,7 @@
 import { createSameRowCheck } from "../navigation/focus.ts";
 import type {
   ClockAccess,
+  ContextAccess,
   CursorAccess,
   DialogPorts,
   SelectionAccess,
@@ -9,7 +10,7 @@ import type {
 } from "../parts/parts.ts";
 import { openSelected } from "./open.ts";
 
-type WrapRowActionParts = ClockAccess & CursorAccess & DialogPorts & SelectionAccess;
+type WrapRowActionParts = ClockAccess & ContextAccess & CursorAccess & DialogPorts & SelectionAccess;
 
 /**
  * Wraps an action that applies to rows of the table. If another list has the keyboard, the user means the line in

@@ -1,7 +1,7 @@
 import type { Hint, Overlay, OverlayModel } from "../parts/overlay.ts";
 import { scrollBy } from "../state/scroll.ts";
 import type { InputEvent } from "../terminal/input/event.ts";
-import { computeCellsWidth, type RowModel } from "../theme/cells.ts";
+import { computeCellsWidth, joinCellTexts, type RowModel } from "../theme/cells.ts";
 
 /** What a text overlay needs from the code that opens it. */
 export interface TextOverlayOptions {
@@ -17,6 +17,9 @@ export interface TextOverlayOptions {
   followsEnd?: boolean;
   onClose?(): void;
 }
+
+/** A width that wraps no usual line, columns. */
+const UNWRAPPED = 1_000;
 
 /** Shows a text: the help, the reason for a wait, the output of a command. */
 export class TextOverlay implements Overlay {
@@ -72,6 +75,10 @@ export class TextOverlay implements Overlay {
       ],
       ...{ width, at: "middle" },
     };
+  }
+
+  getText(): readonly string[] {
+    return this.#options.buildRows(UNWRAPPED).map(({ cells }) => joinCellTexts(cells));
   }
 
   onClose(): void {

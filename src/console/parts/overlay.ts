@@ -7,6 +7,8 @@ export interface Overlay {
   onInput(event: InputEvent): void;
   /** @param available  maximum columns and rows, without the frame */
   buildModel(available: { width: number; height: number }): OverlayModel;
+  /** Returns all its lines, unwrapped, for a pager or an editor. An overlay without text, such as a dialog, has no such function. */
+  getText?(): readonly string[];
   /** Called when the overlay is removed, by itself or by other code. */
   onClose?(): void;
 }

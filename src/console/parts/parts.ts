@@ -3,6 +3,7 @@ import type { Detail } from "../../model/detail/detail.ts";
 import type { EventLog } from "../../model/events/event-log.ts";
 import type { Subject } from "../../model/views/view.ts";
 import type { Keymap } from "../actions/keys/keymap.ts";
+import type { ContextList } from "../contexts/context-list.ts";
 import type { ConsoleTable } from "../data/console-table.ts";
 import type { TabCounts } from "../data/explorer/build-tree.ts";
 import type { ExplorerTree } from "../data/explorer/explorer-tree.ts";
@@ -13,6 +14,7 @@ import type { Jobs } from "../jobs/jobs.ts";
 import type { ConsoleState } from "../state/console-state.ts";
 import type { Layout, Size } from "../state/layout.ts";
 import type { Theme } from "../theme/theme.ts";
+import type { Drafts } from "./drafts.ts";
 import type { Hint, Overlays } from "./overlay.ts";
 
 // What the parts of the console share. A function names only what it needs.
@@ -104,6 +106,22 @@ export interface PreferenceAccess {
   savePreferences(): string | undefined;
 }
 
+export interface ContextAccess {
+  readonly contexts: ContextList;
+  /** Ends everything of the present cluster and shows another one. @param name  undefined: as the console was started */
+  switchContext(name: string | undefined): void;
+}
+
+export interface DraftAccess {
+  /** Definitions that were edited and not stored. */
+  readonly drafts: Drafts;
+}
+
+export interface EnvironmentAccess {
+  /** The variables of the process. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
 export interface KeymapAccess {
   readonly keymap: Keymap;
 }
@@ -134,6 +152,8 @@ export interface ClipboardAccess {
 
 export interface TerminalControl {
   suspend(): void;
+  /** Lends the terminal to another program until the promise settles; then repaints everything. */
+  lendTerminal<T>(use: () => Promise<T>): Promise<T>;
   /** Repaints the whole screen. */
   redraw(): void;
   quit(code?: number): void;

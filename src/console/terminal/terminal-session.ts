@@ -1,5 +1,6 @@
 import type { ReadStream } from "node:tty";
 import type { CommandIo } from "../../commands/spec.ts";
+import { discardInput, RESET_TERMINAL, restoreModes, saveModes, type TerminalLoan } from "./terminal-loan.ts";
 
 /** Events of a terminal other than keys. */
 export interface TerminalEvents {
@@ -26,11 +27,17 @@ export class TerminalSession {
   readonly #stdin: ReadStream;
   readonly #events: TerminalEvents;
   readonly #io: CommandIo;
+  readonly #loan: TerminalLoan;
   #isOn = false;
   #stops: (() => void)[] = [];
 
-  constructor(io: CommandIo, stdin: ReadStream, events: TerminalEvents) {
+  constructor(
+    { io, loan }: { io: CommandIo; loan: TerminalLoan },
+    stdin: ReadStream,
+    events: TerminalEvents,
+  ) {
     this.#io = io;
+    this.#loan = loan;
     this.#stdin = stdin;
     this.#events = events;
   }
@@ -73,6 +80,32 @@ export class TerminalSession {
     this.#events.onNotStopped();
   }
 
+  /**
+   * Lends the terminal to another program, and takes it again as it was, however the program ends. Runs one program at a time.
+   * @throws as `use`
+   */
+  async lend<T>(use: () => Promise<T>): Promise<T> {
+    if (!this.#isOn) throw new Error("the terminal is not here to be lent");
+    this.#give();
+    this.#stdin.pause();
+    this.#loan.isActive = true;
+    const modes = saveModes();
+    try {
+      return await use();
+    } finally {
+      restoreModes(modes);
+      this.#loan.isActive = false;
+      if (this.#stops.length > 0) this.#takeBack();
+    }
+  }
+
+  #takeBack(): void {
+    this.#io.writeOutput(RESET_TERMINAL);
+    this.#take();
+    discardInput();
+    this.#stdin.resume();
+  }
+
   leave(): void {
     for (const stop of this.#stops.splice(0)) stop();
     this.#give();
@@ -81,6 +114,7 @@ export class TerminalSession {
 
   /** Takes the terminal again after a stop: a shell may have restored its own modes meanwhile. */
   #continue(): void {
+    if (this.#loan.isActive) return; // the other program takes it
     this.#isOn = false;
     this.#take();
   }

@@ -16,6 +16,7 @@ export function testTransactions(on: Subject): void {
         createRevision: first.revision,
         modRevision: second.revision,
         session: 0n,
+        version: 2n,
       },
       {
         key: `${at}b`,
@@ -23,6 +24,7 @@ export function testTransactions(on: Subject): void {
         createRevision: first.revision,
         modRevision: first.revision,
         session: 0n,
+        version: 1n,
       },
     ]);
   });

@@ -134,7 +134,7 @@ function buildJob(call: Call, { values, sources }: Config, place: LineLocation):
   if (call.flags["no-lock"] && leases.length === 0)
     throw new UsageError("--no-lock needs --lease; add a lease, or leave --no-lock out");
   checkWait(call);
-  const isOwn = (key: "prefix" | "endpoints") => !/^(flag|environment) /.test(sources[key]);
+  const isOwn = (key: "prefix" | "endpoints") => !/^(flag|environment|context) /.test(sources[key]);
   const isSame = (key: "prefix" | "endpoints") =>
     sortAddresses(values[key]) === sortAddresses(place.settings[key]);
   return {

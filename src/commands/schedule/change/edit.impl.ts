@@ -27,6 +27,7 @@ export const { execute, perform } = createActionCommand(async (context) => {
 const NON_CHANGE_FLAGS = new Set([
   ...toFlags(ACTION_FLAGS).map(({ name }) => name),
   "config",
+  "context",
   "verbose",
   "quiet",
 ]);

@@ -1,6 +1,8 @@
 import type { Snapshot } from "../../../model/snapshot/snapshot.ts";
+import type { ListedContext } from "../../contexts/context-list.ts";
 import type { RowList } from "../../state/cursor.ts";
 import { buildTree, type TabCounts } from "./build-tree.ts";
+import { buildContextNodes } from "./context-nodes.ts";
 import type { TreeSigns } from "./resource-nodes.ts";
 import type { TreeNode } from "./tree-node.ts";
 
@@ -15,11 +17,13 @@ export class ExplorerTree implements RowList {
     open: ReadonlySet<string>,
     wall: number,
     signs: TreeSigns,
+    contexts: readonly ListedContext[] = [],
   ): void {
-    const now = [snapshot, counts, open];
+    const now = [snapshot, counts, open, contexts];
     if (now.every((one, at) => one === this.#known[at])) return;
     this.#known = now;
-    this.nodes = buildTree(snapshot, counts, open, wall, signs);
+    const tree = buildTree(snapshot, counts, open, wall, signs);
+    this.nodes = [...tree, ...buildContextNodes(contexts, open)];
   }
 
   get length(): number {

@@ -14,4 +14,6 @@ export interface TreeNode {
   /** The tab that it leads to, and the row in it. */
   tab: TabId;
   key?: string;
+  /** The context that it leads to instead; `name` is undefined for the settings of no context. */
+  context?: { name: string | undefined };
 }

@@ -1,6 +1,7 @@
 import { findConfirmationWord } from "../../actions/commands/confirmation-word.ts";
 import { type CommandPreview, hasFlag } from "../../actions/commands/preview.ts";
-import type { JobRequest } from "../../jobs/jobs.ts";
+import type { ConsoleJob, JobRequest } from "../../jobs/jobs.ts";
+import { listContextWords } from "../../parts/context-words.ts";
 import type { Overlay, OverlayModel } from "../../parts/overlay.ts";
 import type { DialogPorts } from "../../parts/parts.ts";
 import type { InputEvent } from "../../terminal/input/event.ts";
@@ -25,6 +26,8 @@ export interface DialogOptions {
   targets: readonly string[];
   /** The previews shown before a job was refused: the dialog marks what has changed since. */
   base?: readonly CommandPreview[] | undefined;
+  /** Called when the confirmed commands have ended. */
+  onDone?: ((jobs: readonly ConsoleJob[]) => void) | undefined;
 }
 
 /** Id of the field that asks for a confirmation before live runs are ended, so that one key too many does nothing. */
@@ -46,9 +49,11 @@ export class DialogOverlay implements Overlay, DialogView {
   fault: string | undefined;
   /** Why the last Enter did nothing. Shown as the fault for as long as it is so. */
   #obstacle: string | undefined;
+  readonly #onDone: DialogOptions["onDone"];
 
-  constructor(app: DialogPorts, { title, forms, targets, base }: DialogOptions) {
+  constructor(app: DialogPorts, { title, forms, targets, base, onDone }: DialogOptions) {
     this.app = app;
+    this.#onDone = onDone;
     this.title = title;
     this.forms = forms;
     this.targets = targets;
@@ -89,7 +94,7 @@ export class DialogOverlay implements Overlay, DialogView {
 
   /** The same commands as lines for a shell. */
   get lines(): readonly string[] {
-    return this.forms.map((form) => formatFormCommand(form));
+    return this.forms.map((form) => formatFormCommand(form, listContextWords(this.app)));
   }
 
   /** What the user must type to confirm; undefined where Enter is enough. */
@@ -205,7 +210,7 @@ export class DialogOverlay implements Overlay, DialogView {
     if (this.isReading) return this.#runReadOnly();
     const requests = this.forms.map((form, at) => this.#buildJobRequest(form, at));
     this.app.overlays.close(this);
-    void runJobRequests(this.app, requests);
+    void runJobRequests(this.app, requests).then((jobs) => this.#onDone?.(jobs));
   }
 
   /** Builds the request of one form. If the job is refused, the dialog opens again with all fields kept. */
@@ -215,9 +220,9 @@ export class DialogOverlay implements Overlay, DialogView {
     const preview = this.#preview.bound?.[at];
     const title = this.forms.length === 1 ? this.title : `${form.spec.id} ${target}`;
     const base = preview && [preview];
-    const reopen = () =>
-      app.overlays.open(new DialogOverlay(app, { title, forms: [form], targets: [target], base }));
-    return createJobRequest(form, target, preview, reopen);
+    const again = { title, forms: [form], targets: [target], base, onDone: this.#onDone };
+    const reopen = () => app.overlays.open(new DialogOverlay(app, again));
+    return createJobRequest(form, { target, preview, reopen, more: listContextWords(app) });
   }
 
   /** Clears the confirmation that was typed: it was for other runs. */

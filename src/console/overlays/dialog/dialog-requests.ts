@@ -33,9 +33,18 @@ export function findDialogObstacle(
  */
 export function createJobRequest(
   form: Form,
-  target: string,
-  preview: CommandPreview | undefined,
-  reopen: () => void,
+  {
+    target,
+    preview,
+    reopen,
+    more,
+  }: {
+    target: string;
+    preview: CommandPreview | undefined;
+    reopen: () => void;
+    /** Further flags of the line to copy. */
+    more: readonly string[];
+  },
 ): JobRequest {
   const { spec } = form;
   const revision = preview?.revision;
@@ -45,7 +54,11 @@ export function createJobRequest(
     ...(hasFlag(spec, "yes") ? ["--yes"] : []),
   ];
   return {
-    ...{ command: spec, words: [...flags, ...toCommandWords(form)], line: formatFormCommand(form, flags) },
+    ...{
+      command: spec,
+      words: [...flags, ...toCommandWords(form)],
+      line: formatFormCommand(form, [...flags, ...more]),
+    },
     ...{ title: `${spec.id} ${cleanToWidth(target, 80)}`.trim(), reopen },
   };
 }

@@ -12,6 +12,7 @@ import {
   type RowAction,
   type RowActionResult,
 } from "../../actions/commands/row-action.ts";
+import type { ConsoleJob } from "../../jobs/jobs.ts";
 import { createSameRowCheck } from "../../navigation/focus.ts";
 import { getChosenSubjects } from "../../navigation/marks.ts";
 import type { DialogPorts, SelectionAccess, SubjectAccess } from "../../parts/parts.ts";
@@ -58,8 +59,15 @@ export function openDelete(app: DialogPorts & SelectionAccess): void {
   openDialog(app, getChosenSubjects(app).map(buildDeleteAction));
 }
 
-/** Opens the dialog of the row actions that are possible. If none is possible, shows why. */
-export function openDialog(app: DialogPorts, possible: readonly RowActionResult[]): void {
+/**
+ * Opens the dialog of the row actions that are possible. If none is possible, shows why.
+ * @param onDone  called when the confirmed commands have ended
+ */
+export function openDialog(
+  app: DialogPorts,
+  possible: readonly RowActionResult[],
+  onDone?: (jobs: readonly ConsoleJob[]) => void,
+): void {
   const obstacle = findChangeObstacle(app);
   if (obstacle !== undefined)
     return app.showToast(obstacle, "problem", () => findChangeObstacle(app) === obstacle);
@@ -80,6 +88,7 @@ export function openDialog(app: DialogPorts, possible: readonly RowActionResult[
       title: `${command.id} ${many}`.trim(),
       forms,
       targets: actions.map(({ target }) => target),
+      onDone,
     }),
   );
 }

@@ -25,11 +25,11 @@ type RunJobRequestsParts = ChangeNotifier &
 /** Maximum number of jobs that run at the same time. */
 const AT_ONCE = 4;
 
-/** Runs confirmed requests, each as its own job, and reports the results. */
+/** Runs confirmed requests, each as its own job, and reports the results. @returns the ended jobs */
 export async function runJobRequests(
   app: RunJobRequestsParts,
   requests: readonly JobRequest[],
-): Promise<void> {
+): Promise<readonly ConsoleJob[]> {
   const results: ConsoleJob[] = [];
   const next = requests.values();
   const runNext = async () => {
@@ -41,6 +41,7 @@ export async function runJobRequests(
   }));
   await Promise.all(Array.from({ length: AT_ONCE }, runNext));
   reportResults(app, results);
+  return results;
 }
 
 /** Within this time after a confirmation, ms, a refused job opens at once. Later the user may be elsewhere. */

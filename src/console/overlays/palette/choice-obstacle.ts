@@ -54,7 +54,7 @@ export function findChoiceObstacle(
   { commands, actions }: KnownChoices,
   { isReadOnly, isAway, hasSelection, isPast = false }: ChoiceConditions,
 ): string | undefined {
-  if (choice.kind === "go" || choice.kind === "travel") return undefined;
+  if (choice.kind === "go" || choice.kind === "travel" || choice.kind === "context") return undefined;
   if (choice.kind === "command" && Object.hasOwn(ELSEWHERE, choice.id)) return ELSEWHERE[choice.id];
   const isCommand = choice.kind === "command";
   const isChanging = isCommand

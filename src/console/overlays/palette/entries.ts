@@ -2,6 +2,7 @@ import { clean } from "../../../base/text.ts";
 import { type Command, isRowCommand } from "../../../commands/spec.ts";
 import { buildQueueId, type Snapshot } from "../../../model/snapshot/snapshot.ts";
 import type { KeyAction } from "../../actions/keys/key-actions.ts";
+import type { ListedContext } from "../../contexts/context-list.ts";
 import type { TabId } from "../../state/console-state.ts";
 import { isMove } from "./choice-obstacle.ts";
 import type { EntryKind, PaletteChoice, PaletteEntry } from "./entry.ts";
@@ -12,6 +13,7 @@ export interface PaletteOptions {
   /** The actions that keys are bound to: commands that act on rows, and the console's own actions. */
   actions: readonly Pick<KeyAction, "id" | "brief">[];
   views: readonly { tab: TabId; label: string; brief?: string }[];
+  contexts?: readonly Pick<ListedContext, "name" | "label" | "detail" | "isActive" | "note">[];
   snapshot: Pick<Snapshot, "queues" | "histories" | "resources" | "hosts" | "groups" | "schedules">;
   /** Keys of an action or a command, as displayed. */
   getKeyLabels(id: string): readonly string[];
@@ -30,8 +32,18 @@ export function buildPaletteEntries(options: PaletteOptions): PaletteEntry[] {
     ...doing.map(({ id, brief }) =>
       createExecutableEntry(options, { kind: "action", id }, toSpokenName(id), brief),
     ),
+    ...(options.contexts ?? []).map(createContextEntry),
     ...listNameEntries(snapshot),
   ];
+}
+
+/** Creates the entry of a context: `ctx prod`. */
+function createContextEntry(context: NonNullable<PaletteOptions["contexts"]>[number]): PaletteEntry {
+  const { name, label, detail, isActive, note } = context;
+  const entry = { id: `context:${name ?? ""}`, kind: "context" as const, label: `ctx ${label}`, keys: [] };
+  const text = clean(`cluster ${[detail, ...(note === "" ? [] : [note])].join(", ")}`);
+  const choice = { kind: "context" as const, name };
+  return { ...entry, detail: text, choice, ...(isActive && { disabled: "shown already" }) };
 }
 
 function createCommandEntry(options: PaletteOptions, command: Command): PaletteEntry {

@@ -5,6 +5,7 @@ export const ENTRY_KINDS = [
   "command",
   "action",
   "view",
+  "context",
   "lock",
   "resource",
   "host",
@@ -21,6 +22,8 @@ export type PaletteChoice =
   | { kind: "action"; id: string }
   /** Shows the console as it was at a time, as typed. */
   | { kind: "travel"; time: string }
+  /** Shows the cluster of another context. */
+  | { kind: "context"; name: string | undefined }
   /** Goes to a tab, and optionally to a row in it. */
   | { kind: "go"; tab: TabId; key?: string };
 

@@ -3,12 +3,14 @@ import { buildRowAction } from "../../actions/commands/row-action.ts";
 import { listKeyActions } from "../../actions/keys/key-actions.ts";
 import { isLive } from "../../data/connection-state.ts";
 import { getTabLabel } from "../../data/explorer/build-tree.ts";
+import { chooseListedContext } from "../../navigation/choose-context.ts";
 import { goTo } from "../../navigation/focus.ts";
 import { getChosenSubjects } from "../../navigation/marks.ts";
 import type { Overlay, OverlayModel } from "../../parts/overlay.ts";
 import type {
   ActionRunner,
   ClockAccess,
+  ContextAccess,
   DialogPorts,
   SelectionAccess,
   TravelAccess,
@@ -29,7 +31,12 @@ import { addRecentEntry } from "./rank.ts";
 import { PaletteIndex, type SearchResult } from "./search.ts";
 import { addTravelMatch } from "./travel-match.ts";
 
-type PaletteOverlayParts = ActionRunner & ClockAccess & DialogPorts & SelectionAccess & TravelAccess;
+type PaletteOverlayParts = ActionRunner &
+  ClockAccess &
+  ContextAccess &
+  DialogPorts &
+  SelectionAccess &
+  TravelAccess;
 
 /** Maximum number of matches shown. Beyond it, only the total is shown. */
 const MOST = 200;
@@ -146,6 +153,7 @@ function listEntries(app: PaletteOverlayParts): PaletteEntry[] {
   return buildPaletteEntries({
     ...known,
     views: TABS.map((tab) => ({ tab, label: getTabLabel(tab) })),
+    contexts: app.contexts.all,
     snapshot: app.liveView.snapshot,
     getKeyLabels: (id) => app.keymap.getKeyLabels(id),
     findObstacle: (choice) => findChoiceObstacle(choice, known, conditions),
@@ -155,6 +163,7 @@ function listEntries(app: PaletteOverlayParts): PaletteEntry[] {
 /** Runs a choice. A command that acts on rows is applied to the selected rows where possible. */
 function runChoice(app: PaletteOverlayParts, choice: PaletteChoice): void {
   if (choice.kind === "go") return goTo(app, choice.tab, choice.key);
+  if (choice.kind === "context") return chooseListedContext(app, choice.name);
   if (choice.kind === "action") return app.act(choice.id);
   if (choice.kind === "travel") return travelTo(app, choice.time);
   const { id } = choice;

@@ -138,5 +138,5 @@ function listUnfiltered(
 }
 
 function isName(entry: PaletteEntry): boolean {
-  return !isExecutable(entry) && entry.kind !== "view";
+  return !isExecutable(entry) && entry.kind !== "view" && entry.kind !== "context";
 }

@@ -12,13 +12,18 @@ export function buildHeaderModel(
   width: number,
 ): BarModel {
   const { theme, context, isReadOnly } = app;
-  const { endpoints, prefix } = context.settings;
+  const { endpoints, prefix, context: name } = context.settings;
   const hosts = endpoints.map((endpoint) => cleanToWidth(endpoint.replace(/^https?:\/\//, ""), 40)).join(",");
   const where = prefix === USUAL_PREFIX ? "" : ` ${theme.signs.dot} ${cleanToWidth(prefix, 40)}`;
   return buildBar(
     width,
     [
       { text: " signalbox ", role: "barName", weight: 1 },
+      {
+        text: name === undefined ? "" : ` ${cleanToWidth(name, 40)} ${theme.signs.dot}`,
+        role: "bar",
+        weight: 1,
+      },
       { text: ` ${hosts}`, role: "bar", weight: 2 },
       { text: where, role: "bar", weight: 3 },
     ],

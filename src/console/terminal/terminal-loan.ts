@@ -1,0 +1,66 @@
+import { spawnSync } from "node:child_process";
+import { closeSync, constants, openSync, readSync } from "node:fs";
+import type { CommandIo } from "../../commands/spec.ts";
+
+/** Signals that keys send to all programs of a terminal. While another program has it, they are for that program. */
+const OF_KEYS: ReadonlySet<NodeJS.Signals> = new Set(["SIGINT", "SIGQUIT"]);
+/** Time limit of stty, which waits until a stopped terminal (Ctrl+S) goes on, ms. */
+const PATIENCE = 500;
+
+/** Whether another program, such as a pager, has the terminal. Until it ends, the console neither writes nor ends by keys. */
+export class TerminalLoan {
+  isActive = false;
+
+  /** Creates the io of the console: without output and signals of keys while the terminal is lent. */
+  wrapIo(io: CommandIo): CommandIo {
+    return {
+      ...io,
+      writeOutput: (text) => (this.isActive ? true : io.writeOutput(text)),
+      onSignal: (listener) =>
+        io.onSignal((name) => {
+          if (!this.isActive || !OF_KEYS.has(name)) listener(name);
+        }),
+    };
+  }
+}
+
+/** Reads the modes of the terminal, for `restoreModes`. @returns undefined if the system has no stty */
+export function saveModes(): string | undefined {
+  const { status, stdout } = spawnSync("stty", ["-g"], {
+    ...{ stdio: ["inherit", "pipe", "ignore"], encoding: "utf8", timeout: PATIENCE },
+  });
+  const text = stdout?.trim() ?? "";
+  return status === 0 && /^[0-9a-f:]+$/.test(text) ? text : undefined;
+}
+
+/**
+ * Restores the modes of the terminal. A program that was killed leaves its own, and the console would later give these to the
+ * user's shell.
+ */
+export function restoreModes(saved: string | undefined): void {
+  if (saved === undefined) return;
+  spawnSync("stty", [saved], { stdio: ["inherit", "ignore", "ignore"], timeout: PATIENCE });
+}
+
+/**
+ * Resets what a program that was killed leaves on in the terminal: application keys, mouse, focus events, pastes, colours, the
+ * scroll region, a hidden cursor.
+ */
+export const RESET_TERMINAL =
+  "\x1b[?1l\x1b>\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1004l\x1b[?1006l\x1b[?2004l\x1b[0m\x1b[r\x1b[?25h";
+
+/** Discards what was typed for the other program but not read by it, so that it does nothing in the console. */
+export function discardInput(path = "/dev/fd/0"): void {
+  const { O_RDONLY, O_NONBLOCK, O_NOCTTY } = constants;
+  const buffer = Buffer.alloc(4_096);
+  try {
+    const descriptor = openSync(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+    try {
+      while (readSync(descriptor, buffer) > 0);
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch {
+    // nothing is left (EAGAIN), or the terminal cannot be opened again
+  }
+}

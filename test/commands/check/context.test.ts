@@ -1,0 +1,75 @@
+// Covers src/commands/check/context/context-list.impl.ts, src/commands/check/context/context-show.impl.ts,
+// src/commands/check/context/describe-contexts.ts
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import * as list from "../../../src/commands/check/context/context-list.impl.ts";
+import * as show from "../../../src/commands/check/context/context-show.impl.ts";
+import type { CommandIo } from "../../../src/commands/spec.ts";
+
+const path = join(mkdtempSync(join(tmpdir(), "signalbox-context-")), "config.json");
+writeFileSync(
+  path,
+  JSON.stringify({
+    context: "prod",
+    contexts: {
+      prod: { endpoints: "https://a:1", user: "op", password: "hush", prefix: "/p/", readOnly: true },
+      staging: { endpoints: "http://b:2" },
+      broken: { endpoints: "https://c:3", cert: "c.pem" },
+    },
+  }),
+  { mode: 0o600 },
+);
+
+async function run(
+  { execute }: typeof list,
+  { args = [], flags = {}, ...settings }: { args?: string[]; flags?: Record<string, true>; context?: string },
+  env: Record<string, string> = {},
+) {
+  let text = "";
+  const io = {
+    env,
+    writeOutput: (part: string) => (text += part),
+    writeMessage: (line: string) => (text += line),
+  };
+  const call = { args, flags, settings: { config: path, ...settings }, command: [], verbosity: 0 };
+  await execute(call, io as unknown as CommandIo);
+  return text;
+}
+
+test("context list shows names, which is active, and why one cannot be used", async () => {
+  const lines = (await run(list, {})).split("\n").map((line) => line.split(/\s{2,}/));
+  expect(lines.slice(0, 4)).toEqual([
+    ["CONTEXT", "ACTIVE", "ENDPOINTS", "PREFIX", "NOTE"],
+    ["prod", "yes", "https://a:1", "/p/", "read-only"],
+    ["staging", "-", "http://b:2", "/signalbox/", "-"],
+    ["broken", "-", "-", "-", expect.stringContaining("cannot be used: cert is set (context broken of")],
+  ]);
+});
+
+test.each<[{ context?: string }, Record<string, string>, string]>([
+  [{}, {}, "prod"],
+  [{ context: "staging" }, {}, "staging"],
+  [{}, { SIGNALBOX_CONTEXT: "broken" }, "broken"],
+])("the active one of %j and %j is %s, even if it cannot be used", async (given, env, name) => {
+  const { contexts } = JSON.parse(await run(list, { ...given, flags: { json: true } }, env));
+  expect(contexts.filter((one: { active: boolean }) => one.active)).toMatchObject([{ name, files: [path] }]);
+});
+
+test("context show prints what a context sets, and no password", async () => {
+  const text = await run(show, { args: ["prod"], flags: { json: true } });
+  expect(text).not.toContain("hush");
+  expect(JSON.parse(text)).toMatchObject({
+    context: "prod",
+    settings: expect.arrayContaining([
+      { key: "password", value: "***", source: `context prod of ${path}: password` },
+      { key: "readOnly", value: "true", source: `context prod of ${path}: readOnly` },
+    ]),
+  });
+  expect(await run(show, {})).toContain("https://a:1");
+});
+
+test("context show of an unknown one lists the known ones", async () => {
+  await expect(run(show, { args: ["prd"] })).rejects.toThrow("known contexts: prod, staging, broken");
+});

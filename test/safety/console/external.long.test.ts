@@ -1,0 +1,222 @@
+// Covers src/commands/configure/transfer/single-document.ts, src/commands/editor/open-external-program.ts,
+// src/console/external/open-external.ts, src/console/external/shown-text.ts, src/console/external/edit-definition.ts,
+// src/console/terminal/terminal-loan.ts, src/process/pager.ts, src/console/parts/drafts.ts,
+// src/console/overlays/raw/raw-overlay.ts, src/console/overlays/raw/raw-history.ts, src/commands/see/raw/raw.impl.ts,
+// src/commands/see/raw/subject-ranges.ts, src/work/observe/raw-keys.ts
+/** Other programs on the console's terminal: pagers and editors that are scripts; and keys of etcd as they are. */
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { openConsole, switchTab } from "../../../fixtures/cluster/open-console.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import type { Terminal } from "../../../fixtures/console.ts";
+
+const cluster = TestCluster.startForFile();
+
+/** A folder of a test, and a script in it. */
+function writeScript(namespace: TestNamespace, lines: string): { path: string; folder: string } {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-external-"));
+  namespace.onClose(() => rmSync(folder, { recursive: true, force: true }));
+  const path = join(folder, "program");
+  writeFileSync(path, `#!/bin/bash\ncd ${folder}\n${lines}\n`);
+  chmodSync(path, 0o755);
+  return { path, folder };
+}
+
+async function setGroup(namespace: TestNamespace, ...members: string[]): Promise<void> {
+  const { code, stderr } = await namespace.execute(["group", "set", "web", ...members, "--yes"]);
+  expect([code, stderr.includes("error")]).toEqual([0, false]);
+}
+
+/** Opens a console on the tab Groups with the group web. */
+async function openGroups(namespace: TestNamespace, env: Record<string, string>): Promise<Terminal> {
+  await setGroup(namespace, "web1.example.com");
+  const terminal = await openConsole(namespace, { env });
+  await switchTab(terminal, /web +.*web1/, 4);
+  return terminal;
+}
+
+/** Waits until the console has the terminal again, live. */
+async function waitForConsole(terminal: Terminal): Promise<void> {
+  await terminal.waitFor(() => terminal.isAlternate && terminal.modes.has(1000));
+  await terminal.waitFor(/live rev \d+/);
+}
+
+describe("the pager", () => {
+  const WAITING =
+    "cat > text; stty -a < /dev/tty > modes; echo PAGER; read -r line < /dev/tty; echo $line > typed";
+
+  it("gets the whole table on a terminal as it was, and gives it back", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    const { path, folder } = writeScript(namespace, WAITING);
+    const terminal = await openGroups(namespace, { PAGER: path });
+    terminal.press("p");
+    await terminal.waitFor(/PAGER/);
+    expect(terminal.isAlternate).toBe(false);
+    expect([1000, 1006, 2004].filter((mode) => terminal.modes.has(mode))).toEqual([]);
+    expect(readFileSync(join(folder, "modes"), "utf8")).toMatch(/ icanon .* echo /s);
+    expect(readFileSync(join(folder, "text"), "utf8")).toMatch(/GROUP.*\n *web .*web1.example.com/);
+    await setGroup(namespace, "web1.example.com", "web2.example.com"); // is read meanwhile
+    terminal.type("answer\rqqq");
+    await waitForConsole(terminal);
+    await terminal.waitFor(/web1.example.com web2/);
+    expect(readFileSync(join(folder, "typed"), "utf8")).toBe("answer\n");
+    terminal.press("q");
+    expect((await terminal.ended).code).toBe(0);
+    expect(terminal.leftBehind).toEqual([]);
+  });
+
+  it("is ended by Ctrl+C, but the console is not", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    const { path } = writeScript(namespace, WAITING);
+    const terminal = await openGroups(namespace, { PAGER: path });
+    terminal.press("p");
+    await terminal.waitFor(/PAGER/);
+    terminal.type("\x03");
+    await waitForConsole(terminal);
+    await terminal.waitFor(/ended with SIGINT/);
+    terminal.press("?");
+    await terminal.waitFor(/next tab/);
+  });
+
+  it("that is killed in its own modes leaves nothing of them", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    const { path } = writeScript(
+      namespace,
+      "stty raw -echo < /dev/tty; printf '\\e[?1049h\\e[?1h\\e[?1003hKILLED SOON'; kill -9 $$",
+    );
+    const terminal = await openGroups(namespace, { PAGER: path });
+    terminal.press("p");
+    await terminal.waitFor(/ended with SIGKILL/);
+    await waitForConsole(terminal);
+    terminal.press("q");
+    expect((await terminal.ended).code).toBe(0);
+    expect(terminal.leftBehind).toEqual([]);
+  });
+
+  it("that does not exist is named, with the remedy", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    const terminal = await openGroups(namespace, { PAGER: "/nonexistent/pager" });
+    terminal.press("p");
+    await terminal.waitFor(/no pager pager \(ENOENT\); set PAGER/);
+    await waitForConsole(terminal);
+  });
+
+  it("gets the text of an overlay without control characters", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    const { path, folder } = writeScript(namespace, "cat > text");
+    await namespace.store.commitTxn({
+      compare: [],
+      success: [{ op: "put", key: namespace.keys.group("evil"), value: '["a\\u001b]52;c;eA==\\u0007b"]' }],
+      failure: [],
+    });
+    const terminal = await openConsole(namespace, { env: { PAGER: path } });
+    await switchTab(terminal, /evil/, 4);
+    terminal.press("V");
+    await terminal.waitFor(/raw group evil/);
+    await terminal.waitFor(/first value/);
+    terminal.press("p");
+    await terminal.waitFor(() => existsSync(join(folder, "text")) && terminal.isAlternate);
+    await terminal.waitFor(/raw group evil/);
+    const text = readFileSync(join(folder, "text"), "utf8");
+    expect(text).toContain("config/groups/evil");
+    expect(text).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f]/);
+    expect(terminal.clipboard).toEqual([]);
+  });
+});
+
+describe("the editor", () => {
+  it("opens a private copy of what is shown, which is removed", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    const { path, folder } = writeScript(
+      namespace,
+      'stat -c "%a %n" "$1" > seen; cp "$1" text; echo more >> "$1"',
+    );
+    const terminal = await openConsole(namespace, { env: { VISUAL: path } });
+    terminal.press("4", "E");
+    await terminal.waitFor(/was a copy: your changes have no effect/);
+    const [mode, file = ""] = readFileSync(join(folder, "seen"), "utf8").trim().split(" ");
+    expect(mode).toBe("600");
+    expect(existsSync(file)).toBe(false);
+  });
+
+  it("that fails is named, and nothing is changed", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    const { path } = writeScript(namespace, "exit 3");
+    const terminal = await openGroups(namespace, { EDITOR: path });
+    terminal.press("E");
+    await terminal.waitFor(/ended with 3/);
+    await waitForConsole(terminal);
+  });
+
+  it("edits a group through preview and confirmation; a text with faults is kept and opened again", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    const { path, folder } = writeScript(namespace, 'echo "$1" > file; cp "$1" text; sed -i -f change "$1"');
+    writeFileSync(join(folder, "change"), 's/"web1.example.com"/"web1.example.com" "web2.example.com"/');
+    const terminal = await openGroups(namespace, { EDITOR: path });
+    terminal.press("E");
+    await terminal.waitFor(/import group web/);
+    await terminal.waitFor(/nothing was changed/);
+    terminal.press("escape");
+    await terminal.waitFor(() => !terminal.getScreen().join("\n").includes("import group web"));
+    writeFileSync(join(folder, "change"), 's/" "/", "/');
+    terminal.press("E");
+    await terminal.waitFor(/group web: \+ web2.example.com/);
+    expect(readFileSync(join(folder, "text"), "utf8")).toContain('"web1.example.com" "web2.example.com"');
+    await terminal.waitFor(/Enter import/);
+    terminal.press("enter");
+    await terminal.waitFor(/web1.example.com web2/);
+    const file = readFileSync(join(folder, "file"), "utf8").trim();
+    await terminal.waitFor(() => !existsSync(file));
+  });
+});
+
+describe("raw keys", () => {
+  it("shows earlier values with their differences, in the console and as a command", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    const terminal = await openGroups(namespace, {});
+    await setGroup(namespace, "web1.example.com", "web2.example.com");
+    await setGroup(namespace, "web2.example.com");
+    terminal.press("V");
+    await terminal.waitFor(/version 3, no lease/);
+    await terminal.waitFor(/- .*"web1.example.com"/);
+    terminal.press("down");
+    await terminal.waitFor(/EARLIER VALUE: changed at revision \d+, version 2/);
+    await terminal.waitFor(/\+ .*"web2.example.com"/);
+    terminal.press("down");
+    await terminal.waitFor(/this is its first value/);
+    terminal.press("up", "up");
+    await terminal.waitFor(/version 3, no lease/);
+    terminal.press("escape");
+    const { stdout } = await namespace.execute(["raw", "group", "web", "--revisions", "9", "--json"]);
+    const { keys } = JSON.parse(stdout);
+    expect(keys).toMatchObject([
+      { key: namespace.keys.group("web"), version: "3", earlier: [{ version: "2" }, { version: "1" }] },
+    ]);
+    expect(keys[0]).not.toHaveProperty("lease");
+  });
+
+  it("shows the lease of a ticket, and says where etcd has compacted", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    const run = await namespace.jobs.startAndWait({
+      name: "run",
+      options: ["--lock", "x"],
+      hold: ["until", "/nonexistent"],
+    });
+    namespace.onClose(() => run.child.kill("SIGKILL"));
+    const { stdout } = await namespace.execute(["raw", "lock", "x"]);
+    expect(stdout).toMatch(
+      /created at revision \d+, changed at \d+, version \d+, lease [0-9a-f]+, \d+ s of \d+ s left/,
+    );
+    await setGroup(namespace, "a.example.com");
+    await setGroup(namespace, "b.example.com");
+    const { revision } = await namespace.store.readRange({ key: "x" });
+    await namespace.etcd.runEtcdctl("compact", String(revision));
+    const group = await namespace.execute(["raw", "group", "web", "--revisions", "5"]);
+    expect(group.stdout).toContain("etcd has compacted the values before");
+    const none = await namespace.execute(["raw", "group", "nothing"]);
+    expect([none.code, none.stderr]).toEqual([1, expect.stringContaining("nothing")]);
+  });
+});
