@@ -15,6 +15,8 @@ export function createConsoleApp(ports: {
   call: Call;
   io: CommandIo;
   context: CommandContext;
+  /** Whether the background of the terminal is light; undefined if it is not known. */
+  getIsLight?(): boolean | undefined;
   repaint(): void;
   suspend(): void;
   redraw(): void;
@@ -22,7 +24,10 @@ export function createConsoleApp(ports: {
 }): ConsoleApp {
   const { context, io, call } = ports;
   const { keymap, findings } = createKeymap(listKeyActions(COMMANDS), context.settings.keyBindings);
-  const getThemeByName = createThemeLookup(io, { ascii: call.flags.ascii === true });
+  const getThemeByName = createThemeLookup(io, {
+    ascii: call.flags.ascii === true,
+    getIsLight: () => ports.getIsLight?.(),
+  });
   const app = new ConsoleApp(
     {
       ...ports,

@@ -8,9 +8,11 @@ import type { Display } from "./display.ts";
 import { PlainDisplay } from "./plain-display.ts";
 import { ScreenDisplay } from "./screen-display.ts";
 import type { TabId } from "./state/console-state.ts";
+import { BackgroundQuery } from "./terminal/background-query.ts";
 import { createKeyReader } from "./terminal/input/reader.ts";
 import { TerminalSession } from "./terminal/terminal-session.ts";
 import { TtyWriter } from "./terminal/tty-writer.ts";
+import { dependsOnBackground } from "./theme/choose-theme.ts";
 
 /** Interval for repainting, ms, because displayed ages grow. */
 const TICK = 1_000;
@@ -32,7 +34,12 @@ class InteractiveConsole {
   readonly #terminal: TerminalSession;
   /** Undefined if the terminal cannot be opened for it: writes then block until the terminal accepts them. */
   readonly #writer: TtyWriter | undefined;
-  readonly #keys = createKeyReader((event) => this.#guard(() => dispatch(this.#app, event)));
+  readonly #keys = createKeyReader(
+    (event) => this.#guard(() => dispatch(this.#app, event)),
+    (report) => this.#background?.takeReport(report),
+  );
+  /** Undefined if no theme depends on it, and for plain lines. */
+  readonly #background: BackgroundQuery | undefined;
   readonly #ended = Promise.withResolvers<number>();
   #isDue = false;
 
@@ -42,12 +49,14 @@ class InteractiveConsole {
     const io =
       writer === undefined ? around : { ...around, writeOutput: (text: string) => writer.write(text) };
     this.#writer = writer;
+    if (!call.flags.plain && dependsOnBackground(io.env)) this.#background = this.#createBackgroundQuery(io);
     this.#context = context;
     this.#display = call.flags.plain
       ? new PlainDisplay(io)
       : new ScreenDisplay(io, { mouse: context.settings.mouse });
     this.#app = createConsoleApp({
       ...{ call, io, context },
+      getIsLight: () => this.#background?.isLight,
       repaint: () => this.#repaint(),
       suspend: () => this.#terminal.suspend(),
       redraw: () => this.#display.forget(),
@@ -75,10 +84,19 @@ class InteractiveConsole {
       return await this.#ended.promise;
     } finally {
       clearInterval(tick);
+      await this.#background?.end();
       leave(); // first: all later messages are for the user's own screen
       this.#app.end();
       savePreferences(this.#app);
     }
+  }
+
+  #createBackgroundQuery(io: CommandIo): BackgroundQuery {
+    return new BackgroundQuery({
+      write: (text) => void io.writeOutput(text),
+      onChange: () => this.#repaint(),
+      onExpecting: (isExpected) => this.#keys.expectReport(isExpected),
+    });
   }
 
   #createTerminalSession(io: CommandIo): TerminalSession {
@@ -87,6 +105,7 @@ class InteractiveConsole {
       onResize: () => this.#repaint(),
       onTaken: () => {
         this.#display.begin();
+        this.#background?.ask();
         this.#repaint();
       },
       onGiven: () => {

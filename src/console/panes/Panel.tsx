@@ -23,6 +23,7 @@ export function PanelTitle({ model: { width, isFocused, titles } }: { model: Pan
     { text, role: isActive ? (isFocused ? "titleFocused" : "heading") : "title" },
   ]);
   const rest = ` ${horizontal.repeat(Math.max(0, width - length - 1))}`;
-  const start: RowCell = { text: `${horizontal} `, role: "border" };
-  return <Row cells={[start, ...names, { text: rest, role: "border" }]} width={width} />;
+  const role = isFocused ? "accent" : "border";
+  const start: RowCell = { text: `${horizontal} `, role };
+  return <Row cells={[start, ...names, { text: rest, role }]} width={width} />;
 }

@@ -23,6 +23,19 @@ export function createRow(text: string, role?: StyleRole): RowModel {
   return { cells: [{ text, role }] };
 }
 
+/** Puts the bar of a selected row into the first blank column of its first two cells. */
+export function addAccent(
+  cells: readonly RowCell[],
+  selection: RowSelection,
+  sign: string,
+): readonly RowCell[] {
+  const at = cells.slice(0, 2).findIndex(({ text }) => text.startsWith(" "));
+  const cell = cells[at];
+  if (cell === undefined) return cells;
+  const bar: RowCell = { text: sign, role: selection === "focused" ? "accent" : "border" };
+  return [...cells.slice(0, at), bar, { ...cell, text: cell.text.slice(1) }, ...cells.slice(at + 1)];
+}
+
 /** Returns the text of cells. */
 export function joinCellTexts(cells: readonly RowCell[]): string {
   return cells.map(({ text }) => text).join("");

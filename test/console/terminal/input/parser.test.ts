@@ -90,7 +90,7 @@ describe("what is broken", () => {
     const feed = (text: string) => parser.feed(Buffer.from(text)).length;
     expect([feed("\x1b]11;rgb:ff\x1b"), parser.pending, parser.flush(), feed("j")]).toEqual([
       0,
-      "sequence",
+      "report",
       [],
       1,
     ]);
