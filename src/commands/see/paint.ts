@@ -6,7 +6,7 @@ export interface OutputStyle {
   colours: boolean;
   /** Marks before states, so that colour is never the only sign; undefined on a pipe. */
   marks: Readonly<Record<Tone, string>> | undefined;
-  /** A full and an empty cell of a bar before shares; undefined for no bars. */
+  /** A full and an empty cell of a bar behind shares; undefined for no bars. */
   bar?: readonly [string, string];
   /** Width in columns; undefined for no limit. */
   width: number | undefined;
