@@ -18,6 +18,7 @@ import { Tables } from "./data/tables.ts";
 import { Jobs } from "./jobs/jobs.ts";
 import { clampCursors } from "./parts/clamp-cursors.ts";
 import { type Hint, Overlays } from "./parts/overlay.ts";
+import { countPanelLines } from "./parts/panel-rows.ts";
 import type {
   ActionRunner,
   ClockAccess,
@@ -34,6 +35,9 @@ import { StateStore } from "./state/store.ts";
 import { formatClipboardSequence } from "./terminal/clipboard.ts";
 import { dimTheme } from "./theme/dim-theme.ts";
 import type { Theme } from "./theme/theme.ts";
+
+/** Columns of a table that are no cells: the mark at its left, and a blank at its right. */
+const TABLE_MARGIN = 3;
 
 /** All parts of the console. Each function names those that it needs. */
 export type ConsoleParts = ActionRunner &
@@ -143,7 +147,10 @@ export class ConsoleApp implements ConsoleParts {
   }
 
   getLayout(): Layout | undefined {
-    return computeLayout(this.getScreenSize(), this.state);
+    const tableWidth = this.table.wantedWidth;
+    return computeLayout(this.getScreenSize(), this.state, {
+      ...{ panelLines: countPanelLines(this), tableWidth: tableWidth && tableWidth + TABLE_MARGIN },
+    });
   }
 
   getTabCounts(): TabCounts {
@@ -225,13 +232,8 @@ export class ConsoleApp implements ConsoleParts {
     this.table.update(snapshot, wall, { filter, order });
     this.getPanelTable()?.update(snapshot, wall, { filter: "", order: undefined });
     const counts = this.getTabCounts();
-    this.tree.update(
-      snapshot,
-      counts,
-      this.state.explorer.open ?? getDefaultUnfolded(counts),
-      wall,
-      this.theme.signs,
-    );
+    const open = this.state.explorer.open ?? getDefaultUnfolded(counts);
+    this.tree.update({ snapshot, counts, problems: this.#counter.problems, open }, wall, this.theme.signs);
     this.#store.update((state) => clampCursors(state, this));
     this.#detailCache.watchSubject(this.getSubject(), snapshot, wall);
   }

@@ -72,7 +72,8 @@ function dropColumns<S extends TextColumn>(
   return shown;
 }
 
-function shortenColumn<S extends TextColumn>(strip: S): S {
+/** Returns a column with the short form of its cells, if it has one. */
+export function shortenColumn<S extends TextColumn>(strip: S): S {
   return strip.briefs === undefined ? strip : { ...strip, texts: strip.briefs };
 }
 

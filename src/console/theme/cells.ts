@@ -23,15 +23,15 @@ export function createRow(text: string, role?: StyleRole): RowModel {
   return { cells: [{ text, role }] };
 }
 
-/** Puts the bar of a selected row into the first blank column of its first two cells. */
+/** Puts the bar of a selected row into its first column if that is blank; of a marked row, into the second. */
 export function addAccent(
   cells: readonly RowCell[],
   selection: RowSelection,
   sign: string,
 ): readonly RowCell[] {
-  const at = cells.slice(0, 2).findIndex(({ text }) => text.startsWith(" "));
+  const at = cells[0]?.role === "marked" ? 1 : 0;
   const cell = cells[at];
-  if (cell === undefined) return cells;
+  if (cell === undefined || !cell.text.startsWith(" ")) return cells;
   const bar: RowCell = { text: sign, role: selection === "focused" ? "accent" : "border" };
   return [...cells.slice(0, at), bar, { ...cell, text: cell.text.slice(1) }, ...cells.slice(at + 1)];
 }

@@ -88,9 +88,9 @@ export const QUEUE_COLUMNS = {
   note: createNoteColumn(3, formatNote),
 } as const satisfies Record<string, TableColumn<QueueRow>>;
 
-/** Returns the tone of a share without that of normal use: a table of green numbers shows nothing. */
+/** Returns the tone of a share without that of normal use: among many bright bars, none would be seen. */
 function toQuietTone(tone: Tone): Tone {
-  return tone === "held" ? "plain" : tone === "free" ? "quiet" : tone;
+  return tone === "held" || tone === "free" ? "quiet" : tone;
 }
 
 /** Returns the earliest time at which a waiter was enqueued, ms since the epoch. */

@@ -1,6 +1,5 @@
-import type { Snapshot } from "../../../model/snapshot/snapshot.ts";
 import type { RowList } from "../../state/cursor.ts";
-import { buildTree, type TabCounts } from "./build-tree.ts";
+import { buildTree, type TreeInputs } from "./build-tree.ts";
 import type { TreeSigns } from "./resource-nodes.ts";
 import type { TreeNode } from "./tree-node.ts";
 
@@ -9,17 +8,12 @@ export class ExplorerTree implements RowList {
   nodes: readonly TreeNode[] = [];
   #known: readonly unknown[] = [];
 
-  update(
-    snapshot: Snapshot,
-    counts: TabCounts,
-    open: ReadonlySet<string>,
-    wall: number,
-    signs: TreeSigns,
-  ): void {
-    const now = [snapshot, counts, open];
+  /** @param wall  ms since the epoch */
+  update(inputs: TreeInputs, wall: number, signs: TreeSigns): void {
+    const now = [inputs.snapshot, inputs.counts, inputs.problems, inputs.open];
     if (now.every((one, at) => one === this.#known[at])) return;
     this.#known = now;
-    this.nodes = buildTree(snapshot, counts, open, wall, signs);
+    this.nodes = buildTree(inputs, wall, signs);
   }
 
   get length(): number {
