@@ -23,17 +23,16 @@ export function createRow(text: string, role?: StyleRole): RowModel {
   return { cells: [{ text, role }] };
 }
 
-/** Puts the bar of a selected row into its first column if that is blank; of a marked row, into the second. */
+/** Puts the bar of a selected row into its first column. A marked row has its mark there instead. */
 export function addAccent(
   cells: readonly RowCell[],
   selection: RowSelection,
   sign: string,
 ): readonly RowCell[] {
-  const at = cells[0]?.role === "marked" ? 1 : 0;
-  const cell = cells[at];
+  const [cell, ...others] = cells;
   if (cell === undefined || !cell.text.startsWith(" ")) return cells;
   const bar: RowCell = { text: sign, role: selection === "focused" ? "accent" : "border" };
-  return [...cells.slice(0, at), bar, { ...cell, text: cell.text.slice(1) }, ...cells.slice(at + 1)];
+  return [bar, { ...cell, text: cell.text.slice(1) }, ...others];
 }
 
 /** Returns the text of cells. */

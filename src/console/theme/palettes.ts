@@ -62,8 +62,8 @@ export const light: ThemePalette = {
 export const ansi: ThemePalette = {
   ...{ held: { fg: 2 }, free: { dim: true }, waiting: { fg: 3 }, problem: { fg: 1 }, quiet: { dim: true } },
   ...{ plain: {}, heading: { bold: true }, bar: { inverse: true }, barName: { inverse: true, bold: true } },
-  ...{ border: { dim: true }, accent: { fg: 4, bold: true }, title: {}, tab: {} },
-  titleFocused: { fg: 4, bold: true, underline: true },
+  ...{ border: { dim: true }, accent: { fg: 6, bold: true }, title: {}, tab: {} },
+  titleFocused: { fg: 6, bold: true, underline: true },
   ...{ tabActive: { bold: true, underline: true }, badgeReadOnly: { fg: 0, bg: 3, bold: true } },
   ...{ badge: { fg: 15, bg: 4 }, barLive: { fg: 15, bg: 4 }, barAway: { fg: 15, bg: 1, bold: true } },
   ...{ selected: { inverse: true }, selectedUnfocused: { underline: true }, marked: { fg: 3, bold: true } },

@@ -2,19 +2,13 @@ import { canonicalizeHost, listHostGroups } from "../../fleet/groups.ts";
 import type { HostRecord } from "../../fleet/host-record.ts";
 import { type Drain, isDrainApplicable } from "../../protocol/drain.ts";
 import { computeHostAgents, type HostAgent, sumDeclined, toAgentJson } from "../rows/host-agents.ts";
-import {
-  findLastWritten,
-  getHostTone,
-  type HostSigns,
-  hasSession,
-  judgeHostState,
-} from "../rows/host-state.ts";
 import { computeShares, formatShare } from "../rows/shares.ts";
 import { buildClaims, findClaimHost, isHolder } from "../snapshot/claims.ts";
 import type { Snapshot } from "../snapshot/snapshot.ts";
 import { CONTEXT_COLLECTIONS, type SnapshotView, type ViewContext } from "../views/view.ts";
 import { formatAge, formatDrainNote, formatMacros, toDrainJson } from "./cells.ts";
 import { createNoteColumn, createNumberColumn, createOwnerColumn } from "./columns.ts";
+import { findLastWritten, getHostTone, type HostSigns, hasSession, judgeHostState } from "./host-state.ts";
 
 interface HostRow extends HostSigns {
   fqdn: string;
@@ -45,7 +39,7 @@ export const hostsView: SnapshotView<HostRow> = {
         isPresent ? Number.NEGATIVE_INFINITY : -(writtenAt ?? Number.NEGATIVE_INFINITY),
       getTone: ({ writtenAt, isPresent }) => (writtenAt === undefined && !isPresent ? "problem" : "plain"),
     },
-    createNumberColumn("held", "HOLDS", 2, ({ held }) => held, { zero: "quiet", other: "held" }),
+    createNumberColumn("held", "HOLDS", 2, ({ held }) => held, { zero: "quiet", other: "plain" }),
     createNumberColumn("waiting", "WAITS", 2, ({ waiting }) => waiting, { zero: "quiet", other: "waiting" }),
     createNumberColumn("cpu", "CPU", 4, ({ record }) => record?.cpu),
     createNumberColumn("memory", "MEMMB", 4, ({ record }) => record?.memMb),

@@ -41,7 +41,7 @@ export const QUEUE_COLUMNS = {
     formatCell: ({ kind, used, total }) => (kind === "lock" ? "" : `${used}/${total ?? "?"}`),
     getSortValue: ({ used, total = used }) => used / Math.max(1, total),
     getShare: ({ used, total }) => ({ used, total }),
-    getTone: ({ used, total, waiters }) => toQuietTone(getShareTone({ used, total, waiting: waiters.length })),
+    getTone: ({ used, total, waiters }) => getUnitsTone(used, total, waiters.length),
   },
   waiting: createNumberColumn("waiting", "WAITING", 2, ({ waiters }) => waiters.length, {
     ...{ zero: "quiet", other: "waiting" },
@@ -88,8 +88,13 @@ export const QUEUE_COLUMNS = {
   note: createNoteColumn(3, formatNote),
 } as const satisfies Record<string, TableColumn<QueueRow>>;
 
-/** Returns the tone of a share without that of normal use: among many bright bars, none would be seen. */
-function toQuietTone(tone: Tone): Tone {
+/**
+ * Returns the tone of units in use: none for normal use, because among many bright bars none would be seen. Waiters
+ * matter only if all units are in use; otherwise they wait for something else, or for more than is left.
+ */
+function getUnitsTone(used: number, total: number | undefined, waiters: number): Tone {
+  const isFull = total !== undefined && used >= total;
+  const tone = getShareTone({ used, total, waiting: isFull ? waiters : 0 });
   return tone === "held" || tone === "free" ? "quiet" : tone;
 }
 

@@ -4,7 +4,14 @@ import { type QueuedRun, toQueuedRun } from "../rows/queue-row.ts";
 import { getEntryState } from "../snapshot/claims.ts";
 import { listStoppingDrains } from "../views/stopping-drains.ts";
 import { CONTEXT_COLLECTIONS, type QueueView } from "../views/view.ts";
-import { formatDrainNote, formatTicketCommand, getStateTone, judgeWaitAge, toDrainJson, toQueuedRunJson } from "./cells.ts";
+import {
+  formatDrainNote,
+  formatTicketCommand,
+  getStateTone,
+  judgeWaitAge,
+  toDrainJson,
+  toQueuedRunJson,
+} from "./cells.ts";
 import {
   createAgeColumn,
   createNoteColumn,

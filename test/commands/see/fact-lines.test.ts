@@ -1,3 +1,4 @@
+// Covers src/commands/see/detail.ts
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { computeDisplayWidth } from "../../../src/base/display-width.ts";

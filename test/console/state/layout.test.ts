@@ -2,7 +2,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type ConsoleState, createInitialState, PANES } from "../../../src/console/state/console-state.ts";
-import { computeLayout, type LayoutWishes, listPanes, MIN_SCREEN } from "../../../src/console/state/layout.ts";
+import {
+  computeLayout,
+  type LayoutWishes,
+  listPanes,
+  MIN_SCREEN,
+} from "../../../src/console/state/layout.ts";
 
 const size = fc.record({ width: fc.integer({ min: 1, max: 320 }), height: fc.integer({ min: 1, max: 120 }) });
 const state = fc.record({
@@ -97,7 +102,13 @@ describe("the room", () => {
       return [panel?.height, (table?.height ?? 0) + (detail?.height ?? 0)];
     };
     expect([0, 1, 3, 8, 500].map(heights)).toEqual([
-      ...[[1, 44], [1, 44], [3, 42], [8, 37], [8, 37]],
+      ...[
+        [1, 44],
+        [1, 44],
+        [3, 42],
+        [8, 37],
+        [8, 37],
+      ],
     ]);
   });
 
@@ -107,7 +118,12 @@ describe("the room", () => {
       return [table?.width, detail?.width];
     };
     expect([undefined, 20, 90, 500].map(widths)).toEqual([
-      ...[[100, 74], [69, 105], [90, 84], [111, 63]],
+      ...[
+        [100, 74],
+        [69, 105],
+        [90, 84],
+        [111, 63],
+      ],
     ]);
   });
 

@@ -13,7 +13,7 @@ const snapshot = {
   ...pictureOf([]),
   revision: 5n,
   histories: new Map([
-    ["a", [5, 4, 3, 2].map((at) => past(`a${at}`, NOW - at * 1_000))],
+    ["a", [2, 3, 4, 5].map((at) => past(`a${at}`, NOW - at * 1_000))],
     ["b", [past("b", NOW - 1_000, 3)]],
   ]),
 };

@@ -41,7 +41,8 @@ export function buildAttentionNodes(inputs: AttentionInputs, isOpen: boolean): T
     }),
   );
   const count = nodes.reduce((sum, { length }) => sum + length, 0);
-  const root = count === 0 ? buildAttentionRoot("none", undefined) : buildAttentionRoot(String(count), isOpen);
+  const root =
+    count === 0 ? buildAttentionRoot("none", undefined) : buildAttentionRoot(String(count), isOpen);
   return isOpen ? [root, ...nodes.flatMap(limitNodes)] : [root];
 }
 

@@ -1,4 +1,4 @@
-// Covers src/console/terminal/input/mouse.ts, src/console/terminal/input/sequences.ts
+// Covers src/console/terminal/input/mouse.ts, src/console/terminal/input/csi.ts, src/console/terminal/input/sequences.ts
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { InputParser } from "../../../../src/console/terminal/input/parser.ts";

@@ -58,7 +58,8 @@ export function findLastWritten(
   for (const [host, { seenAt }] of hosts) add(host, seenAt);
   for (const { entries } of claims)
     for (const { entry } of entries)
-      if (entry.ticket !== undefined) add(entry.ticket.host, entry.ticket.grantedAt ?? entry.ticket.enqueuedAt);
+      if (entry.ticket !== undefined)
+        add(entry.ticket.host, entry.ticket.grantedAt ?? entry.ticket.enqueuedAt);
   for (const [run] of histories.values()) if (run !== undefined) add(run.host, run.endedAt);
   return last;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { findLastWritten, type HostSigns, judgeHostState } from "../../../src/model/rows/host-state.ts";
 import { buildClaims } from "../../../src/model/snapshot/claims.ts";
+import { findLastWritten, type HostSigns, judgeHostState } from "../../../src/model/tables/host-state.ts";
 import { NOW, pictureOf, stand } from "../pictures.ts";
 
 const DAY = 86_400_000;
