@@ -29,6 +29,7 @@ import type {
   SelectionAccess,
   TerminalControl,
 } from "./parts/parts.ts";
+import { computeTitleHeight } from "./parts/table-notes.ts";
 import { type ConsoleState, TOAST_DURATION } from "./state/console-state.ts";
 import { computeLayout, type Layout, type Size } from "./state/layout.ts";
 import { StateStore } from "./state/store.ts";
@@ -150,6 +151,7 @@ export class ConsoleApp implements ConsoleParts {
     const tableWidth = this.table.wantedWidth;
     return computeLayout(this.getScreenSize(), this.state, {
       ...{ panelLines: countPanelLines(this), tableWidth: tableWidth && tableWidth + TABLE_MARGIN },
+      tableLines: this.table.length === 0 ? undefined : this.table.length + computeTitleHeight(this),
     });
   }
 

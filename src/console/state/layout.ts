@@ -22,6 +22,8 @@ export interface Layout {
 export interface LayoutWishes {
   /** Width at which no cell of the table is cut, columns. */
   tableWidth?: number | undefined;
+  /** Number of lines in the table, titles included. */
+  tableLines?: number | undefined;
   /** Number of lines in the panel. */
   panelLines?: number | undefined;
 }
@@ -102,11 +104,21 @@ function computeMainSizes(
       detail: { width: available.width - 1 - left, height: available.height },
     };
   }
-  const detail = computeShare(available.height, DETAIL);
+  const detail = computeDetailHeight(available.height, wishes);
   return {
     table: { width: available.width, height: available.height - detail - 1 },
     detail: { width: available.width, height: detail },
   };
+}
+
+/** The table gets its lines in steps, so that the detail keeps its place while few rows come and go. */
+const LINES_STEP = 4;
+
+/** Returns the height of a detail below the table: its share, and what a table with few rows leaves. */
+function computeDetailHeight(available: number, { tableLines }: LayoutWishes): number {
+  const usual = computeShare(available, DETAIL);
+  if (tableLines === undefined) return usual;
+  return Math.max(usual, available - 1 - LINES_STEP * Math.ceil((tableLines + 1) / LINES_STEP));
 }
 
 function computeTableWidth(available: number, { tableWidth }: LayoutWishes): number {

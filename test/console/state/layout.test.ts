@@ -38,6 +38,7 @@ function arranged({
 
 const wishes = fc.record({
   tableWidth: fc.option(fc.integer({ min: 1, max: 400 }), { nil: undefined }),
+  tableLines: fc.option(fc.integer({ min: 0, max: 1_000 }), { nil: undefined }),
   panelLines: fc.option(fc.integer({ min: 0, max: 1_000 }), { nil: undefined }),
 });
 
@@ -123,6 +124,23 @@ describe("the room", () => {
         [69, 105],
         [90, 84],
         [111, 63],
+      ],
+    ]);
+  });
+
+  it("that a table with few rows leaves is the detail's, in steps", () => {
+    const heights = (tableLines: number | undefined) => {
+      const { table, detail } = divide(160, 50, { tableLines, panelLines: 8 }) ?? {};
+      return [table?.height, detail?.height];
+    };
+    expect([undefined, 500, 9, 11, 12, 2].map(heights)).toEqual([
+      ...[
+        [27, 10],
+        [27, 10],
+        [12, 25],
+        [12, 25],
+        [16, 21],
+        [4, 33],
       ],
     ]);
   });
