@@ -25,7 +25,7 @@ interface HostShares {
   parts: readonly ResourceShare[];
 }
 
-interface ResourceShares {
+export interface ResourceShares {
   /** Sorted by host name. */
   readonly hosts: readonly HostShares[];
   /** Resources that belong to no host, or to several, in the same order. */

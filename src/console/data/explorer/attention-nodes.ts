@@ -26,24 +26,28 @@ export interface AttentionInputs {
  * waited for, the longest wait first. An object has one node: that of its most urgent reason.
  */
 export function buildAttentionNodes(inputs: AttentionInputs, isOpen: boolean): TreeNode[] {
+  const seen = new Set<string>();
   const sorts = [
     inputs.problems.map(toProblemNode),
     inputs.drains.map(toDrainNode),
     inputs.shares.filter(isFull).map(toFullNode),
-    listWaitedFor(inputs.snapshot).map(toWaitNode),
-  ];
-  const seen = new Set<string>();
-  const nodes = sorts.map((sort) =>
-    sort.filter(({ about }) => {
-      const isNew = !seen.has(about);
-      seen.add(about);
-      return isNew;
-    }),
-  );
-  const count = nodes.reduce((sum, { length }) => sum + length, 0);
+  ].map((sort) => keepNew(sort, seen));
+  const waits = findLongestWaits(inputs.snapshot, seen);
+  const count = sorts.reduce((sum, { length }) => sum + length, waits.count);
   const root =
     count === 0 ? buildAttentionRoot("none", undefined) : buildAttentionRoot(String(count), isOpen);
-  return isOpen ? [root, ...nodes.flatMap(limitNodes)] : [root];
+  if (!isOpen) return [root];
+  const nodes = sorts.flatMap((sort) => limitNodes(sort, sort.length));
+  return [root, ...nodes, ...limitNodes(waits.longest.map(toWaitNode), waits.count)];
+}
+
+/** Returns the nodes about objects that were not seen before. */
+function keepNew(nodes: readonly AttentionNode[], seen: Set<string>): AttentionNode[] {
+  return nodes.filter(({ about }) => {
+    const isNew = !seen.has(about);
+    seen.add(about);
+    return isNew;
+  });
 }
 
 /** Builds the node above them. It exists before anything is known, so that the cursor starts on it. */
@@ -60,13 +64,13 @@ interface AttentionNode {
   node: TreeNode;
 }
 
-function limitNodes(nodes: readonly AttentionNode[]): TreeNode[] {
+/** @param count  of all nodes of the sort */
+function limitNodes(nodes: readonly AttentionNode[], count: number): TreeNode[] {
   const shown = nodes.slice(0, MOST).map(({ node }) => node);
-  const [next] = nodes.slice(MOST);
-  if (next === undefined) return shown;
-  const { tab } = next.node;
-  const label = `${nodes.length - MOST} more`;
-  return [...shown, { id: `${next.node.id} and more`, depth: 1, label, note: "", tone: "quiet", tab }];
+  const last = shown.at(-1);
+  if (last === undefined || count <= shown.length) return shown;
+  const label = `${count - shown.length} more`;
+  return [...shown, { id: `${last.id}/more`, depth: 1, label, note: "", tone: "quiet", tab: last.tab }];
 }
 
 function toProblemNode(problem: Problem): AttentionNode {
@@ -107,10 +111,25 @@ function toFullNode({ name, used, total, waiting }: ResourceShare): AttentionNod
   };
 }
 
-function listWaitedFor({ queues }: Pick<Snapshot, "queues">): NamedQueue[] {
-  const waited = [...queues.values()].filter((queue) => getQueueWaits(queue).count > 0);
+/**
+ * Finds the queues with the longest waits, and counts all with waiters. It sorts only the few that it returns: there may
+ * be many thousand queues, and this runs for every snapshot.
+ * @param seen  objects that have a node already
+ */
+function findLongestWaits({ queues }: Pick<Snapshot, "queues">, seen: ReadonlySet<string>) {
+  const longest: NamedQueue[] = [];
   const getStart = (queue: NamedQueue) => getQueueWaits(queue).since ?? Number.POSITIVE_INFINITY;
-  return waited.sort((a, b) => getStart(a) - getStart(b));
+  let count = 0;
+  for (const queue of queues.values()) {
+    if (getQueueWaits(queue).count === 0 || seen.has(formatQueueName(queue))) continue;
+    count += 1;
+    const last = longest.at(-1);
+    if (longest.length === MOST && last !== undefined && getStart(queue) >= getStart(last)) continue;
+    longest.push(queue);
+    longest.sort((a, b) => getStart(a) - getStart(b));
+    longest.length = Math.min(longest.length, MOST);
+  }
+  return { longest, count };
 }
 
 function toWaitNode(queue: NamedQueue): AttentionNode {

@@ -1,7 +1,7 @@
 import type { Problem } from "../../../model/problems/problem.ts";
 import { buildQueueRow } from "../../../model/rows/queue-row.ts";
 import { buildScheduleRows } from "../../../model/rows/schedule-row.ts";
-import { computeShares } from "../../../model/rows/shares.ts";
+import { computeShares, type ResourceShares } from "../../../model/rows/shares.ts";
 import { buildQueueId, type NamedQueue, type Snapshot } from "../../../model/snapshot/snapshot.ts";
 import { getStateTone } from "../../../model/tables/cells.ts";
 import { getScheduleTone } from "../../../model/tables/schedules.ts";
@@ -43,18 +43,24 @@ export interface TreeInputs {
 export function buildTree(inputs: TreeInputs, wall: number, signs: TreeSigns): TreeNode[] {
   const { snapshot, counts, open } = inputs;
   const scene = buildViewContext(snapshot, wall);
+  const shares = computeShares(snapshot);
   const branches = BRANCHES.flatMap((tab) => {
     const isOpen = open.has(tab);
     const root = { ...buildRootNode(tab, counts), isOpen };
-    return isOpen ? [root, ...buildChildNodes(tab, snapshot, scene, open, signs)] : [root];
+    if (!isOpen) return [root];
+    if (tab === "resources") return [root, ...buildResourceNodes(shares, open, signs)];
+    return [root, ...buildChildNodes(tab, snapshot, scene)];
   });
   const leaves = LEAVES.map((tab) => buildRootNode(tab, counts));
-  return [...buildAttention(inputs, scene), ...branches, ...leaves];
+  return [...buildAttention(inputs, scene, shares), ...branches, ...leaves];
 }
 
-function buildAttention({ snapshot, problems, open }: TreeInputs, { drains }: ViewContext): TreeNode[] {
+function buildAttention(
+  { snapshot, problems, open }: TreeInputs,
+  { drains }: ViewContext,
+  { hosts, others }: ResourceShares,
+): TreeNode[] {
   if (snapshot.revision === 0n) return [buildAttentionRoot("", undefined)];
-  const { hosts, others } = computeShares(snapshot);
   const shares = [...others, ...hosts.flatMap(({ parts }) => parts)];
   return buildAttentionNodes({ snapshot, problems, drains, shares }, open.has(ATTENTION));
 }
@@ -66,17 +72,13 @@ function buildRootNode(tab: TabId, counts: TabCounts): TreeNode {
 }
 
 function buildChildNodes(
-  tab: (typeof BRANCHES)[number],
+  tab: Exclude<(typeof BRANCHES)[number], "resources">,
   snapshot: Snapshot,
   scene: ViewContext,
-  open: ReadonlySet<string>,
-  signs: TreeSigns,
 ): TreeNode[] {
   switch (tab) {
     case "locks":
       return buildLockNodes(snapshot, scene);
-    case "resources":
-      return buildResourceNodes(snapshot, open, signs);
     case "hosts":
       return buildNameNodes("hosts", [...snapshot.hosts.keys()]);
     case "groups":

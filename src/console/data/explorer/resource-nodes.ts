@@ -1,10 +1,10 @@
 import {
-  computeShares,
   getShareTone,
   type ResourceShare,
+  type ResourceShares,
   renderShareBar,
 } from "../../../model/rows/shares.ts";
-import { buildQueueId, type Snapshot } from "../../../model/snapshot/snapshot.ts";
+import { buildQueueId } from "../../../model/snapshot/snapshot.ts";
 import { shortenOwner } from "../../../model/tables/cells.ts";
 import type { Tone } from "../../../model/views/view.ts";
 import type { TreeNode } from "./tree-node.ts";
@@ -19,11 +19,10 @@ export interface TreeSigns {
  * unfolded nodes
  */
 export function buildResourceNodes(
-  snapshot: Snapshot,
+  { hosts, others }: ResourceShares,
   open: ReadonlySet<string>,
   signs: TreeSigns,
 ): TreeNode[] {
-  const { hosts, others } = computeShares(snapshot);
   const byHost = hosts.flatMap(({ host, parts }): TreeNode[] => {
     const id = `resources@${host}`;
     const isOpen = open.has(id);
