@@ -1,4 +1,4 @@
-import { fitColumns, GAP, shortenColumn } from "../../commands/see/fit-columns.ts";
+import { CORE_PRIORITY, fitColumns, GAP, shortenColumn } from "../../commands/see/fit-columns.ts";
 import {
   buildGridColumn,
   buildHeadSpans,
@@ -36,7 +36,7 @@ export class ConsoleTable implements RowList {
   readonly #widths = new Map<string, number>();
   /** What the user looks at. Another view, filter or order may have other widths. */
   #shown = "";
-  /** Whether cells have their short form, because the table would be too wide. They keep it, as the widths. */
+  /** Whether cells have their short form, because its main columns would be too wide. They keep it, as the widths. */
   #isBrief = false;
   #wanted: { id: string; width: number } | undefined;
   #options: TableOptions = { filter: "", order: undefined };
@@ -131,25 +131,21 @@ export class ConsoleTable implements RowList {
   ): TableRows {
     const rows = this.#rows.slice(window.top, window.top + window.height);
     const strips = this.#buildStrips(rows, wall, look);
-    const whole = this.#wantWidth(strips);
-    this.#isBrief ||= whole > look.width;
+    this.#wantWidth(strips);
+    this.#isBrief ||=
+      computeWholeWidth(strips.filter(({ priority }) => priority <= CORE_PRIORITY)) > look.width;
     const fitted = fitColumns(this.#isBrief ? strips.map(shortenColumn) : strips, look.width, false);
     for (const { column, width } of fitted) this.#widths.set(column.id, width);
     const shown = spreadColumns(fitted, look.width);
     return { head: buildHeadSpans(shown, look), rows: rows.map((_, at) => buildRowSpans(shown, at, look)) };
   }
 
-  /**
-   * Remembers and returns the width at which no cell is cut. What is remembered only grows, so that the table keeps its
-   * place.
-   */
-  #wantWidth(strips: readonly GridColumn<object>[]): number {
-    const whole = fitColumns(strips, undefined, false);
-    const width = whole.reduce((sum, strip) => sum + strip.width + GAP, -GAP);
+  /** Remembers the width at which no cell is cut. It only grows, so that the table keeps its place. */
+  #wantWidth(strips: readonly GridColumn<object>[]): void {
+    const width = computeWholeWidth(strips);
     const id = `${this.#options.filter} ${JSON.stringify(this.order)}`;
     const before = this.#wanted?.id === id ? this.#wanted.width : 0;
     this.#wanted = { id, width: Math.max(before, width) };
-    return width;
   }
 
   /** Columns that have shown a value once stay visible and do not get narrower while the user looks at them. */
@@ -187,4 +183,9 @@ export class ConsoleTable implements RowList {
     const limit = Number.POSITIVE_INFINITY;
     return new RowCache(this.#view, { filter, order: undefined, columns: undefined, limit, all: true });
   }
+}
+
+/** Returns the width at which no cell of some columns is cut. */
+function computeWholeWidth(strips: readonly GridColumn<object>[]): number {
+  return fitColumns(strips, undefined, false).reduce((sum, { width }) => sum + width + GAP, -GAP);
 }
