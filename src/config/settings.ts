@@ -177,9 +177,9 @@ export const SETTINGS = {
   logFormat: defineSetting(kinds.createEnumKind("text", "json"), "text", "how the log is written"),
   readOnly: defineSetting(kinds.flag, false, "refuse every action of an operator"),
   theme: defineSetting(
-    kinds.createEnumKind("auto", "dark", "light", "ansi", "mono"),
+    kinds.createEnumKind("auto", "dark", "light", "contrast", "ansi", "mono"),
     "auto",
-    "colours of the console: for dark or light terminals, only the terminal's own sixteen, or none",
+    "colours of the console: as the terminal's background is, for dark or light ones, with high contrast, only the terminal's own sixteen, or none",
   ),
   mouse: defineSetting(
     kinds.flag,

@@ -1,7 +1,7 @@
 import type { Call, CommandIo } from "../commands/spec.ts";
 import type { CommandContext } from "../commands/store-command.ts";
 import type { Detail } from "../model/detail/detail.ts";
-import { EventLog } from "../model/events/event-log.ts";
+import { type EventList, EventLog, limitEvents } from "../model/events/event-log.ts";
 import type { Subject } from "../model/views/view.ts";
 import { buildHints } from "./actions/hints.ts";
 import type { Keymap } from "./actions/keys/keymap.ts";
@@ -24,6 +24,7 @@ import { Jobs } from "./jobs/jobs.ts";
 import { clampCursors } from "./parts/clamp-cursors.ts";
 import { Drafts } from "./parts/drafts.ts";
 import { type Hint, Overlays } from "./parts/overlay.ts";
+import { countPanelLines } from "./parts/panel-rows.ts";
 import type {
   ActionRunner,
   ClockAccess,
@@ -39,6 +40,7 @@ import type {
   TerminalControl,
   TravelAccess,
 } from "./parts/parts.ts";
+import { computeTitleHeight } from "./parts/table-notes.ts";
 import { type ConsoleState, TOAST_DURATION } from "./state/console-state.ts";
 import { computeLayout, type Layout, type Size } from "./state/layout.ts";
 import { toConsolePreferences } from "./state/preferences.ts";
@@ -47,6 +49,9 @@ import { StateStore } from "./state/store.ts";
 import { formatClipboardSequence } from "./terminal/clipboard.ts";
 import { dimTheme } from "./theme/dim-theme.ts";
 import type { Theme } from "./theme/theme.ts";
+
+/** Columns of a table that are no cells: the mark at its left, and a blank at its right. */
+const TABLE_MARGIN = 3;
 
 /** All parts of the console. Each function names those that it needs. */
 export type ConsoleParts = ActionRunner &
@@ -101,7 +106,7 @@ export class ConsoleApp implements ConsoleParts {
   readonly overlays: Overlays;
   readonly log: ScreenLog;
   readonly #events = new EventLog();
-  #pastEvents: { of: PastView; list: EventLog["list"] } | undefined;
+  #pastEvents: { of: PastView; events: EventList } | undefined;
   readonly tree = new ExplorerTree();
   readonly drafts = new Drafts();
   readonly contexts: ContextList;
@@ -146,12 +151,12 @@ export class ConsoleApp implements ConsoleParts {
     return this.travel.view ?? this.#live;
   }
   /** The events seen so far; in the past, those until then. */
-  get events(): Pick<EventLog, "list"> {
+  get events(): EventList {
     const { view } = this.travel;
     if (view === undefined) return this.#events;
     if (this.#pastEvents?.of !== view)
-      this.#pastEvents = { of: view, list: this.#events.list.filter(({ at }) => at <= view.past.at) };
-    return this.#pastEvents;
+      this.#pastEvents = { of: view, events: limitEvents(this.#events, view.past.at) };
+    return this.#pastEvents.events;
   }
   get seenFrom(): number {
     return this.#events.completeFrom ?? this.getPresentTime();
@@ -215,14 +220,21 @@ export class ConsoleApp implements ConsoleParts {
   }
 
   getLayout(): Layout | undefined {
-    return computeLayout(this.getScreenSize(), this.state);
+    const tableWidth = this.table.wantedWidth;
+    return computeLayout(this.getScreenSize(), this.state, {
+      ...{ panelLines: countPanelLines(this), tableWidth: tableWidth && tableWidth + TABLE_MARGIN },
+      tableLines: this.table.length === 0 ? undefined : this.table.length + computeTitleHeight(this),
+    });
   }
 
   getTabCounts(): TabCounts {
-    const view = this.liveView;
-    const counter = this.#counters.get(view) ?? new TabCounter(() => this.context.clock.now());
-    this.#counters.set(view, counter);
-    return counter.countTabs(view.snapshot, this.getWallTime());
+    return this.#getCounter().countTabs(this.liveView.snapshot, this.getWallTime());
+  }
+
+  #getCounter(): TabCounter {
+    const counter = this.#counters.get(this.liveView) ?? new TabCounter(() => this.context.clock.now());
+    this.#counters.set(this.liveView, counter);
+    return counter;
   }
 
   getPanelTable(): ConsoleTable | undefined {
@@ -316,14 +328,10 @@ export class ConsoleApp implements ConsoleParts {
     this.table.update(snapshot, wall, { filter, order });
     this.getPanelTable()?.update(snapshot, wall, { filter: "", order: undefined });
     const counts = this.getTabCounts();
-    this.tree.update(
-      snapshot,
-      counts,
-      this.state.explorer.open ?? getDefaultUnfolded(counts),
-      wall,
-      this.theme.signs,
-      this.contexts.all,
-    );
+    const open = this.state.explorer.open ?? getDefaultUnfolded(counts);
+    const { problems } = this.#getCounter();
+    const inputs = { snapshot, counts, problems, open, contexts: this.contexts.all };
+    this.tree.update(inputs, wall, this.theme.signs);
     this.#store.update((state) => clampCursors(state, this));
     this.#detailCache.watchSubject(this.getSubject(), snapshot, wall, this.liveView.past);
   }

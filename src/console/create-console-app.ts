@@ -19,6 +19,8 @@ export function createConsoleApp(ports: {
   context: CommandContext;
   /** As the console was started, if another context is shown now. */
   first?: OpenedContext;
+  /** Whether the background of the terminal is light; undefined if it is not known. */
+  getIsLight?(): boolean | undefined;
   repaint(): void;
   suspend(): void;
   lendTerminal: TerminalControl["lendTerminal"];
@@ -30,7 +32,10 @@ export function createConsoleApp(ports: {
 }): ConsoleApp {
   const { context, io, call } = ports;
   const { keymap, findings } = createKeymap(listKeyActions(COMMANDS), context.settings.keyBindings);
-  const getThemeByName = createThemeLookup(io, { ascii: call.flags.ascii === true });
+  const getThemeByName = createThemeLookup(io, {
+    ascii: call.flags.ascii === true,
+    getIsLight: () => ports.getIsLight?.(),
+  });
   const app = new ConsoleApp(
     {
       ...ports,

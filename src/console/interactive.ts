@@ -10,13 +10,16 @@ import { announceChanges } from "./overlays/insight/since.ts";
 import { PlainDisplay } from "./plain-display.ts";
 import { ScreenDisplay } from "./screen-display.ts";
 import type { TabId } from "./state/console-state.ts";
+import { BackgroundQuery } from "./terminal/background-query.ts";
 import { discardAnswer } from "./terminal/discard-answer.ts";
 import type { InputEvent } from "./terminal/input/event.ts";
 import { createKeyReader } from "./terminal/input/reader.ts";
+import type { TerminalReport } from "./terminal/input/report.ts";
 import { PaintPace } from "./terminal/paint-pace.ts";
 import type { TerminalLoan } from "./terminal/terminal-loan.ts";
 import { TerminalSession } from "./terminal/terminal-session.ts";
 import { TtyWriter } from "./terminal/tty-writer.ts";
+import { dependsOnBackground } from "./theme/choose-theme.ts";
 
 /** Interval for repainting, ms, because displayed ages grow. */
 const TICK = 1_000;
@@ -43,7 +46,13 @@ class InteractiveConsole {
   /** Undefined if the terminal cannot be opened for it: writes then block until the terminal accepts them. */
   readonly #writer: TtyWriter | undefined;
   readonly #pace: PaintPace;
-  readonly #keys = createKeyReader((event) => this.#guard(() => this.#handleInput(event)));
+  readonly #keys = createKeyReader(
+    (event) => this.#guard(() => this.#handleInput(event)),
+    (report) => this.#handleReport(report),
+  );
+  /** Undefined if no theme depends on it, and for plain lines. */
+  readonly #background: BackgroundQuery | undefined;
+  #isBackgroundExpected = false;
   readonly #ended = Promise.withResolvers<number>();
   #isDue = false;
   /** Repaints when the terminal does not answer. */
@@ -63,6 +72,7 @@ class InteractiveConsole {
     this.#io = io;
     this.#writer = writer;
     this.#first = { call, context };
+    if (!call.flags.plain && dependsOnBackground(io.env)) this.#background = this.#createBackgroundQuery(io);
     this.#context = context;
     this.#pace = new PaintPace(context.clock);
     this.#display = call.flags.plain
@@ -76,6 +86,7 @@ class InteractiveConsole {
   #createApp({ call, context }: OpenedContext): ConsoleApp {
     return createConsoleApp({
       ...{ call, io: this.#io, context, first: this.#first },
+      getIsLight: () => this.#background?.isLight,
       repaint: () => this.#repaint(),
       suspend: () => this.#terminal.suspend(),
       lendTerminal: (use) => this.#terminal.lend(use),
@@ -139,9 +150,26 @@ class InteractiveConsole {
     } finally {
       clearInterval(tick);
       clearTimeout(this.#unanswered);
+      await this.#background?.end();
       leave(); // first: all later messages are for the user's own screen
       for (const path of this.#endApp(this.#app)) this.#io.writeMessage(`your text is kept in ${path}`);
     }
+  }
+
+  #createBackgroundQuery(io: CommandIo): BackgroundQuery {
+    return new BackgroundQuery({
+      write: (text) => void io.writeOutput(text),
+      onChange: () => this.#repaint(),
+      onExpecting: (isExpected) => {
+        this.#isBackgroundExpected = isExpected;
+        this.#updateExpectation();
+      },
+    });
+  }
+
+  /** While an answer is due, its first byte is not taken for the Escape key so soon. */
+  #updateExpectation(): void {
+    this.#keys.expectReport(this.#isBackgroundExpected || this.#pace.owesAnswer);
   }
 
   #createTerminalSession(io: CommandIo, loan: TerminalLoan): TerminalSession {
@@ -150,6 +178,7 @@ class InteractiveConsole {
       onResize: () => this.#repaint(),
       onTaken: () => {
         this.#display.begin();
+        this.#background?.ask();
         this.#repaint();
       },
       onGiven: () => {
@@ -174,11 +203,14 @@ class InteractiveConsole {
   }
 
   #handleInput(event: InputEvent): void {
-    if (event.kind !== "status") {
-      this.#pace.handleKey();
-      return dispatch(this.#app, event);
-    }
+    this.#pace.handleKey();
+    dispatch(this.#app, event);
+  }
+
+  #handleReport(report: TerminalReport): void {
+    if (report.of !== "status") return this.#background?.takeReport(report);
     this.#pace.handleAnswer();
+    this.#updateExpectation();
     if (this.#unanswered !== undefined) this.#repaint();
   }
 
@@ -193,6 +225,7 @@ class InteractiveConsole {
     }
     this.#app.refreshDerivedState();
     if (!this.#display.show(this.#app)) this.#ended.resolve(EXIT.io);
+    this.#updateExpectation();
   }
 
   /** Runs `work`. A defect ends the console, and is reported after the screen is restored. */

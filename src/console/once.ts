@@ -42,6 +42,7 @@ export async function printConsoleOnce(
     }
     app.liveView.catchUp();
     app.refreshDerivedState();
+    buildScreenModel(app); // the first picture tells the table how wide it wants to be
     const renderer = new Renderer();
     const lines = renderer.renderLines(app.theme, buildScreenModel(app));
     renderer.end();

@@ -2,6 +2,7 @@ import { computeDisplayWidth } from "../../base/display-width.ts";
 import { clean } from "../../base/text.ts";
 import type { Detail, DetailRow, DetailTarget, Fact, Section } from "../../model/detail/detail.ts";
 import type { TableColumn } from "../../model/views/view.ts";
+import { flowFacts } from "./fact-lines.ts";
 import { buildGridSpans } from "./grid.ts";
 import { type OutputStyle, paintSpans, type TextSpan } from "./paint.ts";
 import { wrapText } from "./wrap.ts";
@@ -20,15 +21,23 @@ export function renderDetailText(detail: Detail, style: OutputStyle): string[] {
   return buildDetailLines(detail, style).map(({ spans }) => paintSpans(spans, style));
 }
 
-/** Builds the same lines in pieces, with their targets. */
-export function buildDetailLines(detail: Detail, style: OutputStyle): DetailLine[] {
+/**
+ * Builds the same lines in pieces, with their targets. @param isDense  facts one after the other, and the first section
+ * directly below them
+ */
+export function buildDetailLines(detail: Detail, style: OutputStyle, isDense = false): DetailLine[] {
   const { heading, tone, evidence = [], facts, sections } = detail;
   const width = facts.reduce((most, { label }) => Math.max(most, label.length), 0);
   return [
     ...foldText(clean(heading), style).map((text) => ({ spans: [{ text, role: tone }] })),
     ...evidence.flatMap((section) => buildSection(section, style)),
-    ...facts.flatMap((fact) => buildFactLines(fact, width, style)),
-    ...sections.flatMap((section) => [{ spans: [] }, ...buildSection(section, style)]),
+    ...(isDense
+      ? flowFacts(facts, style).map((spans) => ({ spans }))
+      : facts.flatMap((fact) => buildFactLines(fact, width, style))),
+    ...sections.flatMap((section, at) => [
+      ...(isDense && at === 0 ? [] : [{ spans: [] }]),
+      ...buildSection(section, style),
+    ]),
   ];
 }
 

@@ -23,14 +23,14 @@ const MIN_CUT_WIDTH = 10;
 const SMALL_WIDTH = 14;
 /**
  * Columns that are not whole are cut to these widths before others are left out: to `ENOUGH_WIDTH` to keep columns up
- * to priority `CORE`, to `AMPLE_WIDTH` to keep further ones.
+ * to priority `CORE_PRIORITY`, to `AMPLE_WIDTH` to keep further ones.
  */
 const ENOUGH_WIDTH = 20;
 const AMPLE_WIDTH = 32;
 /** The share of its cells that a column must show in full before other columns are left out for it. */
 const MOST = 0.8;
 /** Cells are shortened if the columns up to this priority do not fit otherwise. A lower number is a higher priority. */
-const CORE = 4;
+export const CORE_PRIORITY = 4;
 
 /**
  * Chooses the columns to show and their widths. If there is not enough room, it uses the short form of cells, then
@@ -45,12 +45,12 @@ export function fitColumns<S extends TextColumn>(
 ): FittedColumn<S>[] {
   const whole = strips.map(measureColumn);
   if (width === undefined || computeTotalWidth(whole) <= width) return whole;
-  const core = strips.filter(({ priority }) => keepsAll || priority <= CORE);
+  const core = strips.filter(({ priority }) => keepsAll || priority <= CORE_PRIORITY);
   const isTight = computeComfortableWidth(core, ENOUGH_WIDTH) > width;
   const written = isTight ? strips.map(shortenColumn) : strips;
   const shown = keepsAll
     ? written
-    : dropColumns(dropColumns(written, width, CORE, AMPLE_WIDTH), width, 1, ENOUGH_WIDTH);
+    : dropColumns(dropColumns(written, width, CORE_PRIORITY, AMPLE_WIDTH), width, 1, ENOUGH_WIDTH);
   return cutColumns(shown.map(measureColumn), width);
 }
 
@@ -72,7 +72,8 @@ function dropColumns<S extends TextColumn>(
   return shown;
 }
 
-function shortenColumn<S extends TextColumn>(strip: S): S {
+/** Returns a column with the short form of its cells, if it has one. */
+export function shortenColumn<S extends TextColumn>(strip: S): S {
   return strip.briefs === undefined ? strip : { ...strip, texts: strip.briefs };
 }
 

@@ -1,5 +1,6 @@
 import { cleanToWidth, computeDisplayWidth } from "../../base/display-width.ts";
 import { clean } from "../../base/text.ts";
+import { renderShareBar } from "../../model/rows/shares.ts";
 import type { TableColumn, Tone } from "../../model/views/view.ts";
 import { type FittedColumn, fitColumns, GAP, type TextColumn } from "./fit-columns.ts";
 import { type OutputStyle, paintSpans, type TextSpan, trimSpans } from "./paint.ts";
@@ -7,6 +8,8 @@ import { wrapText } from "./wrap.ts";
 
 /** Columns with this priority are shown only on request. */
 export const ON_DEMAND = 9;
+/** Width of the bar behind a share. */
+const BAR_WIDTH = 8;
 /** The indent of lines below a row. */
 const INDENT = 4;
 
@@ -115,9 +118,14 @@ export function buildGridColumn<R>(
   style: OutputStyle,
 ): GridColumn<R> {
   const { title, priority, align, isMarked, formatBriefCell } = column;
-  const tones = rows.map((row) => column.getTone?.(row) ?? "plain");
+  const tones = rows.map((row) => column.getTone?.(row, wall) ?? "plain");
   const addMark = (text: string, at: number) =>
-    (isMarked ? (style.marks?.[tones[at] ?? "plain"] ?? "") : "") + clean(text);
+    (isMarked ? (style.marks?.[tones[at] ?? "plain"] ?? "") : "") + clean(text) + formatBar(at);
+  const formatBar = (at: number) => {
+    const row = rows[at];
+    if (style.bar === undefined || column.getShare === undefined || row === undefined) return "";
+    return ` ${renderShareBar(column.getShare(row), style.bar, BAR_WIDTH)}`;
+  };
   return {
     ...{ column, tones, title, priority, isWhole: align === "right" || isMarked === true },
     texts: rows.map((row, at) => addMark(column.formatCell(row, wall), at)),

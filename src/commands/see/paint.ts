@@ -6,6 +6,8 @@ export interface OutputStyle {
   colours: boolean;
   /** Marks before states, so that colour is never the only sign; undefined on a pipe. */
   marks: Readonly<Record<Tone, string>> | undefined;
+  /** A full and an empty cell of a bar behind shares; undefined for no bars. */
+  bar?: readonly [string, string];
   /** Width in columns; undefined for no limit. */
   width: number | undefined;
   /** The sign before a line to copy. */

@@ -28,8 +28,10 @@ import type {
   LogAccess,
   PreferenceAccess,
   SelectionAccess,
+  StateAccess,
   StateUpdates,
   TerminalControl,
+  ThemeAccess,
   ToastAccess,
   TravelAccess,
 } from "../parts/parts.ts";
@@ -91,9 +93,9 @@ export const ACTION_HANDLERS: Readonly<Record<KeyActionId, ActionHandler>> = {
     app.showToast("reading everything again", "quiet", () => app.liveView.snapshot === snapshot);
   },
   theme: (app) => {
-    const next = THEMES[(THEMES.indexOf(app.theme.name) + 1) % THEMES.length] ?? "dark";
+    const next = findNextTheme(app);
     app.update((state) => ({ ...state, theme: next }));
-    app.showToast(`theme ${next}`);
+    app.showToast(`theme ${next}${next === "auto" ? `: ${app.theme.name}` : ""}`);
   },
   back: goBackOrReturn,
   travel: toggleTravel,
@@ -130,6 +132,13 @@ function createHandlers<const Id extends string>(
   createHandler: (id: Id) => ActionHandler,
 ): Record<Id, ActionHandler> {
   return Object.fromEntries(ids.map((id) => [id, createHandler(id)])) as Record<Id, ActionHandler>;
+}
+
+/** Returns the theme after the one in use. After the last it is again the one that fits the terminal. */
+function findNextTheme({ state, theme }: StateAccess & ThemeAccess): string {
+  const isChosen = THEMES.some((name) => name === state.theme);
+  const at = THEMES.indexOf(theme.name) + 1;
+  return THEMES[isChosen ? at : at % THEMES.length] ?? "auto";
 }
 
 /** Unfolds in the explorer, as in vi: its lines have no output. */

@@ -1,4 +1,4 @@
-import { fitColumns } from "../../commands/see/fit-columns.ts";
+import { CORE_PRIORITY, fitColumns, GAP, shortenColumn } from "../../commands/see/fit-columns.ts";
 import {
   buildGridColumn,
   buildHeadSpans,
@@ -8,6 +8,7 @@ import {
 } from "../../commands/see/grid.ts";
 import { RowCache } from "../../commands/see/ls/row-cache.ts";
 import type { OutputStyle, TextSpan } from "../../commands/see/paint.ts";
+import { spreadColumns } from "../../commands/see/spread-columns.ts";
 import type { Snapshot } from "../../model/snapshot/snapshot.ts";
 import { VIEWS, type ViewId } from "../../model/tables/index.ts";
 import { parseRowFilter } from "../../model/views/filter.ts";
@@ -35,6 +36,9 @@ export class ConsoleTable implements RowList {
   readonly #widths = new Map<string, number>();
   /** What the user looks at. Another view, filter or order may have other widths. */
   #shown = "";
+  /** Whether cells have their short form, because its main columns would be too wide. They keep it, as the widths. */
+  #isBrief = false;
+  #wanted: { id: string; width: number } | undefined;
   #options: TableOptions = { filter: "", order: undefined };
   #kept: RowCache<object>;
   #source: readonly object[] | undefined;
@@ -62,6 +66,11 @@ export class ConsoleTable implements RowList {
   /** The active order. */
   get order(): SortOrder {
     return this.#options.order ?? parseSortOrder(this.#view.sort);
+  }
+
+  /** Width at which no cell shown so far is cut; undefined before the first rows. */
+  get wantedWidth(): number | undefined {
+    return this.#wanted?.width;
   }
 
   /** Computes the rows from a snapshot. Cheap if nothing has changed. */
@@ -122,9 +131,21 @@ export class ConsoleTable implements RowList {
   ): TableRows {
     const rows = this.#rows.slice(window.top, window.top + window.height);
     const strips = this.#buildStrips(rows, wall, look);
-    const shown = fitColumns(strips, look.width, false);
-    for (const { column, width } of shown) this.#widths.set(column.id, width);
+    this.#wantWidth(strips);
+    this.#isBrief ||=
+      computeWholeWidth(strips.filter(({ priority }) => priority <= CORE_PRIORITY)) > look.width;
+    const fitted = fitColumns(this.#isBrief ? strips.map(shortenColumn) : strips, look.width, false);
+    for (const { column, width } of fitted) this.#widths.set(column.id, width);
+    const shown = spreadColumns(fitted, look.width);
     return { head: buildHeadSpans(shown, look), rows: rows.map((_, at) => buildRowSpans(shown, at, look)) };
+  }
+
+  /** Remembers the width at which no cell is cut. It only grows, so that the table keeps its place. */
+  #wantWidth(strips: readonly GridColumn<object>[]): void {
+    const width = computeWholeWidth(strips);
+    const id = `${this.#options.filter} ${JSON.stringify(this.order)}`;
+    const before = this.#wanted?.id === id ? this.#wanted.width : 0;
+    this.#wanted = { id, width: Math.max(before, width) };
   }
 
   /** Columns that have shown a value once stay visible and do not get narrower while the user looks at them. */
@@ -134,7 +155,10 @@ export class ConsoleTable implements RowList {
     look: OutputStyle & { width: number },
   ): GridColumn<object>[] {
     const shown = `${look.width} ${this.#options.filter} ${JSON.stringify(this.order)}`;
-    if (shown !== this.#shown) this.#widths.clear();
+    if (shown !== this.#shown) {
+      this.#widths.clear();
+      this.#isBrief = false;
+    }
     this.#shown = shown;
     const all = this.#view.columns.filter(({ priority }) => priority < ON_DEMAND);
     const strips = all.map((column) => buildGridColumn(column, rows, wall, look));
@@ -159,4 +183,9 @@ export class ConsoleTable implements RowList {
     const limit = Number.POSITIVE_INFINITY;
     return new RowCache(this.#view, { filter, order: undefined, columns: undefined, limit, all: true });
   }
+}
+
+/** Returns the width at which no cell of some columns is cut. */
+function computeWholeWidth(strips: readonly GridColumn<object>[]): number {
+  return fitColumns(strips, undefined, false).reduce((sum, { width }) => sum + width + GAP, -GAP);
 }

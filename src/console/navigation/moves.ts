@@ -101,7 +101,7 @@ function scrollText(app: MovesParts, pane: Pane, by: string): void {
     app.update((state) => ({ ...state, detail }));
   }
   if (pane === "panel" && layout?.panel !== undefined) {
-    const { length } = app.state.panel.id === "log" ? app.log.lines : app.events.list;
+    const { length } = app.state.panel.id === "log" ? app.log.lines : app.events;
     const top = scrollBy(by, app.state.panel.top, length, layout.panel.height);
     app.update((state) => ({ ...state, panel: { ...state.panel, top } }));
   }

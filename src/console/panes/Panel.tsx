@@ -18,11 +18,12 @@ export function Panel({ model: { rows, ...size } }: { model: PanelModel }) {
 export function PanelTitle({ model: { width, isFocused, titles } }: { model: PanelTitleModel }) {
   const { horizontal } = useTheme().signs;
   const length = titles.reduce((sum, { text }) => sum + text.length + 2, 0);
-  const names = titles.flatMap(({ text, isActive }, at): RowCell[] => [
+  const names = titles.flatMap(({ text, isActive, isUrgent }, at): RowCell[] => [
     ...(at === 0 ? [] : [{ text: "  " }]),
-    { text, role: isActive ? (isFocused ? "titleFocused" : "heading") : "title" },
+    { text, role: isActive ? (isFocused ? "titleFocused" : "heading") : isUrgent ? "problem" : "title" },
   ]);
   const rest = ` ${horizontal.repeat(Math.max(0, width - length - 1))}`;
-  const start: RowCell = { text: `${horizontal} `, role: "border" };
-  return <Row cells={[start, ...names, { text: rest, role: "border" }]} width={width} />;
+  const role = isFocused ? "accent" : "border";
+  const start: RowCell = { text: `${horizontal} `, role };
+  return <Row cells={[start, ...names, { text: rest, role }]} width={width} />;
 }

@@ -12,12 +12,13 @@ interface TitleRuleProps {
 export function TitleRule({ title, isFocused, width }: TitleRuleProps) {
   const { horizontal } = useTheme().signs;
   const rest = horizontal.repeat(Math.max(0, width - title.length - 3));
+  const role = isFocused ? "accent" : "border";
   return (
     <Row
       cells={[
-        { text: `${horizontal} `, role: "border" },
+        { text: `${horizontal} `, role },
         { text: title, role: isFocused ? "titleFocused" : "title" },
-        { text: ` ${rest}`, role: "border" },
+        { text: ` ${rest}`, role },
       ]}
       width={width}
     />
@@ -25,12 +26,14 @@ export function TitleRule({ title, isFocused, width }: TitleRuleProps) {
 }
 
 /** A line between two panes that are side by side. */
-export function Divider({ height }: { height: number }) {
+export function Divider({ height, isFocused = false }: { height: number; isFocused?: boolean }) {
   const { vertical } = useTheme().signs;
   return (
     <Box width={1} flexShrink={0}>
       <Text wrap="truncate">
-        <Span cell={{ text: Array(height).fill(vertical).join("\n"), role: "border" }} />
+        <Span
+          cell={{ text: Array(height).fill(vertical).join("\n"), role: isFocused ? "accent" : "border" }}
+        />
       </Text>
     </Box>
   );

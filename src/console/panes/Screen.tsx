@@ -18,7 +18,7 @@ export function Screen({ model }: { model: ScreenModel }) {
       <Bar bar={header} />
       <Box>
         {explorer && <Explorer model={explorer} />}
-        {explorer && hasMain && <Divider height={explorer.height + 1} />}
+        {explorer && hasMain && <Divider height={explorer.height + 1} isFocused={explorer.isFocused} />}
         {hasMain && <Main model={model} />}
       </Box>
       {panel && <PanelTitle model={panelTitle} />}
@@ -40,7 +40,7 @@ function Main({ model: { table, detail, tabs, isBeside, isDetailFocused } }: { m
       <Tabs model={tabs} />
       <Box flexDirection={isBeside ? "row" : "column"}>
         {table && <Table model={table} />}
-        {table && detail && isBeside && <Divider height={detail.height} />}
+        {table && detail && isBeside && <Divider height={detail.height} isFocused={isDetailFocused} />}
         {table && detail && !isBeside && (
           <TitleRule title="DETAIL" isFocused={isDetailFocused} width={detail.width} />
         )}

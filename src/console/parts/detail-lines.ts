@@ -10,15 +10,19 @@ type DetailInputs = DataAccess & DetailAccess & ThemeAccess;
 
 /** Lists all lines of the detail, each with its target. @param width  of the pane */
 export function listDetailLines(app: DetailInputs, width: number): DetailLine[] {
+  return buildLines(app, width, true);
+}
+
+function buildLines(app: DetailInputs, width: number, isDense: boolean): DetailLine[] {
   const detail = app.getDetail();
   const empty = app.liveView.hasRead ? "nothing is selected" : NOT_READ_YET;
   if (detail === undefined) return [{ spans: [{ text: empty, role: "quiet" }] }];
-  return buildDetailLines(detail, app.theme.createLook(width - MARGIN));
+  return buildDetailLines(detail, app.theme.createLook(width - MARGIN), isDense);
 }
 
-/** Returns the lines of the detail as text. @param width  of the lines */
+/** Returns the lines of the detail as text, a fact on each. @param width  of the lines */
 export function formatDetailText(app: DetailInputs, width: number): string[] {
-  return listDetailLines(app, width + MARGIN).map(({ spans }) => spans.map(({ text }) => text).join(""));
+  return buildLines(app, width + MARGIN, false).map(({ spans }) => spans.map(({ text }) => text).join(""));
 }
 
 /** Returns the indexes of the lines that have a target. */

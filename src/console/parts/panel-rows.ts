@@ -1,5 +1,20 @@
 import type { RowList } from "../state/cursor.ts";
-import type { JobAccess, StateAccess, TableAccess } from "./parts.ts";
+import type { JobAccess, LogAccess, StateAccess, TableAccess } from "./parts.ts";
+
+/** Counts the lines of the panel: one that says so if it has none, and one more for the titles of a table. */
+export function countPanelLines(app: JobAccess & LogAccess & StateAccess & TableAccess): number {
+  switch (app.state.panel.id) {
+    case "events":
+      return Math.max(1, app.events.length);
+    case "jobs":
+      return Math.max(1, app.jobs.list.length);
+    case "log":
+      return Math.max(1, app.log.lines.length);
+    case "problems":
+    case "audit":
+      return 1 + (app.getPanelTable()?.length ?? 0);
+  }
+}
 
 type PanelRowsParts = JobAccess & StateAccess & TableAccess;
 

@@ -1,6 +1,6 @@
 import type { CommandContext } from "../../commands/store-command.ts";
 import type { Detail } from "../../model/detail/detail.ts";
-import type { EventLog } from "../../model/events/event-log.ts";
+import type { EventList } from "../../model/events/event-log.ts";
 import type { Subject } from "../../model/views/view.ts";
 import type { Keymap } from "../actions/keys/keymap.ts";
 import type { ContextList } from "../contexts/context-list.ts";
@@ -84,7 +84,7 @@ export interface TravelAccess {
 }
 
 export interface LogAccess {
-  readonly events: Pick<EventLog, "list">;
+  readonly events: EventList;
   readonly log: ScreenLog;
   /** Events are complete from then on, wall clock, ms since the epoch. */
   readonly seenFrom: number;

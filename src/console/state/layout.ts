@@ -18,6 +18,16 @@ export interface Layout {
   panel?: Size;
 }
 
+/** What the panes would like to show. Unknown values leave the usual shares. */
+export interface LayoutWishes {
+  /** Width at which no cell of the table is cut, columns. */
+  tableWidth?: number | undefined;
+  /** Number of lines in the table, titles included. */
+  tableLines?: number | undefined;
+  /** Number of lines in the panel. */
+  panelLines?: number | undefined;
+}
+
 /** Minimum screen size. */
 export const MIN_SCREEN: Size = { width: 40, height: 10 };
 /**
@@ -27,28 +37,34 @@ export const MIN_SCREEN: Size = { width: 40, height: 10 };
 const WIDE = 100;
 /** Minimum width for a detail beside the table. */
 const VERY_WIDE = 200;
-const EXPLORER = { least: 24, most: 36, share: 0.2 };
+const EXPLORER_WIDTH = 24;
+/** Shares of a table beside the detail: it takes what its columns need, within limits. */
+const TABLE = { least: 0.4, usual: 0.58, most: 0.64 };
 /** Heights of the panel and the detail: a share of the available rows, within limits. */
 const PANEL = { least: 4, most: 12, share: 0.18 };
-const DETAIL = { least: 5, most: 24, share: 0.34 };
+const DETAIL = { least: 5, most: 24, share: 0.26 };
 /** Minimum screen heights for a panel without the keyboard, and for a detail. */
 const TALL = { panel: 28, detail: 16 };
 /** Lines that are always present: header, tabs, status. */
 const CHROME = 3;
 
 /** Divides the screen. Returns undefined if it is too small. */
-export function computeLayout(screen: Size, state: ConsoleState): Layout | undefined {
+export function computeLayout(
+  screen: Size,
+  state: ConsoleState,
+  wishes: LayoutWishes = {},
+): Layout | undefined {
   if (screen.width < MIN_SCREEN.width || screen.height < MIN_SCREEN.height) return undefined;
   const body = screen.height - CHROME;
   if (state.zoomed !== undefined) return computeZoomedLayout(screen, state.zoomed, body);
-  const panel = computePanelHeight(screen, state, body);
+  const panel = computePanelHeight(screen, state, body, wishes);
   const upper = body - (panel > 0 ? panel + 1 : 0);
   const explorer = computeExplorerWidth(screen, state);
   const width = screen.width - (explorer > 0 ? explorer + 1 : 0);
   return {
     ...{ screen, isBeside: screen.width >= VERY_WIDE },
     ...(explorer > 0 && { explorer: { width: Math.min(explorer, screen.width), height: upper } }),
-    ...(width > 0 && computeMainSizes({ width, height: upper }, screen)),
+    ...(width > 0 && computeMainSizes({ width, height: upper }, screen, wishes)),
     ...(panel > 0 && { panel: { width: screen.width, height: panel } }),
   };
 }
@@ -57,32 +73,59 @@ function computeZoomedLayout(screen: Size, pane: Pane, height: number): Layout {
   return { screen, isBeside: false, [pane]: { width: screen.width, height } };
 }
 
-function computePanelHeight(screen: Size, { panel, focus }: ConsoleState, body: number): number {
+/** Returns the height of the panel: no more lines than it has, and no more than its share. */
+function computePanelHeight(
+  screen: Size,
+  { panel, focus }: ConsoleState,
+  body: number,
+  { panelLines = PANEL.most }: LayoutWishes,
+): number {
   if (!panel.isOpen && focus !== "panel") return 0;
   if (screen.height < TALL.panel && focus !== "panel") return 0;
-  return computeShare(body, PANEL);
+  return Math.max(1, Math.min(panelLines, computeShare(body, PANEL)));
 }
 
 /** Returns the explorer's width. On a narrow screen it has the full width or none. */
 function computeExplorerWidth(screen: Size, { explorer, focus }: ConsoleState): number {
   if (screen.width < WIDE) return focus === "explorer" ? screen.width : 0;
-  return explorer.isOpen ? computeShare(screen.width, EXPLORER) : 0;
+  return explorer.isOpen ? EXPLORER_WIDTH : 0;
 }
 
-function computeMainSizes(available: Size, screen: Size): Pick<Layout, "table" | "detail"> {
+function computeMainSizes(
+  available: Size,
+  screen: Size,
+  wishes: LayoutWishes,
+): Pick<Layout, "table" | "detail"> {
   if (screen.height < TALL.detail) return { table: available };
   if (screen.width >= VERY_WIDE) {
-    const left = Math.floor((available.width - 1) * 0.58);
+    const left = computeTableWidth(available.width - 1, wishes);
     return {
       table: { width: left, height: available.height },
       detail: { width: available.width - 1 - left, height: available.height },
     };
   }
-  const detail = computeShare(available.height, DETAIL);
+  const detail = computeDetailHeight(available.height, wishes);
   return {
     table: { width: available.width, height: available.height - detail - 1 },
     detail: { width: available.width, height: detail },
   };
+}
+
+/** The table gets its lines in steps, so that the detail keeps its place while few rows come and go. */
+const LINES_STEP = 4;
+
+/** Returns the height of a detail below the table: its share, and what a table with few rows leaves. */
+function computeDetailHeight(available: number, { tableLines }: LayoutWishes): number {
+  const usual = computeShare(available, DETAIL);
+  if (tableLines === undefined) return usual;
+  return Math.max(usual, available - 1 - LINES_STEP * Math.ceil((tableLines + 1) / LINES_STEP));
+}
+
+function computeTableWidth(available: number, { tableWidth }: LayoutWishes): number {
+  const [least, usual, most] = [TABLE.least, TABLE.usual, TABLE.most].map((share) =>
+    Math.floor(available * share),
+  ) as [number, number, number];
+  return tableWidth === undefined ? usual : Math.max(least, Math.min(most, tableWidth));
 }
 
 function computeShare(

@@ -1,6 +1,6 @@
 import { Text, Transform } from "ink";
 import { memo, type ReactNode } from "react";
-import type { RowCell, RowModel, RowSelection } from "./cells.ts";
+import { addAccent, type RowCell, type RowModel, type RowSelection } from "./cells.ts";
 import type { StyleRole } from "./roles.ts";
 import { useTheme } from "./ThemeContext.tsx";
 
@@ -14,8 +14,9 @@ interface RowProps extends RowModel {
  * cell would take Ink nearly twice as long for a frame.
  */
 export const Row = memo(({ cells, selection, width }: RowProps) => {
-  const { hasStyle } = useTheme();
-  const spans = mergeUnstyled(cells, hasStyle).map((cell, at) => (
+  const { hasStyle, signs } = useTheme();
+  const shown = selection === undefined ? cells : addAccent(cells, selection, signs.accent);
+  const spans = mergeUnstyled(shown, hasStyle).map((cell, at) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: a cell is identified by its position
     <Span key={at} cell={cell} />
   ));

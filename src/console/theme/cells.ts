@@ -23,6 +23,18 @@ export function createRow(text: string, role?: StyleRole): RowModel {
   return { cells: [{ text, role }] };
 }
 
+/** Puts the bar of a selected row into its first column. A marked row has its mark there instead. */
+export function addAccent(
+  cells: readonly RowCell[],
+  selection: RowSelection,
+  sign: string,
+): readonly RowCell[] {
+  const [cell, ...others] = cells;
+  if (cell === undefined || !cell.text.startsWith(" ")) return cells;
+  const bar: RowCell = { text: sign, role: selection === "focused" ? "accent" : "border" };
+  return [bar, { ...cell, text: cell.text.slice(1) }, ...others];
+}
+
 /** Returns the text of cells. */
 export function joinCellTexts(cells: readonly RowCell[]): string {
   return cells.map(({ text }) => text).join("");

@@ -13,22 +13,30 @@ type Env = Readonly<Record<string, string | undefined>>;
  * Chooses the theme for a terminal.
  * @param wanted   NO_COLOR and terminals without colours override it: they get `mono`
  * @param isAscii  use only ASCII signs, even if the locale allows others
+ * @param isLight  whether the background is light, as the terminal answered; undefined if it did not
  */
-export function chooseTheme(wanted: ThemeOption, env: Env, isAscii = false): Theme {
+export function chooseTheme(wanted: ThemeOption, env: Env, isAscii = false, isLight?: boolean): Theme {
   const depth = detectColourDepth(env);
-  const name = depth === undefined ? "mono" : wanted === "auto" ? chooseThemeName(env, depth) : wanted;
-  return getTheme(name, depth ?? "16", isAscii || !isUtf8(env));
+  const light = isLight ?? announcesLight(env);
+  const name = depth === undefined ? "mono" : wanted === "auto" ? chooseThemeName(depth, light) : wanted;
+  return getTheme(name, depth ?? "16", isAscii || !isUtf8(env), light);
 }
 
 /**
  * Creates a function that returns the theme for a name; an unknown name means `auto`. @param ascii  see `isAscii` of
- * `chooseTheme`
+ * `chooseTheme` @param getIsLight  see `isLight` there
  */
 export function createThemeLookup(
   { env }: Pick<CommandIo, "env">,
-  { ascii }: { ascii: boolean },
+  { ascii, getIsLight = () => undefined }: { ascii: boolean; getIsLight?: () => boolean | undefined },
 ): (name: string) => Theme {
-  return (name) => chooseTheme(THEMES.find((one) => one === name) ?? "auto", env, ascii);
+  return (name) => chooseTheme(THEMES.find((one) => one === name) ?? "auto", env, ascii, getIsLight());
+}
+
+/** Whether the background decides about the theme, so that the terminal is worth asking. */
+export function dependsOnBackground(env: Env): boolean {
+  const depth = detectColourDepth(env);
+  return depth !== undefined && depth !== "16";
 }
 
 /** Returns the number of colours that a terminal announces, or undefined for a terminal without colours. */
@@ -41,11 +49,16 @@ export function detectColourDepth(env: Env): ColourDepth | undefined {
 }
 
 /**
- * Chooses a theme from the environment. The terminal's own sixteen colours fit any background; the other themes
- * depend on it. Few terminals announce it. Nearly all terminals with many colours that do not are dark.
+ * Chooses a theme. The terminal's own sixteen colours fit any background; the other themes depend on it. Nearly all
+ * terminals with many colours that do not say what theirs is are dark.
  */
-function chooseThemeName({ COLORFGBG = "" }: Env, depth: ColourDepth): ThemeName {
+function chooseThemeName(depth: ColourDepth, isLight: boolean): ThemeName {
   if (depth === "16") return "ansi";
+  return isLight ? "light" : "dark";
+}
+
+/** Whether a terminal announces a light background in its environment. */
+function announcesLight({ COLORFGBG = "" }: Env): boolean {
   const background = COLORFGBG.split(";").at(-1) ?? "";
-  return /^\d+$/.test(background) && (background === "7" || Number(background) > 8) ? "light" : "dark";
+  return /^\d+$/.test(background) && (background === "7" || Number(background) > 8);
 }

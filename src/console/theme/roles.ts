@@ -12,6 +12,8 @@ export const ROLES = [
   "bar",
   "barName",
   "border",
+  // lines around the focused pane, and the bar at the left of the selected row
+  "accent",
   "title",
   "titleFocused",
   "tab",

@@ -19,6 +19,8 @@ export interface Signs {
   sorted: readonly [string, string];
   ellipsis: string;
   dot: string;
+  /** The bar at the left edge of the selected row. */
+  accent: string;
   dash: string;
 }
 
@@ -29,7 +31,7 @@ export const UNICODE: Signs = {
   corners: ["╭", "╮", "╰", "╯"],
   bar: ["▇", "▁"],
   sorted: ["▲", "▼"],
-  ...{ marked: "✓", ellipsis: "…", dot: "·", dash: "–" },
+  ...{ marked: "✓", ellipsis: "…", dot: "·", dash: "–", accent: "▎" },
 };
 
 export const ASCII: Signs = {
@@ -39,14 +41,14 @@ export const ASCII: Signs = {
   corners: ["+", "+", "+", "+"],
   bar: ["#", "."],
   sorted: ["^", "v"],
-  ...{ marked: "x", ellipsis: "...", dot: "-", dash: "-" },
+  ...{ marked: "x", ellipsis: "...", dot: "-", dash: "-", accent: ">" },
 };
 
 /** ASCII replacements of the same width for signs that other modules put into texts. */
 const INSTEAD: Readonly<Record<string, string>> = {
   ...{ "…": "~", "–": "-", "—": "-", "·": "-", "→": ">", "←": "<", "↑": "^", "↓": "v", "×": "x", "≥": ">" },
   ...{ "‘": "'", "’": "'", "“": '"', "”": '"', "\u00a0": " ", "✓": "x", "─": "-", "│": "|" },
-  ...{ "●": "*", "○": "o", "◌": ".", "▲": "!", "▼": "v", "▾": "v", "▸": ">", "▇": "#", "▁": "." },
+  ...{ "●": "*", "○": "o", "◌": ".", "▲": "!", "▼": "v", "▾": "v", "▸": ">", "▇": "#", "▁": ".", "▎": ">" },
 };
 
 /** Converts a line to ASCII of the same width. Letters that have no replacement become `?`. */

@@ -1,14 +1,17 @@
 import { computeStyledWidth } from "../../base/display-width.ts";
 import type { OutputStyle } from "../../commands/see/paint.ts";
+import { contrastDark, contrastLight } from "./contrast-palettes.ts";
 import { ansi, dark, light, mono } from "./palettes.ts";
 import { ROLES, type StyleRole, type ThemePalette } from "./roles.ts";
 import { applySgr, buildSgrCodes, type ColourDepth, removeColours, type SgrCodes } from "./sgr.ts";
 import { ASCII, type Signs, toAscii, UNICODE } from "./signs.ts";
 
-export const THEMES = ["dark", "light", "ansi", "mono"] as const;
+export const THEMES = ["dark", "light", "contrast", "ansi", "mono"] as const;
 export type ThemeName = (typeof THEMES)[number];
 
-const PALETTES: Record<ThemeName, ThemePalette> = { dark, light, ansi, mono };
+const PALETTES: Record<ThemeName, ThemePalette> = { dark, light, contrast: contrastDark, ansi, mono };
+/** Palettes that differ on a light background. */
+const ON_LIGHT: Partial<Record<ThemeName, ThemePalette>> = { contrast: contrastLight };
 
 /** The state of a row that changes its style. */
 export interface RowState {
@@ -38,17 +41,20 @@ export interface Theme {
 
 const made = new Map<string, Theme>();
 
-/** Returns a theme for a terminal. The colours of `dark` and `light` need at least 256; with fewer it is `ansi`. */
-export function getTheme(wanted: ThemeName, depth: ColourDepth, isAscii: boolean): Theme {
+/**
+ * Returns a theme for a terminal. Fixed colours need at least 256 of them; with fewer the theme is `ansi`.
+ * @param isLight  the background of the terminal is known to be light
+ */
+export function getTheme(wanted: ThemeName, depth: ColourDepth, isAscii: boolean, isLight = false): Theme {
   const name = depth === "16" && wanted !== "mono" ? "ansi" : wanted;
-  const id = `${name} ${depth} ${isAscii}`;
-  const theme = made.get(id) ?? createTheme(name, depth, isAscii);
+  const id = `${name} ${depth} ${isAscii} ${isLight}`;
+  const theme = made.get(id) ?? createTheme(name, depth, isAscii, isLight);
   made.set(id, theme);
   return theme;
 }
 
-function createTheme(name: ThemeName, depth: ColourDepth, isAscii: boolean): Theme {
-  const palette = PALETTES[name];
+function createTheme(name: ThemeName, depth: ColourDepth, isAscii: boolean, isLight: boolean): Theme {
+  const palette = (isLight ? ON_LIGHT[name] : undefined) ?? PALETTES[name];
   const codes = Object.fromEntries(
     ROLES.map((role) => [role, buildSgrCodes(palette[role], depth)]),
   ) as Record<StyleRole, SgrCodes>;
@@ -59,7 +65,7 @@ function createTheme(name: ThemeName, depth: ColourDepth, isAscii: boolean): The
     ...{ name, signs, style, finishLine: isAscii ? toAscii : (line: string) => line },
     styleRow: createRowPainter(palette, style),
     createLook: (width) => ({
-      ...{ colours: false, marks: signs.marks, arrow: signs.arrow, width, isClipped: true },
+      ...{ colours: false, marks: signs.marks, bar: signs.bar, arrow: signs.arrow, width, isClipped: true },
     }),
   };
 }

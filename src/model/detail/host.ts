@@ -69,7 +69,7 @@ export function buildHostDetail(snapshot: Snapshot, host: HostState, context: De
     heading: `host ${name}: ${drains.length > 0 ? `${state}, drained` : state}`,
     tone: drains.length > 0 ? "problem" : held > 0 ? "held" : "free",
     facts: buildFacts([
-      ["alive", `${alive.verdict}: ${alive.text}`, alive.verdict === "quiet" ? "problem" : "plain"],
+      ["liveness", `${alive.verdict}: ${alive.text}`, alive.verdict === "quiet" ? "problem" : "plain"],
       ["seen", formatSeenFact(record, context.wall)],
       ["runs", `${held} hold, ${claims.length - held} wait`],
       ["cpu", record?.cpu === undefined ? undefined : String(record.cpu)],

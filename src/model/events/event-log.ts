@@ -1,17 +1,40 @@
 import type { Snapshot } from "../snapshot/snapshot.ts";
 import { listEventsBetween } from "./between.ts";
+import { listEarlierEvents } from "./earlier-events.ts";
 import type { SnapshotEvent } from "./event.ts";
 
 /** Maximum number of events in the log. */
 const LENGTH = 1_000;
 
+/** Events, newest first. */
+export interface EventList {
+  /** Those of consecutive snapshots. */
+  readonly list: readonly SnapshotEvent[];
+  /** Number of all events, with those before the first snapshot. */
+  readonly length: number;
+  /** Returns some of all events. */
+  slice(from: number, to: number): readonly SnapshotEvent[];
+}
+
 /** Collects the events of consecutive snapshots. */
-export class EventLog {
+export class EventLog implements EventList {
   /** Newest first. A new array replaces it when events are added. */
   list: readonly SnapshotEvent[] = [];
   /** Wall clock of the oldest event that the list can have, ms since the epoch; undefined before the first snapshot. */
   completeFrom: number | undefined;
+  /** What happened before, as the first snapshot tells, newest first. */
+  earlier: readonly SnapshotEvent[] = [];
   #last: { snapshot: Snapshot; wall: number } | undefined;
+
+  get length(): number {
+    return this.list.length + this.earlier.length;
+  }
+
+  slice(from: number, to: number): readonly SnapshotEvent[] {
+    const own = this.list.slice(from, to);
+    const { length } = this.list;
+    return [...own, ...this.earlier.slice(Math.max(0, from - length), Math.max(0, to - length))];
+  }
 
   /**
    * Adds the events since the previous snapshot. Ignores a snapshot with revision 0, before the first read.
@@ -20,6 +43,7 @@ export class EventLog {
   addSnapshot(snapshot: Snapshot, wall: number): void {
     const last = this.#last;
     if (snapshot.revision === 0n || last?.snapshot === snapshot) return;
+    if (last === undefined) this.earlier = listEarlierEvents(snapshot, wall);
     const now = Math.max(last?.wall ?? wall, wall);
     const events =
       last === undefined ? [] : listEventsBetween(last.snapshot, snapshot, { from: last.wall, to: now });
@@ -32,4 +56,10 @@ export class EventLog {
     this.list = all.slice(0, LENGTH);
     if (all.length > LENGTH) this.completeFrom = this.list.at(-1)?.at;
   }
+}
+
+/** Returns the events until an instant, wall clock, ms since the epoch. */
+export function limitEvents(log: EventLog, until: number): EventList {
+  const list = log.slice(0, log.length).filter(({ at }) => at <= until);
+  return { list, length: list.length, slice: (from, to) => list.slice(from, to) };
 }

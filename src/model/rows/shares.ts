@@ -2,7 +2,7 @@ import { canonicalizeHost } from "../../fleet/groups.ts";
 import { isHolding } from "../../protocol/admission.ts";
 import { findPlainTotal } from "../preview/eviction-preview.ts";
 import { buildQueueId, type NamedQueue, type Snapshot } from "../snapshot/snapshot.ts";
-import type { Tone } from "../views/view.ts";
+import type { Share, Tone } from "../views/view.ts";
 import { findHostInName, findHostResources, type HostResource } from "./host-resources.ts";
 
 /** The use of one resource, in its units. */
@@ -25,7 +25,7 @@ interface HostShares {
   parts: readonly ResourceShare[];
 }
 
-interface ResourceShares {
+export interface ResourceShares {
   /** Sorted by host name. */
   readonly hosts: readonly HostShares[];
   /** Resources that belong to no host, or to several, in the same order. */
@@ -129,31 +129,36 @@ export function formatShare({ short, used, total }: Pick<ResourceShare, "short" 
   return `${short} ${used}/${total ?? "?"}`;
 }
 
-/** Returns the tone of a share. Its text contains the same information. */
+/** Part of the units from which a resource is nearly full. */
+const NEARLY = 0.8;
+
+/** Returns the tone of a share: amber if it is nearly full or waited for, red if it is full and waited for. */
 export function getShareTone({
   used,
   total,
   waiting,
 }: Pick<ResourceShare, "used" | "total" | "waiting">): Tone {
-  if (total !== undefined && used > total) return "problem";
-  if (waiting > 0) return "waiting";
+  const part = total === undefined || total <= 0 ? 0 : used / total;
+  if (part > 1 || (part === 1 && waiting > 0)) return "problem";
+  if (waiting > 0 || part >= NEARLY) return "waiting";
   return used > 0 ? "held" : "free";
 }
 
 const CELLS = 4;
 
 /**
- * Renders the used share as a bar of four cells: `▇▇▇▁`. The bar is empty only for no use, and full only for full use.
+ * Renders the used share as a bar: `▇▇▇▁`. The bar is empty only for no use, and full only for full use.
  * @param signs  a full cell and an empty one, each one column wide
- * @returns four spaces if the total is not known
+ * @returns spaces if the total is not known
  */
 export function renderShareBar(
-  { used, total }: Pick<ResourceShare, "used" | "total">,
+  { used, total }: Share,
   [full, empty]: readonly [string, string],
+  width = CELLS,
 ): string {
-  if (total === undefined || total <= 0) return " ".repeat(CELLS);
+  if (total === undefined || total <= 0) return " ".repeat(width);
   const least = used > 0 ? 1 : 0;
-  const most = used < total ? CELLS - 1 : CELLS;
-  const cells = Math.min(most, Math.max(least, Math.round((CELLS * used) / total)));
-  return full.repeat(cells) + empty.repeat(CELLS - cells);
+  const most = used < total ? width - 1 : width;
+  const cells = Math.min(most, Math.max(least, Math.round((width * used) / total)));
+  return full.repeat(cells) + empty.repeat(width - cells);
 }

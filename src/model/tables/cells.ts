@@ -5,6 +5,7 @@ import type { Drain } from "../../protocol/drain.ts";
 import type { DrainScope } from "../../protocol/keys.ts";
 import type { Ticket } from "../../protocol/ticket.ts";
 import { formatDrainLine } from "../preview/eviction-preview-text.ts";
+import { THRESHOLDS } from "../problems/problem.ts";
 import type { QueuedRun } from "../rows/queue-row.ts";
 import type { Tone } from "../views/view.ts";
 
@@ -13,6 +14,16 @@ import type { Tone } from "../views/view.ts";
 /** Formats the time since an instant; empty if it is undefined. @param wall  wall clock, ms since the epoch */
 export function formatAge(instant: number | undefined, wall: number): string {
   return instant === undefined ? "" : formatBriefDuration(wall - instant);
+}
+
+/** Returns the tone of the time for which something is held: long from an hour on, a problem from a day on. */
+export function judgeHoldAge(age: number): Tone {
+  return age >= THRESHOLDS.hold ? "problem" : age >= THRESHOLDS.wait ? "waiting" : "plain";
+}
+
+/** Returns the tone of the time for which somebody waits: a problem from an hour on. */
+export function judgeWaitAge(age: number): Tone {
+  return age >= THRESHOLDS.wait ? "problem" : "waiting";
 }
 
 /** Returns a sort value for the time since an instant, independent of the clock. Undefined sorts as shortest. */

@@ -18,19 +18,27 @@ export function createNumberColumn<R>(
   };
 }
 
-/** Creates a column with the time since an instant. Undefined is shown as an empty cell. */
+/**
+ * Creates a column with the time since an instant. Undefined is shown as an empty cell.
+ * @param tone  of all cells, or by the time in ms
+ */
 export function createAgeColumn<R>(
   id: string,
   title: string,
   priority: number,
   getInstant: (row: R) => number | undefined,
-  tone?: Tone,
+  tone?: Tone | ((age: number) => Tone),
 ): TableColumn<R> {
+  const getTone = (row: R, wall: number): Tone => {
+    if (typeof tone !== "function") return tone ?? "plain";
+    const instant = getInstant(row);
+    return instant === undefined ? "plain" : tone(wall - instant);
+  };
   return {
     ...{ id, title, priority, align: "right", isTimed: true },
     formatCell: (row, wall) => formatAge(getInstant(row), wall),
     getSortValue: (row) => computeDurationWeight(getInstant(row)),
-    ...(tone && { getTone: () => tone }),
+    ...(tone && { getTone }),
   };
 }
 

@@ -2,20 +2,18 @@ import { canonicalizeHost, listHostGroups } from "../../fleet/groups.ts";
 import type { HostRecord } from "../../fleet/host-record.ts";
 import { type Drain, isDrainApplicable } from "../../protocol/drain.ts";
 import { computeHostAgents, type HostAgent, sumDeclined, toAgentJson } from "../rows/host-agents.ts";
-import { computeSeenAgo } from "../rows/liveness.ts";
 import { computeShares, formatShare } from "../rows/shares.ts";
 import { buildClaims, findClaimHost, isHolder } from "../snapshot/claims.ts";
 import type { Snapshot } from "../snapshot/snapshot.ts";
 import { CONTEXT_COLLECTIONS, type SnapshotView, type ViewContext } from "../views/view.ts";
 import { formatAge, formatDrainNote, formatMacros, toDrainJson } from "./cells.ts";
 import { createNoteColumn, createNumberColumn, createOwnerColumn } from "./columns.ts";
+import { findLastWritten, getHostTone, type HostSigns, hasSession, judgeHostState } from "./host-state.ts";
 
-interface HostRow {
+interface HostRow extends HostSigns {
   fqdn: string;
   /** The last host record; undefined if only a group or a ticket names the host. */
   record: HostRecord | undefined;
-  held: number;
-  waiting: number;
   groups: readonly string[];
   drains: readonly Drain[];
   agents: readonly HostAgent[];
@@ -29,14 +27,19 @@ export const hostsView: SnapshotView<HostRow> = {
   columns: [
     createOwnerColumn("host", "HOST", 1, ({ fqdn }) => fqdn),
     {
+      ...{ id: "state", title: "STATE", priority: 1, isMarked: true, isTimed: true },
+      formatCell: (row, wall) => judgeHostState(row, wall) + (row.drains.length > 0 ? ", drained" : ""),
+      getTone: (row, wall) => (row.drains.length > 0 ? "problem" : getHostTone(judgeHostState(row, wall))),
+    },
+    {
       ...{ id: "seen", title: "SEEN", priority: 1 },
       isTimed: true,
-      formatCell: ({ record }, wall) =>
-        computeSeenAgo(record, wall) === undefined ? "never" : `${formatAge(record?.seenAt, wall)} ago`,
-      getSortValue: ({ record }) => -(record?.seenAt ?? Number.NEGATIVE_INFINITY),
-      getTone: ({ record }) => (record === undefined ? "problem" : "plain"),
+      formatCell: formatSeenCell,
+      getSortValue: ({ writtenAt, isPresent }) =>
+        isPresent ? Number.NEGATIVE_INFINITY : -(writtenAt ?? Number.NEGATIVE_INFINITY),
+      getTone: ({ writtenAt, isPresent }) => (writtenAt === undefined && !isPresent ? "problem" : "plain"),
     },
-    createNumberColumn("held", "HOLDS", 2, ({ held }) => held, { zero: "quiet", other: "held" }),
+    createNumberColumn("held", "HOLDS", 2, ({ held }) => held, { zero: "quiet", other: "plain" }),
     createNumberColumn("waiting", "WAITS", 2, ({ waiting }) => waiting, { zero: "quiet", other: "waiting" }),
     createNumberColumn("cpu", "CPU", 4, ({ record }) => record?.cpu),
     createNumberColumn("memory", "MEMMB", 4, ({ record }) => record?.memMb),
@@ -76,6 +79,12 @@ export const hostsView: SnapshotView<HostRow> = {
   empty: "No hosts yet. A host appears when it first runs something: signalbox run --lock demo -- true",
 };
 
+/** Formats when a host was last alive. One with a run whose session is renewed is alive now, however old its record. */
+function formatSeenCell({ writtenAt, isPresent }: HostRow, wall: number): string {
+  if (isPresent) return "now";
+  return writtenAt === undefined ? "never" : `${formatAge(Math.min(writtenAt, wall), wall)} ago`;
+}
+
 /** Creates a column with the sum of a number of the agents. It is empty for a host without an agent. */
 function createAgentColumn(id: string, title: string, getNumber: (agent: HostAgent) => number) {
   return createNumberColumn<HostRow>(id, title, 5, ({ agents }) =>
@@ -87,6 +96,7 @@ function buildHostRows(snapshot: Snapshot, viewContext: ViewContext): HostRow[] 
   const all = [...buildClaims(snapshot).values()];
   const claims = Map.groupBy(all, findClaimHost);
   const agents = computeHostAgents(snapshot, all);
+  const written = findLastWritten(snapshot, all);
   const claimants = [...claims.keys()].filter((host) => host !== undefined);
   const listed = [...viewContext.groups.values()].flat().filter((member) => !viewContext.groups.has(member));
   const shares = new Map(
@@ -107,6 +117,7 @@ function buildHostRows(snapshot: Snapshot, viewContext: ViewContext): HostRow[] 
     return {
       ...{ fqdn, record: snapshot.hosts.get(fqdn), groups, drains },
       ...{ held, waiting: own.length - held, shares: shares.get(fqdn) ?? "" },
+      ...{ isPresent: hasSession(own), writtenAt: written.get(fqdn) },
       agents: agents.get(fqdn) ?? [],
     };
   });

@@ -1,12 +1,15 @@
 import { formatBriefDuration } from "../../base/duration.ts";
 import type { QueueRow } from "../rows/queue-row.ts";
-import type { QueueView, TableColumn } from "../views/view.ts";
+import { getShareTone } from "../rows/shares.ts";
+import type { QueueView, TableColumn, Tone } from "../views/view.ts";
 import {
   formatDrainNote,
   formatFirstAndMore,
   formatTicketCommand,
   getHeldSince,
   getStateTone,
+  judgeHoldAge,
+  judgeWaitAge,
   shortenOwner,
   toDrainJson,
   toQueuedRunJson,
@@ -28,16 +31,22 @@ export const QUEUE_COLUMNS = {
     formatCell: ({ holders }) => formatFirstAndMore(holders.map(({ who }) => who)),
     formatBriefCell: ({ holders }) => formatFirstAndMore(holders.map(({ who }) => shortenOwner(who))),
   },
-  since: createAgeColumn("since", "SINCE", 2, ({ holders: [first] }) => first && getHeldSince(first)),
+  since: createAgeColumn(
+    ...(["since", "SINCE", 2] as const),
+    ({ holders: [first] }) => first && getHeldSince(first),
+    judgeHoldAge,
+  ),
   units: {
     ...{ id: "units", title: "UNITS", priority: 2, align: "right" },
     formatCell: ({ kind, used, total }) => (kind === "lock" ? "" : `${used}/${total ?? "?"}`),
     getSortValue: ({ used, total = used }) => used / Math.max(1, total),
+    getShare: ({ used, total }) => ({ used, total }),
+    getTone: ({ used, total, waiters }) => getUnitsTone(used, total, waiters.length),
   },
   waiting: createNumberColumn("waiting", "WAITING", 2, ({ waiters }) => waiters.length, {
     ...{ zero: "quiet", other: "waiting" },
   }),
-  longest: createAgeColumn("longest", "LONGEST", 5, findLongestSince),
+  longest: createAgeColumn("longest", "LONGEST", 5, findLongestSince, judgeWaitAge),
   command: {
     ...{ id: "command", title: "COMMAND", priority: 4 },
     formatCell: ({ holders: [first] }) => formatTicketCommand(first?.ticket),
@@ -78,6 +87,16 @@ export const QUEUE_COLUMNS = {
   },
   note: createNoteColumn(3, formatNote),
 } as const satisfies Record<string, TableColumn<QueueRow>>;
+
+/**
+ * Returns the tone of units in use: none for normal use, because among many bright bars none would be seen. Waiters
+ * matter only if all units are in use; otherwise they wait for something else, or for more than is left.
+ */
+function getUnitsTone(used: number, total: number | undefined, waiters: number): Tone {
+  const isFull = total !== undefined && used >= total;
+  const tone = getShareTone({ used, total, waiting: isFull ? waiters : 0 });
+  return tone === "held" || tone === "free" ? "quiet" : tone;
+}
 
 /** Returns the earliest time at which a waiter was enqueued, ms since the epoch. */
 function findLongestSince({ waiters }: QueueRow): number | undefined {

@@ -4,7 +4,14 @@ import { type QueuedRun, toQueuedRun } from "../rows/queue-row.ts";
 import { getEntryState } from "../snapshot/claims.ts";
 import { listStoppingDrains } from "../views/stopping-drains.ts";
 import { CONTEXT_COLLECTIONS, type QueueView } from "../views/view.ts";
-import { formatDrainNote, formatTicketCommand, getStateTone, toDrainJson, toQueuedRunJson } from "./cells.ts";
+import {
+  formatDrainNote,
+  formatTicketCommand,
+  getStateTone,
+  judgeWaitAge,
+  toDrainJson,
+  toQueuedRunJson,
+} from "./cells.ts";
 import {
   createAgeColumn,
   createNoteColumn,
@@ -33,7 +40,7 @@ export const queuesView: QueueView<WaiterRow> = {
     createNumberColumn("position", "POS", 3, ({ position }) => position),
     createOwnerColumn("who", "WHO", 1, ({ who }) => who),
     createStateColumn(2, getStateTone, getEntryState),
-    createAgeColumn("waits", "WAITS", 2, ({ ticket }) => ticket?.enqueuedAt, "waiting"),
+    createAgeColumn("waits", "WAITS", 2, ({ ticket }) => ticket?.enqueuedAt, judgeWaitAge),
     {
       ...{ id: "units", title: "UNITS", priority: 4, align: "right" },
       formatCell: ({ kind, ticket }) => (kind === "lock" ? "" : String(ticket?.count ?? "?")),

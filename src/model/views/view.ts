@@ -7,6 +7,12 @@ import type { Remedy } from "./remedy.ts";
 /** The meaning of a cell, for colours. Its text contains the same information. */
 export type Tone = "held" | "free" | "waiting" | "problem" | "quiet" | "plain";
 
+/** Units in use of a total. */
+export interface Share {
+  used: number;
+  total: number | undefined;
+}
+
 /** A column of a table. Texts may come from etcd, and are not cleaned. */
 export interface TableColumn<R> {
   id: string;
@@ -28,7 +34,10 @@ export interface TableColumn<R> {
   isMarked?: true;
   /** Returns the sort value. Without this function, the column is sorted by its text. */
   getSortValue?(row: R): number | bigint | string;
-  getTone?(row: R): Tone;
+  /** @param wall  as for `formatCell` */
+  getTone?(row: R, wall: number): Tone;
+  /** Returns the share in use, if the cell is one: the console draws it as a bar behind the text. */
+  getShare?(row: R): Share;
 }
 
 /** Values of a row that filters can match, in addition to its text. */

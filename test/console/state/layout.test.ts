@@ -2,7 +2,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type ConsoleState, createInitialState, PANES } from "../../../src/console/state/console-state.ts";
-import { computeLayout, listPanes, MIN_SCREEN } from "../../../src/console/state/layout.ts";
+import {
+  computeLayout,
+  type LayoutWishes,
+  listPanes,
+  MIN_SCREEN,
+} from "../../../src/console/state/layout.ts";
 
 const size = fc.record({ width: fc.integer({ min: 1, max: 320 }), height: fc.integer({ min: 1, max: 120 }) });
 const state = fc.record({
@@ -31,11 +36,17 @@ function arranged({
   return { ...start, focus, zoomed: zoomed === undefined ? undefined : focus, explorer, panel };
 }
 
+const wishes = fc.record({
+  tableWidth: fc.option(fc.integer({ min: 1, max: 400 }), { nil: undefined }),
+  tableLines: fc.option(fc.integer({ min: 0, max: 1_000 }), { nil: undefined }),
+  panelLines: fc.option(fc.integer({ min: 0, max: 1_000 }), { nil: undefined }),
+});
+
 describe("the screen", () => {
   it("is divided without a rest, and nothing sticks out, at any size", () => {
     fc.assert(
-      fc.property(size, state, (screen, wish) => {
-        const layout = computeLayout(screen, arranged(wish));
+      fc.property(size, state, wishes, (screen, wish, wanted) => {
+        const layout = computeLayout(screen, arranged(wish), wanted);
         if (screen.width < MIN_SCREEN.width || screen.height < MIN_SCREEN.height) {
           expect(layout).toBeUndefined();
           return;
@@ -72,5 +83,70 @@ describe("the screen", () => {
         }
       }),
     );
+  });
+});
+
+describe("the room", () => {
+  const start = createInitialState();
+  const divide = (width: number, height: number, wanted: LayoutWishes = {}) =>
+    computeLayout({ width, height }, start, wanted);
+
+  it("of the explorer is the same on every screen that has one", () => {
+    expect([99, 100, 160, 300].map((width) => divide(width, 50)?.explorer?.width)).toEqual([
+      ...[undefined, 24, 24, 24],
+    ]);
+  });
+
+  it("of the panel is no more than its lines, and goes to the table", () => {
+    const heights = (panelLines: number) => {
+      const { panel, table, detail } = divide(160, 50, { panelLines }) ?? {};
+      return [panel?.height, (table?.height ?? 0) + (detail?.height ?? 0)];
+    };
+    expect([0, 1, 3, 8, 500].map(heights)).toEqual([
+      ...[
+        [1, 44],
+        [1, 44],
+        [3, 42],
+        [8, 37],
+        [8, 37],
+      ],
+    ]);
+  });
+
+  it("of a table beside the detail is what its columns need, within limits; the detail gets the rest", () => {
+    const widths = (tableWidth: number | undefined) => {
+      const { table, detail } = divide(200, 55, { tableWidth }) ?? {};
+      return [table?.width, detail?.width];
+    };
+    expect([undefined, 20, 90, 500].map(widths)).toEqual([
+      ...[
+        [100, 74],
+        [69, 105],
+        [90, 84],
+        [111, 63],
+      ],
+    ]);
+  });
+
+  it("that a table with few rows leaves is the detail's, in steps", () => {
+    const heights = (tableLines: number | undefined) => {
+      const { table, detail } = divide(160, 50, { tableLines, panelLines: 8 }) ?? {};
+      return [table?.height, detail?.height];
+    };
+    expect([undefined, 500, 9, 11, 12, 2].map(heights)).toEqual([
+      ...[
+        [27, 10],
+        [27, 10],
+        [12, 25],
+        [12, 25],
+        [16, 21],
+        [4, 33],
+      ],
+    ]);
+  });
+
+  it("of the table is most of a small screen", () => {
+    const { table, detail, panel } = divide(80, 24) ?? {};
+    expect([table, detail, panel]).toEqual([{ width: 80, height: 15 }, { width: 80, height: 5 }, undefined]);
   });
 });

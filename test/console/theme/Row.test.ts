@@ -42,7 +42,7 @@ describe("a row", () => {
 
   it("that is selected has its background to its width", () => {
     const shown = renderRow({ cells, selection: "focused" });
-    expect(stripStyles(shown)).toBe("  invoices ● held".padEnd(20));
+    expect(stripStyles(shown)).toBe("▎ invoices ● held".padEnd(20));
     expect(shown).not.toBe(renderRow({ cells, selection: "unfocused" }));
   });
 

@@ -1,13 +1,16 @@
 /** WCAG contrast of all texts in the themes with fixed colours. */
 import { describe, expect, it } from "vitest";
+import { contrastDark, contrastLight } from "../../../src/console/theme/contrast-palettes.ts";
 import { findNearest256 } from "../../../src/console/theme/cube.ts";
 import { dark, light } from "../../../src/console/theme/palettes.ts";
 import { ROLES, type Style, type StyleRole, type ThemePalette } from "../../../src/console/theme/roles.ts";
 
 /** Roles of lines, which need no contrast. */
-const LINES: readonly StyleRole[] = ["border"];
+const LINES: readonly StyleRole[] = ["border", "accent"];
 /** Minimum contrast of small text, WCAG 2 AA. */
 const READABLE = 4.5;
+/** The same of WCAG 2 AAA, for high contrast. */
+const CONTRASTING = 7;
 
 const rgb = (hex: string) => [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16));
 
@@ -39,19 +42,23 @@ function contrast(a: string, b: string): number {
 
 type Ground = Pick<Style, "bg" | "bg256">;
 
-describe.each<[string, ThemePalette, string[], string]>([
-  ["dark", dark, ["#000000", "#1e1e1e"], "#cccccc"],
-  ["light", light, ["#ffffff", "#f3f3f3"], "#333333"],
-])("the %s theme", (_, palette, screens, usual) => {
+describe.each<[string, ThemePalette, string[], string, number]>([
+  ["dark", dark, ["#000000", "#1e1e1e"], "#cccccc", READABLE],
+  ["light", light, ["#ffffff", "#f3f3f3"], "#333333", READABLE],
+  ["contrast (dark)", contrastDark, ["#000000", "#1e1e1e"], "#ffffff", CONTRASTING],
+  ["contrast (light)", contrastLight, ["#ffffff"], "#000000", CONTRASTING],
+])("the %s theme", (_, palette, screens, usual, least) => {
   const { selected, selectedUnfocused, field } = palette;
-  const grounds: Ground[] = [...screens.map((bg) => ({ bg })), selected, selectedUnfocused, field];
+  const grounds: Ground[] = [...screens.map((bg) => ({ bg })), selected, selectedUnfocused, field].filter(
+    ({ bg }) => bg !== undefined,
+  );
   it.each(ROLES.filter((role) => !LINES.includes(role)))("can be read: %s", (role) => {
     const style = palette[role];
     const fg = String(style.fg ?? usual);
     for (const { bg, bg256 } of style.bg === undefined ? grounds : [style]) {
-      expect(contrast(fg, String(bg)), `${fg} on ${bg}`).toBeGreaterThanOrEqual(READABLE);
+      expect(contrast(fg, String(bg)), `${fg} on ${bg}`).toBeGreaterThanOrEqual(least);
       const [few, fewGround] = [nearest(fg), bg256 ? of256(bg256) : nearest(String(bg))];
-      expect(contrast(few, fewGround), `${few} on ${fewGround} of 256`).toBeGreaterThanOrEqual(READABLE);
+      expect(contrast(few, fewGround), `${few} on ${fewGround} of 256`).toBeGreaterThanOrEqual(least);
     }
   });
 });

@@ -9,6 +9,7 @@ import { buildGridSpans } from "../../../src/commands/see/grid.ts";
 import {
   chooseTheme,
   createThemeLookup,
+  dependsOnBackground,
   detectColourDepth,
 } from "../../../src/console/theme/choose-theme.ts";
 import { ROLES, type StyleRole } from "../../../src/console/theme/roles.ts";
@@ -189,6 +190,20 @@ describe("the theme of a terminal", () => {
     expect(named(chooseTheme("light", { TERM: "xterm" }))).toBe("ansi");
     expect(named(chooseTheme("light", { ...COLOURS, NO_COLOR: "1" }))).toBe("mono");
     expect(named(chooseTheme("mono", COLOURS, true))).toBe("mono ascii");
+  });
+
+  it("follows the background that the terminal has told, whatever its environment says", () => {
+    const light = { ...COLOURS, COLORFGBG: "0;15" };
+    expect(named(chooseTheme("auto", COLOURS, false, true))).toBe("light");
+    expect(named(chooseTheme("auto", light, false, false))).toBe("dark");
+    expect(named(chooseTheme("auto", { TERM: "xterm" }, false, true))).toBe("ansi");
+    expect(named(chooseTheme("auto", { ...COLOURS, NO_COLOR: "1" }, false, true))).toBe("mono");
+    const paint = (isLight?: boolean) => chooseTheme("contrast", COLOURS, false, isLight).style("held", "x");
+    expect(paint(true)).not.toBe(paint(false));
+    expect(paint()).toBe(paint(false));
+    expect([COLOURS, { TERM: "xterm" }, { ...COLOURS, NO_COLOR: "1" }].map(dependsOnBackground)).toEqual([
+      ...[true, false, false],
+    ]);
   });
 
   it("is found by its name, as a state may have kept it", () => {

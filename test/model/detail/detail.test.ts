@@ -244,7 +244,7 @@ describe("what is shown of a host", () => {
     );
     expect(detail?.heading).toBe("host a.example.com: waiting, drained");
     expect(detail && facts(detail)).toEqual({
-      ...{ alive: "alive: 1 of 1 runners there are alive", runs: "0 hold, 1 wait", cpu: "4" },
+      ...{ liveness: "alive: 1 of 1 runners there are alive", runs: "0 hold, 1 wait", cpu: "4" },
       ...{ seen: "in the last 5m, about 2023-11-14 22:14:59Z", memory: "7976 MiB", macros: "RACK=r1" },
       ...{ groups: "web", drain: "group web is drained by ann" },
     });

@@ -78,7 +78,11 @@ describe("shares", () => {
   it("mean what they say", () => {
     const share = { waiting: 0, total: 4 };
     expect(getShareTone({ ...share, used: 0 })).toBe("free");
-    expect(getShareTone({ ...share, used: 4 })).toBe("held");
+    expect(getShareTone({ ...share, used: 3 })).toBe("held");
+    expect(getShareTone({ waiting: 0, total: 10, used: 8 })).toBe("waiting");
+    expect(getShareTone({ ...share, used: 4 })).toBe("waiting");
+    expect(getShareTone({ ...share, used: 4, waiting: 1 })).toBe("problem");
+    expect(getShareTone({ waiting: 0, total: undefined, used: 4 })).toBe("held");
     expect(getShareTone({ ...share, used: 1, waiting: 1 })).toBe("waiting");
     expect(getShareTone({ ...share, used: 5, waiting: 1 })).toBe("problem");
   });
@@ -97,4 +101,8 @@ describe("a bar", () => {
   ])("of %d of %s", (units, total, bar) => {
     expect(renderShareBar({ used: units, total }, ["#", "."])).toBe(bar);
   });
+});
+
+it("is as wide as it is asked to be", () => {
+  expect(renderShareBar({ used: 4, total: 10 }, ["#", "."], 8)).toBe("###.....");
 });

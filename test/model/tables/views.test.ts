@@ -99,7 +99,8 @@ describe("the other views", () => {
   it("show hosts that were seen, that hold, and that a group names", () => {
     const hosts = Object.fromEntries(rowsOf("hosts").map(({ cells }) => [cells.host, cells]));
     expect(hosts["a.example.com"]).toMatchObject({
-      seen: "1m ago",
+      state: "busy",
+      seen: "now",
       held: "1",
       cpu: "4",
       groups: "web",

@@ -223,7 +223,7 @@ describe.concurrent("a drain", () => {
     await namespace.start(["run", "--host", "web1.example.com", "--lock", "x", "--", "true"]).ended;
     const console = await openConsole(namespace, { args: ["--view", `${scope}s`] });
     const name = { resource: "db", host: "web1.example.com", group: "web" }[scope] ?? "";
-    await console.waitFor(new RegExp(`  ${name} `));
+    await console.waitFor(new RegExp(`(  |▎ )${name} `));
     console.press("D");
     await console.waitFor(`drain ${scope} ${name} --wait`);
     await console.waitFor(/holds none/);
@@ -254,7 +254,9 @@ describe.concurrent("waiters", () => {
       await namespace.jobs.waitForTickets(name, "waiting");
     }
     const console = await openConsole(namespace, { args: ["--view", "queues"] });
-    await console.waitFor((it) => it.getScreen().filter((row) => /◌ waiting/.test(row)).length === 3);
+    await console.waitFor(
+      (it) => it.getScreen().filter((row) => /lock +x +\d .*◌ waiting/.test(row)).length === 3,
+    );
     console.press("space", "space");
     await console.waitFor((it) => it.getScreen().filter((row) => row.includes("✓")).length === 2);
     console.press("K");
@@ -320,7 +322,7 @@ describe.concurrent("what operators keep", () => {
     const namespace = await cluster.createTestNamespace("http", context);
     await namespace.start(["group", "set", "web", "web1.example.com", "--yes"]).ended;
     const console = await openConsole(namespace, { args: ["--view", "groups"] });
-    await console.waitFor(/ {2}web /);
+    await console.waitFor(/( {2}|▎ )web /);
     console.press("e");
     await console.waitFor("signalbox group set web web1.example.com");
     console.press("tab");

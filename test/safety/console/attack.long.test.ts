@@ -206,7 +206,7 @@ describe.concurrent("a terminal", () => {
     const console = await openConsole(namespace, { columns: 80, rows: 30 });
     await console.waitFor("PROBLEMS 1");
     console.press(...Array.from({ length: 8 }, () => "]"));
-    await console.waitFor(/^… .*Audit/m);
+    await console.waitFor(/^\d\+ .*Audit/m);
     const [, tabs = ""] = console.getScreen();
     console.click(tabs.indexOf("Hosts") + 1, 1);
     await console.waitFor("HOST");

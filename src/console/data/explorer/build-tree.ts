@@ -1,11 +1,14 @@
+import type { Problem } from "../../../model/problems/problem.ts";
 import { buildQueueRow } from "../../../model/rows/queue-row.ts";
 import { buildScheduleRows } from "../../../model/rows/schedule-row.ts";
+import { computeShares, type ResourceShares } from "../../../model/rows/shares.ts";
 import { buildQueueId, type NamedQueue, type Snapshot } from "../../../model/snapshot/snapshot.ts";
 import { getStateTone } from "../../../model/tables/cells.ts";
 import { getScheduleTone } from "../../../model/tables/schedules.ts";
 import type { ViewContext } from "../../../model/views/view.ts";
 import { buildViewContext } from "../../../model/views/view-context.ts";
 import type { TabId } from "../../state/console-state.ts";
+import { ATTENTION, buildAttentionNodes, buildAttentionRoot } from "./attention-nodes.ts";
 import { buildResourceNodes, type TreeSigns } from "./resource-nodes.ts";
 import type { TreeNode } from "./tree-node.ts";
 
@@ -24,23 +27,42 @@ export function getTabLabel(tab: TabId): string {
   return LABELS[tab];
 }
 
+/** What the explorer shows. */
+export interface TreeInputs {
+  snapshot: Snapshot;
+  counts: TabCounts;
+  problems: readonly Problem[];
+  /** Ids of the unfolded nodes. */
+  open: ReadonlySet<string>;
+}
+
 /**
- * Builds the explorer's lines, from the top. @param open  ids of the unfolded nodes @param wall  ms since the epoch
+ * Builds the explorer's lines, from the top: what needs attention, then everything by kind.
+ * @param wall  ms since the epoch
  */
-export function buildTree(
-  snapshot: Snapshot,
-  counts: TabCounts,
-  open: ReadonlySet<string>,
-  wall: number,
-  signs: TreeSigns,
-): TreeNode[] {
+export function buildTree(inputs: TreeInputs, wall: number, signs: TreeSigns): TreeNode[] {
+  const { snapshot, counts, open } = inputs;
   const scene = buildViewContext(snapshot, wall);
+  const shares = computeShares(snapshot);
   const branches = BRANCHES.flatMap((tab) => {
     const isOpen = open.has(tab);
     const root = { ...buildRootNode(tab, counts), isOpen };
-    return isOpen ? [root, ...buildChildNodes(tab, snapshot, scene, open, signs)] : [root];
+    if (!isOpen) return [root];
+    if (tab === "resources") return [root, ...buildResourceNodes(shares, open, signs)];
+    return [root, ...buildChildNodes(tab, snapshot, scene)];
   });
-  return [...branches, ...LEAVES.map((tab) => buildRootNode(tab, counts))];
+  const leaves = LEAVES.map((tab) => buildRootNode(tab, counts));
+  return [...buildAttention(inputs, scene, shares), ...branches, ...leaves];
+}
+
+function buildAttention(
+  { snapshot, problems, open }: TreeInputs,
+  { drains }: ViewContext,
+  { hosts, others }: ResourceShares,
+): TreeNode[] {
+  if (snapshot.revision === 0n) return [buildAttentionRoot("", undefined)];
+  const shares = [...others, ...hosts.flatMap(({ parts }) => parts)];
+  return buildAttentionNodes({ snapshot, problems, drains, shares }, open.has(ATTENTION));
 }
 
 function buildRootNode(tab: TabId, counts: TabCounts): TreeNode {
@@ -50,17 +72,13 @@ function buildRootNode(tab: TabId, counts: TabCounts): TreeNode {
 }
 
 function buildChildNodes(
-  tab: (typeof BRANCHES)[number],
+  tab: Exclude<(typeof BRANCHES)[number], "resources">,
   snapshot: Snapshot,
   scene: ViewContext,
-  open: ReadonlySet<string>,
-  signs: TreeSigns,
 ): TreeNode[] {
   switch (tab) {
     case "locks":
       return buildLockNodes(snapshot, scene);
-    case "resources":
-      return buildResourceNodes(snapshot, open, signs);
     case "hosts":
       return buildNameNodes("hosts", [...snapshot.hosts.keys()]);
     case "groups":
@@ -75,17 +93,19 @@ function buildChildNodes(
   }
 }
 
-/** With more locks than this, the locks are folded by default. It is also the maximum number of schedule nodes. */
+/** With more locks than this, the locks are folded by default: the ones that need attention have their own nodes. */
+const SEVERAL = 30;
+/** The maximum number of schedule nodes. */
 const MANY = 200;
 
 const [FEW, ALL]: [ReadonlySet<string>, ReadonlySet<string>] = [
-  new Set(["resources", "clusters"]),
-  new Set(["locks", "resources", "clusters"]),
+  new Set([ATTENTION, "resources", "clusters"]),
+  new Set([ATTENTION, "locks", "resources", "clusters"]),
 ];
 
 /** Returns the nodes that are unfolded until the user changes them. */
 export function getDefaultUnfolded({ locks = 0 }: TabCounts): ReadonlySet<string> {
-  return locks > MANY ? FEW : ALL;
+  return locks > SEVERAL ? FEW : ALL;
 }
 
 function buildLockNodes(snapshot: Snapshot, scene: ViewContext): TreeNode[] {

@@ -1,7 +1,6 @@
-import type { Snapshot } from "../../../model/snapshot/snapshot.ts";
 import type { ListedContext } from "../../contexts/context-list.ts";
 import type { RowList } from "../../state/cursor.ts";
-import { buildTree, type TabCounts } from "./build-tree.ts";
+import { buildTree, type TreeInputs } from "./build-tree.ts";
 import { buildContextNodes } from "./context-nodes.ts";
 import type { TreeSigns } from "./resource-nodes.ts";
 import type { TreeNode } from "./tree-node.ts";
@@ -11,19 +10,16 @@ export class ExplorerTree implements RowList {
   nodes: readonly TreeNode[] = [];
   #known: readonly unknown[] = [];
 
+  /** @param wall  ms since the epoch */
   update(
-    snapshot: Snapshot,
-    counts: TabCounts,
-    open: ReadonlySet<string>,
+    { contexts = [], ...inputs }: TreeInputs & { contexts?: readonly ListedContext[] },
     wall: number,
     signs: TreeSigns,
-    contexts: readonly ListedContext[] = [],
   ): void {
-    const now = [snapshot, counts, open, contexts];
+    const now = [inputs.snapshot, inputs.counts, inputs.problems, inputs.open, contexts];
     if (now.every((one, at) => one === this.#known[at])) return;
     this.#known = now;
-    const tree = buildTree(snapshot, counts, open, wall, signs);
-    this.nodes = [...tree, ...buildContextNodes(contexts, open)];
+    this.nodes = [...buildTree(inputs, wall, signs), ...buildContextNodes(contexts, inputs.open)];
   }
 
   get length(): number {

@@ -1,11 +1,12 @@
 import {
-  computeShares,
   getShareTone,
   type ResourceShare,
+  type ResourceShares,
   renderShareBar,
 } from "../../../model/rows/shares.ts";
-import { buildQueueId, type Snapshot } from "../../../model/snapshot/snapshot.ts";
+import { buildQueueId } from "../../../model/snapshot/snapshot.ts";
 import { shortenOwner } from "../../../model/tables/cells.ts";
+import type { Tone } from "../../../model/views/view.ts";
 import type { TreeNode } from "./tree-node.ts";
 
 /** Characters of a bar: full and empty. */
@@ -18,21 +19,20 @@ export interface TreeSigns {
  * unfolded nodes
  */
 export function buildResourceNodes(
-  snapshot: Snapshot,
+  { hosts, others }: ResourceShares,
   open: ReadonlySet<string>,
   signs: TreeSigns,
 ): TreeNode[] {
-  const { hosts, others } = computeShares(snapshot);
   const byHost = hosts.flatMap(({ host, parts }): TreeNode[] => {
     const id = `resources@${host}`;
     const isOpen = open.has(id);
-    const note = isOpen ? "" : parts.map(({ short }) => short).join(" ");
+    const fullest = findFullest(parts);
     const node: TreeNode = {
       id,
       depth: 1,
       label: shortenOwner(host),
-      note,
-      tone: "plain",
+      note: isOpen || fullest === undefined ? "" : `${fullest.short} ${renderShareBar(fullest, signs.bar)}`,
+      tone: isOpen || fullest === undefined ? "plain" : toNodeTone(fullest),
       isOpen,
       tab: "resources",
     };
@@ -41,9 +41,24 @@ export function buildResourceNodes(
   return [...others.map((share) => buildShareNode(share, 1, signs)), ...byHost];
 }
 
+/** Returns the resource of a host with the largest part in use, which stands for all of them. */
+function findFullest(parts: readonly ResourceShare[]): ResourceShare | undefined {
+  const computePart = ({ used, total }: ResourceShare) =>
+    total === undefined ? 0 : used / Math.max(1, total);
+  return parts.reduce<ResourceShare | undefined>(
+    (most, part) => (most === undefined || computePart(part) > computePart(most) ? part : most),
+    undefined,
+  );
+}
+
+/** Returns the tone of a resource in the tree: none for normal use. */
+function toNodeTone(share: ResourceShare): Tone {
+  const tone = getShareTone(share);
+  return tone === "waiting" || tone === "problem" ? tone : "plain";
+}
+
 function buildShareNode(share: ResourceShare, depth: number, { bar }: TreeSigns): TreeNode {
   const { name, short, used, total } = share;
-  const tone = getShareTone(share);
   const note = `${renderShareBar(share, bar)} ${`${used}/${total ?? "?"}`.padStart(5)}`;
   const key = buildQueueId("resource", name);
   return {
@@ -51,7 +66,7 @@ function buildShareNode(share: ResourceShare, depth: number, { bar }: TreeSigns)
     depth,
     label: short,
     note,
-    tone: tone === "free" ? "plain" : tone,
+    tone: toNodeTone(share),
     tab: "resources",
     key,
   };

@@ -1,7 +1,8 @@
 import { findProblems } from "../../../model/problems/find-problems.ts";
-import type { NamedQueue, Snapshot } from "../../../model/snapshot/snapshot.ts";
-import { isHolding } from "../../../protocol/admission.ts";
+import type { Problem } from "../../../model/problems/problem.ts";
+import type { Snapshot } from "../../../model/snapshot/snapshot.ts";
 import type { TabCounts } from "./build-tree.ts";
+import { getQueueWaits } from "./queue-waits.ts";
 
 /**
  * Problems also appear as time passes. They are counted at least `EVERY` ms apart, and `RARELY` times as far apart as
@@ -17,12 +18,17 @@ const UNREAD: TabCounts = {};
 /** Counts the rows of the tabs without building them. */
 export class TabCounter {
   #known: { snapshot: Snapshot; counts: TabCounts } | undefined;
-  #problems = { count: 0, due: 0 };
+  #problems: { list: readonly Problem[]; due: number } = { list: [], due: 0 };
   readonly #now: () => number;
 
   /** @param now  monotonic clock, ms */
   constructor(now: () => number) {
     this.#now = now;
+  }
+
+  /** The problems counted last. */
+  get problems(): readonly Problem[] {
+    return this.#problems.list;
   }
 
   /** @param wall  ms since the epoch @returns the same object as long as no count changes */
@@ -39,11 +45,11 @@ export class TabCounter {
 
   #countProblems(snapshot: Snapshot, wall: number): number {
     const start = this.#now();
-    if (start < this.#problems.due) return this.#problems.count;
-    const { length: count } = findProblems(snapshot, wall);
+    if (start < this.#problems.due) return this.#problems.list.length;
+    const list = findProblems(snapshot, wall);
     const end = this.#now();
-    this.#problems = { count, due: end + Math.min(SELDOM, Math.max(EVERY, RARELY * (end - start))) };
-    return count;
+    this.#problems = { list, due: end + Math.min(SELDOM, Math.max(EVERY, RARELY * (end - start))) };
+    return list.length;
   }
 }
 
@@ -55,7 +61,7 @@ function countRows(snapshot: Snapshot): TabCounts {
     const { kind, name } = queue;
     if (kind === "lock") locks.add(name);
     else resources.add(name);
-    queues += countWaiters(queue);
+    queues += getQueueWaits(queue).count;
   }
   for (const runs of snapshot.histories.values()) history += runs.length;
   return {
@@ -68,15 +74,4 @@ function countRows(snapshot: Snapshot): TabCounts {
       audit: snapshot.audit.size,
     },
   };
-}
-
-/** Number of waiters by queue, for queues that have not changed. */
-const waiting = new WeakMap<NamedQueue, number>();
-
-function countWaiters(queue: NamedQueue): number {
-  const known = waiting.get(queue);
-  if (known !== undefined) return known;
-  const count = queue.entries.filter((entry) => !isHolding(entry)).length;
-  waiting.set(queue, count);
-  return count;
 }

@@ -37,18 +37,21 @@ export function buildExplorerModel(
 }
 
 function buildNodeCells(signs: Signs, node: TreeNode, width: number): RowCell[] {
-  const fold = node.isOpen === undefined ? " " : node.isOpen ? signs.open : signs.closed;
-  const mark = node.depth > 0 && signs.marks[node.tone].trim() !== "" ? signs.marks[node.tone] : "";
-  const start = ` ${"  ".repeat(node.depth)}${fold} `;
+  const { depth, tone, isOpen } = node;
+  const fold = isOpen === undefined ? " " : isOpen ? signs.open : signs.closed;
+  const hasMark = depth > 0 && isOpen === undefined && signs.marks[tone].trim() !== "";
+  const start = ` ${" ".repeat(depth)}${hasMark ? "" : `${fold} `}`;
+  const mark = hasMark ? signs.marks[tone] : "";
   const note = cleanToWidth(node.note, Math.max(0, width - 10));
   const taken = computeDisplayWidth(start + mark);
   const label = cleanToWidth(node.label, Math.max(1, width - taken - computeDisplayWidth(note) - 2));
   const gap = Math.max(1, width - 1 - taken - computeDisplayWidth(label) - computeDisplayWidth(note));
+  const isUrgent = tone === "problem" || tone === "waiting";
   return [
     { text: start, role: "quiet" },
-    { text: mark, role: node.tone },
-    { text: label, role: node.depth === 0 ? undefined : "plain" },
+    { text: mark, role: isUrgent ? tone : "quiet" },
+    { text: label, role: depth === 0 ? "heading" : tone === "free" || tone === "quiet" ? "quiet" : "plain" },
     { text: " ".repeat(gap) },
-    { text: note, role: node.depth === 0 && node.tone === "problem" ? "problem" : "quiet" },
+    { text: note, role: isUrgent ? tone : "quiet" },
   ];
 }

@@ -26,14 +26,18 @@ export interface PanelModel extends Size {
 export interface PanelTitleModel {
   width: number;
   isFocused: boolean;
-  titles: readonly { id: PanelId; text: string; isActive: boolean }[];
+  titles: readonly { id: PanelId; text: string; isActive: boolean; isUrgent?: boolean }[];
 }
 
 type PanelInputs = ClockAccess & DataAccess & JobAccess & LogAccess & StateAccess & TableAccess & ThemeAccess;
 
 export function buildPanelTitle(app: DataAccess & JobAccess & StateAccess, width: number): PanelTitleModel {
   const { panel, focus } = app.state;
-  const titles = listPanelTitles(app).map((title) => ({ ...title, isActive: title.id === panel.id }));
+  const hasProblems = (app.getTabCounts().problems ?? 0) > 0;
+  const titles = listPanelTitles(app).map((title) => ({
+    ...{ ...title, isActive: title.id === panel.id },
+    isUrgent: title.id === "problems" && hasProblems,
+  }));
   return { width, isFocused: focus === "panel", titles };
 }
 
@@ -61,35 +65,44 @@ function buildPanelRows(app: PanelInputs, size: Size): RowModel[] {
     case "audit":
       return buildTableRows(app, size);
     case "log":
-      return showNewest(
-        app,
-        app.log.lines.map((text) => [{ text }]),
-        size,
-        "The log is empty.",
-      );
+      return showNewest(app, app.log.lines, size, {
+        empty: "The log is empty.",
+        build: (text) => [{ text }],
+      });
   }
 }
 
 function buildEventRows(app: PanelInputs, size: Size): RowModel[] {
-  const lines = app.events.list.map(({ at, text, tone }): RowCell[] => [
-    { text: formatInstant(at).slice(11, 19), role: "quiet" },
-    { text: " " },
-    { text: cleanToWidth(text, size.width - 11), role: tone },
-  ]);
+  const wall = app.getWallTime();
   const empty = app.liveView.hasRead ? "No events yet. Runs, drains and changes appear here." : NOT_READ_YET;
-  return showNewest(app, lines, size, empty);
+  return showNewest(app, app.events, size, {
+    empty,
+    build: ({ at, text, tone }) => [
+      { text: formatEventTime(at, wall), role: "quiet" },
+      { text: " " },
+      { text: cleanToWidth(text, size.width - 11), role: tone === "held" ? "plain" : tone },
+    ],
+  });
+}
+
+const DAY = 86_400_000;
+
+/** Formats the time of an event in eight columns: the time of the day, or the day if it was not in the last 24 hours. */
+function formatEventTime(at: number, wall: number): string {
+  const text = formatInstant(at);
+  return wall - at < DAY ? text.slice(11, 19) : text.slice(2, 10);
 }
 
 /** Builds rows, newest first, at the panel's scroll position. */
-function showNewest(
+function showNewest<T>(
   { state }: StateAccess,
-  lines: readonly (readonly RowCell[])[],
+  items: { length: number; slice(from: number, to: number): readonly T[] },
   { width, height }: Size,
-  empty: string,
+  { empty, build }: { empty: string; build(item: T): readonly RowCell[] },
 ): RowModel[] {
-  if (lines.length === 0) return [createPageRow(cleanToWidth(empty, width - 2), "quiet")];
-  const top = Math.max(0, Math.min(state.panel.top, lines.length - height));
-  return lines.slice(top, top + height).map((cells) => ({ cells: [{ text: " " }, ...cells] }));
+  if (items.length === 0) return [createPageRow(cleanToWidth(empty, width - 2), "quiet")];
+  const top = Math.max(0, Math.min(state.panel.top, items.length - height));
+  return items.slice(top, top + height).map((item) => ({ cells: [{ text: " " }, ...build(item)] }));
 }
 
 function buildJobRows(app: PanelInputs, { width, height }: Size): RowModel[] {

@@ -86,7 +86,7 @@ function renderSpokenPanel(app: SpokenLinesParts): string[] {
   const { panel } = app.state;
   switch (panel.id) {
     case "events":
-      return ["events", ...app.events.list.slice(0, 10).map(({ text }) => clean(text))];
+      return ["events", ...app.events.slice(0, 10).map(({ text }) => clean(text))];
     case "log":
       return ["log", ...app.log.lines.slice(0, 10)];
     case "jobs":

@@ -50,10 +50,9 @@ function buildConnectionSegments(app: ClockAccess & DataAccess & ThemeAccess, ro
   const age = formatBriefDuration(app.getPresentTime() - state.since);
   const revision = snapshot.revision === 0n ? "" : `rev ${snapshot.revision}`;
   if (state.kind === "live") {
-    const cluster = clusterHealth === undefined ? "" : formatCluster(clusterHealth, signs.dot);
     return [
       { text: ` ${signs.marks.held}live ${revision}`, role, weight: 1 },
-      { text: cluster, role, weight: 3 },
+      ...(clusterHealth === undefined ? [] : buildHealthSegments(clusterHealth, role, signs.dot)),
     ];
   }
   const what = {
@@ -72,16 +71,18 @@ function buildConnectionSegments(app: ClockAccess & DataAccess & ThemeAccess, ro
   ];
 }
 
-function formatCluster(
+/** Builds the health of the cluster. The number of members stays longest; the rest goes before the keys do. */
+function buildHealthSegments(
   { leader, up, total, ms }: NonNullable<DataAccess["liveView"]["clusterHealth"]>,
+  role: StyleRole,
   dot: string,
-): string {
-  const parts = [
-    ...(leader === undefined ? [] : [`leader ${cleanToWidth(leader, 30)}`]),
-    `${up}/${total}`,
-    formatRoundTrip(ms),
+): BarSegment[] {
+  const name = leader === undefined ? "" : ` ${dot} leader ${cleanToWidth(leader, 30)}`;
+  return [
+    { text: name, role, weight: 30 },
+    { text: ` ${dot} ${up}/${total}`, role, weight: 3 },
+    { text: ` ${dot} ${formatRoundTrip(ms)}`, role, weight: 31 },
   ];
-  return parts.map((part) => ` ${dot} ${part}`).join("");
 }
 
 /** Formats the time of a request in steps: each change is written to the terminal, and small ones say nothing. */

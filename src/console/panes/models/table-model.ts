@@ -11,6 +11,7 @@ import { computeTableHeight, listTableNotes } from "../../parts/table-notes.ts";
 import type { Size } from "../../state/layout.ts";
 import type { RowCell, RowModel, RowSelection } from "../../theme/cells.ts";
 import { buildUnknownPage, buildWelcomePage, createPageRow } from "./empty-pages.ts";
+import { quietenCells } from "./quiet-cells.ts";
 
 /** The visible part of a table. */
 export interface TableModel extends Size {
@@ -50,7 +51,7 @@ export function buildTableModel(app: TableInputs, size: Size): TableModel {
     const index = cursor.top + at;
     const key = table.getKeyAt(index) ?? "";
     return {
-      ...{ key, cells, isMarked: marks.has(key) },
+      ...{ key, cells: quietenCells(cells, theme.signs), isMarked: marks.has(key) },
       selection: index === cursor.index ? selection : undefined,
     } as const;
   });

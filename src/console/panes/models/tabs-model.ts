@@ -14,16 +14,29 @@ export interface TabsModel {
 
 type TabsInputs = DataAccess & StateAccess & ThemeAccess;
 
-/** Builds the tabs with their counts. If they do not all fit, only those around the active one. */
+/**
+ * Builds the tabs with their counts. If they do not fit, first the counts of tabs that need no attention are left out,
+ * then the lines between them; then only the tabs around the active one are shown, with the number of the others.
+ */
 export function buildTabsModel(app: TabsInputs, width: number): TabsModel {
-  const { signs } = app.theme;
-  const all = TABS.map((id) => buildTab(app, id));
+  const line = ` ${app.theme.signs.vertical} `;
+  const counted = TABS.map((id) => buildTab(app, id, true));
+  const brief = TABS.map((id) => buildTab(app, id, isUrgent(app, id)));
+  const whole = [
+    { tabs: counted, separator: line },
+    { tabs: brief, separator: line },
+    { tabs: brief, separator: "  " },
+  ].map((one) => ({ ...one, start: " ", end: "" }));
+  return whole.find((model) => computeTabsWidth(model) <= width) ?? buildPart(app, brief, line, width);
+}
+
+/** Builds the tabs around the active one. */
+function buildPart(app: TabsInputs, all: TabsModel["tabs"], separator: string, width: number): TabsModel {
   const active = TABS.indexOf(app.state.tab);
   const buildRange = (from: number, to: number): TabsModel => ({
-    start: from > 0 ? `${signs.ellipsis} ` : " ",
-    end: to < all.length ? ` ${signs.ellipsis}` : "",
-    separator: ` ${signs.vertical} `,
-    tabs: all.slice(from, to),
+    start: from > 0 ? `${from}+ ` : " ",
+    end: to < all.length ? ` +${all.length - to}` : "",
+    ...{ separator, tabs: all.slice(from, to) },
   });
   let [from, to] = [0, all.length];
   while (computeTabsWidth(buildRange(from, to)) > width && to - from > 1) {
@@ -49,9 +62,15 @@ function computeTabsWidth({ start, end, separator, tabs }: TabsModel): number {
   return computeDisplayWidth(start + tabs.map(({ text }) => text).join(separator) + end);
 }
 
-function buildTab(app: TabsInputs, id: TabId): TabsModel["tabs"][number] {
-  const count = app.getTabCounts()[id];
+function buildTab(app: TabsInputs, id: TabId, isCounted: boolean): TabsModel["tabs"][number] {
+  const { tab, focus } = app.state;
+  const count = isCounted ? app.getTabCounts()[id] : undefined;
   const text = `${getTabLabel(id)}${count === undefined ? "" : ` ${count}`}`;
-  if (id === app.state.tab) return { id, text, role: "tabActive" };
-  return { id, text, role: id === "problems" && (count ?? 0) > 0 ? "problem" : "tab" };
+  if (id === tab) return { id, text, role: focus === "table" ? "titleFocused" : "tabActive" };
+  return { id, text, role: id === "problems" && isUrgent(app, id) ? "problem" : "tab" };
+}
+
+/** Whether the count of a tab is shown even if there is little room. */
+function isUrgent(app: TabsInputs, id: TabId): boolean {
+  return id === app.state.tab || (id === "problems" && (app.getTabCounts().problems ?? 0) > 0);
 }

@@ -2,6 +2,7 @@ import { ALT, CTRL, createControlKey, createNamedKey, createTypedKey, SHIFT } fr
 import type { InputEvent } from "./event.ts";
 import { parseMouseEvent } from "./mouse.ts";
 import { KITTY, KITTY_PAD, KITTY_PAD_FIRST, LETTERS, RXVT_ARROWS, TILDE } from "./names.ts";
+import type { TerminalReport } from "./report.ts";
 
 /** Modifiers of rxvt, by the last byte of its sequences. */
 const RXVT: Readonly<Record<string, number>> = { "^": CTRL, "@": CTRL | SHIFT };
@@ -17,12 +18,17 @@ const KITTYS = /^(\d{1,7})(?::(\d{0,7}))?(?::(\d{0,7}))?(?:;(\d{0,3})(?::(\d))?)
  * Parses a CSI sequence.
  * @param taken  the text between `ESC [` and the last byte
  * @param more   additional modifiers
- * @returns undefined for other answers of the terminal, for ignored keys and for unknown sequences
+ * @returns undefined for ignored keys and for unknown sequences
  */
-export function parseCsiEvent(taken: string, final: string, more: number): InputEvent | undefined {
+export function parseCsiEvent(
+  taken: string,
+  final: string,
+  more: number,
+): InputEvent | TerminalReport | undefined {
   const [, mouse] = MOUSE.exec(taken) ?? [];
   if (mouse !== undefined) return parseMouseEvent(mouse, final);
-  if (final === "n" && (taken === "0" || taken === "3")) return { kind: "status" };
+  if (final === "c" && taken.startsWith("?")) return { kind: "report", of: "attributes" };
+  if (final === "n" && (taken === "0" || taken === "3")) return { kind: "report", of: "status" };
   if (final === "u") return parseKittyKey(taken, more);
   if (final === "~" && taken.startsWith("27;")) return parseModifyOtherKeys(taken, more);
   if (taken === "" && (final === "I" || final === "O")) return { kind: "focus", has: final === "I" };

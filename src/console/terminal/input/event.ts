@@ -1,5 +1,5 @@
 /** An event of the terminal, independent of its byte encoding. */
-export type InputEvent = KeyEvent | PasteEvent | MouseEvent | FocusEvent | StatusEvent;
+export type InputEvent = KeyEvent | PasteEvent | MouseEvent | FocusEvent;
 
 /**
  * A key, as a chord: the character it types (`j`, `G`, `é`, `:`), or its name (`up`, `pageup`, `f1`, `enter`, `tab`,
@@ -26,11 +26,6 @@ export interface MouseEvent {
   /** From 0, from the top left. */
   column: number;
   row: number;
-}
-
-/** The answer of the terminal to the question for its state: all output before the question has arrived. */
-export interface StatusEvent {
-  kind: "status";
 }
 
 /** The terminal window has got or lost the focus. */

@@ -46,7 +46,7 @@ function parseEscape(rest: string, isAll: boolean): ParsedPiece {
 
 /** Parses the start of OSC, DCS, SOS, PM and APC. If nothing follows, it is a letter typed with Alt. */
 function parseString(rest: string, isAll: boolean): ParsedPiece {
-  if (rest.length > 2) return { length: 2, begins: "string" };
+  if (rest.length > 2) return { length: 2, begins: rest[1] === "]" ? "osc" : "string" };
   return isAll ? parseAlt(rest, isAll) : undefined;
 }
 

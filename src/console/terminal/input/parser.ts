@@ -2,9 +2,16 @@ import type { InputEvent } from "./event.ts";
 import { parseInputPiece, WINDOW } from "./parse-piece.ts";
 import { PasteBuffer } from "./paste.ts";
 import type { InputPiece, ParserMode } from "./piece.ts";
+import { isReportStarted, LONGEST_REPORT, parseOscReport, type TerminalReport } from "./report.ts";
 
-/** What kind of input is incomplete, for `flush` to decide. */
-export type PendingInput = "escape" | "sequence" | "paste";
+/**
+ * What kind of input is incomplete, for `flush` to decide. `report`: an answer of the terminal has certainly begun, and
+ * its rest must not be taken for keys, however late it is.
+ */
+export type PendingInput = "escape" | "sequence" | "report" | "paste";
+
+/** What the terminal sends: events of the user, and answers. */
+export type TerminalInput = InputEvent | TerminalReport;
 
 const CTRL_C = "\x03";
 
@@ -20,6 +27,8 @@ export class InputParser {
   /** Whether nothing has arrived for a while within a paste. */
   #hasPaused = false;
   readonly #paste = new PasteBuffer();
+  /** The text of the present OSC string, if it may be an answer. */
+  #osc = "";
 
   /**
    * The kind of incomplete input: an Escape, a sequence or a paste; undefined if there is none. A paste may take any
@@ -27,12 +36,13 @@ export class InputParser {
    */
   get pending(): PendingInput | undefined {
     if (this.#within === "paste") return "paste";
+    if (this.#within === "osc" && isReportStarted(this.#osc)) return "report";
     if (this.#within !== undefined) return "sequence";
     if (this.#rest === "") return undefined;
     return /^\x1b+$/.test(this.#rest) ? "escape" : "sequence";
   }
 
-  feed(bytes: Uint8Array): InputEvent[] {
+  feed(bytes: Uint8Array): TerminalInput[] {
     const read = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
     // The end of a paste can get lost. Then Ctrl+C, alone and after a pause, is the only way out.
     if (this.#hasPaused && read === CTRL_C) this.#abandon();
@@ -42,7 +52,7 @@ export class InputParser {
   }
 
   /** Parses the remaining bytes as complete, because nothing has arrived for a while. */
-  flush(): InputEvent[] {
+  flush(): TerminalInput[] {
     if (this.#within === "paste") {
       this.#hasPaused = true;
       return [];
@@ -59,13 +69,13 @@ export class InputParser {
     this.#rest = "";
   }
 
-  #parse(isAll: boolean): InputEvent[] {
-    const events: InputEvent[] = [];
+  #parse(isAll: boolean): TerminalInput[] {
+    const events: TerminalInput[] = [];
     while (this.#rest !== "") {
       const piece = this.#parsePiece(isAll);
       if (piece === undefined) break;
       this.#rest = this.#rest.slice(piece.length);
-      if (piece.begins !== undefined) this.#within = piece.begins;
+      if (piece.begins !== undefined) [this.#within, this.#osc] = [piece.begins, ""];
       if (piece.event !== undefined) events.push(piece.event);
     }
     return events;
@@ -75,6 +85,7 @@ export class InputParser {
     switch (this.#within) {
       case "paste":
         return this.#takePaste();
+      case "osc":
       case "string":
         return this.#skipString();
       case "csi":
@@ -90,14 +101,23 @@ export class InputParser {
     return { ...this.#leaveMode(length), event: { kind: "paste", text } };
   }
 
-  /** Skips a string up to BEL or ESC \; a new sequence ends it too. */
+  /** Takes a string up to BEL or ESC \; a new sequence ends it too. */
   #skipString(): InputPiece | undefined {
     const end = /[\x07\x1b\x18\x1a]/.exec(this.#rest);
-    if (end === null) return { length: this.#rest.length };
-    if (this.#rest[end.index] !== "\x1b") return this.#leaveMode(end.index + 1);
-    const next = this.#rest[end.index + 1];
-    if (next === undefined) return end.index === 0 ? undefined : { length: end.index };
-    return this.#leaveMode(next === "\\" ? end.index + 2 : end.index);
+    const length = end?.index ?? this.#rest.length;
+    this.#osc = (this.#osc + this.#rest.slice(0, length)).slice(0, LONGEST_REPORT + 1);
+    if (end === null) return { length };
+    if (end[0] !== "\x1b") return this.#endString(length + 1, end[0] === "\x07");
+    const next = this.#rest[length + 1];
+    if (next !== undefined) return this.#endString(next === "\\" ? length + 2 : length, next === "\\");
+    this.#rest = this.#rest.slice(length); // its text is kept already
+    return undefined;
+  }
+
+  /** @param isWhole  it has ended as it must, not by another sequence */
+  #endString(length: number, isWhole: boolean): InputPiece {
+    const report = this.#within === "osc" && isWhole ? parseOscReport(this.#osc) : undefined;
+    return { ...this.#leaveMode(length), event: report };
   }
 
   /** Skips the rest of a sequence that is too long to be a key. */

@@ -35,6 +35,15 @@ describe("the tabs", () => {
     }
   });
 
+  it("leave out counts first, then the lines between them, then tabs, whose number they tell", () => {
+    const show = (width: number) => formatTabs(buildTabsModel(createInputs("hosts"), width));
+    expect(show(200)).toMatch(/^ Locks 42 \| .* \| Problems 1$/);
+    expect(show(97)).toMatch(/^ Locks \| .* \| Problems 1$/);
+    expect(show(90)).toMatch(/^ Locks {2}Resources .* {2}Problems 1$/);
+    expect(show(80)).toBe(" Locks | Resources | Queues | Hosts | Groups | Drains | Schedules | History +2");
+    expect(show(20)).toMatch(/^\d\+ .*Hosts \+6$/);
+  });
+
   it("are found at the columns of their letters", () => {
     const app = createInputs("hosts");
     const text = formatTabs(buildTabsModel(app, 60));

@@ -49,7 +49,11 @@ describe("what is no key", () => {
   });
 
   it("is the answer that all output has arrived, however it is split", () => {
-    expect(parsed("\x1b[0n", "\x1b", "[", "0", "n")).toEqual([{ kind: "status" }, { kind: "status" }]);
+    for (const reads of [["\x1b[0n"], ["\x1b", "[", "0", "n"], ["\x1b[", "0n"]]) {
+      const parser = new InputParser();
+      const all = reads.flatMap((read) => parser.feed(Buffer.from(read)));
+      expect([...all, ...parser.flush()]).toEqual([{ kind: "report", of: "status" }]);
+    }
   });
 
   it("is the mouse, and the focus", () => {
@@ -95,7 +99,7 @@ describe("what is broken", () => {
     const feed = (text: string) => parser.feed(Buffer.from(text)).length;
     expect([feed("\x1b]11;rgb:ff\x1b"), parser.pending, parser.flush(), feed("j")]).toEqual([
       0,
-      "sequence",
+      "report",
       [],
       1,
     ]);

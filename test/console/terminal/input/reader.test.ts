@@ -12,6 +12,7 @@ function reader(onChord: (chord: string) => void = () => {}) {
       heard.push(what);
       onChord(what);
     },
+    (report) => heard.push(report.of),
     (milliseconds, then) => {
       const one = { milliseconds, then };
       waits.push(one);
@@ -24,7 +25,7 @@ function reader(onChord: (chord: string) => void = () => {}) {
     for (const { then } of due) then();
     return due.map(({ milliseconds }) => milliseconds);
   };
-  return { heard, feed, pass, end: keys.end };
+  return { heard, feed, pass, end: keys.end, expect: keys.expectReport };
 }
 
 describe("time", () => {
@@ -59,6 +60,38 @@ describe("time", () => {
     expect(pass()).toEqual([1_000]);
     feed("j");
     expect(heard).toEqual(["j"]);
+  });
+});
+
+describe("an answer of the terminal", () => {
+  const ANSWER = "\x1b]11;rgb:1e1e/1e1e/1e1e\x07\x1b[?62;22c";
+
+  it("is never a key, wherever its reads are split, however late the next one is", () => {
+    for (let at = 1; at < ANSWER.length; at += 1) {
+      const { heard, feed, pass, expect: expectReport } = reader();
+      expectReport(true);
+      feed(ANSWER.slice(0, at));
+      feed(ANSWER.slice(at));
+      pass();
+      feed("j");
+      expect(heard, `split at ${at}`).toEqual(["background", "attributes", "j"]);
+    }
+  });
+
+  it("gets longer than a key to begin, and much longer to end", () => {
+    const { feed, pass, expect: expectReport } = reader();
+    expectReport(true);
+    feed("\x1b");
+    expect(pass()).toEqual([250]);
+    feed("\x1b]11;rgb:1e");
+    expect(pass()).toEqual([10_000]);
+  });
+
+  it("is taken after the end of all keys", () => {
+    const { heard, feed, end } = reader();
+    end();
+    feed(`q${ANSWER}`);
+    expect(heard).toEqual(["background", "attributes"]);
   });
 });
 

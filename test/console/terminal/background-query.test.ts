@@ -1,0 +1,68 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { BackgroundQuery } from "../../../src/console/terminal/background-query.ts";
+import type { TerminalReport } from "../../../src/console/terminal/input/report.ts";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const ATTRIBUTES: TerminalReport = { kind: "report", of: "attributes" };
+const reportGrey = (grey: number): TerminalReport => ({
+  ...{ kind: "report", of: "background", red: grey, green: grey, blue: grey },
+});
+
+function createQuery() {
+  const seen: string[] = [];
+  const query = new BackgroundQuery({
+    write: (text) => seen.push(JSON.stringify(text)),
+    onChange: () => seen.push("changed"),
+    onExpecting: (isExpected) => seen.push(isExpected ? "expects" : "expects nothing"),
+  });
+  query.ask();
+  const asked = seen.splice(0);
+  return { query, seen, asked };
+}
+
+describe("the background of the terminal", () => {
+  it("is asked for together with what every terminal answers", () => {
+    expect(createQuery().asked.slice(1)).toEqual(["expects", String.raw`"\u001b]11;?\u0007\u001b[c"`]);
+  });
+
+  it("is told once, and again only if it is another", () => {
+    const { query, seen } = createQuery();
+    for (const grey of [0.9, 0.95, 0.1]) query.takeReport(reportGrey(grey));
+    expect([seen, query.isLight]).toEqual([["changed", "changed"], false]);
+  });
+
+  it("stays unknown where the terminal answers the other question only", async () => {
+    const { query, seen } = createQuery();
+    query.takeReport(ATTRIBUTES);
+    expect([seen, query.isLight]).toEqual([["expects nothing"], undefined]);
+    await query.end(); // waits for nothing
+  });
+
+  it("may come late", () => {
+    const { query, seen } = createQuery();
+    vi.advanceTimersByTime(2_000);
+    expect(seen).toEqual(["expects nothing"]);
+    query.takeReport(reportGrey(1));
+    expect(query.isLight).toBe(true);
+  });
+});
+
+describe("the end", () => {
+  it("waits for an outstanding answer, which a shell would take for typed text", async () => {
+    const { query, seen } = createQuery();
+    const ended = query.end().then(() => seen.push("ended"));
+    query.takeReport(reportGrey(0));
+    query.takeReport(ATTRIBUTES);
+    await ended;
+    expect(seen).toEqual(["changed", "expects nothing", "ended"]);
+  });
+
+  it("waits no longer than a moment", async () => {
+    const { query } = createQuery();
+    const ended = query.end();
+    await vi.advanceTimersByTimeAsync(300);
+    await ended;
+  });
+});
