@@ -10,7 +10,7 @@ import { RowCache } from "../../commands/see/ls/row-cache.ts";
 import type { OutputStyle, TextSpan } from "../../commands/see/paint.ts";
 import type { Snapshot } from "../../model/snapshot/snapshot.ts";
 import { VIEWS, type ViewId } from "../../model/tables/index.ts";
-import { parseRowFilter } from "../../model/views/filter.ts";
+import { findFilterFault, NO_FILTER, parseRowFilter, type RowFilter } from "../../model/views/filter.ts";
 import { parseSortOrder, type SortCache, type SortOrder, sortViewRows } from "../../model/views/sort.ts";
 import type { AnyView, Subject, TableColumn } from "../../model/views/view.ts";
 import type { RowList } from "../state/cursor.ts";
@@ -36,6 +36,7 @@ export class ConsoleTable implements RowList {
   /** What the user looks at. Another view, filter or order may have other widths. */
   #shown = "";
   #options: TableOptions = { filter: "", order: undefined };
+  #filter: RowFilter = NO_FILTER;
   #kept: RowCache<object>;
   #source: readonly object[] | undefined;
   #weights: SortCache<object> = new WeakMap();
@@ -58,6 +59,14 @@ export class ConsoleTable implements RowList {
   }
   get length(): number {
     return this.#rows.length;
+  }
+  /** Why the active filter finds nothing, although rows may match. */
+  get filterFault(): string | undefined {
+    return findFilterFault(this.#filter);
+  }
+  /** Why a filter cannot be used in this table. */
+  checkFilter(text: string): string | undefined {
+    return parseRowFilter(text, this.#view).fault;
   }
   /** The active order. */
   get order(): SortOrder {
@@ -155,8 +164,14 @@ export class ConsoleTable implements RowList {
   }
 
   #createKeptRows(): RowCache<object> {
-    const filter = parseRowFilter(this.#options.filter);
+    this.#filter = parseRowFilter(this.#options.filter, this.#view);
     const limit = Number.POSITIVE_INFINITY;
-    return new RowCache(this.#view, { filter, order: undefined, columns: undefined, limit, all: true });
+    return new RowCache(this.#view, {
+      filter: this.#filter,
+      order: undefined,
+      columns: undefined,
+      limit,
+      all: true,
+    });
   }
 }

@@ -35,6 +35,8 @@ export interface TextModel {
 export interface FilterModel {
   kind: "filter";
   row: RowModel;
+  /** Why the filter cannot be used. */
+  fault?: RowModel | undefined;
 }
 
 export interface PaletteModel {

@@ -8,7 +8,7 @@ import { buildClaims, findClaimHost, isHolder } from "../snapshot/claims.ts";
 import type { Snapshot } from "../snapshot/snapshot.ts";
 import { CONTEXT_COLLECTIONS, type SnapshotView, type ViewContext } from "../views/view.ts";
 import { formatAge, formatDrainNote, formatMacros, toDrainJson } from "./cells.ts";
-import { createNoteColumn, createNumberColumn, createOwnerColumn } from "./columns.ts";
+import { createAgeMeasure, createNoteColumn, createNumberColumn, createOwnerColumn } from "./columns.ts";
 
 interface HostRow {
   fqdn: string;
@@ -35,6 +35,7 @@ export const hostsView: SnapshotView<HostRow> = {
         computeSeenAgo(record, wall) === undefined ? "never" : `${formatAge(record?.seenAt, wall)} ago`,
       getSortValue: ({ record }) => -(record?.seenAt ?? Number.NEGATIVE_INFINITY),
       getTone: ({ record }) => (record === undefined ? "problem" : "plain"),
+      ...createAgeMeasure(({ record }) => record?.seenAt),
     },
     createNumberColumn("held", "HOLDS", 2, ({ held }) => held, { zero: "quiet", other: "held" }),
     createNumberColumn("waiting", "WAITS", 2, ({ waiting }) => waiting, { zero: "quiet", other: "waiting" }),

@@ -33,6 +33,7 @@ export const QUEUE_COLUMNS = {
     ...{ id: "units", title: "UNITS", priority: 2, align: "right" },
     formatCell: ({ kind, used, total }) => (kind === "lock" ? "" : `${used}/${total ?? "?"}`),
     getSortValue: ({ used, total = used }) => used / Math.max(1, total),
+    getMeasure: ({ used }) => used,
   },
   waiting: createNumberColumn("waiting", "WAITING", 2, ({ waiters }) => waiters.length, {
     ...{ zero: "quiet", other: "waiting" },

@@ -9,6 +9,7 @@ import { renderGridLines } from "../grid.ts";
 import { detectOutputStyle, type OutputStyle, paintText } from "../paint.ts";
 import { printRowsJson } from "./ls-json.ts";
 import {
+  checkFilterWork,
   getShownColumns,
   isColumnsHelp,
   type ListOptions,
@@ -48,9 +49,10 @@ async function printTable<R>(
   const rows: R[] = [];
   const others = new Set<string>();
   for await (const row of all) {
-    if (isFilterMatch(view, options.filter, row)) rows.push(row);
+    if (isFilterMatch(view, options.filter, row, scene)) rows.push(row);
     else for (const state of view.getFacets(row).states) others.add(state);
   }
+  checkFilterWork(options);
   if (rows.length > 0) {
     const lines = renderGridLines(
       { columns: view.columns, rows: sortAndLimitRows(view, rows, options), wall: scene.wall },

@@ -72,6 +72,8 @@ function buildEmptyRows(app: TableInputs, width: number): RowModel[] {
   const { table, state, liveView } = app;
   if (!liveView.hasRead) return buildUnknownPage(app, width);
   const { filter } = state.tabs[state.tab];
+  if (table.filterFault !== undefined)
+    return [createPageRow("The filter is wrong. / changes it, Esc clears it.", "quiet")];
   const text =
     filter === ""
       ? table.empty
