@@ -221,8 +221,9 @@ export class ConsoleApp implements ConsoleParts {
   refreshDerivedState(): void {
     const { snapshot } = this.liveView;
     const wall = this.getWallTime();
-    const { filter, order } = this.state.tabs[this.state.tab];
-    this.table.update(snapshot, wall, { filter, order });
+    const { filter, order, columns } = this.state.tabs[this.state.tab];
+    const { favourites } = this.state;
+    this.table.update(snapshot, wall, { filter, order, columns, favourites });
     this.getPanelTable()?.update(snapshot, wall, { filter: "", order: undefined });
     const counts = this.getTabCounts();
     this.tree.update(
@@ -231,6 +232,7 @@ export class ConsoleApp implements ConsoleParts {
       this.state.explorer.open ?? getDefaultUnfolded(counts),
       wall,
       this.theme.signs,
+      favourites,
     );
     this.#store.update((state) => clampCursors(state, this));
     this.#detailCache.watchSubject(this.getSubject(), snapshot, wall);

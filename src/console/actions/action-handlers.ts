@@ -9,6 +9,8 @@ import { openHelp } from "../overlays/help.ts";
 import { openLiveOutput } from "../overlays/live-output.ts";
 import { openWhy } from "../overlays/output.ts";
 import { openPalette } from "../overlays/palette/palette-overlay.ts";
+import { openColumns } from "../overlays/tables/columns-overlay.ts";
+import { openSavedViews } from "../overlays/tables/saved-views-overlay.ts";
 import type {
   ActionRunner,
   ClockAccess,
@@ -24,6 +26,7 @@ import type {
 import type { ConsoleState } from "../state/console-state.ts";
 import { THEMES } from "../theme/theme.ts";
 import { copyCommand, copyJson, copyName, copyRun } from "./copying.ts";
+import { toggleFavourite } from "./favourites.ts";
 import type { KeyActionId } from "./keys/key-actions.ts";
 import { openSelected, unfold } from "./open.ts";
 import { reverseSort, sortByNextColumn } from "./sorting.ts";
@@ -86,6 +89,8 @@ export const ACTION_HANDLERS: Readonly<Record<KeyActionId, ActionHandler>> = {
   right: (app) => unfold(app, true),
   open: openSelected,
   ...{ unmark: clearMarks, sort: sortByNextColumn, reverse: reverseSort, create: openCreate },
+  ...{ columns: openColumns, views: openSavedViews },
+  favourite: wrapRowAction<ActionParts>(toggleFavourite),
   ...{ mark: wrapRowAction<ActionParts>(toggleMark), range: wrapRowAction<ActionParts>(markRange) },
   ...{ copy: wrapRowAction(copyName), copyJson: wrapRowAction(copyJson) },
   ...{ copyCommand: wrapRowAction(copyCommand), copyRun: wrapRowAction(copyRun) },

@@ -14,12 +14,27 @@ import { findFilterFault, NO_FILTER, parseRowFilter, type RowFilter } from "../.
 import { parseSortOrder, type SortCache, type SortOrder, sortViewRows } from "../../model/views/sort.ts";
 import type { AnyView, Subject, TableColumn } from "../../model/views/view.ts";
 import type { RowList } from "../state/cursor.ts";
+import {
+  type ColumnChoice,
+  type ColumnState,
+  chooseColumns,
+  findPlacedColumn,
+  listColumnIds,
+  type PlacedColumn,
+  placeTableColumns,
+} from "./column-fit.ts";
 
 /** Filter and order of a table. */
 export interface TableOptions {
   filter: string;
   order: SortOrder | undefined;
+  /** Ids of the chosen columns, in order; undefined for those of the view. */
+  columns?: readonly string[] | undefined;
+  /** Ids of favourites, for filters. */
+  favourites?: ReadonlySet<string>;
 }
+
+const NO_FAVOURITES: ReadonlySet<string> = new Set();
 
 /** The titles of a table's columns, and the cells of its rows. */
 export interface TableRows {
@@ -39,6 +54,9 @@ export class ConsoleTable implements RowList {
   #filter: RowFilter = NO_FILTER;
   #kept: RowCache<object>;
   #source: readonly object[] | undefined;
+  /** The columns of the last frame, and those that had values. */
+  #placed: readonly PlacedColumn[] = [];
+  #filled: ReadonlySet<string> = new Set();
   #weights: SortCache<object> = new WeakMap();
   #rows: readonly object[] = [];
   /** Sentences that concern all rows. */
@@ -75,7 +93,8 @@ export class ConsoleTable implements RowList {
 
   /** Computes the rows from a snapshot. Cheap if nothing has changed. */
   update(snapshot: Snapshot, wall: number, options: TableOptions): void {
-    const isOther = options.filter !== this.#options.filter;
+    const isOther =
+      options.filter !== this.#options.filter || options.favourites !== this.#options.favourites;
     const isOrdered = options.order === this.#options.order;
     this.#options = options;
     if (isOther) this.#kept = this.#createKeptRows();
@@ -133,7 +152,34 @@ export class ConsoleTable implements RowList {
     const strips = this.#buildStrips(rows, wall, look);
     const shown = fitColumns(strips, look.width, false);
     for (const { column, width } of shown) this.#widths.set(column.id, width);
+    this.#placed = placeTableColumns(shown);
+    this.#filled = new Set(strips.map(({ column }) => column.id));
     return { head: buildHeadSpans(shown, look), rows: rows.map((_, at) => buildRowSpans(shown, at, look)) };
+  }
+
+  /** Returns the column whose title was painted at a position of the title line. */
+  findColumnAt(at: number): string | undefined {
+    return findPlacedColumn(this.#placed, at);
+  }
+
+  /** Lists the ids of all columns: first those that are shown without a choice. */
+  listDefaultColumns(): string[] {
+    return listColumnIds(this.#view.columns, undefined, ON_DEMAND);
+  }
+
+  /** Lists all columns of the view: first those that are on, in their order. @param chosen  ids of the chosen ones */
+  listColumnChoices(chosen = this.#options.columns): ColumnChoice[] {
+    const on = chooseColumns(this.#view.columns, chosen, ON_DEMAND).map(({ id }) => id);
+    return listColumnIds(this.#view.columns, chosen, ON_DEMAND).map((id) => {
+      const title = this.#view.columns.find((column) => column.id === id)?.title ?? id;
+      const isOn = on.includes(id);
+      return { id, title, isOn, state: isOn ? this.#getColumnState(id) : "off" };
+    });
+  }
+
+  #getColumnState(id: string): ColumnState {
+    if (this.#placed.some((column) => column.id === id)) return "shown";
+    return this.#filled.has(id) ? "too narrow" : "no values";
   }
 
   /** Columns that have shown a value once stay visible and do not get narrower while the user looks at them. */
@@ -142,10 +188,11 @@ export class ConsoleTable implements RowList {
     wall: number,
     look: OutputStyle & { width: number },
   ): GridColumn<object>[] {
-    const shown = `${look.width} ${this.#options.filter} ${JSON.stringify(this.order)}`;
+    const { filter, columns } = this.#options;
+    const shown = `${look.width} ${filter} ${JSON.stringify([this.order, columns])}`;
     if (shown !== this.#shown) this.#widths.clear();
     this.#shown = shown;
-    const all = this.#view.columns.filter(({ priority }) => priority < ON_DEMAND);
+    const all = chooseColumns(this.#view.columns, columns, ON_DEMAND);
     const strips = all.map((column) => buildGridColumn(column, rows, wall, look));
     const filled = strips.filter(
       ({ column: { id }, texts }) => this.#widths.has(id) || texts.some((text) => text.trim() !== ""),
@@ -166,12 +213,7 @@ export class ConsoleTable implements RowList {
   #createKeptRows(): RowCache<object> {
     this.#filter = parseRowFilter(this.#options.filter, this.#view);
     const limit = Number.POSITIVE_INFINITY;
-    return new RowCache(this.#view, {
-      filter: this.#filter,
-      order: undefined,
-      columns: undefined,
-      limit,
-      all: true,
-    });
+    const options = { filter: this.#filter, order: undefined, columns: undefined, limit, all: true };
+    return new RowCache(this.#view, options, this.#options.favourites ?? NO_FAVOURITES);
   }
 }

@@ -1,5 +1,14 @@
-import type { SortOrder } from "../../model/views/sort.ts";
-import { type ConsoleState, createInitialState, PANELS, TABS, type TabState } from "./console-state.ts";
+import {
+  type ConsoleState,
+  createInitialState,
+  PANELS,
+  type SavedView,
+  TABS,
+  type TabState,
+} from "./console-state.ts";
+import { restoreFavourites } from "./favourites.ts";
+import { openStartView, restoreSavedViews } from "./saved-views.ts";
+import { isRecord, isText, restoreTableChoice } from "./stored-values.ts";
 
 /** The part of the console state that is kept between sessions. */
 export interface ConsolePreferences {
@@ -8,8 +17,11 @@ export interface ConsolePreferences {
   recent: readonly string[];
   explorer: { isOpen: boolean; open: readonly string[] | undefined };
   panel: { isOpen: boolean; id: string };
-  /** Filter and order by tab. */
-  tabs: Readonly<Record<string, { filter: string; order: SortOrder | undefined }>>;
+  /** Filter, order and columns by tab. */
+  tabs: Readonly<Record<string, Pick<TabState, "filter" | "order" | "columns">>>;
+  views: readonly SavedView[];
+  startView: string | undefined;
+  favourites: readonly string[];
 }
 
 export function toConsolePreferences({
@@ -19,12 +31,20 @@ export function toConsolePreferences({
   panel,
   theme,
   recent,
+  savedViews: views,
+  startView,
+  favourites,
 }: ConsoleState): ConsolePreferences {
   return {
-    ...{ tab, theme, recent },
+    ...{ tab, theme, recent, views, startView, favourites: [...favourites] },
     explorer: { isOpen: explorer.isOpen, open: explorer.open && [...explorer.open] },
     panel: { isOpen: panel.isOpen, id: panel.id },
-    tabs: Object.fromEntries(TABS.map((id) => [id, { filter: tabs[id].filter, order: tabs[id].order }])),
+    tabs: Object.fromEntries(
+      TABS.map((id) => {
+        const { filter, order, columns } = tabs[id];
+        return [id, { filter, order, columns }];
+      }),
+    ),
   };
 }
 
@@ -35,8 +55,10 @@ export function restoreState(kept: unknown): ConsoleState {
   const explorer = isRecord(kept.explorer) ? kept.explorer : {};
   const panel = isRecord(kept.panel) ? kept.panel : {};
   const tabs = isRecord(kept.tabs) ? kept.tabs : {};
-  return {
+  return openStartView({
     ...state,
+    ...restoreSavedViews(kept),
+    favourites: restoreFavourites(kept.favourites),
     tab: TABS.find((id) => id === kept.tab) ?? state.tab,
     recent: Array.isArray(kept.recent) ? kept.recent.filter(isText) : state.recent,
     theme: typeof kept.theme === "string" ? kept.theme : state.theme,
@@ -53,23 +75,10 @@ export function restoreState(kept: unknown): ConsoleState {
     tabs: Object.fromEntries(
       TABS.map((id) => [id, restoreTab(state.tabs[id], tabs[id])]),
     ) as ConsoleState["tabs"],
-  };
+  });
 }
 
 function restoreTab(tab: TabState, kept: unknown): TabState {
   if (!isRecord(kept)) return tab;
-  return { ...tab, filter: isText(kept.filter) ? kept.filter : "", order: parseStoredOrder(kept.order) };
-}
-
-function parseStoredOrder(kept: unknown): SortOrder | undefined {
-  if (!isRecord(kept) || !isText(kept.column)) return undefined;
-  return { column: kept.column, descending: kept.descending === true };
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === "string" && value.length < 500;
+  return { ...tab, ...restoreTableChoice(kept) };
 }

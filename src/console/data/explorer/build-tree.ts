@@ -79,8 +79,8 @@ function buildChildNodes(
 const MANY = 200;
 
 const [FEW, ALL]: [ReadonlySet<string>, ReadonlySet<string>] = [
-  new Set(["resources"]),
-  new Set(["locks", "resources"]),
+  new Set(["favourites", "resources"]),
+  new Set(["favourites", "locks", "resources"]),
 ];
 
 /** Returns the nodes that are unfolded until the user changes them. */

@@ -1,8 +1,11 @@
 import type { Snapshot } from "../../../model/snapshot/snapshot.ts";
 import type { RowList } from "../../state/cursor.ts";
 import { buildTree, type TabCounts } from "./build-tree.ts";
+import { buildFavouriteNodes } from "./favourites.ts";
 import type { TreeSigns } from "./resource-nodes.ts";
 import type { TreeNode } from "./tree-node.ts";
+
+const NO_FAVOURITES: ReadonlySet<string> = new Set();
 
 /** The current lines of the explorer, built again only when their inputs change. */
 export class ExplorerTree implements RowList {
@@ -15,11 +18,15 @@ export class ExplorerTree implements RowList {
     open: ReadonlySet<string>,
     wall: number,
     signs: TreeSigns,
+    favourites: ReadonlySet<string> = NO_FAVOURITES,
   ): void {
-    const now = [snapshot, counts, open];
+    const now = [snapshot, counts, open, favourites];
     if (now.every((one, at) => one === this.#known[at])) return;
     this.#known = now;
-    this.nodes = buildTree(snapshot, counts, open, wall, signs);
+    this.nodes = [
+      ...buildFavouriteNodes(favourites, snapshot, open, wall),
+      ...buildTree(snapshot, counts, open, wall, signs),
+    ];
   }
 
   get length(): number {

@@ -29,7 +29,7 @@ export interface TableRowModel {
 }
 
 /** Columns before a row, for its mark. */
-const GUTTER = 2;
+export const TABLE_GUTTER = 2;
 
 type TableInputs = ClockAccess & DataAccess & SettingsAccess & StateAccess & TableAccess & ThemeAccess;
 
@@ -43,7 +43,7 @@ export function buildTableModel(app: TableInputs, size: Size): TableModel {
   const shown = table.buildRows(
     { top: cursor.top, height: computeTableHeight(app, size.height) },
     app.getWallTime(),
-    theme.createLook(size.width - GUTTER),
+    theme.createLook(size.width - TABLE_GUTTER),
   );
   const selection = state.focus === "table" ? "focused" : "unfocused";
   const rows = shown.rows.map((cells, at) => {
