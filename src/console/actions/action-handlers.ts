@@ -26,6 +26,7 @@ import type {
 import type { ConsoleState } from "../state/console-state.ts";
 import { THEMES } from "../theme/theme.ts";
 import { copyCommand, copyJson, copyName, copyRun } from "./copying.ts";
+import { exportShown } from "./export-shown.ts";
 import { toggleFavourite } from "./favourites.ts";
 import type { KeyActionId } from "./keys/key-actions.ts";
 import { openSelected, unfold } from "./open.ts";
@@ -89,7 +90,7 @@ export const ACTION_HANDLERS: Readonly<Record<KeyActionId, ActionHandler>> = {
   right: (app) => unfold(app, true),
   open: openSelected,
   ...{ unmark: clearMarks, sort: sortByNextColumn, reverse: reverseSort, create: openCreate },
-  ...{ columns: openColumns, views: openSavedViews },
+  ...{ columns: openColumns, views: openSavedViews, export: exportShown },
   favourite: wrapRowAction<ActionParts>(toggleFavourite),
   ...{ mark: wrapRowAction<ActionParts>(toggleMark), range: wrapRowAction<ActionParts>(markRange) },
   ...{ copy: wrapRowAction(copyName), copyJson: wrapRowAction(copyJson) },

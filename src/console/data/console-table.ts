@@ -8,6 +8,7 @@ import {
 } from "../../commands/see/grid.ts";
 import { RowCache } from "../../commands/see/ls/row-cache.ts";
 import type { OutputStyle, TextSpan } from "../../commands/see/paint.ts";
+import { buildExportTable, type ExportTable } from "../../model/export/export-table.ts";
 import type { Snapshot } from "../../model/snapshot/snapshot.ts";
 import { VIEWS, type ViewId } from "../../model/tables/index.ts";
 import { findFilterFault, NO_FILTER, parseRowFilter, type RowFilter } from "../../model/views/filter.ts";
@@ -129,6 +130,16 @@ export class ConsoleTable implements RowList {
   getJsonAt(index: number): object | undefined {
     const row = this.#rows[index];
     return row && this.#view.toJson(row);
+  }
+
+  /** Returns all rows, as text with the columns that are on, and as JSON. */
+  buildExport(wall: number): { table: ExportTable; rows: object[] } {
+    const on = chooseColumns(this.#view.columns, this.#options.columns, ON_DEMAND);
+    const { filter } = this.#options;
+    return {
+      table: buildExportTable(`${this.id}${filter === "" ? "" : ` (${filter})`}`, on, this.#rows, wall),
+      rows: this.#rows.map((row) => this.#view.toJson(row)),
+    };
   }
 
   /** Returns all columns of a row with their titles; empty ones are left out. */

@@ -1,6 +1,6 @@
 import { FAVOURITE_KINDS, type FavouriteKind } from "../../model/views/favourite-id.ts";
-import type { ConsoleState } from "./console-state.ts";
-import { isText } from "./stored-values.ts";
+import { type ConsoleState, START_CURSOR } from "./console-state.ts";
+import { isStoredText } from "./stored-values.ts";
 
 /** Maximum number of favourites of a cluster. */
 export const MAX_FAVOURITES = 200;
@@ -16,17 +16,24 @@ export function parseFavouriteId(id: string): { kind: FavouriteKind; name: strin
 /** Restores stored favourites. Ignores those that are invalid. */
 export function restoreFavourites(kept: unknown): ReadonlySet<string> {
   if (!Array.isArray(kept)) return new Set();
-  const valid = kept.filter(isText).filter((id) => parseFavouriteId(id) !== undefined);
+  const valid = kept.filter(isStoredText).filter((id) => parseFavouriteId(id) !== undefined);
   return new Set(valid.slice(0, MAX_FAVOURITES));
 }
 
-/** Adds or removes a favourite. Favourites are shown in the explorer, so their node is unfolded with the first one. */
+/**
+ * Adds or removes a favourite. Their node is the first one of the explorer: with the first favourite it is unfolded and
+ * comes into view.
+ */
 export function toggleFavouriteId(state: ConsoleState, id: string): ConsoleState {
   const favourites = new Set(state.favourites);
-  const { open } = state.explorer;
   if (favourites.delete(id)) return { ...state, favourites };
   favourites.add(id);
-  const isFirst = favourites.size === 1 && open !== undefined;
-  const explorer = isFirst ? { ...state.explorer, open: new Set([...open, "favourites"]) } : state.explorer;
-  return { ...state, favourites, explorer };
+  if (favourites.size > 1) return { ...state, favourites };
+  const { open, cursor } = state.explorer;
+  const unfolded = open && new Set([...open, "favourites"]);
+  const isAtTop = cursor.top === 0 && state.focus !== "explorer";
+  return {
+    ...{ ...state, favourites },
+    explorer: { ...state.explorer, open: unfolded, cursor: isAtTop ? START_CURSOR : cursor },
+  };
 }

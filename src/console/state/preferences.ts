@@ -8,7 +8,7 @@ import {
 } from "./console-state.ts";
 import { restoreFavourites } from "./favourites.ts";
 import { openStartView, restoreSavedViews } from "./saved-views.ts";
-import { isRecord, isText, restoreTableChoice } from "./stored-values.ts";
+import { isStoredRecord, isStoredText, restoreTableChoice } from "./stored-values.ts";
 
 /** The part of the console state that is kept between sessions. */
 export interface ConsolePreferences {
@@ -51,21 +51,21 @@ export function toConsolePreferences({
 /** Restores the console state from stored preferences. Ignores values that are invalid or of another version. */
 export function restoreState(kept: unknown): ConsoleState {
   const state = createInitialState();
-  if (!isRecord(kept)) return state;
-  const explorer = isRecord(kept.explorer) ? kept.explorer : {};
-  const panel = isRecord(kept.panel) ? kept.panel : {};
-  const tabs = isRecord(kept.tabs) ? kept.tabs : {};
+  if (!isStoredRecord(kept)) return state;
+  const explorer = isStoredRecord(kept.explorer) ? kept.explorer : {};
+  const panel = isStoredRecord(kept.panel) ? kept.panel : {};
+  const tabs = isStoredRecord(kept.tabs) ? kept.tabs : {};
   return openStartView({
     ...state,
     ...restoreSavedViews(kept),
     favourites: restoreFavourites(kept.favourites),
     tab: TABS.find((id) => id === kept.tab) ?? state.tab,
-    recent: Array.isArray(kept.recent) ? kept.recent.filter(isText) : state.recent,
+    recent: Array.isArray(kept.recent) ? kept.recent.filter(isStoredText) : state.recent,
     theme: typeof kept.theme === "string" ? kept.theme : state.theme,
     explorer: {
       ...state.explorer,
       isOpen: explorer.isOpen !== false,
-      open: Array.isArray(explorer.open) ? new Set(explorer.open.filter(isText)) : state.explorer.open,
+      open: Array.isArray(explorer.open) ? new Set(explorer.open.filter(isStoredText)) : state.explorer.open,
     },
     panel: {
       ...state.panel,
@@ -79,6 +79,6 @@ export function restoreState(kept: unknown): ConsoleState {
 }
 
 function restoreTab(tab: TabState, kept: unknown): TabState {
-  if (!isRecord(kept)) return tab;
+  if (!isStoredRecord(kept)) return tab;
   return { ...tab, ...restoreTableChoice(kept) };
 }

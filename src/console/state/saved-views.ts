@@ -1,5 +1,5 @@
 import { type ConsoleState, type SavedView, START_CURSOR, TABS } from "./console-state.ts";
-import { isRecord, isText, restoreTableChoice } from "./stored-values.ts";
+import { isStoredRecord, isStoredText, restoreTableChoice } from "./stored-values.ts";
 
 /** Maximum number of saved views of a cluster, and of characters of a name. */
 export const MAX_SAVED_VIEWS = 50;
@@ -10,14 +10,15 @@ export function restoreSavedViews(
   kept: Readonly<Record<string, unknown>>,
 ): Pick<ConsoleState, "savedViews" | "startView"> {
   const found = (Array.isArray(kept.views) ? kept.views : []).flatMap(restoreSavedView);
-  const byName = new Map(found.reverse().map((view) => [view.name, view]));
-  const savedViews = [...byName.values()].reverse().slice(0, MAX_SAVED_VIEWS);
+  const names = new Set<string>();
+  const first = found.filter(({ name }) => !names.has(name) && names.add(name));
+  const savedViews = first.slice(0, MAX_SAVED_VIEWS);
   const startView = savedViews.find(({ name }) => name === kept.startView)?.name;
   return { savedViews, startView };
 }
 
 function restoreSavedView(kept: unknown): SavedView[] {
-  if (!isRecord(kept) || !isText(kept.name)) return [];
+  if (!isStoredRecord(kept) || !isStoredText(kept.name)) return [];
   const tab = TABS.find((id) => id === kept.tab);
   const name = kept.name.trim();
   if (tab === undefined || name === "" || name.length > MAX_VIEW_NAME) return [];

@@ -9,21 +9,23 @@ export function restoreTableChoice(
   kept: Readonly<Record<string, unknown>>,
 ): Pick<TabState, "filter" | "order" | "columns"> {
   return {
-    filter: isText(kept.filter) ? kept.filter : "",
+    filter: isStoredText(kept.filter) ? kept.filter : "",
     order: parseStoredOrder(kept.order),
-    columns: Array.isArray(kept.columns) ? kept.columns.filter(isText).slice(0, MAX_COLUMNS) : undefined,
+    columns: Array.isArray(kept.columns)
+      ? kept.columns.filter(isStoredText).slice(0, MAX_COLUMNS)
+      : undefined,
   };
 }
 
 function parseStoredOrder(kept: unknown): SortOrder | undefined {
-  if (!isRecord(kept) || !isText(kept.column)) return undefined;
+  if (!isStoredRecord(kept) || !isStoredText(kept.column)) return undefined;
   return { column: kept.column, descending: kept.descending === true };
 }
 
-export function isRecord(value: unknown): value is Record<string, unknown> {
+export function isStoredRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-export function isText(value: unknown): value is string {
+export function isStoredText(value: unknown): value is string {
   return typeof value === "string" && value.length < 500;
 }

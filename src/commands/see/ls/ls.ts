@@ -46,6 +46,7 @@ export const ls = declareCommand({
     "--watch": "update continuously: a live table, or JSON lines on a pipe",
     "--ascii": "only ASCII characters",
     "--json": "as JSON; docs/json.md describes it",
+    "--output FORMAT": { choices: ["csv", "markdown"], help: "as a table for other programs" },
   },
   examples: {
     "signalbox ls": "everything that is held or waited for",
@@ -59,6 +60,7 @@ export const ls = declareCommand({
     "signalbox ls problems": "is anything wrong?",
     "signalbox ls --watch": "a live table",
     "signalbox ls drains --json | jq .rows": "for programs",
+    "signalbox ls history --output csv > runs.csv": "for a spreadsheet",
   },
   load: () => import("./ls.impl.ts"),
 });

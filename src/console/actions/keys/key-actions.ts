@@ -55,6 +55,7 @@ const OWN = [
   { id: "columns", brief: "choose the columns of the table, and their order", keys: ["o"], context: "list" },
   { id: "views", brief: "saved views: open one, or save what is shown", keys: ["F"], context: "list" },
   { id: "favourite", brief: "make the row a favourite, or no longer", keys: ["f"], context: "list" },
+  { id: "export", brief: "write what is shown into a file", keys: ["O"], context: "list" },
   { id: "copy", brief: "copy the name", keys: ["y"], context: "list" },
   { id: "copyJson", brief: "copy the row as JSON", keys: ["Y"], context: "list" },
   { id: "copyCommand", brief: "copy the command line for this view", keys: ["c"], context: "list" },
