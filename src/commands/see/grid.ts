@@ -118,9 +118,14 @@ export function buildGridColumn<R>(
   const tones = rows.map((row) => column.getTone?.(row) ?? "plain");
   const addMark = (text: string, at: number) =>
     (isMarked ? (style.marks?.[tones[at] ?? "plain"] ?? "") : "") + clean(text);
+  // An arrow of ASCII signs says that the terminal shows only these, or that it is a pipe.
+  const formatText = (row: R) =>
+    style.arrow === "->" && column.formatAsciiCell !== undefined
+      ? column.formatAsciiCell(row)
+      : column.formatCell(row, wall);
   return {
     ...{ column, tones, title, priority, isWhole: align === "right" || isMarked === true },
-    texts: rows.map((row, at) => addMark(column.formatCell(row, wall), at)),
+    texts: rows.map((row, at) => addMark(formatText(row), at)),
     briefs: formatBriefCell && rows.map((row, at) => addMark(formatBriefCell.call(column, row), at)),
   };
 }

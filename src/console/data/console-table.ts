@@ -146,7 +146,8 @@ export class ConsoleTable implements RowList {
   getFactsAt(index: number, wall: number): { label: string; value: string }[] {
     const row = this.#rows[index];
     if (row === undefined) return [];
-    const facts = this.#view.columns.map((column) => ({
+    const columns = this.#view.columns.filter(({ formatAsciiCell }) => formatAsciiCell === undefined);
+    const facts = columns.map((column) => ({
       label: column.title.toLowerCase(),
       value: column.formatCell(row, wall),
     }));

@@ -1,5 +1,6 @@
 import { formatBriefDuration } from "../../base/duration.ts";
 import type { QueueRow } from "../rows/queue-row.ts";
+import { renderTrendCell, type TrendField } from "../rows/trend.ts";
 import type { QueueView, TableColumn } from "../views/view.ts";
 import {
   formatDrainNote,
@@ -77,8 +78,20 @@ export const QUEUE_COLUMNS = {
     getSortValue: ({ last }) => -(last?.endedAt ?? Number.NEGATIVE_INFINITY),
     getTone: ({ last }) => (last === undefined || last.exit === 0 ? "quiet" : "problem"),
   },
+  trend: createTrendColumn("trend", "TREND", "held"),
+  waitTrend: createTrendColumn("waitTrend", "WAIT-TREND", "waited"),
   note: createNoteColumn(3, formatNote),
 } as const satisfies Record<string, TableColumn<QueueRow>>;
+
+/** Creates a column that draws the last runs of a lock. Its text is computed for the rows on the screen only. */
+function createTrendColumn(id: string, title: string, field: TrendField): TableColumn<QueueRow> {
+  return {
+    ...{ id, title, priority: 9 },
+    formatCell: ({ past }) => renderTrendCell(past, field),
+    formatAsciiCell: ({ past }) => renderTrendCell(past, field, true),
+    getSortValue: ({ past }) => past?.[0]?.[field] ?? -1,
+  };
+}
 
 /** Returns the earliest time at which a waiter was enqueued, ms since the epoch. */
 function findLongestSince({ waiters }: QueueRow): number | undefined {
