@@ -1,6 +1,7 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { clean, quoteText } from "../../base/text.ts";
+import { wrapText } from "../../commands/see/wrap.ts";
 import { editField } from "../overlays/field/edit.ts";
 import { createField, type TextField } from "../overlays/field/field.ts";
 import { buildFieldCells } from "../overlays/field/field-cells.ts";
@@ -84,9 +85,7 @@ class ExportOverlay implements Overlay {
         rows: [
           { cells: [{ text: "file   ", role: "key" }, ...buildFieldCells(this.#field, width - 7)] },
           this.#buildFormatRow(),
-          ...(note === undefined
-            ? []
-            : this.#wrapNote(note.text, width).map((text) => createRow(text, note.role))),
+          ...(note === undefined ? [] : wrapText(note.text, width).map((text) => createRow(text, note.role))),
         ],
       },
       hints: [
@@ -105,10 +104,6 @@ class ExportOverlay implements Overlay {
       { text: "  " },
     ]);
     return { cells: [{ text: "format ", role: "key" }, ...formats] };
-  }
-
-  #wrapNote(text: string, width: number): string[] {
-    return text.match(new RegExp(`.{1,${Math.max(10, width)}}`, "gu")) ?? [];
   }
 
   #findFormat(): ExportFormat | undefined {

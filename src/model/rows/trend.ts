@@ -1,6 +1,5 @@
 import { formatBriefDuration } from "../../base/duration.ts";
 import type { PastRun } from "../../protocol/history.ts";
-import { computePercentile } from "../explain/statistics.ts";
 
 /** Signs from low to high. The lowest one is also for zero. */
 const [SIGNS, ASCII_SIGNS] = ["▁▂▃▅▇", "_.-=#"];
@@ -39,8 +38,8 @@ export function describeTrend(
   if (runs.length < 2) return undefined;
   const durations = listDurations(runs, field);
   const sorted = [...durations].sort((a, b) => a - b);
-  const [least, middle, most] = [sorted[0], computePercentile(sorted, 0.5), sorted.at(-1)].map((ms) =>
-    formatBriefDuration(ms ?? 0),
+  const [least, middle, most] = [sorted[0], sorted[Math.ceil(sorted.length / 2) - 1], sorted.at(-1)].map(
+    (ms) => formatBriefDuration(ms ?? 0),
   );
   return `${renderSparkline(durations, isAscii)} min ${least}, median ${middle}, max ${most} of ${runs.length} runs`;
 }
