@@ -208,3 +208,42 @@ it("exports the table and a text, asks before it replaces a file, and says why i
   expect(readFileSync(join(folder, "why.md"), "utf8")).toMatch(/^# why .*\n\n```text\n/);
   expect(readdirSync(folder).sort()).toEqual(["locks.csv", "why.md"]);
 });
+
+it("draws the past runs of a lock in its detail, and in a column on demand", async () => {
+  const namespace = await cluster.createTestNamespace("http");
+  for (const time of ["0.01", "0.3"])
+    await namespace.start(["run", "--lock", "often", "--", "sleep", time]).ended;
+  const console = await openConsole(namespace);
+  await console.waitFor(/often +○ free/);
+  await console.waitFor(/held +[▁▂▃▅▇]{2} min 0s, median 0s, max 0s of 2 runs/);
+  console.press("o", "end", "k", "space", "escape");
+  await console.waitFor(/TREND/);
+  await console.waitFor(/often +○ free .*[▁▂▃▅▇]{2}/);
+  const { stdout } = await namespace.start(["ls", "locks", "-a", "--columns", "name,trend"]).ended;
+  expect(stdout).toMatch(/^often +[_.\-=#]{2}$/m);
+});
+
+it("ls has the same filters, and prints tables for other programs", async () => {
+  const namespace = await createSampleNamespace();
+  const list = async (...words: string[]) => {
+    const { stdout, stderr, code } = await namespace.start(["ls", "locks", ...words]).ended;
+    return [stdout, stderr, code];
+  };
+  const columns = ["--columns", "name,state"];
+  expect(await list("!host:web1", "~^(be|al)", "--output", "csv", ...columns)).toEqual([
+    ...["name,state\r\nbeta,held\r\n", "", 0],
+  ]);
+  expect(await list("=del", "--output", "markdown", ...columns)).toEqual([
+    ...["# locks\n\n| NAME | STATE |\n| --- | --- |\n| =delta | held |\n", "", 0],
+  ]);
+  for (const [words, fault] of [
+    [["~("], /wrong filter: pattern "\("/],
+    [["fav:"], /wrong filter: fav: works only in the console/],
+    [["--output", "csv", "--json"], /give --json or --output, not both/],
+    [["--output", "csv", "--watch"], /--output cannot be combined with --watch/],
+  ] as const) {
+    const [stdout, stderr, code] = await list(...words);
+    expect([stdout, code]).toEqual(["", 64]);
+    expect(stderr).toMatch(fault);
+  }
+});

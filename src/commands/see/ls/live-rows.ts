@@ -3,7 +3,7 @@ import { SnapshotBuilder } from "../../../model/snapshot/snapshot-builder.ts";
 import type { AnyView, ViewContext } from "../../../model/views/view.ts";
 import { followEtcd } from "../../../work/observe/follow.ts";
 import type { CommandContext } from "../../store-command.ts";
-import { checkFilterWork, type ListOptions } from "./ls-options.ts";
+import { checkFilterWork, hasDrawnColumn, type ListOptions } from "./ls-options.ts";
 import { RowCache } from "./row-cache.ts";
 
 /** The last known rows, which may be out of date. */
@@ -30,7 +30,8 @@ export class LiveRowsFollower<R> {
     this.#context = context;
     this.#options = options;
     this.#rows = new RowCache(view, options);
-    const known = options.all && view.of === "queue" && view.hasEmpty ? ["histories" as const] : [];
+    const hasPast = (options.all && view.of === "queue" && view.hasEmpty) || hasDrawnColumn(view, options);
+    const known = hasPast ? ["histories" as const] : [];
     this.#builder = new SnapshotBuilder(context.keys, [...new Set([...view.collections, ...known])]);
   }
 

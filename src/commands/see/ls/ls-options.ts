@@ -69,13 +69,25 @@ function checkColumn<R>({ id: view, columns }: AnyView<R>, wanted: string): void
   throw new UsageError(`unknown column ${quoteText(wanted)} of ${view}; use one of ${ids.join(", ")}${hint}`);
 }
 
-/** Returns the requested columns; all columns with `--wide`, including those shown only on request. */
+/** Whether a requested column draws histories, which are not read otherwise. */
+export function hasDrawnColumn<R>({ columns }: AnyView<R>, { columns: wanted }: ListOptions): boolean {
+  return columns.some(({ id, formatAsciiCell }) => formatAsciiCell && wanted?.includes(id));
+}
+
+/**
+ * Returns the requested columns; all columns with `--wide`, including those shown only on request, but without
+ * drawings.
+ */
 export function getShownColumns<R>(
   view: AnyView<R>,
   options: ListOptions,
   call: Call,
 ): readonly string[] | undefined {
-  return options.columns ?? (call.flags.wide ? view.columns.map(({ id }) => id) : undefined);
+  return options.columns ?? (call.flags.wide ? listPlainColumns(view) : undefined);
+}
+
+function listPlainColumns<R>({ columns }: AnyView<R>): string[] {
+  return columns.flatMap(({ id, formatAsciiCell }) => (formatAsciiCell === undefined ? [id] : []));
 }
 
 export function isColumnsHelp(call: Call): boolean {

@@ -14,6 +14,7 @@ import { printRowsJson } from "./ls-json.ts";
 import {
   checkFilterWork,
   getShownColumns,
+  hasDrawnColumn,
   isColumnsHelp,
   type ListOptions,
   parseListOptions,
@@ -35,7 +36,10 @@ function createListCommand<R extends object>(view: AnyView<R>): CommandExecutor 
     checkOutputFlags(call);
     if (call.flags.watch)
       return await (await import("./ls-watch.ts")).watchView(call, io, context, view, options);
-    const reading = await readViewRows(context, view, options.all);
+    const reading = await readViewRows(context, view, {
+      all: options.all,
+      needsHistories: hasDrawnColumn(view, options),
+    });
     if (call.flags.json) await printRowsJson(io, context, view, reading, options);
     else if (call.flags.output !== undefined) await printExport(call, io, view, reading, options);
     else await printTable(call, io, view, reading, options);
