@@ -195,7 +195,7 @@ describe("what is wrong is named with its place and value", () => {
     [{ keyBindings: ["d"] }, 'keyBindings: ["d"] is not a set of keys such as {"drain": "d"'],
     [{ keyBindings: "drain=d" }, 'keyBindings: "drain=d" is not a set of keys'],
     [{ keyBindings: { drain: [5] } }, 'keyBindings: {"drain":[5]} is not a set of keys'],
-    [{ theme: "pink" }, 'theme: "pink" is not one of auto, dark, light, ansi, mono'],
+    [{ theme: "pink" }, 'theme: "pink" is not one of auto, dark, light, contrast, ansi, mono'],
     [{ mouse: "maybe" }, 'mouse: "maybe" is not true or false'],
     [{ logFile: "" }, "it is not a path"],
     [{ tll: "30s" }, 'unknown setting "tll" (its value is "30s"); did you mean "ttl"?'],

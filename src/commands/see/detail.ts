@@ -50,12 +50,12 @@ export function wrapProseLines(lines: readonly string[], style: OutputStyle): st
 }
 
 function buildFactLines(
-  { label, value, tone = "plain" }: Fact,
+  { label, value, ascii = value, tone = "plain" }: Fact,
   width: number,
   style: OutputStyle,
 ): DetailLine[] {
   const start = `${INDENT}${label.padEnd(width)}  `;
-  const lines = foldText(clean(value), style, " ".repeat(start.length), "");
+  const lines = foldText(clean(style.arrow === "->" ? ascii : value), style, " ".repeat(start.length), "");
   return lines.map((line, at) => ({
     spans:
       at === 0

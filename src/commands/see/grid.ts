@@ -126,9 +126,14 @@ export function buildGridColumn<R>(
     if (style.bar === undefined || column.getShare === undefined || row === undefined) return "";
     return ` ${renderShareBar(column.getShare(row), style.bar, BAR_WIDTH)}`;
   };
+  // An arrow of ASCII signs says that the terminal shows only these, or that it is a pipe.
+  const formatText = (row: R) =>
+    style.arrow === "->" && column.formatAsciiCell !== undefined
+      ? column.formatAsciiCell(row)
+      : column.formatCell(row, wall);
   return {
     ...{ column, tones, title, priority, isWhole: align === "right" || isMarked === true },
-    texts: rows.map((row, at) => addMark(column.formatCell(row, wall), at)),
+    texts: rows.map((row, at) => addMark(formatText(row), at)),
     briefs: formatBriefCell && rows.map((row, at) => addMark(formatBriefCell.call(column, row), at)),
   };
 }

@@ -15,6 +15,8 @@ import { openLiveOutput } from "../overlays/live-output.ts";
 import { openWhy } from "../overlays/output.ts";
 import { openPalette } from "../overlays/palette/palette-overlay.ts";
 import { openRaw } from "../overlays/raw/raw-overlay.ts";
+import { openColumns } from "../overlays/tables/columns-overlay.ts";
+import { openSavedViews } from "../overlays/tables/saved-views-overlay.ts";
 import { openTravelPrompt } from "../overlays/travel.ts";
 import type {
   ActionRunner,
@@ -38,6 +40,8 @@ import type {
 import type { ConsoleState } from "../state/console-state.ts";
 import { THEMES } from "../theme/theme.ts";
 import { copyCommand, copyJson, copyName, copyRun } from "./copying.ts";
+import { exportShown } from "./export-shown.ts";
+import { toggleFavourite } from "./favourites.ts";
 import type { KeyActionId } from "./keys/key-actions.ts";
 import { openSelected, unfold } from "./open.ts";
 import { reverseSort, sortByNextColumn } from "./sorting.ts";
@@ -110,6 +114,8 @@ export const ACTION_HANDLERS: Readonly<Record<KeyActionId, ActionHandler>> = {
   right: (app) => unfold(app, true),
   open: openSelected,
   ...{ unmark: clearMarks, sort: sortByNextColumn, reverse: reverseSort, create: openCreate },
+  ...{ columns: openColumns, views: openSavedViews, export: exportShown },
+  favourite: wrapRowAction<ActionParts>(toggleFavourite),
   ...{ mark: wrapRowAction<ActionParts>(toggleMark), range: wrapRowAction<ActionParts>(markRange) },
   ...{ pager: openPager, editor: openEditorHere, raw: wrapRowAction(openRaw) },
   ...{ copy: wrapRowAction(copyName), copyJson: wrapRowAction(copyJson) },

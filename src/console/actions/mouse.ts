@@ -1,6 +1,7 @@
 import { focusOn, openTab } from "../navigation/focus.ts";
 import { moveToRow, scrollPane } from "../navigation/moves.ts";
 import { listPanelTitles } from "../panes/models/panel-model.ts";
+import { TABLE_GUTTER } from "../panes/models/table-model.ts";
 import { findTabAt } from "../panes/models/tabs-model.ts";
 import type {
   ClockAccess,
@@ -17,6 +18,7 @@ import type { Pane } from "../state/console-state.ts";
 import { computeMainWidth, type Layout } from "../state/layout.ts";
 import type { MouseEvent } from "../terminal/input/event.ts";
 import { openSelected } from "./open.ts";
+import { sortByColumn } from "./sorting.ts";
 
 type MouseParts = ContextAccess & ClockAccess & CursorAccess & DialogPorts & LogAccess & SelectionAccess;
 
@@ -35,6 +37,11 @@ export function handleClick(app: MouseParts, event: MouseEvent): void {
   if (position.pane === "tabs") return handleTabClick(app, position.column);
   if (position.pane === "panelTitle") return handlePanelClick(app, position.column);
   const { pane } = position;
+  const head = pane === "table" ? findHeadColumn(app, position) : undefined;
+  if (head !== undefined) {
+    focusOn(app, pane);
+    return sortByColumn(app, head);
+  }
   const index = findRowIndex(app, pane, position.line);
   const wasOn = app.state.focus === pane && index === getCursorIndex(app, pane);
   focusOn(app, pane);
@@ -63,8 +70,10 @@ function findScreenPosition(app: LayoutAccess, { column, row }: MouseEvent): Scr
   const left = explorer === undefined ? 0 : explorer.width + 1;
   if (row === 1) return { pane: "tabs", line: 0, column: column - left };
   if (layout.isBeside && table !== undefined && detail !== undefined)
-    return column - left <= table.width ? { pane: "table", line, column } : { pane: "detail", line, column };
-  if (table !== undefined && line < table.height) return { pane: "table", line, column };
+    return column - left <= table.width
+      ? { pane: "table", line, column: column - left }
+      : { pane: "detail", line, column };
+  if (table !== undefined && line < table.height) return { pane: "table", line, column: column - left };
   return detail === undefined
     ? undefined
     : { pane: "detail", line: line - (table?.height ?? -1) - 1, column };
@@ -74,6 +83,12 @@ function findScreenPosition(app: LayoutAccess, { column, row }: MouseEvent): Scr
 function computeUpperHeight({ explorer, table, detail, isBeside }: Layout): number {
   const below = isBeside || detail === undefined ? 0 : detail.height + (table === undefined ? 0 : 1);
   return explorer?.height ?? (table?.height ?? 0) + below;
+}
+
+/** Returns the column whose title is at a position of the table: the titles are directly above the rows. */
+function findHeadColumn(app: MouseParts, { line, column }: ScreenPosition): string | undefined {
+  if (app.table.length === 0 || line !== computeTitleHeight(app) - 1) return undefined;
+  return app.table.findColumnAt(column - TABLE_GUTTER);
 }
 
 /** Returns the index of the row on a line of a pane. */

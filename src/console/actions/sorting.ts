@@ -11,6 +11,15 @@ export function sortByNextColumn(app: SortingParts): void {
   app.showToast(`sorted by ${next.title.toLowerCase()}`);
 }
 
+/** Sorts by a column; if the table is already sorted by it, reverses the order. */
+export function sortByColumn(app: SortingParts, id: string): void {
+  const { columns, order } = app.table;
+  if (id === order.column) return reverseSort(app);
+  setOrder(app, { column: id, descending: false });
+  const title = columns.find((column) => column.id === id)?.title ?? id;
+  app.showToast(`sorted by ${title.toLowerCase()}`);
+}
+
 export function reverseSort(app: StateUpdates & TableAccess): void {
   const { column, descending } = app.table.order;
   setOrder(app, { column, descending: !descending });

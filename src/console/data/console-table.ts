@@ -9,18 +9,34 @@ import {
 import { RowCache } from "../../commands/see/ls/row-cache.ts";
 import type { OutputStyle, TextSpan } from "../../commands/see/paint.ts";
 import { spreadColumns } from "../../commands/see/spread-columns.ts";
+import { buildExportTable, type ExportTable } from "../../model/export/export-table.ts";
 import type { Snapshot } from "../../model/snapshot/snapshot.ts";
 import { VIEWS, type ViewId } from "../../model/tables/index.ts";
-import { parseRowFilter } from "../../model/views/filter.ts";
+import { findFilterFault, NO_FILTER, parseRowFilter, type RowFilter } from "../../model/views/filter.ts";
 import { parseSortOrder, type SortCache, type SortOrder, sortViewRows } from "../../model/views/sort.ts";
 import type { AnyView, Subject, TableColumn } from "../../model/views/view.ts";
 import type { RowList } from "../state/cursor.ts";
+import {
+  type ColumnChoice,
+  type ColumnState,
+  chooseColumns,
+  findPlacedColumn,
+  listColumnIds,
+  type PlacedColumn,
+  placeTableColumns,
+} from "./column-fit.ts";
 
 /** Filter and order of a table. */
 export interface TableOptions {
   filter: string;
   order: SortOrder | undefined;
+  /** Ids of the chosen columns, in order; undefined for those of the view. */
+  columns?: readonly string[] | undefined;
+  /** Ids of favourites, for filters. */
+  favourites?: ReadonlySet<string>;
 }
+
+const NO_FAVOURITES: ReadonlySet<string> = new Set();
 
 /** The titles of a table's columns, and the cells of its rows. */
 export interface TableRows {
@@ -40,8 +56,12 @@ export class ConsoleTable implements RowList {
   #isBrief = false;
   #wanted: { id: string; width: number } | undefined;
   #options: TableOptions = { filter: "", order: undefined };
+  #filter: RowFilter = NO_FILTER;
   #kept: RowCache<object>;
   #source: readonly object[] | undefined;
+  /** The columns of the last frame, and those that had values. */
+  #placed: readonly PlacedColumn[] = [];
+  #filled: ReadonlySet<string> = new Set();
   #weights: SortCache<object> = new WeakMap();
   #rows: readonly object[] = [];
   /** Sentences that concern all rows. */
@@ -63,6 +83,14 @@ export class ConsoleTable implements RowList {
   get length(): number {
     return this.#rows.length;
   }
+  /** Why the active filter finds nothing, although rows may match. */
+  get filterFault(): string | undefined {
+    return findFilterFault(this.#filter);
+  }
+  /** Why a filter cannot be used in this table. */
+  checkFilter(text: string): string | undefined {
+    return parseRowFilter(text, this.#view).fault;
+  }
   /** The active order. */
   get order(): SortOrder {
     return this.#options.order ?? parseSortOrder(this.#view.sort);
@@ -75,7 +103,8 @@ export class ConsoleTable implements RowList {
 
   /** Computes the rows from a snapshot. Cheap if nothing has changed. */
   update(snapshot: Snapshot, wall: number, options: TableOptions): void {
-    const isOther = options.filter !== this.#options.filter;
+    const isOther =
+      options.filter !== this.#options.filter || options.favourites !== this.#options.favourites;
     const isOrdered = options.order === this.#options.order;
     this.#options = options;
     if (isOther) this.#kept = this.#createKeptRows();
@@ -112,11 +141,22 @@ export class ConsoleTable implements RowList {
     return row && this.#view.toJson(row);
   }
 
+  /** Returns all rows, as text with the columns that are on, and as JSON. */
+  buildExport(wall: number): { table: ExportTable; rows: object[] } {
+    const on = chooseColumns(this.#view.columns, this.#options.columns, ON_DEMAND);
+    const { filter } = this.#options;
+    return {
+      table: buildExportTable(`${this.id}${filter === "" ? "" : ` (${filter})`}`, on, this.#rows, wall),
+      rows: this.#rows.map((row) => this.#view.toJson(row)),
+    };
+  }
+
   /** Returns all columns of a row with their titles; empty ones are left out. */
   getFactsAt(index: number, wall: number): { label: string; value: string }[] {
     const row = this.#rows[index];
     if (row === undefined) return [];
-    const facts = this.#view.columns.map((column) => ({
+    const columns = this.#view.columns.filter(({ formatAsciiCell }) => formatAsciiCell === undefined);
+    const facts = columns.map((column) => ({
       label: column.title.toLowerCase(),
       value: column.formatCell(row, wall),
     }));
@@ -137,15 +177,43 @@ export class ConsoleTable implements RowList {
     const fitted = fitColumns(this.#isBrief ? strips.map(shortenColumn) : strips, look.width, false);
     for (const { column, width } of fitted) this.#widths.set(column.id, width);
     const shown = spreadColumns(fitted, look.width);
+    this.#placed = placeTableColumns(shown);
+    this.#filled = new Set(strips.map(({ column }) => column.id));
     return { head: buildHeadSpans(shown, look), rows: rows.map((_, at) => buildRowSpans(shown, at, look)) };
   }
 
   /** Remembers the width at which no cell is cut. It only grows, so that the table keeps its place. */
   #wantWidth(strips: readonly GridColumn<object>[]): void {
     const width = computeWholeWidth(strips);
-    const id = `${this.#options.filter} ${JSON.stringify(this.order)}`;
+    const { filter, columns } = this.#options;
+    const id = `${filter} ${JSON.stringify([this.order, columns])}`;
     const before = this.#wanted?.id === id ? this.#wanted.width : 0;
     this.#wanted = { id, width: Math.max(before, width) };
+  }
+
+  /** Returns the column whose title was painted at a position of the title line. */
+  findColumnAt(at: number): string | undefined {
+    return findPlacedColumn(this.#placed, at);
+  }
+
+  /** Lists the ids of all columns: first those that are shown without a choice. */
+  listDefaultColumns(): string[] {
+    return listColumnIds(this.#view.columns, undefined, ON_DEMAND);
+  }
+
+  /** Lists all columns of the view: first those that are on, in their order. @param chosen  ids of the chosen ones */
+  listColumnChoices(chosen = this.#options.columns): ColumnChoice[] {
+    const on = chooseColumns(this.#view.columns, chosen, ON_DEMAND).map(({ id }) => id);
+    return listColumnIds(this.#view.columns, chosen, ON_DEMAND).map((id) => {
+      const title = this.#view.columns.find((column) => column.id === id)?.title ?? id;
+      const isOn = on.includes(id);
+      return { id, title, isOn, state: isOn ? this.#getColumnState(id) : "off" };
+    });
+  }
+
+  #getColumnState(id: string): ColumnState {
+    if (this.#placed.some((column) => column.id === id)) return "shown";
+    return this.#filled.has(id) ? "too narrow" : "no values";
   }
 
   /** Columns that have shown a value once stay visible and do not get narrower while the user looks at them. */
@@ -154,13 +222,14 @@ export class ConsoleTable implements RowList {
     wall: number,
     look: OutputStyle & { width: number },
   ): GridColumn<object>[] {
-    const shown = `${look.width} ${this.#options.filter} ${JSON.stringify(this.order)}`;
+    const { filter, columns } = this.#options;
+    const shown = `${look.width} ${filter} ${JSON.stringify([this.order, columns])}`;
     if (shown !== this.#shown) {
       this.#widths.clear();
       this.#isBrief = false;
     }
     this.#shown = shown;
-    const all = this.#view.columns.filter(({ priority }) => priority < ON_DEMAND);
+    const all = chooseColumns(this.#view.columns, columns, ON_DEMAND);
     const strips = all.map((column) => buildGridColumn(column, rows, wall, look));
     const filled = strips.filter(
       ({ column: { id }, texts }) => this.#widths.has(id) || texts.some((text) => text.trim() !== ""),
@@ -179,9 +248,10 @@ export class ConsoleTable implements RowList {
   }
 
   #createKeptRows(): RowCache<object> {
-    const filter = parseRowFilter(this.#options.filter);
+    this.#filter = parseRowFilter(this.#options.filter, this.#view);
     const limit = Number.POSITIVE_INFINITY;
-    return new RowCache(this.#view, { filter, order: undefined, columns: undefined, limit, all: true });
+    const options = { filter: this.#filter, order: undefined, columns: undefined, limit, all: true };
+    return new RowCache(this.#view, options, this.#options.favourites ?? NO_FAVOURITES);
   }
 }
 

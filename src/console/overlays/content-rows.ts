@@ -9,7 +9,7 @@ export function listContentRows(content: OverlayContent): readonly RowModel[] {
     case "text":
       return content.rows;
     case "filter":
-      return [content.row];
+      return content.fault === undefined ? [content.row] : [content.row, content.fault];
     case "palette":
       return [content.field, ...content.matches, ...content.notes];
     case "dialog": {

@@ -2,6 +2,7 @@ import type { Overlay, OverlayModel } from "../parts/overlay.ts";
 import type { ChangeNotifier, DataAccess, OverlayAccess, StateUpdates, TableAccess } from "../parts/parts.ts";
 import type { TabId } from "../state/console-state.ts";
 import type { InputEvent } from "../terminal/input/event.ts";
+import { createRow } from "../theme/cells.ts";
 import { editField } from "./field/edit.ts";
 import { createField, type TextField } from "./field/field.ts";
 import { buildFieldCells } from "./field/field-cells.ts";
@@ -36,15 +37,16 @@ class FilterOverlay implements Overlay {
   }
 
   onInput(event: InputEvent): void {
-    if (event.kind === "key" && event.chord === "escape")
-      return this.#end(this.#before === "" ? "" : this.#before);
+    if (event.kind === "key" && event.chord === "escape") return this.#end(this.#before);
     if (event.kind === "key" && (event.chord === "enter" || event.chord === "down"))
-      return this.#end(this.#field.text);
+      return this.#findFault() === undefined ? this.#end(this.#field.text) : undefined;
     const next = editField(this.#field, event);
     if (next === undefined) return;
     this.#field = next;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#apply(this.#field.text), SETTLE);
+    // The rows stay while what is typed cannot be used: most filters are wrong before they are complete.
+    if (this.#findFault() === undefined)
+      this.#timer = setTimeout(() => this.#apply(this.#field.text), SETTLE);
     this.#app.notifyChange();
   }
 
@@ -52,6 +54,7 @@ class FilterOverlay implements Overlay {
     const { table, state } = this.#app;
     const found = `${table.length} of ${this.#app.getTabCounts()[state.tab] ?? table.length}`;
     const field = buildFieldCells(this.#field, Math.max(10, width - found.length - 4));
+    const fault = this.#findFault();
     return {
       title: `filter ${this.#tab}`,
       content: {
@@ -59,9 +62,10 @@ class FilterOverlay implements Overlay {
         row: {
           cells: [{ text: "/", role: "key" }, BLANK, ...field, BLANK, { text: found, role: "quiet" }],
         },
+        fault: fault === undefined ? undefined : createRow(fault, "problem"),
       },
       hints: [
-        ["host: state: holder: tag:", "narrow"],
+        ["host: state: !word /re/ wait:>5m fav:", "narrow"],
         ["Enter", "keep"],
         ["Esc", "cancel"],
       ],
@@ -71,6 +75,10 @@ class FilterOverlay implements Overlay {
 
   onClose(): void {
     clearTimeout(this.#timer);
+  }
+
+  #findFault(): string | undefined {
+    return this.#app.table.checkFilter(this.#field.text);
   }
 
   #end(filter: string): void {

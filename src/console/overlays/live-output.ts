@@ -4,6 +4,7 @@ import { clean } from "../../base/text.ts";
 import { wrapProseLines } from "../../commands/see/detail.ts";
 import { findPastObstacle } from "../actions/commands/change-obstacle.ts";
 import { getCommandById } from "../actions/commands/row-action.ts";
+import { type ExportParts, openExportOverlay } from "../export/export-overlay.ts";
 import { createSameRowCheck } from "../navigation/focus.ts";
 import { getChosenSubjects } from "../navigation/marks.ts";
 import type {
@@ -18,7 +19,8 @@ import type {
 import { createRow, type RowModel } from "../theme/cells.ts";
 import { TextOverlay } from "./text-overlay.ts";
 
-type LiveOutputParts = ChangeNotifier &
+type LiveOutputParts = ExportParts &
+  ChangeNotifier &
   ClipboardAccess &
   JobAccess &
   OverlayAccess &
@@ -51,6 +53,10 @@ export function openLiveOutput(app: LiveOutputParts): void {
     close: () => app.overlays.close(overlay),
     onChange: () => app.notifyChange(),
     keys: { y: () => app.copy(lines.join(), "the output") },
+    onExport: (texts) => {
+      const title = `output of ${about.name}`;
+      openExportOverlay(app, { kind: "text", name: title, title, lines: texts });
+    },
     hints: [["y", "copy"]],
     onClose: () => stop.abort(),
   });

@@ -5,6 +5,7 @@ import { wrapProseLines } from "../../commands/see/detail.ts";
 import type { Command } from "../../commands/spec.ts";
 import { findPastObstacle } from "../actions/commands/change-obstacle.ts";
 import { getCommandById } from "../actions/commands/row-action.ts";
+import { type ExportParts, openExportOverlay } from "../export/export-overlay.ts";
 import { describeJobState } from "../jobs/job-state.ts";
 import type { ConsoleJob } from "../jobs/jobs.ts";
 import { createSameRowCheck } from "../navigation/focus.ts";
@@ -24,7 +25,7 @@ import { BLANK_ROW } from "./content-rows.ts";
 import { TextOverlay } from "./text-overlay.ts";
 
 /** What shows the output of a command. */
-type OutputParts = ChangeNotifier & ClipboardAccess & JobAccess & OverlayAccess & ThemeAccess;
+type OutputParts = ExportParts & ChangeNotifier & ClipboardAccess & JobAccess & OverlayAccess & ThemeAccess;
 
 /** Shows why the selected run waits, or why nobody gets the selected lock or resource. */
 export function openWhy(app: OutputParts & SelectionAccess & ToastAccess): void {
@@ -61,6 +62,7 @@ export function openOutput(
     close: () => app.overlays.close(overlay),
     onChange: () => app.notifyChange(),
     keys: { y: () => app.copy(lines.join("\n"), "the text") },
+    onExport: (texts) => openExportOverlay(app, { kind: "text", name: title, title, lines: texts }),
     hints: [["y", "copy"]],
     onClose: () => stop.abort(),
   });
@@ -102,6 +104,10 @@ export function openJob(app: OutputParts, id: number): void {
     },
     close: () => app.overlays.close(overlay),
     onChange: () => app.notifyChange(),
+    onExport: (lines) => {
+      const title = findJob()?.title ?? "job";
+      openExportOverlay(app, { kind: "text", name: title, title, lines });
+    },
     keys: {
       enter: () => {
         const job = findJob();

@@ -15,11 +15,15 @@ export interface TextOverlayOptions {
   hints?: readonly Hint[];
   /** Shows the end of a text that grows, until the user scrolls up. */
   followsEnd?: boolean;
+  /** Exports all lines of the text; `O` does. */
+  onExport?(lines: readonly string[]): void;
   onClose?(): void;
 }
 
 /** A width that wraps no usual line, columns. */
 const UNWRAPPED = 1_000;
+/** Columns of a text that is exported. */
+const EXPORT_WIDTH = 110;
 
 /** Shows a text: the help, the reason for a wait, the output of a command. */
 export class TextOverlay implements Overlay {
@@ -43,6 +47,10 @@ export class TextOverlay implements Overlay {
     if (event.kind !== "key") return;
     const own = this.#options.keys?.[event.chord];
     if (own !== undefined) return own();
+    if (event.chord === "O" && this.#options.onExport !== undefined)
+      return this.#options.onExport(
+        this.#options.buildRows(EXPORT_WIDTH).map(({ cells }) => joinCellTexts(cells)),
+      );
     if (["escape", "q", "enter", "?"].includes(event.chord)) return this.#options.close();
     this.#scroll(event.chord);
   }
@@ -71,6 +79,7 @@ export class TextOverlay implements Overlay {
       hints: [
         ...(isLong ? ([["↑↓ PgUp PgDn", "scroll"]] as const) : []),
         ...(this.#options.hints ?? []),
+        ...(this.#options.onExport === undefined ? [] : ([["O", "export"]] as const)),
         ["Esc", "close"],
       ],
       ...{ width, at: "middle" },

@@ -23,7 +23,7 @@ function Content({ content, width }: { content: OverlayContent; width: number })
     case "text":
       return <FittedRows rows={content.rows} width={width} />;
     case "filter":
-      return <FittedRows rows={[content.row]} width={width} />;
+      return <FittedRows rows={listContentRows(content)} width={width} />;
     case "palette":
       return <Palette model={content} width={width} />;
     case "dialog":

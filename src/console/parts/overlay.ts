@@ -37,6 +37,8 @@ export interface TextModel {
 export interface FilterModel {
   kind: "filter";
   row: RowModel;
+  /** Why the filter cannot be used. */
+  fault?: RowModel | undefined;
 }
 
 export interface PaletteModel {

@@ -24,6 +24,8 @@ export function listTableNotes(app: NoteInputs): { text: string; role: "problem"
   const known = app.getTabCounts()[state.tab];
   const all = known === undefined ? "" : ` of ${known}`;
   const marked = marks.size > 0 ? formatMarked(app) : "";
+  const fault = filter === "" ? undefined : table.filterFault;
+  if (fault !== undefined) return [{ text: `filter ${filter}: ${fault}`, role: "problem" }];
   const shown = filter === "" ? "" : `filter ${filter}: ${table.length}${all}`;
   const told = [shown, marked].filter((text) => text !== "").join(", ");
   return [

@@ -42,6 +42,8 @@ export interface TabState {
   filter: string;
   /** Undefined: the default order of the view. */
   order: SortOrder | undefined;
+  /** Ids of the chosen columns, in order. Undefined: those of the view. */
+  columns: readonly string[] | undefined;
   /** Keys of marked rows. */
   marks: ReadonlySet<string>;
   /** Key of the row where a range of marks starts. */
@@ -68,6 +70,20 @@ export interface ConsoleState {
   /** When the console was last open on this cluster, wall clock, ms since the epoch. */
   lookedAt: number | undefined;
   incident: IncidentMark | undefined;
+  /** Named views of this cluster, and the name of the one to start with. */
+  savedViews: readonly SavedView[];
+  startView: string | undefined;
+  /** Ids of favourites, such as `lock invoices`. */
+  favourites: ReadonlySet<string>;
+}
+
+/** A tab with its filter, order and columns, under a name. */
+export interface SavedView {
+  name: string;
+  tab: TabId;
+  filter: string;
+  order: SortOrder | undefined;
+  columns: readonly string[] | undefined;
 }
 
 /** How long a toast is shown, ms. */
@@ -87,7 +103,10 @@ export interface Toast {
 export const START_CURSOR: Cursor = { key: undefined, index: 0, top: 0 };
 
 function createTabState(): TabState {
-  return { cursor: START_CURSOR, filter: "", order: undefined, marks: new Set(), anchor: undefined };
+  return {
+    ...{ cursor: START_CURSOR, filter: "", order: undefined, columns: undefined },
+    ...{ marks: new Set<string>(), anchor: undefined },
+  };
 }
 
 /** Returns the initial state, for a console without stored preferences. */
@@ -102,5 +121,6 @@ export function createInitialState(): ConsoleState {
     theme: "auto",
     recent: [],
     ...{ lookedAt: undefined, incident: undefined },
+    ...{ savedViews: [], startView: undefined, favourites: new Set() },
   };
 }

@@ -1,6 +1,15 @@
-import type { SortOrder } from "../../model/views/sort.ts";
-import { type ConsoleState, createInitialState, PANELS, TABS, type TabState } from "./console-state.ts";
+import {
+  type ConsoleState,
+  createInitialState,
+  PANELS,
+  type SavedView,
+  TABS,
+  type TabState,
+} from "./console-state.ts";
+import { restoreFavourites } from "./favourites.ts";
 import { type IncidentMark, isPastInstant, restoreIncidentMark } from "./incident-mark.ts";
+import { openStartView, restoreSavedViews } from "./saved-views.ts";
+import { isStoredRecord, isStoredText, restoreTableChoice } from "./stored-values.ts";
 
 /** The part of the console state that is kept between sessions. */
 export interface ConsolePreferences {
@@ -11,8 +20,11 @@ export interface ConsolePreferences {
   incident: IncidentMark | undefined;
   explorer: { isOpen: boolean; open: readonly string[] | undefined };
   panel: { isOpen: boolean; id: string };
-  /** Filter and order by tab. */
-  tabs: Readonly<Record<string, { filter: string; order: SortOrder | undefined }>>;
+  /** Filter, order and columns by tab. */
+  tabs: Readonly<Record<string, Pick<TabState, "filter" | "order" | "columns">>>;
+  views: readonly SavedView[];
+  startView: string | undefined;
+  favourites: readonly string[];
 }
 
 export function toConsolePreferences({
@@ -24,33 +36,43 @@ export function toConsolePreferences({
   recent,
   lookedAt,
   incident,
+  savedViews: views,
+  startView,
+  favourites,
 }: ConsoleState): ConsolePreferences {
   return {
-    ...{ tab, theme, recent, lookedAt, incident },
+    ...{ tab, theme, recent, lookedAt, incident, views, startView, favourites: [...favourites] },
     explorer: { isOpen: explorer.isOpen, open: explorer.open && [...explorer.open] },
     panel: { isOpen: panel.isOpen, id: panel.id },
-    tabs: Object.fromEntries(TABS.map((id) => [id, { filter: tabs[id].filter, order: tabs[id].order }])),
+    tabs: Object.fromEntries(
+      TABS.map((id) => {
+        const { filter, order, columns } = tabs[id];
+        return [id, { filter, order, columns }];
+      }),
+    ),
   };
 }
 
 /** Restores the console state from stored preferences. Ignores values that are invalid or of another version. */
 export function restoreState(kept: unknown): ConsoleState {
   const state = createInitialState();
-  if (!isRecord(kept)) return state;
-  const explorer = isRecord(kept.explorer) ? kept.explorer : {};
-  const panel = isRecord(kept.panel) ? kept.panel : {};
-  const tabs = isRecord(kept.tabs) ? kept.tabs : {};
-  return {
+  if (!isStoredRecord(kept)) return state;
+  const explorer = isStoredRecord(kept.explorer) ? kept.explorer : {};
+  const panel = isStoredRecord(kept.panel) ? kept.panel : {};
+  const tabs = isStoredRecord(kept.tabs) ? kept.tabs : {};
+  return openStartView({
     ...state,
+    ...restoreSavedViews(kept),
+    favourites: restoreFavourites(kept.favourites),
     tab: TABS.find((id) => id === kept.tab) ?? state.tab,
-    recent: Array.isArray(kept.recent) ? kept.recent.filter(isText) : state.recent,
+    recent: Array.isArray(kept.recent) ? kept.recent.filter(isStoredText) : state.recent,
     lookedAt: isPastInstant(kept.lookedAt) ? kept.lookedAt : undefined,
     incident: restoreIncidentMark(kept.incident),
     theme: typeof kept.theme === "string" ? kept.theme : state.theme,
     explorer: {
       ...state.explorer,
       isOpen: explorer.isOpen !== false,
-      open: Array.isArray(explorer.open) ? new Set(explorer.open.filter(isText)) : state.explorer.open,
+      open: Array.isArray(explorer.open) ? new Set(explorer.open.filter(isStoredText)) : state.explorer.open,
     },
     panel: {
       ...state.panel,
@@ -60,23 +82,10 @@ export function restoreState(kept: unknown): ConsoleState {
     tabs: Object.fromEntries(
       TABS.map((id) => [id, restoreTab(state.tabs[id], tabs[id])]),
     ) as ConsoleState["tabs"],
-  };
+  });
 }
 
 function restoreTab(tab: TabState, kept: unknown): TabState {
-  if (!isRecord(kept)) return tab;
-  return { ...tab, filter: isText(kept.filter) ? kept.filter : "", order: parseStoredOrder(kept.order) };
-}
-
-function parseStoredOrder(kept: unknown): SortOrder | undefined {
-  if (!isRecord(kept) || !isText(kept.column)) return undefined;
-  return { column: kept.column, descending: kept.descending === true };
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === "string" && value.length < 500;
+  if (!isStoredRecord(kept)) return tab;
+  return { ...tab, ...restoreTableChoice(kept) };
 }

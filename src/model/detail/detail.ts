@@ -25,6 +25,8 @@ export interface Detail {
 export interface Fact {
   label: string;
   value: string;
+  /** The same value in ASCII, if it is a drawing. */
+  ascii?: string | undefined;
   tone?: Tone;
 }
 

@@ -1,6 +1,7 @@
 import { formatBriefDuration } from "../../base/duration.ts";
 import { quoteShellWord } from "../../base/shell.ts";
 import { isHolding } from "../../protocol/admission.ts";
+import type { PastRun } from "../../protocol/history.ts";
 import type { QueueKind } from "../../protocol/keys.ts";
 import type { QueueEntry } from "../../protocol/ticket.ts";
 import { findRunnerLiveness, type SessionLivenessMap } from "../explain/explain-text.ts";
@@ -8,6 +9,7 @@ import { findPlainTotal } from "../preview/eviction-preview.ts";
 import { formatDrainLine } from "../preview/eviction-preview-text.ts";
 import { isSessionRenewed } from "../rows/liveness.ts";
 import { buildQueueRow, type QueueRow } from "../rows/queue-row.ts";
+import { describeTrend } from "../rows/trend.ts";
 import { formatTicketOwner, getEntryState } from "../snapshot/claims.ts";
 import { findNamedQueue, type Snapshot } from "../snapshot/snapshot.ts";
 import { formatTicketCommand, getStateTone } from "../tables/cells.ts";
@@ -25,6 +27,7 @@ import {
   type Detail,
   type DetailContext,
   type DetailTarget,
+  type Fact,
   type ItemColumn,
   type Section,
 } from "./detail.ts";
@@ -50,6 +53,7 @@ export function buildQueueDetail(
     facts: [
       ...(isLock && first !== undefined ? buildTicketFacts(first, detailContext) : []),
       ...(isLock ? [] : buildResourceFacts(snapshot, name, row, entries)),
+      ...(isLock ? buildTrendFacts(snapshot.histories.get(name) ?? []) : []),
       ...buildFacts(row.drains.map((drain) => ["drain", formatDrainLine(drain), "problem"])),
     ],
     sections: [
@@ -63,6 +67,14 @@ export function buildQueueDetail(
       ...buildAuditTable(snapshot, (target) => target === `${kind} ${name}`),
     ],
   };
+}
+
+/** Builds the facts about how long past runs held a lock, and waited for it. */
+function buildTrendFacts(past: readonly PastRun[]): Fact[] {
+  return (["held", "waited"] as const).flatMap((field) => {
+    const value = describeTrend(past, field);
+    return value === undefined ? [] : [{ label: field, value, ascii: describeTrend(past, field, true) }];
+  });
 }
 
 /** Builds a section with the command to repeat the last run of a lock. Histories store only the command name. */

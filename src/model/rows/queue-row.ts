@@ -42,13 +42,16 @@ export interface QueueRow {
   drains: readonly Drain[];
   /** The last run, for a lock that nobody holds or waits for, if its history was read. */
   last?: PastRun;
+  /** Its finished runs, newest first, for a lock with a history that was read. */
+  past?: readonly PastRun[];
 }
 
 export function buildQueueRow(
   queue: NamedQueue,
-  viewContext: Pick<ViewContext, "drains" | "resources">,
+  viewContext: Pick<ViewContext, "drains" | "resources" | "histories">,
 ): QueueRow {
   const { kind, name, entries } = queue;
+  const past = kind === "lock" ? viewContext.histories?.get(name) : undefined;
   const holding = entries.filter(isHolding);
   const drains = filterDrains(queue, viewContext.drains);
   return {
@@ -59,6 +62,7 @@ export function buildQueueRow(
     used: holding.reduce((sum, { ticket }) => sum + (ticket?.count ?? 0), 0),
     total: (kind === "resource" ? findPlainTotal(viewContext, name) : 1) ?? findFirstTotal(entries),
     configured: kind === "resource" ? viewContext.resources.get(name)?.value : undefined,
+    ...(past !== undefined && { past }),
   };
 }
 

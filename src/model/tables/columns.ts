@@ -14,6 +14,7 @@ export function createNumberColumn<R>(
     ...{ id, title, priority, align: "right" },
     formatCell: (row) => String(getNumber(row) ?? ""),
     getSortValue: (row) => getNumber(row) ?? 0,
+    getMeasure: (row) => toNumber(getNumber(row)),
     ...(tones && { getTone: (row) => (isZero(row) ? tones.zero : tones.other) }),
   };
 }
@@ -38,8 +39,26 @@ export function createAgeColumn<R>(
     ...{ id, title, priority, align: "right", isTimed: true },
     formatCell: (row, wall) => formatAge(getInstant(row), wall),
     getSortValue: (row) => computeDurationWeight(getInstant(row)),
+    ...createAgeMeasure(getInstant),
     ...(tone && { getTone }),
   };
+}
+
+/** Creates the measure of a column that shows the time since an instant. */
+export function createAgeMeasure<R>(
+  getInstant: (row: R) => number | undefined,
+): Pick<TableColumn<R>, "unit" | "getMeasure"> {
+  return {
+    unit: "duration",
+    getMeasure: (row, wall) => {
+      const instant = getInstant(row);
+      return instant === undefined ? undefined : wall - instant;
+    },
+  };
+}
+
+function toNumber(value: number | bigint | undefined): number | undefined {
+  return value === undefined ? undefined : Number(value);
 }
 
 /** Creates a column of hosts, or of `HOST:PID`. */

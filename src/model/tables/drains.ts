@@ -2,6 +2,7 @@ import { formatBriefDuration } from "../../base/duration.ts";
 import { type Drain, hasEnded } from "../../protocol/drain.ts";
 import type { SnapshotView } from "../views/view.ts";
 import { computeDurationWeight, toDrainJson } from "./cells.ts";
+import { createAgeMeasure } from "./columns.ts";
 
 interface DrainRow {
   drain: Drain;
@@ -35,6 +36,7 @@ export const drainsView: SnapshotView<DrainRow> = {
       isTimed: true,
       formatCell: ({ drain }, wall) => (drain.at > 0 ? formatBriefDuration(wall - drain.at) : ""),
       getSortValue: ({ drain }) => computeDurationWeight(drain.at),
+      ...createAgeMeasure(({ drain }) => (drain.at > 0 ? drain.at : undefined)),
     },
     {
       ...{ id: "ends", title: "ENDS", priority: 2 },

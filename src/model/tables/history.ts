@@ -29,11 +29,13 @@ export const historyView: SnapshotView<PastRunRow> = {
       ...{ id: "waited", title: "WAITED", priority: 3, align: "right" },
       formatCell: ({ past }) => formatBriefDuration(past.waited),
       getSortValue: ({ past }) => past.waited,
+      ...{ unit: "duration", getMeasure: ({ past }) => past.waited },
     },
     {
       ...{ id: "held", title: "HELD", priority: 2, align: "right" },
       formatCell: ({ past }) => formatBriefDuration(past.held),
       getSortValue: ({ past }) => past.held,
+      ...{ unit: "duration", getMeasure: ({ past }) => past.held },
     },
     { id: "reason", title: "REASON", priority: 3, formatCell: ({ past }) => past.reason ?? "" },
     { id: "command", title: "COMMAND", priority: 4, formatCell: ({ past }) => past.command },

@@ -7,7 +7,7 @@ import { buildClaims, findClaimHost, isHolder } from "../snapshot/claims.ts";
 import type { Snapshot } from "../snapshot/snapshot.ts";
 import { CONTEXT_COLLECTIONS, type SnapshotView, type ViewContext } from "../views/view.ts";
 import { formatAge, formatDrainNote, formatMacros, toDrainJson } from "./cells.ts";
-import { createNoteColumn, createNumberColumn, createOwnerColumn } from "./columns.ts";
+import { createAgeMeasure, createNoteColumn, createNumberColumn, createOwnerColumn } from "./columns.ts";
 import { findLastWritten, getHostTone, type HostSigns, hasSession, judgeHostState } from "./host-state.ts";
 
 interface HostRow extends HostSigns {
@@ -38,6 +38,7 @@ export const hostsView: SnapshotView<HostRow> = {
       getSortValue: ({ writtenAt, isPresent }) =>
         isPresent ? Number.NEGATIVE_INFINITY : -(writtenAt ?? Number.NEGATIVE_INFINITY),
       getTone: ({ writtenAt, isPresent }) => (writtenAt === undefined && !isPresent ? "problem" : "plain"),
+      ...createAgeMeasure(({ writtenAt }: HostRow) => writtenAt),
     },
     createNumberColumn("held", "HOLDS", 2, ({ held }) => held, { zero: "quiet", other: "plain" }),
     createNumberColumn("waiting", "WAITS", 2, ({ waiting }) => waiting, { zero: "quiet", other: "waiting" }),

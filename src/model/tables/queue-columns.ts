@@ -1,6 +1,7 @@
 import { formatBriefDuration } from "../../base/duration.ts";
 import type { QueueRow } from "../rows/queue-row.ts";
 import { getShareTone } from "../rows/shares.ts";
+import { renderTrendCell, type TrendField } from "../rows/trend.ts";
 import type { QueueView, TableColumn, Tone } from "../views/view.ts";
 import {
   formatDrainNote,
@@ -42,6 +43,7 @@ export const QUEUE_COLUMNS = {
     getSortValue: ({ used, total = used }) => used / Math.max(1, total),
     getShare: ({ used, total }) => ({ used, total }),
     getTone: ({ used, total, waiters }) => getUnitsTone(used, total, waiters.length),
+    getMeasure: ({ used }) => used,
   },
   waiting: createNumberColumn("waiting", "WAITING", 2, ({ waiters }) => waiters.length, {
     ...{ zero: "quiet", other: "waiting" },
@@ -85,6 +87,8 @@ export const QUEUE_COLUMNS = {
     getSortValue: ({ last }) => -(last?.endedAt ?? Number.NEGATIVE_INFINITY),
     getTone: ({ last }) => (last === undefined || last.exit === 0 ? "quiet" : "problem"),
   },
+  trend: createTrendColumn("trend", "TREND", "held"),
+  waitTrend: createTrendColumn("waitTrend", "WAIT-TREND", "waited"),
   note: createNoteColumn(3, formatNote),
 } as const satisfies Record<string, TableColumn<QueueRow>>;
 
@@ -96,6 +100,16 @@ function getUnitsTone(used: number, total: number | undefined, waiters: number):
   const isFull = total !== undefined && used >= total;
   const tone = getShareTone({ used, total, waiting: isFull ? waiters : 0 });
   return tone === "held" || tone === "free" ? "quiet" : tone;
+}
+
+/** Creates a column that draws the last runs of a lock. Its text is computed for the rows on the screen only. */
+function createTrendColumn(id: string, title: string, field: TrendField): TableColumn<QueueRow> {
+  return {
+    ...{ id, title, priority: 9 },
+    formatCell: ({ past }) => renderTrendCell(past, field),
+    formatAsciiCell: ({ past }) => renderTrendCell(past, field, true),
+    getSortValue: ({ past }) => past?.[0]?.[field] ?? -1,
+  };
 }
 
 /** Returns the earliest time at which a waiter was enqueued, ms since the epoch. */

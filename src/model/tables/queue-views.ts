@@ -4,7 +4,7 @@ import { QUEUE_COLUMNS, QUEUE_VIEW } from "./queue-columns.ts";
 
 const { kind, name, state, holder, since, units, waiting, longest, command, label, user, run, token, note } =
   QUEUE_COLUMNS;
-const { order, about, last } = QUEUE_COLUMNS;
+const { order, about, last, trend, waitTrend } = QUEUE_COLUMNS;
 const detail = [label, user, run, token];
 
 /** Locks and resources that are held or waited for. */
@@ -23,7 +23,7 @@ export const locksView: QueueView<QueueRow> = {
   ...QUEUE_VIEW,
   ...{ id: "locks", brief: "locks: who holds them, how many wait" },
   collections: [...CONTEXT_COLLECTIONS, "locks"],
-  columns: [name, state, holder, since, waiting, longest, command, last, note, ...detail],
+  columns: [name, state, holder, since, waiting, longest, command, last, note, ...detail, trend, waitTrend],
   sort: "name",
   buildRows: (queue, viewContext) => (queue.kind === "lock" ? [buildQueueRow(queue, viewContext)] : []),
   empty:

@@ -45,6 +45,7 @@ export const queuesView: QueueView<WaiterRow> = {
       ...{ id: "units", title: "UNITS", priority: 4, align: "right" },
       formatCell: ({ kind, ticket }) => (kind === "lock" ? "" : String(ticket?.count ?? "?")),
       getSortValue: ({ ticket }) => ticket?.count ?? 0,
+      getMeasure: ({ ticket }) => ticket?.count,
     },
     createNoteColumn(3, ({ kind, drains }) => formatDrainNote(drains, kind)),
     { id: "command", title: "COMMAND", priority: 5, formatCell: ({ ticket }) => formatTicketCommand(ticket) },

@@ -4,7 +4,7 @@ import { buildScheduleRows, type ScheduleRow, type ScheduleState } from "../rows
 import type { Execution } from "../snapshot/snapshot.ts";
 import { CONTEXT_COLLECTIONS, type SnapshotView, type Tone } from "../views/view.ts";
 import { computeDurationWeight, formatAge, formatFirstAndMore, shortenOwner } from "./cells.ts";
-import { createAgeColumn, createNumberColumn, createStateColumn } from "./columns.ts";
+import { createAgeColumn, createAgeMeasure, createNumberColumn, createStateColumn } from "./columns.ts";
 
 export const schedulesView: SnapshotView<ScheduleRow> = {
   ...{
@@ -40,11 +40,13 @@ export const schedulesView: SnapshotView<ScheduleRow> = {
       formatCell: ({ due }, wall) =>
         due?.last === undefined ? "" : `${formatAge(due.last.endedAt, wall)} ago`,
       getSortValue: ({ due }) => computeDurationWeight(due?.last?.endedAt),
+      ...createAgeMeasure(({ due }) => due?.last?.endedAt),
     },
     {
       ...{ id: "late", title: "LATE", priority: 4, align: "right" },
       formatCell: ({ due }) => (due?.last === undefined ? "" : formatLateness(due.last.late)),
       getSortValue: ({ due }) => due?.last?.late ?? -1,
+      ...{ unit: "duration", getMeasure: ({ due }) => due?.last?.late },
     },
     { id: "cron", title: "CRON", priority: 2, formatCell: ({ definition }) => definition?.cron ?? "" },
     { id: "zone", title: "ZONE", priority: 5, formatCell: ({ definition }) => definition?.timezone ?? "" },

@@ -27,6 +27,7 @@ export const workersView: SnapshotView<WorkerRow> = {
       ...{ id: "running", title: "RUNS", priority: 1, align: "right" },
       formatCell: ({ record, running }) => `${running}/${record?.concurrency ?? "?"}`,
       getSortValue: ({ running }) => running,
+      getMeasure: ({ running }) => running,
     },
     {
       ...{ id: "clock", title: "CLOCK", priority: 2, formatCell: ({ record }) => record?.clock ?? "" },

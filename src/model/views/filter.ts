@@ -1,46 +1,182 @@
+import { parseDuration } from "../../base/duration.ts";
+import { type ParseResult, quoteText } from "../../base/text.ts";
+import { getFavouriteId } from "./favourite-id.ts";
+import { type Comparator, type FilterField, type FilterWord, splitFilterWords } from "./filter-words.ts";
+import { SearchPattern } from "./pattern/search-pattern.ts";
 import type { TableColumn, TableView } from "./view.ts";
 
 /** A filter for rows: a row must match every term. */
-export type RowFilter = readonly FilterTerm[];
+export interface RowFilter {
+  readonly terms: readonly FilterTerm[];
+  /** Why the filter cannot be used. It then matches no row. */
+  readonly fault: string | undefined;
+}
 
-type FilterTerm = { of: "text" | "host" | "state" | "holder" | "tag"; word: string };
+/** What a filter needs besides the row. */
+export interface FilterContext {
+  /** Wall clock, ms since the epoch. */
+  wall: number;
+  /** Ids of favourites, where there are any. */
+  favourites?: ReadonlySet<string>;
+}
+
+interface FilterTerm {
+  isInverse: boolean;
+  test: FilterTest;
+}
+
+type FilterTest =
+  | { of: "text" | FilterField; word: string }
+  | { of: "text" | FilterField; pattern: SearchPattern }
+  | { of: "column"; id: string; comparator: Comparator; than: number; isTimed: boolean };
+
+type FilteredView<R> = Pick<TableView<R>, "getFacets" | "getSubject" | "columns">;
+
+/** Matches every row. */
+export const NO_FILTER: RowFilter = { terms: [], fault: undefined };
 
 /**
- * Parses a filter: words, and `host:`, `state:`, `holder:` or `tag:` followed by a word. Case is ignored. A state and a
- * tag match by prefix, the others match anywhere in the text. An unknown word before a colon is text, because names contain colons.
+ * Parses a filter. docs/console.md describes the language. Case is ignored. A state and a tag match by prefix, the
+ * others match anywhere in the text. An unknown word before a colon is text, because names contain colons.
+ * @returns never throws: a filter with a fault matches no row
  */
-export function parseRowFilter(text: string): RowFilter {
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  return words.flatMap((word): FilterTerm[] => {
-    const [, of, rest] = /^(host|state|holder|tag):(.*)$/.exec(word) ?? [];
-    if (of === undefined || rest === undefined) return [{ of: "text", word }];
-    return rest === "" ? [] : [{ of: of as FilterTerm["of"], word: rest }];
-  });
+export function parseRowFilter<R>(text: string, view: Pick<TableView<R>, "id" | "columns">): RowFilter {
+  const words = splitFilterWords(text);
+  if ("fault" in words) return { terms: [], fault: words.fault };
+  const terms: FilterTerm[] = [];
+  for (const word of words.value) {
+    if (word.text === "" && (word.kind === "comparison" || word.field !== "fav")) continue; // not typed yet
+    const test = parseTest(word, view);
+    if ("fault" in test) return { terms: [], fault: test.fault };
+    terms.push({ isInverse: word.isInverse, test: test.value });
+  }
+  return { terms, fault: undefined };
+}
+
+/** Adds words that are limited to a field. Unlike in a filter, a word may contain anything. */
+export function addFieldWords(
+  { terms, fault }: RowFilter,
+  words: Readonly<Partial<Record<FilterField, string | undefined>>>,
+): RowFilter {
+  const added = Object.entries(words).flatMap(([of, word]): FilterTerm[] =>
+    word === undefined
+      ? []
+      : [{ isInverse: false, test: { of: of as FilterField, word: word.toLowerCase() } }],
+  );
+  return { terms: [...terms, ...added], fault };
+}
+
+function parseTest<R>(word: FilterWord, view: Pick<TableView<R>, "id" | "columns">): ParseResult<FilterTest> {
+  if (word.kind === "comparison") return parseComparison(word, view);
+  const of = word.field ?? "text";
+  if (word.kind === "word") return { value: { of, word: word.text.toLowerCase() } };
+  const pattern = SearchPattern.create(word.text);
+  return "fault" in pattern ? pattern : { value: { of, pattern: pattern.value } };
+}
+
+/** Words for columns that have different names in different views; the first column that the view has. */
+const ALIASES: Readonly<Record<string, readonly string[]>> = {
+  wait: ["waits", "longest", "waited"],
+  age: ["since", "seen", "ended"],
+};
+
+function parseComparison<R>(
+  { column, comparator, text }: Extract<FilterWord, { kind: "comparison" }>,
+  { id: view, columns }: Pick<TableView<R>, "id" | "columns">,
+): ParseResult<FilterTest> {
+  const measured = columns.filter(({ getMeasure }) => getMeasure !== undefined);
+  const ids = ALIASES[column] ?? [column];
+  const found = ids.flatMap((id) => measured.find((one) => one.id.toLowerCase() === id) ?? [])[0];
+  if (found === undefined) {
+    const known = measured.map(({ id }) => id).join(", ");
+    const what = known === "" ? "it has none" : `use one of ${known}`;
+    return { fault: `${view} has no number or time ${quoteText(column)}; ${what}` };
+  }
+  const { id, unit, isTimed = false } = found;
+  const than = unit === "duration" ? parseDuration(text) : parseNumber(text);
+  if ("fault" in than) return { fault: `${id}: ${than.fault}` };
+  return { value: { of: "column", id, comparator, than: than.value, isTimed } };
+}
+
+function parseNumber(text: string): ParseResult<number> {
+  return /^-?\d{1,15}(\.\d{1,9})?$/.test(text)
+    ? { value: Number(text) }
+    : { fault: `${quoteText(text)} is not a number` };
+}
+
+/** Splits a filter by whether the rows that match change as time passes. */
+export function splitTimedFilter({ terms, fault }: RowFilter): { steady: RowFilter; timed: RowFilter } {
+  const isTimed = ({ test }: FilterTerm) => test.of === "column" && test.isTimed;
+  return {
+    steady: { terms: terms.filter((term) => !isTimed(term)), fault },
+    timed: { terms: terms.filter(isTimed), fault: undefined },
+  };
+}
+
+/** Returns why a filter finds nothing, although rows may match: it is wrong, or takes too much work. */
+export function findFilterFault({ terms, fault }: RowFilter): string | undefined {
+  if (fault !== undefined) return fault;
+  const isExhausted = terms.some(({ test }) => "pattern" in test && test.pattern.isExhausted);
+  return isExhausted ? "a pattern takes too much work; use a simpler one" : undefined;
 }
 
 /** Whether a row matches the filter. */
 export function isFilterMatch<R>(
-  view: Pick<TableView<R>, "getFacets" | "columns">,
+  view: FilteredView<R>,
   filter: RowFilter,
   row: R,
+  context: FilterContext,
 ): boolean {
-  if (filter.length === 0) return true;
-  const { states, hosts, holders, tags = [] } = view.getFacets(row);
-  const hasWord = (texts: readonly string[], word: string) =>
-    texts.some((one) => one.toLowerCase().includes(word));
-  return filter.every(({ of, word }) => {
-    if (of === "host") return hasWord(hosts, word);
-    if (of === "holder") return hasWord(holders, word);
-    if (of === "state") return states.some((state) => state.startsWith(word));
-    if (of === "tag") return tags.some((tag) => tag.toLowerCase().startsWith(word));
-    return hasWord([...hosts, ...listTexts(view.columns, row)], word) || hasPrefix(view.columns, row, word);
+  if (filter.fault !== undefined) return false;
+  return filter.terms.every(({ isInverse, test }) => {
+    if ("pattern" in test && test.pattern.isExhausted) return false;
+    return isTestMet(view, test, row, context) !== isInverse;
   });
 }
 
-/** Lists the texts that words are matched against. Numbers are excluded: they would match in many rows. */
+function isTestMet<R>(view: FilteredView<R>, test: FilterTest, row: R, context: FilterContext): boolean {
+  if (test.of === "column") return isComparisonMet(view.columns, test, row, context.wall);
+  const isMatch = createTextTest(test);
+  if (test.of === "text") return isTextMatch(view, test, row, isMatch);
+  if (test.of === "fav") {
+    const id = getFavouriteId(view.getSubject(row));
+    return id !== undefined && context.favourites?.has(id) === true && isMatch(id.toLowerCase());
+  }
+  const { states, hosts, holders, tags = [] } = view.getFacets(row);
+  const texts = { host: hosts, holder: holders, state: states, tag: tags }[test.of];
+  return texts.some((text) => isMatch(text.toLowerCase()));
+}
+
+/** Creates the test for a text in lower case. */
+function createTextTest(test: Exclude<FilterTest, { of: "column" }>): (text: string) => boolean {
+  if ("pattern" in test) return (text) => test.pattern.matches(text);
+  const { of, word } = test;
+  return of === "state" || of === "tag" ? (text) => text.startsWith(word) : (text) => text.includes(word);
+}
+
+function isTextMatch<R>(
+  view: FilteredView<R>,
+  test: Exclude<FilterTest, { of: "column" }>,
+  row: R,
+  isMatch: (text: string) => boolean,
+): boolean {
+  return (
+    listTexts(view.columns, row).some((text) => isMatch(text.toLowerCase())) ||
+    view.getFacets(row).hosts.some((text) => isMatch(text.toLowerCase())) ||
+    ("word" in test && hasPrefix(view.columns, row, test.word))
+  );
+}
+
+/**
+ * Lists the texts that words are matched against. Numbers are excluded: they would match in many rows. So are
+ * drawings, which take time to compute.
+ */
 function listTexts<R>(columns: readonly TableColumn<R>[], row: R): string[] {
   return columns
-    .filter(({ align, isTimed, isRandom }) => align !== "right" && !isTimed && !isRandom)
+    .filter(
+      ({ align, isTimed, isRandom, formatAsciiCell }) =>
+        align !== "right" && !isTimed && !isRandom && !formatAsciiCell,
+    )
     .map(({ formatCell }) => formatCell(row, 0));
 }
 
@@ -52,4 +188,27 @@ function hasPrefix<R>(columns: readonly TableColumn<R>[], row: R, word: string):
   return columns.some(
     ({ isRandom, formatCell }) => isRandom && formatCell(row, 0).toLowerCase().startsWith(word),
   );
+}
+
+/** Whether a column's number fits. A cell without a number never does. */
+function isComparisonMet<R>(
+  columns: readonly TableColumn<R>[],
+  { id, comparator, than }: Extract<FilterTest, { of: "column" }>,
+  row: R,
+  wall: number,
+): boolean {
+  const own = columns.find((column) => column.id === id)?.getMeasure?.(row, wall);
+  if (own === undefined || Number.isNaN(own)) return false;
+  switch (comparator) {
+    case ">":
+      return own > than;
+    case "<":
+      return own < than;
+    case ">=":
+      return own >= than;
+    case "<=":
+      return own <= than;
+    case "=":
+      return own === than;
+  }
 }

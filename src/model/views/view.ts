@@ -32,6 +32,12 @@ export interface TableColumn<R> {
   below?: "sentence" | "line";
   /** Shows the tone also as a mark, so that no information depends on colour alone. */
   isMarked?: true;
+  /** Returns the same text in ASCII, for a cell that is a drawing. Filters and facts ignore drawings. */
+  formatAsciiCell?(row: R): string;
+  /** Returns the number that filters compare, or a duration in ms; undefined for an empty cell. */
+  getMeasure?(row: R, wall: number): number | undefined;
+  /** The unit of `getMeasure`; a plain number without it. */
+  unit?: "duration";
   /** Returns the sort value. Without this function, the column is sorted by its text. */
   getSortValue?(row: R): number | bigint | string;
   /** @param wall  as for `formatCell` */

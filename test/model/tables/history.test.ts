@@ -33,7 +33,7 @@ const column = (id: string) =>
   rows.map((row) => historyView.columns.find((one) => one.id === id)?.formatCell(row, NOW));
 const passing = (filter: string) =>
   rows
-    .filter((row) => isFilterMatch(historyView, parseRowFilter(filter), row))
+    .filter((row) => isFilterMatch(historyView, parseRowFilter(filter, historyView), row, { wall: NOW }))
     .map((row) => historyView.getKey(row));
 
 describe("the view of history", () => {

@@ -137,7 +137,9 @@ function shown<R>(view: SnapshotView<R>, kvs: readonly KeyValue[]) {
     column: (id: string) =>
       rows.map((row) => view.columns.find((one) => one.id === id)?.formatCell(row, NOW)),
     passing: (filter: string) =>
-      rows.filter((row) => isFilterMatch(view, parseRowFilter(filter), row)).map((row) => view.getKey(row)),
+      rows
+        .filter((row) => isFilterMatch(view, parseRowFilter(filter, view), row, { wall: NOW }))
+        .map((row) => view.getKey(row)),
   };
 }
 

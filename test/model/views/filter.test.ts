@@ -1,8 +1,16 @@
+// Covers src/model/views/filter-words.ts, src/model/views/favourite-id.ts
 /** Which rows a filter lets pass. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { VIEWS } from "../../../src/model/tables/index.ts";
-import { isFilterMatch, parseRowFilter } from "../../../src/model/views/filter.ts";
+import {
+  addFieldWords,
+  findFilterFault,
+  isFilterMatch,
+  NO_FILTER,
+  parseRowFilter,
+  splitTimedFilter,
+} from "../../../src/model/views/filter.ts";
 import { buildViewContext } from "../../../src/model/views/view-context.ts";
 import { serializeDrain } from "../../../src/protocol/drain.ts";
 import { keys } from "../../protocol/samples.ts";
@@ -25,6 +33,8 @@ const KVS = [
   plain(keys.drain("lock", "both"), serializeDrain({ by: "bob", at: NOW - 1 })),
 ];
 
+const FAVOURITES = new Set(["lock held", "host web1"]);
+
 describe("a filter", () => {
   const names = (text: string) => {
     const view = VIEWS.locks;
@@ -35,7 +45,9 @@ describe("a filter", () => {
         ? [...picture.queues.values()].flatMap((queue) => view.buildRows(queue, scene))
         : [];
     return rows
-      .filter((row) => isFilterMatch(view, parseRowFilter(text), row))
+      .filter((row) =>
+        isFilterMatch(view, parseRowFilter(text, view), row, { wall: NOW, favourites: FAVOURITES }),
+      )
       .map((row) => view.getKey(row).slice(5));
   };
   it.each([
@@ -54,9 +66,81 @@ describe("a filter", () => {
     { text: "1m", finds: [] },
     { text: "aaaa", finds: ["held"] },
     { text: "ccc", finds: [] },
+    { text: "!state:held", finds: ["asked", "kept", "turn", "next", "stopped", "bad"] },
+    { text: "!both state:held", finds: ["held"] },
+    { text: "!host:b.example !holder:c.example state:h", finds: ["both"] },
+    { text: "!", finds: [] },
+    { text: "/^(held|next)$/", finds: ["held", "next"] },
+    { text: "/^HELD$/ !drained", finds: ["held"] },
+    { text: "~^n.x", finds: ["next"] },
+    { text: '~"held, dr"', finds: ["both"] },
+    { text: "host:~^b\\.", finds: ["held"] },
+    { text: "!host:/example/", finds: ["bad"] },
+    { text: "state:/eld$/", finds: ["held", "both"] },
+    { text: "~", finds: 8 },
+    { text: "/", finds: [] },
+    { text: "/usr/bin", finds: [] },
+    { text: '"held, drained"', finds: ["both"] },
+    { text: '"state:held"', finds: [] },
+    { text: 'host:"b.example"', finds: ["held"] },
+    { text: "since:>30s", finds: ["held", "asked", "kept", "both"] },
+    { text: "since:<=1m", finds: ["held", "asked", "both"] },
+    { text: "since:>1m", finds: ["kept"] },
+    { text: "age:>30s", finds: ["held", "asked", "kept", "both"] },
+    { text: "!since:>30s", finds: ["turn", "next", "stopped", "bad"] },
+    { text: "wait:>=5s", finds: ["held", "turn", "next", "stopped"] },
+    { text: "wait:>5s", finds: ["turn"] },
+    { text: "waiting:>0", finds: ["held", "turn", "next", "stopped", "bad"] },
+    { text: "waiting:=1 held", finds: ["held"] },
+    { text: "waiting:>", finds: 8 },
+    { text: "fav:", finds: ["held"] },
+    { text: "!fav:", finds: 7 },
+    { text: "fav:ne", finds: [] },
   ])("$text finds $finds", ({ text, finds }) => {
     if (typeof finds === "number") expect(names(text)).toHaveLength(finds);
     else expect(names(text)).toEqual(finds);
+  });
+
+  it.each([
+    ['say "it', 'a quote is not closed: "\\"it"'],
+    ["~(", 'pattern "(": "(" without ")"; write \\( for the character'],
+    ["since:>5", 'since: "5" has no unit; write 5s for seconds'],
+    ["since:>x", 'since: "x" is not a duration; write it as 30s, 5m, 1h30m, 250ms or 2d'],
+    ["waiting:>5m", 'waiting: "5m" is not a number'],
+    ["name:>5", 'locks has no number or time "name"; use one of since, waiting, longest, token'],
+  ])("%s is wrong, matches nothing, and says why", (text, fault) => {
+    expect(findFilterFault(parseRowFilter(text, VIEWS.locks))).toBe(fault);
+    expect(names(text)).toEqual([]);
+  });
+
+  it("names no column where no column has a number", () => {
+    expect(parseRowFilter("since:>5s", VIEWS.problems).fault).toBe(
+      'problems has no number or time "since"; it has none',
+    );
+  });
+
+  it("takes the words of flags as they are", () => {
+    const filter = addFieldWords(NO_FILTER, { host: "!B.example", state: undefined });
+    expect(filter.terms).toEqual([{ isInverse: false, test: { of: "host", word: "!b.example" } }]);
+  });
+
+  it("says when a pattern took too much work, and matches nothing then", () => {
+    const filter = parseRowFilter("!~(a|b)*a(a|b){60}c", VIEWS.hosts);
+    const [term] = filter.terms;
+    if (term === undefined || !("pattern" in term.test)) throw new Error("no pattern");
+    let seed = 1;
+    const random = Array.from({ length: 200_000 }, () => {
+      seed = (seed * 48_271) % 2_147_483_647;
+      return seed > 2 ** 30 ? "a" : "b";
+    });
+    term.test.pattern.matches(random.join(""));
+    expect(findFilterFault(filter)).toBe("a pattern takes too much work; use a simpler one");
+    expect(isFilterMatch(VIEWS.hosts, filter, {}, { wall: NOW })).toBe(false);
+  });
+
+  it("separates what time can change", () => {
+    const { steady, timed } = splitTimedFilter(parseRowFilter("a since:>1h waiting:>1", VIEWS.locks));
+    expect([steady.terms.length, timed.terms.length]).toEqual([2, 1]);
   });
 
   it("never throws, whatever is typed", () => {

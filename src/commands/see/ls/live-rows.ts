@@ -3,7 +3,7 @@ import { SnapshotBuilder } from "../../../model/snapshot/snapshot-builder.ts";
 import type { AnyView, ViewContext } from "../../../model/views/view.ts";
 import { followEtcd } from "../../../work/observe/follow.ts";
 import type { CommandContext } from "../../store-command.ts";
-import type { ListOptions } from "./ls-options.ts";
+import { checkFilterWork, hasDrawnColumn, type ListOptions } from "./ls-options.ts";
 import { RowCache } from "./row-cache.ts";
 
 /** The last known rows, which may be out of date. */
@@ -19,6 +19,7 @@ export interface LiveRows<R> {
 /** Keeps the rows of a view up to date in the background. */
 export class LiveRowsFollower<R> {
   readonly #context: CommandContext;
+  readonly #options: ListOptions;
   readonly #rows: RowCache<R>;
   readonly #builder: SnapshotBuilder;
   readonly #stop = new AbortController();
@@ -27,8 +28,10 @@ export class LiveRowsFollower<R> {
 
   constructor(context: CommandContext, view: AnyView<R>, options: ListOptions) {
     this.#context = context;
+    this.#options = options;
     this.#rows = new RowCache(view, options);
-    const known = options.all && view.of === "queue" && view.hasEmpty ? ["histories" as const] : [];
+    const hasPast = (options.all && view.of === "queue" && view.hasEmpty) || hasDrawnColumn(view, options);
+    const known = hasPast ? ["histories" as const] : [];
     this.#builder = new SnapshotBuilder(context.keys, [...new Set([...view.collections, ...known])]);
   }
 
@@ -53,11 +56,9 @@ export class LiveRowsFollower<R> {
   getLiveRows(): LiveRows<R> {
     if (this.#fault !== undefined) throw this.#fault;
     const snapshot = this.#builder.getSnapshot();
-    return {
-      snapshot,
-      ...this.#rows.computeRows(snapshot, this.#context.clock.getWallTime()),
-      awaySince: this.#awaySince,
-    };
+    const rows = this.#rows.computeRows(snapshot, this.#context.clock.getWallTime());
+    checkFilterWork(this.#options);
+    return { snapshot, ...rows, awaySince: this.#awaySince };
   }
 
   end(): void {

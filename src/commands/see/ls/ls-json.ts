@@ -1,9 +1,9 @@
 import { isFilterMatch } from "../../../model/views/filter.ts";
-import type { AnyView } from "../../../model/views/view.ts";
+import type { AnyView, ViewContext } from "../../../model/views/view.ts";
 import { formatJsonText } from "../../json-output.ts";
 import type { CommandIo } from "../../spec.ts";
 import type { CommandContext } from "../../store-command.ts";
-import { type ListOptions, sortAndLimitRows } from "./ls-options.ts";
+import { checkFilterWork, type ListOptions, sortAndLimitRows } from "./ls-options.ts";
 import type { ViewRows } from "./ls-rows.ts";
 
 /** Characters per write. */
@@ -17,7 +17,7 @@ export async function printRowsJson<R>(
   io: CommandIo,
   context: CommandContext,
   view: AnyView<R>,
-  { revision, rows }: ViewRows<R>,
+  { revision, rows, scene }: ViewRows<R>,
   options: ListOptions,
 ): Promise<void> {
   const head = formatJsonText({ version: 1, revision, prefix: context.keys.prefix, view: view.id });
@@ -25,8 +25,8 @@ export async function printRowsJson<R>(
   let separator = "\n";
   const wanted =
     options.order === undefined && view.of === "queue"
-      ? takeFirst(rows, view, options)
-      : sortRows(rows, view, options);
+      ? takeFirst(rows, view, options, scene)
+      : sortRows(rows, view, options, scene);
   for await (const row of wanted) {
     batch += separator + formatJsonText(view.toJson(row));
     separator = ",\n";
@@ -34,6 +34,7 @@ export async function printRowsJson<R>(
     if (!io.writeOutput(batch)) return;
     batch = "";
   }
+  checkFilterWork(options);
   io.writeOutput(`${batch}\n]}\n`);
 }
 
@@ -42,10 +43,11 @@ async function* takeFirst<R>(
   rows: AsyncIterable<R>,
   view: AnyView<R>,
   { filter, limit }: ListOptions,
+  { wall }: ViewContext,
 ): AsyncGenerator<R> {
   let left = limit;
   for await (const row of rows) {
-    if (!isFilterMatch(view, filter, row)) continue;
+    if (!isFilterMatch(view, filter, row, { wall })) continue;
     yield row;
     left -= 1;
     if (left <= 0) return;
@@ -56,8 +58,9 @@ async function* sortRows<R>(
   rows: AsyncIterable<R>,
   view: AnyView<R>,
   options: ListOptions,
+  { wall }: ViewContext,
 ): AsyncGenerator<R> {
   const all: R[] = [];
-  for await (const row of rows) if (isFilterMatch(view, options.filter, row)) all.push(row);
+  for await (const row of rows) if (isFilterMatch(view, options.filter, row, { wall })) all.push(row);
   yield* sortAndLimitRows(view, all, options);
 }

@@ -61,7 +61,7 @@ export class LiveTable<R> {
   /** Renders as many rows as fit, and the number of those that do not. */
   #renderBody({ rows }: LiveRows<R>, style: OutputStyle, available: number): string[] {
     if (rows.length === 0) {
-      const text = this.#options.filter.length > 0 ? "No row matches the filter." : this.#view.empty;
+      const text = this.#options.filter.terms.length > 0 ? "No row matches the filter." : this.#view.empty;
       return [cleanToWidth(text, style.width)];
     }
     const shown = this.#sortRows(rows);

@@ -1,6 +1,11 @@
 import { UsageError } from "../../../base/errors.ts";
 import { quoteText, suggestNearest } from "../../../base/text.ts";
-import { parseRowFilter, type RowFilter } from "../../../model/views/filter.ts";
+import {
+  addFieldWords,
+  findFilterFault,
+  parseRowFilter,
+  type RowFilter,
+} from "../../../model/views/filter.ts";
 import { parseSortOrder, type SortOrder, sortViewRows } from "../../../model/views/sort.ts";
 import type { AnyView } from "../../../model/views/view.ts";
 import { getListFlag, getTextFlag, parseCountFlag } from "../../command-line/flags.ts";
@@ -18,13 +23,13 @@ export interface ListOptions {
   all: boolean;
 }
 
-/** @throws UsageError for an unknown column */
+/** @throws UsageError for an unknown column, or a wrong filter */
 export function parseListOptions<R>(call: Call, view: AnyView<R>): ListOptions {
   const columns = getTextFlag(call, "columns")?.split(",").filter(Boolean);
   for (const id of columns ?? []) checkColumn(view, id);
   return {
     ...{
-      filter: parseFilterFlags(call),
+      filter: parseFilterFlags(call, view),
       order: parseOrderFlags(call, view),
       columns,
       all: call.flags.all === true,
@@ -33,15 +38,20 @@ export function parseListOptions<R>(call: Call, view: AnyView<R>): ListOptions {
   };
 }
 
-function parseFilterFlags(call: Call): RowFilter {
-  const [host, state] = [getTextFlag(call, "host"), getTextFlag(call, "state")];
+function parseFilterFlags<R>(call: Call, view: AnyView<R>): RowFilter {
   const words = [...call.args.slice(1), ...getListFlag(call, "filter")];
-  return [
-    ...parseRowFilter(words.join(" ")),
-    // The value of a flag is one word, even if it contains spaces.
-    ...(host === undefined ? [] : [{ of: "host" as const, word: host.toLowerCase() }]),
-    ...(state === undefined ? [] : [{ of: "state" as const, word: state.toLowerCase() }]),
-  ];
+  const filter = parseRowFilter(words.join(" "), view);
+  if (filter.fault !== undefined) throw new UsageError(`wrong filter: ${filter.fault}`);
+  if (filter.terms.some(({ test }) => test.of === "fav"))
+    throw new UsageError("wrong filter: fav: works only in the console, which stores the favourites");
+  // The value of a flag is one word, even if it contains spaces.
+  return addFieldWords(filter, { host: getTextFlag(call, "host"), state: getTextFlag(call, "state") });
+}
+
+/** @throws UsageError if a pattern was too much work, so that rows may be missing */
+export function checkFilterWork({ filter }: ListOptions): void {
+  const fault = findFilterFault(filter);
+  if (fault !== undefined) throw new UsageError(`wrong filter: ${fault}`);
 }
 
 function parseOrderFlags<R>(call: Call, view: AnyView<R>): SortOrder | undefined {
@@ -59,13 +69,25 @@ function checkColumn<R>({ id: view, columns }: AnyView<R>, wanted: string): void
   throw new UsageError(`unknown column ${quoteText(wanted)} of ${view}; use one of ${ids.join(", ")}${hint}`);
 }
 
-/** Returns the requested columns; all columns with `--wide`, including those shown only on request. */
+/** Whether a requested column draws histories, which are not read otherwise. */
+export function hasDrawnColumn<R>({ columns }: AnyView<R>, { columns: wanted }: ListOptions): boolean {
+  return columns.some(({ id, formatAsciiCell }) => formatAsciiCell && wanted?.includes(id));
+}
+
+/**
+ * Returns the requested columns; all columns with `--wide`, including those shown only on request, but without
+ * drawings.
+ */
 export function getShownColumns<R>(
   view: AnyView<R>,
   options: ListOptions,
   call: Call,
 ): readonly string[] | undefined {
-  return options.columns ?? (call.flags.wide ? view.columns.map(({ id }) => id) : undefined);
+  return options.columns ?? (call.flags.wide ? listPlainColumns(view) : undefined);
+}
+
+function listPlainColumns<R>({ columns }: AnyView<R>): string[] {
+  return columns.flatMap(({ id, formatAsciiCell }) => (formatAsciiCell === undefined ? [id] : []));
 }
 
 export function isColumnsHelp(call: Call): boolean {

@@ -24,6 +24,14 @@ export interface ViewRows<R> {
   rows: AsyncIterable<R>;
 }
 
+/** What to read besides the collections of the view. */
+export interface RowsToRead {
+  /** Also locks and resources that are free. */
+  all: boolean;
+  /** Also histories, for columns that draw them. */
+  needsHistories: boolean;
+}
+
 /**
  * Reads the rows of a view. Rows of queues are read queue by queue, so memory does not depend on their number.
  * @throws StoreError
@@ -31,9 +39,10 @@ export interface ViewRows<R> {
 export async function readViewRows<R>(
   context: CommandContext,
   view: AnyView<R>,
-  all: boolean,
+  { all, needsHistories }: RowsToRead,
 ): Promise<ViewRows<R>> {
-  const collections = view.of === "queue" ? CONTEXT_COLLECTIONS : view.collections;
+  const own = view.of === "queue" ? CONTEXT_COLLECTIONS : view.collections;
+  const collections = needsHistories ? [...new Set([...own, "histories" as const])] : own;
   const builder = new SnapshotBuilder(context.keys, collections);
   const revision = await load(context, builder, { signal: context.signal });
   const snapshot = builder.getSnapshot();

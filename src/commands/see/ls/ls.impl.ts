@@ -1,15 +1,20 @@
-import { EXIT } from "../../../base/errors.ts";
+import { EXIT, UsageError } from "../../../base/errors.ts";
 import { clean } from "../../../base/text.ts";
+import { formatCsv } from "../../../model/export/csv.ts";
+import { buildExportTable } from "../../../model/export/export-table.ts";
+import { formatMarkdownTable } from "../../../model/export/markdown.ts";
 import { VIEWS, type ViewId } from "../../../model/tables/index.ts";
 import { isFilterMatch } from "../../../model/views/filter.ts";
 import type { AnyView, ViewContext } from "../../../model/views/view.ts";
 import { createReadCommand } from "../../read-command.ts";
 import type { Call, CommandExecutor, CommandIo } from "../../spec.ts";
-import { renderGridLines } from "../grid.ts";
+import { ON_DEMAND, renderGridLines } from "../grid.ts";
 import { detectOutputStyle, type OutputStyle, paintText } from "../paint.ts";
 import { printRowsJson } from "./ls-json.ts";
 import {
+  checkFilterWork,
   getShownColumns,
+  hasDrawnColumn,
   isColumnsHelp,
   type ListOptions,
   parseListOptions,
@@ -28,13 +33,45 @@ export const execute: CommandExecutor = async (call, io) => {
 function createListCommand<R extends object>(view: AnyView<R>): CommandExecutor {
   return createReadCommand(async (call, io, context) => {
     const options = parseListOptions(call, view);
+    checkOutputFlags(call);
     if (call.flags.watch)
       return await (await import("./ls-watch.ts")).watchView(call, io, context, view, options);
-    const reading = await readViewRows(context, view, options.all);
+    const reading = await readViewRows(context, view, {
+      all: options.all,
+      needsHistories: hasDrawnColumn(view, options),
+    });
     if (call.flags.json) await printRowsJson(io, context, view, reading, options);
+    else if (call.flags.output !== undefined) await printExport(call, io, view, reading, options);
     else await printTable(call, io, view, reading, options);
     return EXIT.ok;
   });
+}
+
+/** @throws UsageError for formats that exclude each other */
+function checkOutputFlags({ flags }: Call): void {
+  if (flags.output === undefined) return;
+  if (flags.json) throw new UsageError("give --json or --output, not both");
+  if (flags.watch)
+    throw new UsageError("--output cannot be combined with --watch; --watch on a pipe prints JSON lines");
+}
+
+/** Prints the rows in a format for other programs. The columns do not depend on the rows. */
+async function printExport<R>(
+  call: Call,
+  io: CommandIo,
+  view: AnyView<R>,
+  { rows: all, scene }: Awaited<ReturnType<typeof readViewRows<R>>>,
+  options: ListOptions,
+): Promise<void> {
+  const rows: R[] = [];
+  for await (const row of all) if (isFilterMatch(view, options.filter, row, scene)) rows.push(row);
+  checkFilterWork(options);
+  const shown = getShownColumns(view, options, call);
+  const columns =
+    shown?.flatMap((id) => view.columns.find((column) => column.id === id) ?? []) ??
+    view.columns.filter(({ priority }) => priority < ON_DEMAND);
+  const table = buildExportTable(view.id, columns, sortAndLimitRows(view, rows, options), scene.wall);
+  io.writeOutput(call.flags.output === "csv" ? formatCsv(table) : formatMarkdownTable(table));
 }
 
 async function printTable<R>(
@@ -48,9 +85,10 @@ async function printTable<R>(
   const rows: R[] = [];
   const others = new Set<string>();
   for await (const row of all) {
-    if (isFilterMatch(view, options.filter, row)) rows.push(row);
+    if (isFilterMatch(view, options.filter, row, scene)) rows.push(row);
     else for (const state of view.getFacets(row).states) others.add(state);
   }
+  checkFilterWork(options);
   if (rows.length > 0) {
     const lines = renderGridLines(
       { columns: view.columns, rows: sortAndLimitRows(view, rows, options), wall: scene.wall },

@@ -23,7 +23,9 @@ export const ls = declareCommand({
   brief: "list locks, queues, runs, hosts, schedules, workers, problems…",
   about: [
     "Without WHAT, lists everything that is held or waited for. A filter is one or more words; a row matches if it has all of" +
-      " them. `host:`, `state:`, `holder:` or `tag:` before a word limits the search to that field.",
+      " them. `host:`, `state:`, `holder:` or `tag:` before a word limits the search to that field. `!` before a word excludes" +
+      ' rows. `/RE/` or `~RE` is a regular expression, `"two words"` a text with spaces, and `since:>1h` or `waiting:>3` compares' +
+      " a column. docs/console.md describes the language.",
     "A listing shows one revision of etcd, which --json prints and --expect-revision of other commands accepts. On a" +
       " terminal, columns that do not fit are left out; --wide shows all.",
   ],
@@ -44,11 +46,13 @@ export const ls = declareCommand({
     "--watch": "update continuously: a live table, or JSON lines on a pipe",
     "--ascii": "only ASCII characters",
     "--json": "as JSON; docs/json.md describes it",
+    "--output FORMAT": { choices: ["csv", "markdown"], help: "as a table for other programs" },
   },
   examples: {
     "signalbox ls": "everything that is held or waited for",
     "signalbox ls --state drained": "what is drained, and who still holds it",
     "signalbox ls queues host:web1": "who waits on web1",
+    "signalbox ls queues 'wait:>5m' '!host:web1'": "who waits for more than 5 minutes, except on web1",
     "signalbox ls locks --all --sort -since": "all locks, the longest held first",
     "signalbox ls history state:failed --limit 10": "which runs failed recently?",
     "signalbox ls schedules state:late": "which schedules are late?",
@@ -56,6 +60,7 @@ export const ls = declareCommand({
     "signalbox ls problems": "is anything wrong?",
     "signalbox ls --watch": "a live table",
     "signalbox ls drains --json | jq .rows": "for programs",
+    "signalbox ls history --output csv > runs.csv": "for a spreadsheet",
   },
   load: () => import("./ls.impl.ts"),
 });

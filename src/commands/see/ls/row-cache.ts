@@ -1,6 +1,11 @@
 import type { Collection, NamedQueue, Snapshot } from "../../../model/snapshot/snapshot.ts";
 import { buildEmptyTableRows } from "../../../model/tables/empty-rows.ts";
-import { isFilterMatch } from "../../../model/views/filter.ts";
+import {
+  type FilterContext,
+  isFilterMatch,
+  type RowFilter,
+  splitTimedFilter,
+} from "../../../model/views/filter.ts";
 import type { AnyView, QueueView, SnapshotView, ViewContext } from "../../../model/views/view.ts";
 import { buildViewContext } from "../../../model/views/view-context.ts";
 import type { QueueKind } from "../../../protocol/keys.ts";
@@ -29,20 +34,51 @@ export class RowCache<R> {
    * The parts that the rows depend on. Rows of free locks depend on histories, which are not in the view's collections.
    */
   readonly #parts: readonly SnapshotPart[];
+  /** The part of the filter for which a row stays a match, and the part that time can change. */
+  readonly #steady: RowFilter;
+  readonly #timed: RowFilter;
+  readonly #favourites: ReadonlySet<string>;
   #known: { snapshot: Snapshot; scene: ViewContext; second: number; rows: readonly R[] } | undefined;
+  #timedRows: { all: readonly R[]; second: number; rows: readonly R[] } | undefined;
   #whole: { all: readonly R[]; rows: readonly R[] } | undefined;
   /** Rows by queue; valid while the shared parts stay the same. */
   #byQueue = new WeakMap<NamedQueue, readonly R[]>();
 
-  constructor(view: AnyView<R>, options: ListOptions) {
+  /** @param favourites  ids of favourites, for filters */
+  constructor(view: AnyView<R>, options: ListOptions, favourites: ReadonlySet<string> = new Set()) {
     this.#view = view;
     this.#options = options;
+    ({ steady: this.#steady, timed: this.#timed } = splitTimedFilter(options.filter));
+    this.#favourites = favourites;
     const collections = new Set(view.collections.flatMap((collection) => PARTS_OF[collection]));
     this.#parts = [...collections, "strange", ...(view.of === "queue" ? (["histories"] as const) : [])];
   }
 
   /** @param wall  wall clock, ms since the epoch */
   computeRows(snapshot: Snapshot, wall: number): { rows: readonly R[]; scene: ViewContext } {
+    const known = this.#computeSteadyRows(snapshot, wall);
+    return this.#timed.terms.length === 0
+      ? known
+      : { ...known, rows: this.#filterTimedRows(known.rows, wall) };
+  }
+
+  /** Filters by what time can change, once a second. Returns the same array while the same rows match. */
+  #filterTimedRows(all: readonly R[], wall: number): readonly R[] {
+    const second = Math.floor(wall / 1000);
+    const before = this.#timedRows;
+    if (before?.all === all && before.second === second) return before.rows;
+    const found = all.filter((row) => isFilterMatch(this.#view, this.#timed, row, this.#createContext(wall)));
+    const isSame = found.length === before?.rows.length && found.every((row, at) => row === before.rows[at]);
+    const rows = isSame ? before.rows : found;
+    this.#timedRows = { all, second, rows };
+    return rows;
+  }
+
+  #createContext(wall: number): FilterContext {
+    return { wall, favourites: this.#favourites };
+  }
+
+  #computeSteadyRows(snapshot: Snapshot, wall: number): { rows: readonly R[]; scene: ViewContext } {
     const scene = buildViewContext(snapshot, wall);
     const second = Math.floor(wall / 1000);
     const before = this.#known;
@@ -80,7 +116,9 @@ export class RowCache<R> {
   }
 
   #filterRows(rows: readonly R[]): readonly R[] {
-    return rows.filter((row) => isFilterMatch(this.#view, this.#options.filter, row));
+    // Nothing in the steady part depends on the time.
+    const context = this.#createContext(0);
+    return rows.filter((row) => isFilterMatch(this.#view, this.#steady, row, context));
   }
 
   /** Builds the rows of empty queues. Only views whose rows are queues have them. */

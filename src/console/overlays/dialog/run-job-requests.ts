@@ -6,6 +6,7 @@ import type {
   JobAccess,
   KeymapAccess,
   OverlayAccess,
+  SettingsAccess,
   StateUpdates,
   ThemeAccess,
   ToastAccess,
@@ -18,6 +19,7 @@ type RunJobRequestsParts = ChangeNotifier &
   JobAccess &
   KeymapAccess &
   OverlayAccess &
+  SettingsAccess &
   StateUpdates &
   ThemeAccess &
   ToastAccess;

@@ -30,7 +30,7 @@ export interface TableRowModel {
 }
 
 /** Columns before a row, for its mark. */
-const GUTTER = 2;
+export const TABLE_GUTTER = 2;
 
 type TableInputs = ClockAccess & DataAccess & SettingsAccess & StateAccess & TableAccess & ThemeAccess;
 
@@ -44,7 +44,7 @@ export function buildTableModel(app: TableInputs, size: Size): TableModel {
   const shown = table.buildRows(
     { top: cursor.top, height: computeTableHeight(app, size.height) },
     app.getShownTime(),
-    theme.createLook(size.width - GUTTER),
+    theme.createLook(size.width - TABLE_GUTTER),
   );
   const selection = state.focus === "table" ? "focused" : "unfocused";
   const rows = shown.rows.map((cells, at) => {
@@ -73,6 +73,8 @@ function buildEmptyRows(app: TableInputs, width: number): RowModel[] {
   const { table, state, liveView } = app;
   if (!liveView.hasRead) return buildUnknownPage(app, width);
   const { filter } = state.tabs[state.tab];
+  if (table.filterFault !== undefined)
+    return [createPageRow("The filter is wrong. / changes it, Esc clears it.", "quiet")];
   const text =
     filter === ""
       ? table.empty

@@ -4,6 +4,7 @@ import { RowCache } from "../../../../src/commands/see/ls/row-cache.ts";
 import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../../../src/model/snapshot/snapshot.ts";
 import { SnapshotBuilder } from "../../../../src/model/snapshot/snapshot-builder.ts";
 import { VIEWS, type ViewId } from "../../../../src/model/tables/index.ts";
+import { NO_FILTER, parseRowFilter } from "../../../../src/model/views/filter.ts";
 import { buildViewContext } from "../../../../src/model/views/view-context.ts";
 import { serializeDrain } from "../../../../src/protocol/drain.ts";
 import { appendPastRun } from "../../../../src/protocol/history.ts";
@@ -12,7 +13,7 @@ import { NOW, pastRun, pictureOf, plain, runOf, stand } from "../../../model/pic
 import { keys } from "../../../protocol/samples.ts";
 
 const WISH = {
-  filter: [],
+  filter: NO_FILTER,
   order: undefined,
   columns: undefined,
   limit: Number.POSITIVE_INFINITY,
@@ -49,6 +50,19 @@ describe.each(["locks", "runs", "problems"] as const)("kept rows of %s", (id) =>
     expect(rows.computeRows(fold.getSnapshot(), NOW + 1).rows).toBe(first);
     put(stand("lock y", "b", 2, { state: "held", enqueuedAt: NOW + 60_000 }));
     expect(rows.computeRows(fold.getSnapshot(), NOW + 2).rows).not.toBe(first);
+  });
+});
+
+describe("rows of a filter that compares times", () => {
+  it("come as time passes, and are the same array in between", () => {
+    const view = VIEWS.locks;
+    const { fold } = room(stand("lock x", "a", 1, { state: "held", grantedAt: NOW }));
+    const rows = new RowCache(view, { ...WISH, filter: parseRowFilter("since:>2s", view) });
+    const compute = (wall: number) => rows.computeRows(fold.getSnapshot(), wall).rows;
+    expect(compute(NOW)).toEqual([]);
+    const first = compute(NOW + 3_000);
+    expect(first).toHaveLength(1);
+    expect(compute(NOW + 9_000)).toBe(first);
   });
 });
 

@@ -1,0 +1,74 @@
+/** Which columns of a table are on, and where they are. */
+import { describe, expect, it } from "vitest";
+import {
+  chooseColumns,
+  findPlacedColumn,
+  listColumnIds,
+  placeTableColumns,
+} from "../../../src/console/data/column-fit.ts";
+import { ConsoleTable } from "../../../src/console/data/console-table.ts";
+import { NOW, pictureOf, stand } from "../../model/pictures.ts";
+
+const COLUMNS = (["a", "b", "c"] as const).map((id, at) => ({
+  ...{ id, title: id, priority: id === "c" ? 9 : at + 1 },
+  formatCell: () => id,
+}));
+
+describe("the columns that are on", () => {
+  it.each<[chosen: string[] | undefined, on: string[], all: string[]]>([
+    [undefined, ["a", "b"], ["a", "b", "c"]],
+    [
+      ["c", "a"],
+      ["c", "a"],
+      ["c", "a", "b"],
+    ],
+    [["x"], ["a", "b"], ["a", "b", "c"]],
+    [[], ["a", "b"], ["a", "b", "c"]],
+    [["x", "b"], ["b"], ["b", "a", "c"]],
+  ])("with the choice %j are %j", (chosen, on, all) => {
+    expect(chooseColumns(COLUMNS, chosen, 9).map(({ id }) => id)).toEqual(on);
+    expect(listColumnIds(COLUMNS, chosen, 9)).toEqual(all);
+  });
+
+  it("are found where they were painted; a gap belongs to the column before it", () => {
+    const placed = placeTableColumns([
+      { column: { id: "a" }, width: 4 },
+      { column: { id: "b" }, width: 2 },
+    ]);
+    const find = (at: number) => findPlacedColumn(placed, at);
+    expect([-1, 0, 5, 6, 9, 10].map(find)).toEqual([undefined, "a", "a", "b", "b", undefined]);
+  });
+});
+
+describe("a table", () => {
+  const update = (columns: string[] | undefined, width: number) => {
+    const table = new ConsoleTable("locks");
+    table.update(pictureOf([stand("lock alpha", "a", 1, { state: "held" })]), NOW, {
+      ...{ filter: "", order: undefined, columns },
+    });
+    const look = { colours: false, marks: undefined, arrow: ">", width };
+    const { head } = table.buildRows({ top: 0, height: 5 }, NOW, look);
+    return { table, head: head.map(({ text }) => text).join("") };
+  };
+
+  it("has the chosen columns in their order, and tells why others are hidden", () => {
+    const { table, head } = update(["waiting", "name", "user"], 80);
+    expect(head).toMatch(/^ *WAITING {2,}NAME ▲ {2,}USER$/);
+    expect(table.findColumnAt(head.indexOf("NAME"))).toBe("name");
+    expect(table.findColumnAt(head.indexOf("USER") + 1)).toBe("user");
+  });
+
+  it("says which columns are too narrow or have no values", () => {
+    const { table } = update(undefined, 30);
+    const states = Object.fromEntries(table.listColumnChoices().map(({ id, state }) => [id, state]));
+    expect(states).toMatchObject({ name: "shown", command: "too narrow", label: "no values", user: "off" });
+  });
+
+  it("exports all rows with the columns that are on", () => {
+    const { table } = update(["name", "waiting"], 30);
+    expect(table.buildExport(NOW)).toMatchObject({
+      table: { columns: [{ id: "name" }, { id: "waiting" }], rows: [["alpha", "0"]] },
+      rows: [{ name: "alpha" }],
+    });
+  });
+});

@@ -1,0 +1,249 @@
+// Covers src/console/overlays/tables/columns-overlay.ts, src/console/overlays/tables/saved-views-overlay.ts,
+// src/console/overlays/tables/selection-list.ts, src/console/actions/sorting.ts, src/console/overlays/filter.ts
+/** Tables of the console: columns, order, filters, saved views, favourites and exports, on a real etcd. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { openConsole } from "../../../fixtures/cluster/open-console.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import type { Terminal } from "../../../fixtures/console.ts";
+import { serializeTicket } from "../../../src/protocol/ticket.ts";
+import { ticketWith } from "../../protocol/samples.ts";
+
+const cluster = TestCluster.startForFile();
+
+/** Locks that are held on hosts, without runs. */
+async function createSampleNamespace(): Promise<TestNamespace> {
+  const namespace = await cluster.createTestNamespace("http");
+  const locks = { alpha: "web1", beta: "web2", gamma: "db1", "=delta": "web1" };
+  for (const [lock, host] of Object.entries(locks)) {
+    const run = lock.replaceAll(/\W/g, "").padEnd(16, "0");
+    const value = serializeTicket(
+      ticketWith({ run, host: `${host}.example.com`, state: "held", user: "ann" }),
+    );
+    const key = namespace.keys.lock(lock, run);
+    await namespace.store.commitTxn({ compare: [], success: [{ op: "put", key, value }], failure: [] });
+  }
+  return namespace;
+}
+
+function makeFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-tables-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** The line with the titles of the columns. */
+function getTitles(console: Terminal): string {
+  return console.getScreen().find((row) => /\bNAME\b.*\bSTATE\b|\bSTATE\b.*\bNAME\b/.test(row)) ?? "";
+}
+
+async function findRow(console: Terminal, pattern: RegExp): Promise<number> {
+  await console.waitFor(pattern);
+  return console.getScreen().findIndex((row) => pattern.test(row));
+}
+
+it("shows columns on demand, moves them, and still does after a restart", async () => {
+  const namespace = await createSampleNamespace();
+  const env = { XDG_STATE_HOME: makeFolder() };
+  const console = await openConsole(namespace, { env });
+  await console.waitFor(/gamma +● held/);
+  expect(getTitles(console)).not.toContain("USER");
+  console.press("o");
+  await console.waitFor("─ columns of locks ");
+  await console.waitFor(/LABEL +hidden: no values/);
+  console.press("end");
+  console.type("kkkk"); // five columns are shown on demand; the first of them is USER
+  console.press("space");
+  await console.waitFor(/✓ USER/);
+  console.press("home");
+  console.type("J"); // the name behind the state
+  console.press("escape");
+  await console.waitFor((it) => /STATE.*NAME.*USER/.test(getTitles(it)));
+  console.press("q");
+  await console.ended;
+  const next = await openConsole(namespace, { env });
+  await next.waitFor((it) => /STATE.*NAME.*USER/.test(getTitles(it)));
+  next.press("o");
+  await next.waitFor("─ columns of locks ");
+  next.type("r");
+  next.press("enter");
+  await next.waitFor((it) => /NAME.*STATE/.test(getTitles(it)) && !getTitles(it).includes("USER"));
+});
+
+it("sorts by the title that is clicked, and the other way round with the next click", async () => {
+  const console = await openConsole(await createSampleNamespace());
+  const row = await findRow(console, /NAME ▲/);
+  await console.waitFor(/gamma +● held/);
+  const column = (console.getScreen()[row] ?? "").indexOf("HOLDER");
+  const click = () => console.click(column + 3, row);
+  click();
+  await console.waitFor(/HOLDER ▲/);
+  const order = (it: Terminal) =>
+    it
+      .getScreen()
+      .flatMap((line) => /│ {2}(\S+) +● held/.exec(line)?.[1] ?? [])
+      .join(" ");
+  await console.waitFor((it) => order(it) === "gamma =delta alpha beta");
+  click();
+  await console.waitFor(/HOLDER ▼/);
+  await console.waitFor((it) => order(it) === "beta =delta alpha gamma");
+});
+
+it("says what is wrong with a filter while it is typed, and keeps the rows", async () => {
+  const console = await openConsole(await createSampleNamespace());
+  await console.waitFor(/gamma +● held/);
+  console.press("/");
+  await console.waitFor("─ filter locks ");
+  console.type("~^(al");
+  await console.waitFor('"(" without ")"');
+  console.press("enter");
+  await console.waitFor("─ filter locks ");
+  expect(console.getScreen().some((row) => /gamma +● held/.test(row))).toBe(true);
+  console.type("|be)");
+  await console.waitFor("2 of 4");
+  console.press("ctrl+u");
+  console.type("(a+)+$ !host:web1 ~(a*)*$");
+  await console.waitFor((it) => !it.getScreen().some((row) => row.includes("without")));
+  console.press("ctrl+u");
+  console.type("!host:web1 since:>1s");
+  console.press("enter");
+  await console.waitFor("/ filter !host:web1 since:>1s: 2 of 4");
+});
+
+it("saves a view under a name, and starts with it after a restart", async () => {
+  const namespace = await createSampleNamespace();
+  const env = { XDG_STATE_HOME: makeFolder() };
+  const console = await openConsole(namespace, { env });
+  await console.waitFor(/gamma +● held/);
+  console.press("/");
+  await console.waitFor("─ filter locks ");
+  console.type("host:web1");
+  console.press("enter");
+  await console.waitFor("/ filter host:web1: 2 of 4");
+  console.press("F");
+  await console.waitFor("No saved views yet");
+  console.type("s");
+  await console.waitFor("name ");
+  console.type("web one");
+  console.press("enter");
+  await console.waitFor(/web one +locks +\/host:web1/);
+  console.type("m");
+  await console.waitFor(/✓ web one +locks +\/host:web1, at start/);
+  console.press("escape");
+  await console.waitFor((it) => !it.getScreen().some((row) => row.includes("─ saved views ")));
+  console.press("escape", "]");
+  await console.waitFor("No units are held");
+  console.press("q");
+  await console.ended;
+  const next = await openConsole(namespace, { env });
+  await next.waitFor("/ filter host:web1: 2 of 4");
+  next.press("F");
+  await next.waitFor("✓ web one");
+  next.type("d");
+  await next.waitFor("press d again to delete");
+  next.type("d");
+  await next.waitFor("No saved views yet");
+});
+
+it("lists favourites first in the explorer, finds them with fav:, and keeps them", async () => {
+  const namespace = await createSampleNamespace();
+  const env = { XDG_STATE_HOME: makeFolder() };
+  const console = await openConsole(namespace, { env });
+  await console.waitFor(/gamma +● held/);
+  console.press("G", "f");
+  await console.waitFor("lock gamma is now a favourite");
+  await console.waitFor(/▾ Favourites +1/);
+  console.press("q");
+  await console.ended;
+  const next = await openConsole(namespace, { env });
+  const first = await findRow(next, /▾ Favourites +1/);
+  expect(next.getScreen()[first + 1]).toMatch(/gamma.* held/);
+  await next.waitFor(/beta +● held/);
+  next.press("/");
+  await next.waitFor("─ filter locks ");
+  next.type("fav:");
+  next.press("enter");
+  await next.waitFor("/ filter fav:: 1 of 4");
+  next.press("f");
+  await next.waitFor("lock gamma is no longer a favourite");
+  await next.waitFor("/ filter fav:: 0 of 4");
+});
+
+it("exports the table and a text, asks before it replaces a file, and says why it cannot write", async () => {
+  const folder = makeFolder();
+  const console = await openConsole(await createSampleNamespace());
+  await console.waitFor(/gamma +● held/);
+  const exportTo = async (path: string) => {
+    console.press("O");
+    await console.waitFor("─ export ");
+    console.press("ctrl+a", "ctrl+k");
+    console.type(path);
+    await console.waitFor(path.slice(-12));
+    console.press("enter");
+  };
+  const file = join(folder, "locks.csv");
+  await exportTo(file);
+  await console.waitFor(/wrote \S*locks\.csv/);
+  const [head, ...rows] = readFileSync(file, "utf8").trimEnd().split("\r\n");
+  expect(head).toMatch(/^name,state,holder,since,/);
+  expect(rows.map((row) => row.split(",").slice(0, 2).join(" "))).toEqual([
+    ...["'=delta held", "alpha held", "beta held", "gamma held"],
+  ]);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  await exportTo(file);
+  await console.waitFor("exists; Enter replaces it");
+  console.press("escape");
+  await console.waitFor((it) => !it.getScreen().some((row) => row.includes("─ export ")));
+  await exportTo(join(folder, "none", "locks.md"));
+  await console.waitFor("the folder does not exist; nothing was");
+  console.press("escape");
+  await console.waitFor((it) => !it.getScreen().some((row) => row.includes("─ export ")));
+  console.press("w");
+  await console.waitFor("─ why ");
+  await exportTo(join(folder, "why.md"));
+  await console.waitFor(/wrote \S*why\.md/);
+  expect(readFileSync(join(folder, "why.md"), "utf8")).toMatch(/^# why .*\n\n```text\n/);
+  expect(readdirSync(folder).sort()).toEqual(["locks.csv", "why.md"]);
+});
+
+it("draws the past runs of a lock in its detail, and in a column on demand", async () => {
+  const namespace = await cluster.createTestNamespace("http");
+  for (const time of ["0.01", "0.3"])
+    await namespace.start(["run", "--lock", "often", "--", "sleep", time]).ended;
+  const console = await openConsole(namespace);
+  await console.waitFor(/often +○ free/);
+  await console.waitFor(/held +[▁▂▃▅▇]{2} min 0s, median 0s, max 0s of 2 runs/);
+  console.press("o", "end", "k", "space", "escape");
+  await console.waitFor(/TREND/);
+  await console.waitFor(/often +○ free .*[▁▂▃▅▇]{2}/);
+  const { stdout } = await namespace.start(["ls", "locks", "-a", "--columns", "name,trend"]).ended;
+  expect(stdout).toMatch(/^often +[_.\-=#]{2}$/m);
+});
+
+it("ls has the same filters, and prints tables for other programs", async () => {
+  const namespace = await createSampleNamespace();
+  const list = async (...words: string[]) => {
+    const { stdout, stderr, code } = await namespace.start(["ls", "locks", ...words]).ended;
+    return [stdout, stderr, code];
+  };
+  const columns = ["--columns", "name,state"];
+  expect(await list("!host:web1", "~^(be|al)", "--output", "csv", ...columns)).toEqual([
+    ...["name,state\r\nbeta,held\r\n", "", 0],
+  ]);
+  expect(await list("=del", "--output", "markdown", ...columns)).toEqual([
+    ...["# locks\n\n| NAME | STATE |\n| --- | --- |\n| =delta | held |\n", "", 0],
+  ]);
+  for (const [words, fault] of [
+    [["~("], /wrong filter: pattern "\("/],
+    [["fav:"], /wrong filter: fav: works only in the console/],
+    [["--output", "csv", "--json"], /give --json or --output, not both/],
+    [["--output", "csv", "--watch"], /--output cannot be combined with --watch/],
+  ] as const) {
+    const [stdout, stderr, code] = await list(...words);
+    expect([stdout, code]).toEqual(["", 64]);
+    expect(stderr).toMatch(fault);
+  }
+});
