@@ -18,13 +18,37 @@ interface Step {
 
 export const STORIES: readonly Story[] = [
   {
+    name: "why",
+    title: "Why does the backup wait, and who waits for whom?",
+    args: ["--view", "locks"],
+    steps: [
+      { says: "find the backup", keys: ["/", '"backup"', "enter"], shows: /filter backup/ },
+      { says: "why does it wait?", keys: ["w"], shows: /─ why backup-db/ },
+      { says: "who waits for whom?", keys: ["escape", "W"], shows: /who waits for whom/ },
+      { says: "go to the first who waits", keys: ["down", "enter"], shows: /live rev/ },
+    ],
+  },
+  {
     name: "drain",
     title: "Drain a host before maintenance: the preview, the drain, and back",
     args: ["--view", "hosts"],
     steps: [
-      { says: "Which hosts hold what?", keys: ["/", '"db1"', "enter"], shows: /db1/ },
-      { says: "Drain it: what would happen?", keys: ["D"], shows: /drain/i },
-      { says: "Say why", keys: ['"new disks"'], shows: "new disks" },
+      { says: "choose the host", keys: ["/", '"web1"', "enter"], shows: /filter web1/ },
+      { says: "what would a drain do?", keys: ["D"], shows: /drain host web1/ },
+      { says: "drain it", keys: ["enter"], shows: /JOBS 1/ },
+      { says: "look at the job", keys: ["5"], shows: /drain host web1\.example\.com/ },
+      { says: "lift the drain", keys: ["2", "U", "enter"], shows: /undrain host web1/ },
+    ],
+  },
+  {
+    name: "past",
+    title: "What happened half a minute ago?",
+    args: ["--view", "resources"],
+    steps: [
+      { says: "the state half a minute ago", keys: ["a", '"-30s"', "enter"], shows: /PAST/ },
+      { says: "the changes after it", keys: ["}", "}", "}"], shows: /PAST/ },
+      { says: "the queues then", keys: ["]"], shows: /PAST/ },
+      { says: "back to now", keys: ["a"], shows: /live rev/ },
     ],
   },
 ];

@@ -204,6 +204,8 @@ class InteractiveConsole {
 
   #handleInput(event: InputEvent): void {
     this.#pace.handleKey();
+    // A key acts on what the keys before it have led to, even if the terminal has not shown that yet.
+    if (this.#isDue || this.#unanswered !== undefined) this.#app.refreshDerivedState();
     dispatch(this.#app, event);
   }
 

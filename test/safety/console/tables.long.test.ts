@@ -84,7 +84,7 @@ it("sorts by the title that is clicked, and the other way round with the next cl
   const order = (it: Terminal) =>
     it
       .getScreen()
-      .flatMap((line) => /│ {2}(\S+) +● held/.exec(line)?.[1] ?? [])
+      .flatMap((line) => /│[ ▎] (\S+) +● held/.exec(line)?.[1] ?? [])
       .join(" ");
   await console.waitFor((it) => order(it) === "gamma =delta alpha beta");
   click();

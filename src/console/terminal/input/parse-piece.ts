@@ -44,8 +44,13 @@ function parseEscape(rest: string, isAll: boolean): ParsedPiece {
   }
 }
 
-/** Parses the start of OSC, DCS, SOS, PM and APC. If nothing follows, it is a letter typed with Alt. */
+/**
+ * Parses the start of OSC, DCS, SOS, PM and APC. If nothing follows, or another sequence such as an answer of the terminal,
+ * it is a letter typed with Alt.
+ */
 function parseString(rest: string, isAll: boolean): ParsedPiece {
+  if (rest[2] === "\x1b" && rest[3] !== "\\")
+    return rest[3] === undefined && !isAll ? undefined : parseAlt(rest, isAll);
   if (rest.length > 2) return { length: 2, begins: rest[1] === "]" ? "osc" : "string" };
   return isAll ? parseAlt(rest, isAll) : undefined;
 }

@@ -56,6 +56,12 @@ describe("what is no key", () => {
     }
   });
 
+  it("is not the letter that was typed with Alt before an answer", () => {
+    expect(chords("\x1b]\x1b[0n", "j")).toEqual(["alt+]", "j"]);
+    expect(chords("\x1b]", "\x1b", "[0n")).toEqual(["alt+]"]);
+    expect(chords("\x1b]\x1b\\j")).toEqual(["j"]);
+  });
+
   it("is the mouse, and the focus", () => {
     expect(parsed("\x1b[<0;3;2M\x1b[<0;3;2m\x1b[<65;1;1M\x1b[<66;1;1M\x1b[I\x1b[O")).toEqual([
       { kind: "mouse", action: "press", button: "left", column: 2, row: 1 },
