@@ -1,12 +1,14 @@
 import { cleanToWidth } from "../../base/display-width.ts";
 import { ROW_COMMANDS } from "../../commands/registry/registry.ts";
 import { focusNext, focusOn, switchTab } from "../navigation/focus.ts";
+import { goToPlace } from "../navigation/go-back.ts";
 import { clearMarks, markRange, toggleMark } from "../navigation/marks.ts";
 import { moveInFocusedPane } from "../navigation/moves.ts";
 import { openCreate, openDelete, openEdit, openRowAction } from "../overlays/dialog/open-dialog.ts";
 import { openFilter } from "../overlays/filter.ts";
 import { openHelp } from "../overlays/help.ts";
 import { openLiveOutput } from "../overlays/live-output.ts";
+import { openMenu } from "../overlays/menu/menu-overlay.ts";
 import { openWhy } from "../overlays/output.ts";
 import { openPalette } from "../overlays/palette/palette-overlay.ts";
 import type {
@@ -23,6 +25,7 @@ import type {
 } from "../parts/parts.ts";
 import type { ConsoleState } from "../state/console-state.ts";
 import { THEMES } from "../theme/theme.ts";
+import { resetSizes, resizePane } from "./borders.ts";
 import { copyCommand, copyJson, copyName, copyRun } from "./copying.ts";
 import type { KeyActionId } from "./keys/key-actions.ts";
 import { openSelected, unfold } from "./open.ts";
@@ -67,6 +70,9 @@ export const ACTION_HANDLERS: Readonly<Record<KeyActionId, ActionHandler>> = {
     })),
   zoom: (app) =>
     app.update((state) => ({ ...state, zoomed: state.zoomed === undefined ? state.focus : undefined })),
+  larger: (app) => resizePane(app, 1),
+  smaller: (app) => resizePane(app, -1),
+  resetSizes,
   reread: (app) => {
     app.liveView.reread();
     const { snapshot } = app.liveView;
@@ -78,6 +84,8 @@ export const ACTION_HANDLERS: Readonly<Record<KeyActionId, ActionHandler>> = {
     app.showToast(`theme ${next}`);
   },
   back: (app) => app.update(goBack),
+  placeBack: (app) => goToPlace(app, -1),
+  placeForward: (app) => goToPlace(app, 1),
   ...createHandlers(
     ["up", "down", "top", "bottom", "pageUp", "pageDown"],
     (id) => (app) => moveInFocusedPane(app, id),
@@ -85,6 +93,7 @@ export const ACTION_HANDLERS: Readonly<Record<KeyActionId, ActionHandler>> = {
   left: (app) => unfold(app, false),
   right: (app) => unfold(app, true),
   open: openSelected,
+  menu: wrapRowAction<ActionParts>((app) => openMenu(app)),
   ...{ unmark: clearMarks, sort: sortByNextColumn, reverse: reverseSort, create: openCreate },
   ...{ mark: wrapRowAction<ActionParts>(toggleMark), range: wrapRowAction<ActionParts>(markRange) },
   ...{ copy: wrapRowAction(copyName), copyJson: wrapRowAction(copyJson) },

@@ -1,5 +1,6 @@
 import type { ViewId } from "../../model/tables/index.ts";
 import type { SortOrder } from "../../model/views/sort.ts";
+import type { Border, UserSizes } from "./user-sizes.ts";
 
 /** The parts of the screen that can have the keyboard. */
 export const PANES = ["explorer", "table", "detail", "panel"] as const;
@@ -47,6 +48,23 @@ export interface TabState {
   anchor: string | undefined;
 }
 
+/** A place that the user has been to. */
+export interface Place {
+  tab: TabId;
+  /** Key of the row; undefined if the tab had none. */
+  key: string | undefined;
+  filter: string;
+  focus: Pane;
+  /** Id of the node under the cursor of the explorer. */
+  node: string | undefined;
+}
+
+/** The places before and after the present one; the nearest is last in each. */
+export interface PlaceHistory {
+  past: readonly Place[];
+  future: readonly Place[];
+}
+
 /** How the user has arranged the console. The data itself is in the live view. */
 export interface ConsoleState {
   tab: TabId;
@@ -64,6 +82,11 @@ export interface ConsoleState {
   theme: string;
   /** Ids chosen in the palette, newest first. */
   recent: readonly string[];
+  places: PlaceHistory;
+  /** Sizes of panes that the user has chosen. */
+  sizes: UserSizes;
+  /** The border that was pressed last, when (wall clock, ms), and whether the button is still down. */
+  pressed: { border: Border; at: number; isHeld: boolean } | undefined;
 }
 
 /** How long a toast is shown, ms. */
@@ -97,5 +120,8 @@ export function createInitialState(): ConsoleState {
     toast: undefined,
     theme: "auto",
     recent: [],
+    places: { past: [], future: [] },
+    sizes: {},
+    pressed: undefined,
   };
 }

@@ -1,4 +1,5 @@
 import type { ConsoleState, Pane } from "./console-state.ts";
+import { chooseSize } from "./user-sizes.ts";
 
 /** Columns and rows of a part of the screen. */
 export interface Size {
@@ -48,7 +49,7 @@ export function computeLayout(screen: Size, state: ConsoleState): Layout | undef
   return {
     ...{ screen, isBeside: screen.width >= VERY_WIDE },
     ...(explorer > 0 && { explorer: { width: Math.min(explorer, screen.width), height: upper } }),
-    ...(width > 0 && computeMainSizes({ width, height: upper }, screen)),
+    ...(width > 0 && computeMainSizes({ width, height: upper }, screen, state)),
     ...(panel > 0 && { panel: { width: screen.width, height: panel } }),
   };
 }
@@ -57,28 +58,37 @@ function computeZoomedLayout(screen: Size, pane: Pane, height: number): Layout {
   return { screen, isBeside: false, [pane]: { width: screen.width, height } };
 }
 
-function computePanelHeight(screen: Size, { panel, focus }: ConsoleState, body: number): number {
+function computePanelHeight(screen: Size, state: ConsoleState, body: number): number {
+  const { panel, focus } = state;
   if (!panel.isOpen && focus !== "panel") return 0;
   if (screen.height < TALL.panel && focus !== "panel") return 0;
-  return computeShare(body, PANEL);
+  return chooseSize(state, "panel", computeShare(body, PANEL), body);
 }
 
 /** Returns the explorer's width. On a narrow screen it has the full width or none. */
-function computeExplorerWidth(screen: Size, { explorer, focus }: ConsoleState): number {
+function computeExplorerWidth(screen: Size, state: ConsoleState): number {
+  const { explorer, focus } = state;
   if (screen.width < WIDE) return focus === "explorer" ? screen.width : 0;
-  return explorer.isOpen ? computeShare(screen.width, EXPLORER) : 0;
+  if (!explorer.isOpen) return 0;
+  return chooseSize(state, "explorer", computeShare(screen.width, EXPLORER), screen.width);
 }
 
-function computeMainSizes(available: Size, screen: Size): Pick<Layout, "table" | "detail"> {
+function computeMainSizes(
+  available: Size,
+  screen: Size,
+  state: ConsoleState,
+): Pick<Layout, "table" | "detail"> {
   if (screen.height < TALL.detail) return { table: available };
   if (screen.width >= VERY_WIDE) {
-    const left = Math.floor((available.width - 1) * 0.58);
+    const computed = available.width - 1 - Math.floor((available.width - 1) * 0.58);
+    const left = available.width - 1 - chooseSize(state, "detailWidth", computed, available.width);
     return {
       table: { width: left, height: available.height },
       detail: { width: available.width - 1 - left, height: available.height },
     };
   }
-  const detail = computeShare(available.height, DETAIL);
+  const computed = computeShare(available.height, DETAIL);
+  const detail = chooseSize(state, "detailHeight", computed, available.height);
   return {
     table: { width: available.width, height: available.height - detail - 1 },
     detail: { width: available.width, height: detail },

@@ -1,11 +1,13 @@
 import type { SortOrder } from "../../model/views/sort.ts";
 import { type ConsoleState, createInitialState, PANELS, TABS, type TabState } from "./console-state.ts";
+import { restoreUserSizes, type UserSizes } from "./user-sizes.ts";
 
 /** The part of the console state that is kept between sessions. */
 export interface ConsolePreferences {
   tab: string;
   theme: string;
   recent: readonly string[];
+  sizes: UserSizes;
   explorer: { isOpen: boolean; open: readonly string[] | undefined };
   panel: { isOpen: boolean; id: string };
   /** Filter and order by tab. */
@@ -19,9 +21,10 @@ export function toConsolePreferences({
   panel,
   theme,
   recent,
+  sizes,
 }: ConsoleState): ConsolePreferences {
   return {
-    ...{ tab, theme, recent },
+    ...{ tab, theme, recent, sizes },
     explorer: { isOpen: explorer.isOpen, open: explorer.open && [...explorer.open] },
     panel: { isOpen: panel.isOpen, id: panel.id },
     tabs: Object.fromEntries(TABS.map((id) => [id, { filter: tabs[id].filter, order: tabs[id].order }])),
@@ -39,6 +42,7 @@ export function restoreState(kept: unknown): ConsoleState {
     ...state,
     tab: TABS.find((id) => id === kept.tab) ?? state.tab,
     recent: Array.isArray(kept.recent) ? kept.recent.filter(isText) : state.recent,
+    sizes: restoreUserSizes(kept.sizes),
     theme: typeof kept.theme === "string" ? kept.theme : state.theme,
     explorer: {
       ...state.explorer,

@@ -1,5 +1,6 @@
 import type { RowCommandId } from "../../../commands/registry/registry.ts";
 import { type Command, isRowCommand } from "../../../commands/spec.ts";
+import type { Subject } from "../../../model/views/view.ts";
 
 /** An action that can be bound to keys. */
 export interface KeyAction {
@@ -13,7 +14,11 @@ export interface KeyAction {
    * It changes something in etcd. It cannot be bound to a key with Ctrl, because those are easily pressed by mistake.
    */
   isChange?: true;
+  /** The kinds of rows that it applies to. The menu of such a row lists it. */
+  rows?: readonly Subject["kind"][] | "any";
 }
+
+const CONFIGURED = ["group", "resource", "schedule"] as const;
 
 /** The console's own actions, in the order of the help. */
 const OWN = [
@@ -32,11 +37,21 @@ const OWN = [
   { id: "explorer", brief: "show or hide the explorer", keys: ["b"], context: "global" },
   { id: "panel", brief: "show or hide the panel", keys: ["J"], context: "global" },
   { id: "zoom", brief: "give the pane the whole screen, and back", keys: ["z"], context: "global" },
+  { id: "larger", brief: "make the pane larger", keys: ["="], context: "global" },
+  { id: "smaller", brief: "make the pane smaller", keys: ["-"], context: "global" },
+  { id: "resetSizes", brief: "return all panes to their usual sizes", keys: [], context: "global" },
   { id: "reread", brief: "read everything again", keys: ["R"], context: "global" },
   { id: "theme", brief: "next theme", keys: ["T"], context: "global" },
   { id: "redraw", brief: "repaint the screen", keys: ["ctrl+l"], context: "global" },
   { id: "suspend", brief: "suspend; fg in the shell returns", keys: ["ctrl+z"], context: "global" },
   { id: "back", brief: "back: out of a pane, a range, marks, a filter", keys: ["escape"], context: "global" },
+  {
+    id: "placeBack",
+    brief: "back to the place before the last jump",
+    keys: ["<", "alt+left"],
+    context: "global",
+  },
+  { id: "placeForward", brief: "forward again", keys: [">", "alt+right"], context: "global" },
   { id: "quit", brief: "quit", keys: ["q"], context: "global" },
   { id: "up", brief: "up", keys: ["up", "k"], context: "list" },
   { id: "down", brief: "down", keys: ["down", "j"], context: "list" },
@@ -46,24 +61,51 @@ const OWN = [
   { id: "pageDown", brief: "a page down", keys: ["pagedown", "ctrl+f"], context: "list" },
   { id: "left", brief: "fold, or the pane to the left", keys: ["left", "h"], context: "list" },
   { id: "right", brief: "unfold, or the pane to the right", keys: ["right"], context: "list" },
-  { id: "open", brief: "open", keys: ["enter"], context: "list" },
-  { id: "mark", brief: "mark the row, to act on several", keys: ["space"], context: "list" },
+  { id: "open", brief: "open", keys: ["enter"], context: "list", rows: "any" },
+  { id: "menu", brief: "menu of the row: all that applies to it", keys: ["."], context: "list" },
+  { id: "mark", brief: "mark the row, to act on several", keys: ["space"], context: "list", rows: "any" },
   { id: "range", brief: "begin a range of marks; again: end it", keys: ["v"], context: "list" },
   { id: "unmark", brief: "clear all marks", keys: ["u"], context: "list" },
   { id: "sort", brief: "sort by the next column", keys: ["s"], context: "list" },
   { id: "reverse", brief: "reverse the sort order", keys: ["S"], context: "list" },
-  { id: "copy", brief: "copy the name", keys: ["y"], context: "list" },
-  { id: "copyJson", brief: "copy the row as JSON", keys: ["Y"], context: "list" },
-  { id: "copyCommand", brief: "copy the command line for this view", keys: ["c"], context: "list" },
+  { id: "copy", brief: "copy the name", keys: ["y"], context: "list", rows: "any" },
+  { id: "copyJson", brief: "copy the row as JSON", keys: ["Y"], context: "list", rows: "any" },
+  {
+    id: "copyCommand",
+    brief: "copy the command line for this view",
+    keys: ["c"],
+    context: "list",
+    rows: "any",
+  },
   {
     id: "copyRun",
     brief: "copy the command line that runs the lock's job again",
     keys: ["r"],
     context: "list",
+    rows: ["lock"],
   },
-  { id: "why", brief: "why does the run wait?", keys: ["w"], context: "list" },
-  { id: "output", brief: "what the run writes, live", keys: ["l"], context: "list" },
-  { id: "edit", brief: "edit the group, resource or schedule", keys: ["e"], context: "list", isChange: true },
+  {
+    id: "why",
+    brief: "why does the run wait?",
+    keys: ["w"],
+    context: "list",
+    rows: ["lock", "resource", "run"],
+  },
+  {
+    id: "output",
+    brief: "what the run writes, live",
+    keys: ["l"],
+    context: "list",
+    rows: ["lock", "schedule", "run"],
+  },
+  {
+    id: "edit",
+    brief: "edit the group, resource or schedule",
+    keys: ["e"],
+    context: "list",
+    isChange: true,
+    rows: CONFIGURED,
+  },
   {
     id: "create",
     brief: "create a group, resource, drain or schedule",
@@ -77,6 +119,7 @@ const OWN = [
     keys: ["delete"],
     context: "list",
     isChange: true,
+    rows: CONFIGURED,
   },
 ] as const satisfies readonly KeyAction[];
 
@@ -85,10 +128,11 @@ export type KeyActionId = (typeof OWN)[number]["id"] | RowCommandId;
 
 /** Lists all actions that can be bound to keys: the console's own, and the commands that declare a key. */
 export function listKeyActions(commands: readonly Command[]): KeyAction[] {
-  const own = commands
-    .filter(isRowCommand)
-    .map(
-      ({ id, brief, rows }): KeyAction => ({ id, brief, keys: [rows.key], context: "list", isChange: true }),
-    );
+  const own = commands.filter(isRowCommand).map(
+    ({ id, brief, rows: { key, kinds } }): KeyAction => ({
+      ...{ id, brief, keys: [key], rows: kinds },
+      ...{ context: "list", isChange: true },
+    }),
+  );
   return [...OWN, ...own];
 }

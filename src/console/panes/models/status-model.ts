@@ -8,14 +8,14 @@ import type {
   StateAccess,
   ThemeAccess,
 } from "../../parts/parts.ts";
+import { computeCellsWidth } from "../../theme/cells.ts";
 import type { StyleRole } from "../../theme/roles.ts";
 import { type BarModel, type BarSegment, buildBar } from "./bar-model.ts";
 
+type StatusInputs = ClockAccess & DataAccess & JobAccess & HintAccess & StateAccess & ThemeAccess;
+
 /** Builds the last line: the connection state, running jobs, a toast, and the keys of the context. */
-export function buildStatusModel(
-  app: ClockAccess & DataAccess & JobAccess & HintAccess & StateAccess & ThemeAccess,
-  width: number,
-): BarModel {
+export function buildStatusModel(app: StatusInputs, width: number): BarModel {
   const isLive = app.liveView.connection.kind === "live";
   const ground: StyleRole = isLive ? "barLive" : "barAway";
   const left = [
@@ -24,9 +24,26 @@ export function buildStatusModel(
     ...buildToastSegments(app, ground),
   ];
   const hints = app.getHints().map(([key, what], at): BarSegment => {
-    return { text: ` ${key} ${what} `, role: ground, weight: 5 + at };
+    return { text: formatHint(key, what), role: ground, weight: 5 + at };
   });
   return buildBar(width, left, hints, ground);
+}
+
+/** Returns the key whose hint is at a column of that line. */
+export function findHintAt(app: StatusInputs, width: number, column: number): string | undefined {
+  const { left, right, gap } = buildStatusModel(app, width);
+  let start = computeCellsWidth(left) + gap;
+  for (const cell of right) {
+    const end = start + computeCellsWidth([cell]);
+    if (column >= start && column < end)
+      return app.getHints().find(([key, what]) => formatHint(key, what) === cell.text)?.[0];
+    start = end;
+  }
+  return undefined;
+}
+
+function formatHint(key: string, what: string): string {
+  return ` ${key} ${what} `;
 }
 
 function buildConnectionSegments(app: ClockAccess & DataAccess & ThemeAccess, role: StyleRole): BarSegment[] {
