@@ -5,6 +5,7 @@ import { EventLog } from "../model/events/event-log.ts";
 import type { Subject } from "../model/views/view.ts";
 import { buildHints } from "./actions/hints.ts";
 import type { Keymap } from "./actions/keys/keymap.ts";
+import { type AlertNews, Alerts } from "./alerts/alerts.ts";
 import { isLive } from "./data/connection-state.ts";
 import type { ConsoleTable } from "./data/console-table.ts";
 import { DetailCache } from "./data/detail/detail-cache.ts";
@@ -77,6 +78,7 @@ export class ConsoleApp implements ConsoleParts {
   readonly #detailCache: DetailCache;
   readonly #counter: TabCounter;
   readonly #tables = new Tables();
+  readonly #alerts = new Alerts();
   #connectionKind = "opening";
   #dimmed: { of: Theme; theme: Theme } | undefined;
 
@@ -215,6 +217,25 @@ export class ConsoleApp implements ConsoleParts {
   end(): void {
     this.liveView.end();
     this.#detailCache.end();
+  }
+
+  /**
+   * Notices changes of watched rows, and shows them. @returns what to tell outside the screen. Data that may be out of date is
+   * no news.
+   */
+  noticeChanges(): AlertNews | undefined {
+    const { snapshot } = this.liveView;
+    if (!this.liveView.hasRead || !isLive(this.liveView.connection)) return undefined;
+    const news = this.#alerts.check(
+      this.state.watched,
+      snapshot,
+      this.getWallTime(),
+      this.context.clock.now(),
+    );
+    if (news === undefined) return undefined;
+    for (const text of news.changes) this.events.addWatched(text, this.getWallTime());
+    this.showToast(news.text, "held");
+    return news;
   }
 
   /** Updates everything that is derived from the state and the snapshot. Called before every frame. */

@@ -1,13 +1,17 @@
+import { cleanToWidth } from "../base/display-width.ts";
 import { EXIT } from "../base/errors.ts";
 import type { Call, CommandIo } from "../commands/spec.ts";
 import type { CommandContext } from "../commands/store-command.ts";
 import { dispatch } from "./actions/dispatch.ts";
+import { AlertNotifier } from "./alerts/alert-notifier.ts";
+import { chooseChannels } from "./alerts/notification.ts";
 import type { ConsoleApp } from "./console-app.ts";
 import { createConsoleApp, savePreferences } from "./create-console-app.ts";
 import type { Display } from "./display.ts";
 import { PlainDisplay } from "./plain-display.ts";
 import { ScreenDisplay } from "./screen-display.ts";
 import type { TabId } from "./state/console-state.ts";
+import type { InputEvent } from "./terminal/input/event.ts";
 import { createKeyReader } from "./terminal/input/reader.ts";
 import { TerminalSession } from "./terminal/terminal-session.ts";
 import { TtyWriter } from "./terminal/tty-writer.ts";
@@ -32,7 +36,8 @@ class InteractiveConsole {
   readonly #terminal: TerminalSession;
   /** Undefined if the terminal cannot be opened for it: writes then block until the terminal accepts them. */
   readonly #writer: TtyWriter | undefined;
-  readonly #keys = createKeyReader((event) => this.#guard(() => dispatch(this.#app, event)));
+  readonly #keys = createKeyReader((event) => this.#guard(() => this.#handleInput(event)));
+  readonly #notifier: AlertNotifier;
   readonly #ended = Promise.withResolvers<number>();
   #isDue = false;
 
@@ -57,6 +62,11 @@ class InteractiveConsole {
       },
     });
     if (view !== undefined) this.#app.update((state) => ({ ...state, tab: view }));
+    this.#notifier = new AlertNotifier((text) => void io.writeOutput(text), {
+      channels: chooseChannels(context.settings.notify, io.env.TERM, call.flags.plain === true),
+      name: cleanToWidth(context.settings.prefix, 40),
+      sign: this.#app.theme.signs.marks.held,
+    });
     this.#terminal = this.#createTerminalSession(io);
   }
 
@@ -90,12 +100,18 @@ class InteractiveConsole {
         this.#repaint();
       },
       onGiven: () => {
+        this.#notifier.restoreTitle();
         this.#display.end();
         this.#writer?.flush();
       },
       onNotStopped: () => this.#app.showToast("this console was not started by a shell", "problem"),
       onGone: () => this.#ended.resolve(EXIT.io),
     });
+  }
+
+  #handleInput(event: InputEvent): void {
+    this.#notifier.restoreTitle();
+    dispatch(this.#app, event);
   }
 
   /** Schedules one repaint for all changes in one turn of the event loop. */
@@ -110,6 +126,8 @@ class InteractiveConsole {
 
   #paint(): void {
     if (this.#writer?.isClogged) return; // repainted once the terminal has accepted the pending output
+    const news = this.#app.noticeChanges();
+    if (news !== undefined) this.#notifier.notify(news);
     this.#app.refreshDerivedState();
     if (!this.#display.show(this.#app)) this.#ended.resolve(EXIT.io);
   }

@@ -30,6 +30,7 @@ import { copyCommand, copyJson, copyName, copyRun } from "./copying.ts";
 import type { KeyActionId } from "./keys/key-actions.ts";
 import { openSelected, unfold } from "./open.ts";
 import { reverseSort, sortByNextColumn } from "./sorting.ts";
+import { toggleWatch } from "./watching.ts";
 import { wrapRowAction } from "./wrap-row-action.ts";
 
 type ActionParts = ActionRunner &
@@ -100,6 +101,7 @@ export const ACTION_HANDLERS: Readonly<Record<KeyActionId, ActionHandler>> = {
   ...{ copyCommand: wrapRowAction(copyCommand), copyRun: wrapRowAction(copyRun) },
   ...{
     why: wrapRowAction(openWhy),
+    notifyMe: wrapRowAction<ActionParts>(toggleWatch),
     output: showOutput,
     edit: wrapRowAction(openEdit),
     delete: wrapRowAction(openDelete),

@@ -1,6 +1,7 @@
 import type { ViewId } from "../../model/tables/index.ts";
 import type { SortOrder } from "../../model/views/sort.ts";
 import type { Border, UserSizes } from "./user-sizes.ts";
+import type { WatchedRow } from "./watched-rows.ts";
 
 /** The parts of the screen that can have the keyboard. */
 export const PANES = ["explorer", "table", "detail", "panel"] as const;
@@ -83,6 +84,8 @@ export interface ConsoleState {
   /** Ids chosen in the palette, newest first. */
   recent: readonly string[];
   places: PlaceHistory;
+  /** Rows whose changes the user wants to hear of. */
+  watched: readonly WatchedRow[];
   /** Sizes of panes that the user has chosen. */
   sizes: UserSizes;
   /** The border that was pressed last, when (wall clock, ms), and whether the button is still down. */
@@ -121,6 +124,7 @@ export function createInitialState(): ConsoleState {
     theme: "auto",
     recent: [],
     places: { past: [], future: [] },
+    watched: [],
     sizes: {},
     pressed: undefined,
   };

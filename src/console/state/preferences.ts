@@ -1,6 +1,7 @@
 import type { SortOrder } from "../../model/views/sort.ts";
 import { type ConsoleState, createInitialState, PANELS, TABS, type TabState } from "./console-state.ts";
 import { restoreUserSizes, type UserSizes } from "./user-sizes.ts";
+import { restoreWatchedRows, type WatchedRow } from "./watched-rows.ts";
 
 /** The part of the console state that is kept between sessions. */
 export interface ConsolePreferences {
@@ -8,6 +9,7 @@ export interface ConsolePreferences {
   theme: string;
   recent: readonly string[];
   sizes: UserSizes;
+  watched: readonly WatchedRow[];
   explorer: { isOpen: boolean; open: readonly string[] | undefined };
   panel: { isOpen: boolean; id: string };
   /** Filter and order by tab. */
@@ -22,9 +24,10 @@ export function toConsolePreferences({
   theme,
   recent,
   sizes,
+  watched,
 }: ConsoleState): ConsolePreferences {
   return {
-    ...{ tab, theme, recent, sizes },
+    ...{ tab, theme, recent, sizes, watched },
     explorer: { isOpen: explorer.isOpen, open: explorer.open && [...explorer.open] },
     panel: { isOpen: panel.isOpen, id: panel.id },
     tabs: Object.fromEntries(TABS.map((id) => [id, { filter: tabs[id].filter, order: tabs[id].order }])),
@@ -42,6 +45,7 @@ export function restoreState(kept: unknown): ConsoleState {
     ...state,
     tab: TABS.find((id) => id === kept.tab) ?? state.tab,
     recent: Array.isArray(kept.recent) ? kept.recent.filter(isText) : state.recent,
+    watched: restoreWatchedRows(kept.watched),
     sizes: restoreUserSizes(kept.sizes),
     theme: typeof kept.theme === "string" ? kept.theme : state.theme,
     explorer: {

@@ -15,6 +15,8 @@ export interface Signs {
   /** A full and an empty cell of a bar. */
   bar: readonly [string, string];
   marked: string;
+  /** Before a row that the user is told of. */
+  watched: string;
   /** Shown after the title of the sort column: ascending, descending. */
   sorted: readonly [string, string];
   ellipsis: string;
@@ -29,7 +31,7 @@ export const UNICODE: Signs = {
   corners: ["╭", "╮", "╰", "╯"],
   bar: ["▇", "▁"],
   sorted: ["▲", "▼"],
-  ...{ marked: "✓", ellipsis: "…", dot: "·", dash: "–" },
+  ...{ marked: "✓", watched: "◆", ellipsis: "…", dot: "·", dash: "–" },
 };
 
 export const ASCII: Signs = {
@@ -39,14 +41,14 @@ export const ASCII: Signs = {
   corners: ["+", "+", "+", "+"],
   bar: ["#", "."],
   sorted: ["^", "v"],
-  ...{ marked: "x", ellipsis: "...", dot: "-", dash: "-" },
+  ...{ marked: "x", watched: "@", ellipsis: "...", dot: "-", dash: "-" },
 };
 
 /** ASCII replacements of the same width for signs that other modules put into texts. */
 const INSTEAD: Readonly<Record<string, string>> = {
   ...{ "…": "~", "–": "-", "—": "-", "·": "-", "→": ">", "←": "<", "↑": "^", "↓": "v", "×": "x", "≥": ">" },
   ...{ "‘": "'", "’": "'", "“": '"', "”": '"', "\u00a0": " ", "✓": "x", "─": "-", "│": "|" },
-  ...{ "●": "*", "○": "o", "◌": ".", "▲": "!", "▼": "v", "▾": "v", "▸": ">", "▇": "#", "▁": "." },
+  ...{ "●": "*", "○": "o", "◌": ".", "▲": "!", "▼": "v", "▾": "v", "▸": ">", "◆": "@", "▇": "#", "▁": "." },
 };
 
 /** Converts a line to ASCII of the same width. Letters that have no replacement become `?`. */

@@ -24,6 +24,15 @@ export class EventLog {
     // Without a new revision keep the old time: after a disconnect, events from that time may still arrive.
     const isNews = snapshot.revision !== last?.snapshot.revision || events.length > 0;
     this.#last = { snapshot, wall: isNews ? now : (last?.wall ?? now) };
-    if (events.length > 0) this.list = [...events.reverse(), ...this.list].slice(0, LENGTH);
+    this.#add(events.reverse());
+  }
+
+  /** Adds a change of a row that the user watches. */
+  addWatched(text: string, at: number): void {
+    this.#add([{ at, kind: "watched", text: `watched  ${text}`, subject: undefined, tone: "held" }]);
+  }
+
+  #add(events: readonly SnapshotEvent[]): void {
+    if (events.length > 0) this.list = [...events, ...this.list].slice(0, LENGTH);
   }
 }

@@ -20,6 +20,8 @@ export interface KeyAction {
 
 const CONFIGURED = ["group", "resource", "schedule"] as const;
 
+const WATCHED = ["lock", "resource", "host", "group", "schedule", "run", "drain"] as const;
+
 /** The console's own actions, in the order of the help. */
 const OWN = [
   { id: "palette", brief: "find a command, a lock, a host…", keys: [":", "f1", "ctrl+p"], context: "global" },
@@ -90,6 +92,13 @@ const OWN = [
     keys: ["w"],
     context: "list",
     rows: ["lock", "resource", "run"],
+  },
+  {
+    id: "notifyMe",
+    brief: "tell me when the row changes; again: no longer",
+    keys: ["A"],
+    context: "list",
+    rows: WATCHED,
   },
   {
     id: "output",
