@@ -8,9 +8,11 @@ import { chooseChannels } from "./alerts/notification.ts";
 import type { ConsoleApp } from "./console-app.ts";
 import { createConsoleApp, savePreferences } from "./create-console-app.ts";
 import type { Display } from "./display.ts";
+import { offerTour } from "./overlays/tour/tour-overlay.ts";
 import { PlainDisplay } from "./plain-display.ts";
 import { ScreenDisplay } from "./screen-display.ts";
 import type { TabId } from "./state/console-state.ts";
+import { isFirstUse } from "./state/preferences-file.ts";
 import type { InputEvent } from "./terminal/input/event.ts";
 import { createKeyReader } from "./terminal/input/reader.ts";
 import { TerminalSession } from "./terminal/terminal-session.ts";
@@ -38,6 +40,8 @@ class InteractiveConsole {
   readonly #writer: TtyWriter | undefined;
   readonly #keys = createKeyReader((event) => this.#guard(() => this.#handleInput(event)));
   readonly #notifier: AlertNotifier;
+  /** Whether to offer the tour. Plain lines have no parts to show. */
+  readonly #isNewcomer: boolean;
   readonly #ended = Promise.withResolvers<number>();
   #isDue = false;
 
@@ -67,6 +71,7 @@ class InteractiveConsole {
       name: cleanToWidth(context.settings.prefix, 40),
       sign: this.#app.theme.signs.marks.held,
     });
+    this.#isNewcomer = call.flags.plain !== true && isFirstUse(io);
     this.#terminal = this.#createTerminalSession(io);
   }
 
@@ -81,6 +86,7 @@ class InteractiveConsole {
     try {
       this.#terminal.enter();
       this.#app.begin();
+      if (this.#isNewcomer) offerTour(this.#app, (event) => dispatch(this.#app, event));
       this.#repaint();
       return await this.#ended.promise;
     } finally {

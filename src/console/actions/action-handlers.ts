@@ -11,11 +11,13 @@ import { openLiveOutput } from "../overlays/live-output.ts";
 import { openMenu } from "../overlays/menu/menu-overlay.ts";
 import { openWhy } from "../overlays/output.ts";
 import { openPalette } from "../overlays/palette/palette-overlay.ts";
+import { startTour } from "../overlays/tour/tour-overlay.ts";
 import type {
   ActionRunner,
   ClockAccess,
   CursorAccess,
   DialogPorts,
+  HintAccess,
   JobAccess,
   LogAccess,
   SelectionAccess,
@@ -27,6 +29,7 @@ import type { ConsoleState } from "../state/console-state.ts";
 import { THEMES } from "../theme/theme.ts";
 import { resetSizes, resizePane } from "./borders.ts";
 import { copyCommand, copyJson, copyName, copyRun } from "./copying.ts";
+import { dispatch } from "./dispatch.ts";
 import type { KeyActionId } from "./keys/key-actions.ts";
 import { openSelected, unfold } from "./open.ts";
 import { reverseSort, sortByNextColumn } from "./sorting.ts";
@@ -37,6 +40,7 @@ type ActionParts = ActionRunner &
   ClockAccess &
   CursorAccess &
   DialogPorts &
+  HintAccess &
   LogAccess &
   SelectionAccess &
   TerminalControl;
@@ -47,6 +51,7 @@ export const ACTION_HANDLERS: Readonly<Record<KeyActionId, ActionHandler>> = {
   palette: openPalette,
   filter: openFilter,
   help: openHelp,
+  tour: (app) => startTour(app, (event) => dispatch(app, event)),
   quit: (app) => quit(app),
   redraw: (app) => app.redraw(),
   suspend: (app) => app.suspend(),
