@@ -189,6 +189,11 @@ export const SETTINGS = {
       flag: "no-mouse",
     },
   ),
+  notify: defineSetting(
+    kinds.createEnumKind("all", "bell", "desktop", "title", "off"),
+    "all",
+    "how the console tells of changes of watched rows besides on its screen: all ways, or only one of them",
+  ),
   keyBindings: defineSetting(keyBindings, {}, "keys of the console that differ from the defaults", {
     flag: false,
   }),

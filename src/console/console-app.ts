@@ -5,6 +5,7 @@ import { type EventList, EventLog, limitEvents } from "../model/events/event-log
 import type { Subject } from "../model/views/view.ts";
 import { buildHints } from "./actions/hints.ts";
 import type { Keymap } from "./actions/keys/keymap.ts";
+import { type AlertNews, Alerts } from "./alerts/alerts.ts";
 import { ContextList } from "./contexts/context-list.ts";
 import type { OpenedContext } from "./contexts/open-context.ts";
 import { isLive } from "./data/connection-state.ts";
@@ -115,6 +116,7 @@ export class ConsoleApp implements ConsoleParts {
   /** A past state has counts of its own. */
   #counters = new WeakMap<ShownData, TabCounter>();
   readonly #tables = new Tables();
+  readonly #alerts = new Alerts();
   #connectionKind = "opening";
   #isFirstReadDone = false;
   #dimmed: { of: Theme; theme: Theme } | undefined;
@@ -318,6 +320,21 @@ export class ConsoleApp implements ConsoleParts {
     this.#live.end();
     this.contexts.end();
     this.#detailCache.end();
+  }
+
+  /**
+   * Notices changes of watched rows, and shows them. @returns what to tell outside the screen. Data that may be out of date is
+   * no news.
+   */
+  noticeChanges(): AlertNews | undefined {
+    const { snapshot, hasRead, connection } = this.#live;
+    if (!hasRead || !isLive(connection)) return undefined;
+    const wall = this.getPresentTime();
+    const news = this.#alerts.check(this.state.watched, snapshot, wall, this.context.clock.now());
+    if (news === undefined) return undefined;
+    for (const text of news.changes) this.#events.addWatched(text, wall);
+    this.showToast(news.text, "held");
+    return news;
   }
 
   /** Updates everything that is derived from the state and the snapshot. Called before every frame. */

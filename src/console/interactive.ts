@@ -1,20 +1,25 @@
+import { cleanToWidth } from "../base/display-width.ts";
 import { EXIT } from "../base/errors.ts";
 import type { Call, CommandIo } from "../commands/spec.ts";
 import type { CommandContext } from "../commands/store-command.ts";
 import { dispatch } from "./actions/dispatch.ts";
+import { AlertNotifier } from "./alerts/alert-notifier.ts";
 import type { ConsoleApp } from "./console-app.ts";
 import { type OpenedContext, openContext } from "./contexts/open-context.ts";
 import { createConsoleApp, savePreferences } from "./create-console-app.ts";
 import type { Display } from "./display.ts";
 import { announceChanges } from "./overlays/insight/since.ts";
+import { offerTour } from "./overlays/tour/tour-overlay.ts";
 import { PlainDisplay } from "./plain-display.ts";
 import { ScreenDisplay } from "./screen-display.ts";
 import type { TabId } from "./state/console-state.ts";
+import { isFirstUse } from "./state/preferences-file.ts";
 import { BackgroundQuery } from "./terminal/background-query.ts";
 import { discardAnswer } from "./terminal/discard-answer.ts";
 import type { InputEvent } from "./terminal/input/event.ts";
 import { createKeyReader } from "./terminal/input/reader.ts";
 import type { TerminalReport } from "./terminal/input/report.ts";
+import { chooseChannels } from "./terminal/notification.ts";
 import { PaintPace } from "./terminal/paint-pace.ts";
 import type { TerminalLoan } from "./terminal/terminal-loan.ts";
 import { TerminalSession } from "./terminal/terminal-session.ts";
@@ -53,6 +58,9 @@ class InteractiveConsole {
   /** Undefined if no theme depends on it, and for plain lines. */
   readonly #background: BackgroundQuery | undefined;
   #isBackgroundExpected = false;
+  readonly #notifier: AlertNotifier;
+  /** Whether to offer the tour. Plain lines have no parts to show. */
+  readonly #isNewcomer: boolean;
   readonly #ended = Promise.withResolvers<number>();
   #isDue = false;
   /** Repaints when the terminal does not answer. */
@@ -80,6 +88,12 @@ class InteractiveConsole {
       : new ScreenDisplay(io, this.#pace, { mouse: context.settings.mouse });
     this.#app = this.#createApp({ call, context });
     if (view !== undefined) this.#app.update((state) => ({ ...state, tab: view }));
+    this.#notifier = new AlertNotifier((text) => void io.writeOutput(text), {
+      channels: chooseChannels(context.settings.notify, io.env.TERM, call.flags.plain === true),
+      name: cleanToWidth(context.settings.prefix, 40),
+      sign: this.#app.theme.signs.marks.held,
+    });
+    this.#isNewcomer = call.flags.plain !== true && isFirstUse(io);
     this.#terminal = this.#createTerminalSession(io, loan);
   }
 
@@ -145,6 +159,7 @@ class InteractiveConsole {
     try {
       this.#terminal.enter();
       this.#app.begin();
+      if (this.#isNewcomer) offerTour(this.#app, (event) => dispatch(this.#app, event));
       this.#repaint();
       return await this.#ended.promise;
     } finally {
@@ -182,6 +197,7 @@ class InteractiveConsole {
         this.#repaint();
       },
       onGiven: () => {
+        this.#notifier.restoreTitle();
         this.#display.end();
         this.#writer?.flush();
         if (this.#pace.owesAnswer) discardAnswer();
@@ -204,6 +220,7 @@ class InteractiveConsole {
 
   #handleInput(event: InputEvent): void {
     this.#pace.handleKey();
+    this.#notifier.restoreTitle();
     // A key acts on what the keys before it have led to, even if the terminal has not shown that yet.
     if (this.#isDue || this.#unanswered !== undefined) this.#app.refreshDerivedState();
     dispatch(this.#app, event);
@@ -225,6 +242,8 @@ class InteractiveConsole {
       this.#unanswered = setTimeout(() => this.#repaint(), wait);
       return;
     }
+    const news = this.#app.noticeChanges();
+    if (news !== undefined) this.#notifier.notify(news);
     this.#app.refreshDerivedState();
     if (!this.#display.show(this.#app)) this.#ended.resolve(EXIT.io);
     this.#updateExpectation();

@@ -19,7 +19,7 @@ export const consoleCommand = declareCommand({
     "--view VIEW": "start with this view, such as queues",
     "--size COLSxROWS": "with --once: size of the screen, such as 160x50",
   },
-  settings: [...CONNECTION_SETTINGS, ...LOGGING_SETTINGS, "host", "readOnly", "theme", "mouse"],
+  settings: [...CONNECTION_SETTINGS, ...LOGGING_SETTINGS, "host", "readOnly", "theme", "mouse", "notify"],
   examples: {
     "signalbox console": "everything on one screen",
     "signalbox console --read-only": "without changes",

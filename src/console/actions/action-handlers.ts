@@ -3,6 +3,7 @@ import { ROW_COMMANDS } from "../../commands/registry/registry.ts";
 import { openDefinition } from "../external/edit-definition.ts";
 import { openInEditor, openPager } from "../external/open-external.ts";
 import { focusNext, focusOn, switchTab } from "../navigation/focus.ts";
+import { goToPlace } from "../navigation/go-back.ts";
 import { clearMarks, markRange, toggleMark } from "../navigation/marks.ts";
 import { moveInFocusedPane } from "../navigation/moves.ts";
 import { openCreate, openDelete, openEdit, openRowAction } from "../overlays/dialog/open-dialog.ts";
@@ -12,11 +13,13 @@ import { toggleIncident } from "../overlays/insight/incident.ts";
 import { openSince } from "../overlays/insight/since.ts";
 import { openWaits } from "../overlays/insight/waits.ts";
 import { openLiveOutput } from "../overlays/live-output.ts";
+import { openMenu } from "../overlays/menu/menu-overlay.ts";
 import { openWhy } from "../overlays/output.ts";
 import { openPalette } from "../overlays/palette/palette-overlay.ts";
 import { openRaw } from "../overlays/raw/raw-overlay.ts";
 import { openColumns } from "../overlays/tables/columns-overlay.ts";
 import { openSavedViews } from "../overlays/tables/saved-views-overlay.ts";
+import { startTour } from "../overlays/tour/tour-overlay.ts";
 import { openTravelPrompt } from "../overlays/travel.ts";
 import type {
   ActionRunner,
@@ -26,6 +29,7 @@ import type {
   DialogPorts,
   DraftAccess,
   EnvironmentAccess,
+  HintAccess,
   JobAccess,
   LogAccess,
   PreferenceAccess,
@@ -39,12 +43,15 @@ import type {
 } from "../parts/parts.ts";
 import type { ConsoleState } from "../state/console-state.ts";
 import { THEMES } from "../theme/theme.ts";
+import { resetSizes, resizePane } from "./borders.ts";
 import { copyCommand, copyJson, copyName, copyRun } from "./copying.ts";
+import { dispatch } from "./dispatch.ts";
 import { exportShown } from "./export-shown.ts";
 import { toggleFavourite } from "./favourites.ts";
 import type { KeyActionId } from "./keys/key-actions.ts";
 import { openSelected, unfold } from "./open.ts";
 import { reverseSort, sortByNextColumn } from "./sorting.ts";
+import { toggleWatch } from "./watching.ts";
 import { wrapRowAction } from "./wrap-row-action.ts";
 
 type ActionParts = ActionRunner &
@@ -54,6 +61,7 @@ type ActionParts = ActionRunner &
   DialogPorts &
   DraftAccess &
   EnvironmentAccess &
+  HintAccess &
   LogAccess &
   PreferenceAccess &
   SelectionAccess &
@@ -66,6 +74,7 @@ export const ACTION_HANDLERS: Readonly<Record<KeyActionId, ActionHandler>> = {
   palette: openPalette,
   filter: openFilter,
   help: openHelp,
+  tour: (app) => startTour(app, (event) => dispatch(app, event)),
   quit: (app) => quit(app),
   redraw: (app) => app.redraw(),
   suspend: (app) => app.suspend(),
@@ -90,6 +99,9 @@ export const ACTION_HANDLERS: Readonly<Record<KeyActionId, ActionHandler>> = {
     })),
   zoom: (app) =>
     app.update((state) => ({ ...state, zoomed: state.zoomed === undefined ? state.focus : undefined })),
+  larger: (app) => resizePane(app, 1),
+  smaller: (app) => resizePane(app, -1),
+  resetSizes,
   reread: (app) => {
     if (app.liveView.past !== undefined) return app.showToast("the past does not change; a returns to live");
     app.liveView.reread();
@@ -106,6 +118,8 @@ export const ACTION_HANDLERS: Readonly<Record<KeyActionId, ActionHandler>> = {
   ...{ waits: openWaits, since: (app) => void openSince(app), incident: toggleIncident },
   olderChange: (app) => app.travel.step(-1),
   newerChange: (app) => app.travel.step(1),
+  placeBack: (app) => goToPlace(app, -1),
+  placeForward: (app) => goToPlace(app, 1),
   ...createHandlers(
     ["up", "down", "top", "bottom", "pageUp", "pageDown"],
     (id) => (app) => moveInFocusedPane(app, id),
@@ -113,6 +127,7 @@ export const ACTION_HANDLERS: Readonly<Record<KeyActionId, ActionHandler>> = {
   left: (app) => unfold(app, false),
   right: (app) => unfold(app, true),
   open: openSelected,
+  menu: wrapRowAction<ActionParts>((app) => openMenu(app)),
   ...{ unmark: clearMarks, sort: sortByNextColumn, reverse: reverseSort, create: openCreate },
   ...{ columns: openColumns, views: openSavedViews, export: exportShown },
   favourite: wrapRowAction<ActionParts>(toggleFavourite),
@@ -122,6 +137,7 @@ export const ACTION_HANDLERS: Readonly<Record<KeyActionId, ActionHandler>> = {
   ...{ copyCommand: wrapRowAction(copyCommand), copyRun: wrapRowAction(copyRun) },
   ...{
     why: wrapRowAction(openWhy),
+    notifyMe: wrapRowAction<ActionParts>(toggleWatch),
     output: showOutput,
     edit: wrapRowAction(openEdit),
     delete: wrapRowAction(openDelete),

@@ -1,25 +1,30 @@
 import { isEditKey } from "../overlays/field/edit.ts";
+import type { Overlay } from "../parts/overlay.ts";
 import type {
   ActionRunner,
   ClockAccess,
   ContextAccess,
   CursorAccess,
   DialogPorts,
+  HintAccess,
   KeymapAccess,
   LogAccess,
   OverlayAccess,
   SelectionAccess,
+  TravelAccess,
 } from "../parts/parts.ts";
 import { createNamedKey } from "../terminal/input/chord.ts";
 import type { InputEvent } from "../terminal/input/event.ts";
-import { handleClick, handleWheel } from "./mouse.ts";
+import { handlePointer, handleWheel } from "./mouse.ts";
 
 type DispatchParts = ActionRunner &
   ClockAccess &
   ContextAccess &
+  HintAccess &
   CursorAccess &
   DialogPorts &
   LogAccess &
+  TravelAccess &
   SelectionAccess;
 
 /** Handles a key, a click or a paste. */
@@ -45,11 +50,19 @@ function handleEvent(app: DispatchParts, event: InputEvent): void {
   if (event.kind === "key" && EVERYWHERE.has(event.chord)) return runKeyAction(app, event.chord);
   const overlay = app.overlays.top;
   if (overlay !== undefined && isForTextProgram(app, event)) return runKeyAction(app, event.chord);
-  if (overlay !== undefined) return overlay.onInput(event);
+  if (overlay !== undefined) return handOver(app, overlay, event);
   if (event.kind === "mouse")
-    return event.action.startsWith("wheel") ? handleWheel(app, event) : handleClick(app, event);
+    return event.action.startsWith("wheel") ? handleWheel(app, event) : handlePointer(app, event);
   if (event.kind !== "key") return; // a paste is not a command
   runKeyAction(app, event.chord);
+}
+
+/** Hands an event to an overlay. A click is relative to its content as it was shown last. */
+function handOver({ overlays }: OverlayAccess, overlay: Overlay, event: InputEvent): void {
+  if (event.kind !== "mouse") return overlay.onInput(event);
+  const box = overlays.shown[overlays.all.length - 1];
+  if (box === undefined || overlays.shown.length !== overlays.all.length) return; // it was not shown yet
+  overlay.onInput({ ...event, column: event.column - box.left - 2, row: event.row - box.top - 1 });
 }
 
 /** Keys with the same action everywhere. */

@@ -1,26 +1,42 @@
+import type { TreeNode } from "../data/explorer/tree-node.ts";
 import { focusOn, openTab } from "../navigation/focus.ts";
 import { moveToRow, scrollPane } from "../navigation/moves.ts";
+import { openMenu } from "../overlays/menu/menu-overlay.ts";
 import { listPanelTitles } from "../panes/models/panel-model.ts";
+import { findHintAt } from "../panes/models/status-model.ts";
 import { TABLE_GUTTER } from "../panes/models/table-model.ts";
 import { findTabAt } from "../panes/models/tabs-model.ts";
 import type {
+  ActionRunner,
   ClockAccess,
   ContextAccess,
   CursorAccess,
   DialogPorts,
+  HintAccess,
   LayoutAccess,
   LogAccess,
   SelectionAccess,
   StateAccess,
+  TravelAccess,
 } from "../parts/parts.ts";
 import { computeTitleHeight } from "../parts/table-notes.ts";
-import type { Pane } from "../state/console-state.ts";
+import type { Pane, PanelId } from "../state/console-state.ts";
 import { computeMainWidth, type Layout } from "../state/layout.ts";
 import type { MouseEvent } from "../terminal/input/event.ts";
-import { openSelected } from "./open.ts";
+import { dragBorder, pressBorder, releaseBorder } from "./borders.ts";
+import { parseChord } from "./keys/chords.ts";
+import { openSelected, unfold } from "./open.ts";
 import { sortByColumn } from "./sorting.ts";
 
-type MouseParts = ContextAccess & ClockAccess & CursorAccess & DialogPorts & LogAccess & SelectionAccess;
+type MouseParts = ActionRunner &
+  ClockAccess &
+  ContextAccess &
+  CursorAccess &
+  DialogPorts &
+  HintAccess &
+  LogAccess &
+  SelectionAccess &
+  TravelAccess;
 
 /** A position on the screen: a pane and a line in it. */
 interface ScreenPosition {
@@ -29,13 +45,22 @@ interface ScreenPosition {
   column: number;
 }
 
+/** Handles a press, a movement with the button down, or a release. */
+export function handlePointer(app: MouseParts, event: MouseEvent): void {
+  if (event.action === "drag") return dragBorder(app, event);
+  if (event.action === "release") return releaseBorder(app);
+  if (event.button === "right") return handleRightClick(app, event);
+  if (event.button === "left") handleClick(app, event);
+}
+
 /** Selects the row that is clicked. A click on the selected row opens it. */
-export function handleClick(app: MouseParts, event: MouseEvent): void {
-  if (event.action !== "press" || event.button !== "left") return;
+function handleClick(app: MouseParts, event: MouseEvent): void {
+  if (event.row === app.getScreenSize().height - 1) return runHintAt(app, event.column);
+  if (findPanelTitle(app, event) === undefined && pressBorder(app, event)) return;
   const position = findScreenPosition(app, event);
   if (position === undefined) return;
   if (position.pane === "tabs") return handleTabClick(app, position.column);
-  if (position.pane === "panelTitle") return handlePanelClick(app, position.column);
+  if (position.pane === "panelTitle") return openPanelTitle(app, event);
   const { pane } = position;
   const head = pane === "table" ? findHeadColumn(app, position) : undefined;
   if (head !== undefined) {
@@ -47,7 +72,39 @@ export function handleClick(app: MouseParts, event: MouseEvent): void {
   focusOn(app, pane);
   if (index === undefined) return;
   moveToRow(app, pane, index);
+  if (pane === "explorer" && isFoldSign(app.tree.nodes[index], position.column))
+    return toggleFold(app, index);
   if (wasOn || pane === "explorer") openSelected(app);
+}
+
+/** Opens the menu of the row that is clicked. */
+function handleRightClick(app: MouseParts, event: MouseEvent): void {
+  const position = findScreenPosition(app, event);
+  if (position?.pane !== "table") return;
+  const index = findRowIndex(app, "table", position.line);
+  if (index === undefined || index >= app.table.length) return;
+  focusOn(app, "table");
+  moveToRow(app, "table", index);
+  openMenu(app, { column: event.column, row: event.row });
+}
+
+/** Whether a column of a line of the explorer is that of its fold sign. */
+function isFoldSign(node: TreeNode | undefined, column: number): boolean {
+  return node?.isOpen !== undefined && column === 1 + 2 * node.depth;
+}
+
+function toggleFold(app: MouseParts, index: number): void {
+  const node = app.tree.nodes[index];
+  if (node !== undefined) unfold(app, node.isOpen !== true);
+}
+
+/** Runs the action whose hint in the status bar is clicked. */
+function runHintAt(app: MouseParts, column: number): void {
+  const key = findHintAt(app, app.getScreenSize().width, column);
+  const chord = key === undefined ? undefined : parseChord(key);
+  if (chord === undefined || "fault" in chord) return;
+  const id = app.keymap.findAction(chord.value, "list");
+  if (id !== undefined) app.act(id);
 }
 
 export function handleWheel(app: MouseParts, event: MouseEvent): void {
@@ -59,6 +116,7 @@ export function handleWheel(app: MouseParts, event: MouseEvent): void {
 function findScreenPosition(app: LayoutAccess, { column, row }: MouseEvent): ScreenPosition | undefined {
   const layout = app.getLayout();
   if (layout === undefined || row === 0) return undefined;
+  if (column >= layout.screen.width || row >= layout.screen.height) return undefined; // a report from another size
   const upper = computeUpperHeight(layout);
   const line = row - 2;
   const { explorer, panel, table, detail } = layout;
@@ -121,11 +179,19 @@ function handleTabClick(app: MouseParts, column: number): void {
   if (tab !== undefined) app.update((state) => openTab(state, tab));
 }
 
-function handlePanelClick(app: MouseParts, column: number): void {
+function openPanelTitle(app: MouseParts, event: MouseEvent): void {
+  const id = findPanelTitle(app, event);
+  if (id !== undefined)
+    app.update((state) => ({ ...state, focus: "panel", panel: { ...state.panel, id, top: 0 } }));
+}
+
+/** Returns the view of the panel whose title is at a position. */
+function findPanelTitle(app: MouseParts, event: MouseEvent): PanelId | undefined {
+  if (findScreenPosition(app, event)?.pane !== "panelTitle") return undefined;
   let start = 2;
   for (const { id, text } of listPanelTitles(app)) {
-    if (column >= start && column < start + text.length)
-      app.update((state) => ({ ...state, focus: "panel", panel: { ...state.panel, id, top: 0 } }));
+    if (event.column >= start && event.column < start + text.length) return id;
     start += text.length + 2;
   }
+  return undefined;
 }

@@ -18,6 +18,7 @@ import type {
   TreeAccess,
 } from "../parts/parts.ts";
 import type { TabId } from "../state/console-state.ts";
+import { rememberPlace } from "../state/places.ts";
 
 type OpenParts = ClockAccess & ContextAccess & CursorAccess & DialogPorts & SelectionAccess;
 
@@ -78,6 +79,7 @@ function findSubjectRow(subject: Subject): { tab: TabId; key: string } | undefin
 
 /** Gives the keyboard to the detail. If it does not fit beside the table, it gets the whole screen. */
 function openDetail(app: LayoutAccess & StateUpdates): void {
+  app.update(rememberPlace);
   focusOn(app, "detail");
   if (app.getLayout()?.detail === undefined) app.update((state) => ({ ...state, zoomed: "detail" }));
 }

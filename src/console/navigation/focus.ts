@@ -1,6 +1,7 @@
 import type { LayoutAccess, StateAccess, StateUpdates } from "../parts/parts.ts";
 import { type ConsoleState, PANELS, type Pane, TABS, type TabId } from "../state/console-state.ts";
 import { listPanes } from "../state/layout.ts";
+import { rememberPlace } from "../state/places.ts";
 
 /** Gives the keyboard to a pane, and shows it if it is hidden. */
 export function focusOn(app: StateUpdates, focus: Pane): void {
@@ -37,8 +38,14 @@ export function switchTab(app: StateUpdates, by: 1 | -1): void {
   );
 }
 
+/** Opens a tab. This is a jump: the place before it is remembered. */
 export function openTab(state: ConsoleState, tab: TabId): ConsoleState {
-  return { ...state, tab, detail: { top: 0 }, focus: state.focus === "explorer" ? "explorer" : "table" };
+  return {
+    ...rememberPlace(state),
+    tab,
+    detail: { top: 0 },
+    focus: state.focus === "explorer" ? "explorer" : "table",
+  };
 }
 
 /** Selects a row of a tab, and clears a filter that could hide it. */

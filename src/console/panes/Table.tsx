@@ -18,8 +18,15 @@ export function Table({ model }: { model: TableModel }) {
 }
 
 /** A row with its mark. */
-function TableRow({ row: { cells, isMarked, selection }, width }: { row: TableRowModel; width: number }) {
+function TableRow({
+  row: { cells, isMarked, isWatched, selection },
+  width,
+}: {
+  row: TableRowModel;
+  width: number;
+}) {
   const { signs } = useTheme();
   const mark = isMarked ? ({ text: signs.marked, role: "marked" } as const) : { text: " " };
-  return <Row cells={[mark, { text: " " }, ...cells]} selection={selection} width={width} />;
+  const watch = isWatched ? ({ text: signs.watched, role: "match" } as const) : { text: " " };
+  return <Row cells={[mark, watch, ...cells]} selection={selection} width={width} />;
 }

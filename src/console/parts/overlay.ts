@@ -3,7 +3,10 @@ import type { RowModel } from "../theme/cells.ts";
 
 /** A box over the rest of the screen. It has the keyboard while it is open. */
 export interface Overlay {
-  /** Receives every key, paste and click. */
+  /**
+   * Receives every key, paste and click. The position of a click counts from the first column and row of its content, so it
+   * is negative to the left of it and above it.
+   */
   onInput(event: InputEvent): void;
   /** @param available  maximum columns and rows, without the frame */
   buildModel(available: { width: number; height: number }): OverlayModel;
@@ -21,10 +24,15 @@ export interface OverlayModel {
   hints: readonly Hint[];
   /** Columns, without the frame. */
   width: number;
-  /** Position: below the header (the palette), in the middle, or as a line above the status bar. */
-  at: "top" | "middle" | "bottom";
+  at: OverlayPlace;
   tone?: "plain" | "danger";
 }
+
+/**
+ * Where an overlay is: below the header (the palette), in the middle, as a line above the status bar, or next to a
+ * position of the screen, which it does not cover.
+ */
+export type OverlayPlace = "top" | "middle" | "bottom" | { column: number; row: number };
 
 /** The content of an overlay, by kind. */
 export type OverlayContent = TextModel | FilterModel | PaletteModel | DialogModel;
@@ -75,6 +83,8 @@ export type Hint = readonly [key: string, what: string];
 export class Overlays {
   readonly #stack: Overlay[] = [];
   readonly #onChange: () => void;
+  /** The overlays of the last frame at their positions: what a click can hit. */
+  shown: readonly OverlayBoxModel[] = [];
 
   constructor(onChange: () => void) {
     this.#onChange = onChange;

@@ -1,6 +1,8 @@
 import type { ViewId } from "../../model/tables/index.ts";
 import type { SortOrder } from "../../model/views/sort.ts";
 import type { IncidentMark } from "./incident-mark.ts";
+import type { Border, UserSizes } from "./user-sizes.ts";
+import type { WatchedRow } from "./watched-rows.ts";
 
 /** The parts of the screen that can have the keyboard. */
 export const PANES = ["explorer", "table", "detail", "panel"] as const;
@@ -50,6 +52,23 @@ export interface TabState {
   anchor: string | undefined;
 }
 
+/** A place that the user has been to. */
+export interface Place {
+  tab: TabId;
+  /** Key of the row; undefined if the tab had none. */
+  key: string | undefined;
+  filter: string;
+  focus: Pane;
+  /** Id of the node under the cursor of the explorer. */
+  node: string | undefined;
+}
+
+/** The places before and after the present one; the nearest is last in each. */
+export interface PlaceHistory {
+  past: readonly Place[];
+  future: readonly Place[];
+}
+
 /** How the user has arranged the console. The data itself is in the live view. */
 export interface ConsoleState {
   tab: TabId;
@@ -75,6 +94,13 @@ export interface ConsoleState {
   startView: string | undefined;
   /** Ids of favourites, such as `lock invoices`. */
   favourites: ReadonlySet<string>;
+  places: PlaceHistory;
+  /** Rows whose changes the user wants to hear of. */
+  watched: readonly WatchedRow[];
+  /** Sizes of panes that the user has chosen. */
+  sizes: UserSizes;
+  /** The border that was pressed last, when (wall clock, ms), and whether the button is still down. */
+  pressed: { border: Border; at: number; isHeld: boolean } | undefined;
 }
 
 /** A tab with its filter, order and columns, under a name. */
@@ -122,5 +148,9 @@ export function createInitialState(): ConsoleState {
     recent: [],
     ...{ lookedAt: undefined, incident: undefined },
     ...{ savedViews: [], startView: undefined, favourites: new Set() },
+    places: { past: [], future: [] },
+    watched: [],
+    sizes: {},
+    pressed: undefined,
   };
 }

@@ -1,4 +1,5 @@
 import type { ConsoleState, Pane } from "./console-state.ts";
+import { chooseSize } from "./user-sizes.ts";
 
 /** Columns and rows of a part of the screen. */
 export interface Size {
@@ -64,7 +65,7 @@ export function computeLayout(
   return {
     ...{ screen, isBeside: screen.width >= VERY_WIDE },
     ...(explorer > 0 && { explorer: { width: Math.min(explorer, screen.width), height: upper } }),
-    ...(width > 0 && computeMainSizes({ width, height: upper }, screen, wishes)),
+    ...(width > 0 && computeMainSizes({ width, height: upper }, screen, state, wishes)),
     ...(panel > 0 && { panel: { width: screen.width, height: panel } }),
   };
 }
@@ -73,38 +74,45 @@ function computeZoomedLayout(screen: Size, pane: Pane, height: number): Layout {
   return { screen, isBeside: false, [pane]: { width: screen.width, height } };
 }
 
-/** Returns the height of the panel: no more lines than it has, and no more than its share. */
+/** Returns the height of the panel: no more lines than it has, and no more than its share; or what the user has chosen. */
 function computePanelHeight(
   screen: Size,
-  { panel, focus }: ConsoleState,
+  state: ConsoleState,
   body: number,
   { panelLines = PANEL.most }: LayoutWishes,
 ): number {
+  const { panel, focus } = state;
   if (!panel.isOpen && focus !== "panel") return 0;
   if (screen.height < TALL.panel && focus !== "panel") return 0;
-  return Math.max(1, Math.min(panelLines, computeShare(body, PANEL)));
+  const computed = Math.max(1, Math.min(panelLines, computeShare(body, PANEL)));
+  return chooseSize(state, "panel", computed, body);
 }
 
 /** Returns the explorer's width. On a narrow screen it has the full width or none. */
-function computeExplorerWidth(screen: Size, { explorer, focus }: ConsoleState): number {
+function computeExplorerWidth(screen: Size, state: ConsoleState): number {
+  const { explorer, focus } = state;
   if (screen.width < WIDE) return focus === "explorer" ? screen.width : 0;
-  return explorer.isOpen ? EXPLORER_WIDTH : 0;
+  if (!explorer.isOpen) return 0;
+  return chooseSize(state, "explorer", EXPLORER_WIDTH, screen.width);
 }
 
 function computeMainSizes(
   available: Size,
   screen: Size,
+  state: ConsoleState,
   wishes: LayoutWishes,
 ): Pick<Layout, "table" | "detail"> {
   if (screen.height < TALL.detail) return { table: available };
   if (screen.width >= VERY_WIDE) {
-    const left = computeTableWidth(available.width - 1, wishes);
+    const computed = available.width - 1 - computeTableWidth(available.width - 1, wishes);
+    const left = available.width - 1 - chooseSize(state, "detailWidth", computed, available.width);
     return {
       table: { width: left, height: available.height },
       detail: { width: available.width - 1 - left, height: available.height },
     };
   }
-  const detail = computeDetailHeight(available.height, wishes);
+  const computed = computeDetailHeight(available.height, wishes);
+  const detail = chooseSize(state, "detailHeight", computed, available.height);
   return {
     table: { width: available.width, height: available.height - detail - 1 },
     detail: { width: available.width, height: detail },

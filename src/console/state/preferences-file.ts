@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import type { CommandIo } from "../../commands/spec.ts";
@@ -12,8 +12,20 @@ export function getPreferencesPath(
   const cluster = createHash("sha256")
     .update(JSON.stringify([[...endpoints].sort(), prefix]))
     .digest("hex");
-  const state = env.XDG_STATE_HOME || join(env.HOME || homedir(), ".local", "state");
-  return join(state, "signalbox", `console-${cluster.slice(0, 12)}.json`);
+  return join(getStateFolder(env), `console-${cluster.slice(0, 12)}.json`);
+}
+
+function getStateFolder(env: CommandIo["env"]): string {
+  return join(env.XDG_STATE_HOME || join(env.HOME || homedir(), ".local", "state"), "signalbox");
+}
+
+/** Whether this user has never used a console, on any cluster. If that cannot be found out, the user has. */
+export function isFirstUse({ env }: Pick<CommandIo, "env">): boolean {
+  try {
+    return !readdirSync(getStateFolder(env)).some((name) => /^console-.*\.json$/.test(name));
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "ENOENT";
+  }
 }
 
 /** Reads the stored preferences. Returns undefined if there is no readable file. */

@@ -10,6 +10,8 @@ import { restoreFavourites } from "./favourites.ts";
 import { type IncidentMark, isPastInstant, restoreIncidentMark } from "./incident-mark.ts";
 import { openStartView, restoreSavedViews } from "./saved-views.ts";
 import { isStoredRecord, isStoredText, restoreTableChoice } from "./stored-values.ts";
+import { restoreUserSizes, type UserSizes } from "./user-sizes.ts";
+import { restoreWatchedRows, type WatchedRow } from "./watched-rows.ts";
 
 /** The part of the console state that is kept between sessions. */
 export interface ConsolePreferences {
@@ -18,6 +20,8 @@ export interface ConsolePreferences {
   recent: readonly string[];
   lookedAt: number | undefined;
   incident: IncidentMark | undefined;
+  sizes: UserSizes;
+  watched: readonly WatchedRow[];
   explorer: { isOpen: boolean; open: readonly string[] | undefined };
   panel: { isOpen: boolean; id: string };
   /** Filter, order and columns by tab. */
@@ -39,9 +43,12 @@ export function toConsolePreferences({
   savedViews: views,
   startView,
   favourites,
+  sizes,
+  watched,
 }: ConsoleState): ConsolePreferences {
   return {
     ...{ tab, theme, recent, lookedAt, incident, views, startView, favourites: [...favourites] },
+    ...{ sizes, watched },
     explorer: { isOpen: explorer.isOpen, open: explorer.open && [...explorer.open] },
     panel: { isOpen: panel.isOpen, id: panel.id },
     tabs: Object.fromEntries(
@@ -68,6 +75,8 @@ export function restoreState(kept: unknown): ConsoleState {
     recent: Array.isArray(kept.recent) ? kept.recent.filter(isStoredText) : state.recent,
     lookedAt: isPastInstant(kept.lookedAt) ? kept.lookedAt : undefined,
     incident: restoreIncidentMark(kept.incident),
+    watched: restoreWatchedRows(kept.watched),
+    sizes: restoreUserSizes(kept.sizes),
     theme: typeof kept.theme === "string" ? kept.theme : state.theme,
     explorer: {
       ...state.explorer,

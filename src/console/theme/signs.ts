@@ -15,6 +15,8 @@ export interface Signs {
   /** A full and an empty cell of a bar. */
   bar: readonly [string, string];
   marked: string;
+  /** Before a row that the user is told of. */
+  watched: string;
   /** Shown after the title of the sort column: ascending, descending. */
   sorted: readonly [string, string];
   ellipsis: string;
@@ -31,7 +33,7 @@ export const UNICODE: Signs = {
   corners: ["╭", "╮", "╰", "╯"],
   bar: ["▇", "▁"],
   sorted: ["▲", "▼"],
-  ...{ marked: "✓", ellipsis: "…", dot: "·", dash: "–", accent: "▎" },
+  ...{ marked: "✓", watched: "◆", ellipsis: "…", dot: "·", dash: "–", accent: "▎" },
 };
 
 export const ASCII: Signs = {
@@ -41,7 +43,7 @@ export const ASCII: Signs = {
   corners: ["+", "+", "+", "+"],
   bar: ["#", "."],
   sorted: ["^", "v"],
-  ...{ marked: "x", ellipsis: "...", dot: "-", dash: "-", accent: ">" },
+  ...{ marked: "x", watched: "@", ellipsis: "...", dot: "-", dash: "-", accent: ">" },
 };
 
 /** ASCII replacements of the same width for signs that other modules put into texts. */
@@ -50,6 +52,7 @@ const INSTEAD: Readonly<Record<string, string>> = {
   ...{ "‘": "'", "’": "'", "“": '"', "”": '"', "\u00a0": " ", "✓": "x", "─": "-", "│": "|" },
   ...{ "●": "*", "○": "o", "◌": ".", "▲": "!", "▼": "v", "▾": "v", "▸": ">", "▇": "#", "▁": ".", "▎": ">" },
   ...{ "▂": ".", "▃": "-", "▅": "=" },
+  ...{ "◆": "@" },
 };
 
 /** Converts a line to ASCII of the same width. Letters that have no replacement become `?`. */

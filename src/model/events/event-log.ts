@@ -51,8 +51,17 @@ export class EventLog implements EventList {
     const isNews = snapshot.revision !== last?.snapshot.revision || events.length > 0;
     this.#last = { snapshot, wall: isNews ? now : (last?.wall ?? now) };
     this.completeFrom ??= wall;
+    this.#add(events.reverse());
+  }
+
+  /** Adds a change of a row that the user watches. */
+  addWatched(text: string, at: number): void {
+    this.#add([{ at, kind: "watched", text: `watched  ${text}`, subject: undefined, tone: "held" }]);
+  }
+
+  #add(events: readonly SnapshotEvent[]): void {
     if (events.length === 0) return;
-    const all = [...events.reverse(), ...this.list];
+    const all = [...events, ...this.list];
     this.list = all.slice(0, LENGTH);
     if (all.length > LENGTH) this.completeFrom = this.list.at(-1)?.at;
   }

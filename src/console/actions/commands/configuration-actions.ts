@@ -63,6 +63,7 @@ export function buildCreateAction(tab: TabId): RowActionResult {
 }
 
 export function buildDeleteAction(subject: Subject | undefined): RowActionResult {
+  if (subject?.kind === "record") return buildDeleteAction(subject.about);
   if (subject?.kind === "group" || subject?.kind === "resource" || subject?.kind === "schedule")
     return {
       ...{ command: getCommandById(`${subject.kind} delete`), args: [subject.name] },

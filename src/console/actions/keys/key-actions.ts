@@ -1,5 +1,6 @@
 import type { RowCommandId } from "../../../commands/registry/registry.ts";
 import { type Command, isRowCommand } from "../../../commands/spec.ts";
+import type { Subject } from "../../../model/views/view.ts";
 
 /** An action that can be bound to keys. */
 export interface KeyAction {
@@ -13,13 +14,22 @@ export interface KeyAction {
    * It changes something in etcd. It cannot be bound to a key with Ctrl, because those are easily pressed by mistake.
    */
   isChange?: true;
+  /** The kinds of rows that it applies to. The menu of such a row lists it. */
+  rows?: readonly Subject["kind"][] | "any";
 }
+
+const CONFIGURED = ["group", "resource", "schedule"] as const;
+
+const FAVOURITES = ["lock", "resource", "host", "group", "schedule", "run"] as const;
+
+const WATCHED = ["lock", "resource", "host", "group", "schedule", "run", "drain"] as const;
 
 /** The console's own actions, in the order of the help. */
 const OWN = [
   { id: "palette", brief: "find a command, a lock, a host…", keys: [":", "f1", "ctrl+p"], context: "global" },
   { id: "filter", brief: "show only rows with some words", keys: ["/"], context: "global" },
   { id: "help", brief: "all keys", keys: ["?"], context: "global" },
+  { id: "tour", brief: "the parts of the screen, in six short steps", keys: [], context: "global" },
   { id: "nextTab", brief: "next tab", keys: ["]"], context: "global" },
   { id: "previousTab", brief: "previous tab", keys: ["["], context: "global" },
   { id: "nextPane", brief: "next pane", keys: ["tab"], context: "global" },
@@ -32,6 +42,9 @@ const OWN = [
   { id: "explorer", brief: "show or hide the explorer", keys: ["b"], context: "global" },
   { id: "panel", brief: "show or hide the panel", keys: ["J"], context: "global" },
   { id: "zoom", brief: "give the pane the whole screen, and back", keys: ["z"], context: "global" },
+  { id: "larger", brief: "make the pane larger", keys: ["="], context: "global" },
+  { id: "smaller", brief: "make the pane smaller", keys: ["-"], context: "global" },
+  { id: "resetSizes", brief: "return all panes to their usual sizes", keys: [], context: "global" },
   { id: "reread", brief: "read everything again", keys: ["R"], context: "global" },
   { id: "theme", brief: "next theme", keys: ["T"], context: "global" },
   { id: "travel", brief: "show a past time; in the past: return to live", keys: ["a"], context: "global" },
@@ -48,6 +61,13 @@ const OWN = [
   { id: "redraw", brief: "repaint the screen", keys: ["ctrl+l"], context: "global" },
   { id: "suspend", brief: "suspend; fg in the shell returns", keys: ["ctrl+z"], context: "global" },
   { id: "back", brief: "back: out of a pane, a range, marks, a filter", keys: ["escape"], context: "global" },
+  {
+    id: "placeBack",
+    brief: "back to the place before the last jump",
+    keys: ["<", "alt+left"],
+    context: "global",
+  },
+  { id: "placeForward", brief: "forward again", keys: [">", "alt+right"], context: "global" },
   { id: "quit", brief: "quit", keys: ["q"], context: "global" },
   { id: "up", brief: "up", keys: ["up", "k"], context: "list" },
   { id: "down", brief: "down", keys: ["down", "j"], context: "list" },
@@ -57,31 +77,77 @@ const OWN = [
   { id: "pageDown", brief: "a page down", keys: ["pagedown", "ctrl+f"], context: "list" },
   { id: "left", brief: "fold, or the pane to the left", keys: ["left", "h"], context: "list" },
   { id: "right", brief: "unfold, or the pane to the right", keys: ["right"], context: "list" },
-  { id: "open", brief: "open", keys: ["enter"], context: "list" },
-  { id: "mark", brief: "mark the row, to act on several", keys: ["space"], context: "list" },
+  { id: "open", brief: "open", keys: ["enter"], context: "list", rows: "any" },
+  { id: "menu", brief: "menu of the row: all that applies to it", keys: ["."], context: "list" },
+  { id: "mark", brief: "mark the row, to act on several", keys: ["space"], context: "list", rows: "any" },
   { id: "range", brief: "begin a range of marks; again: end it", keys: ["v"], context: "list" },
   { id: "unmark", brief: "clear all marks", keys: ["u"], context: "list" },
   { id: "sort", brief: "sort by the next column", keys: ["s"], context: "list" },
   { id: "reverse", brief: "reverse the sort order", keys: ["S"], context: "list" },
   { id: "columns", brief: "choose the columns of the table, and their order", keys: ["o"], context: "list" },
   { id: "views", brief: "saved views: open one, or save what is shown", keys: ["F"], context: "list" },
-  { id: "favourite", brief: "make the row a favourite, or no longer", keys: ["f"], context: "list" },
+  {
+    id: "favourite",
+    brief: "make the row a favourite, or no longer",
+    keys: ["f"],
+    context: "list",
+    rows: FAVOURITES,
+  },
   { id: "export", brief: "write what is shown into a file", keys: ["O"], context: "list" },
-  { id: "copy", brief: "copy the name", keys: ["y"], context: "list" },
-  { id: "copyJson", brief: "copy the row as JSON", keys: ["Y"], context: "list" },
-  { id: "copyCommand", brief: "copy the command line for this view", keys: ["c"], context: "list" },
+  { id: "copy", brief: "copy the name", keys: ["y"], context: "list", rows: "any" },
+  { id: "copyJson", brief: "copy the row as JSON", keys: ["Y"], context: "list", rows: "any" },
+  {
+    id: "copyCommand",
+    brief: "copy the command line for this view",
+    keys: ["c"],
+    context: "list",
+    rows: "any",
+  },
   {
     id: "copyRun",
     brief: "copy the command line that runs the lock's job again",
     keys: ["r"],
     context: "list",
+    rows: ["lock"],
   },
-  { id: "pager", brief: "show this in the pager", keys: ["p"], context: "list" },
-  { id: "editor", brief: "open this in the editor", keys: ["E"], context: "list" },
-  { id: "raw", brief: "the keys in etcd, and their earlier values", keys: ["V"], context: "list" },
-  { id: "why", brief: "why does the run wait?", keys: ["w"], context: "list" },
-  { id: "output", brief: "what the run writes, live", keys: ["l"], context: "list" },
-  { id: "edit", brief: "edit the group, resource or schedule", keys: ["e"], context: "list", isChange: true },
+  { id: "pager", brief: "show this in the pager", keys: ["p"], context: "list", rows: "any" },
+  { id: "editor", brief: "open this in the editor", keys: ["E"], context: "list", rows: "any" },
+  {
+    id: "raw",
+    brief: "the keys in etcd, and their earlier values",
+    keys: ["V"],
+    context: "list",
+    rows: "any",
+  },
+  {
+    id: "why",
+    brief: "why does the run wait?",
+    keys: ["w"],
+    context: "list",
+    rows: ["lock", "resource", "run"],
+  },
+  {
+    id: "notifyMe",
+    brief: "tell me when the row changes; again: no longer",
+    keys: ["A"],
+    context: "list",
+    rows: WATCHED,
+  },
+  {
+    id: "output",
+    brief: "what the run writes, live",
+    keys: ["l"],
+    context: "list",
+    rows: ["lock", "schedule", "run"],
+  },
+  {
+    id: "edit",
+    brief: "edit the group, resource or schedule",
+    keys: ["e"],
+    context: "list",
+    isChange: true,
+    rows: CONFIGURED,
+  },
   {
     id: "create",
     brief: "create a group, resource, drain or schedule",
@@ -95,6 +161,7 @@ const OWN = [
     keys: ["delete"],
     context: "list",
     isChange: true,
+    rows: CONFIGURED,
   },
 ] as const satisfies readonly KeyAction[];
 
@@ -103,10 +170,11 @@ export type KeyActionId = (typeof OWN)[number]["id"] | RowCommandId;
 
 /** Lists all actions that can be bound to keys: the console's own, and the commands that declare a key. */
 export function listKeyActions(commands: readonly Command[]): KeyAction[] {
-  const own = commands
-    .filter(isRowCommand)
-    .map(
-      ({ id, brief, rows }): KeyAction => ({ id, brief, keys: [rows.key], context: "list", isChange: true }),
-    );
+  const own = commands.filter(isRowCommand).map(
+    ({ id, brief, rows: { key, kinds } }): KeyAction => ({
+      ...{ id, brief, keys: [key], rows: kinds },
+      ...{ context: "list", isChange: true },
+    }),
+  );
   return [...OWN, ...own];
 }

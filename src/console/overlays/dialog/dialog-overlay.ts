@@ -4,13 +4,14 @@ import type { ConsoleJob, JobRequest } from "../../jobs/jobs.ts";
 import { listContextWords } from "../../parts/context-words.ts";
 import type { Overlay, OverlayModel } from "../../parts/overlay.ts";
 import type { DialogPorts } from "../../parts/parts.ts";
-import type { InputEvent } from "../../terminal/input/event.ts";
+import type { InputEvent, MouseEvent } from "../../terminal/input/event.ts";
 import { editField } from "../field/edit.ts";
 import { createField, type TextField } from "../field/field.ts";
 import { formatFormCommand, toCommandWords } from "../form/command-words.ts";
 import { findFormFault } from "../form/faults.ts";
 import { type Form, listArgumentValues, selectNextValue, setFieldValue } from "../form/form.ts";
 import { openOutput } from "../output.ts";
+import { findFieldAt } from "./dialog-click.ts";
 import { buildDialogModel, type DialogView } from "./dialog-model.ts";
 import { DialogPreview } from "./dialog-preview.ts";
 import { createJobRequest, findDialogObstacle } from "./dialog-requests.ts";
@@ -47,6 +48,8 @@ export class DialogOverlay implements Overlay, DialogView {
   /** Lines of the preview scrolled past. */
   top = 0;
   fault: string | undefined;
+  /** The last frame: what a click can hit. */
+  #shown: OverlayModel | undefined;
   /** Why the last Enter did nothing. Shown as the fault for as long as it is so. */
   #obstacle: string | undefined;
   readonly #onDone: DialogOptions["onDone"];
@@ -105,6 +108,7 @@ export class DialogOverlay implements Overlay, DialogView {
 
   onInput(event: InputEvent): void {
     if (event.kind === "key" && this.#handleKey(event.chord)) return;
+    if (event.kind === "mouse") return this.#handleMouse(event);
     const field = this.typed.get(this.active);
     const next = field && editField(field, event);
     if (next !== undefined) this.#updateField(next);
@@ -113,7 +117,8 @@ export class DialogOverlay implements Overlay, DialogView {
   buildModel(available: { width: number; height: number }): OverlayModel {
     this.#preview.onShown();
     this.#clearPastObstacle();
-    return buildDialogModel(this, available);
+    this.#shown = buildDialogModel(this, available);
+    return this.#shown;
   }
 
   onClose(): void {
@@ -140,8 +145,7 @@ export class DialogOverlay implements Overlay, DialogView {
         return true;
       case "pagedown":
       case "pageup":
-        this.top = Math.max(0, this.top + (chord === "pagedown" ? 5 : -5));
-        this.app.notifyChange();
+        this.#scrollPreview(chord === "pagedown" ? 5 : -5);
         return true;
       case "space":
       case "left":
@@ -152,6 +156,23 @@ export class DialogOverlay implements Overlay, DialogView {
       default:
         return false;
     }
+  }
+
+  /** Gives the keyboard to the field that is clicked; a click on a choice that has it selects the next value. */
+  #handleMouse({ action, row }: MouseEvent): void {
+    if (action === "wheel-down" || action === "wheel-up")
+      return this.#scrollPreview(action === "wheel-down" ? 3 : -3);
+    const id =
+      action === "press" && this.#shown !== undefined ? findFieldAt(this, this.#shown, row) : undefined;
+    if (id === undefined) return;
+    if (id === this.active) void this.#handleKey("right");
+    this.active = id;
+    this.app.notifyChange();
+  }
+
+  #scrollPreview(by: number): void {
+    this.top = Math.max(0, this.top + by);
+    this.app.notifyChange();
   }
 
   #moveFocus(by: 1 | -1): void {

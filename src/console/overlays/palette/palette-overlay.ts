@@ -62,6 +62,7 @@ class PaletteOverlay implements Overlay {
 
   onInput(event: InputEvent): void {
     if (event.kind === "key" && this.#handleKey(event.chord)) return this.#app.notifyChange();
+    if (event.kind === "mouse" && event.action === "press") return this.#click(event.row - 1);
     if (event.kind === "mouse")
       return this.#move(event.action === "wheel-down" ? 1 : event.action === "wheel-up" ? -1 : 0);
     const next = editField(this.#field, event);
@@ -129,6 +130,12 @@ class PaletteOverlay implements Overlay {
     const last = Math.max(0, this.#found.matches.length - 1);
     this.#at = Math.max(0, Math.min(last, this.#at + by));
     this.#app.notifyChange();
+  }
+
+  /** Chooses the match on a line below the field. */
+  #click(line: number): void {
+    const top = Math.max(0, this.#at - this.#height + 1);
+    if (line >= 0 && line < this.#height) this.#choose(this.#found.matches[top + line]?.entry);
   }
 
   #choose(entry: PaletteEntry | undefined): void {

@@ -9,9 +9,9 @@ import { buildSafely } from "./build-safely.ts";
 export function buildOverlayBoxes(
   app: LogAccess & OverlayAccess & ThemeAccess,
   screen: Size,
-): OverlayBoxModel[] {
+): readonly OverlayBoxModel[] {
   const available = { width: Math.max(20, screen.width - 6), height: Math.max(3, screen.height - 6) };
-  return app.overlays.all.map((overlay) => {
+  app.overlays.shown = app.overlays.all.map((overlay) => {
     const model = buildSafely(
       app,
       () => overlay.buildModel(available),
@@ -19,6 +19,7 @@ export function buildOverlayBoxes(
     );
     return placeOverlay(screen, model);
   });
+  return app.overlays.shown;
 }
 
 function createFallback(row: RowModel, width: number): OverlayModel {
@@ -27,8 +28,23 @@ function createFallback(row: RowModel, width: number): OverlayModel {
 }
 
 function placeOverlay(screen: Size, model: OverlayModel): OverlayBoxModel {
-  const left = Math.max(0, Math.floor((screen.width - model.width - 4) / 2));
   const free = screen.height - listContentRows(model.content).length - 2;
+  if (typeof model.at === "object") return placeNextTo(screen, model, model.at, free);
+  const left = Math.max(0, Math.floor((screen.width - model.width - 4) / 2));
   const top = { top: Math.min(1, free), middle: Math.floor(free / 2), bottom: free - 1 }[model.at];
+  return { left, top: Math.max(0, top), model };
+}
+
+/** Places an overlay below a position, or above it if there is no room below. */
+function placeNextTo(
+  screen: Size,
+  model: OverlayModel,
+  { column, row }: { column: number; row: number },
+  free: number,
+): OverlayBoxModel {
+  const left = Math.max(0, Math.min(column, screen.width - model.width - 4));
+  const below = row + 1;
+  const above = row - (screen.height - free);
+  const top = below <= free - 1 ? below : above >= 1 ? above : free - 1;
   return { left, top: Math.max(0, top), model };
 }

@@ -10,14 +10,20 @@ import type {
   ThemeAccess,
   TravelAccess,
 } from "../../parts/parts.ts";
+import { computeCellsWidth } from "../../theme/cells.ts";
 import type { StyleRole } from "../../theme/roles.ts";
 import { type BarModel, type BarSegment, buildBar } from "./bar-model.ts";
 
+type StatusInputs = ClockAccess &
+  DataAccess &
+  JobAccess &
+  HintAccess &
+  StateAccess &
+  ThemeAccess &
+  TravelAccess;
+
 /** Builds the last line: the connection state, running jobs, a toast, and the keys of the context. */
-export function buildStatusModel(
-  app: ClockAccess & DataAccess & JobAccess & HintAccess & StateAccess & ThemeAccess & TravelAccess,
-  width: number,
-): BarModel {
+export function buildStatusModel(app: StatusInputs, width: number): BarModel {
   const isLive = app.liveView.connection.kind === "live";
   const ground: StyleRole = isLive ? "barLive" : app.liveView.past === undefined ? "barAway" : "barPast";
   const left = [
@@ -27,7 +33,7 @@ export function buildStatusModel(
     ...buildToastSegments(app, ground),
   ];
   const hints = app.getHints().map(([key, what], at): BarSegment => {
-    return { text: ` ${key} ${what} `, role: ground, weight: 5 + at };
+    return { text: formatHint(key, what), role: ground, weight: 5 + at };
   });
   return buildBar(width, left, hints, ground);
 }
@@ -36,6 +42,23 @@ export function buildStatusModel(
 function buildTravelSegments({ travel, theme }: ThemeAccess & TravelAccess, role: StyleRole): BarSegment[] {
   if (travel.search === undefined) return [];
   return [{ text: ` ${travel.search}${theme.signs.ellipsis}`, role, weight: 1 }];
+}
+
+/** Returns the key whose hint is at a column of that line. */
+export function findHintAt(app: StatusInputs, width: number, column: number): string | undefined {
+  const { left, right, gap } = buildStatusModel(app, width);
+  let start = computeCellsWidth(left) + gap;
+  for (const cell of right) {
+    const end = start + computeCellsWidth([cell]);
+    if (column >= start && column < end)
+      return app.getHints().find(([key, what]) => formatHint(key, what) === cell.text)?.[0];
+    start = end;
+  }
+  return undefined;
+}
+
+function formatHint(key: string, what: string): string {
+  return ` ${key} ${what} `;
 }
 
 function buildConnectionSegments(app: ClockAccess & DataAccess & ThemeAccess, role: StyleRole): BarSegment[] {

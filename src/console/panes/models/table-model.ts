@@ -1,4 +1,5 @@
 import { cleanToWidth } from "../../../base/display-width.ts";
+import type { Subject } from "../../../model/views/view.ts";
 import type {
   ClockAccess,
   DataAccess,
@@ -9,6 +10,7 @@ import type {
 } from "../../parts/parts.ts";
 import { computeTableHeight, listTableNotes } from "../../parts/table-notes.ts";
 import type { Size } from "../../state/layout.ts";
+import { getWatchId } from "../../state/watched-rows.ts";
 import type { RowCell, RowModel, RowSelection } from "../../theme/cells.ts";
 import { buildUnknownPage, buildWelcomePage, createPageRow } from "./empty-pages.ts";
 import { quietenCells } from "./quiet-cells.ts";
@@ -26,6 +28,8 @@ export interface TableRowModel {
   key: string;
   cells: readonly RowCell[];
   isMarked: boolean;
+  /** Whether the user is told of its changes. */
+  isWatched?: boolean;
   selection: RowSelection | undefined;
 }
 
@@ -47,11 +51,17 @@ export function buildTableModel(app: TableInputs, size: Size): TableModel {
     theme.createLook(size.width - TABLE_GUTTER),
   );
   const selection = state.focus === "table" ? "focused" : "unfocused";
+  const watched = new Set(state.watched.map(getWatchId));
+  const isWatched = (subject: Subject | undefined) => {
+    if (watched.size === 0 || subject === undefined || subject.kind === "record") return false;
+    return watched.has(getWatchId(subject));
+  };
   const rows = shown.rows.map((cells, at) => {
     const index = cursor.top + at;
     const key = table.getKeyAt(index) ?? "";
     return {
       ...{ key, cells: quietenCells(cells, theme.signs), isMarked: marks.has(key) },
+      isWatched: isWatched(table.getSubjectAt(index)),
       selection: index === cursor.index ? selection : undefined,
     } as const;
   });

@@ -1,0 +1,86 @@
+// Covers src/console/actions/watching.ts
+/** Rows that the user is told of: the sign, the toast, the event, and what reaches a user who looks elsewhere. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { openConsole } from "../../../fixtures/cluster/open-console.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { serializeTicket } from "../../../src/protocol/ticket.ts";
+import { ticketWith } from "../../protocol/samples.ts";
+
+const cluster = TestCluster.startForFile();
+/** A host that tries to set the title of the window and to run something else. */
+const HOSTILE = "web2\x1b\\\x1b]0;pwned\x07;x";
+
+async function hold(namespace: TestNamespace, lock: string, host: string): Promise<void> {
+  const run = host.slice(0, 4).padEnd(16, "0");
+  const value = serializeTicket(ticketWith({ run, host, state: "held" }));
+  const key = namespace.keys.lock(lock, run);
+  await namespace.store.commitTxn({ compare: [], success: [{ op: "put", key, value }], failure: [] });
+}
+
+/** Ends the run that holds a lock, and grants it to one of another host, at once. */
+async function passOn(namespace: TestNamespace, lock: string, host: string): Promise<void> {
+  const run = "n".repeat(16);
+  const { kvs } = await namespace.store.readRange(namespace.keys.getQueueRange("lock", lock));
+  const gone = kvs.map(({ key }) => ({ op: "delete" as const, key }));
+  const key = namespace.keys.lock(lock, run.replaceAll("n", host.at(3) ?? "n"));
+  const value = serializeTicket(ticketWith({ run, host, state: "held" }));
+  await namespace.store.commitTxn({
+    compare: [],
+    success: [...gone, { op: "put", key, value }],
+    failure: [],
+  });
+}
+
+async function free(namespace: TestNamespace, lock: string): Promise<void> {
+  const { key } = namespace.keys.getQueueRange("lock", lock);
+  const success = [{ op: "delete" as const, key, rangeEnd: `${key}~` }];
+  await namespace.store.commitTxn({ compare: [], success, failure: [] });
+}
+
+it("tells of a watched row by bell, desktop and title, whatever the data have in them, and remembers it", async () => {
+  const home = mkdtempSync(join(tmpdir(), "signalbox-state-"));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  const namespace = await cluster.createTestNamespace("http");
+  await hold(namespace, "orders", "web1.example.com");
+  const env = { XDG_STATE_HOME: home };
+  const console = await openConsole(namespace, { env });
+  await console.waitFor(/orders +● held/);
+  console.press("A");
+  await console.waitFor("you are told when it changes");
+  await console.waitFor(/◆orders +● held/);
+  await passOn(namespace, "orders", HOSTILE);
+  await console.waitFor(/watched {2}lock orders: held by web2/);
+  await console.waitFor((it) => it.bells === 1 && it.title.includes("1 news"));
+  const [first, second] = console.notifications;
+  expect(first).toMatch(/^9;signalbox: lock orders: held by web2.*;x, nobody waits$/);
+  expect(second).toMatch(/^777;notify;signalbox;lock orders: held by web2.*,x, nobody waits$/);
+  expect(console.notifications).toHaveLength(2);
+  expect(console.title).not.toContain("pwned");
+  console.press("j");
+  await console.waitFor((it) => it.title === "");
+  console.press("q");
+  await console.ended;
+  expect(console.leftBehind).toEqual([]);
+  const next = await openConsole(namespace, { env });
+  await passOn(namespace, "orders", "web3.example.com");
+  await next.waitFor((it) => it.title.includes("1 news"));
+  next.press("ctrl+c");
+  await next.ended;
+  expect(next.title, "the title is the one from before").toBe("");
+});
+
+it("with --notify off shows it only on its screen", async () => {
+  const namespace = await cluster.createTestNamespace("http");
+  await hold(namespace, "orders", "web1.example.com");
+  const console = await openConsole(namespace, { args: ["--notify", "off"] });
+  await console.waitFor(/orders +● held/);
+  console.press("A");
+  await console.waitFor("you are told when it changes");
+  await free(namespace, "orders");
+  await console.waitFor(/watched {2}lock orders: free/);
+  expect([console.bells, console.title, console.notifications]).toEqual([0, "", []]);
+});

@@ -1,0 +1,160 @@
+// Covers src/console/overlays/menu/menu-overlay.ts, src/console/parts/row-place.ts, src/console/navigation/go-back.ts,
+// src/console/overlays/dialog/dialog-click.ts
+/** The menu of a row, back and forward, and the mouse. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { openConsole } from "../../../fixtures/cluster/open-console.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import type { Terminal } from "../../../fixtures/console.ts";
+import { serializeTicket } from "../../../src/protocol/ticket.ts";
+import { ticketWith } from "../../protocol/samples.ts";
+
+const cluster = TestCluster.startForFile();
+
+async function createNamespaceWithLocks(): Promise<TestNamespace> {
+  const namespace = await cluster.createTestNamespace("http");
+  for (const lock of ["alpha", "beta", "gamma"]) {
+    const run = lock.padEnd(16, "0");
+    const value = serializeTicket(ticketWith({ run, host: `${lock}.example.com`, state: "held" }));
+    const key = namespace.keys.lock(lock, run);
+    await namespace.store.commitTxn({ compare: [], success: [{ op: "put", key, value }], failure: [] });
+  }
+  return namespace;
+}
+
+function findLine(console: Terminal, wanted: RegExp): number {
+  return console.getScreen().findIndex((row) => wanted.test(row));
+}
+
+function getText(console: Terminal): string {
+  return console.getScreen().join("\n");
+}
+
+it("shows what applies to the row, with its keys, and does it by key, Enter and click", async () => {
+  const console = await openConsole(await createNamespaceWithLocks());
+  await console.waitFor(/gamma +● held/);
+  console.press("j", ".");
+  await console.waitFor("╭─ lock beta ");
+  expect(getText(console)).toMatch(/D +.*\n.*U +/);
+  expect(getText(console)).toMatch(/nobody waits for lock beta/); // why K is not possible
+  expect(getText(console)).not.toContain("schedule");
+  console.press("K");
+  await console.waitFor((it) => it.getScreen().at(-1)?.includes("nobody waits for lock beta") === true);
+  console.press("D");
+  await console.waitFor("╭─ drain lock beta ");
+  console.press("escape");
+  await console.waitFor((it) => !getText(it).includes("╭─"));
+  const line = findLine(console, /gamma +● held/);
+  console.clickRight(50, line);
+  await console.waitFor("╭─ lock gamma ");
+  const entry = findLine(console, /copy the name/);
+  console.click((console.getScreen()[entry] ?? "").indexOf("copy the name"), entry);
+  await console.waitFor("copied lock gamma");
+  console.press(".");
+  await console.waitFor("╭─ lock gamma ");
+  console.click(2, 1);
+  await console.waitFor((it) => !getText(it).includes("╭─"));
+});
+
+it("goes back and forward over jumps, and says when a row is gone", async () => {
+  const namespace = await createNamespaceWithLocks();
+  const console = await openConsole(namespace);
+  await console.waitFor(/gamma +● held/);
+  console.press("<");
+  await console.waitFor("no earlier place");
+  console.press("j", ":");
+  await console.waitFor("─ palette ");
+  console.type("gam");
+  await console.waitFor(/gamma +lock/);
+  console.press("enter");
+  await console.waitFor(/lock gamma: /);
+  console.press("[");
+  await console.waitFor(/No problems|severity|PROBLEM/i);
+  console.press("alt+left");
+  await console.waitFor(/lock gamma: /);
+  console.press("<");
+  await console.waitFor(/lock beta: /);
+  const { key } = namespace.keys.getQueueRange("lock", "gamma");
+  await namespace.store.commitTxn({
+    compare: [],
+    success: [{ op: "delete", key, rangeEnd: `${key}~` }],
+    failure: [],
+  });
+  await console.waitFor((it) => !getText(it).includes("gamma   "));
+  console.press(">");
+  await console.waitFor("gamma is gone");
+});
+
+it("moves borders, keeps them for the next time, and resets one by a double click", async () => {
+  const home = mkdtempSync(join(tmpdir(), "signalbox-state-"));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  const namespace = await createNamespaceWithLocks();
+  const env = { XDG_STATE_HOME: home };
+  const console = await openConsole(namespace, { env });
+  await console.waitFor(/gamma +● held/);
+  const getBorder = (it: Terminal) => (it.getScreen()[3] ?? "").indexOf("│");
+  const usual = getBorder(console);
+  console.drag([usual, 5], [usual + 5, 5], [usual + 12, 6]);
+  await console.waitFor((it) => getBorder(it) === usual + 12);
+  const line = findLine(console, /─ EVENTS/);
+  console.drag([100, line], [100, line - 3]);
+  await console.waitFor((it) => findLine(it, /─ EVENTS/) === line - 3);
+  const detail = findLine(console, /─ DETAIL/);
+  console.drag([100, detail], [100, detail - 2]);
+  await console.waitFor((it) => findLine(it, /─ DETAIL/) === detail - 2);
+  console.drag([100, detail - 2], [3, 1]); // as far as it goes
+  await console.waitFor((it) => findLine(it, /─ DETAIL/) < detail - 2);
+  await console.waitFor(/alpha +● held/);
+  console.press("q");
+  await console.ended;
+  const next = await openConsole(namespace, { env });
+  await next.waitFor((it) => getBorder(it) === usual + 12 && findLine(it, /─ EVENTS/) === line - 3);
+  next.click(usual + 12, 5);
+  next.click(usual + 12, 5);
+  await next.waitFor((it) => getBorder(it) === usual);
+  next.press("4", "=");
+  await next.waitFor((it) => findLine(it, /─ EVENTS/) === line - 5);
+});
+
+it("runs the hint that is clicked, folds by the sign, and takes clicks on the fields of a dialog", async () => {
+  const console = await openConsole(await createNamespaceWithLocks());
+  await console.waitFor(/gamma +● held/);
+  const last = console.getScreen().length - 1;
+  console.click((console.getScreen().at(-1) ?? "").indexOf(" filter") + 2, last);
+  await console.waitFor("─ filter locks ");
+  console.press("escape");
+  await console.waitFor((it) => !getText(it).includes("─ filter locks "));
+  const hosts = findLine(console, /▸ Hosts/);
+  console.click((console.getScreen()[hosts] ?? "").indexOf("▸"), hosts);
+  await console.waitFor(/▾ Hosts/);
+  console.press("2", "D");
+  await console.waitFor("╭─ drain lock alpha ");
+  const reason = findLine(console, /│ +(>)? *(reason|why)/);
+  console.click(60, reason);
+  console.type("disk is full");
+  await console.waitFor(/→ signalbox drain .*disk is full/);
+});
+
+it("takes garbage and halves of mouse reports for nothing", async () => {
+  const console = await openConsole(await createNamespaceWithLocks());
+  await console.waitFor(/gamma +● held/);
+  const before = console.getScreen().slice(0, -1).join("\n");
+  for (const bytes of [
+    "\x1b[<32;5",
+    ";7M",
+    "\x1b[<0;99999;99999M",
+    "\x1b[<32;;M",
+    "\x1b[<-1;3;4M",
+    "\x1b[<35;0;0M",
+    "\x1b[<0;1",
+    "m",
+  ])
+    console.type(bytes);
+  console.press("j");
+  await console.waitFor(/lock beta: /);
+  expect(getText(console)).not.toContain("╭─");
+  expect(before).toContain("alpha");
+});

@@ -1,0 +1,179 @@
+/** Stories of operators, from the first key to the effect in etcd. docs/console.md lists their keystrokes. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { TestCluster } from "../../../../fixtures/cluster/test-cluster.ts";
+import type { TestNamespace } from "../../../../fixtures/cluster/test-namespace.ts";
+import { serializeTicket } from "../../../../src/protocol/ticket.ts";
+import { parseDefinition } from "../../../../src/schedule/definition.ts";
+import { parseDue } from "../../../../src/schedule/state/due.ts";
+import { memory, schedule, worker } from "../../../model/schedules.ts";
+import { ticketWith } from "../../../protocol/samples.ts";
+import { putKeys } from "../../support/sample-schedules.ts";
+import { listOperatorActions, playStory, readDocumentedStories } from "./operator.ts";
+
+const cluster = TestCluster.startForFile();
+const HOUR = 3_600_000;
+/** Until it is ended. */
+const HELD = ["until", "/nonexistent"];
+
+async function readValue(namespace: TestNamespace, key: string): Promise<string> {
+  return (await namespace.store.readRange({ key })).kvs[0]?.value ?? "";
+}
+
+async function readDefinition(namespace: TestNamespace, id: string) {
+  const definition = parseDefinition(await readValue(namespace, namespace.keys.schedule(id)));
+  return "value" in definition ? definition.value : undefined;
+}
+
+async function readDue(namespace: TestNamespace, id: string) {
+  const due = parseDue(await readValue(namespace, namespace.keys.due(id)));
+  return "value" in due ? due.value : undefined;
+}
+
+/** Tickets of runs that wait for a lock, whose sessions live on. */
+async function queueUp(namespace: TestNamespace, lock: string, count: number): Promise<void> {
+  const session = BigInt(Math.floor(Math.random() * 2 ** 52));
+  await namespace.store.grant(session, 600);
+  const success = Array.from({ length: count }, (_, at) => {
+    const run = `w${String(at).padStart(15, "0")}`;
+    const value = serializeTicket(ticketWith({ run, pid: 10_000 + at, enqueuedAt: Date.now() - 60_000 }));
+    return { op: "put" as const, key: namespace.keys.lock(lock, run), value, session };
+  });
+  await namespace.store.commitTxn({ compare: [], success, failure: [] });
+}
+
+it("drain a rack", async () => {
+  const namespace = await cluster.createTestNamespace("http");
+  const made = namespace.start(["group", "set", "rack12", "web1.example.com", "web2.example.com", "--yes"]);
+  expect((await made.ended).code).toBe(0);
+  await playStory(namespace, "drain a rack", async (operator) => {
+    await operator.press([":"], "─ palette ");
+    await operator.type("rack", /rack12 +group/);
+    await operator.press(["enter"], /rack12 +.*web1/);
+    await operator.press(["D"], "Enter drain");
+    await operator.press(["enter"], /done .*drain group rack12/);
+  });
+  expect(await listOperatorActions(namespace)).toContain("drain | group rack12");
+  expect(await readValue(namespace, namespace.keys.drain("group", "rack12"))).not.toBe("");
+});
+
+it("a stuck holder with forty waiters", async () => {
+  const namespace = await cluster.createTestNamespace("http");
+  for (const lock of ["alpha", "beta"])
+    await namespace.jobs.startAndWait({ name: lock, options: ["--lock", lock], hold: HELD });
+  const stuck = await namespace.jobs.startAndWait({
+    name: "stuck",
+    options: ["--lock", "orders"],
+    hold: HELD,
+  });
+  await queueUp(namespace, "orders", 40);
+  await playStory(namespace, "a stuck holder with forty waiters", async (operator) => {
+    await operator.type("/", "─ filter locks ");
+    await operator.type("ord", /1 of 3/);
+    await operator.press(["enter"], /orders +● held .* 40 /);
+    await operator.press(["X"], "type orders to confirm");
+    await operator.type("orders", /Enter reset/);
+    await operator.press(["enter"], /done .*reset lock orders/);
+  });
+  expect((await stuck.ended).code).toBe(125);
+  expect(await listOperatorActions(namespace)).toEqual(["reset | lock orders"]);
+});
+
+it("a schedule that fails since Tuesday", async () => {
+  const namespace = await cluster.createTestNamespace("http");
+  const now = Date.now();
+  const failed = Array.from({ length: 5 }, (_, days) => {
+    const scheduled = now - (days + 1) * 24 * HOUR;
+    const times = { scheduled, startedAt: scheduled + 250, endedAt: scheduled + 9_000, late: 250 };
+    const tail = "pg_dump: no space left on device\n";
+    return { ...times, run: `r${days}`, result: "failed" as const, host: "web1.example.com", code: 7, tail };
+  });
+  await putKeys(namespace, [
+    worker("w1"),
+    ...schedule("mail", {}, { runAt: now + 2 * HOUR }),
+    ...schedule("report", {}, { runAt: now + HOUR, ...(failed[0] && { last: failed[0] }) }),
+    memory("report", { runs: failed }),
+  ]);
+  await playStory(namespace, "a schedule that fails since Tuesday", async (operator) => {
+    await operator.press([":"], "─ palette ");
+    await operator.type("rep", /report +schedule/);
+    await operator.press(["enter"], /report +▲ failed[\s\S]*no space left on device/);
+    await operator.press(["P"], "Enter schedule pause");
+    await operator.press(["enter"], /done .*schedule pause report/);
+  });
+  expect((await readDefinition(namespace, "report"))?.pause).toBeDefined();
+});
+
+it("raise a total safely", async () => {
+  const namespace = await cluster.createTestNamespace("http");
+  expect((await namespace.start(["resource", "set", "db", "4", "--yes"]).ended).code).toBe(0);
+  await playStory(namespace, "raise a total safely", async (operator) => {
+    await operator.press([":"], "─ palette ");
+    await operator.type("db", /db +resource/);
+    await operator.press(["enter"], /resource db: /);
+    await operator.press(["e"], "Enter resource set");
+    await operator.press(["tab", "ctrl+u"], /> total/);
+    await operator.type("6", /resource "?db"?.*6[\s\S]*resource set db 6[\s\S]*Enter resource set/);
+    await operator.press(["enter"], /done .*resource set/);
+  });
+  expect(await readValue(namespace, namespace.keys.resourceConfig("db"))).toContain('"6"');
+});
+
+it("the nightly backup did not run", async () => {
+  const namespace = await cluster.createTestNamespace("http");
+  const now = Date.now();
+  await putKeys(namespace, [
+    worker("w1"),
+    ...schedule("mail", {}, { runAt: now + 2 * HOUR }),
+    ...schedule("backup", { type: "tape" }, { runAt: now - 9 * HOUR }),
+  ]);
+  await playStory(namespace, "the nightly backup did not run", async (operator) => {
+    await operator.press([":"], "─ palette ");
+    await operator.type("back", /backup +schedule/);
+    await operator.press(["enter"], /no worker/);
+    await operator.press(["N"], "Enter schedule trigger");
+    await operator.press(["enter"], /done .*schedule trigger backup/);
+  });
+  expect((await readDue(namespace, "backup"))?.open).toMatchObject([{ kind: "trigger" }]);
+});
+
+it("who did that", async () => {
+  const namespace = await cluster.createTestNamespace("http");
+  for (const scope of ["web1", "db1", "db2"]) {
+    const drained = namespace.start(["drain", "host", scope, "--reason", `disks of ${scope}`, "--yes"]);
+    expect((await drained.ended).code).toBe(0);
+  }
+  await playStory(namespace, "who did that", async (operator) => {
+    await operator.press(["[", "["], /drain +host db2/);
+    await operator.press(["/"], "─ filter audit ");
+    await operator.type("db1", /1 of 3/);
+    await operator.press(["enter"], /drain +host db1[\s\S]*disks of db1/);
+  });
+});
+
+it("a runaway job's output", async () => {
+  const namespace = await cluster.createTestNamespace("http");
+  const folder = mkdtempSync(join(tmpdir(), "output-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const source = join(folder, "source");
+  writeFileSync(source, Array.from({ length: 300 }, (_, at) => `retry ${at}: connection refused\n`).join(""));
+  const env = { SIGNALBOX_OUTPUT_DIRECTORY: join(folder, "kept"), SIGNALBOX_OUTPUT_SIZE: "64KiB" };
+  const command = ["tail", "--follow", "--lines=+1", source];
+  const run = namespace.startRun(["--capture", "--lock", "sync"], command, { env });
+  await run.waitForOutput(/retry 299/);
+  await playStory(namespace, "a runaway job's output", async (operator) => {
+    await operator.press(["l"], /output of sync[\s\S]*retry 299: connection refused/);
+    await operator.press(["escape"], /sync +● held/);
+    await operator.press(["X"], "type sync to confirm");
+    await operator.type("sync", /Enter reset/);
+    await operator.press(["enter"], /done .*reset lock sync/);
+  });
+  expect((await run.ended).code).toBe(125);
+});
+
+it("the documentation lists exactly the stories that are played", () => {
+  const played = [...readFileSync(import.meta.filename, "utf8").matchAll(/playStory\(namespace, "([^"]+)"/g)];
+  expect([...readDocumentedStories().keys()].sort()).toEqual(played.map(([, name]) => name).sort());
+});
