@@ -262,17 +262,17 @@ test("ten at once", async () => {
 
 test("children of the shell that the launcher has replaced live on", async () => {
   const agent = await startAgent();
-  const before = ["sh", "-c", 'sleep 31 >/dev/null 2>&1 & exec "$@"', "sh"];
-  const run = launchRun(agent, ["sleep", "30"], { before });
+  const before = ["sh", "-c", 'sleep 4031 >/dev/null 2>&1 & exec "$@"', "sh"];
+  const run = launchRun(agent, ["sleep", "4030"], { before });
   const connection = await agent.accept();
-  const { outer, inner } = await serveStart(connection, ["sh", "-c", "setsid sleep 32 & sleep 30"]);
+  const { outer, inner } = await serveStart(connection, ["sh", "-c", "setsid sleep 4032 & sleep 4030"]);
   for (const signal of ["SIGSTOP", "SIGKILL"] as const) {
     process.kill(inner, signal);
     process.kill(outer, signal);
   }
   const ended = await connection.waitFor(FROM_LAUNCHER.guardiansEnded);
   expect(Number(ended.a)).toBe(9);
-  expect(listCommandLines().filter(({ cmdline }) => /^sleep\0(30|32)\0$/.test(cmdline)).length).toBe(0);
+  expect(listCommandLines().filter(({ cmdline }) => /^sleep\0(4030|4032)\0$/.test(cmdline)).length).toBe(0);
   expect(listRemains(run.mark).toSorted()).toEqual(["launcher", "sleep"]);
   connection.send(TO_LAUNCHER.end, 125n);
   expect((await run.ended).code).toBe(125);
