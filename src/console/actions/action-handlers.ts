@@ -3,12 +3,15 @@ import { ROW_COMMANDS } from "../../commands/registry/registry.ts";
 import { focusNext, focusOn, switchTab } from "../navigation/focus.ts";
 import { clearMarks, markRange, toggleMark } from "../navigation/marks.ts";
 import { moveInFocusedPane } from "../navigation/moves.ts";
+import { openCollisions } from "../overlays/collisions/collisions-overlay.ts";
 import { openCreate, openDelete, openEdit, openRowAction } from "../overlays/dialog/open-dialog.ts";
 import { openFilter } from "../overlays/filter.ts";
 import { openHelp } from "../overlays/help.ts";
 import { openLiveOutput } from "../overlays/live-output.ts";
-import { openWhy } from "../overlays/output.ts";
 import { openPalette } from "../overlays/palette/palette-overlay.ts";
+import { openTimeline } from "../overlays/timeline/open-timeline.ts";
+import { openWhatIf } from "../overlays/what-if/what-if-overlay.ts";
+import { openWhyNowOrThen, openWhyThen } from "../overlays/why-then/open-why-then.ts";
 import type {
   ActionRunner,
   ClockAccess,
@@ -90,7 +93,11 @@ export const ACTION_HANDLERS: Readonly<Record<KeyActionId, ActionHandler>> = {
   ...{ copy: wrapRowAction(copyName), copyJson: wrapRowAction(copyJson) },
   ...{ copyCommand: wrapRowAction(copyCommand), copyRun: wrapRowAction(copyRun) },
   ...{
-    why: wrapRowAction(openWhy),
+    why: wrapRowAction<ActionParts>(openWhyNowOrThen),
+    whyDidItNotRun: wrapRowAction<ActionParts>(openWhyThen),
+    timeline: wrapRowAction<ActionParts>(openTimeline),
+    whatIf: wrapRowAction<ActionParts>(openWhatIf),
+    collisions: (app: ActionParts) => openCollisions(app),
     output: showOutput,
     edit: wrapRowAction(openEdit),
     delete: wrapRowAction(openDelete),

@@ -62,6 +62,15 @@ const OWN = [
     context: "list",
   },
   { id: "why", brief: "why does the run wait?", keys: ["w"], context: "list" },
+  { id: "whyDidItNotRun", brief: "why a schedule or lock did not run at a time", keys: [], context: "list" },
+  {
+    id: "timeline",
+    brief: "who held it when, who waited, when it was drained",
+    keys: ["t"],
+    context: "list",
+  },
+  { id: "whatIf", brief: "what a drain, a reset or a new total would do", keys: ["i"], context: "list" },
+  { id: "collisions", brief: "schedules that compete, and other minutes", keys: [], context: "global" },
   { id: "output", brief: "what the run writes, live", keys: ["l"], context: "list" },
   { id: "edit", brief: "edit the group, resource or schedule", keys: ["e"], context: "list", isChange: true },
   {
