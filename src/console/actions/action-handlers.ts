@@ -6,6 +6,7 @@ import { focusNext, focusOn, switchTab } from "../navigation/focus.ts";
 import { goToPlace } from "../navigation/go-back.ts";
 import { clearMarks, markRange, toggleMark } from "../navigation/marks.ts";
 import { moveInFocusedPane } from "../navigation/moves.ts";
+import { openCollisions } from "../overlays/collisions/collisions-overlay.ts";
 import { openCreate, openDelete, openEdit, openRowAction } from "../overlays/dialog/open-dialog.ts";
 import { openFilter } from "../overlays/filter.ts";
 import { openHelp } from "../overlays/help.ts";
@@ -14,13 +15,15 @@ import { openSince } from "../overlays/insight/since.ts";
 import { openWaits } from "../overlays/insight/waits.ts";
 import { openLiveOutput } from "../overlays/live-output.ts";
 import { openMenu } from "../overlays/menu/menu-overlay.ts";
-import { openWhy } from "../overlays/output.ts";
 import { openPalette } from "../overlays/palette/palette-overlay.ts";
 import { openRaw } from "../overlays/raw/raw-overlay.ts";
 import { openColumns } from "../overlays/tables/columns-overlay.ts";
 import { openSavedViews } from "../overlays/tables/saved-views-overlay.ts";
+import { openTimeline } from "../overlays/timeline/open-timeline.ts";
 import { startTour } from "../overlays/tour/tour-overlay.ts";
 import { openTravelPrompt } from "../overlays/travel.ts";
+import { openWhatIf } from "../overlays/what-if/what-if-overlay.ts";
+import { openWhyNowOrThen, openWhyThen } from "../overlays/why-then/open-why-then.ts";
 import type {
   ActionRunner,
   ClockAccess,
@@ -136,7 +139,11 @@ export const ACTION_HANDLERS: Readonly<Record<KeyActionId, ActionHandler>> = {
   ...{ copy: wrapRowAction(copyName), copyJson: wrapRowAction(copyJson) },
   ...{ copyCommand: wrapRowAction(copyCommand), copyRun: wrapRowAction(copyRun) },
   ...{
-    why: wrapRowAction(openWhy),
+    why: wrapRowAction<ActionParts>(openWhyNowOrThen),
+    whyDidItNotRun: wrapRowAction<ActionParts>(openWhyThen),
+    timeline: wrapRowAction<ActionParts>(openTimeline),
+    whatIf: wrapRowAction<ActionParts>(openWhatIf),
+    collisions: (app: ActionParts) => openCollisions(app),
     notifyMe: wrapRowAction<ActionParts>(toggleWatch),
     output: showOutput,
     edit: wrapRowAction(openEdit),

@@ -55,7 +55,7 @@ export function forecastSchedule(input: ForecastInput, span: TimeSpan): Schedule
   const { id, definition } = input;
   return {
     ...{ id, definition, starts: listStarts(input, span), usual: computeUsualDuration(input) },
-    leases: (definition.leases ?? []).flatMap((text) => parsePlainLease(text) ?? []),
+    leases: listPlainLeases(definition),
     locks: findCommandLocks(definition.command ?? []),
   };
 }
@@ -87,6 +87,11 @@ function computeUsualDuration({ runs, due }: ForecastInput): number | undefined 
   );
 }
 
+/** Lists the leases of a schedule that have plain names and numbers. */
+export function listPlainLeases({ leases = [] }: Definition): ForecastLease[] {
+  return leases.flatMap((text) => parsePlainLease(text) ?? []);
+}
+
 function parsePlainLease(text: string): ForecastLease | undefined {
   const {
     resource = "",
@@ -98,7 +103,7 @@ function parsePlainLease(text: string): ForecastLease | undefined {
 }
 
 /** Finds the values of `--lock` in a command that starts with `signalbox run`. */
-function findCommandLocks(command: readonly string[]): string[] {
+export function findCommandLocks(command: readonly string[]): string[] {
   const [program = "", verb] = command;
   if (!/(^|\/)signalbox$/.test(program) || verb !== "run") return [];
   const end = command.indexOf("--");

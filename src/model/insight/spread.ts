@@ -4,6 +4,7 @@ import { SCHEDULE_DEFAULTS } from "../../schedule/definition-values.ts";
 import { computeJitter } from "../../schedule/hash.ts";
 import type { CollisionReport } from "./collisions.ts";
 import type { ScheduleForecast } from "./forecast.ts";
+import { shiftCron } from "./shift-cron.ts";
 
 /** A change of one schedule that ends a collision. */
 export interface SpreadSuggestion {
@@ -13,6 +14,11 @@ export interface SpreadSuggestion {
   value: number;
   /** The command that makes the change. */
   command: string;
+  /**
+   * A cron text that would do as well: with the minutes in which the fewest other schedules start. Undefined if there is
+   * none in the form of the present one.
+   */
+  cron?: string;
 }
 
 const MINUTE = 60_000;
@@ -20,6 +26,9 @@ const MINUTE = 60_000;
 const JITTER = 5 * MINUTE;
 
 type Forecasts = ReadonlyMap<string, ScheduleForecast>;
+
+/** A suggestion, and how much later the schedule must start at least, ms; undefined: a minute. */
+type Move = SpreadSuggestion & { least?: number };
 
 /**
  * Suggests how to spread schedules that compete: at most one change of each schedule. A schedule that takes longer than
@@ -38,12 +47,60 @@ export function suggestSpread(
     ...starts.flatMap(({ ids, first }) => suggestForStarts(byId, ids, first)),
   ];
   const suggested = new Map<string, SpreadSuggestion>();
-  for (const move of moves) if (!suggested.has(move.id)) suggested.set(move.id, move);
+  const taken = countStarts(forecasts);
+  for (const { least = MINUTE, ...move } of moves)
+    if (!suggested.has(move.id))
+      suggested.set(move.id, { ...move, ...moveCron(byId.get(move.id), least, taken) });
   return [...suggested.values()];
 }
 
+/** Counts the starts in each minute, by the beginning of the minute. */
+function countStarts(forecasts: readonly ScheduleForecast[]): Map<number, number> {
+  const counts = new Map<number, number>();
+  for (const { starts } of forecasts) addStarts(counts, starts, 1);
+  return counts;
+}
+
+/**
+ * Finds the minute, at least so much later, in which the fewest other schedules start; of several the nearest. Takes it.
+ * @param taken  the starts in each minute. The schedule's own ones are moved, so that the next schedule avoids them
+ */
+function moveCron(
+  forecast: ScheduleForecast | undefined,
+  least: number,
+  taken: Map<number, number>,
+): { cron?: string } {
+  if (forecast === undefined) return {};
+  const { definition, starts } = forecast;
+  const interval = findInterval(starts);
+  addStarts(taken, starts, -1);
+  let best: { cron: string; moved: readonly number[]; others: number } | undefined;
+  const present = countOthers(taken, starts);
+  for (let minutes = Math.ceil(least / MINUTE); minutes < 60 && minutes * MINUTE < interval; minutes += 1) {
+    const cron = shiftCron(definition.cron, minutes);
+    const moved = starts.map((at) => at + minutes * MINUTE);
+    const others = countOthers(taken, moved);
+    if (
+      cron !== undefined &&
+      others < (best?.others ?? (least > MINUTE ? Number.POSITIVE_INFINITY : present))
+    )
+      best = { cron, moved, others };
+  }
+  addStarts(taken, best?.moved ?? starts, 1);
+  return best === undefined ? {} : { cron: best.cron };
+}
+
+function addStarts(taken: Map<number, number>, starts: readonly number[], by: 1 | -1): void {
+  for (const at of starts) taken.set(floorToMinute(at), (taken.get(floorToMinute(at)) ?? 0) + by);
+}
+
+/** Counts the starts of others in the minute that has most of them. */
+function countOthers(taken: ReadonlyMap<number, number>, starts: readonly number[]): number {
+  return starts.reduce((most, at) => Math.max(most, taken.get(floorToMinute(at)) ?? 0), 0);
+}
+
 /** Moves the run that needs too many units behind the end of the first one. */
-function suggestForLease(byId: Forecasts, ids: readonly string[], first: number): SpreadSuggestion[] {
+function suggestForLease(byId: Forecasts, ids: readonly string[], first: number): Move[] {
   const running = ids.flatMap((id) => {
     const forecast = byId.get(id);
     const at = forecast?.starts.findLast((start) => start <= first);
@@ -58,7 +115,7 @@ function suggestForLease(byId: Forecasts, ids: readonly string[], first: number)
 }
 
 /** Spreads all schedules but the most frequent one, which has the fewest free minutes. */
-function suggestForStarts(byId: Forecasts, ids: readonly string[], minute: number): SpreadSuggestion[] {
+function suggestForStarts(byId: Forecasts, ids: readonly string[], minute: number): Move[] {
   const forecasts = ids.flatMap((id) => byId.get(id) ?? []);
   const [, ...others] = forecasts.sort((a, b) => b.starts.length - a.starts.length || (a.id < b.id ? -1 : 1));
   return others.flatMap(
@@ -67,7 +124,7 @@ function suggestForStarts(byId: Forecasts, ids: readonly string[], minute: numbe
 }
 
 /** Suggests a jitter; undefined if the schedule has one, starts too often for it, or would stay in the same minute. */
-function suggestJitter(forecast: ScheduleForecast, minute: number): SpreadSuggestion | undefined {
+function suggestJitter(forecast: ScheduleForecast, minute: number): Move | undefined {
   const { id, starts, definition } = forecast;
   const most = Math.min(JITTER, floorToMinute(findInterval(starts) / 2));
   const start = starts.find((at) => at >= minute);
@@ -76,12 +133,13 @@ function suggestJitter(forecast: ScheduleForecast, minute: number): SpreadSugges
 }
 
 /** Suggests a longer delay; undefined if the schedule would then start at or after its next occurrence. */
-function suggestDelay(forecast: ScheduleForecast | undefined, later: number): SpreadSuggestion | undefined {
+function suggestDelay(forecast: ScheduleForecast | undefined, later: number): Move | undefined {
   if (forecast === undefined) return undefined;
   const { id, definition, starts } = forecast;
   const shift = Math.ceil(later / MINUTE) * MINUTE;
   if (shift >= findInterval(starts)) return undefined;
-  return buildSuggestion(id, "delay", (definition.delay ?? SCHEDULE_DEFAULTS.delay) + shift);
+  const delay = (definition.delay ?? SCHEDULE_DEFAULTS.delay) + shift;
+  return { ...buildSuggestion(id, "delay", delay), least: shift };
 }
 
 function buildSuggestion(id: string, flag: SpreadSuggestion["flag"], value: number): SpreadSuggestion {

@@ -1,9 +1,10 @@
 import type { ResourceConfig } from "../../fleet/resources.ts";
 import type { Drain, DrainTarget } from "../../protocol/drain.ts";
 import { computeConfigImpact } from "../config-impact/impact.ts";
+import { estimateWait, type WaitEstimate } from "../explain/wait-estimate.ts";
 import { computeDrainExtent } from "../preview/drain-extent.ts";
 import type { Claim } from "../snapshot/claims.ts";
-import { buildQueueId, type Snapshot, type StoredValue } from "../snapshot/snapshot.ts";
+import { buildQueueId, findNamedQueue, type Snapshot, type StoredValue } from "../snapshot/snapshot.ts";
 import { type BlockedClaim, computeGrantOrder, type PlannedGrant, removeRunsFrom } from "./grant-order.ts";
 
 /** A waiting run that gives up or claims again later. */
@@ -14,10 +15,16 @@ export interface LeavingClaim {
   isPerhaps: boolean;
 }
 
-/** A grant to come, and its round without the change; undefined if it would not be granted. */
+/** A grant to come. */
 export interface ComparedGrant extends PlannedGrant {
+  /** Its round without the change; undefined if it would not be granted. */
   before: number | undefined;
+  /** In which time it is expected, from the last runs of the lock, ms; undefined if that is not known. */
+  expected: Extract<WaitEstimate, { kind: "usual" }> | undefined;
 }
+
+/** Largest number of grants whose time is estimated: one takes as long as its queue. */
+const MOST_ESTIMATES = 50;
 
 /** The effects of a change on current runs. */
 export interface WhatIfReport {
@@ -98,8 +105,27 @@ function compareOrders(snapshot: Snapshot, effect: DirectEffect, wall: number): 
   );
   return {
     ...{ ends, leaves, blocked },
-    grants: grants.map((grant) => ({ ...grant, before: before.get(grant.claim.run) })),
+    grants: grants.map((grant, at) => ({
+      ...grant,
+      before: before.get(grant.claim.run),
+      expected: at < MOST_ESTIMATES ? estimateGrant(after, grant, wall) : undefined,
+    })),
   };
+}
+
+/** Estimates when a run gets the lock that it waits for. What it waits for besides is not known. */
+function estimateGrant(
+  after: Snapshot,
+  { claim, round }: PlannedGrant,
+  wall: number,
+): ComparedGrant["expected"] {
+  const [only, ...others] = claim.entries;
+  if (round === 0 || only === undefined || others.length > 0 || only.queue.kind !== "lock") return undefined;
+  const { name } = only.queue;
+  const entries = findNamedQueue(after, "lock", name)?.entries ?? [];
+  const at = entries.findIndex(({ run }) => run === claim.run);
+  const estimate = estimateWait(entries.slice(0, at).toReversed(), after.histories.get(name) ?? [], wall);
+  return estimate?.kind === "usual" ? estimate : undefined;
 }
 
 function listQueueIds(claims: readonly Claim[]): Set<string> {

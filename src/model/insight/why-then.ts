@@ -1,14 +1,17 @@
 import { formatInstant } from "../../base/duration.ts";
-import type { AuditRecord } from "../../protocol/audit.ts";
-import { hasEnded } from "../../protocol/drain.ts";
+import { listHostGroups } from "../../fleet/groups.ts";
+import { type DrainTarget, formatAuditTarget, isSameTarget } from "../../protocol/drain.ts";
 import { HISTORY_LENGTH } from "../../protocol/history.ts";
+import { DRAIN_ALL } from "../../protocol/keys.ts";
 import { type Calendars, NO_CALENDARS } from "../../schedule/calendar/calendar.ts";
 import { findCalendarFault } from "../../schedule/calendar/day-rule.ts";
 import type { Definition } from "../../schedule/definition.ts";
 import type { DueState } from "../../schedule/state/due.ts";
 import type { OccurrenceOutcome } from "../../schedule/state/outcome.ts";
 import { createTiming } from "../../schedule/timing.ts";
-import type { Snapshot } from "../snapshot/snapshot.ts";
+import { buildGroupMembers, type Snapshot } from "../snapshot/snapshot.ts";
+import { findCommandLocks, listPlainLeases } from "./forecast.ts";
+import { listPastDrains, type PastDrain } from "./past-drains.ts";
 
 /** A reason, or a fact that helps to find it. Instants in ms since the epoch. */
 export interface PastReason {
@@ -29,8 +32,15 @@ export interface PastSchedule {
   runs: readonly OccurrenceOutcome[];
 }
 
-/** Actions of operators and drains. */
-type OperatorRecords = Pick<Snapshot, "audit" | "drains">;
+/** Actions of operators, drains, and the groups that drains can name. */
+type OperatorRecords = Pick<Snapshot, "audit" | "drains" | "groups">;
+
+/** A target of drains, and why a drain of it stops the object; empty if that is obvious. */
+interface StoppingTarget extends DrainTarget {
+  because: string;
+}
+
+const EVERYTHING: StoppingTarget = { scope: "all", name: DRAIN_ALL, because: "" };
 
 /** How long before the time actions of operators are listed, ms. */
 const ACTIONS_BEFORE = 3_600_000;
@@ -45,8 +55,7 @@ export function explainScheduleAt(
   records: OperatorRecords,
 ): PastReason[] {
   const { id, definition, runs, calendars = NO_CALENDARS } = schedule;
-  const isUnknown = findCalendarFault(definition, calendars) !== undefined;
-  const planned = isUnknown ? undefined : createTiming(id, definition, calendars).findUntil(at);
+  const planned = findLastExpected({ id, definition, calendars }, at);
   const outcomes = planned === undefined ? [] : runs.filter((run) => isOutcomeOf(run, planned));
   const isKnown = outcomes.length > 0;
   return [
@@ -55,9 +64,28 @@ export function explainScheduleAt(
     ...(isKnown ? [] : explainMissing(schedule, planned)),
     ...listRunning(runs, at),
     ...explainPause(definition, at),
-    ...listDrainsAt(records, at, ["all"]),
+    ...listDrainsAt(records, at, listScheduleTargets(schedule, records)),
     ...listActions(records, at, (target) => target.startsWith("schedule") && hasWord(target, id)),
   ];
+}
+
+/** Kinds of reasons, the ones that decide first. */
+const DECISIVE: readonly PastReason["kind"][] = [
+  ...(["outcome", "run", "pause", "drain", "running", "action", "unknown", "plan"] as const),
+];
+
+/** Returns the reason that explains most: the answer in one sentence. The others are its evidence. */
+export function findMainReason(reasons: readonly PastReason[]): PastReason | undefined {
+  return DECISIVE.flatMap((kind) => reasons.find((one) => one.kind === kind) ?? [])[0];
+}
+
+/** Returns when a schedule last should have started; undefined if it never should. @param now  ms since the epoch */
+export function findLastExpected(
+  { id, definition, calendars = NO_CALENDARS }: Omit<PastSchedule, "runs" | "due">,
+  now: number,
+): number | undefined {
+  if (findCalendarFault(definition, calendars) !== undefined) return undefined;
+  return createTiming(id, definition, calendars).findUntil(now);
 }
 
 function isOutcomeOf({ scheduled, until = scheduled }: OccurrenceOutcome, planned: number): boolean {
@@ -142,45 +170,70 @@ export function explainLockAt(
   return [
     ...(held.length === 0 ? [none] : held),
     ...(isLost ? [gap] : []),
-    ...listDrainsAt(snapshot, at, ["all", `lock ${lock}`]),
+    ...listDrainsAt(snapshot, at, [
+      EVERYTHING,
+      { scope: "lock", name: lock, because: "" },
+      ...listHostTargets(
+        runs.map(({ host }) => host),
+        snapshot,
+      ),
+    ]),
     ...listActions(snapshot, at, (target) => target === `lock ${lock}`),
   ];
 }
 
-/** Lists drains that were active at a time: stored ones, and those that the audit says were set before and lifted after. */
-function listDrainsAt(
-  { audit, drains }: OperatorRecords,
-  at: number,
-  targets: readonly string[],
-): PastReason[] {
-  const stored = [...drains.values()].filter(
-    (drain) =>
-      targets.includes(drain.scope === "all" ? "all" : `${drain.scope} ${drain.name}`) &&
-      drain.at <= at &&
-      !hasEnded(drain, at),
-  );
-  const lifted = targets.flatMap((target) => findLiftedDrain([...audit.values()], target, at) ?? []);
+/** Lists what a drain of which can stop a schedule: what its runs use, its group, and the hosts of its last runs. */
+function listScheduleTargets({ definition, runs }: PastSchedule, records: OperatorRecords): StoppingTarget[] {
+  const { group, command = [] } = definition;
+  const locks = findCommandLocks(command);
   return [
-    ...stored.map(
-      ({ by, at: since }): PastReason => ({ kind: "drain", at: since, text: `a drain of ${by} was active` }),
+    EVERYTHING,
+    ...listPlainLeases(definition).map(
+      ({ resource }): StoppingTarget => ({ scope: "resource", name: resource, because: "it leases this" }),
     ),
-    ...lifted.map(({ user, host, at: since, target }): PastReason => {
-      return {
-        kind: "drain",
-        at: since,
-        text: `a drain of ${target} by ${user}@${host} was active; it was lifted later`,
-      };
-    }),
+    ...locks.map((name): StoppingTarget => ({ scope: "lock", name, because: "it takes this lock" })),
+    ...(group === undefined
+      ? []
+      : [{ scope: "group" as const, name: group, because: "it runs in this group" }]),
+    ...listHostTargets(
+      runs.flatMap(({ host }) => host ?? []),
+      records,
+    ),
   ];
 }
 
-function findLiftedDrain(audit: readonly AuditRecord[], target: string, at: number): AuditRecord | undefined {
-  const own = audit.filter(
-    (one) => one.target === target && (one.action === "drain" || one.action === "undrain"),
-  );
-  const before = own.filter((one) => one.at <= at).sort((a, b) => b.at - a.at)[0];
-  const isLifted = own.some((one) => one.action === "undrain" && one.at > at);
-  return before?.action === "drain" && isLifted ? before : undefined;
+/** Lists hosts of past runs, and the groups that have them as members now. */
+function listHostTargets(hosts: readonly string[], { groups }: OperatorRecords): StoppingTarget[] {
+  const members = buildGroupMembers({ groups });
+  return [...new Set(hosts)].flatMap((host): StoppingTarget[] => [
+    { scope: "host", name: host, because: "runs were on this host" },
+    ...listHostGroups(members, host).map(
+      (name): StoppingTarget => ({ scope: "group", name, because: `runs were on ${host}, a member` }),
+    ),
+  ]);
+}
+
+/** Lists drains of some targets that were active at a time: stored ones, and those that actions of operators show. */
+function listDrainsAt(
+  records: OperatorRecords,
+  at: number,
+  targets: readonly StoppingTarget[],
+): PastReason[] {
+  return listPastDrains(records, Number.POSITIVE_INFINITY).flatMap((drain): PastReason[] => {
+    const target = targets.find((one) => isSameTarget(one, drain));
+    if (target === undefined || drain.from > at || (drain.until ?? Number.POSITIVE_INFINITY) <= at) return [];
+    const because = target.because === "" ? "" : `; ${target.because}`;
+    const text = `a drain of ${drain.by} was active (${formatAuditTarget(drain)}${because})${describeEnd(drain)}`;
+    return [{ kind: "drain", at: drain.from, text }];
+  });
+}
+
+function describeEnd({ end, until = 0 }: PastDrain): string {
+  if (end === "active") return "";
+  if (end === "unknown") return "; or it had ended: its end is not recorded";
+  return end === "lifted"
+    ? `; it was lifted later, at ${formatInstant(until)}`
+    : `, until ${formatInstant(until)}`;
 }
 
 function listActions(

@@ -194,3 +194,48 @@ describe("runs that have not ended", () => {
     expect(report([inputOf("a", "0 * * * *", 90 * MINUTE)]).commands).toEqual([]);
   });
 });
+
+describe("another minute", () => {
+  const lock = { command: ["signalbox", "run", "--lock", "x", "--", "make"] };
+  it.each([
+    {
+      what: "the next one",
+      inputs: [inputOf("a", "0 3 * * *"), inputOf("b", "0 3 * * *")],
+      crons: ["b 1 3 * * *"],
+    },
+    {
+      what: "one that nobody has",
+      inputs: [inputOf("a", "0 3 * * *"), inputOf("b", "0 3 * * *"), inputOf("c", "1,2 3 * * *")],
+      crons: ["b 3 3 * * *"],
+    },
+    {
+      what: "each a different one",
+      inputs: [inputOf("a", "0 3 * * *"), inputOf("b", "0 3 * * *"), inputOf("c", "0 3 * * *")],
+      crons: ["b 1 3 * * *", "c 2 3 * * *"],
+    },
+    {
+      what: "of a macro",
+      inputs: [inputOf("a", "0 0 * * *"), inputOf("b", "@daily")],
+      crons: ["b 1 0 * * *"],
+    },
+    {
+      what: "with one that starts each minute, the fewest others",
+      inputs: [inputOf("a", "* * * * *"), inputOf("b", "0 3 * * *"), inputOf("c", "0,1 3 * * *")],
+      crons: ["b 2 3 * * *"],
+    },
+    {
+      what: "after the end of the other",
+      inputs: [inputOf("a", "0 3 * * *", 10 * MINUTE, lock), inputOf("b", "5 3 * * *", MINUTE, lock)],
+      crons: ["b 10 3 * * *"],
+    },
+    {
+      what: "none in this form",
+      inputs: [inputOf("a", "0 23 * * *"), inputOf("b", "0-0 23 * * *")],
+      crons: ["b -"],
+    },
+  ])("$what", ({ inputs, crons }) => {
+    const forecasts = inputs.map((input) => forecastSchedule(input, SPAN));
+    const found = suggestSpread(findCollisions(forecasts, new Map()), forecasts);
+    expect(found.map(({ id, cron = "-" }) => `${id} ${cron}`)).toEqual(crons);
+  });
+});

@@ -1,6 +1,11 @@
 /** Why something did not run at a time, as tables of histories. */
 import { describe, expect, it } from "vitest";
-import { explainLockAt, explainScheduleAt } from "../../../src/model/insight/why-then.ts";
+import {
+  explainLockAt,
+  explainScheduleAt,
+  findLastExpected,
+  findMainReason,
+} from "../../../src/model/insight/why-then.ts";
 import { type AuditRecord, serializeAuditRecord } from "../../../src/protocol/audit.ts";
 import { serializeDrain } from "../../../src/protocol/drain.ts";
 import { appendPastRun } from "../../../src/protocol/history.ts";
@@ -20,7 +25,7 @@ function audit(action: AuditRecord["action"], target: string, at: number): KeyVa
   return plain(keys.audit(id), serializeAuditRecord(record));
 }
 
-const stored = (scope: "lock" | "all", name: string, at: number) =>
+const stored = (scope: "lock" | "all" | "host" | "group" | "resource", name: string, at: number) =>
   plain(keys.drain(scope, name), serializeDrain({ by: "ann@web1", at }));
 const ok = (scheduled: number, more: Partial<OccurrenceOutcome> = {}): OccurrenceOutcome => ({
   ...{ scheduled, result: "ok", startedAt: scheduled, endedAt: scheduled + MINUTE, ...more },
@@ -140,5 +145,93 @@ describe("a lock", () => {
   ])("$what", ({ kvs, texts }) => {
     const reasons = explainLockAt("x", AT, pictureOf(kvs)).map(({ text }) => text);
     expect(reasons).toEqual(texts.map((text) => expect.stringMatching(text)));
+  });
+});
+
+describe("drains of what a schedule uses", () => {
+  const hosts = plain(keys.group("racks"), JSON.stringify(["web1.example.com"]));
+  const command = ["signalbox", "run", "--lock", "x", "--", "make"];
+  const ran = [ok(AT - HOUR, { host: "web1.example.com" })];
+  it.each([
+    {
+      what: "its resource",
+      kvs: [stored("resource", "db", AT - 1)],
+      more: { leases: ["db=2"] },
+      text: /it leases this/,
+    },
+    {
+      what: "another resource",
+      kvs: [stored("resource", "db2", AT - 1)],
+      more: { leases: ["db=2"] },
+      text: undefined,
+    },
+    { what: "its lock", kvs: [stored("lock", "x", AT - 1)], more: { command }, text: /it takes this lock/ },
+    {
+      what: "its group",
+      kvs: [stored("group", "racks", AT - 1)],
+      more: { group: "racks" },
+      text: /in this group/,
+    },
+    {
+      what: "a host of its runs",
+      kvs: [stored("host", "WEB1.example.com", AT - 1)],
+      text: /runs were on this host/,
+    },
+    {
+      what: "a group of that host",
+      kvs: [hosts, stored("group", "racks", AT - 1)],
+      text: /web1.example.com, a member/,
+    },
+    { what: "another host", kvs: [stored("host", "web2.example.com", AT - 1)], text: undefined },
+    {
+      what: "a host, lifted since",
+      kvs: [
+        audit("drain", "host web1.example.com", AT - 2),
+        audit("undrain", "host web1.example.com", AT + 2),
+      ],
+      text: /lifted later, at/,
+    },
+    {
+      what: "a resource, without a recorded end",
+      kvs: [audit("drain", "resource db", AT - 2)],
+      more: { leases: ["db=2"] },
+      text: /its end is not recorded/,
+    },
+  ])("$what", ({ kvs, more, text }) => {
+    const reasons = explainScheduleAt(
+      { id: "a", definition: definitionOf(more), runs: ran },
+      AT,
+      pictureOf(kvs),
+    );
+    const drains = reasons.filter(({ kind }) => kind === "drain").map((one) => one.text);
+    expect(drains).toEqual(text === undefined ? [] : [expect.stringMatching(text)]);
+  });
+
+  it("and of a lock: the hosts of its runs", () => {
+    const past = appendPastRun(
+      undefined,
+      pastRun({ enqueuedAt: AT - 9, grantedAt: AT - 9, endedAt: AT - 8 }),
+    );
+    const kvs = [plain(keys.history("x"), past), stored("host", "web1.example.com", AT - 1)];
+    expect(explainLockAt("x", AT, pictureOf(kvs)).at(-1)?.text).toMatch(
+      /host web1.example.com; runs were on this host/,
+    );
+  });
+});
+
+describe("the answer in one sentence", () => {
+  it("is the reason that decides", () => {
+    const of = (...kinds: ("plan" | "outcome" | "drain" | "pause" | "unknown")[]) =>
+      findMainReason(kinds.map((kind) => ({ kind, at: AT, text: kind })))?.text;
+    expect(of("plan", "outcome", "drain")).toBe("outcome");
+    expect(of("plan", "unknown", "drain", "pause")).toBe("pause");
+    expect(of("plan", "unknown", "drain")).toBe("drain");
+    expect(of("plan", "unknown")).toBe("unknown");
+    expect(of()).toBeUndefined();
+  });
+
+  it("begins with the last expected occurrence", () => {
+    expect(findLastExpected({ id: "a", definition: definitionOf() }, AT + 5 * MINUTE)).toBe(AT);
+    expect(findLastExpected({ id: "a", definition: definitionOf({ cron: "@manual" }) }, AT)).toBeUndefined();
   });
 });

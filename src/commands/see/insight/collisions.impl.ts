@@ -1,16 +1,11 @@
 import { formatBriefDuration, formatInstant } from "../../../base/duration.ts";
 import { UsageError } from "../../../base/errors.ts";
-import {
-  type CollisionReport,
-  findCollisions,
-  type OverlapCollision,
-} from "../../../model/insight/collisions.ts";
-import { forecastSchedule, type ScheduleForecast, type TimeSpan } from "../../../model/insight/forecast.ts";
-import { type SpreadSuggestion, suggestSpread } from "../../../model/insight/spread.ts";
-import { findPlainTotal } from "../../../model/preview/eviction-preview.ts";
-import type { Snapshot } from "../../../model/snapshot/snapshot.ts";
+import { quoteShellWord } from "../../../base/shell.ts";
+import { findAllCollisions } from "../../../model/insight/all-collisions.ts";
+import type { CollisionReport, OverlapCollision } from "../../../model/insight/collisions.ts";
+import type { TimeSpan } from "../../../model/insight/forecast.ts";
+import type { SpreadSuggestion } from "../../../model/insight/spread.ts";
 import { formatShortList } from "../../../model/views/short-list.ts";
-import type { OutcomeHistory } from "../../../schedule/state/outcome.ts";
 import { parseDurationFlag } from "../../command-line/flags.ts";
 import { formatJsonDocument } from "../../json-output.ts";
 import { createReadCommand } from "../../read-command.ts";
@@ -32,9 +27,7 @@ export const execute = createReadCommand(async (call, io, context) => {
     const read = await readSnapshotRanges(context, ["schedules", "dues", "resourceConfigs", "calendars"]);
     return { snapshot: read, outcomes: await readAllOutcomes(context, read.revision) };
   });
-  const forecasts = forecastAll(snapshot, outcomes, span);
-  const report = findCollisions(forecasts, listTotals(snapshot));
-  const suggestions = suggestSpread(report, forecasts);
+  const { forecasts, report, suggestions } = findAllCollisions(snapshot, outcomes, span);
   if (call.flags.json) {
     const { revision } = snapshot;
     io.writeOutput(
@@ -47,28 +40,6 @@ function parseWithin(call: Call): number {
   const within = parseDurationFlag(call, "within") ?? DAY;
   if (within > 0 && within <= MOST) return within;
   throw new UsageError(`--within must be greater than 0 and at most 31d; got ${String(call.flags.within)}`);
-}
-
-function forecastAll(
-  { schedules, dues, calendars }: Snapshot,
-  outcomes: ReadonlyMap<string, OutcomeHistory>,
-  span: TimeSpan,
-): ScheduleForecast[] {
-  return [...schedules].flatMap(([id, { value: definition }]) => {
-    if (definition === undefined) return [];
-    const { runs = [] } = outcomes.get(id) ?? {};
-    return [forecastSchedule({ id, definition, due: dues.get(id)?.value, runs, calendars }, span)];
-  });
-}
-
-function listTotals(snapshot: Snapshot): Map<string, number> {
-  const names = [...snapshot.resources.keys()];
-  return new Map(
-    names.flatMap((name) => {
-      const total = findPlainTotal(snapshot, name);
-      return total === undefined ? [] : [[name, total] as const];
-    }),
-  );
 }
 
 function renderReport(
@@ -93,9 +64,13 @@ function renderReport(
     renderPart("usually not ended at the next start", OVERLAP_HEAD, overlaps, toOverlapRow),
   ].filter((part) => part !== "");
   if (parts.length === 0) return `no schedules compete within ${formatBriefDuration(until - from)}\n`;
-  if (suggestions.length > 0)
-    parts.push(`to spread them\n${suggestions.map(({ command }) => `  ${command}\n`).join("")}`);
+  if (suggestions.length > 0) parts.push(`to spread them\n${suggestions.map(renderSuggestion).join("")}`);
   return parts.join("\n");
+}
+
+function renderSuggestion({ id, command, cron }: SpreadSuggestion): string {
+  const other = `signalbox schedule edit ${quoteShellWord(id)} --cron ${quoteShellWord(cron ?? "")}`;
+  return `  ${command}\n${cron === undefined ? "" : `  or: ${other}\n`}`;
 }
 
 function renderPart<T>(

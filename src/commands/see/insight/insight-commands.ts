@@ -50,7 +50,7 @@ export const timeline = declareCommand({
   about: [
     "A line for each lock, resource and schedule: when it was held or ran, when runs waited, and when it was drained. The history of a lock has" +
       " its last 20 runs, that of a schedule what its --keep and --keep-for keep. Resources have no history: only what is held and waited for" +
-      " now is shown. A drain that was lifted is not shown; see `signalbox since`.",
+      " now is shown. Drains that were lifted or have ended are known from the actions of operators.",
     "The signs are ASCII if the locale has no UTF-8.",
   ],
   args: {

@@ -1,10 +1,6 @@
 import { clean } from "../../../base/text.ts";
 import type { WhatIfReport } from "../../../model/insight/what-if.ts";
-import {
-  formatClaimLine,
-  formatDrainLine,
-  formatLimitedList,
-} from "../../../model/preview/eviction-preview-text.ts";
+import { formatWhatIf } from "../../../model/insight/what-if-text.ts";
 import { type Claim, findClaimTicket } from "../../../model/snapshot/claims.ts";
 import { formatJsonDocument } from "../../json-output.ts";
 import type { Call, CommandIo } from "../../spec.ts";
@@ -24,37 +20,15 @@ export function printWhatIf(
     );
 }
 
-function formatWhatIf({ ends, leaves, grants, blocked }: WhatIfReport, wall: number): string[] {
-  const lines = [
-    ...formatLimitedList("ends", ends, wall, (claim) => formatClaimLine(claim, wall)),
-    ...formatLimitedList("leaves", leaves, wall, ({ claim, why, isPerhaps }) =>
-      [formatClaimLine(claim, wall), `; ${isPerhaps ? "perhaps: " : ""}${why}`].join(""),
-    ),
-    ...grants.map(({ claim, round, before }) => {
-      const change = before === round ? "" : `; without the change: ${formatRound(before)}`;
-      return `${formatRound(round).padEnd(6)} ${formatClaimLine(claim, wall)}${change}`;
-    }),
-    ...formatLimitedList("never", blocked, wall, ({ claim, drains: [drain] }) => {
-      const why = drain === undefined ? "" : `; ${formatDrainLine(drain)}`;
-      return `${formatClaimLine(claim, wall)}${why}`;
-    }),
-  ];
-  return lines.length === 0 ? ["no run would end, leave or be granted"] : lines;
-}
-
-function formatRound(round: number | undefined): string {
-  if (round === undefined) return "never";
-  return round === 0 ? "now" : `then ${round}`;
-}
-
 function toWhatIfJson({ ends, leaves, grants, blocked }: WhatIfReport): object {
   return {
     ends: ends.map(toClaimIds),
     leaves: leaves.map(({ claim, why, isPerhaps }) => ({ ...toClaimIds(claim), why, isPerhaps })),
-    grants: grants.map(({ claim, round, before }) => ({
+    grants: grants.map(({ claim, round, before, expected }) => ({
       ...toClaimIds(claim),
       round,
       before: before ?? null,
+      expected: expected === undefined ? null : { p50: expected.p50, p95: expected.p95 },
     })),
     blocked: blocked.map(({ claim, drains }) => ({
       ...toClaimIds(claim),

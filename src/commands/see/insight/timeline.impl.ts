@@ -35,7 +35,7 @@ export const execute = createReadCommand(async (call, io, context) => {
 });
 
 async function readInputs(context: CommandContext) {
-  const collections = ["locks", "resources", "drains", "histories", "runnings"] as const;
+  const collections = ["locks", "resources", "drains", "histories", "runnings", "audits", "groups"] as const;
   const snapshot = await readSnapshotRanges(context, collections);
   const histories = await readAllOutcomes(context, snapshot.revision);
   return { snapshot, outcomes: new Map([...histories].map(([id, { runs }]) => [id, runs])) };

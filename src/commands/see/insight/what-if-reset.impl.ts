@@ -10,7 +10,7 @@ import { printWhatIf } from "./print-what-if.ts";
 export const execute = createReadCommand(async (call, io, context) => {
   const kind = call.args[0] === "resource" ? "resource" : "lock";
   const name = validateName(kind, call.args[1] ?? "");
-  const snapshot = await readSnapshot(context, QUEUE_COLLECTIONS);
+  const snapshot = await readSnapshot(context, [...QUEUE_COLLECTIONS, "histories"]);
   const wall = context.clock.getWallTime();
   const claims = buildClaims(snapshot);
   const targets = findResetTargets(snapshot, kind, name, getTextFlag(call, "run"));

@@ -11,7 +11,7 @@ export const execute = createReadCommand(async (call, io, context) => {
   const resource = validateName("resource", name);
   if (!/^[1-9]\d{0,14}$/.test(text))
     throw new UsageError(`TOTAL must be a whole number of 1 or more; got ${quoteText(text)}`);
-  const snapshot = await readSnapshot(context, [...QUEUE_COLLECTIONS, "hosts"]);
+  const snapshot = await readSnapshot(context, [...QUEUE_COLLECTIONS, "hosts", "histories"]);
   const wall = context.clock.getWallTime();
   const report = predictTotal(snapshot, { resource, total: Number(text) }, wall);
   printWhatIf(call, io, { report, revision: snapshot.revision, wall });

@@ -1,5 +1,10 @@
 import { clean } from "../../../base/text.ts";
-import { explainLockAt, explainScheduleAt, type PastReason } from "../../../model/insight/why-then.ts";
+import {
+  explainLockAt,
+  explainScheduleAt,
+  findMainReason,
+  type PastReason,
+} from "../../../model/insight/why-then.ts";
 import { formatAuditTime } from "../../../protocol/audit.ts";
 import { validateName } from "../../../protocol/names.ts";
 import { parseOutcomes } from "../../../schedule/state/outcome.ts";
@@ -37,7 +42,15 @@ export async function printWhyAt(
       : explainScheduleAt({ id: name, definition, due, runs, calendars: snapshot.calendars }, at, snapshot)),
     ...(hasLock ? explainLockAt(name, at, snapshot) : []),
   ];
-  if (call.flags.json) io.writeOutput(formatJsonDocument({ revision: snapshot.revision, at, reasons }));
+  if (call.flags.json)
+    io.writeOutput(
+      formatJsonDocument({
+        revision: snapshot.revision,
+        at,
+        main: findMainReason(reasons)?.text ?? null,
+        reasons,
+      }),
+    );
   else io.writeOutput(`${reasons.map(({ text }) => clean(text)).join("\n")}\n`);
 }
 
@@ -45,5 +58,9 @@ function readPast(context: CommandContext, name: string, at: number) {
   const { keys } = context;
   const audits = { key: keys.audit(formatAuditTime(at - AUDIT_BEFORE)), rangeEnd: keys.audits().rangeEnd };
   const single = [keys.schedule(name), keys.due(name), keys.outcomes(name), keys.history(name)];
-  return readSnapshotRanges(context, ["drains", "calendars"], [audits, ...single.map(toSingleKeyRange)]);
+  return readSnapshotRanges(
+    context,
+    ["drains", "calendars", "groups"],
+    [audits, ...single.map(toSingleKeyRange)],
+  );
 }

@@ -60,6 +60,7 @@ const OWN = [
   },
   { id: "redraw", brief: "repaint the screen", keys: ["ctrl+l"], context: "global" },
   { id: "suspend", brief: "suspend; fg in the shell returns", keys: ["ctrl+z"], context: "global" },
+  { id: "collisions", brief: "schedules that compete, and other minutes", keys: [], context: "global" },
   { id: "back", brief: "back: out of a pane, a range, marks, a filter", keys: ["escape"], context: "global" },
   {
     id: "placeBack",
@@ -124,7 +125,28 @@ const OWN = [
     brief: "why does the run wait?",
     keys: ["w"],
     context: "list",
-    rows: ["lock", "resource", "run"],
+    rows: ["lock", "resource", "run", "schedule"],
+  },
+  {
+    id: "whyDidItNotRun",
+    brief: "why a schedule or lock did not run at a time",
+    keys: [],
+    context: "list",
+    rows: ["lock", "schedule"],
+  },
+  {
+    id: "timeline",
+    brief: "who held it when, who waited, when it was drained",
+    keys: ["t"],
+    context: "list",
+    rows: ["lock", "resource", "host", "schedule"],
+  },
+  {
+    id: "whatIf",
+    brief: "what a drain, a reset or a new total would do",
+    keys: ["i"],
+    context: "list",
+    rows: ["lock", "resource", "host", "group"],
   },
   {
     id: "notifyMe",

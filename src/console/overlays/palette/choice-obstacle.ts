@@ -25,7 +25,9 @@ const MOVES: ReadonlySet<string> = new Set(
   "palette back up down left right top bottom pageUp pageDown open mark range".split(" "),
 );
 /** Actions that apply to the selected rows. */
-const ON_ROWS: ReadonlySet<string> = new Set(["copy", "copyJson", "copyCommand", "why", "edit", "delete"]);
+const ON_ROWS: ReadonlySet<string> = new Set(
+  "copy copyJson copyCommand why whyDidItNotRun timeline whatIf edit delete".split(" "),
+);
 
 /** All commands and actions. */
 interface KnownChoices {
@@ -41,6 +43,14 @@ export interface ChoiceConditions {
   hasSelection: boolean;
   /** The snapshot is that of a past time; commands would show the present. */
   isPast?: boolean;
+}
+
+/** Commands for which the console has an action of the same name, which shows more. */
+const SHOWN_BY_ACTIONS: ReadonlySet<string> = new Set(["timeline", "collisions"]);
+
+/** Whether an action of the console shows what a command prints. */
+export function isShownByAction(id: string): boolean {
+  return SHOWN_BY_ACTIONS.has(id);
 }
 
 /** Whether an action moves the cursor, or is otherwise not worth listing in the palette. */

@@ -4,7 +4,7 @@ import { buildQueueId, type Snapshot } from "../../../model/snapshot/snapshot.ts
 import type { KeyAction } from "../../actions/keys/key-actions.ts";
 import type { ListedContext } from "../../contexts/context-list.ts";
 import type { TabId } from "../../state/console-state.ts";
-import { isMove } from "./choice-obstacle.ts";
+import { isMove, isShownByAction } from "./choice-obstacle.ts";
 import type { EntryKind, PaletteChoice, PaletteEntry } from "./entry.ts";
 
 /** What the palette is built from. */
@@ -28,7 +28,9 @@ export function buildPaletteEntries(options: PaletteOptions): PaletteEntry[] {
   const doing = actions.filter(({ id }) => !bound.has(id) && !isMove(id));
   return [
     ...views.map((view) => createViewEntry(view)),
-    ...commands.map((command) => createCommandEntry(options, command)),
+    ...commands
+      .filter(({ id }) => !isShownByAction(id))
+      .map((command) => createCommandEntry(options, command)),
     ...doing.map(({ id, brief }) =>
       createExecutableEntry(options, { kind: "action", id }, toSpokenName(id), brief),
     ),

@@ -1,0 +1,94 @@
+import { type OutcomeHistories, readOutcomes } from "../../commands/see/insight/read-outcomes.ts";
+import type { CommandContext } from "../../commands/store-command.ts";
+import type { Snapshot } from "../../model/snapshot/snapshot.ts";
+import type { KeyRange } from "../../protocol/txn.ts";
+
+/** Least time between two reads, ms. */
+const PAUSE = 500;
+
+/**
+ * Reads the outcomes of one schedule or of all, for an overlay. Reads them again when a run has ended, at the revision of
+ * the snapshot that is shown.
+ */
+export class OutcomeReader {
+  readonly #context: CommandContext;
+  readonly #range: Required<KeyRange>;
+  readonly #onChange: () => void;
+  readonly #stop = new AbortController();
+  #outcomes: OutcomeHistories = new Map();
+  /** The state that the last read belongs to, and when it was begun, monotonic, ms. */
+  #last: { of: unknown; at: number } | undefined;
+  #isReading = false;
+  #hasRead = false;
+  #fault: string | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(context: CommandContext, range: Required<KeyRange>, onChange: () => void) {
+    this.#context = context;
+    this.#range = range;
+    this.#onChange = onChange;
+  }
+
+  /** By schedule. The same map until they are read again. */
+  get outcomes(): OutcomeHistories {
+    return this.#outcomes;
+  }
+
+  /** Why they are not known, or not known any more; undefined if they are. */
+  get obstacle(): string | undefined {
+    if (this.#fault !== undefined) return `the outcomes of schedules cannot be read: ${this.#fault}`;
+    return this.#hasRead ? undefined : "reading the outcomes of schedules";
+  }
+
+  /** Whether newer outcomes are being read, or will be in a moment. */
+  get isBehind(): boolean {
+    return this.#isReading || this.#timer !== undefined;
+  }
+
+  /**
+   * Reads if a run has ended since. Called for every frame.
+   * @param of  what is stored beside the outcomes and changes with them
+   */
+  refresh(of: unknown, { revision }: Pick<Snapshot, "revision">): void {
+    if (this.#isReading || revision === 0n || this.#stop.signal.aborted || this.#last?.of === of) return;
+    const now = this.#context.clock.now();
+    const wait = (this.#last?.at ?? Number.NEGATIVE_INFINITY) + PAUSE - now;
+    if (wait > 0) {
+      this.#timer ??= setTimeout(() => this.#onWaited(), wait);
+      return;
+    }
+    this.#last = { of, at: now };
+    this.#isReading = true;
+    void this.#read(revision).finally(() => {
+      this.#isReading = false;
+      if (!this.#stop.signal.aborted) this.#onChange();
+    });
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+    this.#stop.abort(new Error("the view was closed"));
+  }
+
+  #onWaited(): void {
+    this.#timer = undefined;
+    this.#onChange();
+  }
+
+  async #read(revision: bigint): Promise<void> {
+    const { signal } = this.#stop;
+    try {
+      const read = await readOutcomes(this.#context, this.#range, revision, signal);
+      this.#outcomes = read;
+      this.#fault = undefined;
+      this.#hasRead = true;
+    } catch (error) {
+      if (signal.aborted) return;
+      this.#fault = error instanceof Error ? error.message : String(error);
+      const begun = this.#context.clock.now();
+      // Tries again after a pause, though nothing has changed.
+      this.#last = { of: Symbol("none"), at: begun };
+      this.#timer ??= setTimeout(() => this.#onWaited(), PAUSE);
+    }
+  }
+}

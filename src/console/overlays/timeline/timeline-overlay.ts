@@ -1,0 +1,158 @@
+import { cleanToWidth } from "../../../base/display-width.ts";
+import { formatBriefDuration, formatInstant } from "../../../base/duration.ts";
+import type { TimelineTrack } from "../../../model/insight/timeline.ts";
+import { buildRunBars, type RunBar } from "../../../model/insight/timeline-bars.ts";
+import type { OutcomeReader } from "../../data/outcome-reader.ts";
+import type { Overlay, OverlayModel } from "../../parts/overlay.ts";
+import type { ClockAccess, DialogPorts } from "../../parts/parts.ts";
+import type { InputEvent } from "../../terminal/input/event.ts";
+import { openRunBar, type RunEnd } from "./open-run-bar.ts";
+import { FIRST_WINDOW, getWindowSpan, panWindow, type TimeWindow, zoomWindow } from "./time-window.ts";
+import { ASCII_VIEW_SIGNS, buildTimelineRows, UNICODE_VIEW_SIGNS } from "./timeline-rows.ts";
+import { buildSubjectTracks, describeTimelineGap, type TimelineSubject } from "./timeline-subject.ts";
+
+export type TimelineParts = ClockAccess & DialogPorts;
+
+/** Shows who held an object when, who waited, and when it was drained. Follows the present until it is moved. */
+export class TimelineOverlay implements Overlay {
+  readonly #app: TimelineParts;
+  readonly #subject: TimelineSubject;
+  /** Only for what schedules do. */
+  readonly #reader: OutcomeReader | undefined;
+  #window: TimeWindow = FIRST_WINDOW;
+  /** The run under the cursor; undefined: the last one. */
+  #chosen: string | undefined;
+  #bars: readonly RunBar[] = [];
+
+  constructor(app: TimelineParts, subject: TimelineSubject, reader: OutcomeReader | undefined) {
+    this.#app = app;
+    this.#subject = subject;
+    this.#reader = reader;
+  }
+
+  onInput(event: InputEvent): void {
+    if (event.kind === "mouse") return this.#handleKey(event.action);
+    if (event.kind === "key") this.#handleKey(event.chord);
+  }
+
+  #handleKey(chord: string): void {
+    const now = this.#app.getShownTime();
+    switch (chord) {
+      case "escape":
+      case "q":
+      case "t":
+        return this.#app.overlays.close(this);
+      case "+":
+      case "=":
+        this.#window = zoomWindow(this.#window, "in", now);
+        break;
+      case "-":
+        this.#window = zoomWindow(this.#window, "out", now);
+        break;
+      case "left":
+      case "h":
+        this.#window = panWindow(this.#window, -1, now);
+        break;
+      case "right":
+      case "l":
+        this.#window = panWindow(this.#window, 1, now);
+        break;
+      case "0":
+        this.#window = FIRST_WINDOW;
+        this.#chosen = undefined;
+        break;
+      case "enter":
+        return this.#open();
+      default:
+        return this.#moveCursor(chord);
+    }
+    this.#app.notifyChange();
+  }
+
+  #moveCursor(chord: string): void {
+    const by = MOVES[chord];
+    if (by === undefined) return;
+    const at = Math.max(0, Math.min(this.#bars.length - 1, this.#findCursor() + by));
+    const bar = this.#bars[at];
+    this.#chosen = bar && getBarId(bar);
+    this.#app.notifyChange();
+  }
+
+  /** The chosen run; if it is out of sight, the last one. */
+  #findCursor(): number {
+    const at = this.#bars.findIndex((bar) => getBarId(bar) === this.#chosen);
+    return at < 0 ? this.#bars.length - 1 : at;
+  }
+
+  #open(): void {
+    const bar = this.#bars[this.#findCursor()];
+    if (bar !== undefined) openRunBar(this.#app, bar, this.#findOutcome(bar));
+  }
+
+  /** What is stored of an ended run of a schedule. */
+  #findOutcome({ subject, run }: RunBar): RunEnd | undefined {
+    const history = this.#reader?.outcomes.get(subject.slice("schedule ".length));
+    return history?.runs.find((one) => one.run === run);
+  }
+
+  #buildTracks(): readonly TimelineTrack[] {
+    const { snapshot } = this.#app.liveView;
+    const { kind, name } = this.#subject;
+    this.#reader?.refresh(kind === "schedule" ? snapshot.dues.get(name) : snapshot.dues, snapshot);
+    const known = this.#reader?.outcomes ?? new Map();
+    const outcomes = new Map([...known].map(([id, { runs }]) => [id, runs]));
+    const span = getWindowSpan(this.#window, this.#app.getShownTime());
+    return buildSubjectTracks(this.#subject, { snapshot, outcomes }, span);
+  }
+
+  buildModel(available: { width: number; height: number }): OverlayModel {
+    const span = getWindowSpan(this.#window, this.#app.getShownTime());
+    const tracks = this.#buildTracks();
+    this.#bars = buildRunBars(tracks);
+    const { kind, name } = this.#subject;
+    const { isAscii } = this.#app.theme.signs;
+    const until = this.#window.end === undefined ? "now" : formatInstant(span.until);
+    const title = `timeline ${cleanToWidth(`${kind} ${name}`, Math.max(8, available.width - 46))}: ${formatBriefDuration(this.#window.length)} until ${until}`;
+    const rows = buildTimelineRows(
+      {
+        ...{ tracks, bars: this.#bars, span, cursor: this.#findCursor() },
+        signs: isAscii ? ASCII_VIEW_SIGNS : UNICODE_VIEW_SIGNS,
+        isMixed: kind === "host",
+        note: this.#reader?.obstacle ?? describeTimelineGap(kind, this.#reader !== undefined),
+      },
+      available,
+    );
+    return {
+      ...{ title, content: { kind: "text", rows }, width: available.width, at: "middle" },
+      hints: [
+        ["+ -", "zoom"],
+        ["←→", "move"],
+        ["0", "now"],
+        ["↑↓", "run"],
+        ["Enter", "open"],
+        ["Esc", "close"],
+      ],
+    };
+  }
+
+  onClose(): void {
+    this.#reader?.end();
+  }
+}
+
+const MOVES: Readonly<Record<string, number>> = {
+  ...{
+    up: -1,
+    k: -1,
+    "wheel-up": -1,
+    pageup: -10,
+    home: Number.NEGATIVE_INFINITY,
+    g: Number.NEGATIVE_INFINITY,
+  },
+  ...{ down: 1, j: 1, "wheel-down": 1, pagedown: 10 },
+  ...{ end: Number.POSITIVE_INFINITY, G: Number.POSITIVE_INFINITY },
+};
+
+function getBarId({ subject, run, from, waitedFrom }: RunBar): string {
+  return JSON.stringify(run === "" ? [subject, waitedFrom ?? from] : [subject, run]);
+}

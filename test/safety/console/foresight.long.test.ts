@@ -1,0 +1,226 @@
+// Covers src/console/overlays/timeline/timeline-overlay.ts, src/console/overlays/timeline/timeline-rows.ts,
+// src/console/overlays/timeline/timeline-subject.ts, src/console/overlays/timeline/open-timeline.ts,
+// src/console/overlays/timeline/open-run-bar.ts, src/console/overlays/what-if/what-if-overlay.ts,
+// src/console/overlays/what-if/what-if-choice.ts, src/console/overlays/why-then/why-then-overlay.ts,
+// src/console/overlays/why-then/open-why-then.ts, src/console/overlays/collisions/collisions-overlay.ts,
+// src/console/overlays/collisions/collision-rows.ts, src/console/data/outcome-reader.ts, src/model/insight/all-collisions.ts,
+// src/model/insight/what-if-text.ts
+/** What was, what would be, and what will be: the timeline, what-if, why it did not run, and collisions. */
+
+import { describe, expect, it } from "vitest";
+import { openConsole } from "../../../fixtures/cluster/open-console.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { serializeAuditRecord } from "../../../src/protocol/audit.ts";
+import { appendPastRun } from "../../../src/protocol/history.ts";
+import { serializeTicket, type Ticket } from "../../../src/protocol/ticket.ts";
+import { pastRun, plain, runOf } from "../../model/pictures.ts";
+import { memory, schedule } from "../../model/schedules.ts";
+import { keys, ticketWith } from "../../protocol/samples.ts";
+import { putKeys } from "../support/sample-schedules.ts";
+
+const cluster = TestCluster.startForFile();
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+/** A screen in which colours, escape codes and directions are hostile. */
+const HOSTILE = "evil\u001b[31m\u202ename\u0007";
+
+/** A ticket whose session lives on. */
+async function queueUp(
+  namespace: TestNamespace,
+  letter: string,
+  change: Partial<Ticket> = {},
+  name = "invoices",
+): Promise<void> {
+  const run = runOf(letter);
+  const session = BigInt(Math.floor(Math.random() * 2 ** 52));
+  await namespace.store.grant(session, 600);
+  const key = namespace.keys.lock(name, run);
+  const value = serializeTicket(ticketWith({ run, host: `${letter}.example.com`, ...change }));
+  await namespace.store.commitTxn({
+    compare: [],
+    success: [{ op: "put", key, value, session }],
+    failure: [],
+  });
+}
+
+/** A lock that was held and failed, that was drained for a while, and is held and waited for now. */
+async function putLockHistory(namespace: TestNamespace, command = "invoices.sh"): Promise<void> {
+  const now = Date.now();
+  const past = (letter: string, ago: number, exit: number) =>
+    pastRun({
+      ...{ run: runOf(letter), host: `${letter}.example.com`, command, exit, held: 5 * MINUTE },
+      ...{ enqueuedAt: now - ago - MINUTE, grantedAt: now - ago, endedAt: now - ago + 5 * MINUTE },
+      ...(exit !== 0 && { tail: "no space left on the disk" }),
+    });
+  const runs = [past("p", 50 * MINUTE, 0), past("q", 40 * MINUTE, 0), past("s", 20 * MINUTE, 3)];
+  const history = runs.reduce<string | undefined>((text, run) => appendPastRun(text, run), undefined) ?? "";
+  const audit = (action: "drain" | "undrain", ago: number) =>
+    plain(
+      keys.audit(`${action}1`),
+      serializeAuditRecord({
+        ...{ id: `${action}1`, at: now - ago, user: "ann", host: "ops1", action, target: "lock invoices" },
+        ...{ seen: 1n, outcome: action === "drain" ? "drained" : "lifted" },
+      }),
+    );
+  await putKeys(namespace, [
+    plain(keys.history("invoices"), history),
+    audit("drain", 35 * MINUTE),
+    audit("undrain", 25 * MINUTE),
+  ]);
+  await queueUp(namespace, "a", { state: "held", grantedAt: now - 4 * MINUTE, command });
+  await queueUp(namespace, "b", { state: "waiting", enqueuedAt: now - 2 * MINUTE, command });
+}
+
+describe("the timeline", () => {
+  it.each([
+    { columns: 80, rows: 24 },
+    { columns: 160, rows: 50 },
+  ])(
+    "shows runs, waiters and lifted drains at $columns columns; zooms, moves and comes back",
+    async (size) => {
+      const namespace = await cluster.createTestNamespace("http");
+      await putLockHistory(namespace);
+      const console = await openConsole(namespace, { ...size, args: ["--view", "locks"] });
+      await console.waitFor(/invoices .*held/);
+      console.press("t");
+      await console.waitFor(/timeline lock invoices: 1h until now/);
+      await console.waitFor(/drained +·+▒+·+/);
+      await console.waitFor(/waiting +·*1.*1/);
+      await console.waitFor(/s:4711 .*█▲/);
+      await console.waitFor(/> b:/);
+      await console.waitFor(/waits since .*Z/);
+      console.press("up", "up");
+      await console.waitFor(/> s:4711/);
+      await console.waitFor(/exit code 3/);
+      console.press("enter");
+      await console.waitFor(/no space left on the disk/);
+      console.press("escape");
+      console.press("+");
+      await console.waitFor(/invoices: 30m until now/);
+      console.press("left");
+      await console.waitFor(/invoices: 30m until 20\d\d-/);
+      console.press("-", "-");
+      await console.waitFor(/invoices: 2h until now/);
+      console.press("0");
+      await console.waitFor(/invoices: 1h until now/);
+      await queueUp(namespace, "c", { state: "waiting", enqueuedAt: Date.now() - MINUTE });
+      await console.waitFor(/> c:/);
+      console.press("enter");
+      await console.waitFor(/run c{16}/);
+    },
+  );
+
+  it("has ASCII signs, and shows hostile names as harmless text", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    await putLockHistory(namespace, HOSTILE);
+    const console = await openConsole(namespace, {
+      columns: 80,
+      rows: 24,
+      args: ["--view", "locks", "--ascii"],
+    });
+    await console.waitFor(/invoices .*held/);
+    console.press("t");
+    await console.waitFor(/waiting +\.*1/);
+    await console.waitFor(/#!/);
+    expect(console.getScreen().join("\n")).not.toMatch(/[^\n\x20-\x7e]/);
+    console.press("escape", "i");
+    await console.waitFor(/what if: drain lock invoices/);
+    expect(console.getScreen().join("\n")).not.toMatch(/[^\n\x20-\x7e]/);
+  });
+});
+
+describe("what-if", () => {
+  it("tells who gets the lock and when, follows the queue, and leads to a drain that happens", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    await putLockHistory(namespace);
+    await queueUp(namespace, "c", { state: "waiting" });
+    const console = await openConsole(namespace, { args: ["--view", "locks"] });
+    await console.waitFor(/invoices .*held/);
+    console.press("i");
+    await console.waitFor(/\[drain\] +reset/);
+    await console.waitFor(/never +b\.example\.com/);
+    console.press("tab");
+    await console.waitFor(/ends +a\.example\.com/);
+    await console.waitFor(/now +b\.example\.com/);
+    await console.waitFor(/then 1 c\.example\.com[\s\S]*expected in/);
+    await queueUp(namespace, "d", { state: "waiting" });
+    await console.waitFor(/then 2 d\.example\.com/);
+    expect((await namespace.store.readRange(namespace.keys.audits())).kvs).toHaveLength(2);
+    console.press("tab", "enter");
+    await console.waitFor(/signalbox drain lock invoices/);
+    await console.waitFor(/Enter drain/);
+    expect((await namespace.store.readRange(namespace.keys.drains())).kvs).toEqual([]);
+    console.press("enter");
+    await console.waitFor(/lock invoices is drained/);
+    expect((await namespace.store.readRange(namespace.keys.drains())).kvs).toHaveLength(1);
+  });
+
+  it("of a total keeps the number for the form; a read-only console refuses the form", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    await putKeys(namespace, [plain(keys.resourceConfig("db"), JSON.stringify({ v: 1, total: "10" }))]);
+    const console = await openConsole(namespace, { columns: 80, rows: 24, args: ["--view", "resources"] });
+    await console.waitFor(/db .*free/);
+    console.press("i", "shift+tab");
+    await console.waitFor(/\[total\] +10/);
+    console.press("backspace", "backspace");
+    await console.waitFor(/type the new total/);
+    console.type("25");
+    await console.waitFor(/no run would end, leave or be granted/);
+    console.press("enter");
+    await console.waitFor(/resource db: total 10 -> 25/);
+    const other = await openConsole(namespace, { args: ["--view", "resources", "--read-only"] });
+    await other.waitFor(/db .*free/);
+    other.press("i");
+    await other.waitFor(/what if: drain resource db/);
+    other.press("enter");
+    await other.waitFor(/this console is read-only/);
+  });
+});
+
+describe("why did it not run", () => {
+  it("begins with the last expected occurrence, and takes another time", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    const now = Date.now();
+    const scheduled = now - (now % HOUR);
+    const outcome = { scheduled, result: "skipped" as const, endedAt: scheduled + 5, reason: "no worker" };
+    const next = scheduled + HOUR;
+    await putKeys(namespace, [
+      ...schedule("backup", {}, { next, runAt: next }),
+      memory("backup", { runs: [outcome] }),
+    ]);
+    const console = await openConsole(namespace, { columns: 80, rows: 24, args: ["--view", "schedules"] });
+    await console.waitFor(/backup /);
+    console.press("w");
+    await console.waitFor(/why did schedule backup not run/);
+    await console.waitFor(/it was not started; skipped/);
+    console.press("ctrl+u");
+    await console.waitFor(/must be a time such as/);
+    console.type("yesterday 02:00");
+    await console.waitFor(/no outcome of this occurrence is stored/);
+  });
+});
+
+describe("collisions", () => {
+  it("suggest another minute, and fill it into the form of the schedule", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    const cron = "0 3 * * *";
+    const next = Date.now() - (Date.now() % (24 * HOUR)) + 27 * HOUR;
+    const due = { next: next - 24 * HOUR > Date.now() ? next - 24 * HOUR : next };
+    await putKeys(namespace, [
+      ...schedule("backup", { cron }, due),
+      ...schedule("mail", { cron: "@daily" }, { next: Date.now() }),
+      ...schedule("report", { cron }, due),
+    ]);
+    const console = await openConsole(namespace, { columns: 80, rows: 24, args: ["--view", "schedules"] });
+    await console.waitFor(/report /);
+    console.type(":collisions");
+    await console.waitFor(/collisions +schedules that compete/);
+    console.press("enter");
+    await console.waitFor(/same minute: backup, report/);
+    await console.waitFor(/> report: cron 0 3 \* \* \* becomes 1 3 \* \* \*/);
+    console.press("enter");
+    await console.waitFor(/schedule edit report/);
+    await console.waitFor(/cron +1 3 \* \* \*/);
+  });
+});
