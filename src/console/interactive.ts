@@ -4,7 +4,6 @@ import type { Call, CommandIo } from "../commands/spec.ts";
 import type { CommandContext } from "../commands/store-command.ts";
 import { dispatch } from "./actions/dispatch.ts";
 import { AlertNotifier } from "./alerts/alert-notifier.ts";
-import { chooseChannels } from "./alerts/notification.ts";
 import type { ConsoleApp } from "./console-app.ts";
 import { createConsoleApp, savePreferences } from "./create-console-app.ts";
 import type { Display } from "./display.ts";
@@ -15,6 +14,7 @@ import type { TabId } from "./state/console-state.ts";
 import { isFirstUse } from "./state/preferences-file.ts";
 import type { InputEvent } from "./terminal/input/event.ts";
 import { createKeyReader } from "./terminal/input/reader.ts";
+import { chooseChannels } from "./terminal/notification.ts";
 import { TerminalSession } from "./terminal/terminal-session.ts";
 import { TtyWriter } from "./terminal/tty-writer.ts";
 

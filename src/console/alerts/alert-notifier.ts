@@ -1,11 +1,11 @@
-import type { AlertNews } from "./alerts.ts";
 import {
   formatDesktopNotification,
   formatWindowTitle,
   type NotificationChannels,
   POP_TITLE,
   PUSH_TITLE,
-} from "./notification.ts";
+} from "../terminal/notification.ts";
+import type { AlertNews } from "./alerts.ts";
 
 /** Tells the user of changes, even if the terminal is not in view. */
 export class AlertNotifier {

@@ -1,15 +1,15 @@
-// Covers src/console/alerts/alerts.ts, src/console/alerts/describe-watched.ts, src/console/alerts/notification.ts,
+// Covers src/console/alerts/alerts.ts, src/console/alerts/describe-watched.ts, src/console/terminal/notification.ts,
 // src/console/alerts/alert-notifier.ts
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { AlertNotifier } from "../../../src/console/alerts/alert-notifier.ts";
 import { Alerts } from "../../../src/console/alerts/alerts.ts";
+import type { WatchedRow } from "../../../src/console/state/watched-rows.ts";
 import {
   chooseChannels,
   formatDesktopNotification,
   formatWindowTitle,
-} from "../../../src/console/alerts/notification.ts";
-import type { WatchedRow } from "../../../src/console/state/watched-rows.ts";
+} from "../../../src/console/terminal/notification.ts";
 import { SNAPSHOT_COLLECTIONS } from "../../../src/model/snapshot/snapshot.ts";
 import { SnapshotBuilder } from "../../../src/model/snapshot/snapshot-builder.ts";
 import { serializeDrain } from "../../../src/protocol/drain.ts";
