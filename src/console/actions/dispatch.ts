@@ -1,5 +1,6 @@
 import { isEditKey } from "../overlays/field/edit.ts";
 import type { Overlay } from "../parts/overlay.ts";
+import { toContentPosition } from "../parts/overlay-position.ts";
 import type {
   ActionRunner,
   ClockAccess,
@@ -62,7 +63,7 @@ function handOver({ overlays }: OverlayAccess, overlay: Overlay, event: InputEve
   if (event.kind !== "mouse") return overlay.onInput(event);
   const box = overlays.shown[overlays.all.length - 1];
   if (box === undefined || overlays.shown.length !== overlays.all.length) return; // it was not shown yet
-  overlay.onInput({ ...event, column: event.column - box.left - 2, row: event.row - box.top - 1 });
+  overlay.onInput(toContentPosition(box, event));
 }
 
 /** Keys with the same action everywhere. */

@@ -1,6 +1,7 @@
 import { wrapText } from "../../../commands/see/wrap.ts";
 import { focusOn } from "../../navigation/focus.ts";
 import type { Overlay, OverlayModel } from "../../parts/overlay.ts";
+import { toScreenPosition } from "../../parts/overlay-position.ts";
 import type { ChangeNotifier, OverlayAccess, StateUpdates, ThemeAccess } from "../../parts/parts.ts";
 import type { ConsoleState } from "../../state/console-state.ts";
 import type { InputEvent } from "../../terminal/input/event.ts";
@@ -35,7 +36,9 @@ class TourOffer implements Overlay {
 
   onInput(event: InputEvent): void {
     if (event.kind === "focus") return;
+    const box = this.#app.overlays.shown.at(-1);
     this.#app.overlays.close(this);
+    if (event.kind === "mouse" && box !== undefined) return this.#redispatch(toScreenPosition(box, event));
     if (event.kind !== "key") return this.#redispatch(event);
     if (event.chord === "enter") startTour(this.#app, this.#redispatch);
     else if (event.chord !== "escape") this.#redispatch(event);
