@@ -68,7 +68,8 @@ async function putLockHistory(namespace: TestNamespace, command = "invoices.sh")
     audit("drain", 35 * MINUTE),
     audit("undrain", 25 * MINUTE),
   ]);
-  await queueUp(namespace, "a", { state: "held", grantedAt: now - 4 * MINUTE, command });
+  const since = now - 4 * MINUTE;
+  await queueUp(namespace, "a", { state: "held", enqueuedAt: since, grantedAt: since, command });
   await queueUp(namespace, "b", { state: "waiting", enqueuedAt: now - 2 * MINUTE, command });
 }
 

@@ -123,7 +123,8 @@ function buildFactRows(bar: RunBar | undefined, { until: now }: TimeSpan, width:
   return [
     createRow(""),
     createRow(cleanToWidth(describeRun(bar), width)),
-    createRow(cleanToWidth(listRunFacts(bar, now).join("; "), width), role),
+    // The end first: at 80 columns the beginning of the wait has no room.
+    createRow(cleanToWidth(listRunFacts(bar, now).toReversed().join("; "), width), role),
   ];
 }
 
