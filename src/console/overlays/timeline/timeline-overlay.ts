@@ -23,6 +23,7 @@ export class TimelineOverlay implements Overlay {
   /** The run under the cursor; undefined: the last one. */
   #chosen: string | undefined;
   #bars: readonly RunBar[] = [];
+  #last: { key: readonly unknown[]; tracks: readonly TimelineTrack[] } | undefined;
 
   constructor(app: TimelineParts, subject: TimelineSubject, reader: OutcomeReader | undefined) {
     this.#app = app;
@@ -99,10 +100,17 @@ export class TimelineOverlay implements Overlay {
     const { snapshot } = this.#app.liveView;
     const { kind, name } = this.#subject;
     this.#reader?.refresh(kind === "schedule" ? snapshot.dues.get(name) : snapshot.dues, snapshot);
-    const known = this.#reader?.outcomes ?? new Map();
-    const outcomes = new Map([...known].map(([id, { runs }]) => [id, runs]));
-    const span = getWindowSpan(this.#window, this.#app.getShownTime());
-    return buildSubjectTracks(this.#subject, { snapshot, outcomes }, span);
+    const now = this.#app.getShownTime();
+    const known = this.#reader?.outcomes;
+    // A host's runs are searched among all: once a second is enough.
+    const key = [kind === "host" ? undefined : snapshot, known, this.#window, Math.floor(now / 1000)];
+    const last = this.#last;
+    if (last !== undefined && key.every((part, at) => part === last.key[at])) return last.tracks;
+    const outcomes = new Map([...(known ?? [])].map(([id, { runs }]) => [id, runs]));
+    const span = getWindowSpan(this.#window, now);
+    const tracks = buildSubjectTracks(this.#subject, { snapshot, outcomes }, span);
+    this.#last = { key, tracks };
+    return tracks;
   }
 
   buildModel(available: { width: number; height: number }): OverlayModel {
