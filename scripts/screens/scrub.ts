@@ -2,7 +2,7 @@
 const RULES: readonly (readonly [pattern: RegExp, text: string])[] = [
   [/127\.0\.0\.1:\d+/g, "etcd1.test:2379"],
   [/renewed \d+s ago, \d+s left/g, "renewed 1s ago, 29s left"],
-  [/(?<=[·-]) [<\d]+ ms/g, " 1 ms"],
+  [/(?<=[·-]) (?:< )?\d+ ms/g, " < 10 ms"],
 ];
 
 /** Replaces varying texts in a row by constants. Text behind a wide gap keeps its column. */
