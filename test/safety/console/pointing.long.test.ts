@@ -40,7 +40,7 @@ it("shows what applies to the row, with its keys, and does it by key, Enter and 
   await console.waitFor("╭─ lock beta ");
   expect(getText(console)).toMatch(/D +.*\n.*U +/);
   expect(getText(console)).toMatch(/nobody waits for lock beta/); // why K is not possible
-  expect(getText(console)).not.toContain("schedule");
+  expect(getText(console), "what is for schedules only").not.toMatch(/│ [PCN] +/);
   console.press("K");
   await console.waitFor((it) => it.getScreen().at(-1)?.includes("nobody waits for lock beta") === true);
   console.press("D");
