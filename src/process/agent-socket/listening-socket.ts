@@ -52,7 +52,8 @@ export class ListeningSocket {
     this.#isClosed = true;
     this.#server?.close();
     this.#closeFormer();
-    this.#file?.remove();
+    // An inherited socket belongs to systemd, which passes it to the next agent: calls wait there meanwhile.
+    if ("path" in this.#address) this.#file?.remove();
   }
 
   /**

@@ -2,7 +2,7 @@
 /** The agent on a socket that it inherits, as systemd passes it on. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { linkSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, linkSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -44,4 +44,25 @@ test.each([
   expect(await once(job, "exit")).toEqual([3, null]);
   agent.kill();
   expect(await once(agent, "exit")).toEqual([0, null]);
+});
+
+test("when it ends, it leaves the socket to systemd", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-activation-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const socket = join(folder, "agent.sock");
+  const server = createServer().listen(socket);
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  const env = {
+    ...{ ...createCleanEnv(), ...cluster.createNamespace().env },
+    ...{ SIGNALBOX_ENDPOINTS: cluster.endpoints.join(","), SIGNALBOX_AGENT_SOCKET: socket },
+  };
+  const agent = spawn("sh", ["-c", 'LISTEN_PID=$$ exec "$@"', "sh", LAUNCHER, "agent"], {
+    env: { ...env, LISTEN_FDS: "1" },
+    stdio: ["ignore", "ignore", "pipe", getDescriptor(server)],
+  });
+  if (agent.stderr !== null) await once(agent.stderr, "data"); // ready
+  agent.kill();
+  expect(await once(agent, "exit")).toEqual([0, null]);
+  expect(existsSync(socket)).toBe(true);
 });
