@@ -65,8 +65,10 @@ function formatOutcome(outcome: OccurrenceOutcome): string[] {
 export function buildDeadLetterTable(id: string, dead: readonly OccurrenceOutcome[]): Section[] {
   const [first] = dead;
   if (first === undefined) return [];
-  const again = `signalbox schedule trigger ${quoteShellWord(id)} --dead ${first.scheduled}`;
-  return buildDetailTable(`dead letters; to run the first again: ${again}`, COLUMNS, dead, {
+  const again = `signalbox schedule trigger ${quoteShellWord(id)} --dead`;
+  const which = dead.length === 1 ? "it again" : "all again";
+  const value = dead.length === 1 ? first.scheduled : "all";
+  return buildDetailTable(`dead letters; to run ${which}: ${again} ${value}`, COLUMNS, dead, {
     most: DEAD_LETTERS_LENGTH,
     getTarget: (letter) => buildDeadLetterTarget(id, letter),
   });

@@ -118,8 +118,8 @@ export function buildResumeMutation(ids: readonly string[]): ScheduleMutation {
 
 /** What a triggered run gets. */
 export interface TriggerOptions extends Pick<TriggeredRun, "data" | "env"> {
-  /** Scheduled time of a dead letter to run again. Its data and variables are kept unless others are given. */
-  dead?: number | undefined;
+  /** Scheduled time of a dead letter to run again, or all. Their data and variables are kept unless others are given. */
+  dead?: number | "all" | undefined;
 }
 
 /** Maximum size of the data and the variables of a run, characters of JSON. The state of a schedule has up to 100. */
@@ -130,45 +130,64 @@ const MAX_INPUT = 8_192;
  * @throws UsageError if the data and the variables are too long
  */
 export function buildTriggerMutation(ids: readonly string[], options: TriggerOptions = {}): ScheduleMutation {
-  const { dead, data, env } = options;
+  const { data, env } = options;
   const size = JSON.stringify([data, env]).length;
   if (size > MAX_INPUT)
     throw new UsageError(
       `data and variables of a run must be at most ${MAX_INPUT} characters as JSON; got ${size}`,
     );
-  const what = dead === undefined ? "triggered" : `triggered again: ${new Date(dead).toISOString()}`;
   return buildEachMutation(
     ids,
-    () => what,
+    () => describeTrigger(options),
     (before, now, calendars) => [buildTriggerChange(requireReadable(before), now, options, calendars)],
   );
+}
+
+function describeTrigger({ dead }: TriggerOptions): string {
+  if (dead === undefined) return "triggered";
+  return `triggered again: ${dead === "all" ? "all dead letters" : new Date(dead).toISOString()}`;
 }
 
 function buildTriggerChange(
   before: ReadableSchedule,
   now: number,
-  { dead, data, env }: TriggerOptions,
+  options: TriggerOptions,
   calendars: Calendars,
 ): PlannedChange {
   const { id, definition, outcomes } = before;
-  const letters = outcomes.dead.filter(({ scheduled }) => scheduled === dead);
-  if (dead !== undefined && letters.length === 0)
-    throw new NotFoundError(
-      `schedule ${quoteText(id)} has no dead letter of ${new Date(dead).toISOString()}; see: signalbox schedule dead ${id}`,
-    );
   const from = before.due ?? computeFirstDue(id, definition, now, {}, calendars);
-  const due = addTriggeredRun(from, now, {
-    ...{ scheduled: dead, data: data ?? letters[0]?.data, env: env ?? letters[0]?.env },
-  });
-  if (due === undefined)
-    throw new UsageError(
-      from.open.length >= MAX_OPEN_OCCURRENCES
-        ? `${MAX_OPEN_OCCURRENCES} runs of schedule ${quoteText(id)} already wait; no more are accepted`
-        : `that run of schedule ${quoteText(id)} is already due`,
-    );
-  const rest = { ...outcomes, dead: outcomes.dead.filter((one) => !letters.includes(one)) };
-  if (dead === undefined) return { before, due };
-  return { before, due: setDeadCount(due, rest.dead.length), outcomes: rest };
+  if (options.dead === undefined) return { before, due: addRun(id, from, now, options) };
+  const letters = findDeadLetters(before, options.dead);
+  // An occurrence that was started by hand may have several letters: it runs once.
+  const runs = new Map(letters.map((letter) => [letter.scheduled, letter]));
+  let due = from;
+  for (const [scheduled, letter] of runs)
+    due = addRun(id, due, now, {
+      ...{ scheduled, data: options.data ?? letter.data, env: options.env ?? letter.env },
+    });
+  const dead = outcomes.dead.filter((one) => !letters.includes(one));
+  return { before, due: setDeadCount(due, dead.length), outcomes: { ...outcomes, dead } };
+}
+
+/** @throws NotFoundError if there is none */
+function findDeadLetters({ id, outcomes }: ReadableSchedule, dead: number | "all") {
+  const letters = outcomes.dead.filter(({ scheduled }) => dead === "all" || scheduled === dead);
+  if (letters.length > 0) return letters;
+  const which = dead === "all" ? "s" : ` of ${new Date(dead).toISOString()}`;
+  throw new NotFoundError(
+    `schedule ${quoteText(id)} has no dead letter${which}; see: signalbox schedule dead ${id}`,
+  );
+}
+
+/** @throws UsageError if the run cannot be added */
+function addRun(id: string, from: DueState, now: number, run: TriggeredRun): DueState {
+  const due = addTriggeredRun(from, now, run);
+  if (due !== undefined) return due;
+  throw new UsageError(
+    from.open.length >= MAX_OPEN_OCCURRENCES
+      ? `${MAX_OPEN_OCCURRENCES} runs of schedule ${quoteText(id)} already wait; no more are accepted`
+      : `that run of schedule ${quoteText(id)} is already due`,
+  );
 }
 
 /** Deletes the dead letters of schedules. They do not run again. */

@@ -125,7 +125,7 @@ describe("what is shown of a schedule", () => {
       expect.arrayContaining(["ok"]),
     ]);
     expect(detail.sections.map(({ title }) => title)).toContain(
-      `dead letters; to run the first again: signalbox schedule trigger s --dead ${NOW - 120_000}`,
+      `dead letters; to run it again: signalbox schedule trigger s --dead ${NOW - 120_000}`,
     );
     const lines = section(detail, "output of the run that ended 2023-11-14 22:14:10Z") as string[];
     expect([lines.length, lines[0], lines.at(-1)]).toEqual([30, "line 11", "no \x1b[31mspace"]);

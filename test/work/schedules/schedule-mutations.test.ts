@@ -50,7 +50,7 @@ const pauseSchedule = (
 
 const resumeSchedule = (ports: OperatorPorts, id: string) => applyMutation(ports, buildResumeMutation([id]));
 
-const triggerSchedule = (ports: OperatorPorts, id: string, { dead }: { dead?: number } = {}) =>
+const triggerSchedule = (ports: OperatorPorts, id: string, { dead }: { dead?: number | "all" } = {}) =>
   applyMutation(ports, buildTriggerMutation([id], { dead }));
 
 const HOUR = 3_600_000;
@@ -240,6 +240,28 @@ describe("trigger", () => {
     });
     expect((await readDue(operator, "a"))?.dead).toBe(1);
     await expect(triggerSchedule(operator.ports, "a", { dead: 7 * HOUR })).rejects.toThrow(NotFoundError);
+  });
+
+  it("takes all dead letters off the list at once, and runs each once with its own time and input", async () => {
+    const operator = await createFixture("a");
+    const letter = { scheduled: 7 * HOUR, result: "failed" as const, endedAt: 8 * HOUR };
+    const dead = [letter, letter, { ...letter, scheduled: 6 * HOUR, data: { day: 6 } }];
+    await put(operator, keys.outcomes("a"), formatOutcomes({ runs: [letter], dead }));
+    await triggerSchedule(operator.ports, "a", { dead: "all" });
+    const due = await readDue(operator, "a");
+    expect(due?.open.map(({ scheduled, data }) => [scheduled, data])).toEqual([
+      [7 * HOUR, undefined],
+      [6 * HOUR, { day: 6 }],
+    ]);
+    expect(due?.dead).toBeUndefined();
+    expect(parseOutcomes(await readValue(operator, keys.outcomes("a")))).toEqual({
+      runs: [letter],
+      dead: [],
+    });
+    expect((await listRecords(operator)).join()).toContain("triggered again: all dead letters");
+    await expect(triggerSchedule(operator.ports, "a", { dead: "all" })).rejects.toThrow(
+      "has no dead letters",
+    );
   });
 
   it("forgets dead letters, and keeps the rest of what is remembered", async () => {

@@ -154,7 +154,8 @@ export const scheduleTrigger = declareRowCommand({
   ],
   args: { "KEY...": KEYS },
   flags: {
-    "--dead TIME": "the scheduled time of a dead letter; it is removed from the list, and runs again",
+    "--dead TIME":
+      "the scheduled time of a dead letter, or `all`; it is removed from the list, and runs again",
     "--data JSON": "data for the handler in this run, instead of the schedule's",
     "--env NAME=VALUE": {
       isRepeatable: true,
@@ -167,6 +168,7 @@ export const scheduleTrigger = declareRowCommand({
     'signalbox schedule trigger report --data \'{"day": "2026-11-21"}\' --env DRY_RUN=1':
       "run it with other input",
     "signalbox schedule trigger backup --dead '2026-11-21 03:00:00Z'": "run a dead letter again",
+    "signalbox schedule trigger backup --dead all": "run all dead letters again",
   },
   load: async () => (await import("./keys-commands.impl.ts")).triggerSchedules,
 });

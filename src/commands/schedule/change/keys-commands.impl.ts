@@ -26,7 +26,10 @@ export const pauseSchedules = createKeysCommand("Pause", (ids, { call, clock, op
 });
 export const triggerSchedules = createKeysCommand("Trigger", (ids, { call, clock }) =>
   buildTriggerMutation(ids, {
-    dead: parseInstantFlag(call, "dead", "UTC", clock.getWallTime()),
+    dead:
+      getTextFlag(call, "dead") === "all"
+        ? "all"
+        : parseInstantFlag(call, "dead", "UTC", clock.getWallTime()),
     ...parseRunInput(call),
   }),
 );

@@ -139,6 +139,32 @@ it("the nightly backup did not run", async () => {
   expect((await readDue(namespace, "backup"))?.open).toMatchObject([{ kind: "trigger" }]);
 });
 
+it("twelve dead letters", async () => {
+  const namespace = await cluster.createTestNamespace("http");
+  const now = Date.now();
+  const dead = Array.from({ length: 12 }, (_, hours) => {
+    const scheduled = now - (hours + 1) * HOUR;
+    const times = { scheduled, startedAt: scheduled + 250, endedAt: scheduled + 9_000, late: 250 };
+    return { ...times, run: `r${hours}`, result: "failed" as const, host: "web1.example.com", code: 7 };
+  });
+  await putKeys(namespace, [
+    ...schedule("bill", {}, { runAt: now + HOUR, dead: 12 }),
+    memory("bill", { runs: dead.slice(0, 1), dead }),
+  ]);
+  await playStory(namespace, "twelve dead letters", async (operator) => {
+    await operator.press([":"], "─ palette ");
+    await operator.type("bill", /bill +schedule/);
+    await operator.press(["enter"], /bill +▲/);
+    await operator.press(["N"], "Enter schedule trigger");
+    await operator.press(["tab"], /> dead/);
+    await operator.type("all", /schedule trigger bill --dead all[\s\S]*Enter schedule trigger/);
+    await operator.press(["enter"], /done .*schedule trigger bill/);
+  });
+  const due = await readDue(namespace, "bill");
+  expect(due?.open.length).toBe(12);
+  expect(due?.dead).toBeUndefined();
+});
+
 it("who did that", async () => {
   const namespace = await cluster.createTestNamespace("http");
   for (const scope of ["web1", "db1", "db2"]) {
