@@ -8,6 +8,8 @@ const FIRST_PAUSE = 50;
 const LONGEST_PAUSE = 1_000;
 /** Minimum time for one attempt, even after the deadline, ms. */
 const LEAST = 1_000;
+/** The signal of calls that nothing ends early. */
+const NEVER = new AbortController().signal;
 
 /**
  * Repeats a call that got no response until it succeeds or the deadline passes. Use it only for calls that are safe to
@@ -45,22 +47,19 @@ export async function runWithDeadline<T>(
   call: (signal: AbortSignal) => Promise<T>,
   signal: AbortSignal | undefined,
 ): Promise<T> {
-  const stop = new AbortController();
-  const forwardAbort = () => stop.abort(signal?.reason);
   signal?.throwIfAborted();
+  if (until === Number.POSITIVE_INFINITY) return await call(signal ?? NEVER);
+  const stop = new AbortController(); // aborted at the end too, which ends the timer
+  const forwardAbort = () => stop.abort(signal?.reason);
   signal?.addEventListener("abort", forwardAbort, { once: true });
-  const over = new AbortController();
   const left = Math.max(LEAST, until - clock.now());
-  if (Number.isFinite(left)) {
-    const abortLate = () =>
-      stop.abort(new StoreError("unavailable", `no answer within ${Math.round(left)} ms`));
-    void clock.sleep(left, over.signal).then(abortLate, () => {}); // rejected: the attempt has ended
-  }
+  const abortLate = () => stop.abort(new StoreError("unavailable", `no answer within ${Math.round(left)} ms`));
+  void clock.sleep(left, stop.signal).then(abortLate, () => {}); // rejected: the attempt has ended
   try {
     return await call(stop.signal);
   } finally {
     signal?.removeEventListener("abort", forwardAbort);
-    over.abort(OVER);
+    stop.abort(OVER);
   }
 }
 

@@ -50,6 +50,8 @@ interface WaitingTxn extends BatchCandidate {
   isAlone: boolean;
   readonly signal: AbortSignal | undefined;
   readonly answer: PromiseWithResolvers<TxnResponse>;
+  /** Called when the caller does not wait any more. */
+  onLeave: (() => void) | undefined;
 }
 
 class TransactionCombiner {
@@ -77,9 +79,11 @@ class TransactionCombiner {
   /** @throws StoreError; the signal's reason, at once */
   async commit(txn: Txn, signal: AbortSignal | undefined): Promise<TxnResponse> {
     signal?.throwIfAborted();
-    const waiting: WaitingTxn = { txn, signal, isAlone: false, answer: Promise.withResolvers() };
+    const answer = Promise.withResolvers<TxnResponse>();
+    const waiting: WaitingTxn = { txn, signal, isAlone: false, answer, onLeave: undefined };
     const leave = () => {
       waiting.answer.reject(signal?.reason);
+      waiting.onLeave?.();
       this.#waiting = this.#waiting.filter((other) => other !== waiting);
     };
     signal?.addEventListener("abort", leave, { once: true });
@@ -162,12 +166,8 @@ class TransactionCombiner {
       left -= 1;
       if (left === 0) stop.abort(new StoreError("unavailable", "nobody waits for the answer"));
     };
-    for (const { signal } of members) signal?.addEventListener("abort", leave, { once: true });
-    try {
-      return await this.#store.commitTxn(buildBatchTxn(members), stop.signal);
-    } finally {
-      for (const { signal } of members) signal?.removeEventListener("abort", leave);
-    }
+    for (const one of members) one.onLeave = leave;
+    return await this.#store.commitTxn(buildBatchTxn(members), stop.signal);
   }
 
   #handleFailure(members: readonly WaitingTxn[], error: unknown): void {

@@ -1,4 +1,5 @@
 import type { KeyRange, Op, Txn } from "../../protocol/txn.ts";
+import { SortedKeys } from "./sorted-keys.ts";
 
 /** Finds the keys that an order depends on: for a ticket its whole queue. Undefined: the key alone. */
 export type FindScope = (key: string) => Required<KeyRange> | undefined;
@@ -19,6 +20,8 @@ export class KeyCollection implements TouchedKeys {
   readonly readRanges = new Map<string, Required<KeyRange>>();
   readonly writtenKeys = new Set<string>();
   readonly writtenRanges = new Map<string, Required<KeyRange>>();
+  /** The written keys in order, to find those of a range: a batch has hundreds. Built when it is first needed. */
+  #sortedWritten: SortedKeys | undefined;
   readonly #findScope: FindScope;
 
   constructor(findScope: FindScope) {
@@ -35,14 +38,44 @@ export class KeyCollection implements TouchedKeys {
 
   merge(other: TouchedKeys): void {
     for (const key of other.readKeys) this.readKeys.add(key);
-    for (const key of other.writtenKeys) this.writtenKeys.add(key);
+    for (const key of other.writtenKeys) this.#addWrittenKey(key);
     for (const [id, range] of other.readRanges) this.readRanges.set(id, range);
     for (const [id, range] of other.writtenRanges) this.writtenRanges.set(id, range);
   }
 
-  /** Returns whether either writes something that the other compares, reads or writes. */
+  /**
+   * Returns whether either writes something that the other compares, reads or writes.
+   * @param other  the smaller of the two: the time depends on its keys
+   */
   conflictsWith(other: TouchedKeys): boolean {
-    return writesWhatIsTouched(this, other) || writesWhatIsTouched(other, this);
+    for (const key of other.writtenKeys) if (this.#reads(key) || this.#writes(key)) return true;
+    for (const key of other.readKeys) if (this.#writes(key)) return true;
+    for (const range of other.readRanges.values()) if (this.#writesIn(range)) return true;
+    for (const range of other.writtenRanges.values())
+      if (this.#writesIn(range) || this.#readsIn(range)) return true;
+    return false;
+  }
+
+  #reads(key: string): boolean {
+    return this.readKeys.has(key) || isInAny(this.readRanges, key);
+  }
+
+  #writes(key: string): boolean {
+    return this.writtenKeys.has(key) || isInAny(this.writtenRanges, key);
+  }
+
+  #readsIn(range: Required<KeyRange>): boolean {
+    return containsAny(range, this.readKeys) || overlapsAny(this.readRanges, range);
+  }
+
+  #writesIn(range: Required<KeyRange>): boolean {
+    this.#sortedWritten ??= new SortedKeys(this.writtenKeys);
+    return this.#sortedWritten.hasKeyIn(range) || overlapsAny(this.writtenRanges, range);
+  }
+
+  #addWrittenKey(key: string): void {
+    this.writtenKeys.add(key);
+    this.#sortedWritten?.add(key);
   }
 
   #addOp(op: Op): void {
@@ -60,31 +93,12 @@ export class KeyCollection implements TouchedKeys {
     const scope = rangeEnd === undefined ? this.#findScope(key) : undefined;
     if (scope !== undefined) addRange(this.writtenRanges, scope.key, scope.rangeEnd);
     else if (rangeEnd !== undefined) addRange(this.writtenRanges, key, rangeEnd);
-    else this.writtenKeys.add(key);
+    else this.#addWrittenKey(key);
   }
 }
 
 function addRange(ranges: Map<string, Required<KeyRange>>, key: string, rangeEnd: string): void {
   ranges.set(`${key}\0\0${rangeEnd}`, { key, rangeEnd });
-}
-
-function writesWhatIsTouched(writer: TouchedKeys, other: TouchedKeys): boolean {
-  for (const key of writer.writtenKeys)
-    if (
-      other.readKeys.has(key) ||
-      other.writtenKeys.has(key) ||
-      isInAny(other.readRanges, key) ||
-      isInAny(other.writtenRanges, key)
-    )
-      return true;
-  for (const range of writer.writtenRanges.values())
-    if (
-      overlapsAny(other.readRanges, range) ||
-      overlapsAny(other.writtenRanges, range) ||
-      containsAny(range, other.readKeys)
-    )
-      return true;
-  return false; // a range of the writer that holds a written key of the other is found in the opposite direction
 }
 
 function isInAny(ranges: ReadonlyMap<string, Required<KeyRange>>, key: string): boolean {

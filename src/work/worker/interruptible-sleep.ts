@@ -5,25 +5,30 @@ import { OVER } from "../../base/over.ts";
 export class InterruptibleSleep {
   readonly #clock: Clock;
   #called = Promise.withResolvers<void>();
+  #isAwake = false;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
   wake(): void {
+    this.#isAwake = true;
     this.#called.resolve();
   }
 
   /** Discards earlier calls of `wake`. Call it before you handle their cause. */
   reset(): void {
+    if (!this.#isAwake) return;
+    this.#isAwake = false;
     this.#called = Promise.withResolvers();
   }
 
   /** Sleeps until `wake` is called, `ms` have passed, or the signal is aborted. Never rejects. */
   async sleep(ms: number, signal: AbortSignal): Promise<void> {
     const called = this.#called;
+    if (this.#isAwake) return await called.promise; // a busy worker needs no timer
     const over = new AbortController();
-    const wake = () => called.resolve();
+    const wake = () => this.wake();
     signal.addEventListener("abort", wake, { once: true });
     if (signal.aborted) wake();
     const timer = this.#clock.sleep(ms, over.signal).catch(() => {});

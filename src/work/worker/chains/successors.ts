@@ -12,7 +12,7 @@ export interface SuccessorWrites {
   readonly writes: readonly Op[];
 }
 
-const NONE: SuccessorWrites = { compare: [], writes: [] };
+export const NO_SUCCESSORS: SuccessorWrites = { compare: [], writes: [] };
 
 /**
  * Reads the schedules that follow one whose occurrence has ended, and builds the writes that add their runs. They belong
@@ -26,7 +26,7 @@ export async function prepareSuccessors(
   end: OccurrenceEnd,
   signal?: AbortSignal,
 ): Promise<SuccessorWrites> {
-  if (successors === undefined || successors.length === 0) return NONE;
+  if (successors === undefined || successors.length === 0) return NO_SUCCESSORS;
   const { schedules } = await readStoredSchedules(ports, successors, signal);
   const all = [...schedules.values()].map((stored) => buildSuccessorWrites(ports, stored, end));
   return { compare: all.flatMap((one) => one.compare), writes: all.flatMap((one) => one.writes) };
@@ -38,7 +38,7 @@ function buildSuccessorWrites(
   end: OccurrenceEnd,
 ): SuccessorWrites {
   // A schedule that cannot be read does not run; listings and the worker's log say why.
-  if (definition === undefined || due === undefined) return NONE;
+  if (definition === undefined || due === undefined) return NO_SUCCESSORS;
   const step = addPredecessorEnd(id, definition, due, end);
   if (step.kind === "full")
     log.warn("a run in a chain was not added: too many wait", { schedule: id, after: end.id });

@@ -13,8 +13,8 @@ export function findClaimCandidate(keys: Keys, entry: CachedSchedule, now: numbe
   const { id, definition, running } = entry;
   const due = getStartableDue(entry);
   if (definition === undefined || due === undefined) return undefined;
-  // A run claimed before `overlap: allow` was set blocks the others, even though occurrences may overlap now.
-  if (canOverlap(definition) && running.has(keys.running(id))) return undefined;
+  // With `overlap: allow`, a run that was claimed before it was set still blocks the others.
+  if (running.size > 0 && (!canOverlap(definition) || running.has(keys.running(id)))) return undefined;
   return findNextCandidate(definition, due, listRunning(keys, running), now);
 }
 

@@ -93,12 +93,10 @@ export async function claimOccurrence(
   const call = (signal: AbortSignal) => ports.store.commitTxn(txn, signal);
   const answer = await retryUnavailable(ports, Number.POSITIVE_INFINITY, call, registration.session.signal);
   if (answer.succeeded)
-    cache.applyPut(buildKeyValue(ports.keys.due(id), formatDue(start.due), answer.revision));
+    cache.applyPut(buildKeyValue(ports.keys.due(id), claim.due, answer.revision));
   const result = parseClaimAnswer(claim, answer, outcomes !== undefined && isFailing(outcomes.value));
   if (result.kind === "claimed")
-    cache.applyPut(
-      buildKeyValue(result.claimed.key, formatRunning(result.claimed.running), result.claimed.token),
-    );
+    cache.applyPut(buildKeyValue(result.claimed.key, claim.running?.value ?? "", result.claimed.token));
   return result;
 }
 
@@ -107,8 +105,10 @@ interface PreparedClaim {
   id: string;
   definition: Definition;
   start: OccurrenceStart;
-  /** The record to write, and its key; undefined if nothing starts. */
-  running: { key: string; record: RunningRecord } | undefined;
+  /** The state to write. */
+  due: string;
+  /** The record to write, as an object and as text, and its key; undefined if nothing starts. */
+  running: { key: string; record: RunningRecord; value: string } | undefined;
   /** Guards on everything that the decision depends on. */
   guards: Compare[];
 }
@@ -141,7 +141,8 @@ function prepareClaim(
     ...buildRunningGuards(keys, id, definition, key),
     ...guardNotNewer(cache.revision, ...rules),
   ];
-  return { id, definition, start, running: record && { key, record }, guards };
+  const running = record && { key, record, value: formatRunning(record) };
+  return { id, definition, start, due: formatDue(start.due), running, guards };
 }
 
 /** Reads the schedules that follow, if the claim gives an occurrence up. */
@@ -179,15 +180,15 @@ function buildRunningGuards(keys: Keys, id: string, definition: Definition, key:
 
 function buildClaimTxn(
   { ports: { keys }, registration }: ClaimContext,
-  { id, definition, start, running, guards }: PreparedClaim,
+  { id, definition, start, due, running, guards }: PreparedClaim,
   before: VersionedValue<OutcomeHistory> | undefined,
   successors: SuccessorWrites,
 ): Txn {
   const session = registration.session.id;
   const outcomes = keys.outcomes(id);
-  const success: Op[] = [{ op: "put", key: keys.due(id), value: formatDue(start.due) }, ...successors.writes];
+  const success: Op[] = [{ op: "put", key: keys.due(id), value: due }, ...successors.writes];
   if (running !== undefined)
-    success.push({ op: "put", key: running.key, value: formatRunning(running.record), session });
+    success.push({ op: "put", key: running.key, value: running.value, session });
   if (before !== undefined) {
     const value = formatOutcomes(addOutcomes(before.value, start.outcomes, definition, start.dead));
     success.push({ op: "put", key: outcomes, value });
@@ -214,7 +215,7 @@ function parseClaimAnswer(
   wasFailing: boolean,
 ): OccurrenceClaimResult {
   const found = answer.succeeded ? undefined : findFirstKey(answer.results[0]);
-  const isOwn = running !== undefined && found?.value === formatRunning(running.record);
+  const isOwn = running !== undefined && found?.value === running.value;
   if (!answer.succeeded && !isOwn) return { kind: "missed" };
   if (running === undefined || start.occurrence === undefined)
     return { kind: "skipped", outcomes: start.outcomes, wasFailing, isDead: start.dead !== undefined };

@@ -18,7 +18,7 @@ import {
   type OutcomeHistory,
 } from "../../../schedule/state/outcome.ts";
 import type { ScheduleCache } from "../cache/schedule-cache.ts";
-import { prepareSuccessors, type SuccessorWrites } from "../chains/successors.ts";
+import { NO_SUCCESSORS, prepareSuccessors, type SuccessorWrites } from "../chains/successors.ts";
 import {
   buildKeyValue,
   type ClaimedOccurrence,
@@ -101,6 +101,7 @@ async function readSuccessors(
     isDead: result.isDead,
   };
   const successors = result.isOver ? due.successors : undefined;
+  if (successors === undefined) return NO_SUCCESSORS;
   return await retryUnavailable(ports, until, (call) => prepareSuccessors(ports, successors, end, call));
 }
 

@@ -19,7 +19,9 @@ export class ProgressReporter {
   readonly #ports: SchedulePorts;
   readonly #claimed: ClaimedOccurrence;
   readonly #session: bigint;
-  readonly #over = new AbortController();
+  /** Ends the writes. Most tasks never report, so it is created for the first text. */
+  #over: AbortController | undefined;
+  #isClosed = false;
   #wanted: string | undefined;
   #written: string | undefined;
   #writing: Promise<void> | undefined;
@@ -32,28 +34,30 @@ export class ProgressReporter {
 
   /** Takes a text. The first 200 characters of its first line count. */
   report(text: string): void {
-    if (this.#over.signal.aborted) return;
+    if (this.#isClosed) return;
     this.#wanted = clean(text.trim().split("\n", 1)[0] ?? "", LONGEST);
-    this.#writing ??= this.#writeWanted().finally(() => {
+    this.#over ??= new AbortController();
+    this.#writing ??= this.#writeWanted(this.#over.signal).finally(() => {
       this.#writing = undefined;
     });
   }
 
   /** Ends the writes. Call it before the running key is deleted. */
   close(): void {
-    this.#over.abort(OVER);
+    this.#isClosed = true;
+    this.#over?.abort(OVER);
   }
 
-  async #writeWanted(): Promise<void> {
-    while (this.#wanted !== this.#written && !this.#over.signal.aborted) {
+  async #writeWanted(over: AbortSignal): Promise<void> {
+    while (this.#wanted !== this.#written && !over.aborted) {
       const progress = this.#wanted;
-      await this.#write(progress).catch(() => {}); // the next text is written again
+      await this.#write(progress, over).catch(() => {}); // the next text is written again
       this.#written = progress;
-      await this.#ports.clock.sleep(WRITE_EVERY, this.#over.signal).catch(() => {});
+      await this.#ports.clock.sleep(WRITE_EVERY, over).catch(() => {});
     }
   }
 
-  async #write(progress: string | undefined): Promise<void> {
+  async #write(progress: string | undefined, over: AbortSignal): Promise<void> {
     const { key, token, running } = this.#claimed;
     const value = formatRunning({ ...running, ...(progress !== undefined && { progress }) });
     const txn: Txn = {
@@ -61,6 +65,6 @@ export class ProgressReporter {
       success: [{ op: "put", key, value, session: this.#session }],
       failure: [],
     };
-    await this.#ports.store.commitTxn(txn, this.#over.signal);
+    await this.#ports.store.commitTxn(txn, over);
   }
 }
