@@ -1,10 +1,11 @@
 /**
  * Benchmarks signalbox against `etcdctl lock`, `flock` and bare Node, on a temporary etcd:
- * `npm run bench -- [--quick] [proposals] [start-up] [hand-off] [memory] [scale] [console] [links] [schedules] [sustained] [agent]`. Linux only.
+ * `npm run bench -- [--quick] [proposals] [start-up] [hand-off] [memory] [scale] [console] [churn] [links] [schedules] [sustained] [agent]`. Linux only.
  */
 import { cpus, loadavg, release } from "node:os";
 import { benchmarkAgent } from "./bench/agent.ts";
 import { type BenchmarkPart, runOnCluster } from "./bench/bench-cluster.ts";
+import { benchmarkChurn } from "./bench/churn.ts";
 import { benchmarkConsole } from "./bench/console.ts";
 import { benchmarkHandOff } from "./bench/hand-off.ts";
 import { benchmarkLinks } from "./bench/links.ts";
@@ -25,6 +26,7 @@ const parts: Record<string, BenchmarkPart> = {
   },
   ...{
     console: benchmarkConsole,
+    churn: benchmarkChurn,
     links: benchmarkLinks,
     schedules: benchmarkSchedules,
     sustained: benchmarkSustained,
@@ -33,7 +35,7 @@ const parts: Record<string, BenchmarkPart> = {
 };
 
 /** Parts that take minutes. They run only if they are named. */
-const LONG: ReadonlySet<string> = new Set(["sustained"]);
+const LONG: ReadonlySet<string> = new Set(["sustained", "churn"]);
 
 /** Sizes of the clusters on which a part runs; otherwise one member. */
 const sizes: Record<string, readonly number[]> = { agent: [1, 3] };

@@ -7,6 +7,10 @@ const keys = createKeys("/signalbox/");
 /** Maximum number of transactions per second. A higher load uses larger transactions. */
 const TRANSACTIONS = 100;
 const SESSION = 78n;
+/** Time to live of the session, s. */
+const TTL = 3_600;
+/** How often it is renewed, ms. */
+const RENEW_EVERY = 600_000;
 
 export interface ConsoleLoad {
   /** Time at which each revision was written: `performance.now()`, ms. */
@@ -18,7 +22,8 @@ export interface ConsoleLoad {
 
 /** Adds and removes waiters in the queues of the first `locks` locks until it is stopped. @param perSecond  changes per second */
 export async function startLoad(store: Store, locks: number, perSecond: number): Promise<ConsoleLoad> {
-  await store.grant(SESSION, 3_600);
+  await store.grant(SESSION, TTL);
+  const renewing = setInterval(() => void store.renew(SESSION), RENEW_EVERY);
   const size = Math.ceil(perSecond / TRANSACTIONS);
   const every = (1000 * size) / perSecond;
   const load = { writtenAt: new Map<bigint, number>(), events: 0 };
@@ -37,6 +42,7 @@ export async function startLoad(store: Store, locks: number, perSecond: number):
       await pause(Math.max(0, start + (turn + 1) * every - performance.now()));
     }
     await Promise.all(onTheirWay);
+    clearInterval(renewing);
     await store.revoke(SESSION);
   })();
   return Object.assign(load, {
@@ -51,7 +57,8 @@ export async function startLoad(store: Store, locks: number, perSecond: number):
 function createChange(number: number, locks: number): Op {
   const lock = (number * 7919) % locks;
   const turn = Math.floor(number / locks);
-  const run = `z${lock.toString(36).padStart(15, "0")}`;
+  const round = Math.floor(turn / 2);
+  const run = `z${round.toString(36).padStart(5, "0")}${lock.toString(36).padStart(10, "0")}`;
   const key = keys.lock(`lock-${lock}`, run);
   if (turn % 2 === 1) return { op: "delete", key };
   const value = serializeTicket({

@@ -16,13 +16,13 @@ export async function benchmarkConsole(cluster: BenchCluster): Promise<void> {
   const locks = cluster.quick ? 1_000 : 10_000;
   await fillLocks(cluster.store, locks);
   const starts = await measureStartTimes(cluster, cluster.quick ? 3 : 5);
-  const terminal = await openConsole(cluster);
+  const terminal = await openLoadedConsole(cluster);
   try {
-    const [first] = readMemory(terminal.pid);
+    const [first] = readResidentMemory(terminal.pid);
     const still = await watchConsole(terminal, locks, 0, cluster);
     const busy = await watchConsole(terminal, locks, 100, cluster);
     const flood = await watchConsole(terminal, locks, 2_000, cluster);
-    const [rss, peak] = readMemory(terminal.pid);
+    const [rss, peak] = readResidentMemory(terminal.pid);
     const rows = [
       ["start to first complete paint, s", ...formatSpread(starts, 2)],
       ["key to paint, idle, ms", ...formatSpread(still.keys)],
@@ -62,7 +62,7 @@ const formatSpread = (values: readonly number[], places = 1) =>
     formatNumber(value, places),
   );
 
-async function openConsole(cluster: BenchCluster): Promise<Terminal> {
+export async function openLoadedConsole(cluster: BenchCluster): Promise<Terminal> {
   const terminal = openTerminal({
     args: ["console"],
     columns: COLUMNS,
@@ -77,7 +77,7 @@ async function measureStartTimes(cluster: BenchCluster, times: number): Promise<
   const seconds: number[] = [];
   for (let time = 0; time < times; time += 1) {
     const start = performance.now();
-    const terminal = await openConsole(cluster);
+    const terminal = await openLoadedConsole(cluster);
     seconds.push((performance.now() - start) / 1000);
     terminal.kill("SIGTERM");
     await terminal.ended;
@@ -169,7 +169,7 @@ function readSubject(terminal: Terminal): string | undefined {
 }
 
 /** Reads the current and the peak resident memory, MiB. */
-function readMemory(pid: number): [now: number, most: number] {
+export function readResidentMemory(pid: number): [now: number, most: number] {
   const status = readFileSync(`/proc/${pid}/status`, "latin1");
   const readField = (name: string) =>
     Number(new RegExp(`^${name}:\\s*(\\d+) kB$`, "m").exec(status)?.[1] ?? 0) / 1024;

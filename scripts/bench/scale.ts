@@ -13,7 +13,8 @@ const WAITERS = 10;
 const BATCH = 120;
 /** Number of concurrent transactions. */
 const AT_ONCE = 16;
-const SESSION = 77n;
+/** The session of all locks that `fillLocks` writes. */
+export const LOCK_SESSION = 77n;
 
 /** Measures listings with 10,000 locks, each held and with ten waiters. */
 export async function benchmarkScale(cluster: BenchCluster): Promise<void> {
@@ -44,7 +45,7 @@ export async function benchmarkScale(cluster: BenchCluster): Promise<void> {
 
 /** Writes locks, each with a holder and waiters. */
 export async function fillLocks(store: Store, locks: number): Promise<void> {
-  await store.grant(SESSION, 3_600);
+  await store.grant(LOCK_SESSION, 3_600);
   const puts = (function* () {
     for (let lock = 0; lock < locks; lock += 1)
       for (let place = 0; place <= WAITERS; place += 1) yield createTicket(lock, place);
@@ -74,7 +75,12 @@ function createTicket(lock: number, place: number): Op {
     ...{ command: "invoices.sh", enqueuedAt: at, state: place === 0 ? "held" : "waiting" },
     ...(place === 0 && { grantedAt: at }),
   });
-  return { op: "put", key: createKeys("/signalbox/").lock(`lock-${lock}`, run), session: SESSION, value };
+  return {
+    op: "put",
+    key: createKeys("/signalbox/").lock(`lock-${lock}`, run),
+    session: LOCK_SESSION,
+    value,
+  };
 }
 
 /** Runs a listing, and reads its output through a pipe. */

@@ -53,7 +53,8 @@ export async function runWithDeadline<T>(
   const forwardAbort = () => stop.abort(signal?.reason);
   signal?.addEventListener("abort", forwardAbort, { once: true });
   const left = Math.max(LEAST, until - clock.now());
-  const abortLate = () => stop.abort(new StoreError("unavailable", `no answer within ${Math.round(left)} ms`));
+  const abortLate = () =>
+    stop.abort(new StoreError("unavailable", `no answer within ${Math.round(left)} ms`));
   void clock.sleep(left, stop.signal).then(abortLate, () => {}); // rejected: the attempt has ended
   try {
     return await call(stop.signal);

@@ -92,8 +92,7 @@ export async function claimOccurrence(
   const txn = buildClaimTxn(context, claim, outcomes, successors);
   const call = (signal: AbortSignal) => ports.store.commitTxn(txn, signal);
   const answer = await retryUnavailable(ports, Number.POSITIVE_INFINITY, call, registration.session.signal);
-  if (answer.succeeded)
-    cache.applyPut(buildKeyValue(ports.keys.due(id), claim.due, answer.revision));
+  if (answer.succeeded) cache.applyPut(buildKeyValue(ports.keys.due(id), claim.due, answer.revision));
   const result = parseClaimAnswer(claim, answer, outcomes !== undefined && isFailing(outcomes.value));
   if (result.kind === "claimed")
     cache.applyPut(buildKeyValue(result.claimed.key, claim.running?.value ?? "", result.claimed.token));
@@ -187,8 +186,7 @@ function buildClaimTxn(
   const session = registration.session.id;
   const outcomes = keys.outcomes(id);
   const success: Op[] = [{ op: "put", key: keys.due(id), value: due }, ...successors.writes];
-  if (running !== undefined)
-    success.push({ op: "put", key: running.key, value: running.value, session });
+  if (running !== undefined) success.push({ op: "put", key: running.key, value: running.value, session });
   if (before !== undefined) {
     const value = formatOutcomes(addOutcomes(before.value, start.outcomes, definition, start.dead));
     success.push({ op: "put", key: outcomes, value });
