@@ -3,9 +3,8 @@ import { isHolding } from "../../protocol/admission.ts";
 import type { Drain } from "../../protocol/drain.ts";
 import type { PastRun } from "../../protocol/history.ts";
 import type { QueueKind } from "../../protocol/keys.ts";
-import type { QueueEntry, Ticket } from "../../protocol/ticket.ts";
+import type { QueueEntry } from "../../protocol/ticket.ts";
 import { findPlainTotal } from "../preview/eviction-preview.ts";
-import { formatTicketOwner } from "../snapshot/claims.ts";
 import type { NamedQueue } from "../snapshot/snapshot.ts";
 import type { ViewContext } from "../views/view.ts";
 
@@ -15,24 +14,14 @@ import type { ViewContext } from "../views/view.ts";
  */
 type QueueState = "malformed" | "resetting" | "held" | "grace" | "admitted" | "drained" | "waiting" | "free";
 
-/** A run in a queue. `ticket` is undefined if it cannot be read; its wall clocks are in ms since the epoch. */
-export interface QueuedRun {
-  run: string;
-  /** `HOST:PID`. */
-  who: string;
-  ticket: Ticket | undefined;
-  token: bigint;
-  session: bigint;
-}
-
 /** One lock or resource. */
 export interface QueueRow {
   kind: QueueKind;
   name: string;
   state: QueueState;
   /** Oldest first. */
-  holders: readonly QueuedRun[];
-  waiters: readonly QueuedRun[];
+  holders: readonly QueueEntry[];
+  waiters: readonly QueueEntry[];
   /** Units held (`used`), and all units (`total`): as configured, or as the first ticket states. */
   used: number;
   total: number | undefined;
@@ -57,8 +46,8 @@ export function buildQueueRow(
   return {
     ...{ kind, name, drains },
     state: computeQueueState(entries, holding, drains),
-    holders: holding.map(toQueuedRun),
-    waiters: entries.filter((entry) => !isHolding(entry)).map(toQueuedRun),
+    holders: holding,
+    waiters: entries.filter((entry) => !isHolding(entry)),
     used: holding.reduce((sum, { ticket }) => sum + (ticket?.count ?? 0), 0),
     total: (kind === "resource" ? findPlainTotal(viewContext, name) : 1) ?? findFirstTotal(entries),
     configured: kind === "resource" ? viewContext.resources.get(name)?.value : undefined,
@@ -96,9 +85,4 @@ function computeQueueState(
 
 function findFirstTotal(entries: readonly QueueEntry[]): number | undefined {
   return entries.find(({ ticket }) => ticket !== undefined)?.ticket?.total;
-}
-
-export function toQueuedRun(entry: QueueEntry): QueuedRun {
-  const { run, ticket, createRevision, session } = entry;
-  return { run, who: formatTicketOwner(entry), ticket, token: createRevision, session };
 }

@@ -3,10 +3,9 @@ import type { HostRecord } from "../../fleet/host-record.ts";
 import type { AuditRecord } from "../../protocol/audit.ts";
 import type { Drain } from "../../protocol/drain.ts";
 import type { DrainScope } from "../../protocol/keys.ts";
-import type { Ticket } from "../../protocol/ticket.ts";
+import type { QueueEntry, Ticket } from "../../protocol/ticket.ts";
 import { formatDrainLine } from "../preview/eviction-preview-text.ts";
 import { THRESHOLDS } from "../problems/problem.ts";
-import type { QueuedRun } from "../rows/queue-row.ts";
 import type { Tone } from "../views/view.ts";
 
 /** Texts that several tables share. */
@@ -38,7 +37,7 @@ export function formatFirstAndMore(texts: readonly string[]): string {
 }
 
 /** Returns when a run was granted, or else enqueued, ms since the epoch. */
-export function getHeldSince({ ticket }: Pick<QueuedRun, "ticket">): number | undefined {
+export function getHeldSince({ ticket }: Pick<QueueEntry, "ticket">): number | undefined {
   return ticket?.grantedAt ?? ticket?.enqueuedAt;
 }
 
@@ -84,7 +83,7 @@ export function getStateTone(state: string): Tone {
 }
 
 /** Returns a ticket for JSON output. Wall clocks in ms since the epoch. */
-export function toQueuedRunJson({ run, ticket, token }: QueuedRun): object {
+export function toQueueEntryJson({ run, ticket, createRevision: token }: QueueEntry): object {
   const { host, pid, user, command, args, label, state, count, total, enqueuedAt, grantedAt, until, reset } =
     ticket ?? {};
   return {

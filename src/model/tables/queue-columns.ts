@@ -2,6 +2,7 @@ import { formatBriefDuration } from "../../base/duration.ts";
 import type { QueueRow } from "../rows/queue-row.ts";
 import { getShareTone } from "../rows/shares.ts";
 import { renderTrendCell, type TrendField } from "../rows/trend.ts";
+import { formatTicketOwner } from "../snapshot/claims.ts";
 import type { QueueView, TableColumn, Tone } from "../views/view.ts";
 import {
   formatDrainNote,
@@ -13,7 +14,7 @@ import {
   judgeWaitAge,
   shortenOwner,
   toDrainJson,
-  toQueuedRunJson,
+  toQueueEntryJson,
 } from "./cells.ts";
 import { createAgeColumn, createNoteColumn, createNumberColumn } from "./columns.ts";
 import { formatWideDrains } from "./remarks.ts";
@@ -29,8 +30,9 @@ export const QUEUE_COLUMNS = {
   },
   holder: {
     ...{ id: "holder", title: "HOLDER", priority: 2 },
-    formatCell: ({ holders }) => formatFirstAndMore(holders.map(({ who }) => who)),
-    formatBriefCell: ({ holders }) => formatFirstAndMore(holders.map(({ who }) => shortenOwner(who))),
+    formatCell: ({ holders }) => formatFirstAndMore(holders.map(formatTicketOwner)),
+    formatBriefCell: ({ holders }) =>
+      formatFirstAndMore(holders.map((one) => shortenOwner(formatTicketOwner(one)))),
   },
   since: createAgeColumn(
     ...(["since", "SINCE", 2] as const),
@@ -70,7 +72,7 @@ export const QUEUE_COLUMNS = {
     priority: 9,
     formatCell: ({ holders: [first] }) => first?.run ?? "",
   },
-  token: createNumberColumn("token", "TOKEN", 9, ({ holders: [first] }) => first?.token),
+  token: createNumberColumn("token", "TOKEN", 9, ({ holders: [first] }) => first?.createRevision),
   order: {
     ...{ id: "order", title: "ORDER", priority: 9, align: "right" },
     formatCell: ({ configured }) => String(configured?.order ?? ""),
@@ -144,13 +146,13 @@ export const QUEUE_VIEW = {
   getFacets: (line) => ({
     states: listStates(line),
     hosts: [...line.holders, ...line.waiters].flatMap(({ ticket }) => ticket?.host ?? []),
-    holders: line.holders.map(({ who }) => who),
+    holders: line.holders.map(formatTicketOwner),
   }),
   getSubject: ({ kind, name }) => ({ kind, name }),
   toJson: ({ kind, name, state, used, total, configured, holders, waiters, drains }) => ({
     ...{ kind, name, state, used, total, configured },
-    holders: holders.map(toQueuedRunJson),
-    waiters: waiters.map(toQueuedRunJson),
+    holders: holders.map(toQueueEntryJson),
+    waiters: waiters.map(toQueueEntryJson),
     drains: drains.map(toDrainJson),
   }),
   listRemarks: formatWideDrains,

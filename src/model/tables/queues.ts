@@ -1,7 +1,7 @@
 import type { Drain } from "../../protocol/drain.ts";
 import type { QueueKind } from "../../protocol/keys.ts";
-import { type QueuedRun, toQueuedRun } from "../rows/queue-row.ts";
-import { getEntryState } from "../snapshot/claims.ts";
+import type { QueueEntry } from "../../protocol/ticket.ts";
+import { formatTicketOwner, getEntryState } from "../snapshot/claims.ts";
 import { listStoppingDrains } from "../views/stopping-drains.ts";
 import { CONTEXT_COLLECTIONS, type QueueView } from "../views/view.ts";
 import {
@@ -10,7 +10,7 @@ import {
   getStateTone,
   judgeWaitAge,
   toDrainJson,
-  toQueuedRunJson,
+  toQueueEntryJson,
 } from "./cells.ts";
 import {
   createAgeColumn,
@@ -21,7 +21,8 @@ import {
 } from "./columns.ts";
 
 /** A waiting ticket. */
-interface WaiterRow extends QueuedRun {
+interface WaiterRow {
+  entry: QueueEntry;
   kind: QueueKind;
   name: string;
   /** Position among all tickets of the queue, from 1. */
@@ -38,38 +39,43 @@ export const queuesView: QueueView<WaiterRow> = {
     { id: "kind", title: "KIND", priority: 4, formatCell: ({ kind }) => kind },
     { id: "name", title: "NAME", priority: 1, formatCell: ({ name }) => name },
     createNumberColumn("position", "POS", 3, ({ position }) => position),
-    createOwnerColumn("who", "WHO", 1, ({ who }) => who),
-    createStateColumn(2, getStateTone, getEntryState),
-    createAgeColumn("waits", "WAITS", 2, ({ ticket }) => ticket?.enqueuedAt, judgeWaitAge),
+    createOwnerColumn("who", "WHO", 1, ({ entry }) => formatTicketOwner(entry)),
+    createStateColumn(2, getStateTone, ({ entry }) => getEntryState(entry)),
+    createAgeColumn("waits", "WAITS", 2, ({ entry }) => entry.ticket?.enqueuedAt, judgeWaitAge),
     {
       ...{ id: "units", title: "UNITS", priority: 4, align: "right" },
-      formatCell: ({ kind, ticket }) => (kind === "lock" ? "" : String(ticket?.count ?? "?")),
-      getSortValue: ({ ticket }) => ticket?.count ?? 0,
-      getMeasure: ({ ticket }) => ticket?.count,
+      formatCell: ({ kind, entry }) => (kind === "lock" ? "" : String(entry.ticket?.count ?? "?")),
+      getSortValue: ({ entry }) => entry.ticket?.count ?? 0,
+      getMeasure: ({ entry }) => entry.ticket?.count,
     },
     createNoteColumn(3, ({ kind, drains }) => formatDrainNote(drains, kind)),
-    { id: "command", title: "COMMAND", priority: 5, formatCell: ({ ticket }) => formatTicketCommand(ticket) },
-    { id: "run", title: "RUN", isRandom: true, priority: 3, formatCell: ({ run }) => run },
-    { id: "label", title: "LABEL", priority: 6, formatCell: ({ ticket }) => ticket?.label ?? "" },
-    { id: "user", title: "USER", priority: 9, formatCell: ({ ticket }) => ticket?.user ?? "" },
+    {
+      id: "command",
+      title: "COMMAND",
+      priority: 5,
+      formatCell: ({ entry }) => formatTicketCommand(entry.ticket),
+    },
+    { id: "run", title: "RUN", isRandom: true, priority: 3, formatCell: ({ entry }) => entry.run },
+    { id: "label", title: "LABEL", priority: 6, formatCell: ({ entry }) => entry.ticket?.label ?? "" },
+    { id: "user", title: "USER", priority: 9, formatCell: ({ entry }) => entry.ticket?.user ?? "" },
   ],
   sort: "-waits",
-  getKey: ({ kind, name, run }) => `${kind}/${name}/${run}`,
-  getFacets: ({ ticket, who, drains }) => ({
-    states: [getEntryState({ ticket }), ...(drains.length > 0 ? ["drained"] : [])],
-    hosts: ticket === undefined ? [] : [ticket.host],
-    holders: [who],
+  getKey: ({ kind, name, entry }) => `${kind}/${name}/${entry.run}`,
+  getFacets: ({ entry, drains }) => ({
+    states: [getEntryState(entry), ...(drains.length > 0 ? ["drained"] : [])],
+    hosts: entry.ticket === undefined ? [] : [entry.ticket.host],
+    holders: [formatTicketOwner(entry)],
   }),
-  getSubject: ({ kind, name, run }) => ({ kind: "run", name: run, queue: { kind, name } }),
-  toJson: ({ kind, name, position, drains, ...waiter }) => ({
-    ...{ kind, name, position, ...toQueuedRunJson(waiter), drains: drains.map(toDrainJson) },
+  getSubject: ({ kind, name, entry }) => ({ kind: "run", name: entry.run, queue: { kind, name } }),
+  toJson: ({ kind, name, position, drains, entry }) => ({
+    ...{ kind, name, position, ...toQueueEntryJson(entry), drains: drains.map(toDrainJson) },
   }),
   buildRows: ({ kind, name, entries }, viewContext) =>
     entries.flatMap((entry, index) => {
       const { state } = entry.ticket ?? {};
       if (state === "held" || state === "grace") return [];
       const drains = listStoppingDrains({ host: entry.ticket?.host, queues: [{ kind, name }] }, viewContext);
-      return [{ ...toQueuedRun(entry), kind, name, position: index + 1, drains }];
+      return [{ entry, kind, name, position: index + 1, drains }];
     }),
   empty: "No run waits. To see who holds what: signalbox ls",
 };

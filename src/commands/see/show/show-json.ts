@@ -1,9 +1,8 @@
 import type { Detail } from "../../../model/detail/detail.ts";
 import type { ClaimObstacle, Explanation } from "../../../model/explain/explain.ts";
 import { findRunnerLiveness, type SessionLivenessMap } from "../../../model/explain/explain-text.ts";
-import { toQueuedRun } from "../../../model/rows/queue-row.ts";
 import { type Claim, formatTicketOwner, isHolder } from "../../../model/snapshot/claims.ts";
-import { toDrainJson, toQueuedRunJson } from "../../../model/tables/cells.ts";
+import { toDrainJson, toQueueEntryJson } from "../../../model/tables/cells.ts";
 import { computeClaimState, toRunJson } from "../../../model/tables/runs.ts";
 import { listStoppingDrains } from "../../../model/views/stopping-drains.ts";
 import type { ViewContext } from "../../../model/views/view.ts";
@@ -51,7 +50,7 @@ export function toExplanationJson(explanation: Explanation, liveness: SessionLiv
 function toObstacleJson(obstacle: ClaimObstacle, liveness: SessionLivenessMap): object {
   const { entry: _, isImpossible, used, total, ahead, heldBehind, ...rest } = obstacle;
   const toEntryJson = (entry: QueueEntry) => ({
-    ...toQueuedRunJson(toQueuedRun(entry)),
+    ...toQueueEntryJson(entry),
     runner: findRunnerLiveness(entry, liveness)?.verdict,
   });
   return {
