@@ -39,7 +39,7 @@ await runOnCluster(async (cluster) => {
     const idle = (readProcessorTime(t.pid) - cpu0) / 50;
     const load = await startLoad(cluster.store, 10_000, 2_000);
     const c1 = readProcessorTime(t.pid);
-    await pause(25_000);
+    await pause(8_000);
     const c2 = readProcessorTime(t.pid);
     await load.stop();
     const [m1, peak] = readResidentMemory(t.pid);

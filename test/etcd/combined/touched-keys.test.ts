@@ -1,6 +1,13 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { KeyCollection } from "../../../src/etcd/combined/touched-keys.ts";
-import { buildPrefixRange, type Compare, type Op, type Txn } from "../../../src/protocol/txn.ts";
+import {
+  buildPrefixRange,
+  type Compare,
+  type KeyRange,
+  type Op,
+  type Txn,
+} from "../../../src/protocol/txn.ts";
 
 const put = (key: string): Op => ({ op: "put", key, value: "" });
 const remove = (key: string, rangeEnd?: string): Op => ({
@@ -141,4 +148,39 @@ describe("the keys of two transactions", () => {
     expect(conflicting.map((op) => all.conflictsWith(collect(txn([op]))))).toEqual(Array(5).fill(true));
     expect(all.conflictsWith(collect(txn([put("free")])))).toBe(false);
   });
+});
+
+/** Keys of two letters, and ranges between two of them. */
+const anyKey = fc.constantFrom("a", "aa", "ab", "b", "ba", "bb");
+const anyRange = fc.tuple(anyKey, anyKey).filter(([key, rangeEnd]) => key < rangeEnd);
+const anyOp: fc.Arbitrary<Op> = fc.oneof(
+  anyKey.map(put),
+  anyKey.map(readKey),
+  anyRange.map(([key, rangeEnd]) => remove(key, rangeEnd)),
+  anyRange.map(([key, rangeEnd]): Op => ({ op: "range", key, rangeEnd })),
+);
+const anyOps = fc.array(anyOp, { maxLength: 4 });
+
+test("two collections conflict if a write of one meets anything of the other, also after a merge", () => {
+  const covers = ({ key, rangeEnd }: Op & KeyRange, other: Op & KeyRange) => {
+    const end = rangeEnd ?? `${key}\0`;
+    const otherEnd = other.rangeEnd ?? `${other.key}\0`;
+    return key < end && other.key < otherEnd && key < otherEnd && other.key < end;
+  };
+  const meets = (one: Op, other: Op) =>
+    (one.op !== "range" || other.op !== "range") &&
+    one.op !== "txn" &&
+    other.op !== "txn" &&
+    covers(one, other);
+  fc.assert(
+    fc.property(anyOps, anyOps, anyOps, (first, merged, candidate) => {
+      const seen = collect(txn(first));
+      seen.conflictsWith(collect(txn([read("a")]))); // what it builds to answer must not miss what comes later
+      seen.merge(collect(txn(merged)));
+      const expected = [...first, ...merged].some((one) => candidate.some((other) => meets(one, other)));
+      expect(seen.conflictsWith(collect(txn(candidate)))).toBe(expected);
+      expect(collect(txn(candidate)).conflictsWith(seen)).toBe(expected);
+    }),
+    { numRuns: 2_000 },
+  );
 });
