@@ -13,7 +13,8 @@ import { buildExportTable, type ExportTable } from "../../model/export/export-ta
 import type { Snapshot } from "../../model/snapshot/snapshot.ts";
 import { VIEWS, type ViewId } from "../../model/tables/index.ts";
 import { findFilterFault, NO_FILTER, parseRowFilter, type RowFilter } from "../../model/views/filter.ts";
-import { parseSortOrder, type SortCache, type SortOrder, sortViewRows } from "../../model/views/sort.ts";
+import { parseSortOrder, type SortOrder } from "../../model/views/sort.ts";
+import { SortedRows } from "../../model/views/sorted-rows.ts";
 import type { AnyView, Subject, TableColumn } from "../../model/views/view.ts";
 import type { RowList } from "../state/cursor.ts";
 import {
@@ -62,7 +63,7 @@ export class ConsoleTable implements RowList {
   /** The columns of the last frame, and those that had values. */
   #placed: readonly PlacedColumn[] = [];
   #filled: ReadonlySet<string> = new Set();
-  #weights: SortCache<object> = new WeakMap();
+  #sorted: SortedRows<object>;
   #rows: readonly object[] = [];
   /** Sentences that concern all rows. */
   remarks: readonly string[] = [];
@@ -71,6 +72,7 @@ export class ConsoleTable implements RowList {
     this.id = id;
     this.#view = VIEWS[id];
     this.#kept = this.#createKeptRows();
+    this.#sorted = new SortedRows(this.#view, this.order);
   }
 
   /** What to do when there are no rows. */
@@ -112,8 +114,8 @@ export class ConsoleTable implements RowList {
     this.remarks = this.#view.listRemarks?.(scene) ?? [];
     if (rows === this.#source && isOrdered) return;
     this.#source = rows;
-    if (!isOrdered) this.#weights = new WeakMap();
-    this.#rows = sortViewRows(this.#view, rows, this.order, this.#weights);
+    if (!isOrdered) this.#sorted = new SortedRows(this.#view, this.order);
+    this.#rows = this.#sorted.sort(rows);
   }
 
   getKeyAt(index: number): string | undefined {

@@ -11,7 +11,7 @@ import type { ShownData } from "./shown-data.ts";
 /** Pause before the next request after etcd has refused one, ms. */
 const AFTER_REFUSAL = 3_000;
 /** Minimum time between two snapshots, ms. */
-const LEAST_PAUSE = 100;
+const LEAST_PAUSE = 200;
 /**
  * Maximum age of the request that etcd answered last, ms. With an older one the state is not known. A missing answer
  * is reported sooner; this age is reached when the process was stopped or busy, or its terminal accepted no output.

@@ -3,7 +3,7 @@ import type { Drain } from "../../protocol/drain.ts";
 import type { QueueKind } from "../../protocol/keys.ts";
 import type { QueueEntry, ResetRequest } from "../../protocol/ticket.ts";
 import { findPlainTotal, listDrainsOnClaim } from "../preview/eviction-preview.ts";
-import { buildClaims, type Claim, type ClaimEntry, isHolder } from "../snapshot/claims.ts";
+import { type Claim, type ClaimEntry, findClaim, isHolder } from "../snapshot/claims.ts";
 import type { Snapshot } from "../snapshot/snapshot.ts";
 import { estimateWait, type WaitEstimate } from "./wait-estimate.ts";
 
@@ -123,5 +123,5 @@ function findFirstInQueue(snapshot: Snapshot, { obstacles }: Explanation): Claim
   const lock = obstacles.find(({ kind, missing }) => kind === "lock" && missing > 0);
   const first = lock?.ahead.at(-1);
   if (first === undefined || lock?.ahead.some(isHolding)) return undefined;
-  return buildClaims(snapshot).get(first.run);
+  return findClaim(snapshot, first.run);
 }

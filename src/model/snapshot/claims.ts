@@ -28,6 +28,14 @@ export function buildClaims(snapshot: Pick<Snapshot, "queues">): Map<string, Cla
   return new Map([...entries].map(([run, own]) => [run, { run, entries: own }]));
 }
 
+/** Finds the claim of one run. Does not build those of all others: there may be a hundred thousand. */
+export function findClaim({ queues }: Pick<Snapshot, "queues">, run: string): Claim | undefined {
+  const entries: ClaimEntry[] = [];
+  for (const queue of queues.values())
+    for (const entry of queue.entries) if (entry.run === run) entries.push({ queue, entry });
+  return entries.length === 0 ? undefined : { run, entries };
+}
+
 /** Whether a claim is granted: all its tickets are held or in grace. */
 export function isHolder({ entries }: Claim): boolean {
   return entries.every(({ entry }) => isHolding(entry));

@@ -60,7 +60,7 @@ export const queuesView: QueueView<WaiterRow> = {
     { id: "user", title: "USER", priority: 9, formatCell: ({ entry }) => entry.ticket?.user ?? "" },
   ],
   sort: "-waits",
-  getKey: ({ kind, name, entry }) => `${kind}/${name}/${entry.run}`,
+  getKey: ({ entry }) => entry.key,
   getFacets: ({ entry, drains }) => ({
     states: [getEntryState(entry), ...(drains.length > 0 ? ["drained"] : [])],
     hosts: entry.ticket === undefined ? [] : [entry.ticket.host],

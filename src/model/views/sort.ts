@@ -14,37 +14,38 @@ export function parseSortOrder(text: string): SortOrder {
 }
 
 /** A row with its sort value. */
-interface WeightedRow<R> {
+export interface WeightedRow<R> {
   row: R;
   by: string | number | bigint;
   key: string;
 }
 
-/** A cache for the sort values of one column, for rows of the previous snapshot. */
-export interface SortCache<R> {
-  get(row: R): WeightedRow<R> | undefined;
-  set(row: R, weighed: WeightedRow<R>): unknown;
-}
+/** What is needed of a view to sort its rows. */
+export type SortedView<R> = Pick<TableView<R>, "columns" | "getKey">;
 
 /** Sorts rows. Equal rows are sorted by key, so their order stays the same between snapshots. */
-export function sortViewRows<R>(
-  view: Pick<TableView<R>, "columns" | "getKey">,
-  rows: readonly R[],
-  { column: id, descending }: SortOrder,
-  known?: SortCache<R>,
-): R[] {
+export function sortViewRows<R>(view: SortedView<R>, rows: readonly R[], order: SortOrder): R[] {
+  const weigh = createWeigher(view, order);
+  if (weigh === undefined) return [...rows];
+  return rows
+    .map(weigh)
+    .sort(createRowComparator(order))
+    .map(({ row }) => row);
+}
+
+/** Returns a function that computes the sort value of a row; undefined if the view has no such column. */
+export function createWeigher<R>(
+  view: SortedView<R>,
+  { column: id }: SortOrder,
+): ((row: R) => WeightedRow<R>) | undefined {
   const column = view.columns.find((one) => one.id === id);
-  if (column === undefined) return [...rows];
-  const keyed = rows.map((row) => {
-    const before = known?.get(row);
-    if (before !== undefined) return before;
-    const weighed = { row, by: getSortValue(column, row), key: view.getKey(row) };
-    known?.set(row, weighed);
-    return weighed;
-  });
+  return column && ((row) => ({ row, by: getSortValue(column, row), key: view.getKey(row) }));
+}
+
+export function createRowComparator({ descending }: SortOrder) {
   const sign = descending ? -1 : 1;
-  keyed.sort((a, b) => sign * compare(a.by, b.by) || compare(a.key, b.key));
-  return keyed.map(({ row }) => row);
+  return <R>(a: WeightedRow<R>, b: WeightedRow<R>): number =>
+    sign * compare(a.by, b.by) || compare(a.key, b.key);
 }
 
 function getSortValue<R>({ formatCell, getSortValue }: TableColumn<R>, row: R): string | number | bigint {

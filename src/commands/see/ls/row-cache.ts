@@ -96,8 +96,21 @@ export class RowCache<R> {
   #buildRows(snapshot: Snapshot, scene: ViewContext): readonly R[] {
     const view = this.#view;
     if (view.of === "picture") return this.#buildSnapshotRows(view, snapshot, scene);
-    const rows = [...snapshot.queues.values()].flatMap((queue) => this.#buildQueueRows(view, queue, scene));
+    const rows = this.#collectQueueRows(view, snapshot, scene);
     return view.hasEmpty ? [...rows, ...this.#filterRows(this.#buildEmptyRows(snapshot, scene))] : rows;
+  }
+
+  /** Collects the rows of all queues in a list that is allocated once: there may be a hundred thousand. */
+  #collectQueueRows(view: QueueView<R>, { queues }: Snapshot, scene: ViewContext): R[] {
+    const lists = Array.from(queues.values(), (queue) => this.#buildQueueRows(view, queue, scene));
+    const rows = new Array<R>(lists.reduce((sum, { length }) => sum + length, 0));
+    let at = 0;
+    for (const list of lists)
+      for (const row of list) {
+        rows[at] = row;
+        at += 1;
+      }
+    return rows;
   }
 
   /** Builds the rows of a snapshot view. If the view returns the same array, the filtered rows are reused. */

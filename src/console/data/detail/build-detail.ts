@@ -10,7 +10,7 @@ import {
   formatDrainExtent,
   formatInstantSeconds,
 } from "../../../model/preview/drain-extent-text.ts";
-import { buildClaims } from "../../../model/snapshot/claims.ts";
+import { findClaim } from "../../../model/snapshot/claims.ts";
 import { findNamedQueue, type Snapshot } from "../../../model/snapshot/snapshot.ts";
 import type { Subject } from "../../../model/views/view.ts";
 import { isHolding } from "../../../protocol/admission.ts";
@@ -46,7 +46,7 @@ function buildOwnDetail(subject: Subject, inputs: DetailInputs): Detail | undefi
       return group && buildGroupDetail(snapshot, group, inputs);
     }
     case "run": {
-      const claim = buildClaims(snapshot).get(subject.name);
+      const claim = findClaim(snapshot, subject.name);
       return claim && buildRunDetail(snapshot, claim, inputs);
     }
     case "schedule":
@@ -73,7 +73,7 @@ export function listDetailTickets(subject: Subject, snapshot: Snapshot, wall: nu
       return group === undefined ? [] : spreadOverHosts(group.claims).flatMap(listFirstEntry);
     }
     case "run":
-      return (buildClaims(snapshot).get(subject.name)?.entries ?? []).flatMap(({ queue, entry }) => [
+      return (findClaim(snapshot, subject.name)?.entries ?? []).flatMap(({ queue, entry }) => [
         entry,
         ...queue.entries.filter(isHolding),
       ]);
