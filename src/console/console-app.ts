@@ -93,6 +93,7 @@ export interface ConsolePorts {
   redraw(): void;
   /** The step in which displayed ages grow, ms. */
   getAgeStep(): number;
+  runWhenShown(action: () => void): void;
   quit(code: number): void;
 }
 
@@ -352,6 +353,15 @@ export class ConsoleApp implements ConsoleParts {
     this.tree.update(inputs, wall, this.theme.signs);
     this.#store.update((state) => clampCursors(state, this));
     this.#detailCache.watchSubject(this.getSubject(), snapshot, wall, this.liveView.past);
+  }
+
+  /** Call this when a frame was built. @param ms  how long it took */
+  handleFrameBuilt(ms: number): void {
+    this.#live.handleFrameBuilt(ms);
+  }
+
+  runWhenShown(action: () => void): void {
+    this.#ports.runWhenShown(action);
   }
 
   #handleSnapshot(): void {

@@ -8,6 +8,8 @@ export interface Display {
   end(): void;
   /** Shows the current state. @returns false if the output is closed */
   show(app: ScreenInputs): boolean;
+  /** Whether the last call of `show` has written everything. If not, call it again when the terminal has answered. */
+  readonly isComplete: boolean;
   /** Discards what is known of the screen. */
   forget(): void;
 }

@@ -63,6 +63,8 @@ class InteractiveConsole {
   readonly #isNewcomer: boolean;
   readonly #ended = Promise.withResolvers<number>();
   #isDue = false;
+  /** To run when the last frame is on the screen. */
+  readonly #shownActions: (() => void)[] = [];
   /** Repaints when the terminal does not answer. */
   #unanswered: NodeJS.Timeout | undefined;
 
@@ -107,6 +109,7 @@ class InteractiveConsole {
       switchContext: (name) => void this.#switchContext(name),
       redraw: () => this.#display.forget(),
       getAgeStep: () => this.#pace.getAgeStep(),
+      runWhenShown: (action) => this.#shownActions.push(action),
       onFirstRead: () => void announceChanges(this.#app),
       quit: (code) => {
         this.#keys.end(); // ignores input after the key that quits
@@ -230,7 +233,8 @@ class InteractiveConsole {
     if (report.of !== "status") return this.#background?.takeReport(report);
     this.#pace.handleAnswer();
     this.#updateExpectation();
-    if (this.#unanswered !== undefined) this.#repaint();
+    if (this.#display.isComplete) this.#guard(() => this.#runShownActions());
+    if (this.#unanswered !== undefined || !this.#display.isComplete) this.#repaint();
   }
 
   #paint(): void {
@@ -244,9 +248,21 @@ class InteractiveConsole {
     }
     const news = this.#app.noticeChanges();
     if (news !== undefined) this.#notifier.notify(news);
+    const start = this.#context.clock.now();
     this.#app.refreshDerivedState();
     if (!this.#display.show(this.#app)) this.#ended.resolve(EXIT.io);
+    this.#app.handleFrameBuilt(this.#context.clock.now() - start);
     this.#updateExpectation();
+    if (this.#pace.hasArrived && this.#display.isComplete) this.#runShownActions();
+  }
+
+  /** In another turn of the event loop: keys that have arrived already were typed before the frame was on the screen. */
+  #runShownActions(): void {
+    const actions = this.#shownActions.splice(0);
+    if (actions.length > 0)
+      setImmediate(() => {
+        for (const action of actions) this.#guard(action);
+      });
   }
 
   /** Runs `work`. A defect ends the console, and is reported after the screen is restored. */

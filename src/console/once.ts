@@ -26,6 +26,7 @@ export async function printConsoleOnce(
     switchContext: () => {},
     redraw: () => {},
     getAgeStep: () => 1,
+    runWhenShown: () => {}, // nobody presses a key
     quit: () => {},
   });
   if (options.view !== undefined) app.update((state) => ({ ...state, tab: options.view ?? state.tab }));

@@ -12,6 +12,7 @@ import {
  * are not printed.
  */
 export class PlainDisplay implements Display {
+  readonly isComplete = true;
   readonly #io: CommandIo;
   #location = "";
   #toast: unknown;

@@ -13,13 +13,14 @@ export class ScreenDisplay implements Display {
   readonly #screen: AnsiScreen;
   readonly #renderer = new Renderer();
 
-  #hasWritten = false;
+  /** Characters that the current call of `show` has written. */
+  #written = 0;
 
   constructor(io: CommandIo, pace: PaintPace, options: { mouse: boolean }) {
     this.#io = io;
     this.#pace = pace;
     const writeOutput = (text: string) => {
-      this.#hasWritten = true;
+      this.#written += text.length;
       return io.writeOutput(text);
     };
     this.#screen = new AnsiScreen({ writeOutput, terminal: io.terminal }, buildTerminalModes(options));
@@ -35,13 +36,20 @@ export class ScreenDisplay implements Display {
 
   show(app: ScreenInputs): boolean {
     const lines = this.#renderer.renderLines(app.theme, buildScreenModel(app));
-    this.#hasWritten = false;
-    return this.#screen.paint(lines.map(app.theme.finishLine)) && (!this.#hasWritten || this.#askTerminal());
+    this.#written = 0;
+    const finished = lines.map(app.theme.finishLine);
+    return (
+      this.#screen.paint(finished, this.#pace.partLength) && (this.#written === 0 || this.#askTerminal())
+    );
+  }
+
+  get isComplete(): boolean {
+    return this.#screen.isComplete;
   }
 
   #askTerminal(): boolean {
     if (!this.#pace.asks) return true;
-    this.#pace.handleAsked();
+    this.#pace.handleAsked(this.#written);
     return this.#io.writeOutput(ASK_TERMINAL);
   }
 

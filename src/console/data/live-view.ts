@@ -155,13 +155,16 @@ export class LiveView implements ShownData {
     this.#timer = setTimeout(() => this.#publishSnapshot(), Math.max(0, due));
   }
 
+  /** Call this when a frame was built. The next snapshot comes later if frames take long, for keys come first. @param ms  how long it took */
+  handleFrameBuilt(ms: number): void {
+    this.#cost = ms;
+  }
+
   #publishSnapshot(): void {
-    const start = this.#context.clock.now();
     this.#timer = undefined;
     this.#snapshot = this.#builder.getSnapshot();
     this.#onChange();
     this.#last = this.#context.clock.now();
-    this.#cost = this.#last - start;
   }
 }
 

@@ -140,6 +140,14 @@ export interface ChangeNotifier {
   notifyChange(): void;
 }
 
+export interface FrameAccess {
+  /**
+   * Runs `action` when what is being painted is on the screen: the terminal has answered after it, or it never answers. Call it while a
+   * frame is built.
+   */
+  runWhenShown(action: () => void): void;
+}
+
 export interface ToastAccess {
   /** @param isTrue  called for every frame: the toast disappears as soon as it returns false */
   showToast(text: string, tone?: "held" | "problem" | "quiet", isTrue?: () => boolean): void;
@@ -172,6 +180,7 @@ export type SelectionAccess = DataAccess &
 export type DialogPorts = ChangeNotifier &
   ClipboardAccess &
   DataAccess &
+  FrameAccess &
   JobAccess &
   KeymapAccess &
   OverlayAccess &

@@ -9,6 +9,13 @@ const FIRST_PATIENCE = 1_500;
 const PATIENCE = 10_000;
 /** A terminal that answers later than this is slow, ms. */
 const SLOW = 250;
+/** A shorter frame passes a slow line quickly too: it does not show that the line is fast. */
+const LEAST_PROOF = 500;
+/**
+ * On a slow line, a frame is written in parts of about so many bytes, from the top: what a key leads to is shown before the rest, and
+ * the next key waits for one part only.
+ */
+const PART = 1_200;
 /** Without a key for this time, nobody may be looking, ms. */
 const QUIET = 10_000;
 /** Steps of the displayed ages, ms: while someone types, otherwise, and on a slow line. */
@@ -23,8 +30,9 @@ export class PaintPace {
   #hasAnswered = false;
   /** The terminal does not answer: it is not waited for. */
   #isMute = false;
-  /** How long the last answer took, ms. */
-  #delay = 0;
+  /** Length of what was written before the question. */
+  #written = 0;
+  #isSlow = false;
   #lastKeyAt = Number.NEGATIVE_INFINITY;
 
   constructor(clock: Pick<Clock, "now">) {
@@ -41,13 +49,24 @@ export class PaintPace {
     return this.#askedAt !== undefined && this.#hasAnswered;
   }
 
-  /** Call this when a frame with the question was written. */
-  handleAsked(): void {
+  /** Whether all that was written has arrived, as far as the terminal says so. */
+  get hasArrived(): boolean {
+    return this.#askedAt === undefined;
+  }
+
+  /** How much of a frame to write at a time, characters. */
+  get partLength(): number {
+    return this.#isSlow && !this.#isMute ? PART : Number.POSITIVE_INFINITY;
+  }
+
+  /** Call this when a frame with the question was written. @param written  its length, characters */
+  handleAsked(written: number): void {
     this.#askedAt = this.#clock.now();
+    this.#written = written;
   }
 
   handleAnswer(): void {
-    if (this.#askedAt !== undefined) this.#delay = this.#clock.now() - this.#askedAt;
+    if (this.#askedAt !== undefined) this.#judge(this.#clock.now() - this.#askedAt);
     this.#askedAt = undefined;
     this.#hasAnswered = true;
     this.#isMute = false;
@@ -74,7 +93,12 @@ export class PaintPace {
 
   /** Returns the step of the displayed ages, ms: each change costs bytes. */
   getAgeStep(): number {
-    if (this.#delay > SLOW) return STEPS.slow;
+    if (this.#isSlow) return STEPS.slow;
     return this.#clock.now() - this.#lastKeyAt < QUIET ? STEPS.active : STEPS.quiet;
+  }
+
+  #judge(delay: number): void {
+    if (delay > SLOW) this.#isSlow = true;
+    else if (this.#written >= LEAST_PROOF) this.#isSlow = false;
   }
 }

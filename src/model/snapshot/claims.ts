@@ -17,15 +17,14 @@ export interface Claim {
 
 /** Returns the claims of a snapshot by run id. A key put by hand without a run id is a claim under its last segment. */
 export function buildClaims(snapshot: Pick<Snapshot, "queues">): Map<string, Claim> {
-  const entries = new Map<string, ClaimEntry[]>();
-  for (const queue of snapshot.queues.values()) {
+  const claims = new Map<string, { run: string; entries: ClaimEntry[] }>();
+  for (const queue of snapshot.queues.values())
     for (const entry of queue.entries) {
-      const known = entries.get(entry.run);
-      if (known === undefined) entries.set(entry.run, [{ queue, entry }]);
-      else known.push({ queue, entry });
+      const known = claims.get(entry.run);
+      if (known === undefined) claims.set(entry.run, { run: entry.run, entries: [{ queue, entry }] });
+      else known.entries.push({ queue, entry });
     }
-  }
-  return new Map([...entries].map(([run, own]) => [run, { run, entries: own }]));
+  return claims;
 }
 
 /** Finds the claim of one run. Does not build those of all others: there may be a hundred thousand. */

@@ -11,7 +11,7 @@ describe("a frame", () => {
   it("waits for the answer to the one before", () => {
     const { pace } = createPace();
     expect(pace.computeWait()).toBe(0);
-    pace.handleAsked();
+    pace.handleAsked(36);
     expect(pace.computeWait()).toBeGreaterThan(0);
     expect(pace.asks, "one question at a time").toBe(false);
     pace.handleAnswer();
@@ -21,7 +21,7 @@ describe("a frame", () => {
 
   it("is not kept back by a terminal that never answers", () => {
     const { pace, clock } = createPace();
-    pace.handleAsked();
+    pace.handleAsked(36);
     clock.time += pace.computeWait();
     expect(pace.computeWait()).toBe(0);
     expect(pace.asks, "it is not asked again").toBe(false);
@@ -30,9 +30,9 @@ describe("a frame", () => {
 
   it("waits for a slow terminal, and for a stopped one only so long", () => {
     const { pace, clock } = createPace();
-    pace.handleAsked();
+    pace.handleAsked(36);
     pace.handleAnswer();
-    pace.handleAsked();
+    pace.handleAsked(36);
     clock.time += 5_000;
     expect(pace.computeWait()).toBeGreaterThan(0);
     expect(pace.owesAnswer).toBe(true);
@@ -51,9 +51,36 @@ describe("displayed ages", () => {
     expect(pace.getAgeStep()).toBe(1_000);
     clock.time += 60_000;
     expect(pace.getAgeStep()).toBe(5_000);
-    pace.handleAsked();
+    pace.handleAsked(36);
     clock.time += 900;
     pace.handleAnswer();
     expect(pace.getAgeStep()).toBe(10_000);
+  });
+});
+
+describe("a slow line", () => {
+  it("gets frames in parts until a long frame passes it quickly", () => {
+    const { pace, clock } = createPace();
+    const ask = (written: number, delay: number) => {
+      pace.handleAsked(written);
+      clock.time += delay;
+      pace.handleAnswer();
+      return Number.isFinite(pace.partLength);
+    };
+    expect(ask(4_000, 100)).toBe(false);
+    expect(ask(900, 450)).toBe(true);
+    expect(ask(36, 60), "a short frame says nothing about the line").toBe(true);
+    expect(ask(600, 20)).toBe(false);
+  });
+
+  it("gets whole frames when it answers no more: nothing would ask for the rest", () => {
+    const { pace, clock } = createPace();
+    pace.handleAsked(1_000);
+    clock.time += 900;
+    pace.handleAnswer();
+    pace.handleAsked(1_000);
+    clock.time += pace.computeWait();
+    expect(pace.computeWait()).toBe(0);
+    expect(pace.partLength).toBe(Number.POSITIVE_INFINITY);
   });
 });

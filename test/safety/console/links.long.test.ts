@@ -43,6 +43,23 @@ describe("a line of 2,000 bytes per second", () => {
   });
 });
 
+describe("a line of 600 bytes per second", () => {
+  it("a key that comes while a dialog is still on the line confirms nothing", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    await namespace.jobs.startAndWait({ name: "slow", options: ["--lock", "slow"], hold: [60_000] });
+    const terminal = open(namespace, {
+      command: [process.execPath, SLOW_LINK, "600", process.execPath, BUNDLE, "console"],
+    });
+    await terminal.waitFor(/slow +● held[^]*live rev/);
+    terminal.press("D");
+    await terminal.waitFor(/drain lock slow/); // the title, and nothing of what would happen
+    expect(terminal.getScreen().join("\n")).not.toMatch(/Enter +drain/);
+    terminal.press("enter");
+    await terminal.waitFor(/Enter +drain/);
+    expect((await namespace.store.readRange(namespace.keys.drains())).kvs).toEqual([]);
+  });
+});
+
 describe("the question for the state of the terminal", () => {
   it("leaves no answer to the shell that follows", async () => {
     const namespace = await cluster.createTestNamespace("http");

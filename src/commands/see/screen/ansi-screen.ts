@@ -20,10 +20,16 @@ export class AnsiScreen {
   readonly #modes: TerminalModes;
   #shown: readonly string[] = [];
   #size = "";
+  #isComplete = true;
 
   constructor(io: Pick<CommandIo, "writeOutput" | "terminal">, modes: TerminalModes = { on: "", off: "" }) {
     this.#io = io;
     this.#modes = modes;
+  }
+
+  /** Whether all lines of the last call of `paint` are on the screen. */
+  get isComplete(): boolean {
+    return this.#isComplete;
   }
 
   enter(): void {
@@ -34,16 +40,18 @@ export class AnsiScreen {
   /**
    * Paints lines from the top, as many as fit. Writes only what changed, to save bandwidth.
    * @param lines  escaped and cut for the terminal
+   * @param partLength  about how many characters to write; `isComplete` says whether something is left for the next call
    * @returns false once the output is closed
    */
-  paint(lines: readonly string[]): boolean {
+  paint(lines: readonly string[], partLength?: number): boolean {
     const { rows, columns } = this.#io.terminal.getSize();
     const isResized = this.#size !== `${columns}x${rows}`;
     const before = isResized ? [] : this.#shown;
     const now = lines.slice(0, rows);
-    const changes = formatChanges(before, now, columns);
-    const text = (isResized ? "\x1b[m\x1b[H\x1b[J" : "") + changes; // clears what a resize has left
-    [this.#shown, this.#size] = [now, `${columns}x${rows}`];
+    const { output, shown } = formatChanges(before, now, columns, partLength);
+    const text = (isResized ? "\x1b[m\x1b[H\x1b[J" : "") + output; // clears what a resize has left
+    [this.#shown, this.#size] = [shown, `${columns}x${rows}`];
+    this.#isComplete = now.length <= shown.length && shown.every((line, row) => line === (now[row] ?? ""));
     if (text === "") return true;
     return this.#io.writeOutput(text.length < SHORT ? text : BEGIN + text + END);
   }

@@ -20,6 +20,11 @@ export class CellWriter {
     this.#columns = columns;
   }
 
+  /** Number of characters of the output so far. */
+  get length(): number {
+    return this.#output.length;
+  }
+
   /** Writes characters with their states into cells of a row. All from 0. */
   writeCells(row: number, column: number, text: string, states: readonly SgrState[]): void {
     for (let at = 0; at < text.length; ) {

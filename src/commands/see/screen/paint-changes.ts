@@ -6,20 +6,33 @@ import { parseStyledLine, type StyledLine } from "./styled-line.ts";
 /** Unchanged cells that are written again between two changes: a movement of the cursor is longer. */
 const SHORT_GAP = 3;
 
+/** The output that changes the lines on a terminal, and the lines that are there afterwards. */
+export interface ScreenChange {
+  output: string;
+  shown: readonly string[];
+}
+
 /**
- * Returns the output that changes the lines on a terminal into others.
+ * Formats the output that changes the lines on a terminal into others, from the top.
  * @param before  as they are on the terminal; empty if it is clear
  * @param after   as many as fit, each escaped and cut for the terminal
+ * @param partLength  characters after which no further row is changed; those below stay as they are
  */
-export function formatChanges(before: readonly string[], after: readonly string[], columns: number): string {
+export function formatChanges(
+  before: readonly string[],
+  after: readonly string[],
+  columns: number,
+  partLength = Number.POSITIVE_INFINITY,
+): ScreenChange {
   const shift = findRowShift(before, after);
-  const shown = shift === undefined ? before : shiftRows(before, shift);
+  const shown = [...(shift === undefined ? before : shiftRows(before, shift))];
   const writer = new CellWriter(columns);
-  for (let row = 0; row < Math.max(shown.length, after.length); row += 1) {
+  for (let row = 0; row < Math.max(shown.length, after.length) && writer.length < partLength; row += 1) {
     const [was = "", is = ""] = [shown[row], after[row]];
     if (was !== is) writeLineChange(writer, row, was, is);
+    shown[row] = is;
   }
-  return (shift === undefined ? "" : formatRowShift(shift)) + writer.finish();
+  return { output: (shift === undefined ? "" : formatRowShift(shift)) + writer.finish(), shown };
 }
 
 function writeLineChange(writer: CellWriter, row: number, was: string, is: string): void {

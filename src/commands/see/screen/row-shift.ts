@@ -52,9 +52,10 @@ export function formatRowShift({ start, end, by }: RowShift): string {
 
 /** Returns the rows on the terminal after the move. */
 export function shiftRows(rows: readonly string[], { start, end, by }: RowShift): string[] {
-  return rows.map((row, at) => {
-    if (at < start || at > end) return row;
-    const from = at - by;
-    return from < start || from > end ? "" : (rows[from] ?? "");
+  // The block may end below the last row that is known: what is pushed there is on the terminal.
+  return Array.from({ length: Math.max(rows.length, end + 1) }, (_, at) => {
+    const from = at < start || at > end ? at : at - by;
+    const isBlank = from !== at && (from < start || from > end);
+    return isBlank ? "" : (rows[from] ?? "");
   });
 }

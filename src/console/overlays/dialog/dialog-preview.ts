@@ -1,9 +1,15 @@
 import type { Command } from "../../../commands/spec.ts";
 import { type CommandPreview, runPreview } from "../../actions/commands/preview.ts";
 import { isLive } from "../../data/connection-state.ts";
-import type { ChangeNotifier, DataAccess, JobAccess, SettingsAccess } from "../../parts/parts.ts";
+import type {
+  ChangeNotifier,
+  DataAccess,
+  FrameAccess,
+  JobAccess,
+  SettingsAccess,
+} from "../../parts/parts.ts";
 
-type DialogPreviewParts = ChangeNotifier & DataAccess & JobAccess & SettingsAccess;
+type DialogPreviewParts = ChangeNotifier & DataAccess & FrameAccess & JobAccess & SettingsAccess;
 
 /** Time between the last change of a form and the request for its preview, ms. */
 const SETTLE = 250;
@@ -60,16 +66,16 @@ export class DialogPreview {
   }
 
   /**
-   * Notes that the dialog is being painted. The time starts in the next turn of the event loop: a terminal may be
-   * slow, and keys that waited meanwhile were not meant for this preview.
+   * Notes that the dialog is being painted. The time starts when the terminal shows it: keys that came before were not
+   * meant for this preview.
    */
   onShown(): void {
     this.#refresh();
     const { previews } = this;
     if (previews === undefined || previews === this.#shown) return;
     this.#shown = previews;
-    setImmediate(() => {
-      if (this.#shown !== previews) return;
+    this.#app.runWhenShown(() => {
+      if (this.#shown !== previews || this.#stop.signal.aborted) return;
       clearTimeout(this.#reading);
       this.#reading = setTimeout(() => this.#runAfterInput(() => this.onRead(previews)), READ);
     });

@@ -37,3 +37,35 @@ describe("a frame after another", () => {
     expect(await seen(["a"], [full, full])).toEqual([full, full, "", ""]);
   });
 });
+
+describe("a frame in parts", () => {
+  it("is complete after some calls, and the rows below stay as they were until then", async () => {
+    const emulator = new Emulator(40, 4);
+    onTestFinished(() => emulator.dispose());
+    let written = "";
+    const io = {
+      writeOutput: (text: string) => {
+        written += text;
+        return true;
+      },
+      terminal: { getSize: () => ({ columns: 40, rows: 4 }) },
+    };
+    const screen = new AnsiScreen(io as unknown as ConstructorParameters<typeof AnsiScreen>[0]);
+    const read = async () => {
+      await emulator.write(written);
+      written = "";
+      return emulator.getScreen();
+    };
+    screen.enter();
+    const before = ["before one", "before two", "before three", "before four"];
+    const after = ["after one", "after two", "after three"];
+    screen.paint(before);
+    expect(screen.isComplete).toBe(true);
+    screen.paint(after, 20);
+    expect(screen.isComplete).toBe(false);
+    expect(await read()).toEqual([...after.slice(0, 2), ...before.slice(2)]);
+    for (let part = 0; part < 4 && !screen.isComplete; part += 1) screen.paint(after, 20);
+    expect(screen.isComplete).toBe(true);
+    expect(await read()).toEqual([...after, ""]);
+  });
+});

@@ -22,7 +22,7 @@ function forgetInvisible(cell: Cell): Cell {
 }
 
 const formatFrame = (before: readonly string[], after: readonly string[]) =>
-  formatChanges(before, after, SIZE.columns);
+  formatChanges(before, after, SIZE.columns).output;
 
 /** Colours of 16, 256 and 24 bits, attributes, their ends, and all off. */
 const CODES = ["1", "2", "4", "7", "22", "24", "27", "31", "92", "39", "44", "49", "0", "", "1;31"].concat([
@@ -67,6 +67,29 @@ test("the changes between frames lead to the same cells as the last frame alone"
       const changes = all.map((frame, at) => formatFrame(all[at - 1] ?? [], frame)).join("");
       const alone = last.map((line, row) => `\x1b[${row + 1}H${line}`).join("");
       expect(await showCells(changes)).toEqual(await showCells(alone));
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test("parts of a change lead to the same cells as the whole, also if the target changes meanwhile", async () => {
+  await fc.assert(
+    fc.asyncProperty(frames, fc.integer({ min: 1, max: 60 }), async (all, partLength) => {
+      const last = all.at(-1) ?? [];
+      let shown: readonly string[] = [];
+      let written = "";
+      // One part for each frame, and as many as it takes for the last one.
+      for (const frame of [...all, ...Array<string[]>(SIZE.rows).fill(last)]) {
+        const change = formatChanges(shown, frame, SIZE.columns, partLength);
+        written += change.output;
+        shown = change.shown;
+      }
+      expect(
+        shown.findLastIndex((line, row) => line !== (last[row] ?? "")),
+        "complete",
+      ).toBe(-1);
+      const alone = last.map((line, row) => `\x1b[${row + 1}H${line}`).join("");
+      expect(await showCells(written)).toEqual(await showCells(alone));
     }),
     { numRuns: 60 },
   );
