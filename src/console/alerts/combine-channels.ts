@@ -1,0 +1,13 @@
+import type { NotifyWay } from "../../config/notify-ways.ts";
+import { chooseChannels, type NotificationChannels } from "../terminal/notification.ts";
+
+/** Returns the channels of all chosen ways that the terminal is known to survive. Parameters as in `chooseChannels`. */
+export function combineChannels(
+  ways: readonly NotifyWay[],
+  term: string | undefined,
+  isPlain: boolean,
+): NotificationChannels {
+  const all = ways.map((way) => chooseChannels(way, term, isPlain));
+  const has = (channel: keyof NotificationChannels) => all.some((one) => one[channel]);
+  return { bell: has("bell"), desktop: has("desktop"), title: has("title") };
+}
