@@ -1,9 +1,8 @@
-import type { NotifyWay } from "../../config/notify-ways.ts";
-import { chooseChannels, type NotificationChannels } from "../terminal/notification.ts";
+import { chooseChannels, type NotificationChannels, type NotifySetting } from "../terminal/notification.ts";
 
 /** Returns the channels of all chosen ways that the terminal is known to survive. Parameters as in `chooseChannels`. */
 export function combineChannels(
-  ways: readonly NotifyWay[],
+  ways: readonly NotifySetting[],
   term: string | undefined,
   isPlain: boolean,
 ): NotificationChannels {

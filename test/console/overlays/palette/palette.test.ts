@@ -1,4 +1,4 @@
-// Covers src/console/overlays/palette/match-rows.ts,
+// Covers src/console/overlays/palette/match-rows.ts, src/console/overlays/palette/entries.ts,
 // src/console/overlays/palette/choice-obstacle.ts, src/console/overlays/palette/ranges.ts, src/console/overlays/palette/rank.ts,
 // src/console/overlays/palette/search.ts, src/console/overlays/palette/operator-words.ts
 /** The palette: choices, search, and rendering. */
