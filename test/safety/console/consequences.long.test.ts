@@ -37,6 +37,16 @@ async function openBusyConsole(context: TestContext, size: (typeof SIZES)[number
   return await openConsole(namespace, { ...size, args: ["--view", view] });
 }
 
+it("drain all in the palette drains everything, whatever row is selected", async (context) => {
+  const console = await openBusyConsole(context, { columns: 120, rows: 40 });
+  await console.waitFor(/invoices .*held/);
+  console.press(":");
+  console.type("drain all");
+  await console.waitFor("drain the whole cluster");
+  console.press("enter");
+  await console.waitFor("signalbox drain all");
+});
+
 describe.each(SIZES)("at $columns columns", (size) => {
   it("a reset names the runs that follow", async (context) => {
     const console = await openBusyConsole(context, size);
