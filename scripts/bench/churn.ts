@@ -26,7 +26,7 @@ export async function benchmarkChurn(cluster: BenchCluster): Promise<void> {
     const rows = [formatRow(terminal, "0", undefined)];
     for (let window = 1; window <= windows; window += 1) {
       await cluster.store.renew(LOCK_SESSION);
-      const share = await useConsole(terminal, length);
+      const share = await pressKeys(terminal, length);
       rows.push(formatRow(terminal, formatNumber((window * length) / 60_000, 1), share));
       console.log(rows.at(-1)?.join("  ")); // an hour is long
     }
@@ -43,7 +43,7 @@ export async function benchmarkChurn(cluster: BenchCluster): Promise<void> {
 }
 
 /** Presses keys for a while. @returns the share of one processor that the console used, % */
-async function useConsole(terminal: Terminal, ms: number): Promise<number> {
+async function pressKeys(terminal: Terminal, ms: number): Promise<number> {
   const start = { at: performance.now(), processor: readProcessorTime(terminal.pid) };
   for (let press = 1; performance.now() - start.at < ms; press += 1) {
     terminal.press(press % PRESSES_PER_TAB === 0 ? "]" : "down");

@@ -1,4 +1,5 @@
 import { endpoints, keyBindings, macros, users } from "./lists.ts";
+import { notifyWays } from "./notify-ways.ts";
 import * as kinds from "./setting-kinds.ts";
 
 /** One setting. Types, parsing, `signalbox config`, the help of flags and the docs are derived from it. */
@@ -190,9 +191,9 @@ export const SETTINGS = {
     },
   ),
   notify: defineSetting(
-    kinds.createEnumKind("all", "bell", "desktop", "title", "off"),
-    "all",
-    "how the console tells of changes of watched rows besides on its screen: all ways, or only one of them",
+    notifyWays,
+    ["all"],
+    "how the console tells of changes of watched rows besides on its screen: all ways, some of them, or off",
   ),
   keyBindings: defineSetting(keyBindings, {}, "keys of the console that differ from the defaults", {
     flag: false,

@@ -4,6 +4,7 @@ import type { Call, CommandIo } from "../commands/spec.ts";
 import type { CommandContext } from "../commands/store-command.ts";
 import { dispatch } from "./actions/dispatch.ts";
 import { AlertNotifier } from "./alerts/alert-notifier.ts";
+import { combineChannels } from "./alerts/combine-channels.ts";
 import type { ConsoleApp } from "./console-app.ts";
 import { type OpenedContext, openContext } from "./contexts/open-context.ts";
 import { createConsoleApp, savePreferences } from "./create-console-app.ts";
@@ -19,7 +20,6 @@ import { discardAnswer } from "./terminal/discard-answer.ts";
 import type { InputEvent } from "./terminal/input/event.ts";
 import { createKeyReader } from "./terminal/input/reader.ts";
 import type { TerminalReport } from "./terminal/input/report.ts";
-import { chooseChannels } from "./terminal/notification.ts";
 import { PaintPace } from "./terminal/paint-pace.ts";
 import type { TerminalLoan } from "./terminal/terminal-loan.ts";
 import { TerminalSession } from "./terminal/terminal-session.ts";
@@ -91,7 +91,7 @@ class InteractiveConsole {
     this.#app = this.#createApp({ call, context });
     if (view !== undefined) this.#app.update((state) => ({ ...state, tab: view }));
     this.#notifier = new AlertNotifier((text) => void io.writeOutput(text), {
-      channels: chooseChannels(context.settings.notify, io.env.TERM, call.flags.plain === true),
+      channels: combineChannels(context.settings.notify, io.env.TERM, call.flags.plain === true),
       name: cleanToWidth(context.settings.prefix, 40),
       sign: this.#app.theme.signs.marks.held,
     });

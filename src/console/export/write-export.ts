@@ -2,6 +2,7 @@ import type { Stats } from "node:fs";
 import { link, lstat, open, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { quoteText } from "../../base/text.ts";
+import { describeWriteFault, getErrorCode } from "./write-fault.ts";
 
 /** What became of an export. `exists`: nothing was written, because the file exists. */
 export type ExportResult = { kind: "written" } | { kind: "exists" } | { kind: "fault"; text: string };
@@ -26,8 +27,8 @@ export async function writeExport(path: string, text: string, mayReplace: boolea
     else await link(draft, path); // unlike a rename, fails if the file was made in the meantime
     return { kind: "written" };
   } catch (error) {
-    if (!mayReplace && getCode(error) === "EEXIST") return { kind: "exists" };
-    return { kind: "fault", text: describeFault(error, path) };
+    if (!mayReplace && getErrorCode(error) === "EEXIST") return { kind: "exists" };
+    return { kind: "fault", text: describeWriteFault(error, path) };
   } finally {
     await rm(draft, { force: true }).catch(() => {}); // the folder may have gone
   }
@@ -37,7 +38,7 @@ async function readStats(path: string): Promise<Stats | undefined> {
   try {
     return await lstat(path);
   } catch (error) {
-    if (getCode(error) === "ENOENT") return undefined;
+    if (getErrorCode(error) === "ENOENT") return undefined;
     throw error;
   }
 }
@@ -52,24 +53,4 @@ async function writeDraft(draft: string, text: string): Promise<void> {
   } finally {
     await file.close();
   }
-}
-
-const REASONS: Readonly<Record<string, string>> = {
-  EACCES: "you may not write there",
-  EPERM: "you may not write there",
-  EROFS: "the file system is read-only",
-  ENOENT: "the folder does not exist",
-  ENOTDIR: "a part of the path is not a folder",
-  ENOSPC: "the disk is full",
-  EDQUOT: "your disk quota is used up",
-  ENAMETOOLONG: "the name is too long",
-};
-
-function describeFault(error: unknown, path: string): string {
-  const reason = REASONS[getCode(error) ?? ""] ?? (error instanceof Error ? error.message : String(error));
-  return `cannot write ${quoteText(path, 200)}: ${reason}; nothing was written`;
-}
-
-function getCode(error: unknown): string | undefined {
-  return error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
 }

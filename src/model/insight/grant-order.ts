@@ -28,11 +28,13 @@ export interface GrantOrder {
  * the protocol, `admit`. What waiting runs will claim later (the leases of runs behind a lock) is not known.
  * @param queueIds  as of `buildQueueId`. Other queues stay as they are
  * @param wall  wall clock, ms since the epoch. Expired drains have no effect
+ * @param most  ends the computation after the round with this grant; the runs that are left then count as blocked
  */
 export function computeGrantOrder(
   snapshot: Snapshot,
   queueIds: ReadonlySet<string>,
   wall: number,
+  most = Number.POSITIVE_INFINITY,
 ): GrantOrder {
   const grants: PlannedGrant[] = [];
   let current = snapshot;
@@ -40,7 +42,8 @@ export function computeGrantOrder(
     const claims = listClaimsIn(current, queueIds);
     const ready = claims.filter((claim) => isGranted(current, claim, wall));
     grants.push(...ready.map((claim) => ({ claim, round })));
-    if (ready.length === 0 && !claims.some(isHolder)) {
+    const isEnd = ready.length === 0 && !claims.some(isHolder);
+    if (isEnd || grants.length >= most) {
       const blocked = claims.map((claim) => ({ claim, drains: listDrainsOnClaim(current, claim, wall) }));
       return { grants, blocked };
     }

@@ -37,7 +37,7 @@ export interface WhatIfReport {
 }
 
 /** What a change does before the queues move on. */
-interface DirectEffect {
+export interface DirectEffect {
   after: Snapshot;
   ends: readonly Claim[];
   leaves: readonly LeavingClaim[];
@@ -47,8 +47,13 @@ interface DirectEffect {
 
 /** Predicts the effect of a reset. @param evicted  the claims that lose their tickets */
 export function predictReset(snapshot: Snapshot, evicted: readonly Claim[], wall: number): WhatIfReport {
+  return compareOrders(snapshot, computeResetEffect(snapshot, evicted), wall);
+}
+
+/** Computes what a reset does before the queues move on. @param evicted  as in `predictReset` */
+export function computeResetEffect(snapshot: Snapshot, evicted: readonly Claim[]): DirectEffect {
   const after = removeRunsFrom(snapshot, new Set(evicted.map(({ run }) => run)));
-  return compareOrders(snapshot, { after, ends: evicted, leaves: [], queueIds: listQueueIds(evicted) }, wall);
+  return { after, ends: evicted, leaves: [], queueIds: listQueueIds(evicted) };
 }
 
 /** Predicts the effect of a drain. It ends no command. @param by  operator of the drain, for texts */
@@ -57,6 +62,15 @@ export function predictDrain(
   target: DrainTarget,
   { by, wall }: { by: string; wall: number },
 ): WhatIfReport {
+  return compareOrders(snapshot, computeDrainEffect(snapshot, target, { by, wall }), wall);
+}
+
+/** Computes what a drain does before the queues move on. Parameters as in `predictDrain`. */
+export function computeDrainEffect(
+  snapshot: Snapshot,
+  target: DrainTarget,
+  { by, wall }: { by: string; wall: number },
+): DirectEffect {
   const { holders, waiters } = computeDrainExtent(snapshot, target, wall);
   const leaves = waiters.flatMap(({ claim, fate }): LeavingClaim[] => {
     if (fate === "stays") return [];
@@ -66,7 +80,7 @@ export function predictDrain(
   const drain: Drain = { ...target, key: "", by, at: wall, modRevision: snapshot.revision };
   const drained = { ...snapshot, drains: new Map([...snapshot.drains, ["", drain]]) };
   const queueIds = listQueueIds([...holders, ...waiters.map(({ claim }) => claim)]);
-  return compareOrders(snapshot, { after: removeLeaving(drained, leaves), ends: [], leaves, queueIds }, wall);
+  return { after: removeLeaving(drained, leaves), ends: [], leaves, queueIds };
 }
 
 /** Predicts the effect of a new total. @param total  units, a positive whole number */
@@ -75,6 +89,15 @@ export function predictTotal(
   { resource, total }: { resource: string; total: number },
   wall: number,
 ): WhatIfReport {
+  return compareOrders(snapshot, computeTotalEffect(snapshot, { resource, total }, wall), wall);
+}
+
+/** Computes what a new total does before the queues move on. Parameters as in `predictTotal`. */
+export function computeTotalEffect(
+  snapshot: Snapshot,
+  { resource, total }: { resource: string; total: number },
+  wall: number,
+): DirectEffect {
   const stored = snapshot.resources.get(resource);
   const config = { ...stored?.value, total: String(total) };
   const change = { kind: "resource", name: resource, before: stored?.value, after: config } as const;
@@ -89,7 +112,7 @@ export function predictTotal(
     buildQueueId("resource", resource),
     ...listQueueIds(leaves.map(({ claim }) => claim)),
   ]);
-  return compareOrders(snapshot, { after: removeLeaving(changed, leaves), ends, leaves, queueIds }, wall);
+  return { after: removeLeaving(changed, leaves), ends, leaves, queueIds };
 }
 
 function removeLeaving(snapshot: Snapshot, leaves: readonly LeavingClaim[]): Snapshot {

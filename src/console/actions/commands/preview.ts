@@ -20,33 +20,45 @@ export interface CommandPreview {
   affectedRuns: string;
 }
 
+/** What `runPreview` needs besides the command. */
+interface PreviewPorts {
+  signal: AbortSignal;
+  /** Describes in one line what follows from the command; undefined if there is nothing to tell. */
+  describeNext?: (result: OperationResult) => string | undefined;
+}
+
 /** Runs a command with `--dry-run`. Changes nothing and never fails. @param words  the words after its name */
 export async function runPreview(
   jobs: Pick<Jobs, "perform">,
   command: Command,
   words: readonly string[],
-  signal: AbortSignal,
+  { signal, describeNext }: PreviewPorts,
 ): Promise<CommandPreview> {
   if (!hasFlag(command, "dry-run"))
     return { ...createFailedPreview(["this command has no preview"]), outcome: "dry-run" };
   const told: string[] = [];
   const writeLine = (text: string) => void told.push(text);
   const { outcome } = await jobs.perform(command, ["--dry-run", ...words], { writeLine, signal });
-  return outcome === undefined ? createFailedPreview(told) : createPreview(outcome);
+  return outcome === undefined ? createFailedPreview(told) : createPreview(outcome, describeNext);
 }
 
 export function hasFlag({ flags = [] }: Command, name: string): boolean {
   return flags.some((flag) => flag.name === name);
 }
 
-/** Creates the preview from the outcome of a dry run. */
-export function createPreview(end: ActionOutcome): CommandPreview {
+/** Creates the preview from the outcome of a dry run. What follows comes first: a small screen cuts the end off. */
+export function createPreview(
+  end: ActionOutcome,
+  describeNext: PreviewPorts["describeNext"] = () => undefined,
+): CommandPreview {
   const { exitCode, result, messages, messageKeys = messages, notes } = end;
   if (exitCode !== EXIT.ok || !("outcome" in result)) return createFailedPreview(messages);
+  const next = describeNext(result);
+  const first = next === undefined ? [] : [next];
   return {
     ...{ revision: String(result.revision), outcome: result.outcome },
-    messages: [...messages, ...notes].map((text) => clean(text)),
-    messageKeys: [...messageKeys, ...notes],
+    messages: [...first, ...messages, ...notes].map((text) => clean(text)),
+    messageKeys: [...first, ...messageKeys, ...notes],
     isLive: result.kind === "eviction" && result.runners.some(({ verdict }) => verdict !== "gone"),
     affectedRuns: listEndedRuns(result).join(" "),
   };

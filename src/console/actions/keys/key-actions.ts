@@ -60,7 +60,13 @@ const OWN = [
   },
   { id: "redraw", brief: "repaint the screen", keys: ["ctrl+l"], context: "global" },
   { id: "suspend", brief: "suspend; fg in the shell returns", keys: ["ctrl+z"], context: "global" },
-  { id: "collisions", brief: "schedules that compete, and other minutes", keys: [], context: "global" },
+  {
+    id: "collisions",
+    brief: "schedules that compete, and other minutes",
+    keys: [],
+    context: "global",
+    rows: ["schedule"],
+  },
   { id: "back", brief: "back: out of a pane, a range, marks, a filter", keys: ["escape"], context: "global" },
   {
     id: "placeBack",

@@ -1,4 +1,6 @@
+import type { OperationResult } from "../../../commands/outcome/operation-result.ts";
 import type { Command } from "../../../commands/spec.ts";
+import { formatOperator } from "../../../work/operate/ports.ts";
 import { type CommandPreview, runPreview } from "../../actions/commands/preview.ts";
 import { isLive } from "../../data/connection-state.ts";
 import type {
@@ -8,6 +10,7 @@ import type {
   JobAccess,
   SettingsAccess,
 } from "../../parts/parts.ts";
+import { describeNextGrants } from "./describe-next-grants.ts";
 
 type DialogPreviewParts = ChangeNotifier & DataAccess & FrameAccess & JobAccess & SettingsAccess;
 
@@ -15,6 +18,8 @@ type DialogPreviewParts = ChangeNotifier & DataAccess & FrameAccess & JobAccess 
 const SETTLE = 250;
 /** Maximum number of previews that are made at the same time. */
 const AT_ONCE = 4;
+/** Largest number of items whose next grants are described. Each takes some ms in which no key is handled. */
+const MOST_WITH_GRANTS = 8;
 
 /** How long a preview must be on the screen before a key can confirm it, ms. Nobody reads faster. */
 const READ = 250;
@@ -137,8 +142,13 @@ export class DialogPreview {
     const { snapshot } = this.#app.liveView;
     const found: CommandPreview[] = [];
     const next = items.entries();
+    const describeNext =
+      items.length > MOST_WITH_GRANTS
+        ? undefined
+        : (result: OperationResult) => this.#describeNextGrants(result);
+    const ports = { signal, ...(describeNext && { describeNext }) };
     const runNext = async () => {
-      for (const [at, words] of next) found[at] = await runPreview(this.#app.jobs, command, words, signal);
+      for (const [at, words] of next) found[at] = await runPreview(this.#app.jobs, command, words, ports);
     };
     this.#isMaking = true;
     await Promise.all(Array.from({ length: AT_ONCE }, runNext));
@@ -146,6 +156,12 @@ export class DialogPreview {
     if (signal.aborted) return;
     this.#made = { of: snapshot, at: this.#app.context.clock.now() };
     this.#showPreviews(found);
+  }
+
+  #describeNextGrants(result: OperationResult): string | undefined {
+    const { liveView, context } = this.#app;
+    const origin = { by: formatOperator(context.operator), wall: context.clock.getWallTime() };
+    return describeNextGrants(result, liveView.snapshot, origin);
   }
 
   #showPreviews(found: readonly CommandPreview[]): void {

@@ -47,6 +47,11 @@ export function openCommand(app: DialogPorts, id: string): void {
   else openOutput(app, command, [], id);
 }
 
+/** Opens the dialog of a command that changes something, with arguments that cannot be edited. */
+export function openFixedCommand(app: DialogPorts, id: string, args: readonly string[]): void {
+  openDialog(app, [{ command: getCommandById(id), args, target: args.join(" ") }]);
+}
+
 export function openEdit(app: DialogPorts & SubjectAccess): void {
   openDialog(app, [buildEditAction(app.getSubject(), app.liveView.snapshot)]);
 }

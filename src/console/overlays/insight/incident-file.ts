@@ -1,4 +1,5 @@
 import { closeSync, fsyncSync, openSync, rmSync, writeFileSync } from "node:fs";
+import { describeWriteFault, getErrorCode } from "../../export/write-fault.ts";
 
 /**
  * Writes a report to a new file that only its owner can read. Never overwrites a file, and leaves no part of one.
@@ -9,8 +10,9 @@ export function writeIncidentFile(path: string, text: string): string | undefine
   try {
     file = openSync(path, "wx", 0o600);
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    return code === "EEXIST" ? "this file exists already: choose another name" : message;
+    return getErrorCode(error) === "EEXIST"
+      ? "this file exists already: choose another name"
+      : describeWriteFault(error, path);
   }
   try {
     writeFileSync(file, text);
@@ -19,7 +21,7 @@ export function writeIncidentFile(path: string, text: string): string | undefine
     return undefined;
   } catch (error) {
     removePart(file, path);
-    return (error as Error).message;
+    return describeWriteFault(error, path);
   }
 }
 

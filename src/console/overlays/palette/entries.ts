@@ -30,13 +30,29 @@ export function buildPaletteEntries(options: PaletteOptions): PaletteEntry[] {
     ...views.map((view) => createViewEntry(view)),
     ...commands
       .filter(({ id }) => !isShownByAction(id))
-      .map((command) => createCommandEntry(options, command)),
+      .flatMap((command) => [
+        createCommandEntry(options, command),
+        ...(ON_EVERYTHING.has(command.id) ? [createEverythingEntry(options, command.id)] : []),
+      ]),
     ...doing.map(({ id, brief }) =>
       createExecutableEntry(options, { kind: "action", id }, toSpokenName(id), brief),
     ),
     ...(options.contexts ?? []).map(createContextEntry),
     ...listNameEntries(snapshot),
   ];
+}
+
+/** Commands that can apply to everything, and what they then do. They do not depend on the selected row. */
+const ON_EVERYTHING: ReadonlyMap<string, string> = new Map([
+  ["drain", "drain the whole cluster"],
+  ["undrain", "lift the drain of everything"],
+]);
+
+function createEverythingEntry(options: PaletteOptions, id: string): PaletteEntry {
+  const choice = { kind: "command", id, args: ["all"] } as const;
+  const entry = createExecutableEntry(options, choice, `${id} all`, ON_EVERYTHING.get(id) ?? "");
+  // The key of the command applies to rows.
+  return { ...entry, id: `command:${id} all`, keys: [] };
 }
 
 /** Creates the entry of a context: `ctx prod`. */

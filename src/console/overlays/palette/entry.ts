@@ -16,8 +16,8 @@ export type EntryKind = (typeof ENTRY_KINDS)[number];
 
 /** What choosing an entry does. */
 export type PaletteChoice =
-  /** Runs a command of the registry, by its id. */
-  | { kind: "command"; id: string }
+  /** Runs a command of the registry, by its id. With arguments, it does not apply to the selected rows. */
+  | { kind: "command"; id: string; args?: readonly string[] }
   /** Runs an action of the console, by the id that keys are bound to. */
   | { kind: "action"; id: string }
   /** Shows the console as it was at a time, as typed. */

@@ -18,7 +18,7 @@ import type {
 import { TABS } from "../../state/console-state.ts";
 import type { InputEvent } from "../../terminal/input/event.ts";
 import { createRow } from "../../theme/cells.ts";
-import { openCommand, openRowAction } from "../dialog/open-dialog.ts";
+import { openCommand, openFixedCommand, openRowAction } from "../dialog/open-dialog.ts";
 import { editField } from "../field/edit.ts";
 import { createField, type TextField } from "../field/field.ts";
 import { buildFieldCells } from "../field/field-cells.ts";
@@ -173,7 +173,8 @@ function runChoice(app: PaletteOverlayParts, choice: PaletteChoice): void {
   if (choice.kind === "context") return chooseListedContext(app, choice.name);
   if (choice.kind === "action") return app.act(choice.id);
   if (choice.kind === "travel") return travelTo(app, choice.time);
-  const { id } = choice;
+  const { id, args } = choice;
+  if (args !== undefined) return openFixedCommand(app, id, args);
   const [first] = getChosenSubjects(app);
   if (isRowCommandId(id) && "command" in buildRowAction(id, first, app.liveView.snapshot))
     openRowAction(app, id);

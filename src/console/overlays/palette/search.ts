@@ -1,5 +1,6 @@
 import fuzzysort from "fuzzysort";
 import { ENTRY_KINDS, isExecutable, type PaletteEntry } from "./entry.ts";
+import { hasPhrase, listOperatorWords } from "./operator-words.ts";
 import { type TextRange, toTextRanges } from "./ranges.ts";
 import { computeRank } from "./rank.ts";
 
@@ -45,6 +46,8 @@ interface LabelMatches {
 const LEAST = 0.2;
 /** Minimum score in a detail. A detail is prose, where scattered letters mean nothing. */
 const LEAST_IN_DETAIL = 0.6;
+/** Score of an entry that is found by the operators' own words: above each detail, below a label that fits. */
+const BY_PHRASE = 0.8;
 
 /** Entries prepared for searching. Preparing ten thousand takes some ms and is done once. */
 export class PaletteIndex {
@@ -64,16 +67,20 @@ export class PaletteIndex {
     const { within, text } = this.#parseScope(query.trim());
     if (text === "") return listUnfiltered(within, limit, recent);
     const wanted = { text, limit, recent };
-    const [named, told, asked] = [
+    const [named, told, meant, asked] = [
       searchLabels(within, wanted),
       searchDetails(within, wanted),
+      searchPhrases(within, wanted),
       this.#searchKind(wanted),
     ];
-    const all = [...named.ranked, ...told, ...asked.ranked];
+    const all = [...named.ranked, ...told, ...meant, ...asked.ranked];
     const best = new Map<PaletteEntry, RankedMatch>();
     for (const one of all.sort((a, b) => a.rank - b.rank)) best.set(one.entry, one);
     const matches = [...best.values()].sort((a, b) => b.rank - a.rank);
-    return { matches: matches.slice(0, limit), total: Math.max(named.total + told.length, asked.total) };
+    return {
+      matches: matches.slice(0, limit),
+      total: Math.max(named.total + told.length, asked.total, matches.length),
+    };
   }
 
   #parseScope(query: string): { within: readonly PreparedEntry[]; text: string } {
@@ -119,6 +126,15 @@ function searchDetails(within: readonly PreparedEntry[], { text, recent }: Searc
     const rank = computeRank(entry, text, found.score / 2, recent);
     return { entry, label: [], detail: toTextRanges(found.target, found.indexes), rank };
   });
+}
+
+/** Finds entries by the words that operators use for them. */
+function searchPhrases(within: readonly PreparedEntry[], { text, recent }: SearchQuery): RankedMatch[] {
+  return within.flatMap(({ entry }) =>
+    hasPhrase(listOperatorWords(entry), text)
+      ? [{ entry, label: [], detail: [], rank: computeRank(entry, text, BY_PHRASE, recent) }]
+      : [],
+  );
 }
 
 /** Lists entries without a query. Entries that cannot be chosen come last. */

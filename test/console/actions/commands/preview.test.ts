@@ -86,7 +86,7 @@ describe("a dry run", () => {
       { perform },
       getCommandById("drain"),
       ["lock", "x"],
-      new AbortController().signal,
+      new AbortController(),
     );
     expect(preview).toMatchObject({ outcome: "failed", revision: undefined });
     expect(preview.messages.join("")).toMatch(/^got --dry-run lock x/);
@@ -94,8 +94,7 @@ describe("a dry run", () => {
   });
 
   it("is not tried for a command without one", async () => {
-    const { signal } = new AbortController();
-    const preview = await runPreview({ perform }, getCommandById("doctor"), [], signal);
+    const preview = await runPreview({ perform }, getCommandById("doctor"), [], new AbortController());
     expect(preview.messages).toEqual(["this command has no preview"]);
   });
 });

@@ -20,10 +20,21 @@ describe("the menu of a row", () => {
   it("has only what applies to the kind of the row", () => {
     const host = listIds({ kind: "host", name: "web1" });
     expect(host).toEqual(expect.arrayContaining(["open", "mark", "copy", "drain", "undrain"]));
-    for (const foreign of ["reset", "release", "edit", "why", "output", "copyRun", "schedule pause"])
+    for (const foreign of [
+      "reset",
+      "release",
+      "edit",
+      "why",
+      "output",
+      "copyRun",
+      "schedule pause",
+      "collisions",
+    ])
       expect(host).not.toContain(foreign);
     const schedule = listIds({ kind: "schedule", name: "nightly" });
-    expect(schedule).toEqual(expect.arrayContaining(["edit", "delete", "output", "schedule trigger"]));
+    expect(schedule).toEqual(
+      expect.arrayContaining(["edit", "delete", "output", "schedule trigger", "collisions"]),
+    );
     expect(schedule).not.toContain("drain");
   });
 

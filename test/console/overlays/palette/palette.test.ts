@@ -1,6 +1,6 @@
-// Covers src/console/overlays/palette/match-rows.ts,
+// Covers src/console/overlays/palette/match-rows.ts, src/console/overlays/palette/entries.ts,
 // src/console/overlays/palette/choice-obstacle.ts, src/console/overlays/palette/ranges.ts, src/console/overlays/palette/rank.ts,
-// src/console/overlays/palette/search.ts
+// src/console/overlays/palette/search.ts, src/console/overlays/palette/operator-words.ts
 /** The palette: choices, search, and rendering. */
 import fc from "fast-check";
 import { beforeAll, describe, expect, it, test } from "vitest";
@@ -38,6 +38,7 @@ const picture = pictureOf([
 const entries = (standing: Partial<ChoiceConditions> = {}, from = picture) =>
   buildPaletteEntries({
     ...{ commands: COMMANDS, actions: ACTIONS, views: [{ tab: "locks", label: "Locks" }], snapshot: from },
+    contexts: [{ name: "prod", label: "prod", detail: "http://etcd:2379", isActive: false, note: "" }],
     getKeyLabels: (id) => keymap.getKeyLabels(id),
     findObstacle: (choice) =>
       findChoiceObstacle(choice, { commands: COMMANDS, actions: ACTIONS }, { ...FREE, ...standing }),
@@ -71,6 +72,14 @@ describe("what can be chosen", () => {
     expect(ids).toEqual(expect.arrayContaining(["action:edit", "command:edit"])); // they are not the same
     expect(entry("command:edit")?.keys).toEqual([]);
     expect(ids).not.toContain("action:up");
+  });
+
+  it("is a drain of everything, whatever row is selected", () => {
+    expect(entry("command:drain all")).toMatchObject({
+      ...{ label: "drain all", keys: [] },
+      choice: { kind: "command", id: "drain", args: ["all"] },
+    });
+    expect(entry("command:drain all", entries({ isReadOnly: true }))?.disabled).toBe("read-only");
   });
 
   it("is clean, whatever it is called in etcd", () => {
@@ -153,6 +162,22 @@ describe("what is typed", () => {
     ["@web", "group:web"],
     ["  > undrain", "command:undrain"],
     ["waiting run", "command:release"],
+    ["drain all", "command:drain all"],
+    ["undrain all", "command:undrain all"],
+    ["undrain", "command:undrain"],
+    ["reset", "command:reset"],
+    ["who waits", "action:waits"],
+    ["pause schedule", "command:schedule pause"],
+    ["trigger", "command:schedule trigger"],
+    ["run now", "command:schedule trigger"],
+    ["dead letters", "command:schedule dead"],
+    ["export", "action:export"],
+    ["timeline", "action:timeline"],
+    ["go back", "action:placeBack"],
+    ["switch cluster", "context:prod"],
+    ["theme", "action:theme"],
+    ["dark mode", "action:theme"],
+    ["help", "action:help"],
   ])("%j finds %s first", (query, id) => {
     expect(found(query)[0]).toBe(id);
   });
@@ -287,7 +312,7 @@ describe("rows of matches", () => {
         .slice(0, 2),
     ).toEqual([
       "drain         stop new grants for a lock, resource, host…  D",
-      "whatif drain  what a drain would do now: who leaves, who is…",
+      "drain all     drain the whole cluster",
     ]);
   });
 

@@ -1,0 +1,75 @@
+// Covers src/console/overlays/dialog/describe-next-grants.ts
+/** The dialogs of a drain, a reset and a new total name the runs that would be granted, also on a small screen. */
+
+import { describe, it, type TestContext } from "vitest";
+import { openConsole } from "../../../fixtures/cluster/open-console.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { serializeTicket, type Ticket } from "../../../src/protocol/ticket.ts";
+import { plain, runOf } from "../../model/pictures.ts";
+import { keys, ticketWith } from "../../protocol/samples.ts";
+import { putKeys } from "../support/sample-schedules.ts";
+
+const cluster = TestCluster.startForFile();
+const SIZES = [
+  { columns: 80, rows: 24 },
+  { columns: 160, rows: 50 },
+];
+
+/** A console on a lock and a resource that are held and waited for. */
+async function openBusyConsole(context: TestContext, size: (typeof SIZES)[number], view = "locks") {
+  const namespace = await cluster.createTestNamespace("http", context);
+
+  const put = (key: string, letter: string, more: Partial<Ticket>) =>
+    plain(key, serializeTicket(ticketWith({ run: runOf(letter), host: `${letter}.example.com`, ...more })));
+  await putKeys(namespace, [plain(keys.resourceConfig("db"), JSON.stringify({ v: 1, total: "10" }))]);
+  const held = { state: "held", grantedAt: Date.now() } as const;
+  const all: [string, string, Partial<Ticket>][] = [
+    ["lock", "a", held],
+    ...["b", "c", "d", "e", "f"].map((letter): [string, string, Partial<Ticket>] => ["lock", letter, {}]),
+    ["resource", "g", { ...held, count: 8, total: 10 }],
+    ["resource", "h", { count: 4, total: 10 }],
+  ];
+  for (const [kind, letter, more] of all) {
+    const run = runOf(letter);
+    const key = kind === "lock" ? keys.lock("invoices", run) : keys.resource("db", run);
+    await putKeys(namespace, [put(key, letter, more)]);
+  }
+  return await openConsole(namespace, { ...size, args: ["--view", view] });
+}
+
+it("drain all in the palette drains everything, whatever row is selected", async (context) => {
+  const console = await openBusyConsole(context, { columns: 120, rows: 40 });
+  await console.waitFor(/invoices .*held/);
+  console.press(":");
+  console.type("drain all");
+  await console.waitFor("drain the whole cluster");
+  console.press("enter");
+  await console.waitFor("signalbox drain all");
+});
+
+describe.each(SIZES)("at $columns columns", (size) => {
+  it("a reset names the runs that follow", async (context) => {
+    const console = await openBusyConsole(context, size);
+    await console.waitFor(/invoices .*held/);
+    console.press("X");
+    await console.waitFor(/then granted: b\.example\.com\S* at once, c\.example\.com/);
+  });
+
+  it("a drain says that none of the waiting runs is granted", async (context) => {
+    const console = await openBusyConsole(context, size);
+    await console.waitFor(/invoices .*held/);
+    console.press("D");
+    await console.waitFor("then granted: none of the waiting runs");
+  });
+
+  it("a larger total names the run that fits then", async (context) => {
+    const console = await openBusyConsole(context, size, "resources");
+    await console.waitFor(/db .*10/);
+    console.press("e");
+    await console.waitFor("signalbox resource set db 10");
+    console.press("tab", "backspace", "backspace");
+    console.type("12");
+    await console.waitFor("signalbox resource set db 12");
+    await console.waitFor(/then granted: h\.example\.com\S* at once/);
+  });
+});
