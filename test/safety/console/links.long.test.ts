@@ -50,7 +50,7 @@ describe("a line of 600 bytes per second", () => {
     const terminal = open(namespace, {
       command: [process.execPath, SLOW_LINK, "600", process.execPath, BUNDLE, "console"],
     });
-    await terminal.waitFor(/slow +● held[^]*live rev/);
+    await terminal.waitFor(/slow +● held[\s\S]*live rev/);
     terminal.press("D");
     await terminal.waitFor(/drain lock slow/); // the title, and nothing of what would happen
     expect(terminal.getScreen().join("\n")).not.toMatch(/Enter +drain/);
