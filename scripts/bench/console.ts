@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { openTerminal, type Terminal } from "../../fixtures/console.ts";
@@ -14,6 +15,7 @@ const ROWS = 50;
 /** Measures the console with 10,000 locks, each held and with ten waiters. */
 export async function benchmarkConsole(cluster: BenchCluster): Promise<void> {
   const locks = cluster.quick ? 1_000 : 10_000;
+  await compareSmallStart(cluster, cluster.quick ? 5 : 15);
   await fillLocks(cluster.store, locks);
   const starts = await measureStartTimes(cluster, cluster.quick ? 3 : 5);
   const terminal = await openLoadedConsole(cluster);
@@ -84,6 +86,29 @@ async function measureStartTimes(cluster: BenchCluster, times: number): Promise<
     await terminal.close();
   }
   return seconds;
+}
+
+/** Compares the start of the console with that of `ls`, alternately, before there is anything to read. */
+async function compareSmallStart(cluster: BenchCluster, times: number): Promise<void> {
+  const [file, ...args] = cluster.buildSignalboxArgv("ls");
+  const seconds: { ls: number; console: number }[] = [];
+  for (let time = 0; time < times; time += 1) {
+    const start = performance.now();
+    spawnSync(file, args, { env: cluster.env });
+    const ls = (performance.now() - start) / 1_000;
+    const [console = Number.NaN] = await measureStartTimes(cluster, 1);
+    seconds.push({ ls, console });
+  }
+  const rows = (["ls", "console"] as const).map((name) => [
+    name,
+    ...formatSpread(
+      seconds.map((one) => one[name]),
+      2,
+    ),
+  ]);
+  const ratio = computeMedian(seconds.map((one) => one.console / one.ls));
+  printTable("Start on a site without locks, s", ["", "p50", "p95", "most"], rows);
+  printNote(`the console takes ${formatNumber(ratio, 2)} times as long as ls (median of ${times} pairs)`);
 }
 
 interface WatchFigures {
