@@ -30,8 +30,10 @@ export function buildClaims(snapshot: Pick<Snapshot, "queues">): Map<string, Cla
 /** Finds the claim of one run. Does not build those of all others: there may be a hundred thousand. */
 export function findClaim({ queues }: Pick<Snapshot, "queues">, run: string): Claim | undefined {
   const entries: ClaimEntry[] = [];
+  const isOwn = (entry: QueueEntry) => entry.run === run;
   for (const queue of queues.values())
-    for (const entry of queue.entries) if (entry.run === run) entries.push({ queue, entry });
+    if (queue.entries.some(isOwn))
+      entries.push(...queue.entries.filter(isOwn).map((entry) => ({ queue, entry })));
   return entries.length === 0 ? undefined : { run, entries };
 }
 

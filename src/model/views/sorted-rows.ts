@@ -45,7 +45,8 @@ export class SortedRows<R extends object> {
   /** Marks the rows as part of this update. @returns those that the last one did not contain */
   #place(rows: readonly R[], weigh: (row: R) => WeightedRow<R>): PlacedRow<R>[] {
     const added: PlacedRow<R>[] = [];
-    for (const row of rows) {
+    for (let at = 0; at < rows.length; at += 1) {
+      const row = rows[at] as R; // an iterator would allocate an object for each of a hundred thousand rows
       const known = this.#placed.get(row);
       if (known !== undefined && known.update === this.#update - 1) known.update = this.#update;
       else {
@@ -61,11 +62,12 @@ export class SortedRows<R extends object> {
   #removeOthers(): void {
     const sorted = this.#sorted;
     let length = 0;
-    for (const one of sorted)
-      if (one.update === this.#update) {
-        sorted[length] = one;
-        length += 1;
-      }
+    for (let at = 0; at < sorted.length; at += 1) {
+      const one = sorted[at] as PlacedRow<R>;
+      if (one.update !== this.#update) continue;
+      sorted[length] = one;
+      length += 1;
+    }
     sorted.length = length;
   }
 
