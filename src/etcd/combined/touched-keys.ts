@@ -48,11 +48,19 @@ export class KeyCollection implements TouchedKeys {
    * @param other  the smaller of the two: the time depends on its keys
    */
   conflictsWith(other: TouchedKeys): boolean {
-    for (const key of other.writtenKeys) if (this.#reads(key) || this.#writes(key)) return true;
-    for (const key of other.readKeys) if (this.#writes(key)) return true;
-    for (const range of other.readRanges.values()) if (this.#writesIn(range)) return true;
-    for (const range of other.writtenRanges.values())
+    return this.#touchesWhatIsWrittenIn(other) || this.#writesWhatIsReadIn(other);
+  }
+
+  #touchesWhatIsWrittenIn({ writtenKeys, writtenRanges }: TouchedKeys): boolean {
+    for (const key of writtenKeys) if (this.#reads(key) || this.#writes(key)) return true;
+    for (const range of writtenRanges.values())
       if (this.#writesIn(range) || this.#readsIn(range)) return true;
+    return false;
+  }
+
+  #writesWhatIsReadIn({ readKeys, readRanges }: TouchedKeys): boolean {
+    for (const key of readKeys) if (this.#writes(key)) return true;
+    for (const range of readRanges.values()) if (this.#writesIn(range)) return true;
     return false;
   }
 

@@ -12,6 +12,16 @@ import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts"
 const cluster = TestCluster.startForFile();
 const HELD = ["until", "/nonexistent"];
 
+/** The keys of views and dialogs of a row, and how their titles begin. */
+const VIEW_TITLES = [
+  ...(Object.entries({ t: "timeline", i: "what if", w: "why", W: "who waits", V: "raw" }) as [
+    string,
+    string,
+  ][]),
+  ...(Object.entries({ M: "mark", o: "columns", ".": "lock", "?": "keys" }) as [string, string][]),
+  ...(Object.entries({ ":": "palette", D: "drain", X: "reset", a: "show a past" }) as [string, string][]),
+] as const;
+
 /** A lock that is held, one that is waited for and drained, one that is free. */
 async function createSampleNamespace(): Promise<TestNamespace> {
   const namespace = await cluster.createTestNamespace("http");
@@ -86,9 +96,46 @@ describe("on a small terminal", () => {
     await console.waitFor(/held-one +● held/);
     expect(console.getScreen().every((row) => row.length <= 40)).toBe(true);
   });
+
+  it("of 40x10 each view and each dialog has both its edges, without colours too", async () => {
+    const namespace = await createSampleNamespace();
+    const env = { SIGNALBOX_THEME: "mono" };
+    const console = await openConsole(namespace, { columns: 40, rows: 10, env });
+    await console.waitFor(/held-one +● held/);
+    console.press("j");
+    for (const [key, title] of VIEW_TITLES) {
+      console.press(key);
+      await console.waitFor(new RegExp(`╭─ ${title}`));
+      const screen = console.getScreen();
+      expect(
+        screen.find((row) => row.includes("╰")),
+        `${title}\n${screen.join("\n")}`,
+      ).toBeDefined();
+      expect(screen.every((row) => row.length <= 40)).toBe(true);
+      console.press("escape");
+      await console.waitFor((it) => !it.getScreen().some((row) => row.includes("╭")));
+    }
+  });
 });
 
 describe("--plain", () => {
+  it("reads each view and each dialog", async () => {
+    const namespace = await createSampleNamespace();
+    const console = await openConsole(namespace, { args: ["--plain"] });
+    await console.waitFor(/Locks, row 1 of 2/);
+    console.press("j");
+    await console.waitFor(/Locks, row 2 of 2/);
+    // Palette and help have more lines than a screen.
+    for (const [key, title] of VIEW_TITLES.filter(([, one]) => one !== "palette" && one !== "keys")) {
+      console.press(key);
+      await console.waitFor(new RegExp(`^\\W*${title}`, "m"));
+      console.press("escape");
+      await console.waitFor((it) => /row 2 of 2[^\n]*\n[^\n]*$/.test(it.getScreen().join("\n").trim()));
+    }
+    console.press("q");
+    expect(await console.ended).toEqual({ code: 0, signal: undefined });
+  });
+
   it("tells where one is in lines, and moves nothing", async () => {
     const namespace = await createSampleNamespace();
     const console = await openConsole(namespace, { args: ["--plain"] });

@@ -45,11 +45,13 @@ export function buildDialogModel(
     confirmation: buildConfirmationRows(dialog, width),
     faults: buildFaultRows(dialog, width),
   };
-  const others = LEAST_PREVIEW + 3 + end.confirmation.length + end.faults.length;
-  const room = Math.max(LEAST_FIELDS, available.height - others);
+  const least = available.height < LOW ? LEAST_ROWS.low : LEAST_ROWS.usual;
+  const others = least.preview + 3 + end.confirmation.length + end.faults.length;
+  const room = Math.max(least.fields, available.height - others);
   const below = { fields: cutFields(dialog, buildFieldRows(dialog, width), room), ...end };
   const taken = below.fields.length + 2 + below.confirmation.length + below.faults.length;
-  const preview = cutPreview(dialog, buildPreviewRows(dialog, width), available.height - taken - 1);
+  const height = Math.max(least.preview, available.height - taken - 1);
+  const preview = cutPreview(dialog, buildPreviewRows(dialog, width), height);
   return {
     title: cleanToWidth(dialog.title, width - 4),
     content: { kind: "dialog", preview, ...below },
@@ -62,9 +64,9 @@ export function buildDialogModel(
   };
 }
 
-/** Rows of the preview, and of the fields, that are shown on the smallest screen. */
-const LEAST_PREVIEW = 3;
-const LEAST_FIELDS = 5;
+/** Least rows of the preview and of the fields: usually, and on a low screen, where the keys at the end must still fit. */
+const LEAST_ROWS = { usual: { preview: 3, fields: 5 }, low: { preview: 2, fields: 3 } };
+const LOW = 14;
 
 /** Returns the rows around the active field. The first and the last one say how many are left out. */
 function cutFields({ app, fields, active }: DialogView, rows: RowModel[], room: number): RowModel[] {
@@ -86,8 +88,7 @@ function cutFields({ app, fields, active }: DialogView, rows: RowModel[], room: 
 }
 
 /** Returns the rows at the scroll position. The last one says how many follow. */
-function cutPreview({ app, top: wanted }: DialogView, rows: RowModel[], room: number): RowModel[] {
-  const height = Math.max(LEAST_PREVIEW, room);
+function cutPreview({ app, top: wanted }: DialogView, rows: RowModel[], height: number): RowModel[] {
   const top = Math.max(0, Math.min(wanted, rows.length - height));
   const shown = rows.slice(top, top + height);
   const left = rows.length - top - height;

@@ -54,7 +54,8 @@ export function buildTimelineRows(
   const label = Math.max(10, Math.min(input.isMixed ? 36 : 24, Math.floor(width / 3)));
   const room = Math.max(4, width - label - 2);
   const facts = buildFactRows(bars[cursor], span, width);
-  const below = [...facts, buildLegendRow(signs), createRow(cleanToWidth(input.note, width), "quiet")];
+  const note = createRow(cleanToWidth(input.note, width), "quiet");
+  const below = [...facts, buildLegendRow(signs), note].slice(0, Math.max(0, height - 4)); // low screens show no legend
   const list = Math.max(1, height - 3 - below.length);
   const top = Math.max(0, Math.min(cursor - Math.floor(list / 2), bars.length - list));
   const shown = bars.slice(top, top + list);
