@@ -10,7 +10,7 @@ const require = createRequire(import.meta.filename);
 const RUNNERS = ["cronlock", "golock", "switchman", "zoo-locked"];
 
 /** MB; percent. */
-const CONSOLE_LIMITS = ["--max-semi-space-size=8", "--heap-growing-percent=30"];
+const CONSOLE_LIMITS = ["--max-semi-space-size=8", "--heap-growing-percent=25"];
 /**
  * MB; then: functions are optimized from their first call, because most agents serve a few calls a minute. An agent with a
  * thousand runs needs half the memory with the limit, and no more time.

@@ -16,7 +16,7 @@ import { parseWorker } from "../../schedule/state/worker-record.ts";
 import { CowMap } from "./cow-map.ts";
 import { ExecutionIndex } from "./execution-index.ts";
 import { QueueIndex } from "./queue-index.ts";
-import { SharedTexts } from "./shared-texts.ts";
+import { SharedValues } from "./shared-values.ts";
 import type {
   Collection,
   Snapshot,
@@ -31,7 +31,7 @@ export class SnapshotBuilder extends FollowedKeys {
   readonly ranges: readonly Required<KeyRange>[];
   readonly #keys: Keys;
   readonly #queues = new QueueIndex();
-  readonly #texts = new SharedTexts();
+  readonly #shared = new SharedValues();
   readonly #resources = new CowMap<StoredValue<ResourceConfig>>();
   readonly #groups = new CowMap<StoredValue<readonly string[]>>();
   readonly #calendars = new CowMap<StoredValue<Calendar>>();
@@ -93,7 +93,7 @@ export class SnapshotBuilder extends FollowedKeys {
   protected override storeKey(kv: KeyValue): void {
     this.#strange.delete(kv.key);
     const at = this.#keys.parseQueueKey(kv.key);
-    if (at !== undefined) this.#queues.put(at, this.#texts.share(toQueueEntry(kv)));
+    if (at !== undefined) this.#queues.put(at, this.#shared.share(toQueueEntry(kv)));
     else if (!this.#store(kv)) this.#strange.put(kv.key, "not a key or a value of signalbox");
   }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { SharedTexts } from "../../../src/model/snapshot/shared-texts.ts";
+import { SharedValues } from "../../../src/model/snapshot/shared-values.ts";
 import { toQueueEntry } from "../../../src/protocol/ticket.ts";
 
 const buildEntry = (run: string, host: string, inKey = run) =>
@@ -11,27 +11,27 @@ const buildEntry = (run: string, host: string, inKey = run) =>
     }),
   });
 
-describe("SharedTexts", () => {
+describe("SharedValues", () => {
   test("changes nothing that can be seen", () => {
-    const texts = new SharedTexts();
+    const values = new SharedValues();
     for (const run of ["aaaaaaaaaaaa", "bbbbbbbbbbbb"])
-      expect(texts.share(buildEntry(run, "web1"))).toEqual(buildEntry(run, "web1"));
+      expect(values.share(buildEntry(run, "web1"))).toEqual(buildEntry(run, "web1"));
   });
 
   test("keeps the id of the key if the ticket states another run", () => {
-    const entry = new SharedTexts().share(buildEntry("aaaaaaaaaaaa", "web1", "cccccccccccc"));
+    const entry = new SharedValues().share(buildEntry("aaaaaaaaaaaa", "web1", "cccccccccccc"));
     expect(entry.run).toBe("cccccccccccc");
   });
 
   test("leaves an entry that cannot be read as it is", () => {
     const entry = { ...buildEntry("aaaaaaaaaaaa", "web1"), ticket: undefined };
-    expect(new SharedTexts().share(entry)).toBe(entry);
+    expect(new SharedValues().share(entry)).toEqual(entry);
   });
 
   test("forgets when there are too many texts, and still answers", () => {
-    const texts = new SharedTexts();
+    const values = new SharedValues();
     const hosts = Array.from({ length: 25_000 }, (_, at) => `web${at}`);
-    const shared = hosts.map((host) => texts.share(buildEntry("aaaaaaaaaaaa", host)).ticket?.host);
+    const shared = hosts.map((host) => values.share(buildEntry("aaaaaaaaaaaa", host)).ticket?.host);
     expect(shared).toEqual(hosts);
   });
 });
