@@ -9,8 +9,12 @@ const SEGMENTS = 4;
 const LARGEST_SEGMENT = 1024 * 1024;
 /** Most bytes of output in one record, so that a viewer can get it in a small chunk. */
 const LARGEST_RECORD = 32 * 1024;
-/** Bytes that may wait for the disk. What is older than these is dropped. */
+/**
+ * Bytes that may wait for the disk. What is older than these is dropped. Not more than some times the size of the run, because the
+ * end of the run waits for the disk for a limited time only, and most of it would be removed again.
+ */
 const MOST_WAITING = 1024 * 1024;
+const WAITING_SIZES = 4;
 /** Pause after a failed write, ms. */
 const AFTER_FAILURE = 1_000;
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
@@ -68,7 +72,7 @@ export class OutputFile {
   }
 
   #add(record: OutputRecord): void {
-    if (this.#waitingBytes > MOST_WAITING) {
+    if (this.#waitingBytes > Math.min(MOST_WAITING, WAITING_SIZES * this.#options.size)) {
       this.#lost += this.#waitingBytes;
       this.#waiting = [];
       this.#waitingBytes = 0;
