@@ -1,4 +1,3 @@
-// Covers src/model/insight/grant-order.ts
 /** What a reset, a drain or a new total would do, as tables of queues. */
 import { describe, expect, it } from "vitest";
 import {
