@@ -11,7 +11,8 @@ import { describe, expect, it } from "vitest";
 import { openConsole, switchTab } from "../../../fixtures/cluster/open-console.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
-import type { Terminal } from "../../../fixtures/console.ts";
+import { openTerminal, type Terminal } from "../../../fixtures/console.ts";
+import { BUNDLE } from "../../../fixtures/signalbox.ts";
 
 const cluster = TestCluster.startForFile();
 
@@ -79,6 +80,33 @@ describe("the pager", () => {
     await terminal.waitFor(/ended with SIGINT/);
     terminal.press("?");
     await terminal.waitFor(/next tab/);
+  });
+
+  it("is stopped with the console by Ctrl+Z, and goes on with fg", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    const { path } = writeScript(namespace, WAITING);
+    const shell = openTerminal({
+      command: ["bash", "--norc", "-i"],
+      endpoints: [namespace.etcd.clientUrl],
+      env: { PS1: "ready$ ", PAGER: path, SIGNALBOX_PREFIX: namespace.prefix },
+    });
+    namespace.onClose(() => shell.close());
+    await shell.waitFor("ready$");
+    shell.type(`${process.execPath} ${BUNDLE} console\r`);
+    await shell.waitFor(/live rev \d+/);
+    shell.press("p");
+    await shell.waitFor(/PAGER/);
+    shell.press("ctrl+z");
+    await shell.waitFor(/Stopped/);
+    expect([shell.isAlternate, shell.modes.has(1000)]).toEqual([false, false]);
+    shell.type("fg\r");
+    await shell.waitFor(/console\s*$/); // the shell names the program that goes on
+    shell.type("answer\r");
+    await waitForConsole(shell);
+    shell.press("q");
+    await shell.waitFor((it) => !it.isAlternate);
+    shell.type("echo code $?\r");
+    await shell.waitFor("code 0");
   });
 
   it("that is killed in its own modes leaves nothing of them", async (context) => {
