@@ -233,8 +233,9 @@ class InteractiveConsole {
     if (report.of !== "status") return this.#background?.takeReport(report);
     this.#pace.handleAnswer();
     this.#updateExpectation();
-    if (this.#display.isComplete) this.#guard(() => this.#runShownActions());
-    if (this.#unanswered !== undefined || !this.#display.isComplete) this.#repaint();
+    if (this.#display.isComplete && this.#pace.hasArrived) this.#guard(() => this.#runShownActions());
+    if (this.#unanswered !== undefined || !this.#display.isComplete || this.#pace.needsQuestion)
+      this.#repaint();
   }
 
   #paint(): void {

@@ -38,9 +38,8 @@ export class ScreenDisplay implements Display {
     const lines = this.#renderer.renderLines(app.theme, buildScreenModel(app));
     this.#written = 0;
     const finished = lines.map(app.theme.finishLine);
-    return (
-      this.#screen.paint(finished, this.#pace.partLength) && (this.#written === 0 || this.#askTerminal())
-    );
+    if (!this.#screen.paint(finished, this.#pace.partLength)) return false;
+    return (this.#written === 0 && !this.#pace.needsQuestion) || this.#askTerminal();
   }
 
   get isComplete(): boolean {
@@ -48,7 +47,10 @@ export class ScreenDisplay implements Display {
   }
 
   #askTerminal(): boolean {
-    if (!this.#pace.asks) return true;
+    if (!this.#pace.asks) {
+      this.#pace.handleUnasked();
+      return true;
+    }
     this.#pace.handleAsked(this.#written);
     return this.#io.writeOutput(ASK_TERMINAL);
   }

@@ -27,6 +27,10 @@ const STEPS = { active: 1_000, quiet: 5_000, slow: 10_000 };
 export class PaintPace {
   readonly #clock: Pick<Clock, "now">;
   #askedAt: number | undefined;
+  /** When the question was asked that was not waited for any more. */
+  #overdueSince: number | undefined;
+  /** Whether something was written after the last question, or the last question was not waited for. */
+  #hasUnasked = false;
   #hasAnswered = false;
   /** The terminal does not answer: it is not waited for. */
   #isMute = false;
@@ -49,9 +53,17 @@ export class PaintPace {
     return this.#askedAt !== undefined && this.#hasAnswered;
   }
 
-  /** Whether all that was written has arrived, as far as the terminal says so. */
+  /**
+   * Whether all that was written has arrived: the terminal has answered after it, or has never answered. One that has answered
+   * before and does not now is stopped, and shows nothing.
+   */
   get hasArrived(): boolean {
-    return this.#askedAt === undefined;
+    return this.#askedAt === undefined && !(this.#hasUnasked && this.#hasAnswered);
+  }
+
+  /** Whether to ask without a frame: the terminal answers again, and what was written meanwhile may be on its way. */
+  get needsQuestion(): boolean {
+    return this.asks && this.#hasUnasked && this.#hasAnswered;
   }
 
   /** How much of a frame to write at a time, characters. */
@@ -62,12 +74,19 @@ export class PaintPace {
   /** Call this when a frame with the question was written. @param written  its length, characters */
   handleAsked(written: number): void {
     this.#askedAt = this.#clock.now();
+    this.#hasUnasked = false;
     this.#written = written;
   }
 
+  /** Call this when a frame was written without the question. */
+  handleUnasked(): void {
+    this.#hasUnasked = true;
+  }
+
   handleAnswer(): void {
-    if (this.#askedAt !== undefined) this.#judge(this.#clock.now() - this.#askedAt);
-    this.#askedAt = undefined;
+    const since = this.#askedAt ?? this.#overdueSince;
+    if (since !== undefined) this.#judge(this.#clock.now() - since);
+    this.#askedAt = this.#overdueSince = undefined;
     this.#hasAnswered = true;
     this.#isMute = false;
   }
@@ -78,7 +97,8 @@ export class PaintPace {
 
   /** Forgets the question, because the terminal was given to another program. */
   forget(): void {
-    this.#askedAt = undefined;
+    this.#askedAt = this.#overdueSince = undefined;
+    this.#hasUnasked = false;
   }
 
   /** Returns how long to wait before the next frame, ms; 0 if it can be written now. */
@@ -86,7 +106,8 @@ export class PaintPace {
     if (this.#askedAt === undefined) return 0;
     const wait = this.#askedAt + (this.#hasAnswered ? PATIENCE : FIRST_PATIENCE) - this.#clock.now();
     if (wait > 0) return wait;
-    this.#isMute = true;
+    this.#isMute = this.#hasUnasked = true;
+    this.#overdueSince = this.#askedAt;
     this.#askedAt = undefined;
     return 0;
   }

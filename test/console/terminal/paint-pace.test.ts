@@ -84,3 +84,48 @@ describe("a slow line", () => {
     expect(pace.partLength).toBe(Number.POSITIVE_INFINITY);
   });
 });
+
+describe("what was written has arrived", () => {
+  it("when the terminal has answered after it", () => {
+    const { pace } = createPace();
+    pace.handleAsked(100);
+    expect(pace.hasArrived).toBe(false);
+    pace.handleAnswer();
+    expect(pace.hasArrived).toBe(true);
+  });
+
+  it("at once on a terminal that never answers", () => {
+    const { pace, clock } = createPace();
+    pace.handleAsked(100);
+    clock.time += pace.computeWait();
+    expect(pace.computeWait()).toBe(0);
+    pace.handleUnasked();
+    expect([pace.hasArrived, pace.needsQuestion]).toEqual([true, false]);
+  });
+
+  it("not on a terminal that has answered before and is stopped: only a later question tells", () => {
+    const { pace, clock } = createPace();
+    pace.handleAsked(100);
+    pace.handleAnswer();
+    pace.handleAsked(100);
+    clock.time += pace.computeWait();
+    expect(pace.computeWait()).toBe(0);
+    pace.handleUnasked(); // a dialog, for example
+    expect(pace.hasArrived).toBe(false);
+    pace.handleAnswer(); // to the question before the dialog
+    expect([pace.hasArrived, pace.needsQuestion]).toEqual([false, true]);
+    pace.handleAsked(0);
+    pace.handleAnswer();
+    expect([pace.hasArrived, pace.needsQuestion]).toEqual([true, false]);
+  });
+});
+
+it("a first frame that takes longer than a terminal is waited for shows that the line is slow", () => {
+  const { pace, clock } = createPace();
+  pace.handleAsked(5_000);
+  clock.time += pace.computeWait();
+  expect(pace.computeWait()).toBe(0);
+  clock.time += 1_000;
+  pace.handleAnswer();
+  expect(Number.isFinite(pace.partLength)).toBe(true);
+});

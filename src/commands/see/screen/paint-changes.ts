@@ -10,29 +10,45 @@ const SHORT_GAP = 3;
 export interface ScreenChange {
   output: string;
   shown: readonly string[];
+  /** The row after the last one that was changed or compared. */
+  next: number;
 }
 
+/** How much of a change to format. */
+export interface ScreenPart {
+  /** Characters after which no further row is changed; the others stay as they are. */
+  length: number;
+  /** The first row; those above it come after the last one. */
+  from: number;
+}
+
+const WHOLE: ScreenPart = { length: Number.POSITIVE_INFINITY, from: 0 };
+
 /**
- * Formats the output that changes the lines on a terminal into others, from the top.
+ * Formats the output that changes the lines on a terminal into others.
  * @param before  as they are on the terminal; empty if it is clear
  * @param after   as many as fit, each escaped and cut for the terminal
- * @param partLength  characters after which no further row is changed; those below stay as they are
  */
 export function formatChanges(
   before: readonly string[],
   after: readonly string[],
   columns: number,
-  partLength = Number.POSITIVE_INFINITY,
+  part: ScreenPart = WHOLE,
 ): ScreenChange {
   const shift = findRowShift(before, after);
   const shown = [...(shift === undefined ? before : shiftRows(before, shift))];
+  const height = Math.max(shown.length, after.length);
+  while (shown.length < height) shown.push("");
   const writer = new CellWriter(columns);
-  for (let row = 0; row < Math.max(shown.length, after.length) && writer.length < partLength; row += 1) {
+  let done = 0;
+  for (; done < height && writer.length < part.length; done += 1) {
+    const row = (part.from + done) % height;
     const [was = "", is = ""] = [shown[row], after[row]];
     if (was !== is) writeLineChange(writer, row, was, is);
     shown[row] = is;
   }
-  return { output: (shift === undefined ? "" : formatRowShift(shift)) + writer.finish(), shown };
+  const output = (shift === undefined ? "" : formatRowShift(shift)) + writer.finish();
+  return { output, shown, next: height === 0 ? 0 : (part.from + done) % height };
 }
 
 function writeLineChange(writer: CellWriter, row: number, was: string, is: string): void {

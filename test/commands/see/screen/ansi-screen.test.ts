@@ -68,4 +68,23 @@ describe("a frame in parts", () => {
     expect(screen.isComplete).toBe(true);
     expect(await read()).toEqual([...after, ""]);
   });
+
+  it("reaches the last row even if the first one changes with each part", async () => {
+    const emulator = new Emulator(40, 4);
+    onTestFinished(() => emulator.dispose());
+    let written = "";
+    const io = {
+      writeOutput: (text: string) => {
+        written += text;
+        return true;
+      },
+      terminal: { getSize: () => ({ columns: 40, rows: 4 }) },
+    };
+    const screen = new AnsiScreen(io as unknown as ConstructorParameters<typeof AnsiScreen>[0]);
+    screen.enter();
+    for (let turn = 0; turn < 12; turn += 1)
+      screen.paint([String(turn % 10).repeat(40), "second", "third", "last row"], 20);
+    await emulator.write(written);
+    expect(emulator.getScreen().slice(1)).toEqual(["second", "third", "last row"]);
+  });
 });

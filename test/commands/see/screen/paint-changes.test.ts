@@ -78,11 +78,12 @@ test("parts of a change lead to the same cells as the whole, also if the target 
       const last = all.at(-1) ?? [];
       let shown: readonly string[] = [];
       let written = "";
+      let from = 0;
       // One part for each frame, and as many as it takes for the last one.
       for (const frame of [...all, ...Array<string[]>(SIZE.rows).fill(last)]) {
-        const change = formatChanges(shown, frame, SIZE.columns, partLength);
+        const change = formatChanges(shown, frame, SIZE.columns, { length: partLength, from });
         written += change.output;
-        shown = change.shown;
+        ({ shown, next: from } = change);
       }
       expect(
         shown.findLastIndex((line, row) => line !== (last[row] ?? "")),
