@@ -146,7 +146,7 @@ it("M marks an incident, also over a restart, and writes its report to a new fil
     second.press("enter");
   };
   await clear("/proc/none/x.md");
-  await second.waitFor(/ENOENT/);
+  await second.waitFor(/the folder does not exist/);
   writeFileSync(join(folder.path, "old.md"), "mine");
   await clear(join(folder.path, "old.md"));
   await second.waitFor("exists already");
