@@ -235,6 +235,7 @@ it("hand over to the next shift", async () => {
     await operator.type("disks", "disks");
     await operator.press(["enter"], /INCIDENT \d+s/);
     await namespace.start(["run", "--lock", "backup", "--", "sh", "-c", "exit 3"]).ended;
+    await operator.terminal.waitFor(/ended +backup/); // the report says what the console has seen
     await operator.press(["M"], "end the incident");
     operator.terminal.press("ctrl+u"); // the test writes into a folder of its own
     operator.terminal.type(report);
