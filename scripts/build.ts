@@ -9,10 +9,12 @@ import { VERSION } from "../src/base/version.ts";
 import { ALL_COMMANDS } from "../src/bin/commands.ts";
 import { SCRIPTS } from "../src/commands/completion/scripts.ts";
 import { cacheCode } from "./build/code-cache.ts";
+import { adaptInkModules } from "./build/ink-modules.ts";
 import { collectLicences } from "./build/licences.ts";
 import { buildOwnNatives, buildPackagedNatives, parseArchitectures } from "./build/native.ts";
 import { findNewerSource, isReadOnly } from "./build/read-only.ts";
 import { writeTypes } from "./build/types.ts";
+
 import { renderManualPage } from "./docs/roff.ts";
 
 const { values } = parseArgs({ options: { natives: { type: "string" } } });
@@ -24,9 +26,9 @@ interface Bundle {
   product: string;
   /**
    * `program`: an executable with a shebang. `function`: a function expression that another program calls. `esm`: an ES
-   * module, which Ink needs. `script`: an ES module with a shebang. Default: a CommonJS module.
+   * module. `script`: an ES module with a shebang. `console`: a CommonJS module with Ink. Default: a CommonJS module.
    */
-  form?: "program" | "function" | "esm" | "script";
+  form?: "program" | "function" | "esm" | "script" | "console";
   /** Imports that are left out of the bundle. */
   without?: string[];
 }
@@ -38,7 +40,7 @@ const bundles: Bundle[] = [
   { entry: "src/bin/start.ts", product: "dist/signalbox.cjs", form: "program" },
   { entry: "src/bin/full.ts", product: "dist/full.cjs" },
   { entry: "src/bin/agent.ts", product: "dist/agent.cjs" },
-  { entry: "src/bin/console.ts", product: "dist/console.mjs", form: "esm" },
+  { entry: "src/bin/console.ts", product: "dist/console.cjs", form: "console" },
   { entry: "src/bin/task-host.ts", product: "dist/task-host.mjs", form: "esm" },
   { entry: "src/library/index.ts", product: "dist/library.mjs", form: "esm" },
   { entry: "src/bin/complete.ts", product: "dist/complete.cjs", without: ["*.impl.ts"] },
@@ -86,19 +88,34 @@ const COMMONJS: BuildOptions = {
 };
 /** The starter loads one of the other bundles. One of them is an ES module, so it needs `import()`. */
 const STARTER: BuildOptions = { ...COMMONJS, supported: {} };
+const CONSOLE: BuildOptions = {
+  ...COMMONJS,
+  jsx: "automatic",
+  minifySyntax: true, // names stay as they are, for the traces of errors
+  minifyWhitespace: true,
+  define: { ...COMMONJS.define, "process.env.NODE_ENV": '"production"' },
+};
 const ESM: BuildOptions = {
   format: "esm",
-  jsx: "automatic",
-  alias: { "react-devtools-core": resolvePath("scripts/build/no-devtools.ts"), ...BUNDLED_FORMS },
-  define: { "process.env.NODE_ENV": '"production"' },
+  alias: BUNDLED_FORMS,
   banner: {
     js: 'import { createRequire as makeRequire } from "node:module";\nconst require = makeRequire(import.meta.url);',
   },
 };
 
 function getFormOptions(form: Bundle["form"]): BuildOptions {
-  if (form === "script") return { format: "esm" };
-  return form === "esm" ? ESM : form === "program" ? STARTER : COMMONJS;
+  switch (form) {
+    case "script":
+      return { format: "esm" };
+    case "esm":
+      return ESM;
+    case "program":
+      return STARTER;
+    case "console":
+      return CONSOLE;
+    default:
+      return COMMONJS;
+  }
 }
 
 async function buildBundle({ entry, product, form, without = [] }: Bundle): Promise<void> {
@@ -112,7 +129,10 @@ async function buildBundle({ entry, product, form, without = [] }: Bundle): Prom
     ...getFormOptions(form),
     external: [...external, ...without],
     // An ES module loads all its static imports before it runs, so such a bundle contains these packages.
-    plugins: form === "esm" || form === "script" ? [] : [useModules],
+    plugins:
+      form === "esm" || form === "script"
+        ? []
+        : [useModules, ...(form === "console" ? [adaptInkModules] : [])],
     logLevel: "warning",
     metafile: true,
   });

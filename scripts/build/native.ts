@@ -5,6 +5,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { HEAP_LIMITS } from "../../src/bin/heap-limits.ts";
 
 /** The names of processors are those of Node. */
 export type Architecture = "x64" | "arm64";
@@ -29,7 +30,28 @@ const SHARED_SOURCES: Record<string, readonly string[]> = {
 export const NATIVE_PROGRAMS = Object.keys(SHARED_SOURCES);
 /** Addons for Node in `dist/native/ARCH/NAME.node`. Their sources are in `src/process/NAME/`. */
 const NATIVE_ADDONS = ["peer"];
-const FLAGS = ["-O2", "-Wall", "-Wextra", "-Werror", "-std=gnu11", "-s"];
+const FLAGS = [
+  "-O2",
+  "-Wall",
+  "-Wextra",
+  "-Werror",
+  "-std=gnu11",
+  "-s",
+  `-DHEAP_LIMITS=${formatHeapLimits()}`,
+];
+
+/** Formats the limits of each command as the rows of an array in C: its name, its options, NULL. */
+function formatHeapLimits(): string {
+  return Object.entries(HEAP_LIMITS)
+    .map(
+      (row) =>
+        `{${row
+          .flat()
+          .map((word) => `"${word}",`)
+          .join("")}NULL}`,
+    )
+    .join(",");
+}
 
 interface Compiler {
   command: string;
@@ -38,6 +60,8 @@ interface Compiler {
   /** Whether a program without libc in it is refused. Programs of packages must start wherever they are installed. */
   isStaticRequired: boolean;
 }
+
+const HEAP_LIMITS_SOURCE = join(import.meta.dirname, "../../src/bin/heap-limits.ts");
 
 /** How an addon is built: without libc, so that it works with any. Its undefined symbols are those of Node. */
 const ADDON_FLAGS = [
@@ -114,7 +138,7 @@ function listFiles(root: string, name: string): string[] {
 }
 
 function isUpToDate(path: string, files: readonly string[], { isStaticRequired }: Compiler): boolean {
-  const sources = [...files, import.meta.filename];
+  const sources = [...files, import.meta.filename, HEAP_LIMITS_SOURCE];
   if (!existsSync(path)) return false;
   if (isStaticRequired && !isStatic(path)) return false;
   return statSync(path).mtimeMs >= Math.max(...sources.map((source) => statSync(source).mtimeMs));

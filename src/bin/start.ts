@@ -4,20 +4,12 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename, join } from "node:path";
 import { Script } from "node:vm";
+import { cacheCompiledCode } from "./compile-cache.ts";
+import { HEAP_LIMITS } from "./heap-limits.ts";
 
 const require = createRequire(import.meta.filename);
 /** Front ends that hold a lock while a command runs. They have their own bundle. */
 const RUNNERS = ["cronlock", "golock", "switchman", "zoo-locked"];
-
-/** MB; percent. */
-const CONSOLE_LIMITS = ["--max-semi-space-size=8", "--heap-growing-percent=25"];
-/**
- * MB; then: functions are optimized from their first call, because most agents serve a few calls a minute. An agent with a
- * thousand runs needs half the memory with the limit, and no more time.
- */
-const AGENT_LIMITS = ["--max-semi-space-size=2", "--no-lazy-feedback-allocation"];
-/** MB; percent. A worker with 100,000 schedules needs 40 % less memory with them. */
-const WORKER_LIMITS = ["--max-semi-space-size=8", "--heap-growing-percent=60"];
 
 /** The first descriptor that systemd passes on. @see sd_listen_fds(3) */
 const SYSTEMD_SOCKET = 3;
@@ -29,25 +21,28 @@ if (called === "perfectsched" || RUNNERS.includes(called)) process.argv.splice(2
 const [, , command] = process.argv;
 if (command === "run") startCached("run.cjs");
 else if (command !== undefined && RUNNERS.includes(command)) startCached("front.cjs");
-else if (command === "agent") startLimited(AGENT_LIMITS, () => require("./agent.cjs"), keepSystemdSocket());
-else if (command === "worker") startLimited(WORKER_LIMITS, () => require("./full.cjs"));
+else if (command === "agent")
+  startLimited(HEAP_LIMITS.agent, () => require("./agent.cjs"), keepSystemdSocket());
+else if (command === "worker") startLimited(HEAP_LIMITS.worker, () => require("./full.cjs"));
 else if (command === "__complete") require("./complete.cjs");
-else if ((command === "console" || isAtTerminal()) && canImport())
-  startLimited(CONSOLE_LIMITS, () => import(join(import.meta.dirname, "console.mjs")));
+else if ((command === "console" || isAtTerminal()) && canParse())
+  startLimited(HEAP_LIMITS.console, () => {
+    cacheCompiledCode(process.env);
+    require("./console.cjs");
+  });
 else require("./full.cjs");
 
 /**
- * Returns whether this Node version can load the console bundle. On an older Node, another bundle prints the version
+ * Returns whether this Node version can parse the console bundle. On an older Node, another bundle prints the version
  * error.
  */
-function canImport(): boolean {
+function canParse(): boolean {
   return Number.parseInt(process.versions.node, 10) >= 22;
 }
 
 /**
- * Starts a program with limits for V8's heap. Without them, garbage grows to some hundred megabytes, more on larger
- * machines. V8 reads the limits only at process start, so this replaces the process with a new Node that has the same
- * pid, if this Node supports it.
+ * Starts a program with limits for V8's heap. Where the launcher has not passed them, this replaces the process with a new
+ * Node that has the same pid, if this Node supports it.
  * @param canReplace  whether a new Node has what this process needs
  */
 function startLimited(limits: readonly string[], start: () => void, canReplace = true): void {

@@ -28,6 +28,8 @@ import { dependsOnBackground } from "./theme/choose-theme.ts";
 
 /** Interval for repainting, ms, because displayed ages grow. */
 const TICK = 1_000;
+/** The first frame waits so long for data, ms: a frame without data would be replaced at once, and takes as long to build. */
+const FIRST_DATA = 150;
 
 /** Runs the console on a terminal until the user leaves it or the process ends. @returns the exit code */
 export async function runInteractiveConsole(
@@ -63,6 +65,8 @@ class InteractiveConsole {
   readonly #isNewcomer: boolean;
   readonly #ended = Promise.withResolvers<number>();
   #isDue = false;
+  /** Whether the first frame still waits for data. */
+  #isHeld = true;
   /** To run when the last frame is on the screen. */
   readonly #shownActions: (() => void)[] = [];
   /** Repaints when the terminal does not answer. */
@@ -110,7 +114,10 @@ class InteractiveConsole {
       redraw: () => this.#display.forget(),
       getAgeStep: () => this.#pace.getAgeStep(),
       runWhenShown: (action) => this.#shownActions.push(action),
-      onFirstRead: () => void announceChanges(this.#app),
+      onFirstRead: () => {
+        this.#releasePaint();
+        void announceChanges(this.#app);
+      },
       quit: (code) => {
         this.#keys.end(); // ignores input after the key that quits
         this.#ended.resolve(code);
@@ -158,6 +165,7 @@ class InteractiveConsole {
     process.prependListener("uncaughtException", leave);
     process.prependListener("unhandledRejection", leave);
     const tick = setInterval(() => this.#repaint(), TICK);
+    const patience = setTimeout(() => this.#releasePaint(), FIRST_DATA);
     this.#context.signal.addEventListener("abort", () => this.#ended.reject(this.#context.signal.reason));
     try {
       this.#terminal.enter();
@@ -167,6 +175,7 @@ class InteractiveConsole {
       return await this.#ended.promise;
     } finally {
       clearInterval(tick);
+      clearTimeout(patience);
       clearTimeout(this.#unanswered);
       await this.#background?.end();
       leave(); // first: all later messages are for the user's own screen
@@ -211,9 +220,14 @@ class InteractiveConsole {
     });
   }
 
+  #releasePaint(): void {
+    this.#isHeld = false;
+    this.#repaint();
+  }
+
   /** Schedules one repaint for all changes in one turn of the event loop. */
   #repaint(): void {
-    if (this.#isDue) return;
+    if (this.#isDue || this.#isHeld) return;
     this.#isDue = true;
     setImmediate(() => {
       this.#isDue = false;

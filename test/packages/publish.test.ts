@@ -51,7 +51,7 @@ const PUBLISHED = [
   /^docs\/[\w./-]+\.(md|json|svg|png|service|socket|timer|yml|yaml|txt|cast)$|^docs\/logrotate\/signalbox$/,
   /^examples\/[\w.-]+\.(?:mjs|yaml)$/,
   /^dist\/signalbox(\.1|\.cjs)?$|^dist\/licences\.txt$/,
-  /^dist\/(agent|complete|front|full|run)\.cjs$|^dist\/(console|library|task-host)\.mjs$/,
+  /^dist\/(agent|complete|console|front|full|run)\.cjs$|^dist\/(library|task-host)\.mjs$/,
   /^dist\/(front|run)-[0-9a-f]{16}-v[\d.]+-(x64|arm64)\.code$/,
   /^dist\/completions\/(bash\/signalbox|fish\/signalbox\.fish|zsh\/_signalbox)$/,
   /^dist\/maintenance\/(evacuate|freeze|rolling|thaw)\.mjs$/,

@@ -5,6 +5,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { FakeAgent, TO_LAUNCHER } from "../../fixtures/process/fake-agent.ts";
+import { HEAP_LIMITS } from "../../src/bin/heap-limits.ts";
 import { isRoot } from "./helpers.ts";
 import {
   createFolder,
@@ -26,6 +27,14 @@ test("no socket: Node runs, and nothing is explained", async () => {
   const run = launch(WORDS, { env: { SIGNALBOX_AGENT_SOCKET: "/no/such/agent.sock" } });
   expect(await run.ended).toEqual({ code: 0, signal: null, err: "", out: formatFallback("none") });
 });
+
+test.each(Object.entries(HEAP_LIMITS))(
+  "%s: Node gets its limits at once, and need not start twice",
+  async (name, limits) => {
+    const { out } = await launch([name, "run"]).ended;
+    expect(out).toBe(`${formatFallback("none", `${name} run`)}limits= ${limits.join(" ")}\n`);
+  },
+);
 
 test("what earlier calls left in the environment does not reach Node", async () => {
   const env = { SIGNALBOX_AGENT: "never", SIGNALBOX_CALL: "old", SIGNALBOX_FALLBACK: "old" };

@@ -19,8 +19,11 @@ export const LAUNCHER = resolve(import.meta.dirname, "../../dist/native", proces
 const NODE = `#!/bin/sh
 echo "fallback=\${SIGNALBOX_FALLBACK-none}"
 echo "call=\${SIGNALBOX_CALL-none}"
+limits=
+while [ "\${1#--}" != "$1" ]; do limits="$limits $1"; shift; done
 shift
 echo "words=$*"
+[ -z "$limits" ] || echo "limits=$limits"
 `;
 
 /** A launcher that a test has started. */

@@ -147,10 +147,11 @@ export class LiveView implements ShownData {
     this.#scheduleUpdate();
   }
 
-  /** Schedules one update for all changes until then. */
+  /** Schedules one update for all changes until then. What was read first is shown at once. */
   #scheduleUpdate(): void {
-    if (this.#timer !== undefined || this.#stop.signal.aborted) return;
-    const pause = Math.max(LEAST_PAUSE, 3 * this.#cost);
+    if (this.#stop.signal.aborted || (this.#timer !== undefined && this.hasRead)) return;
+    clearTimeout(this.#timer);
+    const pause = this.hasRead ? Math.max(LEAST_PAUSE, 3 * this.#cost) : 0;
     const due = this.#last + pause - this.#context.clock.now();
     this.#timer = setTimeout(() => this.#publishSnapshot(), Math.max(0, due));
   }

@@ -1,11 +1,8 @@
-import { spawnSync } from "node:child_process";
 import { closeSync, constants, openSync, readSync } from "node:fs";
 import type { CommandIo } from "../../commands/spec.ts";
 
 /** Signals that keys send to all programs of a terminal. While another program has it, they are for that program. */
 const OF_KEYS: ReadonlySet<NodeJS.Signals> = new Set(["SIGINT", "SIGQUIT"]);
-/** Time limit of stty, which waits until a stopped terminal (Ctrl+S) goes on, ms. */
-const PATIENCE = 500;
 
 /** Whether another program, such as a pager, has the terminal. Until it ends, the console neither writes nor ends by keys. */
 export class TerminalLoan {
@@ -22,24 +19,6 @@ export class TerminalLoan {
         }),
     };
   }
-}
-
-/** Reads the modes of the terminal, for `restoreModes`. @returns undefined if the system has no stty */
-export function saveModes(): string | undefined {
-  const { status, stdout } = spawnSync("stty", ["-g"], {
-    ...{ stdio: ["inherit", "pipe", "ignore"], encoding: "utf8", timeout: PATIENCE },
-  });
-  const text = stdout?.trim() ?? "";
-  return status === 0 && /^[0-9a-f:]+$/.test(text) ? text : undefined;
-}
-
-/**
- * Restores the modes of the terminal. A program that was killed leaves its own, and the console would later give these to the
- * user's shell.
- */
-export function restoreModes(saved: string | undefined): void {
-  if (saved === undefined) return;
-  spawnSync("stty", [saved], { stdio: ["inherit", "ignore", "ignore"], timeout: PATIENCE });
 }
 
 /**

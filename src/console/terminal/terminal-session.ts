@@ -1,6 +1,6 @@
 import type { ReadStream } from "node:tty";
 import type { CommandIo } from "../../commands/spec.ts";
-import { discardInput, RESET_TERMINAL, restoreModes, saveModes, type TerminalLoan } from "./terminal-loan.ts";
+import { discardInput, RESET_TERMINAL, type TerminalLoan } from "./terminal-loan.ts";
 
 /** Events of a terminal other than keys. */
 export interface TerminalEvents {
@@ -89,6 +89,7 @@ export class TerminalSession {
     this.#give();
     this.#stdin.pause();
     this.#loan.isActive = true;
+    const { restoreModes, saveModes } = await import("./terminal-modes.ts"); // seldom needed, and slow to load
     const modes = saveModes();
     try {
       return await use();

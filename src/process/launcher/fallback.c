@@ -32,12 +32,27 @@ static int find_installed(const char *name, char *path, size_t size) {
   return 0;
 }
 
+/* Commands that run for long, and the options of V8 for them. The build defines the rows, from src/bin/heap-limits.ts. */
+enum { MOST_LIMITS = 4 };
+static const char *const LIMITS[][MOST_LIMITS + 2] = {HEAP_LIMITS};
+
+/* Returns the options for a command, up to NULL. */
+static const char *const *find_limits(const struct options *options) {
+  static const char *const none[] = {NULL};
+  const char *command = options->words[0];
+  if (options->called || !command) return none;
+  for (size_t i = 0; i < sizeof LIMITS / sizeof *LIMITS; i++)
+    if (strcmp(command, LIMITS[i][0]) == 0) return LIMITS[i] + 1;
+  return none;
+}
+
 static char **build_arguments(const struct options *options, const char *node, const char *bundle) {
   size_t count = 0, next = 0;
   while (options->words[count]) count++;
-  char **list = malloc((count + 4) * sizeof *list);
+  char **list = malloc((count + 4 + MOST_LIMITS) * sizeof *list);
   if (!list) return NULL;
   list[next++] = (char *)node;
+  for (const char *const *limit = find_limits(options); *limit; limit++) list[next++] = (char *)*limit;
   list[next++] = (char *)bundle;
   if (options->called) list[next++] = (char *)options->called;
   memcpy(list + next, options->words, (count + 1) * sizeof *list);

@@ -1,0 +1,22 @@
+import { spawnSync } from "node:child_process";
+
+/** Time limit of stty, which waits until a stopped terminal (Ctrl+S) goes on, ms. */
+const PATIENCE = 500;
+
+/** Reads the modes of the terminal, for `restoreModes`. @returns undefined if the system has no stty */
+export function saveModes(): string | undefined {
+  const { status, stdout } = spawnSync("stty", ["-g"], {
+    ...{ stdio: ["inherit", "pipe", "ignore"], encoding: "utf8", timeout: PATIENCE },
+  });
+  const text = stdout?.trim() ?? "";
+  return status === 0 && /^[0-9a-f:]+$/.test(text) ? text : undefined;
+}
+
+/**
+ * Restores the modes of the terminal. A program that was killed leaves its own, and the console would later give these to the
+ * user's shell.
+ */
+export function restoreModes(saved: string | undefined): void {
+  if (saved === undefined) return;
+  spawnSync("stty", [saved], { stdio: ["inherit", "ignore", "ignore"], timeout: PATIENCE });
+}
