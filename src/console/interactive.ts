@@ -212,7 +212,7 @@ class InteractiveConsole {
         this.#notifier.restoreTitle();
         this.#display.end();
         this.#writer?.flush();
-        if (this.#pace.owesAnswer) discardAnswer();
+        if (this.#pace.isQuestionOpen) discardAnswer();
         this.#pace.forget();
       },
       onNotStopped: () => this.#app.showToast("this console was not started by a shell", "problem"),

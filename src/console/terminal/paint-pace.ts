@@ -50,15 +50,26 @@ export class PaintPace {
 
   /** Whether an answer will come: the terminal has answered before. */
   get owesAnswer(): boolean {
-    return this.#askedAt !== undefined && this.#hasAnswered;
+    return this.isQuestionOpen && this.#hasAnswered;
+  }
+
+  /** Whether a question is not answered yet. */
+  get isQuestionOpen(): boolean {
+    return this.#askedAt !== undefined;
   }
 
   /**
-   * Whether all that was written has arrived: the terminal has answered after it, or has never answered. One that has answered
-   * before and does not now is stopped, and shows nothing.
+   * Whether all that was written has arrived: the terminal has answered after it, or has not answered for so long that it never
+   * will. One that has answered before and does not now is stopped, and shows nothing.
    */
   get hasArrived(): boolean {
-    return this.#askedAt === undefined && !(this.#hasUnasked && this.#hasAnswered);
+    if (this.#askedAt !== undefined) return false;
+    return !this.#hasUnasked || (!this.#hasAnswered && this.#isOverdue());
+  }
+
+  /** Whether the question that was not waited for is unanswered for longer than a slow line takes for a frame. */
+  #isOverdue(): boolean {
+    return this.#overdueSince === undefined || this.#clock.now() - this.#overdueSince >= PATIENCE;
   }
 
   /** Whether to ask without a frame: the terminal answers again, and what was written meanwhile may be on its way. */

@@ -94,13 +94,17 @@ describe("what was written has arrived", () => {
     expect(pace.hasArrived).toBe(true);
   });
 
-  it("at once on a terminal that never answers", () => {
+  it("on a terminal that never answers, when a slow line would have shown it", () => {
     const { pace, clock } = createPace();
     pace.handleAsked(100);
     clock.time += pace.computeWait();
     expect(pace.computeWait()).toBe(0);
-    pace.handleUnasked();
-    expect([pace.hasArrived, pace.needsQuestion]).toEqual([true, false]);
+    pace.handleUnasked(); // a dialog, for example
+    expect([pace.hasArrived, pace.needsQuestion]).toEqual([false, false]);
+    clock.time = 9_999;
+    expect(pace.hasArrived).toBe(false);
+    clock.time = 10_000;
+    expect(pace.hasArrived).toBe(true);
   });
 
   it("not on a terminal that has answered before and is stopped: only a later question tells", () => {
