@@ -1,7 +1,7 @@
 /**
  * Converts between the shapes of the store port and those of etcd's protocol buffers, as both transports represent
- * them: field names in snake case, 64-bit integers as decimal strings, enumerations as numbers. Only bytes differ:
- * base64 or Buffer.
+ * them: field names in snake case, 64-bit integers as decimal strings, enumerations as numbers. Only bytes differ: in
+ * JSON they are base64.
  */
 import {
   type ClusterMember,
@@ -110,8 +110,8 @@ export class WireCodec<B> {
   parseEvents(answer: WireWatch): WatchEvent[] {
     return (answer.events ?? []).map(({ type, kv = {} }) => {
       const put = this.#parseKeyValue(kv);
-      // JSON omits PUT because it is zero. The spelling differs between the transports.
-      const deleted = type === 1 || String(type).toUpperCase() === "DELETE";
+      // PUT is omitted because it is zero. The spelling differs between the transports.
+      const deleted = type === 1 || (typeof type === "string" && type.toUpperCase() === "DELETE");
       return deleted ? { type: "delete", key: put.key, revision: put.modRevision } : { type: "put", kv: put };
     });
   }

@@ -1,25 +1,26 @@
-/**
- * The fields of etcd's responses that signalbox reads, as both transports represent them: 64-bit integers as decimal
- * strings. JSON omits zeros, so all fields are optional.
- */
+/** The fields of etcd's responses that signalbox reads, as the transports represent them. Zeros are omitted, so all fields are optional. */
+
+/** A 64-bit integer: decimal digits in JSON; over gRPC also a number, if it is exact, or a bigint. */
+export type WireInteger = string | number | bigint;
+
 export interface WireHeader {
-  revision?: string;
-  raft_term?: string;
-  cluster_id?: string;
+  revision?: WireInteger;
+  raft_term?: WireInteger;
+  cluster_id?: WireInteger;
 }
 
 export interface WireKeyValue {
   key?: unknown;
   value?: unknown;
-  create_revision?: string;
-  mod_revision?: string;
-  version?: string;
-  lease?: string;
+  create_revision?: WireInteger;
+  mod_revision?: WireInteger;
+  version?: WireInteger;
+  lease?: WireInteger;
 }
 
 export interface WireRange {
   kvs?: WireKeyValue[];
-  count?: string;
+  count?: WireInteger;
   more?: boolean;
 }
 
@@ -32,7 +33,7 @@ export interface WireTxn {
 export interface WireResponseOp {
   response_range?: WireRange | null;
   response_put?: object | null;
-  response_delete_range?: { deleted?: string } | null;
+  response_delete_range?: { deleted?: WireInteger } | null;
   response_txn?: WireTxn | null;
 }
 
@@ -51,11 +52,11 @@ export interface WireLease {
 
 export interface WireWatch {
   header?: WireHeader;
-  watch_id?: string | number;
+  watch_id?: WireInteger;
   created?: boolean;
   canceled?: boolean;
   cancel_reason?: string;
-  compact_revision?: string;
+  compact_revision?: WireInteger;
   events?: { type?: string | number; kv?: WireKeyValue }[];
 }
 

@@ -1,6 +1,7 @@
 import type { Etcd3 } from "etcd3";
 import { type AttemptOptions, type Member, MemberError, type Rpc, type WatchStream } from "../member.ts";
 import { CallInterceptor, type CallOptions } from "./call-interceptor.ts";
+import { callKv, openWatch } from "./own-messages.ts";
 import { SharedClient } from "./shared-client.ts";
 import { askOnce, openGrpcStream } from "./stream.ts";
 
@@ -43,7 +44,7 @@ export class GrpcMember implements Member {
     const client = this.#getClient();
     signal.addEventListener("abort", client.beginUse(), { once: true });
     const tap = new CallInterceptor(this.endpoint, token, undefined, () => client.markAlive());
-    return openGrpcStream(await client.etcd.watchClient.watch(tap.options), tap, signal);
+    return openGrpcStream(await openWatch(client.etcd, tap.options), tap, signal);
   }
 
   close(): void {
@@ -91,23 +92,24 @@ export class GrpcMember implements Member {
 
 /** Sends a request, which wire-codec.ts has built in the shape of the call. */
 async function invoke(etcd: Etcd3, rpc: Rpc, request: object, options: CallOptions): Promise<unknown> {
-  const { auth, kv, leaseClient, maintenance, cluster } = etcd;
+  const { auth, leaseClient, maintenance, cluster } = etcd;
   switch (rpc) {
     case "authenticate":
       return await auth.authenticate(request as never, options);
     case "grant":
       return await leaseClient.leaseGrant(request as never, options);
-    case "remaining":
-      return await leaseClient.leaseTimeToLive(request as never, options);
+    case "remaining": {
+      const { keys, ...rest } = await leaseClient.leaseTimeToLive(request as never, options);
+      return { ...rest, keys: keys.map((key) => key.toString("latin1")) };
+    }
     case "revoke":
       return await leaseClient.leaseRevoke(request as never, options);
     case "renew":
       // One stream per attempt: the permanent stream of etcd3 may hang on a frozen member.
       return await askOnce(await leaseClient.leaseKeepAlive(options), request);
     case "range":
-      return await kv.range(request as never, options);
     case "txn":
-      return await kv.txn(request as never, options);
+      return await callKv(etcd, rpc, request, options);
     case "status":
       return await maintenance.status(options);
     case "roster":

@@ -12,11 +12,12 @@ import type { ByteCodec } from "../wire-codec.ts";
 import { GrpcMember } from "./grpc-member.ts";
 import { loadEtcd3 } from "./load-etcd3.ts";
 
-export const bytes: ByteCodec<Buffer> = {
-  fromKey: (key) => Buffer.from(key, "latin1"),
-  fromText: (text) => Buffer.from(text, "utf8"),
-  toKey: (buffer) => buffer.toString("latin1"),
-  toText: (buffer) => buffer.toString("utf8"),
+/** Keys and values are strings: messages/ converts them to bytes. */
+export const bytes: ByteCodec<string | undefined> = {
+  fromKey: (key) => key,
+  fromText: (text) => text,
+  toKey: (key) => key ?? "",
+  toText: (text) => text ?? "",
 };
 
 /** @throws ConfigError for options that etcd3 does not support, and if etcd3 is not installed */
