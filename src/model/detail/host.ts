@@ -3,11 +3,12 @@ import { quoteShellWord } from "../../base/shell.ts";
 import { canonicalizeHost, listHostGroups } from "../../fleet/groups.ts";
 import type { HostRecord } from "../../fleet/host-record.ts";
 import { type Drain, isDrainApplicable } from "../../protocol/drain.ts";
+import type { QueueEntry } from "../../protocol/ticket.ts";
 import { findRunnerLiveness } from "../explain/explain-text.ts";
 import { formatDrainLine } from "../preview/eviction-preview-text.ts";
 import { computeHostAgents, formatDeclined, type HostAgent, sumDeclined } from "../rows/host-agents.ts";
 import { formatSeen, judgeHostLiveness, type RunnerLiveness } from "../rows/liveness.ts";
-import { buildClaims, type Claim, findClaimHost, isHolder } from "../snapshot/claims.ts";
+import { buildClaimsWith, type Claim, findClaimHost, isHolder } from "../snapshot/claims.ts";
 import type { Snapshot } from "../snapshot/snapshot.ts";
 import { formatMacros } from "../tables/cells.ts";
 import { buildViewContext } from "../views/view-context.ts";
@@ -43,7 +44,17 @@ export function findHostState(snapshot: Snapshot, host: string, wall: number): H
 
 /** Lists the claims on some hosts. @param hosts  canonical names */
 export function listClaimsOnHosts(snapshot: Snapshot, hosts: ReadonlySet<string>): Claim[] {
-  return [...buildClaims(snapshot).values()].filter((claim) => hosts.has(findClaimHost(claim) ?? ""));
+  const names = new Map<string, boolean>();
+  const isOnThem = ({ ticket }: QueueEntry): boolean => {
+    if (ticket === undefined) return false;
+    const known = names.get(ticket.host);
+    if (known !== undefined) return known;
+    const isOne = hosts.has(canonicalizeHost(ticket.host));
+    names.set(ticket.host, isOne);
+    return isOne;
+  };
+  const claims = [...buildClaimsWith(snapshot, isOnThem).values()];
+  return claims.filter((claim) => hosts.has(findClaimHost(claim) ?? ""));
 }
 
 /** Determines the liveness of a host from its record and its runners. */

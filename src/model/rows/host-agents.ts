@@ -1,6 +1,6 @@
 import { canonicalizeHost } from "../../fleet/groups.ts";
 import type { AgentReport } from "../../protocol/agent-record.ts";
-import { buildClaims, type Claim, isHolder } from "../snapshot/claims.ts";
+import { buildClaimsWith, isHolder } from "../snapshot/claims.ts";
 import type { Snapshot } from "../snapshot/snapshot.ts";
 
 /** An agent that has a session. An agent that no run has used for some minutes has none. */
@@ -21,16 +21,12 @@ type AgentSnapshot = Pick<Snapshot, "agentSessions" | "agentReports" | "queues">
 /**
  * Finds the agents of each host, by its canonical name. The report of an agent that owns no session any more is that of
  * an earlier one, whose session another agent has taken over.
- * @param claims  those of the snapshot, if the caller has them
  */
-export function computeHostAgents(
-  snapshot: AgentSnapshot,
-  claims: Iterable<Claim> = buildClaims(snapshot).values(),
-): Map<string, HostAgent[]> {
+export function computeHostAgents(snapshot: AgentSnapshot): Map<string, HostAgent[]> {
   const agents = new Map<string, HostAgent[]>();
   if (snapshot.agentSessions.size === 0) return agents;
   const reports = new Map([...snapshot.agentReports.values()].map((report) => [report.agent, report]));
-  const runs = countRuns(claims);
+  const runs = countRuns(snapshot);
   for (const { host, session, agent: id, pid, version } of snapshot.agentSessions.values()) {
     const name = canonicalizeHost(host);
     const known = agents.get(name) ?? [];
@@ -45,10 +41,11 @@ export function computeHostAgents(
 
 const NO_RUNS = { held: 0, waiting: 0 };
 
-/** Counts the runs of each session. All tickets of a run that has not ended are on one session. */
-function countRuns(claims: Iterable<Claim>): Map<bigint, { held: number; waiting: number }> {
+/** Counts the runs of each session of an agent. All tickets of a run that has not ended are on one session. */
+function countRuns(snapshot: AgentSnapshot): Map<bigint, { held: number; waiting: number }> {
+  const sessions = new Set([...snapshot.agentSessions.values()].map(({ session }) => session));
   const counts = new Map<bigint, { held: number; waiting: number }>();
-  for (const claim of claims) {
+  for (const claim of buildClaimsWith(snapshot, ({ session }) => sessions.has(session)).values()) {
     const session = claim.entries[0]?.entry.session ?? 0n;
     const known = counts.get(session) ?? NO_RUNS;
     const { held, waiting } = known;

@@ -17,9 +17,28 @@ export interface Claim {
 
 /** Returns the claims of a snapshot by run id. A key put by hand without a run id is a claim under its last segment. */
 export function buildClaims(snapshot: Pick<Snapshot, "queues">): Map<string, Claim> {
+  return buildClaimsOf(snapshot, () => true);
+}
+
+/** Builds the claims that have an entry of some kind. Does not build all others: there may be a hundred thousand. */
+export function buildClaimsWith(
+  snapshot: Pick<Snapshot, "queues">,
+  isWanted: (entry: QueueEntry) => boolean,
+): Map<string, Claim> {
+  const runs = new Set<string>();
+  for (const { entries } of snapshot.queues.values())
+    for (const entry of entries) if (isWanted(entry)) runs.add(entry.run);
+  return buildClaimsOf(snapshot, (run) => runs.has(run));
+}
+
+function buildClaimsOf(
+  snapshot: Pick<Snapshot, "queues">,
+  isWanted: (run: string) => boolean,
+): Map<string, Claim> {
   const claims = new Map<string, { run: string; entries: ClaimEntry[] }>();
   for (const queue of snapshot.queues.values())
     for (const entry of queue.entries) {
+      if (!isWanted(entry.run)) continue;
       const known = claims.get(entry.run);
       if (known === undefined) claims.set(entry.run, { run: entry.run, entries: [{ queue, entry }] });
       else known.entries.push({ queue, entry });

@@ -1,14 +1,14 @@
 import { canonicalizeHost, listHostGroups } from "../../fleet/groups.ts";
 import type { HostRecord } from "../../fleet/host-record.ts";
 import { type Drain, isDrainApplicable } from "../../protocol/drain.ts";
+import { computeHostActivity, NO_ACTIVITY } from "../rows/host-activity.ts";
 import { computeHostAgents, type HostAgent, sumDeclined, toAgentJson } from "../rows/host-agents.ts";
 import { computeShares, formatShare } from "../rows/shares.ts";
-import { buildClaims, findClaimHost, isHolder } from "../snapshot/claims.ts";
 import type { Snapshot } from "../snapshot/snapshot.ts";
 import { CONTEXT_COLLECTIONS, type SnapshotView, type ViewContext } from "../views/view.ts";
 import { formatAge, formatDrainNote, formatMacros, toDrainJson } from "./cells.ts";
 import { createAgeMeasure, createNoteColumn, createNumberColumn, createOwnerColumn } from "./columns.ts";
-import { findLastWritten, getHostTone, type HostSigns, hasSession, judgeHostState } from "./host-state.ts";
+import { getHostTone, type HostSigns, judgeHostState } from "./host-state.ts";
 
 interface HostRow extends HostSigns {
   fqdn: string;
@@ -94,31 +94,27 @@ function createAgentColumn(id: string, title: string, getNumber: (agent: HostAge
 }
 
 function buildHostRows(snapshot: Snapshot, viewContext: ViewContext): HostRow[] {
-  const all = [...buildClaims(snapshot).values()];
-  const claims = Map.groupBy(all, findClaimHost);
-  const agents = computeHostAgents(snapshot, all);
-  const written = findLastWritten(snapshot, all);
-  const claimants = [...claims.keys()].filter((host) => host !== undefined);
+  const activities = computeHostActivity(snapshot);
+  const agents = computeHostAgents(snapshot);
   const listed = [...viewContext.groups.values()].flat().filter((member) => !viewContext.groups.has(member));
   const shares = new Map(
     computeShares(snapshot).hosts.map(({ host, parts }) => [host, parts.map(formatShare).join("  ")]),
   );
+  const claimants = [...activities].filter(([, { held, waiting }]) => held + waiting > 0);
   const names = new Set([
     ...snapshot.hosts.keys(),
-    ...claimants,
+    ...claimants.map(([host]) => host),
     ...listed.map(canonicalizeHost),
     ...agents.keys(),
   ]);
   return [...names].map((fqdn) => {
     const groups = listHostGroups(viewContext.groups, fqdn);
     const reach = { resources: [], host: fqdn, groups };
-    const own = claims.get(fqdn) ?? [];
-    const held = own.filter(isHolder).length;
     const drains = viewContext.drains.filter((drain) => isDrainApplicable(drain, reach));
     return {
       ...{ fqdn, record: snapshot.hosts.get(fqdn), groups, drains },
-      ...{ held, waiting: own.length - held, shares: shares.get(fqdn) ?? "" },
-      ...{ isPresent: hasSession(own), writtenAt: written.get(fqdn) },
+      ...(activities.get(fqdn) ?? NO_ACTIVITY),
+      shares: shares.get(fqdn) ?? "",
       agents: agents.get(fqdn) ?? [],
     };
   });
