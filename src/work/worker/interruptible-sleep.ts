@@ -1,6 +1,9 @@
 import type { Clock } from "../../base/clock.ts";
 import { OVER } from "../../base/over.ts";
 
+/** How long to wait for more causes to wake, ms. */
+const CROWD = 1;
+
 /** A sleep that `wake` ends early. */
 export class InterruptibleSleep {
   readonly #clock: Clock;
@@ -25,8 +28,9 @@ export class InterruptibleSleep {
 
   /** Sleeps until `wake` is called, `ms` have passed, or the signal is aborted. Never rejects. */
   async sleep(ms: number, signal: AbortSignal): Promise<void> {
+    // What wakes a busy worker comes in crowds, such as the answers to a batch: it handles them together.
+    if (this.#isAwake) return await this.#clock.sleep(CROWD, signal).catch(() => {});
     const called = this.#called;
-    if (this.#isAwake) return await called.promise; // a busy worker needs no timer
     const over = new AbortController();
     const wake = () => this.wake();
     signal.addEventListener("abort", wake, { once: true });
