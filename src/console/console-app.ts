@@ -35,6 +35,7 @@ import type {
   DraftAccess,
   EnvironmentAccess,
   HintAccess,
+  LineAccess,
   LogAccess,
   PreferenceAccess,
   SelectionAccess,
@@ -62,6 +63,7 @@ export type ConsoleParts = ActionRunner &
   DraftAccess &
   EnvironmentAccess &
   HintAccess &
+  LineAccess &
   LogAccess &
   PreferenceAccess &
   SelectionAccess &
@@ -93,6 +95,7 @@ export interface ConsolePorts {
   redraw(): void;
   /** The step in which displayed ages grow, ms. */
   getAgeStep(): number;
+  isLineSlow(): boolean;
   runWhenShown(action: () => void): void;
   quit(code: number): void;
 }
@@ -190,6 +193,9 @@ export class ConsoleApp implements ConsoleParts {
   }
   get isReadOnly(): boolean {
     return this.#ports.isReadOnly;
+  }
+  get isLineSlow(): boolean {
+    return this.#ports.isLineSlow();
   }
   /** The dimmed theme while the displayed data may be out of date. */
   get theme(): Theme {

@@ -27,6 +27,7 @@ export function createConsoleApp(ports: {
   switchContext: ContextAccess["switchContext"];
   redraw(): void;
   getAgeStep(): number;
+  isLineSlow(): boolean;
   runWhenShown(action: () => void): void;
   onFirstRead?(): void;
   quit(code: number): void;

@@ -113,6 +113,7 @@ class InteractiveConsole {
       switchContext: (name) => void this.#switchContext(name),
       redraw: () => this.#display.forget(),
       getAgeStep: () => this.#pace.getAgeStep(),
+      isLineSlow: () => this.#pace.isSlow,
       runWhenShown: (action) => this.#shownActions.push(action),
       onFirstRead: () => {
         this.#releasePaint();

@@ -26,6 +26,7 @@ export async function printConsoleOnce(
     switchContext: () => {},
     redraw: () => {},
     getAgeStep: () => 1,
+    isLineSlow: () => false,
     runWhenShown: () => {}, // nobody presses a key
     quit: () => {},
   });

@@ -39,6 +39,9 @@ export interface TableOptions {
 
 const NO_FAVOURITES: ReadonlySet<string> = new Set();
 
+/** How a table is painted. `room`: columns that do not fit into it are left out; default: the width. */
+export type TableLook = OutputStyle & { width: number; room?: number };
+
 /** The titles of a table's columns, and the cells of its rows. */
 export interface TableRows {
   head: readonly TextSpan[];
@@ -166,17 +169,13 @@ export class ConsoleTable implements RowList {
   }
 
   /** @param window  index of the first row, and number of rows */
-  buildRows(
-    window: { top: number; height: number },
-    wall: number,
-    look: OutputStyle & { width: number },
-  ): TableRows {
+  buildRows(window: { top: number; height: number }, wall: number, look: TableLook): TableRows {
+    const { width: whole, room = whole } = look;
     const rows = this.#rows.slice(window.top, window.top + window.height);
     const strips = this.#buildStrips(rows, wall, look);
     this.#wantWidth(strips);
-    this.#isBrief ||=
-      computeWholeWidth(strips.filter(({ priority }) => priority <= CORE_PRIORITY)) > look.width;
-    const fitted = fitColumns(this.#isBrief ? strips.map(shortenColumn) : strips, look.width, false);
+    this.#isBrief ||= computeWholeWidth(strips.filter(({ priority }) => priority <= CORE_PRIORITY)) > room;
+    const fitted = fitColumns(this.#isBrief ? strips.map(shortenColumn) : strips, room, false);
     for (const { column, width } of fitted) this.#widths.set(column.id, width);
     const shown = spreadColumns(fitted, look.width);
     this.#placed = placeTableColumns(shown);
@@ -219,13 +218,9 @@ export class ConsoleTable implements RowList {
   }
 
   /** Columns that have shown a value once stay visible and do not get narrower while the user looks at them. */
-  #buildStrips(
-    rows: readonly object[],
-    wall: number,
-    look: OutputStyle & { width: number },
-  ): GridColumn<object>[] {
+  #buildStrips(rows: readonly object[], wall: number, look: TableLook): GridColumn<object>[] {
     const { filter, columns } = this.#options;
-    const shown = `${look.width} ${filter} ${JSON.stringify([this.order, columns])}`;
+    const shown = `${look.width} ${look.room} ${filter} ${JSON.stringify([this.order, columns])}`;
     if (shown !== this.#shown) {
       this.#widths.clear();
       this.#isBrief = false;

@@ -42,6 +42,11 @@ export interface ClockAccess {
   getPresentTime(): number;
 }
 
+export interface LineAccess {
+  /** Whether the line to the terminal is slow: each cell costs time. */
+  readonly isLineSlow: boolean;
+}
+
 export interface LayoutAccess {
   getScreenSize(): Size;
   /** Undefined if the screen is too small. */

@@ -7,8 +7,9 @@ export const ASK_TERMINAL = "\x1b[5n";
 const FIRST_PATIENCE = 1_500;
 /** Longest wait for a terminal that has answered before, ms: a slow line takes some seconds for a full screen. */
 const PATIENCE = 10_000;
-/** A terminal that answers later than this is slow, ms. */
+/** A terminal that answers later than this is slow, and one that answers sooner than that is not, ms. */
 const SLOW = 250;
+const FAST = 125;
 /** A shorter frame passes a slow line quickly too: it does not show that the line is fast. */
 const LEAST_PROOF = 500;
 /**
@@ -77,9 +78,14 @@ export class PaintPace {
     return this.asks && this.#hasUnasked && this.#hasAnswered;
   }
 
+  /** Whether a frame takes long to arrive. */
+  get isSlow(): boolean {
+    return this.#isSlow && !this.#isMute;
+  }
+
   /** How much of a frame to write at a time, characters. */
   get partLength(): number {
-    return this.#isSlow && !this.#isMute ? PART : Number.POSITIVE_INFINITY;
+    return this.isSlow ? PART : Number.POSITIVE_INFINITY;
   }
 
   /** Call this when a frame with the question was written. @param written  its length, characters */
@@ -131,6 +137,6 @@ export class PaintPace {
 
   #judge(delay: number): void {
     if (delay > SLOW) this.#isSlow = true;
-    else if (this.#written >= LEAST_PROOF) this.#isSlow = false;
+    else if (delay < FAST && this.#written >= LEAST_PROOF) this.#isSlow = false;
   }
 }

@@ -53,6 +53,19 @@ describe("a table of the console", () => {
     ]);
   });
 
+  test("leaves out columns that do not fit into the room of a slow line, and spreads the others over the width", () => {
+    const paintIn = (room: number) => {
+      const { head, rows } = table.buildRows({ top: 0, height: 10 }, NOW, { ...LOOK, width: 100, room });
+      return [head, ...rows].map(readText);
+    };
+    const [whole = ""] = paint();
+    const [lean = "", row = ""] = paintIn(40);
+    expect(whole.trim().split(/\s{2,}/).length).toBeGreaterThan(lean.trim().split(/\s{2,}/).length);
+    expect(lean).toMatch(/NAME ▲ +STATE/);
+    expect(row).toMatch(/alpha +held/);
+    expect(paint()[0], "it has all columns again on a fast line").toBe(whole);
+  });
+
   test("marks the column of its order", () => {
     expect(paint()[0]).toMatch(/NAME ▲/);
     table.update(pictureOf(locks), NOW, { filter: "", order: parseSortOrder("-name") });

@@ -70,6 +70,7 @@ describe("a slow line", () => {
     expect(ask(4_000, 100)).toBe(false);
     expect(ask(900, 450)).toBe(true);
     expect(ask(36, 60), "a short frame says nothing about the line").toBe(true);
+    expect(ask(600, 200), "it is no faster than before").toBe(true);
     expect(ask(600, 20)).toBe(false);
   });
 

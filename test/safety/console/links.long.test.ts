@@ -43,6 +43,31 @@ describe("a line of 2,000 bytes per second", () => {
   });
 });
 
+describe("the columns of a table", () => {
+  it("are fewer on a slow line", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    const name = "nightly-invoices-of-all-customers";
+    await namespace.jobs.startAndWait({ name, options: ["--lock", name], hold: [60_000] });
+    const size = { columns: 160, rows: 50 };
+    const readTitles = (screen: readonly string[]) =>
+      /NAME ▲.*/
+        .exec(screen.find((line) => /NAME ▲/.test(line)) ?? "")?.[0]
+        .trim()
+        .split(/\s{2,}/) ?? [];
+    const fast = open(namespace, { ...size, command: [process.execPath, BUNDLE, "console"] });
+    await fast.waitFor(/customers +● held[\s\S]*live rev/);
+    const slow = open(namespace, {
+      ...size,
+      command: [process.execPath, SLOW_LINK, "2000", process.execPath, BUNDLE, "console"],
+    });
+    await slow.waitFor(/customers +● held[\s\S]*live rev/);
+    slow.press("]", "["); // the answer to the first frame has shown that the line is slow
+    const most = readTitles(fast.getScreen()).length;
+    await slow.waitFor(() => readTitles(slow.getScreen()).length < most);
+    expect(readTitles(slow.getScreen()).slice(0, 3)).toEqual(["NAME ▲", "STATE", "HOLDER"]);
+  });
+});
+
 describe("a line of 600 bytes per second", () => {
   it("a key that comes while a dialog is still on the line confirms nothing", async () => {
     const namespace = await cluster.createTestNamespace("http");

@@ -6,6 +6,7 @@ import type {
   HintAccess,
   JobAccess,
   LayoutAccess,
+  LineAccess,
   LogAccess,
   OverlayAccess,
   SettingsAccess,
@@ -54,6 +55,7 @@ export type ScreenInputs = ClockAccess &
   HintAccess &
   JobAccess &
   LayoutAccess &
+  LineAccess &
   LogAccess &
   OverlayAccess &
   SettingsAccess &

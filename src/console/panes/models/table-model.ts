@@ -3,6 +3,7 @@ import type { Subject } from "../../../model/views/view.ts";
 import type {
   ClockAccess,
   DataAccess,
+  LineAccess,
   SettingsAccess,
   StateAccess,
   TableAccess,
@@ -36,19 +37,30 @@ export interface TableRowModel {
 /** Columns before a row, for its mark. */
 export const TABLE_GUTTER = 2;
 
-type TableInputs = ClockAccess & DataAccess & SettingsAccess & StateAccess & TableAccess & ThemeAccess;
+/** Room for columns on a slow line: the others would take a second of it. */
+const SLOW_ROOM = 72;
+
+type TableInputs = ClockAccess &
+  DataAccess &
+  LineAccess &
+  SettingsAccess &
+  StateAccess &
+  TableAccess &
+  ThemeAccess;
 
 /** Builds the table of the active tab: notes, titles and visible rows, or a help text if there are no rows. */
 export function buildTableModel(app: TableInputs, size: Size): TableModel {
   const { theme, state, table } = app;
-  const { cursor, marks } = state.tabs[state.tab];
+  const { cursor, marks, columns } = state.tabs[state.tab];
   const notes = buildNotes(app, size.width);
   if (table.length === 0)
     return { ...size, notes: [...notes, ...buildEmptyRows(app, size.width)], head: undefined, rows: [] };
+  const look = theme.createLook(size.width - TABLE_GUTTER);
+  const isLean = app.isLineSlow && columns === undefined; // chosen columns are wanted
   const shown = table.buildRows(
     { top: cursor.top, height: computeTableHeight(app, size.height) },
     app.getShownTime(),
-    theme.createLook(size.width - TABLE_GUTTER),
+    isLean ? { ...look, room: Math.min(SLOW_ROOM, look.width) } : look,
   );
   const selection = state.focus === "table" ? "focused" : "unfocused";
   const watched = new Set(state.watched.map(getWatchId));
