@@ -134,7 +134,7 @@ test("a brood that left by every door is killed", async () => {
 test("what keeps forking is killed", async () => {
   const mark = createMark();
   // Ten chains of far more generations than are waited for: on a slow machine few of them are seen alive.
-  const { it } = await startGuarded(mark, [getFixturePath("chain.sh"), "1000"]);
+  const { it } = await startGuarded(mark, [getFixturePath("chain.sh"), "5000"]);
   const seen = new Set<number>();
   await waitUntil(
     "generations",
