@@ -9,7 +9,7 @@ export const HEAP_LIMITS = {
    */
   agent: ["--max-semi-space-size=2", "--no-lazy-feedback-allocation"],
   /** MB; MB, so that garbage is collected less often during the start; percent. */
-  console: ["--max-semi-space-size=8", "--min-semi-space-size=4", "--heap-growing-percent=25"],
+  console: ["--max-semi-space-size=8", "--min-semi-space-size=4", "--heap-growing-percent=12"],
   /** MB; percent. A worker with 100,000 schedules needs 40 % less memory with them. */
   worker: ["--max-semi-space-size=8", "--heap-growing-percent=60"],
 } as const;
