@@ -67,3 +67,25 @@ test("a command that takes HUP as an order, and later ends by itself, leaves beh
   expect(await run.ended).toMatchObject({ code: 0 });
   expect(daemon.find()).toBeDefined();
 });
+
+test.each([
+  ["dies of KILL", "kill -KILL $$"],
+  ["dies of SEGV", "kill -SEGV $$"],
+  ["exits with 137, as shells do when KILL ended a process", "exit 137"],
+])(
+  "a command that %s leaves nothing behind: the lock is free only when all of it has ended",
+  async (_, end) => {
+    const namespace = cluster.createNamespace();
+    const child = createSleeper();
+    const slow = `sh -c 'trap "sleep 0.5; exit" TERM; echo up; ${child.words} & wait; wait'`;
+    const job = `setsid ${slow} & until [ -e go ]; do sleep 0.02; done; ${end}`;
+    const go = cluster.createPath();
+    const run = namespace.startRun(["--lock", "job"], ["sh", "-c", job.replace("go", go)]);
+    await run.waitForOutput(/up/);
+    await waitUntil("a child", child.find);
+    writeFileSync(go, "");
+    await waitUntil("a free lock", async () => (await namespace.readQueue("job")).length === 0);
+    expect(child.find(), "a child in a session of its own").toBeUndefined();
+    expect(await run.ended).toMatchObject({ code: end.startsWith("kill -S") ? 139 : 137 });
+  },
+);

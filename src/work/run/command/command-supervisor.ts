@@ -160,7 +160,7 @@ export class CommandSupervisor implements SessionOwner, SignalTarget {
    * is retried while etcd is unavailable, and guarded processes would be killed when the deadlines pass.
    */
   async #endLeftovers(exit: CommandExit): Promise<void> {
-    if (!this.#request.killLeftovers && !this.#isStopping && !this.#isStoppedBySignal(exit)) {
+    if (!this.#request.killLeftovers && !this.#isStopping && !this.#wasKilled(exit)) {
       await this.#command.release();
       return;
     }
@@ -169,12 +169,13 @@ export class CommandSupervisor implements SessionOwner, SignalTarget {
     await this.#command.gone;
   }
 
-  /** A command that dies of a signal sent to the run, for example HUP or QUIT, has left nothing behind on purpose. */
-  #isStoppedBySignal({ code, signal }: CommandExit): boolean {
-    return [...this.#forwarded].some((name) => {
-      const number = constants.signals[name];
-      return signal === number || code === 128 + number;
-    });
+  /**
+   * Returns whether a signal ended the command, so that it left nothing behind on purpose. A shell exits with 128 + the
+   * number where KILL ended the process for which it waited, or where it handles a signal sent to the run.
+   */
+  #wasKilled({ code, signal }: CommandExit): boolean {
+    const reported = ["SIGKILL" as const, ...this.#forwarded].map((name) => 128 + constants.signals[name]);
+    return signal !== undefined || (code !== undefined && reported.includes(code));
   }
 
   #lose({ kind, why }: ClaimLoss): void {
