@@ -10,7 +10,7 @@ import { RowCache } from "../../commands/see/ls/row-cache.ts";
 import type { OutputStyle, TextSpan } from "../../commands/see/paint.ts";
 import { spreadColumns } from "../../commands/see/spread-columns.ts";
 import { buildExportTable, type ExportTable } from "../../model/export/export-table.ts";
-import type { Snapshot } from "../../model/snapshot/snapshot.ts";
+import { countThings, type Snapshot } from "../../model/snapshot/snapshot.ts";
 import { VIEWS, type ViewId } from "../../model/tables/index.ts";
 import { findFilterFault, NO_FILTER, parseRowFilter, type RowFilter } from "../../model/views/filter.ts";
 import { parseSortOrder, type SortOrder } from "../../model/views/sort.ts";
@@ -36,6 +36,9 @@ export interface TableOptions {
   /** Ids of favourites, for filters. */
   favourites?: ReadonlySet<string>;
 }
+
+/** Number of rows, or of things in a snapshot: 5,000 locks with their runs need 10 MB. */
+const LARGE = 5_000;
 
 const NO_FAVOURITES: ReadonlySet<string> = new Set();
 
@@ -68,6 +71,7 @@ export class ConsoleTable implements RowList {
   #filled: ReadonlySet<string> = new Set();
   #sorted: SortedRows<object>;
   #rows: readonly object[] = [];
+  #sizeOfSnapshot = 0;
   /** Sentences that concern all rows. */
   remarks: readonly string[] = [];
 
@@ -112,6 +116,7 @@ export class ConsoleTable implements RowList {
       options.filter !== this.#options.filter || options.favourites !== this.#options.favourites;
     const isOrdered = options.order === this.#options.order;
     this.#options = options;
+    this.#sizeOfSnapshot = countThings(snapshot);
     if (isOther) this.#kept = this.#createKeptRows();
     const { rows, scene } = this.#kept.computeRows(snapshot, wall);
     this.remarks = this.#view.listRemarks?.(scene) ?? [];
@@ -119,6 +124,19 @@ export class ConsoleTable implements RowList {
     this.#source = rows;
     if (!isOrdered) this.#sorted = new SortedRows(this.#view, this.order);
     this.#rows = this.#sorted.sort(rows);
+  }
+
+  /** Whether its rows, or the snapshot with which they were computed and which they keep, need many megabytes. */
+  get isLarge(): boolean {
+    return Math.max(this.length, this.#sizeOfSnapshot) > LARGE;
+  }
+
+  /** Forgets the rows and the snapshot until the next update. Keeps the widths. */
+  forgetRows(): void {
+    this.#kept = this.#createKeptRows();
+    this.#sorted = new SortedRows(this.#view, this.order);
+    this.#source = undefined;
+    this.#rows = [];
   }
 
   getKeyAt(index: number): string | undefined {

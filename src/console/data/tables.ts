@@ -1,35 +1,38 @@
 import type { PanelId, TabId } from "../state/console-state.ts";
 import { ConsoleTable } from "./console-table.ts";
 
-/** A larger table is computed again when its tab is shown again, instead of being kept: it may need 50 MB. */
-const MOST_KEPT_ROWS = 20_000;
-
-/** Tables by where they are shown, each created on first use. */
+/** Tables by where they are shown, each created on first use. A large one forgets its rows when it is no longer shown. */
 export class Tables {
-  readonly #known = new Map<string, ConsoleTable>();
-  #shown: TabId | undefined;
+  readonly #tabs = new ShownTable();
+  readonly #panels = new ShownTable();
 
   getTabTable(id: TabId): ConsoleTable {
-    if (this.#shown !== undefined && id !== this.#shown) this.#forgetLarge(this.#shown);
-    this.#shown = id;
-    return this.#getOrCreate(`tab ${id}`, id);
+    return this.#tabs.show(id);
   }
 
   /** Returns the table that a panel shows, or undefined if it shows none. */
   findPanelTable(id: PanelId): ConsoleTable | undefined {
-    return id === "problems" || id === "audit" ? this.#getOrCreate(`panel ${id}`, id) : undefined;
+    if (id === "problems" || id === "audit") return this.#panels.show(id);
+    this.#panels.hide();
+    return undefined;
   }
+}
 
-  #forgetLarge(id: TabId): void {
-    const key = `tab ${id}`;
-    if ((this.#known.get(key)?.length ?? 0) > MOST_KEPT_ROWS) this.#known.delete(key);
-  }
+/** The tables of one place, which shows one of them at a time. */
+class ShownTable {
+  readonly #known = new Map<TabId, ConsoleTable>();
+  #shown: ConsoleTable | undefined;
 
-  #getOrCreate(key: string, id: TabId): ConsoleTable {
-    const known = this.#known.get(key);
-    if (known !== undefined) return known;
-    const table = new ConsoleTable(id);
-    this.#known.set(key, table);
+  show(id: TabId): ConsoleTable {
+    const table = this.#known.get(id) ?? new ConsoleTable(id);
+    this.#known.set(id, table);
+    if (table !== this.#shown) this.hide();
+    this.#shown = table;
     return table;
+  }
+
+  hide(): void {
+    if (this.#shown?.isLarge) this.#shown.forgetRows();
+    this.#shown = undefined;
   }
 }

@@ -35,38 +35,79 @@ export interface QueueRow {
   past?: readonly PastRun[];
 }
 
-export function buildQueueRow(
-  queue: NamedQueue,
-  viewContext: Pick<ViewContext, "drains" | "resources" | "histories">,
-): QueueRow {
-  const { kind, name, entries } = queue;
-  const past = kind === "lock" ? viewContext.histories?.get(name) : undefined;
-  const holding = entries.filter(isHolding);
-  const drains = filterDrains(queue, viewContext.drains);
+/** What a row depends on, besides its queue. */
+type RowContext = Pick<ViewContext, "drains" | "resources" | "histories">;
+type RowInputs = Pick<QueueRow, "drains" | "configured" | "past">;
+
+/** The last row of each queue. Several tables show the same queues, and there may be ten thousand. */
+const lastRows = new WeakMap<NamedQueue, QueueRow>();
+
+/** Builds the row of a lock or resource. Returns the same row as before while nothing has changed that it depends on. */
+export function buildQueueRow(queue: NamedQueue, viewContext: RowContext): QueueRow {
+  const inputs = findInputs(queue, viewContext);
+  const last = lastRows.get(queue);
+  if (last !== undefined && isSameInput(last, inputs)) return last;
+  const row = createRow(queue, inputs, viewContext);
+  lastRows.set(queue, row);
+  return row;
+}
+
+/** Builds the row of a lock or resource with an empty queue. */
+export function buildEmptyQueueRow(kind: QueueKind, name: string, viewContext: RowContext): QueueRow {
+  const [last] = (kind === "lock" && viewContext.histories?.get(name)) || [];
+  const queue: NamedQueue = { kind, name, entries: [] };
+  return { ...createRow(queue, findInputs(queue, viewContext), viewContext), ...(last && { last }) };
+}
+
+function findInputs(queue: NamedQueue, { drains, resources, histories }: RowContext): RowInputs {
+  const { kind, name } = queue;
+  const past = kind === "lock" ? histories?.get(name) : undefined;
   return {
-    ...{ kind, name, drains },
-    state: computeQueueState(entries, holding, drains),
-    holders: holding,
-    waiters: entries.filter((entry) => !isHolding(entry)),
-    used: holding.reduce((sum, { ticket }) => sum + (ticket?.count ?? 0), 0),
-    total: (kind === "resource" ? findPlainTotal(viewContext, name) : 1) ?? findFirstTotal(entries),
-    configured: kind === "resource" ? viewContext.resources.get(name)?.value : undefined,
+    drains: filterDrains(queue, drains),
+    configured: kind === "resource" ? resources.get(name)?.value : undefined,
     ...(past !== undefined && { past }),
   };
 }
 
-/** Builds the row of a lock or resource with an empty queue. */
-export function buildEmptyQueueRow(
-  kind: QueueKind,
-  name: string,
-  viewContext: Pick<ViewContext, "drains" | "resources" | "histories">,
-): QueueRow {
-  const [last] = (kind === "lock" && viewContext.histories?.get(name)) || [];
-  return { ...buildQueueRow({ kind, name, entries: [] }, viewContext), ...(last && { last }) };
+function isSameInput(row: QueueRow, { drains, configured, past }: RowInputs): boolean {
+  const isSameDrains =
+    row.drains.length === drains.length && row.drains.every((drain, at) => drain === drains[at]);
+  return isSameDrains && row.configured === configured && row.past === past;
 }
 
-function filterDrains({ kind, name }: NamedQueue, drains: readonly Drain[]): Drain[] {
-  return drains.filter((drain) => drain.scope === "all" || (drain.scope === kind && drain.name === name));
+function createRow(queue: NamedQueue, inputs: RowInputs, viewContext: RowContext): QueueRow {
+  const { kind, name, entries } = queue;
+  const { drains, configured, past } = inputs;
+  const [holders, waiters] = splitByState(entries);
+  // One literal: an object that grows keeps its further properties in a block of their own.
+  const row: QueueRow = {
+    kind,
+    name,
+    state: computeQueueState(entries, holders, drains),
+    holders,
+    waiters,
+    used: holders.reduce((sum, { ticket }) => sum + (ticket?.count ?? 0), 0),
+    total: (kind === "resource" ? findPlainTotal(viewContext, name) : 1) ?? findFirstTotal(entries),
+    configured,
+    drains,
+  };
+  return past === undefined ? row : { ...row, past };
+}
+
+/** Splits a queue in lists of their exact length: those that `filter` returns have room for more. */
+function splitByState(entries: readonly QueueEntry[]): [holders: QueueEntry[], waiters: QueueEntry[]] {
+  const holders = entries.filter(isHolding);
+  const waiters = holders.length === 0 ? entries : entries.filter((entry) => !isHolding(entry));
+  return [holders.slice(), waiters.slice()];
+}
+
+const NO_DRAINS: readonly Drain[] = [];
+
+function filterDrains({ kind, name }: NamedQueue, drains: readonly Drain[]): readonly Drain[] {
+  const own = drains.filter(
+    (drain) => drain.scope === "all" || (drain.scope === kind && drain.name === name),
+  );
+  return own.length === 0 ? NO_DRAINS : own;
 }
 
 function computeQueueState(

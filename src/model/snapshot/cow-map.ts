@@ -3,6 +3,10 @@ export class CowMap<T> {
   readonly #things = new Map<string, T>();
   #given: ReadonlyMap<string, T> | undefined;
 
+  get(name: string): T | undefined {
+    return this.#things.get(name);
+  }
+
   /** Sets a value. @param thing  undefined deletes the name. @returns whether the name has a value now */
   put(name: string, thing: T | undefined): boolean {
     if (thing === undefined) this.delete(name);

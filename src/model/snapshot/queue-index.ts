@@ -8,38 +8,44 @@ interface QueueId {
   name: string;
 }
 
-/** Queue entries by queue. `getAll` sorts each changed queue once, for any number of changes since the last call. */
+/** What each changed key of a queue holds now; undefined: it is deleted. */
+type ChangedEntries = Map<string, QueueEntry | undefined>;
+
+/**
+ * Queue entries by queue. `getAll` merges the changes into each changed queue once, for any number of changes since the last call.
+ * Nothing but the sorted entries is kept: a map of each queue's keys would need more memory than the entries.
+ */
 export class QueueIndex {
-  readonly #members = new Map<string, Map<string, QueueEntry>>();
-  readonly #ordered = new CowMap<NamedQueue>();
-  readonly #stale = new Map<string, QueueId>();
+  readonly #queues = new CowMap<NamedQueue>();
+  readonly #changes = new Map<string, { at: QueueId; changed: ChangedEntries }>();
 
   put(at: QueueId, entry: QueueEntry): void {
-    const id = this.#markStale(at);
-    const members = this.#members.get(id) ?? new Map<string, QueueEntry>();
-    this.#members.set(id, members.set(entry.key, entry));
+    this.#change(at, entry.key, entry);
   }
 
   delete(at: QueueId, key: string): void {
-    const id = this.#markStale(at);
-    const members = this.#members.get(id);
-    members?.delete(key);
-    if (members?.size === 0) this.#members.delete(id);
+    this.#change(at, key, undefined);
   }
 
   getAll(): ReadonlyMap<string, NamedQueue> {
-    for (const [id, at] of this.#stale) {
-      const members = this.#members.get(id);
-      if (members === undefined) this.#ordered.delete(id);
-      else this.#ordered.put(id, { ...at, entries: [...members.values()].sort(compareByClaim) });
+    for (const [id, { at, changed }] of this.#changes) {
+      const entries = mergeEntries(this.#queues.get(id)?.entries ?? [], changed);
+      this.#queues.put(id, entries.length === 0 ? undefined : { ...at, entries });
     }
-    this.#stale.clear();
-    return this.#ordered.getAll();
+    this.#changes.clear();
+    return this.#queues.getAll();
   }
 
-  #markStale(at: QueueId): string {
+  #change(at: QueueId, key: string, entry: QueueEntry | undefined): void {
     const id = buildQueueId(at.kind, at.name);
-    this.#stale.set(id, at);
-    return id;
+    const changes = this.#changes.get(id) ?? { at, changed: new Map() };
+    changes.changed.set(key, entry);
+    this.#changes.set(id, changes);
   }
+}
+
+function mergeEntries(known: readonly QueueEntry[], changed: ChangedEntries): QueueEntry[] {
+  const kept = known.filter(({ key }) => !changed.has(key));
+  const current = [...changed.values()].filter((entry) => entry !== undefined);
+  return kept.concat(current).sort(compareByClaim);
 }

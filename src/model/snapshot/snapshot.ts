@@ -103,6 +103,11 @@ export const SNAPSHOT_COLLECTIONS = [
 ] as const;
 export type Collection = (typeof SNAPSHOT_COLLECTIONS)[number];
 
+/** Returns how many locks, resources, schedules and other things a snapshot contains. */
+export function countThings({ revision: _, ...collections }: Snapshot): number {
+  return Object.values(collections).reduce((sum, { size }) => sum + size, 0);
+}
+
 /** Builds the id of a queue in `Snapshot.queues`. */
 export function buildQueueId(kind: QueueKind, name: string): string {
   return `${kind}/${name}`;

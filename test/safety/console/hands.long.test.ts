@@ -4,7 +4,6 @@
 // src/console/data/explorer/explorer-tree.ts, src/console/data/explorer/resource-nodes.ts,
 // src/console/data/explorer/tab-counter.ts, src/console/state/preferences-file.ts,
 // src/console/state/preferences.ts, src/console/data/console-table.ts, src/console/panes/models/table-model.ts,
-// src/console/data/tables.ts
 /** Operations in the console without changes: find, filter, sort, copy, click. */
 
 import { mkdtempSync, rmSync } from "node:fs";

@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+import { Tables } from "../../../src/console/data/tables.ts";
+import { NOW, pictureOf, stand } from "../../model/pictures.ts";
+
+const ALL = { filter: "", order: undefined };
+const createPicture = (locks: number) =>
+  pictureOf(Array.from({ length: locks }, (_, at) => stand(`lock x${at}`, "a", at + 1, { state: "held" })));
+
+test.each([
+  ["a small table keeps", 10, 10],
+  ["a large table forgets", 5_001, 0],
+])("%s its rows while another tab is shown", (_, locks, kept) => {
+  const tables = new Tables();
+  const table = tables.getTabTable("locks");
+  table.update(createPicture(locks), NOW, ALL);
+  expect(table.length).toBe(locks);
+  expect(tables.getTabTable("locks")).toBe(table);
+  expect(table.length).toBe(locks);
+  tables.getTabTable("hosts");
+  expect(table.length).toBe(kept);
+  tables.getTabTable("locks").update(createPicture(locks), NOW, ALL);
+  expect(table.length).toBe(locks);
+});
+
+test("a small table of a large snapshot forgets its rows too: they keep the snapshot", () => {
+  const tables = new Tables();
+  const table = tables.getTabTable("resources");
+  table.update(pictureOf([stand("resource db", "a", 1, { state: "held" })]), NOW, ALL);
+  expect(table.isLarge).toBe(false);
+  table.update(createPicture(5_001), NOW, ALL);
+  expect([table.length, table.isLarge]).toEqual([0, true]);
+});
+
+test("a panel has tables of its own, and forgets a large one when another panel is shown", () => {
+  const tables = new Tables();
+  const panel = tables.findPanelTable("problems");
+  panel?.update(createPicture(5_001), NOW, ALL);
+  expect(panel).not.toBe(tables.getTabTable("problems"));
+  expect(panel?.isLarge).toBe(true);
+  expect(tables.findPanelTable("events")).toBeUndefined();
+  expect(tables.findPanelTable("problems")).toBe(panel);
+});
