@@ -1,6 +1,7 @@
 import { OVER } from "../../base/over.ts";
 import { isCompacted } from "../../etcd/retry.ts";
 import type { KeyRange, KeyValue } from "../../protocol/txn.ts";
+import { PageSize } from "./page-size.ts";
 import { type ObserverPorts, readWithRetries } from "./ports.ts";
 
 interface Page {
@@ -18,11 +19,8 @@ interface ReadOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** Keys in the first page; the sizes of later pages depend on the size of the page before. */
+/** Keys in the first page. @see PageSize for later ones */
 const FIRST_PAGE = 500;
-const LARGEST_PAGE = 10_000;
-/** Target size of a page, in characters of keys and values. A larger one costs memory while it is decoded; a smaller one costs etcd time. */
-const PAGE_WEIGHT = 500_000;
 /** How often a read is started again after a compaction removed its revision. */
 const TRIES = 5;
 
@@ -38,11 +36,17 @@ export async function* readPages(
 ): AsyncGenerator<Page> {
   const stop = new AbortController(); // the caller may stop at any page
   const either = signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]);
+  const size = new PageSize();
   let pinned = revision;
   const request = (key: string, limit: number): Promise<ReadPage> => {
     const at = { ...range, key, limit, keysOnly, ...(pinned !== undefined && { revision: pinned }) };
+    const start = ports.clock.now();
     const page = readWithRetries(ports, at, either);
-    page.catch(() => {}); // reported when it is awaited
+    // A failure is reported when the page is awaited.
+    page.then(
+      () => size.adapt(ports.clock.now() - start),
+      () => {},
+    );
     return page;
   };
   try {
@@ -52,7 +56,7 @@ export async function* readPages(
       pinned ??= read;
       const last = more ? kvs.at(-1) : undefined;
       const requestNext = (): Promise<ReadPage> | undefined =>
-        last && request(`${last.key}\0`, computePageSize(kvs));
+        last && request(`${last.key}\0`, size.compute(kvs));
       // Many callers need one page only.
       const early = number > 1 ? requestNext() : undefined;
       yield { kvs, revision: pinned };
@@ -61,11 +65,6 @@ export async function* readPages(
   } finally {
     stop.abort(OVER);
   }
-}
-
-function computePageSize(kvs: readonly KeyValue[]): number {
-  const weight = kvs.reduce((sum, { key, value }) => sum + key.length + value.length, 0);
-  return Math.min(LARGEST_PAGE, Math.max(1, Math.floor((PAGE_WEIGHT * kvs.length) / Math.max(1, weight))));
 }
 
 /** Reads every key of a range at one revision. @throws StoreError */

@@ -42,7 +42,7 @@ test("all keys come once, in order, as they were at the start, while others are 
     await ports.store.commitTxn({ compare: [], success: [put], failure: [] });
   }
   expect(found).toEqual(expected);
-  expect(asked.length).toBeGreaterThan(3);
+  expect(asked.length).toBeGreaterThan(2); // the third page is asked for early
   expect((await readAll(ports, ports.keys.groups())).length).toBeGreaterThan(COUNT);
 });
 
