@@ -1,9 +1,10 @@
 // Covers src/schedule/handler-types.ts, src/schedule/state/due.ts, src/schedule/state/worker-record.ts
 /** Values of keys in etcd: from signalbox, written by hand, from a later version, hostile. */
 import { describe, expect, test } from "vitest";
+import { hash } from "../../src/base/hash.ts";
 import { formatDefinition, getScheduleType, parseDefinition } from "../../src/schedule/definition.ts";
 import { COMMAND_TYPE, canHandle } from "../../src/schedule/handler-types.ts";
-import { computeJitter, hash, listWorkersBefore } from "../../src/schedule/hash.ts";
+import { computeJitter, listWorkersBefore } from "../../src/schedule/hash.ts";
 import { formatDue, parseDue } from "../../src/schedule/state/due.ts";
 import { formatRunning, parseRunning } from "../../src/schedule/state/running-record.ts";
 import { formatWorker, parseWorker } from "../../src/schedule/state/worker-record.ts";

@@ -22,7 +22,6 @@ import {
   formatExport,
   listExportFormats,
 } from "./export-document.ts";
-import { writeExport } from "./write-export.ts";
 
 export type ExportParts = ChangeNotifier & OverlayAccess & SettingsAccess & ThemeAccess & ToastAccess;
 
@@ -131,6 +130,7 @@ class ExportOverlay implements Overlay {
       return this.#show(`the file must end in one of ${this.#formats.map((one) => `.${one}`).join(", ")}`);
     const path = resolve(expandHome(typed));
     this.#isWriting = true;
+    const { writeExport } = await import("./write-export.ts"); // seldom needed, and slow to load
     const result = await writeExport(path, formatExport(this.#document, format), this.#asked === path);
     this.#isWriting = false;
     if (result.kind === "fault") return this.#show(result.text);

@@ -1,9 +1,5 @@
 import { EditorFile } from "../../commands/editor/editor-file.ts";
-import {
-  openUserEditor,
-  openUserPager,
-  type ProgramEnd,
-} from "../../commands/editor/open-external-program.ts";
+import type { ProgramEnd } from "../../commands/editor/open-external-program.ts";
 import type {
   EnvironmentAccess,
   LogAccess,
@@ -15,10 +11,13 @@ import { getShownText, type ShownTextParts } from "./shown-text.ts";
 
 export type ExternalParts = EnvironmentAccess & LogAccess & SettingsAccess & TerminalControl & ToastAccess;
 
+/** Loads what starts programs: seldom needed, and slow to load. */
+const loadPrograms = () => import("../../commands/editor/open-external-program.ts");
+
 /** Shows what has the keyboard in the user's pager. */
 export function openPager(app: ExternalParts & ShownTextParts): void {
   const { text } = getShownText(app);
-  void lendTo(app, () => openUserPager(app, text, app.context.signal));
+  void lendTo(app, async () => (await loadPrograms()).openUserPager(app, text, app.context.signal));
 }
 
 /** Opens a copy of what has the keyboard in the user's editor. The file is removed afterwards. */
@@ -50,7 +49,7 @@ export function createSheet(app: ToastAccess, text: string, name: string): Edito
 
 /** Opens a file in the user's editor. @returns whether the editor succeeded; if not, shows why */
 export function openSheet(app: ExternalParts, sheet: EditorFile): Promise<boolean> {
-  return lendTo(app, () => openUserEditor(app, sheet, app.context.signal));
+  return lendTo(app, async () => (await loadPrograms()).openUserEditor(app, sheet, app.context.signal));
 }
 
 /** The folders of paths. A message in one line has room for the names of programs only; the log has all. */

@@ -1,4 +1,4 @@
-import { hash } from "../../../schedule/hash.ts";
+import { hash } from "../../../base/hash.ts";
 import type { CronJob } from "../../../syntax/crontab.ts";
 import { removeReleaseNames } from "../../../syntax/release-path.ts";
 import { parseShellCommands, UNKNOWN } from "../../../syntax/shell-parser.ts";
