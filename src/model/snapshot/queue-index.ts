@@ -8,8 +8,8 @@ interface QueueId {
   name: string;
 }
 
-/** What each changed key of a queue holds now; undefined: it is deleted. */
-type ChangedEntries = Map<string, QueueEntry | undefined>;
+/** Changes of a queue, in order: an entry that was put, or the key of one that was deleted. */
+type EntryChanges = (QueueEntry | string)[];
 
 /**
  * Queue entries by queue. `getAll` merges the changes into each changed queue once, for any number of changes since the last call.
@@ -17,35 +17,39 @@ type ChangedEntries = Map<string, QueueEntry | undefined>;
  */
 export class QueueIndex {
   readonly #queues = new CowMap<NamedQueue>();
-  readonly #changes = new Map<string, { at: QueueId; changed: ChangedEntries }>();
+  readonly #changes = new Map<string, { at: QueueId; list: EntryChanges }>();
 
   put(at: QueueId, entry: QueueEntry): void {
-    this.#change(at, entry.key, entry);
+    this.#listChanges(at).push(entry);
   }
 
   delete(at: QueueId, key: string): void {
-    this.#change(at, key, undefined);
+    this.#listChanges(at).push(key);
   }
 
   getAll(): ReadonlyMap<string, NamedQueue> {
-    for (const [id, { at, changed }] of this.#changes) {
-      const entries = mergeEntries(this.#queues.get(id)?.entries ?? [], changed);
+    for (const [id, { at, list }] of this.#changes) {
+      const entries = mergeEntries(this.#queues.get(id)?.entries ?? [], list);
       this.#queues.put(id, entries.length === 0 ? undefined : { ...at, entries });
     }
     this.#changes.clear();
     return this.#queues.getAll();
   }
 
-  #change(at: QueueId, key: string, entry: QueueEntry | undefined): void {
+  #listChanges(at: QueueId): EntryChanges {
     const id = buildQueueId(at.kind, at.name);
-    const changes = this.#changes.get(id) ?? { at, changed: new Map() };
-    changes.changed.set(key, entry);
+    const changes = this.#changes.get(id) ?? { at, list: [] };
     this.#changes.set(id, changes);
+    return changes.list;
   }
 }
 
-function mergeEntries(known: readonly QueueEntry[], changed: ChangedEntries): QueueEntry[] {
-  const kept = known.filter(({ key }) => !changed.has(key));
-  const current = [...changed.values()].filter((entry) => entry !== undefined);
+function mergeEntries(known: readonly QueueEntry[], changes: EntryChanges): QueueEntry[] {
+  const last = new Map<string, QueueEntry | undefined>();
+  for (const change of changes)
+    if (typeof change === "string") last.set(change, undefined);
+    else last.set(change.key, change);
+  const kept = known.filter(({ key }) => !last.has(key));
+  const current = [...last.values()].filter((entry) => entry !== undefined);
   return kept.concat(current).sort(compareByClaim);
 }
