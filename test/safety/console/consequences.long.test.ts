@@ -1,5 +1,5 @@
 // Covers src/console/overlays/dialog/describe-next-grants.ts
-/** The dialogs of a drain, a reset and a new total name the runs that would be granted, also on a small screen. */
+/** The dialogs of a drain, a reset, a release and a new total name the runs that would be granted, also on a small screen. */
 
 import { describe, it, type TestContext } from "vitest";
 import { openConsole } from "../../../fixtures/cluster/open-console.ts";
@@ -28,6 +28,7 @@ async function openBusyConsole(context: TestContext, size: (typeof SIZES)[number
     ...["b", "c", "d", "e", "f"].map((letter): [string, string, Partial<Ticket>] => ["lock", letter, {}]),
     ["resource", "g", { ...held, count: 8, total: 10 }],
     ["resource", "h", { count: 4, total: 10 }],
+    ["resource", "i", { count: 2, total: 10 }],
   ];
   for (const [kind, letter, more] of all) {
     const run = runOf(letter);
@@ -60,6 +61,17 @@ describe.each(SIZES)("at $columns columns", (size) => {
     await console.waitFor(/invoices .*held/);
     console.press("D");
     await console.waitFor("then granted: none of the waiting runs");
+  });
+
+  it("a release names the run that no longer waits behind the one that leaves", async (context) => {
+    const console = await openBusyConsole(context, size, "queues");
+    await console.waitFor(/h\.example|h:/);
+    console.press("/");
+    console.type("host:h.example.com");
+    console.press("enter");
+    await console.waitFor(/1 of/);
+    console.press("K");
+    await console.waitFor(/then granted: i\.example\.com\S* at once/);
   });
 
   it("a larger total names the run that fits then", async (context) => {
