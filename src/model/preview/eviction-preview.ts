@@ -40,7 +40,7 @@ export function previewEviction(
     ),
   );
   const candidates = new Set([...touched.values()].flatMap(({ entries }) => entries.map(({ run }) => run)));
-  const excludeRuns = (queue: NamedQueue) => removeRuns(queue, runs);
+  const excludeRuns = createRunRemover(runs);
   const next = [...candidates].flatMap((run) => {
     const claim = claims.get(run);
     if (claim === undefined || runs.has(run) || isHolder(claim)) return [];
@@ -54,8 +54,17 @@ export function previewEviction(
   };
 }
 
-function removeRuns(queue: NamedQueue, runs: ReadonlySet<string>): NamedQueue {
-  return { ...queue, entries: queue.entries.filter(({ run }) => !runs.has(run)) };
+/** Returns a function that removes runs from a queue. Each queue is copied once: all its thousands of runs are checked in it. */
+function createRunRemover(runs: ReadonlySet<string>): (queue: NamedQueue) => NamedQueue {
+  const known = new Map<NamedQueue, NamedQueue>();
+  return (queue) => {
+    const removed = known.get(queue) ?? {
+      ...queue,
+      entries: queue.entries.filter(({ run }) => !runs.has(run)),
+    };
+    known.set(queue, removed);
+    return removed;
+  };
 }
 
 /** Whether every ticket of a claim is admitted. @param as  returns the queue to check in place of the current one */
