@@ -131,9 +131,9 @@ export class RowCache<R> {
   #filterRows(rows: readonly R[]): readonly R[] {
     // Nothing in the steady part depends on the time.
     const context = this.#createContext(0);
-    const isMatch = (row: R) => isFilterMatch(this.#view, this.#steady, row, context);
-    // Mostly, all match. A list that `filter` returns has room for more rows, for each of ten thousand queues.
-    return rows.every(isMatch) ? rows : rows.filter(isMatch);
+    const found = rows.filter((row) => isFilterMatch(this.#view, this.#steady, row, context));
+    // The list of all rows is kept where it can be: there may be ten thousand queues, and a new list has room for more rows.
+    return found.length === rows.length ? rows : found;
   }
 
   /** Builds the rows of empty queues. Only views whose rows are queues have them. */
