@@ -161,23 +161,27 @@ function isTextMatch<R>(
   isMatch: (text: string) => boolean,
 ): boolean {
   return (
-    listTexts(view.columns, row).some((text) => isMatch(text.toLowerCase())) ||
+    listSearched(view.columns).some(({ formatCell }) => isMatch(formatCell(row, 0).toLowerCase())) ||
     view.getFacets(row).hosts.some((text) => isMatch(text.toLowerCase())) ||
     ("word" in test && hasPrefix(view.columns, row, test.word))
   );
 }
 
+const searchedColumns = new WeakMap<object, readonly TableColumn<never>[]>();
+
 /**
- * Lists the texts that words are matched against. Numbers are excluded: they would match in many rows. So are
+ * Lists the columns whose texts words are matched against. Numbers are excluded: they would match in many rows. So are
  * drawings, which take time to compute.
  */
-function listTexts<R>(columns: readonly TableColumn<R>[], row: R): string[] {
-  return columns
-    .filter(
-      ({ align, isTimed, isRandom, formatAsciiCell }) =>
-        align !== "right" && !isTimed && !isRandom && !formatAsciiCell,
-    )
-    .map(({ formatCell }) => formatCell(row, 0));
+function listSearched<R>(columns: readonly TableColumn<R>[]): readonly TableColumn<R>[] {
+  const known = searchedColumns.get(columns) as readonly TableColumn<R>[] | undefined;
+  if (known !== undefined) return known;
+  const searched = columns.filter(
+    ({ align, isTimed, isRandom, formatAsciiCell }) =>
+      align !== "right" && !isTimed && !isRandom && !formatAsciiCell,
+  );
+  searchedColumns.set(columns, searched);
+  return searched;
 }
 
 /** Minimum length of a run id prefix, as in other commands. */
