@@ -36,7 +36,7 @@ export function createConsoleApp(ports: {
   const { keymap, findings } = createKeymap(listKeyActions(COMMANDS), context.settings.keyBindings);
   const getThemeByName = createThemeLookup(io, {
     ascii: call.flags.ascii === true,
-    getIsLight: () => ports.getIsLight?.(),
+    getConditions: () => ({ isLight: ports.getIsLight?.(), isSlow: ports.isLineSlow() }),
   });
   const app = new ConsoleApp(
     {

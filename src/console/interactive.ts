@@ -16,7 +16,7 @@ import { ScreenDisplay } from "./screen-display.ts";
 import type { TabId } from "./state/console-state.ts";
 import { isFirstUse } from "./state/preferences-file.ts";
 import { BackgroundQuery } from "./terminal/background-query.ts";
-import { discardAnswer } from "./terminal/discard-answer.ts";
+import { discardAnswers } from "./terminal/discard-answers.ts";
 import type { InputEvent } from "./terminal/input/event.ts";
 import { createKeyReader } from "./terminal/input/reader.ts";
 import type { TerminalReport } from "./terminal/input/report.ts";
@@ -213,7 +213,7 @@ class InteractiveConsole {
         this.#notifier.restoreTitle();
         this.#display.end();
         this.#writer?.flush();
-        if (this.#pace.isQuestionOpen) discardAnswer();
+        discardAnswers(this.#pace.openQuestions);
         this.#pace.forget();
       },
       onNotStopped: () => this.#app.showToast("this console was not started by a shell", "problem"),

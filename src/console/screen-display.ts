@@ -13,20 +13,21 @@ export class ScreenDisplay implements Display {
   readonly #screen: AnsiScreen;
   readonly #renderer = new Renderer();
 
-  /** Characters that the current call of `show` has written. */
+  /** Bytes that the current call of `show` has written. */
   #written = 0;
 
   constructor(io: CommandIo, pace: PaintPace, options: { mouse: boolean }) {
     this.#io = io;
     this.#pace = pace;
     const writeOutput = (text: string) => {
-      this.#written += text.length;
+      this.#written += Buffer.byteLength(text);
       return io.writeOutput(text);
     };
     this.#screen = new AnsiScreen({ writeOutput, terminal: io.terminal }, buildTerminalModes(options));
   }
 
   begin(): void {
+    if (this.#io.writeOutput(ASK_TERMINAL)) this.#pace.handleProbed();
     this.#screen.enter();
   }
 

@@ -1,4 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
+import { LineSpeed } from "./line-speed.ts";
 
 /** The query for the state of the terminal, and its answer: `CSI 0 n`. Terminals answer in the order of the output. */
 export const ASK_TERMINAL = "\x1b[5n";
@@ -7,16 +8,6 @@ export const ASK_TERMINAL = "\x1b[5n";
 const FIRST_PATIENCE = 1_500;
 /** Longest wait for a terminal that has answered before, ms: a slow line takes some seconds for a full screen. */
 const PATIENCE = 10_000;
-/** A terminal that answers later than this is slow, and one that answers sooner than that is not, ms. */
-const SLOW = 250;
-const FAST = 125;
-/** A shorter frame passes a slow line quickly too: it does not show that the line is fast. */
-const LEAST_PROOF = 500;
-/**
- * On a slow line, a frame is written in parts of about so many bytes, from the top: what a key leads to is shown before the rest, and
- * the next key waits for one part only.
- */
-const PART = 1_200;
 /** Without a key for this time, nobody may be looking, ms. */
 const QUIET = 10_000;
 /** Steps of the displayed ages, ms: while someone types, otherwise, and on a slow line. */
@@ -35,9 +26,11 @@ export class PaintPace {
   #hasAnswered = false;
   /** The terminal does not answer: it is not waited for. */
   #isMute = false;
-  /** Length of what was written before the question. */
+  /** Length of what was written before the question, bytes. */
   #written = 0;
-  #isSlow = false;
+  readonly #speed = new LineSpeed();
+  /** When a question was asked before all output, for the latency of the line. Its answer is the first one. */
+  #probedAt: number | undefined;
   #lastKeyAt = Number.NEGATIVE_INFINITY;
 
   constructor(clock: Pick<Clock, "now">) {
@@ -51,12 +44,13 @@ export class PaintPace {
 
   /** Whether an answer will come: the terminal has answered before. */
   get owesAnswer(): boolean {
-    return this.isQuestionOpen && this.#hasAnswered;
+    return this.openQuestions > 0 && this.#hasAnswered;
   }
 
-  /** Whether a question is not answered yet. */
-  get isQuestionOpen(): boolean {
-    return this.#askedAt !== undefined;
+  /** How many questions are not answered yet. */
+  get openQuestions(): number {
+    if (this.#isMute) return 0;
+    return [this.#probedAt, this.#askedAt].filter((at) => at !== undefined).length;
   }
 
   /**
@@ -80,15 +74,23 @@ export class PaintPace {
 
   /** Whether a frame takes long to arrive. */
   get isSlow(): boolean {
-    return this.#isSlow && !this.#isMute;
+    return this.#speed.isSlow && !this.#isMute;
   }
 
-  /** How much of a frame to write at a time, characters. */
+  /**
+   * How much of a frame to write at a time, bytes. On a slow line it is a part, from the top: what a key leads to is shown before
+   * the rest, and the next key waits for one part only.
+   */
   get partLength(): number {
-    return this.isSlow ? PART : Number.POSITIVE_INFINITY;
+    return this.isSlow ? this.#speed.partLength : Number.POSITIVE_INFINITY;
   }
 
-  /** Call this when a frame with the question was written. @param written  its length, characters */
+  /** Call this when the question was written, and nothing before it. No frame waits for its answer. */
+  handleProbed(): void {
+    this.#probedAt = this.#clock.now();
+  }
+
+  /** Call this when a frame with the question was written. @param written  its length, bytes */
   handleAsked(written: number): void {
     this.#askedAt = this.#clock.now();
     this.#hasUnasked = false;
@@ -101,11 +103,13 @@ export class PaintPace {
   }
 
   handleAnswer(): void {
-    const since = this.#askedAt ?? this.#overdueSince;
-    if (since !== undefined) this.#judge(this.#clock.now() - since);
-    this.#askedAt = this.#overdueSince = undefined;
     this.#hasAnswered = true;
     this.#isMute = false;
+    const since = this.#probedAt ?? this.#askedAt ?? this.#overdueSince;
+    const isProbed = this.#probedAt !== undefined;
+    if (since !== undefined) this.#speed.record(isProbed ? 0 : this.#written, this.#clock.now() - since);
+    if (isProbed) this.#probedAt = undefined;
+    else this.#askedAt = this.#overdueSince = undefined;
   }
 
   handleKey(): void {
@@ -114,7 +118,7 @@ export class PaintPace {
 
   /** Forgets the question, because the terminal was given to another program. */
   forget(): void {
-    this.#askedAt = this.#overdueSince = undefined;
+    this.#askedAt = this.#overdueSince = this.#probedAt = undefined;
     this.#hasUnasked = false;
   }
 
@@ -131,12 +135,7 @@ export class PaintPace {
 
   /** Returns the step of the displayed ages, ms: each change costs bytes. */
   getAgeStep(): number {
-    if (this.#isSlow) return STEPS.slow;
+    if (this.#speed.isSlow) return STEPS.slow;
     return this.#clock.now() - this.#lastKeyAt < QUIET ? STEPS.active : STEPS.quiet;
-  }
-
-  #judge(delay: number): void {
-    if (delay > SLOW) this.#isSlow = true;
-    else if (delay < FAST && this.#written >= LEAST_PROOF) this.#isSlow = false;
   }
 }

@@ -1,7 +1,7 @@
 import { isUtf8 } from "../../commands/see/paint.ts";
 import type { CommandIo } from "../../commands/spec.ts";
 import type { ColourDepth } from "./sgr.ts";
-import { getTheme, THEMES, type Theme, type ThemeName } from "./theme.ts";
+import { getTheme, THEMES, type Theme, type ThemeConditions, type ThemeName } from "./theme.ts";
 
 /** A theme, or `auto` for the one that fits the terminal. */
 export type ThemeOption = ThemeName | "auto";
@@ -13,24 +13,39 @@ type Env = Readonly<Record<string, string | undefined>>;
  * Chooses the theme for a terminal.
  * @param wanted   NO_COLOR and terminals without colours override it: they get `mono`
  * @param isAscii  use only ASCII signs, even if the locale allows others
- * @param isLight  whether the background is light, as the terminal answered; undefined if it did not
+ * @param conditions  `isLight` as the terminal answered; undefined if it did not. On a slow line, fewer bytes set a colour
  */
-export function chooseTheme(wanted: ThemeOption, env: Env, isAscii = false, isLight?: boolean): Theme {
-  const depth = detectColourDepth(env);
-  const light = isLight ?? announcesLight(env);
-  const name = depth === undefined ? "mono" : wanted === "auto" ? chooseThemeName(depth, light) : wanted;
-  return getTheme(name, depth ?? "16", isAscii || !isUtf8(env), light);
+export function chooseTheme(
+  wanted: ThemeOption,
+  env: Env,
+  isAscii = false,
+  conditions: ThemeConditions = {},
+): Theme {
+  const { isLight = announcesLight(env), isSlow = false } = conditions;
+  const depth = limitColourDepth(detectColourDepth(env), wanted, isSlow);
+  const name = depth === undefined ? "mono" : wanted === "auto" ? chooseThemeName(depth, isLight) : wanted;
+  return getTheme(name, depth ?? "16", isAscii || !isUtf8(env), { isLight, isSlow });
+}
+
+/** Returns the depth for the line: a colour takes up to 19, 11 or 5 bytes. The colours of a theme that was asked for stay. */
+function limitColourDepth(
+  depth: ColourDepth | undefined,
+  wanted: ThemeOption,
+  isSlow: boolean,
+): ColourDepth | undefined {
+  if (!isSlow || depth === undefined || depth === "16") return depth;
+  return wanted === "auto" ? "16" : "256";
 }
 
 /**
  * Creates a function that returns the theme for a name; an unknown name means `auto`. @param ascii  see `isAscii` of
- * `chooseTheme` @param getIsLight  see `isLight` there
+ * `chooseTheme` @param getConditions  see there
  */
 export function createThemeLookup(
   { env }: Pick<CommandIo, "env">,
-  { ascii, getIsLight = () => undefined }: { ascii: boolean; getIsLight?: () => boolean | undefined },
+  { ascii, getConditions = () => ({}) }: { ascii: boolean; getConditions?: () => ThemeConditions },
 ): (name: string) => Theme {
-  return (name) => chooseTheme(THEMES.find((one) => one === name) ?? "auto", env, ascii, getIsLight());
+  return (name) => chooseTheme(THEMES.find((one) => one === name) ?? "auto", env, ascii, getConditions());
 }
 
 /** Whether the background decides about the theme, so that the terminal is worth asking. */

@@ -46,6 +46,11 @@ export const ASCII: Signs = {
   ...{ marked: "x", watched: "@", ellipsis: "...", dot: "-", dash: "-", accent: ">" },
 };
 
+/** Returns signs whose long horizontal rules take one byte for each cell. */
+export function withShortRules(signs: Signs): Signs {
+  return { ...signs, horizontal: ASCII.horizontal };
+}
+
 /** ASCII replacements of the same width for signs that other modules put into texts. */
 const INSTEAD: Readonly<Record<string, string>> = {
   ...{ "…": "~", "–": "-", "—": "-", "·": "-", "→": ">", "←": "<", "↑": "^", "↓": "v", "×": "x", "≥": ">" },

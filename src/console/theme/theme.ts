@@ -4,7 +4,7 @@ import { contrastDark, contrastLight } from "./contrast-palettes.ts";
 import { ansi, dark, light, mono } from "./palettes.ts";
 import { ROLES, type StyleRole, type ThemePalette } from "./roles.ts";
 import { applySgr, buildSgrCodes, type ColourDepth, removeColours, type SgrCodes } from "./sgr.ts";
-import { ASCII, type Signs, toAscii, UNICODE } from "./signs.ts";
+import { ASCII, type Signs, toAscii, UNICODE, withShortRules } from "./signs.ts";
 
 export const THEMES = ["dark", "light", "contrast", "ansi", "mono"] as const;
 export type ThemeName = (typeof THEMES)[number];
@@ -39,26 +39,42 @@ export interface Theme {
   createLook(width: number): OutputStyle & { width: number };
 }
 
+/** What a theme depends on besides its name and the terminal. */
+export interface ThemeConditions {
+  /** The background of the terminal is known to be light. */
+  isLight?: boolean | undefined;
+  /** The line to the terminal is slow: long rules are made of signs of one byte. */
+  isSlow?: boolean;
+}
+
 const made = new Map<string, Theme>();
 
-/**
- * Returns a theme for a terminal. Fixed colours need at least 256 of them; with fewer the theme is `ansi`.
- * @param isLight  the background of the terminal is known to be light
- */
-export function getTheme(wanted: ThemeName, depth: ColourDepth, isAscii: boolean, isLight = false): Theme {
+/** Returns a theme for a terminal. Fixed colours need at least 256 of them; with fewer the theme is `ansi`. */
+export function getTheme(
+  wanted: ThemeName,
+  depth: ColourDepth,
+  isAscii: boolean,
+  { isLight = false, isSlow = false }: ThemeConditions = {},
+): Theme {
   const name = depth === "16" && wanted !== "mono" ? "ansi" : wanted;
-  const id = `${name} ${depth} ${isAscii} ${isLight}`;
-  const theme = made.get(id) ?? createTheme(name, depth, isAscii, isLight);
+  const id = `${name} ${depth} ${isAscii} ${isLight} ${isSlow}`;
+  const theme = made.get(id) ?? createTheme(name, depth, isAscii, { isLight, isSlow });
   made.set(id, theme);
   return theme;
 }
 
-function createTheme(name: ThemeName, depth: ColourDepth, isAscii: boolean, isLight: boolean): Theme {
+function createTheme(
+  name: ThemeName,
+  depth: ColourDepth,
+  isAscii: boolean,
+  { isLight, isSlow }: { isLight: boolean; isSlow: boolean },
+): Theme {
   const palette = (isLight ? ON_LIGHT[name] : undefined) ?? PALETTES[name];
   const codes = Object.fromEntries(
     ROLES.map((role) => [role, buildSgrCodes(palette[role], depth)]),
   ) as Record<StyleRole, SgrCodes>;
-  const signs = isAscii ? ASCII : UNICODE;
+  const usual = isAscii ? ASCII : UNICODE;
+  const signs = isSlow ? withShortRules(usual) : usual;
   const style = (role: StyleRole, text: string) => applySgr(codes[role], text);
   return {
     hasStyle: (role) => codes[role].on !== "",

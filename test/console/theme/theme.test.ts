@@ -194,16 +194,27 @@ describe("the theme of a terminal", () => {
 
   it("follows the background that the terminal has told, whatever its environment says", () => {
     const light = { ...COLOURS, COLORFGBG: "0;15" };
-    expect(named(chooseTheme("auto", COLOURS, false, true))).toBe("light");
-    expect(named(chooseTheme("auto", light, false, false))).toBe("dark");
-    expect(named(chooseTheme("auto", { TERM: "xterm" }, false, true))).toBe("ansi");
-    expect(named(chooseTheme("auto", { ...COLOURS, NO_COLOR: "1" }, false, true))).toBe("mono");
-    const paint = (isLight?: boolean) => chooseTheme("contrast", COLOURS, false, isLight).style("held", "x");
+    expect(named(chooseTheme("auto", COLOURS, false, { isLight: true }))).toBe("light");
+    expect(named(chooseTheme("auto", light, false, { isLight: false }))).toBe("dark");
+    expect(named(chooseTheme("auto", { TERM: "xterm" }, false, { isLight: true }))).toBe("ansi");
+    expect(named(chooseTheme("auto", { ...COLOURS, NO_COLOR: "1" }, false, { isLight: true }))).toBe("mono");
+    const paint = (isLight?: boolean) =>
+      chooseTheme("contrast", COLOURS, false, { isLight }).style("held", "x");
     expect(paint(true)).not.toBe(paint(false));
     expect(paint()).toBe(paint(false));
     expect([COLOURS, { TERM: "xterm" }, { ...COLOURS, NO_COLOR: "1" }].map(dependsOnBackground)).toEqual([
       ...[true, false, false],
     ]);
+  });
+
+  it("takes few bytes on a slow line, and keeps the colours that were asked for", () => {
+    const slow = (wanted: "auto" | "contrast" | "mono") =>
+      chooseTheme(wanted, { ...COLOURS, COLORTERM: "truecolor" }, false, { isSlow: true });
+    expect(slow("auto").style("waiting", "x")).toBe("\x1b[33mx\x1b[39m");
+    expect(slow("auto").signs.horizontal).toBe("-");
+    expect(slow("auto").signs.vertical).toBe("│");
+    expect(slow("contrast").style("waiting", "x")).toMatch(/^\x1b\[38;5;\d+mx\x1b\[39m$/);
+    expect(named(slow("mono"))).toBe("mono");
   });
 
   it("is found by its name, as a state may have kept it", () => {

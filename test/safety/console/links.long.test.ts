@@ -1,4 +1,4 @@
-// Covers src/console/terminal/discard-answer.ts, src/console/screen-display.ts
+// Covers src/console/terminal/discard-answers.ts, src/console/screen-display.ts
 /** The console on slow lines, and on terminals that answer late or never. */
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -43,8 +43,8 @@ describe("a line of 2,000 bytes per second", () => {
   });
 });
 
-describe("the columns of a table", () => {
-  it("are fewer on a slow line", async () => {
+describe("what a screen shows", () => {
+  it("takes fewer bytes on a slow line, and as many as elsewhere on a fast one from far away", async () => {
     const namespace = await cluster.createTestNamespace("http");
     const name = "nightly-invoices-of-all-customers";
     await namespace.jobs.startAndWait({ name, options: ["--lock", name], hold: [60_000] });
@@ -56,15 +56,34 @@ describe("the columns of a table", () => {
         .split(/\s{2,}/) ?? [];
     const fast = open(namespace, { ...size, command: [process.execPath, BUNDLE, "console"] });
     await fast.waitFor(/customers +● held[\s\S]*live rev/);
-    const slow = open(namespace, {
-      ...size,
-      command: [process.execPath, SLOW_LINK, "2000", process.execPath, BUNDLE, "console"],
-    });
+    const openOver = (speed: string) =>
+      open(namespace, {
+        ...size,
+        command: [process.execPath, SLOW_LINK, speed, process.execPath, BUNDLE, "console"],
+      });
+    const slow = openOver("2000");
     await slow.waitFor(/customers +● held[\s\S]*live rev/);
     slow.press("]", "["); // the answer to the first frame has shown that the line is slow
     const most = readTitles(fast.getScreen()).length;
     await slow.waitFor(() => readTitles(slow.getScreen()).length < most);
     expect(readTitles(slow.getScreen()).slice(0, 3)).toEqual(["NAME ▲", "STATE", "HOLDER"]);
+    await slow.waitFor(/- DETAIL -{40}/);
+    const listColours = () => {
+      const visible = slow.getCells().flatMap((row) => row.filter(({ text }) => text.trim() !== ""));
+      return visible.flatMap(({ foreground, background }) => [foreground ?? 0, background ?? 0]);
+    };
+    await slow.waitFor(() => listColours().every((colour) => Number(colour) < 16)); // those take few bytes
+
+    const far = openOver("200000:400");
+    await far.waitFor(/customers +● held[\s\S]*live rev/);
+    for (let turn = 0; turn < 3; turn += 1) {
+      far.press("]");
+      await far.waitFor(() => readTitles(far.getScreen()).length === 0);
+      far.press("[");
+      await far.waitFor(() => readTitles(far.getScreen()).length > 0);
+    }
+    expect(readTitles(far.getScreen())).toHaveLength(most);
+    expect(far.getScreen().join("\n")).toMatch(/─ DETAIL ─{40}/);
   });
 });
 

@@ -44,7 +44,7 @@ export class AnsiScreen {
   /**
    * Paints lines from the top, as many as fit. Writes only what changed, to save bandwidth.
    * @param lines  escaped and cut for the terminal
-   * @param partLength  about how many characters to write; `isComplete` says whether something is left for the next call
+   * @param partLength  about how many bytes to write; `isComplete` says whether something is left for the next call
    * @returns false once the output is closed
    */
   paint(lines: readonly string[], partLength = Number.POSITIVE_INFINITY): boolean {

@@ -1,7 +1,7 @@
 import { DEFAULT_SGR, formatSgrChange, type SgrState, toBlankState } from "./sgr-state.ts";
 
 /** Blanks are cheaper to erase than to write from this number on. */
-const LONG_GAP = 14;
+const LONG_GAP = 11;
 
 /**
  * Builds the output that changes cells of a terminal, with the shortest movements and SGR sequences it knows. It expects
@@ -11,6 +11,7 @@ export class CellWriter {
   /** Columns of the terminal. */
   readonly #columns: number;
   #output = "";
+  #bytes = 0;
   #state = DEFAULT_SGR;
   #row: number | undefined;
   /** Undefined: not known, such as after a character in the last column. */
@@ -20,9 +21,17 @@ export class CellWriter {
     this.#columns = columns;
   }
 
-  /** Number of characters of the output so far. */
-  get length(): number {
-    return this.#output.length;
+  /** Length of the output so far, bytes. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Returns a writer that continues after the output so far, so that two ways can be compared. */
+  fork(): CellWriter {
+    const fork = new CellWriter(this.#columns);
+    [fork.#output, fork.#bytes, fork.#state] = [this.#output, this.#bytes, this.#state];
+    [fork.#row, fork.#column] = [this.#row, this.#column];
+    return fork;
   }
 
   /** Writes characters with their states into cells of a row. All from 0. */
@@ -38,29 +47,29 @@ export class CellWriter {
   #writeCell(row: number, column: number, character: string, state: SgrState): void {
     this.#moveTo(row, column);
     this.#setState(state, character === " ");
-    this.#output += character;
+    this.#write(character);
     this.#column = column + 1 < this.#columns ? column + 1 : undefined;
   }
 
   /** Replaces cells by blanks that show nothing. The cursor stays where it is. */
   #eraseCells(row: number, column: number, count: number): void {
     this.#moveTo(row, column);
-    this.#setState(DEFAULT_SGR);
-    this.#output += `\x1b[${count}X`;
+    this.#setState(DEFAULT_SGR, true);
+    this.#write(`\x1b[${count}X`);
   }
 
   /** Clears a row from a column on. */
   clearFrom(row: number, column: number): void {
     this.#moveTo(row, column);
-    this.#setState(DEFAULT_SGR);
-    this.#output += "\x1b[K";
+    this.#setState(DEFAULT_SGR, true);
+    this.#write("\x1b[K");
   }
 
   /** Replaces a row by a line whose columns are not known. */
   replaceRow(row: number, line: string): void {
     this.#moveTo(row, 0);
     this.#setState(DEFAULT_SGR);
-    this.#output += `\x1b[2K${line}\x1b[m`;
+    this.#write(`\x1b[2K${line}\x1b[m`);
     this.#column = undefined;
   }
 
@@ -76,9 +85,14 @@ export class CellWriter {
     return this.#output;
   }
 
+  #write(text: string): void {
+    this.#output += text;
+    this.#bytes += Buffer.byteLength(text);
+  }
+
   #setState(state: SgrState, isBlank = false): void {
     if (this.#looksLike(state, isBlank)) return;
-    this.#output += formatSgrChange(this.#state, state);
+    this.#write(formatSgrChange(this.#state, state));
     this.#state = state;
   }
 
@@ -89,7 +103,7 @@ export class CellWriter {
 
   #moveTo(row: number, column: number): void {
     if (row === this.#row && column === this.#column) return;
-    this.#output += this.#formatMove(row, column);
+    this.#write(this.#formatMove(row, column));
     [this.#row, this.#column] = [row, column];
   }
 

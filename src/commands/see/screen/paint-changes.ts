@@ -5,6 +5,8 @@ import { parseStyledLine, type StyledLine } from "./styled-line.ts";
 
 /** Unchanged cells that are written again between two changes: a movement of the cursor is longer. */
 const SHORT_GAP = 3;
+/** A row whose changes take fewer bytes is not worth a second way. */
+const SHORT_CHANGE = 24;
 
 /** The output that changes the lines on a terminal, and the lines that are there afterwards. */
 export interface ScreenChange {
@@ -16,7 +18,7 @@ export interface ScreenChange {
 
 /** How much of a change to format. */
 export interface ScreenPart {
-  /** Characters after which no further row is changed; the others stay as they are. */
+  /** Bytes after which no further row is changed; the others stay as they are. */
   length: number;
   /** The first row; those above it come after the last one. */
   from: number;
@@ -39,26 +41,35 @@ export function formatChanges(
   const shown = [...(shift === undefined ? before : shiftRows(before, shift))];
   const height = Math.max(shown.length, after.length);
   while (shown.length < height) shown.push("");
-  const writer = new CellWriter(columns);
+  let writer = new CellWriter(columns);
   let done = 0;
-  for (; done < height && writer.length < part.length; done += 1) {
+  for (; done < height && writer.bytes < part.length; done += 1) {
     const row = (part.from + done) % height;
     const [was = "", is = ""] = [shown[row], after[row]];
-    if (was !== is) writeLineChange(writer, row, was, is);
+    if (was !== is) writer = writeLineChange(writer, row, was, is);
     shown[row] = is;
   }
   const output = (shift === undefined ? "" : formatRowShift(shift)) + writer.finish();
   return { output, shown, next: height === 0 ? 0 : (part.from + done) % height };
 }
 
-function writeLineChange(writer: CellWriter, row: number, was: string, is: string): void {
+/** Writes a row's change in the shorter of two ways, and returns the writer that has done it. */
+function writeLineChange(writer: CellWriter, row: number, was: string, is: string): CellWriter {
   const now = parseStyledLine(is);
   const old = parseStyledLine(was);
   // The columns of what is there must be known, too: otherwise nobody knows where they begin.
-  if (now === undefined || old === undefined) return writer.replaceRow(row, is);
-  const isLonger = old.text.length > now.text.length;
-  writeDifferences(writer, row, old, now);
-  if (isLonger) writer.clearFrom(row, now.text.length);
+  if (now === undefined || old === undefined) {
+    writer.replaceRow(row, is);
+    return writer;
+  }
+  const changed = writer.fork();
+  writeDifferences(changed, row, old, now);
+  if (old.text.length > now.text.length) changed.clearFrom(row, now.text.length);
+  if (changed.bytes < writer.bytes + SHORT_CHANGE) return changed;
+  const start = findDifference(old, now, 0);
+  writer.clearFrom(row, start);
+  writeDifferences(writer, row, { text: old.text.slice(0, start), states: old.states.slice(0, start) }, now);
+  return writer.bytes < changed.bytes ? writer : changed;
 }
 
 function writeDifferences(writer: CellWriter, row: number, old: StyledLine, now: StyledLine): void {

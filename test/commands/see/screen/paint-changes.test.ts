@@ -128,6 +128,18 @@ describe("the output for a change", () => {
       [...LONG.slice(1), "new"],
       "\x1b[1;4r\x1b[1H\x1b[1M\x1b[r\x1b[4Hnew",
     ],
+    [
+      "a row of other words",
+      ["one two three four five"],
+      ["a       b       c"],
+      "\x1b[1H\x1b[Ka\x1b[7Cb\x1b[7Cc",
+    ],
+    [
+      "a gap after a colour",
+      ["abcdefghijklmnopqrstuvw"],
+      ["\x1b[31mA\x1b[39m                     w"],
+      "\x1b[1H\x1b[31mA\x1b[21X\x1b[m",
+    ],
     ["a long gap", ["abcdefghijklmnopqrstuvw"], ["a                     w"], "\x1b[1;2H\x1b[21X"],
     ["a line whose columns are not sure", ["漢a"], ["漢b"], "\x1b[1H\x1b[2K漢b\x1b[m"],
     ["a sequence that is not known", ["\x1b[53ma"], ["\x1b[53mb"], "\x1b[1H\x1b[2K\x1b[53mb\x1b[m"],

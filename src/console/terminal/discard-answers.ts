@@ -4,12 +4,13 @@ import { closeSync, constants, openSync, readSync } from "node:fs";
 const PATIENCE = 250;
 const PAUSE = 5;
 
-/** Reads and discards what a terminal sends, until the answer to `CSI 5 n` has arrived. Blocks: the process may be about to exit. */
-export function discardAnswer(path = "/dev/fd/0"): void {
+/** Reads and discards what a terminal sends, until so many answers to `CSI 5 n` have arrived. Blocks: the process may be about to exit. */
+export function discardAnswers(count: number, path = "/dev/fd/0"): void {
+  if (count === 0) return;
   try {
     const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
     try {
-      readUntilAnswer(descriptor);
+      readAnswers(descriptor, count);
     } finally {
       closeSync(descriptor);
     }
@@ -18,11 +19,11 @@ export function discardAnswer(path = "/dev/fd/0"): void {
   }
 }
 
-function readUntilAnswer(descriptor: number): void {
+function readAnswers(descriptor: number, count: number): void {
   const pause = new Int32Array(new SharedArrayBuffer(4));
   const bytes = Buffer.alloc(4_096);
   let read = "";
-  for (let waited = 0; waited < PATIENCE && !/\x1b\[[03]n/.test(read); waited += PAUSE) {
+  for (let waited = 0; waited < PATIENCE && countAnswers(read) < count; waited += PAUSE) {
     try {
       const length = readSync(descriptor, bytes);
       if (length === 0) return;
@@ -33,3 +34,5 @@ function readUntilAnswer(descriptor: number): void {
     }
   }
 }
+
+const countAnswers = (read: string) => read.match(/\x1b\[[03]n/g)?.length ?? 0;
