@@ -15,6 +15,8 @@ const BUSY = 100;
 const MEMORY = { usual: 0.85, afterFast: 0.5 };
 /** On a slow line, output is written in parts that take about so long, ms, but have so many bytes at least. */
 const PART = { time: 500, least: 600 };
+/** The first part shows how fast the line is, bytes: on a slow one, the rest is written in another way. */
+const FIRST_PART = 1_500;
 
 /**
  * Estimates how many bytes a second a terminal takes, from the delays of its answers. A long way to the terminal delays each
@@ -25,6 +27,7 @@ export class LineSpeed {
   #bytes = 0;
   #time = 0;
   #isSlow = false;
+  #isKnown = false;
 
   get isSlow(): boolean {
     return this.#isSlow;
@@ -32,6 +35,8 @@ export class LineSpeed {
 
   /** How much to write before the next question, bytes. */
   get partLength(): number {
+    // A terminal that has answered nothing yet may never do: the rest would have to wait for nothing.
+    if (!this.#isKnown && this.#latency !== undefined) return FIRST_PART;
     if (!this.#isSlow) return Number.POSITIVE_INFINITY;
     return Math.max(PART.least, (this.#bytes / this.#time) * PART.time);
   }
@@ -49,6 +54,7 @@ export class LineSpeed {
   }
 
   #judge(written: number, time: number): void {
+    this.#isKnown = true;
     const memory = written * 1_000 > FAST * time ? MEMORY.afterFast : MEMORY.usual;
     this.#bytes = this.#bytes * memory + written;
     this.#time = this.#time * memory + time;

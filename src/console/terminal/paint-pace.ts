@@ -82,7 +82,7 @@ export class PaintPace {
    * the rest, and the next key waits for one part only.
    */
   get partLength(): number {
-    return this.isSlow ? this.#speed.partLength : Number.POSITIVE_INFINITY;
+    return this.#isMute ? Number.POSITIVE_INFINITY : this.#speed.partLength;
   }
 
   /** Call this when the question was written, and nothing before it. No frame waits for its answer. */

@@ -1,22 +1,27 @@
 import type { OutcomeHistory } from "../../schedule/state/outcome.ts";
 import { findPlainTotal } from "../preview/eviction-preview.ts";
 import type { Snapshot } from "../snapshot/snapshot.ts";
-import { type CollisionReport, findCollisions } from "./collisions.ts";
+import { type CollisionReport, findCollisions, selectCollisions } from "./collisions.ts";
 import { forecastSchedule, type ScheduleForecast, type TimeSpan } from "./forecast.ts";
 import { type SpreadSuggestion, suggestSpread } from "./spread.ts";
 
-/** Finds the collisions of all schedules in a span, and how to spread them. */
+/**
+ * Finds the collisions of schedules in a span, and how to spread them.
+ * @param ids  only their collisions, with whatever schedules; undefined: all collisions
+ */
 export function findAllCollisions(
   snapshot: Snapshot,
   outcomes: ReadonlyMap<string, OutcomeHistory>,
   span: TimeSpan,
+  ids?: ReadonlySet<string>,
 ): {
   forecasts: readonly ScheduleForecast[];
   report: CollisionReport;
   suggestions: readonly SpreadSuggestion[];
 } {
   const forecasts = forecastAll(snapshot, outcomes, span);
-  const report = findCollisions(forecasts, listTotals(snapshot));
+  const all = findCollisions(forecasts, listTotals(snapshot));
+  const report = ids === undefined ? all : selectCollisions(all, ids);
   return { forecasts, report, suggestions: suggestSpread(report, forecasts) };
 }
 

@@ -43,6 +43,20 @@ export interface CollisionReport {
 
 const MINUTE = 60_000;
 
+/** Returns the collisions of some schedules, or with `false` all others. The order stays. */
+export function selectCollisions(
+  { starts, leases, overlaps }: CollisionReport,
+  ids: ReadonlySet<string>,
+  concern = true,
+): CollisionReport {
+  const isWanted = (names: readonly string[]) => names.some((name) => ids.has(name)) === concern;
+  return {
+    starts: starts.filter((one) => isWanted(one.ids)),
+    leases: leases.filter((one) => isWanted(one.ids)),
+    overlaps: overlaps.filter(({ earlier, later }) => isWanted([earlier, later])),
+  };
+}
+
 /**
  * Finds the schedules that compete.
  * @param totals  configured totals by resource, in units. Others use the smallest total that a schedule states

@@ -33,6 +33,16 @@ test("a part takes about half a second on a slow line", () => {
   expect(sendOver(new LineSpeed(), { rate: 300 }, ...FRAMES).partLength).toBe(600);
 });
 
+test("the first part is short if the terminal answers at all: it tells how to write the rest", () => {
+  const speed = new LineSpeed();
+  expect(speed.partLength).toBe(Number.POSITIVE_INFINITY);
+  sendOver(speed, { rate: 100_000 }, 0);
+  expect(speed.partLength).toBe(1_500);
+  sendOver(speed, { rate: 100_000 }, 300);
+  expect(speed.partLength, "that was too short to tell").toBe(1_500);
+  expect(sendOver(speed, { rate: 100_000 }, 1_500).partLength).toBe(Number.POSITIVE_INFINITY);
+});
+
 test("a line on which only long output was sent is judged too", () => {
   expect(sendOver(new LineSpeed(), { rate: 2_000 }, 8_000).isSlow).toBe(true);
   expect(sendOver(new LineSpeed(), { rate: 100_000, latency: 500 }, 8_000).isSlow).toBe(false);

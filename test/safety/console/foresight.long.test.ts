@@ -224,4 +224,26 @@ describe("collisions", () => {
     await console.waitFor(/schedule edit report/);
     await console.waitFor(/cron +1 3 \* \* \*/);
   });
+
+  it("of the selected schedule come first", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    const due = { next: Date.now() + 10 * HOUR };
+    await putKeys(namespace, [
+      ...["a", "b", "c"].flatMap((id) => schedule(id, { cron: "*/10 * * * *" }, due)),
+      ...["x", "y"].flatMap((id) => schedule(id, { cron: "5 * * * *" }, due)),
+    ]);
+    const console = await openConsole(namespace, { columns: 100, rows: 30, args: ["--view", "schedules"] });
+    await console.waitFor(/y +/);
+    const open = async () => {
+      console.type(":collisions");
+      await console.waitFor(/collisions +schedules that compete/);
+      console.press("enter");
+    };
+    await open();
+    await console.waitFor(/same minute: a, b, c[\s\S]*same minute: x, y[\s\S]*> [bc]: /);
+    console.press("escape", "g", "G");
+    await console.waitFor(/schedule y:/);
+    await open();
+    await console.waitFor(/same minute: x, y[\s\S]*same minute: a, b, c[\s\S]*> y: /);
+  });
 });

@@ -1,11 +1,15 @@
 import { formatBriefDuration, formatInstant } from "../../../base/duration.ts";
 import { UsageError } from "../../../base/errors.ts";
 import { quoteShellWord } from "../../../base/shell.ts";
+import { quoteText } from "../../../base/text.ts";
 import { findAllCollisions } from "../../../model/insight/all-collisions.ts";
 import type { CollisionReport, OverlapCollision } from "../../../model/insight/collisions.ts";
 import type { TimeSpan } from "../../../model/insight/forecast.ts";
 import type { SpreadSuggestion } from "../../../model/insight/spread.ts";
+import type { Snapshot } from "../../../model/snapshot/snapshot.ts";
 import { formatShortList } from "../../../model/views/short-list.ts";
+import { validateName } from "../../../protocol/names.ts";
+import { NotFoundError } from "../../../schedule/errors.ts";
 import { parseDurationFlag } from "../../command-line/flags.ts";
 import { formatJsonDocument } from "../../json-output.ts";
 import { createReadCommand } from "../../read-command.ts";
@@ -27,14 +31,23 @@ export const execute = createReadCommand(async (call, io, context) => {
     const read = await readSnapshotRanges(context, ["schedules", "dues", "resourceConfigs", "calendars"]);
     return { snapshot: read, outcomes: await readAllOutcomes(context, read.revision) };
   });
-  const { forecasts, report, suggestions } = findAllCollisions(snapshot, outcomes, span);
+  const ids = selectSchedules(call, snapshot);
+  const { forecasts, report, suggestions } = findAllCollisions(snapshot, outcomes, span, ids);
   if (call.flags.json) {
     const { revision } = snapshot;
     io.writeOutput(
       formatJsonDocument({ revision, ...span, schedules: forecasts.length, ...report, suggestions }),
     );
-  } else io.writeOutput(renderReport(report, suggestions, span));
+  } else io.writeOutput(renderReport(report, suggestions, span, ids));
 });
+
+/** Returns the schedules that were named; undefined if none was. */
+function selectSchedules({ args }: Call, { schedules }: Snapshot): ReadonlySet<string> | undefined {
+  for (const id of args.map((arg) => validateName("schedule", arg)))
+    if (!schedules.has(id))
+      throw new NotFoundError(`there is no schedule ${quoteText(id)}; see: signalbox schedule list`);
+  return args.length === 0 ? undefined : new Set(args);
+}
 
 function parseWithin(call: Call): number {
   const within = parseDurationFlag(call, "within") ?? DAY;
@@ -46,6 +59,7 @@ function renderReport(
   { starts, leases, overlaps }: CollisionReport,
   suggestions: readonly SpreadSuggestion[],
   { from, until }: TimeSpan,
+  ids: ReadonlySet<string> | undefined,
 ): string {
   const parts = [
     renderPart("same minute", ["MINUTES", "FIRST", "SCHEDULES"], starts, ({ minutes, first, ids }) => [
@@ -63,7 +77,8 @@ function renderReport(
     ),
     renderPart("usually not ended at the next start", OVERLAP_HEAD, overlaps, toOverlapRow),
   ].filter((part) => part !== "");
-  if (parts.length === 0) return `no schedules compete within ${formatBriefDuration(until - from)}\n`;
+  const who = ids === undefined ? "" : ` with ${formatShortList([...ids], SHORT)}`;
+  if (parts.length === 0) return `no schedules compete${who} within ${formatBriefDuration(until - from)}\n`;
   if (suggestions.length > 0) parts.push(`to spread them\n${suggestions.map(renderSuggestion).join("")}`);
   return parts.join("\n");
 }

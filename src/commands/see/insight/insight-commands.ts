@@ -11,9 +11,11 @@ export const collisions = declareCommand({
     "The usual duration is the median of the recorded runs. A run without a record counts as one minute for leases. Leases with" +
       " macros differ between hosts and are left out. Prints the commands that would spread the schedules, and changes nothing.",
   ],
+  args: { "[SCHEDULE...]": "only what competes with one of these (default: all schedules)" },
   flags: { "--within DURATION": "how far to look ahead, at most 31d (default: 24h)", "--json": "as JSON" },
   examples: {
     "signalbox collisions": "what competes in the next 24 hours?",
+    "signalbox collisions backup": "with what does this schedule compete?",
     "signalbox collisions --within 7d --json | jq -r '.suggestions[].command'": "commands for a week",
   },
   load: () => import("./collisions.impl.ts"),

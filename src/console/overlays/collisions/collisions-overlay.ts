@@ -1,11 +1,13 @@
 import { formatDuration } from "../../../base/duration.ts";
 import { findAllCollisions } from "../../../model/insight/all-collisions.ts";
+import { selectCollisions } from "../../../model/insight/collisions.ts";
 import type { SpreadSuggestion } from "../../../model/insight/spread.ts";
 import { findChangeObstacle } from "../../actions/commands/change-obstacle.ts";
 import { buildEditAction } from "../../actions/commands/configuration-actions.ts";
 import { OutcomeReader } from "../../data/outcome-reader.ts";
+import { getChosenSubjects } from "../../navigation/marks.ts";
 import type { Overlay, OverlayModel } from "../../parts/overlay.ts";
-import type { ClockAccess, DialogPorts } from "../../parts/parts.ts";
+import type { ClockAccess, DialogPorts, SelectionAccess } from "../../parts/parts.ts";
 import type { InputEvent } from "../../terminal/input/event.ts";
 import { createRow } from "../../theme/cells.ts";
 import { openDialog } from "../dialog/open-dialog.ts";
@@ -24,11 +26,14 @@ const MOST_SCHEDULES = 2_000;
 class CollisionsOverlay implements Overlay {
   readonly #app: CollisionsParts;
   readonly #reader: OutcomeReader;
+  /** Their collisions come first. */
+  readonly #ids: ReadonlySet<string>;
   #cursor = 0;
   #last: { key: readonly unknown[]; found: Found } | undefined;
 
-  constructor(app: CollisionsParts) {
+  constructor(app: CollisionsParts, ids: ReadonlySet<string>) {
     this.#app = app;
+    this.#ids = ids;
     const range = app.context.keys.getOutcomesRange();
     this.#reader = new OutcomeReader(app.context, range, () => app.notifyChange());
   }
@@ -67,9 +72,12 @@ class CollisionsOverlay implements Overlay {
     const key = [snapshot.schedules, snapshot.dues, snapshot.resources, snapshot.calendars, outcomes, from];
     const last = this.#last;
     if (last !== undefined && key.every((part, at) => part === last.key[at])) return last.found;
-    const found = findAllCollisions(snapshot, outcomes, { from, until: from + DAY });
-    this.#last = { key, found };
-    return found;
+    const { suggestions, ...found } = findAllCollisions(snapshot, outcomes, { from, until: from + DAY });
+    const [own, others] = [true, false].map((isOwn) =>
+      suggestions.filter(({ id }) => this.#ids.has(id) === isOwn),
+    );
+    this.#last = { key, found: { ...found, suggestions: [...(own ?? []), ...(others ?? [])] } };
+    return this.#last.found;
   }
 
   buildModel(available: { width: number; height: number }): OverlayModel {
@@ -101,7 +109,9 @@ class CollisionsOverlay implements Overlay {
     if (obstacle !== undefined) return [createRow(obstacle, "quiet")];
     const { report, suggestions } = this.#find();
     this.#cursor = Math.max(0, Math.min(this.#cursor, suggestions.length - 1));
-    const lines = describeCollisions(report);
+    const lines = [true, false].flatMap((isOwn) =>
+      describeCollisions(selectCollisions(report, this.#ids, isOwn)),
+    );
     if (lines.length === 0) return [createRow("no schedules compete")];
     const texts = suggestions.map((one) =>
       describeSuggestion(one, snapshot.schedules.get(one.id)?.value?.cron),
@@ -123,7 +133,8 @@ function toFlags({ flag, value, cron }: SpreadSuggestion): Record<string, string
   return cron === undefined ? { [flag]: formatDuration(value) } : { cron };
 }
 
-/** Opens the collisions of all schedules. */
-export function openCollisions(app: CollisionsParts): void {
-  app.overlays.open(new CollisionsOverlay(app));
+/** Opens the collisions of all schedules. Those of the chosen schedules come first. */
+export function openCollisions(app: CollisionsParts & SelectionAccess): void {
+  const chosen = getChosenSubjects(app).filter(({ kind }) => kind === "schedule");
+  app.overlays.open(new CollisionsOverlay(app, new Set(chosen.map(({ name }) => name))));
 }

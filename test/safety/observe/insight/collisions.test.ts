@@ -21,6 +21,13 @@ test("collisions are listed, and the printed command ends them", async () => {
   const { stdout } = await start("collisions", "--within", "24h");
   expect(stdout).toMatch(/^same minute\nMINUTES +FIRST +SCHEDULES\n1 .*a, b\n\nmore units than the total\n/);
   expect(stdout).toContain("  signalbox schedule edit b --delay 1m\n");
+  await start("schedule", "add", "late", "0 5 * * *", "--", "true");
+  expect((await start("collisions", "late")).stdout).toBe("no schedules compete with late within 1d\n");
+  expect((await start("collisions", "late", "a", "--json")).stdout).toContain('"peak":4');
+  expect(await start("collisions", "c")).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("there is no schedule"),
+  });
   const [, ...words] = report.suggestions[0].command.split(" ");
   expect((await start(...words, "--yes")).code).toBe(0);
   expect((await start("collisions")).stdout).toBe("no schedules compete within 1d\n");
