@@ -1,5 +1,4 @@
-// Covers src/console/theme/choose-theme.ts
-// Covers src/console/theme/sgr.ts
+// Covers src/console/theme/choose-theme.ts, src/console/theme/sgr.ts
 /** Rendering of themes in a terminal: nested styles, rows and symbols; and the choice of the theme. */
 import xterm from "@xterm/headless";
 import fc from "fast-check";
