@@ -32,6 +32,7 @@ export async function benchmarkLinks({ quick }: BenchCluster): Promise<void> {
     await closing.pop()?.(); // the jobs of the site
     await pause(LAST_RUNS);
     const idle = await measureBytes(endpoints, seconds);
+    await closing.pop()?.(); // the workers: nothing but the keys changes the screen
     const switches = [];
     for (const size of SIZES) switches.push(await measureSwitches(endpoints, size));
     printTable(
@@ -47,7 +48,9 @@ export async function benchmarkLinks({ quick }: BenchCluster): Promise<void> {
       ["size", "bytes, median", "bytes, most", "table, s, median", "most", "all, s, median", "most"],
       switches,
     );
-    printNote("on a terminal of 256 colours, for all tabs of the site; table: the upper half of the screen");
+    printNote(
+      "on a terminal of 256 colours, for all tabs of the site, on which nothing runs; table: the upper half of the screen",
+    );
   } finally {
     for (const close of closing.reverse()) await close();
   }
