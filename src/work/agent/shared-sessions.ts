@@ -1,6 +1,6 @@
 import { raceAbort } from "../../base/wait.ts";
 import { computeRenewalPeriod } from "../../config/ttl.ts";
-import { isUnavailable } from "../../etcd/retry.ts";
+import { isUnavailable, runWithDeadline } from "../../etcd/retry.ts";
 import { SessionLost } from "../../etcd/session/session-lost.ts";
 import { StoreError } from "../../etcd/store.ts";
 import type { OpenedSession, SessionSource, SessionUser } from "../run/session/claim-session.ts";
@@ -93,13 +93,15 @@ export class SharedSessions implements SessionSource {
   }
 
   /**
-   * Waits for what others may have begun, with less time than this caller has.
+   * Waits for what others may have begun, with less time than this caller has, or more.
    * @returns "again" if that was too little, and this caller has to begin it anew
    * @throws StoreError, or the signal's reason
    */
   async #waitFor<T>(work: Promise<T>, until: number, signal: AbortSignal): Promise<T | "again"> {
     try {
-      return await raceAbort(work, signal);
+      // The call that this caller has begun itself ends first, and says more.
+      const latest = until + LEAST;
+      return await runWithDeadline(this.#ports.clock, latest, (either) => raceAbort(work, either), signal);
     } catch (error) {
       const hasTime = this.#ports.clock.now() + LEAST < until;
       if (!signal.aborted && hasTime && (isUnavailable(error) || isSessionGone(error))) return "again";

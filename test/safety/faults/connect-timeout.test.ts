@@ -1,4 +1,4 @@
-/** An etcd that answers too slowly for the session's time to live: a run that does not wait still ends. */
+/** An etcd that answers too slowly for the session's time to live, or no claim: a run that does not wait still ends. */
 
 import { describe, expect, it } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
@@ -26,4 +26,23 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
       await proxy.close();
     }
   }, 60_000);
+
+  it("a run that etcd refuses each claim, and no read, gives up at its connect timeout: 69", async (context) => {
+    const namespace = await cluster.createTestNamespace(transport, context);
+    const interceptor = await namespace.interceptRequests();
+    const claim = transport === "http" ? /"request_?put"/i : /"enqueuedAt"/;
+    const lose = (): Promise<void> =>
+      interceptor.interceptNext(claim, "request").then((call) => {
+        call.reset();
+        return lose();
+      });
+    void lose();
+    const options = ["--lock", "x", "--ttl", "60s", "--connect-timeout", "2s"];
+    const { code, stderr } = await namespace.jobs.start({
+      ...{ name: "run", options, endpoints: [interceptor.endpoint] },
+    }).ended;
+    expect({ code, stderr }).toEqual({ code: 69, stderr: expect.stringContaining("cannot reach etcd") });
+    expect(namespace.jobs.journal.listStarts()).toEqual([]);
+    expect(await namespace.listTickets()).toEqual([]);
+  }, 30_000);
 });

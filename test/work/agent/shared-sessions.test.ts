@@ -1,6 +1,7 @@
 // Covers src/work/agent/claim-share.ts, src/work/agent/fence.ts, src/work/agent/shared-session.ts, src/work/agent/stray-tickets.ts
 import { describe, expect, test } from "vitest";
 import { SessionLost } from "../../../src/etcd/session/session-lost.ts";
+import { StoreError } from "../../../src/etcd/store.ts";
 import type { SharedSessions } from "../../../src/work/agent/shared-sessions.ts";
 import type { OpenedSession } from "../../../src/work/run/session/claim-session.ts";
 import { keys } from "../../protocol/samples.ts";
@@ -21,6 +22,21 @@ describe("runs of one agent", () => {
     const [a, b, other] = await Promise.all([open(agent, A), open(agent, B), open(agent, C, 60)]);
     expect(a.session.id).toBe(b.session.id);
     expect(other.session.id).not.toBe(a.session.id);
+  });
+
+  test("wait for a session that another run opens without a limit only as long as they may", async () => {
+    const host = new AgentHost();
+    const agent = host.startAgent();
+    host.store.grant = async () => {
+      throw new StoreError("unavailable", "no answer");
+    };
+    void agent.open({ run: A, ttl: TTL }, Number.POSITIVE_INFINITY, NEVER);
+    let end: unknown;
+    void open(agent, B).catch((error) => {
+      end = error;
+    });
+    await host.clock.advance(2_500);
+    expect(end).toMatchObject({ kind: "unavailable" });
   });
 
   test("get another session when that one was lost", async () => {

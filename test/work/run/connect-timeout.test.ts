@@ -19,6 +19,8 @@ interface Delays {
   grant: number;
   txn: number;
   revoke: number;
+  /** Transactions that put something; default: as the others. */
+  put?: number;
 }
 
 class SlowStore extends MemoryStore {
@@ -44,8 +46,11 @@ class SlowStore extends MemoryStore {
   }
 
   override async commitTxn(txn: Txn, signal?: AbortSignal): Promise<TxnResponse> {
+    const { txn: delay, put = delay } = this.#delays;
+    const isPut = [...txn.success, ...txn.failure].some(({ op }) => op === "put");
+    if (isPut && put === Number.POSITIVE_INFINITY) await this.#late(put, signal); // it is not applied either
     const answer = await super.commitTxn(txn, signal);
-    await this.#late(this.#delays.txn, signal);
+    await this.#late(isPut ? put : delay, signal);
     return answer;
   }
 
@@ -100,6 +105,13 @@ describe("a run without --wait leaves within its connect timeout", () => {
   test("though its session was granted shortly before it was over, and nothing was answered then", async () => {
     const late = { grant: 5_900, txn: Number.POSITIVE_INFINITY, revoke: Number.POSITIVE_INFINITY };
     const { at, error } = await claimOn(late);
+    expect(error).toMatchObject({ kind: "unavailable" });
+    expect(at).toBeGreaterThanOrEqual(CONNECT);
+    expect(at).toBeLessThanOrEqual(LATEST);
+  });
+
+  test("though etcd answers its reads and renewals, and no write", async () => {
+    const { at, error } = await claimOn({ grant: 100, txn: 100, revoke: 100, put: Number.POSITIVE_INFINITY });
     expect(error).toMatchObject({ kind: "unavailable" });
     expect(at).toBeGreaterThanOrEqual(CONNECT);
     expect(at).toBeLessThanOrEqual(LATEST);

@@ -55,6 +55,8 @@ export class Acquisition implements SessionOwner {
   #hasAnswered = false;
   #isGranted = false;
   #hasLostAnswer = false;
+  /** Why the last call got no answer; undefined after an answer. */
+  #silence: unknown;
   /** A call that may have put tickets was sent, and the queues were not read since. */
   #isUnread = false;
   #leasesUntil: number | undefined;
@@ -112,6 +114,8 @@ export class Acquisition implements SessionOwner {
       this.#isUnread = false;
       if (step.kind === "leave") return { kind: "refused", refusal: step.refusal };
       if (step.kind === "granted") return this.#completeGrant({ places: step.places, history: undefined });
+      if (this.#silence !== undefined && this.#ports.clock.now() >= this.#getRetryDeadline())
+        throw this.#silence;
       const next = await this.#performStep(step, view);
       if (typeof next === "object") return next;
       view = await this.#readView(next);
@@ -140,11 +144,13 @@ export class Acquisition implements SessionOwner {
       const send = (signal: AbortSignal) => this.#ports.store.commitTxn(txn, signal);
       const answer = await runWithDeadline(this.#ports.clock, this.#getRetryDeadline(), send, this.#signal);
       this.#hasAnswered = true;
+      this.#silence = undefined;
       return answer;
     } catch (error) {
       this.#hasLostAnswer = true;
       this.#signal.throwIfAborted();
       if (!isUnavailable(error)) throw error;
+      this.#silence = error;
       await this.#ports.clock.sleep(AFTER_SILENCE * this.#ports.random.generateFraction(), this.#signal);
       return undefined;
     }
