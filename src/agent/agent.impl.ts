@@ -9,7 +9,6 @@ import { openConnection } from "../commands/connect.ts";
 import { findOutputDirectory } from "../commands/output-storage.ts";
 import { raiseVerbosity } from "../commands/raise-verbosity.ts";
 import type { CommandExecutor, CommandIo } from "../commands/spec.ts";
-import type { Settings } from "../config/settings.ts";
 import { combineTransactions } from "../etcd/combined/combined-store.ts";
 import { AgentListener } from "../process/agent-socket/listener.ts";
 import { loadPeerAddon, type Peer } from "../process/agent-socket/peer.ts";
@@ -27,7 +26,7 @@ import { OutputServer } from "../work/output/output-server.ts";
 import { Successors } from "../work/run/claim/successors.ts";
 import { formatListenAddress } from "../work/worker/metrics/listen-address.ts";
 import { createNotifier } from "../work/worker/service/notifier.ts";
-import { type Accounts, createAccounts } from "./accounts.ts";
+import { createAccounts } from "./accounts.ts";
 import { Agent } from "./agent.ts";
 import type { AgentContext } from "./agent-context.ts";
 import { startAgentMetrics } from "./agent-metrics.ts";
@@ -58,7 +57,7 @@ export const execute: CommandExecutor = async (call, io) => {
   const listener = await AgentListener.open({
     address: descriptor === undefined ? { path } : { descriptor },
     addon,
-    isServed: createPolicy(settings, context.accounts),
+    isServed: createPolicy(context),
     onCall: (launched) => agent.serve(launched),
     onDeclined: (why) => agent.countDeclined(why),
     onFault: (error) => log.warn("a connection failed", { error: error.message }),
@@ -156,12 +155,14 @@ async function openMetrics(
   return server;
 }
 
-/** Returns whether the agent serves a peer, or why not. */
-function createPolicy({ agentAllow }: Settings, accounts: Accounts): (peer: Peer) => true | string {
-  return (peer) =>
-    peer.uid === 0 || peer.uid === process.getuid?.() || accounts.includes(agentAllow, peer)
+/** Returns whether the agent serves a peer, or why not. Reads the system's files once for the connections of a moment. */
+function createPolicy({ settings, accounts, clock }: AgentContext): (peer: Peer) => true | string {
+  const answers = new BriefCache<true | string>(clock);
+  const check = (peer: Peer) =>
+    peer.uid === 0 || peer.uid === process.getuid?.() || accounts.includes(settings.agentAllow, peer)
       ? true
       : `the agent does not serve user ${accounts.findUserName(peer.uid)}; see agentAllow`;
+  return (peer) => answers.get([peer.uid, peer.gid, ...peer.groups].join(" "), () => check(peer));
 }
 
 function getDefaultSocket({ XDG_RUNTIME_DIR: runtime = "" }: CommandIo["env"]): string {

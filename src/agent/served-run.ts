@@ -24,7 +24,7 @@ import { CallAttempts } from "../work/run/claim/call-attempts.ts";
 import type { StartedAttempt } from "../work/run/request.ts";
 import type { AgentContext } from "./agent-context.ts";
 import { CallDeclined } from "./call-declined.ts";
-import { findDifferentSetting, findForeignPath, hasOwnConfig } from "./served-settings.ts";
+import { findDifferentSetting, findForeignPath } from "./served-settings.ts";
 
 /** How long a launcher that does not wait tries to come back to an agent, ms. After that it does without. */
 const PATIENCE = 5_000;
@@ -172,7 +172,7 @@ export class ServedRun implements LaunchedRun {
         `${quoteText(path)} is a path in the caller's directory or of another user`,
       );
     if (this.#isOwnUser) return env;
-    if (hasOwnConfig(env)) throw new CallDeclined("files", "its user has a configuration file");
+    if (this.#call.hasConfig) throw new CallDeclined("files", "its user has a configuration file");
     return { ...env, HOME: undefined, XDG_CONFIG_HOME: undefined };
   }
 }

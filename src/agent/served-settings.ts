@@ -1,5 +1,4 @@
-import { existsSync } from "node:fs";
-import { isAbsolute, join } from "node:path";
+import { isAbsolute } from "node:path";
 import type { Call } from "../commands/spec.ts";
 import type { Env } from "../config/files.ts";
 import {
@@ -56,10 +55,4 @@ export function findForeignPath(call: Call, env: Env, isOwnUser: boolean): strin
 function readEtcdctl(key: SettingKey, env: Env): string | undefined {
   const { etcdctl } = getSetting(key);
   return etcdctl === undefined ? undefined : env[etcdctl];
-}
-
-/** Whether another user has a configuration file, which this process does not read. */
-export function hasOwnConfig({ XDG_CONFIG_HOME: xdg = "", HOME: home = "" }: Env): boolean {
-  const folder = isAbsolute(xdg) ? xdg : isAbsolute(home) ? join(home, ".config") : undefined;
-  return folder !== undefined && existsSync(join(folder, "signalbox/config.json"));
 }

@@ -1,10 +1,10 @@
 // Covers fixtures/process/fake-agent.ts
 /** Calls that no agent serves: the launcher becomes Node, here a script that tells how it was started. */
-import { chmodSync, chownSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { FakeAgent, TO_LAUNCHER } from "../../fixtures/process/fake-agent.ts";
+import { FakeAgent, FROM_LAUNCHER, TO_LAUNCHER } from "../../fixtures/process/fake-agent.ts";
 import { HEAP_LIMITS } from "../../src/bin/heap-limits.ts";
 import { isRoot } from "./helpers.ts";
 import {
@@ -53,6 +53,7 @@ test("a socket on which nobody listens", async () => {
 });
 
 const FOREIGN = "the agent's socket, its folder or the process behind it belongs to another user";
+const NO_SOCKET = "the file at the path of the agent's socket is not a socket";
 
 test("a file that is no socket, and a link to a socket", async () => {
   const agent = await startAgent();
@@ -61,8 +62,12 @@ test("a file that is no socket, and a link to a socket", async () => {
   symlinkSync(agent.path, join(folder, "link"));
   for (const name of ["file", "link"]) {
     const { out } = await launch(WORDS, { env: { SIGNALBOX_AGENT_SOCKET: join(folder, name) } }).ended;
-    expect(out).toBe(formatFallback(FOREIGN));
+    expect(out).toBe(formatFallback(NO_SOCKET));
   }
+  const env = { SIGNALBOX_AGENT: "always", SIGNALBOX_AGENT_SOCKET: join(folder, "file") };
+  expect(await launch(WORDS, { env }).ended).toMatchObject({
+    ...{ code: 69, err: expect.stringContaining(`no agent serves this call: ${NO_SOCKET};`) },
+  });
   expect(agent.connections).toBe(0);
 });
 
@@ -126,6 +131,29 @@ test.runIf(isRoot)("an ordinary user trusts the agent of root, but no other user
   expect(out).toBe(formatFallback("no permission for the agent's socket"));
   chownSync(agent.path, NOBODY - 1, NOBODY - 1);
   expect(await launchRun(agent, ["true"], { before }).ended).toMatchObject({ out: formatFallback(FOREIGN) });
+});
+
+test("the agent is told whether its caller has a configuration file, and need not look for it", async () => {
+  const agent = await startAgent();
+  const [home, other] = [createFolder(), createFolder()];
+  mkdirSync(join(home, ".config/signalbox"), { recursive: true });
+  writeFileSync(join(home, ".config/signalbox/config.json"), "{}");
+  const cases: [Record<string, string | undefined>, bigint][] = [
+    [{ HOME: home }, 1n],
+    [{ HOME: other }, 0n],
+    [{ HOME: home, XDG_CONFIG_HOME: other }, 0n],
+    [{ HOME: other, XDG_CONFIG_HOME: join(home, ".config") }, 1n],
+    [{ HOME: home, XDG_CONFIG_HOME: "relative" }, 1n],
+    [{ HOME: "." }, 0n],
+  ];
+  for (const [env, expected] of cases) {
+    const run = launchRun(agent, ["true"], { env: { XDG_CONFIG_HOME: undefined, ...env } });
+    const connection = await agent.accept();
+    const { a } = await connection.waitFor(FROM_LAUNCHER.words);
+    connection.send(TO_LAUNCHER.declined);
+    await run.ended;
+    expect([env, a]).toEqual([env, expected]);
+  }
 });
 
 test("an agent that declines, and says why", async () => {

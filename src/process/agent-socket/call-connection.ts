@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import { BLOCK_MAX, type Frame, FrameReader } from "../guarded-command/wire.ts";
+import type { UserTraffic } from "./user-traffic.ts";
 
 /** Maximum number of bytes that wait for a launcher that does not read. */
 const UNSENT_MAX = 1024 * 1024;
@@ -11,13 +12,18 @@ export class CallConnection {
   /** Resolves when the connection has ended. */
   readonly closed: Promise<void>;
   readonly #socket: Socket;
+  readonly #traffic: UserTraffic;
   readonly #reader = new FrameReader(BLOCK_MAX);
   #handle: (frame: Frame) => void = () => {};
   #handleMalformed: (message: string) => void = () => this.destroy();
 
-  /** @param socket  paused; `start` begins to read */
-  constructor(socket: Socket) {
+  /**
+   * @param socket   paused; `start` begins to read
+   * @param traffic  what the user of the connection sends
+   */
+  constructor(socket: Socket, traffic: UserTraffic) {
     this.#socket = socket;
+    this.#traffic = traffic;
     this.closed = new Promise((resolve) => socket.once("close", () => resolve()));
     socket.on("error", () => {}); // the close event follows
   }
@@ -26,10 +32,26 @@ export class CallConnection {
     return this.#socket.writable;
   }
 
-  /** Begins to read. */
+  /** Begins to read, as long as the user does not send too much. */
   start(): void {
+    if (this.#socket.destroyed) return;
     this.#socket.on("data", (chunk: Buffer) => this.#receive(chunk));
+    this.#socket.pause(); // the listener has resumed it
+    this.#socket.once("close", () => this.#traffic.remove(this));
+    this.#traffic.add(this);
+  }
+
+  resume(): void {
     this.#socket.resume();
+  }
+
+  /** Stops at once: Node would read another 64 KiB first, which thousands of connections would keep in memory. */
+  pause(): void {
+    this.#socket.pause();
+    const { _handle: handle } = this.#socket as { _handle?: { reading: boolean; readStop(): void } | null };
+    if (!handle?.reading) return;
+    handle.reading = false;
+    handle.readStop();
   }
 
   /**
@@ -80,7 +102,9 @@ export class CallConnection {
 
   #receive(chunk: Buffer): void {
     try {
-      for (const frame of this.#reader.consume(chunk)) if (!this.#socket.destroyed) this.#handle(frame);
+      const frames = this.#reader.consume(chunk);
+      this.#traffic.chargeFrames(Math.max(1, frames.length), chunk.length);
+      for (const frame of frames) if (!this.#socket.destroyed) this.#handle(frame);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
       this.#handleMalformed(error.message);

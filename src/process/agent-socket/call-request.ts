@@ -17,6 +17,8 @@ export interface CallRequest {
   words: string[];
   settings: Record<string, string>;
   note: string | undefined;
+  /** Whether the user of the launcher has a configuration file. */
+  hasConfig: boolean;
   state: CallState;
   connectionNumber: number;
   /** The launcher's boot-time clock when it sent the call, ms. */
@@ -40,6 +42,7 @@ export class CallRequestReader {
   #words: Buffer[] = [];
   #settings: Buffer[] = [];
   #note: Buffer | undefined;
+  #hasConfig = false;
   #length = 0;
 
   /**
@@ -50,7 +53,7 @@ export class CallRequestReader {
   add(frame: Frame): CallRequest | undefined {
     if (frame.kind === LAUNCHER_EVENT.call) this.#addHead(frame);
     else if (this.#head === undefined) throw new CallRefusal("the call does not begin with its head");
-    else if (frame.kind === LAUNCHER_EVENT.words) this.#addPiece(this.#words, frame.block);
+    else if (frame.kind === LAUNCHER_EVENT.words) this.#addWords(frame);
     else if (frame.kind === LAUNCHER_EVENT.settings) this.#addPiece(this.#settings, frame.block);
     else if (frame.kind === LAUNCHER_EVENT.note) this.#addNote(frame.block);
     else if (frame.kind === LAUNCHER_EVENT.callEnd) return this.#build(this.#head, frame);
@@ -64,6 +67,11 @@ export class CallRequestReader {
     this.#head = decodeCallHead(block);
     if (this.#head === undefined) throw new CallRefusal("the head of the call is malformed");
     this.#bootTime = Number(a) / 1e6;
+  }
+
+  #addWords({ a, block }: Frame): void {
+    this.#hasConfig ||= a === 1n;
+    this.#addPiece(this.#words, block);
   }
 
   #addPiece(pieces: Buffer[], block: Buffer): void {
@@ -87,6 +95,7 @@ export class CallRequestReader {
         bootTime: this.#bootTime,
         connectionNumber: Number(b),
         length: this.#length,
+        hasConfig: this.#hasConfig,
       },
       directory: decodeText(head.directory, "the working directory"),
       words: splitTexts(this.#words, "the words"),

@@ -40,6 +40,8 @@ export class LaunchedCall {
   readonly settings: Readonly<Record<string, string>>;
   /** When the call is resumed: the newest note that the launcher had received. */
   readonly note: string | undefined;
+  /** Whether the user of the launcher has a configuration file. */
+  readonly hasConfig: boolean;
   readonly state: CallState;
   /** Number of this connection of the call, from 0. A newer connection replaces older ones. */
   readonly connectionNumber: number;
@@ -64,6 +66,7 @@ export class LaunchedCall {
     this.words = request.words;
     this.settings = request.settings;
     this.note = request.note;
+    this.hasConfig = request.hasConfig;
     this.state = request.state;
     this.connectionNumber = request.connectionNumber;
     this.closed = connection.closed;
@@ -160,7 +163,7 @@ export class LaunchedCall {
   #handleFrame(frame: Frame): void {
     if (frame.kind === LAUNCHER_EVENT.signalled) this.#handleSignal(frame);
     else if (EVENTS.has(frame.kind)) this.#handleGuardianEvent(frame);
-    else if (frame.kind <= LAUNCHER_EVENT.callEnd) this.destroy(); // a call cannot be changed
+    else this.destroy(); // a call cannot be changed, and launchers of its version send nothing else
   }
 
   #handleSignal({ a, b }: Frame): void {

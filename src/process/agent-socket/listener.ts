@@ -17,8 +17,12 @@ export interface SocketLimits {
   callMs: number;
 }
 
+const MIB = 1024 * 1024;
 const LIMITS: SocketLimits = {
-  user: { connections: 4096, unfinished: 64, bytes: 64 * 1024 * 1024 },
+  user: {
+    ...{ connections: 4096, unfinished: 64, bytes: 64 * MIB },
+    traffic: { burst: 64 * MIB, rate: 8 * MIB }, // a thousand calls at once, and their commands
+  },
   callMs: 5_000,
 };
 
@@ -87,12 +91,11 @@ export class AgentListener {
     socket.on("error", () => {}); // the close event follows
     const peer = this.#readPeer(socket);
     if (peer === undefined) return;
-    const user = this.#findUser(peer.uid);
     const served = this.#options.isServed(peer);
-    if (served !== true) this.#refuse(socket, "user", served);
-    else if (user.isFull) this.#refuse(socket, "limit", `user ${peer.uid} has too many connections`);
+    if (served !== true) return this.#refuse(socket, "user", served);
+    const user = this.#findUser(peer.uid);
+    if (user.isFull) this.#refuse(socket, "limit", `user ${peer.uid} has too many connections`);
     else this.#readCall(socket, peer, user);
-    this.#forgetUser(peer.uid);
   }
 
   #readPeer(socket: Socket): Peer | undefined {
@@ -106,12 +109,9 @@ export class AgentListener {
   }
 
   #readCall(socket: Socket, peer: Peer, user: UserConnections): void {
-    const connection = new CallConnection(socket);
+    const connection = new CallConnection(socket, user.traffic);
     user.addConnection();
-    socket.once("close", () => {
-      user.removeConnection();
-      this.#forgetUser(peer.uid);
-    });
+    socket.once("close", () => user.removeConnection());
     const call = new IncomingCall(connection, this.#limits.callMs, {
       onComplete: (request) => this.#completeCall(connection, peer, request),
       onDeclined: () => this.#options.onDeclined?.("call"),
@@ -134,16 +134,13 @@ export class AgentListener {
     this.#options.onCall(new LaunchedCall(connection, peer, request, bootTime - request.bootTime));
   }
 
+  /** Users stay known: one who closes all connections must not be allowed another burst. */
   #findUser(uid: number): UserConnections {
     const found = this.#users.get(uid);
     if (found !== undefined) return found;
     const user = new UserConnections(this.#limits.user);
     this.#users.set(uid, user);
     return user;
-  }
-
-  #forgetUser(uid: number): void {
-    if (this.#users.get(uid)?.isEmpty) this.#users.delete(uid);
   }
 
   /** Declines a connection without reading from it. */

@@ -1,4 +1,5 @@
 import type { IncomingCall } from "./incoming-call.ts";
+import { type TrafficLimits, UserTraffic } from "./user-traffic.ts";
 
 /** What one user may use of the agent. */
 export interface UserLimits {
@@ -8,10 +9,13 @@ export interface UserLimits {
   unfinished: number;
   /** Words and settings of all calls, bytes. */
   bytes: number;
+  /** What it sends, also on connections whose call is complete. */
+  traffic: TrafficLimits;
 }
 
 /** Counts the connections of one user, so that a user who makes too many stands only in the way of his own. */
 export class UserConnections {
+  readonly traffic: UserTraffic;
   readonly #limits: UserLimits;
   readonly #waiting: IncomingCall[] = [];
   #connections = 0;
@@ -19,15 +23,12 @@ export class UserConnections {
   #bytes = 0;
 
   constructor(limits: UserLimits) {
+    this.traffic = new UserTraffic(limits.traffic);
     this.#limits = limits;
   }
 
   get isFull(): boolean {
     return this.#connections >= this.#limits.connections;
-  }
-
-  get isEmpty(): boolean {
-    return this.#connections === 0;
   }
 
   addConnection(): void {

@@ -10,7 +10,10 @@ export const CALL_VERSION = 1n;
 export const LAUNCHER_EVENT = {
   /** First frame. a = CLOCK_BOOTTIME now, ns; b = version. Block: see `decodeCallHead`. */
   call: 32,
-  /** A piece of the words after the program's name, each followed by a NUL. */
+  /**
+   * A piece of the words after the program's name, each followed by a NUL. a = 1: the user of the launcher has a
+   * configuration file.
+   */
   words: 33,
   /** A piece of environment entries `NAME=value`, each followed by a NUL. */
   settings: 34,

@@ -16,7 +16,7 @@ enum {
 /* launcher to agent */
 enum {
   CALL = 32,             /* a = now, b = AGENT_WIRE_VERSION; block = u32 process id, u32 that of the parent, folder, NUL */
-  CALL_WORDS = 33,       /* block = a piece of the words after the program's name, each followed by a NUL */
+  CALL_WORDS = 33,       /* a = 1: the caller has a configuration file; block = a piece of the words after the program's name, each with a NUL */
   CALL_SETTINGS = 34,    /* block = a piece of entries of the environment, each "NAME=value" and a NUL */
   CALL_NOTE = 35,        /* block = the last NOTE; only in a call that is resumed */
   CALL_END = 36,         /* a = a stage of the call, b = number of this connection of the call, from 0 */

@@ -22,7 +22,8 @@ static const struct connect_failure FOREIGN = {
 static struct connect_failure explain(int error) {
   if (error == ENOENT || error == ENOTDIR) return (struct connect_failure){NOTHING_THERE, "there is no socket"};
   if (error == ECONNREFUSED) return (struct connect_failure){UNREACHABLE, "no process listens at the agent's socket"};
-  if (error == EAGAIN) return (struct connect_failure){UNREACHABLE, "too many calls wait for the agent"};
+  if (error == ENOTSOCK) return (struct connect_failure){UNREACHABLE, "the file at the path of the agent's socket is not a socket"};
+  if (error == EAGAIN) return (struct connect_failure){BUSY, "too many calls wait for the agent"};
   if (error == EACCES) return (struct connect_failure){UNREACHABLE, "no permission for the agent's socket"};
   return (struct connect_failure){UNREACHABLE, strerror(error)};
 }

@@ -4,6 +4,7 @@
 enum unreachable {
   NOTHING_THERE, /* no socket: this host has no agent */
   UNREACHABLE,
+  BUSY, /* the kernel lets no more connections wait; it may at once, when the agent accepts one */
   UNTRUSTED,
 };
 

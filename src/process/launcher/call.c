@@ -2,7 +2,9 @@
 #include "call.h"
 
 #include <endian.h>
+#include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,6 +37,7 @@ struct pieces {
   uint32_t kind;
   unsigned char *frame; /* the header of the last frame; NULL: none yet */
   uint32_t used;        /* of its block */
+  int64_t a;
 };
 
 static int has_name(const char *entry, const char *const *names, int are_prefixes) {
@@ -76,10 +79,26 @@ static void put_text(struct pieces *all, const char *text) {
     memcpy(call.frames + call.length, text, part);
     call.length += part;
     all->used += (uint32_t)part;
-    put_header(all->frame, (struct frame){.kind = all->kind, .length = all->used});
+    put_header(all->frame, (struct frame){.kind = all->kind, .length = all->used, .a = all->a});
     text += part;
     left -= part;
   }
+}
+
+/*
+ * Whether Node would read a configuration file of this user, or fail to (src/config/files.ts). An agent of another user
+ * reads none, and must not look for one either.
+ */
+static int has_own_config(void) {
+  static const char *const PLACES[][2] = {{"XDG_CONFIG_HOME", ""}, {"HOME", "/.config"}};
+  for (size_t i = 0; i < sizeof PLACES / sizeof *PLACES; i++) {
+    char path[PATH_MAX];
+    const char *folder = getenv(PLACES[i][0]);
+    if (!folder || folder[0] != '/') continue;
+    int length = snprintf(path, sizeof path, "%s%s/signalbox/config.json", folder, PLACES[i][1]);
+    return length < (int)sizeof path && (access(path, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR));
+  }
+  return 0;
 }
 
 static size_t measure_texts(const struct options *options) {
@@ -107,7 +126,7 @@ const char *call_collect(const struct options *options) {
   call.frames = malloc(size + CALL_HEAD + NOTE_MAX + frames * sizeof(struct frame));
   if (!call.frames) return "out of memory";
   put_head(folder);
-  struct pieces words = {.kind = CALL_WORDS}, settings = {.kind = CALL_SETTINGS};
+  struct pieces words = {.kind = CALL_WORDS, .a = has_own_config()}, settings = {.kind = CALL_SETTINGS};
   if (options->called) put_text(&words, options->called);
   for (char **word = options->words; *word; word++) put_text(&words, *word);
   for (char **entry = environ; *entry; entry++)

@@ -26,9 +26,9 @@ static int check_folder(const char *path) {
 int trust_check_path(const char *path) {
   struct stat st;
   if (lstat(path, &st) < 0) return -1;
-  int checked = S_ISSOCK(st.st_mode) && is_trusted(st.st_uid) ? check_folder(path) : -1;
-  errno = 0;
-  return checked;
+  int checked = is_trusted(st.st_uid) ? check_folder(path) : -1;
+  errno = checked == 0 && !S_ISSOCK(st.st_mode) ? ENOTSOCK : 0;
+  return errno ? -1 : checked;
 }
 
 int trust_has_peer(int sock) {

@@ -3,7 +3,7 @@
 
 /*
  * Returns 0 when the path is a socket that only they could have put there. Else returns -1; errno is that of a path
- * that cannot be read, or 0.
+ * that cannot be read, ENOTSOCK when they have put something else there, or 0.
  */
 int trust_check_path(const char *path);
 

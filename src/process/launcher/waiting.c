@@ -23,6 +23,7 @@
 #define ANSWER_ALWAYS_MS 10000
 #define FIRST_PAUSE_MS 50
 #define LONGEST_PAUSE_MS 500
+#define BUSY_PAUSE_MS 2
 #define NEVER INT64_MAX
 
 static struct {
@@ -74,16 +75,6 @@ static void forget_connection(void) {
   frames_forget();
 }
 
-void call_agent(const struct options *options) {
-  struct connect_failure failure;
-  w.answer_by = now() + allowed_ms(options) * MS;
-  w.sock = agent_socket_connect(&failure);
-  if (w.sock < 0 && failure.kind == NOTHING_THERE) fall_back_without_agent(options, failure.reason);
-  if (w.sock < 0)
-    fall_back(options, failure.reason, failure.kind == UNTRUSTED ? EXIT_NO_PERMISSION : EXIT_NO_AGENT);
-  if (!send_call(CALL_IS_NEW)) fall_back(options, "the agent does not read the call", EXIT_NO_AGENT);
-}
-
 /* Waits, and ends with a signal that is received meanwhile: no agent can decide what it means. */
 static void pause_for(int64_t ms) {
   struct pollfd on = {.fd = signals_descriptor(), .events = POLLIN};
@@ -91,6 +82,21 @@ static void pause_for(int64_t ms) {
   if (poll(&on, 1, (int)ms) <= 0) return;
   while ((sig = signals_next()) != 0)
     if (sig != SIGCHLD) _exit(128 + sig);
+}
+
+void call_agent(const struct options *options) {
+  struct connect_failure failure;
+  w.answer_by = now() + allowed_ms(options) * MS;
+  w.sock = agent_socket_connect(&failure);
+  /* Another user may connect without pause. The agent accepts each connection, so there is room again and again. */
+  while (w.sock < 0 && failure.kind == BUSY && options->mode == AGENT_ALWAYS && now() < w.answer_by) {
+    pause_for(BUSY_PAUSE_MS);
+    w.sock = agent_socket_connect(&failure);
+  }
+  if (w.sock < 0 && failure.kind == NOTHING_THERE) fall_back_without_agent(options, failure.reason);
+  if (w.sock < 0)
+    fall_back(options, failure.reason, failure.kind == UNTRUSTED ? EXIT_NO_PERMISSION : EXIT_NO_AGENT);
+  if (!send_call(CALL_IS_NEW)) fall_back(options, "the agent does not read the call", EXIT_NO_AGENT);
 }
 
 void call_agent_again(const struct options *options) {
@@ -102,6 +108,7 @@ void call_agent_again(const struct options *options) {
   for (int64_t pause = FIRST_PAUSE_MS; now() < w.answer_by; pause *= 2) {
     pause_for(pause < LONGEST_PAUSE_MS ? pause : LONGEST_PAUSE_MS);
     w.sock = agent_socket_connect(&failure);
+    if (w.sock < 0 && failure.kind == BUSY) pause = BUSY_PAUSE_MS;
     if (w.sock >= 0 && send_call(CALL_WAITS)) return;
     forget_connection();
   }

@@ -25,6 +25,7 @@ export interface CallOptions {
   words?: readonly (string | Buffer)[];
   settings?: readonly (string | Buffer)[];
   note?: string | Buffer;
+  hasConfig?: boolean;
   state?: bigint;
   connectionNumber?: bigint;
 }
@@ -53,7 +54,7 @@ export function encodeCall(options: CallOptions = {}): Buffer {
   const { words = ["run", "true"], settings = [], note, state = 0n, connectionNumber = 0n } = options;
   return Buffer.concat([
     encodeHead(options),
-    encodeFrame(LAUNCHER_EVENT.words, 0n, 0n, joinTexts(words)),
+    encodeFrame(LAUNCHER_EVENT.words, options.hasConfig ? 1n : 0n, 0n, joinTexts(words)),
     encodeFrame(LAUNCHER_EVENT.settings, 0n, 0n, joinTexts(settings)),
     ...(note === undefined ? [] : [encodeFrame(LAUNCHER_EVENT.note, 0n, 0n, Buffer.from(note))]),
     encodeFrame(LAUNCHER_EVENT.callEnd, state, connectionNumber),

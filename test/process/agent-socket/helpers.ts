@@ -9,7 +9,10 @@ import type { Peer } from "../../../src/process/agent-socket/peer.ts";
 import { addon, type CallOptions, FakeLauncher } from "./fake-launcher.ts";
 
 export const LIMITS: SocketLimits = {
-  user: { connections: 4096, unfinished: 64, bytes: 64 * 1024 * 1024 },
+  user: {
+    ...{ connections: 4096, unfinished: 64, bytes: 64 * 1024 * 1024 },
+    traffic: { burst: 2 ** 30, rate: 2 ** 30 },
+  },
   callMs: 60_000,
 };
 

@@ -97,6 +97,7 @@ test.each([
   ["a second call", encodeFrame(LAUNCHER_EVENT.words, 0n, 0n, Buffer.from("x\0"))],
   ["an event of a guardian that was not ordered", encodeFrame(GUARDIAN_EVENT.started, 1n)],
   ["guardians that ended but were not ordered", encodeFrame(LAUNCHER_EVENT.guardiansEnded)],
+  ["an unknown frame", encodeFrame(50)],
   ["a frame that is too long", encodeFrame(LAUNCHER_EVENT.signalled, 0n, 0n, Buffer.alloc(BLOCK_MAX + 1))],
 ])("%s after the call ends the connection", async (_, bytes) => {
   const agent = await startAgent();
@@ -111,11 +112,4 @@ test("events that nobody takes are kept up to a limit", async () => {
   call.guard();
   launcher.send(...Array(2000).fill(encodeFrame(GUARDIAN_EVENT.pong)));
   await call.closed;
-});
-
-test("kinds of later versions are ignored", async () => {
-  const agent = await startAgent();
-  const { launcher, call } = await agent.call();
-  launcher.send(encodeFrame(50), encodeSignal(10n, 1n));
-  await waitUntil("the signal", () => call.takeDelivery("SIGUSR1"));
 });

@@ -1,5 +1,6 @@
 // Covers src/process/agent-socket/call-connection.ts, src/process/agent-socket/call-request.ts,
-// src/process/agent-socket/incoming-call.ts, src/process/agent-socket/user-connections.ts
+// src/process/agent-socket/incoming-call.ts, src/process/agent-socket/user-connections.ts,
+// src/process/agent-socket/user-traffic.ts
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import fc from "fast-check";
@@ -28,6 +29,13 @@ describe("a call", () => {
       settings: { SIGNALBOX_TTL: "10s", EMPTY: "", HOME: "/a=b" },
       ...{ directory: "/var/tmp/ü", note: undefined, state: "new", connectionNumber: 0 },
     });
+  });
+
+  test("says whether its user has a configuration file", async () => {
+    const agent = await startAgent();
+    const { call } = await agent.call({ hasConfig: true });
+    expect(call.hasConfig).toBe(true);
+    expect((await agent.call()).call.hasConfig).toBe(false);
   });
 
   test("that waits is resumed with its note", async () => {
@@ -190,6 +198,27 @@ describe("limits", () => {
     call.decline("enough");
     await call.closed;
     await agent.call({ words });
+  });
+
+  test("nothing is read from any connection of a user who has sent too much; other users are served", async () => {
+    const traffic = { burst: 500_000, rate: 1_000 };
+    const agent = await startAgent({ limits: { ...LIMITS, user: { ...LIMITS.user, traffic } } });
+    const { launcher, call } = await agent.call();
+    const signals: string[] = [];
+    call.onSignal(({ name }) => signals.push(name));
+    launcher.send(...Array(1000).fill(encodeFrame(LAUNCHER_EVENT.signalled, 1n)));
+    await waitUntil("signals", () => signals.length > 0);
+    const before = signals.length;
+    launcher.send(encodeFrame(LAUNCHER_EVENT.signalled, 15n));
+    const next = agent.connect();
+    next.sendCall({ words: ["run", "next"] });
+    if (isRoot) {
+      startClient(agent.path, { uid: 12_345 });
+      await waitUntil("the call of another user", () => agent.calls.length === 2);
+      expect(agent.calls[1]?.peer.uid).toBe(12_345);
+    }
+    expect(signals.length).toBe(before);
+    expect(agent.calls.length).toBe(isRoot ? 2 : 1);
   });
 
   test("10,000 connections of one user at once: calls go on, and other users are served", async () => {
