@@ -1,4 +1,5 @@
 import { EXIT, UsageError } from "../base/errors.ts";
+import { quoteShellWord } from "../base/shell.ts";
 import { findNearest, quoteText } from "../base/text.ts";
 import { VERSION } from "../base/version.ts";
 import { reportError } from "../commands/command-line/execute-command.ts";
@@ -9,9 +10,12 @@ import {
   renderProgramHelp,
   renderSubcommandsHelp,
 } from "../commands/command-line/help-topics.ts";
+import { listFlags, listSpellings } from "../commands/command-line/list-flags.ts";
+import { runCommand } from "../commands/run/run.ts";
 import type { Command, CommandIo } from "../commands/spec.ts";
 import { ALL_COMMANDS } from "./commands.ts";
 import { launch } from "./launch.ts";
+import { SWITCHES, VALUED } from "./leading-options.ts";
 import { runCommandLine } from "./main.ts";
 import { findSynonym } from "./synonyms.ts";
 
@@ -32,7 +36,25 @@ async function runOther(argv: readonly string[], io: CommandIo): Promise<number>
     return printHelp([first], io);
   if (two !== undefined) return runCommandLine(two, argv.slice(2), io);
   if (one !== undefined) return runCommandLine(one, argv.slice(1), io);
-  return reportError(createUnknownCommandError(first, second), io, 0);
+  const error = first.startsWith("-") ? createOptionError(argv) : createUnknownCommandError(first, second);
+  return reportError(error, io, 0);
+}
+
+/** Builds the error for a line that begins with an option which is not one of every command. */
+function createOptionError(argv: readonly string[]): UsageError {
+  const name = argv[0]?.split("=", 1)[0] ?? "";
+  if ((!name.startsWith("--") && /^-[vqc]/.test(name)) || [...VALUED, ...SWITCHES].includes(name))
+    return new UsageError(`COMMAND is missing behind the option ${quoteText(name)}; see: signalbox --help`);
+  if (listFlags(runCommand).some((flag) => listSpellings(flag).includes(name)))
+    return new UsageError(
+      `${quoteText(name)} is an option of run; did you mean: signalbox run ${argv.map(quoteShellWord).join(" ")}`,
+    );
+  const meant = findNearest(name, ["--version", "--help", ...VALUED, ...SWITCHES]);
+  const hint =
+    meant === undefined
+      ? "write the options of a command behind it; see: signalbox --help"
+      : `did you mean ${meant}?`;
+  return new UsageError(`unknown option ${quoteText(name)}; ${hint}`);
 }
 
 /** `signalbox help [COMMAND|exit-codes]`. */

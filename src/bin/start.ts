@@ -6,6 +6,7 @@ import { basename, join } from "node:path";
 import { Script } from "node:vm";
 import { cacheCompiledCode } from "./compile-cache.ts";
 import { HEAP_LIMITS } from "./heap-limits.ts";
+import { moveLeadingOptions } from "./leading-options.ts";
 
 const require = createRequire(import.meta.filename);
 /** Front ends that hold a lock while a command runs. They have their own bundle. */
@@ -17,6 +18,9 @@ const SYSTEMD_SOCKET = 3;
 // A link named after a tool behaves like that tool.
 const called = basename(process.argv[1] ?? "");
 if (called === "perfectsched" || RUNNERS.includes(called)) process.argv.splice(2, 0, called);
+
+if (process.argv[2]?.startsWith("-"))
+  process.argv.push(...moveLeadingOptions(process.argv.splice(2), [...RUNNERS, "perfectsched"]));
 
 const [, , command] = process.argv;
 if (command === "run") startCached("run.cjs");

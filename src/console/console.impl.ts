@@ -9,7 +9,9 @@ import { TerminalLoan } from "./terminal/terminal-loan.ts";
 /** Runs `signalbox console`: prints one screen with `--once`, otherwise runs the console until the user leaves. */
 export const execute: CommandExecutor = async (call, io) => {
   const view = parseViewFlag(call);
-  const quiet = { ...call, verbosity: -1 }; // nothing may be written beside the screen
+  const isPlain = call.flags.plain !== undefined || (io.env.TERM === "dumb" && !call.flags.once);
+  const flags = isPlain ? { ...call.flags, plain: true as const } : call.flags;
+  const quiet = { ...call, flags, verbosity: -1 }; // nothing may be written beside the screen
   if (call.flags.once) {
     const size = parseSizeFlag(call, io);
     const { printConsoleOnce } = await import("./once.ts");

@@ -133,19 +133,43 @@ function checkArguments(spec: Command, args: readonly string[], command: readonl
     throw new CommandLineError(spec, "COMMAND is missing: put it after --");
   for (const [index, arg] of args.entries()) {
     const { name, choices } = wanted[index] ?? {};
-    checkChoice(name ?? "", arg, choices);
+    checkChoice(name ?? "", arg, choices, suggestKind(spec, args));
   }
   if (args.length < required.length)
     throw new CommandLineError(spec, `${missing?.name ?? "an argument"} is missing`);
   if (!wanted.at(-1)?.isRest && args.length > wanted.length) {
-    throw new CommandLineError(spec, `unexpected argument ${quoteText(args[wanted.length] ?? "")}`);
+    throw new CommandLineError(
+      spec,
+      `unexpected argument ${quoteText(args[wanted.length] ?? "")}${suggestQuotes(spec, args)}`,
+    );
   }
 }
 
+/** A shell splits a cron text without quotes, and replaces each `*` in it by the names of files. */
+function suggestQuotes({ args: wanted = [] }: Command, args: readonly string[]): string {
+  const takesCron = wanted.some(({ name }) => /\bCRON\b/.test(name));
+  return takesCron && args.length > 4 ? "; put CRON into quotes: '0 3 * * *'" : "";
+}
+
+/** For the only argument of a command that takes a kind and a name, such as `drain web1`: the name is probably meant. */
+function suggestKind({ id, args: wanted = [] }: Command, args: readonly string[]): string {
+  const [kind, name] = wanted;
+  const [word = ""] = args;
+  if (args.length !== 1 || name?.name !== "NAME" || !/^[\w.-]{1,60}$/.test(word)) return "";
+  const choices = kind?.choices ?? [];
+  const example = choices.includes("host") ? "host" : choices[0];
+  return `; it comes before NAME, as in: signalbox ${id} ${example} ${word}`;
+}
+
 /** @throws UsageError if the value is not one of the choices */
-function checkChoice(what: string, value: string, choices: readonly string[] | undefined): void {
+function checkChoice(
+  what: string,
+  value: string,
+  choices: readonly string[] | undefined,
+  otherHint = "",
+): void {
   if (choices === undefined || choices.includes(value)) return;
-  const hint = suggestNearest(value, choices);
+  const hint = suggestNearest(value, choices) || otherHint;
   throw new UsageError(`${what} must be one of ${choices.join(", ")}; got ${quoteText(value)}${hint}`);
 }
 

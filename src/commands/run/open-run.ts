@@ -54,7 +54,9 @@ async function openCapture(call: Call, io: CommandIo, connection: CommandConnect
 
 /** The launcher does not start this program if an agent must serve the run, so it was started without a launcher. */
 function createNoAgentError(): SignalboxError {
-  const why = "this program was started without its launcher";
+  const why =
+    "this program was started without its launcher; start the program signalbox (in a clone: dist/signalbox)," +
+    " with all options after run, or use --agent auto";
   return new SignalboxError(EXIT.unreachable, `--agent always: no agent serves this run: ${why}`);
 }
 

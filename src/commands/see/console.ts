@@ -14,7 +14,7 @@ export const consoleCommand = declareCommand({
   ],
   flags: {
     "--once": "print one text screen and exit; needs no terminal",
-    "--plain": "plain lines without frames, signs or animation: for screen readers",
+    "--plain": "plain lines without frames, signs or animation: for screen readers, and with TERM=dumb",
     "--ascii": "only ASCII characters",
     "--view VIEW": "start with this view, such as queues",
     "--size COLSxROWS": "with --once: size of the screen, such as 160x50",

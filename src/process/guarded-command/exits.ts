@@ -27,9 +27,14 @@ export const KILLED: CommandExit = {
 /** Builds the error for a failed exec: 127 when the file or its interpreter was not found, else 126, as in env(1). */
 export function createExecError(file: string, errno: number): SignalboxError {
   const [name, message] = getSystemErrorMap().get(-errno) ?? [`errno ${errno}`, "unknown error"];
-  return errno === constants.errno.ENOENT
-    ? new SignalboxError(EXIT.notFound, `"${file}" was not found: ${message} (${name})`)
-    : new SignalboxError(EXIT.notExecutable, `"${file}" cannot be executed: ${message} (${name})`);
+  if (errno === constants.errno.ENOENT) {
+    const hint = /\s/.test(file)
+      ? "; it is one word: leave out the quotes around command and arguments, or use a shell: sh -c 'COMMAND'"
+      : "";
+    return new SignalboxError(EXIT.notFound, `"${file}" was not found: ${message} (${name})${hint}`);
+  }
+  const why = errno === constants.errno.EISDIR ? "it is a directory" : `${message} (${name})`;
+  return new SignalboxError(EXIT.notExecutable, `"${file}" cannot be executed: ${why}`);
 }
 
 /**

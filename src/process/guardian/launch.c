@@ -83,6 +83,7 @@ pid_t launch(char **argv, const char *extra, size_t length, int *outcome) {
   if (pid == 0) {
     exec_command(argv, copy, length, guardian);
     int error = errno;
+    if (error == EACCES && strchr(argv[0], '/') && open(argv[0], O_PATH | O_DIRECTORY) >= 0) error = EISDIR;
     if (write(ends[1], &error, sizeof error) < 0) error = 0; /* no reader left */
     _exit(127);
   }

@@ -19,10 +19,13 @@
 #include "signals.h"
 #include "waiting.h"
 
-/* If one of them were closed, a socket would take its place. */
+/*
+ * If one of them were closed, a socket would take its place, and Node would open /dev/null for writing: a write to closed
+ * output must fail.
+ */
 static void open_missing_stdio(void) {
   for (int fd = 0; fd < 3; fd++)
-    if (fcntl(fd, F_GETFD) < 0) open("/dev/null", O_RDWR);
+    if (fcntl(fd, F_GETFD) < 0) open("/dev/null", O_RDONLY);
 }
 
 static struct arguments find_arguments(int argc, char **argv) {
@@ -38,8 +41,8 @@ static const char *prepare(const struct options *options) {
 
 int main(int argc, char **argv) {
   static struct options options;
-  options_read(&options, argv);
   open_missing_stdio();
+  options_read(&options, argv);
   if (!options.is_for_agent) run_node(&options, NULL);
   agent_socket_set(options.socket);
   const char *failed = prepare(&options);

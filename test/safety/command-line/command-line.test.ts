@@ -70,6 +70,23 @@ describe.concurrent("mistakes: exit 64, one line that says what to do", () => {
     [["lock", "x"], /"lock" is not a command; use: signalbox run --lock NAME -- COMMAND/],
     [["unlock", "x"], /"unlock" is not a command; use: signalbox reset lock NAME/],
     [["rnu"], /"rnu" is not a command; did you mean "run"\?/],
+    [["--versoin"], /unknown option "--versoin"; did you mean --version\?/],
+    [["--frobnicate", "ls"], /unknown option "--frobnicate"; write the options of a command behind it/],
+    [
+      ["--lock", "a b", "--", "true"],
+      /"--lock" is an option of run; did you mean: signalbox run --lock 'a b' -- true$/m,
+    ],
+    [["--context", "prod"], /COMMAND is missing behind the option "--context"/],
+    [["--context", "prod", "ls", "lock"], /did you mean "locks"/],
+    [
+      ["schedule", "add", "a", "*", "*", "*", "*", "*", "--", "true"],
+      /unexpected argument "\*"; put CRON into quotes/,
+    ],
+    [
+      ["drain", "web1"],
+      /SCOPE must be one of .*; got "web1"; it comes before NAME, as in: signalbox drain host web1$/m,
+    ],
+    [["reset", "invoices"], /got "invoices"; it comes before NAME, as in: signalbox reset lock invoices$/m],
     [["constructor"], /"constructor" is not a command; see: signalbox --help/],
     [
       ["schedule", "add", "a", "@daily", "--retries", "999999999999", "--", "true"],
@@ -84,6 +101,53 @@ describe.concurrent("mistakes: exit 64, one line that says what to do", () => {
     const end = await cluster.createNamespace().execute(line);
     expect(end).toEqual(matchMessage(64, message));
     expect(end.stderr).toMatch(/^signalbox: [^\n]+\n$/);
+  });
+});
+
+describe.concurrent("options before the command", () => {
+  test("are those of the command", async () => {
+    const namespace = cluster.createNamespace();
+    const file = cluster.createPath(JSON.stringify({ contexts: { prod: { prefix: "/elsewhere/" } } }));
+    const { stdout } = await namespace.execute(["-c", file, "--context=prod", "config", "--json"], {
+      env: { SIGNALBOX_PREFIX: "" },
+    });
+    expect(JSON.parse(stdout).settings).toContainEqual(
+      expect.objectContaining({ key: "prefix", value: "/elsewhere/" }),
+    );
+    expect(await namespace.execute(["--prefix", "/x/", "run", "--lock", "a", "--", "echo", "-v"])).toEqual({
+      ...matchSilentEnd(0),
+      stdout: "-v\n",
+    });
+  });
+});
+
+test("--agent always without the launcher: 69, and what to start", async () => {
+  const run = cluster.createNamespace().startRun(["--agent", "always"], ["true"]);
+  expect(await run.ended).toEqual(
+    matchMessage(69, /; start the program signalbox \(in a clone: dist\/signalbox\)/),
+  );
+});
+
+describe.concurrent("outputs", () => {
+  test("a closed standard output is an error: 74", async () => {
+    const namespace = cluster.createNamespace();
+    const closed = { launcher: {}, before: ["sh", "-c", 'exec "$@" >&-', "sh"] };
+    for (const line of [["ls", "--json"], ["--version"], ["run", "--help"]])
+      expect(await namespace.execute(line, closed)).toEqual(
+        matchMessage(74, /standard output cannot be written: EBADF/),
+      );
+  });
+
+  test("a dumb terminal gets no full screen", async () => {
+    const namespace = cluster.createNamespace({ env: { TERM: "dumb" } });
+    const terminal = { columns: 80, rows: 24 };
+    const watch = namespace.start(["ls", "--watch"], { terminal });
+    await watch.waitForOutput(/"event":"ready"/);
+    watch.child.kill("SIGTERM");
+    const app = namespace.start(["console"], { terminal });
+    await app.waitForOutput(/locks/i);
+    app.child.kill("SIGTERM");
+    for (const { stdout } of [await watch.ended, await app.ended]) expect(stdout).not.toContain("\x1b");
   });
 });
 

@@ -52,7 +52,7 @@ describe("the history of locks", () => {
     });
     await namespace.start(["run", "--lock", "invoices", "--", "true"]).ended;
     const typo = await namespace.start(["history", "invoces"]).ended;
-    expect(typo).toMatchObject({ code: 0, stdout: "", stderr: expect.stringContaining('mean "invoices"?') });
+    expect(typo).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining('mean "invoices"?') });
     const hostile = {
       key: namespace.keys.history("bad"),
       value: '{"v":1,"runs":[{"run":"\\u001b]52;c;eA==\\u0007"},7]}',
@@ -60,6 +60,7 @@ describe("the history of locks", () => {
     await namespace.store.commitTxn({ compare: [], success: [{ op: "put", ...hostile }], failure: [] });
     expect(await namespace.start(["history", "bad"]).ended).toMatchObject({ code: 0, stdout: "" });
     expect((await namespace.start(["stats", "bad"]).ended).code).toBe(0);
+    expect((await namespace.start(["stats", "bad", "none"]).ended).code).toBe(1);
     expect((await namespace.start(["stats", "--sort", "size"]).ended).code).toBe(64);
   });
 });

@@ -281,7 +281,9 @@ describe.concurrent("a release", () => {
     });
     holder.child.kill("SIGTERM");
     await waitUntil("the last one ran", async () => (await last.ended).code === 0);
-    expect((await namespace.start(["release", run, "--yes"]).ended).code).toBe(0);
-    expect((await namespace.start(["release", run, "--yes", "--strict"]).ended).code).toBe(1);
+    expect(await namespace.start(["release", run, "--yes"]).ended).toMatchObject({
+      ...{ code: 1, stderr: `signalbox: no run "${run}" is waiting\n` },
+    });
+    expect((await namespace.start(["release", run, "--yes", "--json"]).ended).code).toBe(1);
   });
 });

@@ -179,6 +179,13 @@ describe.concurrent("commands that do not run, or end by themselves", () => {
     ["killed by a signal", [], ["sh", "-c", "kill -KILL $$"], matchSilentEnd(137)],
     ["ended by SIGTERM of its own", [], ["sh", "-c", "kill -TERM $$"], matchSilentEnd(143)],
     ["missing", [], ["/no/such/file"], matchMessage(127, /^signalbox: "\/no\/such\/file" was not found/)],
+    [
+      "one word with blanks",
+      [],
+      ["sleep 1"],
+      matchMessage(127, /was not found.*; it is one word: leave out the quotes/),
+    ],
+    ["a directory", [], ["/tmp"], matchMessage(126, /"\/tmp" cannot be executed: it is a directory$/m)],
     ["not on the PATH", [], ["no-such-command"], matchMessage(127, /was not found/)],
     ["a folder", ["--lock", "x"], ["/"], matchMessage(126, /cannot be executed/)],
     ["not executable", [], ["/etc/passwd"], matchMessage(126, /"\/etc\/passwd" cannot be executed/)],

@@ -12,7 +12,7 @@ export const { execute, perform } = createActionCommand(async (context) => {
   const claim = findOnlyClaim(word, buildClaims(snapshot));
   if (claim !== undefined) refuseHolder(claim);
   const stands = claim?.entries ?? [];
-  return await new EvictionCommand(context, {
+  const outcome = await new EvictionCommand(context, {
     ...{ action: "release", target: `run ${claim?.run ?? word}`, snapshot },
     findEntries: (seen) =>
       (claim &&
@@ -24,6 +24,8 @@ export const { execute, perform } = createActionCommand(async (context) => {
     words: `signalbox release ${claim?.run ?? word}`,
     nothing: `no run ${quoteText(word)} is waiting`,
   }).run();
+  const isUnknown = claim === undefined && outcome.result.outcome === "nothing";
+  return isUnknown ? { ...outcome, exitCode: EXIT.undone, isFault: true } : outcome;
 });
 
 /** Refuses a run that holds something: `release` of a waiting run ends no command, this would. */

@@ -57,7 +57,8 @@ export const release = declareRowCommand({
   },
   brief: "remove a waiting run from its queues",
   about: [
-    "The run leaves every queue it waits in, and exits with 75. A run that holds something is refused; use `reset` for it.",
+    "The run leaves every queue it waits in, and exits with 75. A run that holds something is refused; use `reset` for it. If" +
+      " no such run waits, nothing is done (exit 1).",
   ],
   args: { RUN: { names: "run", help: "id of the run, the beginning of the id, or HOST:PID" } },
   flags: EVICTION_FLAGS,

@@ -1,4 +1,5 @@
 import { formatBriefDuration, formatInstant } from "../../../base/duration.ts";
+import { EXIT } from "../../../base/errors.ts";
 import { quoteText, suggestNearest } from "../../../base/text.ts";
 import { type PastRun, parsePastRuns } from "../../../protocol/history.ts";
 import { validateName } from "../../../protocol/names.ts";
@@ -21,6 +22,7 @@ export const execute = createReadCommand(async (call, io, context) => {
   if (call.flags.json) io.writeOutput(formatJsonDocument({ revision, lock, runs }));
   else if (runs.length > 0) io.writeOutput(renderTextTable(HEAD, runs.map(toRow)));
   else context.printMessage(await explainNoHistory(context, lock));
+  return kvs.length === 0 ? EXIT.undone : EXIT.ok;
 });
 
 function toRow({ endedAt, host, pid, command, waited, held, exit, token, label, reason }: PastRun): string[] {

@@ -4,7 +4,9 @@ export const historyCommand = declareCommand({
   id: "history",
   topic: "See",
   brief: "the last runs of a lock: time, host, duration and result",
-  about: ["The history of a lock has its last 20 runs, except those started with --no-history."],
+  about: [
+    "The history of a lock has its last 20 runs, except those started with --no-history. Exit code 1: it has none.",
+  ],
   args: { LOCK: { names: "lock", help: "name of the lock" } },
   flags: { "--limit N": "only the newest N", "--json": "as JSON" },
   examples: { "signalbox history invoices": "newest first" },
@@ -19,7 +21,7 @@ export const stats = declareCommand({
   brief: "how busy locks are, and how long runs hold them and wait for them",
   about: [
     "From the last 20 runs of each lock: how many failed (exit code not 0), the share of the time since the first of them that the" +
-      " lock was held, and the durations that 50 % (p50) and 95 % (p95) of them did not exceed.",
+      " lock was held, and the durations that 50 % (p50) and 95 % (p95) of them did not exceed. Exit code 1: one of the LOCKs has no run.",
   ],
   args: { "[LOCK...]": { names: "lock", help: "only these locks (default: all)" } },
   flags: {

@@ -1,4 +1,5 @@
 import { formatBriefDuration, formatInstant } from "../../../base/duration.ts";
+import { EXIT } from "../../../base/errors.ts";
 import { computeLockStatistics, type LockStatistics } from "../../../model/explain/statistics.ts";
 import { parsePastRuns } from "../../../protocol/history.ts";
 import { validateName } from "../../../protocol/names.ts";
@@ -21,6 +22,7 @@ export const execute = createReadCommand(async (call, io, context) => {
     context.printMessage(
       "no runs are recorded; the history of a lock has its last 20 runs, except those with --no-history",
     );
+  return locks.length < wanted.size ? EXIT.undone : EXIT.ok;
 });
 
 /** Reads the histories page by page: for thousands of locks they are large, but their statistics are small. */

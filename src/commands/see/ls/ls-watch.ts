@@ -20,7 +20,7 @@ interface LiveOutput<R> {
 const REPAINT_INTERVAL = 250;
 
 /**
- * Shows a view while it changes: a table on a terminal, JSON lines on a pipe. Ends when the reader closes the output.
+ * Shows a view while it changes: a table on a terminal, JSON lines on a pipe and on a dumb terminal. Ends when the reader closes the output.
  */
 export async function watchView<R extends object>(
   call: Call,
@@ -29,7 +29,7 @@ export async function watchView<R extends object>(
   view: AnyView<R>,
   options: ListOptions,
 ): Promise<number> {
-  const isLive = io.terminal.isOutput() && !call.flags.json;
+  const isLive = io.terminal.isOutput() && io.env.TERM !== "dumb" && !call.flags.json;
   const follower = new LiveRowsFollower(context, view, options);
   await follower.begin();
   const show: LiveOutput<R> = isLive

@@ -43,7 +43,7 @@ export const ls = declareCommand({
     "-w, --wide": "all columns at full width",
     "-a, --all": "also locks and resources that are free",
     "--limit N": "only the first N rows",
-    "--watch": "update continuously: a live table, or JSON lines on a pipe",
+    "--watch": "update continuously: a live table, or JSON lines on a pipe or with TERM=dumb",
     "--ascii": "only ASCII characters",
     "--json": "as JSON; docs/json.md describes it",
     "--output FORMAT": { choices: ["csv", "markdown"], help: "as a table for other programs" },
