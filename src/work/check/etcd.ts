@@ -6,6 +6,7 @@ import { judgeIdentity } from "./identity.ts";
 import { getAnsweringMembers, judgeMembers } from "./members.ts";
 import { judgeRunner, probePermissions } from "./permissions.ts";
 import type { CheckPorts } from "./ports.ts";
+import { judgeRoleBypass } from "./role-bypass.ts";
 import { findSchemaFault, judgeSchema } from "./schema.ts";
 
 /**
@@ -21,7 +22,11 @@ export async function checkEtcd(ports: CheckPorts, clusterId: string | undefined
   const alarms = judgeAlarms(getAnsweringMembers(members)).filter(({ level }) => level !== "ok");
   // Without permission to read the prefix, the check of the prefix would fail. The finding says what to grant.
   const prefix = rights.canRead
-    ? [await checkPrefix(ports), judgeSchema(await findSchemaFault(ports, ports.signal))]
+    ? [
+        await checkPrefix(ports),
+        judgeSchema(await findSchemaFault(ports, ports.signal)),
+        ...(await judgeRoleBypass(ports)),
+      ]
     : [];
   return [...judgeMembers(members), ...identity, ...alarms, judgeRunner(ports, rights), ...prefix];
 }

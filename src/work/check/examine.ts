@@ -9,6 +9,7 @@ import { judgeCluster } from "./cluster.ts";
 import { countPresent, getAnsweringMembers, judgeMembers } from "./members.ts";
 import { type EtcdRole, judgeOperator, judgeRunner, probePermissions } from "./permissions.ts";
 import type { CheckPorts } from "./ports.ts";
+import { judgeRoleBypass } from "./role-bypass.ts";
 import { findSchemaFault, judgeSchema } from "./schema.ts";
 import { judgeSettings } from "./settings.ts";
 import { DEFAULT_QUOTA, judgeSpace, type Quota } from "./space.ts";
@@ -68,7 +69,8 @@ async function* examineRights(
       judgeOperator(ports, await probePermissions(ports, "operator"), role === "operator"),
     ];
     if (openness === "closed") yield await judgeSchedulePermission(ports, role);
-    if (runner.canRead) yield [judgeSchema(await findSchemaFault(ports, ports.signal))];
+    if (runner.canRead)
+      yield [judgeSchema(await findSchemaFault(ports, ports.signal)), ...(await judgeRoleBypass(ports))];
     return runner.canRead;
   } catch (error) {
     yield [buildUncheckedFinding("permissions", error)];

@@ -87,7 +87,7 @@ function findVersionFault(
   const floor = FIRST_SOUND_PATCHES[`${major}.${minor}`];
   if (floor === undefined || patch >= floor) return undefined;
   const older = `${major}.${minor}.${floor}`;
-  const remedy = `upgrade to ${older} or later: older servers can acknowledge a stale renewal (runs guard against it)`;
+  const remedy = `upgrade to ${older} or later: older servers can acknowledge a stale renewal (runs guard against it), and do not enforce roles`;
   return { level: "warning", older, remedy };
 }
 

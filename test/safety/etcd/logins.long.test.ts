@@ -117,7 +117,7 @@ describe("a password that is changed", () => {
 
     test("a worker works on, a watch shows what comes", async () => {
       const { change, namespace } = await enter(transport, "20s");
-      const worker = namespace.start(["worker"]);
+      const worker = namespace.start(["worker", "--accept-role-bypass"]);
       const watch = namespace.start(["ls", "locks", "--watch", "--json"]);
       await Promise.all([worker.waitForOutput(WORKER_JOINED), watch.waitForOutput(/"event":"ready"/)]);
       await change("etcd");

@@ -31,7 +31,7 @@ async function createNamespaceOf(user: string, collections: readonly string[]): 
 
 test("runs what is due, with leases, and remembers it", async () => {
   const namespace = await createNamespaceOf("worker", COLLECTIONS);
-  const worker = namespace.start(["worker"]);
+  const worker = namespace.start(["worker", "--accept-role-bypass"]);
   await worker.waitForOutput(WORKER_JOINED);
   await putDueSchedule(namespace, "job", { command: ["true"], leases: ["db=1:2"] });
   expect(await waitForOutcomes(namespace, "job")).toMatchObject([{ result: "ok", attempt: 1 }]);
@@ -43,6 +43,6 @@ test("runs what is due, with leases, and remembers it", async () => {
 
 test("without the right to say that it is there, it does not start, and names the reason", async () => {
   const namespace = await createNamespaceOf("stranger", ["due/", "running/", "outcomes/"]);
-  const { code, stderr } = await namespace.execute(["worker"]);
+  const { code, stderr } = await namespace.execute(["worker", "--accept-role-bypass"]);
   expect({ code, stderr }).toEqual({ code: 77, stderr: expect.stringMatching(/permission/) });
 });

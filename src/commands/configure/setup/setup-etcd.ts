@@ -7,7 +7,7 @@ export const setupEtcd = declareCommand({
   about: [
     "Makes a folder with an authority, a certificate for all members, passwords, and shell scripts that contain what they need of these:" +
       " HOST.sh makes a host a member of a new etcd and configures signalbox on it; users.sh then makes roles and users, and turns" +
-      " authentication on. Changes nothing else, here or on the hosts. Read the scripts, then run them as root.",
+      " authentication on, and runs signalbox init, which also tests whether this etcd enforces the roles. Changes nothing else, here or on the hosts. Read the scripts, then run them as root.",
     "The hosts need the packages etcd-server and signalbox, this one also openssl (3.0 or later) and etcd-client. A script" +
       " refuses a host whose /etc/default/etcd has settings that it did not write.",
     "The folder can be read by nobody else, and must not exist yet. Whoever has it can do everything in this etcd.",

@@ -44,6 +44,10 @@ for user in ${users.map(([user]) => user).join(" ")}; do
 done
 ${users.map(([user, role]) => `etcdctl user grant-role ${user} ${role}`).join("\n")}
 etcdctl auth enable
+
+# Can a runner use this etcd, and does etcd enforce the roles?
+SIGNALBOX_ENDPOINTS=$ETCDCTL_ENDPOINTS SIGNALBOX_CACERT=ca.pem SIGNALBOX_PREFIX=${quoteShellWord(prefix)} \\
+  SIGNALBOX_USER=${RUNNER} SIGNALBOX_PASSWORD_FILE=${RUNNER}.password signalbox init
 `;
 }
 

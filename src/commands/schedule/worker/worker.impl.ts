@@ -72,6 +72,7 @@ function buildWorkerOptions(
     concurrency: parseCountFlag(call, "concurrency", 1),
     tags: getListFlag(call, "tag"),
     commands: call.flags["no-commands"] === undefined,
+    acceptsRoleBypass: call.flags["accept-role-bypass"] === true,
     metrics: getTextFlag(call, "metrics"),
     facts,
     user: readUserName(),

@@ -10,6 +10,8 @@ import { WorkerSession, type WorkerSessionOptions } from "./worker-session.ts";
 export interface ScheduleWorkerOptions extends Omit<WorkerSessionOptions, "handlers" | "listener"> {
   handlers: HandlerRegistry;
   listener?: WorkerListener;
+  /** Called before each session. An error ends the worker. */
+  checkEtcd?: (signal: AbortSignal) => Promise<void>;
 }
 
 /** Pause between two sessions, ms; doubled up to the longest while etcd is unreachable. */
@@ -22,7 +24,7 @@ const LONGEST_PAUSE = 5_000;
  */
 export class ScheduleWorker {
   readonly #ports: SchedulePorts;
-  readonly #options: WorkerSessionOptions;
+  readonly #options: WorkerSessionOptions & Pick<ScheduleWorkerOptions, "checkEtcd">;
   readonly #stop = new AbortController();
   #session: WorkerSession | undefined;
   #isDraining = false;
@@ -84,6 +86,7 @@ export class ScheduleWorker {
   }
 
   async #runSession(signal: AbortSignal): Promise<void> {
+    await this.#options.checkEtcd?.(signal);
     const session = await WorkerSession.start(this.#ports, this.#options, signal);
     this.#session = session;
     if (this.#isDraining) session.drain();

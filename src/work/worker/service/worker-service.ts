@@ -1,8 +1,10 @@
+import { ConfigError } from "../../../base/errors.ts";
 import { VERSION } from "../../../base/version.ts";
 import type { Env } from "../../../config/files.ts";
 import { scrubEnv } from "../../../config/scrub.ts";
 import type { MacroFacts } from "../../../fleet/macros.ts";
 import type { CommandHost } from "../../../process/guarded-command/command.ts";
+import { canBypassRoles, ROLE_BYPASS, ROLE_BYPASS_REMEDY } from "../../check/role-bypass.ts";
 import type { OutputStorage } from "../../output/output-keeper.ts";
 import { OutputServer } from "../../output/output-server.ts";
 import { ScheduleWorker, type ScheduleWorkerOptions } from "../engine/schedule-worker.ts";
@@ -37,6 +39,8 @@ export interface WorkerServiceOptions {
   concurrency: number | undefined;
   tags: readonly string[];
   commands: boolean;
+  /** Run commands of schedules although etcd does not protect them with roles. */
+  acceptsRoleBypass: boolean;
   metrics: string | undefined;
   facts: MacroFacts;
   user: string;
@@ -63,6 +67,8 @@ export class WorkerService {
   readonly #handlerPorts: HandlerPorts;
   #metrics: WorkerMetrics | undefined;
   #heldLeases = 0;
+  #runsCommands: boolean;
+  #canBypassRoles = false;
   #isLeaving = false;
 
   /** Reads the worker's file; tasks start only with `run`. @throws ConfigError, UsageError */
@@ -82,7 +88,9 @@ export class WorkerService {
     const onResult = (result: Parameters<WorkerMetrics["countHook"]>[0]) => this.#metrics?.countHook(result);
     this.#hooks = new Hooks(this.#handlerPorts, { hooks: file.hooks, onResult });
     const { ttl, terminationTimeout, facts } = options;
+    this.#runsCommands = file.commands;
     this.#engine = new ScheduleWorker(ports, {
+      checkEtcd: (signal) => this.#checkRoles(signal),
       ...{ ttl, terminationTimeout, host: facts.fqdn, pid: process.pid, version: VERSION },
       tags: [...file.tags, ...options.tags],
       concurrency: options.concurrency ?? file.concurrency ?? CONCURRENCY,
@@ -131,6 +139,8 @@ export class WorkerService {
     this.#notifier.sendReloading();
     try {
       const file = readConfiguredFile(this.#ports, this.#options);
+      this.#refuseUnprotectedCommands(file.commands);
+      this.#runsCommands = file.commands;
       this.#engine.reload(
         this.#createHandlers(file),
         this.#options.concurrency ?? file.concurrency ?? CONCURRENCY,
@@ -141,6 +151,20 @@ export class WorkerService {
       log.error("the old handlers stay in use", { error: (error as Error).message });
     }
     this.#notifier.sendReady();
+  }
+
+  /** @throws ConfigError, StoreError */
+  async #checkRoles(signal: AbortSignal): Promise<void> {
+    this.#canBypassRoles = await canBypassRoles({ ...this.#ports, signal });
+    this.#refuseUnprotectedCommands(this.#runsCommands);
+  }
+
+  /** @throws ConfigError */
+  #refuseUnprotectedCommands(runsCommands: boolean): void {
+    if (!runsCommands || !this.#canBypassRoles || this.#options.acceptsRoleBypass) return;
+    throw new ConfigError(
+      `${ROLE_BYPASS}; ${ROLE_BYPASS_REMEDY}, or run no commands of schedules (commands: false in the file, or --no-commands); if every user of this etcd may run commands here: --accept-role-bypass`,
+    );
   }
 
   async #serveOutput(signal: AbortSignal): Promise<void> {

@@ -1,0 +1,87 @@
+// Covers src/work/check/role-bypass.ts
+/**
+ * Whether a role can be bypassed with a nested transaction (GHSA-rfx7-8w68-q57q): `init`, `doctor` and `worker` must say what
+ * an attack on the same etcd shows. `npm run test:etcd -- 3.5` attacks an etcd that is not vulnerable.
+ */
+import { expect, onTestFinished, test } from "vitest";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { openStore } from "../../../src/etcd/open/open.ts";
+import { StoreError } from "../../../src/etcd/store.ts";
+import { createRealClock } from "../../../src/process/clock.ts";
+import { formatDefinition } from "../../../src/schedule/definition.ts";
+import { WORKER_JOINED } from "../support/due-schedules.ts";
+
+const PREFIX = "/jobs/";
+const PASSWORD = "x";
+const LOGIN = { rootPassword: "r00t", user: "anybody", password: PASSWORD, prefix: PREFIX };
+const cluster = TestCluster.startForFile({ auth: LOGIN });
+
+/** Makes a user who may read everything below the prefix, and write the collections. */
+async function createNamespaceOf(user: string, collections: readonly string[]) {
+  const runAsRoot = (...args: string[]) => cluster.etcd.runEtcdctl("--user", "root:r00t", ...args);
+  const grant = (kind: string, key: string) =>
+    runAsRoot("role", "grant-permission", "--prefix=true", user, kind, key);
+  await runAsRoot("role", "add", user);
+  await grant("read", PREFIX);
+  for (const collection of collections) await grant("readwrite", PREFIX + collection);
+  await runAsRoot("user", "add", `${user}:${PASSWORD}`);
+  await runAsRoot("user", "grant-role", user, user);
+  const env = { SIGNALBOX_USER: user, SIGNALBOX_PASSWORD: PASSWORD, SIGNALBOX_ALLOW_PLAINTEXT_PASSWORD: "yes" };
+  return cluster.createNamespace({ prefix: PREFIX, env });
+}
+
+/** Writes a schedule as the user, in a nested transaction. @returns whether etcd let it */
+async function attack(user: string, key: string, value: string): Promise<boolean> {
+  const login = { user, password: PASSWORD, allowPlaintextPassword: true };
+  const store = await openStore({ endpoints: [...cluster.endpoints], ...login }, { clock: createRealClock() });
+  onTestFinished(() => store.close());
+  const put = { op: "put", key, value } as const;
+  const nested = { op: "txn", txn: { compare: [], success: [put], failure: [] } } as const;
+  try {
+    await store.commitTxn({ compare: [], success: [nested], failure: [] });
+    return true;
+  } catch (error) {
+    if (error instanceof StoreError && error.kind === "permission") return false;
+    throw error;
+  }
+}
+
+test("init and doctor report it, a worker refuses commands, and probes write nothing", async () => {
+  const runner = await createNamespaceOf("runner", ["locks/", "resources/", "history/", "hosts/", "output/"]);
+  const collections = ["due/", "running/", "outcomes/", "workers/", "resources/", "hosts/", "output/"];
+  const worker = await createNamespaceOf("worker", collections);
+  const operator = await createNamespaceOf("operator", [""]);
+  const command = formatDefinition({ cron: "0 0 1 1 *", timezone: "UTC", command: ["true"] });
+  const isVulnerable = await attack("runner", `${PREFIX}schedules/job`, command);
+
+  const findings = async (namespace: typeof runner, name: string) => {
+    const { code, stdout } = await namespace.execute([name, "--json"]);
+    const all: { kind: string; level: string }[] = JSON.parse(stdout).findings;
+    return { code, levels: all.filter(({ kind }) => kind === "role-bypass").map(({ level }) => level) };
+  };
+  const failure = isVulnerable ? ["failure"] : [];
+  for (const namespace of [runner, operator]) {
+    expect(await findings(namespace, "init")).toEqual({ code: isVulnerable ? 78 : 0, levels: failure });
+    expect((await findings(namespace, "doctor")).levels).toEqual(failure);
+  }
+  const { revision } = await cluster.store.readRange({ key: "a" });
+  await findings(runner, "doctor");
+  expect((await cluster.store.readRange({ key: "a" })).revision).toBe(revision);
+
+  if (isVulnerable) {
+    const { code, stderr } = await worker.execute(["worker"]);
+    expect({ code, stderr }).toEqual({ code: 78, stderr: expect.stringContaining("GHSA-rfx7-8w68-q57q") });
+  }
+  for (const words of [["--no-commands"], ["--accept-role-bypass"], ...(isVulnerable ? [] : [[]])]) {
+    const { child, ended, waitForOutput } = worker.start(["worker", ...words]);
+    await waitForOutput(WORKER_JOINED);
+    child.kill("SIGTERM");
+    expect((await ended).code).toBe(0);
+  }
+
+  await cluster.store.commitTxn({
+    ...{ compare: [], failure: [] },
+    success: [{ op: "delete", key: `${PREFIX}schedules/job` }],
+  });
+  expect(await findings(runner, "init")).toEqual({ code: 0, levels: isVulnerable ? ["warning"] : [] });
+});
