@@ -6,7 +6,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { openStore } from "../../../src/etcd/open/open.ts";
-import { StoreError } from "../../../src/etcd/store.ts";
+import { StoreError, type Txn } from "../../../src/etcd/store.ts";
 import { createRealClock } from "../../../src/process/clock.ts";
 import { formatDefinition } from "../../../src/schedule/definition.ts";
 import { WORKER_JOINED } from "../support/due-schedules.ts";
@@ -26,19 +26,25 @@ async function createNamespaceOf(user: string, collections: readonly string[]) {
   for (const collection of collections) await grant("readwrite", PREFIX + collection);
   await runAsRoot("user", "add", `${user}:${PASSWORD}`);
   await runAsRoot("user", "grant-role", user, user);
-  const env = { SIGNALBOX_USER: user, SIGNALBOX_PASSWORD: PASSWORD, SIGNALBOX_ALLOW_PLAINTEXT_PASSWORD: "yes" };
+  const env = {
+    SIGNALBOX_USER: user,
+    SIGNALBOX_PASSWORD: PASSWORD,
+    SIGNALBOX_ALLOW_PLAINTEXT_PASSWORD: "yes",
+  };
   return cluster.createNamespace({ prefix: PREFIX, env });
 }
 
 /** Writes a schedule as the user, in a nested transaction. @returns whether etcd let it */
 async function attack(user: string, key: string, value: string): Promise<boolean> {
   const login = { user, password: PASSWORD, allowPlaintextPassword: true };
-  const store = await openStore({ endpoints: [...cluster.endpoints], ...login }, { clock: createRealClock() });
+  const store = await openStore(
+    { endpoints: [...cluster.endpoints], ...login },
+    { clock: createRealClock() },
+  );
   onTestFinished(() => store.close());
-  const put = { op: "put", key, value } as const;
-  const nested = { op: "txn", txn: { compare: [], success: [put], failure: [] } } as const;
+  const write: Txn = { compare: [], success: [{ op: "put", key, value }], failure: [] };
   try {
-    await store.commitTxn({ compare: [], success: [nested], failure: [] });
+    await store.commitTxn({ compare: [], success: [{ op: "txn", txn: write }], failure: [] });
     return true;
   } catch (error) {
     if (error instanceof StoreError && error.kind === "permission") return false;
