@@ -39,8 +39,6 @@ const COMPRESSED: readonly Installed[] = [
   ["CHANGELOG.md", `${DOC}/CHANGELOG.md.gz`],
 ];
 const UNITS = "docs/systemd";
-/** A variant of another unit, for administrators who want it. */
-const EXAMPLE_UNIT = "signalbox-worker-hardened.service";
 /** Folders for files of the worker and for logs. */
 const EMPTY = ["var/lib/signalbox", "var/log/signalbox"];
 /** Parts of dist/ that are installed elsewhere, or that only an installation by npm needs. */
@@ -66,8 +64,7 @@ export async function buildTree(job: PackageJob): Promise<string> {
 
 /** Lists the units of systemd. */
 function listUnits(root: string): Installed[] {
-  const getPlace = (name: string) => (name === EXAMPLE_UNIT ? `${DOC}/examples` : "usr/lib/systemd/system");
-  return readdirSync(join(root, UNITS)).map((name) => [join(UNITS, name), `${getPlace(name)}/${name}`]);
+  return readdirSync(join(root, UNITS)).map((name) => [join(UNITS, name), `usr/lib/systemd/system/${name}`]);
 }
 
 /** Writes what Debian wants to know about a package: its changes, and the licences of everything in it. */

@@ -7,6 +7,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { EXIT } from "../../src/base/errors.ts";
 import { ALL_COMMANDS } from "../../src/bin/commands.ts";
 import { parseCall } from "../../src/commands/command-line/parse-call.ts";
+import { readWorkerFile } from "../../src/work/worker/file/worker-file.ts";
 
 const FOLDER = resolve(import.meta.dirname, "../../docs/systemd");
 const units = readdirSync(FOLDER).filter((name) => name.endsWith(".service"));
@@ -28,9 +29,9 @@ function settingsOf(name: string): Map<string, string> {
   return settings;
 }
 
-test("there are units for an agent, a worker, a hardened one and the exporter", () => {
+test("there are units for an agent, a worker and the exporter", () => {
   expect(units.sort()).toEqual(
-    ["agent", "exporter", "worker-hardened", "worker"].map((name) => `signalbox-${name}.service`),
+    ["agent", "exporter", "worker"].map((name) => `signalbox-${name}.service`),
   );
 });
 
@@ -63,6 +64,16 @@ test("the agent finds its socket and its key after a restart, and can look at th
   const socket = settingsOf("signalbox-agent.socket");
   expect(socket.get("Socket.ListenStream")).toBe("/run/signalbox/agent.sock");
   expect([socket.get("Socket.SocketMode"), socket.get("Socket.DirectoryMode")]).toEqual(["0666", "0755"]);
+});
+
+test("as packaged, the worker has a sandbox and runs no commands of schedules, and only this host reaches the exporter", () => {
+  const settings = settingsOf("signalbox-worker.service");
+  expect(settings.get("Service.ProtectSystem")).toBe("strict");
+  expect(settings.get("Service.NoNewPrivileges")).toBe("yes");
+  expect(settings.has("Service.LoadCredential")).toBe(false); // systemd starts no unit whose file is missing
+  const file = resolve(FOLDER, "../../scripts/package/debian/worker.yaml");
+  expect(readWorkerFile(file)).toMatchObject({ commands: false, handlers: [] });
+  expect(settingsOf("signalbox-exporter.service").get("Service.ExecStart")).toMatch(/ --listen 127\.0\.0\.1:/);
 });
 
 const hasSystemd = spawnSync("systemd-analyze", ["--version"]).status === 0;

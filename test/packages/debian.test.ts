@@ -178,10 +178,10 @@ for (const { architecture, obstacle } of TARGETS)
       });
 
       test("keeps its configuration when it is removed, and leaves nothing when it is purged, also with an agent", () => {
-        root.require("echo 'commands: true' >>/etc/signalbox/worker.yaml; echo >/var/log/signalbox/run.log");
+        root.require("echo 'concurrency: 8' >>/etc/signalbox/worker.yaml; echo >/var/log/signalbox/run.log");
         root.require("dpkg --remove signalbox");
         expect(root.run("command -v signalbox; ls /usr/lib/signalbox").stdout).toBe("");
-        expect(root.require("tail -1 /etc/signalbox/worker.yaml")).toBe("commands: true\n");
+        expect(root.require("tail -1 /etc/signalbox/worker.yaml")).toBe("concurrency: 8\n");
         root.require("dpkg --purge signalbox");
         expect(root.run("test -e /run/signalbox").code).toBe(1);
         stopAgent(); // without systemd, the package cannot stop it
