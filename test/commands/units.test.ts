@@ -30,9 +30,7 @@ function settingsOf(name: string): Map<string, string> {
 }
 
 test("there are units for an agent, a worker and the exporter", () => {
-  expect(units.sort()).toEqual(
-    ["agent", "exporter", "worker"].map((name) => `signalbox-${name}.service`),
-  );
+  expect(units.sort()).toEqual(["agent", "exporter", "worker"].map((name) => `signalbox-${name}.service`));
 });
 
 test.each(units)("%s starts a command that there is, with flags that it has", (name) => {
@@ -73,7 +71,9 @@ test("as packaged, the worker has a sandbox and runs no commands of schedules, a
   expect(settings.has("Service.LoadCredential")).toBe(false); // systemd starts no unit whose file is missing
   const file = resolve(FOLDER, "../../scripts/package/debian/worker.yaml");
   expect(readWorkerFile(file)).toMatchObject({ commands: false, handlers: [] });
-  expect(settingsOf("signalbox-exporter.service").get("Service.ExecStart")).toMatch(/ --listen 127\.0\.0\.1:/);
+  expect(settingsOf("signalbox-exporter.service").get("Service.ExecStart")).toMatch(
+    / --listen 127\.0\.0\.1:/,
+  );
 });
 
 const hasSystemd = spawnSync("systemd-analyze", ["--version"]).status === 0;
