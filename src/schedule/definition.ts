@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { ConfigError, SignalboxError } from "../base/errors.ts";
 import { isJsonObject } from "../base/parse-json.ts";
 import { applySchema, refuseFault } from "../base/schema.ts";
-import { type ParseResult, quoteText, quoteValue } from "../base/text.ts";
+import { findNearest, type ParseResult, quoteText, quoteValue } from "../base/text.ts";
 import { EXCLUSION_RULES } from "./calendar/day-rule.ts";
 import { checkZone } from "./cron/zone.ts";
 import {
@@ -138,9 +138,28 @@ export function checkDefinition(definition: Definition): Definition {
 
 /** Returns the first fault of a definition's fields, with the value received; undefined if there is none. */
 export function findDefinitionFault(fields: JsonFields): string | undefined {
-  // A required field that is missing gets the message of a wrong one.
-  const result = applySchema(DEFINITION, { cron: undefined, timezone: undefined, ...fields });
+  const missing = REQUIRED_FIELDS.find(({ name }) => fields[name] === undefined);
+  if (missing !== undefined) return `${missing.name} is missing; set it, for example to ${missing.example}`;
+  const result = applySchema(DEFINITION, fields);
   return "fault" in result ? result.fault.what : undefined;
+}
+
+const REQUIRED_FIELDS = [
+  { name: "cron", example: '"*/5 * * * *"' },
+  { name: "timezone", example: '"Europe/Berlin" or "UTC"' },
+] as const;
+
+/**
+ * Returns the fault of the first field that definitions do not have; undefined if there is none. For input of users only:
+ * what is stored may have fields of a later version.
+ * @param before  the stored definition, whose fields are kept
+ */
+export function findUnknownField(fields: JsonFields, before: JsonFields = {}): string | undefined {
+  const known = Object.keys(DEFINITION.entries);
+  const unknown = Object.keys(fields).find((name) => !known.includes(name) && !Object.hasOwn(before, name));
+  if (unknown === undefined) return undefined;
+  const meant = findNearest(unknown, known);
+  return `unknown field ${quoteText(unknown)}; ${meant === undefined ? `the fields are ${known.join(", ")}` : `did you mean ${quoteText(meant)}?`}`;
 }
 
 /** Returns the type, which selects the handler. */

@@ -14,6 +14,7 @@ import type { ScheduleResult } from "../outcome/operation-result.ts";
 import type { ActionContext } from "../store-command.ts";
 import { formatScheduleChange, toScheduleChange } from "./change-lines.ts";
 import { listMissingGroupNotes } from "./group-notes.ts";
+import { listCalendarNotes } from "./inspect/calendar-lines.ts";
 
 /** A mutation of schedules, and the texts around it. */
 export interface AmendmentDraft {
@@ -54,13 +55,19 @@ export class AmendmentCommand {
     const { amendment, needsConfirmation = false } = this.#draft;
     const { flags } = this.#context.call;
     const reason = parseReasonFlag(this.#context.call);
-    const { changes, revision } = await previewMutation(this.#context, amendment);
+    const plan = await previewMutation(this.#context, amendment);
+    const { changes, revision, added } = plan;
     const moved = this.#findChangedSince(changes, revision);
     if (moved.length > 0) return this.#createOutcome("changed", moved, { changes, revision });
-    const notes = [...(this.#draft.notes ?? []), ...(await listMissingGroupNotes(this.#context, changes))];
+    const notes = [
+      ...(this.#draft.notes ?? []),
+      ...listCalendarNotes(plan),
+      ...(await listMissingGroupNotes(this.#context, changes)),
+    ];
     for (const note of notes) this.#context.printMessage(`note: ${note}`);
     const planned = { changes, revision, notes };
-    if (changes.length === 0) return this.#createOutcome("nothing", [this.#draft.nothing], planned);
+    if (changes.length + added.length === 0)
+      return this.#createOutcome("nothing", [this.#draft.nothing], planned);
     const lines = changes.map(formatScheduleChange);
     if (flags["dry-run"])
       return this.#createOutcome("dry-run", lines, {
@@ -85,10 +92,10 @@ export class AmendmentCommand {
     const undone = { changes: [], revision, notes };
     if (done.kind === "nothing") return this.#createOutcome("nothing", [this.#draft.nothing], undone);
     if (done.kind === "changed") return this.#createOutcome("changed", done.ids.map(formatMovedLine), undone);
-    const { changes } = done;
+    const { changes, added } = done;
     const told =
       wasShown || changes.length > MANY
-        ? [`done: ${formatImportCounts(changes)}`]
+        ? [`done: ${formatImportCounts(changes, added.length)}`]
         : changes.map(formatScheduleChange);
     const followUp = this.#draft.buildFollowUp?.(changes) ?? [];
     return this.#createOutcome("done", [...told, ...followUp], { changes, revision, notes });

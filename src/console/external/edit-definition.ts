@@ -68,7 +68,7 @@ function findDefinition(subject: Subject | undefined, snapshot: Snapshot): Edita
   if (subject.kind === "schedule") {
     const value = snapshot.schedules.get(name)?.value;
     if (value === undefined) return undefined;
-    const text = formatScheduleDocument(new Map([[name, value]]));
+    const text = formatScheduleDocument({ definitions: new Map([[name, value]]), calendars: new Map() });
     return { target, text, command: removeFlag("schedule import", "prune"), args: ["json"] };
   }
   const text = formatSingleDocument(snapshot, subject.kind, name);

@@ -107,7 +107,8 @@ export function formatCalendarChange({ name, before, after }: CalendarPlan): str
   return `calendar ${name} changed: ${parts.join("; ") || "its note"}`;
 }
 
-function formatEntries(days: readonly string[]): string {
+/** Formats the first entries of a calendar, and how many more there are. */
+export function formatEntries(days: readonly string[]): string {
   const more = days.length > NAMED ? ` and ${days.length - NAMED} more` : "";
   return `${days.slice(0, NAMED).join(", ") || "no days"}${more}`;
 }

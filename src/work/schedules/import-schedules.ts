@@ -1,6 +1,7 @@
 import { ConfigError } from "../../base/errors.ts";
 import { quoteText } from "../../base/text.ts";
 import { validateName } from "../../protocol/names.ts";
+import type { Calendar } from "../../schedule/calendar/calendar.ts";
 import { checkDefinition, type Definition } from "../../schedule/definition.ts";
 import { computeFirstDue } from "../../schedule/state/due-transitions.ts";
 import { buildDefinitionChange } from "./definition-change.ts";
@@ -21,6 +22,8 @@ export interface ScheduleImport {
   /** Target in the audit record. */
   target: string;
   definitions: ReadonlyMap<string, Definition>;
+  /** Calendars to add if they do not exist. */
+  calendars?: ReadonlyMap<string, Calendar>;
   /**
    * Value of `Definition.source` for this file. Schedules with another source are not changed. If undefined, the file
    * owns all schedules.
@@ -42,6 +45,7 @@ export interface ScheduleImport {
 export function buildImportMutation({
   target,
   definitions,
+  calendars,
   positions,
   source,
   prunes,
@@ -53,7 +57,7 @@ export function buildImportMutation({
   }
   const isOwn = (seen: StoredSchedule) => source === undefined || seen.definition?.source === source;
   return {
-    ...{ target, ids: "all" },
+    ...{ target, ids: "all", ...(calendars !== undefined && { calendars }) },
     decide: (stored, now) => {
       checkOwners(stored, definitions.keys(), isOwn, remedy);
       const wanted = [...definitions].flatMap(([id, definition]) =>
@@ -69,13 +73,14 @@ export function buildImportMutation({
 }
 
 /** Formats the counts, for example `2 added, 1 changed`. */
-export function formatImportCounts(changes: readonly PlannedChange[]): string {
+export function formatImportCounts(changes: readonly PlannedChange[], calendars = 0): string {
   const deleted = changes.filter(({ isDeleted }) => isDeleted).length;
   const added = changes.filter(({ before }) => before.definitionMod === 0n).length;
   const counts = [
     [added, "added"],
     [changes.length - added - deleted, "changed"],
     [deleted, "deleted"],
+    [calendars, calendars === 1 ? "calendar added" : "calendars added"],
   ] as const;
   const told = counts.filter(([count]) => count > 0).map(([count, word]) => `${count} ${word}`);
   return told.join(", ") || "nothing changed";

@@ -3,6 +3,7 @@ import type { AuditRecord } from "../../protocol/audit.ts";
 import { guardNotNewer, guardRevision } from "../../protocol/guards.ts";
 import type { Keys } from "../../protocol/keys.ts";
 import type { Compare, Op } from "../../protocol/txn.ts";
+import { type Calendar, formatCalendar } from "../../schedule/calendar/calendar.ts";
 import { type Definition, formatDefinition } from "../../schedule/definition.ts";
 import { formatDue } from "../../schedule/state/due.ts";
 import { formatOutcomes } from "../../schedule/state/outcome.ts";
@@ -11,7 +12,7 @@ import { type ActionResult, executeAction } from "../operate/operator-action.ts"
 import type { OperatorPorts } from "../operate/ports.ts";
 import { hasChainChange, linkChains } from "./chain-links.ts";
 import type { PlannedChange } from "./planned-change.ts";
-import { guardCalendars, type StoredCalendar } from "./stored-calendars.ts";
+import { addMissingCalendars, type CalendarAdditions, guardCalendars } from "./stored-calendars.ts";
 import { readAllStoredSchedules, readStoredSchedules, type ScheduleReadResult } from "./stored-schedules.ts";
 
 /** A change of schedules by an operator. It is decided again from the state in etcd until it is applied. */
@@ -20,14 +21,16 @@ export interface ScheduleMutation {
   readonly target: string;
   /** Ids of the schedules to read; `all` if the decision depends on every schedule. */
   readonly ids: readonly string[] | "all";
+  /** Calendars to add in the same transaction if they do not exist. `decide` receives them as if they were stored. */
+  readonly calendars?: ReadonlyMap<string, Calendar>;
   /**
    * Returns the changes to apply.
    * @param now wall clock, ms since the epoch
    * @throws NotFoundError, AlreadyExistsError, UsageError
    */
   decide(stored: ScheduleReadResult, now: number): readonly PlannedChange[];
-  /** Returns the outcome for the audit record. */
-  formatOutcome(changes: readonly PlannedChange[]): string;
+  /** Returns the outcome for the audit record. @param calendars  number of added calendars */
+  formatOutcome(changes: readonly PlannedChange[], calendars: number): string;
 }
 
 export interface MutationOptions {
@@ -38,7 +41,13 @@ export interface MutationOptions {
 
 /** `changed`: these definitions changed since they were read, and nothing was written. */
 export type MutationResult =
-  | { kind: "done"; changes: readonly PlannedChange[]; revision: bigint; record: AuditRecord }
+  | {
+      kind: "done";
+      changes: readonly PlannedChange[];
+      added: CalendarAdditions["added"];
+      revision: bigint;
+      record: AuditRecord;
+    }
   | { kind: "nothing"; revision: bigint }
   | { kind: "changed"; ids: readonly string[]; revision: bigint };
 
@@ -46,11 +55,10 @@ export type MutationResult =
 const TRIES = 20;
 
 /** What a mutation changes. */
-interface MutationPlan {
+interface MutationPlan extends CalendarAdditions {
   changes: readonly PlannedChange[];
   /** Revision of the schedules that were read. */
   revision: bigint;
-  calendars: ReadonlyMap<string, StoredCalendar>;
   /** Whether the changes depend on the definitions of all schedules, because they change chains. */
   hasLinks: boolean;
 }
@@ -65,15 +73,14 @@ export async function previewMutation(
 ): Promise<MutationPlan> {
   const { ids } = mutation;
   const now = ports.clock.getWallTime();
-  const stored = ids === "all" ? await readAllStoredSchedules(ports) : await readStoredSchedules(ports, ids);
+  const read = ids === "all" ? await readAllStoredSchedules(ports) : await readStoredSchedules(ports, ids);
+  const additions = addMissingCalendars(read.calendars, mutation.calendars ?? new Map());
+  const stored = { ...read, calendars: additions.calendars };
   const changes = mutation.decide(stored, now);
-  if (!hasChainChange(changes)) {
-    const { revision, calendars } = stored;
-    return { changes, revision, calendars, hasLinks: false };
-  }
+  if (!hasChainChange(changes)) return { ...additions, changes, revision: stored.revision, hasLinks: false };
   const all = ids === "all" ? stored : mergeReadResults(await readAllStoredSchedules(ports), stored);
   const linked = linkChains(mutation.decide(all, now), all, now);
-  return { changes: linked, revision: all.revision, calendars: all.calendars, hasLinks: true };
+  return { ...additions, changes: linked, revision: all.revision, hasLinks: true };
 }
 
 /** Adds outcome histories, which are read for named schedules only. Guards detect changes between the two reads. */
@@ -95,19 +102,14 @@ export async function applyMutation(
   { reason, seen }: MutationOptions = {},
 ): Promise<MutationResult> {
   for (let left = TRIES; left > 0; left -= 1) {
-    const { changes, revision, calendars, hasLinks } = await previewMutation(ports, mutation);
+    const plan = await previewMutation(ports, mutation);
+    const { changes, added, revision } = plan;
     const newer = changes.filter(({ before }) => seen !== undefined && before.definitionMod > seen);
     if (newer.length > 0) return { kind: "changed", ids: newer.map(({ before }) => before.id), revision };
-    if (changes.length === 0) return { kind: "nothing", revision };
-    const receipt = await writeChanges(ports, mutation, changes, {
-      reason,
-      seen: seen ?? revision,
-      at: revision,
-      calendars,
-      hasLinks,
-    });
+    if (changes.length + added.length === 0) return { kind: "nothing", revision };
+    const receipt = await writePlan(ports, mutation, plan, { reason, seen: seen ?? revision });
     if (receipt.kind === "done")
-      return { kind: "done", changes, revision: receipt.revision, record: receipt.record };
+      return { kind: "done", changes, added, revision: receipt.revision, record: receipt.record };
   }
   throw new SignalboxError(
     EXIT.changed,
@@ -115,33 +117,30 @@ export async function applyMutation(
   );
 }
 
-/** What was read before changes are written. */
-interface WriteBasis extends Pick<MutationPlan, "calendars" | "hasLinks"> {
-  reason: string | undefined;
-  seen: bigint;
-  at: bigint;
-}
-
-async function writeChanges(
+async function writePlan(
   ports: OperatorPorts,
   mutation: ScheduleMutation,
-  changes: readonly PlannedChange[],
-  { reason, seen, at, calendars, hasLinks }: WriteBasis,
+  { changes, added, revision, calendars, hasLinks }: MutationPlan,
+  { reason, seen }: { reason: string | undefined; seen: bigint },
 ): Promise<ActionResult> {
   const { keys } = ports;
-  const ops = changes.flatMap((change) => buildOps(keys, change));
+  const ops = [
+    ...added.map(([name, calendar]) => createPut(keys.calendar(name), formatCalendar(calendar))),
+    ...changes.flatMap((change) => buildOps(keys, change)),
+  ];
+  const named = [...listCalendarFields(changes), { only: added.map(([name]) => name) }];
   return await executeAction(ports, {
     ...{
       action: "schedule",
       target: mutation.target,
       seen,
       reason,
-      outcome: mutation.formatOutcome(changes),
+      outcome: mutation.formatOutcome(changes, added.length),
     },
     compare: [
-      ...buildGuards(keys, changes, at),
-      ...guardCalendars(keys, listCalendarFields(changes), calendars),
-      ...(hasLinks ? guardNotNewer(at, keys.schedules()) : []),
+      ...buildGuards(keys, changes, revision),
+      ...guardCalendars(keys, named, calendars),
+      ...(hasLinks ? guardNotNewer(revision, keys.schedules()) : []),
     ],
     ops: splitIntoChunks(keys, ops),
   });

@@ -1,6 +1,7 @@
 import { ConfigError, EXIT, SignalboxError, UsageError } from "../../../base/errors.ts";
 import { quoteText } from "../../../base/text.ts";
-import { checkDefinition, type Definition } from "../../../schedule/definition.ts";
+import { checkDefinition, type Definition, findUnknownField } from "../../../schedule/definition.ts";
+import type { JsonFields } from "../../../schedule/json-fields.ts";
 import { parsePlan } from "../../../schedule/plan/plan.ts";
 import { buildModifyMutation } from "../../../work/schedules/schedule-mutations.ts";
 import { readStoredSchedules, type StoredSchedule } from "../../../work/schedules/stored-schedules.ts";
@@ -71,7 +72,7 @@ async function editInEditor(context: ActionContext, seen: StoredSchedule): Promi
   const { id, definition = {} } = seen;
   return await editText(context, {
     text: escapeInvisible(`${JSON.stringify(definition, undefined, 2)}\n`),
-    parse: (text) => parseDefinition(`schedule ${id}`, text),
+    parse: (text) => parseDefinition(`schedule ${id}`, text, { ...definition }),
     isSettled: ({ exitCode }) => exitCode === EXIT.ok,
     apply: async (after) => {
       const { definitionMod } = (await readStoredSchedules(context, [id])).schedules.get(id) ?? seen;
@@ -86,10 +87,16 @@ async function editInEditor(context: ActionContext, seen: StoredSchedule): Promi
   });
 }
 
-/** @param name  for the fault */
-function parseDefinition(name: string, text: string): { value: Definition } | { faults: string[] } {
+/** @param name  for the fault. @param before  the definition that was edited */
+function parseDefinition(
+  name: string,
+  text: string,
+  before: JsonFields,
+): { value: Definition } | { faults: string[] } {
   try {
-    return { value: checkDefinition(JSON.parse(text) as Definition) };
+    const value = checkDefinition(JSON.parse(text) as Definition);
+    const fault = findUnknownField({ ...value }, before);
+    return fault === undefined ? { value } : { faults: [`${name}: ${fault}`] };
   } catch (error) {
     if (error instanceof SignalboxError || error instanceof SyntaxError)
       return { faults: [`${name}: ${error.message}`] };

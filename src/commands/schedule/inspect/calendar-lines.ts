@@ -1,6 +1,23 @@
+import { quoteShellWord } from "../../../base/shell.ts";
 import type { Calendars } from "../../../schedule/calendar/calendar.ts";
 import { type CalendarFields, findCalendarFault } from "../../../schedule/calendar/day-rule.ts";
 import { listExcludedDays, type PlannedFields } from "../../../schedule/calendar/upcoming-days.ts";
+import { formatEntries } from "../../../work/schedules/calendar-mutation.ts";
+import type { CalendarAdditions } from "../../../work/schedules/stored-calendars.ts";
+
+/** Lists the calendars that an import adds, and those that it does not change. */
+export function listCalendarNotes({
+  added,
+  different,
+}: Pick<CalendarAdditions, "added" | "different">): string[] {
+  return [
+    ...added.map(([name, { days }]) => `calendar ${name} is added: ${formatEntries(days)}`),
+    ...different.map(
+      (name) =>
+        `calendar ${name} differs from that of the file and is not changed; to change it: signalbox calendar add ${quoteShellWord(name)} --replace DAY…`,
+    ),
+  ];
+}
 
 /** Days ahead in which excluded days are listed. */
 const HORIZON = 366;

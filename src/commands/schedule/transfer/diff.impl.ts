@@ -7,24 +7,27 @@ import { toScheduleChangeJson } from "../../outcome/outcome-json.ts";
 import { printOutcome } from "../../outcome/print-outcome.ts";
 import { createStoreCommand } from "../../store-command.ts";
 import { formatScheduleChange, toScheduleChange } from "../change-lines.ts";
+import { listCalendarNotes } from "../inspect/calendar-lines.ts";
 import { readImportInput } from "./import-input.ts";
 
 export const execute = createStoreCommand(async (call, io, context) => {
   const input = await readImportInput(call, io, context.clock.getWallTime());
   if ("faulty" in input) return printOutcome(input.faulty, call, io);
-  const { changes, revision } = await previewMutation(context, buildImportMutation(input.wanted));
+  const plan = await previewMutation(context, buildImportMutation(input.wanted));
+  const { changes, added, revision } = plan;
+  const notes = [...input.notes, ...listCalendarNotes(plan)];
   if (call.flags.json)
     io.writeOutput(
       formatJsonDocument({
         revision,
         changes: changes.map((change) => toScheduleChangeJson(toScheduleChange(change))),
-        notes: input.notes,
+        notes,
       }),
     );
   else {
-    for (const note of input.notes) context.printMessage(`note: ${note}`);
+    for (const note of notes) context.printMessage(`note: ${note}`);
     for (const change of changes) io.writeOutput(`${clean(formatScheduleChange(change))}\n`);
-    io.writeOutput(`${formatImportCounts(changes)}\n`);
+    io.writeOutput(`${formatImportCounts(changes, added.length)}\n`);
   }
-  return changes.length === 0 ? EXIT.ok : EXIT.undone;
+  return changes.length + added.length === 0 ? EXIT.ok : EXIT.undone;
 });

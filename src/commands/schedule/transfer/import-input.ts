@@ -35,21 +35,35 @@ export async function readImportInput(
   const [kind, file = "-"] = call.args;
   const text = await readDocumentText(io, file);
   const name = file === "-" ? "standard input" : file;
-  if (kind === "json") {
-    const read = parseScheduleDocument(text);
-    if ("faults" in read)
-      return { faulty: createImportFaults(read.faults.map((fault) => `${name}: ${fault}`)) };
-    return {
-      wanted: { target: `schedules of ${name}`, prunes: call.flags.prune === true, ...read },
-      notes: [],
-    };
-  }
+  if (kind === "json") return readJsonInput(call, name, text);
   const terms = { ...parseImportOptions(call, io, file, text), now };
   const { definitions, faults, notes } = convertCrontab(text, terms);
   const formatRemark = ({ line, detail }: { line: number; detail: string }) => `${name}:${line}: ${detail}`;
   if (faults.length > 0) return { faulty: createImportFaults(faults.map(formatRemark)) };
   const wanted = { target: terms.source.replace(":", " "), definitions, source: terms.source };
   return { wanted: { ...wanted, prunes: call.flags.prune === true }, notes: notes.map(formatRemark) };
+}
+
+/** Flags that only an import of a crontab has. */
+const CRONTAB_FLAGS = [
+  ...["format", "timezone", "host-group", "prefix-id", "worker-user", "sudo", "catchup", "overlap"],
+];
+
+function readJsonInput(call: Call, name: string, text: string): ImportInput | { faulty: ActionOutcome } {
+  const useless = CRONTAB_FLAGS.find((flag) => call.flags[flag] !== undefined);
+  if (useless !== undefined)
+    throw new UsageError(`--${useless} is for crontabs; a JSON file has the settings of each schedule`);
+  const read = parseScheduleDocument(text);
+  if ("faults" in read)
+    return { faulty: createImportFaults(read.faults.map((fault) => `${name}: ${fault}`)) };
+  const { calendars } = read;
+  const wanted = { target: `schedules of ${name}`, prunes: call.flags.prune === true, calendars };
+  const given = getTextFlag(call, "source");
+  if (given === undefined) return { wanted: { ...wanted, definitions: read.definitions }, notes: [] };
+  const source = `json:${validateName("source", given)}`;
+  const definitions = new Map([...read.definitions].map(([id, one]) => [id, { ...one, source }]));
+  const remedy = "Give that schedule another id in the file, or leave out --source";
+  return { wanted: { ...wanted, definitions, source, remedy }, notes: [] };
 }
 
 function parseImportOptions(

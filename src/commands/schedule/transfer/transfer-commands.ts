@@ -14,7 +14,7 @@ const READING_FLAGS: FlagTable = {
   "--host-group GROUP": { names: "group", help: "run them only on hosts of this group" },
   "--prefix-id TEXT": "prefix of the schedules' ids",
   "--source NAME":
-    "name of the file as a source, which owns the schedules imported from it (default: its name)",
+    "name of the file as a source, which owns the schedules imported from it (default of a crontab: its name; of json: none, the file may change every schedule)",
   "--worker-user USER": "the user of the workers (default: you); lines of other users are refused",
   "--sudo": "run lines of other users with sudo -n",
   "--catchup RULE": { choices: CATCHUPS, help: "which missed occurrences to run (default: latest)" },
@@ -23,7 +23,7 @@ const READING_FLAGS: FlagTable = {
     help: "if the previous run is still running (default: forbid; cron allows it)",
   },
   "--prune":
-    "also delete schedules imported from this file that it no longer has; with json, all that it does not have",
+    "also delete schedules imported from this source that the file no longer has; with json and no --source, all that it does not have",
 };
 
 export const scheduleImport = declareCommand({
@@ -39,6 +39,8 @@ export const scheduleImport = declareCommand({
     "Schedules of a crontab belong to the file (--source). The next import updates them, except whether they are paused, and" +
       " never changes other schedules. All lines are checked first. If some are bad, the import lists them all and changes" +
       " nothing (exit 78). Otherwise it asks, and writes everything in one transaction.",
+    "A JSON file has schedules and calendars. Calendars that do not exist are added; those that exist are not changed, and" +
+      " a note names the ones that differ.",
     "cron skips missed occurrences and lets runs overlap. Here, the latest missed occurrence is run and runs do not" +
       " overlap, unless --catchup and --overlap change this.",
   ],
@@ -72,9 +74,9 @@ export const scheduleDiff = declareCommand({
 export const scheduleExport = declareCommand({
   id: "schedule export",
   topic: "Schedule",
-  brief: "write all schedules as JSON, or as a crontab",
+  brief: "write all schedules and calendars as JSON, or schedules as a crontab",
   about: [
-    "The JSON format has everything, always in the same order, so it can be kept in git; `schedule import json` reads it. A crontab" +
+    "The JSON format has all schedules and calendars, always in the same order, so it can be kept in git; `schedule import json` reads it. A crontab" +
       " has only what cron supports; comments list the rest.",
   ],
   args: { "[FILE]": "the file to write; - or nothing for standard output" },
