@@ -44,7 +44,7 @@ describe("refused", () => {
   const bad: [string, object | string, RegExp][] = [
     ["no JSON", "x", /not a JSON object/],
     ["no object", "[]", /not a JSON object/],
-    ["no cron text", { ...definition, cron: undefined }, /cron "nothing"/],
+    ["no cron text", { ...definition, cron: undefined }, /cron is missing/],
     ["a bad cron text", { ...definition, cron: "61 * * * *" }, /61/],
     ["no zone", { ...definition, timezone: 7 }, /timezone "7"/],
     ["an unknown zone", { ...definition, timezone: "Europe/Berlim" }, /Europe\/Berlin/],

@@ -41,7 +41,7 @@ test.concurrent("an export is restored with its calendars into an empty cluster"
     code: 0,
     stderr: expect.stringContaining("calendar freeze is added: 2027-01-01"),
   });
-  expect((await target.execute(["calendar", "list"])).stdout).toMatch(/freeze[^]*holidays/);
+  expect((await target.execute(["calendar", "list"])).stdout).toMatch(/freeze[\s\S]*holidays/);
 });
 
 test.concurrent("with --source, an import of JSON changes and prunes only what that source has imported", async () => {
