@@ -3,6 +3,7 @@ import { findCalendarFault } from "../../schedule/calendar/day-rule.ts";
 import { type Definition, isPaused } from "../../schedule/definition.ts";
 import { MANUAL } from "../../schedule/plan/plan.ts";
 import type { DueState, LastOccurrence } from "../../schedule/state/due.ts";
+import { isHeadFree } from "../../schedule/state/next-candidate.ts";
 import { createServedPredicate, type ServedPredicate } from "../snapshot/served-predicate.ts";
 import { buildGroupMembers, type Execution, type Snapshot, type StoredValue } from "../snapshot/snapshot.ts";
 import type { ViewContext } from "../views/view.ts";
@@ -166,7 +167,7 @@ function computeNext(
   if (definition === undefined || due === undefined) return undefined;
   const running = new Set(executions.map(({ value }) => value?.scheduled));
   const open = due.open.filter(({ scheduled }) => !running.has(scheduled));
-  const planned = due.next === undefined ? [] : [due.runAt];
+  const planned = isHeadFree(definition, due) ? [due.runAt] : [];
   const until = isPaused(definition, wall) ? (definition.pause?.until ?? Number.POSITIVE_INFINITY) : 0;
   const triggers = open.filter(({ kind }) => kind === "trigger").map(({ runAt }) => runAt);
   const others = [...open.filter(({ kind }) => kind !== "trigger").map(({ runAt }) => runAt), ...planned];

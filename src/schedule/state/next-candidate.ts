@@ -54,7 +54,7 @@ export function canOverlap(definition: Definition | undefined): boolean {
 }
 
 /** Returns whether the next occurrence may be claimed. With `forbid`, a retry comes before the next occurrence. */
-function isHeadFree(definition: Definition, due: DueState): boolean {
+export function isHeadFree(definition: Definition, due: DueState): boolean {
   if (due.next === undefined) return false;
   return getOverlap(definition) !== "forbid" || !due.open.some(({ kind }) => kind === "due");
 }

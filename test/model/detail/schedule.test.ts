@@ -160,6 +160,7 @@ describe("problems with schedules", () => {
   const found = (...kvs: KeyValue[]) =>
     findProblems(pictureOf(kvs), NOW).map(({ kind, level, subject }) => `${level} ${kind} ${subject}`);
   const LONG = { runAt: NOW - 301_000 };
+  const AGAIN = { attempt: 0, failures: 0, kind: "due" } as const;
   it.each([
     ["nothing", [worker("w"), ...schedule("s", {}, { last: last({ result: "ok" }) })], []],
     ["a definition that cannot be read", [plain(keys.schedule("s"), "{")], ["failure malformed schedule s"]],
@@ -171,6 +172,14 @@ describe("problems with schedules", () => {
         worker("w"),
         ...schedule("s", {}, LONG),
         plain(keys.drain("all", "all"), serializeDrain({ by: "ann", at: 1 })),
+      ],
+      [],
+    ],
+    [
+      "one that is due, and waits for a run that is tried again soon",
+      [
+        worker("w"),
+        ...schedule("s", {}, { ...LONG, open: [{ ...AGAIN, scheduled: NOW - 400_000, runAt: NOW + 5_000 }] }),
       ],
       [],
     ],
