@@ -68,3 +68,10 @@ export class ConfigError extends SignalboxError {
     super(EXIT.config, message, options);
   }
 }
+
+/** Describes why a file cannot be used, without Node's name of the call and the path, which messages have already. */
+export function describeFileError(error: unknown): string {
+  const { message } = error as Error;
+  const [, code, text] = /^(E[A-Z0-9]+): ([^,]+)/.exec(message) ?? [];
+  return text === undefined ? message : `${text} (${code})`;
+}

@@ -89,19 +89,34 @@ const SOCKET_TEXT: Record<string, [text: string, verdict?: Classification]> = {
 export function createSocketError(endpoint: string, error: unknown): MemberError {
   const first = error instanceof AggregateError ? error.errors[0] : error; // one per resolved address
   const code = first instanceof Error && "code" in first ? String(first.code) : "";
-  const [text, verdict = classifyTlsError(code)] = SOCKET_TEXT[code] ?? [getPlainMessage(first)];
+  const plain = getPlainMessage(first);
+  const [text, verdict = classifyTlsError(code)] = SOCKET_TEXT[code] ?? [explainTlsFault(plain) ?? plain];
   // etcd closes plaintext connections without a message when it requires TLS.
   const hint = code === "ECONNRESET" && endpoint.startsWith("http:") ? " (is it https?)" : "";
-  return new MemberError(...verdict, `${endpoint}: ${text}${hint}${getCertificateHint(text)}`, {
-    cause: error,
-  });
+  return new MemberError(...verdict, `${endpoint}: ${text}${hint}`, { cause: error });
 }
 
-/** Returns a hint for a certificate that fails verification. @param text  the message from OpenSSL */
-export function getCertificateHint(text: string): string {
-  return /self.signed certificate|unable to (get|verify)/i.test(text)
-    ? "; name the authority that signed it with --cacert"
-    : "";
+/** The message of Node for a connection that ends during the handshake: a member that restarts, or one without TLS. */
+export const TLS_CUT = /disconnected before secure TLS connection/;
+
+/**
+ * Explains why a TLS connection was not made.
+ * @param text  the message of Node or OpenSSL; of gRPC, which has it in its own
+ * @returns undefined for other faults
+ */
+export function explainTlsFault(text: string): string | undefined {
+  if (/self.signed certificate|unable to (get|verify)/i.test(text))
+    return "an unknown authority has signed its certificate; name the authority with --cacert";
+  if (/certificate has expired/i.test(text)) return "its certificate has expired; renew it";
+  if (/certificate is not yet valid/i.test(text))
+    return "its certificate is not valid yet; check the clocks of both hosts";
+  if (/wrong version number|packet length too long/i.test(text)) return "does not speak TLS; is it http?";
+  const [, name, names] =
+    /altnames: (?:Host|IP): (\S+?)\.? is not in the cert's (?:altnames|list): (.*?)\.?(?: Resolution note.*)?$/.exec(
+      text,
+    ) ?? [];
+  if (names === undefined) return undefined;
+  return `its certificate is for ${names || "no name"}, not for ${name}; correct the endpoint, or name one of those with --server-name`;
 }
 
 /** Returns a readable message. OpenSSL's messages are a line of source positions; its `reason` is readable. */

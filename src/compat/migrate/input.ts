@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from "node:fs";
-import { EXIT, SignalboxError, UsageError } from "../../base/errors.ts";
+import { describeFileError, EXIT, SignalboxError, UsageError } from "../../base/errors.ts";
 import { quoteText } from "../../base/text.ts";
 import { getListFlag } from "../../commands/command-line/flags.ts";
 import type { Call, CommandIo } from "../../commands/spec.ts";
@@ -32,7 +32,7 @@ function readTextFile(path: string): string {
     if (stat.isCharacterDevice() || stat.isBlockDevice()) throw new Error("it is a device");
     return readFileSync(path, "utf8");
   } catch (cause) {
-    throw new SignalboxError(EXIT.io, `${quoteText(path)} cannot be read: ${(cause as Error).message}`, {
+    throw new SignalboxError(EXIT.io, `${quoteText(path)} cannot be read: ${describeFileError(cause)}`, {
       cause,
     });
   }

@@ -1,5 +1,5 @@
 import { dirname, resolve } from "node:path";
-import { ConfigError } from "../../base/errors.ts";
+import { ConfigError, describeFileError } from "../../base/errors.ts";
 import { isJsonObject } from "../../base/parse-json.ts";
 import { clean, findNearest, quoteText, quoteValue } from "../../base/text.ts";
 import { SourceDocument } from "../../commands/schedule/sheets.ts";
@@ -81,7 +81,7 @@ function readConfigText(file: string): string {
   try {
     found = readPlainFile(file);
   } catch (cause) {
-    throw new ConfigError(`${clean(file)} cannot be read: ${(cause as Error).message}`, { cause });
+    throw new ConfigError(`${clean(file)} cannot be read: ${describeFileError(cause)}`, { cause });
   }
   if (found === undefined)
     throw new ConfigError(`${clean(file)} does not exist; name the configuration with -c`);

@@ -1,6 +1,6 @@
 import type { Etcd3 } from "etcd3";
 import { MemberError } from "../member.ts";
-import { createStatusError, getCertificateHint } from "../member-errors.ts";
+import { createStatusError, explainTlsFault, TLS_CUT } from "../member-errors.ts";
 
 export type CallOptions = NonNullable<Parameters<Etcd3["kv"]["range"]>[1]>;
 type Interceptor = NonNullable<CallOptions["interceptors"]>[number];
@@ -49,15 +49,15 @@ export class CallInterceptor {
     if (this.#status && this.#status.code !== 0) {
       const { code, details } = this.#status;
       // A retry does not help with certificates and unknown names.
-      if (code === 14 && /certificate|ENOTFOUND|Name resolution failed/i.test(details)) {
-        return new MemberError(
-          "unavailable",
-          "elsewhere",
-          `${this.#endpoint}: ${details}${getCertificateHint(details)}`,
-          { cause: thrown },
-        );
-      }
-      return createStatusError(this.#endpoint, code, details, thrown);
+      const tlsFault = code === 14 ? explainTlsFault(details) : undefined;
+      const text = tlsFault ?? details;
+      if (
+        tlsFault !== undefined ||
+        (code === 14 && /certificate|ENOTFOUND|Name resolution failed/i.test(details))
+      )
+        return new MemberError("unavailable", "elsewhere", `${this.#endpoint}: ${text}`, { cause: thrown });
+      const answer = TLS_CUT.test(details) ? "connection reset (is it http?)" : details;
+      return createStatusError(this.#endpoint, code, answer, thrown);
     }
     const text = thrown instanceof Error ? thrown.message : String(thrown);
     return new MemberError("unavailable", "retry", `${this.#endpoint}: ${text}`, { cause: thrown });

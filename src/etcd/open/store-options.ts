@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from "node:fs";
-import { ConfigError } from "../../base/errors.ts";
+import { ConfigError, describeFileError } from "../../base/errors.ts";
 import type { Settings } from "../../config/settings.ts";
 import { DEFAULT_TIMEOUTS } from "../cluster/failover.ts";
 import { readSystemAuthorities } from "./authorities.ts";
@@ -39,12 +39,17 @@ function buildTlsOptions(values: Settings): TlsOptions | undefined {
   };
 }
 
-function readPemFile(setting: string, path: string): string {
+function readPemFile(setting: "cacert" | "cert" | "key", path: string): string {
+  let text: string;
   try {
-    return readFileSync(path, "utf8");
+    text = readFileSync(path, "utf8");
   } catch (cause) {
-    throw new ConfigError(`${setting}: ${(cause as Error).message}`, { cause });
+    throw new ConfigError(`${setting}: ${path} cannot be read: ${describeFileError(cause)}`, { cause });
   }
+  const what = setting === "key" ? "PRIVATE KEY" : "CERTIFICATE";
+  if (!text.includes(`${what}-----`))
+    throw new ConfigError(`${setting}: ${path} has no ${what.toLowerCase()} in PEM`);
+  return text;
 }
 
 /** Rejects a private key that others can read. The group may read it, so that services can share a key. */

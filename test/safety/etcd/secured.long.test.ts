@@ -98,7 +98,11 @@ describe.concurrent("TLS with client certificates", () => {
     const cases: [Record<string, string>, RegExp][] = [
       [{ ...env, SIGNALBOX_KEY: open }, /can be read by everybody; run: chmod/],
       [{ ...env, SIGNALBOX_KEY: "" }, /cert is set .*, but key is not/],
-      [{ ...env, SIGNALBOX_CACERT: "/no/such/file" }, /cacert: .*\/no\/such\/file/],
+      [
+        { ...env, SIGNALBOX_CACERT: "/no/such/file" },
+        /cacert: \/no\/such\/file cannot be read: no such file or directory \(ENOENT\)$/m,
+      ],
+      [{ ...env, SIGNALBOX_CACERT: cluster.createPath("no PEM") }, /cacert: .* has no certificate in PEM$/m],
       [{ ...env, SIGNALBOX_CERT: cluster.createPath("no PEM") }, /cert/],
     ];
     for (const [settings, message] of cases) {

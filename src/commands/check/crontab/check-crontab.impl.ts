@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { EXIT, SignalboxError } from "../../../base/errors.ts";
+import { describeFileError, EXIT, SignalboxError } from "../../../base/errors.ts";
 import type { Finding } from "../../../base/finding.ts";
 import { quoteText } from "../../../base/text.ts";
 import { resolveConfig } from "../../../config/config.ts";
@@ -80,7 +80,7 @@ async function readTexts(path: string, io: CommandIo): Promise<{ path: string; t
       .sort()
       .map((file) => ({ path: file, text: readFileSync(file, "utf8") }));
   } catch (cause) {
-    throw new SignalboxError(EXIT.io, `cannot read ${quoteText(path)}: ${(cause as Error).message}`, {
+    throw new SignalboxError(EXIT.io, `cannot read ${quoteText(path)}: ${describeFileError(cause)}`, {
       cause,
     });
   }

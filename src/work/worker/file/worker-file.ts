@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type * as v from "valibot";
-import { ConfigError } from "../../../base/errors.ts";
+import { ConfigError, describeFileError } from "../../../base/errors.ts";
 import { isJsonObject } from "../../../base/parse-json.ts";
 import { applySchema } from "../../../base/schema.ts";
 import { clean, quoteValue } from "../../../base/text.ts";
@@ -73,7 +73,7 @@ function readText(file: string, read: FileReader): string {
   try {
     found = read(file);
   } catch (cause) {
-    throw new ConfigError(`${clean(file)} cannot be read: ${(cause as Error).message}`, { cause });
+    throw new ConfigError(`${clean(file)} cannot be read: ${describeFileError(cause)}`, { cause });
   }
   if (found === undefined)
     throw new ConfigError(`${clean(file)} does not exist; it was named with --handlers`);
