@@ -7,6 +7,16 @@ export function waitForAbort(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }
 
+/**
+ * Aborts a controller when a signal is aborted, with its reason. Unlike `AbortSignal.any`, whose signal stays in memory as long as it
+ * has a listener and a source that may still be aborted, nothing stays when the signal is gone.
+ */
+export function forwardAbort(from: AbortSignal, to: AbortController): void {
+  const forward = () => to.abort(from.reason);
+  if (from.aborted) forward();
+  else from.addEventListener("abort", forward, { once: true });
+}
+
 /** Waits until a promise is settled, at most `ms`. Never rejects. @returns whether it is settled */
 export async function waitAtMost(clock: Clock, ms: number, promise: Promise<unknown>): Promise<boolean> {
   const over = new AbortController();

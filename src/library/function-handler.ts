@@ -1,6 +1,7 @@
 import type { Clock } from "../base/clock.ts";
+import { OVER } from "../base/over.ts";
 import { clean } from "../base/text.ts";
-import { waitForAbort } from "../base/wait.ts";
+import { forwardAbort, waitForAbort } from "../base/wait.ts";
 import { type Handler, type ScheduledTask, TaskLost, type TaskResult } from "../work/worker/handler.ts";
 import { DURATION, parseArgument, TEXT } from "./options-schema.ts";
 import type { TaskHandler, WorkerTask } from "./schedule-types.ts";
@@ -24,14 +25,15 @@ export class FunctionHandler implements Handler {
    */
   async run(task: ScheduledTask): Promise<TaskResult> {
     const over = new AbortController();
-    const timedOut = new AbortController();
+    const ending = new AbortController(); // `AbortSignal.any` would stay in memory, with the listeners of the function
+    const { signal } = ending;
+    forwardAbort(task.signal, ending);
     const { timeout } = task.definition;
     if (timeout !== undefined)
       void this.#clock.sleep(timeout, over.signal).then(
-        () => timedOut.abort(new Error("the task's timeout has passed")),
+        () => ending.abort(new Error("the task's timeout has passed")),
         () => {},
       );
-    const signal = AbortSignal.any([task.signal, timedOut.signal]);
     try {
       const verdict = await Promise.race([
         this.#callHandler(task, signal),
@@ -40,7 +42,7 @@ export class FunctionHandler implements Handler {
       if (verdict.result === "ok" || !signal.aborted) return verdict;
       return toEndResult(signal.reason, verdict.reason);
     } finally {
-      over.abort();
+      over.abort(OVER);
     }
   }
 

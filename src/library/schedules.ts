@@ -6,6 +6,7 @@ import { formatOperator } from "../work/operate/ports.ts";
 import {
   applyMutation,
   type MutationOptions,
+  type MutationResult,
   type ScheduleMutation,
 } from "../work/schedules/schedule-mutation.ts";
 import {
@@ -24,7 +25,7 @@ import {
 } from "../work/schedules/stored-schedules.ts";
 import type { LibraryConnection } from "./connection.ts";
 import { NotFoundError, translated } from "./errors.ts";
-import { INSTANT, parseOptions, TEXT } from "./options-schema.ts";
+import { INSTANT, parseOptions, pickDefined, TEXT } from "./options-schema.ts";
 import { PolledTaskSource } from "./polled-task-source.ts";
 import { ChangeTracker } from "./recent-changes.ts";
 import { applyChanges, buildDefinition } from "./schedule-definition.ts";
@@ -58,14 +59,12 @@ export class SchedulesImpl implements Schedules {
 
   async add(id: string, schedule: NewSchedule): Promise<Schedule> {
     const { definition, first } = buildDefinition("add", schedule);
-    await this.#change(id, () => buildAddMutation(id, definition, first));
-    return await this.get(id);
+    return await this.#changeAndGet(id, () => buildAddMutation(id, definition, first));
   }
 
   async set(id: string, schedule: NewSchedule): Promise<Schedule> {
     const { definition, first } = buildDefinition("set", schedule);
-    await this.#change(id, () => buildSetMutation(id, definition, first));
-    return await this.get(id);
+    return await this.#changeAndGet(id, () => buildSetMutation(id, definition, first));
   }
 
   async sync(declared: Readonly<Record<string, ScheduleFields>>, options: SyncOptions): Promise<SyncResult> {
@@ -92,8 +91,9 @@ export class SchedulesImpl implements Schedules {
   }
 
   async modify(id: string, changes: ScheduleChanges): Promise<Schedule> {
-    await this.#change(id, () => buildModifyMutation([id], (before) => applyChanges(before, changes)));
-    return await this.get(id);
+    return await this.#changeAndGet(id, () =>
+      buildModifyMutation([id], (before) => applyChanges(before, changes)),
+    );
   }
 
   async delete(id: string): Promise<void> {
@@ -135,12 +135,28 @@ export class SchedulesImpl implements Schedules {
     return translated(call);
   }
 
+  /**
+   * Applies a change. @returns the schedule as it was written. A later read may not find it: a worker may have run and removed it
+   * already
+   */
+  async #changeAndGet(id: string, build: () => ScheduleMutation): Promise<Schedule> {
+    const result = await this.#change(id, build);
+    const change = result.kind === "done" && result.changes.find(({ before }) => before.id === id);
+    if (!change) return await this.get(id); // nothing changed
+    const { definition = change.before.definition, due = change.before.due } = change;
+    return this.#toSchedule({ ...change.before, ...pickDefined({ definition, due }) });
+  }
+
   /** Applies a change and records it, even if the call fails, because it may have been applied. */
-  async #change(id: string, build: () => ScheduleMutation, options?: MutationOptions): Promise<void> {
+  async #change(
+    id: string,
+    build: () => ScheduleMutation,
+    options?: MutationOptions,
+  ): Promise<MutationResult> {
     try {
-      await this.#callOpen(async () => {
+      return await this.#callOpen(async () => {
         validateName("schedule", id);
-        await applyMutation(this.#connection.ports, build(), options);
+        return await applyMutation(this.#connection.ports, build(), options);
       });
     } finally {
       this.#changes.recordChange(id);

@@ -3,6 +3,7 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { delegateStore } from "../../../src/etcd/delegate-store.ts";
 import {
   ConfigError,
   connect,
@@ -11,6 +12,7 @@ import {
   Worker,
   type WorkerTask,
 } from "../../../src/library/index.ts";
+import { getConnection } from "../../../src/library/signalbox.ts";
 
 const cluster = TestCluster.startForFile();
 const open: Signalbox[] = [];
@@ -46,6 +48,24 @@ describe.concurrent("a job", () => {
     await running;
     const { kvs } = await namespace.store.readRange(namespace.keys.getFullRange());
     expect(kvs.filter(({ key }) => key.includes(id) && !key.includes("/audit/"))).toEqual([]);
+  });
+
+  test("that a worker has done and removed before the call returns is added", async () => {
+    const namespace = cluster.createNamespace();
+    const [one, other] = [await connectTo(namespace), await connectTo(namespace)];
+    const { ports } = getConnection(one);
+    const { store } = ports;
+    ports.store = delegateStore(store, {
+      async commitTxn(txn, signal) {
+        const answer = await store.commitTxn(txn, signal);
+        if (txn.compare.length === 0) return answer; // a read
+        const task = await waitUntil("the job", () => other.schedules.poll());
+        await task.finish();
+        return answer;
+      },
+    });
+    expect(await one.jobs.add("mail", 1, { key: "a" })).toEqual({ id: "mail.a", isNew: true });
+    expect(await one.schedules.list()).toEqual([]);
   });
 
   test("with a key is one until it is done", async () => {

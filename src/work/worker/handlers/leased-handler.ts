@@ -1,5 +1,6 @@
 import { EXIT, SignalboxError } from "../../../base/errors.ts";
 import type { Log } from "../../../base/log.ts";
+import { forwardAbort } from "../../../base/wait.ts";
 import { StoreError } from "../../../etcd/store.ts";
 import { type LeaseSpec, parseLeases } from "../../../fleet/lease-spec.ts";
 import type { Macros } from "../../../fleet/macros.ts";
@@ -64,12 +65,13 @@ export class LeasedHandler implements Handler {
 /** Returns a task with the earlier of the deadlines of the task and of the leases. */
 function joinDeadlines(task: ScheduledTask, held: HeldLeases): ScheduledTask {
   const ending = new AbortController();
+  forwardAbort(task.signal, ending);
   const end = () => ending.abort(new TaskLost("lost", (held.signal.reason as Error).message));
   if (held.signal.aborted) end();
   held.signal.addEventListener("abort", end, { once: true });
   return {
     ...task,
-    signal: AbortSignal.any([task.signal, ending.signal]),
+    signal: ending.signal,
     getHorizon: () => Math.min(task.getHorizon(), held.getHorizon()),
     onExtended(listener) {
       const stops = [task.onExtended(listener), held.onExtended(listener)];
