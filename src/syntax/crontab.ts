@@ -38,6 +38,9 @@ export interface Crontab {
 
 /** A name (quotes optional), an equals sign, and the value (quotes optional). */
 const VARIABLE = /^[ \t]*(?:"([^"]*)"|'([^']*)'|([^\s=]+))[ \t]*=[ \t]*(.*?)[ \t]*$/;
+/** A word that is a field of a schedule rather than a program: `*`, `2026`, `1-5`, `mon-fri`. */
+const FIELD =
+  /^(?:[*?\d][*?\d/,~#LW-]*|(?:sun|mon|tue|wed|thu|fri|sat)(?:[-,](?:sun|mon|tue|wed|thu|fri|sat))*)$/i;
 /** A schedule and the text after it. */
 const JOB = /^[ \t]*(@\w+|-?\S+[ \t]+\S+[ \t]+\S+[ \t]+\S+[ \t]+\S+)(?:[ \t]+(.*))?$/;
 const NICKNAMES = ["reboot", "yearly", "annually", "monthly", "weekly", "daily", "midnight", "hourly"];
@@ -114,6 +117,13 @@ function parseJob(
     ? findNicknameFault(schedule)
     : findScheduleFault(schedule.replace(/^-/, "").split(/[ \t]+/));
   if (fault !== undefined) faults.push({ line, ...fault });
+  const extra = schedule.startsWith("@") ? 0 : countFields(rest ?? "", format);
+  if (extra > 0)
+    return void addFault(
+      `the schedule has ${5 + extra} fields, but cron reads five, from the minute to the day of the week, and takes` +
+        ` ${quoteText((rest ?? "").split(/[ \t]/, 1)[0] ?? "")} for ${format === "user" ? "the command" : "the user"}: ` +
+        "remove seconds and year; write a program of that name with its path",
+    );
   const [user, command] = format === "user" ? [undefined, rest] : splitUser(rest ?? "");
   if (user !== undefined && user !== "" && !canBeUser(user))
     return void addFault(
@@ -125,7 +135,18 @@ function parseJob(
         ? "there is no command after the schedule"
         : `there is no command after the user ${quoteText(rest)}; this is a crontab with a user before the command`,
     );
+  if (format === "user" && /^root[ \t]+[^-]/.test(command))
+    addFault(
+      'the command is "root": this was read as a crontab without a user before the command; if it has one: --format system',
+    );
   jobs.push({ line, schedule, user, variables, ...splitAtPercent(command), ...(note !== "" && { note }) });
+}
+
+/** Counts the fields after the fifth: a second and a year. A user can be called `mon`. */
+function countFields(rest: string, format: CrontabFormat): number {
+  const words = rest.split(/[ \t]+/, 2);
+  const isField = (word = "") => FIELD.test(word) && (format === "user" || !canBeUser(word));
+  return isField(words[0]) ? 1 + Number(FIELD.test(words[1] ?? "")) : 0;
 }
 
 /** Finds the offset of the command in a line. @returns undefined if the line has no command */

@@ -120,3 +120,38 @@ describe("a crontab", () => {
     );
   });
 });
+
+describe("fields after the fifth", () => {
+  test.each<[line: string, fields: number]>([
+    ["*/5 * * * * * * echo x", 7],
+    ["0 0 4 * * 1-5 2026 /opt/a", 7],
+    ["0 0 4 * * mon-fri * /opt/a", 7],
+    ["*/5 * * * * * echo x", 6],
+    ["0 4 1 1 * 2027 /opt/a", 6],
+    ["0 0 4 * * MON /opt/a", 6],
+    ["0 0 4 * * ? /opt/a", 6],
+    ["* * * * * *", 6],
+  ])("%s", (line, fields) => {
+    const detail = expect.stringContaining(`the schedule has ${fields} fields, but cron reads five`);
+    expect(parseCrontab(`${line}\n`, "user")).toEqual({
+      jobs: [],
+      faults: [{ line: 1, isFatal: true, detail }],
+    });
+  });
+
+  test("are told from a user and from programs", () => {
+    expect(parseCrontab("*/5 * * * * * * root echo x\n", "system").faults).toMatchObject([
+      { detail: expect.stringMatching(/7 fields.*takes "\*" for the user/) },
+    ]);
+    const fine = "* * * * * 7z a x\n* * * * * 2to3 x\n* * * * * ./*.sh\n* * * * * sundial\n@daily 1 x\n";
+    expect(parseCrontab(fine, "user")).toMatchObject({ jobs: [{}, {}, {}, {}, {}], faults: [] });
+    expect(parseCrontab("* * * * * mon /opt/a\n", "system").faults).toEqual([]);
+  });
+
+  test("a user in a crontab without users", () => {
+    expect(parseCrontab("* * * * * root test -x /a && /a\n", "user").faults).toMatchObject([
+      { isFatal: true, detail: expect.stringMatching(/command is "root".*--format system/) },
+    ]);
+    expect(parseCrontab("* * * * * root -b -q macro.C\n", "user").faults).toEqual([]);
+  });
+});

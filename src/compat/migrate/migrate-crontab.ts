@@ -20,7 +20,11 @@ export function migrateCrontab(text: string, options: MigrationOptions): Migrati
   const reports = lines.flatMap((before, index) => {
     const line = index + 1;
     const job = jobs.get(line);
-    const faults = crontab.faults.filter((fault) => fault.line === line).map(({ detail }) => detail);
+    const found = crontab.faults.filter((fault) => fault.line === line);
+    const faults = found.map(({ detail }) => detail);
+    const wrong = found.find(({ isFatal, isUnfinished }) => isFatal && !isUnfinished);
+    if (options.plain && wrong !== undefined)
+      return [{ line, before, after: before, tools: [], notes: [], reason: wrong.detail }];
     return job === undefined
       ? reportUnreadLine(line, before, faults)
       : (reportJobLine(line, before, job, faults, options, names) ?? []);

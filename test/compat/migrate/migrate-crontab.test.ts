@@ -387,6 +387,11 @@ describe("monitors are looked through", () => {
 });
 
 describe("plain lines, on request", () => {
+  test("lines with seconds and years, or with a user, stay", () => {
+    expect(reasonOf("* * echo x", { plain: true })).toMatch(/7 fields/);
+    expect(reasonOf("root echo x", { plain: true })).toMatch(/command is "root"/);
+  });
+
   const plain = (command: string, before = "") => became(command, { plain: true }, before);
   test.each<[what: string, before: string, after: string]>([
     ["a command", "/usr/bin/job -a >x 2>&1", "signalbox run --lock job -- /usr/bin/job -a >x 2>&1"],

@@ -89,13 +89,11 @@ function readLine(job: CronJob, path: string, ground: CheckEnvironment): Crontab
   const missing = findMissingUser(job, where);
   if (missing !== undefined) return { jobs: [], findings: [...cut, missing] };
   const place: LineLocation = { where, home: findHome(job, ground), settings: ground.settings };
-  const misplaced = findMisplacedUser(job, where);
   const readings = found.value.map((one) => readInvocation(one, place, ground));
-  const programs =
-    misplaced.length > 0 ? [] : found.value.flatMap((one) => findProgramFaults(one, job, where, ground));
+  const programs = found.value.flatMap((one) => findProgramFaults(one, job, where, ground));
   return {
     jobs: readings.flatMap(({ job: read }) => read ?? []),
-    findings: [...cut, ...misplaced, ...programs, ...readings.flatMap(({ findings }) => findings)],
+    findings: [...cut, ...programs, ...readings.flatMap(({ findings }) => findings)],
   };
 }
 
@@ -120,8 +118,8 @@ function mergeUnread(path: string, findings: readonly Finding[]): Finding[] {
 }
 
 /** Reports a command that ends at a percent sign. */
-function findCutCommand({ isCut, command }: CronJob, check: string): Finding[] {
-  if (!isCut || !isToolMentioned(command)) return [];
+function findCutCommand({ isCut, command, input }: CronJob, check: string): Finding[] {
+  if (!isCut || (input === "" && !isToolMentioned(command))) return [];
   const detail = "cron ends the command at the first % and passes the rest to it as input";
   return [createFinding(check, "warning", detail, "write \\% for a percent sign in the command")];
 }
@@ -131,13 +129,6 @@ function findMissingUser({ user = "" }: CronJob, check: string): Finding | undef
   if (!/(^|\/)(signalbox|switchman)$/.test(user)) return undefined;
   const detail = "the user is missing: in this file it is written between the schedule and the command";
   return createFinding(check, "failure", detail, "for a crontab without users: --format user");
-}
-
-/** Reports a user name where the command begins in a user crontab. */
-function findMisplacedUser({ user, command }: CronJob, check: string): Finding[] {
-  if (user !== undefined || !/^root\s/.test(command) || !isToolMentioned(command)) return [];
-  const detail = 'the command is "root": in this crontab there is no user before the command';
-  return [createFinding(check, "failure", detail, "for a crontab with users: --format system")];
 }
 
 function createFinding(check: string, level: Finding["level"], detail: string, remedy?: string): Finding {

@@ -66,6 +66,7 @@ export function convertCrontab(text: string, terms: CrontabImportOptions): Conve
     const reason = findSkipReason(job);
     const note = reason ?? findHostWorkNote(job);
     if (note !== undefined) notes.push({ line: job.line, detail: note });
+    if (job.isCut && reason === undefined) notes.push({ line: job.line, detail: CUT });
     if (reason !== undefined) continue;
     const converted = tryConvert(() => buildDefinition(job, terms));
     if ("fault" in converted) refused.push({ line: job.line, detail: converted.fault });
@@ -112,6 +113,8 @@ function listCronNotes({ line }: CronJob, { cron, timezone }: Definition, now: n
   }));
 }
 
+const CUT =
+  "the command ends at the first % without a backslash, as with cron, and the text after it is its input; write \\% for a percent sign";
 const LONGEST_NOTE = 500;
 
 /** Converts a schedule of cron to five fields or a macro. @throws CronError */

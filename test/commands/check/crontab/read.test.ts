@@ -73,6 +73,7 @@ describe("faults and hints", () => {
       /^failure: the shell cannot parse the command/,
     ],
     ["* * * * * signalbox run --lock a -- x +%F", /^warning: cron ends the command at the first %/],
+    ["* * * * * /opt/dump > /srv/dump-$(date +%F)", /^warning: cron ends the command at the first %/],
     ["0 3 31 2 * signalbox run -- x", /^failure: it never fires/],
     ["0 3 29 2 * signalbox run -- x", /^warning: it fires only in leap years/],
     ["0 25 * * * signalbox run -- x", /^failure: hour "25"/],
