@@ -26,7 +26,7 @@ describe("a path tells", () => {
 test("lines decide about etc/crontab of an image or a project; without users it has to be asked", () => {
   for (const text of [tab("root /opt/a.sh", "/opt/b.sh"), tab("report weekly"), ""])
     expect(guessCrontabFormat("rootfs/etc/crontab", text)).toEqual({ format: "system" });
-  expect(guessCrontabFormat("etc/crontab", tab("${HOME}/bin/a", "cd /x && y"))).toEqual({
+  expect(guessCrontabFormat("etc/crontab", tab("$HOME/bin/a", "cd /x && y"))).toEqual({
     format: "user",
     doubt: expect.stringMatching(/path is that of a crontab with users, but line 1 has no user/),
   });
