@@ -1,5 +1,11 @@
 import type { CommandCgroup } from "./cgroup.ts";
-import { isSignalableBy, listProcesses, readProcFile } from "./processes.ts";
+import {
+  isSignalableBy,
+  listProcessIds,
+  type ProcessStatus,
+  readProcess,
+  readProcFile,
+} from "./processes.ts";
 import type { ProcessStartTimes } from "./wire.ts";
 
 /** Identifies the processes of a command when no guardian is left as their ancestor. */
@@ -19,45 +25,58 @@ interface OrphanCriteria {
 /** Pause between two looks, ms. It grows while there are processes, which may be unable to die. */
 const PAUSE_MS = 20;
 const PAUSE_MAX_MS = 250;
-/** A process in the middle of its exec shows no environment, so a single scan without results is weak proof. */
-const QUIET_LOOKS = 3;
+/** A process in the middle of its exec shows no environment, so a few looks without results are weak proof. */
+const QUIET_LOOKS = 10;
+/** What a look counts in which a process ended before it could be examined: it may have been the command's, and have forked. */
+const INCOMPLETE = 0.2;
 
 /**
  * Kills the processes that remain when both guardians were killed at once; resolves when none is left. The command's
- * first process has already died (PDEATHSIG). This is a last resort and, without a cgroup, weaker than a guardian: it
- * misses a descendant that left the session *and* changed its environment *and* lost its parents *before* the guardian
- * saw it.
+ * first process has already died (PDEATHSIG), unless it is setuid or setgid. This is a last resort and, without a
+ * cgroup, weaker than a guardian: it misses a descendant that left the session *and* changed its environment *and* lost
+ * its parents *before* the guardian saw it.
  */
 export async function killOrphans(mark: OrphanCriteria, sleep: (ms: number) => Promise<void>): Promise<void> {
   let pause = PAUSE_MS;
   for (let quiet = 0; quiet < QUIET_LOOKS; ) {
     mark.cgroup.kill();
-    const found = findOrphans(mark);
-    for (const pid of found) kill(pid);
-    quiet = found.length === 0 ? quiet + 1 : 0;
+    const { found, isComplete } = killFound(mark);
+    if (found > 0) quiet = 0;
+    else quiet += isComplete ? 1 : INCOMPLETE;
     await sleep(pause);
     pause = quiet > 0 ? PAUSE_MS : Math.min(pause * 1.5, PAUSE_MAX_MS);
   }
   mark.cgroup.remove();
 }
 
-/** Returns the ids of all processes that match the criteria, and of their descendants. */
-function findOrphans({ session, runId, startTimes, cgroup: group, owner }: OrphanCriteria): number[] {
-  // Process 1 is never a command's, and all others descend from it: a wrong report must not end the machine.
-  const alive = listProcesses().filter(({ pid, isDead }) => !isDead && pid !== process.pid && pid !== 1);
+/** Kills all living processes that match the criteria, each as soon as it is found, and then their descendants. */
+function killFound(mark: OrphanCriteria): { found: number; isComplete: boolean } {
+  const { session, runId, startTimes, cgroup, owner } = mark;
+  const marked = new Set(cgroup.listProcessIds());
   // The kernel does not reuse a session id while the session has members. A process with that id means that the session
   // has no members.
-  const ended = session === undefined || alive.some(({ pid }) => pid === session);
-  const marked = new Set(group.listProcessIds().filter((pid) => pid !== process.pid));
-  for (const it of alive) {
-    const isOurs = (!ended && it.session === session) || startTimes.get(it.pid) === it.born;
-    if (isOurs || hasRunId(it.pid, runId)) marked.add(it.pid);
+  const hasSession = session !== undefined && (readProcess(session)?.isDead ?? true);
+  const all: ProcessStatus[] = [];
+  const ids = listProcessIds();
+  let found = 0;
+  const killMarked = (it: ProcessStatus) => {
+    marked.add(it.pid);
+    if (!it.isDead && killProcess(it, owner)) found += 1;
+  };
+  for (const pid of ids) {
+    const it = readProcess(pid);
+    if (it === undefined) continue;
+    all.push(it);
+    const isInSession = hasSession && it.session === session;
+    if (isInSession && owner === undefined && it.group > 1) killGroup(it);
+    if (marked.has(pid) || isInSession || startTimes.get(pid) === it.born || hasRunId(pid, runId))
+      killMarked(it);
   }
   for (let before = -1; before < marked.size; ) {
     before = marked.size;
-    for (const it of alive) if (marked.has(it.parent)) marked.add(it.pid);
+    for (const it of all) if (marked.has(it.parent) && !marked.has(it.pid)) killMarked(it);
   }
-  return [...marked].filter((pid) => owner === undefined || isSignalableBy(pid, owner));
+  return { found, isComplete: all.length === ids.length };
 }
 
 function hasRunId(pid: number, runId: string | undefined): boolean {
@@ -65,9 +84,31 @@ function hasRunId(pid: number, runId: string | undefined): boolean {
   return `\0${readProcFile(pid, "environ") ?? ""}`.includes(`\0SIGNALBOX_RUN=${runId}\0`);
 }
 
-function kill(pid: number): void {
+/**
+ * Kills the group of a process, which may be a zombie. The kernel signals a group as a whole: no member can fork
+ * meanwhile, so a chain of processes that each fork the next one and exit ends.
+ */
+function killGroup({ group }: ProcessStatus): void {
+  kill(-group);
+}
+
+/**
+ * Kills a process if its id is still its own, and it still belongs to the owner. Process 1 is never a command's, and all
+ * others descend from it: a wrong report must not end the machine.
+ * @returns false when it has ended, or must not be killed
+ */
+function killProcess({ pid, born }: ProcessStatus, owner: number | undefined): boolean {
+  if (pid === 1 || pid === process.pid) return false;
+  if (owner !== undefined && !isSignalableBy(pid, owner)) return false;
+  if (readProcess(pid)?.born !== born) return false;
+  kill(pid);
+  return true;
+}
+
+/** @param target  as in kill(2) */
+function kill(target: number): void {
   try {
-    process.kill(pid, "SIGKILL");
+    process.kill(target, "SIGKILL");
   } catch {
     // ended meanwhile, or owned by another user: the next scan shows it
   }

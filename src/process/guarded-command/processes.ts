@@ -6,6 +6,8 @@ export interface ProcessStatus {
   /** Its name, which it can change: at most 15 bytes. */
   name: string;
   parent: number;
+  /** Its process group. */
+  group: number;
   session: number;
   /** Start time in clock ticks. Together with the id, it identifies a process permanently. */
   born: number;
@@ -15,9 +17,15 @@ export interface ProcessStatus {
 
 /** Lists all processes. */
 export function listProcesses(): ProcessStatus[] {
+  return listProcessIds().flatMap((pid) => readProcess(pid) ?? []);
+}
+
+/** Lists the ids of all processes, the newest first as long as ids grow. */
+export function listProcessIds(): number[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
-    .flatMap((name) => readProcess(Number(name)) ?? []);
+    .map(Number)
+    .reverse();
 }
 
 /**
@@ -29,11 +37,12 @@ export function readProcess(pid: number): ProcessStatus | undefined {
   if (stat === undefined) return undefined;
   const end = stat.lastIndexOf(")");
   const fields = stat.slice(end + 2).split(" ");
-  const [state, parent, , session] = fields;
+  const [state, parent, group, session] = fields;
   const threads = Number(fields[17]);
   return {
     ...{ pid, name: stat.slice(stat.indexOf("(") + 1, end) },
-    ...{ parent: Number(parent), session: Number(session), born: Number(fields[19]) },
+    ...{ parent: Number(parent), group: Number(group), session: Number(session) },
+    born: Number(fields[19]),
     isStopped: state === "T" || state === "t",
     // A first thread that has ended is a zombie while the other threads still run.
     isDead: state === "X" || (state === "Z" && threads <= 1),

@@ -31,7 +31,7 @@ static void add_piece(struct pieces *all, const unsigned char *piece, uint32_t s
     all->text = grown;
     all->room = wanted;
   }
-  memcpy(all->text + all->length, piece, size);
+  if (size > 0) memcpy(all->text + all->length, piece, size);
   all->length += size;
 }
 
@@ -79,6 +79,6 @@ static void set_entry(char *at, size_t length) {
 }
 
 void environment_apply(char *extra, size_t length) {
-  set_entry(entries.text, entries.length);
+  if (entries.length > 0) set_entry(entries.text, entries.length);
   set_entry(extra, length);
 }

@@ -83,7 +83,11 @@ static void scan_and_schedule(int64_t at) {
 }
 
 static void repeat_kill(void) {
-  tree_kill();
+  if (tree_kill()) {
+    d.retry_at = now(); /* something forks, or has just been stopped */
+    d.retry_after = 2 * MS;
+    return;
+  }
   d.retry_at = now() + d.retry_after; /* for what cannot be killed yet (D state, another user's): not in a hot loop */
   if (d.retry_after < 250 * MS) d.retry_after *= 2;
 }

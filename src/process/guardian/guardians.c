@@ -5,7 +5,8 @@
  *
  * Both are child subreapers. The inner one is CMD's parent, holds the socket and does the work. If it is killed, its
  * descendants become children of the outer one, which kills them. If the outer one is killed, the inner one detects the
- * end of its pipe, and kills. If both are killed, CMD's first process dies by PDEATHSIG and the runner kills the rest.
+ * end of its pipe, and kills. If both are killed, CMD's first process dies by PDEATHSIG (not a
+ * setuid or setgid program, whose exec clears it) and the runner kills the rest.
  * If all three are killed at once, processes may remain; with a cgroup, the next guardian there kills them
  * (abandoned-cgroups.c).
  * A stopped guardian is woken: by the runner, by the other guardian, or, when its parent dies, by the kernel.
@@ -54,12 +55,14 @@ static void close_inherited(int last) {
 #endif
 }
 
+enum { SHORTEST_NAP = 2000000 };
+
 void kill_orphans(void) {
-  struct timespec nap = {.tv_nsec = 2000000};
+  struct timespec nap = {.tv_nsec = SHORTEST_NAP};
   for (;;) {
     pid_t pid;
-    tree_kill();
-    nanosleep(&nap, NULL);
+    if (tree_kill()) nap.tv_nsec = SHORTEST_NAP; /* something forks, or has just been stopped */
+    else nanosleep(&nap, NULL);
     while ((pid = waitpid(-1, NULL, WNOHANG)) > 0) continue;
     if (pid < 0 && errno == ECHILD && !tree_has_others()) return;
     if (nap.tv_nsec < 250000000) nap.tv_nsec *= 2;

@@ -58,7 +58,7 @@ static void reset_signals(void) {
 /*
  * Turns the child into the command; returns only on failure.
  *
- * PDEATHSIG covers the one case in which no guardian is left to act. It is set before the check of the parent, so that
+ * PDEATHSIG covers the one case in which no guardian is left to act; the exec of a setuid or setgid program clears it. It is set before the check of the parent, so that
  * a parent that dies in between is noticed in either case. execvp(3) searches the command's PATH, and runs a script
  * without "#!" with /bin/sh, as env(1), nohup(1) and timeout(1) do: a crontab line keeps its meaning under signalbox.
  */
@@ -76,7 +76,10 @@ pid_t launch(char **argv, const char *extra, size_t length, int *outcome) {
   int ends[2];
   pid_t guardian = getpid();
   char *copy = malloc(length + 1); /* always NUL-terminated */
-  if (!copy || pipe2(ends, O_CLOEXEC) < 0) return -1;
+  if (!copy || pipe2(ends, O_CLOEXEC) < 0) {
+    free(copy);
+    return -1;
+  }
   memcpy(copy, extra, length);
   copy[length] = '\0';
   pid_t pid = cgroup_fork();

@@ -41,8 +41,8 @@ int proc_read(pid_t pid, struct proc *out) {
   const char *rest = strrchr(text, ')'); /* a process may be named ") R 1": only the last bracket ends the name */
   *out = (struct proc){.pid = pid};
   if (!rest || sscanf(rest + 1,
-                      " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld %*d %llu",
-                      &state, &out->parent, &threads, &out->born) != 4)
+                      " %c %d %d %d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld %*d %llu",
+                      &state, &out->parent, &out->group, &out->session, &threads, &out->born) != 6)
     return -1;
   out->dead = state == 'X' || (state == 'Z' && threads <= 1); /* a first thread may end while the others still run */
   return 0;

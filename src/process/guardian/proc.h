@@ -5,7 +5,7 @@
 #include <sys/types.h>
 
 struct proc {
-  pid_t pid, parent;
+  pid_t pid, parent, group, session;
   unsigned long long born; /* clock ticks since boot: with the pid it identifies a process permanently */
   int dead;                /* a zombie without a running thread */
   int is_member;             /* belongs to the command, regardless of its parent */

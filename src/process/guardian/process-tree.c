@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdint.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cgroup.h"
@@ -16,11 +18,16 @@
  * sources extend beyond the tree: the command's cgroup, which a process cannot leave by forking, and the processes that
  * were seen before.
  */
-enum { PASSES = 16 }; /* limits the stopping of a fork bomb; the caller repeats the call anyway */
+enum { STOP_MS = 20 }; /* limits the stopping of a fork bomb: the caller reaps, answers the runner, and repeats the call */
 
 static struct list now, before;
+static int owns_session; /* the session of the guardians contains no process of others */
+static int is_killing_tree;
 
-int tree_open(void) { return proc_open() < 0 ? -1 : seen_open(); }
+int tree_open(void) {
+  owns_session = getsid(0) == getpid();
+  return proc_open() < 0 ? -1 : seen_open();
+}
 
 /* Returns how far a process is below an ancestor: the guardian, or a strayed process. The bound ends a cyclic chain. */
 static int measure_depth_below(const struct proc *p, pid_t ancestor) {
@@ -76,19 +83,53 @@ int tree_has_others(void) { return seen_has_living() || cgroup_has_processes(); 
  * The same birth before and after proves that the pidfd, opened in between, refers to that process. Its parent must
  * still be the one from the scan, or now be the guardian.
  */
-static void send_signal(const struct proc *p, int sig) {
-  if (p->parent == getpid()) {
-    kill(p->pid, sig);
-    return;
-  }
+static int send_signal(const struct proc *p, int sig) {
+  if (p->parent == getpid()) return kill(p->pid, sig) == 0;
   int fd = (int)syscall(SYS_pidfd_open, p->pid, 0);
-  if (fd < 0 && errno == ESRCH) return;
+  if (fd < 0 && errno == ESRCH) return 0;
   struct proc again;
   int same = proc_read(p->pid, &again) == 0 && again.born == p->born &&
              (again.parent == p->parent || again.parent == getpid());
   if (same && fd >= 0) syscall(SYS_pidfd_send_signal, fd, sig, NULL, 0);
   if (same && fd < 0) kill(p->pid, sig); /* before Linux 5.3, or no descriptor left: a window of microseconds */
   if (fd >= 0) close(fd);
+  return same;
+}
+
+/*
+ * Whether all members of a process's group belong to the command. A group is part of one session. A session is started
+ * by one process, whose descendants its members are: of the guardian, if the session is not its own.
+ */
+static int is_command_group(const struct proc *p) {
+  if (p->group <= 1 || p->group == getpgrp()) return 0;
+  return owns_session || p->session != getsid(0);
+}
+
+/*
+ * Stops a process and its group. The kernel signals a group as a whole: none of its members can fork meanwhile, so a
+ * chain of processes that each fork the next one and exit ends here, even if only a zombie of it was found.
+ */
+static void stop_process(const struct proc *p) {
+  if (send_signal(p, SIGSTOP) && is_command_group(p)) kill(-p->group, SIGSTOP);
+}
+
+/* Scans, and stops the processes that were not known. Returns how many these are. */
+static int stop_new(void) {
+  int found = 0;
+  scan();
+  for (size_t i = 0; i < now.count; i++) {
+    const struct proc *known = proc_find(&before, now.at[i].pid);
+    if (known && known->born == now.at[i].born) continue;
+    stop_process(&now.at[i]);
+    found++;
+  }
+  return found;
+}
+
+static int64_t read_ms(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * 1000LL + t.tv_nsec / 1000000;
 }
 
 void tree_terminate(void) {
@@ -103,19 +144,16 @@ void tree_terminate(void) {
   }
 }
 
-void tree_kill(void) {
+int tree_kill(void) {
+  const int64_t until = read_ms() + STOP_MS;
+  int all = 0, found = 1;
   cgroup_kill(); /* the whole cgroup at once, other users' processes too; the rest has left the cgroup */
-  now.count = 0;
-  for (int pass = 0; pass < PASSES; pass++) {
-    int fresh = 0;
-    scan();
-    for (size_t i = 0; i < now.count; i++) {
-      const struct proc *known = proc_find(&before, now.at[i].pid);
-      if (known && known->born == now.at[i].born) continue;
-      send_signal(&now.at[i], SIGSTOP); /* a stopped process cannot fork during the walk */
-      fresh++;
-    }
-    if (fresh == 0) break;
+  if (!is_killing_tree) now.count = 0; /* what earlier scans have found is not stopped */
+  is_killing_tree = 1;
+  while (found && read_ms() < until) {
+    found = stop_new();
+    all += found;
   }
   for (size_t i = 0; i < now.count; i++) send_signal(&now.at[i], SIGKILL);
+  return all > 0;
 }

@@ -18,5 +18,8 @@ int tree_has_others(void);
 /* Sends SIGTERM to all processes, ancestors first, each followed by SIGCONT so that a stopped process can end. */
 void tree_terminate(void);
 
-/* Stops all processes of the command until no new one appears, then sends SIGKILL. Call again until none is left. */
-void tree_kill(void);
+/*
+ * Stops all processes of the command until no new one appears, or for 20 ms, then sends SIGKILL. Returns
+ * whether it found processes that the last call did not: then call it again at once, else call again until none is left.
+ */
+int tree_kill(void);

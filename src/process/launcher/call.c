@@ -63,7 +63,7 @@ static void put_header(unsigned char *at, struct frame f) {
 
 static void put_frame(uint32_t kind, int64_t a, int64_t b, const void *block, uint32_t length) {
   put_header(call.frames + call.length, (struct frame){.kind = kind, .length = length, .a = a, .b = b});
-  memcpy(call.frames + call.length + sizeof(struct frame), block, length);
+  if (length > 0) memcpy(call.frames + call.length + sizeof(struct frame), block, length);
   call.length += sizeof(struct frame) + length;
 }
 

@@ -43,7 +43,10 @@ static void kill_cgroup(const char *cgroup) {
   close(fd);
 }
 
-/* Returns the number of processes that were found. */
+/*
+ * Kills the groups in the session too, each as a whole: none of its members can fork meanwhile. Returns the number of
+ * living processes that were found.
+ */
 static int kill_session(pid_t session) {
   static struct list all;
   int found = 0;
@@ -51,7 +54,8 @@ static int kill_session(pid_t session) {
   seen_mark(&all);
   for (size_t i = 0; i < all.count; i++) {
     const struct proc *p = &all.at[i];
-    if (p->dead || (!p->is_member && getsid(p->pid) != session)) continue;
+    if (p->session == session && p->group > 1) kill(-p->group, SIGKILL);
+    if (p->dead || (!p->is_member && p->session != session)) continue;
     kill(p->pid, SIGKILL);
     found++;
   }
