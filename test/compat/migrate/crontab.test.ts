@@ -221,8 +221,13 @@ describe("configuration files of the tools", () => {
 });
 
 test.each<[what: string, args: () => string[], code: number, message: RegExp]>([
-  ["a file that is none", () => [join(folder, "none")], 74, /none" cannot be read: ENOENT/],
-  ["a folder", () => [folder], 74, /cannot be read: EISDIR/],
+  [
+    "a file that is none",
+    () => [join(folder, "none")],
+    74,
+    /none" cannot be read: no such file or directory \(ENOENT\)/,
+  ],
+  ["a folder", () => [folder], 74, /cannot be read: illegal operation on a directory \(EISDIR\)/],
   ["a device without end", () => ["/dev/zero"], 74, /it is a device/],
   [
     "no UTF-8",

@@ -131,7 +131,9 @@ production: { <<: *defaults, endpoints: "http://c:2379", cacert: tls/ca.pem }
     expect(() => readPerfectschedConfig(join(folder, "none.yml"), "development", ENV)).toThrow(
       /none\.yml does not exist; name the configuration with -c$/,
     );
-    expect(() => readPerfectschedConfig(folder, "development", ENV)).toThrow(/cannot be read: EISDIR/);
+    expect(() => readPerfectschedConfig(folder, "development", ENV)).toThrow(
+      /cannot be read: illegal operation on a directory \(EISDIR\)/,
+    );
   });
 });
 
