@@ -1,7 +1,7 @@
 import type { Keys } from "./keys.ts";
 import { guardSchema } from "./schema.ts";
 import type { QueueEntry, Ticket } from "./ticket.ts";
-import { serializeTicket } from "./ticket.ts";
+import { type Mark, serializeTicket } from "./ticket.ts";
 import type { Compare, KeyRange, Op, Txn } from "./txn.ts";
 
 /** The data that a decision is based on. The transaction that applies the decision fails if this data has changed. */
@@ -68,9 +68,48 @@ export function deleteKeys(entries: readonly Pick<QueueEntry, "key">[]): Op[] {
   return entries.map(({ key }) => ({ op: "delete", key }));
 }
 
+/** Builds the operations that delete the marks of tickets. Their commands must be dead, or never have started. */
+export function deleteMarks(keys: Keys, tickets: readonly Pick<QueueEntry, "key">[]): Op[] {
+  return tickets.map(({ key }) => ({ op: "delete", key: keys.mark(key) }));
+}
+
+/** Builds the operations that delete queue entries: tickets with their marks, and marks whose tickets have vanished. */
+export function deleteEntries(keys: Keys, entries: readonly Pick<QueueEntry, "key" | "vanished">[]): Op[] {
+  const tickets = entries.filter(({ vanished }) => vanished === undefined);
+  return [...deleteKeys(entries), ...deleteMarks(keys, tickets)];
+}
+
 /** Builds the puts that store tickets under a session. */
 export function putTickets(tickets: readonly NewTicket[], session: bigint): Op[] {
   return tickets.map(({ key, ticket }) => ({ op: "put", key, value: serializeTicket(ticket), session }));
+}
+
+/** The session of a claim, as its marks state it. */
+export interface MarkedSession {
+  /** Time to live, s. */
+  ttl: number;
+  /** The raft term in which it was granted; undefined if it is not certain. */
+  term: bigint | undefined;
+}
+
+/**
+ * Builds the puts of the marks of tickets that are granted.
+ * @param found  the entries of tickets that exist already
+ */
+function putMarks(
+  keys: Keys,
+  tickets: readonly NewTicket[],
+  found: readonly QueueEntry[],
+  { ttl, term }: MarkedSession,
+): Op[] {
+  const places = new Map(found.map(({ key, createRevision }) => [key, String(createRevision)]));
+  return tickets.map(({ key, ticket: { args, reset, ...ticket } }): Op => {
+    const place = places.get(key);
+    const mark: Mark = { ...ticket, ttl };
+    if (term !== undefined) mark.term = String(term);
+    if (place !== undefined) mark.place = place;
+    return { op: "put", key: keys.mark(key), value: serializeTicket(mark) };
+  });
 }
 
 /** Returns the run's own queue entries with changed tickets. Skips entries whose ticket is unreadable. */
@@ -82,6 +121,7 @@ export function rewriteTickets(entries: readonly QueueEntry[], change: Partial<T
  * Builds the claim transaction. It writes all tickets at once, so that they share one `create_revision` and have the
  * same order in all queues.
  * @param claim.lock   the lock, whose queue must be empty; undefined if no lock is claimed
+ * @param claim.marked  the session, if the transaction grants the claim
  * @param claim.reads  reads to perform if the claim succeeds
  */
 export function buildTicketClaimTxn(
@@ -90,20 +130,22 @@ export function buildTicketClaimTxn(
     lock: string | undefined;
     tickets: readonly NewTicket[];
     session: bigint;
+    marked: MarkedSession | undefined;
     basis: ReadBasis;
     reads: Op[];
     failure: Op[];
   },
 ): Txn {
-  const { lock, tickets: stakes, session, basis } = claim;
+  const { lock, tickets, session, marked, basis } = claim;
+  const marks = marked === undefined ? [] : putMarks(keys, tickets, [], marked);
   const nobody = { target: "create", is: "equal", value: 0n } as const;
   return {
     compare: [
-      ...guardAbsent(stakes.map(({ key }) => key)),
+      ...guardAbsent(tickets.map(({ key }) => key)),
       ...(lock === undefined ? [] : [{ ...keys.getQueueRange("lock", lock), ...nobody }]),
       ...guardBasis(keys, basis),
     ],
-    success: [...putTickets(stakes, session), ...claim.reads],
+    success: [...putTickets(tickets, session), ...marks, ...claim.reads],
     failure: claim.failure,
   };
 }
@@ -111,7 +153,7 @@ export function buildTicketClaimTxn(
 /**
  * Builds the transaction that adds tickets to the end of their queues.
  * @param join.after  the run's own queue entries that must still exist unchanged
- * @param join.mark   new tickets for these entries
+ * @param join.changed   new tickets for these entries
  */
 export function buildJoinTxn(
   keys: Keys,
@@ -120,7 +162,7 @@ export function buildJoinTxn(
     session: bigint;
     basis: ReadBasis;
     after: readonly QueueEntry[];
-    mark: readonly NewTicket[];
+    changed: readonly NewTicket[];
   },
 ): Txn {
   return {
@@ -129,7 +171,7 @@ export function buildJoinTxn(
       ...guardUnchanged(join.after),
       ...guardBasis(keys, join.basis),
     ],
-    success: putTickets([...join.tickets, ...join.mark], join.session),
+    success: putTickets([...join.tickets, ...join.changed], join.session),
     failure: [],
   };
 }
@@ -141,13 +183,18 @@ export function buildGrantTxn(
     entries: readonly QueueEntry[];
     tickets: readonly NewTicket[];
     session: bigint;
+    marked: MarkedSession;
     basis: ReadBasis;
     reads: Op[];
   },
 ): Txn {
   return {
     compare: [...guardUnchanged(grant.entries), ...guardBasis(keys, grant.basis)],
-    success: [...putTickets(grant.tickets, grant.session), ...grant.reads],
+    success: [
+      ...putTickets(grant.tickets, grant.session),
+      ...putMarks(keys, grant.tickets, grant.entries, grant.marked),
+      ...grant.reads,
+    ],
     failure: [],
   };
 }

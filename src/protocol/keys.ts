@@ -17,6 +17,8 @@ export type ParsedKey =
   | { kind: "schedule" | "due" | "outcomes" | "worker"; name: string }
   /** `scheduled`: the occurrence, ms since the epoch, if several occurrences of a schedule can run at once. */
   | { kind: "running"; name: string; scheduled?: number }
+  /** The mark of a held ticket, see `Mark` in ticket.ts, or of an occurrence. `id`: the run; for an occurrence its instant, or empty. */
+  | { kind: "mark"; of: QueueKind | "running"; name: string; id: string }
   | { kind: "drain"; scope: DrainScope; name: string }
   | { kind: "audit"; name: string }
   /** A session that an agent uses for many runs. `session`: its id, hexadecimal. */
@@ -53,6 +55,9 @@ const NAMED = {
 const NAMED_BY_COLLECTION: ReadonlyMap<string, (typeof NAMED)[keyof typeof NAMED]> = new Map(
   Object.entries(NAMED),
 );
+
+/** First character of the last segment of a mark. No run id and no instant contains it, and it sorts behind all of them. */
+const MARK = "~";
 
 export type QueueKind = "lock" | "resource";
 
@@ -96,7 +101,20 @@ export function createKeys(prefix: string) {
       buildPrefixRange(`${prefix}output/requests/${encodeName(host)}/${run === undefined ? "" : `${run}/`}`),
     /** Returns the range of the occurrences of one schedule that have their own key. */
     getOccurrenceRange: (id: string) => buildPrefixRange(`${prefix}running/${encodeName(id)}/`),
-    /** Returns the range of all tickets of one lock or resource. */
+    /** Returns the key of the mark that belongs to the key of a ticket. */
+    mark: (ticketKey: string) => {
+      const at = ticketKey.lastIndexOf("/") + 1;
+      return `${ticketKey.slice(0, at)}${MARK}${ticketKey.slice(at)}`;
+    },
+    /** Returns the key of the mark of an occurrence. @param scheduled  as in `running` */
+    runningMark: (id: string, scheduled?: number) =>
+      `${prefix}running/${encodeName(id)}/${MARK}${scheduled ?? ""}`,
+    /** Returns the ranges of the tickets, and of the marks, of one lock or resource. Together they are its queue range. */
+    getTicketAndMarkRanges: (kind: QueueKind, name: string) => {
+      const { key, rangeEnd } = buildPrefixRange(`${prefix}${kind}s/${encodeName(name)}/`);
+      return { tickets: { key, rangeEnd: key + MARK }, marks: { key: key + MARK, rangeEnd } };
+    },
+    /** Returns the range of all tickets and marks of one lock or resource. */
     getQueueRange: (kind: QueueKind, name: string) =>
       buildPrefixRange(`${prefix}${kind}s/${encodeName(name)}/`),
     locks: createRangeBuilder("locks/"),
@@ -118,8 +136,8 @@ export function createKeys(prefix: string) {
     parse: (key: string): ParsedKey =>
       key.startsWith(prefix) ? parsePath(key.slice(prefix.length)) : { kind: "unknown" },
     /**
-     * Returns the queue that contains a key. Includes keys written by hand that have no run id, because they block the
-     * queue too.
+     * Returns the queue that contains a key. Includes marks, and keys written by hand that have no run id, because they
+     * block the queue too.
      */
     parseQueueKey: (key: string) =>
       key.startsWith(prefix) ? parseQueuePath(key.slice(prefix.length)) : undefined,
@@ -146,8 +164,11 @@ function parsePath(path: string): ParsedKey {
   if (collection === "running") return parseRunningPath(first, second);
   if (collection !== "locks" && collection !== "resources") return { kind: "unknown" };
   const name = decodeName(first);
+  const kind = collection === "locks" ? "lock" : "resource";
+  if (name !== undefined && second.startsWith(MARK) && RUN_ID.test(second.slice(1)))
+    return { kind: "mark", of: kind, name, id: second.slice(1) };
   if (name === undefined || !RUN_ID.test(second)) return { kind: "unknown" };
-  return { kind: collection === "locks" ? "lock" : "resource", name, run: second };
+  return { kind, name, run: second };
 }
 
 function parseAgentPath(segment: string, part: string, id = ""): ParsedKey {
@@ -167,7 +188,10 @@ function parseOutputRequestPath(segment: string, [run = "", viewer = "", ...rest
 
 function parseRunningPath(segment: string, instant: string): ParsedKey {
   const name = decodeName(segment);
-  if (name === undefined || (instant !== "" && !INSTANT.test(instant))) return { kind: "unknown" };
+  const isMark = instant.startsWith(MARK);
+  const scheduled = isMark ? instant.slice(1) : instant;
+  if (name === undefined || (scheduled !== "" && !INSTANT.test(scheduled))) return { kind: "unknown" };
+  if (isMark) return { kind: "mark", of: "running", name, id: scheduled };
   return { kind: "running", name, ...(instant !== "" && { scheduled: Number(instant) }) };
 }
 

@@ -49,6 +49,23 @@ export interface Ticket {
   reset?: ResetRequest;
 }
 
+/**
+ * The value of the key beside a held ticket, on no session. etcd can revoke a session that was renewed: a leader that was
+ * paused, and goes on, acts on its own clock (etcd #12528, #15247). The mark then keeps the claim until its command is dead:
+ * the run deletes it, or the time to live has passed. `enqueuedAt` and all else is as in the ticket.
+ */
+export interface Mark extends Omit<Ticket, "args" | "reset"> {
+  /** Time to live of the session, s. The run never relies on a longer one. */
+  ttl: number;
+  /**
+   * The raft term in which the session was granted, decimal. No earlier leader knows the session; the leader of this term has
+   * counted its time. Undefined if it is not certain.
+   */
+  term?: string;
+  /** The `create_revision` of the ticket, decimal; undefined if it is that of the mark. */
+  place?: string;
+}
+
 /** A ticket in its queue at one revision. `ticket` is undefined if the value is malformed. */
 export interface QueueEntry {
   key: string;
@@ -57,6 +74,19 @@ export interface QueueEntry {
   createRevision: bigint;
   modRevision: bigint;
   session: bigint;
+  /**
+   * Set if the ticket has vanished and only its mark is left: `key` and `modRevision` are those of the mark, `ticket` is what
+   * the mark states. It counts as held.
+   */
+  vanished?: VanishedSession;
+}
+
+/** What a mark states about the session that has ended. */
+export interface VanishedSession {
+  /** Time to live, s. */
+  ttl: number;
+  /** The raft term in which it was granted; undefined if it is not certain. */
+  term: bigint | undefined;
 }
 
 /** A queue, in the order of the claims. */
@@ -70,14 +100,47 @@ export function serializeTicket(ticket: Ticket): string {
 
 /** Converts a key of a queue to a queue entry. Never throws: a key written by hand may have any value. */
 export function toQueueEntry(kv: KeyValue): QueueEntry {
-  const run = kv.key.slice(kv.key.lastIndexOf("/") + 1);
+  const id = kv.key.slice(kv.key.lastIndexOf("/") + 1);
   const { key, createRevision, modRevision, session } = kv;
-  return { key, run, ticket: parseTicket(kv.value), createRevision, modRevision, session };
+  const ticket = parseTicket(kv.value);
+  const entry = { key, run: id, ticket, createRevision, modRevision, session };
+  if (!id.startsWith("~")) return entry;
+  const { ttl, term, place } = (ticket ?? {}) as Partial<Mark>;
+  const run = id.slice(1);
+  if (ticket === undefined || !isUnits(ttl) || ticket.run !== run)
+    return { ...entry, run, ticket: undefined };
+  return {
+    ...entry,
+    run,
+    createRevision: parseRevision(place) ?? createRevision,
+    vanished: { ttl: ttl as number, term: parseRevision(term) },
+  };
 }
 
-/** Converts keys to queue entries, in the order of the claims. */
+function parseRevision(text: unknown): bigint | undefined {
+  return typeof text === "string" && /^[1-9]\d{0,18}$/.test(text) ? BigInt(text) : undefined;
+}
+
+/**
+ * Converts all keys of queues, read at one revision, to queue entries, in the order of the claims. A mark is an entry only
+ * if its ticket has vanished.
+ */
 export function toQueue(kvs: readonly KeyValue[]): Queue {
-  return kvs.map(toQueueEntry).sort(compareByClaim);
+  const entries = kvs.map(toQueueEntry);
+  const tickets = new Set(entries.flatMap((entry) => (isMark(entry) ? [] : [entry.key])));
+  return entries
+    .filter((entry) => !isMark(entry) || !tickets.has(entry.key.replace("/~", "/")))
+    .sort(compareByClaim);
+}
+
+/** Whether an entry is that of a mark. */
+export function isMark({ key, run }: Pick<QueueEntry, "key" | "run">): boolean {
+  return key.endsWith(`/~${run}`);
+}
+
+/** Says what a vanished ticket means, and when its claim is free. */
+export function describeVanished({ ttl }: VanishedSession): string {
+  return `its session ended before its time; free in at most ${ttl} s`;
 }
 
 /** Compares two queue entries by the order of their claims. */

@@ -33,20 +33,28 @@ const transactions = {
     const { etcd, basis } = room([]);
     happen(etcd);
     const stakes = [stake(lockKey), stake(dbKey)];
-    const on = { session: SESSION, basis: { ...basis, groupsMatter }, reads: [], failure: [] };
+    const on = {
+      session: SESSION,
+      basis: { ...basis, groupsMatter },
+      marked: undefined,
+      reads: [],
+      failure: [],
+    };
     return etcd.apply(buildTicketClaimTxn(keys, { lock: "a", tickets: stakes, ...on })).succeeded;
   },
   join(happen: (etcd: MemoryEtcd) => void, groupsMatter = true) {
     const { etcd, basis, places } = room([lockKey]);
     happen(etcd);
     const on = { session: SESSION, basis: { ...basis, groupsMatter } };
-    const mark = rewriteTickets(places, { state: "admitted" });
-    return etcd.apply(buildJoinTxn(keys, { tickets: [stake(dbKey)], after: places, mark, ...on })).succeeded;
+    const changed = rewriteTickets(places, { state: "admitted" });
+    return etcd.apply(buildJoinTxn(keys, { tickets: [stake(dbKey)], after: places, changed, ...on }))
+      .succeeded;
   },
   grant(happen: (etcd: MemoryEtcd) => void, groupsMatter = true) {
     const { etcd, basis, places } = room([lockKey, dbKey]);
     happen(etcd);
-    const on = { session: SESSION, basis: { ...basis, groupsMatter }, reads: [] };
+    const marked = { ttl: 30, term: 2n };
+    const on = { session: SESSION, marked, basis: { ...basis, groupsMatter }, reads: [] };
     return etcd.apply(
       buildGrantTxn(keys, { entries: places, tickets: rewriteTickets(places, { state: "held" }), ...on }),
     ).succeeded;

@@ -6,7 +6,7 @@ import {
   buildTicketClaimTxn,
   rewriteTickets,
 } from "../../src/protocol/guards.ts";
-import { type QueueEntry, serializeTicket, toQueueEntry } from "../../src/protocol/ticket.ts";
+import { type QueueEntry, serializeTicket, toQueue, toQueueEntry } from "../../src/protocol/ticket.ts";
 import type { Op } from "../../src/protocol/txn.ts";
 import {
   dbConfig,
@@ -29,7 +29,11 @@ describe("a claim from which nothing was read", () => {
     etcd.apply(
       buildTicketClaimTxn(keys, {
         ...{ lock, tickets: [stake(lockKey), stake(dbKey)], session: SESSION, basis: EMPTY_BASIS },
-        ...{ reads: [{ op: "range", key: dbConfig }], failure: [{ op: "range", key: dbKey }] },
+        ...{
+          marked: undefined,
+          reads: [{ op: "range", key: dbConfig }],
+          failure: [{ op: "range", key: dbKey }],
+        },
       }),
     );
   const empty = (key?: string) => {
@@ -68,18 +72,23 @@ describe("a claim from which nothing was read", () => {
   });
 });
 
-test("a grant keeps key, create_revision and session, and changes the state alone", () => {
+test("a grant keeps key, create_revision and session, changes the state alone, and puts marks without a session", () => {
   const { etcd, basis, places } = room([lockKey, dbKey]);
   const stakes = rewriteTickets([...places, { ...(places[0] as QueueEntry), ticket: undefined }], {
     state: "held",
     grantedAt: 5,
   });
   const reads: Op[] = [{ op: "range", key: dbConfig }];
+  const marked = { ttl: 30, term: 2n };
   const answer = etcd.apply(
-    buildGrantTxn(keys, { entries: places, tickets: stakes, session: SESSION, basis, reads }),
+    buildGrantTxn(keys, { entries: places, tickets: stakes, session: SESSION, marked, basis, reads }),
   );
   expect(answer.results.at(-1)).toMatchObject({ op: "range", count: 1 });
   for (const { key, createRevision, ticket } of places) {
+    const [kv] = etcd.range({ key: keys.mark(key) }).kvs;
+    expect(kv).toMatchObject({ session: 0n });
+    const vanished = { ttl: 30, term: 2n };
+    expect(toQueue(kv ? [kv] : [])).toMatchObject([{ createRevision, ticket: { state: "held" }, vanished }]);
     const expected = { createRevision, session: SESSION, ticket: { ...ticket, state: "held", grantedAt: 5 } };
     expect(find(etcd, key)).toMatchObject(expected);
   }
@@ -89,10 +98,9 @@ test("who joins a queue stands behind those who are there, and marks where it st
   const { etcd, basis, places } = room([lockKey]);
   put(etcd, keys.resource("db", OTHER), serializeTicket(ticketWith()), OTHERS);
   const ticket = ticketWith({ run: OWN });
-  const mark = rewriteTickets(places, { state: "admitted" });
-  etcd.apply(
-    buildJoinTxn(keys, { tickets: [{ key: dbKey, ticket }], after: places, mark, session: SESSION, basis }),
-  );
+  const changed = rewriteTickets(places, { state: "admitted" });
+  const tickets = [{ key: dbKey, ticket }];
+  etcd.apply(buildJoinTxn(keys, { tickets, after: places, changed, session: SESSION, basis }));
   const queue = etcd.range({
     ...keys.getQueueRange("resource", "db"),
     sort: { by: "create", order: "ascend" },

@@ -45,6 +45,12 @@ interface SessionPorts {
   log: Log;
 }
 
+/**
+ * A grant that is answered within this time, ms, was applied in the raft term that the answer states: no election fits in
+ * between. The election timeout of etcd must not be shorter; its default is 1,000 ms.
+ */
+const SHORTEST_ELECTION = 500;
+
 /** Maximum number of consecutive renewals while the raft term changes. */
 const AT_ONCE = 3;
 
@@ -58,6 +64,8 @@ const AT_ONCE = 3;
 export class Session {
   readonly id: bigint;
   readonly signal: AbortSignal;
+  /** The raft term in which etcd has granted the session; undefined if it is not certain. */
+  readonly grantTerm: bigint | undefined;
   readonly #ports: SessionPorts;
   readonly #lost = new AbortController();
   readonly #stop = new AbortController();
@@ -71,6 +79,7 @@ export class Session {
   private constructor(ports: SessionPorts, id: bigint, granted: GrantedSession) {
     this.id = id;
     this.signal = this.#lost.signal;
+    this.grantTerm = granted.grantTerm;
     this.#ports = ports;
     this.#ttl = granted.ttl * 1000;
     const horizonListener = {
@@ -94,7 +103,12 @@ export class Session {
     const granted = await retryUnavailable(
       ports,
       until,
-      (call) => grantOnce(ports.store, id, ttl, call),
+      async (call) => {
+        const calledAt = ports.clock.now();
+        const answer = await grantOnce(ports.store, id, ttl, call);
+        const isCertain = answer.raftTerm > 0n && ports.clock.now() - calledAt < SHORTEST_ELECTION;
+        return { ...answer, grantTerm: isCertain ? answer.raftTerm : undefined };
+      },
       signal,
     );
     return new Session(ports, id, { ...granted, sent });
@@ -127,7 +141,7 @@ export class Session {
       if (renewed === undefined || proof.fault !== undefined) return undefined;
       const { ttl, raftTerm } = renewed;
       if (raftTerm === proof.raftTerm && sent.measureJump() === 0)
-        return new Session(ports, id, { ttl, raftTerm, sent });
+        return new Session(ports, id, { ttl, raftTerm, grantTerm: undefined, sent });
       signal?.throwIfAborted();
       if (ports.clock.now() >= until) throw new StoreError("unavailable", "etcd's leader keeps changing");
     }
@@ -259,8 +273,9 @@ export class Session {
 
   #extendHorizon(sent: ClockReading, ttl: number): void {
     if (this.isDoubted) this.#ports.log.info("the session is alive: it was renewed after the jump");
-    this.#ttl = ttl;
-    this.#horizon.extend(sent, ttl);
+    // Marks state the first time to live: those who find them wait no longer.
+    this.#ttl = Math.min(this.#ttl, ttl);
+    this.#horizon.extend(sent, this.#ttl);
   }
 
   #handleClockJump(jump: number): void {
@@ -314,6 +329,7 @@ export class Session {
 interface GrantedSession {
   ttl: number;
   raftTerm: bigint;
+  grantTerm: bigint | undefined;
   sent: ClockReading;
 }
 

@@ -1,5 +1,6 @@
+import { isHolding } from "../../protocol/admission.ts";
 import type { QueueKind } from "../../protocol/keys.ts";
-import { compareByClaim, type QueueEntry } from "../../protocol/ticket.ts";
+import { compareByClaim, isMark, type QueueEntry } from "../../protocol/ticket.ts";
 import { CowMap } from "./cow-map.ts";
 import { buildQueueId, type NamedQueue } from "./snapshot.ts";
 
@@ -18,6 +19,8 @@ type EntryChanges = (QueueEntry | string)[];
 export class QueueIndex {
   readonly #queues = new CowMap<NamedQueue>();
   readonly #changes = new Map<string, { at: QueueId; list: EntryChanges }>();
+  /** The marks of each queue. They become entries when their tickets vanish. */
+  readonly #marks = new Map<string, QueueEntry[]>();
 
   put(at: QueueId, entry: QueueEntry): void {
     this.#listChanges(at).push(entry);
@@ -29,7 +32,13 @@ export class QueueIndex {
 
   getAll(): ReadonlyMap<string, NamedQueue> {
     for (const [id, { at, list }] of this.#changes) {
-      const entries = mergeEntries(this.#queues.get(id)?.entries ?? [], list);
+      const known = this.#queues.get(id)?.entries ?? [];
+      const before = this.#marks.get(id);
+      const merged = mergeEntries(before ? known.filter((one) => !isMark(one)).concat(before) : known, list);
+      const marks = merged.filter(isMark);
+      if (marks.length === 0) this.#marks.delete(id);
+      else this.#marks.set(id, marks);
+      const entries = marks.length === 0 ? merged : dropAccompanied(merged);
       this.#queues.put(id, entries.length === 0 ? undefined : { ...at, entries });
     }
     this.#changes.clear();
@@ -42,6 +51,12 @@ export class QueueIndex {
     this.#changes.set(id, changes);
     return changes.list;
   }
+}
+
+/** Removes the marks whose tickets are there: those are held. */
+function dropAccompanied(entries: readonly QueueEntry[]): QueueEntry[] {
+  const held = new Set(entries.flatMap((one) => (isHolding(one) && !isMark(one) ? [one.run] : [])));
+  return entries.filter((one) => !isMark(one) || !held.has(one.run));
 }
 
 function mergeEntries(known: readonly QueueEntry[], changes: EntryChanges): QueueEntry[] {

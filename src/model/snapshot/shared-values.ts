@@ -15,13 +15,15 @@ export class SharedValues {
   share(entry: QueueEntry): QueueEntry {
     const { key, run, ticket, createRevision, modRevision } = entry;
     if (ticket !== undefined) this.#shareFields(ticket);
-    return {
+    const shared: QueueEntry = {
       ...{ key, ticket, createRevision },
       // The id from the key is a part of its text, with a header of its own.
       run: run === ticket?.run ? ticket.run : run,
       modRevision: modRevision === createRevision ? createRevision : modRevision,
       session: find(this.#sessions, entry.session),
     };
+    if (entry.vanished !== undefined) shared.vanished = entry.vanished;
+    return shared;
   }
 
   #shareFields(ticket: Ticket): void {

@@ -4,6 +4,8 @@ import { waitUntilNear } from "../../etcd/session/horizon.ts";
 import type { Session, SessionOwner, SessionProof, TicketVersion } from "../../etcd/session/session.ts";
 import { SessionLost } from "../../etcd/session/session-lost.ts";
 import type { Store } from "../../etcd/store.ts";
+import { deleteMarks } from "../../protocol/guards.ts";
+import type { Keys } from "../../protocol/keys.ts";
 import type { Compare, Op, Txn } from "../../protocol/txn.ts";
 import type { ClaimSession } from "../run/session/claim-session.ts";
 import type { AgentPorts } from "./ports.ts";
@@ -43,6 +45,10 @@ export class ClaimShare implements ClaimSession {
 
   get signal(): AbortSignal {
     return this.#lost.signal;
+  }
+
+  get grantTerm(): bigint | undefined {
+    return this.#owner.session.grantTerm;
   }
 
   get ttl(): number {
@@ -107,7 +113,7 @@ export class ClaimShare implements ClaimSession {
       if (keys.length === 0) return;
       const txn: Txn = {
         compare: [],
-        success: keys.map((key) => buildRemoval(key, session.id)),
+        success: keys.map((key) => buildRemoval(ports.keys, key, session.id)),
         failure: [],
       };
       await retryUnavailable(ports, until, (call) => store.commitTxn(txn, call));
@@ -119,8 +125,9 @@ export class ClaimShare implements ClaimSession {
   }
 }
 
-/** Removes a key if it is on the session: a ticket in grace is on another one. */
-function buildRemoval(key: string, session: bigint): Op {
+/** Removes a ticket with its mark if it is on the session: a ticket in grace is on another one. */
+function buildRemoval(keys: Keys, key: string, session: bigint): Op {
   const compare: Compare[] = [{ key, target: "session", is: "equal", value: session }];
-  return { op: "txn", txn: { compare, success: [{ op: "delete", key }], failure: [] } };
+  const success: Op[] = [{ op: "delete", key }, ...deleteMarks(keys, [{ key }])];
+  return { op: "txn", txn: { compare, success, failure: [] } };
 }

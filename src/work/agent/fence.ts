@@ -94,7 +94,8 @@ function explainFence({ revision }: Fence, found: KeyValue | undefined): Session
 
 /**
  * Creates a store whose transactions are applied only while the fence is as it was written. Reads are not guarded, and
- * neither are transactions that write only history: a run that has ended is recorded even if its session is gone.
+ * neither are transactions that write only history and marks: a run whose command is dead is recorded, and its marks are
+ * removed, even if its session is gone.
  * @param onLost  called when a transaction fails for that reason
  */
 export function createFencedStore(
@@ -103,9 +104,9 @@ export function createFencedStore(
   fence: Fence,
   onLost: (reason: SessionLost) => void,
 ): Store {
-  const isHistory = (key: string) => keys.parse(key).kind === "history";
+  const isUnfenced = (key: string) => ["history", "mark"].includes(keys.parse(key).kind);
   const commitTxn = async (txn: Txn, signal?: AbortSignal): Promise<TxnResponse> => {
-    if (!listWrittenKeys(txn).some((key) => !isHistory(key))) return await store.commitTxn(txn, signal);
+    if (!listWrittenKeys(txn).some((key) => !isUnfenced(key))) return await store.commitTxn(txn, signal);
     const { revision, raftTerm, succeeded, results } = await store.commitTxn(addFence(txn, fence), signal);
     const [result] = results;
     if (succeeded && result?.op === "txn") {

@@ -1,10 +1,11 @@
-import { guardOwned } from "../../protocol/guards.ts";
+import { deleteEntries, guardOwned } from "../../protocol/guards.ts";
+import type { Keys } from "../../protocol/keys.ts";
 import { type QueueEntry, toQueueEntry } from "../../protocol/ticket.ts";
-import type { Op } from "../../protocol/txn.ts";
+import type { Op, Txn } from "../../protocol/txn.ts";
 import type { SharedSession } from "./shared-session.ts";
 
 /** Tickets in one transaction: with guards, fewer than etcd's 128 operations. */
-const CHUNK = 50;
+const CHUNK = 30;
 
 /**
  * Removes the tickets of a session that belong to no run of this agent. A late copy of a claim can put one after its run
@@ -60,10 +61,10 @@ async function removeTickets(shared: SharedSession, keys: readonly string[]): Pr
   ports.log.warn("removing tickets of runs that nobody has reported", {
     runs: own.map(({ run }) => run).join(","),
   });
-  const success = own.map((entry): Op => ({ op: "txn", txn: buildRemoval(entry) }));
+  const success = own.map((entry): Op => ({ op: "txn", txn: buildRemoval(ports.keys, entry) }));
   await store.commitTxn({ compare: [], success, failure: [] }, session.signal);
 }
 
-function buildRemoval(entry: QueueEntry) {
-  return { compare: guardOwned([entry]), success: [{ op: "delete" as const, key: entry.key }], failure: [] };
+function buildRemoval(keys: Keys, entry: QueueEntry): Txn {
+  return { compare: guardOwned([entry]), success: deleteEntries(keys, [entry]), failure: [] };
 }

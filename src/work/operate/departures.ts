@@ -1,7 +1,9 @@
 import { OVER } from "../../base/over.ts";
 import { isCompacted, isUnavailable } from "../../etcd/retry.ts";
+import { toQueueEntry } from "../../protocol/ticket.ts";
 import { findFirstKey, type Op } from "../../protocol/txn.ts";
 import type { ObserverPorts } from "../observe/ports.ts";
+import { VanishedTickets } from "../observe/vanished-tickets.ts";
 
 /** Identifies a ticket; a later ticket with the same key has another revision. */
 interface TicketRef {
@@ -25,14 +27,14 @@ export interface DepartureWait {
 /** Interval at which everything is read again, ms: a watch may fail without an error. */
 const REREAD = 10_000;
 const PAUSE = 500;
-/** Keys in one reading transaction: etcd accepts 128 operations. */
-const CHUNK = 100;
+/** Tickets in one reading transaction, each with its mark: etcd accepts 128 operations. */
+const CHUNK = 60;
 /** Largest number of keys to watch one by one; for more, the whole collections are watched. */
 const MAX_WATCHED_KEYS = 32;
 
 /**
- * Waits until all given tickets are gone: their commands have ended and their queue entries are free. Continues while
- * etcd is unavailable, and reports that as an event.
+ * Waits until all given tickets are gone: their commands have ended and their queue entries are free. A ticket that has
+ * vanished is gone when its mark is, or may be removed. Continues while etcd is unavailable, and reports that as an event.
  * @returns the tickets that remain at the deadline; empty when all are gone
  * @throws the signal's reason; StoreError when etcd refuses permanently
  */
@@ -43,14 +45,18 @@ export async function waitUntilGone(
 ): Promise<readonly TicketRef[]> {
   const remaining = new RemainingTickets(tickets, wait);
   const { clock } = ports;
+  const vanished = new VanishedTickets(clock);
+  const count = (keys: readonly string[]) =>
+    recount(ports, remaining, { keys, vanished, signal: wait.signal });
   const { signal, deadline = Number.POSITIVE_INFINITY } = wait;
   for (let isAway = false; ; ) {
     try {
-      const revision = await recount(ports, remaining, signal);
+      const revision = await count(remaining.keys);
       if (isAway) wait.onEvent?.({ kind: "back" });
       isAway = false;
       if (remaining.isEmpty || clock.now() >= deadline) return remaining.list();
-      await watchDepartures(ports, remaining, revision, Math.min(REREAD, deadline - clock.now()), signal);
+      const watch = { revision, ms: Math.min(REREAD, deadline - clock.now()), signal, count };
+      await watchDepartures(ports, remaining, watch);
     } catch (error) {
       signal.throwIfAborted();
       if (!isUnavailable(error) && !isCompacted(error)) throw error;
@@ -80,6 +86,10 @@ class RemainingTickets {
     return [...this.#left.keys()];
   }
 
+  has(key: string): boolean {
+    return this.#left.has(key);
+  }
+
   list(): TicketRef[] {
     return [...this.#left].map(([key, createRevision]) => ({ key, createRevision }));
   }
@@ -96,28 +106,37 @@ class RemainingTickets {
 async function recount(
   ports: ObserverPorts,
   remaining: RemainingTickets,
-  signal: AbortSignal,
+  { keys, vanished, signal }: { keys: readonly string[]; vanished: VanishedTickets; signal: AbortSignal },
 ): Promise<bigint> {
   let revision: bigint | undefined;
-  for (let keys = remaining.keys; keys.length > 0; keys = keys.slice(CHUNK)) {
-    const chunk = keys.slice(0, CHUNK);
-    const success = chunk.map((key): Op => ({ op: "range", key, keysOnly: true }));
-    const answer = await ports.store.commitTxn({ compare: [], success, failure: [] }, signal);
+  for (let start = 0; start < keys.length; start += CHUNK) {
+    const chunk = keys.slice(start, start + CHUNK);
+    const reads = chunk.map((key): Op => ({ op: "range", key, keysOnly: true }));
+    const marks = chunk.map((key): Op => ({ op: "range", key: ports.keys.mark(key) }));
+    const txn = { compare: [], success: [...reads, ...marks], failure: [] };
+    const { results, ...answer } = await ports.store.commitTxn(txn, signal);
     revision ??= answer.revision;
     for (const [index, key] of chunk.entries()) {
-      const result = answer.results[index];
-      remaining.update(key, findFirstKey(result)?.createRevision);
+      const createRevision = findFirstKey(results[index])?.createRevision;
+      const mark = findFirstKey(results[chunk.length + index]);
+      const times = vanished.update(mark === undefined ? [] : [toQueueEntry(mark)], answer.raftTerm);
+      const isHeldBack = createRevision === undefined && times.get(mark?.key ?? "") !== undefined;
+      if (!isHeldBack) remaining.update(key, createRevision);
     }
   }
   return revision ?? 0n;
 }
 
+/** @param watch.count  reads which of some tickets still exist: a ticket that is deleted may have left its mark */
 async function watchDepartures(
   ports: ObserverPorts,
   remaining: RemainingTickets,
-  revision: bigint,
-  ms: number,
-  signal: AbortSignal,
+  {
+    revision,
+    ms,
+    signal,
+    count,
+  }: { revision: bigint; ms: number; signal: AbortSignal; count(keys: readonly string[]): Promise<bigint> },
 ): Promise<void> {
   const time = new AbortController();
   const stop = AbortSignal.any([signal, time.signal]);
@@ -127,14 +146,19 @@ async function watchDepartures(
   );
   const { keys } = remaining;
   const wide = [ports.keys.locks(), ports.keys.resources()];
-  const ranges = keys.length > MAX_WATCHED_KEYS ? wide : keys.map((key) => ({ key }));
+  const narrow = keys.flatMap((key) => [{ key }, { key: ports.keys.mark(key) }]);
+  const ranges = keys.length > MAX_WATCHED_KEYS ? wide : narrow;
+  const byMark = new Map(keys.map((key) => [ports.keys.mark(key), key]));
   const request = {
     ranges: ranges.map((range) => ({ ...range, only: "deletes" as const })),
     from: revision + 1n,
   };
   try {
     for await (const { events } of ports.store.watch(request, stop)) {
-      for (const event of events) if (event.type === "delete") remaining.update(event.key, undefined);
+      const deleted = events.flatMap((one) =>
+        one.type === "delete" ? [byMark.get(one.key) ?? one.key] : [],
+      );
+      await count([...new Set(deleted)].filter((key) => remaining.has(key)));
       if (remaining.isEmpty) return;
     }
   } catch (error) {

@@ -1,5 +1,5 @@
 import type { AuditAction } from "../../protocol/audit.ts";
-import { guardUnchanged } from "../../protocol/guards.ts";
+import { deleteEntries, guardUnchanged } from "../../protocol/guards.ts";
 import { type QueueEntry, serializeTicket } from "../../protocol/ticket.ts";
 import type { Compare, Op } from "../../protocol/txn.ts";
 import { type ActionResult, executeAction } from "./operator-action.ts";
@@ -18,13 +18,13 @@ interface Eviction {
 }
 
 /** Tickets changed in one transaction: together with the comparisons, fewer than etcd's 128 operations. */
-const CHUNK = 100;
+const CHUNK = 50;
 
 /**
  * Returns whether a reset request can be written into the ticket, or whether it needs none. Others can only be removed.
  */
-export function canRequestReset({ ticket }: QueueEntry): boolean {
-  return ticket !== undefined;
+export function canRequestReset({ ticket, vanished }: QueueEntry): boolean {
+  return ticket !== undefined && vanished === undefined;
 }
 
 /**
@@ -37,8 +37,8 @@ export function requestResets(ports: OperatorPorts, eviction: Eviction): Promise
   const at = ports.clock.getWallTime();
   const { reason } = eviction;
   const request = { by: formatOperator(ports.operator), at, ...(reason !== undefined && { why: reason }) };
-  const buildRequest = ({ key, ticket }: QueueEntry): Op[] => {
-    if (ticket === undefined || ticket.reset !== undefined) return [];
+  const buildRequest = ({ key, ticket, vanished }: QueueEntry): Op[] => {
+    if (ticket === undefined || ticket.reset !== undefined || vanished !== undefined) return [];
     if (ticket.state === "grace") return [{ op: "delete", key }];
     return [{ op: "put", key, value: serializeTicket({ ...ticket, reset: request }), keepSession: true }];
   };
@@ -46,11 +46,11 @@ export function requestResets(ports: OperatorPorts, eviction: Eviction): Promise
 }
 
 /**
- * Deletes the tickets at once, without waiting for their runs: the next run may start while a command on a host that is
+ * Deletes the tickets and marks at once, without waiting for their runs: the next run may start while a command on a host that is
  * cut off is still alive. Returns the same results as `requestResets`.
  */
 export function removeTickets(ports: OperatorPorts, eviction: Eviction): Promise<ActionResult | undefined> {
-  return evictInChunks(ports, eviction, ({ key }) => [{ op: "delete", key }], "removed by force");
+  return evictInChunks(ports, eviction, (entry) => deleteEntries(ports.keys, [entry]), "removed by force");
 }
 
 async function evictInChunks(

@@ -79,6 +79,8 @@ class DrainWatcher {
   #told = -1;
   #toldAt = Number.NEGATIVE_INFINITY;
   #isAway = false;
+  /** When a vanished ticket was first seen, by the key of its mark: reading of the clock, ms. */
+  readonly #vanishedSince = new Map<string, number>();
 
   constructor(context: CommandContext, waiting: DrainWaitRequest) {
     this.#context = context;
@@ -141,7 +143,9 @@ class DrainWatcher {
     const { clock } = this.#context;
     const { target } = this.#waiting;
     const snapshot = this.#builder.getSnapshot();
-    const { holders } = computeDrainExtent(snapshot, target, clock.getWallTime());
+    const extent = computeDrainExtent(snapshot, target, clock.getWallTime());
+    const times = extent.holders.map((claim) => this.#measureTimeToEnd(claim));
+    const holders = extent.holders.filter((_, at) => (times[at] ?? 0) > 0);
     const drains = findDrainsOfTarget(snapshot, target).filter(
       (drain) => !hasEnded(drain, clock.getWallTime()),
     );
@@ -155,8 +159,23 @@ class DrainWatcher {
     this.#held = new Set(awaited.flatMap(listHeldEntries).map(({ key }) => key));
     if (isNew) this.#reportHolders(holders);
     const ends = drains.map(({ until = Number.POSITIVE_INFINITY }) => until - clock.getWallTime() + 1);
-    this.#setAlarm(Math.min(this.#computeTimeLeft(), Math.max(...ends)));
+    this.#setAlarm(Math.min(this.#computeTimeLeft(), Math.max(...ends), ...times.filter((ms) => ms > 0)));
     return undefined;
+  }
+
+  /**
+   * Measures until when the command of a holder may be running, in ms from now: if all its tickets have vanished, for their
+   * time to live from when that was seen.
+   */
+  #measureTimeToEnd(claim: Claim): number {
+    const now = this.#context.clock.now();
+    const times = listHeldEntries(claim).map(({ key, vanished }) => {
+      if (vanished === undefined) return Number.POSITIVE_INFINITY;
+      const since = this.#vanishedSince.get(key) ?? now;
+      this.#vanishedSince.set(key, since);
+      return since + vanished.ttl * 1000 - now;
+    });
+    return Math.max(...times);
   }
 
   /** Lists the known holders that still hold a ticket. */

@@ -7,7 +7,7 @@ import { judgeRunnerLiveness } from "../../../model/rows/liveness.ts";
 import { formatTicketOwner } from "../../../model/snapshot/claims.ts";
 import { findNamedQueue, type Snapshot } from "../../../model/snapshot/snapshot.ts";
 import { isHolding } from "../../../protocol/admission.ts";
-import type { QueueEntry } from "../../../protocol/ticket.ts";
+import { describeVanished, type QueueEntry } from "../../../protocol/ticket.ts";
 import { type DepartureEvent, waitUntilGone } from "../../../work/operate/departures.ts";
 import { type ActionResult, updateAuditOutcome } from "../../../work/operate/operator-action.ts";
 import { canRequestReset, removeTickets, requestResets } from "../../../work/operate/reset.ts";
@@ -99,6 +99,11 @@ export class EvictionCommand {
   #checkReadable(): void {
     const strange = this.#entries.find((entry) => !canRequestReset(entry));
     if (strange === undefined || this.#context.call.flags.force) return;
+    if (strange.vanished !== undefined)
+      throw new SignalboxError(
+        EXIT.undone,
+        `nothing was done: run ${strange.run} cannot be asked to end: ${describeVanished(strange.vanished)}; --force frees it now`,
+      );
     throw new SignalboxError(
       EXIT.undone,
       `nothing was done: the ticket ${strange.key} cannot be read, so its run cannot be asked to end; --force deletes the ticket`,

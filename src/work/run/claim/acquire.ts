@@ -3,6 +3,7 @@ import { isUnavailable, retryUnavailable, runWithDeadline } from "../../../etcd/
 import type { SessionOwner, SessionProof, TicketVersion } from "../../../etcd/session/session.ts";
 import { waitForChange } from "../../../etcd/wait-for-change.ts";
 import type { Txn, TxnResponse } from "../../../protocol/txn.ts";
+import { VanishedTickets } from "../../observe/vanished-tickets.ts";
 import type { ClaimPorts } from "../request.ts";
 import { type ClaimAttempt, listOwnKeys } from "./attempt.ts";
 import { type ClaimView, EMPTY_CLAIM_VIEW, type OwnTicketRevisions, readClaimView } from "./claim-view.ts";
@@ -52,8 +53,10 @@ export class Acquisition implements SessionOwner {
   #ownRevisions: OwnTicketRevisions = { lock: undefined, resources: undefined };
   /** The own tickets at the last read. */
   #tickets: readonly TicketVersion[] | undefined;
+  readonly #vanished: VanishedTickets;
   #hasAnswered = false;
   #isGranted = false;
+  #mayHaveMarks = false;
   #hasLostAnswer = false;
   /** Why the last call got no answer; undefined after an answer. */
   #silence: unknown;
@@ -70,6 +73,7 @@ export class Acquisition implements SessionOwner {
     this.#limits = limits;
     this.#signal = signal;
     this.hostRecord = new HostRecordWriter(attempt.ports, attempt.request);
+    this.#vanished = new VanishedTickets(attempt.ports.clock);
   }
 
   get isGranted(): boolean {
@@ -80,6 +84,11 @@ export class Acquisition implements SessionOwner {
   get mayHaveTickets(): boolean {
     const { lock, resources } = this.#ownRevisions;
     return this.#hasLostAnswer || this.#isUnread || lock !== undefined || resources !== undefined;
+  }
+
+  /** Whether a grant of this attempt may have been applied, or may still be, without its answer. */
+  get mayHaveMarks(): boolean {
+    return this.#mayHaveMarks;
   }
 
   /** Called by the session: checks that the tickets of this attempt still exist. */
@@ -103,6 +112,7 @@ export class Acquisition implements SessionOwner {
   async run(isResumed = false): Promise<AcquireResult> {
     const { leases, group } = this.#attempt.request;
     this.#hasLostAnswer = isResumed;
+    this.#mayHaveMarks = isResumed;
     const needsRead = isResumed || leases.length > 0 || group !== undefined;
     let view = needsRead ? await this.#readView(NEAR) : EMPTY_CLAIM_VIEW;
     // The other process may have ended this attempt, and recorded its end.
@@ -134,6 +144,7 @@ export class Acquisition implements SessionOwner {
     const answer = await (step.kind === "claim"
       ? this.hostRecord.callWithRecord(act.txn, call)
       : call(act.txn));
+    if (act.grants && answer === undefined) this.#mayHaveMarks = true;
     if (answer === undefined || !answer.succeeded) return NEAR;
     return act.grants ? this.#completeGrant(readGrant(act, answer)) : NEAR;
   }
@@ -157,7 +168,8 @@ export class Acquisition implements SessionOwner {
   }
 
   async #readView(depth: Depth): Promise<ClaimView> {
-    const how = { standing: this.#ownRevisions, depth, host: this.hostRecord.keyToRead };
+    const standing = this.#ownRevisions;
+    const how = { standing, depth, host: this.hostRecord.keyToRead, vanished: this.#vanished };
     const read = (signal: AbortSignal) => readClaimView(this.#attempt, how, signal);
     const view = await retryUnavailable(this.#ports, this.#getRetryDeadline(), read, this.#signal);
     this.#hasAnswered = true;
@@ -196,11 +208,14 @@ export class Acquisition implements SessionOwner {
     const watch = (signal: AbortSignal) =>
       waitForChange(this.#ports, request, Math.min(reread, over, left), signal);
     const { successors } = this.#ports;
+    const startedAt = clock.now();
     const wake =
       successors === undefined || step.next === undefined
         ? await watch(this.#signal)
         : await waitBehind({ attempt: this.#attempt, successors, signal: this.#signal }, step.next, watch);
     if (typeof wake === "object") return this.#completeGrant(wake);
+    // A run that waits for a vanished ticket alone does not use its time to connect.
+    this.#limits.connect += clock.now() - startedAt;
     return wake === "event" ? NEAR : step.depth;
   }
 

@@ -7,13 +7,14 @@ import { waitForChange } from "../../../etcd/wait-for-change.ts";
 import type { ClaimPorts, ClaimRequest, ResumedAttempt } from "../request.ts";
 import { type ClaimSession, createOwnSessions, type OpenedSession } from "../session/claim-session.ts";
 import { type AcquireResult, Acquisition, type ClaimDeadlines } from "./acquire.ts";
-import { createClaimAttempt, listOwnKeys } from "./attempt.ts";
+import { type ClaimAttempt, createClaimAttempt, listOwnKeys } from "./attempt.ts";
 import {
   buildInputReads,
   type ClaimEligibility,
   computeEligibility,
   parseClaimInputs,
 } from "./eligibility.ts";
+import { removeMarks } from "./remove-marks.ts";
 import { describeDrain } from "./wait-step.ts";
 
 /** How long to retry ending an abandoned session, in ms. After that, the session expires. */
@@ -89,10 +90,7 @@ async function attemptOnce(
     return { kind: "refused", refusal: { kind: "lapsed" } };
   } finally {
     if (!acquisition.isGranted)
-      await Promise.all([
-        abandon(ports, session, acquisition.mayHaveTickets ? listOwnKeys(attempt) : []),
-        acquisition.hostRecord.writeOutdated(),
-      ]);
+      await Promise.all([abandon(attempt, acquisition), acquisition.hostRecord.writeOutdated()]);
   }
 }
 
@@ -134,10 +132,17 @@ async function explainMissingTickets(
   return { kind: "refused", refusal: lives ? { kind: "evicted", by: "an operator" } : { kind: "lapsed" } };
 }
 
-async function abandon(ports: ClaimPorts, session: ClaimSession, keys: readonly string[]): Promise<void> {
-  await session.end(ports.clock.now() + ABANDON_WITHIN, keys).catch((error) => {
+/** Ends the session first: a late copy of a grant must not put marks again. */
+async function abandon(attempt: ClaimAttempt, { mayHaveTickets, mayHaveMarks }: Acquisition): Promise<void> {
+  const { ports, session } = attempt;
+  const until = ports.clock.now() + ABANDON_WITHIN;
+  const keys = listOwnKeys(attempt);
+  try {
+    await session.end(until, mayHaveTickets ? keys : []);
+    if (mayHaveMarks) await removeMarks(ports, keys, until);
+  } catch (error) {
     ports.log.info("the tickets of an abandoned attempt are left to expire", { error: String(error) });
-  });
+  }
 }
 
 /** Waits outside all queues until no drain applies. @returns why the wait timed out, or undefined */

@@ -9,6 +9,9 @@ import type { ResourceQueueView } from "./queues.ts";
 import type { ClaimStep, ResourcePosition } from "./step.ts";
 import { buildWaitStep } from "./wait-step.ts";
 
+/** Entries that one transaction deletes: with marks and guards, fewer than etcd's 128 operations. */
+const MOST_SWEPT = 50;
+
 /**
  * Decides the next step of an attempt.
  * @param before  revisions of the own tickets at the last read
@@ -67,11 +70,16 @@ function decideClaim(
 ): ClaimStep {
   const { request } = attempt;
   const { lockQueue } = view;
-  if (lockQueue.length > 0 && lockQueue.every((place) => isObsolete(attempt, place, wall))) {
+  if (lockQueue.length > 0 && lockQueue.every((place) => isObsolete(attempt, view, place, wall))) {
     return { kind: "sweep", places: lockQueue };
   }
   if (lockQueue.length > 0 && !request.patience.queues) {
-    return { kind: "leave", refusal: { kind: "busy", holder: lockQueue[0] } };
+    const holder = lockQueue.find(
+      (place) => place.vanished === undefined && !isObsolete(attempt, view, place, wall),
+    );
+    if (holder !== undefined) return { kind: "leave", refusal: { kind: "busy", holder } };
+    // Nobody else may ever come to remove the marks.
+    return buildWaitStep(attempt, view, basis, { lockAhead: lockQueue.find(({ vanished }) => vanished) });
   }
   return { kind: "claim", basis, totals };
 }
@@ -87,7 +95,8 @@ function decideAdvance(
   const lockAdmission = lock === undefined ? undefined : admit(view.lockQueue, attempt.run, 1);
   if (lockAdmission?.kind === "waiting") {
     const ahead = lockAdmission.ahead[0];
-    if (ahead !== undefined && isObsolete(attempt, ahead, wall)) return { kind: "sweep", places: [ahead] };
+    if (ahead !== undefined && isObsolete(attempt, view, ahead, wall))
+      return { kind: "sweep", places: [ahead] };
     return buildWaitStep(attempt, view, basis, { lockAhead: ahead });
   }
   const isPlaced = attempt.resourceKeys.some((key) => view.own.has(key));
@@ -106,11 +115,13 @@ function decideOnResources(
   if (sights.some(({ admission }) => admission === "unsure")) return { kind: "closer" };
   const waiting = sights.filter(({ admission }) => admission === "waiting");
   if (waiting.length === 0) return { kind: "grant", basis, places };
-  const obsolete = waiting.flatMap(({ ahead }) => (ahead && isObsolete(attempt, ahead, wall) ? [ahead] : []));
-  if (obsolete.length > 0) return { kind: "sweep", places: obsolete };
+  const obsolete = waiting
+    .flatMap(({ ahead, vanished }) => [...(ahead === undefined ? [] : [ahead]), ...vanished])
+    .filter((entry) => isObsolete(attempt, view, entry, wall));
+  if (obsolete.length > 0) return { kind: "sweep", places: obsolete.slice(0, MOST_SWEPT) };
   const blocked = new Set(waiting.map(({ resource }) => attempt.ports.keys.resource(resource, attempt.run)));
-  const unmarked = places.filter(({ key, ticket }) => !blocked.has(key) && ticket?.state === "waiting");
-  if (unmarked.length > 0) return { kind: "mark", places: unmarked };
+  const unannounced = places.filter(({ key, ticket }) => !blocked.has(key) && ticket?.state === "waiting");
+  if (unannounced.length > 0) return { kind: "announce", places: unannounced };
   return buildWaitStep(attempt, view, basis, { resources: waiting });
 }
 
@@ -125,7 +136,8 @@ function buildResourcePosition(
   { lease, configured, total }: ResourceTotal,
 ): ResourcePosition {
   const { reach, queue, ahead } = view.resourceQueues.get(lease.resource) ?? NOTHING_READ_YET;
-  const base = { resource: lease.resource, count: lease.count, total, ahead };
+  const vanished = queue.filter((entry) => entry.vanished !== undefined && entry !== ahead);
+  const base = { resource: lease.resource, count: lease.count, total, ahead, vanished };
   if (reach === "near")
     return { ...base, admission: ahead?.ticket?.state === "waiting" ? "waiting" : "unsure" };
   if (admit(queue, attempt.run, configured).kind !== "admitted") return { ...base, admission: "waiting" };
@@ -133,10 +145,17 @@ function buildResourcePosition(
 }
 
 /**
- * True for a ticket that this attempt may delete: a grace ticket whose time has passed (its session may outlive it after
- * a leader change), or a ticket of an earlier attempt of the same call.
+ * True for an entry that this attempt may delete: a grace ticket whose time has passed (its session may outlive it after
+ * a leader change), a ticket of an earlier attempt of the same call, or a mark whose time has passed.
  */
-function isObsolete({ ports, number }: ClaimAttempt, entry: QueueEntry, wall: number): boolean {
+function isObsolete(
+  { ports, number }: ClaimAttempt,
+  view: ClaimView,
+  entry: QueueEntry,
+  wall: number,
+): boolean {
+  if (entry.vanished !== undefined)
+    return view.removals.has(entry.key) && view.removals.get(entry.key) === undefined;
   if (entry.ticket?.state === "grace") return isGraceOver(entry, wall);
   return number !== undefined && ports.attempts?.isEarlier(entry.ticket, number) === true;
 }

@@ -1,5 +1,11 @@
 import type { Keys } from "../../../protocol/keys.ts";
-import { type Queue, type QueueEntry, toQueue } from "../../../protocol/ticket.ts";
+import {
+  compareByClaim,
+  type Queue,
+  type QueueEntry,
+  toQueue,
+  toQueueEntry,
+} from "../../../protocol/ticket.ts";
 import type { KeyRange, KeyValue, Op, OpResult } from "../../../protocol/txn.ts";
 
 /** The part of a resource's queue that was read, including the own entry. */
@@ -27,12 +33,13 @@ export function computeHeadSize({ count, total }: { count: number; total: number
 }
 
 /**
- * Reads the entry directly ahead of the own entry in a lock's queue, or the first few.
+ * Reads the ticket directly ahead of the own ticket in a lock's queue, or the first few, and the marks.
  * @param before  own `create_revision`
  */
-export function buildLockRead(keys: Keys, name: string, before: bigint | undefined): Op {
-  const queue = keys.getQueueRange("lock", name);
-  return before === undefined ? buildOrderedRead(queue, GLANCE) : buildReadBefore(queue, before);
+export function buildLockReads(keys: Keys, name: string, before: bigint | undefined): Op[] {
+  const { tickets, marks } = keys.getTicketAndMarkRanges("lock", name);
+  const read = before === undefined ? buildOrderedRead(tickets, GLANCE) : buildReadBefore(tickets, before);
+  return [read, { op: "range", ...marks }];
 }
 
 /**
@@ -46,11 +53,13 @@ export function buildResourceReads(
   before: bigint | undefined,
   depth: number,
 ): Op[] {
-  const queue = keys.getQueueRange("resource", name);
-  if (depth === Number.POSITIVE_INFINITY) return [buildOrderedRead(queue)];
-  if (before === undefined) return [buildOrderedRead(queue, 1)];
-  const head: Op[] = depth > 0 ? [{ ...buildOrderedRead(queue, depth), maxCreateRevision: before }] : [];
-  return [buildReadBefore(queue, before), ...head];
+  const { tickets, marks } = keys.getTicketAndMarkRanges("resource", name);
+  if (depth === Number.POSITIVE_INFINITY) return [buildOrderedRead(keys.getQueueRange("resource", name))];
+  if (before === undefined) return [buildOrderedRead(tickets, 1)];
+  const ahead = buildReadBefore(tickets, before);
+  if (depth <= 0) return [ahead];
+  const head: Op = { ...buildOrderedRead(tickets, depth), maxCreateRevision: before };
+  return [ahead, head, { op: "range", ...marks }];
 }
 
 type RangeOperation = Extract<Op, { op: "range" }>;
@@ -65,13 +74,42 @@ function buildReadBefore(queue: KeyRange, before: bigint): RangeOperation {
   return { op: "range", ...queue, sort, limit: 1, maxCreateRevision: before - 1n };
 }
 
-/** Parses a lock's queue, and appends the own entry if the read did not include it. */
-export function parseLockQueue(result: OpResult | undefined, mine: QueueEntry | undefined): Queue {
-  return appendOwnEntry(parseQueue(result), mine);
+/**
+ * Parses the results of `buildLockReads`, and appends the own entry if the read did not include it.
+ * @param before  own `create_revision` at the time of the read
+ */
+export function parseLockQueue(
+  [tickets, marks]: readonly OpResult[],
+  mine: QueueEntry | undefined,
+  before: bigint | undefined,
+): Queue {
+  const read = parseQueue(tickets);
+  const first = read[0]?.createRevision ?? 0n;
+  const covered =
+    before === undefined ? { from: 0n, to: findLastRead(tickets, read) } : { from: first, to: before };
+  return addVanished(appendOwnEntry(read, mine), marks, covered);
+}
+
+/** Returns up to which `create_revision` a read in the order of the claims shows all tickets. */
+function findLastRead(result: OpResult | undefined, read: Queue): bigint {
+  const isCut = result?.op === "range" && result.more;
+  return isCut ? (read.at(-1)?.createRevision ?? 0n) : 1n << 63n;
 }
 
 /**
- * Whether the result of `buildLockRead` contains the entry directly ahead of the own one, if there is one: it was read
+ * Adds the marks whose tickets have vanished. Only some tickets were read: a mark outside of the part in which all were read
+ * may have its ticket, and is left out.
+ */
+function addVanished(read: Queue, marks: OpResult | undefined, covered: { from: bigint; to: bigint }): Queue {
+  const places = new Set(read.map(({ run }) => run));
+  const vanished = getKeyValues(marks)
+    .map(toQueueEntry)
+    .filter(({ run, createRevision: at }) => !places.has(run) && at >= covered.from && at <= covered.to);
+  return vanished.length === 0 ? read : [...read, ...vanished].sort(compareByClaim);
+}
+
+/**
+ * Whether the first result of `buildLockReads` contains the entry directly ahead of the own one, if there is one: it was read
  * for it, or the own entry is among the first few.
  * @param before  own `create_revision` at the time of the read
  */
@@ -89,7 +127,7 @@ export function parseResourceQueue(
   mine: QueueEntry | undefined,
   depth: number,
 ): ResourceQueueView {
-  const [first, head] = results;
+  const [first, head, marks] = results;
   const places = parseQueue(first);
   if (depth === Number.POSITIVE_INFINITY) {
     const own = places.findIndex(({ key }) => key === mine?.key);
@@ -97,7 +135,9 @@ export function parseResourceQueue(
   }
   const ahead = places.find(({ key }) => key !== mine?.key);
   if (head === undefined) return { reach: "near", queue: appendOwnEntry(places, mine), ahead };
-  return { reach: "head", queue: appendOwnEntry(parseQueue(head), mine), ahead };
+  const read = parseQueue(head);
+  const covered = { from: 0n, to: findLastRead(head, read) };
+  return { reach: "head", queue: addVanished(appendOwnEntry(read, mine), marks, covered), ahead };
 }
 
 function appendOwnEntry(queue: Queue, mine: QueueEntry | undefined): Queue {

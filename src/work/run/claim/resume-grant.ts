@@ -5,6 +5,7 @@ import type { ClaimPorts, ClaimRequest, ResumedAttempt } from "../request.ts";
 import type { Grant } from "./acquire.ts";
 import { type ClaimAttempt, createClaimAttempt, listOwnKeys } from "./attempt.ts";
 import { getKeyValues } from "./queues.ts";
+import { removeMarks } from "./remove-marks.ts";
 
 /** How long to retry removing what is left of a claim, ms. After that, it ends with its session. */
 const LEAVE_WITHIN = 2_000;
@@ -30,18 +31,33 @@ export async function resumeGrant(
   const found = await ports.sessions
     ?.resume?.(resumed, until, new AbortController().signal)
     .catch((error) => reportSilence(ports, error));
-  if (found === undefined) return { grant: undefined, leave: async () => {} };
+  if (found === undefined) return { grant: undefined, leave: () => leaveUnclaimed(ports, request, resumed) };
   const { session, store } = found;
   const attempt = createClaimAttempt({ ...ports, store }, request, session, { run: resumed.run, resumed });
   const places = await readOwnTickets(attempt, until).catch((error) => reportSilence(ports, error) ?? []);
   const isHeld = places.every(({ ticket }) => ticket?.state === "held");
   const isWhole = isHeld && places.length === listOwnKeys(attempt).length;
   const grantedAt = places[0]?.ticket?.grantedAt ?? ports.clock.getWallTime();
-  const leave = () =>
-    session
+  const leave = async () => {
+    await session
       .end(ports.clock.now() + LEAVE_WITHIN, listOwnKeys(attempt))
       .catch((error) => ports.log.info("a ticket is left to expire", { error: String(error) }));
+    await leaveUnclaimed(ports, request, resumed);
+  };
   return { grant: isWhole ? { attempt, places, grantedAt, history: undefined } : undefined, leave };
+}
+
+/** Removes the marks: the tickets are gone, and so is the command. Never rejects. */
+async function leaveUnclaimed(
+  ports: ClaimPorts,
+  { lock, leases }: ClaimRequest,
+  { run }: ResumedAttempt,
+): Promise<void> {
+  const tickets = leases.map(({ resource }) => ports.keys.resource(resource, run));
+  if (lock !== undefined) tickets.push(ports.keys.lock(lock, run));
+  await removeMarks(ports, tickets, ports.clock.now() + LEAVE_WITHIN).catch((error) =>
+    ports.log.info("a mark is left until its time has passed", { error: String(error) }),
+  );
 }
 
 /** @throws any error other than that etcd does not answer */

@@ -2,8 +2,9 @@ import {
   buildGrantTxn,
   buildJoinTxn,
   buildTicketClaimTxn,
-  deleteKeys,
+  deleteEntries,
   guardUnchanged,
+  type MarkedSession,
   type NewTicket,
   putTickets,
   type ReadBasis,
@@ -34,7 +35,7 @@ export interface StepGrant {
   history: { kv: KeyValue | undefined } | undefined;
 }
 
-type WritingStep = Extract<ClaimStep, { kind: "claim" | "join" | "grant" | "mark" | "sweep" }>;
+type WritingStep = Extract<ClaimStep, { kind: "claim" | "join" | "grant" | "announce" | "sweep" }>;
 
 /** Builds the transaction of a step. @param wall  wall clock, ms since the epoch */
 export function buildStepTransaction(
@@ -49,10 +50,10 @@ export function buildStepTransaction(
       return buildJoin(attempt, step);
     case "grant":
       return buildGrant(attempt, step, wall);
-    case "mark":
-      return buildMark(attempt, step.places);
+    case "announce":
+      return buildAnnouncement(attempt, step.places);
     case "sweep":
-      return buildSweep(step.places);
+      return buildSweep(attempt, step.places);
   }
 }
 
@@ -69,7 +70,8 @@ function buildClaim(attempt: ClaimAttempt, step: StepOf<"claim">, wall: number):
   const queues = request.patience.queues && lock.length > 0;
   const failure: Op[] = queues ? [{ op: "txn", txn: buildQueueUp(attempt, basis) }] : [];
   const reads = grants ? buildHistoryReads(attempt) : [];
-  const claim = { lock: request.lock, tickets: stakes, session, basis, reads, failure };
+  const marked = grants ? getMarkedSession(attempt) : undefined;
+  const claim = { lock: request.lock, tickets: stakes, session, marked, basis, reads, failure };
   const txn = buildTicketClaimTxn(attempt.ports.keys, claim);
   return { txn, grants, newTickets: stakes, found: [], session, readsHistory: reads.length > 0 };
 }
@@ -80,14 +82,14 @@ function buildClaim(attempt: ClaimAttempt, step: StepOf<"claim">, wall: number):
 function buildQueueUp(attempt: ClaimAttempt, basis: ReadBasis): Txn {
   const tickets = buildLockTicket(attempt, "waiting");
   const session = attempt.session.id;
-  return buildJoinTxn(attempt.ports.keys, { tickets, session, basis, after: [], mark: [] });
+  return buildJoinTxn(attempt.ports.keys, { tickets, session, basis, after: [], changed: [] });
 }
 
 function buildJoin(attempt: ClaimAttempt, { basis, totals, lock }: StepOf<"join">): StepTransaction {
   const tickets = buildResourceTickets(attempt, totals, "waiting");
-  const mark = rewriteTickets([lock], { state: "admitted" });
+  const changed = rewriteTickets([lock], { state: "admitted" });
   const session = attempt.session.id;
-  return buildWrite(buildJoinTxn(attempt.ports.keys, { tickets, session, basis, after: [lock], mark }));
+  return buildWrite(buildJoinTxn(attempt.ports.keys, { tickets, session, basis, after: [lock], changed }));
 }
 
 function buildGrant(
@@ -98,18 +100,25 @@ function buildGrant(
   const session = attempt.session.id;
   const stakes = rewriteTickets(places, { state: "held", grantedAt: wall });
   const reads = buildHistoryReads(attempt);
-  const txn = buildGrantTxn(attempt.ports.keys, { entries: places, tickets: stakes, session, basis, reads });
+  const marked = getMarkedSession(attempt);
+  const grant = { entries: places, tickets: stakes, session, marked, basis, reads };
+  const txn = buildGrantTxn(attempt.ports.keys, grant);
   return { txn, grants: true, newTickets: stakes, found: places, session, readsHistory: reads.length > 0 };
 }
 
 /** A hint for the entries behind. If it is lost, they find out at their next read. */
-function buildMark(attempt: ClaimAttempt, places: readonly QueueEntry[]): StepTransaction {
+function buildAnnouncement(attempt: ClaimAttempt, places: readonly QueueEntry[]): StepTransaction {
   const puts = putTickets(rewriteTickets(places, { state: "admitted" }), attempt.session.id);
   return buildWrite({ compare: guardUnchanged(places), success: puts, failure: [] });
 }
 
-function buildSweep(places: readonly QueueEntry[]): StepTransaction {
-  return buildWrite({ compare: guardUnchanged(places), success: deleteKeys(places), failure: [] });
+function buildSweep({ ports: { keys } }: ClaimAttempt, places: readonly QueueEntry[]): StepTransaction {
+  const success = deleteEntries(keys, places);
+  return buildWrite({ compare: guardUnchanged(places), success, failure: [] });
+}
+
+function getMarkedSession({ session: { ttl, grantTerm } }: ClaimAttempt): MarkedSession {
+  return { ttl: Math.ceil(ttl / 1000), term: grantTerm };
 }
 
 /** Builds a transaction that grants nothing; the next read shows its effect. */

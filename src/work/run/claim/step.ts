@@ -13,9 +13,9 @@ export type ClaimStep =
   | { kind: "grant"; basis: ReadBasis; places: readonly QueueEntry[] }
   /** The claim is already granted; the answer was lost. */
   | { kind: "granted"; places: readonly QueueEntry[] }
-  /** Mark these entries as admitted for the runs behind, although the claim waits in another queue. */
-  | { kind: "mark"; places: readonly QueueEntry[] }
-  /** Delete expired grace tickets, and tickets of earlier attempts of the same call. */
+  /** Show the runs behind that these entries are admitted, although the claim waits in another queue. */
+  | { kind: "announce"; places: readonly QueueEntry[] }
+  /** Delete expired grace tickets, tickets of earlier attempts of the same call, and marks whose time has passed. */
   | { kind: "sweep"; places: readonly QueueEntry[] }
   /** Read the whole queues of the resources. */
   | { kind: "closer" }
@@ -61,4 +61,6 @@ export interface ResourcePosition {
   /** `unsure`: not enough of the queue was read. */
   admission: "admitted" | "waiting" | "unsure";
   ahead: QueueEntry | undefined;
+  /** Vanished tickets in the part of the queue that was read, without `ahead`. */
+  vanished: readonly QueueEntry[];
 }

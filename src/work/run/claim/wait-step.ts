@@ -2,7 +2,7 @@ import { quoteText } from "../../../base/text.ts";
 import type { Drain } from "../../../protocol/drain.ts";
 import type { ReadBasis } from "../../../protocol/guards.ts";
 import type { Keys } from "../../../protocol/keys.ts";
-import type { QueueEntry } from "../../../protocol/ticket.ts";
+import { describeVanished, type QueueEntry } from "../../../protocol/ticket.ts";
 import type { WatchRequest } from "../../../protocol/txn.ts";
 import type { ClaimAttempt } from "./attempt.ts";
 import type { ClaimView } from "./claim-view.ts";
@@ -33,13 +33,13 @@ export function buildWaitStep(
   const config = basis.config.map(({ key }) => ({ key }));
   const groups = request.group !== undefined || basis.groupsMatter ? [keys.groups()] : [];
   const { lockAhead: ahead } = obstacle;
-  const isOnlyAhead = ahead !== undefined && view.isAheadKnown && request.leases.length === 0;
-  const next = isOnlyAhead ? { ahead, basis, places: [...view.own.values()] } : undefined;
+  const isOnlyAhead = ahead?.vanished === undefined && view.isAheadKnown && request.leases.length === 0;
+  const next = ahead && isOnlyAhead ? { ahead, basis, places: [...view.own.values()] } : undefined;
   return {
     kind: "wait",
     next,
     ranges: [...own, ...config, ...groups, ...buildObstacleRanges(keys, obstacle)],
-    until: computeObstacleEnd(obstacle),
+    until: computeObstacleEnd(view, obstacle),
     depth: Math.max(0, ...(obstacle.resources ?? []).map(computeHeadSize)),
     why: describeObstacle(obstacle),
   };
@@ -56,11 +56,20 @@ function buildObstacleRanges(keys: Keys, { drains, lockAhead, resources = [] }: 
   return ranges;
 }
 
-/** Returns when the obstacle ends by itself: a grace, or a drain with an end. Wall clock, ms since the epoch. */
-function computeObstacleEnd({ drains = [], lockAhead }: WaitObstacle): number | undefined {
-  const ends = [...drains.map(({ until }) => until), lockAhead?.ticket?.until].filter(
-    (end) => end !== undefined,
-  );
+/**
+ * Returns when the obstacle ends by itself: a grace, a drain with an end, or the time of a vanished ticket. Wall clock, ms
+ * since the epoch.
+ */
+function computeObstacleEnd(
+  { removals }: ClaimView,
+  { drains = [], lockAhead, resources = [] }: WaitObstacle,
+): number | undefined {
+  const vanished = [lockAhead, ...resources.flatMap((one) => [one.ahead, ...one.vanished])];
+  const ends = [
+    ...drains.map(({ until }) => until),
+    lockAhead?.ticket?.until,
+    ...vanished.map((entry) => removals.get(entry?.key ?? "")),
+  ].filter((end) => end !== undefined);
   return ends.length === 0 ? undefined : Math.min(...ends);
 }
 
@@ -76,8 +85,10 @@ function describeObstacle({ drains, lockAhead, resources = [] }: WaitObstacle): 
 }
 
 /** Describes the owner of a queue entry, for a message. */
-export function describeQueueEntry({ run, ticket }: QueueEntry): string {
+export function describeQueueEntry({ run, ticket, vanished }: QueueEntry): string {
   if (ticket === undefined) return `malformed ticket ${quoteText(run)}`;
+  if (vanished !== undefined)
+    return `held by ${quoteText(ticket.host)} pid ${ticket.pid} (run ${run}): ${describeVanished(vanished)}`;
   return `${ticket.state} by ${quoteText(ticket.host)} pid ${ticket.pid} (run ${run})`;
 }
 

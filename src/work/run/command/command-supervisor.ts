@@ -11,11 +11,6 @@ import type { RunPorts, RunRequest } from "../request.ts";
 import type { ClaimSession } from "../session/claim-session.ts";
 import type { SignalRouter, SignalTarget } from "./signals.ts";
 
-/**
- * How long a command may take to end after its claim is gone, in ms. It is short because another run may hold the
- * claim.
- */
-export const WHEN_GONE = 1_000;
 /** A command that ends sooner than this, in ms, is not watched: the grant has just confirmed its claim. */
 const WATCH_AFTER = 50;
 
@@ -178,9 +173,9 @@ export class CommandSupervisor implements SessionOwner, SignalTarget {
     return signal !== undefined || (code !== undefined && reported.includes(code));
   }
 
+  /** A command without a claim is killed at once: another run may hold it, and its marks keep others away for a time only. */
   #lose({ kind, why }: ClaimLoss): void {
-    const grace = kind === "gone" ? Math.min(WHEN_GONE, this.#request.terminationTimeout) : undefined;
-    this.#terminate({ kind: "lost", why }, grace ?? this.#request.terminationTimeout);
+    this.#terminate({ kind: "lost", why }, kind === "gone" ? 0 : this.#request.terminationTimeout);
   }
 
   #handleSessionLost(): void {

@@ -9,7 +9,7 @@ import type { ClaimRefusal } from "../claim/step.ts";
 import { finishClaim } from "../finish/finish.ts";
 import { buildHistoryUpdate } from "../finish/history-update.ts";
 import type { ResumedAttempt, RunPorts, RunRequest } from "../request.ts";
-import { type CommandOutcome, CommandSupervisor, WHEN_GONE } from "./command-supervisor.ts";
+import { type CommandOutcome, CommandSupervisor } from "./command-supervisor.ts";
 import { RunInterruptedError, SignalRouter } from "./signals.ts";
 
 /** The result of a run; `code` is the exit code of `signalbox run`. */
@@ -78,7 +78,7 @@ async function resumeHeld(
   signals: SignalRouter,
 ): Promise<RunResult> {
   const { grant, leave } = await resumeGrant(ports, request, resumed);
-  if (grant === undefined) return await endUnclaimed(ports, request, command, leave);
+  if (grant === undefined) return await endUnclaimed(ports, command, leave);
   const holding = new CommandSupervisor(ports, request, grant, command);
   grant.attempt.session.keepAlive(holding);
   const outcome = await holding.resume(signals).catch((error) => endAfterFault(ports, command, error));
@@ -104,11 +104,10 @@ async function endAfterFault(
  */
 async function endUnclaimed(
   ports: RunPorts,
-  request: RunRequest,
   command: GuardedCommand,
   leave: () => Promise<void>,
 ): Promise<RunResult> {
-  command.terminate(ports.clock.now() + Math.min(WHEN_GONE, request.terminationTimeout));
+  command.terminate(ports.clock.now());
   const exit = await command.exited;
   await command.gone;
   await leave();

@@ -3,7 +3,8 @@ import { isUnavailable, retryUnavailable } from "../../../etcd/retry.ts";
 import { grantOnce } from "../../../etcd/session/grant.ts";
 import { SessionLost } from "../../../etcd/session/session-lost.ts";
 import {
-  deleteKeys,
+  deleteEntries,
+  deleteMarks,
   guardOwned,
   guardUnchanged,
   putTickets,
@@ -47,8 +48,7 @@ export async function finishClaim(done: ClaimCompletion): Promise<void> {
     const left = isKept
       ? []
       : await freeClaim(ports, done, until).catch((error) => handleUnfreed(ports, done, until, error));
-    if (left === undefined) await session.end(until, listKeys(done.grant));
-    else await endSession(ports, session, left);
+    await endSession(ports, session, left);
   } catch (error) {
     const level = isUnavailable(error) ? "warn" : "error";
     ports.log[level]("the claim was not freed; it ends with its session", { error: String(error) });
@@ -73,22 +73,25 @@ async function endSession(
 }
 
 /**
- * @returns the keys that may be left: those of a claim of which a ticket was missing. Undefined when ending the session is
- * enough, which saves a transaction.
+ * Deletes the tickets and their marks. If a ticket is missing, deletes the marks: the command is dead.
+ * @returns the keys that may be left: those of a claim of which a ticket was missing
  */
 async function freeClaim(
   ports: ClaimPorts,
-  { grant, historyUpdate }: ClaimCompletion,
+  { grant, historyUpdate }: Pick<ClaimCompletion, "grant" | "historyUpdate">,
   until: number,
-): Promise<readonly string[] | undefined> {
-  if (historyUpdate === undefined) return undefined;
+): Promise<readonly string[]> {
   const history = buildHistoryOps(historyUpdate);
   const offer = offerToSuccessor(ports, grant);
   const txn = {
     compare: guardOwned(grant.places),
     // The grant comes last: it reads the history for the next release.
-    success: [...deleteKeys(grant.places), ...history, ...(offer === undefined ? [] : [offer.op])],
-    failure: history,
+    success: [
+      ...deleteEntries(ports.keys, grant.places),
+      ...history,
+      ...(offer === undefined ? [] : [offer.op]),
+    ],
+    failure: [...history, ...deleteMarks(ports.keys, grant.places)],
   };
   const passOn = (answer: TxnResponse) =>
     offer?.settle(answer.succeeded ? answer.results.at(-1) : undefined, answer);
@@ -109,27 +112,27 @@ function isMoved(reason: unknown): boolean {
   return reason instanceof SessionLost && reason.kind === "moved";
 }
 
-/** Records the run in the history although its session is gone, and its tickets with it. */
+/**
+ * Frees a claim without a history that etcd refuses. If its session is gone, and its tickets with it, records the run in
+ * the history and deletes the marks.
+ */
 async function handleUnfreed(
   ports: ClaimPorts,
-  { historyUpdate }: ClaimCompletion,
+  { grant, historyUpdate }: ClaimCompletion,
   until: number,
   error: unknown,
-): Promise<readonly string[] | undefined> {
+): Promise<readonly string[]> {
+  if (isMoved(error)) return [];
   if (!(error instanceof SessionLost)) {
     reportUnfreed(ports, error);
-    return undefined;
+    return await freeClaim(ports, { grant, historyUpdate: undefined }, until);
   }
-  if (historyUpdate === undefined || isMoved(error)) return [];
-  const txn = { compare: [], success: buildHistoryOps(historyUpdate), failure: [] };
-  await commitRelease(ports, historyUpdate, txn, until);
+  const success = [...buildHistoryOps(historyUpdate), ...deleteMarks(ports.keys, grant.places)];
+  await commitRelease(ports, historyUpdate, { compare: [], success, failure: [] }, until);
   return [];
 }
 
-/**
- * Reports a refused write (etcd is full, the role may not write history). It must not keep the lock: ending the session
- * frees it.
- */
+/** Reports a refused write (etcd is full, the role may not write history). It must not keep the lock. */
 function reportUnfreed({ log }: ClaimPorts, error: unknown): false {
   if (isUnavailable(error)) throw error;
   log.warn("the history or the grace could not be written", { error: String(error) });
@@ -155,7 +158,12 @@ async function keepGrace(
   const compare = [...guardUnchanged([lock]), ...guardOwned(resources)];
   const txn: Txn = {
     compare,
-    success: [...puts, ...deleteKeys(resources), ...buildHistoryOps(historyUpdate)],
+    success: [
+      ...puts,
+      ...deleteMarks(ports.keys, [lock]),
+      ...deleteEntries(ports.keys, resources),
+      ...buildHistoryOps(historyUpdate),
+    ],
     failure: [{ op: "range", key: lock.key }],
   };
   const answer = await commitRelease(ports, historyUpdate, txn, until);

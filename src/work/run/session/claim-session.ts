@@ -5,7 +5,15 @@ import type { Store } from "../../../etcd/store.ts";
 export interface ClaimSession
   extends Pick<
     Session,
-    "id" | "signal" | "horizon" | "isDoubted" | "ttl" | "waitUntilHorizonNear" | "stopRenewing" | "lose"
+    | "id"
+    | "signal"
+    | "grantTerm"
+    | "horizon"
+    | "isDoubted"
+    | "ttl"
+    | "waitUntilHorizonNear"
+    | "stopRenewing"
+    | "lose"
   > {
   /** Renews until the session is lost. A later owner replaces an earlier one. */
   keepAlive(owner: SessionOwner): void;

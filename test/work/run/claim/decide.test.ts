@@ -21,10 +21,10 @@ async function decide(name: RequestName, situation: Situation, before: Situation
   return formatStep(step);
 }
 
-/** The kind of a step, and what it is about: `leave busy`, `mark a`, `sweep 0`. */
+/** The kind of a step, and what it is about: `leave busy`, `announce a`, `sweep 0`. */
 function formatStep(step: ClaimStep): string {
   if (step.kind === "leave") return `leave ${step.refusal.kind}`;
-  if (step.kind !== "mark" && step.kind !== "sweep" && step.kind !== "grant") return step.kind;
+  if (step.kind !== "announce" && step.kind !== "sweep" && step.kind !== "grant") return step.kind;
   return `${step.kind} ${step.places.map(({ key }) => key.split("/").slice(-2, -1)).join(" ")}`;
 }
 
@@ -72,13 +72,13 @@ describe("with tickets of its own", () => {
       "grant a db",
     ],
     [
-      "units are missing: the lock is marked",
+      "units are missing: the lock is announced",
       "both",
       { own: "a:waiting db:waiting", queue: "whole held:3 *" },
-      "mark a",
+      "announce a",
     ],
     [
-      "units are missing, the lock is marked",
+      "units are missing, the lock is announced",
       "both",
       { own: "a:admitted db:waiting", queue: "whole held:3 *" },
       "wait",

@@ -93,7 +93,7 @@ export function createView(situation: Situation): ClaimView {
   );
   const mine = own.get(LOCK_KEY);
   return {
-    ...{ revision: 50n, own, host: undefined },
+    ...{ revision: 50n, raftTerm: 2n, own, removals: new Map(), host: undefined },
     inputs: {
       ...{ revision: 50n, config: new Map(), newerSchemas: [] },
       drains: splitWords(situation.drains).map(createDrain),

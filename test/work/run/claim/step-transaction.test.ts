@@ -162,7 +162,7 @@ describe("grant", () => {
   });
 });
 
-describe("mark", () => {
+describe("announce", () => {
   test.each<EventTable[number]>([
     ["", true, "admitted waiting"],
     ["-lock", false, "- waiting"],
@@ -171,7 +171,7 @@ describe("mark", () => {
     ["drain", true, "admitted waiting"],
   ])("after %j: %s, %s", async (event, succeeded, expected) => {
     const { build, happen, etcd, show, entries } = await setUp("both", { lock: "waiting", db: "waiting" });
-    const built = build({ kind: "mark", places: entries(LOCK_KEY) });
+    const built = build({ kind: "announce", places: entries(LOCK_KEY) });
     happen(event);
     expect(built).toMatchObject({ grants: false, newTickets: [] });
     expect([etcd.apply(built.txn).succeeded, show()]).toEqual([succeeded, expected]);

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { MemoryEtcd, MemoryStore } from "../../../../src/etcd/memory/memory-store.ts";
 import { Session } from "../../../../src/etcd/session/session.ts";
-import { serializeTicket, toQueueEntry } from "../../../../src/protocol/ticket.ts";
+import { serializeTicket, toQueue } from "../../../../src/protocol/ticket.ts";
 import type { Txn, TxnResponse } from "../../../../src/protocol/txn.ts";
 import { type AcquireResult, Acquisition } from "../../../../src/work/run/claim/acquire.ts";
 import { type ClaimAttempt, createClaimAttempt } from "../../../../src/work/run/claim/attempt.ts";
@@ -59,7 +59,7 @@ describe("runs of one process that wait for one lock", () => {
     const { runs, store } = await startQueue(2);
     const [first, second] = runs as [QueuedRun, QueuedRun];
     const key = second.attempt.lockKey ?? "";
-    const [ticket] = (await store.readRange({ key })).kvs.map((kv) => toQueueEntry(kv).ticket);
+    const [ticket] = toQueue((await store.readRange({ key })).kvs).map((one) => one.ticket);
     if (ticket === undefined) throw new Error("no ticket");
     const value = serializeTicket({ ...ticket, reset: { by: "op", at: 0 } });
     const session = second.attempt.session.id;
@@ -124,10 +124,10 @@ async function startQueue(count: number) {
 
 /** A session that no run ends. */
 async function openSharedSession(ports: ClaimPorts): Promise<ClaimSession> {
-  const { id, signal, ttl, horizon } = await Session.open(ports, 30, 1_000);
+  const { id, signal, grantTerm, ttl, horizon } = await Session.open(ports, 30, 1_000);
   const nothing = () => {};
   return {
-    ...{ id, signal, ttl, horizon, isDoubted: false },
+    ...{ id, signal, grantTerm, ttl, horizon, isDoubted: false },
     ...{ waitUntilHorizonNear: async () => {}, stopRenewing: nothing, lose: nothing, keepAlive: nothing },
     end: async () => {},
   };
@@ -142,5 +142,5 @@ async function free({ acquired }: QueuedRun): Promise<void> {
 
 async function listHolders(store: MemoryStore): Promise<string[]> {
   const { kvs } = await store.readRange(keys.getQueueRange("lock", "a"));
-  return kvs.map(toQueueEntry).flatMap(({ run, ticket }) => (ticket?.state === "held" ? [run] : []));
+  return toQueue(kvs).flatMap(({ run, ticket }) => (ticket?.state === "held" ? [run] : []));
 }

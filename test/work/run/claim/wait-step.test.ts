@@ -6,7 +6,7 @@ import { createPorts, createView, DB_KEY, LOCK_KEY, REQUESTS, type RequestName }
 
 const [drain] = createView({ drains: "lock:a" }).inputs.drains;
 const [holder, waiter, grace] = createView({ ahead: "held waiting grace" }).lockQueue;
-const resource = { resource: "db", count: 2, total: 4, admission: "waiting" } as const;
+const resource = { resource: "db", count: 2, total: 4, admission: "waiting", vanished: [] as [] } as const;
 const config: ReadBasis = { ...EMPTY_BASIS, config: [{ key: keys.resourceConfig("db"), modRevision: 0n }] };
 const grouped: ReadBasis = { ...EMPTY_BASIS, groupsMatter: true };
 
