@@ -117,7 +117,8 @@ export function toQueueEntry(kv: KeyValue): QueueEntry {
   };
 }
 
-function parseRevision(text: unknown): bigint | undefined {
+/** Parses a revision or a raft term. */
+export function parseRevision(text: unknown): bigint | undefined {
   return typeof text === "string" && /^[1-9]\d{0,18}$/.test(text) ? BigInt(text) : undefined;
 }
 

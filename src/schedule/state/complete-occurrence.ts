@@ -38,8 +38,9 @@ export function completeOccurrence(
   { outcome, wait }: EndedOccurrence,
   unit: number,
 ): OccurrenceCompletion {
-  const open = due.open.find(({ scheduled }) => scheduled === outcome.scheduled);
-  const others = due.open.filter((one) => one !== open);
+  const found = due.open.find(({ scheduled }) => scheduled === outcome.scheduled);
+  const open = found && forgetSession(found);
+  const others = due.open.filter((one) => one !== found);
   const last = buildLastOccurrence(outcome);
   const over = { due: { ...due, open: others, ...last }, isOver: true, isDead: false };
   if (open === undefined) return { ...over, isOver: false };
@@ -48,6 +49,11 @@ export function completeOccurrence(
   if (next === undefined) return over;
   const again = Math.max(next.runAt, outcome.endedAt);
   return { due: { ...due, open: [...others, next], ...last }, isOver: false, again, isDead: false };
+}
+
+/** Returns an occurrence whose last start has ended. */
+export function forgetSession({ session: _, ...open }: OpenOccurrence): OpenOccurrence {
+  return open;
 }
 
 /** Increments the number of dead letters. */

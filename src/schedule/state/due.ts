@@ -33,6 +33,19 @@ const OPEN = v.object({
   env: v.optional(v.record(v.string(), v.string())),
   /** The ends of the schedules before it. */
   after: v.optional(v.array(PREDECESSOR_END)),
+  /**
+   * The worker's session since its last start, until that start has ended. If the running key is missing, etcd has ended the
+   * session, possibly before its time, and the task may still run.
+   */
+  session: v.optional(
+    v.object({
+      run: v.string(),
+      /** Time to live, s. */
+      ttl: COUNT,
+      /** The raft term in which it was granted, decimal; undefined if it is not certain. */
+      term: v.optional(v.string()),
+    }),
+  ),
 });
 const OPEN_LIST = v.array(OPEN);
 export type OpenOccurrence = v.InferOutput<typeof OPEN>;

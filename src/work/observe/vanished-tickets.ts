@@ -24,7 +24,7 @@ export class VanishedTickets {
    * Records a read, and computes when the marks in it may be removed. A mark never gets its ticket back.
    * @param raftTerm  stated by the answer, which must be to a linearizable read
    */
-  update(entries: readonly QueueEntry[], raftTerm: bigint): RemovalTimes {
+  update(entries: readonly Pick<QueueEntry, "key" | "vanished">[], raftTerm: bigint): RemovalTimes {
     const now = this.#clock.now();
     const times = new Map<string, number | undefined>();
     for (const { key, vanished } of entries) {

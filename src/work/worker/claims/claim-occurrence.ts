@@ -3,6 +3,7 @@ import { retryUnavailable } from "../../../etcd/retry.ts";
 import { guardAbsent, guardNotNewer, guardRevision } from "../../../protocol/guards.ts";
 import type { Keys } from "../../../protocol/keys.ts";
 import { guardSchema } from "../../../protocol/schema.ts";
+import { parseRevision } from "../../../protocol/ticket.ts";
 import {
   type Compare,
   findFirstKey,
@@ -27,6 +28,7 @@ import { formatRunning, type RunningRecord } from "../../../schedule/state/runni
 import { type OccurrenceStart, startOccurrence } from "../../../schedule/state/start-occurrence.ts";
 import { NEVER_DUE } from "../../../schedule/timing.ts";
 import { readWithRetries } from "../../observe/ports.ts";
+import type { VanishedTickets } from "../../observe/vanished-tickets.ts";
 import type { CachedSchedule } from "../cache/cached-schedule.ts";
 import type { ScheduleCache } from "../cache/schedule-cache.ts";
 import { prepareSuccessors, type SuccessorWrites } from "../chains/successors.ts";
@@ -58,16 +60,21 @@ interface UnstartedOutcomes {
   wasFailing: boolean;
 }
 
-/** Result of a claim attempt. `missed`: another worker was faster, or a key changed. */
+/**
+ * Result of a claim attempt. `missed`: another worker was faster, or a key changed; with `until`, an earlier start may still
+ * run until this instant, wall clock, ms.
+ */
 export type OccurrenceClaimResult =
   | ({ kind: "claimed"; claimed: ClaimedOccurrence } & UnstartedOutcomes)
   | ({ kind: "skipped"; isDead: boolean } & UnstartedOutcomes)
-  | { kind: "missed" };
+  | { kind: "missed"; until?: number };
 
 export interface ClaimContext {
   ports: SchedulePorts;
   registration: WorkerRegistration;
   cache: ScheduleCache;
+  /** The starts whose running keys have vanished. */
+  vanished: VanishedTickets;
   host: string;
   pid: number;
 }
@@ -86,6 +93,8 @@ export async function claimOccurrence(
   const { ports, registration, cache } = context;
   const claim = prepareClaim(context, entry, candidate);
   if (claim === undefined) return { kind: "missed" };
+  const until = await readVanishedEnd(context, entry, candidate);
+  if (until !== undefined) return { kind: "missed", until };
   const { id, start } = claim;
   const outcomes = start.outcomes.length === 0 ? undefined : await readOutcomes(ports, id);
   const successors = await readSuccessors(context, claim);
@@ -97,6 +106,32 @@ export async function claimOccurrence(
   if (result.kind === "claimed")
     cache.applyPut(buildKeyValue(result.claimed.key, claim.running?.value ?? "", result.claimed.token));
   return result;
+}
+
+/**
+ * Returns until when a start of the schedule may still run whose running key is missing. Its worker's session has ended, and
+ * etcd may have revoked it before its time: see `VanishedTickets`.
+ * @returns wall clock, ms since the epoch; undefined if there is none
+ */
+async function readVanishedEnd(
+  { ports, registration, vanished }: ClaimContext,
+  { id, definition, due, running }: CachedSchedule,
+  { open }: Candidate,
+): Promise<number | undefined> {
+  const started = canOverlap(definition) ? (open === undefined ? [] : [open]) : (due?.open ?? []);
+  const known = new Set([...running.values()].map((one) => one.running?.run));
+  const missing = started.flatMap(({ session }) =>
+    session === undefined || known.has(session.run)
+      ? []
+      : [{ key: session.run, vanished: { ttl: session.ttl, term: parseRevision(session.term) } }],
+  );
+  if (missing.length === 0) return undefined;
+  const txn: Txn = { compare: [], success: [{ op: "range", key: ports.keys.running(id) }], failure: [] };
+  const call = (signal: AbortSignal) => ports.store.commitTxn(txn, signal);
+  const { signal } = registration.session;
+  const { raftTerm } = await retryUnavailable(ports, Number.POSITIVE_INFINITY, call, signal);
+  const ends = [...vanished.update(missing, raftTerm).values()].filter((end) => end !== undefined);
+  return ends.length === 0 ? undefined : Math.max(...ends);
 }
 
 /** A decided claim. */
@@ -125,8 +160,9 @@ function prepareClaim(
   // What was started or triggered before needs no calendar.
   const timing = cache.getTiming(entry) ?? (candidate.open && NEVER_DUE);
   if (definition === undefined || due === undefined || timing === undefined) return undefined;
-  const start = startOccurrence(definition, timing, due, candidate, now);
-  const record = start.occurrence && buildRunning(context, start.occurrence, now);
+  const decided = startOccurrence(definition, timing, due, candidate, now);
+  const record = decided.occurrence && buildRunning(context, decided.occurrence, now);
+  const start = record === undefined ? decided : addSession(decided, record.run, context.registration);
   // With `overlap: allow`, each occurrence has its own key.
   const key = keys.running(id, canOverlap(definition) ? record?.scheduled : undefined);
   const rules = [
@@ -142,6 +178,21 @@ function prepareClaim(
   ];
   const running = record && { key, record, value: formatRunning(record) };
   return { id, definition, start, due: formatDue(start.due), running, guards };
+}
+
+/** Adds the session to the occurrence that starts. It is the mark of the running key, which is on the session. */
+function addSession(
+  start: OccurrenceStart,
+  run: string,
+  { session: { ttl, grantTerm } }: WorkerRegistration,
+): OccurrenceStart {
+  const { occurrence, due } = start;
+  if (occurrence === undefined) return start;
+  const session: OpenOccurrence["session"] = { run, ttl: Math.ceil(ttl / 1000) };
+  if (grantTerm !== undefined) session.term = String(grantTerm);
+  const marked = { ...occurrence, session };
+  const open = due.open.map((one) => (one === occurrence ? marked : one));
+  return { ...start, occurrence: marked, due: { ...due, open } };
 }
 
 /** Reads the schedules that follow, if the claim gives an occurrence up. */

@@ -74,7 +74,7 @@ export class PendingClaims {
       return undefined;
     }
     const result = await claimOccurrence(this.#context, entry, candidate);
-    if (result.kind === "missed") return this.#context.ports.clock.getWallTime() + AFTER_MISS;
+    if (result.kind === "missed") return result.until ?? this.#context.ports.clock.getWallTime() + AFTER_MISS;
     this.#reportOutcomes(entry, result);
     if (result.kind === "claimed") this.#start(result.claimed, handler);
     return undefined;

@@ -1,6 +1,7 @@
 import { waitForAbort } from "../../../base/wait.ts";
 import type { WorkerRecord } from "../../../schedule/state/worker-record.ts";
 import { followEtcd } from "../../observe/follow.ts";
+import { VanishedTickets } from "../../observe/vanished-tickets.ts";
 import { ScheduleCache } from "../cache/schedule-cache.ts";
 import { Dispatcher, type DispatchOptions } from "../dispatch/dispatcher.ts";
 import { TaskLost } from "../handler.ts";
@@ -63,7 +64,9 @@ export class WorkerSession {
       handleWorkerChange: (...change) => this.#handleWorkerChange(...change),
       handleRulesChange: () => this.#dispatcher.handleRulesChange(),
     });
-    const context = { ports, registration, cache: this.#cache, host: options.host, pid: options.pid };
+    const { host, pid } = options;
+    const vanished = new VanishedTickets(ports.clock);
+    const context = { ports, registration, cache: this.#cache, vanished, host, pid };
     this.#heartbeat = new WorkerHeartbeat(ports, options, registration, () => this.running);
     this.#dispatcher = new Dispatcher(context, options, () => this.#heartbeat.checkClock() !== "refuses");
     this.end = this.#run(signal);

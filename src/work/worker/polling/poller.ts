@@ -1,6 +1,7 @@
 import type { Definition } from "../../../schedule/definition.ts";
 import type { Candidate } from "../../../schedule/state/next-candidate.ts";
 import { followEtcd } from "../../observe/follow.ts";
+import { VanishedTickets } from "../../observe/vanished-tickets.ts";
 import { readScheduleKeys } from "../../schedules/stored-schedules.ts";
 import type { CachedSchedule } from "../cache/cached-schedule.ts";
 import { ScheduleCache, type ScheduleCacheListener } from "../cache/schedule-cache.ts";
@@ -39,6 +40,7 @@ export class Poller {
   readonly #registration: WorkerRegistration;
   readonly #cache: ScheduleCache;
   readonly #strayClaims: StrayClaims;
+  readonly #vanished: VanishedTickets;
   /** The schedule whose claim is under way. */
   #claiming: string | undefined;
   readonly #timers = new TimerQueue();
@@ -70,6 +72,7 @@ export class Poller {
     this.#options = options;
     this.#registration = registration;
     this.#changed = new ChangeSignal(ports.clock);
+    this.#vanished = new VanishedTickets(ports.clock);
     const listener: ScheduleCacheListener = {
       handleScheduleChange: (entry) => this.#plan(entry),
       handleClaim: () => {},
@@ -189,10 +192,11 @@ export class Poller {
   async #claim(entry: CachedSchedule, candidate: Candidate, now: number): Promise<PolledTask | undefined> {
     const { host, pid } = this.#options;
     const [ports, registration, cache] = [this.#ports, this.#registration, this.#cache];
-    const context: ClaimContext = { ports, registration, cache, host, pid };
+    const context: ClaimContext = { ports, registration, cache, vanished: this.#vanished, host, pid };
     const result = await claimOccurrence(context, entry, candidate);
     if (result.kind !== "claimed") {
-      if (result.kind === "missed") this.#timers.set(entry.id, now + 1); // the watch delivers the change of the other worker
+      // Without an end, the watch delivers the change of the other worker.
+      if (result.kind === "missed") this.#timers.set(entry.id, result.until ?? now + 1);
       return undefined;
     }
     const task = new PolledTask(ports, result.claimed, this.#options.aliveTime, {

@@ -1,15 +1,16 @@
 import { retryUnavailable } from "../../../etcd/retry.ts";
-import { guardNotNewer, guardRevision } from "../../../protocol/guards.ts";
+import { guardAbsent, guardNotNewer, guardRevision } from "../../../protocol/guards.ts";
 import type { Keys } from "../../../protocol/keys.ts";
 import { findFirstKey, type Op, type Txn, type TxnResponse } from "../../../protocol/txn.ts";
 import {
   buildDeadLetter,
   completeOccurrence,
   type EndedOccurrence,
+  forgetSession,
   isRemovedAfter,
   type OccurrenceCompletion,
 } from "../../../schedule/state/complete-occurrence.ts";
-import { type DueState, formatDue, parseDue } from "../../../schedule/state/due.ts";
+import { type DueState, formatDue, type OpenOccurrence, parseDue } from "../../../schedule/state/due.ts";
 import {
   addOutcomes,
   formatOutcomes,
@@ -80,7 +81,11 @@ export async function completeTask(
     }
     // An earlier copy of this call may have removed the schedule.
     if (isRemoved && seen.token === undefined && seen.dueMod === 0n) return { kind: "deleted" };
-    if (seen.token !== claimed.token) return { kind: "preempted" };
+    if (seen.token !== claimed.token) {
+      if (seen.token === undefined && seen.due !== undefined)
+        await removeMark(ports, claimed, seen.due, until);
+      return { kind: "preempted" };
+    }
     mayRemove = false; // its definition may have changed
     if (seen.due !== undefined) ({ due, outcomes } = { due: seen.due, outcomes: seen.outcomes });
     else if (await deleteRunningKey(ports, claimed, seen.dueMod, until)) return { kind: "deleted" };
@@ -165,6 +170,27 @@ function buildOutcomesTxn(key: string, history: OutcomeHistory, mod: bigint): Tx
     success: [{ op: "put", key, value: formatOutcomes(history) }],
     failure: [{ op: "range", key }],
   };
+}
+
+/**
+ * Lets other workers start an occurrence again at once: the running key has vanished with the session, and the task has
+ * ended. If the state has changed meanwhile, they wait until the time to live has passed.
+ */
+async function removeMark(
+  ports: SchedulePorts,
+  { id, key, running }: ClaimedOccurrence,
+  due: VersionedValue<DueState>,
+  until: number,
+): Promise<void> {
+  const isOwn = ({ session }: OpenOccurrence) => session?.run === running.run;
+  if (!due.value.open.some(isOwn)) return;
+  const open = due.value.open.map((one) => (isOwn(one) ? forgetSession(one) : one));
+  const txn: Txn = {
+    compare: [...guardAbsent([key]), guardRevision(ports.keys.due(id), due.mod)],
+    success: [{ op: "put", key: ports.keys.due(id), value: formatDue({ ...due.value, open }) }],
+    failure: [],
+  };
+  await retryUnavailable(ports, until, (call) => ports.store.commitTxn(txn, call));
 }
 
 function hasCompleted({ due, outcomes }: ReturnType<typeof parseCompletionAnswer>, run: string): boolean {

@@ -3,6 +3,7 @@ import { MemoryStore } from "../../../../src/etcd/memory/memory-store.ts";
 import { realRandom } from "../../../../src/process/random.ts";
 import { formatDue } from "../../../../src/schedule/state/due.ts";
 import { load } from "../../../../src/work/observe/read.ts";
+import { VanishedTickets } from "../../../../src/work/observe/vanished-tickets.ts";
 import { ScheduleCache } from "../../../../src/work/worker/cache/schedule-cache.ts";
 import { findClaimCandidate } from "../../../../src/work/worker/claims/claim-candidate.ts";
 import { type ClaimContext, claimOccurrence } from "../../../../src/work/worker/claims/claim-occurrence.ts";
@@ -38,7 +39,8 @@ async function setUp(whileOutcomesAreRead: (cache: ScheduleCache, fixture: Worke
     if (range.key === keys.outcomes("a")) await whileOutcomesAreRead(cache, fixture);
     return await read(range, signal);
   };
-  const context: ClaimContext = { ports, registration, cache, host: "h", pid: 1 };
+  const vanished = new VanishedTickets(clock);
+  const context: ClaimContext = { ports, registration, cache, vanished, host: "h", pid: 1 };
   const result = await claimOccurrence(context, entry, candidate);
   await registration.leave();
   return { fixture, result };
