@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Session } from "../../src/etcd/session/session.ts";
+import { Session } from "../../src/etcd/session/session.ts";
 import { waitForPending } from "./manual-clock.ts";
 import { getLossKind, SessionFixture } from "./session-fixture.ts";
 
@@ -27,15 +27,14 @@ describe("a renewal", () => {
     expect(getLossKind(session)).toBeUndefined();
   });
 
-  test("keeps to the TTL that the server states, at the grant and later", async () => {
+  test("keeps to the TTL that the server states at the grant, not to a longer one: marks state the first", async () => {
     const fixture = new SessionFixture({ minTtl: 30 });
     const session = await fixture.openSession(5);
     fixture.stated.push(60, 60);
-    await fixture.clock.advance(20_000);
-    expect(fixture.sent.renew.slice(0, 3)).toEqual([5_000, 10_000, 20_000]);
-    expect(fixture.extended.slice(0, 2)).toEqual([5_000 + 60_000 - 1_200, 10_000 + 60_000 - 1_200]);
+    await fixture.clock.advance(15_000);
+    expect(fixture.sent.renew.slice(0, 3)).toEqual([5_000, 10_000, 15_000]);
+    expect(fixture.extended.slice(0, 2)).toEqual([5_000 + 29_000, 10_000 + 29_000]);
     expect(session.ttl).toBe(30_000);
-    expect(session.horizon).toBe(10_000 + 60_000 - 1_200);
   });
 
   test("counts from its sending, however late it or its proof is answered", async () => {
@@ -79,6 +78,25 @@ describe("a renewal", () => {
       expect(getLossKind(session)).toBe("horizon");
     },
   );
+});
+
+test.each([
+  ["at once", 0, 2n],
+  ["later than an election takes", 500, undefined],
+])("a grant that is answered %s: its raft term is %s", async (_, late, term) => {
+  const fixture = new SessionFixture();
+  fixture.fates.grant = [
+    async (call) => {
+      const answer = await call();
+      await fixture.clock.sleep(late);
+      return answer;
+    },
+  ];
+  const opening = Session.open(fixture.ports, 10, 10_000);
+  await fixture.clock.advance(late);
+  const session = await opening;
+  session.stopRenewing();
+  expect(session.grantTerm).toBe(term);
 });
 
 describe("a raft term that changes", () => {
