@@ -86,14 +86,21 @@ export function parseLockQueue(
   const read = parseQueue(tickets);
   const first = read[0]?.createRevision ?? 0n;
   const covered =
-    before === undefined ? { from: 0n, to: findLastRead(tickets, read) } : { from: first, to: before };
+    before === undefined
+      ? { from: 0n, to: findLastRead(tickets, read, MAX_REVISION) }
+      : { from: first, to: before };
   return addVanished(appendOwnEntry(read, mine), marks, covered);
 }
 
-/** Returns up to which `create_revision` a read in the order of the claims shows all tickets. */
-function findLastRead(result: OpResult | undefined, read: Queue): bigint {
+const MAX_REVISION = 1n << 63n;
+
+/**
+ * Returns up to which `create_revision` a read in the order of the claims shows all tickets.
+ * @param limit  the largest `create_revision` that was asked for
+ */
+function findLastRead(result: OpResult | undefined, read: Queue, limit: bigint): bigint {
   const isCut = result?.op === "range" && result.more;
-  return isCut ? (read.at(-1)?.createRevision ?? 0n) : 1n << 63n;
+  return isCut ? (read.at(-1)?.createRevision ?? 0n) : limit;
 }
 
 /**
@@ -136,7 +143,7 @@ export function parseResourceQueue(
   const ahead = places.find(({ key }) => key !== mine?.key);
   if (head === undefined) return { reach: "near", queue: appendOwnEntry(places, mine), ahead };
   const read = parseQueue(head);
-  const covered = { from: 0n, to: findLastRead(head, read) };
+  const covered = { from: 0n, to: findLastRead(head, read, mine?.createRevision ?? 0n) };
   return { reach: "head", queue: addVanished(appendOwnEntry(read, mine), marks, covered), ahead };
 }
 
