@@ -1,12 +1,12 @@
 /** Writes packages: `npm run package -- --help`. */
-import { mkdirSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { $ } from "zx";
 import manifest from "../package.json" with { type: "json" };
-import { ARCHITECTURES } from "./build/native.ts";
 import { HELP, type PackageRequest, parsePackageArguments } from "./package/command-line.ts";
 import { writeDebianPackage } from "./package/deb.ts";
 import { findSourceDate } from "./package/normalize.ts";
+import { writeNpmPackage } from "./package/npm.ts";
 import type { PackageJob } from "./package/package-job.ts";
 import { writeChecksums, writeSbom } from "./package/release-lists.ts";
 import { checkTools } from "./package/required-tools.ts";
@@ -29,7 +29,7 @@ async function writePackages({ kinds, targets, folder: given }: PackageRequest):
   const folder = resolve(given);
   checkTools(kinds, process.env.PATH ?? "");
   const time = await findSourceDate(root);
-  const natives = kinds.includes("npm") ? ARCHITECTURES : targets.map(({ node }) => node);
+  const natives = targets.map(({ node }) => node);
   report(`building signalbox ${version}`);
   await $`${process.execPath} ${join(root, "scripts/build.ts")} --natives ${natives.join(",")}`;
   mkdirSync(folder, { recursive: true });
@@ -37,10 +37,17 @@ async function writePackages({ kinds, targets, folder: given }: PackageRequest):
     ...(kinds.includes("deb") ? [writeDebianPackage] : []),
     ...(kinds.includes("tarball") ? [writeTarball] : []),
   ];
-  const job = { root, folder, version, time };
-  for (const target of writers.length === 0 ? [] : targets) await writeForTarget({ ...job, target }, writers);
-  if (kinds.includes("npm")) report(await writeNpmPackage(folder));
-  report(await writeSbom(root, folder, version, time));
+  const unfinished = mkdtempSync(`${folder}-`); // beside it: files get their final place when they are whole
+  try {
+    const job = { root, folder: unfinished, version, time };
+    for (const target of writers.length === 0 ? [] : targets)
+      await writeForTarget({ ...job, target }, writers);
+    if (kinds.includes("npm")) report(await writeNpmPackage(root, unfinished, natives));
+    report(await writeSbom(root, unfinished, version, time));
+    for (const name of readdirSync(unfinished)) renameSync(join(unfinished, name), join(folder, name));
+  } finally {
+    rmSync(unfinished, { recursive: true, force: true });
+  }
   report(writeChecksums(folder));
 }
 
@@ -54,13 +61,6 @@ async function writeForTarget(job: PackageJob, writers: readonly Writer[]): Prom
   } finally {
     rmSync(tree, { recursive: true, force: true });
   }
-}
-
-/** @returns the name of the package */
-async function writeNpmPackage(folder: string): Promise<string> {
-  const options = ["--silent", "--ignore-scripts", "--pack-destination", folder]; // what `prepack` builds has been built
-  const { stdout } = await $({ cwd: root })`npm pack ${options}`;
-  return stdout.trim();
 }
 
 function report(line: string): void {

@@ -7,17 +7,17 @@ Builds signalbox and writes packages for hosts without Node.js or a compiler:
 
   deb      signalbox_VERSION_ARCH.deb, with its own Node.js
   tarball  signalbox-VERSION-linux-ARCH.tar.gz: the same files, to be unpacked in /
-  npm      signalbox-VERSION.tgz, for npm, with the native programs for all processors
+  npm      signalbox-VERSION.tgz, for npm, with the native programs for the processors of --arch
 
 Without a kind, all are written. Each call also writes SHA256SUMS, the checksums of all packages in the folder, and
 signalbox-VERSION.cdx.json, a list of the software in them (a CycloneDX SBOM).
 
-  --arch LIST    processors for deb and tarball: amd64, arm64 (default: both)
+  --arch LIST    processors: amd64, arm64 (default: both; each other than that of this machine needs a cross compiler)
   --to FOLDER    where to write the packages (default: packages)
 
 The same build gives the same packages, byte for byte. Another build of the same sources differs only in V8's cached code
 (*.code). SOURCE_DATE_EPOCH sets the time of all files (default: that of the last commit), DEBFULLNAME and DEBEMAIL the
-maintainer of the Debian package.`;
+maintainer of the Debian package, HOMEPAGE the address of the project in the packages for Debian and npm.`;
 
 /** What to package. */
 export interface PackageRequest {

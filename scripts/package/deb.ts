@@ -19,7 +19,7 @@ export async function writeDebianPackage(job: PackageJob, tree: string): Promise
   write(tree, "DEBIAN/conffiles", renderConffiles(paths));
   write(tree, "DEBIAN/md5sums", paths.map((path) => renderSum(tree, path)).join(""));
   const { debian: architecture } = target;
-  const fields = { version, architecture, maintainer: findMaintainer() };
+  const fields = { version, architecture, maintainer: findMaintainer(), homepage: process.env.HOMEPAGE };
   write(tree, "DEBIAN/control", renderControl({ ...fields, installedSize: measureKib(tree, paths) }));
   for (const name of MAINTAINER_SCRIPTS) {
     write(tree, `DEBIAN/${name}`, readFileSync(join(TEXTS, name)));

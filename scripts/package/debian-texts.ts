@@ -6,6 +6,8 @@ export interface DebianFields {
   architecture: string;
   /** Name and address. */
   maintainer: string;
+  /** Address of the project's page, if it has one. */
+  homepage?: string | undefined;
   /** KiB. */
   installedSize: number;
 }
@@ -22,8 +24,7 @@ const DESCRIPTION = `locks, leases and highly available cron jobs over etcd
 
 /** @returns who answers for a package, as Debian's tools take it from the environment */
 export function findMaintainer(env: NodeJS.ProcessEnv = process.env): string {
-  const { DEBFULLNAME = "the signalbox authors", DEBEMAIL = "signalbox@packages.invalid" } = env;
-  return `${DEBFULLNAME} <${DEBEMAIL}>`;
+  return `${env.DEBFULLNAME || "the signalbox authors"} <${env.DEBEMAIL || "signalbox@packages.invalid"}>`;
 }
 
 /** In Debian, a pre-release sorts before its release if it follows a tilde: 1.0.0-rc.1 is 1.0.0~rc.1. */
@@ -31,7 +32,8 @@ export function toDebianVersion(version: string): string {
   return version.replace("-", "~");
 }
 
-export function renderControl({ version, architecture, maintainer, installedSize }: DebianFields): string {
+export function renderControl(fields: DebianFields): string {
+  const { version, architecture, maintainer, homepage, installedSize } = fields;
   return `Package: signalbox
 Version: ${version}
 Architecture: ${architecture}
@@ -41,7 +43,7 @@ Depends: ${DEPENDS}
 Suggests: bash-completion, logrotate, man-db
 Section: admin
 Priority: optional
-Description: ${DESCRIPTION}
+${homepage ? `Homepage: ${homepage}\n` : ""}Description: ${DESCRIPTION}
 `;
 }
 

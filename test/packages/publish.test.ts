@@ -47,7 +47,7 @@ test("npm publish --dry-run has nothing to complain about", async () => {
 
 /** Everything that is published, and nothing of sources, tests and scripts. */
 const PUBLISHED = [
-  /^(CHANGELOG|README)\.md$|^LICENSE$|^package\.json$/,
+  /^(CHANGELOG|README|SECURITY)\.md$|^LICENSE$|^package\.json$/,
   /^docs\/[\w./-]+\.(md|json|svg|png|service|socket|timer|yml|yaml|txt|cast)$|^docs\/logrotate\/signalbox$/,
   /^examples\/[\w.-]+\.(?:mjs|yaml)$/,
   /^dist\/signalbox(\.1|\.cjs)?$|^dist\/licences\.txt$/,

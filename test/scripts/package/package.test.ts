@@ -1,11 +1,12 @@
 // Covers scripts/package/command-line.ts, scripts/package/debian-texts.ts, scripts/package/required-tools.ts,
-// scripts/package/npm-modules.ts, scripts/package/normalize.ts, scripts/package/release-lists.ts
+// scripts/package/npm.ts, scripts/package/npm-modules.ts, scripts/package/normalize.ts, scripts/package/release-lists.ts
 /** The parts of `npm run package` that need no packages. `npm run test:packages` tests the packages themselves. */
 import { execFileSync, spawnSync } from "node:child_process";
 import {
   chmodSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -26,6 +27,7 @@ import {
   toDebianVersion,
 } from "../../../scripts/package/debian-texts.ts";
 import { findSourceDate, normalizeTree } from "../../../scripts/package/normalize.ts";
+import { writeNpmPackage } from "../../../scripts/package/npm.ts";
 import { listRuntimeModules } from "../../../scripts/package/npm-modules.ts";
 import { writeChecksums } from "../../../scripts/package/release-lists.ts";
 import { checkTools } from "../../../scripts/package/required-tools.ts";
@@ -119,9 +121,10 @@ describe("texts of the Debian package", () => {
   test("control has the fields that dpkg needs, with descriptions of at most 80 columns", () => {
     const text = renderControl({
       ...{ version: "1.2.3", architecture: "arm64", maintainer: "A <a@b.example>", installedSize: 7 },
+      homepage: "https://b.example/",
     });
-    for (const line of ["Package: signalbox", "Version: 1.2.3", "Architecture: arm64", "Installed-Size: 7"])
-      expect(text.split("\n")).toContain(line);
+    const lines = ["Package: signalbox", "Version: 1.2.3", "Architecture: arm64", "Installed-Size: 7"];
+    for (const line of [...lines, "Homepage: https://b.example/"]) expect(text.split("\n")).toContain(line);
     expect(text.endsWith("\n")).toBe(true);
     const description = text.slice(text.indexOf("Description: "));
     expect(description.split("\n").filter((line) => line.length > 80)).toEqual([]);
@@ -135,6 +138,7 @@ describe("texts of the Debian package", () => {
 
   test("the maintainer is that of Debian's tools", () => {
     expect(findMaintainer({ DEBFULLNAME: "A B", DEBEMAIL: "a@b.example" })).toBe("A B <a@b.example>");
+    expect(findMaintainer({ DEBFULLNAME: "", DEBEMAIL: "" })).toBe(findMaintainer({}));
     expect(findMaintainer({})).toMatch(/^.+ <.+@.+>$/);
   });
 
@@ -193,6 +197,27 @@ test("the packages have the npm packages that are loaded at run time, not those 
     expect(modules).toContain(`node_modules/${name}`);
   for (const name of ["ink", "react", "esbuild", "typescript"])
     expect(modules).not.toContain(`node_modules/${name}`);
+});
+
+test("the npm package has the native programs of its processors, and not those of earlier builds", async () => {
+  const [root, folder] = [createFolder(), createFolder()];
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+  });
+  vi.stubEnv("HOMEPAGE", "https://b.example/");
+  const manifest = { name: "a", version: "1.0.0", cpu: ["x64", "arm64"], files: ["dist"] };
+  writeFileSync(join(root, "package.json"), JSON.stringify(manifest));
+  for (const arch of ["x64", "arm64"]) {
+    mkdirSync(join(root, "dist/native", arch), { recursive: true });
+    writeFileSync(join(root, "dist/native", arch, "launcher"), "", { mode: 0o755 });
+  }
+  expect(await writeNpmPackage(root, folder, ["x64"])).toBe("a-1.0.0.tgz");
+  execFileSync("tar", ["xzf", join(folder, "a-1.0.0.tgz")], { cwd: folder });
+  expect(readdirSync(join(folder, "package/dist/native"))).toEqual(["x64"]);
+  expect(JSON.parse(readFileSync(join(folder, "package/package.json"), "utf8"))).toMatchObject({
+    cpu: ["x64"],
+    homepage: "https://b.example/",
+  });
 });
 
 test("checksums can be checked with sha256sum", () => {

@@ -1,0 +1,36 @@
+/** The package for npm. */
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
+import { $ } from "zx";
+
+/**
+ * Packs a copy of the published files that has the native programs of these processors only: earlier builds leave those of
+ * others in dist/.
+ * @param architectures  Node's names of the processors
+ * @returns the name of the package
+ */
+export async function writeNpmPackage(
+  root: string,
+  folder: string,
+  architectures: readonly string[],
+): Promise<string> {
+  const copy = mkdtempSync(join(tmpdir(), "signalbox-npm-"));
+  try {
+    const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+    const natives = join(root, "dist/native");
+    for (const name of manifest.files)
+      cpSync(join(root, name), join(copy, name), {
+        recursive: true,
+        filter: (path) => dirname(path) !== natives || architectures.includes(basename(path)),
+      });
+    const homepage = process.env.HOMEPAGE || undefined;
+    const published = { ...manifest, cpu: architectures, homepage };
+    writeFileSync(join(copy, "package.json"), `${JSON.stringify(published, null, 2)}\n`);
+    const options = ["--silent", "--ignore-scripts", "--pack-destination", folder]; // what `prepack` builds has been built
+    const { stdout } = await $({ cwd: copy })`npm pack ${options}`;
+    return stdout.trim();
+  } finally {
+    rmSync(copy, { recursive: true, force: true });
+  }
+}
