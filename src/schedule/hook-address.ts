@@ -10,9 +10,9 @@ export type HookAddress =
 /** How an address is written, for messages. */
 export const HOOK_ADDRESS_FORM = `https://…, ${HOOK_FORMATS.map((one) => `${one}+https://…`).join(", ")} or mailto:ADDRESS`;
 
-/** Returns whether a hook is meant as an address and not as a command line. */
+/** Returns whether a hook is meant as an address, also one that is not possible, and not as a command line. */
 export function resemblesHookAddress(text: string): boolean {
-  return /^(?:[a-z]+\+)?https?:\/\/|^mailto:/i.test(text);
+  return /^[a-z][a-z0-9+.-]*:\/\/|^mailto:/i.test(text);
 }
 
 /**

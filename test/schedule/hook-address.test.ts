@@ -17,6 +17,7 @@ describe("an address of a hook", () => {
 
   test.each([
     "https://",
+    "ftp://example.com",
     "discord+https://example.com",
     "mailto:",
     "mailto:-bcc@example.com",

@@ -1,6 +1,6 @@
 import { UsageError } from "../../base/errors.ts";
 import { quoteText } from "../../base/text.ts";
-import { parseLeases } from "../../fleet/lease-spec.ts";
+import { type LeaseSpec, parseLeases } from "../../fleet/lease-spec.ts";
 import { parseShellCommands, UNKNOWN } from "../../syntax/shell-parser.ts";
 
 /**
@@ -35,7 +35,22 @@ export function checkLeases(leases: readonly string[]): readonly string[] {
         `--lease must be RESOURCE=COUNT[:TOTAL], such as db=2:10; got ${quoteText(lease)}`,
       );
   }
-  const plain = leases.filter((lease) => !/[A-Z]/.test(lease));
-  parseLeases(plain, { lookup: () => undefined, expand: (name) => name });
+  parsePlainLeases(leases);
   return leases;
+}
+
+/** Parses the leases whose amounts contain no macro. Macros in names stay. @throws UsageError */
+export function parsePlainLeases(leases: readonly string[]): LeaseSpec[] {
+  const plain = leases.filter((lease) => !/=.*[A-Z]/s.test(lease));
+  return parseLeases(plain, { lookup: () => undefined, expand: (name) => name });
+}
+
+/** Lists a note about a command whose program is named by a relative path. */
+export function listProgramNotes(command: readonly string[] | undefined): string[] {
+  const [file = ""] = command ?? [];
+  return file.includes("/") && !file.startsWith("/")
+    ? [
+        `${quoteText(file)} is a path in the working folder of the worker that runs it; write an absolute path`,
+      ]
+    : [];
 }

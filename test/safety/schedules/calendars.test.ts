@@ -188,6 +188,22 @@ test.concurrent("an iCalendar file sets the days, and a second import changes no
   expect(again.stdout + again.stderr).toContain("is up to date");
 });
 
+test.concurrent("lint finds what moves to a weekday that the schedule does not name", async () => {
+  const namespace = cluster.createNamespace();
+  await expectDone(namespace, "calendar", "add", "mondays", "mon");
+  await expectDone(namespace, "calendar", "add", "free", "mon,sat,sun");
+  for (const [id, calendar] of [
+    ["moved", "mondays"],
+    ["kept", "free"],
+  ] as const) {
+    const times = ["0 3 * * mon-fri", "--except", calendar, "--if-excluded", "previous"];
+    await expectDone(namespace, "schedule", "add", id, ...times, ...work);
+  }
+  const { stdout } = await expectDone(namespace, "schedule", "lint");
+  expect(stdout).toMatch(/^moved: warning: calendars: .* moves to .*, a Sunday, which is none of "mon-fri"/m);
+  expect(stdout).not.toMatch(/^kept:/m);
+});
+
 test.concurrent("a schedule whose calendar vanished is a problem, and says so everywhere", async () => {
   const namespace = cluster.createNamespace();
   await expectDone(namespace, "calendar", "add", "holidays", "12-25");

@@ -1,6 +1,6 @@
 // Covers src/commands/schedule/change/add-arguments.ts, src/commands/schedule/change/add-schedule.ts,
 // src/commands/schedule/inspect/graph.impl.ts, src/work/worker/chains/successors.ts,
-// src/work/worker/tasks/own-input.ts
+// src/work/worker/tasks/own-input.ts, src/commands/schedule/lease-totals.ts
 /** Chains, one-shot runs and runs with input, from the commands to the commands that workers start. */
 import { expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
@@ -109,6 +109,7 @@ test.concurrent("mistakes are refused with their reasons", async () => {
   const namespace = cluster.createNamespace();
   await expectDone(namespace, "add", "a", "@manual", "--tag", "team=x", "--tag", "nightly", ...shell("true"));
   await expectDone(namespace, "add", "b", "--after", "a", ...shell("true"));
+  expect(await namespace.start(["resource", "set", "db", "4"]).ended).toMatchObject({ code: 0 });
   const cases: [string[], number, RegExp][] = [
     [["add", "c", ...shell("true")], 64, /CRON is missing: .* --after KEY/],
     [["add", "c", "--after", "z", ...shell("true")], 78, /there is none; add it first/],
@@ -121,6 +122,10 @@ test.concurrent("mistakes are refused with their reasons", async () => {
     [["trigger", "a", "--data", "{"], 64, /not JSON/],
     [["trigger", "a", "--data", JSON.stringify("x".repeat(9_000))], 64, /at most 8192 characters/],
     [["add", "c", "@manual", "--tag", "a b", ...shell("true")], 64, /--tag must be a word .*; got "a b"/],
+    [["add", "c", "@manual", "--tag", "", ...shell("true")], 64, /--tag must not be empty; leave it out/],
+    [["at", "+1h", "--lease", "", ...shell("true")], 64, /--lease must not be empty; leave it out/],
+    [["add", "c", "@manual", "--lease", "db=9", ...shell("true")], 64, /9 units of resource "db" .* only 4/],
+    [["edit", "a", "--lease", "db=9"], 64, /9 units of resource "db" .* only 4/],
     [["graph", "z"], 1, /no schedule "z"/],
   ];
   const answers = await Promise.all(cases.map(([args]) => schedule(namespace, ...args)));

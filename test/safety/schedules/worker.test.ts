@@ -20,6 +20,22 @@ import {
 const cluster = TestCluster.startForFile();
 
 describe.concurrent("a worker", () => {
+  test("says in which folder a relative program was looked for", async () => {
+    const namespace = cluster.createNamespace();
+    const added = await namespace.start(["schedule", "add", "rel", "@manual", "--", "./none.sh"]).ended;
+    expect(added).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/"\.\/none.sh" is a path in the working/),
+    });
+    expect(await namespace.start(["schedule", "trigger", "rel"]).ended).toMatchObject({ code: 0 });
+    const worker = namespace.start(["worker"]);
+    const [last] = await waitForOutcomes(namespace, "rel");
+    expect(last).toMatchObject({ result: "failed", code: 127 });
+    expect(last?.reason).toMatch(/working folder is \//);
+    worker.child.kill("SIGTERM");
+    expect(await worker.ended).toMatchObject({ code: 0 });
+  });
+
   test("runs each schedule by its first handler, and leaves unknown types to others", async () => {
     const namespace = cluster.createNamespace();
     const one = { type: "mail", command: ["echo", "one"] };

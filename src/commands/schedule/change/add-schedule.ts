@@ -12,10 +12,12 @@ import { parseFirstRunFlags } from "../../command-line/instant.ts";
 import type { ActionOutcome } from "../../outcome/action-outcome.ts";
 import type { ActionContext } from "../../store-command.ts";
 import { AmendmentCommand } from "../amendment-command.ts";
+import { listProgramNotes } from "../command-words.ts";
+import { checkConfiguredTotals } from "../lease-totals.ts";
 import { formatUpcomingRuns } from "../next-lines.ts";
 import { readCalendarsOf } from "../read-schedule.ts";
 import type { AddArguments } from "./add-arguments.ts";
-import { applyGivenFields, parseDataJson, parseGivenFields } from "./definition-input.ts";
+import { applyGivenFields, checkNoneEmpty, parseDataJson, parseGivenFields } from "./definition-input.ts";
 
 /** Adds a schedule as its arguments and flags say. @throws UsageError, CronError */
 export async function addSchedule(
@@ -23,6 +25,7 @@ export async function addSchedule(
   { id, type, cron, data, start }: AddArguments,
 ): Promise<ActionOutcome> {
   const { call } = context;
+  checkNoneEmpty(call);
   const plan = parsePlan(cron);
   await printSecondReading(context, plan);
   const now = context.clock.getWallTime();
@@ -38,6 +41,7 @@ export async function addSchedule(
     ...(start !== undefined && { start }),
     ...parseFirstRunFlags(call, definition.timezone, now),
   };
+  await checkConfiguredTotals(context, definition.leases);
   const calendars = await readCalendarsOf(context, definition);
   if (plan.kind !== "manual" && computeFirstDue(id, definition, now, first, calendars).next === undefined)
     throw new UsageError(
@@ -46,6 +50,7 @@ export async function addSchedule(
   return await new AmendmentCommand(context, {
     amendment: buildAddMutation(id, definition, first),
     nothing: `schedule ${quoteText(id)} is up to date`,
+    notes: listProgramNotes(definition.command),
     buildQuestion: () => `Add schedule ${id}?`,
     buildFollowUp: (changes) => {
       const due = changes.find(({ before }) => before.id === id)?.due;

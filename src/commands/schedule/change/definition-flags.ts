@@ -10,10 +10,7 @@ import type { FlagTable } from "../../declare-command.ts";
 
 /** Flags for the fields of a schedule other than its cron text. In `edit`, an empty value removes the field. */
 export const DEFINITION_FLAGS: FlagTable = {
-  "--timezone ZONE": {
-    canClear: true,
-    help: "time zone of the cron text, such as Europe/Berlin (default: UTC)",
-  },
+  "--timezone ZONE": "time zone of the cron text, such as Europe/Berlin (default: UTC)",
   "--data JSON": { canClear: true, help: "data for the handler" },
   "--command LINE": {
     canClear: true,

@@ -2,7 +2,7 @@ import { UsageError } from "../../../base/errors.ts";
 import { findInexactNumber } from "../../../base/json-numbers.ts";
 import { quoteText } from "../../../base/text.ts";
 import { validateName } from "../../../protocol/names.ts";
-import type { ExclusionRule } from "../../../schedule/calendar/day-rule.ts";
+import { type ExclusionRule, listCalendarNames } from "../../../schedule/calendar/day-rule.ts";
 import { checkZone } from "../../../schedule/cron/zone.ts";
 import type { Definition } from "../../../schedule/definition.ts";
 import {
@@ -18,8 +18,10 @@ import {
 import { HOOK_ADDRESS_FORM, parseHookAddress, resemblesHookAddress } from "../../../schedule/hook-address.ts";
 import { getListFlag, getTextFlag, parseCountFlag, parseDurationFlag } from "../../command-line/flags.ts";
 import { parseInstantFlag } from "../../command-line/instant.ts";
+import { toFlags } from "../../declare-command.ts";
 import type { Call } from "../../spec.ts";
 import { checkLeases, parseCommandWords } from "../command-words.ts";
+import { DEFINITION_FLAGS } from "./definition-flags.ts";
 
 /** The given fields; null removes a field. Fields that were not given are absent. */
 export type GivenFields = { [K in keyof Definition]?: Definition[K] | null };
@@ -33,7 +35,9 @@ type DefinitionCall = Pick<Call, "flags" | "command">;
  * @throws UsageError with the name of the flag
  */
 export function parseGivenFields(call: DefinitionCall, zone: string, now: number): GivenFields {
-  const timezone = parseClearable(call, "timezone", () => checkZone(getTextFlag(call, "timezone") ?? ""));
+  const zoneName = getTextFlag(call, "timezone");
+  if (zoneName === "") throw new UsageError("--timezone must not be empty; write UTC, or leave it out");
+  const timezone = zoneName === undefined ? undefined : checkZone(zoneName);
   return dropUndefined({
     timezone,
     end: parseClearable(call, "end", () => parseInstantFlag(call, "end", timezone ?? zone, now)),
@@ -70,7 +74,17 @@ export function applyGivenFields(before: Definition, given: GivenFields, call: D
   const merged = { ...before, ...given, ...parseHooks(call, before.hooks) };
   const there = Object.entries(merged).filter(([, value]) => value !== null && value !== undefined);
   const { timezone = "UTC", ...rest } = Object.fromEntries(there) as Partial<Definition> & { cron: string };
+  if (given.on && rest.after === undefined)
+    throw new UsageError("--on needs --after: the schedules whose ends it is about");
+  if (given.ifExcluded && listCalendarNames(rest).length === 0)
+    throw new UsageError("--if-excluded needs --except or --only: the calendars that exclude days");
   return { ...rest, timezone };
+}
+
+/** Checks that no field of a new schedule is given an empty value, for example by an unset variable. @throws UsageError */
+export function checkNoneEmpty({ flags }: DefinitionCall): void {
+  const empty = toFlags(DEFINITION_FLAGS).find(({ name }) => [flags[name]].flat().includes(""));
+  if (empty !== undefined) throw new UsageError(`--${empty.name} must not be empty; leave it out`);
 }
 
 /** Parses DATA of a schedule. @throws UsageError */

@@ -15,6 +15,8 @@ import type { ActionOutcome } from "../../outcome/action-outcome.ts";
 import type { Call } from "../../spec.ts";
 import type { ActionContext } from "../../store-command.ts";
 import { AmendmentCommand } from "../amendment-command.ts";
+import { listProgramNotes } from "../command-words.ts";
+import { checkConfiguredTotals } from "../lease-totals.ts";
 import { readExistingSchedule } from "../read-schedule.ts";
 import { applyGivenFields, parseGivenFields } from "./definition-input.ts";
 
@@ -49,11 +51,13 @@ async function editByFlags(
   const { call } = context;
   const now = context.clock.getWallTime();
   const given = parseGivenFields(call, definition.timezone, now);
+  await checkConfiguredTotals(context, given.leases ?? []);
   const zone = given.timezone ?? definition.timezone;
   const first = parseFirstRunFlags(call, zone, now);
   const applyChange = (before: Definition | undefined) =>
     applyGivenFields(applyTimes(before ?? definition, call), given, call);
-  return await changeSchedule(context, id, buildModifyMutation([id], applyChange, first));
+  const notes = listProgramNotes(given.command ?? []);
+  return await changeSchedule(context, id, buildModifyMutation([id], applyChange, first), notes);
 }
 
 function applyTimes(before: Definition, call: Call): Definition {
@@ -108,9 +112,10 @@ async function changeSchedule(
   context: ActionContext,
   id: string,
   amendment: ReturnType<typeof buildModifyMutation>,
+  notes: readonly string[] = [],
 ): Promise<ActionOutcome> {
   return await new AmendmentCommand(context, {
-    amendment,
+    ...{ amendment, notes },
     nothing: `schedule ${quoteText(id)} is up to date: nothing to change`,
     buildQuestion: () => `Change schedule ${id}?`,
   }).run();

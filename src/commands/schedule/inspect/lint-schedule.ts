@@ -1,6 +1,9 @@
 import { formatDuration } from "../../../base/duration.ts";
 import type { Calendars } from "../../../schedule/calendar/calendar.ts";
-import { findCalendarFault } from "../../../schedule/calendar/day-rule.ts";
+import { formatDay, getWeekdayOf, toDay } from "../../../schedule/calendar/calendar-day.ts";
+import { buildDayRule, findCalendarFault } from "../../../schedule/calendar/day-rule.ts";
+import { isPlanned, listMovedDays } from "../../../schedule/calendar/restrict-plan.ts";
+import type { Cron } from "../../../schedule/cron/cron.ts";
 import type { Definition } from "../../../schedule/definition.ts";
 import { type LintFinding, lintCron } from "../../../schedule/lint/lint-cron.ts";
 import { parsePlan } from "../../../schedule/plan/plan.ts";
@@ -41,12 +44,39 @@ function lintCalendars(definition: Definition, calendars: Calendars, now: number
   const fault = findCalendarFault(definition, calendars);
   if (fault !== undefined)
     return [{ level: "error", about: "calendars", detail: `${fault}, so the schedule does not fire` }];
-  const isDue = parsePlan(definition.cron).kind !== "cron" || definition.end !== undefined;
+  const plan = parsePlan(definition.cron);
+  const moved = plan.kind === "cron" ? lintMovedDays(plan.cron, definition, calendars, now) : [];
+  if (moved.length > 0) return moved;
+  const isDue = plan.kind !== "cron" || definition.end !== undefined;
   if (isDue || createTiming("", definition, calendars).findFrom(now) !== undefined) return [];
   return [
     { level: "error", about: "calendars", detail: "they exclude all its days, so the schedule never fires" },
   ];
 }
+
+/** Finds an occurrence that moves to a weekday which the cron text does not name, such as from Monday to Sunday. */
+function lintMovedDays(
+  { fields, walls }: Cron,
+  definition: Definition,
+  calendars: Calendars,
+  now: number,
+): LintFinding[] {
+  const rule = buildDayRule(definition, calendars);
+  if (rule === undefined || rule.rule === "skip" || fields.weekday.isStar || !fields.day.isStar) return [];
+  const days = Array.from({ length: 366 }, (_, index) => toDay(now) + index);
+  const named = new Set(days.filter((day) => isPlanned(walls, day)).map(getWeekdayOf));
+  const found = days.find(
+    (day) =>
+      !named.has(getWeekdayOf(day)) && !rule.isExcluded(day) && listMovedDays(walls, rule, day).length > 0,
+  );
+  if (found === undefined) return [];
+  const [from = found] = listMovedDays(walls, rule, found);
+  const detail = `with --if-excluded ${rule.rule}, what is due on ${formatDay(from)} moves to ${formatDay(found)}, a ${WEEKDAYS[getWeekdayOf(found)]}, which is none of "${fields.weekday.text}"`;
+  const remedy = "exclude that weekday too, with a calendar such as sat,sun";
+  return [createWarning("calendars", detail, remedy)];
+}
+
+const WEEKDAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
 /** Finds settings that do not fit the time between two occurrences. */
 function lintSpan(definition: Definition, now: number): LintFinding[] {

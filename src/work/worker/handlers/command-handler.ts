@@ -52,7 +52,9 @@ export class CommandHandler implements Handler {
   async runWithReport(task: ScheduledTask): Promise<CommandReport> {
     const mark = this.#options.hasWord && formatMark(task.run);
     const output = new RecordedOutput(this.#ports, task, { mark });
-    const verdict = await this.#runGuarded(task, output).catch((error) => toUnstartedResult(task, error));
+    const verdict = await this.#runGuarded(task, output).catch((error) =>
+      this.#toUnstartedResult(task, error),
+    );
     const tail = output.close();
     return { verdict: { ...verdict, ...(tail !== undefined && { tail }) }, word: output.word };
   }
@@ -99,20 +101,22 @@ export class CommandHandler implements Handler {
     if (code === EXIT.busy) return { result: "retry", code, ...(wait !== undefined && { wait }) };
     return { result: "failed", code: code ?? EXIT.internal, reason: `exit code ${code}` };
   }
+
+  /** Returns the result when the command did not start: the task ended, a deadline passed, or the command is wrong. */
+  #toUnstartedResult(task: ScheduledTask, error: unknown): TaskResult {
+    if (task.signal.aborted) return toLostResult(task.signal.reason);
+    if (!(error instanceof Error)) return { result: "failed", reason: String(error) };
+    const { message } = error;
+    if (!(error instanceof SignalboxError)) return { result: "failed", reason: message };
+    if (error.exitCode === EXIT.lost) return { result: "released", reason: message };
+    const isRelative = /^[^/]+\//.test(this.#options.command[0] ?? "");
+    const reason = isRelative ? `${message}; the worker's working folder is ${process.cwd()}` : message;
+    return { result: "failed", code: error.exitCode, reason };
+  }
 }
 
 /** Returns the result of a task that was ended from outside. */
 export function toLostResult(reason: unknown): TaskResult {
   if (reason instanceof TaskLost) return { result: reason.result, reason: reason.message };
   return { result: "lost", reason: reason instanceof Error ? reason.message : String(reason) };
-}
-
-/** Returns the result when the command did not start: the task ended, a deadline passed, or the command is wrong. */
-function toUnstartedResult(task: ScheduledTask, error: unknown): TaskResult {
-  if (task.signal.aborted) return toLostResult(task.signal.reason);
-  if (!(error instanceof Error)) return { result: "failed", reason: String(error) };
-  const { message: reason } = error;
-  if (!(error instanceof SignalboxError)) return { result: "failed", reason };
-  if (error.exitCode === EXIT.lost) return { result: "released", reason };
-  return { result: "failed", code: error.exitCode, reason };
 }
