@@ -234,7 +234,7 @@ export const ROWS: Readonly<Record<string, JsonSchema>> = {
   problem: createObjectSchema("A problem that an operator should look at.", {
     kind: createChoiceSchema(
       [
-        ...["malformed", "orphan", "totals", "too-large", "overdue", "long-hold", "long-wait"],
+        ...["malformed", "orphan", "vanished", "totals", "too-large", "overdue", "long-hold", "long-wait"],
         ...["reset-unanswered", "clock", "drain-ended", "group", "host"],
         ...["late", "dead-letter", "no-worker"],
       ],

@@ -131,7 +131,7 @@ export const SETTINGS = {
   history: defineSetting(
     kinds.flag,
     true,
-    "record the run in the lock's history (default); one write less without",
+    "record the run in the lock's history (default)",
     { flag: "no-history" },
   ),
   killLeftovers: defineSetting(

@@ -5,7 +5,7 @@ import { parseAuditRecord } from "../../protocol/audit.ts";
 import { type PastRun, parsePastRuns } from "../../protocol/history.ts";
 import type { Keys, QueueKind } from "../../protocol/keys.ts";
 import { findNestedPrefix } from "../../protocol/nested-prefix.ts";
-import { toQueue, toQueueEntry } from "../../protocol/ticket.ts";
+import { isMark, toQueue, toQueueEntry } from "../../protocol/ticket.ts";
 import type { KeyValue } from "../../protocol/txn.ts";
 import {
   buildUnknownKeyProblem,
@@ -60,10 +60,12 @@ export class KeyCheck {
   }
 
   #addTicket(at: { kind: QueueKind; name: string }, kv: KeyValue, wall: number): void {
-    this.tickets += 1;
     this.#queue ??= { ...at, kvs: [] };
     this.#queue.kvs.push(kv);
-    const { ticket } = toQueueEntry(kv);
+    const entry = toQueueEntry(kv);
+    if (isMark(entry)) return;
+    this.tickets += 1;
+    const { ticket } = entry;
     if (ticket === undefined) return;
     const { host, enqueuedAt, grantedAt } = ticket;
     // Tickets in resource queues may follow the lock ticket after any time.

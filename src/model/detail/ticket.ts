@@ -1,6 +1,6 @@
 import { formatBriefDuration, formatInstant } from "../../base/duration.ts";
 import { isHolding } from "../../protocol/admission.ts";
-import type { QueueEntry, Ticket } from "../../protocol/ticket.ts";
+import { describeVanished, type QueueEntry, type Ticket } from "../../protocol/ticket.ts";
 import { findRunnerLiveness, type SessionLivenessMap } from "../explain/explain-text.ts";
 import { isSessionRenewed } from "../rows/liveness.ts";
 import { formatTicketOwner } from "../snapshot/claims.ts";
@@ -65,6 +65,7 @@ function formatRunner(
   entry: QueueEntry,
   sessions: SessionLivenessMap,
 ): [text: string | undefined, tone: Tone] {
+  if (entry.vanished !== undefined) return [describeVanished(entry.vanished), "problem"];
   if (entry.session === 0n) return ["no session: it stays until a reset with --force", "problem"];
   const alive = findRunnerLiveness(entry, sessions);
   if (alive === undefined || entry.ticket?.state === "grace") return [undefined, "plain"];

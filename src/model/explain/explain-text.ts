@@ -1,7 +1,7 @@
 import { formatBriefDuration, formatDuration } from "../../base/duration.ts";
 import { isHolding } from "../../protocol/admission.ts";
 import type { Drain } from "../../protocol/drain.ts";
-import type { QueueEntry, ResetRequest } from "../../protocol/ticket.ts";
+import { describeVanished, type QueueEntry, type ResetRequest } from "../../protocol/ticket.ts";
 import {
   isSessionRenewed,
   judgeRunnerLiveness,
@@ -177,6 +177,7 @@ function formatEntry(kind: string, entry: QueueEntry, { wall, sessions }: Explai
 
 /** Formats a reason to suspect that the runner is gone. Empty in grace, when the command has ended. */
 function formatDoubt(entry: QueueEntry, sessions: SessionLivenessMap): string {
+  if (entry.vanished !== undefined) return `; ${describeVanished(entry.vanished)}`;
   if (entry.session === 0n) return "; it has no session, so it stays until it is removed";
   const alive = entry.ticket?.state === "grace" ? undefined : findRunnerLiveness(entry, sessions);
   return alive === undefined || isSessionRenewed(alive) ? "" : `; ${alive.text}`;

@@ -6,6 +6,7 @@ export interface Problem {
   kind:
     | "malformed"
     | "orphan"
+    | "vanished"
     | "totals"
     | "too-large"
     | "overdue"

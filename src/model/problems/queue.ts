@@ -23,7 +23,7 @@ function findHoldProblems(queue: NamedQueue, { snapshot, wall }: ProblemInputs):
   const usual =
     queue.kind === "lock" ? computeTypicalHeld(snapshot.histories.get(queue.name) ?? []) : undefined;
   const limit = usual === undefined ? THRESHOLDS.hold : Math.max(60_000, THRESHOLDS.unusual * usual.p95);
-  const held = queue.entries.filter(({ ticket }) => ticket?.state === "held");
+  const held = queue.entries.filter(({ ticket, vanished }) => ticket?.state === "held" && !vanished);
   return findEntriesBefore(held, ({ grantedAt }) => grantedAt, wall - limit).map(({ entry, since }) => ({
     ...{ kind: "long-hold", level: "warning", subject: formatQueueName(queue), ...toProblemRun(entry) },
     detail: `${formatTicketOwner(entry)} has held it for ${formatBriefDuration(wall - since)}${formatUsual(usual?.p95)}`,

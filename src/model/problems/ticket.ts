@@ -1,7 +1,7 @@
 import { formatBriefDuration } from "../../base/duration.ts";
 import { quoteShellWord } from "../../base/shell.ts";
 import { hasEnded } from "../../protocol/drain.ts";
-import type { QueueEntry, Ticket } from "../../protocol/ticket.ts";
+import { describeVanished, type QueueEntry, type Ticket } from "../../protocol/ticket.ts";
 import { formatTicketOwner } from "../snapshot/claims.ts";
 import type { NamedQueue } from "../snapshot/snapshot.ts";
 import type { Remedy } from "../views/remedy.ts";
@@ -22,10 +22,15 @@ export function findTicketProblems(queue: NamedQueue, entry: QueueEntry, { wall 
   const asked = ticket.reset === undefined ? 0 : wall - ticket.reset.at;
   const ahead = ticket.enqueuedAt - wall;
   const found: (Problem | false)[] = [
-    entry.session === 0n && {
-      ...{ ...about, kind: "orphan", level: "failure" },
-      detail: `${formatTicketOwner(entry)} has a ticket without a session: it never expires`,
+    entry.vanished !== undefined && {
+      ...{ ...about, kind: "vanished", level: "warning" },
+      detail: `${formatTicketOwner(entry)} held it: ${describeVanished(entry.vanished)}, once a run asks for it`,
     },
+    entry.vanished === undefined &&
+      entry.session === 0n && {
+        ...{ ...about, kind: "orphan", level: "failure" },
+        detail: `${formatTicketOwner(entry)} has a ticket without a session: it never expires`,
+      },
     isOverdue(ticket, wall) && {
       ...{ ...about, kind: "overdue", level: "warning" },
       detail: `${formatTicketOwner(entry)} keeps its place after the end of its grace`,

@@ -9,6 +9,16 @@ import { NOW, pictureOf, plain, stand } from "../pictures.ts";
 
 const held = { state: "held", grantedAt: NOW - 60_000 } as const;
 
+/** A mark of a grant, of a session of 30 s. */
+function createMark(run: string): string {
+  const ticket = { run, host: "h", pid: 1, user: "u", command: "c", count: 1, total: 1, enqueuedAt: NOW };
+  return JSON.stringify({ v: 1, ...ticket, ...held, ttl: 30, term: "2" });
+}
+
+function markOf({ key }: ReturnType<typeof stand>): ReturnType<typeof plain>[] {
+  return [plain(keys.mark(key), createMark(key.slice(key.lastIndexOf("/") + 1)))];
+}
+
 describe("problems", () => {
   const kinds = (...kvs: Parameters<typeof pictureOf>[0]) =>
     findProblems(pictureOf(kvs), NOW).map(({ kind }) => kind);
@@ -16,6 +26,16 @@ describe("problems", () => {
     ["a ticket that cannot be read", [plain(keys.lock("x", "h".repeat(16)), "{")], ["malformed"]],
     ["a key that is none of ours", [plain(`${keys.prefix}drains/nothing/x`, "")], ["malformed"]],
     ["a ticket on no session", [{ ...stand("lock x", "a", 1, held), session: 0n }], ["orphan"]],
+    [
+      "a mark whose ticket has vanished",
+      [plain(keys.mark(keys.lock("x", "a".repeat(16))), createMark("a".repeat(16)))],
+      ["vanished"],
+    ],
+    [
+      "a mark beside its ticket",
+      [stand("lock x", "a", 1, held), ...markOf(stand("lock x", "a", 1, held))],
+      [],
+    ],
     ["grace past its time", [stand("lock x", "a", 1, { state: "grace", until: NOW - 1 })], ["overdue"]],
     [
       "a reset that nobody answers",
