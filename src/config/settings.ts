@@ -128,12 +128,9 @@ export const SETTINGS = {
   busyExitCode: defineSetting(kinds.createIntegerKind(0, 255), 75, "exit code when nothing was started", {
     short: "E",
   }),
-  history: defineSetting(
-    kinds.flag,
-    true,
-    "record the run in the lock's history (default)",
-    { flag: "no-history" },
-  ),
+  history: defineSetting(kinds.flag, true, "record the run in the lock's history (default)", {
+    flag: "no-history",
+  }),
   killLeftovers: defineSetting(
     kinds.flag,
     false,
