@@ -235,7 +235,8 @@ describe.concurrent.each(TOOLS)("%s", (tool) => {
     const other = start(namespace, tool, HOLD, { CRONLOCK_DB: "3" });
     await other.waitForOutput(/up/);
     const keys = (await namespace.listKeys()).map(({ key }) => key.slice(namespace.prefix.length));
-    expect(keys.filter((key) => key.startsWith("db3/") && key.includes(nameOf(HOLD)))).toHaveLength(1);
+    const own = keys.filter((key) => key.startsWith("db3/") && key.includes(nameOf(HOLD)));
+    expect(own, "a ticket and its mark").toHaveLength(2);
     const { stdout } = await namespace.execute(["init"]);
     expect(stdout, "nobody is to take them for rubbish").not.toMatch(/none of ours|not a key/);
     for (const run of [held, other]) run.child.kill("SIGTERM");

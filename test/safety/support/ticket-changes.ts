@@ -23,7 +23,7 @@ export async function recordChanges(namespace: TestNamespace, range: KeyRange): 
       { ranges: [range], from: revision + 1n },
       stop.signal,
     )) {
-      changes.push(...events.map(toChange));
+      changes.push(...events.map(toChange).filter(({ key }) => !key.includes("/~")));
     }
   };
   const following = follow().catch((error) => {
