@@ -1,4 +1,22 @@
-/** Quotes a word so that a shell reads it unchanged. Used for command lines that people copy. */
+import { clean } from "./text.ts";
+
+/**
+ * Quotes a word for a command line that people read and copy into an interactive shell. Characters that a terminal does
+ * not show are escaped (`$'\u202e'`; bash, zsh, ksh): the displayed word is the whole word.
+ */
 export function quoteShellWord(word: string): string {
+  if (clean(word) === word) return quotePosixWord(word);
+  const hidden = /['\\\x00-\x1f\x7f-\x9f\p{M}\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb]/gu;
+  return `$'${word.replace(hidden, escapeCharacter)}'`;
+}
+
+/** Quotes a word for a script: any POSIX shell reads it unchanged. */
+export function quotePosixWord(word: string): string {
   return /^[\w.:@%+=,/-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+function escapeCharacter(char: string): string {
+  if (char === "'" || char === "\\") return `\\${char}`;
+  const hex = (char.codePointAt(0) ?? 0).toString(16);
+  return hex.length > 4 ? `\\U${hex.padStart(8, "0")}` : `\\u${hex.padStart(4, "0")}`;
 }

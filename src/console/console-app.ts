@@ -199,7 +199,7 @@ export class ConsoleApp implements ConsoleParts {
   }
   /** The dimmed theme while the displayed data may be out of date. */
   get theme(): Theme {
-    const theme = this.#ports.getThemeByName(this.state.theme);
+    const theme = this.#ports.getThemeByName(this.state.configuredTheme ?? this.state.theme);
     const { kind } = this.liveView.connection;
     if (kind === "live" || kind === "opening" || kind === "past") return theme;
     if (this.#dimmed?.of !== theme) this.#dimmed = { of: theme, theme: dimTheme(theme) };

@@ -64,5 +64,5 @@ export function savePreferences(app: ConsoleApp): void {
 /** Loads the stored state, with the theme from the settings. */
 function loadInitialState(io: CommandIo, { settings }: CommandContext): ConsoleState {
   const state = restoreState(readPreferences(getPreferencesPath(io, settings)));
-  return settings.theme === "auto" ? state : { ...state, theme: settings.theme };
+  return settings.theme === "auto" ? state : { ...state, configuredTheme: settings.theme };
 }

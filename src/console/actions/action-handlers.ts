@@ -113,7 +113,7 @@ export const ACTION_HANDLERS: Readonly<Record<KeyActionId, ActionHandler>> = {
   },
   theme: (app) => {
     const next = findNextTheme(app);
-    app.update((state) => ({ ...state, theme: next }));
+    app.update((state) => ({ ...state, theme: next, configuredTheme: undefined }));
     app.showToast(`theme ${next}${next === "auto" ? `: ${app.theme.name}` : ""}`);
   },
   back: goBackOrReturn,
@@ -165,7 +165,7 @@ function createHandlers<const Id extends string>(
 
 /** Returns the theme after the one in use. After the last it is again the one that fits the terminal. */
 function findNextTheme({ state, theme }: StateAccess & ThemeAccess): string {
-  const isChosen = THEMES.some((name) => name === state.theme);
+  const isChosen = THEMES.some((name) => name === (state.configuredTheme ?? state.theme));
   const at = THEMES.indexOf(theme.name) + 1;
   return THEMES[isChosen ? at : at % THEMES.length] ?? "auto";
 }

@@ -84,6 +84,8 @@ export interface ConsoleState {
   /** A one-line message that disappears by itself. */
   toast: Toast | undefined;
   theme: string;
+  /** The theme of the settings, shown until the user chooses another. Not stored: a flag holds for one session. */
+  configuredTheme: string | undefined;
   /** Ids chosen in the palette, newest first. */
   recent: readonly string[];
   /** When the console was last open on this cluster, wall clock, ms since the epoch. */
@@ -144,7 +146,7 @@ export function createInitialState(): ConsoleState {
     detail: { top: 0 },
     panel: { isOpen: true, id: "events", top: 0, cursor: START_CURSOR },
     toast: undefined,
-    theme: "auto",
+    ...{ theme: "auto", configuredTheme: undefined },
     recent: [],
     ...{ lookedAt: undefined, incident: undefined },
     ...{ savedViews: [], startView: undefined, favourites: new Set() },

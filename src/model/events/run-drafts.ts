@@ -36,7 +36,7 @@ function buildEndedDraft(run: string, lock: string, past: PastRun): EventDraft {
   const how = `exit ${exit} after ${formatBriefDuration(held)}${reason === undefined ? "" : `: ${reason}`}`;
   return {
     ...{ at: endedAt, kind: "ended", tone: exit === 0 ? "quiet" : "problem", host },
-    subject: { kind: "record", name: run, about: { kind: "lock", name: lock } },
+    subject: { kind: "record", name: run, about: { kind: "lock", name: lock }, isEndedRun: true },
     lock,
     formatWords: () => [lock, shortenOwner(`${host}:${pid}`), how],
   };
@@ -53,7 +53,9 @@ function buildRunDraft(run: string, changes: readonly TicketChange[]): EventDraf
   const isGone = kind === "ended" || kind === "left";
   return {
     ...{ kind, tone: TONES[kind], at: findInstant(kind, entry), host: entry.ticket?.host },
-    subject: isGone ? { kind: "record", name: run, about: at } : { kind: "run", name: run, queue: at },
+    subject: isGone
+      ? { kind: "record", name: run, about: at, isEndedRun: true }
+      : { kind: "run", name: run, queue: at },
     lock: main.kind === "lock" ? name : undefined,
     formatWords: (noticed) => [
       formatNames(changes),

@@ -50,7 +50,10 @@ export const historyView: SnapshotView<PastRunRow> = {
     hosts: [row.past.host],
     holders: [formatRunOwner(row)],
   }),
-  getSubject: ({ lock, past }) => ({ kind: "record", name: past.run, about: { kind: "lock", name: lock } }),
+  getSubject: ({ lock, past }) => ({
+    ...{ kind: "record", name: past.run, isEndedRun: true },
+    about: { kind: "lock", name: lock },
+  }),
   toJson: toPastRunJson,
   buildRows: buildPastRows,
   empty: "No runs yet. A run appears when it has ended: signalbox run --lock demo -- true",

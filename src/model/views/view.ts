@@ -63,9 +63,9 @@ export type Subject =
   | { kind: "drain"; scope: DrainScope; name: string }
   /**
    * A row without actions of its own: a past run, an audit record. `about` is the object that it refers to, if known.
-   * `remedy` is a command that solves the problem.
+   * `remedy` is a command that solves the problem. `isEndedRun`: `about` may be held by another run by now.
    */
-  | { kind: "record"; name: string; about?: Subject; remedy?: Remedy };
+  | { kind: "record"; name: string; about?: Subject; remedy?: Remedy; isEndedRun?: true };
 
 /** A table as data, so that commands and the console show the same columns. */
 export interface TableView<R> {

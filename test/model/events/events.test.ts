@@ -143,7 +143,12 @@ describe("what happens to runs", () => {
       ...{ at: NOW, kind: "granted", tone: "held", host: "a.example.com", text: expect.any(String) },
       subject: { kind: "run", name: runOf("a"), queue },
     });
-    expect(between([held("a")], [])[0]?.subject).toEqual({ kind: "record", name: runOf("a"), about: queue });
+    expect(between([held("a")], [])[0]?.subject).toEqual({
+      kind: "record",
+      name: runOf("a"),
+      about: queue,
+      isEndedRun: true,
+    });
     expect(between([], [history({ exit: 1 })])[0]).toMatchObject({
       tone: "problem",
       host: "web1.example.com",

@@ -66,6 +66,7 @@ describe("the view of history", () => {
     if (first === undefined) throw new Error("no row");
     expect(historyView.getSubject(first)).toEqual({
       kind: "record",
+      isEndedRun: true,
       name: "r1",
       about: { kind: "lock", name: "invoices" },
     });

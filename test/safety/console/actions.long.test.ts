@@ -9,8 +9,11 @@
 // src/console/overlays/output.ts, src/console/overlays/dialog/dialog-model.ts
 /** Every dangerous action of the console, from the key to etcd: preview, confirmation, job, and audit record. */
 
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { openConsole } from "../../../fixtures/cluster/open-console.ts";
+import { openConsole, switchTab } from "../../../fixtures/cluster/open-console.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import type { RunningProcess } from "../../../fixtures/signalbox.ts";
@@ -364,4 +367,34 @@ describe.concurrent("read-only", () => {
     }
     expect(await audit(namespace)).toEqual([]);
   });
+});
+
+it("X in History resets no other run, a name's bidi control is shown, and --theme is not stored", async () => {
+  const namespace = await cluster.createTestNamespace("http");
+  const name = "cod\u202Esafe";
+  await namespace.start(["run", "--lock", name, "--", "true"]).ended;
+  await namespace.jobs.startAndWait({
+    name: "now",
+    options: ["--lock", name],
+    hold: ["until", "/nonexistent"],
+  });
+  const state = mkdtempSync(join(tmpdir(), "signalbox-actions-"));
+  namespace.onClose(() => rmSync(state, { recursive: true, force: true }));
+  const console = await openConsole(namespace, {
+    args: ["--view", "history", "--theme", "contrast"],
+    env: { XDG_STATE_HOME: state },
+  });
+  await console.waitFor(/codsafe/);
+  console.press("X");
+  await console.waitFor("this run has ended: see lock codsafe in Locks");
+  await switchTab(console, /codsafe +● held/, 3);
+  console.press("X");
+  await console.waitFor("signalbox reset lock $'cod\\u202esafe'");
+  console.press("escape");
+  await console.waitFor((it) => !it.getScreen().some((row) => row.includes("signalbox reset")));
+  console.press("q");
+  await console.ended;
+  const folder = join(state, "signalbox");
+  const [kept = ""] = readdirSync(folder);
+  expect(JSON.parse(readFileSync(join(folder, kept), "utf8"))).toMatchObject({ tab: "locks", theme: "auto" });
 });

@@ -1,4 +1,5 @@
 import { EXIT, SignalboxError } from "../../../base/errors.ts";
+import { quoteShellWord } from "../../../base/shell.ts";
 import { quoteText } from "../../../base/text.ts";
 import { buildClaims, type Claim, formatTicketOwner, isHolder } from "../../../model/snapshot/claims.ts";
 import { findOnlyClaim } from "../../find-only-claim.ts";
@@ -36,6 +37,6 @@ function refuseHolder(claim: Claim): void {
   throw new SignalboxError(
     EXIT.changed,
     `nothing was done: ${formatTicketOwner(entry)} is not waiting, it holds ${queue.kind} ${quoteText(queue.name)}; ` +
-      `end it with: signalbox reset ${queue.kind} ${queue.name} --run ${claim.run}`,
+      `end it with: signalbox reset ${queue.kind} ${quoteShellWord(queue.name)} --run ${claim.run}`,
   );
 }

@@ -1,4 +1,4 @@
-import { quoteShellWord } from "../../../base/shell.ts";
+import { quotePosixWord } from "../../../base/shell.ts";
 import { type ClusterPlan, listEndpoints, RUNNER } from "./cluster-plan.ts";
 
 /** The roles of docs/etcd.md, and what each may write (`""`: everything). All may read everything. */
@@ -46,7 +46,7 @@ ${users.map(([user, role]) => `etcdctl user grant-role ${user} ${role}`).join("\
 etcdctl auth enable
 
 # Can a runner use this etcd, and does etcd enforce the roles?
-SIGNALBOX_ENDPOINTS=$ETCDCTL_ENDPOINTS SIGNALBOX_CACERT=ca.pem SIGNALBOX_PREFIX=${quoteShellWord(prefix)} \\
+SIGNALBOX_ENDPOINTS=$ETCDCTL_ENDPOINTS SIGNALBOX_CACERT=ca.pem SIGNALBOX_PREFIX=${quotePosixWord(prefix)} \\
   SIGNALBOX_USER=${RUNNER} SIGNALBOX_PASSWORD_FILE=${RUNNER}.password signalbox init
 `;
 }
@@ -54,7 +54,7 @@ SIGNALBOX_ENDPOINTS=$ETCDCTL_ENDPOINTS SIGNALBOX_CACERT=ca.pem SIGNALBOX_PREFIX=
 function listRoleCommands(role: string, prefix: string): string[] {
   const collections = ROLES[role] ?? [];
   const buildGrant = (kind: string, key: string) =>
-    `etcdctl role grant-permission ${role} --prefix=true ${kind} ${quoteShellWord(key)}`;
+    `etcdctl role grant-permission ${role} --prefix=true ${kind} ${quotePosixWord(key)}`;
   return [
     `etcdctl role add ${role}`,
     ...(collections.includes("") ? [] : [buildGrant("read", prefix)]),

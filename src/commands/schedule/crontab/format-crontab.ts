@@ -1,4 +1,4 @@
-import { quoteShellWord } from "../../../base/shell.ts";
+import { quotePosixWord } from "../../../base/shell.ts";
 import { clean } from "../../../base/text.ts";
 import { CRON_MACROS } from "../../../schedule/cron/cron.ts";
 import type { Definition } from "../../../schedule/definition.ts";
@@ -64,10 +64,10 @@ function isKnownToCron(cron: string): boolean {
 
 /** Formats a command line. An imported shell line is restored, any other argv is quoted. */
 function formatCommandLine(command: readonly string[], env: Readonly<Record<string, string>>): string {
-  const sets = Object.entries(env).map(([name, value]) => quoteShellWord(`${name}=${value}`));
+  const sets = Object.entries(env).map(([name, value]) => quotePosixWord(`${name}=${value}`));
   const [shell, flag, script] = command;
   const isPlain = shell === "/bin/sh" && flag === "-c" && script !== undefined && command.length === 3;
-  const text = isPlain && sets.length === 0 ? script : command.map(quoteShellWord).join(" ");
+  const text = isPlain && sets.length === 0 ? script : command.map(quotePosixWord).join(" ");
   return [...(sets.length === 0 ? [] : ["env", ...sets]), text].join(" ");
 }
 

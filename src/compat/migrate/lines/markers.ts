@@ -1,4 +1,4 @@
-import { quoteShellWord } from "../../../base/shell.ts";
+import { quotePosixWord } from "../../../base/shell.ts";
 import type { UnknownExpansion } from "../../../syntax/shell-parser.ts";
 import { UntranslatableError } from "./untranslatable-error.ts";
 
@@ -43,7 +43,7 @@ export class Markers {
    * meaning
    */
   formatWord(word: string): string {
-    if (!hasMark(word)) return quoteShellWord(word);
+    if (!hasMark(word)) return quotePosixWord(word);
     const inner = [...word].map((char) => {
       const unknown = this.get(char);
       if (unknown === undefined) return /[\\"$`]/.test(char) ? `\\${char}` : char;

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { quoteShellWord } from "../../../base/shell.ts";
+import { quotePosixWord } from "../../../base/shell.ts";
 import { findCommandName } from "../../../syntax/command-name.ts";
 import type { CronJob } from "../../../syntax/crontab.ts";
 import { removeReleaseNames } from "../../../syntax/release-path.ts";
@@ -60,14 +60,14 @@ export function buildPlainEdit(
   program: string,
   { variables }: Pick<CronJob, "variables">,
 ): TextEdit {
-  const run = `${program} run --lock ${quoteShellWord(lock)} --`;
+  const run = `${program} run --lock ${quotePosixWord(lock)} --`;
   const at = findOnlyCommand(text, commands);
   if (at !== undefined) return { start: at, end: at, text: `${run} ` };
   const shell = variables.get("SHELL") || "/bin/sh";
   return {
     start: 0,
     end: text.length,
-    text: `${run} ${quoteShellWord(shell)} -c ${quoteShellWord(text)}`,
+    text: `${run} ${quotePosixWord(shell)} -c ${quotePosixWord(text)}`,
   };
 }
 

@@ -66,8 +66,17 @@ export function buildRowAction(
   snapshot: Snapshot,
 ): RowActionResult {
   if (subject === undefined) return { reason: "nothing is selected" };
-  if (subject.kind === "record") return buildRowAction(id, subject.about, snapshot);
   const command = getCommandById(id) as DeclaredRowCommand;
+  if (subject.kind === "record") {
+    const { about, isEndedRun } = subject;
+    const built = buildRowAction(id, about, snapshot);
+    if (isEndedRun === undefined || about === undefined || "reason" in built) return built;
+    if (command.rows.danger !== "endsRuns") return built;
+    const place = about.kind === "lock" ? "Locks" : "Resources";
+    return {
+      reason: `this run has ended: see ${formatSubjectName(about)} in ${place}`,
+    };
+  }
   if (!isRowOf(command, subject)) return { reason: command.rows.refusal };
   const built = (BUILDERS[id] as RowActionBuilder<RowCommandId>)(subject, snapshot);
   return "reason" in built ? built : { command, ...built };

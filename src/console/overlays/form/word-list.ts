@@ -1,8 +1,8 @@
-import { quoteShellWord } from "../../../base/shell.ts";
+import { quotePosixWord } from "../../../base/shell.ts";
 
 /** Joins words into one line that `parseWordList` can split again. Quotes words where needed. */
 export function formatWordList(words: readonly string[]): string {
-  return words.map((word) => (/^[^\s'"\\]+$/u.test(word) ? word : quoteShellWord(word))).join(" ");
+  return words.map((word) => (/^[^\s'"\\]+$/u.test(word) ? word : quotePosixWord(word))).join(" ");
 }
 
 // An unclosed quote extends to the end, because the user may still be typing.
