@@ -15,7 +15,7 @@ import { buildOwnNatives, buildPackagedNatives, parseArchitectures } from "./bui
 import { findNewerSource, isReadOnly } from "./build/read-only.ts";
 import { writeTypes } from "./build/types.ts";
 
-import { renderManualPage } from "./docs/roff.ts";
+import { renderManualPages } from "./docs/roff.ts";
 
 const { values } = parseArgs({ options: { natives: { type: "string" } } });
 const root = resolve(import.meta.dirname, "..");
@@ -195,15 +195,16 @@ function checkBuilt(): void {
 }
 
 async function buildAll(): Promise<void> {
-  mkdirSync(resolvePath("dist/maintenance"), { recursive: true });
+  for (const name of ["maintenance", "man"]) mkdirSync(resolvePath("dist", name), { recursive: true });
   if (values.natives === undefined) buildOwnNatives(root, report);
   else buildPackagedNatives(root, parseArchitectures(values.natives), report);
   for (const name of SELDOM) await buildModule(name);
   for (const bundle of bundles) await buildBundle(bundle);
   replace("dist/signalbox", readFileSync(resolvePath("scripts/build/signalbox.sh"), "utf8"), 0o755);
   report("dist/signalbox", "starts the launcher for this processor");
-  replace("dist/signalbox.1", renderManualPage(ALL_COMMANDS, VERSION));
-  report("dist/signalbox.1");
+  const pages = renderManualPages(ALL_COMMANDS, VERSION);
+  for (const [name, page] of pages) replace(`dist/man/${name}.1`, page);
+  report("dist/man", `${pages.size} files`);
   replace("dist/licences.txt", collectLicences(root, bundled));
   report("dist/licences.txt", "of the packages in the bundles");
   writeCompletions();

@@ -1,4 +1,4 @@
-/** Generates the manual page from the same declarations as docs/commands.md. */
+/** Generates the manual pages from the same declarations as docs/commands.md. */
 import { EXIT_CODES } from "../../src/commands/command-line/exit-codes.ts";
 import {
   buildArgumentRows,
@@ -15,24 +15,39 @@ const ABOUT =
   "Put the same line into the crontab of many hosts: one of them runs the job. signalbox takes a lock, and units of shared" +
   " resources if asked to, in etcd; runs a command while it holds them; and ends the command before anyone else can get them.";
 
-/** @param commands  in the order of help */
-export function renderManualPage(commands: readonly Command[], version: string): string {
-  return `${[
-    `.TH SIGNALBOX 1 "" "signalbox ${version}" "User Commands"`,
+/** Renders the pages by their names: that of the program, and one for each command. @param commands  in the order of help */
+export function renderManualPages(commands: readonly Command[], version: string): Map<string, string> {
+  const pages = commands.map(
+    (command) => [toPageName(command), renderCommandPage(command, version)] as const,
+  );
+  return new Map([["signalbox", renderProgramPage(commands, version)], ...pages]);
+}
+
+function toPageName({ id }: Command): string {
+  return `signalbox-${id.replaceAll(" ", "-")}`;
+}
+
+function renderHead(name: string, brief: string, version: string): string[] {
+  return [
+    `.TH ${escapeText(name.toUpperCase())} 1 "" "signalbox ${version}" "User Commands"`,
     ".nh", // no hyphenation, so that names can be found by search
     ".ad l",
     ".SH NAME",
-    "signalbox \\- distributed locks and fair resource leases over etcd",
+    `${escapeText(name)} \\- ${escapeText(brief)}`,
+  ];
+}
+
+function renderProgramPage(commands: readonly Command[], version: string): string {
+  return `${[
+    ...renderHead("signalbox", "distributed locks and fair resource leases over etcd", version),
     ".SH SYNOPSIS",
-    ".nf",
-    ...commands.map((command) => renderBold(renderUsage(command))),
-    ".fi",
+    renderBold("signalbox COMMAND [options] [arguments]"),
     ".SH DESCRIPTION",
     ...renderProse(ABOUT),
     ".SH COMMANDS",
-    ...renderProse("Ordered by purpose: run, observe, act, configure, schedule, check, migrate."),
-    ...TOPICS.flatMap((topic) => commands.filter((command) => command.topic === topic)).flatMap(
-      renderCommand,
+    ...renderProse("Each command has a page, such as `signalbox-run`(1). Ordered by purpose:"),
+    ...TOPICS.flatMap((topic) => commands.filter((command) => command.topic === topic)).flatMap((command) =>
+      renderItem([toPageName(command), capitalize(command.brief)]),
     ),
     ".SH OPTIONS",
     ...renderProse("All commands have these options."),
@@ -59,25 +74,35 @@ export function renderManualPage(commands: readonly Command[], version: string):
   ].join("\n")}\n`;
 }
 
-function renderCommand(command: Command): string[] {
-  const { id, brief, about = [], args = [], flags = [], variables = [], settings = [], examples } = command;
+function renderCommandPage(command: Command, version: string): string {
+  const { brief, about = [], args = [], flags = [], variables = [], settings = [], examples } = command;
   const own = settings.filter((key) => !CONNECTION_SETTINGS.includes(key));
   const needsEtcd = own.length < settings.length;
-  return [
-    `.SS ${escapeText(`signalbox ${id}`)}`,
-    ...renderProse(`${brief.charAt(0).toUpperCase()}${brief.slice(1)}.`),
-    ...about.flatMap((paragraph) => [".PP", ...renderProse(paragraph)]),
-    ...buildArgumentRows(args).flatMap(renderItem),
-    ...buildFlagRows(flags).flatMap(renderItem),
-    ...variables.flatMap(renderItem),
-    ...buildSettingRows({ ...command, settings: own }).flatMap(renderItem),
+  const options = [
+    ...[...buildArgumentRows(args), ...buildFlagRows(flags), ...variables].flatMap(renderItem),
+    ...buildSettingRows(own).flatMap(renderItem),
     ...(needsEtcd
-      ? [".PP", ...renderProse("The settings of the connection to etcd are also flags of this command.")]
+      ? [".PP", ...renderProse("The settings of the connection to etcd are also options of this command.")]
       : []),
-    ".PP",
-    "For example:",
-    ...examples.flatMap(renderItem),
   ];
+  return `${[
+    ...renderHead(toPageName(command), brief, version),
+    ".SH SYNOPSIS",
+    renderBold(renderUsage(command)),
+    ".SH DESCRIPTION",
+    ...renderProse(`${capitalize(brief)}.`),
+    ...about.flatMap((paragraph) => [".PP", ...renderProse(paragraph)]),
+    ...(options.length === 0 ? [] : [".SH OPTIONS", ...options]),
+    ".SH EXAMPLES",
+    ...examples.flatMap(renderItem),
+    ".SH SEE ALSO",
+    ".BR signalbox (1),",
+    "for the options of every command, settings and exit codes",
+  ].join("\n")}\n`;
+}
+
+function capitalize(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function renderSettings(commands: readonly Command[]): string[] {

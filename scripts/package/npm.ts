@@ -1,5 +1,5 @@
 /** The package for npm. */
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { $ } from "zx";
@@ -25,7 +25,8 @@ export async function writeNpmPackage(
         filter: (path) => dirname(path) !== natives || architectures.includes(basename(path)),
       });
     const homepage = process.env.HOMEPAGE || undefined;
-    const published = { ...manifest, cpu: architectures, homepage };
+    const man = readdirSync(join(root, "dist/man")).map((page) => `dist/man/${page}`);
+    const published = { ...manifest, man, cpu: architectures, homepage };
     writeFileSync(join(copy, "package.json"), `${JSON.stringify(published, null, 2)}\n`);
     const options = ["--silent", "--ignore-scripts", "--pack-destination", folder]; // what `prepack` builds has been built
     const { stdout } = await $({ cwd: copy })`npm pack ${options}`;

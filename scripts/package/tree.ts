@@ -34,17 +34,15 @@ const PLAIN: readonly Installed[] = [
   ["scripts/package/debian/worker.yaml", "etc/signalbox/worker.yaml"],
   ["scripts/package/debian/lintian-overrides", "usr/share/lintian/overrides/signalbox"],
 ];
-const COMPRESSED: readonly Installed[] = [
-  ["dist/signalbox.1", "usr/share/man/man1/signalbox.1.gz"],
-  ["CHANGELOG.md", `${DOC}/CHANGELOG.md.gz`],
-];
+const COMPRESSED: readonly Installed[] = [["CHANGELOG.md", `${DOC}/CHANGELOG.md.gz`]];
 const UNITS = "docs/systemd";
+const MAN = "dist/man";
 /** Folders for files of the worker and for logs. */
 const EMPTY = ["var/lib/signalbox", "var/log/signalbox"];
 /** Parts of dist/ that are installed elsewhere, or that only an installation by npm needs. */
 const NOT_IN_LIB = [
-  ...["completions", "library.mjs", "licences.txt", "native"],
-  ...["signalbox", "signalbox.1", "types"],
+  ...["completions", "library.mjs", "licences.txt", "man", "native"],
+  ...["signalbox", "types"],
 ];
 
 /** Builds the tree in a new folder, which the caller removes. @returns its path */
@@ -54,7 +52,8 @@ export async function buildTree(job: PackageJob): Promise<string> {
   await fillLib(root, join(tree, LIB), target);
   for (const [source, path] of [...PLAIN, ...listUnits(root)])
     write(tree, path, readFileSync(join(root, source)));
-  for (const [source, path] of COMPRESSED) write(tree, path, compress(readFileSync(join(root, source))));
+  for (const [source, path] of [...COMPRESSED, ...listManualPages(root)])
+    write(tree, path, compress(readFileSync(join(root, source))));
   for (const folder of EMPTY) mkdirSync(join(tree, folder), { recursive: true });
   writeTexts(job, tree);
   mkdirSync(join(tree, "usr/bin"));
@@ -65,6 +64,10 @@ export async function buildTree(job: PackageJob): Promise<string> {
 /** Lists the units of systemd. */
 function listUnits(root: string): Installed[] {
   return readdirSync(join(root, UNITS)).map((name) => [join(UNITS, name), `usr/lib/systemd/system/${name}`]);
+}
+
+function listManualPages(root: string): Installed[] {
+  return readdirSync(join(root, MAN)).map((name) => [join(MAN, name), `usr/share/man/man1/${name}.gz`]);
 }
 
 /** Writes what Debian wants to know about a package: its changes, and the licences of everything in it. */

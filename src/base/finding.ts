@@ -8,7 +8,7 @@ export type FindingLevel = "ok" | "hint" | "warning" | "unknown" | "failure";
 export interface Finding {
   /** The kind of thing checked, for programs: `member`, `quorum`, `orphan`. */
   kind: string;
-  /** Distinguishes the faults of one kind and stays the same between versions: `member-version`. Default: the kind. */
+  /** Distinguishes the faults of one kind and stays the same between versions: `member-away`. Default: the kind. */
   id?: string;
   /** The thing checked, for people: `member http://etcd1:2379`. */
   check: string;

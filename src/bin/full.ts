@@ -6,6 +6,8 @@ import { reportError } from "../commands/command-line/execute-command.ts";
 import { computeHelpWidth } from "../commands/command-line/help.ts";
 import {
   formatExitCodesJson,
+  renderAllCommandsHelp,
+  renderConnectionHelp,
   renderExitCodesHelp,
   renderProgramHelp,
   renderSubcommandsHelp,
@@ -57,7 +59,7 @@ function createOptionError(argv: readonly string[]): UsageError {
   return new UsageError(`unknown option ${quoteText(name)}; ${hint}`);
 }
 
-/** `signalbox help [COMMAND|exit-codes]`. */
+/** `signalbox help [COMMAND|TOPIC]`. */
 async function printHelp(argv: readonly string[], io: CommandIo): Promise<number> {
   const topic = argv.join(" ");
   const columns = computeHelpWidth(io.terminal);
@@ -65,6 +67,8 @@ async function printHelp(argv: readonly string[], io: CommandIo): Promise<number
   if (wanted !== undefined) return runCommandLine(wanted, ["--help"], io);
   const family = ALL_COMMANDS.filter(({ id }) => id.startsWith(`${topic} `));
   if (["", "help", "version"].includes(topic)) io.writeOutput(renderProgramHelp(ALL_COMMANDS, columns));
+  else if (topic === "all") io.writeOutput(renderAllCommandsHelp(ALL_COMMANDS, columns));
+  else if (topic === "connection") io.writeOutput(renderConnectionHelp(columns));
   else if (topic === "exit-codes") io.writeOutput(renderExitCodesHelp(columns));
   else if (topic === "exit-codes --json") io.writeOutput(formatExitCodesJson());
   else if (family.length > 0) io.writeOutput(renderSubcommandsHelp(topic, family, columns));

@@ -1,11 +1,11 @@
-/** The pages that are generated from the declarations: docs/commands.md and the manual page. */
+/** The pages that are generated from the declarations: docs/commands.md and the manual pages. */
 import { spawnSync } from "node:child_process";
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { renderCommandsPage } from "../../scripts/docs/markdown.ts";
-import { renderManualPage } from "../../scripts/docs/roff.ts";
+import { renderManualPages } from "../../scripts/docs/roff.ts";
 import { ALL_COMMANDS } from "../../src/bin/commands.ts";
 import { EXIT_CODES } from "../../src/commands/command-line/exit-codes.ts";
 import { renderUsage } from "../../src/commands/command-line/help.ts";
@@ -74,59 +74,61 @@ describe("docs/commands.md", () => {
   });
 });
 
-describe("the manual page", () => {
-  const page = renderManualPage(ALL_COMMANDS, "1.2.3");
+describe("the manual pages", () => {
+  const pages = renderManualPages([...ALL_COMMANDS, hostile], "1.2.3");
+  const page = pages.get("signalbox") ?? "";
+  const odd = pages.get("signalbox-every-kind") ?? "";
   const plain = (roff: string) => roff.replaceAll("\\-", "-").replaceAll(/\\f[BR]/g, "");
+  const listSections = (roff: string) => roff.match(/(?<=^\.SH ).*/gm);
 
-  test("has the usual sections, in their order", () => {
-    const sections = page.split("\n").filter((line) => line.startsWith(".SH "));
-    const usual = ["NAME", "SYNOPSIS", "DESCRIPTION", "COMMANDS", "OPTIONS", "SETTINGS", "ENVIRONMENT"];
-    expect(sections.map((line) => line.slice(4))).toEqual([
-      ...usual,
-      "FILES",
-      "EXIT STATUS",
-      "EXAMPLES",
-      "SEE ALSO",
+  test("have the usual sections, in their order", () => {
+    expect(listSections(page)).toEqual([
+      ...["NAME", "SYNOPSIS", "DESCRIPTION", "COMMANDS", "OPTIONS", "SETTINGS", "ENVIRONMENT"],
+      ...["FILES", "EXIT STATUS", "EXAMPLES", "SEE ALSO"],
     ]);
-    expect(page.split("\n", 1)[0]).toContain("signalbox 1.2.3");
+    expect(listSections(odd)).toEqual(["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXAMPLES", "SEE ALSO"]);
+    for (const roff of pages.values()) expect(roff.split("\n", 1)[0]).toContain("signalbox 1.2.3");
   });
 
-  test("has each command with each of its flags and variables", () => {
+  test("are one for each command, with each of its flags and variables, and one that names all", () => {
     for (const { id, flags = [], variables = [] } of ALL_COMMANDS) {
-      const own =
-        plain(page)
-          .split(`.SS signalbox ${id}\n`)[1]
-          ?.split(/\n\.S[SH] /)[0] ?? "";
+      const name = `signalbox-${id.replaceAll(" ", "-")}`;
+      const own = plain(pages.get(name) ?? "");
       for (const { name } of flags) expect(own).toMatch(new RegExp(`^\\.TP\n(-\\w, )?--${name}\\b`, "m"));
       for (const [name] of variables) expect(own).toContain(`\n.TP\n${name}\n`);
+      expect(plain(page)).toContain(`\n.TP\n${name}\n`);
     }
   });
 
-  test("is ASCII, in lines of 80, and nothing in it is taken for a request or an escape", () => {
-    const odd = renderManualPage([hostile], "1");
-    for (const roff of [page, odd]) {
+  test("are ASCII, in lines of 80, and nothing in them is taken for a request or an escape", () => {
+    for (const roff of pages.values()) {
       expect(roff).toMatch(/^[\n -~]*$/);
       for (const line of roff.split("\n"))
-        expect(line).toMatch(/^(\.(TH|nh|ad|SH|SS|nf|fi|TP|PP|BR)\b|[^.']|$)/);
+        expect(line).toMatch(/^(\.(TH|nh|ad|SH|nf|fi|TP|PP|BR)\b|[^.']|$)/);
     }
     expect(odd).toContain("\n\\&.SH NOT A SECTION\n");
     expect(odd).toContain("\\efBthat\\efR");
   });
 
-  test.skipIf(!has("mandoc"))("mandoc finds no fault in it, but that it has no date", () => {
-    for (const roff of [page, renderManualPage([hostile], "1")]) {
-      const { stdout } = spawnSync("mandoc", ["-Tlint", "-W", "all"], { input: roff, encoding: "utf8" });
-      expect(stdout.split("\n").filter((line) => line !== "" && !line.includes("missing date"))).toEqual([]);
-    }
-  });
-
-  test.skipIf(!has("man"))("man shows every word of it", () => {
+  /** Writes the pages into a folder that is removed at the end of the test. @returns their paths */
+  function writePages(): string[] {
     const folder = mkdtempSync(join(tmpdir(), "signalbox-man-"));
     onTestFinished(() => rmSync(folder, { recursive: true }));
-    const file = join(folder, "signalbox.1");
-    writeFileSync(file, renderManualPage([...ALL_COMMANDS, hostile], "1"));
+    return [...pages].map(([name, roff]) => {
+      const file = join(folder, `${name}.1`);
+      writeFileSync(file, roff);
+      return file;
+    });
+  }
+
+  test.skipIf(!has("mandoc"))("mandoc finds no fault in them, but that they have no date", () => {
+    const { stdout } = spawnSync("mandoc", ["-Tlint", "-W", "all", ...writePages()], { encoding: "utf8" });
+    expect(stdout.split("\n").filter((line) => line !== "" && !line.includes("missing date"))).toEqual([]);
+  });
+
+  test.skipIf(!has("man"))("man shows every word of them", () => {
     const env = { PATH: process.env.PATH, MANWIDTH: "100", LC_ALL: "C.UTF-8", MANPAGER: "cat" };
-    const { stdout, stderr } = spawnSync("man", ["-l", file], { env, encoding: "utf8" });
+    const { stdout, stderr } = spawnSync("man", ["-l", ...writePages()], { env, encoding: "utf8" });
     expect(stderr).toBe("");
     const shown = stdout.replace(/.\x08/g, "").replace(/\s+/g, " ");
     for (const { about = [] } of [...ALL_COMMANDS, { about: hostile.about }])

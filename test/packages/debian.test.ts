@@ -112,6 +112,9 @@ for (const { architecture, obstacle } of TARGETS)
 
       test("has a manual page, and completion", () => {
         expect(root.require("MANWIDTH=100 man signalbox")).toMatch(/^NAME\n +signalbox/m);
+        expect(root.require("MANWIDTH=100 man signalbox-schedule-add")).toMatch(
+          /^NAME\n +signalbox-schedule-add/m,
+        );
         const complete = "source /usr/share/bash-completion/completions/signalbox && complete -p signalbox";
         expect(root.require(`bash -c '${complete}'`)).toMatch(/^complete .*signalbox$/m);
       });

@@ -1,28 +1,85 @@
 import { formatJsonDocument } from "../json-output.ts";
-import { type Command, TOPICS } from "../spec.ts";
+import { CONNECTION_SETTINGS, type Command, TOPICS } from "../spec.ts";
 import { EXIT_CODES } from "./exit-codes.ts";
-import { renderHelpSection, wrapHelpText } from "./help.ts";
+import { buildSettingRows, renderExamples, renderHelpSection, wrapHelpText } from "./help.ts";
 
-const MORE =
-  "See signalbox COMMAND --help for one command, and signalbox help exit-codes for the exit codes.";
+/** The first words of the commands in the overview: at most 20, so that it fits on one screen. */
+const MAIN_WORDS: readonly string[] = [
+  ...["run", "worker", "agent"],
+  ...["console", "ls", "show", "why", "history", "logs"],
+  ...["reset", "drain", "undrain", "group", "resource", "setup", "schedule"],
+  ...["init", "doctor", "check", "migrate"],
+];
 
-/** Renders the help of the program: all commands by topic. */
+const EXAMPLES: Command["examples"] = [
+  [
+    "* * * * *  signalbox run --lock invoices -- ./invoices.sh",
+    "in the crontabs of several hosts: one of them runs it",
+  ],
+  ["signalbox ls", "which locks are held, by which hosts, and who waits"],
+];
+
+/** What `signalbox help` explains besides the commands. */
+const HELP_ROWS: readonly (readonly [string, string])[] = [
+  ["COMMAND --help", "one command, or all that begin with its word"],
+  ["help all", "all commands"],
+  ["help connection", "the options of the connection to etcd: addresses, TLS, users"],
+  ["help exit-codes", "the exit codes"],
+];
+
+/** Renders the help of the program: examples, and the most important commands by topic. */
 export function renderProgramHelp(commands: readonly Command[], columns: number): string {
+  const gap = 22;
+  return [
+    "signalbox: distributed locks and fair resource leases over etcd, for jobs on many hosts",
+    "",
+    "Usage: signalbox COMMAND [options] [arguments]",
+    "",
+    ...renderExamples(EXAMPLES, columns),
+    ...TOPICS.flatMap((topic) => renderHelpSection(topic, buildMainRows(commands, topic), columns, gap)),
+    ...renderHelpSection("More help", HELP_ROWS, columns, gap),
+    "",
+  ].join("\n");
+}
+
+/** Builds one row for each main word of a topic; that of several commands lists their second words. */
+function buildMainRows(commands: readonly Command[], topic: string): (readonly [string, string])[] {
+  return MAIN_WORDS.flatMap((word) => {
+    const family = commands.filter(({ id }) => id.split(" ")[0] === word);
+    const [first] = family;
+    if (first?.topic !== topic) return [];
+    if (family.length === 1) return [buildBriefRow(first)];
+    return [[word, family.map(({ id }) => id.slice(word.length + 1)).join(", ")]];
+  });
+}
+
+/** Renders all commands by topic. */
+export function renderAllCommandsHelp(commands: readonly Command[], columns: number): string {
   const gap = Math.max(...commands.map(({ id }) => id.length)) + 4;
   const topics = TOPICS.flatMap((topic) => {
     const rows = commands.filter((command) => command.topic === topic).map(buildBriefRow);
     return renderHelpSection(topic, rows, columns, gap);
   });
+  return [...topics.slice(1), "", "See signalbox COMMAND --help for one command.", ""].join("\n");
+}
+
+/** Renders the options of the connection to etcd. */
+export function renderConnectionHelp(columns: number): string {
+  const about =
+    "Each option is also a variable (--endpoints: SIGNALBOX_ENDPOINTS) and a setting of the configuration file (endpoints)." +
+    " etcdctl's ETCDCTL_* variables work too. signalbox config shows each value and where it comes from.";
   return [
-    "signalbox: distributed locks and fair resource leases over etcd, for jobs on many hosts",
+    ...renderExamples(
+      [["signalbox --endpoints https://etcd1:2379,https://etcd2:2379 --cacert ca.pem doctor", "check them"]],
+      columns,
+    ),
+    ...renderHelpSection(
+      "Options of all commands that use etcd",
+      buildSettingRows(CONNECTION_SETTINGS),
+      columns,
+    ),
     "",
-    "Usage: signalbox COMMAND [options] [arguments]",
-    ...topics,
-    "",
-    "Put the same line into the crontab of several hosts, and one of them runs it:",
-    "  * * * * *  signalbox run --lock invoices -- ./invoices.sh",
-    "",
-    ...wrapHelpText(MORE, columns),
+    ...wrapHelpText(about, columns),
     "",
   ].join("\n");
 }

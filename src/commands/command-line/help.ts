@@ -1,6 +1,7 @@
 import type { Terminal } from "../../base/terminal.ts";
 import { describeSettings } from "../../config/config.ts";
-import { type Argument, COMMON_FLAGS, type Command, type Flag } from "../spec.ts";
+import type { SettingKey } from "../../config/settings.ts";
+import { type Argument, COMMON_FLAGS, CONNECTION_SETTINGS, type Command, type Flag } from "../spec.ts";
 
 /**
  * Returns the width of help: that of the terminal, from 80 to 100 columns. In a pipe 80, because a pager breaks longer
@@ -12,10 +13,13 @@ export function computeHelpWidth(terminal: Pick<Terminal, "isOutput" | "getSize"
 
 /** Renders the help of one command from its declaration. */
 export function renderCommandHelp(spec: Command, columns: number): string {
+  const { settings = [] } = spec;
   return [
     `signalbox ${spec.id}: ${spec.brief}`,
     "",
     `Usage: ${renderUsage(spec)}`,
+    "",
+    ...renderExamples(spec.examples, columns),
     ...(spec.about ?? []).flatMap((paragraph) => ["", ...wrapHelpText(paragraph, columns)]),
     ...renderHelpSection("Arguments", buildArgumentRows(spec.args ?? []), columns),
     ...renderHelpSection(
@@ -26,14 +30,18 @@ export function renderCommandHelp(spec: Command, columns: number): string {
     ...renderHelpSection("Variables", spec.variables ?? [], columns),
     ...renderHelpSection(
       "Settings (also set by a variable, or in the configuration file)",
-      buildSettingRows(spec),
+      buildSettingRows(settings.filter((key) => !CONNECTION_SETTINGS.includes(key))),
       columns,
     ),
-    "",
-    "Examples:",
-    ...spec.examples.flatMap(([line, what]) => [`  ${line}`, ...indentText(what, 6, columns)]),
+    ...(settings.some((key) => CONNECTION_SETTINGS.includes(key))
+      ? ["", "Connection to etcd (--endpoints and others): see signalbox help connection"]
+      : []),
     "",
   ].join("\n");
+}
+
+export function renderExamples(examples: Command["examples"], columns: number): string[] {
+  return ["Examples:", ...examples.flatMap(([line, what]) => [`  ${line}`, ...indentText(what, 6, columns)])];
 }
 
 export function renderUsage({ id, args = [], flags = [], takesCommand, takesWords }: Command): string {
@@ -94,7 +102,7 @@ export function buildFlagRows(flags: readonly Flag[]): [string, string][] {
   });
 }
 
-export function buildSettingRows({ settings = [] }: Command): [string, string][] {
+export function buildSettingRows(settings: readonly SettingKey[]): [string, string][] {
   const rows = describeSettings();
   return settings.flatMap((wanted) => {
     const found = rows.find(({ key }) => key === wanted);

@@ -31,7 +31,7 @@ const KINDS: readonly NameKind[] = ["lock", "resource", "group", "host", "run", 
 const NOTHING: CompletionOffer = { kind: "words", words: [] };
 
 /** Topics of `signalbox help` that are not commands. */
-const HELP_TOPICS = ["exit-codes"];
+const HELP_TOPICS = ["all", "connection", "exit-codes"];
 
 /**
  * Finds the candidates at the cursor.

@@ -88,7 +88,7 @@ function findVersionFault(
   if (floor === undefined || patch >= floor) return undefined;
   const older = `${major}.${minor}.${floor}`;
   const remedy = `upgrade to ${older} or later: older servers can acknowledge a stale renewal (runs guard against it), and do not enforce roles`;
-  return { level: "warning", older, remedy };
+  return { level: "hint", older, remedy };
 }
 
 function judgeMixture(all: readonly (string | undefined)[]): Finding[] {

@@ -40,7 +40,7 @@ async function isPermitted(ports: CheckPorts, op: Op): Promise<boolean> {
   }
 }
 
-/** Reports an etcd whose roles can be bypassed: a failure if workers run commands of schedules. */
+/** Reports an etcd whose roles can be bypassed: a failure if a schedule has a command, else a hint. */
 export async function judgeRoleBypass(ports: CheckPorts): Promise<Finding[]> {
   if (!(await canBypassRoles(ports))) return [];
   const id = await findCommandSchedule(ports);
@@ -48,7 +48,7 @@ export async function judgeRoleBypass(ports: CheckPorts): Promise<Finding[]> {
   const remedy = `${ROLE_BYPASS_REMEDY}; until then, workers refuse commands unless they have --accept-role-bypass`;
   return [
     {
-      ...{ kind: "role-bypass", check: "roles", level: id === undefined ? "warning" : "failure" },
+      ...{ kind: "role-bypass", check: "roles", level: id === undefined ? "hint" : "failure" },
       ...{ detail, remedy },
     },
   ];

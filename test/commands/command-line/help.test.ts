@@ -6,12 +6,14 @@ import { EXIT_CODES } from "../../../src/commands/command-line/exit-codes.ts";
 import { computeHelpWidth, renderCommandHelp, renderUsage } from "../../../src/commands/command-line/help.ts";
 import {
   formatExitCodesJson,
+  renderAllCommandsHelp,
+  renderConnectionHelp,
   renderExitCodesHelp,
   renderProgramHelp,
   renderSubcommandsHelp,
 } from "../../../src/commands/command-line/help-topics.ts";
 import { parseCall } from "../../../src/commands/command-line/parse-call.ts";
-import { COMMON_FLAGS } from "../../../src/commands/spec.ts";
+import { COMMON_FLAGS, CONNECTION_SETTINGS } from "../../../src/commands/spec.ts";
 import { resolveConfig } from "../../../src/config/config.ts";
 import { getFlagName, getSetting } from "../../../src/config/settings.ts";
 import { parseLeases } from "../../../src/fleet/lease-spec.ts";
@@ -50,7 +52,10 @@ describe.each(ALL_COMMANDS.map((spec) => [spec.id, spec] as const))("signalbox %
       const shown = value === undefined ? "" : isOptional ? `[=${value}]` : ` ${value}`;
       expect(startsWith(`${short === undefined ? "" : `-${short}, `}--${name}${shown}`)).toBe(true);
     }
-    for (const key of settings) {
+    const connection = settings.filter((key) => CONNECTION_SETTINGS.includes(key));
+    expect(help.includes("signalbox help connection\n")).toBe(connection.length > 0);
+    for (const key of connection) expect(renderConnectionHelp(80)).toContain(`  ${getFlagName(key)}`);
+    for (const key of settings.filter((setting) => !connection.includes(setting))) {
       const { short } = getSetting(key);
       expect(startsWith(`${short === undefined ? "" : `-${short}, `}${getFlagName(key)}`)).toBe(true);
     }
@@ -68,6 +73,7 @@ describe.each(ALL_COMMANDS.map((spec) => [spec.id, spec] as const))("signalbox %
 
   test("has examples, each with a word about it, that mean something", () => {
     expect(spec.examples.length).toBeGreaterThan(0);
+    expect(help).toContain(`Usage: ${renderUsage(spec)}\n\nExamples:\n`);
     for (const [line, what] of spec.examples) {
       expect(help).toContain(`  ${line}\n      ${what}\n`);
       // A front end may be called by a link, and its words are another tool's.
@@ -103,17 +109,31 @@ describe.each(ALL_COMMANDS.map((spec) => [spec.id, spec] as const))("signalbox %
 describe("the overview", () => {
   const text = renderProgramHelp(ALL_COMMANDS, COLUMNS);
 
-  test("names every command once, in its order", () => {
-    const named = text
+  test("has at most 20 commands, and examples first; all others are in its topics", () => {
+    const [head = "", ...topics] = text.split(/^(?=[A-Z][a-z ]+:$)/m);
+    expect(head).toMatch(/\n\nUsage: .*\n\n$/);
+    expect(topics[0]).toMatch(/^Examples:\n/);
+    const rows = topics.slice(1, -1).flatMap((topic) => [...topic.matchAll(/^ {2}([a-z]+)\b/gm)]);
+    const words = rows.map(([, word]) => word);
+    expect(words.length).toBeLessThanOrEqual(20);
+    for (const word of words) expect(ALL_COMMANDS.some(({ id }) => id.split(" ")[0] === word)).toBe(true);
+    expect(topics.at(-1)).toMatch(/^More help:\n(.*\n)* {2}help all /);
+  });
+
+  test("`help all` names every command once, in its order", () => {
+    const named = renderAllCommandsHelp(ALL_COMMANDS, COLUMNS)
       .split("\n")
       .filter((line) => ALL_COMMANDS.some(({ brief }) => line.endsWith(`  ${brief}`)));
     expect(named.map((line) => line.trim().split(/ {2,}/)[0])).toEqual(ALL_COMMANDS.map(({ id }) => id));
   });
 
   test.each([80, COLUMNS])("fits in %i columns, and says as much in each", (columns) => {
-    expectFits(renderProgramHelp(ALL_COMMANDS, columns), columns);
     const words = (shown: string) => shown.split(/\s+/);
-    expect(words(renderProgramHelp(ALL_COMMANDS, columns))).toEqual(words(text));
+    for (const render of [renderProgramHelp, renderAllCommandsHelp]) {
+      expectFits(render(ALL_COMMANDS, columns), columns);
+      expect(words(render(ALL_COMMANDS, columns))).toEqual(words(render(ALL_COMMANDS, COLUMNS)));
+    }
+    expectFits(renderConnectionHelp(columns), columns);
   });
 
   test("has a line for crontabs that is a good one", () => {

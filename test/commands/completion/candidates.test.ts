@@ -27,7 +27,7 @@ describe("what is offered", () => {
     { words: ["re"], has: ["reset", "release", "resource"], lacks: ["run"] },
     { words: ["-"], has: ["--help", "--version"], lacks: ["run"] },
     { words: ["group", ""], has: ["set", "list"], lacks: ["run", "help"] },
-    { words: ["help", ""], has: ["run", "group", "exit-codes"], lacks: ["help"] },
+    { words: ["help", ""], has: ["run", "group", "all", "connection", "exit-codes"], lacks: ["help"] },
     { words: ["help", "group", ""], has: ["set"], lacks: ["run", "crontab", "exit-codes"] },
     { words: ["ls", ""], has: ["locks", "problems"], lacks: [] },
     { words: ["ls", "lo"], has: ["locks"], lacks: ["problems"] },

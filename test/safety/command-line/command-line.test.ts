@@ -22,8 +22,10 @@ describe.concurrent("help", () => {
     expect(stdout).toMatch(/[^\n]\n$/);
   });
 
-  test("every command stands in the overview, and --version prints one line", async () => {
-    const { stdout } = await cluster.createNamespace().execute(["--help"]);
+  test("help all has every command, help connection its options, and --version prints one line", async () => {
+    const { stdout } = await cluster.createNamespace().execute(["help", "all"]);
+    const connection = await cluster.createNamespace().execute(["help", "connection"]);
+    expect(connection).toEqual({ ...matchSilentEnd(0), stdout: expect.stringMatching(/^ {2}--endpoints /m) });
     for (const { id, brief } of ALL_COMMANDS)
       expect(stdout).toMatch(new RegExp(`^  ${id} +${brief.replaceAll(" ", "\\s+")}$`, "m"));
     expect((await cluster.createNamespace().execute(["--version"])).stdout).toMatch(

@@ -211,11 +211,14 @@ test("the npm package has the native programs of its processors, and not those o
     mkdirSync(join(root, "dist/native", arch), { recursive: true });
     writeFileSync(join(root, "dist/native", arch, "launcher"), "", { mode: 0o755 });
   }
+  mkdirSync(join(root, "dist/man"));
+  writeFileSync(join(root, "dist/man/a-b.1"), "");
   expect(await writeNpmPackage(root, folder, ["x64"])).toBe("a-1.0.0.tgz");
   execFileSync("tar", ["xzf", join(folder, "a-1.0.0.tgz")], { cwd: folder });
   expect(readdirSync(join(folder, "package/dist/native"))).toEqual(["x64"]);
   expect(JSON.parse(readFileSync(join(folder, "package/package.json"), "utf8"))).toMatchObject({
     cpu: ["x64"],
+    man: ["dist/man/a-b.1"],
     homepage: "https://b.example/",
   });
 });

@@ -49,12 +49,12 @@ describe("members", () => {
   test.each<[version: string, level: string]>([
     ["3.3.27", "failure"],
     ["2.3.8", "failure"],
-    ["3.4.23", "warning"],
-    ["3.4.41", "warning"],
+    ["3.4.23", "hint"],
+    ["3.4.41", "hint"],
     ["3.4.42", "ok"],
-    ["3.5.27", "warning"],
+    ["3.5.27", "hint"],
     ["3.5.28", "ok"],
-    ["3.6.8", "warning"],
+    ["3.6.8", "hint"],
     ["3.6.9", "ok"],
     ["3.7.0", "ok"],
     ["4.0.0-rc.1", "ok"],
@@ -81,7 +81,7 @@ describe("members", () => {
       ),
     ).toEqual([
       "ok member: etcd 3.5.30, only the user root can read its status",
-      "warning member: etcd 3.5.27, which is older than 3.5.28, only the user root can read its status",
+      "hint member: etcd 3.5.27, which is older than 3.5.28, only the user root can read its status",
       "ok member: it answers; only the user root can read its status",
       "warning versions: members are of different versions: 3.5.27, 3.5.30",
     ]);

@@ -6,7 +6,7 @@ export const ACCEPT_FLAG: FlagTable = {
   "--accept ID[=CHECK]": {
     isRepeatable: true,
     help:
-      "ignore a known warning: by its id, as member-version, or for one thing only, as 'clock=clock of web1'." +
+      "ignore a known warning: by its id, as authentication, or for one thing only, as 'clock=clock of web1'." +
       " --json prints the ids. Failures are never ignored",
   },
 };

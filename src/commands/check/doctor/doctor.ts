@@ -26,7 +26,7 @@ export const doctor = declareCommand({
     "signalbox doctor": "is anything wrong?",
     "signalbox doctor --role operator": "am I allowed to drain and reset?",
     "signalbox doctor --nagios": "for monitoring",
-    "signalbox doctor --nagios --accept member-version": "the same, ignoring a known warning",
+    "signalbox doctor --nagios --accept authentication": "the same, ignoring a known warning",
     "signalbox doctor --json | jq '.findings[] | select(.level != \"ok\")'": "for programs",
   },
   load: () => import("./doctor.impl.ts"),
