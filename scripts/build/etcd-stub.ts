@@ -15,7 +15,9 @@ const HEADER = { revision: "2", raft_term: "2" };
 export async function startEtcdStub(): Promise<{ server: Server; endpoint: string }> {
   const kept = new Map<string, object>();
   const server = createServer(async (request, response) => {
-    const { success = [] } = JSON.parse(await readText(request)) as { success?: Op[] };
+    const text = await readText(request).catch(() => undefined);
+    if (text === undefined) return; // the client has gone
+    const { success = [] } = JSON.parse(text) as { success?: Op[] };
     const responses = success.map((op) => buildAnswer(op, kept));
     response.end(JSON.stringify({ header: HEADER, TTL: "30", succeeded: true, responses }));
   });
