@@ -1,7 +1,7 @@
 // Builds dist/, the contents of the package: first the native programs, then the bundles. `node scripts/build.ts`
 // With `--natives x64,arm64`, the native programs for these processors instead of those for this machine, and static.
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { type BuildOptions, build, type Plugin } from "esbuild";
@@ -176,6 +176,13 @@ function replace(product: string, text: string, mode = 0o644): void {
   renameSync(draft, resolvePath(product));
 }
 
+/** Lets the launcher of a clone start the clone's Node. Other installations bring one, or use that of the PATH. */
+function linkOwnNode(): void {
+  const draft = resolvePath(`dist/node.${process.pid}`);
+  symlinkSync("../node_modules/.bin/node", draft);
+  renameSync(draft, resolvePath("dist/node"));
+}
+
 /** Writes the completion scripts with the file names that the shells expect. */
 function writeCompletions(): void {
   const names = { bash: "signalbox", zsh: "_signalbox", fish: "signalbox.fish" };
@@ -196,8 +203,13 @@ function checkBuilt(): void {
 
 async function buildAll(): Promise<void> {
   for (const name of ["maintenance", "man"]) mkdirSync(resolvePath("dist", name), { recursive: true });
-  if (values.natives === undefined) buildOwnNatives(root, report);
-  else buildPackagedNatives(root, parseArchitectures(values.natives), report);
+  if (values.natives === undefined) {
+    buildOwnNatives(root, report);
+    linkOwnNode();
+  } else {
+    buildPackagedNatives(root, parseArchitectures(values.natives), report);
+    rmSync(resolvePath("dist/node"), { force: true });
+  }
   for (const name of SELDOM) await buildModule(name);
   for (const bundle of bundles) await buildBundle(bundle);
   replace("dist/signalbox", readFileSync(resolvePath("scripts/build/signalbox.sh"), "utf8"), 0o755);

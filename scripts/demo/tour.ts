@@ -21,7 +21,7 @@ export async function runTour(): Promise<void> {
   }
   printLine(
     "",
-    "\nThe demo used a real etcd, which is removed now. Next: README.md, or dist/signalbox.cjs --help",
+    "\nThe demo used a real etcd, which is removed now. Next: README.md, or dist/signalbox --help",
   );
 }
 

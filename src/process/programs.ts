@@ -71,11 +71,12 @@ function explainDanglingLink(path: string): ProgramSearch {
 
 /**
  * Reads the interpreter from a script's first line: a name that `env` searches for, or a path.
- * @returns undefined for files that are not scripts or cannot be read; for the program of the npm package the one that it
- * becomes without an agent
+ * @returns undefined for files that are not scripts or cannot be read; for the program of the npm package or of a clone
+ * the one that it becomes without an agent
  */
 export function readInterpreter(path: string): string | undefined {
-  if (isNpmProgram(path)) return "node";
+  const folder = findNpmFolder(path);
+  if (folder !== undefined) return existsSync(join(folder, "node")) ? join(folder, "node") : "node";
   const [, program = "", rest = ""] = /^#![ \t]*(\S+)[ \t]*(.*)/.exec(readStart(path)) ?? [];
   if (program === "") return undefined;
   if (basename(program) !== "env") return program;
@@ -83,13 +84,14 @@ export function readInterpreter(path: string): string | undefined {
   return words.find((word) => word !== "" && !word.startsWith("-") && !word.includes("=")) ?? program;
 }
 
-/** Whether a file is the shell program of the npm package, which starts the bundle beside it. */
-function isNpmProgram(path: string): boolean {
+/** Finds the folder of the shell program of the npm package or of a clone, which starts the bundle beside it. */
+function findNpmFolder(path: string): string | undefined {
   try {
     const program = realpathSync(path);
-    return basename(program) === "signalbox" && existsSync(join(dirname(program), "signalbox.cjs"));
+    const folder = dirname(program);
+    return basename(program) === "signalbox" && existsSync(join(folder, "signalbox.cjs")) ? folder : undefined;
   } catch {
-    return false;
+    return undefined;
   }
 }
 

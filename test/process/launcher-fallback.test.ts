@@ -1,10 +1,13 @@
 // Covers fixtures/process/fake-agent.ts
 /** Calls that no agent serves: the launcher becomes Node, here a script that tells how it was started. */
+import { execFileSync } from "node:child_process";
 import { chmodSync, chownSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { FakeAgent, FROM_LAUNCHER, TO_LAUNCHER } from "../../fixtures/process/fake-agent.ts";
+import { BUNDLE } from "../../fixtures/signalbox.ts";
+import { VERSION } from "../../src/base/version.ts";
 import { HEAP_LIMITS } from "../../src/bin/heap-limits.ts";
 import { isRoot } from "./helpers.ts";
 import {
@@ -210,7 +213,6 @@ test("an agent with more calls than it accepts", async () => {
   onTestFinished(() => void server.close());
   const env = { SIGNALBOX_AGENT_SOCKET: path };
   const script = `for i in 1 2 3 4 5 6; do ${LAUNCHER} run --lock x -- true & done; wait`; // this process accepts nothing meanwhile
-  const { execFileSync } = await import("node:child_process");
   const PATH = `${createNodeFolder()}:${process.env.PATH}`;
   const out = execFileSync("sh", ["-c", script], { env: { ...process.env, ...env, PATH }, encoding: "utf8" });
   expect(out.match(/fallback=too many calls wait for the agent/g)?.length).toBeGreaterThanOrEqual(3);
@@ -269,6 +271,13 @@ test("without Node the remedy is named", async () => {
   const { code, err } = await launch(["ls"], { env: { PATH: "/nowhere" } }).ended;
   expect(code).toBe(78);
   expect(err).toMatch(/^signalbox: cannot start Node\.js: .*; install Node\.js 22 or later/);
+});
+
+test("the program of a clone starts the clone's Node, by a link and whatever Node is in the PATH", () => {
+  const link = join(createFolder(), "signalbox");
+  symlinkSync(join(dirname(BUNDLE), "signalbox"), link);
+  const env = { PATH: `${createNodeFolder()}:/usr/bin:/bin`, SIGNALBOX_AGENT: "never" };
+  expect(execFileSync(link, ["--version"], { env, encoding: "utf8" })).toContain(VERSION);
 });
 
 test("Node gets signals, masks and dispositions as the caller has set them", async () => {

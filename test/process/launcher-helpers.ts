@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { onTestFinished } from "vitest";
+import { afterAll, onTestFinished } from "vitest";
 import {
   type AgentConnection,
   FakeAgent,
@@ -13,7 +13,13 @@ import { waitUntil } from "../../fixtures/wait-until.ts";
 import { encodeWords, GUARDIAN_EVENT, GUARDIAN_REQUEST } from "../../src/process/guarded-command/wire.ts";
 import { createMark } from "./helpers.ts";
 
-export const LAUNCHER = resolve(import.meta.dirname, "../../dist/native", process.arch, "launcher");
+const installation = mkdtempSync(join(tmpdir(), "signalbox-launcher-"));
+afterAll(() => rmSync(installation, { recursive: true, force: true }));
+/** The launcher in an installation without a Node of its own: it takes the one of the PATH. */
+export const LAUNCHER = join(installation, "native", process.arch, "launcher");
+cpSync(resolve(import.meta.dirname, "../../dist/native", process.arch, "launcher"), LAUNCHER);
+writeFileSync(join(installation, "signalbox.cjs"), "");
+chmodSync(installation, 0o755);
 
 /** A program named `node` that prints why and with what it was started, in a folder for PATH. */
 const NODE = `#!/bin/sh

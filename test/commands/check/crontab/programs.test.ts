@@ -182,5 +182,7 @@ describe("a program's file", () => {
     write("package/signalbox.cjs", "");
     symlinkSync(program, join(root, "package/linked"));
     expect(readInterpreter(join(root, "package/linked"))).toBe("node");
+    const own = write("package/node", ""); // of a clone
+    expect(readInterpreter(join(root, "package/linked"))).toBe(own);
   });
 });
