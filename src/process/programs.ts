@@ -89,7 +89,9 @@ function findNpmFolder(path: string): string | undefined {
   try {
     const program = realpathSync(path);
     const folder = dirname(program);
-    return basename(program) === "signalbox" && existsSync(join(folder, "signalbox.cjs")) ? folder : undefined;
+    return basename(program) === "signalbox" && existsSync(join(folder, "signalbox.cjs"))
+      ? folder
+      : undefined;
   } catch {
     return undefined;
   }
