@@ -8,7 +8,7 @@ import type { Call } from "../spec.ts";
 import { type CommandContext, createStoreCommand } from "../store-command.ts";
 import { type CheckReport, printReport, reportErrorsToNagios } from "./findings.ts";
 
-const COLLECTIONS: readonly Collection[] = ["groups", "hosts", "drains"];
+const COLLECTIONS: readonly Collection[] = ["groups", "hosts", "drains", "workers"];
 /** Default of `--within`, in ms. */
 const USUAL = 3_600_000;
 
@@ -23,7 +23,10 @@ async function checkGroups(call: Call, context: CommandContext): Promise<CheckRe
   const snapshot = await readSnapshot(context, COLLECTIONS);
   const sight = { snapshot, within, wall: context.clock.getWallTime() };
   const stale = findStaleHosts(sight, call.args);
-  const running = await findRunningHosts(context, stale, canonicalizeHost, context.signal);
+  const working = [...snapshot.workers.values()].flatMap(({ value }) => value?.host ?? []);
+  for (const host of working) stale.delete(canonicalizeHost(host));
+  const runs = await findRunningHosts(context, stale, canonicalizeHost, context.signal);
+  const running = new Set([...runs, ...working.map(canonicalizeHost)]);
   const findings = judgeHosts({ ...sight, running }, call.args);
   const groups = call.args.length > 0 ? call.args.length : snapshot.groups.size;
   const without = new Set(
@@ -34,7 +37,7 @@ async function checkGroups(call: Call, context: CommandContext): Promise<CheckRe
     figures: [
       { name: "groups", value: groups },
       { name: "groups_without_host", value: without, critical: 0 },
-      { name: "hosts_missing", value: stale.size - running.size },
+      { name: "hosts_missing", value: stale.size - runs.size },
     ],
     summary: `${groups} ${groups === 1 ? "group" : "groups"}, each with an active host`,
   };

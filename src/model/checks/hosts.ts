@@ -16,7 +16,7 @@ import { formatHostNames } from "./host-names.ts";
 /** Inputs for the check of hosts and groups. */
 interface HostCheckInputs {
   snapshot: Pick<Snapshot, "groups" | "hosts" | "drains">;
-  /** Canonical names of hosts with a run whose session is alive, even if their record is old. */
+  /** Canonical names of hosts with a worker, or a run whose session is alive, even if their record is old. */
   running: ReadonlySet<string>;
   /** A host must have been seen within this time, ms. */
   within: number;
@@ -74,7 +74,7 @@ function judgeGroup(name: string, inputs: HostCheckInputs): Finding[] {
   if (there.length === 0) {
     const detail = `none of its ${formatHostCount(hosts)} was seen within ${formatDuration(within)}: ${formatHostNames(hosts.map((host) => formatLastSeen(host, inputs)))}`;
     return [
-      buildFailure(detail, "are the hosts up, and is cron running there?"),
+      buildFailure(detail, "are the hosts up, and is cron or a worker running there?"),
       ...findUnseenMembers(name, hosts, inputs),
     ];
   }
@@ -101,7 +101,7 @@ function findAwayHosts(group: string, hosts: readonly string[], inputs: HostChec
     {
       ...{ kind: "host", check: `group ${group}`, level: "warning" },
       detail: `not seen within ${formatDuration(inputs.within)}: ${formatHostNames(gone.map((host) => formatLastSeen(host, inputs)))}`,
-      remedy: "is cron running there? If they run jobs less often, use --within",
+      remedy: "is cron or a worker running there? If they run jobs less often, use --within",
     },
   ];
 }
@@ -117,7 +117,7 @@ function findUnseenMembers(group: string, hosts: readonly string[], inputs: Host
       ...{ kind: "host", check: `group ${group}`, level: "warning" },
       detail: `neither a group nor a host that was ever seen: ${formatHostNames(strangers.map((host) => addHint(host, inputs)))}`,
       remedy:
-        "a host is seen when it runs signalbox run; a member must be a full name (FQDN), as the host itself reports it",
+        "a host is seen when it runs signalbox run or worker; a member must be a full name (FQDN), as the host itself reports it",
     },
   ];
 }

@@ -19,6 +19,8 @@ export interface RecentRuns {
   runs: readonly EndedRun[];
   /** Start of the oldest current run, wall clock in ms since the epoch. */
   runningSince: number | undefined;
+  /** When the first run of a schedule is or was due, ms since the epoch. */
+  firstDue?: number | undefined;
 }
 
 /** The required success of a job. */
@@ -29,11 +31,20 @@ interface RecentLimit {
   wall: number;
 }
 
-/** Checks whether a job succeeded lately. A failed last run is a warning; no success in time is a failure. */
+/**
+ * Checks whether a job succeeded lately. A failed last run is a warning; no success in time is a failure. The time of a
+ * schedule that has not run begins when its first run is due.
+ */
 export function judgeRecentRuns(job: RecentRuns, limit: RecentLimit): Finding {
   const about = { kind: job.kind, check: `${job.kind} ${job.name}` };
   const success = job.runs.find(({ isSuccess }) => isSuccess);
   const [last] = job.runs;
+  if (last === undefined && job.firstDue !== undefined && limit.wall - job.firstDue <= limit.within)
+    return {
+      ...about,
+      level: "ok",
+      detail: `has not run yet; its first run ${formatDueTime(job.firstDue, limit)}`,
+    };
   if (success === undefined || computeTimeSinceEnd(success, limit) > limit.within)
     return { ...about, level: "failure", ...describeMissing(job, success, limit) };
   if (last === undefined || last.isSuccess)
@@ -78,6 +89,12 @@ function describeMissing(
     ),
     remedy: last === undefined ? formatUnseenAdvice(job) : formatInspectCommand(job),
   };
+}
+
+function formatDueTime(firstDue: number, { wall }: RecentLimit): string {
+  return firstDue > wall
+    ? `is due in ${formatBriefDuration(firstDue - wall)}`
+    : `was due ${formatBriefDuration(wall - firstDue)} ago`;
 }
 
 const formatMissingSuccess = ({ runs }: RecentRuns): string =>

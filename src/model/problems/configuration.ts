@@ -65,7 +65,7 @@ export function findHostProblems({ snapshot, wall }: ProblemInputs): Problem[] {
   }));
 }
 
-/** Finds possible mistakes in groups, and group hosts that were not seen lately. */
+/** Finds possible mistakes in groups, and group hosts that were not seen lately and have no worker. */
 export function findGroupProblems({ snapshot, wall }: ProblemInputs): Problem[] {
   const groups = buildGroupMembers(snapshot);
   const notes = listGroupNotes(groups).map(
@@ -74,16 +74,21 @@ export function findGroupProblems({ snapshot, wall }: ProblemInputs): Problem[] 
       remedy: "signalbox group list",
     }),
   );
+  const working = new Set(
+    [...snapshot.workers.values()].map(({ value }) => value && canonicalizeHost(value.host)),
+  );
   const unseen = [...groups.keys()].flatMap((group): Problem[] => {
     const missing = listGroupHosts(groups, group).filter(
-      (host) => !isSeenWithin(snapshot.hosts.get(canonicalizeHost(host)), THRESHOLDS.host, wall),
+      (host) =>
+        !working.has(canonicalizeHost(host)) &&
+        !isSeenWithin(snapshot.hosts.get(canonicalizeHost(host)), THRESHOLDS.host, wall),
     );
     if (missing.length === 0) return [];
     return [
       {
         ...{ kind: "host", level: "warning", subject: `group ${group}` },
         detail: `not seen for ${formatBriefDuration(THRESHOLDS.host)}: ${formatShortList(missing, 3)}`,
-        remedy: `is cron running there? Or take them out: signalbox group remove ${quoteShellWord(group)} HOST`,
+        remedy: `is cron or a worker running there? Or take them out: signalbox group remove ${quoteShellWord(group)} HOST`,
       },
     ];
   });

@@ -144,7 +144,8 @@ function formatScheduleTask({ id, definition }: Pick<ScheduleRow, "id" | "defini
 
 /** Formats why no worker runs a schedule, as the rest of a sentence after "no worker" or "none". */
 export function formatMissingWorker(group: string | undefined): string {
-  return group === undefined ? "has a handler for it" : `in the group ${group} has a handler for it`;
+  const where = group === undefined ? "" : ` in the group ${group}`;
+  return `is running${where} that has a handler for it`;
 }
 
 function formatNote({ fault, definition, state }: ScheduleRow): string {

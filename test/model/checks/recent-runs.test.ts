@@ -54,6 +54,15 @@ describe("judgeRecentRuns", () => {
     expect(detail).toMatch(/; a run has been going for 2h$/);
   });
 
+  test.each([
+    [-5 * HOUR, "ok", "has not run yet; its first run is due in 5h"],
+    [25 * HOUR, "ok", "has not run yet; its first run was due 1d1h ago"],
+    [26 * HOUR, "failure", "no run succeeded within 1d1h; no run is recorded"],
+  ])("a schedule whose first run was due %i ms ago: %s", (ago, level, detail) => {
+    expect(judgeRecentRuns(job([], { firstDue: NOW - ago }), limit)).toMatchObject({ level, detail });
+    expect(judgeRecentRuns(job([ended(1, 3)], { firstDue: NOW - ago }), limit).level).toBe("failure");
+  });
+
   test("the remedy is a line to copy", () => {
     const { remedy } = judgeRecentRuns(job([ended(26)], { name: "my job" }), limit);
     expect(remedy).toBe("signalbox history 'my job'");

@@ -4,9 +4,14 @@ import { describe, expect, it } from "vitest";
 import { findProblems } from "../../../src/model/problems/find-problems.ts";
 import { buildProblemId } from "../../../src/model/problems/problem.ts";
 import { serializeDrain } from "../../../src/protocol/drain.ts";
+import { formatWorker, type WorkerRecord } from "../../../src/schedule/state/worker-record.ts";
 import { keys } from "../../protocol/samples.ts";
 import { NOW, pictureOf, plain, stand } from "../pictures.ts";
 
+const WORKER: WorkerRecord = {
+  ...{ host: "w.example.com", pid: 1, version: "1", since: NOW, wall: NOW, beat: 1, types: [], tags: [] },
+  ...{ running: 0, concurrency: 1, clock: "ok" },
+};
 const held = { state: "held", grantedAt: NOW - 60_000 } as const;
 
 /** A mark of a grant, of a session of 30 s. */
@@ -72,6 +77,11 @@ describe("problems", () => {
     ],
     ["a group that cannot be read", [plain(keys.group("web"), "{")], ["malformed", "group"]],
     ["a group's host that was never seen", [plain(keys.group("web"), '["w.example.com"]')], ["host"]],
+    [
+      "a group's host that only runs a worker: nothing",
+      [plain(keys.group("web"), '["W.example.com"]'), plain(keys.worker("w"), formatWorker(WORKER))],
+      [],
+    ],
     [
       "a host that claims and leaves no word",
       [

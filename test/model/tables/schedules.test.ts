@@ -161,7 +161,10 @@ describe("the view of schedules", () => {
   it("says whether no worker has a handler, or none in its group", () => {
     const alone = [...schedule("a", { type: "bill" }), ...schedule("b", { group: "db" })];
     expect(shown(schedulesView, [worker("w1"), ...alone]).column("note")).toEqual([
-      ...["no worker has a handler for it", "no worker in the group db has a handler for it"],
+      ...[
+        "no worker is running that has a handler for it",
+        "no worker is running in the group db that has a handler for it",
+      ],
     ]);
   });
 

@@ -80,11 +80,15 @@ describe("signalbox check schedule", () => {
     const schedule = (...words: string[]) => namespace.start(["schedule", ...words]).ended;
     await schedule("add", "good", "0 0 1 1 *", "--yes", "--", "true");
     await schedule("add", "bad", "0 0 1 1 *", "--yes", "--", "false");
+    const check = (...words: string[]) => namespace.start(["check", "schedule", ...words]).ended;
+    expect(await check("good")).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^ok +schedule good: has not run yet; its first run is due in /),
+    });
     const worker = namespace.start(["worker"]);
     await schedule("trigger", "good", "--yes");
     await schedule("trigger", "bad", "--yes");
-    const check = (...words: string[]) => namespace.start(["check", "schedule", ...words]).ended;
-    await waitUntil("the success is seen", async () => (await check("good")).code === 0);
+    await waitUntil("the success is seen", async () => /: succeeded /.test((await check("good")).stdout));
     const bad = await waitUntil("the failure is seen", async () => {
       const ended = await check("bad");
       return /the last run failed/.test(ended.stdout) && ended;
@@ -104,6 +108,12 @@ describe("signalbox check schedule", () => {
     expect(await check("goods")).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('did you mean "good"?'),
+    });
+    const { rows } = JSON.parse((await namespace.start(["ls", "workers", "--json"]).ended).stdout);
+    await namespace.start(["group", "set", "work", rows[0].host]).ended;
+    expect(await namespace.start(["check", "hosts", "work"]).ended).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^ok +group work: 1 of 1 host is active/),
     });
     worker.child.kill("SIGTERM");
     await worker.ended;

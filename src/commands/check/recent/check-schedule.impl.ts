@@ -1,6 +1,7 @@
 import type { EndedRun, RecentRuns } from "../../../model/checks/recent-runs.ts";
 import type { Snapshot } from "../../../model/snapshot/snapshot.ts";
 import { validateName } from "../../../protocol/names.ts";
+import type { DueState } from "../../../schedule/state/due.ts";
 import { type OccurrenceOutcome, parseOutcomes } from "../../../schedule/state/outcome.ts";
 import { readSnapshotRanges, throwUnknownName, toSingleKeyRange } from "../../read-snapshot.ts";
 import type { CommandContext } from "../../store-command.ts";
@@ -27,14 +28,23 @@ async function readSchedules(context: CommandContext, args: readonly string[]): 
 
 /** Lists the runs of a schedule. The last result of the state is included even if its outcomes were lost. */
 function toRecentRuns(snapshot: Snapshot, name: string): RecentRuns {
-  const last = snapshot.dues.get(name)?.value?.last;
-  const runs = parseOutcomes(snapshot.outcomes.get(name)).runs.filter(({ result }) => result !== "skipped");
+  const due = snapshot.dues.get(name)?.value;
+  const last = due?.last;
+  const outcomes = parseOutcomes(snapshot.outcomes.get(name)).runs;
+  const runs = outcomes.filter(({ result }) => result !== "skipped");
   const isKnown = last === undefined || runs.some(({ run }) => run === last.run);
   const [oldest] = snapshot.executions.get(name) ?? [];
   return {
     ...{ kind: "schedule", name, runningSince: oldest?.value?.since },
+    firstDue: outcomes.length === 0 ? due && findFirstDue(due) : undefined,
     runs: [...(isKnown || last === undefined ? [] : [last]), ...runs].map(toEndedRun),
   };
+}
+
+/** Returns when the first run of a schedule without outcomes is or was due; undefined if none is. */
+function findFirstDue({ next, runAt, open }: DueState): number | undefined {
+  const times = [...open.map((one) => one.runAt), ...(next === undefined ? [] : [runAt])];
+  return times.length === 0 ? undefined : Math.min(...times);
 }
 
 function toEndedRun(outcome: Pick<OccurrenceOutcome, "endedAt" | "result" | "host" | "code">): EndedRun {
