@@ -60,7 +60,7 @@ describe.concurrent("where a later schema version is required,", () => {
   test("lists warn once, and init and doctor fail", async () => {
     const namespace = cluster.createNamespace();
     await requireVersion(namespace, "0002");
-    for (const words of ["ls locks", "group list", "schedule list", "history x", "export"]) {
+    for (const words of ["ls locks", "group list", "schedule list", "ls history", "export"]) {
       const list = await namespace.execute(words.split(" "));
       expect({ words, code: list.code }).toEqual({ words, code: 0 });
       expect(list.stderr.match(/may be incomplete: .* schema version 2/g), words).toHaveLength(1);
