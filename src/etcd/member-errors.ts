@@ -112,7 +112,7 @@ export function explainTlsFault(text: string): string | undefined {
     return "its certificate is not valid yet; check the clocks of both hosts";
   if (/wrong version number|packet length too long/i.test(text)) return "does not speak TLS; is it http?";
   const [, name, names] =
-    /altnames: (?:Host|IP): (\S+?)\.? is not in the cert's (?:altnames|list): (.*?)\.?(?: Resolution note.*)?$/.exec(
+    /(?:^|altnames: )(?:Host|IP): (\S+?)\.? is not in the cert's (?:altnames|list): (.*?)\.?(?: Resolution note.*)?$/.exec(
       text,
     ) ?? [];
   if (names === undefined) return undefined;

@@ -23,7 +23,9 @@ export async function checkConfiguredTotals(
   const txn = { compare: [], success, failure: [] };
   const answer = await commitWithRetries(context, txn, context.signal).catch(() => undefined);
   for (const [index, { resource, count }] of plain.entries()) {
-    const config = parseResourceConfig(findFirstKey(answer?.results[index])?.value ?? "");
+    const kv = findFirstKey(answer?.results[index]);
+    if (kv === undefined) continue;
+    const config = parseResourceConfig(kv.value);
     const total = "value" in config ? Number(config.value.total) : Number.NaN;
     if (count > total)
       throw new UsageError(
