@@ -6,6 +6,7 @@
 
 import { describe, expect, test } from "vitest";
 import { matchMessage, matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
+import { IS_WITH_AGENT } from "../../../fixtures/cluster/test-agents.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { ALL_COMMANDS } from "../../../src/bin/commands.ts";
 
@@ -123,7 +124,7 @@ describe.concurrent("options before the command", () => {
   });
 });
 
-test("--agent always without the launcher: 69, and what to start", async () => {
+test.skipIf(IS_WITH_AGENT)("--agent always without the launcher: 69, and what to start", async () => {
   const run = cluster.createNamespace().startRun(["--agent", "always"], ["true"]);
   expect(await run.ended).toEqual(
     matchMessage(69, /; start the program signalbox \(in a clone: dist\/signalbox\)/),
@@ -145,10 +146,10 @@ describe.concurrent("outputs", () => {
     const terminal = { columns: 80, rows: 24 };
     const watch = namespace.start(["ls", "--watch"], { terminal });
     await watch.waitForOutput(/"event":"ready"/);
-    watch.child.kill("SIGTERM");
+    watch.child.stdin?.write("\x03");
     const app = namespace.start(["console"], { terminal });
     await app.waitForOutput(/locks/i);
-    app.child.kill("SIGTERM");
+    app.child.stdin?.write("\x03");
     for (const { stdout } of [await watch.ended, await app.ended]) expect(stdout).not.toContain("\x1b");
   });
 });
