@@ -11,11 +11,20 @@ interface WordSpan {
   isPart: boolean;
 }
 
-/** A simple command of a shell line: words without quotes, and without redirections. */
+/** A redirection of a command: `> x`, `2>>x`, `< x`. */
+interface Redirection {
+  /** Without the number of the descriptor. */
+  operator: string;
+  /** The word after it, without quotes: a file, or a descriptor for `>&` and `<&`. */
+  target: string;
+}
+
+/** A simple command of a shell line: words without quotes. */
 export interface ShellCommand {
   words: readonly string[];
   /** The position of each word. */
   spans: readonly WordSpan[];
+  redirections: readonly Redirection[];
   /** The operator after the command: `&&`, `||`, `;`, `|`, `&`, `(`, `)`, or empty at the end. */
   next: string;
 }
@@ -78,8 +87,9 @@ class ShellParser {
   #span: WordSpan = { start: 0, end: 0, isPart: false };
   /** The current word; undefined between words. */
   #word: string | undefined;
-  /** The next word is the target of a redirection, not a word of the command. */
-  #isTarget = false;
+  #redirections: Redirection[] = [];
+  /** The operator of a redirection whose target is the next word, which is not a word of the command. */
+  #operator: string | undefined;
 
   constructor(text: string, variables: ReadonlyMap<string, string>, resolveUnknown: UnknownResolver) {
     this.#text = text;
@@ -103,7 +113,7 @@ class ShellParser {
     if (char === "#" && this.#word === undefined) return this.#skipAnd(this.#getLine().length, () => {});
     const redirection = REDIRECTION.exec(this.#getRest())?.[0];
     if (redirection !== undefined && (this.#word === undefined || !/^\d/.test(redirection)))
-      return this.#skipAnd(redirection.length, () => this.#redirect());
+      return this.#skipAnd(redirection.length, () => this.#redirect(redirection));
     const operator = OPERATORS.find((one) => this.#text.startsWith(one, this.#at));
     if (operator !== undefined) return this.#skipAnd(operator.length, () => this.#endCommand(operator));
     if (this.#word === undefined) this.#span = { start: this.#at, end: this.#at, isPart: false };
@@ -197,7 +207,7 @@ class ShellParser {
 
   /** Adds the value of an unquoted variable, which can be several words. */
   #addSplit(value: string): void {
-    if (this.#isTarget) return this.#add(value); // a file name is one word
+    if (this.#operator !== undefined) return this.#add(value); // a file name is one word
     const [first = "", ...others] = value.split(/[ \t\n]+/);
     if (first !== "") this.#add(first);
     for (const other of others) {
@@ -211,32 +221,35 @@ class ShellParser {
     this.#word = (this.#word ?? "") + part;
   }
 
-  #redirect(): void {
+  #redirect(redirection: string): void {
     this.#endWord();
-    this.#isTarget = true;
+    this.#operator = redirection.replace(/^\d+/, "");
   }
 
   #endWord(): void {
     if (this.#word === undefined) return;
     const isReserved = this.#words.length === 0 && RESERVED.has(this.#word);
-    if (!this.#isTarget && !isReserved) {
+    if (this.#operator !== undefined)
+      this.#redirections.push({ operator: this.#operator, target: this.#word });
+    else if (!isReserved) {
       this.#words.push(this.#word);
       this.#spans.push({ ...this.#span });
     }
-    this.#isTarget = false;
+    this.#operator = undefined;
     this.#word = undefined;
   }
 
   #endCommand(operator: string): void {
     this.#endWord();
-    this.#isTarget = false;
+    this.#operator = undefined;
     if (this.#words.length > 0)
       this.commands.push({
-        ...{ words: this.#words, spans: this.#spans },
+        ...{ words: this.#words, spans: this.#spans, redirections: this.#redirections },
         next: operator === "\n" ? ";" : operator,
       });
     this.#words = [];
     this.#spans = [];
+    this.#redirections = [];
   }
 
   #skipAnd(length: number, act: () => void): undefined {

@@ -13,6 +13,16 @@ const words = (text: string) => {
   return "fault" in parsed ? parsed.fault : parsed.value.map((command) => command.words);
 };
 
+test("the redirections of a command", () => {
+  const parsed = parseShellCommands(`a > "x y" 2>&1 b; c 2>>$BIN/l <in | d &>z`, VARIABLES);
+  const redirections = "value" in parsed ? parsed.value.map((command) => command.redirections) : [];
+  expect(redirections.map((some) => some.map(({ operator, target }) => `${operator} ${target}`))).toEqual([
+    ["> x y", ">& 1"],
+    [">> /opt/bin/l", "< in"],
+    ["&> z"],
+  ]);
+});
+
 describe("a line of shell", () => {
   test.each<[line: string, commands: string[][] | string]>([
     ["", []],

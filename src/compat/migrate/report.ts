@@ -1,30 +1,39 @@
 import { clean } from "../../base/text.ts";
 import type { LineReport, Migration } from "./lines/migration.ts";
 
-/** Formats the notes about a rewritten crontab, one per line. */
+/** Formats the notes about a rewritten crontab, one per line. Equal notes of several lines are written once. */
 export function formatRemarks(file: string, { lines }: Migration): string {
-  return lines.flatMap((report) => formatLineRemarks(file, report)).join("");
+  const remarks = lines.flatMap((report) =>
+    listLineRemarks(report).map((text) => ({ line: report.line, text })),
+  );
+  return [...Map.groupBy(remarks, ({ text }) => text).values()]
+    .map(([first, ...others]) => `${clean(file)}:${first?.line}: ${first?.text}${formatOtherLines(others)}\n`)
+    .join("");
 }
 
-function formatLineRemarks(file: string, { line, notes, reason }: LineReport): string[] {
-  const where = `${clean(file)}:${line}`;
+function listLineRemarks({ notes, reason }: LineReport): string[] {
   return [
-    ...notes.map((note) => `${where}: ${clean(note)}\n`),
-    ...(reason === undefined ? [] : [`${where}: unchanged: ${clean(reason)}\n`]),
+    ...notes.map((note) => clean(note)),
+    ...(reason === undefined ? [] : [`unchanged: ${clean(reason)}`]),
   ];
 }
 
+/** Lists the other lines with a note: ` (and in lines 4, 7)`. */
+function formatOtherLines(others: readonly { line: number }[]): string {
+  if (others.length === 0) return "";
+  const shown = others.slice(0, 10).map(({ line }) => line);
+  const more = others.length > shown.length ? ` and ${others.length - shown.length} more` : "";
+  return ` (and in line${others.length === 1 ? "" : "s"} ${shown.join(", ")}${more})`;
+}
+
 /** Formats what would change in a crontab. */
-export function formatCheckReport(file: string, { lines }: Migration): string {
+export function formatCheckReport(file: string, migration: Migration): string {
+  const { lines } = migration;
   const changed = lines.filter(({ before, after }) => before !== after);
   const kept = lines.filter(({ reason }) => reason !== undefined);
-  const body = lines.flatMap((report) => {
-    const { line, before, after } = report;
-    const change = before === after ? [] : [`${clean(file)}:${line}: would become: ${clean(after)}\n`];
-    return [...change, ...formatLineRemarks(file, report)];
-  });
+  const changes = changed.map(({ line, after }) => `${clean(file)}:${line}: would become: ${clean(after)}\n`);
   const sum = `${formatLineCount(changed.length)} would change, ${formatLineCount(kept.length)} cannot be translated`;
-  return `${body.join("")}${changed.length + kept.length === 0 ? "nothing to do" : sum}\n`;
+  return `${changes.join("")}${formatRemarks(file, migration)}${changed.length + kept.length === 0 ? "nothing to do" : sum}\n`;
 }
 
 function formatLineCount(count: number): string {

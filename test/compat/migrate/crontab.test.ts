@@ -78,6 +78,13 @@ test("a line that cannot be translated stays, with its reason, and exit code 0",
   expect(stderr).toMatch(/tab:1: unchanged: flock: a shared lock/);
 });
 
+test("says once what holds for several lines", async () => {
+  const { stderr } = await migrate(["-"], "* * * * * flock -n /x job\n".repeat(3));
+  expect(stderr).toMatch(/^stdin:1: flock locks on one host[^\n]* \(and in lines 2, 3\)\n$/);
+  const { stderr: many } = await migrate(["-"], "* * * * * flock -n /x job\n".repeat(30));
+  expect(many).toMatch(/^stdin:1: [^\n]* \(and in lines 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 19 more\)\n$/);
+});
+
 describe("--check", () => {
   test.each<[text: string, code: number, report: RegExp]>([
     [

@@ -10,15 +10,18 @@ export const checkCrontab = declareCommand({
       " an unescaped %, unknown options, groups and resources that are not configured, leases that no host can be" +
       " granted, one lock for different commands. Lines of cronlock, golock and zoo-locked are only counted; signalbox migrate" +
       " crontab --check checks them.",
-    "Looks on this host for the program of each line and for the Node that it needs, in the PATH of the crontab or, without one," +
-      " in cron's own PATH, /usr/bin:/bin. --no-programs and --offline skip this. Starts nothing.",
+    "Of all lines, also those without signalbox, it reports times that never come, lines that stand twice, typographic quotes and dashes," +
+      " and files of cron.d that cron ignores.",
+    "Looks on this host for the programs of each line and for the Node that signalbox needs, in the PATH of the crontab or, without one," +
+      " in cron's own PATH, /usr/bin:/bin; for the user, and for the folders of cd and of redirections. --no-programs and --offline skip this." +
+      " Starts nothing.",
     "A folder stands for the files in it, - for standard input. The exit code is 0 if all is fine, 1 with warnings, 2 with" +
       " failures, 69 if etcd could not be read.",
   ],
   args: { "FILE...": "crontabs; - for standard input" },
   flags: {
     "--offline": "check only the text; do not connect to etcd",
-    "--no-programs": "do not look for the programs on this host; for the crontab of another host",
+    "--no-programs": "do not look for programs, users and folders on this host; for the crontab of another host",
     "--format FORMAT": {
       choices: ["user", "system"],
       help: "whether lines have a user before the command (system) or not; default: detected from the path or the lines",

@@ -1,7 +1,7 @@
-import type { ParseResult } from "../../../base/text.ts";
-import { findShellText } from "../../../syntax/nested-command.ts";
+import { findNearest, type ParseResult, quoteText } from "../../../base/text.ts";
+import { findRemoteStarter, findShellText } from "../../../syntax/nested-command.ts";
 import { parseShellCommands, type ShellCommand, UNKNOWN } from "../../../syntax/shell-parser.ts";
-import { getBaseName } from "../../../syntax/shell-wrappers.ts";
+import { getBaseName, unwrapWords } from "../../../syntax/shell-wrappers.ts";
 import { applyReadFiles, applyWrapperPath } from "./search-path.ts";
 
 /** Programs whose crontab lines are recognized. */
@@ -34,33 +34,52 @@ const WRAPPERS = /^(?:sudo|doas|nice|ionice|env|nohup|setsid|timeout|chronic|cro
 /** How deep nested shells are followed. */
 const DEPTH = 3;
 
+/** A simple command of a line, or of the text of `sh -c` in it. */
+export interface LineCommand extends ShellCommand {
+  /** The variables before it on the line, and those of the crontab. */
+  variables: ReadonlyMap<string, string>;
+  /** It runs in a container or on another host: `docker exec web sh -c ...`. */
+  isRemote: boolean;
+}
+
 /**
- * Finds every start of a tool in a line, also after wrappers (`nice`, `flock`, `sudo -u x`, `env A=b`, `cd x &&`), and
- * in the text of `sh -c`.
+ * Lists the commands of a line, also those in the text of `sh -c`.
  * @param variables  those of the crontab
- * @returns the starts; or the shell's syntax fault, if the line mentions a tool
+ * @returns the commands; or the shell's syntax fault, if the line mentions a tool
  */
-export function findInvocations(
+export function listLineCommands(
   line: string,
   variables: ReadonlyMap<string, string>,
-  depth = DEPTH,
-): ParseResult<Invocation[]> {
+  { depth = DEPTH, isRemote = false } = {},
+): ParseResult<LineCommand[]> {
   const commands = parseShellCommands(line, variables);
   if ("fault" in commands) return isToolMentioned(line) ? commands : { value: [] };
-  const found: Invocation[] = [];
+  const found: LineCommand[] = [];
   let own = variables;
   for (const command of commands.value) {
     own = applyExports(command, applyReadFiles(command, own));
-    const outer = findStart(command, own);
-    const inner = outer.length === 0 && depth > 0 ? findShellText(command) : undefined;
-    const nested =
-      inner === undefined
-        ? { value: [] }
-        : findInvocations(inner, applyWrapperPath(command.words, own), depth - 1);
+    const current: LineCommand = { ...command, variables: own, isRemote };
+    found.push(current);
+    const inner = depth > 0 ? findShellText({ words: dropRun(current) }) : undefined;
+    if (inner === undefined) continue;
+    const nested = listLineCommands(inner, applyWrapperPath(command.words, own), {
+      depth: depth - 1,
+      isRemote: isRemote || command.words.some((_, at) => isRemoteStart(command.words.slice(at))),
+    });
     if ("fault" in nested) return nested;
-    found.push(...outer, ...nested.value);
+    found.push(...nested.value);
   }
   return { value: found };
+}
+
+/** Returns the words of the command that a tool runs, because its own `-c` is not that of a shell. */
+function dropRun(command: LineCommand): readonly string[] {
+  const { words } = command;
+  return findInvocation(command) === undefined ? words : words.slice(words.indexOf("--") + 1 || words.length);
+}
+
+function isRemoteStart(words: readonly string[]): boolean {
+  return findRemoteStarter(words) !== undefined;
 }
 
 /** Reports whether a text mentions a tool. */
@@ -89,21 +108,22 @@ export function applyAssignments(
   return assigned.length === 0 ? variables : new Map([...variables, ...assigned]);
 }
 
-function findStart({ words, next }: ShellCommand, variables: ReadonlyMap<string, string>): Invocation[] {
+/**
+ * Finds the start of a tool in a command, also after wrappers (`nice`, `flock`, `sudo -u x`, `env A=b`).
+ */
+export function findInvocation({ words, next, variables }: LineCommand): Invocation | undefined {
   const start = words.findIndex((word, index) => findTool(words, index) !== undefined && word !== UNKNOWN);
   const tool = findTool(words, start);
-  if (tool === undefined) return [];
+  if (tool === undefined) return undefined;
   const wrapper = words.slice(0, start);
   const [program = ""] = wrapper.filter((word) => !ASSIGNMENT.test(word));
-  if (NON_STARTING_PROGRAMS.test(getBaseName(program))) return [];
+  if (NON_STARTING_PROGRAMS.test(getBaseName(program))) return undefined;
   const from = start + (tool === "signalbox" ? 2 : 1);
   const isFront = getBaseName(words[start - 1] ?? "") === "signalbox";
-  return [
-    {
-      ...{ tool, program: words[start - (isFront ? 1 : 0)] ?? "", words: words.slice(from), wrapper, next },
-      variables: applyAssignments(applyWrapperPath(wrapper, variables), wrapper),
-    },
-  ];
+  return {
+    ...{ tool, program: words[start - (isFront ? 1 : 0)] ?? "", words: words.slice(from), wrapper, next },
+    variables: applyAssignments(applyWrapperPath(wrapper, variables), wrapper),
+  };
 }
 
 /**
@@ -119,4 +139,23 @@ function findTool(words: readonly string[], index: number): CrontabTool | undefi
   const isStarted = isFirst || getBaseName(words[index - 1] ?? "") === "signalbox";
   if (name === "switchman") return isStarted || after?.startsWith("-") === true ? "switchman" : undefined;
   return isStarted ? UNREAD_TOOLS.find((tool) => tool === name) : undefined;
+}
+
+/**
+ * Finds a misspelt tool, or a misspelt `run`, in a command with `--`: `signalbx run -- x`, `signalbox rnu -- x`,
+ * `signalbox --lock a -- x`. Only these have a command after `--`.
+ */
+export function findMisspelling({ words }: LineCommand): string | undefined {
+  const at = unwrapWords(words).program;
+  const [program = "", second = "", ...rest] = words.slice(at);
+  const name = getBaseName(program);
+  if (![second, ...rest].includes("--")) return undefined;
+  const isBare = second.startsWith("-") && !rest.some((word) => /^(?:run|schedule)$/.test(word));
+  if (name === "signalbox" && (isBare || (second !== "run" && findNearest(second, ["run"]) !== undefined)))
+    return `${quoteText(second)} is not a command of signalbox; did you mean: signalbox run?`;
+  const tools = second === "run" ? ["signalbox"] : ["switchman", "cronlock", "zoo-locked"];
+  const meant = tools.includes(name) || name === "signalbox" ? undefined : findNearest(name, tools);
+  return meant === undefined
+    ? undefined
+    : `${quoteText(name)} is not a program of signalbox; did you mean ${meant}?`;
 }

@@ -2,10 +2,15 @@ import { basename, dirname } from "node:path";
 import type { Finding } from "../../../base/finding.ts";
 import { findProgram, type ProgramSearch, readInterpreter } from "../../../process/programs.ts";
 import { UNKNOWN } from "../../../syntax/shell-parser.ts";
-import type { Invocation } from "./invocations.ts";
-import { CRON_PATH, SERVICE_PATH } from "./search-path.ts";
+import { unwrapWords } from "../../../syntax/shell-wrappers.ts";
+import { applyAssignments, type Invocation } from "./invocations.ts";
+import { applyWrapperPath, CRON_PATH, SERVICE_PATH } from "./search-path.ts";
 
-const KIND = "program";
+/** Builtins and syntax of shells, which need no file. */
+const BUILTINS =
+  /^(?:[.:]|alias|bg|break|cd|continue|declare|echo|eval|exec|exit|export|false|fg|for|function|getopts|hash|jobs|kill|let|local|popd|printf|pushd|read|readonly|return|select|set|shift|shopt|source|time|times|trap|true|type|typeset|ulimit|umask|unalias|unset|until|wait|while)$/;
+/** What the name of a program can be, as opposed to syntax that is not parsed here. */
+const PROGRAM = /^[\w./+@:-]*\w$/;
 
 /** The environment in which a line's program is searched. */
 export interface ProgramEnvironment {
@@ -24,23 +29,36 @@ interface MissingProgram {
   neededBy?: string;
 }
 
-/** Checks that the program of a line, and the interpreter in its first line, are found with the PATH of the line. */
+/** Checks that a program of a line, and the interpreter in its first line, are found with the PATH of the line. */
 export function judgeProgram(
-  one: Invocation,
+  { program, variables }: Pick<Invocation, "program" | "variables">,
   { where, searchPath, isPathSet }: ProgramEnvironment,
 ): Finding[] {
-  const path = one.variables.get("PATH") ?? CRON_PATH;
-  const missing = findMissing(one.program, path);
+  const path = variables.get("PATH") ?? CRON_PATH;
+  const missing = findMissing(program, path);
   if (missing === undefined) return [];
   const isCrons = path === CRON_PATH && !isPathSet;
   // A cron that passes on the PATH of its service finds the program; the check cannot know whether cron does.
-  const mayWork = isCrons && findMissing(one.program, SERVICE_PATH) === undefined;
+  const mayWork = isCrons && findMissing(program, SERVICE_PATH) === undefined;
   const finding: Finding = {
-    ...{ kind: KIND, check: where, level: mayWork ? "warning" : "failure" },
+    ...{ kind: "program", check: where, level: mayWork ? "warning" : "failure" },
     detail: `${describeMissing(missing)}${describePath(missing.name, path, isCrons)}`,
-    remedy: suggestRemedy(one.program, missing, path, searchPath),
+    remedy: suggestRemedy(program, missing, path, searchPath),
   };
   return [finding];
+}
+
+/** Checks the program of a command as the shell, or a tool without a shell, starts it. */
+export function judgeCommand(
+  words: readonly string[],
+  variables: Invocation["variables"],
+  { hasShell, ...place }: ProgramEnvironment & { hasShell: boolean },
+): Finding[] {
+  const at = unwrapWords(words).program;
+  const program = words[at] ?? "";
+  if (!PROGRAM.test(program) || (hasShell && BUILTINS.test(program))) return [];
+  const known = applyAssignments(applyWrapperPath(words.slice(0, at), variables), words.slice(0, at));
+  return judgeProgram({ program, variables: known }, place).map((one) => ({ ...one, kind: "command" }));
 }
 
 function findMissing(program: string, path: string): MissingProgram | undefined {
@@ -80,17 +98,4 @@ function suggestRemedy(program: string, { name }: MissingProgram, path: string, 
   const places = needed.flatMap((search) => (search.kind === "found" ? [dirname(search.path)] : []));
   const known = path.split(":").filter((folder) => folder.startsWith("/") && !/[$~]/.test(folder));
   return `write above the line: PATH=${[...new Set([...places, ...known, ...CRON_PATH.split(":")])].join(":")}`;
-}
-
-/** Merges the findings about the same missing program in one crontab into one. */
-export function joinProgramFaults(findings: readonly Finding[]): Finding[] {
-  const isSame = (a: Finding, b: Finding) => a.kind === KIND && b.kind === KIND && a.detail === b.detail;
-  return findings.flatMap((finding, index) => {
-    const first = findings.findIndex((other) => isSame(finding, other));
-    if (first >= 0 && first < index) return [];
-    const others = findings.filter((other) => other !== finding && isSame(finding, other)).length;
-    if (others === 0) return [finding];
-    const detail = `${finding.detail} (and in ${others} more ${others === 1 ? "line" : "lines"})`;
-    return [{ ...finding, detail }];
-  });
 }

@@ -8,8 +8,22 @@ import { type CronJob, type CrontabFormat, parseCrontab } from "../../../syntax/
 import { type FormatGuess, guessCrontabFormat } from "../../../syntax/crontab-format.ts";
 import { UNKNOWN } from "../../../syntax/shell-parser.ts";
 import { parseSwitchman } from "../../../syntax/switchman-call.ts";
-import { findInvocations, type Invocation, isToolMentioned } from "./invocations.ts";
-import { joinProgramFaults, judgeProgram } from "./programs.ts";
+import {
+  findForeignCharacters,
+  findRepeatedLines,
+  findUnknownUser,
+  judgeCrontabFile,
+} from "./crontab-file.ts";
+import { findMissingFolders, isConditional } from "./folders.ts";
+import {
+  findInvocation,
+  findMisspelling,
+  type Invocation,
+  isToolMentioned,
+  type LineCommand,
+  listLineCommands,
+} from "./invocations.ts";
+import { judgeCommand, judgeProgram, type ProgramEnvironment } from "./programs.ts";
 import { CRON_PATH } from "./search-path.ts";
 import { type LineLocation, type LineReading, readSignalbox } from "./signalbox.ts";
 import { toSignalboxLine } from "./switchman.ts";
@@ -43,6 +57,9 @@ export interface CheckEnvironment {
   searchPath?: string | undefined;
 }
 
+/** Kinds of findings that name no line, so that equal ones of several lines are merged. */
+const MERGED = /^(?:program|command|folder|user|characters)$/;
+
 /** Reads every run in a crontab, and the faults that its text shows. */
 export function readJobs({ path, text, format }: CrontabText, ground: CheckEnvironment): CrontabReading {
   const isOurs = isToolMentioned(text);
@@ -55,12 +72,28 @@ export function readJobs({ path, text, format }: CrontabText, ground: CheckEnvir
   return {
     jobs: readings.flatMap(({ jobs }) => jobs),
     findings: mergeUnread(path, [
-      ...findNameFaults(path, isOurs),
+      ...judgeCrontabFile(path),
       ...(format === undefined && isOurs ? listFormatDoubts(path, guess) : []),
       ...faults,
-      ...joinProgramFaults(readings.flatMap(({ findings }) => findings)),
+      ...findRepeatedLines(path, crontab.jobs),
+      ...mergeFindings([
+        ...findForeignCharacters(path, text),
+        ...readings.flatMap(({ findings }) => findings),
+      ]),
     ]),
   };
+}
+
+/** Merges equal findings about several lines of one crontab into one. */
+function mergeFindings(findings: readonly Finding[]): Finding[] {
+  const groups = Map.groupBy(findings, (one) =>
+    MERGED.test(one.kind) ? `${one.kind} ${one.level} ${one.detail}` : one,
+  );
+  return [...groups.values()].flatMap(([first, ...others]) => {
+    if (first === undefined || others.length === 0) return first ?? [];
+    const more = `(and in ${others.length} more ${others.length === 1 ? "line" : "lines"})`;
+    return { ...first, detail: `${first.detail} ${more}` };
+  });
 }
 
 function listFormatDoubts(check: string, { format, doubt }: FormatGuess): Finding[] {
@@ -69,19 +102,10 @@ function listFormatDoubts(check: string, { format, doubt }: FormatGuess): Findin
   return [createFinding(check, "warning", detail, "--format system, or --format user")];
 }
 
-/** Warns about names in /etc/cron.d that Debian's cron ignores, such as those with a dot. */
-function findNameFaults(path: string, isOurs: boolean): Finding[] {
-  const [, name] = /(?:^|\/)cron\.d\/([^/]+)$/.exec(path) ?? [];
-  if (!isOurs || name === undefined || /^[\w-]+$/.test(name)) return [];
-  const detail =
-    "cron of Debian and Ubuntu ignores files in cron.d whose names have characters other than letters, digits, _ and -";
-  return [createFinding(path, "warning", detail, "rename it")];
-}
-
 function readLine(job: CronJob, path: string, ground: CheckEnvironment): CrontabReading {
   const where = `${path}:${job.line}`;
   const cut = findCutCommand(job, where);
-  const found = findInvocations(job.command, buildCronVariables(job, ground));
+  const found = listLineCommands(job.command, buildCronVariables(job, ground));
   if ("fault" in found) {
     const fault = createFinding(where, "failure", `the shell cannot parse the command: ${found.fault}`);
     return { jobs: [], findings: [...cut, fault] };
@@ -89,12 +113,72 @@ function readLine(job: CronJob, path: string, ground: CheckEnvironment): Crontab
   const missing = findMissingUser(job, where);
   if (missing !== undefined) return { jobs: [], findings: [...cut, missing] };
   const place: LineLocation = { where, home: findHome(job, ground), settings: ground.settings };
-  const readings = found.value.map((one) => readInvocation(one, place, ground));
-  const programs = found.value.flatMap((one) => findProgramFaults(one, job, where, ground));
+  const commands = found.value.map((command) => readLineCommand(command, place, ground));
   return {
-    jobs: readings.flatMap(({ job: read }) => read ?? []),
-    findings: [...cut, ...programs, ...readings.flatMap(({ findings }) => findings)],
+    jobs: commands.flatMap(({ job: read }) => read ?? []),
+    findings: [
+      ...cut,
+      ...findHostFaults(job, commands, where, ground),
+      ...commands.flatMap(({ findings }) => findings),
+    ],
   };
+}
+
+/** A command of a line: the start of a tool with its job, or another program. */
+interface CommandReading extends LineReading {
+  command: LineCommand;
+  invocation: Invocation | undefined;
+}
+
+function readLineCommand(
+  command: LineCommand,
+  place: LineLocation,
+  ground: CheckEnvironment,
+): CommandReading {
+  const invocation = findInvocation(command);
+  if (invocation !== undefined) return { command, invocation, ...readInvocation(invocation, place, ground) };
+  const fault = findMisspelling(command);
+  const findings = fault === undefined ? [] : [createFinding(place.where, "failure", fault)];
+  return { command, invocation, job: undefined, findings };
+}
+
+/** Finds what this host lacks for a line: the user, programs, folders. */
+function findHostFaults(
+  job: CronJob,
+  readings: readonly CommandReading[],
+  where: string,
+  { searchPath }: CheckEnvironment,
+): Finding[] {
+  if (searchPath === undefined) return [];
+  const place = { where, searchPath, isPathSet: job.variables.has("PATH") };
+  const tools = readings.flatMap(({ invocation }) =>
+    invocation === undefined ? [] : judgeProgram(invocation, place),
+  );
+  const user = findUnknownUser(job, where);
+  const commands = readings.map(({ command }) => command);
+  if (isConditional(commands)) return [...user, ...tools];
+  const isOurs = readings.some(({ invocation }) => invocation !== undefined);
+  return [
+    ...user,
+    ...tools,
+    ...findMissingFolders(commands, where, isOurs ? "failure" : "warning"),
+    ...readings.flatMap((reading) => judgeCommandOf(reading, place)),
+  ];
+}
+
+/** A missing program is a failure only where signalbox was to start it; other lines are not its own. */
+function judgeCommandOf(
+  { command, invocation, job, findings }: CommandReading,
+  place: ProgramEnvironment,
+): Finding[] {
+  if (command.isRemote) return [];
+  if (invocation !== undefined)
+    return judgeCommand(job?.command ?? [], invocation.variables, { ...place, hasShell: false });
+  if (findings.length > 0) return []; // the name is misspelt
+  return judgeCommand(command.words, command.variables, { ...place, hasShell: true }).map((one) => ({
+    ...one,
+    level: "warning" as const,
+  }));
 }
 
 function readInvocation(one: Invocation, place: LineLocation, ground: CheckEnvironment): LineReading {
@@ -143,16 +227,6 @@ function buildCronVariables(job: CronJob, ground: CheckEnvironment): ReadonlyMap
     ...(home === undefined ? [] : [["HOME", home] as const]),
     ...job.variables,
   ]);
-}
-
-function findProgramFaults(
-  one: Invocation,
-  job: CronJob,
-  where: string,
-  { searchPath }: CheckEnvironment,
-): Finding[] {
-  if (searchPath === undefined) return [];
-  return judgeProgram(one, { where, searchPath, isPathSet: job.variables.has("PATH") });
 }
 
 function findHome({ user, variables }: CronJob, { home }: CheckEnvironment): string | undefined {

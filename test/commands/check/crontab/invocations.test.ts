@@ -1,12 +1,12 @@
 // Covers src/commands/check/crontab/search-path.ts
 import { describe, expect, test } from "vitest";
-import { findInvocations } from "../../../../src/commands/check/crontab/invocations.ts";
+import { findInvocation, listLineCommands } from "../../../../src/commands/check/crontab/invocations.ts";
 
 const found = (line: string, variables: [string, string][] = []) => {
-  const parsed = findInvocations(line, new Map(variables));
-  return "fault" in parsed
-    ? parsed.fault
-    : parsed.value.map(({ tool, words }) => [tool, words.join(" ")].join(": "));
+  const parsed = listLineCommands(line, new Map(variables));
+  if ("fault" in parsed) return parsed.fault;
+  const starts = parsed.value.flatMap((command) => findInvocation(command) ?? []);
+  return starts.map(({ tool, words }) => [tool, words.join(" ")].join(": "));
 };
 
 describe("where signalbox and switchman start", () => {
@@ -59,11 +59,11 @@ describe("where signalbox and switchman start", () => {
   });
 
   test("knows the variables that count, the wrapper, and what follows", () => {
-    const parsed = findInvocations(
+    const parsed = listLineCommands(
       "export B=2; C=3 chronic env D=4 signalbox run -- x || mail ops",
       new Map([["A", "1"]]),
     );
-    const [one] = "value" in parsed ? parsed.value : [];
+    const [one] = "value" in parsed ? parsed.value.flatMap((command) => findInvocation(command) ?? []) : [];
     expect(Object.fromEntries(one?.variables ?? [])).toEqual({ A: "1", B: "2", C: "3", D: "4" });
     expect(one).toMatchObject({ wrapper: ["C=3", "chronic", "env", "D=4"], next: "||" });
   });

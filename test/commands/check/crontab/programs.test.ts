@@ -153,6 +153,55 @@ describe("a line whose program starts, and one whose does not", () => {
   });
 });
 
+describe("what a line needs on this host", () => {
+  const judgeLine = (line: string, format: "user" | "system" = "user") =>
+    readJobs(
+      { path: "jobs", text: `PATH=${at("plain")}:/usr/bin:/bin\n${line}\n`, format },
+      { settings: SETTINGS, home: root, searchPath: "" },
+    ).findings.map(({ level, detail }) => `${level}: ${detail}`);
+
+  test.each<[line: string, detail: RegExp]>([
+    ["* * * * * signalbox run --lock a -- /no/such/job", /^failure: \/no\/such\/job is not found$/],
+    ["* * * * * signalbox run --lock a -- no-such-job", /^failure: no-such-job is not found; PATH is/],
+    ["* * * * * signalbox run --lock a -- cd /tmp", /^failure: cd is not found/], // no shell runs it
+    ["* * * * * signalbox run --lock a -- nice /no/such/job", /^failure: \/no\/such\/job is not/],
+    ["* * * * * signalbox run --lock a -- sh -c 'cd /no/such && x'", /^failure: cd \/no\/such: the folder does not/],
+    ["* * * * * no-such-job -v", /^warning: no-such-job is not found; PATH is/],
+    ["* * * * * A=b nice -n 5 /no/such/job", /^warning: \/no\/such\/job is not found$/],
+    ["* * * * * cd /no/such && signalbox run --lock a -- true", /^failure: cd \/no\/such: the folder does not exist$/],
+    ["* * * * * true > /no/such/x.log 2>&1", /^warning: > \/no\/such\/x.log: the folder \/no\/such does not exist/],
+    ["* * * * * signalbox run --lock a -- true 2>> /no/such/x.log", /^failure: >> \/no\/such\/x.log: the folder/],
+    ["* * * * * true < /no/such/list", /^warning: < \/no\/such\/list: the file does not exist/],
+  ])("%s", (line, detail) => {
+    const found = judgeLine(line).filter((one) => !/\bx is not found/.test(one));
+    expect(found).toEqual([expect.stringMatching(detail)]);
+  });
+
+  test.each([
+    ["* * * * * test -x /no/such/job && /no/such/job"],
+    ["* * * * * [ -d /no/such ] && cd /no/such && signalbox run --lock a -- ./x"],
+    ["* * * * * if command -v no-such-job; then no-such-job; fi"],
+    ["* * * * * mkdir -p /no/such && true > /no/such/x"],
+    ["* * * * * f() { no-such-job; }; true"],
+    ["* * * * * for x in a b; do echo $x; done > /dev/null"],
+    ["* * * * * docker exec web sh -c 'cd /no/such && no-such-job' || true; ssh web no-such-job || true"],
+    ["* * * * * bin/job > log/x < $LIST 2>&1"],
+    ["* * * * * $HOME/x-$(date).sh; /no/such-$(date); *_x"],
+    ["* * * * * true > /no/$X/y; cd $X; cd -; cd"],
+    ["* * * * * . /etc/profile; no-such-job"],
+    ["* * * * * signalbox run -c /dev/null --lock a -- true"],
+  ])("not judged, or fine: %s", (line) => {
+    expect(judgeLine(line).filter((one) => !/(docker|ssh|config|JSON)/.test(one))).toEqual([]);
+  });
+
+  test("an unknown user", () => {
+    expect(judgeLine("* * * * * root true", "system")).toEqual([]);
+    expect(judgeLine("* * * * * no-such-user true", "system")).toEqual([
+      expect.stringMatching(/^warning: user "no-such-user" is not in \/etc\/passwd/),
+    ]);
+  });
+});
+
 describe("a program's file", () => {
   test("a folder with its name is none; a file that must not be seen is unknown", () => {
     mkdirSync(join(root, "folder/signalbox"), { recursive: true });

@@ -1,6 +1,6 @@
 // Covers src/commands/check/crontab/signalbox.ts
 /** Typical lines of crontabs, and the findings from their text alone. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
@@ -42,6 +42,12 @@ describe("fine", () => {
     ["# * * * * * signalbox run --lokc a -- b"],
     ["* * * * * flock -n /var/lock/cronlock ./x"],
     ["* * * * * /bin/which cronlock; grep golock /var/log/x"],
+    ["* * * * * signalbox schedule add x --cron @daily -- /bin/true"],
+    ["* * * * * signalbox --context prod schedule add x --cron @daily -- /bin/true"],
+    ["* * * * * switchmate run; signalfx run; git log -- x"],
+    ["* * * * * signalbox run --lock a -- x\n*/2 * * * * signalbox run --lock a -- x"],
+    ["LANG=C.UTF-8\n* * * * * signalbox run --lock a -- echo größer"],
+    ["# “curly” – in a comment\n* * * * * signalbox run --lock a -- x"],
   ])("%s", (line) => {
     expect(findings(line)).toEqual([]);
   });
@@ -94,6 +100,16 @@ describe("faults and hints", () => {
     ["* * * * * root /usr/local/bin/zoo-locked a:2379 /locks/x ./x", /^hint: 1 line of zoo-locked was/],
     ["* * * * * sudo -u www cronlock ./x", /^hint: 1 line of cronlock was/],
     ["* * * * * cronlock a\n* * * * * golock a", /^hint: 2 lines of cronlock, golock were not checked$/],
+    ["* * * * * signalbox rnu --lock a -- x", /^failure: "rnu" is not a command.*signalbox run\?/],
+    ["* * * * * signalbox --lock a -- x", /^failure: "--lock" is not a command.*signalbox run\?/],
+    ["* * * * * cd /srv && nice signalbx run -- x", /^failure: "signalbx" is not.* did you mean signalbox\?/],
+    ["* * * * * switchmna -g web -- x", /^failure: "switchmna" is not.* did you mean switchman\?/],
+    ["* * * * * signalbox run --lock “a” -- x", /^warning: it has a typographic quote \(U\+201C\)/],
+    ["* * * * * x –lock a", /^warning: it has a dash that is not a minus \(U\+2013\)/],
+    ["* * * * * x\u00a0y", /^warning: it has a blank that is not a space \(U\+00A0\)/],
+    ["* * * * * x\u200b y", /^warning: it has an invisible character \(U\+200B\)/],
+    ["* * * * * echo größer\n* * * * * echo grün", /^hint: it has .* such as "ö"/, /^hint: .*"ü"/],
+    ["0 3 * * * /bin/x\n#\n0  3 * * * /bin/x", /^warning: it is the same as line 1: cron starts the command twice$/],
     ["* * * * * signalbox switchman -g web -- /opt/x", /^hint: as signalbox: signalbox run -E 0 -g web/],
   ])("%s", (line, ...found) => {
     const told = findings(line);
@@ -133,6 +149,15 @@ describe("faults and hints", () => {
         detail: expect.stringMatching(/ignores files in cron.d/),
       },
     ]);
+    const etc = join(folder, "cron.d");
+    mkdirSync(etc);
+    for (const name of ["jobs", "php.cron", "old.dpkg-old"]) writeFileSync(join(etc, name), "");
+    chmodSync(join(etc, "jobs"), 0o666);
+    const judge = (name: string) =>
+      read("* * * * * root /bin/true\n", join(etc, name)).findings.map(({ level, detail }) => `${level}: ${detail}`);
+    expect(judge("jobs")).toEqual([expect.stringMatching(/^warning: cron ignores files.*its mode is 0666$/)]);
+    expect(judge("php.cron")).toEqual([expect.stringMatching(/^warning: .*ignores files in cron.d/)]);
+    expect(judge("old.dpkg-old")).toEqual([expect.stringMatching(/^hint: .*ignores files in cron.d/)]);
     expect(read("* * * * * signalbox run -- x").findings).toMatchObject([
       { check: "jobs:1", level: "failure", detail: expect.stringMatching(/newline/) },
     ]);
