@@ -18,7 +18,7 @@ export type ParsedKey =
   /** `scheduled`: the occurrence, ms since the epoch, if several occurrences of a schedule can run at once. */
   | { kind: "running"; name: string; scheduled?: number }
   /** The mark of a held ticket, see `Mark` in ticket.ts, or of an occurrence. `id`: the run; for an occurrence its instant, or empty. */
-  | { kind: "mark"; of: QueueKind | "running"; name: string; id: string }
+  | { kind: "mark"; of: QueueKind; name: string; id: string }
   | { kind: "drain"; scope: DrainScope; name: string }
   | { kind: "audit"; name: string }
   /** A session that an agent uses for many runs. `session`: its id, hexadecimal. */
@@ -106,9 +106,6 @@ export function createKeys(prefix: string) {
       const at = ticketKey.lastIndexOf("/") + 1;
       return `${ticketKey.slice(0, at)}${MARK}${ticketKey.slice(at)}`;
     },
-    /** Returns the key of the mark of an occurrence. @param scheduled  as in `running` */
-    runningMark: (id: string, scheduled?: number) =>
-      `${prefix}running/${encodeName(id)}/${MARK}${scheduled ?? ""}`,
     /** Returns the ranges of the tickets, and of the marks, of one lock or resource. Together they are its queue range. */
     getTicketAndMarkRanges: (kind: QueueKind, name: string) => {
       const { key, rangeEnd } = buildPrefixRange(`${prefix}${kind}s/${encodeName(name)}/`);
@@ -188,10 +185,7 @@ function parseOutputRequestPath(segment: string, [run = "", viewer = "", ...rest
 
 function parseRunningPath(segment: string, instant: string): ParsedKey {
   const name = decodeName(segment);
-  const isMark = instant.startsWith(MARK);
-  const scheduled = isMark ? instant.slice(1) : instant;
-  if (name === undefined || (scheduled !== "" && !INSTANT.test(scheduled))) return { kind: "unknown" };
-  if (isMark) return { kind: "mark", of: "running", name, id: scheduled };
+  if (name === undefined || (instant !== "" && !INSTANT.test(instant))) return { kind: "unknown" };
   return { kind: "running", name, ...(instant !== "" && { scheduled: Number(instant) }) };
 }
 

@@ -130,13 +130,19 @@ export function toQueue(kvs: readonly KeyValue[]): Queue {
   const entries = kvs.map(toQueueEntry);
   const tickets = new Set(entries.flatMap((entry) => (isMark(entry) ? [] : [entry.key])));
   return entries
-    .filter((entry) => !isMark(entry) || !tickets.has(entry.key.replace("/~", "/")))
+    .filter((entry) => !isMark(entry) || !tickets.has(getTicketKey(entry.key)))
     .sort(compareByClaim);
 }
 
 /** Whether an entry is that of a mark. */
 export function isMark({ key, run }: Pick<QueueEntry, "key" | "run">): boolean {
   return key.endsWith(`/~${run}`);
+}
+
+/** Returns the key of the ticket that a mark belongs to. */
+export function getTicketKey(markKey: string): string {
+  const at = markKey.lastIndexOf("/~");
+  return `${markKey.slice(0, at)}/${markKey.slice(at + 2)}`;
 }
 
 /** Says what a vanished ticket means, and when its claim is free. */

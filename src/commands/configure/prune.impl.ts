@@ -1,5 +1,7 @@
 import { UsageError } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
+import { getTicketKey } from "../../protocol/ticket.ts";
+import { waitUntilGone } from "../../work/operate/departures.ts";
 import { type PruneCandidates, prune, readPruneCandidates } from "../../work/operate/prune.ts";
 import { parseDurationFlag, parseReasonFlag } from "../command-line/flags.ts";
 import { confirmAction } from "../confirm.ts";
@@ -7,38 +9,56 @@ import { createActionCommand } from "../outcome/action-command.ts";
 import { createOutcome } from "../outcome/create-outcome.ts";
 import type { PruneResult } from "../outcome/operation-result.ts";
 import { formatPruneEnd } from "../outcome/outcome-lines.ts";
+import type { ActionContext } from "../store-command.ts";
 
 export const { execute, perform } = createActionCommand(async (context) => {
   const { call } = context;
   const [audit, hosts] = [parseDurationFlag(call, "audit"), parseDurationFlag(call, "hosts")];
-  if (audit === undefined && hosts === undefined)
-    throw new UsageError("--audit AGE or --hosts AGE is missing; for example: --audit 365d");
+  const isVanishedWanted = call.flags.vanished === true;
+  if (audit === undefined && hosts === undefined && !isVanishedWanted)
+    throw new UsageError("--audit AGE, --hosts AGE or --vanished is missing; for example: --audit 365d");
   const reason = parseReasonFlag(call);
   const computeCutoff = (age: number | undefined) =>
     age === undefined ? undefined : context.clock.getWallTime() - age;
-  const found = await readPruneCandidates(context, {
-    audit: computeCutoff(audit),
-    hosts: computeCutoff(hosts),
-  });
+  const cutoffs = { audit: computeCutoff(audit), hosts: computeCutoff(hosts) };
+  const found = await readPruneCandidates(context, cutoffs, isVanishedWanted);
   const reportOutcome = (outcome: PruneResult["outcome"]) =>
     createOutcome(call, toResult(found, outcome), {
       messages: [`${describeLitter(found)}: ${formatPruneEnd(outcome)}`],
     });
-  if (found.audit.count === 0 && found.hosts.length === 0) return reportOutcome("nothing");
+  if (found.audit.count + found.hosts.length + found.vanished.length === 0) return reportOutcome("nothing");
   if (call.flags["dry-run"]) return reportOutcome("dry-run");
   const isConfirmed = await confirmAction(context, [], `Forget ${clean(describeLitter(found))}?`);
   if (!isConfirmed) return reportOutcome("declined");
+  await waitForCommands(context, found);
   const { kind } = await prune(context, found, reason);
   return reportOutcome(kind);
 });
 
-function describeLitter({ audit, hosts }: PruneCandidates): string {
-  const names = hosts.slice(0, 5).map(({ record }) => record.fqdn);
-  const more = hosts.length > names.length ? `, and ${hosts.length - names.length} more` : "";
-  return `${audit.count} audit records, ${hosts.length} hosts${names.length === 0 ? "" : ` (${names.join(", ")}${more})`}`;
+/** Waits until the command of a vanished ticket cannot be alive: at most the longest time to live. */
+async function waitForCommands(context: ActionContext, { vanished }: PruneCandidates): Promise<void> {
+  if (vanished.length === 0) return;
+  const longest = Math.max(...vanished.map((entry) => entry.vanished?.ttl ?? 0));
+  context.printMessage(`waiting until the commands of vanished tickets have ended, at most ${longest} s`);
+  const tickets = vanished.map(({ key, createRevision }) => ({
+    key: getTicketKey(key),
+    createRevision,
+  }));
+  await waitUntilGone(context, tickets, { signal: context.signal });
 }
 
-function toResult({ revision, audit, hosts }: PruneCandidates, outcome: PruneResult["outcome"]): PruneResult {
+function describeLitter({ audit, hosts, vanished }: PruneCandidates): string {
+  const names = hosts.slice(0, 5).map(({ record }) => record.fqdn);
+  const more = hosts.length > names.length ? `, and ${hosts.length - names.length} more` : "";
+  const tickets = vanished.length === 0 ? "" : `, ${vanished.length} vanished tickets`;
+  return `${audit.count} audit records, ${hosts.length} hosts${names.length === 0 ? "" : ` (${names.join(", ")}${more})`}${tickets}`;
+}
+
+function toResult(found: PruneCandidates, outcome: PruneResult["outcome"]): PruneResult {
+  const { revision, audit, hosts, vanished } = found;
   const names = hosts.map(({ record }) => record.fqdn);
-  return { kind: "prune", outcome, revision, audit: audit.count, hosts: names };
+  return {
+    ...{ kind: "prune", outcome, revision, audit: audit.count, hosts: names },
+    vanished: vanished.map(({ run }) => run),
+  };
 }

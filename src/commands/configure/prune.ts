@@ -4,19 +4,23 @@ import { declareCommand } from "../declare-command.ts";
 export const pruneCommand = declareCommand({
   id: "prune",
   topic: "Configure",
-  brief: "delete old audit records and records of hosts that are gone",
+  brief: "delete old audit records, records of hosts that are gone, and marks of vanished tickets",
   about: [
-    "The audit grows with every action of an operator, and a host that was removed stays listed as not seen. Nothing" +
-      " else needs to be deleted: histories keep their last 20 runs, and tickets are deleted with their sessions.",
+    "The audit grows with every action of an operator, and a host that was removed stays listed as not seen. A host that" +
+      " was lost leaves the mark of each claim that it held until the next run asks for it: of names that are used" +
+      " once, they stay. Nothing else needs to be deleted: histories keep their last 20 runs, and tickets are deleted" +
+      " with their sessions.",
   ],
   flags: {
     "--audit AGE": "delete audit records older than this",
     "--hosts AGE": "delete hosts that were not seen for this long",
+    "--vanished":
+      "delete marks of runs whose session has ended before its time; waits up to their time to live",
     ...UNGUARDED_ACTION_FLAGS,
   },
   examples: {
     "signalbox prune --audit 365d --hosts 30d --dry-run": "what would be deleted?",
-    "signalbox prune --audit 365d --yes": "from a crontab, once a month",
+    "signalbox prune --audit 365d --vanished --yes": "from a crontab, once a month",
   },
   load: () => import("./prune.impl.ts"),
 });

@@ -130,6 +130,8 @@ export interface PruneResult {
   audit: number;
   /** Full names of hosts. */
   hosts: readonly string[];
+  /** Ids of the runs whose marks are deleted. */
+  vanished: readonly string[];
 }
 
 /** A document that cannot be imported. Nothing was changed. */

@@ -35,8 +35,8 @@ export function toOutcomeJson(outcome: ActionOutcome): object | undefined {
       };
     }
     case "prune": {
-      const { revision, outcome: end, audit, hosts } = result;
-      return { revision, outcome: formatPruneEnd(end), audit, hosts };
+      const { revision, outcome: end, audit, hosts, vanished } = result;
+      return { revision, outcome: formatPruneEnd(end), audit, hosts, vanished };
     }
     case "faulty":
       return { revision: result.revision, outcome: "faulty", faults: result.faults };

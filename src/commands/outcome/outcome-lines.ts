@@ -39,6 +39,6 @@ export function formatPruneEnd(outcome: PruneResult["outcome"]): string {
     case "done":
       return "forgotten";
     case "changed":
-      return "nothing was done, for a host was seen meanwhile";
+      return "nothing was done, because a host was seen or a run removed a mark meanwhile";
   }
 }

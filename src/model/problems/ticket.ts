@@ -7,6 +7,8 @@ import type { NamedQueue } from "../snapshot/snapshot.ts";
 import type { Remedy } from "../views/remedy.ts";
 import { formatQueueName, type Problem, type ProblemInputs, THRESHOLDS } from "./problem.ts";
 
+const PRUNE: Remedy = { command: "prune", args: [], flags: { vanished: true } };
+
 /** Finds the problems of one ticket. */
 export function findTicketProblems(queue: NamedQueue, entry: QueueEntry, { wall }: ProblemInputs): Problem[] {
   const { ticket } = entry;
@@ -24,6 +26,7 @@ export function findTicketProblems(queue: NamedQueue, entry: QueueEntry, { wall 
   const found: (Problem | false)[] = [
     entry.vanished !== undefined && {
       ...{ ...about, kind: "vanished", level: "warning" },
+      ...{ remedy: "signalbox prune --vanished", action: PRUNE },
       detail: `${formatTicketOwner(entry)} held it: ${describeVanished(entry.vanished)}, once a run asks for it`,
     },
     entry.vanished === undefined &&

@@ -51,11 +51,12 @@ export async function waitUntilGone(
   const { signal, deadline = Number.POSITIVE_INFINITY } = wait;
   for (let isAway = false; ; ) {
     try {
-      const revision = await count(remaining.keys);
+      const { revision, freeAt } = await count(remaining.keys);
       if (isAway) wait.onEvent?.({ kind: "back" });
       isAway = false;
       if (remaining.isEmpty || clock.now() >= deadline) return remaining.list();
-      const watch = { revision, ms: Math.min(REREAD, deadline - clock.now()), signal, count };
+      const ms = Math.min(REREAD, deadline - clock.now(), freeAt - clock.getWallTime());
+      const watch = { revision, ms, signal, count };
       await watchDepartures(ports, remaining, watch);
     } catch (error) {
       signal.throwIfAborted();
@@ -102,13 +103,22 @@ class RemainingTickets {
   }
 }
 
-/** Reads which tickets still exist. @returns the revision after which departures are not yet known */
+/** The result of a read of the remaining tickets. */
+interface Recount {
+  /** Departures after this revision are not yet known. */
+  revision: bigint;
+  /** When the first mark of a vanished ticket may be removed: wall clock, ms since the epoch. */
+  freeAt: number;
+}
+
+/** Reads which tickets still exist. */
 async function recount(
   ports: ObserverPorts,
   remaining: RemainingTickets,
   { keys, vanished, signal }: { keys: readonly string[]; vanished: VanishedTickets; signal: AbortSignal },
-): Promise<bigint> {
+): Promise<Recount> {
   let revision: bigint | undefined;
+  let freeAt = Number.POSITIVE_INFINITY;
   for (let start = 0; start < keys.length; start += CHUNK) {
     const chunk = keys.slice(start, start + CHUNK);
     const reads = chunk.map((key): Op => ({ op: "range", key, keysOnly: true }));
@@ -120,11 +130,12 @@ async function recount(
       const createRevision = findFirstKey(results[index])?.createRevision;
       const mark = findFirstKey(results[chunk.length + index]);
       const times = vanished.update(mark === undefined ? [] : [toQueueEntry(mark)], answer.raftTerm);
-      const isHeldBack = createRevision === undefined && times.get(mark?.key ?? "") !== undefined;
-      if (!isHeldBack) remaining.update(key, createRevision);
+      const heldUntil = createRevision === undefined ? times.get(mark?.key ?? "") : undefined;
+      if (heldUntil === undefined) remaining.update(key, createRevision);
+      else freeAt = Math.min(freeAt, heldUntil);
     }
   }
-  return revision ?? 0n;
+  return { revision: revision ?? 0n, freeAt };
 }
 
 /** @param watch.count  reads which of some tickets still exist: a ticket that is deleted may have left its mark */
@@ -136,7 +147,7 @@ async function watchDepartures(
     ms,
     signal,
     count,
-  }: { revision: bigint; ms: number; signal: AbortSignal; count(keys: readonly string[]): Promise<bigint> },
+  }: { revision: bigint; ms: number; signal: AbortSignal; count(keys: readonly string[]): Promise<Recount> },
 ): Promise<void> {
   const time = new AbortController();
   const stop = AbortSignal.any([signal, time.signal]);

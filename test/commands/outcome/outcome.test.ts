@@ -18,7 +18,7 @@ const createCall = (flags: Call["flags"] = {}, verbosity = 0): Call => ({
 });
 
 function createPruneResult(outcome: PruneResult["outcome"]): PruneResult {
-  return { kind: "prune", outcome, revision: 7n, audit: 2, hosts: ["web1.example.com"] };
+  return { kind: "prune", outcome, revision: 7n, audit: 2, hosts: ["web1.example.com"], vanished: [] };
 }
 
 function createDrainResult(outcome: DrainResult["outcome"]): DrainResult {

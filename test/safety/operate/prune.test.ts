@@ -49,3 +49,23 @@ test.each<[string, string[], number, object | undefined, string[]]>([
   if (document !== undefined) expect(JSON.parse(stdout)).toMatchObject(document);
   expect(await listHosts()).toEqual(left);
 });
+
+test("marks of vanished tickets, when their commands cannot be alive", async () => {
+  const now = Date.now();
+  const ticket = {
+    ...{ v: 1, host: "web9", pid: 1, user: "root", count: 1, total: 1, state: "held", command: "job" },
+    ...{ run: "gone", enqueuedAt: now, grantedAt: now },
+  };
+  const put = (key: string, value: object) => ({ op: "put", key, value: JSON.stringify(value) }) as const;
+  const [mark, live] = [keys.mark(keys.lock("once", "gone")), keys.lock("live", "here")];
+  const kept = [live, keys.mark(live)];
+  const puts = [mark, ...kept].map((key) =>
+    put(key, { ...ticket, run: kept.includes(key) ? "here" : "gone", ...(key !== live && { ttl: 2 }) }),
+  );
+  await cluster.store.commitTxn({ compare: [], success: puts, failure: [] });
+  const { stdout, stderr, code } = await prune("--vanished", "--yes", "--json");
+  expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 0, vanished: ["gone"] });
+  expect(stderr).toContain("waiting until the commands of vanished tickets have ended, at most 2 s");
+  const { kvs } = await cluster.store.readRange(keys.locks());
+  expect(kvs.map(({ key }) => key).sort()).toEqual(kept.sort());
+});
