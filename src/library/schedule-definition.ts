@@ -1,5 +1,4 @@
 import * as v from "valibot";
-import { quoteText } from "../base/text.ts";
 import type { Definition } from "../schedule/definition.ts";
 import { SCHEDULE_DEFAULTS } from "../schedule/definition-values.ts";
 import { parsePlan } from "../schedule/plan/plan.ts";
@@ -42,12 +41,6 @@ export function buildDefinition(
   const { start, at, ...fields } = pickDefined(parseOptions(call, schedule, NEW_SCHEDULE));
   const definition = { timezone: SCHEDULE_DEFAULTS.timezone, ...fields } as Definition;
   return { definition, first: pickDefined({ start, at }) };
-}
-
-/** Converts the fields of a schedule of a source. @throws ConfigError, CronError, NotSupportedError */
-export function buildSourceDefinition(id: string, fields: ScheduleFields, source: string): Definition {
-  const given = pickDefined(parseOptions(`schedule ${quoteText(id)}`, fields, FIELDS));
-  return { timezone: SCHEDULE_DEFAULTS.timezone, ...given, source } as Definition;
 }
 
 /** Applies changes to a definition. @throws ConfigError, CronError, NotSupportedError */

@@ -213,21 +213,22 @@ export interface TaskSource {
  * UsageError for an id that is not a name. Methods that change a schedule reject with a SignalboxError whose `code` is `CHANGED` if others change the same schedule all the time.
  */
 export interface Schedules {
-  /** Adds a schedule. @throws AlreadyExistsError, ConfigError, CronError, NotSupportedError for `data` */
+  /** Adds a schedule. @throws AlreadyExistsError, UsageError for a schedule that would never fire, ConfigError, CronError, NotSupportedError for `data` */
   add(id: string, schedule: NewSchedule): Promise<Schedule>;
   /**
    * Adds a schedule, or replaces all its fields if it exists. It then keeps its state and its pause, and the time of its next
    * occurrence unless the fields change it; `start` and `at` matter only when it is added. Nothing is written if nothing changes.
-   * @throws ConfigError, CronError, NotSupportedError for `data`
+   * @throws UsageError for a schedule that would never fire, ConfigError, CronError, NotSupportedError for `data`
    */
   set(id: string, schedule: NewSchedule): Promise<Schedule>;
   /**
    * Makes the schedules of a program match a declaration, in one transaction: adds what is missing, changes what differs, and
    * deletes what the program declared before and does not declare any more. A pause stays. Schedules of others are never changed.
+   * `start` and `at` matter only for schedules that are added. A schedule with `removeAfter` whose last time has passed is not added.
    * @param declared  the fields of each schedule, by id
-   * @throws ConfigError for a field, or an id that exists and does not belong to `source`; CronError, NotSupportedError for `data`
+   * @throws UsageError for a schedule that would never fire, ConfigError for a field, or an id that exists and does not belong to `source`; CronError, NotSupportedError for `data`
    */
-  sync(declared: Readonly<Record<string, ScheduleFields>>, options: SyncOptions): Promise<SyncResult>;
+  sync(declared: Readonly<Record<string, NewSchedule>>, options: SyncOptions): Promise<SyncResult>;
   /** Reads one schedule. @throws NotFoundError */
   get(id: string): Promise<Schedule>;
   /** Reads all schedules. @returns the schedules, ordered by id */

@@ -36,7 +36,6 @@ import type {
   PollWaitOptions,
   Schedule,
   ScheduleChanges,
-  ScheduleFields,
   Schedules,
   SyncOptions,
   SyncResult,
@@ -67,7 +66,7 @@ export class SchedulesImpl implements Schedules {
     return await this.#changeAndGet(id, () => buildSetMutation(id, definition, first));
   }
 
-  async sync(declared: Readonly<Record<string, ScheduleFields>>, options: SyncOptions): Promise<SyncResult> {
+  async sync(declared: Readonly<Record<string, NewSchedule>>, options: SyncOptions): Promise<SyncResult> {
     const mutation = buildSyncMutation(declared, options);
     const result = await this.#callOpen(() => applyMutation(this.#connection.ports, mutation));
     const changes = result.kind === "done" ? result.changes : [];

@@ -3,7 +3,7 @@ import { quoteText } from "../../base/text.ts";
 import { validateName } from "../../protocol/names.ts";
 import type { Calendar } from "../../schedule/calendar/calendar.ts";
 import { checkDefinition, type Definition } from "../../schedule/definition.ts";
-import { computeFirstDue } from "../../schedule/state/due-transitions.ts";
+import { computeFirstDue, type FirstOccurrenceOptions } from "../../schedule/state/due-transitions.ts";
 import { buildDefinitionChange } from "./definition-change.ts";
 import type { PlannedChange } from "./planned-change.ts";
 import type { ScheduleMutation } from "./schedule-mutation.ts";
@@ -31,6 +31,8 @@ export interface ScheduleImport {
   source?: string | undefined;
   /** State of the schedules, if the file contains it. A schedule that is as far or further here is not moved. */
   positions?: ReadonlyMap<string, SchedulePosition>;
+  /** Options for the first occurrences of the schedules that do not exist yet. */
+  firsts?: ReadonlyMap<string, FirstOccurrenceOptions>;
   /** Deletes the schedules that belong to this source but are no longer in the file. */
   prunes: boolean;
   /** What to do if an id belongs to another source, for the message. Default: options of the command line. */
@@ -47,6 +49,7 @@ export function buildImportMutation({
   definitions,
   calendars,
   positions,
+  firsts,
   source,
   prunes,
   remedy = "Give the schedules of this file other names with --prefix-id, or name their source with --source",
@@ -61,7 +64,11 @@ export function buildImportMutation({
     decide: (stored, now) => {
       checkOwners(stored, definitions.keys(), isOwn, remedy);
       const wanted = [...definitions].flatMap(([id, definition]) =>
-        buildImportChanges(stored, id, definition, { now, position: positions?.get(id) }),
+        buildImportChanges(stored, id, definition, {
+          now,
+          position: positions?.get(id),
+          first: firsts?.get(id),
+        }),
       );
       const extra = [...stored.schedules.values()].filter((seen) => !definitions.has(seen.id) && isOwn(seen));
       return prunes
@@ -90,7 +97,11 @@ function buildImportChanges(
   stored: ScheduleReadResult,
   id: string,
   definition: Definition,
-  { now, position }: { now: number; position: SchedulePosition | undefined },
+  {
+    now,
+    position,
+    first,
+  }: { now: number; position: SchedulePosition | undefined; first: FirstOccurrenceOptions | undefined },
 ): PlannedChange[] {
   const before = stored.schedules.get(id);
   if (before === undefined) {
@@ -100,7 +111,7 @@ function buildImportChanges(
         definition,
         due:
           position === undefined
-            ? computeFirstDue(id, definition, now, {}, stored.calendars)
+            ? computeFirstDue(id, definition, now, first, stored.calendars)
             : { ...position, open: [] },
       },
     ];

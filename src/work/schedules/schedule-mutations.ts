@@ -14,6 +14,7 @@ import {
   MAX_OPEN_OCCURRENCES,
   type TriggeredRun,
 } from "../../schedule/state/due-transitions.ts";
+import { checkFires } from "./check-fires.ts";
 import { buildDefinitionChange } from "./definition-change.ts";
 import {
   buildEachMutation,
@@ -29,7 +30,8 @@ import type { ScheduleMutation } from "./schedule-mutation.ts";
 
 /**
  * Adds a schedule.
- * @throws UsageError for an invalid name; CronError, ConfigError for an invalid definition
+ * @throws UsageError for an invalid name; CronError, ConfigError for an invalid definition. Its `decide` throws a UsageError if the
+ *   schedule would never fire
  */
 export function buildAddMutation(
   id: string,
@@ -46,7 +48,8 @@ export function buildAddMutation(
         throw new AlreadyExistsError(
           `schedule ${quoteText(id)} already exists; change it with: signalbox schedule edit ${quoteShellWord(id)}`,
         );
-      return [{ before, definition, due: computeFirstDue(id, definition, now, first, stored.calendars) }];
+      const due = computeFirstDue(id, definition, now, first, stored.calendars);
+      return [{ before, definition, due: checkFires(id, definition, due, now) }];
     },
   };
 }

@@ -1,6 +1,7 @@
 import { validateName } from "../../protocol/names.ts";
 import { checkDefinition, type Definition } from "../../schedule/definition.ts";
 import { computeFirstDue, type FirstOccurrenceOptions } from "../../schedule/state/due-transitions.ts";
+import { checkFires } from "./check-fires.ts";
 import { buildDefinitionChange } from "./definition-change.ts";
 import { describeMutation, getStoredSchedule } from "./each-mutation.ts";
 import type { PlannedChange } from "./planned-change.ts";
@@ -24,9 +25,16 @@ export function buildSetMutation(
     ...describeMutation([id], () => "set"),
     decide: (stored, now): PlannedChange[] => {
       const before = getStoredSchedule(stored, id);
-      return before.definitionMod === 0n
-        ? [{ before, definition, due: computeFirstDue(id, definition, now, first, stored.calendars) }]
-        : buildDefinitionChange(before, keepOperatorFields(before, definition), now, {}, stored.calendars);
+      if (before.definitionMod === 0n) {
+        const due = computeFirstDue(id, definition, now, first, stored.calendars);
+        return [{ before, definition, due: checkFires(id, definition, due, now) }];
+      }
+      const after = keepOperatorFields(before, definition);
+      const changes = buildDefinitionChange(before, after, now, {}, stored.calendars);
+      for (const { due } of changes)
+        if (due !== undefined && before.definition?.cron !== definition.cron)
+          checkFires(id, definition, due, now);
+      return changes;
     },
   };
 }

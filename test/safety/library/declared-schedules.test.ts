@@ -58,6 +58,13 @@ describe.concurrent("set", () => {
     const schedules = await openSchedules();
     await expect(schedules.set("a", { cron: "61 * * * *" })).rejects.toMatchObject({ code: "CRON" });
     await expect(schedules.set("", { cron: "@daily" })).rejects.toMatchObject({ code: "USAGE" });
+    const past = { cron: "@at 2020-01-01T00:00Z" };
+    const message = 'schedule "a" would never fire: 2020-01-01T00:00:00.000Z has passed';
+    await expect(schedules.add("a", past)).rejects.toThrow(message);
+    await expect(schedules.set("a", past)).rejects.toThrow(message);
+    await schedules.set("b", { cron: "@daily" });
+    await expect(schedules.set("b", past)).rejects.toThrow("would never fire");
+    await schedules.set("b", { cron: "@daily", end: 1 }); // ends it
     const typo = schedules.set("a", { cron: "@daily", notes: "x" } as ScheduleFields);
     await expect(typo).rejects.toThrow('unknown option "notes" of set; did you mean "note"?');
   });
@@ -98,10 +105,25 @@ describe.concurrent("sync", () => {
     expect((await schedules.list()).map(({ id }) => id)).toEqual(["b"]);
   });
 
+  test("start and at decide the first run of what is added", async () => {
+    const schedules = await openSchedules();
+    const [at, start] = ["2035-01-01T00:00Z", "2030-01-01T00:00Z"];
+    const past = { cron: "@at 2020-01-01T00:00Z", removeAfter: "success" } as const;
+    const declare = (start: string) =>
+      schedules.sync({ a: { cron: "@daily", start, at }, gone: past }, { source: "web" });
+    expect(await declare(start)).toMatchObject({ added: ["a"] });
+    expect(await declare("2040-01-01")).toEqual({ added: [], changed: [], deleted: [] });
+    expect(await schedules.get("a")).toMatchObject({
+      ...{ nextTime: new Date(start), nextRunTime: new Date(at) },
+    });
+    await schedules.sync({ late: { ...past, start: 0 } }, { source: "late" });
+    expect((await schedules.poll())?.id).toBe("late");
+  });
+
   test("a poll of the same connection sees the schedules", async () => {
     const schedules = await openSchedules();
     expect(await schedules.poll()).toBeUndefined();
-    await schedules.sync({ a: { cron: "@at 2020-01-01T00:00Z" }, b: { cron: "@manual" } }, { source: "web" });
+    await schedules.sync({ a: { cron: "@at 2090-01-01T00:00Z" }, b: { cron: "@manual" } }, { source: "web" });
     await schedules.trigger("b");
     expect((await schedules.poll())?.id).toBe("b");
   });
@@ -111,10 +133,16 @@ describe.concurrent("sync", () => {
     ["no source", {}, {}, /sync needs the option "source"/],
     ["an empty source", {}, { source: "" }, /source: "" is empty/],
     [
-      "a start",
-      { a: { cron: "@daily", start: 1 } },
+      "a wrong start",
+      { a: { cron: "@daily", start: "soon" } },
       { source: "a" },
-      /unknown option "start" of schedule "a"/,
+      /start: "soon" is not an instant/,
+    ],
+    [
+      "what would never fire",
+      { a: { cron: "@at 2020-01-01T00:00Z" } },
+      { source: "a" },
+      /schedule "a" would never fire: 2020-01-01T00:00:00.000Z has passed/,
     ],
   ])("refuses %s", async (_, declared, options, message) => {
     const schedules = await openSchedules();

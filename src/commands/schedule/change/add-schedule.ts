@@ -1,10 +1,7 @@
 import { UsageError } from "../../../base/errors.ts";
 import { quoteText } from "../../../base/text.ts";
-import { listCalendarNames } from "../../../schedule/calendar/day-rule.ts";
-import type { Definition } from "../../../schedule/definition.ts";
 import { compareWithCronParser } from "../../../schedule/lint/compare-cron-parser.ts";
 import { type Plan, parsePlan } from "../../../schedule/plan/plan.ts";
-import { computeFirstDue } from "../../../schedule/state/due-transitions.ts";
 import { formatOperator } from "../../../work/operate/ports.ts";
 import { buildAddMutation } from "../../../work/schedules/schedule-mutations.ts";
 import { getTextFlag, parseReasonFlag } from "../../command-line/flags.ts";
@@ -43,10 +40,6 @@ export async function addSchedule(
   };
   await checkConfiguredTotals(context, definition.leases);
   const calendars = await readCalendarsOf(context, definition);
-  if (plan.kind !== "manual" && computeFirstDue(id, definition, now, first, calendars).next === undefined)
-    throw new UsageError(
-      `schedule ${quoteText(id)} would never fire: ${explainNeverFires(plan, definition, now)}`,
-    );
   return await new AmendmentCommand(context, {
     amendment: buildAddMutation(id, definition, first),
     nothing: `schedule ${quoteText(id)} is up to date`,
@@ -63,17 +56,6 @@ export async function addSchedule(
 async function printSecondReading(context: ActionContext, plan: Plan): Promise<void> {
   const second = plan.kind === "cron" ? await compareWithCronParser(plan.cron) : undefined;
   if (second !== undefined) context.printMessage(`note: ${second.detail}`);
-}
-
-function explainNeverFires(plan: Plan, definition: Definition, now: number): string {
-  const { cron, timezone, end } = definition;
-  const isOver = plan.kind === "once" && plan.at < now;
-  if (listCalendarNames(definition).length > 0 && !isOver)
-    return `its calendars leave no day${end === undefined ? "" : " before --end"}: ${listCalendarNames(definition).join(", ")}`;
-  if (plan.kind === "once") return `${new Date(plan.at).toISOString()} has passed`;
-  if (end !== undefined)
-    return `${quoteText(cron)} has no occurrence before --end, ${new Date(end).toISOString()}`;
-  return `the clocks of ${timezone} skip ${quoteText(cron)} every year; use another hour, or --timezone UTC`;
 }
 
 function buildPause({ call, operator }: ActionContext, at: number) {
