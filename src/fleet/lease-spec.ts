@@ -6,7 +6,7 @@ import type { Macros } from "./macros.ts";
 /** A lease requested by a run, with macros expanded. */
 export interface LeaseSpec {
   resource: string;
-  /** The name before macros were expanded, if it differs. The configuration under this name applies to all hosts. */
+  /** The name with macros, if it differs. The configuration under this name applies to all hosts. */
   template?: string;
   /** Units requested, a positive whole number. */
   count: number;
@@ -50,11 +50,13 @@ function parseLease(spec: string, macros: Macros): LeaseSpec {
   const resource = macros.expand(name);
   const fault = findNameFault(resource);
   if (fault !== undefined) throw createLeaseError(spec, `the resource's name cannot be used: ${fault}`);
+  // `$(hostname -f)_cpu` is the resource that is configured as FQDN_cpu.
+  const template = resource === name ? macros.findTemplate(name) : name;
   const colon = amount.indexOf(":");
   const count = parseUnits(spec, "count", colon < 0 ? amount : amount.slice(0, colon), macros);
   return {
     resource,
-    ...(resource !== name && { template: name }),
+    ...(template !== undefined && { template }),
     count,
     ...(colon >= 0 && { total: parseUnits(spec, "total", amount.slice(colon + 1), macros) }),
   };

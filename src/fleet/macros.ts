@@ -21,6 +21,11 @@ export interface Macros {
   readonly lookup: MacroLookup;
   /** Expands the macros in a name. */
   expand(name: string): string;
+  /**
+   * Finds the name with the macro of this host in which a literal name may be configured: `FQDN_cpu` for
+   * `web1.example.com_cpu`. Undefined if the name does not contain the host's.
+   */
+  findTemplate(name: string): string | undefined;
 }
 
 const BUILT_IN: Readonly<Record<(typeof BUILT_IN_MACROS)[number], (facts: MacroFacts) => number | string>> = {
@@ -50,7 +55,12 @@ export function createMacros(facts: MacroFacts): Macros {
   // Macro names contain no special characters of regular expressions. Built once per process, so it is not cached.
   const names = [...BUILT_IN_MACROS, ...own.keys()].sort((a, b) => b.length - a.length);
   const pattern = new RegExp(`(?<![A-Z0-9])(?:${names.join("|")})(?![A-Z0-9])`, "g");
-  return { lookup, expand: (name) => name.replace(pattern, (macro) => String(lookup(macro))) };
+  const expand = (name: string) => name.replace(pattern, (macro) => String(lookup(macro)));
+  const findTemplate = (name: string) =>
+    (["FQDN", "HOST"] as const)
+      .map((macro) => name.replace(String(lookup(macro)), macro))
+      .find((template) => template !== name && expand(template) === name);
+  return { lookup, expand, findTemplate };
 }
 
 function isBuiltIn(name: string): name is (typeof BUILT_IN_MACROS)[number] {

@@ -22,6 +22,12 @@ describe("one lease", () => {
       { resource: "web1.example.com_mem", template: "FQDN_mem", count: 4, total: 7 },
     ],
     ["FQDN_cpu=1:CPU", { resource: "web1.example.com_cpu", template: "FQDN_cpu", count: 1, total: 4 }],
+    [
+      "web1.example.com_cpu=1:4",
+      { resource: "web1.example.com_cpu", template: "FQDN_cpu", count: 1, total: 4 },
+    ],
+    ["db@web1=1", { resource: "db@web1", template: "db@HOST", count: 1 }],
+    ["web10_cpu=1", { resource: "web10_cpu", count: 1 }], // another host
     ["db=CPU:4", { resource: "db", count: 4, total: 4 }],
     ["db:main=2", { resource: "db:main", count: 2 }],
     ["a/b c=2 : 10", { resource: "a/b c", count: 2, total: 10 }],

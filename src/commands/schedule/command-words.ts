@@ -42,7 +42,11 @@ export function checkLeases(leases: readonly string[]): readonly string[] {
 /** Parses the leases whose amounts contain no macro. Macros in names stay. @throws UsageError */
 export function parsePlainLeases(leases: readonly string[]): LeaseSpec[] {
   const plain = leases.filter((lease) => !/=.*[A-Z]/s.test(lease));
-  return parseLeases(plain, { lookup: () => undefined, expand: (name) => name });
+  return parseLeases(plain, {
+    lookup: () => undefined,
+    expand: (name) => name,
+    findTemplate: () => undefined,
+  });
 }
 
 /** Lists a note about a command whose program is named by a relative path. */

@@ -35,6 +35,12 @@ export class CronlockLog {
     if (this.#isVerbose || this.#world.terminal.canAsk()) this.#write("INFO", text);
   }
 
+  /** Writes the line of golock with the lock's name, which CRONLOCK_SHOW_KEY asks for. cronlock has none. */
+  reportKey(text: string, isShown: boolean): void {
+    if (isShown) this.#write("INFO", text);
+    else if (this.#tool === "golock") this.debug(text);
+  }
+
   error(text: string): void {
     this.#write("ERROR", this.#tool === "golock" ? text : `cronlock: ${text}`);
   }

@@ -55,6 +55,7 @@ async function runLine(words: readonly string[], outer: CommandIo, frontEnd: Fro
       const { resetLock } = await import("./reset.ts"); // seldom needed, and large
       return await resetLock(parsed, requested, world, log);
     }
+    log.reportKey(`Acquiring lock on ${parsed.lock} key`, parsed.showsKey);
     const result = await executeRun(buildRunRequest(parsed, requested, frontEnd), world);
     return reportResult(parsed, result, log);
   } catch (error) {
@@ -80,6 +81,7 @@ function prepareRun(
   for (const note of parsed.notes) log.info(note);
   if (words.length === 0 && !(parsed.isReset && variables.get("CRONLOCK_KEY") !== undefined))
     throw new UsageError(`no command was given; usage: ${tool} COMMAND [ARG...]; see: ${tool} --help`);
+  if (words[0] === "") throw new UsageError(`the command is empty; usage: ${tool} COMMAND [ARG...]`);
   return { parsed, world: { ...world, env: buildCommandEnvironment(world.env, file) } };
 }
 
@@ -151,6 +153,6 @@ function reportResult(parsed: CronlockOptions, result: RunResult, log: CronlockL
   if (ending?.kind !== "timeout") return code;
   const isTimeout = parsed.timeout > 0 && parsed.timeout <= parsed.release;
   const release = `${parsed.release}s: its lock is free now (CRONLOCK_RELEASE)`;
-  log.reportKilledCommand(parsed.command, isTimeout ? `${parsed.timeout}s timeout` : release);
+  log.reportKilledCommand(parsed.words, isTimeout ? `${parsed.timeout}s timeout` : release);
   return CODES.timeout;
 }

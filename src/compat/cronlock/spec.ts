@@ -22,6 +22,7 @@ const VARIABLES = {
   CRONLOCK_RECONNECT_ATTEMPTS: "attempts to reach etcd at the start (5)",
   CRONLOCK_RECONNECT_BACKOFF: "seconds by which the pause between attempts grows (5)",
   CRONLOCK_VERBOSE: "yes: log what is done (no)",
+  CRONLOCK_SHOW_KEY: "yes: golock writes the lock's name to standard error (no)",
   CRONLOCK_NTPDATE: "ignored",
   CRONLOCK_USE_SENTINEL: "yes is an error: name several hosts of etcd instead",
 };

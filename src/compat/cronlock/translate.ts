@@ -41,7 +41,7 @@ function translateLine(
   return {
     options: ["--lock", parsed.lock, ...options],
     ...(Object.keys(env).length > 0 && { env }),
-    command: words,
+    command: parsed.command,
     notes: [...buildNotes(parsed), ...buildExportNotes(file, variables)],
   };
 }
@@ -97,9 +97,19 @@ function buildSettingFlags(
   return { options, env };
 }
 
-function buildNotes({ notes, timeout, getSource, login, endpoints, usesTls, database }: CronlockOptions) {
+function buildNotes({
+  showsKey,
+  notes,
+  timeout,
+  getSource,
+  login,
+  endpoints,
+  usesTls,
+  database,
+}: CronlockOptions) {
   return collectTexts([
     ...notes,
+    showsKey && "CRONLOCK_SHOW_KEY has no effect any more: the lock's name is in the line",
     timeout > 0 &&
       "a command that has run too long gets TERM, and KILL 10 s later, instead of KILL at once; the line ends with 124 instead of 202",
     !getSource("CRONLOCK_RELEASE").startsWith("default ") &&

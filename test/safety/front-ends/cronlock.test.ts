@@ -97,6 +97,28 @@ describe.concurrent.each(TOOLS)("%s", (tool) => {
     expect(await end(enter(), tool, ["sh", "-c", `exit ${code}`])).toEqual(matchSilentEnd(code));
   });
 
+  test.runIf(tool === "cronlock").each<[words: string[], end: object]>([
+    [["cd", "/"], matchSilentEnd(0)],
+    [["exit", "3"], matchSilentEnd(3)],
+    [["eval", "echo a; exit 4"], { ...matchSilentEnd(4), stdout: "a\n" }],
+    [["exec", "echo", "a b"], { ...matchSilentEnd(0), stdout: "a b\n" }],
+  ])("a builtin of the shell that cronlock is written in: %j", async (words, expected) => {
+    const namespace = enter();
+    expect(await end(namespace, tool, words, NOW)).toEqual(expected);
+    expect(await end(namespace, tool, words, { ...NOW, CRONLOCK_TIMEOUT: "9" })).toMatchObject({
+      code: words[0] === "cd" ? expect.anything() : 127, // some systems have a program cd
+    });
+  });
+
+  test("CRONLOCK_SHOW_KEY: golock writes the lock's name", async () => {
+    const { code, stderr } = await end(enter(), tool, ["true"], { ...NOW, CRONLOCK_SHOW_KEY: "true" });
+    const line = new RegExp(`^${SLOG} INFO Acquiring lock on cronlock\\.[0-9a-f]{32} key\n$`);
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: tool === "golock" ? expect.stringMatching(line) : "",
+    });
+  });
+
   test("killed by a signal, not found, not executable", async () => {
     const namespace = enter();
     expect(await end(namespace, tool, ["sh", "-c", "kill -KILL $$"])).toEqual(matchSilentEnd(137));
@@ -189,7 +211,9 @@ describe.concurrent.each(TOOLS)("%s", (tool) => {
     };
     const { code, stdout, stderr } = await end(namespace, tool, ["echo", "ran"], env);
     expect({ code, stdout }).toEqual({ code: 0, stdout: "ran\n" });
-    const [note, connecting, acquired, ...rest] = stderr.split("\n");
+    const [note, connecting, ...others] = stderr.split("\n");
+    if (tool === "golock") expect(others.shift()).toMatch(/ DEBUG Acquiring lock on x\.job key$/);
+    const [acquired, ...rest] = others;
     expect(note).toContain("CRONLOCK_NTPDATE is ignored");
     expect(connecting).toContain("Connecting to etcd at ");
     expect(acquired).toMatch(
@@ -264,7 +288,7 @@ describe.concurrent("errors: 201, in the tool's words", () => {
       { CRONLOCK_RESET: "true" },
       /CRONLOCK_RESET: "true" is neither yes nor no/,
     ],
-    ["an empty command", [""], {}, /COMMAND is empty/],
+    ["an empty command", [""], {}, /the command is empty/],
     ["a negative grace", ["true"], { CRONLOCK_GRACE: "-1" }, /CRONLOCK_GRACE: "-1" is not a whole number/],
     ["a port out of range", ["true"], { CRONLOCK_PORT: "65536" }, /CRONLOCK_PORT: "65536" is not/],
     ["a database that is none", ["true"], { CRONLOCK_DB: "x" }, /CRONLOCK_DB: "x" is not/],

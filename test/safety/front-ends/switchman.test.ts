@@ -182,9 +182,13 @@ describe.concurrent("leases", () => {
   });
 
   test("with macros, of a resource that is configured with them; and more than there is", async () => {
-    const { namespace, ended } = enter();
+    const { namespace, start, ended } = enter();
     await putResource(namespace, "FQDN_mem");
     expect(await ended("--lease", "FQDN_mem=1:int(MEMMB/2)+CPU", "--", "echo", "ran")).toEqual(ran);
+    const literal = start(["--lease", `${W1}_mem=1:int(MEMMB/2)+CPU`, "--", "echo", "ran"], {
+      SIGNALBOX_HOST: W1,
+    });
+    expect(await literal.ended, "as $(hostname -f)_mem in a crontab").toEqual(ran);
     expect(await ended("--lease", "FQDN_mem=3:2", "--", "x")).toEqual(
       matchMessage(255, /3 units of resource ".*_mem"/),
     );

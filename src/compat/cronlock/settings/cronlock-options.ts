@@ -1,4 +1,5 @@
 import { ConfigError } from "../../../base/errors.ts";
+import { wrapBuiltin } from "../bash-builtin.ts";
 import { parseCronlockAddresses } from "./addresses.ts";
 import { type CronlockTool, computeArgumentsHash } from "./lock-name.ts";
 import { type CronlockLogin, parseCronlockLogin } from "./login.ts";
@@ -8,6 +9,9 @@ import type { SourcedValue, ToolVariables } from "./variables.ts";
 export interface CronlockOptions {
   tool: CronlockTool;
   lock: string;
+  /** As written, for messages. */
+  words: readonly string[];
+  /** What is run: bash, for one of its builtins. */
   command: readonly string[];
   /** Minimum time for which the lock is held. */
   grace: number;
@@ -26,6 +30,8 @@ export interface CronlockOptions {
   /** Resets the lock and runs nothing. */
   isReset: boolean;
   isVerbose: boolean;
+  /** golock writes the lock's name before it takes the lock. */
+  showsKey: boolean;
   /** One sentence for each option without effect. */
   notes: readonly string[];
   /** Where a variable was set, for error messages. */
@@ -46,14 +52,17 @@ export function parseCronlockOptions(
 ): CronlockOptions {
   refuseUnsupported(variables);
   const usesTls = variables.getBoolean("CRONLOCK_TLS");
+  const timeout = Math.min(variables.getCount("CRONLOCK_TIMEOUT", 0), TEN_YEARS);
   return {
     tool,
     lock: computeLockName(tool, words, variables),
-    command: words,
+    words,
+    // With a timeout, cronlock starts the command through timeout(1), which knows no builtins.
+    command: tool === "cronlock" && timeout === 0 ? wrapBuiltin(words) : words,
     grace: variables.getCount("CRONLOCK_GRACE", 40, { most: TEN_YEARS }),
     // At 0 the lock would be free within the second in which it was taken.
     release: Math.min(Math.max(variables.getCount("CRONLOCK_RELEASE", 86_400), 1), TEN_YEARS),
-    timeout: Math.min(variables.getCount("CRONLOCK_TIMEOUT", 0), TEN_YEARS),
+    timeout,
     connectTimeout: computeConnectTimeout(tool, variables),
     endpoints: parseCronlockAddresses(variables, usesTls),
     usesTls,
@@ -62,6 +71,7 @@ export function parseCronlockOptions(
     database: variables.getCount("CRONLOCK_DB", 0),
     isReset: variables.isExplicitYes("CRONLOCK_RESET"), // a user who writes `true` does not want the command to run
     isVerbose: variables.isYes("CRONLOCK_VERBOSE"),
+    showsKey: tool === "golock" && variables.getBoolean("CRONLOCK_SHOW_KEY"),
     notes: buildNotes(variables),
     getSource: (name) => variables.get(name)?.source ?? `default of ${name}`,
   };
