@@ -1,7 +1,6 @@
 import type { Keys } from "./keys.ts";
 import { guardSchema } from "./schema.ts";
-import type { QueueEntry, Ticket } from "./ticket.ts";
-import { type Mark, serializeTicket } from "./ticket.ts";
+import { type Mark, type MarkedSession, type QueueEntry, serializeTicket, type Ticket } from "./ticket.ts";
 import type { Compare, KeyRange, Op, Txn } from "./txn.ts";
 
 /** The data that a decision is based on. The transaction that applies the decision fails if this data has changed. */
@@ -82,14 +81,6 @@ export function deleteEntries(keys: Keys, entries: readonly Pick<QueueEntry, "ke
 /** Builds the puts that store tickets under a session. */
 export function putTickets(tickets: readonly NewTicket[], session: bigint): Op[] {
   return tickets.map(({ key, ticket }) => ({ op: "put", key, value: serializeTicket(ticket), session }));
-}
-
-/** The session of a claim, as its marks state it. */
-export interface MarkedSession {
-  /** Time to live, s. */
-  ttl: number;
-  /** The raft term in which it was granted; undefined if it is not certain. */
-  term: bigint | undefined;
 }
 
 /**

@@ -78,11 +78,11 @@ export interface QueueEntry {
    * Set if the ticket has vanished and only its mark is left: `key` and `modRevision` are those of the mark, `ticket` is what
    * the mark states. It counts as held.
    */
-  vanished?: VanishedSession;
+  vanished?: MarkedSession;
 }
 
-/** What a mark states about the session that has ended. */
-export interface VanishedSession {
+/** The session of a claim, as its marks state it. */
+export interface MarkedSession {
   /** Time to live, s. */
   ttl: number;
   /** The raft term in which it was granted; undefined if it is not certain. */
@@ -127,11 +127,13 @@ export function parseRevision(text: unknown): bigint | undefined {
  * if its ticket has vanished.
  */
 export function toQueue(kvs: readonly KeyValue[]): Queue {
-  const entries = kvs.map(toQueueEntry);
+  return dropAccompaniedMarks(kvs.map(toQueueEntry)).sort(compareByClaim);
+}
+
+/** Returns the entries of queues without the marks whose tickets are among them. */
+export function dropAccompaniedMarks(entries: readonly QueueEntry[]): QueueEntry[] {
   const tickets = new Set(entries.flatMap((entry) => (isMark(entry) ? [] : [entry.key])));
-  return entries
-    .filter((entry) => !isMark(entry) || !tickets.has(getTicketKey(entry.key)))
-    .sort(compareByClaim);
+  return entries.filter((entry) => !isMark(entry) || !tickets.has(getTicketKey(entry.key)));
 }
 
 /** Whether an entry is that of a mark. */
@@ -146,7 +148,7 @@ export function getTicketKey(markKey: string): string {
 }
 
 /** Says what a vanished ticket means, and when its claim is free. */
-export function describeVanished({ ttl }: VanishedSession): string {
+export function describeVanished({ ttl }: MarkedSession): string {
   return `its session ended before its time; free in at most ${ttl} s`;
 }
 

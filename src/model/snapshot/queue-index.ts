@@ -1,6 +1,5 @@
-import { isHolding } from "../../protocol/admission.ts";
 import type { QueueKind } from "../../protocol/keys.ts";
-import { compareByClaim, isMark, type QueueEntry } from "../../protocol/ticket.ts";
+import { compareByClaim, dropAccompaniedMarks, isMark, type QueueEntry } from "../../protocol/ticket.ts";
 import { CowMap } from "./cow-map.ts";
 import { buildQueueId, type NamedQueue } from "./snapshot.ts";
 
@@ -38,7 +37,7 @@ export class QueueIndex {
       const marks = merged.filter(isMark);
       if (marks.length === 0) this.#marks.delete(id);
       else this.#marks.set(id, marks);
-      const entries = marks.length === 0 ? merged : dropAccompanied(merged);
+      const entries = marks.length === 0 ? merged : dropAccompaniedMarks(merged);
       this.#queues.put(id, entries.length === 0 ? undefined : { ...at, entries });
     }
     this.#changes.clear();
@@ -51,12 +50,6 @@ export class QueueIndex {
     this.#changes.set(id, changes);
     return changes.list;
   }
-}
-
-/** Removes the marks whose tickets are there: those are held. */
-function dropAccompanied(entries: readonly QueueEntry[]): QueueEntry[] {
-  const held = new Set(entries.flatMap((one) => (isHolding(one) && !isMark(one) ? [one.run] : [])));
-  return entries.filter((one) => !isMark(one) || !held.has(one.run));
 }
 
 function mergeEntries(known: readonly QueueEntry[], changes: EntryChanges): QueueEntry[] {

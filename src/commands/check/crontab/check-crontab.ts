@@ -21,7 +21,8 @@ export const checkCrontab = declareCommand({
   args: { "FILE...": "crontabs; - for standard input" },
   flags: {
     "--offline": "check only the text; do not connect to etcd",
-    "--no-programs": "do not look for programs, users and folders on this host; for the crontab of another host",
+    "--no-programs":
+      "do not look for programs, users and folders on this host; for the crontab of another host",
     "--format FORMAT": {
       choices: ["user", "system"],
       help: "whether lines have a user before the command (system) or not; default: detected from the path or the lines",

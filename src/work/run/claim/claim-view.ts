@@ -16,8 +16,6 @@ import {
 /** All inputs for the next step of an attempt, read at one revision. */
 export interface ClaimView {
   revision: bigint;
-  /** The raft term that the answer states. */
-  raftTerm: bigint;
   /** Own tickets that exist. */
   own: ReadonlyMap<string, QueueEntry>;
   inputs: ClaimInputs;
@@ -44,7 +42,6 @@ export interface OwnTicketRevisions {
 /** A view that assumes an empty store. When the assumption is wrong, the claim transaction fails. */
 export const EMPTY_CLAIM_VIEW: ClaimView = {
   revision: 0n,
-  raftTerm: 0n,
   own: new Map(),
   inputs: EMPTY_INPUTS,
   lockQueue: [],
@@ -99,7 +96,6 @@ export async function readClaimView(
   const entries = [...lockQueue, ...sights.flatMap(([, { queue }]) => queue)];
   return {
     revision: answer.revision,
-    raftTerm: answer.raftTerm,
     own: ownPlaces,
     inputs: facts,
     lockQueue,

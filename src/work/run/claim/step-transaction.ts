@@ -4,13 +4,12 @@ import {
   buildTicketClaimTxn,
   deleteEntries,
   guardUnchanged,
-  type MarkedSession,
   type NewTicket,
   putTickets,
   type ReadBasis,
   rewriteTickets,
 } from "../../../protocol/guards.ts";
-import type { QueueEntry } from "../../../protocol/ticket.ts";
+import type { MarkedSession, QueueEntry } from "../../../protocol/ticket.ts";
 import type { KeyValue, Op, Txn, TxnResponse } from "../../../protocol/txn.ts";
 import { buildLockTicket, buildResourceTickets, type ClaimAttempt } from "./attempt.ts";
 import type { ClaimStep } from "./step.ts";
