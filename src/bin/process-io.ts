@@ -1,11 +1,16 @@
 import { EXIT, SignalboxError } from "../base/errors.ts";
 import { clean } from "../base/text.ts";
 import type { CommandIo } from "../commands/spec.ts";
+import { INHERITED_VARIABLE, parseInherited } from "../process/guarded-command/inherited.ts";
 import { terminal } from "./terminal.ts";
 import { writeAll } from "./write-all.ts";
 
 /** Signals that are forwarded to the command, or that end a waiting run. */
 const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"] as const;
+
+/** Signals that the caller ignores. Node has reset them, and a listener that does nothing ignores them again. */
+const { ignored } = parseInherited(process.env[INHERITED_VARIABLE]);
+for (const name of SIGNALS) if (ignored.includes(name)) process.on(name, () => {});
 
 /** The input and output of this process, for commands. */
 export const processIo: CommandIo = {
@@ -15,9 +20,10 @@ export const processIo: CommandIo = {
   writeError,
   writeMessage: (line) => writeError(`signalbox: ${clean(line)}\n`),
   onSignal(listener) {
-    for (const name of SIGNALS) process.on(name, listener);
+    const received = SIGNALS.filter((name) => !ignored.includes(name));
+    for (const name of received) process.on(name, listener);
     return () => {
-      for (const name of SIGNALS) process.off(name, listener);
+      for (const name of received) process.off(name, listener);
     };
   },
   readInput: async () => (await import("node:stream/consumers")).text(process.stdin),

@@ -12,7 +12,7 @@ const CREDENTIALS: ReadonlySet<string> = new Set(
 
 const PREFIX = "SIGNALBOX_";
 /** Variables that a launcher sets for the program that it becomes. They say nothing to the command. */
-const OF_LAUNCHER = ["CALL", "FALLBACK", "PROGRAM"].map((name) => `${PREFIX}${name}`);
+const OF_LAUNCHER = ["CALL", "FALLBACK", "PROGRAM", "INHERITED"].map((name) => `${PREFIX}${name}`);
 /** Our variables that are not settings. Three are read elsewhere; a run or a worker sets the others for its command. */
 const OTHERS = [
   ...["CONFIG", "COMPLETION_TIMEOUT", "ENV", "TOKEN", "LOCK_KEY", "RUN", "LEASES", "SCHEDULE", "TYPE"],

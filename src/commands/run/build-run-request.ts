@@ -4,6 +4,7 @@ import { REMOVED_VARIABLES, scrubEnv } from "../../config/scrub.ts";
 import type { Settings } from "../../config/settings.ts";
 import { parseLeases } from "../../fleet/lease-spec.ts";
 import type { Macros } from "../../fleet/macros.ts";
+import { INHERITED_VARIABLE, parseInherited } from "../../process/guarded-command/inherited.ts";
 import { validateName } from "../../protocol/names.ts";
 import type { ClaimIdentity, RunRequest } from "../../work/run/request.ts";
 import { getListFlag, parseDurationFlag } from "../command-line/flags.ts";
@@ -53,7 +54,13 @@ export function buildRunRequest(call: Call, host: RunHost, env: CommandIo["env"]
     history: settings.history,
     killLeftovers: settings.killLeftovers,
     busyExitCode: settings.busyExitCode,
-    command: { file, args, env: scrubEnv(env), removed: REMOVED_VARIABLES },
+    command: {
+      file,
+      args,
+      env: scrubEnv(env),
+      removed: REMOVED_VARIABLES,
+      inherited: parseInherited(env[INHERITED_VARIABLE]),
+    },
     logReopens: settings.logFile !== undefined,
   };
 }

@@ -1,3 +1,5 @@
+import type { Inherited } from "./inherited.ts";
+
 /**
  * The command port: runs a command that cannot outlive its deadlines, whatever happens to this process. The real
  * implementation is a small native guardian (guardian/main.c); the simulation has a model of it.
@@ -19,6 +21,8 @@ export interface CommandSpec {
   env: Record<string, string | undefined>;
   /** For a launched call: the variables of the launcher's environment that the command does not get. */
   removed?: readonly string[];
+  /** What the caller of this process has left for the command. Ignored for a launched call. */
+  inherited?: Inherited;
   /** Default: the standard streams of this process. */
   streams?: Streams;
   /** Only for the standard streams of this process. */

@@ -3,6 +3,7 @@ import type { CommandSpec } from "./command.ts";
 import { GuardianProcess } from "./guardian-process.ts";
 import { NativeGuardedCommand } from "./native-guarded-command.ts";
 import { splitEnvironment } from "./raw-environment.ts";
+import { passTerminalSignals } from "./terminal-signals.ts";
 import { encodeEnvironment } from "./wire.ts";
 
 /**
@@ -11,8 +12,14 @@ import { encodeEnvironment } from "./wire.ts";
  */
 export function createGuardedProcess(binary: string, spec: CommandSpec, clock: Clock): NativeGuardedCommand {
   const { text, raw } = splitEnvironment(spec.env);
-  return new NativeGuardedCommand({
+  const command: NativeGuardedCommand = new NativeGuardedCommand({
     ...{ spec, clock, environment: encodeEnvironment(raw) },
     createGuardian: (onFrame) => new GuardianProcess(binary, { ...spec, env: text }, onFrame),
+    onStart() {
+      if (spec.inherited === undefined) return;
+      const stop = passTerminalSignals((name) => command.signal(name), spec.inherited.ignored);
+      void command.exited.then(stop);
+    },
   });
+  return command;
 }

@@ -5,11 +5,12 @@ import { explainUnstartable } from "../native/unstartable.ts";
 import type { CommandSpec, OutputCopies, Streams } from "./command.ts";
 import { CopyReader } from "./copy-reader.ts";
 import type { Guardian, GuardianExit } from "./guardian.ts";
+import { parseInherited } from "./inherited.ts";
 import { type Frame, FrameReader } from "./wire.ts";
 
 /**
- * The process name of guardians, as in wire.h. It is not part of any signalbox path or word, and guardians have no
- * arguments. `pkill -f` with the name of a job or of signalbox therefore ends the runner but not the guardians, which
+ * The process name of guardians, as in wire.h. It is not part of any signalbox path or word, and the arguments of
+ * guardians contain no names. `pkill -f` with the name of a job or of signalbox therefore ends the runner but not the guardians, which
  * then end the job.
  */
 export const GUARDIAN_NAME = "sbxgd";
@@ -97,13 +98,18 @@ export class GuardianProcess implements Guardian {
  * reach it.
  */
 function startGuardian(binary: string, spec: CommandSpec): ChildProcess {
-  const own = spec.streams === undefined ? "inherit" : "pipe";
+  const own = spec.streams === undefined ? ("inherit" as const) : "pipe";
+  const { inherited = parseInherited() } = spec;
   try {
-    return spawn(binary, spec.copies === undefined ? [] : [COPIES_WORD], {
+    return spawn(binary, [...(spec.copies === undefined ? [] : [COPIES_WORD]), ...inherited.words], {
       argv0: GUARDIAN_NAME,
       detached: true,
       env: spec.env,
-      stdio: [own, own, own, "pipe", ...(spec.copies === undefined ? [] : COPY_SOCKETS)],
+      stdio: [
+        ...([own, own, own, "pipe"] as const),
+        ...(spec.copies === undefined ? [] : COPY_SOCKETS),
+        ...inherited.descriptors,
+      ],
     });
   } catch (cause) {
     const message = `cannot start "${spec.file}" with this environment: ${formatError(cause)}`;
@@ -134,7 +140,7 @@ function attachStreams({ stdin, stdout, stderr }: Partial<ChildProcess>, streams
 /** Connects the sockets for copies of the output. */
 function attachCopies(child: ChildProcess, copies: OutputCopies): void {
   const stdio: readonly unknown[] = child.stdio ?? [];
-  const sockets = stdio.slice(4).filter((one) => one instanceof Duplex);
+  const sockets = stdio.slice(4, 4 + COPY_SOCKETS.length).filter((one) => one instanceof Duplex);
   let open = sockets.length;
   for (const [index, socket] of sockets.entries()) {
     const reader = new CopyReader((chunk, lost) => copies.onCopy(chunk, index === 0 ? 1 : 2, lost));

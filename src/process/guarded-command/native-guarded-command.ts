@@ -32,6 +32,8 @@ interface NativeCommandOptions {
   clock: Clock;
   /** Requests for the command's environment, as frames. */
   environment: readonly Buffer[];
+  /** Called before the command is started. */
+  onStart?(): void;
   /** The command already runs. */
   isRunning?: boolean;
   /** The value of SIGNALBOX_RUN in the environment of a command that already runs. */
@@ -53,6 +55,7 @@ export class NativeGuardedCommand implements GuardedCommand {
   readonly #environment: readonly Buffer[];
   readonly #guardian: Guardian;
   readonly #watchdog: GuardianWatchdog;
+  readonly #onStart: (() => void) | undefined;
   readonly #ready = Promise.withResolvers<void>();
   readonly #started = Promise.withResolvers<number>();
   readonly #exited = Promise.withResolvers<CommandExit>();
@@ -81,6 +84,7 @@ export class NativeGuardedCommand implements GuardedCommand {
     this.#clock = clock;
     this.#words = encodeCommandWords(spec);
     this.#environment = environment;
+    this.#onStart = options.onStart;
     this.#launched = isRunning;
     this.#runId = runId;
     if (readBootTime !== undefined) this.#compareClocks(BigInt(Math.floor(readBootTime() * 1e6)));
@@ -122,6 +126,7 @@ export class NativeGuardedCommand implements GuardedCommand {
     const order = encodeFrame(GUARDIAN_REQUEST.start, 0n, 0n, encodeEnvironmentBlock(env));
     this.#runId = env.SIGNALBOX_RUN;
     this.#launched = true;
+    this.#onStart?.();
     this.#send(() => Buffer.concat([...this.#environment, ...this.#words, order]));
     this.#updateWatchdog();
     return this.#started.promise;

@@ -9,6 +9,7 @@
 #include "command-input.h"
 #include "connection.h"
 #include "deadline.h"
+#include "inherited.h"
 #include "launch.h"
 #include "news.h"
 #include "process-tree.h"
@@ -52,16 +53,22 @@ void command_start(int is_lost, const unsigned char *block, uint32_t length) {
   c.alive = 1;
   deadline_start();
   drop_stdio();
+  inherited_close();
   if (chdir("/") < 0) errno = 0; /* keeps no file system busy; best effort */
 }
 
-/*
- * Sends the signals that a terminal sends to the whole group to the group, others to the first process only. After the
- * first process is reaped, its pid may belong to another process, so nothing is signalled.
- */
+/* Whether a terminal sends a signal to the whole group. SIGTERM and SIGCONT are meant for the whole command too. */
+static int is_for_group(int64_t sig) {
+  static const int SIGNALS[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGWINCH, SIGTSTP, SIGCONT};
+  for (size_t i = 0; i < sizeof SIGNALS / sizeof *SIGNALS; i++)
+    if (sig == SIGNALS[i]) return 1;
+  return 0;
+}
+
+/* After the first process is reaped, its pid may belong to another process, so nothing is signalled. */
 int command_signal(int64_t sig) {
   if (!c.alive || sig < 1 || sig >= NSIG) return 0;
-  int whole = sig == SIGTERM || sig == SIGINT || sig == SIGHUP || sig == SIGQUIT;
+  int whole = is_for_group(sig);
   if (!whole || kill(-c.first, (int)sig) < 0) kill(c.first, (int)sig);
   return 1;
 }

@@ -22,12 +22,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "cgroup.h"
+#include "inherited.h"
 #include "inner.h"
 #include "launch.h"
 #include "process-tree.h"
@@ -43,16 +43,6 @@ static void block_signals(void) {
   signal(SIGCHLD, SIG_DFL); /* if inherited as ignored, it would reap children automatically */
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, NULL);
-}
-
-/*
- * Closes all inherited descriptors but 0, 1, 2 and those of the guardians: the command gets only the first three, and
- * no guardian keeps an inherited pipe or lock open. (Node closes only the first few inherited descriptors.)
- */
-static void close_inherited(int last) {
-#ifdef SYS_close_range
-  syscall(SYS_close_range, last + 1, ~0U, 0);
-#endif
 }
 
 enum { SHORTEST_NAP = 2000000 };
@@ -86,13 +76,13 @@ static int supervise_inner(pid_t inner) {
 }
 
 /* Prepares what both guardians share, before the fork. Returns what failed, with errno, or NULL. */
-static const char *prepare(int last) {
-  close_inherited(last);
+static const char *prepare(void) {
   block_signals();
   prctl(PR_SET_NAME, GUARDIAN_NAME);
   prctl(PR_SET_PDEATHSIG, SIGCONT); /* the runner's death wakes a stopped guardian */
   if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0) return "cannot become a subreaper";
   if (tree_open() < 0) return "cannot use /proc";
+  note_runner();
   raise_priority();
   cgroup_open();
   return NULL;
@@ -102,13 +92,14 @@ static int run_outer_guardian(pid_t inner, int sock, const struct agent *agent) 
   close(sock);
   if (agent) close(agent->control);
   drop_stdio();
+  inherited_close();
   if (chdir("/") < 0) errno = 0; /* best effort, as in the inner one */
   return supervise_inner(inner);
 }
 
-int run_guardians(int sock, const struct agent *agent, int last) {
+int run_guardians(int sock, const struct agent *agent) {
   int lifeline[2];
-  const char *failed = prepare(last);
+  const char *failed = prepare();
   if (failed) return fail(failed);
   if (pipe2(lifeline, O_CLOEXEC) < 0) return fail("cannot make a pipe");
   pid_t inner = fork();

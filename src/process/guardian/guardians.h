@@ -5,10 +5,10 @@
 
 /*
  * Makes the calling process the outer guardian, which forks the inner one.
- * sock: the runner's socket. agent: NULL for a runner of Node. Closes all descriptors above `last`, the highest one in use.
+ * sock: the runner's socket. agent: NULL for a runner of Node.
  * Returns the exit code of the process, in both guardians.
  */
-int run_guardians(int sock, const struct agent *agent, int last);
+int run_guardians(int sock, const struct agent *agent);
 
 /* After the death of guardians: kills the caller's descendants, and processes outside the tree, until none is left. */
 void kill_orphans(void);

@@ -112,7 +112,12 @@ static void read_requests(frame_handler_t *handle) {
   if (state == ENDED && !is_lost) connection_end();
 }
 
-static void pass_signal(int64_t sig) { send_event(connection_socket(), SIGNALLED, sig, command_signal(sig)); }
+/* Signals that end nothing mean nothing to the agent. */
+static void pass_signal(int64_t sig) {
+  int is_passed = command_signal(sig);
+  if (sig == SIGTSTP || sig == SIGCONT || sig == SIGWINCH) return;
+  send_event(connection_socket(), SIGNALLED, sig, is_passed);
+}
 
 static int open_all(int sock, const struct agent *agent, int lifeline) {
   sigset_t chld;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -16,6 +17,10 @@
 /* The values to restore for the command; empty: never changed. */
 static char oom_before[16];
 static int nice_before;
+
+static pid_t runner;
+
+void note_runner(void) { runner = getppid(); }
 
 static ssize_t oom_file(int flags, char *text, size_t length) {
   int fd = open("/proc/self/oom_score_adj", flags | O_CLOEXEC);
@@ -47,12 +52,20 @@ void drop_stdio(void) {
   if (fd > 2) close(fd);
 }
 
-/* Resets the signals for the command: Node ignores SIGPIPE, and its parent may have blocked or ignored others. */
-static void reset_signals(void) {
+static void unblock_signals(void) {
   sigset_t none;
-  for (int sig = 1; sig < NSIG; sig++) signal(sig, SIG_DFL);
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* Sockets that systemd passes on are for the process that it has started: here, for the command. See sd_listen_fds(3). */
+static void take_over_sockets(void) {
+  const char *listener = getenv("LISTEN_PID");
+  char own[16];
+  if (!listener || atoi(listener) != runner) return;
+  snprintf(own, sizeof own, "%d", getpid());
+  setenv("LISTEN_PID", own, 1);
+  unsetenv("LISTEN_PIDFDID"); /* the same process, by another number */
 }
 
 /*
@@ -67,8 +80,9 @@ static void exec_command(char **argv, char *extra, size_t length, pid_t guardian
   if (getppid() != guardian) _exit(1);
   setpgid(0, 0);
   restore_priority();
+  take_over_sockets();
   environment_apply(extra, length);
-  reset_signals();
+  unblock_signals();
   execvp(argv[0], argv);
 }
 

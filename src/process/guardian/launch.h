@@ -4,6 +4,9 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+/* Notes the process that the caller has started: the parent of the calling one. */
+void note_runner(void);
+
 /*
  * Protects the guardian, as far as the system allows: it is killed last when memory runs out, and gets a high processor
  * priority, so that it can still end a command that overloads the machine. The command gets the previous values back.

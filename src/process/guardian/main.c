@@ -2,7 +2,8 @@
  * signalbox's guardian, started by the runner with a socket as descriptor 3, over which it receives the command CMD. It
  * runs CMD when ordered, and ensures that no process of CMD lives on when the runner is killed, frozen or late. Neither
  * its name nor its arguments contain a word of CMD or of the runner, so that killing a job by its name does not kill
- * its guardians. The only argument there is asks for copies of the output (output-copies.c).
+ * its guardians. Its arguments are "copies", which asks for copies of the output (output-copies.c), and what the caller
+ * has left for the command (inherited.c).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +12,7 @@
 #include <sys/socket.h>
 
 #include "guardians.h"
+#include "inherited.h"
 #include "output-copies.h"
 
 static int is_socket(int fd) {
@@ -19,16 +21,20 @@ static int is_socket(int fd) {
   return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length) == 0;
 }
 
+static int fail(const char *what) {
+  fprintf(stderr, "signalbox-guard: %s: %s\n", what, strerror(errno));
+  return EXIT_SETUP;
+}
+
 int main(int argc, char **argv) {
-  (void)argv;
+  int sock = WIRE_FD, has_copies = argc > 1 && strcmp(argv[1], "copies") == 0;
   if (!is_socket(WIRE_FD) || fcntl(WIRE_FD, F_SETFD, FD_CLOEXEC) < 0) {
     fputs("signalbox-guard: started by signalbox only\n", stderr);
     return EXIT_SETUP;
   }
-  const char *failed = argc > 1 ? copies_start() : NULL;
-  if (failed) {
-    fprintf(stderr, "signalbox-guard: %s: %s\n", failed, strerror(errno));
-    return EXIT_SETUP;
-  }
-  return run_guardians(WIRE_FD, NULL, WIRE_FD);
+  const char *failed = has_copies ? copies_start() : NULL;
+  if (failed) return fail(failed);
+  if (inherited_take(argv + 1, has_copies ? COPIES_FD + 2 : WIRE_FD + 1, &sock) < 0)
+    return fail("cannot pass on a descriptor");
+  return run_guardians(sock, NULL);
 }

@@ -22,7 +22,7 @@ static const char *const SETTINGS[] = {
     "SHELL",      NULL,
 };
 /* Variables for Node, and of earlier calls. */
-static const char *const NO_SETTINGS[] = {"SIGNALBOX_CALL", "SIGNALBOX_FALLBACK", NULL};
+static const char *const NO_SETTINGS[] = {"SIGNALBOX_CALL", "SIGNALBOX_FALLBACK", "SIGNALBOX_INHERITED", NULL};
 
 extern char **environ;
 

@@ -9,6 +9,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "../guardian/inherited.h"
 #include "../guardian/note.h"
 #include "messages.h"
 #include "signals.h"
@@ -60,11 +61,15 @@ static char **build_arguments(const struct options *options, const char *node, c
 }
 
 static void set_variables(const struct options *options, const char *reason) {
+  static char inherited[16 * 1024];
   const char *note = note_text();
   unsetenv("SIGNALBOX_FALLBACK"); /* of another call */
   unsetenv("SIGNALBOX_CALL");
   if (reason) setenv("SIGNALBOX_FALLBACK", reason, 1);
   if (note) setenv("SIGNALBOX_CALL", note, 1);
+  unsetenv("SIGNALBOX_INHERITED");
+  inherited_describe(inherited, sizeof inherited);
+  if (*inherited) setenv("SIGNALBOX_INHERITED", inherited, 1);
   /* Node sees the path of its script: cronlock looks for its configuration beside the link. */
   if (options->called) setenv("SIGNALBOX_PROGRAM", (const char *)getauxval(AT_EXECFN), 1);
 }
@@ -81,8 +86,8 @@ void run_node(const struct options *options, const char *reason) {
   int is_own = find_installed("node", node, sizeof node);
   char **arguments = build_arguments(options, is_own ? node : "node", bundle);
   if (!arguments) fail("cannot start Node.js", strerror(ENOMEM), "free some memory");
-  set_variables(options, reason);
   signals_restore();
+  set_variables(options, reason);
   if (is_own) execve(node, arguments, environ);
   else execvpe("node", arguments, environ);
   fail("cannot start Node.js", strerror(errno), "install Node.js 22 or later, and put the folder of node into PATH");

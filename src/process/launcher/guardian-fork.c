@@ -1,7 +1,6 @@
 #define _GNU_SOURCE
 #include "guardian-fork.h"
 
-#include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -11,8 +10,7 @@
 #include "../guardian/seen-processes.h"
 #include "agent-socket.h"
 #include "call.h"
-
-enum { SOCK_AT = WIRE_FD, CONTROL_AT, ABOVE };
+#include "signals.h"
 
 static int connect_again(void) {
   struct connect_failure failure;
@@ -27,26 +25,16 @@ static void overwrite_arguments(struct arguments arguments) {
   strncpy(arguments.at, GUARDIAN_NAME, arguments.length - 1);
 }
 
-/* Moves both descriptors to fixed places, so that everything above them can be closed. */
-static int move_descriptors(int sock, int control) {
-  int high_sock = fcntl(sock, F_DUPFD_CLOEXEC, ABOVE), high_control = fcntl(control, F_DUPFD_CLOEXEC, ABOVE);
-  if (dup3(high_sock, SOCK_AT, O_CLOEXEC) < 0 || dup3(high_control, CONTROL_AT, O_CLOEXEC) < 0) return -1;
-  close(high_sock);
-  close(high_control);
-  if (sock > CONTROL_AT) close(sock);
-  if (control > CONTROL_AT) close(control);
-  return 0;
-}
-
 /* A session of its own, so that signals of a terminal or a dying shell to the launcher's group do not reach it. */
 static _Noreturn void become_guardian(int sock, struct arguments arguments, const int ends[2]) {
   const struct agent agent = {
-      .control = CONTROL_AT, .connect = connect_again, .encode_call = encode_resumed_call};
+      .control = ends[1], .connect = connect_again, .encode_call = encode_resumed_call};
   setsid();
   overwrite_arguments(arguments);
-  close(ends[0]); /* before anything is moved to its place */
-  if (move_descriptors(sock, ends[1]) < 0) _exit(EXIT_SETUP);
-  _exit(run_guardians(SOCK_AT, &agent, CONTROL_AT));
+  close(ends[0]);
+  close(signals_descriptor());
+  signals_restore();
+  _exit(run_guardians(sock, &agent));
 }
 
 pid_t fork_guardian(int sock, struct arguments arguments, int *control) {

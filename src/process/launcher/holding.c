@@ -38,10 +38,19 @@ static void reap(void) {
   }
 }
 
+static void pass_signal(int sig) {
+  if (h.control >= 0) send_event(h.control, SIGNAL, sig, 0);
+}
+
 static void pass_signals(void) {
   int sig;
-  while ((sig = signals_next()) != 0)
-    if (sig != SIGCHLD && h.control >= 0) send_event(h.control, SIGNAL, sig, 0);
+  while ((sig = signals_next()) != 0) {
+    if (sig == SIGCHLD) continue;
+    pass_signal(sig);
+    if (sig != SIGTSTP) continue;
+    signals_stop_self();
+    pass_signal(SIGCONT); /* also where the stop had no effect: the command must not stay stopped alone */
+  }
   reap();
 }
 
@@ -68,12 +77,14 @@ static _Noreturn void fail_to_fork(int sock) {
 
 void hold_command(int sock, struct arguments arguments) {
   orphans_prepare();
+  signals_receive_of_terminal(1);
   guardian_events_reset();
   h.sock = sock;
   h.outer = fork_guardian(sock, arguments, &h.control);
   if (h.outer < 0) fail_to_fork(sock);
   const pid_t outer = h.outer;
   wait_for_guardians();
+  signals_receive_of_terminal(0);
   if (WIFEXITED(h.status) && WEXITSTATUS(h.status) == EXIT_UNSTARTED) return;
   if (!WIFEXITED(h.status)) orphans_kill(outer, guardian_cgroup());
   end_call(h.sock, h.status, guardian_exit_code());

@@ -5,23 +5,51 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-static const int RECEIVED[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD};
+#include "../guardian/inherited.h"
+
+static const int RECEIVED[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD, 0};
+/* Those of a terminal that end nothing. Before the command runs, they have their usual effect on the launcher. */
+static const int OF_TERMINAL[] = {SIGTSTP, SIGCONT, SIGWINCH, 0};
 
 static int descriptor = -1;
 static sigset_t mask_before;
 static struct sigaction pipe_before, child_before;
 
+/* Signals that the caller ignores are not received: the command ignores them too. */
+static sigset_t build_set(const int *signals) {
+  sigset_t set;
+  sigemptyset(&set);
+  for (; *signals; signals++)
+    if (!inherited_is_ignored(*signals)) sigaddset(&set, *signals);
+  return set;
+}
+
 int signals_open(void) {
   const struct sigaction ignored = {.sa_handler = SIG_IGN}, usual = {.sa_handler = SIG_DFL};
-  sigset_t received;
-  sigemptyset(&received);
-  for (size_t i = 0; i < sizeof RECEIVED / sizeof *RECEIVED; i++) sigaddset(&received, RECEIVED[i]);
+  const sigset_t received = build_set(RECEIVED);
   descriptor = signalfd(-1, &received, SFD_CLOEXEC | SFD_NONBLOCK);
   if (descriptor < 0) return -1;
   sigprocmask(SIG_BLOCK, &received, &mask_before);
   sigaction(SIGPIPE, &ignored, &pipe_before);  /* a closed output must not end the command */
   sigaction(SIGCHLD, &usual, &child_before);   /* if inherited as ignored, it would reap the guardian */
   return 0;
+}
+
+void signals_receive_of_terminal(int is_running) {
+  const sigset_t more = build_set(OF_TERMINAL);
+  sigset_t all = build_set(RECEIVED);
+  if (is_running) sigorset(&all, &all, &more);
+  signalfd(descriptor, &all, 0);
+  sigprocmask(is_running ? SIG_BLOCK : SIG_UNBLOCK, &more, NULL);
+}
+
+void signals_stop_self(void) {
+  sigset_t stop;
+  sigemptyset(&stop);
+  sigaddset(&stop, SIGTSTP);
+  kill(getpid(), SIGTSTP);
+  sigprocmask(SIG_UNBLOCK, &stop, NULL); /* stops here, but not in a process group without a shell that could continue it */
+  sigprocmask(SIG_BLOCK, &stop, NULL);
 }
 
 int signals_descriptor(void) { return descriptor; }

@@ -1,0 +1,28 @@
+import { constants } from "node:os";
+
+/** The variable in which the launcher describes what its caller has left for the command (guardian/inherited.h). */
+export const INHERITED_VARIABLE = "SIGNALBOX_INHERITED";
+
+/** What a command gets from the caller besides the standard streams. */
+export interface Inherited {
+  /** The words of the launcher, which the guardian reads too. */
+  words: readonly string[];
+  /** Descriptors above 2, in the order of the words. */
+  descriptors: readonly number[];
+  /** Signals that the caller ignores. */
+  ignored: readonly NodeJS.Signals[];
+}
+
+/** An unknown word is left out: a later launcher may say more. */
+export function parseInherited(text = ""): Inherited {
+  const words = text.split(" ").filter((word) => /^(fd|ignore)=[1-9]\d{0,8}$/.test(word));
+  const listNumbers = (kind: string) =>
+    words.flatMap((word) => (word.startsWith(kind) ? [Number(word.slice(kind.length))] : []));
+  const numbers = new Set(listNumbers("ignore="));
+  const ignored = Object.entries(constants.signals).filter(([, number]) => numbers.has(number));
+  return {
+    words,
+    descriptors: listNumbers("fd="),
+    ignored: ignored.map(([name]) => name as NodeJS.Signals),
+  };
+}

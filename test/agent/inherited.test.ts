@@ -1,0 +1,150 @@
+// Covers src/process/guarded-command/inherited.ts, src/process/guarded-command/terminal-signals.ts
+/** What a command gets from the caller besides the standard streams, in all ways in which a run can be started. */
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { TestCluster } from "../../fixtures/cluster/test-cluster.ts";
+import type { TestNamespace } from "../../fixtures/cluster/test-namespace.ts";
+import { killProcess } from "../../fixtures/process/marked-processes.ts";
+import type { SignalboxOptions } from "../../fixtures/signalbox.ts";
+import { waitUntil } from "../../fixtures/wait-until.ts";
+import { GUARDIAN_NAME } from "../../src/process/guarded-command/guardian-process.ts";
+import { listProcesses, readProcess } from "../../src/process/guarded-command/processes.ts";
+
+const cluster = TestCluster.startForFile();
+let namespace: TestNamespace;
+const folder = mkdtempSync(join(tmpdir(), "signalbox-inherited-"));
+const socket = join(folder, "agent.sock");
+
+beforeAll(async () => {
+  namespace = await cluster.createNamespace();
+  const agent = namespace.start(["agent", "--agent-socket", socket], {
+    env: { SIGNALBOX_LOG_LEVEL: "info" },
+  });
+  await agent.waitForOutput(/ready/);
+});
+
+afterAll(async () => {
+  await namespace.close();
+  rmSync(folder, { recursive: true });
+});
+
+interface Way {
+  name: string;
+  words: (lock: string, command: readonly string[]) => string[];
+  env: Record<string, string>;
+}
+
+const run: Way["words"] = (lock, command) => ["run", "--lock", lock, "--", ...command];
+const zooLocked: Way["words"] = (lock, command) => [
+  ...["zoo-locked", cluster.endpoints.join(","), `/${lock}`],
+  `exec ${command.map(quoteShell).join(" ")}`,
+];
+const quoteShell = (word: string) => `'${word.replaceAll("'", "'\\''")}'`;
+const served = { SIGNALBOX_AGENT: "always", SIGNALBOX_AGENT_SOCKET: socket };
+const alone = { SIGNALBOX_AGENT: "never" };
+const WAYS: Way[] = [
+  { name: "alone", words: run, env: alone },
+  {
+    name: "alone, with copies of the output",
+    words: (lock, command) => ["run", "--capture", "--lock", lock, "--", ...command],
+    env: alone,
+  },
+  { name: "with an agent", words: run, env: served },
+  {
+    name: "as cronlock",
+    words: (_, command) => ["cronlock", ...command],
+    env: { ...alone, CRONLOCK_GRACE: "0" },
+  },
+  { name: "as zoo-locked", words: zooLocked, env: alone },
+  { name: "as zoo-locked with an agent", words: zooLocked, env: served },
+];
+
+/** Starts the launcher from bash, after `script` has prepared what it leaves to it. */
+function startFrom(script: string, { name, words, env }: Way, command: string[]) {
+  const output = { SIGNALBOX_OUTPUT_DIRECTORY: join(folder, "output") };
+  const options: SignalboxOptions = {
+    ...{ launcher: {}, env: { ...env, ...output } },
+    before: ["bash", "-c", `${script}\nexec "$@"`, "bash"],
+  };
+  return namespace.start(words(name.replaceAll(/\W/g, "-"), command), options);
+}
+
+const execute = (...args: Parameters<typeof startFrom>) => startFrom(...args).ended;
+
+describe.each(WAYS)("$name", (way) => {
+  test.each([
+    ["of its caller", "exec 3<<<three 4<<<four 63<<<63 200<<<200", "cat <&4; cat <&3; cat <&63; cat <&200;"],
+    ["that its caller has none of", "exec 3<&- 4<&- 5<&-", ""],
+  ])("the command has the descriptors %s, and no others", async (_, script, reads) => {
+    // 3 and 4 are where a guardian of Node's has its own; 200 is above what Node closes by itself.
+    const command = ["bash", "-c", `${reads} exec ls /proc/self/fd`];
+    const direct = spawnSync("bash", ["-c", `${script}\nexec "$@"`, "bash", ...command], { input: "" });
+    expect(direct.status).toBe(0);
+    expect(await execute(script, way, command)).toMatchObject({ code: 0, stdout: String(direct.stdout) });
+  });
+
+  test("no guardian keeps a descriptor of the caller open", async () => {
+    const running = startFrom("exec 9<<<x", way, ["bash", "-c", "echo up; exec sleep 1000"]);
+    await running.waitForOutput(/up/);
+    const guardians = listProcesses().filter(({ name }) => name === GUARDIAN_NAME);
+    const outer = guardians.filter(({ parent }) => parent === running.pid);
+    const inner = guardians.filter(({ parent }) => outer.some(({ pid }) => pid === parent));
+    expect([outer.length, inner.length]).toEqual([1, 1]);
+    const listOpen = () =>
+      [...outer, ...inner].flatMap(({ pid }) => readdirSync(`/proc/${pid}/fd`)).filter((fd) => fd === "9");
+    await waitUntil("they have closed it", () => listOpen().length === 0);
+    killProcess(running.pid, "SIGTERM");
+    await running.ended;
+  });
+
+  test("sockets that systemd passes on belong to the command", async () => {
+    const script = "exec 3<<<socket; export LISTEN_FDS=1 LISTEN_PIDFDID=1 LISTEN_PID=$$";
+    const command = ["bash", "-c", "echo $((LISTEN_PID == $$)) $LISTEN_FDS $LISTEN_PIDFDID; cat <&3"];
+    expect((await execute(script, way, command)).stdout).toBe("1 1\nsocket\n");
+  });
+
+  test("nothing of this is in the environment of the command", async () => {
+    const { stdout } = await execute("exec 5<<<x; trap '' HUP", way, ["env"]);
+    expect(stdout).not.toContain("SIGNALBOX_INHERITED");
+  });
+
+  test("a signal that the caller ignores stays ignored, for the run too", async () => {
+    const running = startFrom("trap '' HUP USR1 PIPE", way, [
+      ...["bash", "-c", "grep SigIgn /proc/$$/status; echo up; sleep 0.5; exit 3"],
+    ]);
+    await running.waitForOutput(/up/);
+    expect(Number.parseInt(/SigIgn:\s*(\w+)/.exec(running.output.stdout)?.[1] ?? "", 16) & 0x1201).toBe(
+      0x1201,
+    );
+    killProcess(running.pid, "SIGHUP");
+    killProcess(running.pid, "SIGUSR1");
+    expect(await running.ended).toMatchObject({ code: 3, signal: null });
+  });
+
+  test("a stop by the terminal stops run and command until both are continued; a new size of it is passed on", async () => {
+    // A shell with job control is what makes a stop possible.
+    const script = 'set -m; "$@" & echo run $!; wait -f $!; echo ended $?; exit';
+    const command = "echo command $$; trap 'echo size' WINCH; until [ -e $OUT ]; do sleep 0.05; done; exit 4";
+    const out = join(folder, `out-${way.name.replaceAll(/\W/g, "-")}`);
+    const shell = startFrom(`export OUT=${out}; ${script}`, way, ["bash", "-c", command]);
+    await shell.waitForOutput(/command \d+/);
+    const pids = ["run", "command"].map((name) =>
+      Number(new RegExp(`^${name} (\\d+)`, "m").exec(shell.output.stdout)?.[1]),
+    );
+    const [run = 0] = pids;
+    const areStopped = (expected: boolean) => pids.every((pid) => readProcess(pid)?.isStopped === expected);
+    for (const round of [1, 2]) {
+      killProcess(run, "SIGTSTP");
+      await waitUntil(`stopped ${round}`, () => areStopped(true), { ms: 20_000 });
+      killProcess(run, "SIGCONT");
+      await waitUntil(`continued ${round}`, () => areStopped(false), { ms: 20_000 });
+    }
+    killProcess(run, "SIGWINCH");
+    await shell.waitForOutput(/size/);
+    writeFileSync(out, "");
+    expect((await shell.ended).stdout).toMatch(/^ended 4$/m);
+  });
+});
