@@ -1,7 +1,7 @@
 import { type ParseResult, quoteText } from "./text.ts";
 
 /** Example durations, for messages and help. */
-const DURATION_EXAMPLE = "30s, 5m, 1h30m, 250ms or 2d";
+const DURATION_EXAMPLE = "30s, 0.5s, 5m, 1h30m or 2d";
 
 /** Units with their length in ms, largest first. The parts of a duration must be in this order. */
 const UNITS = [
@@ -12,7 +12,8 @@ const UNITS = [
   ["ms", 1],
 ] as const;
 
-const SHAPE = /^(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?(?:(\d+)ms)?$/;
+const NUMBER = String.raw`(\d+(?:\.\d+)?)`;
+const SHAPE = new RegExp(`^${UNITS.map(([unit]) => `(?:${NUMBER}${unit})?`).join("")}$`);
 /** Longer texts are refused without parsing. No duration needs more characters. */
 const MAX_LENGTH = 40;
 /** Ten years. A longer duration is a typing error. */
@@ -21,19 +22,21 @@ const MAX_MS = 3_650 * 86_400_000;
 /**
  * Parses a duration.
  *
- * The text consists of whole numbers with units, largest unit first, each unit at most once: `30s`, `1h30m`, `250ms`. A
- * bare number is refused, because tools disagree on its unit. Only `0` is accepted without a unit.
+ * The text consists of numbers with units, largest unit first, each unit at most once: `30s`, `1h30m`, `0.5s`. A bare
+ * number is refused, because tools disagree on its unit. Only `0` is accepted without a unit.
  * @returns milliseconds, a whole number from 0 to ten years; or an error message that quotes the text. The message does
  *   not name the flag or key: the caller adds it
  */
 export function parseDuration(text: string): ParseResult<number> {
   if (text === "0") return { value: 0 };
-  if (/^\d{1,12}$/.test(text)) return { fault: `${quoteText(text)} has no unit; write ${text}s for seconds` };
+  if (/^\d{1,12}(\.\d{1,12})?$/.test(text)) return { fault: `${quoteText(text)} has no unit; write ${text}s for seconds` };
   const parts = text.length > MAX_LENGTH ? null : SHAPE.exec(text);
   if (parts === null || text === "") {
     return { fault: `${quoteText(text)} is not a duration; write it as ${DURATION_EXAMPLE}` };
   }
-  const value = UNITS.reduce((sum, [, length], unit) => sum + Number(parts[unit + 1] ?? 0) * length, 0);
+  const exact = UNITS.reduce((sum, [, length], unit) => sum + Number(parts[unit + 1] ?? 0) * length, 0);
+  const value = Math.round(exact);
+  if (value === 0 && exact > 0) return { fault: `${quoteText(text)} is shorter than 1ms` };
   if (value > MAX_MS) return { fault: `${quoteText(text)} is longer than ten years` };
   return { value };
 }

@@ -17,6 +17,12 @@ describe("parseDuration", () => {
     ["1m500ms", MINUTE + 500],
     ["1d2h3m4s5ms", DAY + 2 * HOUR + 3 * MINUTE + 4 * SECOND + 5],
     ["90m", 90 * MINUTE],
+    ["0.5s", 500],
+    ["1.5m", 90 * SECOND],
+    ["1h0.25s", HOUR + 250],
+    ["1.001s", 1_001],
+    ["0.7ms", 1],
+    ["0.0s", 0],
     ["0", 0],
     ["0s", 0],
     ["3650d", 3650 * DAY],
@@ -29,7 +35,12 @@ describe("parseDuration", () => {
     " ",
     "s",
     "5",
-    "1.5h",
+    "1.h",
+    ".5s",
+    "1.5",
+    "1,5s",
+    "1.5.5s",
+    "0.0001s",
     "-5s",
     "+5s",
     "5 s",
@@ -47,11 +58,12 @@ describe("parseDuration", () => {
 
   test("names the remedy for a number without unit", () => {
     expect(parseDuration("30")).toEqual({ fault: '"30" has no unit; write 30s for seconds' });
+    expect(parseDuration("0.5")).toEqual({ fault: '"0.5" has no unit; write 0.5s for seconds' });
   });
 
   test("quotes what it got and shows an example", () => {
     expect(parseDuration("soon")).toEqual({
-      fault: '"soon" is not a duration; write it as 30s, 5m, 1h30m, 250ms or 2d',
+      fault: '"soon" is not a duration; write it as 30s, 0.5s, 5m, 1h30m or 2d',
     });
   });
 

@@ -105,7 +105,7 @@ describe("a filter", () => {
     ['say "it', 'a quote is not closed: "\\"it"'],
     ["~(", 'pattern "(": "(" without ")"; write \\( for the character'],
     ["since:>5", 'since: "5" has no unit; write 5s for seconds'],
-    ["since:>x", 'since: "x" is not a duration; write it as 30s, 5m, 1h30m, 250ms or 2d'],
+    ["since:>x", 'since: "x" is not a duration; write it as 30s, 0.5s, 5m, 1h30m or 2d'],
     ["waiting:>5m", 'waiting: "5m" is not a number'],
     ["name:>5", 'locks has no number or time "name"; use one of since, waiting, longest, token'],
   ])("%s is wrong, matches nothing, and says why", (text, fault) => {

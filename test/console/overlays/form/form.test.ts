@@ -200,7 +200,7 @@ describe("what is wrong with a form", () => {
       "prune",
       [],
       { "flag:hosts": "x" },
-      'hosts: "x" is not a duration; write it as 30s, 5m, 1h30m, 250ms or 2d',
+      'hosts: "x" is not a duration; write it as 30s, 0.5s, 5m, 1h30m or 2d',
     ],
     ["group add", ["web"], {}, "member is missing"],
     ["group add", ["web", "web1"], {}, undefined],
