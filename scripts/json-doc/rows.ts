@@ -236,7 +236,7 @@ export const ROWS: Readonly<Record<string, JsonSchema>> = {
       [
         ...["malformed", "orphan", "vanished", "totals", "too-large", "overdue", "long-hold", "long-wait"],
         ...["reset-unanswered", "clock", "drain-ended", "group", "host"],
-        ...["late", "dead-letter", "no-worker"],
+        ...["late", "postponed", "dead-letter", "no-worker"],
       ],
       "kind of problem",
     ),

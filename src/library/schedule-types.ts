@@ -163,7 +163,7 @@ export interface Task<D = unknown> extends TaskFacts<D> {
   finish(): Promise<void>;
   /**
    * Starts the same occurrence again later. This does not count as a failure.
-   * @param wait  pause before the next start. Default: 5 minutes
+   * @param wait  pause before the next start. Default: 5 minutes. After 100 times, it counts as a failure
    */
   retry(wait?: Duration): Promise<void>;
   /**
@@ -262,7 +262,7 @@ export interface Schedules {
 export interface WorkerTask<D = unknown> extends TaskFacts<D> {
   /**
    * Makes the same occurrence start again later, once the handler has returned. This does not count as a failure.
-   * @param wait  pause before the next start. Default: 5 minutes
+   * @param wait  pause before the next start. Default: 5 minutes. After 100 times, it counts as a failure
    */
   retry(wait?: Duration): void;
   /**

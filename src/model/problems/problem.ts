@@ -18,6 +18,7 @@ export interface Problem {
     | "group"
     | "host"
     | "late"
+    | "postponed"
     | "dead-letter"
     | "no-worker";
   level: "warning" | "failure";
@@ -57,6 +58,8 @@ export const THRESHOLDS = {
   clock: 5_000,
   /** Time since a schedule was due without a start. */
   late: 300_000,
+  /** How often an occurrence asked for another start later. After 100 times it fails. */
+  postponed: 10,
   /** Time since a host of a group was seen. */
   host: 86_400_000,
 } as const;

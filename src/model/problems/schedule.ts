@@ -2,6 +2,7 @@ import { formatBriefDuration, formatInstant } from "../../base/duration.ts";
 import { quoteShellWord } from "../../base/shell.ts";
 import { hasEnded } from "../../protocol/drain.ts";
 import { getScheduleType } from "../../schedule/definition.ts";
+import type { DueState } from "../../schedule/state/due.ts";
 import { buildScheduleRows, type ScheduleRow } from "../rows/schedule-row.ts";
 import { buildGroupMembers, type Snapshot } from "../snapshot/snapshot.ts";
 import { type Problem, type ProblemInputs, THRESHOLDS } from "./problem.ts";
@@ -13,6 +14,7 @@ export function findScheduleProblems(inputs: ProblemInputs): Problem[] {
   const rows = buildScheduleRows(snapshot, { wall, groups: buildGroupMembers(snapshot) });
   return [
     ...rows.flatMap(findRowProblems),
+    ...rows.flatMap(findPostponedProblems),
     ...findLateProblems(rows, inputs),
     ...findUnservedProblems(rows),
     ...findMalformedExecutions(snapshot),
@@ -47,6 +49,23 @@ function findRowProblems({ id, states, fault, due, definition }: ScheduleRow): P
   ];
 }
 
+/** Finds occurrences that ask again and again for another start later. */
+function findPostponedProblems({ id, due }: ScheduleRow): Problem[] {
+  const count = countPostponements(due);
+  if (count < THRESHOLDS.postponed) return [];
+  return [
+    {
+      ...{ kind: "postponed", level: "warning", subject: `schedule ${id}` },
+      detail: `a run asked ${count} times for another start later (exit code 75, or the response of a server); after 100 times it fails`,
+      remedy: `signalbox show schedule ${quoteShellWord(id)}`,
+    },
+  ];
+}
+
+function countPostponements(due: DueState | undefined): number {
+  return Math.max(0, ...(due?.open ?? []).map(({ postponed = 0 }) => postponed));
+}
+
 /** Maximum number of late schedules with their own problem. More become one problem, because they have one cause. */
 const MANY = 10;
 
@@ -56,14 +75,22 @@ function findLateProblems(rows: readonly ScheduleRow[], { snapshot, wall }: Prob
     (drain) => drain.scope === "all" && !hasEnded(drain, wall),
   );
   if (isStopped) return [];
-  const late = rows.flatMap(({ id, state, next = wall }) =>
-    state === "late" && wall - next > THRESHOLDS.late ? [{ id, over: wall - next }] : [],
+  const late = rows.flatMap(({ id, state, due, next = wall }) =>
+    state === "late" && wall - next > THRESHOLDS.late
+      ? [
+          {
+            id,
+            over: wall - next,
+            isAgain: due?.open.some(({ scheduled }) => scheduled === due.last?.scheduled),
+          },
+        ]
+      : [],
   );
   late.sort((a, b) => b.over - a.over);
   const isMany = late.length > MANY;
-  return late.slice(0, isMany ? 1 : MANY).map(({ id, over }) => ({
+  return late.slice(0, isMany ? 1 : MANY).map(({ id, over, isAgain }) => ({
     ...{ kind: "late", level: "failure", subject: `schedule ${id}` },
-    detail: `it should have run ${formatBriefDuration(over)} ago, and no worker runs it${isMany ? `; ${late.length - 1} more are late` : ""}`,
+    detail: `it should have run${isAgain ? " again" : ""} ${formatBriefDuration(over)} ago, and no worker runs it${isMany ? `; ${late.length - 1} more are late` : ""}`,
     remedy: isMany ? "signalbox ls workers" : `signalbox show schedule ${quoteShellWord(id)}`,
   }));
 }

@@ -8,6 +8,8 @@ import { DEAD_LETTERS_LENGTH, type OccurrenceOutcome, type OccurrenceResult } fr
 const RETRY_WAIT = 300_000;
 /** Longest wait that a handler may request, ms: a hundred years. */
 const LONGEST_WAIT = 36_525 * 86_400_000;
+/** An occurrence that asks so often for another start later has failed: otherwise it would start for ever. */
+const MOST_POSTPONED = 100;
 /** Longest pause between starts of an occurrence that fails repeatedly, ms. */
 const LONGEST_BACKOFF = 3_600_000;
 
@@ -23,7 +25,7 @@ export interface OccurrenceCompletion {
 
 export interface EndedOccurrence {
   outcome: OccurrenceOutcome & { result: Exclude<OccurrenceResult, "skipped"> };
-  /** For `retry`: wait before the next start, ms. */
+  /** For `retry` and `released`: wait before the next start, ms. Default: 300 s, and none. */
   wait?: number | undefined;
 }
 
@@ -49,6 +51,11 @@ export function completeOccurrence(
   if (next === undefined) return over;
   const again = Math.max(next.runAt, outcome.endedAt);
   return { due: { ...due, open: [...others, next], ...last }, isOver: false, again, isDead: false };
+}
+
+/** Returns why another start later counts as a failure; undefined if it is permitted. */
+export function findPostponementFault({ postponed = 0 }: OpenOccurrence): string | undefined {
+  return postponed < MOST_POSTPONED ? undefined : `it asked for another start later ${postponed + 1} times`;
 }
 
 /** Returns an occurrence whose last start has ended. */
@@ -83,19 +90,22 @@ function planNextStart(
   { retries = SCHEDULE_DEFAULTS.retries, backoff = SCHEDULE_DEFAULTS.backoff }: Definition,
   open: OpenOccurrence,
   { result, endedAt }: EndedOccurrence["outcome"],
-  { wait = RETRY_WAIT, unit }: { wait?: number | undefined; unit: number },
+  { wait, unit }: { wait?: number | undefined; unit: number },
 ): OpenOccurrence | "never" | undefined {
   if (result === "ok" || result === "replaced") return undefined;
   // At once. Workers start first what was due first: with a later `runAt`, it would wait for the whole backlog.
   const runAt = Math.min(open.runAt, endedAt);
   if (result === "lost") return { ...open, runAt };
   // `released` and `retry` count neither as a failure nor as a lost start.
-  if (result === "released") return { ...open, attempt: countEarlierStarts(open), runAt };
+  const again = { ...open, attempt: countEarlierStarts(open) };
+  if (result === "released")
+    return { ...again, runAt: wait === undefined ? runAt : endedAt + limitWait(wait) };
+  const { postponed = 0, ...failed } = open;
   if (result === "retry")
-    return { ...open, attempt: countEarlierStarts(open), runAt: endedAt + limitWait(wait) };
+    return { ...again, postponed: postponed + 1, runAt: endedAt + limitWait(wait ?? RETRY_WAIT) };
   if (open.failures >= retries) return "never";
   const pause = Math.min(LONGEST_BACKOFF, backoff * 2 ** Math.min(open.failures, 30));
-  return { ...open, failures: open.failures + 1, runAt: endedAt + Math.round(pause * (0.75 + unit / 2)) };
+  return { ...failed, failures: open.failures + 1, runAt: endedAt + Math.round(pause * (0.75 + unit / 2)) };
 }
 
 /** Limits the wait of a handler. It becomes part of the state, which must remain a valid instant. */

@@ -26,6 +26,8 @@ const OPEN = v.object({
   attempt: COUNT,
   /** Number of failures. Starts that neither failed nor finished were lost with their worker. */
   failures: COUNT,
+  /** Number of starts since the last failure that asked for another start later. */
+  postponed: v.optional(COUNT),
   /** Why it is open: it was due, an operator triggered it, the schedules before it in a chain ended, or a backfill started it. */
   kind: v.picklist(["due", "trigger", "after", "backfill"]),
   /** Data for the handler and variables of the command, in addition to those of the definition. */

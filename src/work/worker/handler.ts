@@ -54,11 +54,11 @@ export class TaskLost extends Error {
 /** Result of a handler. */
 export interface TaskResult {
   /**
-   * `retry`: the occurrence runs again after `wait`; this does not count as a failure. `released`: it runs again at
-   * once. `failed` and `timeout`: it runs again as the retries of the definition allow, and is then given up.
+   * `retry`: the occurrence runs again after `wait`; this does not count as a failure, up to 100 times. `released`: it did not
+   * run, or not to its end, and runs again at once or after `wait`. `failed` and `timeout`: it runs again as the retries of the definition allow, and is then given up.
    */
   result: Exclude<OccurrenceResult, "skipped">;
-  /** For `retry`: ms before the next start. Default 300 s. */
+  /** ms before the next start. Default: 300 s for `retry`, none for `released`. */
   wait?: number;
   code?: number;
   reason?: string;

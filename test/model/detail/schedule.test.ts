@@ -183,6 +183,15 @@ describe("problems with schedules", () => {
       ],
       [],
     ],
+    [
+      "a run that is put off again and again",
+      [
+        worker("w"),
+        ...schedule("s", {}, { open: [{ ...AGAIN, scheduled: NOW, runAt: NOW + 5_000, postponed: 10 }] }),
+        ...schedule("t", {}, { open: [{ ...AGAIN, scheduled: NOW, runAt: NOW + 5_000, postponed: 9 }] }),
+      ],
+      ["warning postponed schedule s"],
+    ],
     ["one that runs, and long", [worker("w"), ...schedule("s", {}, LONG), running("s")], []],
     ["one that was paused", [worker("w"), ...schedule("s", { pause: { by: "a", at: 1 } }, LONG)], []],
     [

@@ -40,7 +40,7 @@ describe("where the occurrence goes", () => {
       "retry",
       {},
       undefined,
-      { runAt: NOW + 300_000, attempt: 2, failures: 1 },
+      { runAt: NOW + 300_000, attempt: 2, failures: 1, postponed: 1 },
       false,
     ],
     ["retry: after the wait it asks for", "retry", {}, 7_000, { runAt: NOW + 7_000 }, false],
@@ -52,6 +52,7 @@ describe("where the occurrence goes", () => {
       { runAt: 1_000, attempt: 2 },
       false,
     ],
+    ["released: after its wait", "released", {}, 7_000, { runAt: NOW + 7_000, attempt: 2 }, false],
     [
       "lost: at once, before what was due later; the start counts",
       "lost",
@@ -89,6 +90,16 @@ describe("where the occurrence goes", () => {
     expect(again).toBe(left && Math.max(NOW, left.runAt));
     if (expected === undefined) expect(next.open).toEqual([other]);
     else expect(next.open[1]).toMatchObject({ scheduled: 1_000, ...expected });
+  });
+
+  test("postponements count until a failure", () => {
+    const complete = (result: OccurrenceResult, postponed: number) => {
+      const before = { ...due, open: [{ ...open, postponed }] };
+      return completeOccurrence({ ...plain, retries: 9 }, before, ended(result), 0).due.open[0]?.postponed;
+    };
+    expect(complete("retry", 4)).toBe(5);
+    expect(complete("released", 4)).toBe(4);
+    expect(complete("failed", 4)).toBeUndefined();
   });
 
   test("the plan stays as it is, and the last result is kept", () => {

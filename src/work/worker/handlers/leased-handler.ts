@@ -84,10 +84,10 @@ function joinDeadlines(task: ScheduledTask, held: HeldLeases): ScheduledTask {
 
 function toUngrantedResult(error: unknown): TaskResult {
   const reason = error instanceof Error ? error.message : String(error);
-  // a newer worker can still run the task
-  if (error instanceof OldSchemaError) return { result: "retry", wait: 0, reason };
-  if (error instanceof SignalboxError && error.exitCode !== EXIT.busy) return { result: "failed", reason };
-  if (error instanceof SignalboxError || error instanceof StoreError)
-    return { result: "retry", wait: AGAIN_AFTER, reason };
-  return { result: "failed", reason };
+  // A newer worker can still run the task. This one must not take it again at once.
+  const isTemporary =
+    error instanceof OldSchemaError ||
+    error instanceof StoreError ||
+    (error instanceof SignalboxError && error.exitCode === EXIT.busy);
+  return isTemporary ? { result: "released", wait: AGAIN_AFTER, reason } : { result: "failed", reason };
 }

@@ -6,6 +6,7 @@ import {
   buildDeadLetter,
   completeOccurrence,
   type EndedOccurrence,
+  findPostponementFault,
   forgetSession,
   isRemovedAfter,
   type OccurrenceCompletion,
@@ -284,16 +285,19 @@ export function applyCompletion(
 }
 
 /**
- * Builds the outcome of a start.
+ * Builds the outcome of a start. `retry` is a failure if the occurrence has asked for it too often.
  * @param taskResult result of the handler
  */
 export function buildOutcome(
-  { running, token }: ClaimedOccurrence,
+  { running, token, open }: ClaimedOccurrence,
   taskResult: Pick<OccurrenceOutcome, "result" | "code" | "reason" | "tail">,
   endedAt: number,
 ): EndedOccurrence["outcome"] {
   const { scheduled, run, worker, host, attempt, since, late } = running;
-  const { result, code, reason, tail } = taskResult;
+  const { code, tail } = taskResult;
+  const fault = taskResult.result === "retry" ? findPostponementFault(open) : undefined;
+  const result = fault === undefined ? taskResult.result : "failed";
+  const reason = [taskResult.reason, fault].filter((text) => text !== undefined).join("; ") || undefined;
   return {
     ...{ scheduled, run, worker, host, attempt, startedAt: since, endedAt, late, token: String(token) },
     result: result as EndedOccurrence["outcome"]["result"],

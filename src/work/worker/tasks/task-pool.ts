@@ -147,7 +147,8 @@ async function runHandler(handler: Handler, { task }: RunningTask): Promise<Task
   const taskResult = await callHandler(handler, task);
   const { reason } = task.signal;
   if (taskResult.result === "ok" || !(reason instanceof TaskLost)) return taskResult;
-  return { ...taskResult, result: reason.result, reason: reason.message };
+  const { wait: _, ...rest } = taskResult; // others may take it at once
+  return { ...rest, result: reason.result, reason: reason.message };
 }
 
 async function callHandler(handler: Handler, task: RunningTask["task"]): Promise<TaskResult> {

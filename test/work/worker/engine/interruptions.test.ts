@@ -275,6 +275,23 @@ test("a poller that may not watch any more says so, and sees again when it may",
   await poller.close();
 });
 
+test("a task that asks for ever for another start later fails, and its retries count anew", async () => {
+  await fixture.add("job", { cron: `@at ${new Date(START).toISOString()}`, retries: 1, backoff: 1_000 });
+  const due = await fixture.readDue("job");
+  const open = { scheduled: START, runAt: START, attempt: 0, failures: 0, kind: "due", postponed: 98 };
+  await fixture.put(fixture.keys.due("job"), JSON.stringify({ ...due, next: undefined, open: [open] }));
+  const worker = fixture.startWorker(async () => ({ result: "retry", wait: 0, reason: "busy" }));
+  const outcomes = await worker.waitForOutcomes(3);
+  expect(outcomes.map(({ result, reason }) => [result, reason])).toEqual([
+    ["retry", "busy"],
+    ["retry", "busy"],
+    ["failed", "busy; it asked for another start later 101 times"],
+  ]);
+  const [again] = (await fixture.readDue("job")).open;
+  expect(again).toMatchObject({ failures: 1 });
+  expect(again?.postponed).toBeUndefined();
+});
+
 test("given back, an occurrence whose starts were counted anew by hand leaves a state that can be read", async () => {
   await fixture.add("job");
   const { run, open } = createGate();

@@ -81,8 +81,8 @@ describe("without its leases the task does not run", () => {
     throw error;
   };
   test.each<[string, string[], () => unknown, TaskResult["result"]]>([
-    ["they were not granted in time", ["db=1:2"], fail(new SignalboxError(EXIT.busy, "busy")), "retry"],
-    ["etcd does not answer", ["db=1:2"], fail(new StoreError("unavailable", "cut")), "retry"],
+    ["they were not granted in time", ["db=1:2"], fail(new SignalboxError(EXIT.busy, "busy")), "released"],
+    ["etcd does not answer", ["db=1:2"], fail(new StoreError("unavailable", "cut")), "released"],
     ["more than there are", ["db=1:2"], fail(new SignalboxError(EXIT.config, "too many")), "failed"],
     ["a defect", ["db=1:2"], fail(new Error("defect")), "failed"],
     ["no error", ["db=1:2"], fail("words"), "failed"],
@@ -90,16 +90,16 @@ describe("without its leases the task does not run", () => {
   ])("%s", async (_, leases, acquire, expected) => {
     const { result, seen, units } = await runLeased(leases, acquire);
     expect(result.result).toBe(expected);
-    expect(result.wait).toBe(expected === "retry" ? 30_000 : undefined);
+    expect(result.wait).toBe(expected === "released" ? 30_000 : undefined);
     expect([seen, units]).toEqual([undefined, []]);
   });
 });
 
-test("gives the task back at once when this program is too old to claim leases: a newer worker can run it", async () => {
+test("gives the task back for a while when this program is too old to claim leases: a newer worker can run it", async () => {
   const { result, seen } = await runLeased(["db=1:2"], () => {
     throw new OldSchemaError("too old");
   });
-  expect(result).toEqual({ result: "retry", wait: 0, reason: "too old" });
+  expect(result).toEqual({ result: "released", wait: 30_000, reason: "too old" });
   expect(seen).toBeUndefined();
 });
 
