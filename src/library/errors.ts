@@ -38,6 +38,17 @@ export class ClosedError extends SignalboxError {
   }
 }
 
+/**
+ * A handler throws it to stop its Worker: the task is given back, no more tasks are taken, and `run` resolves when the running
+ * tasks have ended (exit 1). PerfectSched has an error with this name.
+ */
+export class ProcessStopError extends SignalboxError {
+  override readonly code = "PROCESS_STOP";
+  constructor(message = "the process is to stop", options?: { cause?: unknown }) {
+    super(EXIT.undone, message, options);
+  }
+}
+
 /** etcd refused a call for another reason than those of the other errors (exit 70). */
 export class EtcdError extends SignalboxError {
   override readonly code = "ETCD";

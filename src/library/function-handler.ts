@@ -3,6 +3,7 @@ import { OVER } from "../base/over.ts";
 import { clean } from "../base/text.ts";
 import { forwardAbort, waitForAbort } from "../base/wait.ts";
 import { type Handler, type ScheduledTask, TaskLost, type TaskResult } from "../work/worker/handler.ts";
+import { ProcessStopError } from "./errors.ts";
 import { DURATION, parseArgument, TEXT } from "./options-schema.ts";
 import type { TaskHandler, WorkerTask } from "./schedule-types.ts";
 
@@ -13,11 +14,14 @@ export class FunctionHandler implements Handler {
   readonly #handle: TaskHandler;
   readonly #clock: Clock;
   readonly #terminationTimeout: number;
+  readonly #stopWorker: () => void;
 
-  constructor(handle: TaskHandler, clock: Clock, terminationTimeout: number) {
+  /** @param stopWorker  called when the function throws a ProcessStopError */
+  constructor(handle: TaskHandler, clock: Clock, terminationTimeout: number, stopWorker: () => void) {
     this.#handle = handle;
     this.#clock = clock;
     this.#terminationTimeout = terminationTimeout;
+    this.#stopWorker = stopWorker;
   }
 
   /**
@@ -66,6 +70,10 @@ export class FunctionHandler implements Handler {
       await this.#handle(facts);
       return asked ?? { result: "ok" };
     } catch (error) {
+      if (error instanceof ProcessStopError) {
+        this.#stopWorker(); // before the task is given back, so that this worker does not take it again
+        return { result: "released", reason: formatReason(error) };
+      }
       return { result: "failed", reason: formatReason(error) };
     }
   }

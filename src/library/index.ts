@@ -43,6 +43,7 @@ export {
   NotSupportedError,
   PermissionError,
   PreemptedError,
+  ProcessStopError,
   SignalboxError,
   UnreachableError,
   UsageError,

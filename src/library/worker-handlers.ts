@@ -14,18 +14,19 @@ import type { SessionTimes } from "./session-times.ts";
 /** Handlers by type, without the types of their data. */
 export type HandlersByType = Readonly<Record<string, TaskHandler>>;
 
-/** Creates the registry of the handlers, each within the middleware. */
+/** Creates the registry of the handlers, each within the middleware. @param stopWorker  for a ProcessStopError */
 export function createHandlerRegistry(
   connection: LibraryConnection,
   handlers: HandlersByType,
   middleware: readonly TaskMiddleware[],
   times: SessionTimes,
+  stopWorker: () => void,
 ): HandlerRegistry {
   const { ports, facts, user } = connection;
   const leaseAcquirer = createLeaseAcquirer(ports, { facts, user, ...times });
   const table = Object.entries(handlers).map(([type, handle]) => {
     const wrapped = wrapHandler(handle, middleware);
-    const handler = new FunctionHandler(wrapped, ports.clock, times.terminationTimeout);
+    const handler = new FunctionHandler(wrapped, ports.clock, times.terminationTimeout, stopWorker);
     return { type, matches: createTypeMatcher(type), handler };
   });
   return {

@@ -63,7 +63,7 @@ export class Worker<T extends object = Record<string, unknown>> {
     this.#connection = connection;
     this.#engine = new ScheduleWorker(connection.ports, {
       ...{ host: facts.fqdn, pid: process.pid, version: VERSION, tags, concurrency, ...times },
-      handlers: createHandlerRegistry(connection, handlers, middleware, times),
+      handlers: createHandlerRegistry(connection, handlers, middleware, times, () => this.#engine.drain()),
       listener: (event) => this.#listeners.handleEvent(event),
       readMemberClocks: connection.readMemberClocks,
     });
@@ -88,7 +88,7 @@ export class Worker<T extends object = Record<string, unknown>> {
   }
 
   /**
-   * Takes and runs tasks. Resolves when the worker was stopped and its tasks have ended. A second call waits for the first.
+   * Takes and runs tasks. Resolves when the worker was stopped, also by a ProcessStopError of a handler, and its tasks have ended. A second call waits for the first.
    * @param signal  stops the worker and its tasks, and gives the tasks back, so that others can take them at once
    * @throws UnreachableError, PermissionError, ClosedError
    */

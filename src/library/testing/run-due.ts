@@ -4,7 +4,7 @@ import { refuseFault } from "../../base/schema.ts";
 import { createTypeMatcher } from "../../schedule/handler-types.ts";
 import { isCount } from "../../schedule/json-fields.ts";
 import type { Duration } from "../claim-types.ts";
-import { UsageError } from "../errors.ts";
+import { ProcessStopError, UsageError } from "../errors.ts";
 import { quoteOption } from "../options-schema.ts";
 import type { Schedules, Task, TaskHandler, TaskMiddleware, WorkerTask } from "../schedule-types.ts";
 import { findHandlerFault, type HandlersByType, wrapHandler } from "../worker-handlers.ts";
@@ -86,6 +86,7 @@ async function runTask(task: Task, handle: TaskHandler): Promise<FinishedTask> {
   try {
     await handle(facts);
   } catch (error) {
+    if (error instanceof ProcessStopError) return { id, scheduledTime, attempt, result: "released", error };
     await task.fail(String(error));
     return { id, scheduledTime, attempt, result: "failed", error };
   }

@@ -4,6 +4,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import {
   connect,
+  ProcessStopError,
   type Signalbox,
   type TaskMiddleware,
   Worker,
@@ -182,6 +183,37 @@ describe.concurrent("the middleware of a worker", () => {
     const options = { handlers: {}, middleware: [1] } as unknown as WorkerOptions;
     expect(() => new Worker(one, options)).toThrow(/middleware: 1 is not a list of functions/);
   });
+});
+
+test("a handler that throws a ProcessStopError gives its task back and stops the worker, after the other tasks", async () => {
+  const [started, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const starts: string[] = [];
+  const { schedules, worker, running } = await startWorker({
+    handlers: {
+      long: async () => {
+        started.resolve();
+        await gate.promise;
+      },
+      stop: ({ id }) => {
+        starts.push(id);
+        throw new ProcessStopError("no more memory");
+      },
+    },
+  });
+  for (const id of ["long", "stop"]) await schedules.add(id, { cron: "@manual" });
+  await schedules.trigger("long");
+  await started.promise;
+  const ended = waitForEvent(worker, "ended");
+  await schedules.trigger("stop");
+  expect(await ended).toMatchObject({
+    ...{ id: "stop", result: "released", reason: "ProcessStopError: no more memory" },
+  });
+  expect(worker.id).toBeDefined(); // its session lives for the other task
+  gate.resolve();
+  await running;
+  expect(starts).toEqual(["stop"]);
+  expect((await schedules.get("long")).last).toMatchObject({ result: "ok" });
+  expect((await schedules.poll())?.id).toBe("stop");
 });
 
 test("disposal closes a worker, and gives its tasks back", async () => {
