@@ -88,6 +88,7 @@ export const execute: CommandExecutor = async (call, io) => {
   await metrics?.close();
   await notifier.close();
   connection.store.close();
+  log.close?.();
   return EXIT.ok;
 };
 

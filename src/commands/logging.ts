@@ -1,5 +1,5 @@
 import { closeSync, constants, openSync, writeSync } from "node:fs";
-import { ConfigError } from "../base/errors.ts";
+import { ConfigError, describeFileError } from "../base/errors.ts";
 import type { Log, LogFields, LogLevel } from "../base/log.ts";
 import { clean } from "../base/text.ts";
 import { formatJsonLine } from "./json-output.ts";
@@ -23,11 +23,14 @@ export interface LogOptions {
   context?: LogFields;
 }
 
-/** A log. If the disk is full or the pipe is closed, lines are lost, but the run continues. */
+/**
+ * A log. If the disk is full or the pipe is closed, lines are lost, but the run continues. Standard error gets a warning at the
+ * first line of a file that is lost, and their number at the end.
+ */
 export interface LogSink extends Log {
   /** Opens the file again after it was moved. */
   reopen(): void;
-  /** Closes the file. Lines that are logged afterwards are lost. */
+  /** Closes the file, and reports lost lines. Lines that are logged afterwards are lost. */
   close?(): void;
 }
 
@@ -40,6 +43,18 @@ export function openLog(options: LogOptions, wall: () => number): LogSink {
   const { file, format, isQuiet, context, writeError, pid = process.pid } = options;
   const least = LEVELS.indexOf(options.level);
   let descriptor = file === undefined ? 2 : openLogFile(file);
+  let lost = 0;
+  const warnAtStandardError = (message: string) => {
+    const line = formatLogLine("signalbox", "warn", message, {});
+    if (!isQuiet) (writeError ?? ((text: string) => void writeLine(2, text)))(line);
+  };
+  const writeToFile = (line: string) => {
+    const fault = writeLine(descriptor, line);
+    if (fault === undefined) return;
+    lost += 1;
+    if (lost > 1) return;
+    warnAtStandardError(`lines of the log file ${file} are lost: ${describeFileError(fault)}`);
+  };
   const write = (level: LogLevel, message: string, fields: LogFields = {}) => {
     if (LEVELS.indexOf(level) < least || descriptor === CLOSED || (descriptor === 2 && isQuiet)) return;
     const time = new Date(wall()).toISOString();
@@ -48,7 +63,8 @@ export function openLog(options: LogOptions, wall: () => number): LogSink {
         ? formatJsonLine({ time, level, message, ...context, ...fields })
         : formatLogLine(file ? `${time} signalbox[${pid}]` : "signalbox", level, message, fields);
     if (descriptor === 2 && writeError !== undefined) writeError(line);
-    else writeLine(descriptor, line);
+    else if (descriptor === 2) writeLine(2, line);
+    else writeToFile(line);
   };
   const createLogMethod = (level: LogLevel) => (message: string, fields?: LogFields) =>
     write(level, message, fields);
@@ -72,6 +88,8 @@ export function openLog(options: LogOptions, wall: () => number): LogSink {
       if (file === undefined || descriptor === CLOSED) return;
       closeSync(descriptor);
       descriptor = CLOSED;
+      if (lost > 0)
+        warnAtStandardError(`${lost} ${lost === 1 ? "line" : "lines"} of the log file ${file} were lost`);
     },
   };
 }
@@ -103,11 +121,18 @@ function formatLogLine(where: string, level: LogLevel, message: string, fields: 
   return `${clean(`${where}: ${level === "info" ? "" : `${level}: `}${[message, ...pairs].join(" ")}`)}\n`;
 }
 
-/** Writes a line synchronously, so that nothing is lost if the process is killed. */
-function writeLine(descriptor: number, line: string): void {
+/**
+ * Writes a line synchronously, so that nothing is lost if the process is killed. Never throws: a log error must not end the
+ * run.
+ * @returns why not all of it could be written: the disk is full, or the reader of a pipe is gone
+ */
+function writeLine(descriptor: number, line: string): Error | undefined {
   try {
-    writeSync(descriptor, line);
-  } catch {
-    // the disk is full or the reader is gone: a log error must not end the run
+    const bytes = Buffer.from(line);
+    // A disk that is almost full takes a part; the rest then fails with the reason.
+    for (let at = 0; at < bytes.length; ) at += writeSync(descriptor, bytes, at);
+    return undefined;
+  } catch (error) {
+    return error as Error;
   }
 }

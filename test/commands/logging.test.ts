@@ -168,22 +168,38 @@ describe("the file", () => {
     expect(written(moved)).toMatch(/error: cannot open the log file.*still here\n$/s);
   });
 
-  test.runIf(existsSync("/dev/full"))("on a full disk loses lines, not the run", () => {
-    const log = open({ file: "/dev/full" });
-    log.error("m");
-    log.reopen();
-    log.error("m");
-  });
+  test.runIf(existsSync("/dev/full"))(
+    "on a full disk loses lines, not the run: said once, and counted at the end",
+    () => {
+      const said: string[] = [];
+      const log = open({ file: "/dev/full", writeError: (text) => void said.push(text) });
+      log.error("m");
+      log.reopen();
+      log.error("m");
+      const first =
+        "signalbox: warn: lines of the log file /dev/full are lost: no space left on device (ENOSPC)\n";
+      expect(said).toEqual([first]);
+      log.close?.();
+      expect(said).toEqual([first, "signalbox: warn: 2 lines of the log file /dev/full were lost\n"]);
+      const quiet: string[] = [];
+      const other = open({ file: "/dev/full", isQuiet: true, writeError: (text) => void quiet.push(text) });
+      other.error("m");
+      other.close?.();
+      expect(quiet).toEqual([]);
+    },
+  );
 
   test("may be a pipe: one that nobody reads is an error, a full one loses lines", () => {
     const path = file();
     execFileSync("mkfifo", [path]);
     expect(() => open()).toThrow(/ENXIO/);
     const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    const log = open();
+    const said: string[] = [];
+    const log = open({ writeError: (text) => void said.push(text) });
     for (let lines = 0; lines < 200; lines += 1) log.info("m".repeat(1_000)); // a pipe takes 64 KiB
     closeSync(reader);
     log.info("m");
+    expect(said).toEqual([expect.stringMatching(/are lost: .*EAGAIN/)]);
   });
 });
 

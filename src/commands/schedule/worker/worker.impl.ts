@@ -50,6 +50,7 @@ export async function runWorker(call: Call, io: CommandIo, given: WorkerFileOpti
     return forced === undefined ? EXIT.ok : 128 + constants.signals[forced];
   } finally {
     stop();
+    log.close?.();
     store.close();
   }
 }
