@@ -89,6 +89,7 @@ export default defineConfig({
   test: {
     reporters: process.env.CI === undefined ? ["default"] : ["default", REPORT],
     setupFiles: ["fixtures/seed-properties.ts"],
+    env: { XDG_STATE_HOME: "/dev/null" }, // as NO_STATE of fixtures/signalbox.ts, for the library in tests
     // A limit for tests that never end. A slow machine may take ten times as long as a fast one.
     testTimeout: 300_000,
     hookTimeout: 300_000,

@@ -1,13 +1,16 @@
 import type { Clock } from "../base/clock.ts";
 import { ConfigError } from "../base/errors.ts";
+import type { ClusterMemory } from "./cluster/cluster-memory.ts";
 import { type Endpoint, parseEndpoint } from "./endpoint.ts";
 import type { Timeouts } from "./timeouts.ts";
 
 export interface StoreOptions {
   /** `host`, `host:2379`, `http://…` or `https://…`; one or more. */
   endpoints: string[];
-  /** The cluster of the endpoints. Responses from another cluster are rejected. Default: the first one that answers. */
+  /** The cluster of the endpoints. Responses from another cluster are rejected. Default: the remembered one, else the first one that answers. */
   clusterId?: bigint;
+  /** Where this host remembers the cluster of these endpoints. Default: nowhere. */
+  clusterMemory?: ClusterMemory;
   /** `http` is etcd's JSON gateway, `grpc` the npm client etcd3. Default `auto`. */
   transport?: "auto" | "http" | "grpc";
   /** `auto` means `grpc` where it can be used: for a process that writes much, and may take longer to start. */

@@ -21,7 +21,8 @@ export interface ConnectOptions {
   transport?: "auto" | "http" | "grpc";
   /** How long etcd may be out of reach at the start, over all attempts; at least 100 ms. Default: 10 s. */
   connectTimeout?: Duration;
-  /** Id of etcd's cluster, as `signalbox init` prints it. Answers of another cluster are refused. */
+  /** Id of etcd's cluster, as `signalbox init` prints it. Answers of another cluster are refused. Default: the
+   * cluster that this user remembers on this host for the same endpoints and prefix, as the command does. */
   clusterId?: string;
   /** User of etcd. */
   user?: string;

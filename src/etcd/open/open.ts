@@ -28,7 +28,7 @@ interface Transport<B> {
 
 /**
  * Opens a store over etcd. It connects with the first call, so an unreachable etcd causes no error here.
- * @throws ConfigError when the options contradict each other
+ * @throws ConfigError when the options contradict each other, or the memory of the cluster is damaged
  */
 export async function openStore(options: StoreOptions, ports: StorePorts): Promise<Store> {
   const checked = checkStoreOptions(options);
@@ -53,7 +53,7 @@ async function assembleStore<B>(
   options: CheckedOptions,
   ports: StorePorts,
 ): Promise<Store> {
-  const pin = new ClusterPin(options.clusterId);
+  const pin = new ClusterPin(options.clusterId, options.clusterMemory);
   const members = (await transport.openMembers(options)).map((member) => new PinnedMember(member, pin));
   const first = Math.floor((ports.unit?.() ?? 0) * members.length);
   const failover = new Failover(members, ports.clock, { ...DEFAULT_TIMEOUTS, ...options.timeouts }, first);

@@ -1,7 +1,9 @@
 import { readFileSync, statSync } from "node:fs";
 import { ConfigError, describeFileError } from "../../base/errors.ts";
 import type { Settings } from "../../config/settings.ts";
+import { ClusterMemory } from "../cluster/cluster-memory.ts";
 import { DEFAULT_TIMEOUTS } from "../cluster/failover.ts";
+import { parseEndpoint } from "../endpoint.ts";
 import { readSystemAuthorities } from "./authorities.ts";
 import type { StoreOptions, TlsOptions } from "./open.ts";
 
@@ -10,6 +12,7 @@ export function buildStoreOptions(values: Settings): StoreOptions {
   const tls = buildTlsOptions(values);
   return {
     endpoints: [...values.endpoints],
+    clusterMemory: createClusterMemory(values),
     transport: values.transport,
     ...(values.clusterId !== undefined && { clusterId: BigInt(`0x${values.clusterId}`) }),
     allowPlaintextPassword: values.allowPlaintextPassword,
@@ -20,6 +23,13 @@ export function buildStoreOptions(values: Settings): StoreOptions {
     timeouts: { login: Math.max(values.connectTimeout, DEFAULT_TIMEOUTS.login) },
     ...(tls !== undefined && { tls }),
   };
+}
+
+/** Creates the memory of this user for the cluster of the settings. */
+export function createClusterMemory({ prefix, endpoints }: Settings): ClusterMemory {
+  const isTls = endpoints.some((endpoint) => endpoint.startsWith("https:"));
+  const urls = endpoints.map((endpoint) => parseEndpoint(endpoint, isTls).url);
+  return new ClusterMemory({ prefix, endpoints: urls }, process.env);
 }
 
 /** Builds the TLS options from the settings. Returns undefined when no endpoint is https. */

@@ -1,6 +1,6 @@
 import type { Finding } from "../../base/finding.ts";
 import type { ClusterMember, MemberStatus } from "../../etcd/store.ts";
-import { judgeIdentity } from "./identity.ts";
+import { type ClusterMemoryPort, judgeIdentity } from "./identity.ts";
 import { type AnsweringMember, countPresent, getAnsweringMembers, isStatusHidden } from "./members.ts";
 
 /** How many log entries a member may be behind the others: the members are not read at the same instant. */
@@ -15,11 +15,12 @@ export function judgeCluster(
   members: readonly MemberStatus[],
   roster: readonly ClusterMember[] | undefined,
   configured: string | undefined,
+  memory?: ClusterMemoryPort,
 ): Finding[] {
   const answers = getAnsweringMembers(members);
   if (countPresent(members) === 0) return [];
   return [
-    ...judgeIdentity(answers, configured),
+    ...judgeIdentity(answers, configured, memory),
     judgeQuorum(members, roster),
     ...judgeEndpoints(members, roster),
     answers.length === 0 ? STATUS_HIDDEN : judgeLeader(answers),

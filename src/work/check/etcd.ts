@@ -2,7 +2,7 @@ import type { Finding } from "../../base/finding.ts";
 import { findNestedPrefix } from "../../protocol/nested-prefix.ts";
 import { readWithRetries } from "../observe/ports.ts";
 import { judgeAlarms } from "./alarms.ts";
-import { judgeIdentity } from "./identity.ts";
+import { type ClusterMemoryPort, judgeIdentity } from "./identity.ts";
 import { getAnsweringMembers, judgeMembers } from "./members.ts";
 import { judgeRunner, probePermissions } from "./permissions.ts";
 import type { CheckPorts } from "./ports.ts";
@@ -10,13 +10,17 @@ import { judgeRoleBypass } from "./role-bypass.ts";
 import { findSchemaFault, judgeSchema } from "./schema.ts";
 
 /**
- * Checks whether this host can run: members, versions, permissions of a runner, prefix. Writes nothing.
+ * Checks whether this host can run: members, versions, permissions of a runner, prefix. Writes nothing to etcd.
  * @param clusterId  the setting
  * @throws StoreError when no member answers at all
  */
-export async function checkEtcd(ports: CheckPorts, clusterId: string | undefined): Promise<Finding[]> {
+export async function checkEtcd(
+  ports: CheckPorts,
+  clusterId: string | undefined,
+  memory?: ClusterMemoryPort,
+): Promise<Finding[]> {
   const members = await ports.store.readMemberStatuses(ports.signal);
-  const identity = judgeIdentity(getAnsweringMembers(members), clusterId);
+  const identity = judgeIdentity(getAnsweringMembers(members), clusterId, memory);
   if (identity.some(({ level }) => level === "failure")) return [...judgeMembers(members), ...identity];
   const rights = await probePermissions(ports, "runner");
   const alarms = judgeAlarms(getAnsweringMembers(members)).filter(({ level }) => level !== "ok");

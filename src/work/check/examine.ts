@@ -6,6 +6,7 @@ import { judgeAlarms } from "./alarms.ts";
 import { type AuthenticationMode, judgeAuthentication, judgeSchedulePermission } from "./authentication.ts";
 import { judgeOwnClock } from "./clock.ts";
 import { judgeCluster } from "./cluster.ts";
+import type { ClusterMemoryPort } from "./identity.ts";
 import { countPresent, getAnsweringMembers, judgeMembers } from "./members.ts";
 import { type EtcdRole, judgeOperator, judgeRunner, probePermissions } from "./permissions.ts";
 import type { CheckPorts } from "./ports.ts";
@@ -23,6 +24,7 @@ interface ExaminationOptions {
   /** The role that the user is meant to have. */
   role: EtcdRole;
   settings: { ttl: number; terminationTimeout: number; clusterId: string | undefined };
+  memory?: ClusterMemoryPort;
   /** Undefined: it could not be determined. */
   authenticationMode: AuthenticationMode | undefined;
 }
@@ -34,7 +36,7 @@ interface ExaminationOptions {
  */
 export async function* examine(
   ports: CheckPorts,
-  { members, gauges, quota, role, settings, authenticationMode }: ExaminationOptions,
+  { members, gauges, quota, role, settings, memory, authenticationMode }: ExaminationOptions,
 ): AsyncGenerator<readonly Finding[], boolean> {
   const answers = getAnsweringMembers(members);
   yield judgeMembers(members, gauges);
@@ -42,7 +44,7 @@ export async function* examine(
     yield [judgeSettings(settings), buildNoMemberFinding(members)];
     return false;
   }
-  yield judgeCluster(members, await readRoster(ports), settings.clusterId);
+  yield judgeCluster(members, await readRoster(ports), settings.clusterId, memory);
   if (answers.length > 0) yield judgeAlarms(answers);
   yield judgeSpace(answers, (endpoint) => chooseQuota(quota, gauges.get(endpoint)));
   const offsets = [...gauges].flatMap(([endpoint, { clock }]) => (clock ? [{ endpoint, ...clock }] : []));

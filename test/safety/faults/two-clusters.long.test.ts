@@ -1,11 +1,13 @@
 /** Endpoints of two clusters, and hosts that would each use a different one: a lock is granted once, or not at all. */
 
-import { writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { openStore } from "../../../src/etcd/open/open.ts";
+import { connect } from "../../../src/library/index.ts";
 import { createRealClock } from "../../../src/process/clock.ts";
 
 const cluster = TestCluster.startForFile();
@@ -17,7 +19,10 @@ beforeAll(async () => {
   other = await startEtcd();
   return () => other.stop();
 });
-afterEach(() => namespace?.etcd.unfreeze());
+afterEach(() => {
+  namespace?.etcd.unfreeze();
+  other.unfreeze();
+});
 
 async function readClusterId(endpoint: string): Promise<string> {
   const store = await openStore({ endpoints: [endpoint] }, { clock: createRealClock() });
@@ -77,6 +82,147 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
     namespace.etcd.unfreeze();
     writeFileSync(over, "");
     expect(await run.ended).toMatchObject({ code: 0 });
+  }, 120_000);
+});
+
+describe.each(TRANSPORTS)("a host over %s, without clusterId", (transport) => {
+  /** Opens a namespace on both clusters, with a folder in which its host remembers the cluster. */
+  async function openHost(): Promise<{ both: string[]; env: Record<string, string>; ids: [string, string] }> {
+    namespace = await cluster.createTestNamespace(transport);
+    const state = `${namespace.jobs.journal.folder}/state`;
+    mkdirSync(state);
+    return {
+      both: [`${other.clientUrl},${namespace.etcd.clientUrl}`],
+      env: { XDG_STATE_HOME: state },
+      ids: [await readClusterId(namespace.etcd.clientUrl), await readClusterId(other.clientUrl)],
+    };
+  }
+
+  it("remembers the first cluster: later processes refuse another, until it is forgotten", async () => {
+    const { both, env, ids } = await openHost();
+    const [ours, theirs] = ids;
+    const { etcd, jobs, keys } = namespace as TestNamespace;
+    const options = [...OPTIONS, "--connect-timeout", "5s"];
+    const start = (name: string) => jobs.start({ name, options, hold: [1], endpoints: both, env }).ended;
+    other.freeze();
+    expect(await start("first")).toMatchObject({ code: 0 });
+    const [file = ""] = readdirSync(`${env.XDG_STATE_HOME}/signalbox`);
+    const path = `${env.XDG_STATE_HOME}/signalbox/${file}`;
+    expect(JSON.parse(readFileSync(path, "utf8"))).toMatchObject({ clusterId: ours, prefix: keys.prefix });
+    other.unfreeze();
+    etcd.freeze();
+    const refused = await start("second");
+    expect(refused.code, refused.stderr).toBe(78);
+    expect(refused.stderr).toContain(`${other.clientUrl} belongs to cluster ${theirs}`);
+    expect(refused.stderr).toContain(`this host remembers the cluster ${ours} for these endpoints (${path})`);
+    expect(refused.stderr).toContain("signalbox init --forget-cluster");
+    expect(await other.runEtcdctl("get", "--prefix", keys.prefix)).toBe("");
+    const init = await (namespace as TestNamespace).start(["init", "--forget-cluster"], {
+      endpoints: both,
+      env,
+    }).ended;
+    expect(init.stderr).toContain(`forgot the cluster in ${path}`);
+    expect(await start("third")).toMatchObject({ code: 0 });
+    expect(JSON.parse(readFileSync(path, "utf8"))).toMatchObject({ clusterId: theirs });
+    expect(jobs.journal.listStarts().map(({ name }) => name)).toEqual(["first", "third"]);
+  }, 120_000);
+
+  it("grants a lock to one of the processes that start together", async () => {
+    const { both, env } = await openHost();
+    const { jobs } = namespace as TestNamespace;
+    const over = `${jobs.journal.folder}/over`;
+    const runs = ["a", "b", "c", "d", "e", "f"].map((name) =>
+      jobs.start({ name, options: OPTIONS, hold: ["until", over], endpoints: both, env }),
+    );
+    const losers = runs.map(async ({ ended }) => (await ended).code);
+    let ended = 0;
+    for (const code of losers) void code.then(() => (ended += 1));
+    await waitUntil("all but one have given up", () => ended >= runs.length - 1);
+    writeFileSync(over, "");
+    const codes = await Promise.all(losers);
+    expect(
+      codes.filter((code) => code === 0),
+      String(codes),
+    ).toHaveLength(1);
+    expect(jobs.journal.listStarts()).toHaveLength(1);
+  }, 120_000);
+
+  it("remembers it for the agent, workers, the library and commands that read", async () => {
+    const { both, env, ids } = await openHost();
+    const own = namespace as TestNamespace;
+    const socket = `${own.jobs.journal.folder}/agent.sock`;
+    const options = { endpoints: both, env: { ...env, SIGNALBOX_AGENT_SOCKET: socket } };
+    const startAgent = async () => {
+      const agent = own.start(["agent"], options);
+      await waitUntil("the agent has its socket", () => existsSync(socket));
+      return agent;
+    };
+    const runServed = () =>
+      own.start(["run", "--agent", "always", "--lock", "x", "--connect-timeout", "5s", "--", "true"], {
+        ...options,
+        launcher: {},
+      }).ended;
+    other.freeze();
+    const agent = await startAgent();
+    expect(await runServed()).toMatchObject({ code: 0 });
+    agent.child.kill("SIGTERM");
+    await agent.ended;
+    other.unfreeze();
+    own.etcd.freeze();
+    await startAgent();
+    const results = {
+      served: runServed(),
+      worker: own.start(["worker", "--no-commands"], options).ended,
+      ls: own.start(["ls"], options).ended,
+    };
+    for (const [name, ended] of Object.entries(results)) {
+      const { code, stderr } = await ended;
+      expect(code, `${name}: ${stderr}`).toBe(78);
+      expect(stderr, name).toContain(`this host remembers the cluster ${ids[0]}`);
+    }
+    const before = process.env.XDG_STATE_HOME;
+    Object.assign(process.env, env);
+    const box = await connect({
+      endpoints: both.flatMap((text) => text.split(",")),
+      prefix: own.prefix,
+      env: own.env,
+    });
+    process.env.XDG_STATE_HOME = before;
+    const refused = box.acquire({ lock: "x" });
+    await expect(refused).rejects.toThrow(`this host remembers the cluster ${ids[0]}`);
+    await box.close();
+  }, 120_000);
+
+  it("works on with a full disk, and init tells it", async () => {
+    const { both, env } = await openHost();
+    const own = namespace as TestNamespace;
+    other.freeze();
+    const before = ["sh", "-c", 'ulimit -f 0; exec "$@"', "sh"];
+    const full = await own.start(["init"], { endpoints: both, env, before }).ended;
+    expect(full.code, full.stderr).toBe(0);
+    expect(full.stdout).toMatch(/this host cannot remember the cluster: .*cannot be written: .*\(EFBIG\)/);
+    expect(readdirSync(`${env.XDG_STATE_HOME}/signalbox`), "no part of a file").toEqual([]);
+    const run = own.jobs.start({ name: "job", options: OPTIONS, hold: [1], endpoints: both, env });
+    expect(await run.ended).toMatchObject({ code: 0 });
+    const remembered = await own.start(["init"], { endpoints: both, env }).ended;
+    expect(remembered.stdout).toMatch(/clusterId is not set; this host remembers the cluster in .*cluster-/);
+  }, 120_000);
+
+  it("says what to do if the file is damaged", async () => {
+    const { both, env } = await openHost();
+    const own = namespace as TestNamespace;
+    const read = () => own.start(["ls"], { endpoints: both, env }).ended;
+    expect(await read()).toMatchObject({ code: 0 });
+    const [file = ""] = readdirSync(`${env.XDG_STATE_HOME}/signalbox`);
+    const path = `${env.XDG_STATE_HOME}/signalbox/${file}`;
+    writeFileSync(path, "");
+    const { code, stderr } = await read();
+    expect(code, stderr).toBe(78);
+    expect(stderr).toContain(path);
+    expect(stderr).toContain("signalbox init --forget-cluster");
+    const init = await own.start(["init", "--forget-cluster"], { endpoints: both, env }).ended;
+    expect(init.stderr).toContain(`forgot the cluster in ${path}`);
+    expect(await read()).toMatchObject({ code: 0 });
   }, 120_000);
 });
 

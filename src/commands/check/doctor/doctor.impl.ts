@@ -1,6 +1,7 @@
 import { UsageError } from "../../../base/errors.ts";
 import type { Finding } from "../../../base/finding.ts";
 import { quoteText } from "../../../base/text.ts";
+import { createClusterMemory } from "../../../etcd/open/store-options.ts";
 import { KeyCheck } from "../../../model/checks/key-check.ts";
 import type { Collection } from "../../../model/snapshot/snapshot.ts";
 import { SnapshotBuilder } from "../../../model/snapshot/snapshot-builder.ts";
@@ -64,6 +65,7 @@ async function examineAll(
     quota,
     role,
     settings: context.settings,
+    memory: createClusterMemory(context.settings),
     authenticationMode: openness,
   });
   for (;;) {

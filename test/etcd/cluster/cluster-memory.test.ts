@@ -1,0 +1,242 @@
+/** The memory of the cluster that a host uses: a file per set of endpoints and prefix, which the first process writes. */
+import {
+  chmodSync,
+  chownSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
+import { ConfigError } from "../../../src/base/errors.ts";
+import { ClusterMemory } from "../../../src/etcd/cluster/cluster-memory.ts";
+import { ClusterPin } from "../../../src/etcd/cluster/cluster-pin.ts";
+import { type Member, MemberError } from "../../../src/etcd/member.ts";
+
+const IS_ROOT = process.geteuid?.() === 0;
+
+let home: string;
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "signalbox-memory-"));
+});
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+function createMemory(endpoints = ["http://a:2379", "http://b:2379"], prefix = "/signalbox/"): ClusterMemory {
+  return new ClusterMemory({ prefix, endpoints }, { XDG_STATE_HOME: home });
+}
+
+/** Remembers a cluster. @returns the file */
+function remember(id: bigint): string {
+  const found = createMemory().remember(id);
+  if ("fault" in found) throw new Error(found.fault);
+  return found.path;
+}
+
+const listFiles = () => readdirSync(join(home, "signalbox"));
+
+describe("what is remembered", () => {
+  it("is the first cluster, for all later processes", () => {
+    expect(createMemory().recall()).toBeUndefined();
+    const path = remember(0xabcn);
+    expect(createMemory().recall()).toEqual({ id: 0xabcn, path });
+    expect(createMemory().remember(0xdefn), "the second is not").toEqual({ id: 0xabcn, path });
+    expect(listFiles(), "no draft is left").toHaveLength(1);
+    expect(JSON.parse(readFileSync(path, "utf8"))).toEqual({
+      clusterId: "abc",
+      prefix: "/signalbox/",
+      endpoints: ["http://a:2379", "http://b:2379"],
+    });
+  });
+
+  test.each([
+    [
+      "the order of the endpoints",
+      ["http://b:2379", "http://a:2379", "http://b:2379"],
+      "/signalbox/",
+      0xabcn,
+    ],
+    ["other endpoints", ["http://a:2379"], "/signalbox/", undefined],
+    ["another prefix", ["http://a:2379", "http://b:2379"], "/other/", undefined],
+  ])("%s", (_, endpoints, prefix, id) => {
+    remember(0xabcn);
+    expect(createMemory(endpoints, prefix).recall()?.id).toBe(id);
+  });
+
+  it("is forgotten on demand", () => {
+    const path = remember(0xabcn);
+    expect(createMemory().forget()).toEqual([path]);
+    expect(createMemory().forget()).toEqual([]);
+    expect(remember(0xdefn)).toBe(path);
+    expect(createMemory().recall()?.id).toBe(0xdefn);
+  });
+});
+
+describe("a process that was killed", () => {
+  it("before it gave the file its name leaves a draft, which is replaced", () => {
+    const path = remember(1n);
+    unlinkSync(path);
+    writeFileSync(`${path}.${process.pid}`, '{"clust');
+    expect(createMemory().recall()).toBeUndefined();
+    remember(2n);
+    expect(createMemory().recall()?.id).toBe(2n);
+    expect(listFiles()).toHaveLength(1);
+  });
+
+  it("after that leaves a second name, and a later process with its id does not write to the file", () => {
+    const path = remember(1n);
+    const draft = `${path}.${process.pid}`;
+    linkSync(path, draft);
+    unlinkSync(path);
+    linkSync(draft, `${path}.kept`);
+    remember(2n);
+    expect(readFileSync(`${path}.kept`, "utf8")).toContain('"clusterId":"1"');
+    expect(createMemory().recall()?.id).toBe(2n);
+  });
+});
+
+describe("a damaged file", () => {
+  test.each([
+    ["an empty one", ""],
+    ["no JSON", "{"],
+    ["no id", "{}"],
+    [
+      "an id that is none",
+      '{"clusterId":"x","prefix":"/signalbox/","endpoints":["http://a:2379","http://b:2379"]}',
+    ],
+    ["other endpoints", '{"clusterId":"1","prefix":"/signalbox/","endpoints":["http://c:2379"]}'],
+  ])("is refused, with its path and the remedy: %s", (_, text) => {
+    const path = remember(1n);
+    writeFileSync(path, text);
+    const error = catchError(() => createMemory().recall());
+    expect(error).toBeInstanceOf(ConfigError);
+    expect(error.message).toContain(path);
+    expect(error.message).toContain("signalbox init --forget-cluster");
+    expect(() => createMemory().remember(2n)).toThrow(ConfigError);
+    expect(createMemory().forget(), "and can be forgotten").toEqual([path]);
+    remember(2n);
+  });
+
+  it("is refused too if it is a folder", () => {
+    const path = remember(1n);
+    unlinkSync(path);
+    mkdirSync(path);
+    expect(() => createMemory().recall()).toThrow(/cannot be read: .*EISDIR/);
+  });
+});
+
+describe("a folder that cannot be used: nothing is remembered, and nothing fails", () => {
+  const findFault = () => {
+    const found = createMemory().remember(1n);
+    return "fault" in found ? found.fault : undefined;
+  };
+
+  it("not a folder", () => {
+    writeFileSync(join(home, "signalbox"), "");
+    expect(createMemory().recall()).toBeUndefined();
+    expect(findFault()).toMatch(/cannot be written|belongs/);
+  });
+
+  it("no home", () => {
+    const memory = new ClusterMemory({ prefix: "/", endpoints: [] }, { XDG_STATE_HOME: "relative" });
+    if (!IS_ROOT) expect(memory.remember(1n)).toEqual({ fault: "this user has no home" });
+  });
+
+  it.runIf(IS_ROOT)("one of another user, whatever is in it", () => {
+    const path = remember(7n);
+    chownSync(join(home, "signalbox"), 12_345, 0);
+    expect(createMemory().recall(), path).toBeUndefined();
+    expect(findFault()).toContain("belongs to another user");
+    expect(listFiles()).toHaveLength(1);
+  });
+
+  it.runIf(IS_ROOT)("one below a folder of another user, by a link too", () => {
+    remember(7n);
+    chownSync(home, 12_345, 0);
+    expect(createMemory().recall()).toBeUndefined();
+    const link = `${home}-link`;
+    symlinkSync(home, link);
+    const memory = new ClusterMemory(
+      { prefix: "/signalbox/", endpoints: ["http://a:2379", "http://b:2379"] },
+      { XDG_STATE_HOME: link },
+    );
+    expect(memory.recall()).toBeUndefined();
+    unlinkSync(link);
+    chownSync(home, 0, 0);
+    expect(createMemory().recall()?.id).toBe(7n);
+  });
+
+  it("one in which everybody can write", () => {
+    remember(7n);
+    chmodSync(join(home, "signalbox"), 0o777);
+    expect(createMemory().recall()).toBeUndefined();
+    expect(findFault()).toContain("others can write there");
+  });
+});
+
+it("the file can be read by other users, and written by nobody else", () => {
+  const before = process.umask(0);
+  try {
+    const path = remember(1n);
+    expect(statSync(path).mode & 0o777).toBe(0o644);
+    expect(statSync(join(home, "signalbox")).mode & 0o777).toBe(0o755);
+  } finally {
+    process.umask(before);
+  }
+});
+
+describe("the pin of a process", () => {
+  const createMember = (endpoint: string) => ({ endpoint }) as Member;
+  const [one, other] = [createMember("http://a:2379"), createMember("http://b:2379")];
+
+  it("takes the cluster that another process has remembered since the start", () => {
+    const pin = new ClusterPin(undefined, createMemory());
+    remember(1n);
+    const error = catchError(() => pin.check(one, { cluster_id: "2" }));
+    expect(error).toBeInstanceOf(MemberError);
+    expect(error.message).toMatch(
+      /^http:\/\/a:2379 belongs to cluster 2, but this host remembers the cluster 1 for these endpoints \(.*cluster-[0-9a-f]{8}\.json\); .*signalbox init --forget-cluster$/,
+    );
+    expect(pin.isTrusted(one)).toBe(false);
+    pin.check(other, { cluster_id: "1" });
+    expect(pin.isTrusted(other)).toBe(true);
+    pin.checkUnambiguous();
+  });
+
+  it("sends no write to a member that has not answered", () => {
+    const pin = new ClusterPin(undefined, createMemory());
+    expect(pin.isTrusted(one)).toBe(false);
+    pin.check(one, { cluster_id: "1" });
+    expect([pin.isTrusted(one), pin.isTrusted(other)]).toEqual([true, false]);
+  });
+
+  it("ignores what is remembered if a cluster is configured", () => {
+    remember(1n);
+    const pin = new ClusterPin(2n, createMemory());
+    pin.check(one, { cluster_id: "2" });
+    expect(() => pin.check(other, { cluster_id: "1" })).toThrow("but clusterId is 2");
+  });
+
+  it("works on where nothing can be remembered", () => {
+    writeFileSync(join(home, "signalbox"), "");
+    const pin = new ClusterPin(undefined, createMemory());
+    pin.check(one, { cluster_id: "1" });
+    expect(() => pin.check(other, { cluster_id: "2" })).toThrow("another endpoint belongs to cluster 1");
+  });
+});
+
+function catchError(act: () => unknown): Error {
+  try {
+    act();
+  } catch (error) {
+    return error as Error;
+  }
+  throw new Error("it did not fail");
+}
