@@ -70,9 +70,16 @@ export function createRefusedWatchError(endpoint: string, reason: string): Membe
   return createStatusError(endpoint, CODE_BY_NAME[name] ?? 14, `the watch was refused: ${text}`);
 }
 
+/** The code of a connection that ends during the TLS handshake. */
+export const HANDSHAKE_CUT = "ETLSCUT";
+/** etcd without TLS closes such a connection without a message; so does one that restarts. */
+const HANDSHAKE_CUT_TEXT =
+  "the connection was closed in the TLS handshake: the port does not speak TLS (is it http?), or etcd restarts";
+
 const SOCKET_TEXT: Record<string, [text: string, verdict?: Classification]> = {
   ECONNREFUSED: ["connection refused: nothing listens there"],
   ECONNRESET: ["connection reset"],
+  [HANDSHAKE_CUT]: [HANDSHAKE_CUT_TEXT],
   EPIPE: ["connection closed"],
   ETIMEDOUT: ["connection timed out"],
   EHOSTUNREACH: ["no route to host"],
@@ -96,8 +103,16 @@ export function createSocketError(endpoint: string, error: unknown): MemberError
   return new MemberError(...verdict, `${endpoint}: ${text}${hint}`, { cause: error });
 }
 
-/** The message of Node for a connection that ends during the handshake: a member that restarts, or one without TLS. */
-export const TLS_CUT = /disconnected before secure TLS connection/;
+/**
+ * Explains a connection to an endpoint that ended in the TLS handshake over gRPC, whose text has the message of Node. A
+ * connection that was never made and was reset has accepted the connection of TCP.
+ */
+export function explainTlsCut(endpoint: string, text: string): string | undefined {
+  const isCut =
+    /disconnected before secure TLS connection/.test(text) ||
+    /No connection established.*ECONNRESET/.test(text);
+  return isCut && endpoint.startsWith("https:") ? HANDSHAKE_CUT_TEXT : undefined;
+}
 
 /**
  * Explains why a TLS connection was not made.

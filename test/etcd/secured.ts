@@ -107,7 +107,7 @@ export function testTls(transport: Transport): void {
       });
       const fault = await catchError(secure.readRange({ key: "a" })).finally(() => open.stop());
       expect(fault.message).toMatch(
-        transport === "http" ? /: connection reset$/ : /: connection reset \(is it http\?\)$/,
+        /: the connection was closed in the TLS handshake: the port does not speak TLS \(is it http\?\)/,
       );
     });
   });

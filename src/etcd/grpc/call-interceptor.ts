@@ -1,6 +1,6 @@
 import type { Etcd3 } from "etcd3";
 import { MemberError } from "../member.ts";
-import { createStatusError, explainTlsFault, TLS_CUT } from "../member-errors.ts";
+import { createStatusError, explainTlsCut, explainTlsFault } from "../member-errors.ts";
 
 export type CallOptions = NonNullable<Parameters<Etcd3["kv"]["range"]>[1]>;
 type Interceptor = NonNullable<CallOptions["interceptors"]>[number];
@@ -56,7 +56,7 @@ export class CallInterceptor {
         (code === 14 && /certificate|ENOTFOUND|Name resolution failed/i.test(details))
       )
         return new MemberError("unavailable", "elsewhere", `${this.#endpoint}: ${text}`, { cause: thrown });
-      const answer = TLS_CUT.test(details) ? "connection reset (is it http?)" : details;
+      const answer = explainTlsCut(this.#endpoint, details) ?? details;
       return createStatusError(this.#endpoint, code, answer, thrown);
     }
     const text = thrown instanceof Error ? thrown.message : String(thrown);

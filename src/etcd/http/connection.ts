@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import { HANDSHAKE_CUT } from "../member-errors.ts";
 import { HttpFault, HttpResponseReader } from "./response-reader.ts";
 
 /** Maximum length of a response from etcd, bytes. */
@@ -31,10 +32,16 @@ export class Connection {
   readonly #socket: Socket;
   readonly #listener: ConnectionListener;
   #current: PendingRequest | undefined;
+  /** The TLS handshake is not complete. */
+  #isHandshaking: boolean;
 
   constructor(socket: Socket, listener: ConnectionListener) {
     this.#socket = socket;
     this.#listener = listener;
+    this.#isHandshaking = "encrypted" in socket; // a socket of node:tls, which is not loaded here
+    socket.once("secureConnect", () => {
+      this.#isHandshaking = false;
+    });
     socket.on("data", (chunk: Buffer) => this.#handleData(chunk));
     socket.on("end", () => this.#destroyOnError(() => this.#handleEnd()));
     socket.on("error", (error) => this.destroy(error));
@@ -66,7 +73,8 @@ export class Connection {
     this.#current = undefined;
     this.#socket.destroy();
     this.#listener.onClosed(this);
-    current?.reject(reason);
+    const isCut = this.#isHandshaking && (reason as NodeJS.ErrnoException | undefined)?.code === "ECONNRESET";
+    current?.reject(isCut ? new HttpFault(HANDSHAKE_CUT, "the handshake was cut") : reason);
   }
 
   #handleData(chunk: Buffer): void {

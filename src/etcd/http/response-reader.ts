@@ -1,3 +1,5 @@
+import type { HANDSHAKE_CUT } from "../member-errors.ts";
+
 /** Maximum length of a response head, of a trailer line and of all trailers, bytes. */
 const HEAD_MAX = 16_384;
 const SIZE_LINE_MAX = 1_024;
@@ -6,7 +8,7 @@ const GAP = "\r\n";
 
 /** The received bytes are not a valid HTTP/1.1 response; with `ENOTHTTP`, not HTTP at all. */
 export class HttpFault extends Error {
-  readonly code: "ENOTHTTP" | "EBADHTTP" | "ECONNRESET";
+  readonly code: "ENOTHTTP" | "EBADHTTP" | "ECONNRESET" | typeof HANDSHAKE_CUT;
 
   constructor(code: HttpFault["code"], message: string) {
     super(message);

@@ -90,7 +90,7 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
     const toPlain = await cluster
       .createNamespace({ transport, env: { ...HASTY, ...tls } })
       .startRun([], ["echo", "ran"]).ended;
-    expect(toPlain).toEqual(matchMessage(69, /https:/));
+    expect(toPlain).toEqual(matchMessage(69, /https:\S+: .*the port does not speak TLS \(is it http\?\)/));
   });
 
   test("an authority that only the system knows is believed; one that nobody knows: 69, and --cacert", async () => {
