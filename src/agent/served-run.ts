@@ -85,6 +85,11 @@ export class ServedRun implements LaunchedRun {
     const { settings: own, store, keys, clock, random } = this.#context;
     if (call.flags.capture !== undefined)
       throw new CallDeclined("capture", "the agent does not keep output (--capture) yet");
+    if (call.flags.foreground === true)
+      throw new CallDeclined(
+        "foreground",
+        "its guardians are not in the session of the terminal (--foreground)",
+      );
     const env = this.#readEnvironment(call);
     const config = resolveConfig({
       ...{ flags: call.settings, env, readFile: (path: string) => this.#readConfigFile(path) },

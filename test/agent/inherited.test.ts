@@ -148,3 +148,38 @@ describe.each(WAYS)("$name", (way) => {
     expect((await shell.ended).stdout).toMatch(/^ended 4$/m);
   });
 });
+
+describe("--foreground", () => {
+  const command = ["sh", "-c", "echo opened >/dev/tty; read line </dev/tty; echo got $line; exit 6"];
+
+  test("the command may use the terminal of its caller", async () => {
+    const options = { launcher: {}, env: alone, terminal: { columns: 80, rows: 24 } };
+    const running = namespace.start(["run", "--foreground", "--lock", "terminal", "--", ...command], options);
+    await running.waitForOutput(/opened/);
+    running.child.stdin?.write("text\n");
+    const { code, stdout } = await running.ended;
+    expect({ code, stdout }).toEqual({ code: 6, stdout: expect.stringContaining("got text") });
+  });
+
+  test("a signal to the run reaches the command, and its end is noticed", async () => {
+    const way = {
+      ...(WAYS[0] as Way),
+      words: (lock: string) => ["run", "--foreground", "--lock", lock, "--"],
+    };
+    const words = ["bash", "-c", "trap 'exit 9' TERM; echo up; while :; do sleep 0.05; done"];
+    const running = startFrom("", { ...way, words: (lock) => [...way.words(lock), ...words] }, []);
+    await running.waitForOutput(/up/);
+    killProcess(running.pid, "SIGTERM");
+    expect(await running.ended).toMatchObject({ code: 9 });
+  });
+
+  test("an agent leaves it to a run of its own", async () => {
+    const words = ["run", "--foreground", "--lock", "terminal", "--", "true"];
+    expect(await namespace.execute(words, { launcher: {}, env: served })).toMatchObject({
+      code: 69,
+      stderr: expect.stringContaining("--foreground"),
+    });
+    const auto = { ...served, SIGNALBOX_AGENT: "auto" };
+    expect(await namespace.execute(words, { launcher: {}, env: auto })).toMatchObject({ code: 0 });
+  });
+});

@@ -9,6 +9,7 @@ import { validateName } from "../../protocol/names.ts";
 import type { ClaimIdentity, RunRequest } from "../../work/run/request.ts";
 import { getListFlag, parseDurationFlag } from "../command-line/flags.ts";
 import type { Call, CommandIo } from "../spec.ts";
+import { readLimitOptions } from "./limit-signal.ts";
 import { shortenArgs } from "./record-args.ts";
 
 /** What a host adds to the command line of a run: its full name, the values of its macros, and its settings. */
@@ -51,6 +52,7 @@ export function buildRunRequest(call: Call, host: RunHost, env: CommandIo["env"]
       timeout: settings.timeout,
       maxHold: settings.maxHold,
     }),
+    ...readLimitOptions(call, settings),
     history: settings.history,
     killLeftovers: settings.killLeftovers,
     busyExitCode: settings.busyExitCode,
@@ -59,6 +61,7 @@ export function buildRunRequest(call: Call, host: RunHost, env: CommandIo["env"]
       args,
       env: scrubEnv(env),
       removed: REMOVED_VARIABLES,
+      ...(call.flags.foreground === true && { isForeground: true }),
       inherited: parseInherited(env[INHERITED_VARIABLE]),
     },
     logReopens: settings.logFile !== undefined,

@@ -12,7 +12,7 @@ export interface RunInvocation extends FrontEndOptions {
   /** Flags, settings and the command, as in a line of `signalbox run`. */
   call: Call;
   /** Options that no flag sets. */
-  overrides?: Pick<RunRequest, "graceFrom" | "killsAtLimit" | "isKnownOnly">;
+  overrides?: Pick<RunRequest, "graceFrom" | "limitSignal" | "isKnownOnly">;
   /** Called when the claim is granted, before the command starts. */
   onGrant?(): void;
   /** Called before anything is claimed. If it returns a result, that is the result of the run. */

@@ -25,6 +25,12 @@ export const runCommand = declareCommand({
       isRepeatable: true,
       help: "units of a resource, with macros (FQDN, HOST, CPU, MEMMB) and arithmetic",
     },
+    "--signal SIGNAL":
+      "what --timeout and --max-hold send instead of TERM; KILL follows after the termination timeout",
+    "--preserve-status":
+      "after --timeout or --max-hold, exit with the command's own code (137 after KILL) instead of 124",
+    "--foreground":
+      "let the command use the terminal: it may open /dev/tty and read what is typed, and gets Ctrl-C itself",
     "--capture[=SIZE]":
       "keep the output on this host, for signalbox logs, and its last 4 KiB in the history; the command sees pipes, no terminal",
     "--mask REGEX": { isRepeatable: true, help: "with --capture: replace what matches in the kept output" },

@@ -121,7 +121,7 @@ function buildRunRequest(
       // Both tools count whole seconds, and one more: a job that runs every minute with a grace of 59 s must find its
       // next minute free.
       graceFrom: Math.floor(startedAt / 1000) * 1000 + 1000,
-      killsAtLimit: parsed.timeout > 0,
+      ...(parsed.timeout > 0 && { limitSignal: "SIGKILL" }),
     },
     onGrant: () => voice.debug(got),
   };

@@ -23,6 +23,8 @@ export interface CommandSpec {
   removed?: readonly string[];
   /** What the caller of this process has left for the command. Ignored for a launched call. */
   inherited?: Inherited;
+  /** In the session and the process group of this process, whose terminal it may use. Not for a launched call. */
+  isForeground?: boolean;
   /** Default: the standard streams of this process. */
   streams?: Streams;
   /** Only for the standard streams of this process. */

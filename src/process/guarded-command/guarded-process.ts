@@ -16,7 +16,7 @@ export function createGuardedProcess(binary: string, spec: CommandSpec, clock: C
     ...{ spec, clock, environment: encodeEnvironment(raw) },
     createGuardian: (onFrame) => new GuardianProcess(binary, { ...spec, env: text }, onFrame),
     onStart() {
-      if (spec.inherited === undefined) return;
+      if (spec.inherited === undefined || spec.isForeground) return; // the terminal signals it too
       const stop = passTerminalSignals((name) => command.signal(name), spec.inherited.ignored);
       void command.exited.then(stop);
     },

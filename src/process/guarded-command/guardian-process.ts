@@ -17,6 +17,8 @@ export const GUARDIAN_NAME = "sbxgd";
 
 /** The argument that asks for copies, and their sockets, as in output-copies.h. */
 const COPIES_WORD = "copies";
+/** The argument that leaves the command in the process group of the guardian. */
+const FOREGROUND_WORD = "foreground";
 const COPY_SOCKETS = ["pipe", "pipe"] as const;
 
 /** A guardian that is a child of this process, and this process's end of its socket. */
@@ -95,15 +97,16 @@ export class GuardianProcess implements Guardian {
 
 /**
  * Starts the guardian in its own session, so that signals of a terminal or a dying shell to the runner's group do not
- * reach it.
+ * reach it. A command in the foreground needs the terminal of the session; the guardian blocks those signals in any case.
  */
 function startGuardian(binary: string, spec: CommandSpec): ChildProcess {
   const own = spec.streams === undefined ? ("inherit" as const) : "pipe";
-  const { inherited = parseInherited() } = spec;
+  const { inherited = parseInherited(), isForeground = false } = spec;
   try {
-    return spawn(binary, [...(spec.copies === undefined ? [] : [COPIES_WORD]), ...inherited.words], {
+    const words = [...(spec.copies === undefined ? [] : [COPIES_WORD]), ...inherited.words];
+    return spawn(binary, isForeground ? [...words, FOREGROUND_WORD] : words, {
       argv0: GUARDIAN_NAME,
-      detached: true,
+      detached: !isForeground,
       env: spec.env,
       stdio: [
         ...([own, own, own, "pipe"] as const),

@@ -19,6 +19,9 @@ static char oom_before[16];
 static int nice_before;
 
 static pid_t runner;
+static int is_foreground;
+
+void launch_in_own_group(void) { is_foreground = 1; }
 
 void note_runner(void) { runner = getppid(); }
 
@@ -78,7 +81,7 @@ static void take_over_sockets(void) {
 static void exec_command(char **argv, char *extra, size_t length, pid_t guardian) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != guardian) _exit(1);
-  setpgid(0, 0);
+  if (!is_foreground) setpgid(0, 0);
   restore_priority();
   take_over_sockets();
   environment_apply(extra, length);
@@ -108,7 +111,7 @@ pid_t launch(char **argv, const char *extra, size_t length, int *outcome) {
   free(copy);
   close(ends[1]);
   if (pid < 0) close(ends[0]);
-  else setpgid(pid, pid); /* here too: a signal for the group may arrive before the child has created it */
+  else if (!is_foreground) setpgid(pid, pid); /* here too: a signal for the group may arrive before the child has created it */
   *outcome = ends[0];
   errno = error;
   return pid;

@@ -4,6 +4,9 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+/* Leaves commands in the process group of the guardian, which is that of its caller. */
+void launch_in_own_group(void);
+
 /* Notes the process that the caller has started: the parent of the calling one. */
 void note_runner(void);
 

@@ -2,8 +2,8 @@
  * signalbox's guardian, started by the runner with a socket as descriptor 3, over which it receives the command CMD. It
  * runs CMD when ordered, and ensures that no process of CMD lives on when the runner is killed, frozen or late. Neither
  * its name nor its arguments contain a word of CMD or of the runner, so that killing a job by its name does not kill
- * its guardians. Its arguments are "copies", which asks for copies of the output (output-copies.c), and what the caller
- * has left for the command (inherited.c).
+ * its guardians. Its arguments are "copies", which asks for copies of the output (output-copies.c), what the caller
+ * has left for the command (inherited.c), and "foreground", which leaves the command in the guardian's process group.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,6 +13,7 @@
 
 #include "guardians.h"
 #include "inherited.h"
+#include "launch.h"
 #include "output-copies.h"
 
 static int is_socket(int fd) {
@@ -34,6 +35,8 @@ int main(int argc, char **argv) {
   }
   const char *failed = has_copies ? copies_start() : NULL;
   if (failed) return fail(failed);
+  for (char **word = argv + 1; *word; word++)
+    if (strcmp(*word, "foreground") == 0) launch_in_own_group();
   if (inherited_take(argv + 1, has_copies ? COPIES_FD + 2 : WIRE_FD + 1, &sock) < 0)
     return fail("cannot pass on a descriptor");
   return run_guardians(sock, NULL);

@@ -55,9 +55,12 @@ export interface RunRequest extends ClaimRequest {
   graceFrom?: number;
   timeout?: number;
   /**
-   * Sends KILL together with TERM to a command that has exceeded `timeout` or `maxHold`, without time to end by itself.
+   * The signal for a command that has exceeded `timeout` or `maxHold`. Default: TERM, to all of its processes. KILL follows
+   * after the termination timeout.
    */
-  killsAtLimit?: boolean;
+  limitSignal?: NodeJS.Signals;
+  /** Exits with the code of a command that has exceeded a limit. */
+  preservesStatus?: boolean;
   killLeftovers: boolean;
   busyExitCode: number;
   command: CommandSpec;

@@ -116,6 +116,38 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
   });
 });
 
+describe.concurrent("a timeout as timeout(1) has it", () => {
+  const DEAF = ["sh", "-c", "trap '' INT TERM; echo up; while :; do sleep 0.1; done"];
+  const POLITE = ["sh", "-c", "trap 'exit 7' INT; echo up; while :; do sleep 0.1; done"];
+  test.each<[string, string[], string[], number]>([
+    ["a signal of its own is sent", ["--signal", "int"], POLITE, 124],
+    ["the code of the command counts", ["--signal", "SIGINT", "--preserve-status"], POLITE, 7],
+    ["the signal that ended the command counts", ["--preserve-status"], FOR_EVER, 143],
+    ["KILL follows", ["--signal", "2", "--termination-timeout", "0.3s", "--preserve-status"], DEAF, 137],
+    ["KILL at once", ["--signal", "KILL", "--preserve-status"], FOR_EVER, 137],
+    ["KILL follows TERM", ["--termination-timeout", "0.3s", "--preserve-status"], DEAF, 137],
+  ])("%s", async (_, options, command, code) => {
+    await retryAfterStalls(async () => {
+      const run = cluster
+        .createNamespace()
+        .startRun(["--lock", "job", "--timeout", "0.5s", ...options], command);
+      expect(await run.ended).toMatchObject({ code, stdout: "up\n" });
+    });
+  });
+
+  test.each([
+    [
+      ["--signal", "INTT", "--timeout", "1s"],
+      /--signal must be a signal such as INT, HUP or KILL; got "INTT"/,
+    ],
+    [["--signal", "INT"], /--signal has an effect only with --timeout or --max-hold/],
+    [["--preserve-status"], /--preserve-status has an effect only with --timeout or --max-hold/],
+  ])("%j is refused", async (options, message) => {
+    const run = cluster.createNamespace().startRun(["--lock", "job", ...options], ["true"]);
+    expect(await run.ended).toMatchObject({ code: 64, stderr: expect.stringMatching(message) });
+  });
+});
+
 /** A drain, put by hand; and the name under which a run on `web1.example.com` meets it. */
 const DRAINS = [
   ["lock", "job"],

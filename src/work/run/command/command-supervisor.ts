@@ -41,6 +41,8 @@ export class CommandSupervisor implements SessionOwner, SignalTarget {
   readonly #terminated = Promise.withResolvers<"terminated">();
   readonly #forwarded = new Set<NodeJS.Signals>();
   #ending: CommandTermination | undefined;
+  /** The guardian has been asked to terminate the command. */
+  #isTerminating = false;
   #isStopping = false;
 
   constructor(ports: RunPorts, request: RunRequest, grant: Grant, command: GuardedCommand) {
@@ -127,13 +129,12 @@ export class CommandSupervisor implements SessionOwner, SignalTarget {
   }
 
   #guard(grantedAt: number, elapsed: number): void {
-    const { timeout, maxHold, killsAtLimit, terminationTimeout } = this.#request;
+    const { timeout, maxHold } = this.#request;
     this.#session.signal.addEventListener("abort", () => this.#handleSessionLost(), { once: true });
     if (this.#session.signal.aborted) this.#handleSessionLost();
     void this.#watchHorizon();
     void this.#watch.follow(WATCH_AFTER, this.#over.signal);
-    const expire = (why: string) =>
-      this.#terminate({ kind: "timeout", why }, killsAtLimit ? 0 : terminationTimeout);
+    const expire = (why: string) => this.#expire({ kind: "timeout", why });
     if (timeout !== undefined) this.#runAfter(timeout - elapsed, () => expire("its timeout has passed"));
     if (maxHold === undefined) return;
     this.#runAfter(grantedAt + maxHold - this.#ports.clock.now(), () =>
@@ -184,10 +185,23 @@ export class CommandSupervisor implements SessionOwner, SignalTarget {
     else this.#lose({ kind: "gone", why: message });
   }
 
-  /** @param within  ms until SIGKILL; the horizon applies if it is earlier */
-  #terminate(ending: CommandTermination, within: number): void {
+  /** Ends a command that has exceeded a limit. */
+  #expire(ending: CommandTermination): void {
+    const { limitSignal = "SIGTERM", terminationTimeout } = this.#request;
+    if (limitSignal === "SIGTERM") return this.#terminate(ending, terminationTimeout);
     if (this.#over.signal.aborted || this.#ending !== undefined) return;
     this.#ending = ending;
+    this.#ports.log.warn("signalling the command", { why: ending.why, signal: limitSignal });
+    this.#command.signal(limitSignal);
+    if (limitSignal === "SIGKILL") this.#terminate(ending, 0);
+    else this.#runAfter(terminationTimeout, () => this.#terminate(ending, 0));
+  }
+
+  /** @param within  ms until SIGKILL; the horizon applies if it is earlier */
+  #terminate(ending: CommandTermination, within: number): void {
+    if (this.#over.signal.aborted || this.#isTerminating) return;
+    this.#isTerminating = true;
+    if (this.#ending === undefined || ending.kind === "lost") this.#ending = ending; // a loss counts more than a limit
     this.#ports.log.warn("terminating the command", { why: ending.why });
     this.#command.terminate(Math.min(this.#ports.clock.now() + within, this.#session.horizon));
     this.#terminated.resolve("terminated");

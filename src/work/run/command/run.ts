@@ -125,7 +125,7 @@ async function finishRun(
   grant: Grant,
   outcome: CommandOutcome,
 ): Promise<RunResult> {
-  const code = computeExitCode(outcome);
+  const code = computeExitCode(outcome, request.preservesStatus);
   const tail = ports.collectTail && (await ports.collectTail());
   await finishClaim({
     grant,
@@ -161,9 +161,9 @@ function buildCommandEnv(request: RunRequest, { attempt, places }: Grant): Recor
   };
 }
 
-function computeExitCode({ exit, ending }: CommandOutcome): number {
+function computeExitCode({ exit, ending }: CommandOutcome, preservesStatus = false): number {
   if (ending?.kind === "lost") return EXIT.lost;
-  if (ending?.kind === "timeout") return EXIT.timeout;
+  if (ending?.kind === "timeout" && !preservesStatus) return EXIT.timeout;
   return exit.code ?? 128 + (exit.signal ?? 0);
 }
 
