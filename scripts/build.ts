@@ -99,7 +99,10 @@ const ESM: BuildOptions = {
   format: "esm",
   alias: BUNDLED_FORMS,
   banner: {
-    js: 'import { createRequire as makeRequire } from "node:module";\nconst require = makeRequire(import.meta.url);',
+    js: `import { createRequire as makeRequire } from "node:module";
+if (Promise.withResolvers === undefined)
+  throw new Error("signalbox needs Node.js 22 or later; this is Node.js " + process.versions.node);
+const require = makeRequire(import.meta.url);`,
   },
 };
 

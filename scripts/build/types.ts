@@ -1,6 +1,6 @@
 // Builds the types of the library: the declarations of its entry, and of the files that they import.
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 
 /** Path of the library's entry in the folder of declarations. */
@@ -20,11 +20,23 @@ export function writeTypes(root: string): number {
       mkdirSync(dirname(to), { recursive: true });
       cpSync(file, to);
     }
+    writeCommonJsTypes(draft);
     swap(types, draft, old);
     return files.size;
   } finally {
     for (const folder of [all, draft, old]) rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/**
+ * Adds a copy for programs in CommonJS: with `"module": "node16"`, TypeScript does not know that Node.js 22.12 and later load ES modules
+ * with `require`.
+ */
+function writeCommonJsTypes(types: string): void {
+  const copy = `${types}.commonjs`;
+  cpSync(types, copy, { recursive: true });
+  writeFileSync(join(copy, "package.json"), '{ "type": "commonjs" }\n');
+  renameSync(copy, join(types, "commonjs"));
 }
 
 /** Writes the declarations of all files that the library imports. @throws Error with the output of the compiler */

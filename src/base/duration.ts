@@ -29,7 +29,8 @@ const MAX_MS = 3_650 * 86_400_000;
  */
 export function parseDuration(text: string): ParseResult<number> {
   if (text === "0") return { value: 0 };
-  if (/^\d{1,12}(\.\d{1,12})?$/.test(text)) return { fault: `${quoteText(text)} has no unit; write ${text}s for seconds` };
+  if (/^\d{1,12}(\.\d{1,12})?$/.test(text))
+    return { fault: `${quoteText(text)} has no unit; write ${text}s for seconds` };
   const parts = text.length > MAX_LENGTH ? null : SHAPE.exec(text);
   if (parts === null || text === "") {
     return { fault: `${quoteText(text)} is not a duration; write it as ${DURATION_EXAMPLE}` };

@@ -69,6 +69,14 @@ export class ConfigError extends SignalboxError {
   }
 }
 
+/** The data is larger than etcd accepts: 1.5 MiB for a call by default (exit 78). Nothing was written. */
+export class TooLargeError extends SignalboxError {
+  override readonly code = "TOO_LARGE";
+  constructor(message: string, options?: { cause?: unknown }) {
+    super(EXIT.config, message, options);
+  }
+}
+
 /** Describes why a file cannot be used, without Node's name of the call and the path, which messages have already. */
 export function describeFileError(error: unknown): string {
   const { message } = error as Error;

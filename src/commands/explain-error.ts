@@ -24,6 +24,8 @@ export function explainError(error: unknown): { exitCode: number; message: strin
       return { exitCode: EXIT.permission, message: `etcd refused the credentials: ${message}` };
     case "permission":
       return { exitCode: EXIT.permission, message: `etcd refused the permission: ${message}` };
+    case "tooLarge":
+      return { exitCode: EXIT.config, message: `this is larger than etcd accepts: ${message}` };
     case "noSpace":
       return {
         exitCode: EXIT.unreachable,

@@ -16,6 +16,8 @@ const FOREIGN_HINT = "; is that etcd 3.4 or later? Check the address and port";
 const BY_TEXT: [code: number, text: RegExp, verdict: Classification][] = [
   [3, /user name is empty|auth store is old/, ["unauthenticated", "relogin"]],
   [3, /authentication failed|user name not found/, ["unauthenticated", "final"]],
+  [3, /request is too large/, ["tooLarge", "final"]],
+  [8, /larger than max/, ["tooLarge", "final"]], // gRPC's own limit
   [5, /lease not found/, ["noSession", "final"]],
   [8, /space exceeded/, ["noSpace", "final"]],
   [8, /too many requests/, RETRY],

@@ -112,6 +112,7 @@ export type StoreErrorKind =
   | "unauthenticated" // etcd refused the user, password or token
   | "permission" // the role does not allow the call
   | "noSpace" // the server's quota is exhausted: no puts, no new sessions; reads, renewals, revokes and deletes work
+  | "tooLarge" // a value or all of the call exceeds the limit of the server
   | "otherCluster" // an endpoint belongs to a different cluster than the others or than the configured one
   | "notEtcd" // the server is another program, or an etcd with its gateway disabled
   | "invalid"; // the server does not understand the call: a defect in signalbox, or a server that is too old

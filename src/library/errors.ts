@@ -1,9 +1,9 @@
-import { ConfigError, EXIT, SignalboxError } from "../base/errors.ts";
+import { ConfigError, EXIT, SignalboxError, TooLargeError } from "../base/errors.ts";
 import { StoreError } from "../etcd/store.ts";
 
 // All errors of the library. Distinguish them by class or `code`. Errors of other modules are exported here too.
 
-export { ConfigError, SignalboxError, UsageError } from "../base/errors.ts";
+export { ConfigError, SignalboxError, TooLargeError, UsageError } from "../base/errors.ts";
 export { CronError } from "../schedule/cron/cron.ts";
 export {
   AlreadyExistsError,
@@ -33,8 +33,8 @@ export class PermissionError extends SignalboxError {
 /** The connection, or the source of tasks, was closed before (exit 64). */
 export class ClosedError extends SignalboxError {
   override readonly code = "CLOSED";
-  constructor(message: string) {
-    super(EXIT.usage, message);
+  constructor(message: string, options?: { cause?: unknown }) {
+    super(EXIT.usage, message, options);
   }
 }
 
@@ -46,6 +46,14 @@ export class ProcessStopError extends SignalboxError {
   override readonly code = "PROCESS_STOP";
   constructor(message = "the process is to stop", options?: { cause?: unknown }) {
     super(EXIT.undone, message, options);
+  }
+}
+
+/** A time limit has passed: the reason of a task's signal after the `timeout` of its schedule (exit 124). */
+export class TimeoutError extends SignalboxError {
+  override readonly code = "TIMEOUT";
+  constructor(message: string) {
+    super(EXIT.timeout, message);
   }
 }
 
@@ -74,6 +82,8 @@ function toLibraryError(cause: StoreError): SignalboxError {
     case "otherCluster":
     case "notEtcd":
       return new ConfigError(message, { cause });
+    case "tooLarge":
+      return new TooLargeError(`the data is larger than etcd accepts: ${message}`, { cause });
     case "noSpace":
       return new UnreachableError(`etcd has no space left and accepts no writes: ${message}`, { cause });
     case "unauthenticated":

@@ -1,9 +1,10 @@
 import type { Clock } from "../base/clock.ts";
+import { formatDuration } from "../base/duration.ts";
 import { OVER } from "../base/over.ts";
 import { clean } from "../base/text.ts";
-import { forwardAbort, waitForAbort } from "../base/wait.ts";
+import { waitForAbort } from "../base/wait.ts";
 import { type Handler, type ScheduledTask, TaskLost, type TaskResult } from "../work/worker/handler.ts";
-import { ProcessStopError } from "./errors.ts";
+import { ClosedError, PreemptedError, ProcessStopError, SignalboxError, TimeoutError } from "./errors.ts";
 import { DURATION, parseArgument, TEXT } from "./options-schema.ts";
 import type { TaskHandler, WorkerTask } from "./schedule-types.ts";
 
@@ -31,11 +32,13 @@ export class FunctionHandler implements Handler {
     const over = new AbortController();
     const ending = new AbortController(); // `AbortSignal.any` would stay in memory, with the listeners of the function
     const { signal } = ending;
-    forwardAbort(task.signal, ending);
+    const forward = () => ending.abort(toTaskError(task.signal.reason));
+    if (task.signal.aborted) forward();
+    else task.signal.addEventListener("abort", forward, { once: true });
     const { timeout } = task.definition;
     if (timeout !== undefined)
       void this.#clock.sleep(timeout, over.signal).then(
-        () => ending.abort(new Error("the task's timeout has passed")),
+        () => ending.abort(new TimeoutError(`the task's timeout of ${formatDuration(timeout)} has passed`)),
         () => {},
       );
     try {
@@ -91,8 +94,16 @@ export class FunctionHandler implements Handler {
  * handler did after it.
  */
 function toEndResult(reason: unknown, said: string | undefined): TaskResult {
-  if (!(reason instanceof TaskLost)) return { result: "timeout", reason: said ?? formatReason(reason) };
-  return { result: reason.result, reason: reason.message };
+  const lost = reason instanceof SignalboxError ? reason.cause : undefined;
+  if (!(lost instanceof TaskLost)) return { result: "timeout", reason: said ?? formatReason(reason) };
+  return { result: lost.result, reason: lost.message };
+}
+
+/** Converts the reason of a task's signal to an error of the library. */
+function toTaskError(cause: unknown): SignalboxError {
+  const isReleased = cause instanceof TaskLost && cause.result === "released";
+  const message = cause instanceof Error ? cause.message : String(cause);
+  return isReleased ? new ClosedError(message, { cause }) : new PreemptedError(message, { cause });
 }
 
 function formatReason(error: unknown): string {

@@ -45,6 +45,8 @@ export {
   PreemptedError,
   ProcessStopError,
   SignalboxError,
+  TimeoutError,
+  TooLargeError,
   UnreachableError,
   UsageError,
 } from "./errors.ts";

@@ -40,14 +40,18 @@ export interface JobReceipt {
 /**
  * One-off work, done by the handlers of any `Worker`, `signalbox worker` or `schedules.poll`. A job is a schedule that is due
  * once and is deleted when it has succeeded, so `signalbox schedule`, listings, dead letters and hooks apply to it too.
+ * `T`: the data of jobs, by their type: `const jobs: JobQueue<{ mail: { to: string } }> = signalbox.jobs`.
  */
-export interface JobQueue {
+export interface JobQueue<T extends object = Record<string, unknown>> {
   /**
    * Adds a job.
    * @param type  selects the handler
    * @param data  data for the handler: any value that JSON preserves
    * @throws UsageError for a type or key that is not a name, ConfigError for an option, NotSupportedError for `data`,
-   *   UnreachableError, PermissionError, ClosedError
+   *   TooLargeError, UnreachableError, PermissionError, ClosedError
    */
-  add(type: string, data?: unknown, options?: JobOptions): Promise<JobReceipt>;
+  add<K extends keyof T & string>(
+    type: K,
+    ...rest: undefined extends T[K] ? [data?: T[K], options?: JobOptions] : [data: T[K], options?: JobOptions]
+  ): Promise<JobReceipt>;
 }

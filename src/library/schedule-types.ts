@@ -149,7 +149,10 @@ export interface TaskFacts<D = unknown> {
   readonly run: string;
   /** The fencing token: a decimal number that grows from start to start of one schedule. */
   readonly token: string;
-  /** Aborted when the task is lost, or must end. */
+  /**
+   * Aborted when the task is lost, or must end. The reason in a Worker: a TimeoutError, a ClosedError when the worker was closed,
+   * otherwise a PreemptedError.
+   */
   readonly signal: AbortSignal;
 }
 

@@ -71,6 +71,8 @@ describe("the lean transport", () => {
     [2, "something new", "unavailable"],
     [8, "etcdserver: too many requests", "unavailable"],
     [8, "etcdserver: mvcc: database space exceeded", "noSpace"],
+    [3, "etcdserver: request is too large", "tooLarge"],
+    [8, "grpc: received message larger than max (2200000 vs. 2097152)", "tooLarge"],
     [12, "unknown method", "notEtcd"],
     [5, "Not Found", "notEtcd"],
     [3, "etcdserver: authentication failed, invalid user ID or password", "unauthenticated"],

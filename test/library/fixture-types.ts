@@ -5,6 +5,7 @@ import {
   type ConnectOptions,
   connect,
   type Held,
+  type JobQueue,
   listCronTimes,
   type Schedule,
   type Task,
@@ -33,6 +34,10 @@ export async function allowed(): Promise<void> {
   const mail = await signalbox.schedules.poll<{ to: string }>({ wait: true });
   mail?.data.to satisfies string | undefined;
   const { added } = await signalbox.schedules.sync({ a: { cron: "@daily" } }, { source: "web" });
+  const jobs: JobQueue<{ mail: { to: string }; backup: undefined }> = signalbox.jobs;
+  await jobs.add("mail", { to: "ann" }, { priority: 5 });
+  await jobs.add("backup");
+  await signalbox.jobs.add("anything", 1);
   const [first] = listCronTimes("@daily", { timezone: "UTC", from: new Date(), count: added.length });
   const next: Date | undefined = first?.time;
   const later: Date | undefined = schedule.nextTime;
@@ -64,6 +69,13 @@ export async function refused(): Promise<void> {
   new Worker<{ count: number }>(signalbox, { handlers: { count: ({ data }) => data.length } });
   // @ts-expect-error: no such event
   new Worker(signalbox, { handlers: {} }).on("end", () => {});
+  const jobs: JobQueue<{ mail: { to: string } }> = signalbox.jobs;
+  // @ts-expect-error: the data of this type is an object with `to`
+  await jobs.add("mail", { from: "ann" });
+  // @ts-expect-error: this type needs data
+  await jobs.add("mail");
+  // @ts-expect-error: no such type
+  await jobs.add("mial", { to: "ann" });
   const held = await signalbox.acquire({ lock: "a" });
   // @ts-expect-error: the token is what etcd gave
   held.token = "1";

@@ -18,9 +18,19 @@ const ROOT = resolve(import.meta.dirname, "../..");
 
 test("the built package exports what the source does", async () => {
   const { exports } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
-  for (const path of Object.values(exports["."])) expect(existsSync(join(ROOT, String(path)))).toBe(true);
+  const { require, ...paths } = exports["."];
+  for (const path of Object.values({ ...require, ...paths, require: require.types }))
+    expect(existsSync(join(ROOT, String(path)))).toBe(true);
   const built = await import(join(ROOT, exports["."].default));
   expect(Object.keys(built).sort()).toEqual(Object.keys(source).sort());
+});
+
+test("says which Node.js it needs", () => {
+  const program = "import(process.argv[1]).catch((error) => console.log(error.message))";
+  const old = ["--import", "data:text/javascript,delete Promise.withResolvers", "-e", program];
+  const args = [...old, join(ROOT, "dist/library.mjs")];
+  const { stdout } = spawnSync(process.execPath, args, { encoding: "utf8" });
+  expect(stdout).toMatch(/^signalbox needs Node\.js 22 or later; this is Node\.js \d+/);
 });
 
 test("every error is documented with its code", async () => {
@@ -30,25 +40,35 @@ test("every error is documented with its code", async () => {
   expect(rows.sort()).toEqual(names.sort());
 });
 
-test("the types compile in a program of its own, strictly, and refuse what is wrong", () => {
-  const folder = mkdtempSync(join(tmpdir(), "signalbox-types-"));
-  try {
-    mkdirSync(join(folder, "node_modules"));
-    symlinkSync(ROOT, join(folder, "node_modules/signalbox"));
-    const program = readFileSync(join(import.meta.dirname, "fixture-types.ts"), "utf8");
-    writeFileSync(join(folder, "program.mts"), program.replace("../../src/library/index.ts", "signalbox"));
-    const compilerOptions = {
-      ...{ module: "nodenext", target: "es2024", lib: ["es2024", "esnext.disposable", "dom"] },
-      ...{ strict: true, exactOptionalPropertyTypes: true, skipLibCheck: false, noEmit: true, types: [] },
-    };
-    writeFileSync(
-      join(folder, "tsconfig.json"),
-      JSON.stringify({ compilerOptions, include: ["program.mts"] }),
-    );
-    const tsc = join(ROOT, "node_modules/typescript/bin/tsc");
-    const { stdout } = spawnSync(process.execPath, [tsc, "-p", folder], { encoding: "utf8" });
-    expect(stdout).toBe("");
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-});
+test.each([
+  ["nodenext", "mts"],
+  ["node16", "mts"],
+  ["node16", "cts"],
+])(
+  "the types compile in a program of its own with %s, %s, strictly, and refuse what is wrong",
+  (module, ending) => {
+    const folder = mkdtempSync(join(tmpdir(), "signalbox-types-"));
+    try {
+      mkdirSync(join(folder, "node_modules"));
+      symlinkSync(ROOT, join(folder, "node_modules/signalbox"));
+      const program = readFileSync(join(import.meta.dirname, "fixture-types.ts"), "utf8");
+      writeFileSync(
+        join(folder, `program.${ending}`),
+        program.replace("../../src/library/index.ts", "signalbox"),
+      );
+      const compilerOptions = {
+        ...{ module, target: "es2024", lib: ["es2024", "esnext.disposable", "dom"] },
+        ...{ strict: true, exactOptionalPropertyTypes: true, skipLibCheck: false, noEmit: true, types: [] },
+      };
+      writeFileSync(
+        join(folder, "tsconfig.json"),
+        JSON.stringify({ compilerOptions, include: [`program.${ending}`] }),
+      );
+      const tsc = join(ROOT, "node_modules/typescript/bin/tsc");
+      const { stdout } = spawnSync(process.execPath, [tsc, "-p", folder], { encoding: "utf8" });
+      expect(stdout).toBe("");
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+);

@@ -1,4 +1,4 @@
-import { EXIT, SignalboxError } from "../../base/errors.ts";
+import { TooLargeError } from "../../base/errors.ts";
 import type { Keys } from "../../protocol/keys.ts";
 import type { Op } from "../../protocol/txn.ts";
 
@@ -17,7 +17,7 @@ const MAX_BYTES = 1_400_000;
  * Older versions of etcd do not check permissions inside nested transactions (GHSA-rfx7-8w68-q57q). One change of each
  * collection therefore stays at the top level, which all versions check: they refuse a user without write permission
  * there.
- * @throws SignalboxError 78 when the changes exceed one transaction
+ * @throws TooLargeError when the changes exceed one transaction
  */
 export function splitIntoChunks(keys: Keys, ops: readonly Op[]): Op[] {
   checkSize(ops);
@@ -45,10 +45,9 @@ function getCollection(keys: Keys, op: Op): string {
 function checkSize(ops: readonly Op[]): void {
   const bytes = ops.reduce((sum, op) => sum + computeBytes(op), 0);
   if (ops.length <= MAX_CHANGES && bytes <= MAX_BYTES) return;
-  throw new SignalboxError(
-    EXIT.config,
+  throw new TooLargeError(
     `nothing was done: ${ops.length} changes of ${bytes} bytes exceed the limits of one transaction ` +
-      `(${MAX_CHANGES} changes, ${MAX_BYTES} bytes); import the document in parts`,
+      `(${MAX_CHANGES} changes, ${MAX_BYTES} bytes); make them in parts, or with less data`,
   );
 }
 

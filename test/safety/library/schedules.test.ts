@@ -8,6 +8,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { translated } from "../../../src/library/errors.ts";
 import {
   AlreadyExistsError,
   AlreadyFinishedError,
@@ -23,6 +24,7 @@ import {
   Worker,
   type WorkerOptions,
 } from "../../../src/library/index.ts";
+import { getConnection } from "../../../src/library/signalbox.ts";
 
 const cluster = TestCluster.startForFile();
 const open: Signalbox[] = [];
@@ -249,6 +251,46 @@ describe.concurrent("a worker of the library", () => {
     expect(seen).toEqual(["good 1", "good 1"]);
     await worker.stop();
     await running;
+  });
+
+  test("aborts its tasks with typed errors, and says what is too large for etcd", async () => {
+    const reasons: unknown[] = [];
+    const closing = Promise.withResolvers<void>();
+    const { one, running } = await startWorker(cluster.createNamespace(), {
+      handlers: {
+        "/./": ({ id, signal }) => {
+          if (id === "closed") closing.resolve();
+          return new Promise((_, reject) =>
+            signal.addEventListener("abort", () => {
+              reasons.push(signal.reason);
+              reject(signal.reason);
+            }),
+          );
+        },
+      },
+    });
+    const { schedules, jobs } = one;
+    const large = jobs.add("big", "x".repeat(2_000_000));
+    await expect(large).rejects.toMatchObject({
+      code: "TOO_LARGE",
+      message: expect.stringContaining("bytes"),
+    });
+    const { store, keys } = getConnection(one).ports;
+    const put = { op: "put", key: keys.schedule("x"), value: "x".repeat(2_000_000) } as const;
+    const call = translated(() => store.commitTxn({ compare: [], success: [put], failure: [] }));
+    await expect(call).rejects.toMatchObject({ code: "TOO_LARGE", cause: { kind: "tooLarge" } });
+    await schedules.add("late", { cron: "@manual", timeout: 50 });
+    await schedules.trigger("late");
+    await waitUntil("its end", async () => (await schedules.get("late")).last?.result === "timeout");
+    await schedules.add("closed", { cron: "@manual" });
+    await schedules.trigger("closed");
+    await closing.promise;
+    await one.close();
+    await running;
+    expect(reasons).toMatchObject([
+      { name: "TimeoutError", code: "TIMEOUT", message: "the task's timeout of 50ms has passed" },
+      { name: "ClosedError", code: "CLOSED", cause: { name: "TaskLost" } },
+    ]);
   });
 
   test("lets its tasks end when it is stopped, and gives them back when its connection closes", async () => {
