@@ -37,6 +37,7 @@ const FLAGS = [
   "-Werror",
   "-std=gnu11",
   "-s",
+  "-Wl,-z,now,-z,relro,-z,noexecstack",
   `-DHEAP_LIMITS=${formatHeapLimits()}`,
 ];
 
@@ -52,6 +53,21 @@ function formatHeapLimits(): string {
     )
     .join(",");
 }
+
+/** Checks of libc that end a program with a fault. The addon has no libc. */
+const CHECKS = [
+  "-fstack-protector-strong",
+  "-fstack-clash-protection",
+  "-U_FORTIFY_SOURCE",
+  "-D_FORTIFY_SOURCE=3",
+];
+
+/** How a program is linked, the best way first: at a random address, where libc has what that takes (rcrt1.o). */
+const STATIC_WAYS = {
+  "static, position-independent": ["-static-pie", "-fPIE"],
+  static: ["-static"],
+};
+const WAYS = { ...STATIC_WAYS, "dynamic: libc.a is missing": ["-pie", "-fPIE"] };
 
 interface Compiler {
   command: string;
@@ -112,11 +128,7 @@ function buildNative(root: string, name: string, arch: string, compiler: Compile
   const files = listSources(root, name);
   const product = `dist/native/${arch}/${name}`;
   if (isUpToDate(join(root, product), files, compiler)) report(product, "up to date");
-  else
-    report(
-      product,
-      linkProgram(join(root, product), files, compiler) ? "static" : "dynamic: libc.a is missing",
-    );
+  else report(product, linkProgram(join(root, product), files, compiler));
 }
 
 function buildAddon(root: string, name: string, arch: string, compiler: Compiler, report: Report): void {
@@ -147,10 +159,17 @@ function isUpToDate(path: string, files: readonly string[], { isStaticRequired }
 /**
  * Compiles and links a program. A static one starts a third faster, and ignores an LD_PRELOAD meant for the command.
  * Without libc.a, it is linked dynamically, unless it must be static.
- * @returns whether it is static
+ * @returns how it is linked
  */
-function linkProgram(path: string, files: readonly string[], compiler: Compiler): boolean {
-  return link(path, files, compiler, compiler.isStaticRequired ? [["-static"]] : [["-static"], []]) === 0;
+function linkProgram(path: string, files: readonly string[], compiler: Compiler): string {
+  const ways = Object.entries(compiler.isStaticRequired ? STATIC_WAYS : WAYS);
+  const used = link(
+    path,
+    files,
+    compiler,
+    ways.map(([, flags]) => [...CHECKS, ...flags]),
+  );
+  return ways[used]?.[0] ?? "";
 }
 
 /** Compiles and links with the first of several sets of flags that succeeds. @returns its index */
