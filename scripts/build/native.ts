@@ -30,7 +30,7 @@ const SHARED_SOURCES: Record<string, readonly string[]> = {
 export const NATIVE_PROGRAMS = Object.keys(SHARED_SOURCES);
 /** Addons for Node in `dist/native/ARCH/NAME.node`. Their sources are in `src/process/NAME/`. */
 const NATIVE_ADDONS = ["peer"];
-const FLAGS = [
+export const FLAGS = [
   "-O2",
   "-Wall",
   "-Wextra",
@@ -139,7 +139,7 @@ function buildAddon(root: string, name: string, arch: string, compiler: Compiler
   report(product, "without libc");
 }
 
-function listSources(root: string, name: string): string[] {
+export function listSources(root: string, name: string): string[] {
   const shared = (SHARED_SOURCES[name] ?? []).flatMap((other) => listFiles(root, other));
   return [...listFiles(root, name), ...shared.filter((path) => basename(path) !== "main.c")];
 }

@@ -21,6 +21,10 @@ import { createGuardianHost } from "../../src/process/host.ts";
 
 export const getFixturePath = (name: string) => resolve(import.meta.dirname, "../../fixtures/process", name);
 
+/** A native program: that of the build, or of TEST_NATIVES (sanitizers.long.test.ts). */
+export const getNativePath = (name: string) =>
+  join(process.env.TEST_NATIVES ?? resolve(import.meta.dirname, "../../dist/native", process.arch), name);
+
 /** Names of what lives of a marked command; its guardians, who may just be leaving, are not of it. */
 export function listRemains(mark: string): string[] {
   return listMarkedProcesses(mark).flatMap(({ name }) => (name === GUARDIAN ? [] : [name]));
@@ -130,7 +134,7 @@ export async function prepareGuarded(
 ) {
   const [file, ...args] = command;
   const spec = { file, args, env: { ...process.env, ...env, TEST_MARK: mark } };
-  const it = await createGuardianHost(clock).prepare(spec);
+  const it = await createGuardianHost(clock, getNativePath("guardian")).prepare(spec);
   onTestFinished(() => it.terminate(0));
   it.arm({ termAt: clock.now() + 20_000, killAt: clock.now() + 21_000 });
   return it;
@@ -183,7 +187,12 @@ export function startRunner(
   env = {},
   before: readonly string[] = [],
 ): Runner {
-  const text = JSON.stringify({ termIn: 20_000, killIn: 21_000, ...order });
+  const text = JSON.stringify({
+    guardian: getNativePath("guardian"),
+    termIn: 20_000,
+    killIn: 21_000,
+    ...order,
+  });
   const [file = "", ...args] = [...before, process.execPath, getFixturePath("runner.ts"), text];
   const child = spawn(file, args, {
     env: { ...process.env, ...env, TEST_MARK: mark },

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { chmodSync, cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { afterAll, onTestFinished } from "vitest";
 import {
   type AgentConnection,
@@ -11,13 +11,13 @@ import {
 } from "../../fixtures/process/fake-agent.ts";
 import { waitUntil } from "../../fixtures/wait-until.ts";
 import { encodeWords, GUARDIAN_EVENT, GUARDIAN_REQUEST } from "../../src/process/guarded-command/wire.ts";
-import { createMark } from "./helpers.ts";
+import { createMark, getNativePath } from "./helpers.ts";
 
 const installation = mkdtempSync(join(tmpdir(), "signalbox-launcher-"));
 afterAll(() => rmSync(installation, { recursive: true, force: true }));
 /** The launcher in an installation without a Node of its own: it takes the one of the PATH. */
 export const LAUNCHER = join(installation, "native", process.arch, "launcher");
-cpSync(resolve(import.meta.dirname, "../../dist/native", process.arch, "launcher"), LAUNCHER);
+cpSync(getNativePath("launcher"), LAUNCHER);
 writeFileSync(join(installation, "signalbox.cjs"), "");
 chmodSync(installation, 0o755);
 

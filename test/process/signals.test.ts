@@ -19,15 +19,18 @@ async function pair() {
   return { it, heard: () => out.lines().filter((line) => !line.endsWith("up")) };
 }
 
-test.each(["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGWINCH"] as const)("%s goes to the whole group", async (name) => {
-  const { it, heard } = await pair();
-  it.signal(name);
-  const short = name.slice(3);
-  await waitUntil(
-    "both heard it",
-    () => heard().includes(`child ${short}`) && heard().includes(`first ${short}`),
-  );
-});
+test.each(["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGWINCH"] as const)(
+  "%s goes to the whole group",
+  async (name) => {
+    const { it, heard } = await pair();
+    it.signal(name);
+    const short = name.slice(3);
+    await waitUntil(
+      "both heard it",
+      () => heard().includes(`child ${short}`) && heard().includes(`first ${short}`),
+    );
+  },
+);
 
 test("SIGUSR2 goes to the first process only", async () => {
   const { it, heard } = await pair();
