@@ -5,8 +5,10 @@ import type { Instant } from "./schedule-types.ts";
 
 /** How a job runs. */
 export interface JobOptions {
-  /** JobQueue with the same type and key are one: a second one is not added while the first is not done. */
+  /** Jobs with the same type and key are one: a second one is not added while the first is not done. */
   key?: string;
+  /** A job with this key that was given up is replaced, with its dead letter. Default: it stays, and no job is added. */
+  replaceDead?: boolean;
   /** When the job may start. Default: at once. */
   at?: Instant;
   /** How long it waits before it may start, instead of `at`. */
@@ -35,6 +37,8 @@ export interface JobReceipt {
   readonly id: string;
   /** False if a job with this key was not done yet; nothing was changed then. */
   readonly isNew: boolean;
+  /** True if the job with this key was given up after its retries: it runs again only if it is replaced, or triggered. */
+  readonly isDead: boolean;
 }
 
 /**

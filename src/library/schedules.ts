@@ -1,7 +1,8 @@
 import * as v from "valibot";
 import { quoteText } from "../base/text.ts";
 import { validateName } from "../protocol/names.ts";
-import { getScheduleType, isPaused } from "../schedule/definition.ts";
+import { type Definition, getScheduleType, isPaused } from "../schedule/definition.ts";
+import type { FirstOccurrenceOptions } from "../schedule/state/due-transitions.ts";
 import { formatOperator } from "../work/operate/ports.ts";
 import {
   applyMutation,
@@ -28,6 +29,7 @@ import { NotFoundError, translated } from "./errors.ts";
 import { INSTANT, parseOptions, pickDefined, TEXT } from "./options-schema.ts";
 import { PolledTaskSource } from "./polled-task-source.ts";
 import { ChangeTracker } from "./recent-changes.ts";
+import { RecordSession } from "./record-session.ts";
 import { applyChanges, buildDefinition } from "./schedule-definition.ts";
 import type {
   Instant,
@@ -50,15 +52,31 @@ const PAUSE_OPTIONS = { until: v.optional(INSTANT), reason: v.optional(TEXT) };
 export class SchedulesImpl implements Schedules {
   readonly #connection: LibraryConnection;
   readonly #changes = new ChangeTracker();
+  readonly #recordSession: RecordSession;
   #source: Promise<PolledTaskSource> | undefined;
 
   constructor(connection: LibraryConnection) {
     this.#connection = connection;
+    this.#recordSession = new RecordSession(connection.ports);
   }
 
   async add(id: string, schedule: NewSchedule): Promise<Schedule> {
     const { definition, first } = buildDefinition("add", schedule);
     return await this.#changeAndGet(id, () => buildAddMutation(id, definition, first));
+  }
+
+  /** Applies a mutation that adds a job. Its audit record expires. @internal */
+  async addJob(
+    id: string,
+    schedule: NewSchedule,
+    build: (definition: Definition, first: FirstOccurrenceOptions) => ScheduleMutation,
+  ): Promise<void> {
+    const { definition, first } = buildDefinition("jobs.add", schedule);
+    await this.#applyAndRecord(id, () =>
+      this.#recordSession.use((recordSession) =>
+        applyMutation(this.#connection.ports, build(definition, first), { recordSession }),
+      ),
+    );
   }
 
   async set(id: string, schedule: NewSchedule): Promise<Schedule> {
@@ -146,16 +164,16 @@ export class SchedulesImpl implements Schedules {
     return this.#toSchedule({ ...change.before, ...pickDefined({ definition, due }) });
   }
 
+  #change(id: string, build: () => ScheduleMutation, options?: MutationOptions): Promise<MutationResult> {
+    return this.#applyAndRecord(id, () => applyMutation(this.#connection.ports, build(), options));
+  }
+
   /** Applies a change and records it, even if the call fails, because it may have been applied. */
-  async #change(
-    id: string,
-    build: () => ScheduleMutation,
-    options?: MutationOptions,
-  ): Promise<MutationResult> {
+  async #applyAndRecord(id: string, apply: () => Promise<MutationResult>): Promise<MutationResult> {
     try {
       return await this.#callOpen(async () => {
         validateName("schedule", id);
-        return await applyMutation(this.#connection.ports, build(), options);
+        return await apply();
       });
     } finally {
       this.#changes.recordChange(id);

@@ -105,8 +105,9 @@ class SignalboxImpl implements Signalbox {
 
   constructor(connection: LibraryConnection) {
     this.#connection = connection;
-    this.schedules = new SchedulesImpl(connection);
-    this.jobs = new JobQueueImpl(connection, this.schedules);
+    const schedules = new SchedulesImpl(connection);
+    this.schedules = schedules;
+    this.jobs = new JobQueueImpl(connection, schedules);
     connections.set(this, connection);
   }
 

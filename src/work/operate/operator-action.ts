@@ -24,6 +24,8 @@ export interface OperatorAction {
   /** Conditions that must still hold since the operator has read the state. */
   compare: readonly Compare[];
   ops: readonly Op[];
+  /** Session with which the record expires. Default: it stays until a prune. */
+  recordSession?: bigint | undefined;
 }
 
 /**
@@ -66,13 +68,15 @@ export async function executeAction(
 
 function buildAuditedTxn({ keys }: OperatorPorts, operatorAction: OperatorAction, record: AuditRecord): Txn {
   const key = keys.audit(record.id);
+  const { recordSession: session } = operatorAction;
+  const put: Op = { op: "put", key, value: serializeAuditRecord(record) };
   return {
     compare: [
       { key, target: "create", is: "equal", value: 0n },
       guardSchema(keys),
       ...operatorAction.compare,
     ],
-    success: [{ op: "put", key, value: serializeAuditRecord(record) }, ...operatorAction.ops],
+    success: [session === undefined ? put : { ...put, session }, ...operatorAction.ops],
     failure: [
       { op: "range", key },
       { op: "range", ...getNewerSchemaRange(keys), keysOnly: true },

@@ -37,6 +37,8 @@ export interface MutationOptions {
   reason?: string | undefined;
   /** Revision at which the operator read the definitions. A definition with a later revision stops the mutation. */
   seen?: bigint | undefined;
+  /** Session with which the audit record expires. Default: it stays until a prune. */
+  recordSession?: bigint | undefined;
 }
 
 /** `changed`: these definitions changed since they were read, and nothing was written. */
@@ -99,7 +101,7 @@ function mergeReadResults(all: ScheduleReadResult, named: ScheduleReadResult): S
 export async function applyMutation(
   ports: OperatorPorts,
   mutation: ScheduleMutation,
-  { reason, seen }: MutationOptions = {},
+  { reason, seen, recordSession }: MutationOptions = {},
 ): Promise<MutationResult> {
   for (let left = TRIES; left > 0; left -= 1) {
     const plan = await previewMutation(ports, mutation);
@@ -107,7 +109,7 @@ export async function applyMutation(
     const newer = changes.filter(({ before }) => seen !== undefined && before.definitionMod > seen);
     if (newer.length > 0) return { kind: "changed", ids: newer.map(({ before }) => before.id), revision };
     if (changes.length + added.length === 0) return { kind: "nothing", revision };
-    const receipt = await writePlan(ports, mutation, plan, { reason, seen: seen ?? revision });
+    const receipt = await writePlan(ports, mutation, plan, { reason, seen: seen ?? revision, recordSession });
     if (receipt.kind === "done")
       return { kind: "done", changes, added, revision: receipt.revision, record: receipt.record };
   }
@@ -121,7 +123,7 @@ async function writePlan(
   ports: OperatorPorts,
   mutation: ScheduleMutation,
   { changes, added, revision, calendars, hasLinks }: MutationPlan,
-  { reason, seen }: { reason: string | undefined; seen: bigint },
+  { reason, seen, recordSession }: MutationOptions & { seen: bigint },
 ): Promise<ActionResult> {
   const { keys } = ports;
   const ops = [
@@ -134,7 +136,7 @@ async function writePlan(
       action: "schedule",
       target: mutation.target,
       seen,
-      reason,
+      ...{ reason, recordSession },
       outcome: mutation.formatOutcome(changes, added.length),
     },
     compare: [

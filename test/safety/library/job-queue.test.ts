@@ -4,6 +4,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { delegateStore } from "../../../src/etcd/delegate-store.ts";
+import { StoreError } from "../../../src/etcd/store.ts";
 import {
   ConfigError,
   connect,
@@ -64,15 +65,15 @@ describe.concurrent("a job", () => {
         return answer;
       },
     });
-    expect(await one.jobs.add("mail", 1, { key: "a" })).toEqual({ id: "mail.a", isNew: true });
+    expect(await one.jobs.add("mail", 1, { key: "a" })).toEqual({ id: "mail.a", isNew: true, isDead: false });
     expect(await one.schedules.list()).toEqual([]);
   });
 
   test("with a key is one until it is done", async () => {
     const one = await connectTo();
     const add = () => one.jobs.add("report", 1, { key: "2026-11", delay: "1h" });
-    expect(await add()).toEqual({ id: "report.2026-11", isNew: true });
-    expect(await add()).toEqual({ id: "report.2026-11", isNew: false });
+    expect(await add()).toEqual({ id: "report.2026-11", isNew: true, isDead: false });
+    expect(await add()).toEqual({ id: "report.2026-11", isNew: false, isDead: false });
     const { nextTime } = await one.schedules.get("report.2026-11");
     expect(nextTime?.getTime()).toBeGreaterThan(Date.now() + 3_000_000);
     await one.schedules.delete("report.2026-11");
@@ -114,6 +115,48 @@ describe.concurrent("a job", () => {
     });
     over.abort();
     await running;
+  });
+
+  test("that was given up is told from one that is queued, and can be replaced", async () => {
+    const one = await connectTo();
+    const add = (data: number, replaceDead?: boolean) =>
+      one.jobs.add("work", data, { key: "a", ...(replaceDead !== undefined && { replaceDead }) });
+    await add(1);
+    const task = await waitUntil("the job", () => one.schedules.poll());
+    expect(await add(2, true)).toMatchObject({ isNew: false, isDead: false });
+    await task.fail("no");
+    expect(await add(2)).toMatchObject({ isNew: false, isDead: true });
+    expect(await add(3, true)).toMatchObject({ isNew: true, isDead: false });
+    const again = await waitUntil("the new job", () => one.schedules.poll());
+    expect([again.data, again.attempt]).toEqual([3, 1]);
+    await again.finish();
+    expect(await one.schedules.list()).toEqual([]);
+  });
+
+  test("leaves no audit record for ever, and is added once if the answer is lost", async () => {
+    const namespace = cluster.createNamespace();
+    const [one, other] = [await connectTo(namespace), await connectTo(namespace)];
+    const { ports } = getConnection(one);
+    const { store } = ports;
+    let lost = 0;
+    ports.store = delegateStore(store, {
+      async commitTxn(txn, signal) {
+        const answer = await store.commitTxn(txn, signal);
+        if (txn.compare.length === 0 || lost > 0) return answer;
+        lost += 1;
+        const task = await waitUntil("the job", () => other.schedules.poll());
+        await task.finish();
+        throw new StoreError("unavailable", "the answer is lost");
+      },
+    });
+    expect(await one.jobs.add("mail", 1, { key: "a" })).toMatchObject({ isNew: true });
+    await one.jobs.add("mail", 1, { key: "b", delay: "1h" });
+    expect([lost, (await one.schedules.list()).map(({ id }) => id)]).toEqual([1, ["mail.b"]]);
+    const { kvs } = await namespace.store.readRange(namespace.keys.audits());
+    const sessions = new Set(kvs.map(({ session }) => session));
+    expect([kvs.length, sessions.size]).toEqual([2, 1]); // one session for many
+    const [session = 0n] = sessions;
+    expect((await namespace.store.readTimeToLive(session))?.ttl).toBe(900);
   });
 
   test("refuses wrong options", async () => {
