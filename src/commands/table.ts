@@ -1,9 +1,15 @@
 import { computeDisplayWidth } from "../base/display-width.ts";
 import { clean } from "../base/text.ts";
 
-/** Renders a table for people. Columns are as wide as necessary, and cells are cleaned of control characters. */
+/**
+ * Longest cell, in characters. A value in etcd can have 1.5 MB, and every row is as wide as the widest cell; `--json` has
+ * the whole.
+ */
+const LONGEST = 1_000;
+
+/** Renders a table for people. Columns are as wide as necessary, and cells are cleaned of control characters and cut. */
 export function renderTextTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const lines = [head, ...rows].map((row) => row.map((cell) => clean(cell) || "-"));
+  const lines = [head, ...rows].map((row) => row.map((cell) => clean(cell, LONGEST) || "-"));
   const widths = head.map((_, column) =>
     Math.max(...lines.map((line) => computeDisplayWidth(line[column] ?? ""))),
   );

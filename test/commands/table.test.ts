@@ -34,6 +34,18 @@ describe("a table", () => {
     expect(text).toBe("HOST  X\na b   x\n-     -\n");
   });
 
+  test("cuts a cell that would make every row as long as a value in etcd can be", () => {
+    const text = renderTextTable(
+      ["NAME", "TOTAL"],
+      [
+        ["db", "x".repeat(900_000)],
+        ["é".repeat(900_000), "1"],
+      ],
+    );
+    expect(text.length).toBeLessThan(4_000);
+    expect(text).toMatch(/x…\n/);
+  });
+
   test("without rows is its head", () => {
     expect(renderTextTable(["A", "B"], [])).toBe("A  B\n");
   });

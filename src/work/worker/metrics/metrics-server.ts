@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { ConfigError, UsageError } from "../../../base/errors.ts";
 import type { Log } from "../../../base/log.ts";
+import { limitClients } from "./client-slots.ts";
 import { formatListenAddress, type ListenAddress } from "./listen-address.ts";
 
 /** Provides the contents to serve. */
@@ -21,8 +22,6 @@ export interface MetricsServer {
 
 const TEXT = "text/plain; charset=utf-8";
 const METRICS = "text/plain; version=0.0.4; charset=utf-8";
-/** Largest number of connected clients; further connections are rejected. */
-const MOST_CLIENTS = 50;
 /** A client that neither sends nor receives for this time is disconnected, ms. */
 const SILENCE = 10_000;
 
@@ -40,6 +39,7 @@ export async function serveMetrics(
     requestTimeout: SILENCE,
     keepAliveTimeout: 5_000,
     maxHeaderSize: 8_192,
+    connectionsCheckingInterval: 1_000, // the limits above are checked so often
   };
   const server = createServer(limits, (request, response) => {
     answer(source, request, response).catch((error) => {
@@ -48,7 +48,7 @@ export async function serveMetrics(
       else send(request, response, 500, "cannot render the metrics; see the log\n");
     });
   });
-  server.maxConnections = MOST_CLIENTS;
+  limitClients(server);
   server.setTimeout(SILENCE); // closes a client that does not read, even with data left to send
   await listen(server, address);
   server.on("error", (error) => log.warn("the metrics server failed", { error: error.message }));

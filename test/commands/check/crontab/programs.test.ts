@@ -165,12 +165,24 @@ describe("what a line needs on this host", () => {
     ["* * * * * signalbox run --lock a -- no-such-job", /^failure: no-such-job is not found; PATH is/],
     ["* * * * * signalbox run --lock a -- cd /tmp", /^failure: cd is not found/], // no shell runs it
     ["* * * * * signalbox run --lock a -- nice /no/such/job", /^failure: \/no\/such\/job is not/],
-    ["* * * * * signalbox run --lock a -- sh -c 'cd /no/such && x'", /^failure: cd \/no\/such: the folder does not/],
+    [
+      "* * * * * signalbox run --lock a -- sh -c 'cd /no/such && x'",
+      /^failure: cd \/no\/such: the folder does not/,
+    ],
     ["* * * * * no-such-job -v", /^warning: no-such-job is not found; PATH is/],
     ["* * * * * A=b nice -n 5 /no/such/job", /^warning: \/no\/such\/job is not found$/],
-    ["* * * * * cd /no/such && signalbox run --lock a -- true", /^failure: cd \/no\/such: the folder does not exist$/],
-    ["* * * * * true > /no/such/x.log 2>&1", /^warning: > \/no\/such\/x.log: the folder \/no\/such does not exist/],
-    ["* * * * * signalbox run --lock a -- true 2>> /no/such/x.log", /^failure: >> \/no\/such\/x.log: the folder/],
+    [
+      "* * * * * cd /no/such && signalbox run --lock a -- true",
+      /^failure: cd \/no\/such: the folder does not exist$/,
+    ],
+    [
+      "* * * * * true > /no/such/x.log 2>&1",
+      /^warning: > \/no\/such\/x.log: the folder \/no\/such does not exist/,
+    ],
+    [
+      "* * * * * signalbox run --lock a -- true 2>> /no/such/x.log",
+      /^failure: >> \/no\/such\/x.log: the folder/,
+    ],
     ["* * * * * true < /no/such/list", /^warning: < \/no\/such\/list: the file does not exist/],
   ])("%s", (line, detail) => {
     const found = judgeLine(line).filter((one) => !/\bx is not found/.test(one));

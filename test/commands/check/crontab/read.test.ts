@@ -109,7 +109,10 @@ describe("faults and hints", () => {
     ["* * * * * x\u00a0y", /^warning: it has a blank that is not a space \(U\+00A0\)/],
     ["* * * * * x\u200b y", /^warning: it has an invisible character \(U\+200B\)/],
     ["* * * * * echo größer\n* * * * * echo grün", /^hint: it has .* such as "ö"/, /^hint: .*"ü"/],
-    ["0 3 * * * /bin/x\n#\n0  3 * * * /bin/x", /^warning: it is the same as line 1: cron starts the command twice$/],
+    [
+      "0 3 * * * /bin/x\n#\n0  3 * * * /bin/x",
+      /^warning: it is the same as line 1: cron starts the command twice$/,
+    ],
     ["* * * * * signalbox switchman -g web -- /opt/x", /^hint: as signalbox: signalbox run -E 0 -g web/],
   ])("%s", (line, ...found) => {
     const told = findings(line);
@@ -154,7 +157,9 @@ describe("faults and hints", () => {
     for (const name of ["jobs", "php.cron", "old.dpkg-old"]) writeFileSync(join(etc, name), "");
     chmodSync(join(etc, "jobs"), 0o666);
     const judge = (name: string) =>
-      read("* * * * * root /bin/true\n", join(etc, name)).findings.map(({ level, detail }) => `${level}: ${detail}`);
+      read("* * * * * root /bin/true\n", join(etc, name)).findings.map(
+        ({ level, detail }) => `${level}: ${detail}`,
+      );
     expect(judge("jobs")).toEqual([expect.stringMatching(/^warning: cron ignores files.*its mode is 0666$/)]);
     expect(judge("php.cron")).toEqual([expect.stringMatching(/^warning: .*ignores files in cron.d/)]);
     expect(judge("old.dpkg-old")).toEqual([expect.stringMatching(/^hint: .*ignores files in cron.d/)]);

@@ -135,3 +135,23 @@ test.each(["", ":", ":x", "web1:", ":65536", "::1:80", "a b:1", "http://x:1", ":
     expect(() => parseListenAddress(text)).toThrow(/not an address to listen on/);
   },
 );
+
+test("half-open requests of one address leave places to others, and are closed soon", async () => {
+  const { address } = await serveTestMetrics();
+  const sockets = Array.from({ length: 60 }, () => {
+    const socket = connect({ port: address.port, host: "127.0.0.1", localAddress: "127.0.0.2" })
+      .on("error", () => {})
+      .resume();
+    socket.write("GET /metrics HTTP/1.1\r\n"); // and no end of the head
+    return { socket, closed: new Promise((resolve) => socket.once("close", resolve)) };
+  });
+  onTestFinished(() => {
+    for (const { socket } of sockets) socket.destroy();
+  });
+  await Promise.all(sockets.slice(16).map(({ closed }) => closed));
+  expect(sockets.filter(({ socket }) => !socket.destroyed)).toHaveLength(16);
+  expect(await get(address.port, "/metrics")).toMatchObject({ code: 200 });
+  const start = performance.now();
+  await Promise.all(sockets.map(({ closed }) => closed));
+  expect(performance.now() - start).toBeLessThan(9_000); // the head is awaited for 5 s
+});
