@@ -6,7 +6,7 @@ import { matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { HostAgent } from "../support/host-agent.ts";
-import { MemoryCgroup } from "../support/memory-cgroup.ts";
+import { MemoryCgroup, OBSTACLE } from "../support/memory-cgroup.ts";
 
 const cgroup = MemoryCgroup.create(`signalbox-test-${process.pid}`);
 afterAll(() => cgroup?.remove()); // after the cluster, which ends the agents
@@ -57,7 +57,8 @@ async function replaceExhausted(host: HostAgent) {
 
 const ENV = { SIGNALBOX_TTL: "30s", SIGNALBOX_AGENT: "auto" };
 
-test.skipIf(cgroup === undefined)("the kernel kills it at the limit of its cgroup", async () => {
+const skipped = cgroup === undefined ? ` (skipped: ${OBSTACLE})` : "";
+test.skipIf(skipped !== "")(`the kernel kills it at the limit of its cgroup${skipped}`, async () => {
   const host = await HostAgent.start(cluster, { env: ENV }, { before: cgroup?.before ?? [] });
   cgroup?.limitGrowth(24 * MIB);
   expect(await replaceExhausted(host)).toMatchObject({ signal: "SIGKILL" });

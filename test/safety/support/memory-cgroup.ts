@@ -17,6 +17,16 @@ const FILES = [
   { usage: "memory.current", limit: "memory.max", events: "memory.events" },
 ] as const;
 
+/** Why there is none. */
+export const OBSTACLE =
+  "no cgroup with a memory limit can be created: that takes root, and version 1 or 2 with the controller";
+
+/** Version 2 gives a controller only to the cgroups below one that passes it on. Systemd does, a bare root may not. */
+function enableController(root: string): void {
+  const file = join(root, "cgroup.subtree_control");
+  if (existsSync(file) && !/\bmemory\b/.test(readFileSync(file, "utf8"))) writeFileSync(file, "+memory");
+}
+
 export class MemoryCgroup {
   readonly #path: string;
   readonly #files: (typeof FILES)[number];
@@ -26,12 +36,13 @@ export class MemoryCgroup {
     this.#files = files;
   }
 
-  /** @returns undefined if this machine does not let this process create one */
+  /** @returns undefined if this machine does not let this process create one: `OBSTACLE` */
   static create(name: string): MemoryCgroup | undefined {
     for (const root of ROOTS) {
       const path = join(root, name);
       try {
         accessSync(join(root, "cgroup.procs"), constants.W_OK);
+        enableController(root);
         mkdirSync(path);
       } catch {
         continue;
@@ -52,6 +63,8 @@ export class MemoryCgroup {
   limitGrowth(bytes: number): void {
     const usage = Number(this.#read(this.#files.usage));
     writeFileSync(join(this.#path, this.#files.limit), String(usage + bytes));
+    const swap = join(this.#path, "memory.swap.max"); // version 2 counts it apart, and would swap instead of killing
+    if (existsSync(swap)) writeFileSync(swap, "0");
   }
 
   /** How many of its processes the kernel has killed because of their memory. */
