@@ -9,15 +9,20 @@ import { listRuntimeModules } from "./npm-modules.ts";
 const SUMS = "SHA256SUMS";
 
 interface Component {
+  "bom-ref": string;
+  type: string;
   name: string;
   version: string;
-  scope?: "required" | "excluded";
+  scope: "required";
+  purl: string;
   properties?: { name: string; value: string }[];
+  licenses?: { expression: string }[];
+  components?: Component[];
 }
 
 /**
- * Writes a CycloneDX SBOM. Components that packages contain have the scope `required`: what the bundles are made of, what they
- * load, and Node.js. Those that only build and test have `excluded`.
+ * Writes a CycloneDX SBOM of what the packages contain: the npm packages of the bundles and those that they load, Node.js with
+ * the libraries in it, and the libraries in the native programs. What only builds and tests is left out.
  * @param time  s since 1970
  * @returns its name
  */
@@ -30,7 +35,18 @@ export async function writeSbom(
   const { stdout } = await $({ cwd: root })`npm sbom --package-lock-only --sbom-format cyclonedx`;
   const { serialNumber: _random, ...sbom } = JSON.parse(stdout);
   const packaged = listPackaged(root);
-  for (const component of sbom.components) setScope(component, packaged);
+  const modules: Component[] = sbom.components
+    .filter((one: Component) => packaged.has(`${one.name}@${one.version}`))
+    .map((one: Component) => ({ ...one, scope: "required", properties: [] })); // npm calls them development dependencies
+  const libraries = await listLinkedLibraries();
+  sbom.components = [...modules.map(addNodeLibraries), ...libraries];
+  const refs = new Set([sbom.metadata.component, ...sbom.components].map((one: Component) => one["bom-ref"]));
+  sbom.dependencies = sbom.dependencies
+    .filter(({ ref }: { ref: string }) => refs.has(ref))
+    .map(({ ref, dependsOn = [] }: { ref: string; dependsOn?: string[] }) => ({
+      ref,
+      dependsOn: dependsOn.filter((one) => refs.has(one)),
+    }));
   sbom.metadata.component.name = "signalbox"; // npm takes the name of the folder
   sbom.metadata.timestamp = new Date(time * 1_000).toISOString();
   const name = `signalbox-${version}.cdx.json`;
@@ -38,10 +54,46 @@ export async function writeSbom(
   return name;
 }
 
-function setScope(component: Component, packaged: ReadonlySet<string>): void {
-  const isPackaged = packaged.has(`${component.name}@${component.version}`);
-  component.scope = isPackaged ? "required" : "excluded";
-  if (isPackaged) component.properties = []; // npm calls what the bundles are made of a development dependency
+/** Adds OpenSSL, V8 and others to Node.js. This process runs on the Node.js that the packages contain. */
+function addNodeLibraries(component: Component): Component {
+  if (component.name !== "node" || component.version !== process.versions.node) return component;
+  const { node: _, modules: _abi, napi: _api, unicode: _data, ...libraries } = process.versions;
+  const components = Object.entries(libraries).flatMap(([name, version]) =>
+    version === undefined || version === "" ? [] : createLibrary(name, version, LICENCES[name]),
+  );
+  return { ...component, components };
+}
+
+const LICENCES: Readonly<Record<string, string>> = {
+  openssl: "Apache-2.0",
+  zlib: "Zlib",
+  uv: "MIT",
+  v8: "BSD-3-Clause",
+};
+
+/** Lists the libraries that are linked into the native programs, by the compiler of this machine. */
+async function listLinkedLibraries(): Promise<Component[]> {
+  const compiler = process.env.CC || "cc";
+  const { stdout: macros } = await $({
+    input: "__GLIBC__.__GLIBC_MINOR__",
+  })`${compiler} -include features.h -E -P -`;
+  const { stdout: gcc } = await $`${compiler} -dumpfullversion`;
+  return [
+    createLibrary(
+      "glibc",
+      macros.trim().split("\n").at(-1)?.replaceAll(/\s/g, "") ?? "",
+      "LGPL-2.1-or-later",
+    ),
+    createLibrary("libgcc", gcc.trim(), "GPL-3.0-or-later WITH GCC-exception-3.1"),
+  ];
+}
+
+function createLibrary(name: string, version: string, licence?: string): Component {
+  const purl = `pkg:generic/${name}@${encodeURIComponent(version)}`;
+  return {
+    ...{ "bom-ref": `${name}@${version}`, type: "library", name, version, scope: "required", purl },
+    ...(licence !== undefined && { licenses: [{ expression: licence }] }),
+  };
 }
 
 /** @returns the npm packages in a package, as NAME@VERSION. Those of the bundles are listed by the build */

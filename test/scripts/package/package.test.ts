@@ -29,7 +29,7 @@ import {
 import { findSourceDate, normalizeTree } from "../../../scripts/package/normalize.ts";
 import { writeNpmPackage } from "../../../scripts/package/npm.ts";
 import { listRuntimeModules } from "../../../scripts/package/npm-modules.ts";
-import { writeChecksums } from "../../../scripts/package/release-lists.ts";
+import { writeChecksums, writeSbom } from "../../../scripts/package/release-lists.ts";
 import { checkTools } from "../../../scripts/package/required-tools.ts";
 
 const ROOT = resolve(import.meta.dirname, "../../..");
@@ -234,4 +234,77 @@ test("checksums can be checked with sha256sum", () => {
     encoding: "utf8",
   });
   expect({ status, stdout }).toEqual({ status: 0, stdout: "a.deb: OK\nb.tgz: OK\n" });
+});
+
+test("the SBOM has the libraries of Node.js and of the native programs, and nothing that only builds", async () => {
+  const folder = createFolder();
+  const sbom = JSON.parse(readFileSync(join(folder, await writeSbom(ROOT, folder, "1.2.3", 0)), "utf8"));
+  const names: string[] = sbom.components.map(({ name }: { name: string }) => name);
+  expect(names).toEqual(expect.arrayContaining(["valibot", "node", "glibc", "libgcc"]));
+  expect(names).not.toContain("vitest");
+  const node = sbom.components.find(({ name }: { name: string }) => name === "node");
+  expect(node.components).toContainEqual(
+    expect.objectContaining({ name: "openssl", version: process.versions.openssl }),
+  );
+  const refs = new Set([sbom.metadata.component, ...sbom.components].map((one) => one["bom-ref"]));
+  for (const { ref, dependsOn } of sbom.dependencies)
+    expect([ref, ...dependsOn].filter((one: string) => !refs.has(one))).toEqual([]);
+});
+
+const hasGpg = spawnSync("gpg", ["--version"]).status === 0;
+
+describe.runIf(hasGpg)(`.ci/sign${hasGpg ? "" : " (needs gpg)"}`, () => {
+  /** Runs gpg with a keyring of its own. */
+  const runGpg = (home: string, words: readonly string[], input?: string) =>
+    execFileSync("gpg", ["--batch", "--quiet", ...words], {
+      env: { PATH: process.env.PATH, GNUPGHOME: home },
+      input,
+    });
+  const sign = (folder: string, env: Record<string, string>) =>
+    spawnSync(join(ROOT, ".ci/sign"), [folder], {
+      env: { PATH: process.env.PATH, ...env },
+      encoding: "utf8",
+    });
+
+  test("signs the checksums with the maintainer's key; a change is noticed; without a key: 64", () => {
+    const [folder, home] = [createFolder(), createFolder()];
+    chmodSync(home, 0o700);
+    onTestFinished(
+      () =>
+        void spawnSync("gpgconf", ["--kill", "gpg-agent"], {
+          env: { PATH: process.env.PATH, GNUPGHOME: home },
+        }),
+    );
+    writeFileSync(join(folder, "a.deb"), "a");
+    writeChecksums(folder);
+    expect(sign(folder, {})).toMatchObject({
+      status: 64,
+      stderr: expect.stringMatching(/RELEASE_KEY is missing/),
+    });
+    runGpg(home, [
+      "--passphrase",
+      "secret",
+      "--pinentry-mode",
+      "loopback",
+      "--quick-gen-key",
+      "a <a@example.com>",
+      "ed25519",
+      "sign",
+    ]);
+    const key = runGpg(home, [
+      "--passphrase",
+      "secret",
+      "--pinentry-mode",
+      "loopback",
+      "--armor",
+      "--export-secret-keys",
+    ]);
+    const env = { RELEASE_KEY: key.toString(), RELEASE_KEY_PASSWORD: "secret" };
+    expect(sign(folder, env)).toMatchObject({ status: 0, stdout: "" });
+    const verify = ["--verify", join(folder, "SHA256SUMS.asc"), join(folder, "SHA256SUMS")];
+    runGpg(home, verify);
+    writeFileSync(join(folder, "SHA256SUMS"), "other");
+    expect(() => runGpg(home, verify)).toThrow();
+    expect(sign(folder, env).status, "the sums are wrong").toBe(1);
+  });
 });
