@@ -2,6 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Guardian, GuardianExit } from "../guarded-command/guardian.ts";
 import { GUARDIAN_NAME } from "../guarded-command/guardian-process.ts";
 import { isSignalableBy, type ProcessStatus, readProcess } from "../guarded-command/processes.ts";
+import { signalProcess } from "../guarded-command/signal-process.ts";
 import { type Frame, GUARDIAN_EVENT, GUARDIAN_EXIT } from "../guarded-command/wire.ts";
 import { hasAncestor } from "./caller-check.ts";
 import { findGuardedCgroup } from "./guarded-cgroup.ts";
@@ -144,7 +145,8 @@ export class LaunchedGuardian implements Guardian {
   /** Signals the guardians for which `isMeant` holds. */
   #signal(name: "SIGCONT" | "SIGKILL", isMeant: (status: ProcessStatus) => boolean): void {
     if (this.#isOver) return;
-    for (const status of this.#listGuardians(isMeant)) sendSignal(status.pid, name);
+    for (const status of this.#listGuardians(isMeant))
+      signalProcess(status, name, () => isSignalableBy(status.pid, this.#call.peer.uid));
   }
 
   /** Lists the guardians that are alive. */
@@ -170,12 +172,4 @@ export class LaunchedGuardian implements Guardian {
 /** Parses a wait status of waitpid(2). @returns undefined when a signal ended the process */
 function parseExitCode(status: bigint): number | undefined {
   return (status & 0x7fn) === 0n ? Number((status >> 8n) & 0xffn) : undefined;
-}
-
-function sendSignal(pid: number, name: NodeJS.Signals): void {
-  try {
-    process.kill(pid, name);
-  } catch {
-    // it has just ended
-  }
 }

@@ -6,6 +6,7 @@ import {
   readProcess,
   readProcFile,
 } from "./processes.ts";
+import { signalProcess } from "./signal-process.ts";
 import type { ProcessStartTimes } from "./wire.ts";
 
 /** Identifies the processes of a command when no guardian is left as their ancestor. */
@@ -89,7 +90,11 @@ function hasRunId(pid: number, runId: string | undefined): boolean {
  * meanwhile, so a chain of processes that each fork the next one and exit ends.
  */
 function killGroup({ group }: ProcessStatus): void {
-  kill(-group);
+  try {
+    process.kill(-group, "SIGKILL");
+  } catch {
+    // ended meanwhile, or owned by another user: the next scan shows it
+  }
 }
 
 /**
@@ -97,19 +102,8 @@ function killGroup({ group }: ProcessStatus): void {
  * others descend from it: a wrong report must not end the machine.
  * @returns false when it has ended, or must not be killed
  */
-function killProcess({ pid, born }: ProcessStatus, owner: number | undefined): boolean {
+function killProcess(status: ProcessStatus, owner: number | undefined): boolean {
+  const { pid } = status;
   if (pid === 1 || pid === process.pid) return false;
-  if (owner !== undefined && !isSignalableBy(pid, owner)) return false;
-  if (readProcess(pid)?.born !== born) return false;
-  kill(pid);
-  return true;
-}
-
-/** @param target  as in kill(2) */
-function kill(target: number): void {
-  try {
-    process.kill(target, "SIGKILL");
-  } catch {
-    // ended meanwhile, or owned by another user: the next scan shows it
-  }
+  return signalProcess(status, "SIGKILL", () => owner === undefined || isSignalableBy(pid, owner));
 }

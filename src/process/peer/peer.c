@@ -1,10 +1,12 @@
 /*
- * Who has connected to a Unix socket, the boot-time clock, and descriptors that an execve() keeps: a Node-API addon, because
- * Node can do none of this (its os.uptime() reads a file that containers may replace). It exports
+ * Who has connected to a Unix socket, the boot-time clock, descriptors that an execve() keeps, and signals to a process whose
+ * id cannot come to mean another one: a Node-API addon, because Node can do none of this (its os.uptime() reads a file that containers may replace). It exports
  *
  *   readPeer(descriptor) -> [pid, uid, gid, group, ...], or an errno as a number
  *   readBootTime()       -> CLOCK_BOOTTIME in milliseconds
  *   keepOpen(descriptor)    the next program of this process inherits it: Node has marked all that it found at its start
+ *   openProcess(pid) -> a pidfd, or a negative errno
+ *   signalProcess(pidfd, number) -> 0, or a negative errno
  *
  * It uses no libc, so that one file works with every libc that a Node is linked with, and needs no headers of Node: the
  * functions below keep their signatures in all versions of Node.
@@ -26,6 +28,7 @@ int napi_set_element(napi_env, napi_value, u32 index, napi_value);
 int napi_set_named_property(napi_env, napi_value object, const char *, napi_value);
 int napi_create_function(napi_env, const char *, __SIZE_TYPE__, napi_callback, void *, napi_value *);
 
+enum { PIDFD_SEND_SIGNAL = 424, PIDFD_OPEN = 434 }; /* on every processor */
 enum { BOOT_TIME = 7 };
 enum { SET_DESCRIPTOR_FLAGS = 2 };
 enum { LEVEL_SOCKET = 1, PEER_CREDENTIALS = 17, PEER_GROUPS = 59, CREDENTIALS = 3, GROUPS_MAX = 65536 };
@@ -115,6 +118,31 @@ static napi_value handle_keep_open(napi_env env, napi_info info) {
   return 0;
 }
 
+/* Reads arguments that are numbers. Returns 0 when all are there. */
+static int get_numbers(napi_env env, napi_info info, int *numbers, __SIZE_TYPE__ wanted) {
+  __SIZE_TYPE__ count = wanted;
+  napi_value arguments[2];
+  if (napi_get_cb_info(env, info, &count, arguments, 0, 0) || count < wanted) return -1;
+  for (__SIZE_TYPE__ i = 0; i < wanted; i++)
+    if (napi_get_value_int32(env, arguments[i], numbers + i)) return -1;
+  return 0;
+}
+
+static napi_value handle_open_process(napi_env env, napi_info info) {
+  int pid;
+  napi_value result;
+  if (get_numbers(env, info, &pid, 1)) return 0;
+  return napi_create_int32(env, (int)call_kernel(PIDFD_OPEN, pid, 0, 0, 0, 0), &result) ? 0 : result;
+}
+
+static napi_value handle_signal_process(napi_env env, napi_info info) {
+  int numbers[2];
+  napi_value result;
+  if (get_numbers(env, info, numbers, 2)) return 0;
+  long failed = call_kernel(PIDFD_SEND_SIGNAL, numbers[0], numbers[1], 0, 0, 0);
+  return napi_create_int32(env, (int)failed, &result) ? 0 : result;
+}
+
 static int export_function(napi_env env, napi_value exports, const char *name, napi_callback callback) {
   napi_value function;
   if (napi_create_function(env, name, (__SIZE_TYPE__)-1, callback, 0, &function)) return -1;
@@ -127,5 +155,7 @@ __attribute__((visibility("default"))) napi_value napi_register_module_v1(napi_e
   if (export_function(env, exports, "readPeer", handle_read_peer)) return 0;
   if (export_function(env, exports, "readBootTime", handle_read_boot_time)) return 0;
   if (export_function(env, exports, "keepOpen", handle_keep_open)) return 0;
+  if (export_function(env, exports, "openProcess", handle_open_process)) return 0;
+  if (export_function(env, exports, "signalProcess", handle_signal_process)) return 0;
   return exports;
 }

@@ -1,0 +1,54 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync, readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { readProcess } from "../../../src/process/guarded-command/processes.ts";
+import { signalProcess } from "../../../src/process/guarded-command/signal-process.ts";
+
+/** Starts a process that lasts, and reads what /proc shows of it. */
+async function startSleeper() {
+  const child = spawn("sleep", ["1000"]);
+  await once(child, "spawn");
+  const status = readProcess(child.pid ?? 0);
+  if (status === undefined) throw new Error("the process has ended");
+  const ended = once(child, "exit");
+  return { child, status, ended };
+}
+
+test("a process that was seen is signalled, and no descriptor stays open", async () => {
+  const { status, ended } = await startSleeper();
+  signalProcess({ pid: 0, born: 0 }, "SIGCONT"); // loads the addon
+  const before = readdirSync("/proc/self/fd").length;
+  expect(signalProcess(status, "SIGUSR1")).toBe(true);
+  expect(readdirSync("/proc/self/fd").length).toBe(before);
+  expect(await ended).toEqual([null, "SIGUSR1"]);
+  expect(signalProcess(status, "SIGUSR1"), "it has ended").toBe(false);
+});
+
+test("another process that has its id by now, or that is not meant any more, is left alone", async () => {
+  const { child, status, ended } = await startSleeper();
+  expect(signalProcess({ ...status, born: status.born - 1 }, "SIGKILL")).toBe(false);
+  expect(signalProcess(status, "SIGKILL", () => false)).toBe(false);
+  child.kill("SIGTERM");
+  expect(await ended).toEqual([null, "SIGTERM"]);
+});
+
+test("the process is held while it is examined: its id cannot come to mean another one", async () => {
+  const { child, status, ended } = await startSleeper();
+  const countHandles = () =>
+    readdirSync("/proc/self/fdinfo").filter((fd) => {
+      try {
+        return readFileSync(`/proc/self/fdinfo/${fd}`, "utf8").includes(`Pid:\t${status.pid}\n`);
+      } catch {
+        return false;
+      }
+    }).length;
+  let held = 0;
+  signalProcess(status, "SIGCONT", () => {
+    held = countHandles();
+    return false;
+  });
+  expect([held, countHandles()]).toEqual([1, 0]);
+  child.kill();
+  await ended;
+});
