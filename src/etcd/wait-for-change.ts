@@ -1,6 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import { OVER } from "../base/over.ts";
-import { type Store, StoreError, type WatchRequest } from "./store.ts";
+import { type Store, StoreError, type WatchEvent, type WatchRequest } from "./store.ts";
 
 /** Pause after a broken watch before the caller reads again, ms. Prevents a tight loop. */
 const AFTER_FAILURE = 200;
@@ -11,6 +11,7 @@ export type WakeReason = "event" | "time" | "broken";
 /**
  * Waits until something may have changed: an event arrived, the watch broke, or `ms` have passed. The caller reads
  * again in every case, so a watch that stops without an error costs time, never correctness.
+ * @param onEvents  called with the events, for callers that must not wait for the read
  * @throws the signal's reason; StoreError when etcd refuses permanently (`permission`, `unauthenticated`, `invalid`,
  * `notEtcd`)
  */
@@ -19,6 +20,7 @@ export async function waitForChange(
   request: WatchRequest,
   ms: number,
   signal: AbortSignal,
+  onEvents?: (events: readonly WatchEvent[]) => void,
 ): Promise<WakeReason> {
   signal.throwIfAborted();
   const stop = new AbortController();
@@ -26,7 +28,7 @@ export async function waitForChange(
   signal.addEventListener("abort", forwardAbort, { once: true });
   try {
     const timer = ports.clock.sleep(ms, stop.signal).then((): WakeReason => "time");
-    return await Promise.race([timer, awaitFirstEvent(ports, request, stop.signal)]);
+    return await Promise.race([timer, awaitFirstEvent(ports, request, stop.signal, onEvents)]);
   } finally {
     signal.removeEventListener("abort", forwardAbort);
     stop.abort(OVER);
@@ -37,9 +39,13 @@ async function awaitFirstEvent(
   ports: { store: Store; clock: Clock },
   request: WatchRequest,
   signal: AbortSignal,
+  onEvents?: (events: readonly WatchEvent[]) => void,
 ): Promise<WakeReason> {
   try {
-    for await (const _ of ports.store.watch(request, signal)) return "event";
+    for await (const { events } of ports.store.watch(request, signal)) {
+      onEvents?.(events);
+      return "event";
+    }
   } catch (error) {
     if (!(error instanceof StoreError) || isFinal(error)) throw error;
     await ports.clock.sleep(AFTER_FAILURE, signal);

@@ -26,6 +26,9 @@ const MOST_AT_ONCE = 2;
  * transaction is sent at once while no other is on its way; those that arrive meanwhile go together. Each is guarded by
  * itself, and succeeds or fails by itself.
  *
+ * Those that only read go separately: whether a claim still exists must not be known later because writes hang, as they do for
+ * seconds where a leader was lost with them.
+ *
  * If etcd does not answer a batch, each member gets `unavailable` and finds out for itself whether it was applied, as
  * after a call of its own. If etcd refuses a batch (a missing permission, no space), each member is sent by itself.
  * @param runSoon  runs an action when all that has arrived is handled, without waiting for anything to come
@@ -36,8 +39,16 @@ export function combineTransactions(
   keys: Keys,
   runSoon: (action: () => void) => void = setImmediate,
 ): Store {
-  const combiner = new TransactionCombiner(store, { clock, runSoon }, (key) => findQueueRange(keys, key));
-  return delegateStore(store, { commitTxn: (txn, signal) => combiner.commit(txn, signal) });
+  const createCombiner = () =>
+    new TransactionCombiner(store, { clock, runSoon }, (key) => findQueueRange(keys, key));
+  const [writes, reads] = [createCombiner(), createCombiner()];
+  return delegateStore(store, {
+    commitTxn: (txn, signal) => (isReadOnly(txn) ? reads : writes).commit(txn, signal),
+  });
+}
+
+function isReadOnly({ success, failure }: Txn): boolean {
+  return [...success, ...failure].every((op) => (op.op === "txn" ? isReadOnly(op.txn) : op.op === "range"));
 }
 
 function findQueueRange(keys: Keys, key: string): Required<KeyRange> | undefined {

@@ -88,6 +88,26 @@ describe("transactions that are committed at the same time", () => {
     await hanging;
   });
 
+  it("wait for no write that hangs if they only read, and go together", async () => {
+    const { store, sent, sizes } = createHeldStore();
+    const hanging = [store.commitTxn(put("a"))];
+    await vi.waitFor(() => expect(sizes()).toEqual([1]));
+    hanging.push(store.commitTxn(put("b")));
+    await vi.waitFor(() => expect(sizes()).toEqual([1, 1]));
+    hanging.push(store.commitTxn(put("c")));
+    const read = (key: string): Txn => ({ compare: [], success: [{ op: "range", key }], failure: [] });
+    const nested: Txn = { compare: [], success: [{ op: "txn", txn: read("y") }], failure: [] };
+    const reads = [read("x"), nested].map((txn) => store.commitTxn(txn));
+    await vi.waitFor(() => expect(sizes()).toEqual([1, 1, 2]));
+    sent[2]?.answer.resolve();
+    await Promise.all(reads);
+    for (const at of [0, 1, 3]) {
+      await vi.waitFor(() => expect(sent.length).toBeGreaterThan(at));
+      sent[at]?.answer.resolve();
+    }
+    await Promise.all(hanging);
+  });
+
   it("that put tickets into one queue go one after the other, so that the tickets have an order", async () => {
     const { store, sent, sizes } = createHeldStore();
     const tickets = ["r1", "r2"].map((run) => keys.lock("x", `${run}${"0".repeat(14)}`));

@@ -1,7 +1,7 @@
 import { quoteText } from "../../../base/text.ts";
 import { findMembership } from "../../../fleet/groups.ts";
 import { type QueueEntry, toQueueEntry } from "../../../protocol/ticket.ts";
-import type { KeyValue, Op } from "../../../protocol/txn.ts";
+import type { KeyValue, Op, WatchEvent } from "../../../protocol/txn.ts";
 import type { ClaimPorts, ClaimRequest } from "../request.ts";
 import type { ClaimAttempt } from "./attempt.ts";
 import { parseGroups } from "./eligibility.ts";
@@ -37,6 +37,23 @@ export async function inspectClaim(
   const own = read.slice(0, places.length).flat().map(toQueueEntry);
   const loss = findTicketLoss(places, own) ?? findGroupLoss(ports, request, read.slice(places.length).flat());
   return { revision, raftTerm, loss };
+}
+
+/**
+ * Finds what the events of a watch say about the own tickets. Each event is a change that a majority has committed, so no read
+ * has to confirm it: a read can take long where etcd has just lost its leader.
+ */
+export function findLossInEvents(
+  places: readonly OwnTicketRef[],
+  events: readonly WatchEvent[],
+): ClaimLoss | undefined {
+  for (const event of events) {
+    const place = places.find(({ key }) => key === (event.type === "put" ? event.kv.key : event.key));
+    const own = event.type === "put" ? [toQueueEntry(event.kv)] : [];
+    const loss = place && findTicketLoss([place], own);
+    if (loss !== undefined) return loss;
+  }
+  return undefined;
 }
 
 /**

@@ -1,8 +1,8 @@
 import type { SessionProof, TicketVersion } from "../../../etcd/session/session.ts";
-import { StoreError } from "../../../etcd/store.ts";
+import { StoreError, type WatchEvent } from "../../../etcd/store.ts";
 import { waitForChange } from "../../../etcd/wait-for-change.ts";
 import type { Grant } from "../claim/acquire.ts";
-import { type ClaimLoss, inspectClaim } from "../claim/inspect.ts";
+import { type ClaimLoss, findLossInEvents, inspectClaim } from "../claim/inspect.ts";
 import type { ClaimPorts } from "../request.ts";
 
 /**
@@ -85,7 +85,15 @@ export class ClaimWatch {
     if (loss !== undefined) this.#lose(loss);
     const groups = attempt.request.group === undefined ? [] : [this.#ports.keys.groups()];
     const ranges = [...places.map(({ key }) => ({ key })), ...groups];
-    await waitForChange(this.#ports, { ranges, from: revision + 1n }, REREAD * attempt.session.ttl, signal);
+    const request = { ranges, from: revision + 1n };
+    await waitForChange(this.#ports, request, REREAD * attempt.session.ttl, signal, (events) =>
+      this.#reportEvents(events),
+    );
+  }
+
+  #reportEvents(events: readonly WatchEvent[]): void {
+    const loss = findLossInEvents(this.#grant.places, events);
+    if (loss !== undefined) this.#lose(loss);
   }
 
   async #handleFailure(error: unknown, signal: AbortSignal): Promise<void> {

@@ -21,10 +21,13 @@ import {
 
 class CutStore extends MemoryStore {
   error: StoreError | undefined;
+  /** No read is answered any more. */
+  isHanging = false;
   reads = 0;
 
   override async commitTxn(txn: Txn, signal?: AbortSignal): Promise<TxnResponse> {
     this.reads += 1;
+    if (this.isHanging) await new Promise(() => {});
     if (this.error !== undefined) throw this.error;
     return await super.commitTxn(txn, signal);
   }
@@ -150,6 +153,25 @@ describe("the watch", () => {
     over.abort();
     await following;
     expect(store.reads).toBe(1);
+  });
+
+  test.each<[keyof typeof EVENTS, ClaimLoss["kind"] | undefined]>([
+    ["the lock's ticket is removed", "gone"],
+    ["the session is ended", "gone"],
+    ["a ticket is replaced", "gone"],
+    ["the resource is reset", "asked"],
+    ["a ticket is rewritten", undefined],
+    ["a ticket becomes unreadable", undefined],
+  ])("reports what its events say, also while etcd answers no read: %s", async (event, kind) => {
+    const held = await setUp();
+    const over = new AbortController();
+    void held.watch.follow(0, over.signal);
+    await held.clock.advance(0);
+    held.store.isHanging = true;
+    EVENTS[event](held);
+    await held.clock.advance(0);
+    expect(held.losses.map((loss) => loss.kind)).toEqual(kind === undefined ? [] : [kind]);
+    over.abort();
   });
 
   test("ends with the session", async () => {

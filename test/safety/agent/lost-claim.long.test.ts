@@ -1,0 +1,124 @@
+/** How soon a command ends whose ticket was removed, served by an agent and not, while a part of etcd does not answer. */
+import { existsSync } from "node:fs";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import type { TestProcess } from "../../../fixtures/cluster/process-group.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { type RunningEtcd, startCluster } from "../../../fixtures/etcd/index.ts";
+import { FaultProxy } from "../../../fixtures/proxy.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
+
+/** Seconds. The horizon of a run is far away, so that a command that ends at its horizon is seen to be late. */
+const TTL = 30;
+const RENEWAL = (TTL * 1_000) / 6;
+const RUNS = 3;
+
+let etcd: RunningEtcd;
+let cluster: TestCluster;
+let proxies: FaultProxy[];
+let namespace: TestNamespace;
+beforeAll(async () => {
+  etcd = await startCluster(3);
+  cluster = await TestCluster.connect(etcd.endpoints);
+  proxies = await Promise.all(etcd.members.map(({ clientUrl }) => FaultProxy.start(clientUrl)));
+});
+afterEach(async () => {
+  for (const member of etcd.members) member.unfreeze();
+  for (const proxy of proxies) proxy.chooseMode = () => undefined;
+  await namespace.close();
+});
+afterAll(async () => {
+  await cluster.close();
+  await Promise.all(proxies.map((proxy) => proxy.close()));
+  await etcd.stop();
+});
+
+/** Starts runs behind the proxies, and waits until their watches have been made. */
+async function startRuns(way: "served" | "alone"): Promise<TestProcess[]> {
+  namespace = cluster.createNamespace({
+    endpoints: proxies.map(({ url }) => url),
+    env: { SIGNALBOX_TTL: `${TTL}s`, SIGNALBOX_TERMINATION_TIMEOUT: "1s" },
+  });
+  const socket = cluster.createPath();
+  const env = { SIGNALBOX_AGENT_SOCKET: socket };
+  if (way === "served") {
+    namespace.start(["agent"], { env });
+    await waitUntil("the agent has its socket", () => existsSync(socket));
+  }
+  const watched = await readWatchers();
+  const agent = way === "served" ? "always" : "never";
+  const runs = Array.from({ length: RUNS }, (_, at) =>
+    namespace.start(["run", "--agent", agent, "--lock", `l${at}`, "--", "sleep", "1000"], {
+      ...(way === "served" && { launcher: {} }),
+      env,
+    }),
+  );
+  await waitUntil("all are watched", async () => (await readWatchers()) >= watched + RUNS);
+  return runs;
+}
+
+/** Counts the watches of all members. */
+async function readWatchers(): Promise<number> {
+  const counts = etcd.members.map(async ({ clientUrl }) => {
+    const text = await (await fetch(`${clientUrl}/metrics`)).text();
+    return Number(/^etcd_debugging_mvcc_watcher_total (.*)$/m.exec(text)?.[1]);
+  });
+  return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
+}
+
+/** Removes the tickets. @returns how long each run lived on, ms */
+async function removeTickets(runs: readonly TestProcess[]): Promise<number[]> {
+  const success = runs.map((_, at) => ({
+    op: "range" as const,
+    ...namespace.keys.getQueueRange("lock", `l${at}`),
+  }));
+  const { results } = await cluster.store.commitTxn({ compare: [], success, failure: [] });
+  const tickets = results.flatMap((result) => (result.op === "range" ? result.kvs : []));
+  expect(tickets.length).toBeGreaterThanOrEqual(RUNS);
+  const removals = tickets.map(({ key }) => ({ op: "delete" as const, key }));
+  await cluster.store.commitTxn({ compare: [], success: removals, failure: [] });
+  const removedAt = performance.now();
+  return await Promise.all(
+    runs.map(async ({ ended }) => {
+      const { code, stderr } = await ended;
+      expect(code, stderr).toBe(125);
+      return performance.now() - removedAt;
+    }),
+  );
+}
+
+describe.each(["alone", "served"] as const)("a run that is %s", (way) => {
+  test("ends when the watch says so, although etcd answers no call", async () => {
+    const runs = await startRuns(way);
+    for (const proxy of proxies)
+      proxy.chooseMode = (first) => (first.includes("/v3/watch") ? "forward" : "drop");
+    const killed = runs.map((run) => run.waitForOutput(/its ticket was removed/));
+    const since = performance.now();
+    const ended = removeTickets(runs);
+    await Promise.all(killed);
+    expect(performance.now() - since).toBeLessThan(RENEWAL / 2);
+    for (const proxy of proxies) proxy.chooseMode = () => undefined; // the end of a run waits for its claim to be freed
+    await ended;
+  }, 120_000);
+
+  test.each([0, 1, 2])(
+    "ends by the next renewal if the watches of member %i deliver nothing",
+    async (at) => {
+      const runs = await startRuns(way);
+      const proxy = proxies[at] as FaultProxy;
+      proxy.chooseMode = (first) => (first.includes("/v3/watch") ? "drop" : undefined);
+      for (const lived of await removeTickets(runs)) expect(lived).toBeLessThan(RENEWAL + 3_000);
+    },
+    120_000,
+  );
+
+  test.each([0, 1, 2])(
+    "ends by the next renewal if member %i is frozen",
+    async (at) => {
+      const runs = await startRuns(way);
+      etcd.members[at]?.freeze();
+      for (const lived of await removeTickets(runs)) expect(lived).toBeLessThan(RENEWAL + 3_000);
+    },
+    120_000,
+  );
+});
