@@ -1,9 +1,12 @@
 import { buildScheduleRows, SCHEDULE_STATES } from "../rows/schedule-row.ts";
 import type { Snapshot } from "../snapshot/snapshot.ts";
 import { buildViewContext } from "../views/view-context.ts";
-import { createLabelledMetric, createMetric, type MetricFamily } from "./metric-family.ts";
+import { createLabelledMetric, createMetric, type MetricFamily, measureItems } from "./metric-family.ts";
 
 const CLOCKS = ["ok", "warns", "refuses", "malformed"];
+
+/** Maximum number of schedules with their own series: those that have ended last. There may be 100,000. */
+const MOST_SCHEDULES = 1_000;
 
 /** Measures schedules and workers. @param wall  ms since the epoch */
 export function measureSchedules(snapshot: Snapshot, wall: number): MetricFamily[] {
@@ -22,7 +25,37 @@ export function measureSchedules(snapshot: Snapshot, wall: number): MetricFamily
       lateness / 1_000,
     ),
     createMetric("tasks_running", "Occurrences of schedules that run.", tasks),
+    ...measureSuccesses(snapshot),
     ...measureWorkers(snapshot),
+  ];
+}
+
+function measureSuccesses({ dues }: Snapshot): MetricFamily[] {
+  const ended = [...dues].flatMap(([schedule, { value }]) => {
+    const { last, succeededAt } = value ?? {};
+    if (last === undefined) return [];
+    const success = succeededAt ?? (last.result === "ok" ? last.endedAt : undefined); // an older worker has written it
+    return [{ schedule, endedAt: last.endedAt, success }];
+  });
+  const shown = ended.sort((a, b) => b.endedAt - a.endedAt).slice(0, MOST_SCHEDULES);
+  return [
+    ...measureItems(shown, ({ schedule }) => ({ schedule }), [
+      [
+        "schedule_last_success_timestamp_seconds",
+        "When an occurrence of the schedule last succeeded, in seconds since the epoch.",
+        ({ success }) => success && success / 1_000,
+      ],
+      [
+        "schedule_last_end_timestamp_seconds",
+        "When an occurrence of the schedule last ended, in seconds since the epoch.",
+        ({ endedAt }) => endedAt / 1_000,
+      ],
+    ]),
+    createMetric(
+      "schedules_left_out",
+      "Schedules that have run and have no series of their own.",
+      ended.length - shown.length,
+    ),
   ];
 }
 

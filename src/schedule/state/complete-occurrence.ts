@@ -118,7 +118,9 @@ const countEarlierStarts = ({ attempt }: OpenOccurrence) => Math.max(0, attempt 
 
 function buildLastOccurrence({ scheduled, startedAt, endedAt, late, result, run }: OccurrenceOutcome): {
   last?: LastOccurrence;
+  succeededAt?: number;
 } {
   if (startedAt === undefined || run === undefined) return {};
-  return { last: { scheduled, startedAt, endedAt, late: late ?? 0, result, run } };
+  const last = { scheduled, startedAt, endedAt, late: late ?? 0, result, run };
+  return { last, ...(result === "ok" && { succeededAt: endedAt }) };
 }

@@ -85,6 +85,8 @@ export interface DueState {
   runAt: number;
   open: readonly OpenOccurrence[];
   last?: LastOccurrence;
+  /** When the last occurrence that succeeded ended. */
+  succeededAt?: number;
   backfill?: Backfill;
   /** Ids of the schedules that follow this one. They are written with the definitions that name this one. */
   successors?: readonly string[];
@@ -105,13 +107,14 @@ const NONE: readonly OpenOccurrence[] = [];
 export function parseDue(text: string): ParseResult<DueState> {
   const fields = parseJsonFields(text);
   if (fields === undefined || !isMillis(fields.runAt)) return { fault: "it is not the state of a schedule" };
-  const { next, runAt, open = NONE, last, dead, successors, arrived, backfill } = fields;
+  const { next, runAt, open = NONE, last, succeededAt, dead, successors, arrived, backfill } = fields;
   if (next !== undefined && !isMillis(next)) return { fault: "its next time is not an instant" };
   if (!v.is(OPEN_LIST, open)) return { fault: "its open occurrences cannot be read" };
   return {
     value: {
       ...(next === undefined ? { runAt, open } : { next, runAt, open }),
       ...(v.is(LAST, last) && { last }),
+      ...(isMillis(succeededAt) && { succeededAt }),
       ...(v.is(BACKFILL, backfill) && { backfill }),
       ...(isTexts(successors) && successors.length > 0 && { successors }),
       ...(v.is(PREDECESSOR_ENDS, arrived) && arrived.length > 0 && { arrived }),

@@ -130,6 +130,25 @@ test("schedules by state, the latest of them, and workers", () => {
     expect(lines).toContain(`signalbox_${line}`);
 });
 
+test("when schedules last succeeded and ended, of those that ended last", () => {
+  const last = { scheduled: 1, startedAt: 1, late: 0, run: "r" };
+  const many = Array.from({ length: 1_001 }, (_, at) =>
+    schedule(`s${at}`, {}, { last: { ...last, endedAt: NOW - at * 1_000, result: "ok" } }),
+  );
+  const lines = linesOf([
+    ...many.flat(),
+    ...schedule("bad", {}, { last: { ...last, endedAt: NOW + 1, result: "failed" }, succeededAt: 5_000 }),
+    ...schedule("never", {}, { last: { ...last, endedAt: NOW + 2, result: "failed" } }),
+    ...schedule("new", {}, {}),
+  ]);
+  const find = (text: string) => lines.filter((line) => line.startsWith(`signalbox_schedule${text}`));
+  expect(find("_last_success_timestamp_seconds{")).toHaveLength(999);
+  expect(find("_last_end_timestamp_seconds{")).toHaveLength(1_000);
+  expect(find('_last_success_timestamp_seconds{schedule="bad"}')[0]).toMatch(/ 5$/);
+  expect(find('_last_success_timestamp_seconds{schedule="never"}')).toEqual([]);
+  expect(find("s_left_out")).toEqual(["signalbox_schedules_left_out 3"]);
+});
+
 test("of many locks with waiters those have series that are waited for longest, and the rest is counted", () => {
   const kvs = Array.from({ length: 130 }, (_, at) =>
     stand(`lock ${at}`, "a", at + 1, { state: "waiting", enqueuedAt: NOW - at * 1_000 }),

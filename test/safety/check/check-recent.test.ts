@@ -105,6 +105,19 @@ describe("signalbox check schedule", () => {
       code: 2,
       stdout: expect.stringMatching(/schedule good: no run succeeded within 0s/),
     });
+    await schedule("add", "team", "0 0 1 1 *", "--tag", "team=x", "--yes", "--", "true");
+    await schedule("add", "rested", "0 0 1 1 *", "--tag", "team=x", "--paused", "--yes", "--", "true");
+    await schedule("add", "manual", "@manual", "--tag", "team=x", "--yes", "--", "true");
+    const listJobs = async (...words: string[]) =>
+      [...(await check(...words)).stdout.matchAll(/schedule (\w+): /g)].map(([, name]) => name).sort();
+    expect(await listJobs("--tag", "team=x")).toEqual(["team"]);
+    expect(await listJobs("good", "manual", "--tag", "team=x")).toEqual(["good", "manual", "team"]);
+    expect(await listJobs("--all")).toEqual(["bad", "good", "team"]);
+    expect(await check("--tag", "team=y")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("no schedule is selected"),
+    });
+    expect(await check()).toMatchObject({ code: 64, stderr: expect.stringContaining("ID is missing") });
     expect(await check("goods")).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('did you mean "good"?'),

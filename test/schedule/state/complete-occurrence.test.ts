@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { Definition } from "../../../src/schedule/definition.ts";
 import { completeOccurrence, type EndedOccurrence } from "../../../src/schedule/state/complete-occurrence.ts";
-import type { DueState, OpenOccurrence } from "../../../src/schedule/state/due.ts";
+import { type DueState, formatDue, type OpenOccurrence, parseDue } from "../../../src/schedule/state/due.ts";
 import type { OccurrenceResult } from "../../../src/schedule/state/outcome.ts";
 
 const plain: Definition = { cron: "* * * * *", timezone: "UTC" };
@@ -113,6 +113,14 @@ describe("where the occurrence goes", () => {
       result: "ok",
       run: "r1",
     });
+  });
+
+  test("the time of the last success stays after failures", () => {
+    const { due: good } = settled("ok");
+    const failed = completeOccurrence(plain, { ...good, open: [open] }, ended("failed"), 0).due;
+    expect([good.succeededAt, failed.succeededAt, failed.last?.result]).toEqual([NOW, NOW, "failed"]);
+    expect(parseDue(formatDue(failed))).toMatchObject({ value: { succeededAt: NOW } });
+    expect(settled("failed").due.succeededAt).toBeUndefined();
   });
 
   test("pauses between failures are spread by a quarter to both sides", () => {

@@ -4,12 +4,13 @@ import { isHolding } from "../../../protocol/admission.ts";
 import type { PastRun } from "../../../protocol/history.ts";
 import { validateName } from "../../../protocol/names.ts";
 import { readSnapshotRanges, toSingleKeyRange } from "../../read-snapshot.ts";
+import type { Call } from "../../spec.ts";
 import type { CommandContext } from "../../store-command.ts";
 import { createRecentRunsCommand, type RecentJobs } from "./recent-report.ts";
 
 export const execute = createRecentRunsCommand(readLocks);
 
-async function readLocks(context: CommandContext, args: readonly string[]): Promise<RecentJobs> {
+async function readLocks(context: CommandContext, { args }: Call): Promise<RecentJobs> {
   const names = [...new Set(args.map((name) => validateName("lock", name)))];
   const ranges = names.flatMap((name) => [
     toSingleKeyRange(context.keys.history(name)),

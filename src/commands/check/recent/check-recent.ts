@@ -31,12 +31,20 @@ export const checkSchedule = declareCommand({
   id: "check schedule",
   topic: "Check",
   brief: "check that a schedule has succeeded recently",
-  about: ["Reads the history of the schedule. Only the result ok counts as a success.", CODES],
-  args: { "ID...": { names: "schedule", help: "schedules to check" } },
-  flags: FLAGS,
+  about: [
+    "Reads the history of the schedule. Only the result ok counts as a success. --tag and --all leave out jobs, and schedules that are" +
+      " paused or that only run when they are triggered or after others.",
+    CODES,
+  ],
+  args: { "[ID...]": { names: "schedule", help: "schedules to check" } },
+  flags: {
+    "--tag TAG": { isRepeatable: true, help: "schedules with this tag, or all of several" },
+    "--all": "all schedules",
+    ...FLAGS,
+  },
   examples: {
     "signalbox check schedule report --within 25h": "did the daily report succeed?",
-    "signalbox check schedule report --nagios": "for monitoring",
+    "signalbox check schedule --tag team=web --nagios": "the schedules of a team, for monitoring",
   },
   load: () => import("./check-schedule.impl.ts"),
 });

@@ -19,11 +19,11 @@ export interface RecentJobs {
 
 /** Creates a command that checks when jobs last succeeded. */
 export function createRecentRunsCommand(
-  read: (context: CommandContext, names: readonly string[]) => Promise<RecentJobs>,
+  read: (context: CommandContext, call: Call) => Promise<RecentJobs>,
 ): CommandExecutor {
   return reportErrorsToNagios(
     createStoreCommand(async (call, io, context) => {
-      const report = toReport(call, await read(context, call.args), context.clock.getWallTime());
+      const report = toReport(call, await read(context, call), context.clock.getWallTime());
       return printReport(report, call, io);
     }),
   );
