@@ -1,4 +1,5 @@
 import { parseObject } from "../base/parse-json.ts";
+import { LONGEST_VALUE } from "../protocol/value-size.ts";
 import type { HostFacts } from "./host.ts";
 
 /** The last record that a host wrote, stored under `hosts/<fqdn>`. */
@@ -27,7 +28,7 @@ export function serializeHostRecord(facts: HostFacts, version: string, wall: num
 
 /** Parses the record of a host. Omits unreadable fields. If the time is unreadable, `seenAt` is 0. */
 export function parseHostRecord(fqdn: string, text: string): HostRecord {
-  const { cpu, memMb, macros, version, seenAt } = parseObject(text);
+  const { cpu, memMb, macros, version, seenAt } = parseObject(text.length > LONGEST_VALUE ? "" : text);
   return {
     fqdn,
     cpu: toFiniteNumber(cpu),

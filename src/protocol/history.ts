@@ -1,4 +1,5 @@
 import { isJsonObject, parseObject } from "../base/parse-json.ts";
+import { LONGEST_VALUE } from "./value-size.ts";
 
 /** Maximum number of runs in a lock's history. */
 export const HISTORY_LENGTH = 20;
@@ -39,9 +40,9 @@ function removeTail({ tail: _, ...rest }: PastRun): PastRun {
   return rest;
 }
 
-/** Parses a lock's history, newest run first. Returns an empty list if the text is not a valid history. */
-export function parsePastRuns(text: string | undefined): PastRun[] {
-  const { runs } = parseObject(text ?? "");
+/** Parses a lock's history, newest run first. Returns an empty list if the text is not a valid history, or too long. */
+export function parsePastRuns(text = ""): PastRun[] {
+  const { runs } = parseObject(text.length > LONGEST_VALUE ? "" : text);
   return Array.isArray(runs) ? runs.filter(isPastRun).slice(0, HISTORY_LENGTH) : [];
 }
 

@@ -100,3 +100,9 @@ describe("what cannot be read", () => {
     expect(parsePastRuns(undefined)).toEqual([]);
   });
 });
+
+test("a history of a size that signalbox does not write is not read, and the next run replaces it", () => {
+  const huge = JSON.stringify({ v: 1, runs: [past("r"), past("s", { label: "x".repeat(300_000) })] });
+  expect(parsePastRuns(huge)).toEqual([]);
+  expect(parsePastRuns(appendPastRun(huge, past("t")))).toEqual([past("t")]);
+});

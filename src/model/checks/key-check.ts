@@ -1,5 +1,6 @@
 import type { Finding } from "../../base/finding.ts";
 import { isJsonObject, parseJson } from "../../base/parse-json.ts";
+import { quoteShellWord } from "../../base/shell.ts";
 import { parseHostRecord } from "../../fleet/host-record.ts";
 import { parseAuditRecord } from "../../protocol/audit.ts";
 import { type PastRun, parsePastRuns } from "../../protocol/history.ts";
@@ -7,6 +8,7 @@ import type { Keys, QueueKind } from "../../protocol/keys.ts";
 import { findNestedPrefix } from "../../protocol/nested-prefix.ts";
 import { isMark, toQueue, toQueueEntry } from "../../protocol/ticket.ts";
 import type { KeyValue } from "../../protocol/txn.ts";
+import { LONGEST_VALUE } from "../../protocol/value-size.ts";
 import {
   buildUnknownKeyProblem,
   findDrainProblems,
@@ -53,10 +55,22 @@ export class KeyCheck {
   /** Checks a key. @param wall  wall clock after the key was read, ms since the epoch */
   add(kv: KeyValue, wall: number): void {
     this.count += 1;
+    this.#checkSize(kv);
     const at = this.#keys.parseQueueKey(kv.key);
     if (at?.kind !== this.#queue?.kind || at?.name !== this.#queue?.name) this.#flush(wall);
     if (at === undefined) this.#checkOther(kv, wall);
     else this.#addTicket(at, kv, wall);
+  }
+
+  /** Definitions and calendars of schedules may be long; other values are not. */
+  #checkSize({ key, value }: KeyValue): void {
+    if (value.length <= LONGEST_VALUE) return;
+    if (["schedule", "calendar", "due", "running"].includes(this.#keys.parse(key).kind)) return;
+    this.#tally.add({
+      ...{ kind: "large-value", check: `key ${key}`, level: "warning" },
+      detail: `its value has ${Math.round(value.length / 1024)} KiB, and signalbox writes no such value there`,
+      remedy: `find out which user writes it, then: etcdctl del ${quoteShellWord(key)}`,
+    });
   }
 
   #addTicket(at: { kind: QueueKind; name: string }, kv: KeyValue, wall: number): void {

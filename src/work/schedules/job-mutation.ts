@@ -34,5 +34,10 @@ export function buildJobMutation(
 
 /** Whether nothing of a job is left to run. It is removed when it succeeds, so it has failed for good. */
 function isGivenUp({ definition, due }: StoredSchedule): boolean {
-  return definition?.removeAfter !== undefined && due !== undefined && due.next === undefined && due.open.length === 0;
+  return (
+    definition?.removeAfter !== undefined &&
+    due !== undefined &&
+    due.next === undefined &&
+    due.open.length === 0
+  );
 }

@@ -49,6 +49,11 @@ describe("every key under the prefix", () => {
   });
 
   test.each<[what: string, kv: KeyValue, found: RegExp]>([
+    [
+      "a value of a size that signalbox does not write",
+      plain(keys.history("x"), `{"v":1,"runs":[],"pad":"${"x".repeat(300_000)}"}`),
+      /^warning large-value key .*history\/x: its value has 293 KiB/,
+    ],
     ["a key of nobody", plain("/signalbox/else", "1"), /^warning malformed key \/signalbox\/else: not a key/],
     [
       "a ticket that is none",

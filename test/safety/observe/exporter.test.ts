@@ -35,7 +35,11 @@ describe("signalbox exporter", () => {
     const key = namespace.keys.drain("lock", "x");
     const value = serializeDrain({ by: "op", at: Date.now() });
     await namespace.store.commitTxn({ compare: [], success: [{ op: "put", key, value }], failure: [] });
-    await scrape(exporter, "/metrics", /^signalbox_drains\{scope="lock"\} 1$/m);
+    const after = await scrape(exporter, "/metrics", /^signalbox_drains\{scope="lock"\} 1$/m);
+    const bytes = Buffer.byteLength(key) + Buffer.byteLength(value);
+    expect(after).toMatch(
+      new RegExp(`^signalbox_written_bytes_total\\{collection="drains"\\} ${bytes}$`, "m"),
+    );
     expect(await scrape(exporter, "/healthz", /./)).toBe("ok\n");
     exporter.child.kill("SIGTERM");
     expect(await exporter.ended).toMatchObject({ code: 0, stdout: "" });

@@ -5,6 +5,7 @@ import { SnapshotBuilder } from "../../../model/snapshot/snapshot-builder.ts";
 import { followEtcd } from "../../../work/observe/follow.ts";
 import { createProcessRegistry } from "../../../work/worker/metrics/process-metrics.ts";
 import type { CommandContext } from "../../store-command.ts";
+import { sumWrittenBytes } from "./write-volume.ts";
 
 /** How long a rendered text is served again, in ms, so that frequent requests cost nothing. */
 const FRESH = 1_000;
@@ -15,6 +16,7 @@ export class ClusterMetrics {
   readonly #builder: SnapshotBuilder;
   /** Renders the metrics of this process. */
   readonly #own: () => Promise<string>;
+  readonly #countWritten: (collection: string, bytes: number) => void;
   #isUp = false;
   /** When `#isUp` last changed, by the clock's `now()`, in ms. */
   #since: number;
@@ -22,13 +24,29 @@ export class ClusterMetrics {
 
   /** Loads the package for the metrics of this process. */
   static async create(context: CommandContext): Promise<ClusterMetrics> {
-    const register = createProcessRegistry(await import("prom-client"));
-    return new ClusterMetrics(context, () => register.metrics());
+    const prom = await import("prom-client");
+    const register = createProcessRegistry(prom);
+    const written = new prom.Counter({
+      name: "signalbox_written_bytes_total",
+      help: "Bytes of keys and values written, by the first part of the key, since the exporter was started.",
+      labelNames: ["collection"],
+      registers: [register],
+    });
+    return new ClusterMetrics(
+      context,
+      () => register.metrics(),
+      (collection, bytes) => written.inc({ collection }, bytes),
+    );
   }
 
-  private constructor(context: CommandContext, own: () => Promise<string>) {
+  private constructor(
+    context: CommandContext,
+    own: () => Promise<string>,
+    countWritten: (collection: string, bytes: number) => void,
+  ) {
     this.#context = context;
     this.#own = own;
+    this.#countWritten = countWritten;
     this.#builder = new SnapshotBuilder(context.keys, METRIC_COLLECTIONS);
     this.#since = context.clock.now();
   }
@@ -36,8 +54,12 @@ export class ClusterMetrics {
   /** Keeps the snapshot up to date. Ends only with an error. @throws StoreError; the signal's reason */
   async follow(signal: AbortSignal): Promise<never> {
     try {
-      for await (const { kind } of followEtcd(this.#context, this.#builder, signal))
-        this.#updateIsUp(kind !== "away");
+      for await (const event of followEtcd(this.#context, this.#builder, signal)) {
+        this.#updateIsUp(event.kind !== "away");
+        if (event.kind !== "batch") continue;
+        for (const [collection, bytes] of sumWrittenBytes(this.#context.keys, event.batch.events))
+          this.#countWritten(collection, bytes);
+      }
     } finally {
       this.#updateIsUp(false);
     }
