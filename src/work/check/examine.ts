@@ -6,6 +6,7 @@ import { judgeAlarms } from "./alarms.ts";
 import { type AuthenticationMode, judgeAuthentication, judgeSchedulePermission } from "./authentication.ts";
 import { judgeOwnClock } from "./clock.ts";
 import { judgeCluster } from "./cluster.ts";
+import { judgeCompaction } from "./compaction.ts";
 import type { ClusterMemoryPort } from "./identity.ts";
 import { countPresent, getAnsweringMembers, judgeMembers } from "./members.ts";
 import { type EtcdRole, judgeOperator, judgeRunner, probePermissions } from "./permissions.ts";
@@ -55,6 +56,7 @@ export async function* examine(
     yield [refusal];
     return false;
   }
+  yield await judgeCompaction(ports, answers, (endpoint) => chooseQuota(quota, gauges.get(endpoint)));
   yield judgeAuthentication(authenticationMode);
   return yield* examineRights(ports, role, authenticationMode);
 }
