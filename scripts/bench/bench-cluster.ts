@@ -44,7 +44,7 @@ export async function runOnCluster(part: BenchmarkPart, quick: boolean, size = 1
   const folder = mkdtempSync(join(tmpdir(), "signalbox-bench-"));
   try {
     await part({
-      ...{ etcd, endpoints, store, folder, quick, env: buildEnvironment(endpoints.join(",")) },
+      ...{ etcd, endpoints, store, folder, quick, env: buildEnvironment(endpoints.join(","), folder) },
       buildSignalboxArgv: (...args) => [process.execPath, BUNDLE, ...args],
       buildEtcdctlArgv: (name, ...command) => [etcdctl, "lock", name, "--", ...command],
       countKeys: async (prefix) => (await store.readRange({ ...buildPrefixRange(prefix), limit: 1 })).count,
@@ -56,11 +56,13 @@ export async function runOnCluster(part: BenchmarkPart, quick: boolean, size = 1
   }
 }
 
-function buildEnvironment(endpoint: string): NodeJS.ProcessEnv {
+/** @param state  where the processes remember the cluster, as those of a user do */
+function buildEnvironment(endpoint: string, state: string): NodeJS.ProcessEnv {
   const own = /^(SIGNALBOX|ETCDCTL|XDG)_|^NODE_OPTIONS$/;
   const kept = Object.entries(process.env).filter(([name]) => !own.test(name));
   return {
     ...Object.fromEntries(kept),
+    XDG_STATE_HOME: state,
     SIGNALBOX_ENDPOINTS: endpoint,
     ETCDCTL_ENDPOINTS: endpoint,
     ETCDCTL_API: "3",

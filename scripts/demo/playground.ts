@@ -42,7 +42,7 @@ export async function runPlayground({ seed, isServed }: PlaygroundOptions): Prom
       return 128 + constants.signals[member];
     }
     const hasTerminal = process.stdin.isTTY && process.stdout.isTTY;
-    if (!isServed && hasTerminal) return await runConsole(member, ending.promise);
+    if (!isServed && hasTerminal) return await runConsole(member, closing, ending.promise);
     if (!isServed)
       console.log(
         "Standard input and output are not a terminal, so the console does not start. In a terminal, type:",
@@ -95,9 +95,16 @@ export async function openPlayground(
 }
 
 /** Runs the console on the user's terminal. Signals to this process end the console first, so that it restores the terminal. */
-async function runConsole(member: EtcdMember, ending: Promise<NodeJS.Signals>): Promise<number> {
+async function runConsole(
+  member: EtcdMember,
+  closing: (() => unknown)[],
+  ending: Promise<NodeJS.Signals>,
+): Promise<number> {
+  const state = mkdtempSync(join(tmpdir(), "signalbox-state-"));
+  closing.push(() => rmSync(state, { recursive: true, force: true }));
+  const env = { ...createCleanEnv(), ...OPERATOR_ENV, XDG_STATE_HOME: state };
   const child = spawn(process.execPath, [BUNDLE, "console"], {
-    env: { ...createCleanEnv(), SIGNALBOX_ENDPOINTS: member.clientUrl, ...OPERATOR_ENV },
+    env: { ...env, SIGNALBOX_ENDPOINTS: member.clientUrl },
     stdio: "inherit",
   });
   const ended = once(child, "exit");
