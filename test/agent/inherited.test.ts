@@ -149,6 +149,21 @@ describe.each(WAYS)("$name", (way) => {
   });
 });
 
+const hasMake = spawnSync("make", ["--version"]).status === 0;
+test.skipIf(!hasMake).each([
+  ["alone", alone],
+  ["with an agent", served],
+])("%s: a make below make has its jobserver", async (_, env) => {
+  const [outer, inner] = [join(folder, "outer.mk"), join(folder, "inner.mk")];
+  writeFileSync(outer, "all:\n\t+$(RUN)\n");
+  writeFileSync(inner, "all: a b\na b:\n\t@echo made $@\n");
+  const options = { launcher: {}, env, before: ["bash", "-c", `RUN="$*" exec make -j2 -f ${outer}`, "bash"] };
+  const words = ["run", "--lock", "make", "--", "make", "-f", inner];
+  const { stdout, stderr, code } = await namespace.execute(words, options);
+  expect({ stderr, code }).toEqual({ stderr: "", code: 0 }); // make warns when it cannot use the jobserver
+  expect(stdout).toMatch(/made [ab]\nmade [ab]/);
+});
+
 describe("--foreground", () => {
   const command = ["sh", "-c", "echo opened >/dev/tty; read line </dev/tty; echo got $line; exit 6"];
 

@@ -13,9 +13,15 @@ export interface Inherited {
   ignored: readonly NodeJS.Signals[];
 }
 
-/** An unknown word is left out: a later launcher may say more. */
-export function parseInherited(text = ""): Inherited {
-  const words = text.split(" ").filter((word) => /^(fd|ignore)=[1-9]\d{0,8}$/.test(word));
+/**
+ * Parses a description. An unknown word is left out: a later launcher may say more. A text for another process, whose
+ * environment was passed on, describes nothing.
+ */
+export function parseInherited(text = "", pid = process.pid): Inherited {
+  const all = text.split(" ");
+  const words = all.includes(`pid=${pid}`)
+    ? all.filter((word) => /^(fd|ignore)=[1-9]\d{0,8}$/.test(word))
+    : [];
   const listNumbers = (kind: string) =>
     words.flatMap((word) => (word.startsWith(kind) ? [Number(word.slice(kind.length))] : []));
   const numbers = new Set(listNumbers("ignore="));

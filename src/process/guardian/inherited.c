@@ -48,10 +48,13 @@ void inherited_describe(char *text, size_t size) {
   end = text;
   space = size;
   *end = '\0';
+  describe("pid", getpid());
+  const char *first = end;
   for (int sig = 1; sig < NSIG; sig++)
     if (inherited_is_ignored(sig)) describe("ignore", sig);
   inherited_each_descriptor(describe_descriptor);
-  if (end > text) end[-1] = '\0';
+  if (end > first) end[-1] = '\0';
+  else *text = '\0';
 }
 
 /* Returns the number of a descriptor that a word names, or -1. */

@@ -15,7 +15,10 @@ void inherited_close(void);
 /* Whether the caller ignores a signal. SIGCHLD is not passed on: who ignores it cannot wait for a child. */
 int inherited_is_ignored(int sig);
 
-/* Writes "fd=NUMBER" and "ignore=SIGNAL" for each of them, separated by blanks. */
+/*
+ * Writes "pid=PROCESS", and "fd=NUMBER" and "ignore=SIGNAL" for each of them, separated by blanks; nothing if there are none.
+ * The text says nothing to another process that finds it in its environment.
+ */
 void inherited_describe(char *text, size_t size);
 
 /*
