@@ -26,7 +26,12 @@ afterEach(async () => {
 
 /** Runs a text in a shell that has `etcdctl` and `signalbox`, and ends at the first command that fails. */
 function runShell(text: string, env: Record<string, string> = {}) {
-  const all = { ...createCleanEnv(), PATH: `${folder}/bin:${process.env.PATH}`, ...env };
+  const all = {
+    ...createCleanEnv(),
+    XDG_STATE_HOME: `${folder}/state`,
+    PATH: `${folder}/bin:${process.env.PATH}`,
+    ...env,
+  };
   return spawnSync("bash", ["-euo", "pipefail", "-c", text], { cwd: folder, env: all, encoding: "utf8" });
 }
 
@@ -99,12 +104,14 @@ test("backup and restore: later tokens are larger, grants wait for undrain, the 
   expect(paste("etcd1: raise", cluster, (text) => text.replace(/want=\d+/, `want=${last + 50}`))).toMatch(
     /"Revision" : /,
   );
+  expect(run(cluster), "the host remembers the cluster before").toMatchObject({
+    status: 78,
+    stderr: expect.stringMatching(/--forget-cluster/),
+  });
+  const useCluster = (text: string) => `export SIGNALBOX_ENDPOINTS=${cluster.endpoints.join(",")}\n${text}`;
+  paste("a host: open", cluster, useCluster);
   expect(run(cluster), "nothing is granted yet").toMatchObject({ status: 75 });
-  paste(
-    "a host: look",
-    cluster,
-    (text) => `export SIGNALBOX_ENDPOINTS=${cluster.endpoints.join(",")}\n${text}`,
-  );
+  paste("a host: look", cluster, useCluster);
   expect(run(cluster).token).toBeGreaterThan(last);
   expect(await readClusterId(cluster)).not.toBe(before);
   const old = run(cluster, { SIGNALBOX_CLUSTER_ID: BigInt(before).toString(16).padStart(16, "0") });
