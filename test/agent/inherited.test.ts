@@ -164,6 +164,14 @@ test.skipIf(!hasMake).each([
   expect(stdout).toMatch(/made [ab]\nmade [ab]/);
 });
 
+/** Kills the guardians of a run, the outer one first. */
+function killGuardians(run: number): void {
+  const guardians = listProcesses().filter(({ name }) => name === GUARDIAN_NAME);
+  const outer = guardians.filter(({ parent }) => parent === run);
+  const inner = guardians.filter(({ parent }) => outer.some(({ pid }) => pid === parent));
+  for (const { pid } of [...outer, ...inner]) killProcess(pid, "SIGKILL");
+}
+
 describe("--foreground", () => {
   const command = ["sh", "-c", "echo opened >/dev/tty; read line </dev/tty; echo got $line; exit 6"];
 
@@ -186,6 +194,21 @@ describe("--foreground", () => {
     await running.waitForOutput(/up/);
     killProcess(running.pid, "SIGTERM");
     expect(await running.ended).toMatchObject({ code: 9 });
+  });
+
+  test.each([
+    ["the run", (pid: number) => killProcess(pid, "SIGKILL")],
+    ["its guardians", (pid: number) => killGuardians(pid)],
+  ])("when %s is killed, the command and what it left in another session are killed", async (name, kill) => {
+    const script = "setsid sleep 1000 & echo pids $! $$; while :; do sleep 0.05; done";
+    const words = (lock: string) => ["run", "--foreground", "--lock", lock, "--", "bash", "-c", script];
+    const running = startFrom("", { name, words, env: alone }, []);
+    await running.waitForOutput(/pids \d+ \d+/);
+    const [, ...pids] = /pids (\d+) (\d+)/.exec(running.output.stdout) ?? [];
+    kill(running.pid);
+    await running.ended;
+    const isAlive = (pid: string) => readProcess(Number(pid))?.isDead === false;
+    await waitUntil("all dead", () => !pids.some(isAlive), { ms: 20_000 });
   });
 
   test("an agent leaves it to a run of its own", async () => {
