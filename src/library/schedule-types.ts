@@ -150,8 +150,8 @@ export interface TaskFacts<D = unknown> {
   /** The fencing token: a decimal number that grows from start to start of one schedule. */
   readonly token: string;
   /**
-   * Aborted when the task is lost, or must end. The reason in a Worker: a TimeoutError, a ClosedError when the worker was closed,
-   * otherwise a PreemptedError.
+   * Aborted when the task is lost, or must end. The reason: a PreemptedError; in a Worker, also a TimeoutError, or a ClosedError when the
+   * worker was closed.
    */
   readonly signal: AbortSignal;
 }

@@ -118,7 +118,12 @@ export class PolledTask {
 
   #followSession(): void {
     const { signal } = this.#owner.registration.session;
-    const lose = () => this.#lost.abort(signal.reason);
+    const lose = () =>
+      this.#lost.abort(
+        new PreemptedError(`the session was lost, and the task of ${this.claimed.id} with it`, {
+          cause: signal.reason,
+        }),
+      );
     if (signal.aborted) lose();
     else signal.addEventListener("abort", lose, { once: true, signal: this.#ended.signal });
   }

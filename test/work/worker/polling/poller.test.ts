@@ -1,6 +1,7 @@
 // Covers src/etcd/retry.ts, src/work/worker/polling/polled-task.ts
 /** Polling with the semantics of PerfectSched, on a real etcd with a wall clock that the test sets. */
 
+import { once } from "node:events";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { TestCluster } from "../../../../fixtures/cluster/test-cluster.ts";
 import { AlreadyFinishedError, NotFoundError, PreemptedError } from "../../../../src/schedule/errors.ts";
@@ -140,6 +141,9 @@ describe("alive time", () => {
     const second = await pollUntilTask(two);
     expect(getScheduled(second)).toBe(START);
     expect(BigInt(second.claimed.token)).toBeGreaterThan(first?.claimed.token ?? 0n);
+    const lost = first?.signal ?? AbortSignal.abort();
+    if (!lost.aborted) await once(lost, "abort");
+    expect(lost.reason).toMatchObject({ code: "PREEMPTED", cause: expect.any(Error) });
     await expect(first?.sendHeartbeat()).rejects.toThrow(PreemptedError);
     await expect(first?.finish()).rejects.toThrow(PreemptedError);
     await second.finish();
