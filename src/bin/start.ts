@@ -4,9 +4,9 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename, join } from "node:path";
 import { Script } from "node:vm";
+import { moveLeadingOptions } from "../commands/command-line/leading-options.ts";
 import { cacheCompiledCode } from "./compile-cache.ts";
 import { HEAP_LIMITS } from "./heap-limits.ts";
-import { moveLeadingOptions } from "./leading-options.ts";
 
 const require = createRequire(import.meta.filename);
 /** Front ends that hold a lock while a command runs. They have their own bundle. */

@@ -4,7 +4,7 @@ import { declareCommand } from "../declare-command.ts";
 export const pruneCommand = declareCommand({
   id: "prune",
   topic: "Configure",
-  brief: "delete old audit records, records of hosts that are gone, and marks of vanished tickets",
+  brief: "delete old audit records, hosts that are gone, and marks of vanished tickets",
   about: [
     "The audit grows with every action of an operator, and a host that was removed stays listed as not seen. A host that" +
       " was lost leaves the mark of each claim that it held until the next run asks for it: of names that are used" +

@@ -1,6 +1,7 @@
 import type { Finding } from "../../base/finding.ts";
 import { isJsonObject, parseJson } from "../../base/parse-json.ts";
 import { quoteShellWord } from "../../base/shell.ts";
+import { LONGEST_VALUE } from "../../base/value-size.ts";
 import { parseHostRecord } from "../../fleet/host-record.ts";
 import { parseAuditRecord } from "../../protocol/audit.ts";
 import { type PastRun, parsePastRuns } from "../../protocol/history.ts";
@@ -8,7 +9,6 @@ import type { Keys, QueueKind } from "../../protocol/keys.ts";
 import { findNestedPrefix } from "../../protocol/nested-prefix.ts";
 import { isMark, toQueue, toQueueEntry } from "../../protocol/ticket.ts";
 import type { KeyValue } from "../../protocol/txn.ts";
-import { LONGEST_VALUE } from "../../protocol/value-size.ts";
 import {
   buildUnknownKeyProblem,
   findDrainProblems,

@@ -2,6 +2,7 @@ import { findNearest, type ParseResult, quoteText } from "../../../base/text.ts"
 import { findRemoteStarter, findShellText } from "../../../syntax/nested-command.ts";
 import { parseShellCommands, type ShellCommand, UNKNOWN } from "../../../syntax/shell-parser.ts";
 import { getBaseName, unwrapWords } from "../../../syntax/shell-wrappers.ts";
+import { moveLeadingOptions } from "../../command-line/leading-options.ts";
 import { applyReadFiles, applyWrapperPath } from "./search-path.ts";
 
 /** Programs whose crontab lines are recognized. */
@@ -118,12 +119,24 @@ export function findInvocation({ words, next, variables }: LineCommand): Invocat
   const wrapper = words.slice(0, start);
   const [program = ""] = wrapper.filter((word) => !ASSIGNMENT.test(word));
   if (NON_STARTING_PROGRAMS.test(getBaseName(program))) return undefined;
-  const from = start + (tool === "signalbox" ? 2 : 1);
+  const after = words.slice(start + 1);
   const isFront = getBaseName(words[start - 1] ?? "") === "signalbox";
   return {
-    ...{ tool, program: words[start - (isFront ? 1 : 0)] ?? "", words: words.slice(from), wrapper, next },
+    ...{
+      tool,
+      program: words[start - (isFront ? 1 : 0)] ?? "",
+      words: tool === "signalbox" ? (readRun(after) ?? []) : after,
+      wrapper,
+      next,
+    },
     variables: applyAssignments(applyWrapperPath(wrapper, variables), wrapper),
   };
+}
+
+/** Returns the words of `run`, with the options before it: `signalbox --context prod run ...`; undefined for other commands. */
+function readRun(words: readonly string[]): readonly string[] | undefined {
+  const [command, ...others] = moveLeadingOptions(words, []);
+  return command === "run" ? others : undefined;
 }
 
 /**
@@ -133,7 +146,7 @@ export function findInvocation({ words, next, variables }: LineCommand): Invocat
 function findTool(words: readonly string[], index: number): CrontabTool | undefined {
   const name = getBaseName(words[index] ?? "");
   const after = words[index + 1];
-  if (name === "signalbox" && after === "run") return "signalbox";
+  if (name === "signalbox" && readRun(words.slice(index + 1)) !== undefined) return "signalbox";
   const [program] = words.slice(0, index).filter((word) => !ASSIGNMENT.test(word));
   const isFirst = program === undefined || WRAPPERS.test(getBaseName(program));
   const isStarted = isFirst || getBaseName(words[index - 1] ?? "") === "signalbox";

@@ -14,6 +14,7 @@ describe("where signalbox and switchman start", () => {
     ["signalbox run -- x", ["signalbox: -- x"]],
     ["/usr/local/bin/signalbox run --lock a -- x 'b c'", ["signalbox: --lock a -- x b c"]],
     ["FOO=bar signalbox run -- x", ["signalbox: -- x"]],
+    ["signalbox --context prod -q run --lock a -- x", ["signalbox: --context prod -q --lock a -- x"]],
     ["cd /srv && signalbox run -- ./x", ["signalbox: -- ./x"]],
     ["cd /srv; nice -n 10 ionice -c3 signalbox run -- ./x >/dev/null 2>&1", ["signalbox: -- ./x"]],
     ["sudo -u app signalbox run -- x", ["signalbox: -- x"]],
