@@ -44,9 +44,27 @@ static void mark_member(pid_t pid) {
   if (p) p->is_member = 1;
 }
 
-static void measure_depth(struct proc *p) {
-  p->depth = measure_depth_below(p, getpid());
-  if (p->depth == 0) p->depth = measure_depth_below(p, 0);
+/* Whether the group of a process contains an older one that is not the command's, in a list of all processes. */
+static int has_older_stranger(const struct proc *p) {
+  for (size_t i = 0; i < now.count; i++) {
+    const struct proc *other = &now.at[i];
+    if (other->group == p->group && other->born < p->born && other->depth == 0 && !other->dead) return 1;
+  }
+  return 0;
+}
+
+/* Measures the depth of all processes, then finds the strayed processes that are in a group of others. */
+static void measure_all(void) {
+  for (size_t i = 0; i < now.count; i++) now.at[i].depth = measure_depth_below(&now.at[i], getpid());
+  for (size_t i = 0; i < now.count; i++) {
+    struct proc *p = &now.at[i];
+    p->is_stray = p->depth == 0;
+    if (p->is_stray) p->depth = measure_depth_below(p, 0);
+  }
+  for (size_t i = 0; i < now.count; i++) {
+    struct proc *p = &now.at[i];
+    p->is_among_others = p->is_stray && p->depth > 0 && has_older_stranger(p);
+  }
 }
 
 /* Lists the command's processes in `now` and moves the previous list to `before`. Returns the greatest depth. */
@@ -57,7 +75,7 @@ static int scan(void) {
   proc_list(&now);
   seen_mark(&now);
   cgroup_each_process(mark_member);
-  for (size_t i = 0; i < now.count; i++) measure_depth(&now.at[i]);
+  measure_all();
 
   size_t kept = 0;
   int deepest = 0;
@@ -98,10 +116,11 @@ static int send_signal(const struct proc *p, int sig) {
 
 /*
  * Whether all members of a process's group belong to the command. A group is part of one session. A session is started
- * by one process, whose descendants its members are: of the guardian, if the session is not its own.
+ * by one process, whose descendants its members are: of the guardian, if the session is not its own. A process that was
+ * put into the cgroup by others can be in a group of theirs.
  */
 static int is_command_group(const struct proc *p) {
-  if (p->group <= 1 || p->group == getpgrp()) return 0;
+  if (p->group <= 1 || p->group == getpgrp() || p->is_among_others) return 0;
   return owns_session || p->session != getsid(0);
 }
 
