@@ -26,6 +26,7 @@ function recordOf(namespace: TestNamespace, from: bigint): { grants: Map<bigint,
         if (event.type === "delete" && event.key.startsWith(namespace.keys.drains().key))
           lifted.push(event.revision);
         if (event.type === "delete" || parseTicket(event.kv.value)?.state !== "held") continue;
+        if (namespace.keys.parse(event.kv.key).kind === "mark") continue;
         const { createRevision, modRevision } = event.kv;
         if (!grants.has(createRevision)) grants.set(createRevision, modRevision);
       }
