@@ -125,6 +125,7 @@ function createContext(
   const incarnation = generateRunId(random);
   const ports: AgentPorts = {
     ...{ store, keys, clock, random, log, host: facts.fqdn },
+    proofStore: combineTransactions(connection.store, clock, keys),
     describeSession: () => formatAgentSession({ agent: incarnation, pid: process.pid, version: VERSION }),
     killRun: (run) => killRun(run, clock),
   };

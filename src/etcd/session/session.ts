@@ -32,8 +32,8 @@ export interface SessionOwner {
    * Lists the keys that `prove` reads: if all are unchanged, it would find no fault. Undefined if that is not known.
    */
   listTickets?(): readonly TicketVersion[] | undefined;
-  /** Reads the keys that the session holds, linearizably. */
-  prove(): Promise<SessionProof>;
+  /** Reads the keys that the session holds, linearizably. @param store  where to read; by default, that of the owner */
+  prove(store?: Store): Promise<SessionProof>;
   /** Called after each move of the horizon: forward, or back after a pause of the machine. */
   onHorizonMoved(): void;
 }
@@ -125,7 +125,7 @@ export class Session {
   static async resume(
     ports: SessionPorts,
     id: bigint,
-    prove: SessionOwner["prove"],
+    prove: () => Promise<SessionProof>,
     until: number,
     signal?: AbortSignal,
   ): Promise<Session | undefined> {

@@ -78,13 +78,13 @@ export class ClaimShare implements ClaimSession {
   }
 
   /** Reads whether the claim still exists. Returns undefined if it has no owner, or if etcd does not answer. */
-  async prove(): Promise<SessionProof | undefined> {
-    return await this.#claim?.prove().catch(() => undefined);
+  async prove(store: Store): Promise<SessionProof | undefined> {
+    return await this.#claim?.prove(store).catch(() => undefined);
   }
 
-  /** Moves the horizon to that of the session, after a renewal and a proof. */
-  extend(): void {
-    this.#horizon = this.#owner.session.horizon;
+  /** Moves the horizon, after a renewal and a proof. @param horizon  that of the renewal; a later one may have come first */
+  extend(horizon: number): void {
+    this.#horizon = Math.max(this.#horizon, horizon);
     this.#claim?.onHorizonMoved();
   }
 

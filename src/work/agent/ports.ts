@@ -8,6 +8,8 @@ import type { Keys } from "../../protocol/keys.ts";
 export interface AgentPorts {
   /** Combines the transactions that are committed at the same time. */
   store: Store;
+  /** Combines proofs of the sessions only: they do not wait for the transactions of runs. */
+  proofStore: Store;
   keys: Keys;
   clock: Clock;
   random: Random;

@@ -16,15 +16,15 @@ interface KnownShare {
 /**
  * Proves the claims of all shares, of many with one linearizable read: tickets with the `mod_revision` that was read are
  * the same tickets, without a request to reset them. If one has changed, each of its transaction is proved by itself.
- * @param anchor  a key to read: a transaction without operations is not a linearizable read
- * @returns a proof for each share, in order; undefined if there is none, or etcd does not answer
+ * @param anchor   a key to read: a transaction without operations is not a linearizable read
+ * @param onProof  receives each proof as soon as it is there; none if etcd does not answer
  */
 export async function proveShares(
   store: Store,
   shares: readonly ClaimShare[],
   anchor: string,
-): Promise<(SessionProof | undefined)[]> {
-  const proofs = new Map<ClaimShare, SessionProof | undefined>();
+  onProof: (share: ClaimShare, proof: SessionProof) => void,
+): Promise<void> {
   const known = shares.flatMap((share): KnownShare[] => {
     const tickets = share.listTickets();
     return tickets === undefined || tickets.length === 0 || tickets.length > CHUNK
@@ -33,17 +33,17 @@ export async function proveShares(
   });
   const isKnown = new Set(known.map(({ share }) => share));
   const proveAlone = async (share: ClaimShare) => {
-    proofs.set(share, await share.prove());
+    const proof = await share.prove(store);
+    if (proof !== undefined) onProof(share, proof);
   };
   await Promise.all([
     ...splitShares(known).map(async (chunk) => {
       const proof = await proveTogether(store, chunk, anchor);
       if (proof === undefined) await Promise.all(chunk.map(({ share }) => proveAlone(share)));
-      else for (const { share } of chunk) proofs.set(share, proof);
+      else for (const { share } of chunk) onProof(share, proof);
     }),
     ...shares.filter((share) => !isKnown.has(share)).map(proveAlone),
   ]);
-  return shares.map((share) => proofs.get(share));
 }
 
 function splitShares(all: readonly KnownShare[]): KnownShare[][] {

@@ -6,6 +6,22 @@ import { createFencedStore, type Fence, inspectFence, moveFence, writeNewFence }
 import type { AgentPorts } from "./ports.ts";
 import { proveShares } from "./prove-shares.ts";
 
+/** A renewal whose proofs arrive one by one: a deadline must not wait for the proof of another run. */
+class ProofRound {
+  /** Raft term of the read that proves the session. */
+  raftTerm: bigint | undefined;
+  /** The horizon of the session after this renewal. Undefined: the renewal does not count yet. */
+  horizon: number | undefined;
+  /** Proofs that have not moved a deadline yet. */
+  readonly proofs = new Map<ClaimShare, SessionProof>();
+  /** How often the horizon had moved back. If it moves back later, the proofs do not count. */
+  readonly shortenings: number;
+
+  constructor(shortenings: number) {
+    this.shortenings = shortenings;
+  }
+}
+
 /** A session for all runs of this host with the same time to live. */
 export class SharedSession implements SessionOwner, ShareOwner {
   readonly ports: AgentPorts;
@@ -19,8 +35,9 @@ export class SharedSession implements SessionOwner, ShareOwner {
   readonly #runs = new Map<string, ClaimShare>();
   readonly #condemned = new Set<string>();
   readonly #onRenewed: (session: SharedSession) => void;
-  #proofs: readonly (readonly [ClaimShare, SessionProof | undefined])[] = [];
-  #term = -1n;
+  #round: ProofRound | undefined;
+  /** How often the horizon has moved back. */
+  #shortenings = 0;
   #horizonBefore: number;
   #idleSince: number;
 
@@ -125,16 +142,17 @@ export class SharedSession implements SessionOwner, ShareOwner {
     return this.#shares.size > 0 ? 0 : this.ports.clock.now() - this.#idleSince;
   }
 
-  /** Called by the session after a renewal: checks the fence, and each claim for itself. */
+  /** Called by the session after a renewal: checks the fence. Each claim is proved for itself, and delays no other. */
   async prove(): Promise<SessionProof> {
-    const shares = [...this.#shares];
-    const { store } = this.ports;
-    const [fence, proofs] = await Promise.all([
-      inspectFence(store, this.#fence),
-      proveShares(store, shares, this.#fence.key),
-    ]);
-    this.#proofs = shares.map((share, at) => [share, proofs[at]]);
-    this.#term = fence.raftTerm;
+    const { proofStore } = this.ports;
+    const round = new ProofRound(this.#shortenings);
+    this.#round = round;
+    void proveShares(proofStore, [...this.#shares], this.#fence.key, (share, proof) => {
+      round.proofs.set(share, proof);
+      this.#applyProofs(round);
+    });
+    const fence = await inspectFence(proofStore, this.#fence);
+    round.raftTerm = fence.raftTerm;
     if (fence.loss?.kind === "moved") this.session.lose(fence.loss);
     return toProof(fence);
   }
@@ -143,18 +161,27 @@ export class SharedSession implements SessionOwner, ShareOwner {
   onHorizonMoved(): void {
     const isShortened = this.session.horizon < this.#horizonBefore;
     this.#horizonBefore = this.session.horizon;
-    if (isShortened) for (const share of this.#shares) share.shorten();
-    else this.#extendShares();
+    if (isShortened) {
+      this.#shortenings += 1;
+      for (const share of this.#shares) share.shorten();
+    } else {
+      if (this.#round !== undefined) {
+        this.#round.horizon = this.session.horizon;
+        this.#applyProofs(this.#round);
+      }
+      this.#onRenewed(this);
+    }
   }
 
-  #extendShares(): void {
-    const proofs = this.#proofs;
-    this.#proofs = [];
+  /** Moves the deadlines of the runs that were proved, once the renewal counts. */
+  #applyProofs({ proofs, raftTerm, horizon, shortenings }: ProofRound): void {
+    if (horizon === undefined || shortenings !== this.#shortenings) return;
     for (const [share, proof] of proofs) {
-      if (proof?.fault !== undefined) share.lose(new SessionLost("unfounded", proof.fault));
-      else if (proof?.raftTerm === this.#term) share.extend();
+      if (!this.#shares.has(share)) continue; // it has ended meanwhile
+      if (proof.fault !== undefined) share.lose(new SessionLost("unfounded", proof.fault));
+      else if (proof.raftTerm === raftTerm) share.extend(horizon);
     }
-    this.#onRenewed(this);
+    proofs.clear();
   }
 
   #loseShares(reason: SessionLost): void {

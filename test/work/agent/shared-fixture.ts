@@ -28,7 +28,7 @@ export class AgentHost {
     this.#agents += 1;
     const name = `agent ${this.#agents}`;
     const ports: AgentPorts = {
-      ...{ store: this.store, keys, clock: this.clock, log: silentLog, host: HOST },
+      ...{ store: this.store, proofStore: this.store, keys, clock: this.clock, log: silentLog, host: HOST },
       random: { generateBytes: (n) => randomBytes(n), generateFraction: () => 0.5 },
       describeSession: () => name,
       killRun: async (run) => {
@@ -55,9 +55,10 @@ export class AgentHost {
 
 /** The owner of a claim that is as the test says. */
 export class ClaimOwner {
-  /** What the next proofs say; `silent`: etcd does not answer. */
-  state: "present" | "gone" | "silent" = "present";
+  /** What the next proofs say; `silent`: etcd does not answer; `late`: not before `answer`. */
+  state: "present" | "gone" | "silent" | "late" = "present";
   moves = 0;
+  readonly answer = Promise.withResolvers<void>();
   readonly #host: AgentHost;
 
   constructor(host: AgentHost) {
@@ -67,6 +68,7 @@ export class ClaimOwner {
   async prove(): Promise<SessionProof> {
     if (this.state === "silent") throw new Error("no answer");
     const { raftTerm } = this.#host.store.etcd;
+    if (this.state === "late") await this.answer.promise;
     return { raftTerm, fault: this.state === "gone" ? "its ticket was removed" : undefined };
   }
 

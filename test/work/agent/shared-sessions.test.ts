@@ -102,6 +102,43 @@ describe("the horizon of a run", () => {
     },
   );
 
+  test("moves with its own proof: one that is late delays no other, and moves its run to the renewal before it", async () => {
+    const host = new AgentHost();
+    const agent = host.startAgent();
+    const [a, b] = [await open(agent, A), await open(agent, B)];
+    const [late, other] = [new ClaimOwner(host), new ClaimOwner(host)];
+    a.session.keepAlive(late);
+    b.session.keepAlive(other);
+    late.state = "late";
+    const before = a.session.horizon;
+    await host.clock.advance(5_000);
+    late.state = "silent";
+    await host.clock.advance(5_000);
+    expect([a.session.horizon - before, b.session.horizon - before]).toEqual([0, 10_000]);
+    late.answer.resolve();
+    await host.clock.advance(1);
+    expect([a.session.horizon - before, late.moves]).toEqual([5_000, 1]);
+  });
+
+  test("does not move by a proof from before the machine may have been paused", async () => {
+    const host = new AgentHost();
+    const { session } = await open(host.startAgent(), A);
+    const owner = new ClaimOwner(host);
+    session.keepAlive(owner);
+    owner.state = "late";
+    const before = session.horizon;
+    await host.clock.advance(5_000);
+    host.store.etcd.revoke(session.id); // no renewal can prove it
+    host.store.renew = async () => {
+      throw new StoreError("unavailable", "no answer");
+    };
+    host.clock.ahead = 3_000;
+    await host.clock.advance(20_000); // the horizon of the session has moved back
+    owner.answer.resolve();
+    await host.clock.advance(1);
+    expect(session.horizon).toBe(before);
+  });
+
   test("does not move without an owner that proves it", async () => {
     const host = new AgentHost();
     const { session } = await open(host.startAgent(), A);

@@ -1,6 +1,7 @@
 import { EXIT, SignalboxError } from "../../../base/errors.ts";
 import { isUnavailable, retryUnavailable, runWithDeadline } from "../../../etcd/retry.ts";
 import type { SessionOwner, SessionProof, TicketVersion } from "../../../etcd/session/session.ts";
+import type { Store } from "../../../etcd/store.ts";
 import { waitForChange } from "../../../etcd/wait-for-change.ts";
 import type { Txn, TxnResponse } from "../../../protocol/txn.ts";
 import { VanishedTickets } from "../../observe/vanished-tickets.ts";
@@ -92,9 +93,9 @@ export class Acquisition implements SessionOwner {
   }
 
   /** Called by the session: checks that the tickets of this attempt still exist. */
-  async prove(): Promise<SessionProof> {
+  async prove(store?: Store): Promise<SessionProof> {
     const anchors = this.#listPlacedTickets();
-    const { raftTerm, loss } = await inspectClaim(this.#attempt, anchors, this.#signal);
+    const { raftTerm, loss } = await inspectClaim(this.#attempt, anchors, this.#signal, store);
     return { raftTerm, fault: loss?.kind === "gone" ? loss.why : undefined };
   }
 

@@ -1,4 +1,5 @@
 import { quoteText } from "../../../base/text.ts";
+import type { Store } from "../../../etcd/store.ts";
 import { findMembership } from "../../../fleet/groups.ts";
 import { type QueueEntry, toQueueEntry } from "../../../protocol/ticket.ts";
 import type { KeyValue, Op, WatchEvent } from "../../../protocol/txn.ts";
@@ -23,16 +24,17 @@ export interface ClaimLoss {
 /** Identifies an own ticket. */
 export type OwnTicketRef = Pick<QueueEntry, "key" | "createRevision">;
 
-/** Reads the own tickets, and the groups if the request names one. */
+/** Reads the own tickets, and the groups if the request names one. @param store  where to read; by default, that of the attempt */
 export async function inspectClaim(
   { ports, request }: ClaimAttempt,
   places: readonly OwnTicketRef[],
   signal: AbortSignal,
+  store: Store = ports.store,
 ): Promise<ClaimInspection> {
   const tickets = places.map(({ key }): Op => ({ op: "range", key }));
   const groups: Op[] = request.group === undefined ? [] : [{ op: "range", ...ports.keys.groups() }];
   const txn = { compare: [], success: addProvingRead(ports, [...tickets, ...groups]), failure: [] };
-  const { revision, raftTerm, results } = await ports.store.commitTxn(txn, signal);
+  const { revision, raftTerm, results } = await store.commitTxn(txn, signal);
   const read = results.map((result) => (result.op === "range" ? result.kvs : []));
   const own = read.slice(0, places.length).flat().map(toQueueEntry);
   const loss = findTicketLoss(places, own) ?? findGroupLoss(ports, request, read.slice(places.length).flat());

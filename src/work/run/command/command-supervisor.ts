@@ -3,6 +3,7 @@ import { EXIT, SignalboxError } from "../../../base/errors.ts";
 import { OVER } from "../../../base/over.ts";
 import type { SessionOwner, SessionProof, TicketVersion } from "../../../etcd/session/session.ts";
 import type { SessionLost } from "../../../etcd/session/session-lost.ts";
+import type { Store } from "../../../etcd/store.ts";
 import type { CommandExit, GuardedCommand } from "../../../process/guarded-command/command.ts";
 import type { Grant } from "../claim/acquire.ts";
 import type { ClaimLoss } from "../claim/inspect.ts";
@@ -59,8 +60,8 @@ export class CommandSupervisor implements SessionOwner, SignalTarget {
   }
 
   /** Called by the session: checks that the claim still exists. */
-  prove(): Promise<SessionProof> {
-    return this.#watch.prove();
+  prove(store?: Store): Promise<SessionProof> {
+    return this.#watch.prove(store);
   }
 
   /** Called by the session when the horizon has moved: extends the deadlines of the command. */

@@ -1,5 +1,5 @@
 import type { SessionProof, TicketVersion } from "../../../etcd/session/session.ts";
-import { StoreError, type WatchEvent } from "../../../etcd/store.ts";
+import { type Store, StoreError, type WatchEvent } from "../../../etcd/store.ts";
 import { waitForChange } from "../../../etcd/wait-for-change.ts";
 import type { Grant } from "../claim/acquire.ts";
 import { type ClaimLoss, findLossInEvents, inspectClaim } from "../claim/inspect.ts";
@@ -33,10 +33,10 @@ export class ClaimWatch {
   }
 
   /** Called by the session: checks that the claim still exists. This also detects a reset when the watch is broken. */
-  async prove(): Promise<SessionProof> {
+  async prove(store?: Store): Promise<SessionProof> {
     const { places, attempt } = this.#grant;
     const { signal } = attempt.session; // not the end of the claim, which is still being freed then
-    const { raftTerm, loss } = await inspectClaim(attempt, places, signal);
+    const { raftTerm, loss } = await inspectClaim(attempt, places, signal, store);
     if (loss !== undefined) this.#lose(loss);
     return { raftTerm, fault: loss?.kind === "gone" ? loss.why : undefined };
   }

@@ -1,6 +1,7 @@
 import { OVER } from "../../../base/over.ts";
 import type { SessionOwner, SessionProof } from "../../../etcd/session/session.ts";
 import type { SessionLost } from "../../../etcd/session/session-lost.ts";
+import type { Store } from "../../../etcd/store.ts";
 import type { AcquireResult, Grant } from "../claim/acquire.ts";
 import { claimWithRetries } from "../claim/claim.ts";
 import { describeRefusal } from "../claim/refusal-report.ts";
@@ -104,8 +105,8 @@ class WatchedClaim implements HeldClaim, SessionOwner {
     this.#startHoldLimit();
   }
 
-  prove(): Promise<SessionProof> {
-    return this.#watch.prove();
+  prove(store?: Store): Promise<SessionProof> {
+    return this.#watch.prove(store);
   }
 
   onHorizonMoved(): void {
