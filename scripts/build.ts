@@ -40,6 +40,7 @@ const bundles: Bundle[] = [
   { entry: "src/bin/start.ts", product: "dist/signalbox.cjs", form: "program" },
   { entry: "src/bin/full.ts", product: "dist/full.cjs" },
   { entry: "src/bin/agent.ts", product: "dist/agent.cjs" },
+  { entry: "src/bin/agent-socket.ts", product: "dist/agent-socket.cjs" },
   { entry: "src/bin/console.ts", product: "dist/console.cjs", form: "console" },
   { entry: "src/bin/task-host.ts", product: "dist/task-host.mjs", form: "esm" },
   { entry: "src/library/index.ts", product: "dist/library.mjs", form: "esm" },

@@ -1,4 +1,5 @@
 import { dirname, join } from "node:path";
+import { Worker } from "node:worker_threads";
 import { ConfigError, EXIT } from "../base/errors.ts";
 import { generateRunId } from "../base/ids.ts";
 import { findNameFault, quoteText } from "../base/text.ts";
@@ -11,7 +12,7 @@ import { raiseVerbosity } from "../commands/raise-verbosity.ts";
 import type { CommandExecutor, CommandIo } from "../commands/spec.ts";
 import { combineTransactions } from "../etcd/combined/combined-store.ts";
 import { AgentListener } from "../process/agent-socket/listener.ts";
-import { loadPeerAddon, type Peer } from "../process/agent-socket/peer.ts";
+import { loadPeerAddon } from "../process/agent-socket/peer.ts";
 import { prepareSocketDirectory, takeInheritedSocket } from "../process/agent-socket/socket-address.ts";
 import { createBootClock } from "../process/clock.ts";
 import { CommandCgroup } from "../process/guarded-command/cgroup.ts";
@@ -35,10 +36,13 @@ import { BriefCache } from "./brief-cache.ts";
 import { keepHostRecord } from "./host-record.ts";
 import { NoteSeal } from "./note-seal.ts";
 import { keepSocket } from "./socket-check.ts";
+import type { SocketThreadData } from "./socket-thread.ts";
 import { AgentStatistics } from "./statistics.ts";
 
 /** Interval at which systemd is told what the agent does, ms. */
 const TELL_EVERY = 5_000;
+/** How long the thread of the socket may take to write what was sent, when the agent ends, ms. */
+const FLUSH_WITHIN = 2_000;
 /** How long to look for the processes of a run that nobody has reported, ms. */
 const KILL_WITHIN = 5_000;
 
@@ -54,12 +58,12 @@ export const execute: CommandExecutor = async (call, io) => {
   const path = settings.agentSocket ?? getDefaultSocket(io.env);
   const context = createContext({ ...connection, path, readBootTime });
   const agent = new Agent(context);
+  const address = descriptor === undefined ? { path } : { descriptor };
   const listener = await AgentListener.open({
-    address: descriptor === undefined ? { path } : { descriptor },
-    addon,
-    isServed: createPolicy(context),
+    port: startSocketThread({ address, allow: settings.agentAllow }),
+    readBootTime,
     onCall: (launched) => agent.serve(launched),
-    onDeclined: (why) => agent.countDeclined(why),
+    onDeclined: (why, count) => agent.countDeclined(why, count),
     onFault: (error) => log.warn("a connection failed", { error: error.message }),
   });
   const metrics = await openMetrics(getTextFlag(call, "metrics"), context, agent);
@@ -80,8 +84,9 @@ export const execute: CommandExecutor = async (call, io) => {
   await waitForAbort(stop.signal);
   clearInterval(telling);
   notifier.sendStopping();
-  listener.close();
+  void listener.close();
   await agent.finishEnded();
+  await waitAtMost(context.clock, FLUSH_WITHIN, listener.flush());
   context.sessions.close();
   log.info("ended", { calls: agent.describe() });
   ignore();
@@ -107,6 +112,14 @@ async function serveOutput(
 async function warnOfNative({ clock, log }: AgentContext): Promise<void> {
   for (const { level, check, detail, remedy } of await checkNative(clock))
     if (level !== "ok") log.warn(`${check}: ${detail}`, remedy === undefined ? {} : { remedy });
+}
+
+/** Starts the thread that has the socket. The agent ends if that thread does: nobody would reach it. */
+function startSocketThread(data: SocketThreadData): Worker {
+  const thread = new Worker(join(import.meta.dirname, "agent-socket.cjs"), { workerData: data });
+  return thread.once("exit", () => {
+    throw new Error("the thread of the socket has ended"); // as its errors, which nobody handles
+  });
 }
 
 type Connection = Awaited<ReturnType<typeof openConnection>>;
@@ -155,16 +168,6 @@ async function openMetrics(
   const server = await startAgentMetrics(listen, source, log);
   log.info("metrics are served", { at: formatListenAddress(server.address) });
   return server;
-}
-
-/** Returns whether the agent serves a peer, or why not. Reads the system's files once for the connections of a moment. */
-function createPolicy({ settings, accounts, clock }: AgentContext): (peer: Peer) => true | string {
-  const answers = new BriefCache<true | string>(clock);
-  const check = (peer: Peer) =>
-    peer.uid === 0 || peer.uid === process.getuid?.() || accounts.includes(settings.agentAllow, peer)
-      ? true
-      : `the agent does not serve user ${accounts.findUserName(peer.uid)}; see agentAllow`;
-  return (peer) => answers.get([peer.uid, peer.gid, ...peer.groups].join(" "), () => check(peer));
 }
 
 function getDefaultSocket({ XDG_RUNTIME_DIR: runtime = "" }: CommandIo["env"]): string {

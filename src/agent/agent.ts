@@ -34,10 +34,10 @@ export class Agent {
     else void waitAtMost(clock, KNOWN_WITHIN, this.#firstTry.promise).then(() => this.#serve(call));
   }
 
-  /** Counts a call that was declined. @param why  one word */
-  countDeclined(why: string): void {
-    this.#context.statistics.countDeclined(why);
-    this.#context.log.debug("declined", { why });
+  /** Counts calls that were declined. @param why  one word */
+  countDeclined(why: string, count = 1): void {
+    this.#context.statistics.countDeclined(why, count);
+    this.#context.log.debug("declined", { why, count });
   }
 
   /** Counts the calls that are being served: those whose command runs or is about to, and the others. */

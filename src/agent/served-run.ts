@@ -153,10 +153,10 @@ export class ServedRun implements LaunchedRun {
     return { describeHost: (wall) => serializeHostRecord(facts, VERSION, wall) };
   }
 
-  onAttempt(attempt: StartedAttempt): void {
+  async onAttempt(attempt: StartedAttempt): Promise<void> {
     const { seal } = this.#context;
     const { uid } = this.#call.peer;
-    this.#call.sendNote(seal.seal(renderCallNote(this.#id, attempt), uid), this.#patience);
+    await this.#call.sendNote(seal.seal(renderCallNote(this.#id, attempt), uid), this.#patience);
   }
 
   #readConfigFile(path: string): ReturnType<FileReader> {

@@ -24,7 +24,7 @@ export class AgentStatistics {
   }
 
   /** @param reason  one word, of a small number of words */
-  countDeclined(reason: string): void {
-    this.#declined.set(reason, (this.#declined.get(reason) ?? 0) + 1);
+  countDeclined(reason: string, count = 1): void {
+    this.#declined.set(reason, (this.#declined.get(reason) ?? 0) + count);
   }
 }

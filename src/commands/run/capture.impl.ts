@@ -75,7 +75,7 @@ class RunCapture implements OutputCopies {
     request.command.copies = this;
     ports.onAttempt = (attempt) => {
       this.#run = attempt.run;
-      onAttempt?.(attempt);
+      return onAttempt?.(attempt);
     };
     ports.onGrant = () => {
       void this.#serve();

@@ -14,7 +14,7 @@ export interface LaunchedRun {
     "commands" | "sessions" | "successors" | "attempts" | "resumed" | "isStarted" | "describeHost"
   >;
   /** Called for each attempt before it claims anything. */
-  onAttempt(attempt: StartedAttempt): void;
+  onAttempt(attempt: StartedAttempt): Promise<void>;
 }
 
 /** The input and output of a run that an agent serves. */

@@ -79,7 +79,7 @@ function createRunPorts(
     ...(onGrant && { onGrant }),
     onAttempt: (attempt) => {
       logContext.run = attempt.run;
-      launched?.onAttempt(attempt);
+      return launched?.onAttempt(attempt);
     },
   };
 }

@@ -12,7 +12,7 @@ export class CallConnection {
   /** Resolves when the connection has ended. */
   readonly closed: Promise<void>;
   readonly #socket: Socket;
-  readonly #traffic: UserTraffic;
+  #traffic: UserTraffic;
   readonly #reader = new FrameReader(BLOCK_MAX);
   #handle: (frame: Frame) => void = () => {};
   #handleMalformed: (message: string) => void = () => this.destroy();
@@ -38,7 +38,15 @@ export class CallConnection {
     this.#socket.on("data", (chunk: Buffer) => this.#receive(chunk));
     this.#socket.pause(); // the listener has resumed it
     this.#socket.once("close", () => this.#traffic.remove(this));
+    this.#traffic.chargeConnection();
     this.#traffic.add(this);
+  }
+
+  /** Sets what measures all that comes from now on. */
+  setTraffic(traffic: UserTraffic): void {
+    this.#traffic.remove(this);
+    this.#traffic = traffic;
+    if (!this.#socket.destroyed) traffic.add(this);
   }
 
   resume(): void {

@@ -1,6 +1,6 @@
 import { constants } from "node:os";
 import { BLOCK_MAX, encodeFrame, type Frame, GUARDIAN_EVENT } from "../guarded-command/wire.ts";
-import type { CallConnection } from "./call-connection.ts";
+import type { CallLink } from "./call-link.ts";
 import type { CallRequest } from "./call-request.ts";
 import type { Peer } from "./peer.ts";
 import { AGENT_REQUEST, CALL_VERSION, type CallState, LAUNCHER_EVENT, NOTE_MAX } from "./wire.ts";
@@ -19,10 +19,6 @@ const KEPT_EVENTS = 1024;
 const SIGNAL_NAMES = new Map(
   Object.entries(constants.signals).map(([name, number]) => [BigInt(number), name as NodeJS.Signals]),
 );
-const EVENTS: ReadonlySet<number> = new Set([
-  ...Object.values(GUARDIAN_EVENT),
-  LAUNCHER_EVENT.guardiansEnded,
-]);
 
 /** A complete call of a launcher, and the connection to it. The caller must accept, decline or end it. */
 export class LaunchedCall {
@@ -47,7 +43,7 @@ export class LaunchedCall {
   readonly connectionNumber: number;
   /** Resolves when the connection has ended. Never rejects. */
   readonly closed: Promise<void>;
-  readonly #connection: CallConnection;
+  readonly #connection: CallLink;
   #signalListeners: ((signal: LaunchedSignal) => void)[] = [];
   #keptSignals: LaunchedSignal[] = [];
   /** Signals that were passed to the command, and that this process has not tried to pass on yet. */
@@ -58,7 +54,7 @@ export class LaunchedCall {
   #exitCode: number | undefined;
   #hasExited = false;
 
-  constructor(connection: CallConnection, peer: Peer, request: CallRequest, delay = 0) {
+  constructor(connection: CallLink, peer: Peer, request: CallRequest, delay = 0) {
     this.peer = peer;
     this.delay = delay;
     this.pid = request.pid;
@@ -96,17 +92,17 @@ export class LaunchedCall {
   }
 
   /**
-   * Gives the launcher a text that it sends back when it resumes the call. It is written before this method returns: the
-   * launcher must have it before etcd has the claim.
+   * Gives the launcher a text that it sends back when it resumes the call. Resolves when it is written: the launcher must
+   * have it before etcd has the claim.
    * @param patienceMs  time for which the launcher tries to resume the call before its command is started
    * @throws RangeError when the text is longer than 4 KiB or contains a NUL
    */
-  sendNote(text: string, patienceMs: number): void {
+  async sendNote(text: string, patienceMs: number): Promise<void> {
     const block = Buffer.from(text);
     if (block.length > NOTE_MAX || block.includes(0))
       throw new RangeError(`a note of at most ${NOTE_MAX} bytes without a NUL; got ${block.length} bytes`);
     this.#connection.send(encodeFrame(AGENT_REQUEST.note, BigInt(Math.ceil(patienceMs)), 0n, block));
-    this.#connection.flush();
+    await this.#connection.flush();
   }
 
   /** Writes to the launcher's standard output (1) or error (2). */
@@ -162,8 +158,7 @@ export class LaunchedCall {
 
   #handleFrame(frame: Frame): void {
     if (frame.kind === LAUNCHER_EVENT.signalled) this.#handleSignal(frame);
-    else if (EVENTS.has(frame.kind)) this.#handleGuardianEvent(frame);
-    else this.destroy(); // a call cannot be changed, and launchers of its version send nothing else
+    else this.#handleGuardianEvent(frame);
   }
 
   #handleSignal({ a, b }: Frame): void {

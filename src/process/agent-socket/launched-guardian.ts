@@ -75,13 +75,14 @@ export class LaunchedGuardian implements Guardian {
   /**
    * Does not need the launcher, which may be stopped or frozen too: `ended` then resolves when the guardians are dead. If
    * they have not reported, the launcher may not have forked them yet. It must not start the command later, so the
-   * connection is cut: a START on a connection that has ended is refused.
+   * connection is cut: a START on a connection that has ended is refused. Until it has ended, they may still report.
    */
   kill(): void {
     if (this.#isKilled || this.#isOver) return;
     this.#isKilled = true;
-    if (!this.#hasReported) this.#call.destroy();
-    void this.#killUntilDead();
+    if (this.#hasReported) return void this.#killUntilDead();
+    this.#call.destroy();
+    void this.#call.closed.then(() => this.#killUntilDead());
   }
 
   send(frames: Buffer): void {

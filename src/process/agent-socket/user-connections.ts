@@ -9,12 +9,15 @@ export interface UserLimits {
   unfinished: number;
   /** Words and settings of all calls, bytes. */
   bytes: number;
-  /** What it sends, also on connections whose call is complete. */
+  /** What it sends on connections whose call is complete, and on the others. */
   traffic: TrafficLimits;
 }
 
 /** Counts the connections of one user, so that a user who makes too many stands only in the way of his own. */
 export class UserConnections {
+  /** What the user sends on connections whose call is not complete. It must not delay the runs of the same user. */
+  readonly callTraffic: UserTraffic;
+  /** What the user sends on the other connections. */
   readonly traffic: UserTraffic;
   readonly #limits: UserLimits;
   readonly #waiting: IncomingCall[] = [];
@@ -23,6 +26,7 @@ export class UserConnections {
   #bytes = 0;
 
   constructor(limits: UserLimits) {
+    this.callTraffic = new UserTraffic(limits.traffic);
     this.traffic = new UserTraffic(limits.traffic);
     this.#limits = limits;
   }

@@ -1,3 +1,5 @@
+import { GUARDIAN_EVENT } from "../guarded-command/wire.ts";
+
 /**
  * What a launcher and the agent send each other, in the frames of guarded-command/wire.ts. After GUARD, the requests and
  * events of the guardian pass over the same connection.
@@ -26,6 +28,17 @@ export const LAUNCHER_EVENT = {
   /** a = wait status of the outer guardian. Both guardians have ended. */
   guardiansEnded: 38,
 } as const;
+
+const LATER_EVENTS: ReadonlySet<number> = new Set([
+  ...Object.values(GUARDIAN_EVENT),
+  LAUNCHER_EVENT.signalled,
+  LAUNCHER_EVENT.guardiansEnded,
+]);
+
+/** Whether a launcher may send a frame of a kind when its call is complete. */
+export function isLaterEvent(kind: number): boolean {
+  return LATER_EVENTS.has(kind);
+}
 
 /** Agent to launcher. */
 export const AGENT_REQUEST = {

@@ -33,7 +33,7 @@ enum { BOOT_TIME = 7 };
 enum { SET_DESCRIPTOR_FLAGS = 2 };
 enum { LEVEL_SOCKET = 1, PEER_CREDENTIALS = 17, PEER_GROUPS = 59, CREDENTIALS = 3, GROUPS_MAX = 65536 };
 
-/* pid, uid, gid, then the groups. Node calls it from one thread. */
+/* pid, uid, gid, then the groups. Only the thread of the agent's socket uses it. */
 static u32 peer[CREDENTIALS + GROUPS_MAX];
 
 #if defined __x86_64__

@@ -110,8 +110,8 @@ export interface ClaimPorts {
   successors?: Successors;
   /** The attempt that another process began, to go on with. */
   resumed?: ResumedAttempt;
-  /** Called for each attempt before it claims anything. */
-  onAttempt?(attempt: StartedAttempt): void;
+  /** Called for each attempt. Nothing is claimed before the promise resolves, if there is one. */
+  onAttempt?(attempt: StartedAttempt): Promise<void> | undefined;
 }
 
 /** What a run needs from its environment. */

@@ -1,11 +1,14 @@
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { MessageChannel } from "node:worker_threads";
 import { onTestFinished } from "vitest";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import type { LaunchedCall } from "../../../src/process/agent-socket/launched-call.ts";
-import { AgentListener, type SocketLimits } from "../../../src/process/agent-socket/listener.ts";
+import { AgentListener } from "../../../src/process/agent-socket/listener.ts";
 import type { Peer } from "../../../src/process/agent-socket/peer.ts";
+import type { AgentAddress } from "../../../src/process/agent-socket/socket-address.ts";
+import { type SocketLimits, SocketServer } from "../../../src/process/agent-socket/socket-server.ts";
 import { addon, type CallOptions, FakeLauncher } from "./fake-launcher.ts";
 
 export const LIMITS: SocketLimits = {
@@ -22,6 +25,23 @@ export function createFolder(): string {
   chmodSync(folder, 0o755);
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
+}
+
+/** Opens the socket of an agent, with both sides in this thread. It is closed with the test. */
+export async function openListener(
+  address: AgentAddress,
+  on: Pick<Parameters<typeof AgentListener.open>[0], "onCall" | "onFault">,
+  options: { limits?: SocketLimits; isServed?: (peer: Peer) => true | string } = {},
+): Promise<AgentListener> {
+  const { port1, port2 } = new MessageChannel();
+  const opening = AgentListener.open({ ...on, port: port1, readBootTime: addon.readBootTime });
+  void SocketServer.start(port2, { address, addon, isServed: () => true as const, ...options });
+  const listener = await opening;
+  onTestFinished(async () => {
+    await listener.close();
+    port1.close();
+  });
+  return listener;
 }
 
 export interface TestAgent {
@@ -42,13 +62,12 @@ export async function startAgent(
 ): Promise<TestAgent> {
   const path = join(createFolder(), "agent.sock");
   const [calls, faults]: [LaunchedCall[], Error[]] = [[], []];
-  const listener = await AgentListener.open({
-    ...{ address: { path }, addon, limits: LIMITS, isServed: () => true as const, ...options },
-    onCall: (call) => calls.push(call),
-    onFault: (error) => faults.push(error),
-  });
+  const listener = await openListener(
+    { path },
+    { onCall: (call) => calls.push(call), onFault: (error) => faults.push(error) },
+    { limits: LIMITS, ...options },
+  );
   onTestFinished(() => {
-    listener.close();
     for (const call of calls) call.destroy();
   });
   const connect = () => {

@@ -31,8 +31,8 @@ test("a call is accepted, gets a note and output, and ends with the launcher's e
 test("a note of more than 4 KiB, or with a NUL, is refused", async () => {
   const agent = await startAgent();
   const { call } = await agent.call();
-  expect(() => call.sendNote("x".repeat(4097), 0)).toThrow(RangeError);
-  expect(() => call.sendNote("x\0", 0)).toThrow(RangeError);
+  await expect(call.sendNote("x".repeat(4097), 0)).rejects.toThrow(RangeError);
+  await expect(call.sendNote("x\0", 0)).rejects.toThrow(RangeError);
 });
 
 test("a declined call gets the reason, and its connection ends", async () => {

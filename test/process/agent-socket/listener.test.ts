@@ -200,7 +200,7 @@ describe("limits", () => {
     await agent.call({ words });
   });
 
-  test("nothing is read from any connection of a user who has sent too much; other users are served", async () => {
+  test("a user whose runs have sent too much: nothing more is read from them; calls are, and other users are served", async () => {
     const traffic = { burst: 500_000, rate: 1_000 };
     const agent = await startAgent({ limits: { ...LIMITS, user: { ...LIMITS.user, traffic } } });
     const { launcher, call } = await agent.call();
@@ -210,15 +210,30 @@ describe("limits", () => {
     await waitUntil("signals", () => signals.length > 0);
     const before = signals.length;
     launcher.send(encodeFrame(LAUNCHER_EVENT.signalled, 15n));
-    const next = agent.connect();
-    next.sendCall({ words: ["run", "next"] });
+    const next = await agent.call({ words: ["run", "next"] });
+    next.launcher.send(encodeFrame(LAUNCHER_EVENT.signalled, 15n));
+    next.call.onSignal(({ name }) => signals.push(name));
     if (isRoot) {
       startClient(agent.path, { uid: 12_345 });
-      await waitUntil("the call of another user", () => agent.calls.length === 2);
-      expect(agent.calls[1]?.peer.uid).toBe(12_345);
+      await waitUntil("the call of another user", () => agent.calls.length === 3);
+      expect(agent.calls[2]?.peer.uid).toBe(12_345);
     }
     expect(signals.length).toBe(before);
-    expect(agent.calls.length).toBe(isRoot ? 2 : 1);
+  });
+
+  test("a user whose unfinished calls have sent too much: what runs already is read", async () => {
+    const traffic = { burst: 500_000, rate: 1_000 };
+    const agent = await startAgent({ limits: { ...LIMITS, user: { ...LIMITS.user, traffic } } });
+    const { launcher, call } = await agent.call();
+    for (let count = 0; count < 20; count += 1) agent.connect().send(encodeHead());
+    const late = agent.connect();
+    late.sendCall();
+    await once(late.socket, "connect");
+    const signals: string[] = [];
+    call.onSignal(({ name }) => signals.push(name));
+    launcher.send(encodeFrame(LAUNCHER_EVENT.signalled, 15n));
+    await waitUntil("the signal", () => signals.length === 1);
+    expect(agent.calls.length).toBe(1);
   });
 
   test("10,000 connections of one user at once: calls go on, and other users are served", async () => {

@@ -18,23 +18,20 @@ import { expect, onTestFinished, test } from "vitest";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { ConfigError } from "../../../src/base/errors.ts";
 import type { LaunchedCall } from "../../../src/process/agent-socket/launched-call.ts";
-import { AgentListener } from "../../../src/process/agent-socket/listener.ts";
+import type { AgentListener } from "../../../src/process/agent-socket/listener.ts";
 import { type AgentAddress, takeInheritedSocket } from "../../../src/process/agent-socket/socket-address.ts";
 import { AGENT_REQUEST } from "../../../src/process/agent-socket/wire.ts";
 import { isRoot } from "../helpers.ts";
-import { addon, FakeLauncher } from "./fake-launcher.ts";
-import { createFolder } from "./helpers.ts";
+import { FakeLauncher } from "./fake-launcher.ts";
+import { createFolder, openListener } from "./helpers.ts";
 
-async function openListener(address: AgentAddress, calls: LaunchedCall[] = []): Promise<AgentListener> {
-  const listener = await AgentListener.open({
-    ...{ address, addon, isServed: () => true as const },
+async function startListener(address: AgentAddress, calls: LaunchedCall[] = []): Promise<AgentListener> {
+  return await openListener(address, {
     onCall: (call) => calls.push(call),
     onFault: (error) => {
       throw error;
     },
   });
-  onTestFinished(() => listener.close());
-  return listener;
 }
 
 async function expectCall(path: string, calls: LaunchedCall[]): Promise<void> {
@@ -56,7 +53,7 @@ test("the directory is created for this user, and the socket is for everybody", 
   const path = join(createFolder(), "run/signalbox/agent.sock");
   const before = process.umask(0o027);
   onTestFinished(() => void process.umask(before));
-  await openListener({ path });
+  await startListener({ path });
   process.umask(before);
   expect(statSync(dirname(path)).mode & 0o777).toBe(0o755);
   expect(statSync(path).mode & 0o777).toBe(0o666);
@@ -65,9 +62,9 @@ test("the directory is created for this user, and the socket is for everybody", 
 test("an agent whose socket was deleted and replaced does not remove its successor's", async () => {
   const path = join(createFolder(), "agent.sock");
   const calls: LaunchedCall[] = [];
-  const former = await openListener({ path });
+  const former = await startListener({ path });
   rmSync(path);
-  await openListener({ path }, calls);
+  await startListener({ path }, calls);
   former.close();
   expect(readdirSync(dirname(path))).toEqual(["agent.sock"]);
   await expectCall(path, calls);
@@ -77,7 +74,7 @@ test("the socket of an agent that has ended is replaced; nothing is left of it",
   const path = join(createFolder(), "agent.sock");
   const calls: LaunchedCall[] = [];
   await leaveSocket(path);
-  await openListener({ path }, calls);
+  await startListener({ path }, calls);
   await expectCall(path, calls);
   expect(readdirSync(dirname(path))).toEqual(["agent.sock"]);
 });
@@ -85,15 +82,15 @@ test("the socket of an agent that has ended is replaced; nothing is left of it",
 test("a socket on which another agent listens stays", async () => {
   const path = join(createFolder(), "agent.sock");
   const calls: LaunchedCall[] = [];
-  await openListener({ path }, calls);
-  await expect(openListener({ path })).rejects.toThrow(/another agent listens on .*agent\.sock/);
+  await startListener({ path }, calls);
+  await expect(startListener({ path })).rejects.toThrow(/another agent listens on .*agent\.sock/);
   await expectCall(path, calls);
 });
 
 test("a socket that its agent removes while it is tried is no reason not to listen", async () => {
   const path = join(createFolder(), "agent.sock");
   await leaveSocket(path);
-  const opening = openListener({ path });
+  const opening = startListener({ path });
   rmSync(path); // the attempt to connect has not begun
   await opening;
   expect(readdirSync(dirname(path))).toEqual(["agent.sock"]);
@@ -102,7 +99,7 @@ test("a socket that its agent removes while it is tried is no reason not to list
 test("a path that is not a socket stays", async () => {
   const path = join(createFolder(), "agent.sock");
   writeFileSync(path, "precious");
-  await expect(openListener({ path })).rejects.toThrow(/it is not a socket/);
+  await expect(startListener({ path })).rejects.toThrow(/it is not a socket/);
   expect(lstatSync(path).isFile()).toBe(true);
 });
 
@@ -112,7 +109,7 @@ test.each([0o777, 0o775, 0o1777])(
     const folder = join(createFolder(), "shared");
     mkdirSync(folder);
     chmodSync(folder, mode);
-    const opening = openListener({ path: join(folder, "agent.sock") });
+    const opening = startListener({ path: join(folder, "agent.sock") });
     await expect(opening).rejects.toThrow(ConfigError);
     await expect(opening).rejects.toThrow(/other users can write to it/);
     expect(readdirSync(folder)).toEqual([]);
@@ -123,14 +120,14 @@ test.runIf(isRoot)("the directory of another user is refused", async () => {
   const folder = join(createFolder(), "foreign");
   mkdirSync(folder, { mode: 0o755 });
   chownSync(folder, 12_345, 12_345);
-  const opening = openListener({ path: join(folder, "agent.sock") });
+  const opening = startListener({ path: join(folder, "agent.sock") });
   await expect(opening).rejects.toThrow(/it belongs to user 12345/);
 });
 
 test("a directory that cannot be created is an error of the configuration", async () => {
   const file = join(createFolder(), "file");
   writeFileSync(file, "");
-  const opening = openListener({ path: join(file, "signalbox/agent.sock") });
+  const opening = startListener({ path: join(file, "signalbox/agent.sock") });
   await expect(opening).rejects.toThrow(/cannot create .*file\/signalbox/);
 });
 
@@ -141,12 +138,16 @@ test("a listening socket can be inherited", async () => {
   await new Promise<void>((resolve) => server.listen(path, resolve));
   const script = `
     import { AgentListener } from "${import.meta.dirname}/../../../src/process/agent-socket/listener.ts";
+    import { SocketServer } from "${import.meta.dirname}/../../../src/process/agent-socket/socket-server.ts";
     import { takeInheritedSocket } from "${import.meta.dirname}/../../../src/process/agent-socket/socket-address.ts";
     import { loadPeerAddon } from "${import.meta.dirname}/../../../src/process/agent-socket/peer.ts";
     process.env.LISTEN_PID = String(process.pid);
     const descriptor = takeInheritedSocket(process.env);
+    const { port1, port2 } = new MessageChannel();
+    const addon = loadPeerAddon();
+    void SocketServer.start(port2, { address: { descriptor }, addon, isServed: () => true });
     await AgentListener.open({
-      address: { descriptor }, addon: loadPeerAddon(), isServed: () => true, onFault: console.error,
+      port: port1, readBootTime: addon.readBootTime, onFault: console.error,
       onCall: (call) => call.end(process.env.LISTEN_FDS === undefined ? 42 : 1),
     });
     console.log("ready");

@@ -5,28 +5,26 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { VERSION } from "../../../src/base/version.ts";
-import { AgentListener } from "../../../src/process/agent-socket/listener.ts";
+import type { LaunchedCall } from "../../../src/process/agent-socket/launched-call.ts";
 import { checkAgent, locateAgentSocket } from "../../../src/work/check/agent.ts";
-import { addon } from "../../process/agent-socket/fake-launcher.ts";
-import { createFolder } from "../../process/agent-socket/helpers.ts";
+import { createFolder, openListener } from "../../process/agent-socket/helpers.ts";
 import { isRoot } from "../../process/helpers.ts";
 
 /** Starts an agent that answers with a version. */
 async function startAgent(version: string, isServed: () => true | string = () => true): Promise<string> {
   const path = join(createFolder(), "agent.sock");
-  const listener = await AgentListener.open({
-    ...{ address: { path }, addon, isServed },
-    onCall(call) {
+  const on = {
+    onCall(call: LaunchedCall) {
       expect(call.words).toEqual(["--version"]);
       call.accept();
       call.writeOutput(1, `${version}\n`);
       call.end(0);
     },
-    onFault: (error) => {
+    onFault: (error: Error) => {
       throw error;
     },
-  });
-  onTestFinished(() => listener.close());
+  };
+  await openListener({ path }, on, { isServed });
   return path;
 }
 

@@ -20,6 +20,8 @@ export interface ClaimAttempt {
   enqueuedAt: number;
   lockKey: string | undefined;
   resourceKeys: readonly string[];
+  /** Nothing may be claimed before this resolves: another process must know this attempt first. */
+  announced?: Promise<void> | undefined;
 }
 
 /**
@@ -35,12 +37,13 @@ export function createClaimAttempt(
   const enqueuedAt = resumed?.enqueuedAt ?? ports.clock.getWallTime();
   const number = resumed === undefined ? ports.attempts?.takeNumber() : ports.attempts?.last;
   const { keys } = ports;
-  ports.onAttempt?.({ run, session: session.id, ttl: request.ttl, number, enqueuedAt });
-  return {
+  const attempt: ClaimAttempt = {
     ...{ ports, request, run, session, number, enqueuedAt },
     lockKey: request.lock === undefined ? undefined : keys.lock(request.lock, run),
     resourceKeys: request.leases.map(({ resource }) => keys.resource(resource, run)),
   };
+  attempt.announced = ports.onAttempt?.({ run, session: session.id, ttl: request.ttl, number, enqueuedAt });
+  return attempt;
 }
 
 export function listOwnKeys(attempt: ClaimAttempt): readonly string[] {

@@ -77,6 +77,7 @@ async function attemptOnce(
   session.keepAlive(acquisition);
   const until = canWait(request) ? Number.POSITIVE_INFINITY : limits.connect;
   try {
+    if (attempt.announced !== undefined) await attempt.announced;
     const acquired = await acquisition.run(isResumed);
     if (acquired.kind === "granted") return acquired;
     return acquired.refusal.kind === "gone"

@@ -34,6 +34,7 @@ export async function resumeGrant(
   if (found === undefined) return { grant: undefined, leave: () => leaveUnclaimed(ports, request, resumed) };
   const { session, store } = found;
   const attempt = createClaimAttempt({ ...ports, store }, request, session, { run: resumed.run, resumed });
+  if (attempt.announced !== undefined) await attempt.announced;
   const places = await readOwnTickets(attempt, until).catch((error) => reportSilence(ports, error) ?? []);
   const isHeld = places.every(({ ticket }) => ticket?.state === "held");
   const isWhole = isHeld && places.length === listOwnKeys(attempt).length;

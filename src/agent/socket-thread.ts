@@ -1,0 +1,33 @@
+import { parentPort, workerData } from "node:worker_threads";
+import { loadPeerAddon, type Peer } from "../process/agent-socket/peer.ts";
+import type { AgentAddress } from "../process/agent-socket/socket-address.ts";
+import { SocketServer } from "../process/agent-socket/socket-server.ts";
+import { createBootClock } from "../process/clock.ts";
+import { createAccounts } from "./accounts.ts";
+import { BriefCache } from "./brief-cache.ts";
+
+/** What the thread of the agent's socket needs. */
+export interface SocketThreadData {
+  address: AgentAddress;
+  /** The users and groups of `agentAllow`. */
+  allow: readonly string[];
+}
+
+/** Has the agent's socket, in a worker thread. @throws ConfigError when the addon cannot be loaded */
+export async function serveSocket(): Promise<void> {
+  const { address, allow } = workerData as SocketThreadData;
+  if (parentPort === null) throw new Error("the socket is served in a worker thread");
+  const addon = loadPeerAddon();
+  await SocketServer.start(parentPort, { address, addon, isServed: createPolicy(allow, addon.readBootTime) });
+}
+
+/** Returns whether the agent serves a peer, or why not. Reads the system's files once for the connections of a moment. */
+function createPolicy(allow: readonly string[], readBootTime: () => number): (peer: Peer) => true | string {
+  const accounts = createAccounts();
+  const answers = new BriefCache<true | string>(createBootClock(readBootTime));
+  const check = (peer: Peer) =>
+    peer.uid === 0 || peer.uid === process.getuid?.() || accounts.includes(allow, peer)
+      ? true
+      : `the agent does not serve user ${accounts.findUserName(peer.uid)}; see agentAllow`;
+  return (peer) => answers.get([peer.uid, peer.gid, ...peer.groups].join(" "), () => check(peer));
+}

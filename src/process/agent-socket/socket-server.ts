@@ -1,0 +1,220 @@
+import type { Socket } from "node:net";
+import { ConfigError } from "../../base/errors.ts";
+import type { Frame } from "../guarded-command/wire.ts";
+import { CallConnection } from "./call-connection.ts";
+import { CallRefusal, type CallRequest } from "./call-request.ts";
+import { checkCaller } from "./caller-check.ts";
+import { IncomingCall } from "./incoming-call.ts";
+import { encodeDecline } from "./launched-call.ts";
+import { ListeningSocket } from "./listening-socket.ts";
+import type { Peer, PeerAddon } from "./peer.ts";
+import type { AgentAddress } from "./socket-address.ts";
+import {
+  copyBytes,
+  type DeclinedConnection,
+  Outbox,
+  type SocketNews,
+  type SocketOrder,
+  type ThreadPort,
+  toBuffer,
+} from "./socket-messages.ts";
+import { UserConnections, type UserLimits } from "./user-connections.ts";
+import { isLaterEvent } from "./wire.ts";
+
+/** Limits of the agent's socket. */
+export interface SocketLimits {
+  /** Of each user. */
+  user: UserLimits;
+  /** Time from the connection to the end of the call, ms. */
+  callMs: number;
+}
+
+const MIB = 1024 * 1024;
+const LIMITS: SocketLimits = {
+  user: {
+    ...{ connections: 4096, unfinished: 64, bytes: 64 * MIB },
+    traffic: { burst: 64 * MIB, rate: 8 * MIB }, // a thousand calls at once, and their commands
+  },
+  callMs: 5_000,
+};
+
+/** Interval at which declined connections are told, ms: whoever may connect can be declined without pause. */
+const TELL_DECLINED_MS = 250;
+
+export interface SocketServerOptions {
+  address: AgentAddress;
+  addon: PeerAddon;
+  /** Whether the agent serves a peer; otherwise the reason, which the launcher may print. */
+  isServed(peer: Peer): true | string;
+  limits?: SocketLimits;
+}
+
+/**
+ * The agent's socket, in a thread of its own: accepts connections, and passes the calls of launchers and their frames to
+ * the main thread. Whoever may connect can delay neither that thread nor the calls of others: everything that a peer can
+ * send or keep open is limited.
+ */
+export class SocketServer {
+  readonly #options: SocketServerOptions;
+  readonly #limits: SocketLimits;
+  readonly #socket: ListeningSocket;
+  readonly #outbox: Outbox<SocketNews>;
+  readonly #users = new Map<number, UserConnections>();
+  readonly #incoming = new Set<IncomingCall>();
+  /** Of complete calls, by their numbers. */
+  readonly #connections = new Map<number, CallConnection>();
+  #lastId = 0;
+  #declined = new Map<DeclinedConnection, number>();
+
+  private constructor(port: ThreadPort, options: SocketServerOptions) {
+    this.#options = options;
+    this.#limits = options.limits ?? LIMITS;
+    // Posts what has arrived on all connections, and after what was sent has been written.
+    this.#outbox = new Outbox(port, setImmediate);
+    this.#socket = new ListeningSocket(options.address, {
+      onConnection: (socket) => this.#handleConnection(socket),
+      onFault: (error) => this.#reportFault(error),
+    });
+    port.on("message", (orders) => {
+      for (const order of orders as SocketOrder[]) this.#obey(order);
+    });
+  }
+
+  /** Begins to listen, and serves what the other end of the port asks for. */
+  static async start(port: ThreadPort, options: SocketServerOptions): Promise<void> {
+    const server = new SocketServer(port, options);
+    try {
+      await server.#socket.open();
+      server.#outbox.add({ kind: "opened" });
+    } catch (error) {
+      const { message } = error as Error;
+      server.#outbox.add({ kind: "failed", message, isConfig: error instanceof ConfigError });
+    }
+  }
+
+  #obey(order: SocketOrder): void {
+    switch (order.kind) {
+      case "send":
+        return this.#connections.get(order.id)?.send(toBuffer(order.frames));
+      case "finish":
+        return this.#connections.get(order.id)?.finish(toBuffer(order.frames));
+      case "destroy":
+        return this.#connections.get(order.id)?.destroy();
+      case "taken":
+        for (const [uid, count] of order.counts) this.#findUser(uid).traffic.take(count);
+        return;
+      case "close":
+        return this.#close();
+      case "tellDone":
+        return this.#outbox.add({ kind: "done", question: order.question });
+      case "checkPath":
+        void this.#socket
+          .checkPath()
+          .then((check) => this.#outbox.add({ kind: "path", question: order.question, check }));
+    }
+  }
+
+  /** Stops listening, and declines calls that are not complete. Complete calls keep their connections. */
+  #close(): void {
+    this.#socket.close();
+    for (const call of this.#incoming) call.decline("the agent ends");
+  }
+
+  #reportFault({ message }: Error): void {
+    this.#outbox.add({ kind: "fault", message });
+  }
+
+  #handleConnection(socket: Socket): void {
+    socket.on("error", () => {}); // the close event follows
+    const peer = this.#readPeer(socket);
+    if (peer === undefined) return;
+    const served = this.#options.isServed(peer);
+    if (served !== true) return this.#refuse(socket, "user", served);
+    const user = this.#findUser(peer.uid);
+    if (user.isFull) this.#refuse(socket, "limit", `user ${peer.uid} has too many connections`);
+    else this.#readCall(socket, peer, user);
+  }
+
+  #readPeer(socket: Socket): Peer | undefined {
+    try {
+      return this.#options.addon.readPeer(socket);
+    } catch (error) {
+      socket.destroy();
+      this.#reportFault(error as Error);
+      return undefined;
+    }
+  }
+
+  #readCall(socket: Socket, peer: Peer, user: UserConnections): void {
+    const connection = new CallConnection(socket, user.callTraffic);
+    user.addConnection();
+    socket.once("close", () => user.removeConnection());
+    const call = new IncomingCall(connection, this.#limits.callMs, {
+      onComplete: (request) => this.#completeCall(connection, peer, request),
+      onDeclined: () => this.#countDeclined("call"),
+      onEnd: () => {
+        this.#incoming.delete(call);
+        user.finish(call);
+      },
+    });
+    this.#incoming.add(call);
+    user.read(call);
+  }
+
+  #completeCall(connection: CallConnection, peer: Peer, request: CallRequest): void {
+    const bootTime = this.#options.addon.readBootTime();
+    checkCaller(peer, request, bootTime);
+    const user = this.#findUser(peer.uid);
+    if (!user.reserve(request.length))
+      throw new CallRefusal(`the calls of user ${peer.uid} have too many words and settings`);
+    void connection.closed.then(() => user.free(request.length));
+    this.#passOn(connection, peer, user, request);
+  }
+
+  /** Passes a complete call on, and what its launcher sends from now on. */
+  #passOn(connection: CallConnection, peer: Peer, { traffic }: UserConnections, request: CallRequest): void {
+    this.#lastId += 1;
+    const id = this.#lastId;
+    const tell = (news: SocketNews) => {
+      traffic.addUntaken();
+      this.#outbox.add(news);
+    };
+    connection.setTraffic(traffic);
+    this.#connections.set(id, connection);
+    tell({ kind: "call", id, peer, request });
+    connection.setHandler((frame: Frame) => {
+      // A call cannot be changed, and launchers of its version send nothing else.
+      if (!isLaterEvent(frame.kind)) return connection.destroy();
+      tell({ kind: "frame", id, uid: peer.uid, frame: { ...frame, block: copyBytes(frame.block) } });
+    });
+    void connection.closed.then(() => {
+      this.#connections.delete(id);
+      this.#outbox.add({ kind: "ended", id });
+    });
+  }
+
+  #countDeclined(why: DeclinedConnection): void {
+    if (this.#declined.size === 0)
+      setTimeout(() => {
+        this.#outbox.add({ kind: "declined", counts: this.#declined });
+        this.#declined = new Map();
+      }, TELL_DECLINED_MS).unref();
+    this.#declined.set(why, (this.#declined.get(why) ?? 0) + 1);
+  }
+
+  /** Users stay known: one who closes all connections must not be allowed another burst. */
+  #findUser(uid: number): UserConnections {
+    const found = this.#users.get(uid);
+    if (found !== undefined) return found;
+    const user = new UserConnections(this.#limits.user);
+    this.#users.set(uid, user);
+    return user;
+  }
+
+  /** Declines a connection without reading from it. */
+  #refuse(socket: Socket, why: DeclinedConnection, reason: string): void {
+    this.#countDeclined(why);
+    socket.write(encodeDecline(reason));
+    socket.destroySoon();
+  }
+}
