@@ -1,6 +1,7 @@
 // Covers src/process/agent-socket/call-connection.ts, src/process/agent-socket/call-request.ts,
 // src/process/agent-socket/incoming-call.ts, src/process/agent-socket/user-connections.ts,
-// src/process/agent-socket/user-traffic.ts
+// src/process/agent-socket/user-traffic.ts, src/process/agent-socket/call-link.ts,
+// src/process/agent-socket/socket-messages.ts, src/process/agent-socket/socket-server.ts
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import fc from "fast-check";
