@@ -13,7 +13,7 @@ interface PausableConnection {
 }
 
 /** What a frame and a connection cost, in bytes that would take as long. */
-const [FRAME_COST, CONNECTION_COST] = [4 * 1024, 32 * 1024];
+const [FRAME_COST, CONNECTION_COST] = [4 * 1024, 8 * 1024];
 /** Shortest pause, ms: to stop and to continue thousands of connections takes time too. */
 const PAUSE_MIN_MS = 250;
 
