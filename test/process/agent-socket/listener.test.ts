@@ -226,7 +226,7 @@ describe("limits", () => {
     const traffic = { burst: 500_000, rate: 1_000 };
     const agent = await startAgent({ limits: { ...LIMITS, user: { ...LIMITS.user, traffic } } });
     const { launcher, call } = await agent.call();
-    for (let count = 0; count < 20; count += 1) agent.connect().send(encodeHead());
+    for (let count = 0; count < 60; count += 1) agent.connect().send(encodeHead());
     const late = agent.connect();
     late.sendCall();
     await once(late.socket, "connect");
