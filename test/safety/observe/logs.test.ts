@@ -140,7 +140,7 @@ describe.concurrent("a run with --capture", () => {
       execFileSync("mount", ["-t", "tmpfs", "-o", "size=64k,mode=0700", "tmpfs", directory]);
       onTestFinished(() => void execFileSync("umount", ["--lazy", directory]));
       // In pieces: of what comes faster than the disk takes it, only the end is kept, and the disk does not become full.
-      const piece = "head -c 10000 /dev/zero; sleep 0.02";
+      const piece = "head -c 10000 /dev/zero; sleep 0.1";
       const script = `n=0; while [ $n -lt 30 ]; do ${piece}; n=$((n + 1)); done; echo; echo the end; exit 6`;
       const command = ["sh", "-c", script];
       await retryAfterStalls(async () => {
