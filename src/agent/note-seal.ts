@@ -1,17 +1,10 @@
 import { createHmac, createSecretKey, type KeyObject, randomBytes, timingSafeEqual } from "node:crypto";
-import {
-  closeSync,
-  existsSync,
-  fstatSync,
-  linkSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { closeSync, existsSync, fstatSync, openSync, readFileSync } from "node:fs";
 import { ConfigError } from "../base/errors.ts";
+import { writeOnce } from "../config/write-once.ts";
 
 const KEY_BYTES = 32;
+const KEY_MODE = 0o600;
 const SEPARATOR = " ";
 
 /**
@@ -33,7 +26,7 @@ export class NoteSeal {
    */
   static open(path: string): NoteSeal {
     try {
-      createKey(path, randomBytes(KEY_BYTES));
+      writeOnce(path, randomBytes(KEY_BYTES), KEY_MODE);
       return new NoteSeal(path, readKey(path));
     } catch (cause) {
       const why = (cause as Error).message;
@@ -43,7 +36,7 @@ export class NoteSeal {
 
   /** Writes the key again if its file was removed. @throws Error */
   restore(): void {
-    if (!existsSync(this.#path)) createKey(this.#path, this.#key.export());
+    if (!existsSync(this.#path)) writeOnce(this.#path, this.#key.export(), KEY_MODE);
   }
 
   /** @param uid  the user of the launcher */
@@ -63,19 +56,6 @@ export class NoteSeal {
 
   #sign(note: string, uid: number): Buffer {
     return createHmac("sha256", this.#key).update(`${uid}\0${note}`).digest();
-  }
-}
-
-/** Creates the file as a whole, so that no other agent reads half of it. */
-function createKey(path: string, key: Buffer): void {
-  const draft = `${path}.${process.pid}`;
-  try {
-    writeFileSync(draft, key, { mode: 0o600, flag: "wx" });
-    linkSync(draft, path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-  } finally {
-    rmSync(draft, { force: true });
   }
 }
 

@@ -66,12 +66,24 @@ export function readConfigFiles(
 }
 
 /**
- * Lists the default configuration paths. By the XDG specification, a relative base directory is ignored. Cron sets
- * HOME, but other programs that start signalbox may not.
+ * Finds a base directory of the user. By the XDG specification, a relative one is ignored. Cron sets HOME, but other
+ * programs that start signalbox may not.
+ * @param fallback  the default, below the home
+ * @returns undefined without a home
  */
+export function findBaseDirectory(
+  env: Env,
+  name: "XDG_CONFIG_HOME" | "XDG_STATE_HOME",
+  fallback: string,
+): string | undefined {
+  const { [name]: given = "", HOME: home = "" } = env;
+  if (isAbsolute(given)) return given;
+  return isAbsolute(home) ? join(home, fallback) : undefined;
+}
+
+/** Lists the default configuration paths. */
 function listConfigPaths(env: Env): string[] {
-  const { XDG_CONFIG_HOME: xdg = "", HOME: home = "" } = env;
-  const user = isAbsolute(xdg) ? xdg : isAbsolute(home) ? join(home, ".config") : undefined;
+  const user = findBaseDirectory(env, "XDG_CONFIG_HOME", ".config");
   const system = "/etc/signalbox/config.json";
   return user === undefined ? [system] : [join(user, "signalbox/config.json"), system];
 }

@@ -1,21 +1,11 @@
-import {
-  closeSync,
-  fsyncSync,
-  linkSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  realpathSync,
-  statSync,
-  unlinkSync,
-  writeSync,
-} from "node:fs";
+import { mkdirSync, readFileSync, realpathSync, statSync, unlinkSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 import { ConfigError, describeFileError } from "../../base/errors.ts";
 import { hash } from "../../base/hash.ts";
 import { isJsonObject, parseJson } from "../../base/parse-json.ts";
 import { quoteText } from "../../base/text.ts";
+import { type Env, findBaseDirectory } from "../../config/files.ts";
+import { isMissing, isPresent, writeOnce } from "../../config/write-once.ts";
 
 /** Where root remembers clusters. Not in /var/lib/signalbox: that folder belongs to the user of the worker. */
 const SYSTEM_FOLDER = "/var/lib/signalbox-clusters";
@@ -37,10 +27,7 @@ export class ClusterMemory {
   readonly #name: string;
 
   /** @param endpoints  URLs */
-  constructor(
-    { prefix, endpoints }: { prefix: string; endpoints: readonly string[] },
-    env: Readonly<Record<string, string | undefined>>,
-  ) {
+  constructor({ prefix, endpoints }: { prefix: string; endpoints: readonly string[] }, env: Env) {
     this.#identity = { prefix, endpoints: [...new Set(endpoints)].sort() };
     this.#folder = findStateFolder(env);
     // Loading node:crypto for a better hash takes 5 ms of the start. The file says for which endpoints it is.
@@ -70,7 +57,7 @@ export class ClusterMemory {
       makeFolder(this.#folder);
       const fault = findOwnerFault(this.#folder, getOwnId());
       if (fault !== undefined) return { fault };
-      writeOnce(path, `${JSON.stringify({ clusterId: id.toString(16), ...this.#identity })}\n`);
+      writeOnce(path, `${JSON.stringify({ clusterId: id.toString(16), ...this.#identity })}\n`, 0o644);
     } catch (error) {
       return { fault: `${quotePath(path)} cannot be written: ${describeFileError(error)}` };
     }
@@ -120,11 +107,10 @@ function getOwnId(): number {
 }
 
 /** Returns the folder in which the present user remembers clusters. */
-function findStateFolder(env: Readonly<Record<string, string | undefined>>): string | undefined {
-  const { XDG_STATE_HOME: state = "", HOME: home = "" } = env;
-  if (isAbsolute(state)) return join(state, "signalbox");
-  if (getOwnId() === 0) return SYSTEM_FOLDER;
-  return isAbsolute(home) ? join(home, ".local/state/signalbox") : undefined;
+function findStateFolder(env: Env): string | undefined {
+  if (getOwnId() === 0 && !isAbsolute(env.XDG_STATE_HOME ?? "")) return SYSTEM_FOLDER;
+  const state = findBaseDirectory(env, "XDG_STATE_HOME", ".local/state");
+  return state && join(state, "signalbox");
 }
 
 /** Maximum number of parent folders that are created too: `~/.local/state`. */
@@ -158,46 +144,6 @@ function findOwnerFault(folder: string, owner: number): string | undefined {
   }
 }
 
-/**
- * Writes a file as a whole, unless it exists. The name is given to it last, so that a process that is killed here, or a full
- * disk, leaves no part of it. The draft of a killed process can have two names, so it is replaced, never written to.
- */
-function writeOnce(path: string, text: string): void {
-  const draft = `${path}.${process.pid}`;
-  removeIfPresent(draft);
-  try {
-    const file = openSync(draft, "wx", 0o644);
-    try {
-      writeSync(file, text);
-      fsyncSync(file); // else a power failure can leave the name without the text
-    } finally {
-      closeSync(file);
-    }
-    linkSync(draft, path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST" || !isPresent(path)) throw error;
-  } finally {
-    removeIfPresent(draft);
-  }
-}
-
-function removeIfPresent(path: string): void {
-  try {
-    unlinkSync(path);
-  } catch {
-    // It was not there, or the error that prevents writing comes next.
-  }
-}
-
-function isPresent(path: string): boolean {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-  } catch (error) {
-    if (isMissing(error)) return false;
-    throw error;
-  }
-}
-
 function quotePath(path: string): string {
   return quoteText(path, 4_096);
 }
@@ -213,11 +159,6 @@ function parseFile(
   return typeof clusterId === "string" && /^[0-9a-f]{1,16}$/.test(clusterId)
     ? BigInt(`0x${clusterId}`)
     : undefined;
-}
-
-/** Whether a file is not there, or only for others: a user without access to it remembers for itself. */
-function isMissing(error: unknown): boolean {
-  return ["ENOENT", "ENOTDIR", "EACCES"].includes((error as NodeJS.ErrnoException).code ?? "");
 }
 
 function createDamageError(path: string, fault: string, cause?: unknown): ConfigError {

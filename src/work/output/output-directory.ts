@@ -1,7 +1,8 @@
 import { lstat, mkdir, readdir, stat, unlink } from "node:fs/promises";
-import { isAbsolute, join } from "node:path";
+import { join } from "node:path";
 import { EXIT, SignalboxError } from "../../base/errors.ts";
 import { quoteText } from "../../base/text.ts";
+import { type Env, findBaseDirectory } from "../../config/files.ts";
 
 /** Bytes of all runs in one directory. The oldest runs above it are removed. */
 const MOST_BYTES = 256 * 1024 * 1024;
@@ -14,11 +15,10 @@ export interface OutputSegment {
 }
 
 /** Returns the directory of a user without a setting: by the XDG specification; undefined without a home. */
-export function getDefaultOutputDirectory(env: Readonly<Record<string, string | undefined>>, uid?: number) {
+export function getDefaultOutputDirectory(env: Env, uid?: number) {
   if (uid === 0) return "/var/log/signalbox/output";
-  const { XDG_STATE_HOME: state = "", HOME: home = "" } = env;
-  if (isAbsolute(state)) return join(state, "signalbox/output");
-  return isAbsolute(home) ? join(home, ".local/state/signalbox/output") : undefined;
+  const state = findBaseDirectory(env, "XDG_STATE_HOME", ".local/state");
+  return state && join(state, "signalbox/output");
 }
 
 /** Creates the directory if it is missing. @throws SignalboxError if it is not private to this user; the system's error */
