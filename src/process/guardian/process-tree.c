@@ -44,6 +44,11 @@ static void mark_member(pid_t pid) {
   if (p) p->is_member = 1;
 }
 
+static void measure_depth(struct proc *p) {
+  p->depth = measure_depth_below(p, getpid());
+  if (p->depth == 0) p->depth = measure_depth_below(p, 0);
+}
+
 /* Whether the group of a process contains an older one that is not the command's, in a list of all processes. */
 static int has_older_stranger(const struct proc *p) {
   for (size_t i = 0; i < now.count; i++) {
@@ -53,17 +58,11 @@ static int has_older_stranger(const struct proc *p) {
   return 0;
 }
 
-/* Measures the depth of all processes, then finds the strayed processes that are in a group of others. */
-static void measure_all(void) {
-  for (size_t i = 0; i < now.count; i++) now.at[i].depth = measure_depth_below(&now.at[i], getpid());
+/* Finds the command's processes in groups of others. They have not descended from the guardian. Call it when all depths are known. */
+static void find_groups_of_others(void) {
   for (size_t i = 0; i < now.count; i++) {
     struct proc *p = &now.at[i];
-    p->is_stray = p->depth == 0;
-    if (p->is_stray) p->depth = measure_depth_below(p, 0);
-  }
-  for (size_t i = 0; i < now.count; i++) {
-    struct proc *p = &now.at[i];
-    p->is_among_others = p->is_stray && p->depth > 0 && has_older_stranger(p);
+    p->is_among_others = p->depth > 0 && measure_depth_below(p, getpid()) == 0 && has_older_stranger(p);
   }
 }
 
@@ -75,7 +74,8 @@ static int scan(void) {
   proc_list(&now);
   seen_mark(&now);
   cgroup_each_process(mark_member);
-  measure_all();
+  for (size_t i = 0; i < now.count; i++) measure_depth(&now.at[i]);
+  find_groups_of_others();
 
   size_t kept = 0;
   int deepest = 0;
