@@ -56,6 +56,13 @@ const NAMED_BY_COLLECTION: ReadonlyMap<string, (typeof NAMED)[keyof typeof NAMED
   Object.entries(NAMED),
 );
 
+/** The first segments of all keys. */
+const FIRST_SEGMENTS: ReadonlySet<string> = new Set(
+  [...NAMED_BY_COLLECTION.keys(), "locks/", "resources/", "drains/", "running/", "output/"].map(
+    getFirstSegment,
+  ),
+);
+
 /** First character of the last segment of a mark. No run id and no instant contains it, and it sorts behind all of them. */
 const MARK = "~";
 
@@ -138,6 +145,11 @@ export function createKeys(prefix: string) {
      */
     parseQueueKey: (key: string) =>
       key.startsWith(prefix) ? parseQueuePath(key.slice(prefix.length)) : undefined,
+    /** Returns the first segment of a key below the prefix; undefined if no key of signalbox begins with it. */
+    findFirstSegment: (key: string) => {
+      const segment = getFirstSegment(key.slice(prefix.length));
+      return FIRST_SEGMENTS.has(segment) ? segment : undefined;
+    },
   };
 }
 
@@ -147,6 +159,10 @@ function parseQueuePath(path: string): { kind: QueueKind; name: string } | undef
   return collection === undefined || name === undefined
     ? undefined
     : { kind: collection === "locks" ? "lock" : "resource", name };
+}
+
+function getFirstSegment(path: string): string {
+  return path.split("/", 1)[0] ?? "";
 }
 
 function parsePath(path: string): ParsedKey {
