@@ -46,7 +46,7 @@ export class UserTraffic {
   }
 
   chargeConnection(): void {
-    this.charge(CONNECTION_COST);
+    this.#charge(CONNECTION_COST);
   }
 
   remove(connection: PausableConnection): void {
@@ -54,10 +54,10 @@ export class UserTraffic {
   }
 
   chargeFrames(count: number, bytes: number): void {
-    this.charge(count * FRAME_COST + bytes);
+    this.#charge(count * FRAME_COST + bytes);
   }
 
-  charge(bytes: number): void {
+  #charge(bytes: number): void {
     const now = performance.now();
     const { burst, rate } = this.#limits;
     this.#left = Math.min(burst, this.#left + ((now - this.#measuredAt) / 1_000) * rate) - bytes;

@@ -40,12 +40,6 @@ function judgeUnsetId(id: bigint, memory: ClusterMemoryPort | undefined): Findin
   const about = { kind: "identity", check: "cluster" };
   const text = id.toString(16);
   const remembered = memory?.remember(id);
-  const state =
-    remembered === undefined
-      ? ""
-      : "fault" in remembered
-        ? `, and this host cannot remember the cluster: ${remembered.fault}`
-        : `; this host remembers the cluster in ${remembered.path}`;
   if (remembered !== undefined && "id" in remembered && remembered.id !== id)
     return {
       ...{ ...about, level: "failure" },
@@ -54,9 +48,16 @@ function judgeUnsetId(id: bigint, memory: ClusterMemoryPort | undefined): Findin
         "are endpoints right? If the cluster was replaced by a new one, run signalbox init --forget-cluster on every host",
     };
   return {
-    ...{ ...about, level: "hint", detail: `id ${text}; clusterId is not set${state}` },
+    ...{ ...about, level: "hint", detail: `id ${text}; clusterId is not set${describeMemory(remembered)}` },
     remedy: `set it on every host, so that a host that reaches another cluster starts nothing: "clusterId": "${text}"`,
   };
+}
+
+function describeMemory(remembered: ReturnType<ClusterMemoryPort["remember"]> | undefined): string {
+  if (remembered === undefined) return "";
+  return "fault" in remembered
+    ? `, and this host cannot remember the cluster: ${remembered.fault}`
+    : `; this host remembers the cluster in ${remembered.path}`;
 }
 
 function judgeId(id: bigint, configured: string): Finding {
