@@ -21,8 +21,8 @@ interface Component {
 }
 
 /**
- * Writes a CycloneDX SBOM of what the packages contain: the npm packages of the bundles and those that they load, Node.js with
- * the libraries in it, and the libraries in the native programs. What only builds and tests is left out.
+ * Writes a CycloneDX SBOM of the contents of the packages: the npm packages in the bundles, the npm packages that the bundles load,
+ * Node.js with the libraries in it, and the libraries in the native programs. Packages for builds and tests are left out.
  * @param time  s since 1970
  * @returns its name
  */

@@ -5,7 +5,7 @@ import { createLabelledMetric, createMetric, type MetricFamily, measureItems } f
 
 const CLOCKS = ["ok", "warns", "refuses", "malformed"];
 
-/** Maximum number of schedules with their own series: those that have ended last. There may be 100,000. */
+/** Maximum number of schedules with their own series. There may be 100,000 schedules; the last ones to end are shown. */
 const MOST_SCHEDULES = 1_000;
 
 /** Measures schedules and workers. @param wall  ms since the epoch */

@@ -38,7 +38,7 @@ const LIMITS: SocketLimits = {
   callMs: 5_000,
 };
 
-/** Interval at which declined connections are told, ms: whoever may connect can be declined without pause. */
+/** Interval at which declined connections are reported, ms. One report for each would let a user flood the main thread. */
 const TELL_DECLINED_MS = 250;
 
 export interface SocketServerOptions {

@@ -16,8 +16,8 @@ void inherited_close(void);
 int inherited_is_ignored(int sig);
 
 /*
- * Writes "pid=PROCESS", and "fd=NUMBER" and "ignore=SIGNAL" for each of them, separated by blanks; nothing if there are none.
- * The text says nothing to another process that finds it in its environment.
+ * Writes "pid=PROCESS", then "fd=NUMBER" for each descriptor and "ignore=SIGNAL" for each signal, separated by blanks. Writes
+ * nothing if there is neither. The text holds for this process only: another process that finds it in its environment ignores it.
  */
 void inherited_describe(char *text, size_t size);
 

@@ -1,7 +1,7 @@
 /* Signals that the launcher receives: those that a run forwards to its command, and SIGCHLD. */
 #pragma once
 
-/* Receives signals from now on, except those that the caller ignores. Returns 0, or -1 with errno. */
+/* Begins to receive signals. A signal that the caller ignores stays ignored. Returns 0, or -1 with errno. */
 int signals_open(void);
 
 /* Begins or ends to receive SIGTSTP, SIGCONT and SIGWINCH too, which are for a command that runs. */

@@ -59,8 +59,8 @@ async function readVanished(ports: OperatorPorts): Promise<Queue> {
 }
 
 /**
- * Deletes the candidates, of which the vanished tickets must have been waited for. Refuses when one of the hosts was seen in the
- * meantime, or a run has removed a mark.
+ * Deletes the candidates. The caller must wait first until the commands of vanished tickets have ended. Refuses if a host was seen
+ * or a run removed a mark after the candidates were read.
  * @throws SignalboxError 77, StoreError
  */
 export function prune(

@@ -25,7 +25,7 @@ export function limitClients(server: Server): void {
   });
 }
 
-/** Returns the /64 of an IPv6 address, all of which usually belongs to one host, and other addresses as they are. */
+/** Returns the /64 network of an IPv6 address, because one host can usually use all addresses in it. Other addresses stay as they are. */
 function getNetwork(address: string): string {
   if (!isIPv6(address) || address.includes(".")) return address; // ::ffff:10.0.0.1 is an IPv4 address
   const [head = "", tail] = address.split("%", 1)[0]?.split("::") ?? [];
