@@ -133,14 +133,17 @@ async function explainMissingTickets(
   return { kind: "refused", refusal: lives ? { kind: "evicted", by: "an operator" } : { kind: "lapsed" } };
 }
 
-/** Ends the session first: a late copy of a grant must not put marks again. */
+/**
+ * Ends the session first: a late copy of a grant must not put marks again. An attempt that another process may have continued
+ * keeps the marks that are left: that process may have started the command.
+ */
 async function abandon(attempt: ClaimAttempt, { mayHaveTickets, mayHaveMarks }: Acquisition): Promise<void> {
   const { ports, session } = attempt;
   const until = ports.clock.now() + ABANDON_WITHIN;
   const keys = listOwnKeys(attempt);
   try {
     await session.end(until, mayHaveTickets ? keys : []);
-    if (mayHaveMarks) await removeMarks(ports, keys, until);
+    if (mayHaveMarks && ports.attempts === undefined) await removeMarks(ports, keys, until);
   } catch (error) {
     ports.log.info("the tickets of an abandoned attempt are left to expire", { error: String(error) });
   }

@@ -64,7 +64,8 @@ async function runHeld(
     const known = failure instanceof SignalboxError || failure instanceof RunInterruptedError;
     const code = known ? failure.exitCode : EXIT.internal;
     const memory = buildHistoryUpdate(grant, { exit: code, reason: failure.message });
-    await finishClaim({ grant, historyUpdate: memory, graceUntil: undefined });
+    const mayBeContinued = ports.attempts !== undefined;
+    await finishClaim({ grant, historyUpdate: memory, graceUntil: undefined, mayBeContinued });
     throw failure;
   }
 }

@@ -31,6 +31,8 @@ interface ClaimCompletion {
   historyUpdate: HistoryUpdate | undefined;
   /** Wall clock, ms since the epoch, until which the lock remains taken; undefined frees it now. */
   graceUntil: number | undefined;
+  /** This process has not started the command, but another one may have: it can have continued the attempt in the meantime. */
+  mayBeContinued?: boolean;
 }
 
 /**
@@ -114,11 +116,11 @@ function isMoved(reason: unknown): boolean {
 
 /**
  * Frees a claim without a history that etcd refuses. If its session is gone, and its tickets with it, records the run in
- * the history and deletes the marks.
+ * the history and deletes the marks, unless the command of another process may be alive.
  */
 async function handleUnfreed(
   ports: ClaimPorts,
-  { grant, historyUpdate }: ClaimCompletion,
+  { grant, historyUpdate, mayBeContinued }: ClaimCompletion,
   until: number,
   error: unknown,
 ): Promise<readonly string[]> {
@@ -127,6 +129,7 @@ async function handleUnfreed(
     reportUnfreed(ports, error);
     return await freeClaim(ports, { grant, historyUpdate: undefined }, until);
   }
+  if (mayBeContinued) return []; // the marks keep the claim until their time has passed
   const success = [...buildHistoryOps(historyUpdate), ...deleteMarks(ports.keys, grant.places)];
   await commitRelease(ports, historyUpdate, { compare: [], success, failure: [] }, until);
   return [];
