@@ -7,6 +7,13 @@ const UNSENT_MAX = 1024 * 1024;
 /** Time after which a connection is cut whose last bytes were not read, ms. */
 const LINGER_MS = 10_000;
 
+/** What Node's sockets read with, which has no public interface. */
+interface SocketHandle {
+  reading: boolean;
+  readStart(): void;
+  readStop(): void;
+}
+
 /** The frames of one connection to the agent, in both directions. Both are bounded: everybody may connect. */
 export class CallConnection {
   /** Resolves when the connection has ended. */
@@ -49,14 +56,19 @@ export class CallConnection {
     if (!this.#socket.destroyed) traffic.add(this);
   }
 
+  /** Starts the handle itself again: for the stream it reads since before the pause, and is not asked. */
   resume(): void {
     this.#socket.resume();
+    const handle = this.#readHandle();
+    if (handle == null || handle.reading) return;
+    handle.reading = true;
+    handle.readStart();
   }
 
   /** Stops at once: Node would read another 64 KiB first, which thousands of connections would keep in memory. */
   pause(): void {
     this.#socket.pause();
-    const { _handle: handle } = this.#socket as { _handle?: { reading: boolean; readStop(): void } | null };
+    const handle = this.#readHandle();
     if (!handle?.reading) return;
     handle.reading = false;
     handle.readStop();
@@ -106,6 +118,10 @@ export class CallConnection {
   /** Cuts the connection. */
   destroy(): void {
     this.#socket.destroy();
+  }
+
+  #readHandle(): SocketHandle | null | undefined {
+    return (this.#socket as { _handle?: SocketHandle | null })._handle;
   }
 
   #receive(chunk: Buffer): void {

@@ -222,6 +222,20 @@ describe("limits", () => {
     expect(signals.length).toBe(before);
   });
 
+  test("after a pause, every run of its user is read again, also one that had sent nothing", async () => {
+    const agent = await startAgent();
+    const busy = await agent.call();
+    const idle = await agent.call();
+    const signals: string[] = [];
+    busy.call.onSignal(() => {});
+    idle.call.onSignal(({ name }) => signals.push(name));
+    // More at once than may be between the threads.
+    busy.launcher.send(...Array(1000).fill(encodeFrame(LAUNCHER_EVENT.signalled, 1n)));
+    await agent.call();
+    idle.launcher.send(encodeFrame(LAUNCHER_EVENT.signalled, 15n));
+    await waitUntil("the signal", () => signals.length === 1);
+  });
+
   test("a user whose unfinished calls have sent too much: what runs already is read", async () => {
     const traffic = { burst: 500_000, rate: 1_000 };
     const agent = await startAgent({ limits: { ...LIMITS, user: { ...LIMITS.user, traffic } } });
