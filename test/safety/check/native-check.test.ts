@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { BUNDLE } from "../../../fixtures/signalbox.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
@@ -131,7 +131,7 @@ describe.concurrent("a guardian", () => {
     expect(init.stdout).toMatch(/^FAILURE guardian: .* was killed .*\n? *.*does a seccomp filter/);
   });
 
-  test.skipIf(process.getuid?.() !== 0)("on a file system that is mounted noexec", () => {
+  test.skipIf(process.getuid?.() !== 0)("on a file system that is mounted noexec", ({ onTestFinished }) => {
     const mount = mkdtempSync(join(root, "mount-"));
     const { status } = spawnSync("mount", ["-t", "tmpfs", "-o", "noexec,size=64m", "none", mount]);
     if (status !== 0) return; // root of a container, who may not mount

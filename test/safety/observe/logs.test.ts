@@ -17,7 +17,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { BUNDLE } from "../../../fixtures/signalbox.ts";
@@ -134,13 +134,13 @@ describe.concurrent("a run with --capture", () => {
 
   test.skipIf(process.getuid?.() !== 0)(
     "a full disk costs what is kept, and nothing else (as root)",
-    async () => {
+    async ({ onTestFinished }) => {
       const { namespace, directory } = createNamespace();
       mkdirSync(directory, { mode: 0o700 });
       execFileSync("mount", ["-t", "tmpfs", "-o", "size=64k,mode=0700", "tmpfs", directory]);
       onTestFinished(() => void execFileSync("umount", ["--lazy", directory]));
       // In pieces: of what comes faster than the disk takes it, only the end is kept, and the disk does not become full.
-      const piece = "head -c 10000 /dev/zero; sleep 0.1";
+      const piece = "head -c 10000 /dev/zero; sleep 0.02";
       const script = `n=0; while [ $n -lt 30 ]; do ${piece}; n=$((n + 1)); done; echo; echo the end; exit 6`;
       const command = ["sh", "-c", script];
       await retryAfterStalls(async () => {
