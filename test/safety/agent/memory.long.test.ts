@@ -60,7 +60,7 @@ const ENV = { SIGNALBOX_TTL: "30s", SIGNALBOX_AGENT: "auto" };
 const skipped = cgroup === undefined ? ` (skipped: ${OBSTACLE})` : "";
 test.skipIf(skipped !== "")(`the kernel kills it at the limit of its cgroup${skipped}`, async () => {
   const host = await HostAgent.start(cluster, { env: ENV }, { before: cgroup?.before ?? [] });
-  cgroup?.limitGrowth(24 * MIB);
+  cgroup?.limitGrowth(40 * MIB);
   expect(await replaceExhausted(host)).toMatchObject({ signal: "SIGKILL" });
   expect(cgroup?.countKills()).toBe(1);
 });
