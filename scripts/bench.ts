@@ -17,21 +17,17 @@ import { benchmarkStartUp } from "./bench/start-up.ts";
 import { benchmarkSustained } from "./bench/sustained.ts";
 
 const parts: Record<string, BenchmarkPart> = {
-  ...{
-    proposals: benchmarkProposals,
-    "start-up": benchmarkStartUp,
-    "hand-off": benchmarkHandOff,
-    memory: benchmarkMemory,
-    scale: benchmarkScale,
-  },
-  ...{
-    console: benchmarkConsole,
-    churn: benchmarkChurn,
-    links: benchmarkLinks,
-    schedules: benchmarkSchedules,
-    sustained: benchmarkSustained,
-    agent: benchmarkAgent,
-  },
+  proposals: benchmarkProposals,
+  "start-up": benchmarkStartUp,
+  "hand-off": benchmarkHandOff,
+  memory: benchmarkMemory,
+  scale: benchmarkScale,
+  console: benchmarkConsole,
+  churn: benchmarkChurn,
+  links: benchmarkLinks,
+  schedules: benchmarkSchedules,
+  sustained: benchmarkSustained,
+  agent: benchmarkAgent,
 };
 
 /** Parts that take minutes. They run only if they are named. */

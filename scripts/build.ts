@@ -47,7 +47,9 @@ const bundles: Bundle[] = [
   { entry: "src/bin/complete.ts", product: "dist/complete.cjs", without: ["*.impl.ts"] },
   ...["evacuate", "freeze", "rolling", "thaw"].map(
     (name): Bundle => ({
-      ...{ entry: `scripts/maintenance/${name}.ts`, product: `dist/maintenance/${name}.mjs`, form: "script" },
+      entry: `scripts/maintenance/${name}.ts`,
+      product: `dist/maintenance/${name}.mjs`,
+      form: "script",
     }),
   ),
 ];

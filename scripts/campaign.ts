@@ -51,7 +51,9 @@ async function main(seconds: number, seed: number): Promise<void> {
   const printLine = (line: string) => console.error(line);
   printLine(`seed ${seed}, ${seconds} s of faults`);
   const { facts, folder, close } = await playCampaign({
-    ...{ seconds, seed, signal: interrupted.signal },
+    seconds,
+    seed,
+    signal: interrupted.signal,
     reportProgress: ({ phase, runs, faults, changes }) => {
       const elapsed = ((performance.now() - started) / 1_000).toFixed(0);
       printLine(

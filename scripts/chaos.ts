@@ -13,12 +13,10 @@ const TTL = 3;
 const createTextOption = (fallback: string) => ({ type: "string", default: fallback }) as const;
 const { values } = parseArgs({
   options: {
-    ...{
-      schedules: createTextOption("1000"),
-      steps: createTextOption("120"),
-      workers: createTextOption("3"),
-      every: createTextOption("3000"),
-    },
+    schedules: createTextOption("1000"),
+    steps: createTextOption("120"),
+    workers: createTextOption("3"),
+    every: createTextOption("3000"),
     seed: createTextOption(String(Math.floor(Math.random() * 1_000_000))),
   },
 });
@@ -28,8 +26,14 @@ const store = await openStore({ endpoints: [etcd.clientUrl] }, { clock: createRe
 try {
   console.log(`${schedules} schedules, ${steps} steps, ${workers} workers, seed ${seed}`);
   const report = await playChaos({
-    ...{ endpoints: [etcd.clientUrl], store, ttl: TTL, faultEvery: Number(every), seed: Number(seed) },
-    ...{ schedules: Number(schedules), steps: Number(steps), workers: Number(workers) },
+    endpoints: [etcd.clientUrl],
+    store,
+    ttl: TTL,
+    faultEvery: Number(every),
+    seed: Number(seed),
+    schedules: Number(schedules),
+    steps: Number(steps),
+    workers: Number(workers),
   });
   const hurts = [...report.workerFaults.values()].flat();
   const killed = hurts.filter(({ kind }) => kind === "killed").length;

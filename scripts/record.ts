@@ -38,7 +38,10 @@ try {
 
 async function recordStory(story: Story, endpoints: readonly string[]): Promise<void> {
   const terminal = openTerminal({
-    ...{ args: ["console", ...(story.args ?? [])], ...SIZE, endpoints, isRecorded: true },
+    args: ["console", ...(story.args ?? [])],
+    ...SIZE,
+    endpoints,
+    isRecorded: true,
     env: { COLORTERM: "truecolor", COLORFGBG: "15;0", TZ: "UTC", ...OPERATOR_ENV },
   });
   try {

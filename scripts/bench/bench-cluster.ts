@@ -44,7 +44,12 @@ export async function runOnCluster(part: BenchmarkPart, quick: boolean, size = 1
   const folder = mkdtempSync(join(tmpdir(), "signalbox-bench-"));
   try {
     await part({
-      ...{ etcd, endpoints, store, folder, quick, env: buildEnvironment(endpoints.join(","), folder) },
+      etcd,
+      endpoints,
+      store,
+      folder,
+      quick,
+      env: buildEnvironment(endpoints.join(","), folder),
       buildSignalboxArgv: (...args) => [process.execPath, BUNDLE, ...args],
       buildEtcdctlArgv: (name, ...command) => [etcdctl, "lock", name, "--", ...command],
       countKeys: async (prefix) => (await store.readRange({ ...buildPrefixRange(prefix), limit: 1 })).count,

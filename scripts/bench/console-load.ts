@@ -62,8 +62,15 @@ function createChange(number: number, locks: number): Op {
   const key = keys.lock(`lock-${lock}`, run);
   if (turn % 2 === 1) return { op: "delete", key };
   const value = serializeTicket({
-    ...{ run, host: "web1.example.com", pid: 4242, user: "ops", count: 1, total: 1 },
-    ...{ command: "invoices.sh", enqueuedAt: Date.now(), state: "waiting" as const },
+    run,
+    host: "web1.example.com",
+    pid: 4242,
+    user: "ops",
+    count: 1,
+    total: 1,
+    command: "invoices.sh",
+    enqueuedAt: Date.now(),
+    state: "waiting" as const,
   });
   return { op: "put", key, session: SESSION, value };
 }

@@ -71,8 +71,15 @@ function createTicket(lock: number, place: number): Op {
   const run = (lock * (WAITERS + 1) + place).toString(36).padStart(13, "0");
   const at = Date.now();
   const value = serializeTicket({
-    ...{ run, host: `web${place}.example.com`, pid: 1000 + place, user: "ops", count: 1, total: 1 },
-    ...{ command: "invoices.sh", enqueuedAt: at, state: place === 0 ? "held" : "waiting" },
+    run,
+    host: `web${place}.example.com`,
+    pid: 1000 + place,
+    user: "ops",
+    count: 1,
+    total: 1,
+    command: "invoices.sh",
+    enqueuedAt: at,
+    state: place === 0 ? "held" : "waiting",
     ...(place === 0 && { grantedAt: at }),
   });
   return {

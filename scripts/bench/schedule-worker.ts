@@ -37,8 +37,13 @@ async function main(): Promise<void> {
       settings: { connectTimeout: 30_000 },
     },
     {
-      ...{ host: `host${process.pid}`, pid: process.pid, version: "0", tags: [], ttl: 30 },
-      ...{ concurrency: 64, terminationTimeout: 5_000 },
+      host: `host${process.pid}`,
+      pid: process.pid,
+      version: "0",
+      tags: [],
+      ttl: 30,
+      concurrency: 64,
+      terminationTimeout: 5_000,
       ...(steps !== undefined && { clockOffset: () => 0, clockLimits: NO_LIMITS }), // each step is a jump
       handlers: { types: ["$command"], find: () => ({ run: async () => ({ result: "ok" }) }) },
       listener: (event) => {

@@ -87,7 +87,10 @@ function readTimes(cluster: BenchCluster, workers: readonly WatchedWorker[]) {
 async function fillSchedules({ store }: BenchCluster, count: number): Promise<void> {
   const keys = createKeys(PREFIX);
   const definition: Definition = {
-    ...{ cron: "* * * * *", timezone: "UTC", command: ["./report.sh"], end: BASE + (count - 1) * MINUTE },
+    cron: "* * * * *",
+    timezone: "UTC",
+    command: ["./report.sh"],
+    end: BASE + (count - 1) * MINUTE,
   };
   const puts = Array.from({ length: SCHEDULES }, (_, n) => `job.${n}`).flatMap((id) => [
     { op: "put", key: keys.schedule(id), value: formatDefinition(definition) } as const,

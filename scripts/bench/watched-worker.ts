@@ -12,7 +12,12 @@ export async function bundleWorker(folder: string): Promise<string> {
   symlinkSync(resolve(import.meta.dirname, "../../node_modules"), join(folder, "node_modules")); // for etcd3
   await build({
     entryPoints: [join(import.meta.dirname, "schedule-worker.ts")],
-    ...{ outfile, bundle: true, platform: "node", format: "cjs", target: "node22", logLevel: "error" },
+    outfile,
+    bundle: true,
+    platform: "node",
+    format: "cjs",
+    target: "node22",
+    logLevel: "error",
     external: ["etcd3"],
   });
   return outfile;

@@ -26,16 +26,19 @@ export const adaptInkModules: Plugin = {
   setup: ({ onLoad, onResolve }) => {
     onResolve({ filter: /^yoga-layout$/ }, () => ({ path: `${SOURCES}/bin/layout-engine.ts` }));
     onResolve({ filter: new RegExp(`^(${Object.keys(REPLACED).join("|")})$`) }, ({ path }) => ({
-      ...{ path, namespace: "replaced" },
+      path,
+      namespace: "replaced",
     }));
     onLoad({ filter: /./, namespace: "replaced" }, ({ path }) => ({
-      ...{ contents: REPLACED[path] ?? "", resolveDir: SOURCES },
+      contents: REPLACED[path] ?? "",
+      resolveDir: SOURCES,
     }));
     onResolve({ filter: /^wrap-ansi$/ }, ({ path, namespace, resolveDir }) =>
       namespace === "lazy" ? undefined : { path, namespace: "lazy", pluginData: resolveDir },
     );
     onLoad({ filter: /./, namespace: "lazy" }, ({ pluginData }) => ({
-      ...{ contents: LAZY_WRAP, resolveDir: pluginData },
+      contents: LAZY_WRAP,
+      resolveDir: pluginData,
     }));
     onLoad({ filter: SIGNAL_EXIT }, async ({ path }) => ({
       contents: (await readFile(path, "utf8")).replace("require('assert')", "{ equal() {} }"),

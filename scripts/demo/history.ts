@@ -27,7 +27,15 @@ export async function writeHistory(store: Store, seed: number): Promise<void> {
     const at = now - hours * HOUR;
     const id = generateAuditId(at, realRandom);
     const record = {
-      ...{ id, at, user: "root", sudoUser, host: "ops1.example.com", action, target, reason, outcome },
+      id,
+      at,
+      user: "root",
+      sudoUser,
+      host: "ops1.example.com",
+      action,
+      target,
+      reason,
+      outcome,
     };
     return {
       op: "put",
@@ -51,10 +59,17 @@ function createPastRuns(job: DemoJob, chance: NamedRandom, now: number): PastRun
     const endedAt = Math.round(now - (HISTORY_LENGTH - index - chance.drawUnit() / 2) * every);
     const exit = isOverdue ? 124 : chance.drawUnit() < job.failing ? chance.pickOne([1, 1, 2, 70, 137]) : 0;
     return {
-      ...{ run: generateRunId(realRandom), host: chance.pickOne(listDemoHosts(job.hosts)) },
-      ...{ pid: Math.floor(chance.drawBetween([900, 32_000])), command: `${job.name}.sh` },
+      run: generateRunId(realRandom),
+      host: chance.pickOne(listDemoHosts(job.hosts)),
+      pid: Math.floor(chance.drawBetween([900, 32_000])),
+      command: `${job.name}.sh`,
       token: String(100 + index * 17 + Math.floor(chance.drawUnit() * 16)),
-      ...{ enqueuedAt: endedAt - held - waited, grantedAt: endedAt - held, endedAt, waited, held, exit },
+      enqueuedAt: endedAt - held - waited,
+      grantedAt: endedAt - held,
+      endedAt,
+      waited,
+      held,
+      exit,
       ...(isOverdue && { reason: "timeout" }),
     };
   });
@@ -100,8 +115,17 @@ export async function writeTroubles(store: Store): Promise<() => void> {
   const at = Date.now() - 26 * HOUR;
   const stale = generateRunId(realRandom);
   const value = serializeTicket({
-    ...{ run: stale, host: "batch3.example.com", pid: 4711, user: "etl", count: 1, total: 1, state: "held" },
-    ...{ command: "legacy-sync.sh", enqueuedAt: at - 40, grantedAt: at, label: "frozen since yesterday" },
+    run: stale,
+    host: "batch3.example.com",
+    pid: 4711,
+    user: "etl",
+    count: 1,
+    total: 1,
+    state: "held",
+    command: "legacy-sync.sh",
+    enqueuedAt: at - 40,
+    grantedAt: at,
+    label: "frozen since yesterday",
   });
   const strange = "{ this was put by hand";
   await store.commitTxn({

@@ -18,7 +18,8 @@ export interface DemoHost {
 
 export const HOSTS: readonly DemoHost[] = (Object.keys(COUNTS) as Kind[]).flatMap((kind) =>
   Array.from({ length: COUNTS[kind] }, (_, index) => ({
-    ...{ kind, name: `${kind}${index + 1}.example.com` },
+    kind,
+    name: `${kind}${index + 1}.example.com`,
     macros: { CORES: CORES[kind], RAM: MEMORY[kind] },
   })),
 );

@@ -25,8 +25,15 @@ type More = Partial<Omit<DemoJob, "name" | "hosts">>;
 
 function createJob(hosts: string, name: string, more: More = {}): DemoJob {
   return {
-    ...{ name, hosts, rivals: 1, isPatient: (more.rivals ?? 1) > 1, leases: ["FQDN_cpu=1"] },
-    ...{ lasts: [20, 55], rests: [6, 25], failing: 0.06, flags: [] },
+    name,
+    hosts,
+    rivals: 1,
+    isPatient: (more.rivals ?? 1) > 1,
+    leases: ["FQDN_cpu=1"],
+    lasts: [20, 55],
+    rests: [6, 25],
+    failing: 0.06,
+    flags: [],
     ...more,
   };
 }

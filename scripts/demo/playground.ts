@@ -81,7 +81,8 @@ export async function openPlayground(
   closing.push(await writeTroubles(store));
   closing.push(await startWorkers(store, endpoints));
   const workload = new Workload({
-    ...{ seed, folder: join(folder, "bin") },
+    seed,
+    folder: join(folder, "bin"),
     getConfigPath: writeConfigs(join(folder, "hosts"), endpoints),
   });
   closing.push(() => workload.stop());

@@ -19,7 +19,10 @@ const SCHEDULES: Readonly<Record<string, Partial<Definition>>> = {
   "search.reindex": { cron: "*/2 * * * *", jitter: 50_000, command: buildSleepCommand(40, "reindexing") },
   "feeds.pull": { cron: "*/3 * * * *", jitter: 30_000, command: buildSleepCommand(5, "3 feeds") },
   "partner.sync": {
-    ...{ cron: "* * * * *", jitter: 20_000, retries: 2, backoff: 10_000 },
+    cron: "* * * * *",
+    jitter: 20_000,
+    retries: 2,
+    backoff: 10_000,
     command: ["sh", "-c", "echo connecting to partner; echo 'FATAL: connection refused' >&2; exit 3"],
   },
   "db-backup": {
@@ -30,7 +33,9 @@ const SCHEDULES: Readonly<Record<string, Partial<Definition>>> = {
   },
   "invoices.export": { cron: "30 6 1 * *", timezone: "Europe/Berlin", catchup: "latest", type: "report" },
   "certs.renew": {
-    ...{ cron: "15 4 * * *", jitter: 10 * MINUTE, command: buildSleepCommand(4, "nothing is due") },
+    cron: "15 4 * * *",
+    jitter: 10 * MINUTE,
+    command: buildSleepCommand(4, "nothing is due"),
     pause: { by: "bob@ops1.example.com", at: Date.now() - 3 * 60 * MINUTE, why: "the CA is being moved" },
   },
 };

@@ -58,8 +58,16 @@ async function showSharedResource(member: EtcdMember): Promise<void> {
     "The database has 4 units. Reports take 2, the nightly one 3. Smaller reports behind it do not overtake it.",
   );
   const buildReportCommand = (name: string, units: number) => [
-    ...["run", "-v", "--lock", name, "--lease", `db=${units}:4`, "--"],
-    ...["sh", "-c", `echo ${name} uses ${units} of 4; sleep 0.6; echo ${name} is done`],
+    "run",
+    "-v",
+    "--lock",
+    name,
+    "--lease",
+    `db=${units}:4`,
+    "--",
+    "sh",
+    "-c",
+    `echo ${name} uses ${units} of 4; sleep 0.6; echo ${name} is done`,
   ];
   const wishes = [
     buildReportCommand("sales", 2),

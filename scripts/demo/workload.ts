@@ -113,11 +113,18 @@ export class Workload {
 
   #buildArgs(job: DemoJob, host: string, words: readonly string[]): string[] {
     return [
-      ...["run", "-v", "--config", this.#options.getConfigPath(host), "--record-args"],
+      "run",
+      "-v",
+      "--config",
+      this.#options.getConfigPath(host),
+      "--record-args",
       ...(job.isLockless ? ["--no-lock"] : ["--lock", job.name]),
       ...(job.isPatient && !job.isLockless ? ["--wait"] : []),
       ...job.leases.flatMap((lease) => ["--lease", lease]),
-      ...[...job.flags, "--", this.#getScriptPath(job.name), ...words],
+      ...job.flags,
+      "--",
+      this.#getScriptPath(job.name),
+      ...words,
     ];
   }
 

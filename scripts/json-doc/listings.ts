@@ -15,10 +15,19 @@ import {
 
 /** The row schema of each view. */
 export const ROW_OF: Readonly<Record<ViewId, keyof typeof ROWS & string>> = {
-  ...{ overview: "lockOrResource", locks: "lockOrResource", resources: "lockOrResource" },
-  ...{ queues: "waiter", runs: "run", hosts: "host", groups: "group" },
-  ...{ schedules: "schedule", workers: "worker" },
-  ...{ drains: "drainRow", history: "pastRun", audit: "auditRecord", problems: "problem" },
+  overview: "lockOrResource",
+  locks: "lockOrResource",
+  resources: "lockOrResource",
+  queues: "waiter",
+  runs: "run",
+  hosts: "host",
+  groups: "group",
+  schedules: "schedule",
+  workers: "worker",
+  drains: "drainRow",
+  history: "pastRun",
+  audit: "auditRecord",
+  problems: "problem",
 };
 const IDS = Object.keys(VIEWS) as ViewId[];
 
@@ -30,7 +39,9 @@ const prefix = createTextSchema("prefix of all keys in etcd");
 
 const buildDocument = (id: ViewId) =>
   createObjectSchema(`\`signalbox ls ${id} --json\``, {
-    ...{ version, revision: createRevisionSchema("etcd revision of the data"), prefix },
+    version,
+    revision: createRevisionSchema("etcd revision of the data"),
+    prefix,
     view: { const: id, description: "name of the view; `overview` by default" },
     rows: createListSchema(ROW_OF[id], "rows of the view"),
   });
@@ -38,7 +49,10 @@ const buildDocument = (id: ViewId) =>
 function buildEventSchema(name: string, description: string, more: Record<string, JsonSchema>): JsonSchema {
   const at = createRevisionSchema("etcd revision of the data");
   return createObjectSchema(description, {
-    ...{ version, event: { const: name, description: "kind of event" }, revision: at, ...more },
+    version,
+    event: { const: name, description: "kind of event" },
+    revision: at,
+    ...more,
   });
 }
 
@@ -46,10 +60,12 @@ const key = createTextSchema("key of the row, which stays the same as long as th
 
 export const EVENTS: Readonly<Record<string, JsonSchema>> = {
   row: buildEventSchema("row", "A row was added or changed. At the start, every row is written.", {
-    ...{ key, row: { type: "object", description: "row, as in `rows` of the same view" } },
+    key,
+    row: { type: "object", description: "row, as in `rows` of the same view" },
   }),
   ready: buildEventSchema("ready", "All rows that existed at the start have been written.", {
-    ...{ view: createChoiceSchema(IDS, "name of the view"), prefix },
+    view: createChoiceSchema(IDS, "name of the view"),
+    prefix,
   }),
   gone: buildEventSchema("gone", "A row was removed.", { key }),
   away: buildEventSchema("away", "etcd does not answer. The rows may be outdated.", {

@@ -60,7 +60,8 @@ const drain = {
 
 export const ROWS: Readonly<Record<string, JsonSchema>> = {
   lockOrResource: createObjectSchema("A lock or a resource.", {
-    ...{ kind, name: createTextSchema("name of the lock or resource") },
+    kind,
+    name: createTextSchema("name of the lock or resource"),
     state: createChoiceSchema(
       ["held", "waiting", "grace", "admitted", "drained", "resetting", "malformed", "free"],
       "state of the queue. `waiting`: no run holds it, and one is about to be granted; `admitted`: no run holds it, and the first one waits for its leases; `drained`: no run holds it, and none can be granted; `resetting`: a holder was asked to give it up; `grace`: the commands of all holders have ended; `malformed`: the first ticket cannot be read. A queue that is drained while it is held is `held`; see `drains`",
@@ -75,20 +76,23 @@ export const ROWS: Readonly<Record<string, JsonSchema>> = {
     drains: createListSchema("drain", "drains of this lock or resource, and of everything"),
   }),
   waiter: createObjectSchema("A waiting run in one queue.", {
-    ...{ kind, name: createTextSchema("name of the lock or resource") },
+    kind,
+    name: createTextSchema("name of the lock or resource"),
     position: {
       type: "integer",
       minimum: 1,
       description: "position in the queue, from 1; tickets of holders count",
     },
-    ...{
-      run: createTextSchema("id of the run"),
-      state: createChoiceSchema(
-        ["waiting", "admitted", "malformed"],
-        `state of the ticket. ${ADMITTED}; ${MALFORMED}`,
-      ),
-    },
-    ...{ ...ticketFields, ...units, ...times, ...until, ...reset },
+    run: createTextSchema("id of the run"),
+    state: createChoiceSchema(
+      ["waiting", "admitted", "malformed"],
+      `state of the ticket. ${ADMITTED}; ${MALFORMED}`,
+    ),
+    ...ticketFields,
+    ...units,
+    ...times,
+    ...until,
+    ...reset,
     token: createRevisionSchema("`create_revision` of the ticket"),
     drains: createListSchema(
       "drain",
@@ -98,7 +102,9 @@ export const ROWS: Readonly<Record<string, JsonSchema>> = {
   run: createObjectSchema("A run and all its tickets.", {
     run: createTextSchema("id of the run"),
     state: { ...state, description: "state of the ticket that is furthest from being held" },
-    ...{ ...ticketFields, ...times, ...reset },
+    ...ticketFields,
+    ...times,
+    ...reset,
     token: createRevisionSchema(
       "fencing token: `create_revision` of the lock ticket, or without a lock of the first lease ticket; for a task without leases, of its running key",
     ),
@@ -118,7 +124,8 @@ export const ROWS: Readonly<Record<string, JsonSchema>> = {
     "cpu?": createNumberSchema("number of processors"),
     "memMb?": createNumberSchema("memory, MiB"),
     "macros?": {
-      ...{ type: "object", description: "macros from the host's settings" },
+      type: "object",
+      description: "macros from the host's settings",
       additionalProperties: { type: ["number", "string"] },
     },
     "version?": createTextSchema("version of signalbox on the host"),
@@ -160,24 +167,18 @@ export const ROWS: Readonly<Record<string, JsonSchema>> = {
   }),
   worker: createObjectSchema("A worker.", {
     worker: createTextSchema("id of the worker"),
-    ...{
-      "host?": createTextSchema("full name of the worker's host"),
-      "pid?": { type: "integer", description: "process id of the worker" },
-    },
-    ...{
-      "version?": createTextSchema("version of signalbox"),
-      "since?": createWallSchema("start of the worker"),
-    },
+    "host?": createTextSchema("full name of the worker's host"),
+    "pid?": { type: "integer", description: "process id of the worker" },
+    "version?": createTextSchema("version of signalbox"),
+    "since?": createWallSchema("start of the worker"),
     "wall?": createWallSchema("the worker's clock when it last wrote its record"),
     "beat?": createCountSchema("number of the record, from 1"),
     "types?": createTextsSchema(
       "types with a handler: names and `/regular expressions/`; `$command` stands for commands",
     ),
     "tags?": createTextsSchema("tags of the worker"),
-    ...{
-      running: createCountSchema("number of running tasks"),
-      "concurrency?": createCountSchema("maximum number of running tasks"),
-    },
+    running: createCountSchema("number of running tasks"),
+    "concurrency?": createCountSchema("maximum number of running tasks"),
     "clock?": createChoiceSchema(
       CLOCK_STATES,
       "state of the worker's clock. `warns`: more than 0.5 s off; `refuses`: more than 5 s off, so the worker starts nothing",
@@ -186,29 +187,22 @@ export const ROWS: Readonly<Record<string, JsonSchema>> = {
     "fault?": createTextSchema("why its record cannot be read"),
   }),
   pastRun: createObjectSchema("A run that has ended. The history of a lock has its last 20 runs.", {
-    ...{ lock: createTextSchema("name of the lock"), run: createTextSchema("id of the run") },
+    lock: createTextSchema("name of the lock"),
+    run: createTextSchema("id of the run"),
     state: createChoiceSchema(
       ["ok", "failed", "killed", "ended"],
       "result of the run. `ok`: exit code 0; `killed`: exit code above 128, by a signal; `ended`: signalbox ended the command, see `reason`",
     ),
-    ...{
-      host: createTextSchema("full name of the run's host"),
-      pid: { type: "integer", description: "process id of the runner" },
-    },
-    ...{
-      command: createTextSchema("base name of the command"),
-      "label?": createTextSchema("label from `--label`"),
-    },
+    host: createTextSchema("full name of the run's host"),
+    pid: { type: "integer", description: "process id of the runner" },
+    command: createTextSchema("base name of the command"),
+    "label?": createTextSchema("label from `--label`"),
     token: createRevisionSchema("fencing token"),
-    ...{
-      enqueuedAt: createWallSchema("time of the claim"),
-      grantedAt: createWallSchema("time of the grant"),
-      endedAt: createWallSchema("time of the end"),
-    },
-    ...{
-      waited: createNumberSchema("duration of the wait, ms"),
-      held: createNumberSchema("duration of the hold, ms"),
-    },
+    enqueuedAt: createWallSchema("time of the claim"),
+    grantedAt: createWallSchema("time of the grant"),
+    endedAt: createWallSchema("time of the end"),
+    waited: createNumberSchema("duration of the wait, ms"),
+    held: createNumberSchema("duration of the hold, ms"),
     exit: {
       type: "integer",
       description: "exit code of the command; 128 plus the signal number if a signal killed it",
@@ -217,11 +211,9 @@ export const ROWS: Readonly<Record<string, JsonSchema>> = {
   }),
   auditRecord: createObjectSchema("An action of an operator.", {
     id: createTextSchema("id of the record; ids sort by time"),
-    ...{
-      at: createWallSchema("time of the action"),
-      user: createTextSchema("user who acted"),
-      host: createTextSchema("host on which the user acted"),
-    },
+    at: createWallSchema("time of the action"),
+    user: createTextSchema("user who acted"),
+    host: createTextSchema("host on which the user acted"),
     "sudoUser?": createTextSchema("user who called sudo to become `user`"),
     action: createChoiceSchema(AUDIT_ACTIONS, "action"),
     target: createTextSchema(
@@ -234,9 +226,23 @@ export const ROWS: Readonly<Record<string, JsonSchema>> = {
   problem: createObjectSchema("A problem that an operator should look at.", {
     kind: createChoiceSchema(
       [
-        ...["malformed", "orphan", "vanished", "totals", "too-large", "overdue", "long-hold", "long-wait"],
-        ...["reset-unanswered", "clock", "drain-ended", "group", "host"],
-        ...["late", "postponed", "dead-letter", "no-worker"],
+        "malformed",
+        "orphan",
+        "vanished",
+        "totals",
+        "too-large",
+        "overdue",
+        "long-hold",
+        "long-wait",
+        "reset-unanswered",
+        "clock",
+        "drain-ended",
+        "group",
+        "host",
+        "late",
+        "postponed",
+        "dead-letter",
+        "no-worker",
       ],
       "kind of problem",
     ),
@@ -252,38 +258,30 @@ export const ROWS: Readonly<Record<string, JsonSchema>> = {
 /** Schemas that rows refer to. */
 export const PARTS: Readonly<Record<string, JsonSchema>> = {
   ticket: createObjectSchema("A run's ticket in a queue.", {
-    ...{
-      run: createTextSchema("id of the run"),
-      state,
-      ...ticketFields,
-      ...units,
-      ...times,
-      ...until,
-      ...reset,
-    },
+    run: createTextSchema("id of the run"),
+    state,
+    ...ticketFields,
+    ...units,
+    ...times,
+    ...until,
+    ...reset,
     token: createRevisionSchema("`create_revision` of the ticket; on the lock ticket, the fencing token"),
   }),
   open: createObjectSchema(
     "An occurrence of a schedule that was started or triggered, and has not finished.",
     {
-      ...{
-        scheduled: createWallSchema("nominal time of the occurrence"),
-        runAt: createWallSchema("earliest start, unless it is running"),
-      },
+      scheduled: createWallSchema("nominal time of the occurrence"),
+      runAt: createWallSchema("earliest start, unless it is running"),
       attempt: createCountSchema("number of starts"),
       failures: createCountSchema("number of failures"),
       kind: createChoiceSchema(["due", "trigger"], "origin. `trigger`: an operator triggered it"),
     },
   ),
   last: createObjectSchema("Result of the occurrence that ended last.", {
-    ...{
-      scheduled: createWallSchema("nominal time of the occurrence"),
-      startedAt: createWallSchema("time of the start"),
-    },
-    ...{
-      endedAt: createWallSchema("time of the end"),
-      late: createNumberSchema("delay of the start, ms"),
-    },
+    scheduled: createWallSchema("nominal time of the occurrence"),
+    startedAt: createWallSchema("time of the start"),
+    endedAt: createWallSchema("time of the end"),
+    late: createNumberSchema("delay of the start, ms"),
     result: createChoiceSchema(
       OCCURRENCE_RESULTS,
       "result. `retry`: the handler requested another start later; `released`: the occurrence was given back; `lost`: its worker had to end it, or vanished; `replaced`: the next occurrence was due; `skipped`: it was never started",
@@ -293,61 +291,44 @@ export const PARTS: Readonly<Record<string, JsonSchema>> = {
   execution: createObjectSchema(
     "A running occurrence of a schedule. If its key cannot be read, it has only `fault` and `token`.",
     {
-      ...{
-        "worker?": createTextSchema("id of the worker"),
-        "host?": createTextSchema("full name of the worker's host"),
-      },
+      "worker?": createTextSchema("id of the worker"),
+      "host?": createTextSchema("full name of the worker's host"),
       "pid?": { type: "integer", description: "process id of the worker" },
-      ...{ "run?": createTextSchema("id of the run"), "scheduled?": createWallSchema("nominal time") },
-      ...{
-        "attempt?": createCountSchema("attempt number, from 1"),
-        "since?": createWallSchema("time of the start"),
-      },
-      ...{
-        "late?": createNumberSchema("delay of the start, ms"),
-        "fault?": createTextSchema("why the running key cannot be read"),
-      },
+      "run?": createTextSchema("id of the run"),
+      "scheduled?": createWallSchema("nominal time"),
+      "attempt?": createCountSchema("attempt number, from 1"),
+      "since?": createWallSchema("time of the start"),
+      "late?": createNumberSchema("delay of the start, ms"),
+      "fault?": createTextSchema("why the running key cannot be read"),
       token: createRevisionSchema("fencing token: `create_revision` of the running key"),
     },
   ),
   agent: createObjectSchema("An agent on a host. Fields that it has not reported yet are missing.", {
     agent: createTextSchema("id of the agent; each start of an agent has its own"),
     "user?": createTextSchema("user that the agent runs as"),
-    ...{
-      pid: { type: "integer", description: "process id of the agent" },
-      version: createTextSchema("version of signalbox"),
-    },
-    ...{
-      holds: createCountSchema("number of runs of the agent that hold everything they claim"),
-      waits: createCountSchema("number of runs of the agent that wait"),
-    },
-    ...{
-      "since?": createWallSchema("start of the agent"),
-      "served?": createCountSchema("number of calls that it has served to their end"),
-    },
+    pid: { type: "integer", description: "process id of the agent" },
+    version: createTextSchema("version of signalbox"),
+    holds: createCountSchema("number of runs of the agent that hold everything they claim"),
+    waits: createCountSchema("number of runs of the agent that wait"),
+    "since?": createWallSchema("start of the agent"),
+    "served?": createCountSchema("number of calls that it has served to their end"),
     "declined?": {
-      ...{
-        type: "object",
-        description: "number of calls that it has declined, by reason; see docs/agent.md",
-      },
+      type: "object",
+      description: "number of calls that it has declined, by reason; see docs/agent.md",
       additionalProperties: { type: "integer" },
     },
   }),
   stand: createObjectSchema("A run's ticket, in brief.", {
-    ...{
-      kind,
-      name: createTextSchema("name of the lock or resource"),
-      state,
-      "count?": createCountSchema("units requested; 1 for a lock"),
-    },
+    kind,
+    name: createTextSchema("name of the lock or resource"),
+    state,
+    "count?": createCountSchema("units requested; 1 for a lock"),
   }),
   drain: createObjectSchema("An operator's order that nothing new is granted in a scope.", drain),
   reset: createObjectSchema("An operator's request that a run give up its claim.", {
-    ...{
-      by: createTextSchema("user who made the request"),
-      at: createWallSchema("time of the request"),
-      "why?": createTextSchema("reason from the operator"),
-    },
+    by: createTextSchema("user who made the request"),
+    at: createWallSchema("time of the request"),
+    "why?": createTextSchema("reason from the operator"),
   }),
   configured: createObjectSchema("Configuration of a resource.", {
     "total?": createTextSchema("total units: a number, or an expression with macros"),

@@ -26,7 +26,9 @@ export interface RootSchema extends JsonSchema {
 
 export const createTextSchema = (description: string): JsonSchema => ({ type: "string", description });
 export const createTextsSchema = (description: string): JsonSchema => ({
-  ...{ type: "array", items: { type: "string" }, description },
+  type: "array",
+  items: { type: "string" },
+  description,
 });
 export const createCountSchema = (description: string): JsonSchema => ({
   type: "integer",
@@ -38,22 +40,29 @@ export const createNumberSchema = (description: string): JsonSchema => ({ type: 
 export const createWallSchema = (description: string): JsonSchema =>
   createNumberSchema(`${description}; wall clock, ms since the epoch`);
 export const createRevisionSchema = (description: string): JsonSchema => ({
-  ...{ type: "string", pattern: "^[0-9]+$", description },
+  type: "string",
+  pattern: "^[0-9]+$",
+  description,
 });
 /** @param description  a noun phrase; explanations of the values may follow after a full stop */
 export const createChoiceSchema = (values: readonly string[], description: string): JsonSchema => ({
-  ...{ enum: values, description },
+  enum: values,
+  description,
 });
 export const createRefSchema = (name: string): JsonSchema => ({ $ref: `#/$defs/${name}` });
 export const createListSchema = (name: string, description: string): JsonSchema => ({
-  ...{ type: "array", items: createRefSchema(name), description },
+  type: "array",
+  items: createRefSchema(name),
+  description,
 });
 
 /** @param properties  optional if the name ends in `?` */
 export function createObjectSchema(description: string, properties: Record<string, JsonSchema>): JsonSchema {
   const names = Object.keys(properties);
   return {
-    ...{ type: "object", description, additionalProperties: false },
+    type: "object",
+    description,
+    additionalProperties: false,
     required: names.filter((name) => !name.endsWith("?")),
     properties: Object.fromEntries(names.map((name) => [name.replace("?", ""), properties[name] ?? {}])),
   };

@@ -15,9 +15,17 @@ export function renderListings(): string {
   const parts = Object.entries(PARTS).map(([name, schema]) => renderSection(name, schema));
   const events = Object.entries(EVENTS).map(([name, schema]) => renderSection(`"event": "${name}"`, schema));
   return [
-    ...["### The document", "", renderFieldTable(document), ""],
-    ...[...kinds, ...parts],
-    ...["### Lines of `ls --watch`", "", "One JSON document per line.", "", ...events],
+    "### The document",
+    "",
+    renderFieldTable(document),
+    "",
+    ...kinds,
+    ...parts,
+    "### Lines of `ls --watch`",
+    "",
+    "One JSON document per line.",
+    "",
+    ...events,
   ].join("\n");
 }
 

@@ -91,7 +91,12 @@ async function listLinkedLibraries(): Promise<Component[]> {
 function createLibrary(name: string, version: string, licence?: string): Component {
   const purl = `pkg:generic/${name}@${encodeURIComponent(version)}`;
   return {
-    ...{ "bom-ref": `${name}@${version}`, type: "library", name, version, scope: "required", purl },
+    "bom-ref": `${name}@${version}`,
+    type: "library",
+    name,
+    version,
+    scope: "required",
+    purl,
     ...(licence !== undefined && { licenses: [{ expression: licence }] }),
   };
 }

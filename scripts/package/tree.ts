@@ -41,8 +41,14 @@ const MAN = "dist/man";
 const EMPTY = ["var/lib/signalbox", "var/log/signalbox"];
 /** Parts of dist/ that are installed elsewhere, or that only an installation by npm needs. */
 const NOT_IN_LIB = [
-  ...["completions", "library.mjs", "licences.txt", "man", "native"],
-  ...["node", "signalbox", "types"],
+  "completions",
+  "library.mjs",
+  "licences.txt",
+  "man",
+  "native",
+  "node",
+  "signalbox",
+  "types",
 ];
 
 /** Builds the tree in a new folder, which the caller removes. @returns its path */

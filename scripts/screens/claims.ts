@@ -19,12 +19,19 @@ export const buildCpuLease = (host: string, units = 1, mib = 0) => ({
 });
 
 const createHeld = (lock: string, host: string, pid: number, since: number, leases = {}): SceneClaim => ({
-  ...{ lock, host, pid, queued: since + 1, granted: since },
+  lock,
+  host,
+  pid,
+  queued: since + 1,
+  granted: since,
   leases: { ...buildCpuLease(host), ...leases },
 });
 
 const createWaiting = (lock: string, host: string, pid: number, since: number): SceneClaim => ({
-  ...{ lock, host, pid, queued: since },
+  lock,
+  host,
+  pid,
+  queued: since,
 });
 
 /** The claims in queue order. */
@@ -96,8 +103,14 @@ export const TOTALS: Readonly<
 
 /** Processors and memory (MiB) of each host, and how many minutes ago it was seen. */
 export const HOSTS: Readonly<Record<string, readonly [cores: number, ram: number, seen: number]>> = {
-  ...{ batch1: [8, 31_904, 1], batch2: [8, 31_904, 2], db1: [16, 64_312, 3], db2: [16, 64_312, 1] },
-  ...{ mail1: [2, 3_936, 4], web1: [4, 7_976, 2], web2: [4, 7_976, 2], web3: [4, 7_976, 0] },
+  batch1: [8, 31_904, 1],
+  batch2: [8, 31_904, 2],
+  db1: [16, 64_312, 3],
+  db2: [16, 64_312, 1],
+  mail1: [2, 3_936, 4],
+  web1: [4, 7_976, 2],
+  web2: [4, 7_976, 2],
+  web3: [4, 7_976, 0],
 };
 
 export const GROUPS: Readonly<Record<string, readonly string[]>> = {

@@ -113,16 +113,16 @@ function createHistories(): Op[] {
       const held = Math.round(usual * chance.drawBetween([600, 2_500]));
       const waited = Math.round(chance.drawUnit() ** 3 * 90_000);
       return {
-        ...{
-          run: createRunId(1000 + index),
-          host: getFullName(chance.pickOne(["batch1", "batch2", "web1", "db1"])),
-        },
-        ...{
-          pid: Math.floor(chance.drawBetween([900, 32_000])),
-          command: `${lock}.sh`,
-          token: String(index + 2),
-        },
-        ...{ enqueuedAt: endedAt - held - waited, grantedAt: endedAt - held, endedAt, waited, held },
+        run: createRunId(1000 + index),
+        host: getFullName(chance.pickOne(["batch1", "batch2", "web1", "db1"])),
+        pid: Math.floor(chance.drawBetween([900, 32_000])),
+        command: `${lock}.sh`,
+        token: String(index + 2),
+        enqueuedAt: endedAt - held - waited,
+        grantedAt: endedAt - held,
+        endedAt,
+        waited,
+        held,
         exit: chance.drawUnit() < 0.1 ? chance.pickOne([1, 2, 137]) : 0,
       };
     });
@@ -186,7 +186,11 @@ function createTickets(claim: SceneClaim, index: number, session: bigint): PutOp
 
 function describeRun({ lock, host, pid, queued, granted, label }: SceneClaim, run: string) {
   return {
-    ...{ run, host: getFullName(host), pid, user: "deploy", command: `${lock ?? "cad-render"}.sh` },
+    run,
+    host: getFullName(host),
+    pid,
+    user: "deploy",
+    command: `${lock ?? "cad-render"}.sh`,
     enqueuedAt: WALL - queued * 1000,
     ...(granted !== undefined && { grantedAt: WALL - granted * 1000 }),
     ...(label !== undefined && { label }),

@@ -26,12 +26,10 @@ interface SceneSchedule {
 
 const SCHEDULES: Readonly<Record<string, SceneSchedule>> = {
   "db-backup": {
-    ...{
-      cron: "0 3 * * *",
-      next: 23 * HOUR + 48 * MINUTE,
-      since: 12 * MINUTE,
-      last: ["ok", 23 * HOUR, HOUR],
-    },
+    cron: "0 3 * * *",
+    next: 23 * HOUR + 48 * MINUTE,
+    since: 12 * MINUTE,
+    last: ["ok", 23 * HOUR, HOUR],
     more: {
       command: ["db-backup", "--all"],
       group: "databases",
@@ -41,15 +39,15 @@ const SCHEDULES: Readonly<Record<string, SceneSchedule>> = {
   "mail.digest": { cron: "15 * * * *", next: 3 * MINUTE, last: ["ok", 56 * MINUTE, 40_000] },
   "mail.bounces": { cron: "*/5 * * * *", next: 3 * MINUTE, last: ["ok", 2 * MINUTE, 4_000] },
   "invoices.export": {
-    ...{ cron: "0 2 * * *", next: 22 * HOUR + 48 * MINUTE, last: ["failed", 71 * MINUTE, 9_000] },
+    cron: "0 2 * * *",
+    next: 22 * HOUR + 48 * MINUTE,
+    last: ["failed", 71 * MINUTE, 9_000],
     more: { command: ["invoices", "--export"], retries: 2 },
   },
   "search.reindex": {
-    ...{
-      cron: "30 1 * * 0",
-      next: 4 * 24 * HOUR + 22 * HOUR + 18 * MINUTE,
-      last: ["ok", 50 * HOUR, 3 * HOUR],
-    },
+    cron: "30 1 * * 0",
+    next: 4 * 24 * HOUR + 22 * HOUR + 18 * MINUTE,
+    last: ["ok", 50 * HOUR, 3 * HOUR],
     more: {
       jitter: 10 * MINUTE,
       pause: { by: "ann@ops1", at: WALL - 20 * HOUR, why: "the cluster is being moved" },
@@ -71,7 +69,9 @@ const SCHEDULES: Readonly<Record<string, SceneSchedule>> = {
 /** Creates the keys of schedules and workers. */
 export function createSchedules(keys: Keys): Op[] {
   const createPut = (key: string, value: string, session?: bigint): Op => ({
-    ...{ op: "put", key, value },
+    op: "put",
+    key,
+    value,
     ...(session !== undefined && { session }),
   });
   return [
@@ -113,7 +113,12 @@ function createMemory({ last }: SceneSchedule): string {
   if (last === undefined) return "";
   const tail = last[0] === "failed" ? "connecting to db1\nFATAL: remaining slots are reserved\n" : "done\n";
   const run: OccurrenceOutcome = {
-    ...{ ...createLast(last), worker: "w1", host: "web1.example.com", attempt: 3, token: "41", tail },
+    ...createLast(last),
+    worker: "w1",
+    host: "web1.example.com",
+    attempt: 3,
+    token: "41",
+    tail,
     ...(last[0] === "failed" && { code: 2, reason: "exit 2" }),
   };
   return formatOutcomes({ runs: [run], dead: last[0] === "failed" ? [run] : [] });

@@ -21,9 +21,16 @@ const SMALL = [80, 24] as const;
 
 /** The tabs, and a text on each complete screen. */
 const TABS: Readonly<Record<string, string>> = {
-  ...{ locks: "backup-db", resources: "connections to the primary", queues: "search-index" },
-  ...{ hosts: "mail1 ", groups: "databases", drains: "kernel upgrade", history: "invoices" },
-  ...{ schedules: "invoices.export", audit: "new disks", problems: "legacy-import" },
+  locks: "backup-db",
+  resources: "connections to the primary",
+  queues: "search-index",
+  hosts: "mail1 ",
+  groups: "databases",
+  drains: "kernel upgrade",
+  history: "invoices",
+  schedules: "invoices.export",
+  audit: "new disks",
+  problems: "legacy-import",
 };
 
 const buildViewArgs = (tab: string) => ["--view", tab];
@@ -49,13 +56,12 @@ export const SHOTS: readonly Shot[] = [
     isPicture: true,
   },
   {
-    ...{
-      name: "schedules",
-      size: MIDDLE,
-      args: buildViewArgs("schedules"),
-      keys: ["2", "g", "down", "down", "down"],
-    },
-    ...{ shows: "schedule invoices.export: failed", isPicture: true },
+    name: "schedules",
+    size: MIDDLE,
+    args: buildViewArgs("schedules"),
+    keys: ["2", "g", "down", "down", "down"],
+    shows: "schedule invoices.export: failed",
+    isPicture: true,
   },
   {
     name: "why",

@@ -24,10 +24,17 @@ export async function takeScreen(
 ): Promise<TakenScreen> {
   const [columns, rows] = shot.size;
   const terminal = openTerminal({
-    ...{ args: ["console", ...(shot.args ?? [])], columns, rows, endpoints },
+    args: ["console", ...(shot.args ?? [])],
+    columns,
+    rows,
+    endpoints,
     env: {
-      ...{ COLORTERM: "truecolor", COLORFGBG: "15;0", TZ: "UTC", SIGNALBOX_HOST: "ops1.example.com" },
-      ...{ SIGNALBOX_MACROS: "CORES=4,RAM=8192", SCENE_WALL: String(WALL) },
+      COLORTERM: "truecolor",
+      COLORFGBG: "15;0",
+      TZ: "UTC",
+      SIGNALBOX_HOST: "ops1.example.com",
+      SIGNALBOX_MACROS: "CORES=4,RAM=8192",
+      SCENE_WALL: String(WALL),
       NODE_OPTIONS: `--require ${join(import.meta.dirname, "frozen.cjs")}`,
       ...shot.env,
     },

@@ -27,7 +27,8 @@ export function readFailures(file: string): Failure[] {
     const failed = assertionResults
       .filter((test) => test.status === "failed")
       .map((test) => ({
-        ...{ file: where, test: `${where}: ${test.fullName}` },
+        file: where,
+        test: `${where}: ${test.fullName}`,
         message: test.failureMessages?.[0] ?? "",
       }));
     return failed.length === 0 && status === "failed" ? [{ file: where, test: where, message }] : failed;

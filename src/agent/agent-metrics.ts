@@ -40,13 +40,17 @@ function registerCounters(prom: Prom, registry: Registry, source: AgentMetricsSo
   const { statistics, sessions } = source;
   const registers = [registry];
   new prom.Counter({
-    ...{ name: "signalbox_agent_served_total", help: "Calls that were served to their end.", registers },
+    name: "signalbox_agent_served_total",
+    help: "Calls that were served to their end.",
+    registers,
     collect() {
       setCounter(this, statistics.served);
     },
   });
   new prom.Counter({
-    ...{ name: "signalbox_agent_declined_total", help: "Calls that were declined, by reason.", registers },
+    name: "signalbox_agent_declined_total",
+    help: "Calls that were declined, by reason.",
+    registers,
     labelNames: ["reason"],
     collect() {
       this.reset();
@@ -71,7 +75,9 @@ function setCounter(counter: { reset(): void; inc(value: number): void }, value:
 function registerGauges(prom: Prom, registry: Registry, { countCalls, sessions }: AgentMetricsSource): void {
   const create = (name: string, help: string, read: () => number) =>
     new prom.Gauge({
-      ...{ name: `signalbox_agent_${name}`, help, registers: [registry] },
+      name: `signalbox_agent_${name}`,
+      help,
+      registers: [registry],
       collect() {
         this.set(read());
       },

@@ -52,7 +52,9 @@ export const execute: CommandExecutor = async (call, io) => {
   const descriptor = takeInheritedSocket(process.env);
   const { readBootTime } = addon;
   const connection = await openConnection(raiseVerbosity(call, io), io, {
-    ...{ sharesWatches: true, clock: createBootClock(readBootTime), random: realRandom },
+    sharesWatches: true,
+    clock: createBootClock(readBootTime),
+    random: realRandom,
   });
   const { settings, log } = connection;
   const path = settings.agentSocket ?? getDefaultSocket(io.env);
@@ -137,22 +139,33 @@ function createContext(
   prepareSocketDirectory(path); // /run is empty after each boot
   const incarnation = generateRunId(random);
   const ports: AgentPorts = {
-    ...{ store, keys, clock, random, log, host: facts.fqdn },
+    store,
+    keys,
+    clock,
+    random,
+    log,
+    host: facts.fqdn,
     proofStore: combineTransactions(connection.store, clock, keys),
     describeSession: () => formatAgentSession({ agent: incarnation, pid: process.pid, version: VERSION }),
     killRun: (run) => killRun(run, clock),
   };
   return {
-    ...{ settings, store, keys, clock, readBootTime, random, log, facts, incarnation },
+    settings,
+    store,
+    keys,
+    clock,
+    readBootTime,
+    random,
+    log,
+    facts,
+    incarnation,
     statistics: new AgentStatistics(clock.getWallTime()),
     sessions: new SharedSessions(ports),
     successors: new Successors(),
     accounts: createAccounts(),
-    ...{
-      callerFacts: new BriefCache(clock),
-      userNames: new BriefCache(clock),
-      configFiles: new BriefCache(clock),
-    },
+    callerFacts: new BriefCache(clock),
+    userNames: new BriefCache(clock),
+    configFiles: new BriefCache(clock),
     seal: NoteSeal.open(join(dirname(path), "agent.key")),
   };
 }

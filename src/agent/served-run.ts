@@ -92,7 +92,9 @@ export class ServedRun implements LaunchedRun {
       );
     const env = this.#readEnvironment(call);
     const config = resolveConfig({
-      ...{ flags: call.settings, env, readFile: (path: string) => this.#readConfigFile(path) },
+      flags: call.settings,
+      env,
+      readFile: (path: string) => this.#readConfigFile(path),
       ...(options && { options }),
     });
     const { values } = config;
@@ -122,7 +124,14 @@ export class ServedRun implements LaunchedRun {
     warnUnknownVariables(env, log);
     warnOverriddenContext(config, log);
     return {
-      ...{ config, settings: values, keys, clock, random, log, logContext, facts },
+      config,
+      settings: values,
+      keys,
+      clock,
+      random,
+      log,
+      logContext,
+      facts,
       store: delegateStore(store, { close: () => {} }),
     };
   }
@@ -138,7 +147,8 @@ export class ServedRun implements LaunchedRun {
         { clock, readBootTime },
         isStarted ? note?.run : undefined,
       ),
-      ...{ sessions, successors },
+      sessions,
+      successors,
       attempts: new CallAttempts(this.#id, note?.number ?? 0),
       ...(note !== undefined && { resumed: { ...note, session: BigInt(`0x${note.session}`) } }),
       isStarted,

@@ -11,18 +11,17 @@ import {
 
 /** Settings of the connection that the agent has opened for all. */
 const SHARED: readonly SettingKey[] = [
-  ...([
-    "endpoints",
-    "prefix",
-    "user",
-    "password",
-    "cacert",
-    "cert",
-    "key",
-    "serverName",
-    "clusterId",
-  ] as const),
-  ...(["insecureSkipTlsVerify", "allowPlaintextPassword"] as const),
+  "endpoints",
+  "prefix",
+  "user",
+  "password",
+  "cacert",
+  "cert",
+  "key",
+  "serverName",
+  "clusterId",
+  "insecureSkipTlsVerify",
+  "allowPlaintextPassword",
 ];
 
 /** Finds a setting in which a call differs from the agent, which cannot serve it then. */

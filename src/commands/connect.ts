@@ -67,8 +67,15 @@ export async function openConnection(
   const storeOptions = { ...buildStoreOptions(values), sharesWatches, prefersGrpc };
   const store = await openStore(storeOptions, { clock, unit: random.generateFraction });
   return {
-    ...{ config, settings: values, store, keys: createKeys(values.prefix) },
-    ...{ clock, random, log, logContext, facts },
+    config,
+    settings: values,
+    store,
+    keys: createKeys(values.prefix),
+    clock,
+    random,
+    log,
+    logContext,
+    facts,
   };
 }
 

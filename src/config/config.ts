@@ -82,7 +82,8 @@ export function resolveConfig({
     values: values as Settings,
     sources: sources as Config["sources"],
     files: files.map(({ path }) => path),
-    ...{ contexts, overridden: findOverridden(layers, strong.length, active) },
+    contexts,
+    overridden: findOverridden(layers, strong.length, active),
   };
   return checkConfig(addPassword(found, layers, read));
 }

@@ -15,8 +15,19 @@ const PREFIX = "SIGNALBOX_";
 const OF_LAUNCHER = ["CALL", "FALLBACK", "PROGRAM", "INHERITED"].map((name) => `${PREFIX}${name}`);
 /** Our variables that are not settings. Three are read elsewhere; a run or a worker sets the others for its command. */
 const OTHERS = [
-  ...["CONFIG", "COMPLETION_TIMEOUT", "ENV", "TOKEN", "LOCK_KEY", "RUN", "LEASES", "SCHEDULE", "TYPE"],
-  ...["SCHEDULED", "SCHEDULED_MS", "ATTEMPT", "RUNNING_KEY"],
+  "CONFIG",
+  "COMPLETION_TIMEOUT",
+  "ENV",
+  "TOKEN",
+  "LOCK_KEY",
+  "RUN",
+  "LEASES",
+  "SCHEDULE",
+  "TYPE",
+  "SCHEDULED",
+  "SCHEDULED_MS",
+  "ATTEMPT",
+  "RUNNING_KEY",
 ].map((name) => `${PREFIX}${name}`);
 
 /** The variables that a command does not get. */

@@ -231,7 +231,8 @@ export class ConsoleApp implements ConsoleParts {
   getLayout(): Layout | undefined {
     const tableWidth = this.table.wantedWidth;
     return computeLayout(this.getScreenSize(), this.state, {
-      ...{ panelLines: countPanelLines(this), tableWidth: tableWidth && tableWidth + TABLE_MARGIN },
+      panelLines: countPanelLines(this),
+      tableWidth: tableWidth && tableWidth + TABLE_MARGIN,
       tableLines: this.table.length === 0 ? undefined : this.table.length + computeTitleHeight(this),
     });
   }

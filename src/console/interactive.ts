@@ -105,7 +105,10 @@ class InteractiveConsole {
 
   #createApp({ call, context }: OpenedContext): ConsoleApp {
     return createConsoleApp({
-      ...{ call, io: this.#io, context, first: this.#first },
+      call,
+      io: this.#io,
+      context,
+      first: this.#first,
       getIsLight: () => this.#background?.isLight,
       repaint: () => this.#repaint(),
       suspend: () => this.#terminal.suspend(),

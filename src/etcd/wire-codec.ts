@@ -201,6 +201,9 @@ export function parseMemberStatus(endpoint: string, status: WireStatus, millis: 
 
 export function parseMemberList({ members = [] }: WireMemberList): ClusterMember[] {
   return members.map(({ ID = "0", name = "", clientURLs = [], isLearner = false }) => ({
-    ...{ id: BigInt(ID), name, clientUrls: clientURLs, isLearner },
+    id: BigInt(ID),
+    name,
+    clientUrls: clientURLs,
+    isLearner,
   }));
 }

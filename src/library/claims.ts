@@ -135,7 +135,9 @@ function buildClaimRequest(connection: LibraryConnection, options: ParsedOptions
   else if (leases.length === 0) throw new UsageError("there is nothing to claim; name a lock, or leases");
   const command = basename(process.argv[1] ?? process.execPath);
   return {
-    ...{ leases, patience: toWaitLimits(options, settings.leaseTimeout), history },
+    leases,
+    patience: toWaitLimits(options, settings.leaseTimeout),
+    history,
     identity: { host: facts.fqdn, pid: process.pid, user, command, ...pickDefined({ label }) },
     ...resolveSessionTimes(settings, options),
     connectTimeout: settings.connectTimeout,

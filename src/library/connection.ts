@@ -79,7 +79,9 @@ export class LibraryConnection {
     this.user = readUserName();
     this.ports = {
       ...parts,
-      ...{ keys: createKeys(prefix), random: realRandom, settings: { connectTimeout, readOnly } },
+      keys: createKeys(prefix),
+      random: realRandom,
+      settings: { connectTimeout, readOnly },
       operator: { user: this.user, host: facts.fqdn },
       evaluateTotal: (text) => evaluateConfiguredTotal(text, macros),
       describeHost: (wall) => serializeHostRecord(facts, VERSION, wall),

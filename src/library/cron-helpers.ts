@@ -62,7 +62,9 @@ export function listCronTimes(text: string, options: CronTimesOptions = {}): Cro
   const { timezone, from = Date.now(), count } = parseOptions("listCronTimes", options, TIMES_OPTIONS);
   const found = listPlannedOccurrences(parsePlan(text), checkZone(timezone), from, count);
   return found.map(({ at, local, mark, note }) => ({
-    ...{ time: new Date(at), local, note },
+    time: new Date(at),
+    local,
+    note,
     mark: mark === "calendar" ? undefined : mark, // a cron expression has no calendars
   }));
 }

@@ -56,8 +56,14 @@ export class FunctionHandler implements Handler {
   async #callHandler(task: ScheduledTask, signal: AbortSignal): Promise<TaskResult> {
     let asked: TaskResult | undefined;
     const facts: WorkerTask = {
-      ...{ id: task.id, type: task.type, data: task.definition.data, run: task.run, token: task.token },
-      ...{ scheduledTime: new Date(task.scheduled), attempt: task.attempt, signal },
+      id: task.id,
+      type: task.type,
+      data: task.definition.data,
+      run: task.run,
+      token: task.token,
+      scheduledTime: new Date(task.scheduled),
+      attempt: task.attempt,
+      signal,
       retry: (wait) => {
         asked ??= {
           result: "retry",

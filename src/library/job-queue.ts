@@ -42,7 +42,10 @@ export class JobQueueImpl implements JobQueue {
     const start = at ?? clock.getWallTime() + (delay ?? 0);
     const schedule = {
       ...(fields as Omit<JobOptions, "key" | "at" | "delay" | "replaceDead">),
-      ...{ type, cron: formatOncePlan(start), start, removeAfter: "success" as const },
+      type,
+      cron: formatOncePlan(start),
+      start,
+      removeAfter: "success" as const,
       ...(data !== undefined && { data }),
     };
     let isDead = false;

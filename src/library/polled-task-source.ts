@@ -124,7 +124,10 @@ function openPoller(
   return Poller.open(
     ports,
     {
-      ...{ host: facts.fqdn, pid: process.pid, version: VERSION, ttl: settings.ttl / 1000 },
+      host: facts.fqdn,
+      pid: process.pid,
+      version: VERSION,
+      ttl: settings.ttl / 1000,
       ...pickDefined({ aliveTime }),
       canAccept: ({ command }) => command === undefined,
     },
@@ -136,8 +139,13 @@ function toTask(polled: PolledTask): Task {
   const { id, running, token } = polled.claimed;
   const definition = mergeOwnInput(polled.claimed);
   return {
-    ...{ id, type: getScheduleType(id, definition), data: definition.data, run: running.run },
-    ...{ attempt: running.attempt, scheduledTime: new Date(running.scheduled), token: String(token) },
+    id,
+    type: getScheduleType(id, definition),
+    data: definition.data,
+    run: running.run,
+    attempt: running.attempt,
+    scheduledTime: new Date(running.scheduled),
+    token: String(token),
     signal: polled.signal,
     finish: () => translated(() => polled.finish()),
     retry: (wait?: Duration) =>

@@ -26,7 +26,8 @@ export async function limitRate(
 ): Promise<void> {
   const { max, per, wait = true, signal } = parseOptions("limitRate", options, OPTIONS);
   const held = await acquire(connection, {
-    ...{ leases: [`${resource}=1:${max}`], wait },
+    leases: [`${resource}=1:${max}`],
+    wait,
     ...(signal !== undefined && { signal }),
   });
   void keepFor(connection, held, per);

@@ -185,12 +185,19 @@ export class SchedulesImpl implements Schedules {
     const { cron, timezone, delay = 0, data } = definition ?? { cron: "", timezone: "" };
     const last = due?.last;
     return {
-      ...{ id, type: getScheduleType(id, definition ?? {}), cron, timezone, delay, data },
+      id,
+      type: getScheduleType(id, definition ?? {}),
+      cron,
+      timezone,
+      delay,
+      data,
       nextTime: due?.next === undefined ? undefined : new Date(due.next),
       nextRunTime: due?.next === undefined ? undefined : new Date(due.runAt),
       isPaused: definition !== undefined && isPaused(definition, this.#connection.ports.clock.getWallTime()),
       last: last && {
-        ...{ scheduledTime: new Date(last.scheduled), endedAt: new Date(last.endedAt), result: last.result },
+        scheduledTime: new Date(last.scheduled),
+        endedAt: new Date(last.endedAt),
+        result: last.result,
       },
       definition: { ...definition },
     };

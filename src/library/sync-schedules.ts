@@ -28,7 +28,9 @@ export function buildSyncMutation(
     return { id, definition: { ...definition, source }, first };
   });
   const mutation = buildImportMutation({
-    ...{ target: `schedules of ${quoteText(source)}`, source, prunes: prune },
+    target: `schedules of ${quoteText(source)}`,
+    source,
+    prunes: prune,
     definitions: new Map(built.map(({ id, definition }) => [id, definition])),
     firsts: new Map(built.map(({ id, first }) => [id, first])),
     remedy: "Use another id, or the source that it belongs to",

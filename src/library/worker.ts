@@ -62,7 +62,12 @@ export class Worker<T extends object = Record<string, unknown>> {
     const times = resolveSessionTimes(connection.settings, given);
     this.#connection = connection;
     this.#engine = new ScheduleWorker(connection.ports, {
-      ...{ host: facts.fqdn, pid: process.pid, version: VERSION, tags, concurrency, ...times },
+      host: facts.fqdn,
+      pid: process.pid,
+      version: VERSION,
+      tags,
+      concurrency,
+      ...times,
       handlers: createHandlerRegistry(connection, handlers, middleware, times, () => this.#engine.drain()),
       listener: (event) => this.#listeners.handleEvent(event),
       readMemberClocks: connection.readMemberClocks,

@@ -70,8 +70,14 @@ export function parseAuditRecord(id: string, text: string): AuditRecord | undefi
   if (action === undefined || !Number.isFinite(at) || !isRevision(seen)) return undefined;
   if (![user, host, target, outcome].every((one) => typeof one === "string")) return undefined;
   return {
-    ...{ id, action, at: at as number, seen: BigInt(seen) },
-    ...{ user: user as string, host: host as string, target: target as string, outcome: outcome as string },
+    id,
+    action,
+    at: at as number,
+    seen: BigInt(seen),
+    user: user as string,
+    host: host as string,
+    target: target as string,
+    outcome: outcome as string,
     ...(typeof reason === "string" && { reason }),
     ...(typeof sudoUser === "string" && { sudoUser }),
   };

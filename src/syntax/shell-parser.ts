@@ -244,7 +244,9 @@ class ShellParser {
     this.#operator = undefined;
     if (this.#words.length > 0)
       this.commands.push({
-        ...{ words: this.#words, spans: this.#spans, redirections: this.#redirections },
+        words: this.#words,
+        spans: this.#spans,
+        redirections: this.#redirections,
         next: operator === "\n" ? ";" : operator,
       });
     this.#words = [];

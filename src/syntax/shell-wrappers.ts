@@ -44,17 +44,31 @@ const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   "systemd-inhibit": {},
   // These notify a monitor when the command starts and how it ends.
   cronitor: {
-    ...{ verbs: ["exec"], valued: "ekpnclu", words: 1 },
+    verbs: ["exec"],
+    valued: "ekpnclu",
+    words: 1,
     long: ["api-key", "ping-api-key", "hostname", "config", "log", "env", "users"],
   },
   runitor: {
     long: [
-      ...["api-url", "ping-key", "uuid", "slug", "every", "on-success", "on-nonzero-exit", "on-exec-fail"],
-      ...["api-retries", "api-timeout", "ping-body-limit", "req-header"],
+      "api-url",
+      "ping-key",
+      "uuid",
+      "slug",
+      "every",
+      "on-success",
+      "on-nonzero-exit",
+      "on-exec-fail",
+      "api-retries",
+      "api-timeout",
+      "ping-body-limit",
+      "req-header",
     ],
   },
   "sentry-cli": {
-    ...{ verbs: ["monitors", "run"], valued: "espr", words: 1 },
+    verbs: ["monitors", "run"],
+    valued: "espr",
+    words: 1,
     long: ["environment", "schedule", "check-in-margin", "max-runtime", "timezone", "auth-token"],
   },
 };

@@ -30,17 +30,20 @@ type OptionName =
 
 /** Accepted spellings and the option that each one means. */
 const SPELLINGS: Readonly<Record<string, OptionName>> = {
-  ...{
-    c: "config",
-    config: "config",
-    endpoints: "endpoints",
-    g: "group",
-    group: "group",
-    h: "help",
-    help: "help",
-  },
-  ...{ lease: "lease", lock: "lock", nolock: "nolock", "no-lock": "nolock", lockname: "lockname" },
-  ...{ v: "version", version: "version" },
+  c: "config",
+  config: "config",
+  endpoints: "endpoints",
+  g: "group",
+  group: "group",
+  h: "help",
+  help: "help",
+  lease: "lease",
+  lock: "lock",
+  nolock: "nolock",
+  "no-lock": "nolock",
+  lockname: "lockname",
+  v: "version",
+  version: "version",
 };
 const WITH_VALUE: readonly OptionName[] = ["config", "endpoints", "group", "lease", "lockname"];
 
@@ -57,8 +60,12 @@ export function parseSwitchman(words: readonly string[]): SwitchmanCall {
   const given = new SwitchmanParser();
   given.parse(words);
   const base = {
-    ...{ asks: given.asks, config: given.getText("config"), endpoints: given.getText("endpoints") },
-    ...{ group: given.getText("group"), leases: [...given.leases.values()], command: given.rest },
+    asks: given.asks,
+    config: given.getText("config"),
+    endpoints: given.getText("endpoints"),
+    group: given.getText("group"),
+    leases: [...given.leases.values()],
+    command: given.rest,
   };
   if (base.asks !== undefined) return { ...base, name: "", lock: undefined };
   const [file = ""] = given.rest;

@@ -40,8 +40,14 @@ async function startReporter(live: bigint[], { opens = false } = {}) {
       slept(ms);
     });
   const context = {
-    ...{ sessions, statistics, keys, facts: { fqdn: "web1.example.com" }, incarnation: INCARNATION },
-    ...{ clock: { sleep, now: () => 0 }, log: { info: () => {} }, settings: { ttl: 30_000 } },
+    sessions,
+    statistics,
+    keys,
+    facts: { fqdn: "web1.example.com" },
+    incarnation: INCARNATION,
+    clock: { sleep, now: () => 0 },
+    log: { info: () => {} },
+    settings: { ttl: 30_000 },
   } as unknown as AgentContext;
   const pause = () => new Promise<number>((resolve) => (slept = resolve));
   const first = pause();

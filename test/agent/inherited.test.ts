@@ -1,4 +1,3 @@
-// Covers src/process/guarded-command/inherited.ts, src/process/guarded-command/terminal-signals.ts
 /** What a command gets from the caller besides the standard streams, in all ways in which a run can be started. */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -39,7 +38,9 @@ interface Way {
 
 const run: Way["words"] = (lock, command) => ["run", "--lock", lock, "--", ...command];
 const zooLocked: Way["words"] = (lock, command) => [
-  ...["zoo-locked", cluster.endpoints.join(","), `/${lock}`],
+  "zoo-locked",
+  cluster.endpoints.join(","),
+  `/${lock}`,
   `exec ${command.map(quoteShell).join(" ")}`,
 ];
 const quoteShell = (word: string) => `'${word.replaceAll("'", "'\\''")}'`;
@@ -66,7 +67,8 @@ const WAYS: Way[] = [
 function startFrom(script: string, { name, words, env }: Way, command: string[]) {
   const output = { SIGNALBOX_OUTPUT_DIRECTORY: join(folder, "output") };
   const options: SignalboxOptions = {
-    ...{ launcher: {}, env: { ...env, ...output } },
+    launcher: {},
+    env: { ...env, ...output },
     before: ["bash", "-c", `${script}\nexec "$@"`, "bash"],
   };
   return namespace.start(words(name.replaceAll(/\W/g, "-"), command), options);
@@ -113,7 +115,9 @@ describe.each(WAYS)("$name", (way) => {
 
   test("a signal that the caller ignores stays ignored, for the run too", async () => {
     const running = startFrom("trap '' HUP USR1 PIPE", way, [
-      ...["bash", "-c", "grep SigIgn /proc/$$/status; echo up; sleep 0.5; exit 3"],
+      "bash",
+      "-c",
+      "grep SigIgn /proc/$$/status; echo up; sleep 0.5; exit 3",
     ]);
     await running.waitForOutput(/up/);
     expect(Number.parseInt(/SigIgn:\s*(\w+)/.exec(running.output.stdout)?.[1] ?? "", 16) & 0x1201).toBe(

@@ -1,4 +1,3 @@
-// Covers src/agent/host-record.ts
 /** Runs that an agent serves, beside the same runs in a process of their own, on a real etcd. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,3 @@
-// Covers src/etcd/grpc/load-etcd3.ts
 /** An installation without npm packages: only dist/, as with `npm install --omit=optional`. */
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";

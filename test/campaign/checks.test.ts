@@ -149,7 +149,13 @@ describe("queues", () => {
 
 describe("tickets", () => {
   const ending: Ending = {
-    ...{ order: makeOrder("x"), pid: 5, started: 0, ended: 1_000, code: 0, signals: [], stderr: "" },
+    order: makeOrder("x"),
+    pid: 5,
+    started: 0,
+    ended: 1_000,
+    code: 0,
+    signals: [],
+    stderr: "",
   };
   const value = JSON.stringify({ host: "h1", pid: 5, state: "held", count: 1 });
   const claimed = makeChange("x", 10, "held", { value });
@@ -193,7 +199,13 @@ describe("a lock's history", () => {
 
 describe("exit codes", () => {
   const ended = (code: number, more: Partial<Ending> = {}): Ending => ({
-    ...{ order: makeOrder("x"), pid: 1, started: 0, ended: 20, code, signals: [], stderr: "" },
+    order: makeOrder("x"),
+    pid: 1,
+    started: 0,
+    ended: 20,
+    code,
+    signals: [],
+    stderr: "",
     ...more,
   });
   const whole = makeClaim("x", 0, 10, 1);
@@ -243,8 +255,15 @@ describe("the verdict", () => {
 
   test("comes with the runs by way, and why some did without an agent", () => {
     const end = (way: RunWay, fallback?: string): Ending => ({
-      ...{ order: makeOrder("x"), pid: 1, started: 0, ended: 1, code: 75, signals: [], stderr: "" },
-      ...{ way, fallback },
+      order: makeOrder("x"),
+      pid: 1,
+      started: 0,
+      ended: 1,
+      code: 75,
+      signals: [],
+      stderr: "",
+      way,
+      fallback,
     });
     const endings = [end("classic"), end("served"), end("served"), end("fallen back", "no agent")];
     const own = { key: "/campaign/hosts/h1/sessions/7", createRevision: 4n };

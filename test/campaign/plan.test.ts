@@ -35,7 +35,10 @@ describe("an entry of the journal", () => {
     ["of one that was killed", "1000000 42 /k\n00000000000003000000\n", false],
   ])("%s", (_, text, hasEnded) => {
     expect(parseEntry(file, text)).toEqual({
-      ...{ name: "r1-h1", run: "abc", token: 42n, key: "/k" },
+      name: "r1-h1",
+      run: "abc",
+      token: 42n,
+      key: "/k",
       life: { role: "bare", pid: 77, birth: 1, last: 3, hasEnded },
     });
   });

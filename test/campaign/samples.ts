@@ -18,8 +18,12 @@ export function makeClaim(
   more: Partial<Claim> = {},
 ): Claim {
   return {
-    ...{ order: makeOrder(name, { lock: "a" }), run: `run${name}`, token: BigInt(token), key: keyOf(name) },
-    ...{ lives: [makeLife(birth, last)], ...more },
+    order: makeOrder(name, { lock: "a" }),
+    run: `run${name}`,
+    token: BigInt(token),
+    key: keyOf(name),
+    lives: [makeLife(birth, last)],
+    ...more,
   };
 }
 
@@ -38,8 +42,13 @@ export function makeChange(
   const { count = 1, ...rest } = more;
   const isDeletion = state === "gone";
   return {
-    ...{ revision: BigInt(at), at, kind: isDeletion ? "delete" : "put", key: keyOf(name) },
-    ...{ createRevision: BigInt(at), session: 7n, value: isDeletion ? "" : JSON.stringify({ state, count }) },
+    revision: BigInt(at),
+    at,
+    kind: isDeletion ? "delete" : "put",
+    key: keyOf(name),
+    createRevision: BigInt(at),
+    session: 7n,
+    value: isDeletion ? "" : JSON.stringify({ state, count }),
     ...rest,
   };
 }

@@ -83,8 +83,17 @@ describe("the manual pages", () => {
 
   test("have the usual sections, in their order", () => {
     expect(listSections(page)).toEqual([
-      ...["NAME", "SYNOPSIS", "DESCRIPTION", "COMMANDS", "OPTIONS", "SETTINGS", "ENVIRONMENT"],
-      ...["FILES", "EXIT STATUS", "EXAMPLES", "SEE ALSO"],
+      "NAME",
+      "SYNOPSIS",
+      "DESCRIPTION",
+      "COMMANDS",
+      "OPTIONS",
+      "SETTINGS",
+      "ENVIRONMENT",
+      "FILES",
+      "EXIT STATUS",
+      "EXAMPLES",
+      "SEE ALSO",
     ]);
     expect(listSections(odd)).toEqual(["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXAMPLES", "SEE ALSO"]);
     for (const roff of pages.values()) expect(roff.split("\n", 1)[0]).toContain("signalbox 1.2.3");

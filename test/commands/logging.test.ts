@@ -102,8 +102,11 @@ test("a line of JSON is read back as it was logged, and holds nothing that a ter
       const line = written().slice(before);
       expect(line.slice(0, -1)).not.toMatch(/[\x00-\x1f\x7f-\x9f\u2028-\u202e]/);
       expect(JSON.parse(line)).toEqual({
-        ...{ time: "2026-01-02T03:04:05.000Z", level: "error", message },
-        ...{ ...more, token: String(more.token) },
+        time: "2026-01-02T03:04:05.000Z",
+        level: "error",
+        message,
+        ...more,
+        token: String(more.token),
       });
     }),
   );

@@ -1,4 +1,3 @@
-// Covers src/config/checks.ts, src/config/layers.ts, src/config/setting-kinds.ts
 import { describe, expect, test } from "vitest";
 import { ConfigError, SignalboxError, UsageError } from "../../src/base/errors.ts";
 import {

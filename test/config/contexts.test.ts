@@ -1,4 +1,3 @@
-// Covers src/config/contexts.ts
 import { describe, expect, test } from "vitest";
 import { ConfigError, SignalboxError, UsageError } from "../../src/base/errors.ts";
 import { type ConfigInput, describeConfig, resolveConfig } from "../../src/config/config.ts";

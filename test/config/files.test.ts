@@ -1,4 +1,3 @@
-// Covers src/config/json-object.ts
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,3 @@
-// Covers src/console/alerts/combine-channels.ts
 import { describe, expect, it } from "vitest";
 import { notifyWays } from "../../src/config/notify-ways.ts";
 import { combineChannels } from "../../src/console/alerts/combine-channels.ts";

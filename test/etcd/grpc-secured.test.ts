@@ -1,4 +1,3 @@
-// Covers src/etcd/cluster/key-access.ts, src/etcd/login/shared-logins.ts
 import { testPasswords, testTls } from "./secured.ts";
 
 testTls("grpc");

@@ -1,4 +1,3 @@
-// Covers src/etcd/http/response-reader.ts
 /** The HTTP/1.1 parser of the HTTP transport: complete, split and invalid answers. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";

@@ -1,4 +1,3 @@
-// Covers src/etcd/http/connection-pool.ts
 /** Connections of the HTTP transport to scripted servers. */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";

@@ -1,4 +1,3 @@
-// Covers src/etcd/member-errors.ts
 import { testPasswords, testTls } from "./secured.ts";
 
 testTls("http");

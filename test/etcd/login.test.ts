@@ -1,4 +1,3 @@
-// Covers src/etcd/login/login-call.ts, src/etcd/login/login.ts, src/etcd/login/passwords.ts
 /** A process logs in once, on simulated members. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,3 @@
-// Covers src/etcd/endpoint.ts
 import { describe, expect, it } from "vitest";
 import { ConfigError } from "../../src/base/errors.ts";
 import { parseEndpoint } from "../../src/etcd/endpoint.ts";

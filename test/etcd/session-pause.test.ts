@@ -1,4 +1,3 @@
-// Covers src/etcd/session/horizon.ts
 /** A machine that was paused by its hypervisor: its clocks were stopped, and only a jump of the wall clock shows it. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Session } from "../../src/etcd/session/session.ts";

@@ -1,4 +1,3 @@
-// Covers src/fleet/config-document-parser.ts
 /** Configuration documents of signalbox and switchman, and the positions of faults. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -77,7 +76,10 @@ describe("our document", () => {
 }
 `);
     expect(JSON.parse(formatConfigDocument(EMPTY_CONFIGURATION, 1n))).toEqual({
-      ...{ version: 1, revision: "1", groups: {}, resources: [] },
+      version: 1,
+      revision: "1",
+      groups: {},
+      resources: [],
     });
   });
 });

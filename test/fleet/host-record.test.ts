@@ -3,7 +3,10 @@ import { describe, expect, test } from "vitest";
 import { HOST_RECORD_INTERVAL, parseHostRecord, serializeHostRecord } from "../../src/fleet/host-record.ts";
 
 const FACTS = {
-  ...{ fqdn: "web1.example.com", host: "web1", cpu: 4, memMb: 2048 },
+  fqdn: "web1.example.com",
+  host: "web1",
+  cpu: 4,
+  memMb: 2048,
   macros: { DISKS: 12, ZONE: "b" },
 };
 const NOON = 1_800_000_000_000 - (1_800_000_000_000 % HOST_RECORD_INTERVAL);
@@ -11,8 +14,12 @@ const NOON = 1_800_000_000_000 - (1_800_000_000_000 % HOST_RECORD_INTERVAL);
 describe("what a host says", () => {
   test("is read again as it was said", () => {
     expect(parseHostRecord("web1.example.com", serializeHostRecord(FACTS, "1.2.3", NOON))).toEqual({
-      ...{ fqdn: "web1.example.com", cpu: 4, memMb: 2048, macros: FACTS.macros },
-      ...{ version: "1.2.3", seenAt: NOON },
+      fqdn: "web1.example.com",
+      cpu: 4,
+      memMb: 2048,
+      macros: FACTS.macros,
+      version: "1.2.3",
+      seenAt: NOON,
     });
   });
 
@@ -48,7 +55,12 @@ describe("what a host says", () => {
 
 describe("what somebody else wrote there", () => {
   const NOTHING = {
-    ...{ fqdn: "h", cpu: undefined, memMb: undefined, macros: {}, version: undefined, seenAt: 0 },
+    fqdn: "h",
+    cpu: undefined,
+    memMb: undefined,
+    macros: {},
+    version: undefined,
+    seenAt: 0,
   };
 
   test.each(["", "{", "null", "[]", "7", '"text"', '{"cpu":"4","memMb":null,"macros":7,"seenAt":"now"}'])(

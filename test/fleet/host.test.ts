@@ -1,4 +1,3 @@
-// Covers src/fleet/cgroups.ts
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {

@@ -76,7 +76,14 @@ export class HostNetwork {
     const port = `to-${name}`;
     this.#inSwitch(
       ..."ip link add".split(" "),
-      ...[port, "type", "veth", "peer", "name", "eth0", "netns", String(pid)],
+      port,
+      "type",
+      "veth",
+      "peer",
+      "name",
+      "eth0",
+      "netns",
+      String(pid),
     );
     this.#inSwitch("ip", "link", "set", port, "master", "switch", "up");
     const inHost = (...words: string[]) => execFileSync("nsenter", [`--target=${pid}`, "--net", ...words]);

@@ -15,8 +15,10 @@ describe("listCronTimes", () => {
     const times = listCronTimes("0 7 * * mon-fri", { timezone: "Europe/Berlin", from, count: 2 });
     expect(times).toEqual([
       {
-        ...{ time: new Date("2026-03-30T05:00Z"), local: "2026-03-30 07:00 CEST (+02:00)" },
-        ...{ mark: undefined, note: undefined },
+        time: new Date("2026-03-30T05:00Z"),
+        local: "2026-03-30 07:00 CEST (+02:00)",
+        mark: undefined,
+        note: undefined,
       },
       expect.objectContaining({ time: new Date("2026-03-31T05:00Z") }),
     ]);

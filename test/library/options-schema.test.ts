@@ -10,7 +10,9 @@ describe("parseOptions", () => {
   test("converts durations to ms, and leaves out what was not given", () => {
     expect(parse({ wait: "1m", ttl: 5_000, maxHold: undefined })).toEqual({ wait: 60_000, ttl: 5_000 });
     expect(parse({ wait: false, history: true, label: "a" })).toEqual({
-      ...{ wait: false, history: true, label: "a" },
+      wait: false,
+      history: true,
+      label: "a",
     });
   });
 

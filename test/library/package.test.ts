@@ -57,8 +57,14 @@ test.each([
         program.replace("../../src/library/index.ts", "signalbox"),
       );
       const compilerOptions = {
-        ...{ module, target: "es2024", lib: ["es2024", "esnext.disposable", "dom"] },
-        ...{ strict: true, exactOptionalPropertyTypes: true, skipLibCheck: false, noEmit: true, types: [] },
+        module,
+        target: "es2024",
+        lib: ["es2024", "esnext.disposable", "dom"],
+        strict: true,
+        exactOptionalPropertyTypes: true,
+        skipLibCheck: false,
+        noEmit: true,
+        types: [],
       };
       writeFileSync(
         join(folder, "tsconfig.json"),

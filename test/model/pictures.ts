@@ -27,8 +27,17 @@ export function plain(key: string, value: string, at = 1): KeyValue {
 /** A run that held a lock for three seconds after it had waited for one. */
 export function pastRun(more: Partial<PastRun> = {}): PastRun {
   return {
-    ...{ run: runOf("p"), host: "web1.example.com", pid: 4711, command: "invoices.sh", token: "12" },
-    ...{ enqueuedAt: NOW - 4_000, grantedAt: NOW - 3_000, endedAt: NOW, waited: 1_000, held: 3_000, exit: 0 },
+    run: runOf("p"),
+    host: "web1.example.com",
+    pid: 4711,
+    command: "invoices.sh",
+    token: "12",
+    enqueuedAt: NOW - 4_000,
+    grantedAt: NOW - 3_000,
+    endedAt: NOW,
+    waited: 1_000,
+    held: 3_000,
+    exit: 0,
     ...more,
   };
 }

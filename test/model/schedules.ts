@@ -10,7 +10,10 @@ import { NOW, plain } from "./pictures.ts";
 
 /** Every hour; the next one in an hour. */
 export const definitionOf = (more: Partial<Definition> = {}): Definition => ({
-  ...{ cron: "0 * * * *", timezone: "UTC", type: "mail", ...more },
+  cron: "0 * * * *",
+  timezone: "UTC",
+  type: "mail",
+  ...more,
 });
 
 export function dueOf({ open = [], ...more }: Partial<DueState> = {}): DueState {
@@ -32,8 +35,15 @@ export function schedule(
 
 export function runningOf(more: Partial<RunningRecord> = {}): RunningRecord {
   return {
-    ...{ worker: "w1", host: "web1.example.com", pid: 42, run: "r".repeat(16), scheduled: NOW - 60_000 },
-    ...{ attempt: 1, since: NOW - 59_000, late: 1_000, ...more },
+    worker: "w1",
+    host: "web1.example.com",
+    pid: 42,
+    run: "r".repeat(16),
+    scheduled: NOW - 60_000,
+    attempt: 1,
+    since: NOW - 59_000,
+    late: 1_000,
+    ...more,
   };
 }
 
@@ -44,8 +54,18 @@ export function running(id: string, more: Partial<RunningRecord> = {}, scheduled
 /** A worker that has handlers for `mail` and for commands. */
 export function worker(id: string, more: Partial<WorkerRecord> = {}): KeyValue {
   const record: WorkerRecord = {
-    ...{ host: "web1.example.com", pid: 42, version: "0.1.0", since: NOW - 86_400_000, wall: NOW, beat: 3 },
-    ...{ types: ["mail", "$command"], tags: [], running: 0, concurrency: 4, clock: "ok", ...more },
+    host: "web1.example.com",
+    pid: 42,
+    version: "0.1.0",
+    since: NOW - 86_400_000,
+    wall: NOW,
+    beat: 3,
+    types: ["mail", "$command"],
+    tags: [],
+    running: 0,
+    concurrency: 4,
+    clock: "ok",
+    ...more,
   };
   return plain(keys.worker(id), formatWorker(record));
 }

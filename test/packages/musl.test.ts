@@ -77,25 +77,21 @@ async function linkWithMusl(addon: string): Promise<string> {
   const source = join(folder, "load.c");
   writeFileSync(source, renderLoader(addon));
   execFileSync("cc", [
-    ...[
-      "-w",
-      "-nostdinc",
-      "-isystem",
-      join(musl, "usr/include", `${CPU}-linux-musl`),
-      "-nostdlib",
-      "-no-pie",
-      "-rdynamic",
-    ],
-    ...[
-      `-Wl,-dynamic-linker,${linker}`,
-      "-o",
-      program,
-      join(lib, "crt1.o"),
-      join(lib, "crti.o"),
-      source,
-      linker,
-      join(lib, "crtn.o"),
-    ],
+    "-w",
+    "-nostdinc",
+    "-isystem",
+    join(musl, "usr/include", `${CPU}-linux-musl`),
+    "-nostdlib",
+    "-no-pie",
+    "-rdynamic",
+    `-Wl,-dynamic-linker,${linker}`,
+    "-o",
+    program,
+    join(lib, "crt1.o"),
+    join(lib, "crti.o"),
+    source,
+    linker,
+    join(lib, "crtn.o"),
   ]);
   return program;
 }

@@ -1,4 +1,3 @@
-// Covers src/process/native/unstartable.ts
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

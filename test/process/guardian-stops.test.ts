@@ -1,5 +1,3 @@
-// Covers src/process/guarded-command/cgroup.ts, src/process/guarded-command/guardian-process.ts,
-// src/process/guarded-command/guardian-watchdog.ts, src/process/guarded-command/native-guarded-command.ts
 /** Guardians that are stopped by a debugger, `kill -STOP` or the cgroup freezer. */
 
 import { chmodSync, writeFileSync } from "node:fs";
@@ -91,7 +89,8 @@ test("a guardian that does not answer at the horizon is killed, and the runner e
   writeFileSync(out.path, deaf);
   chmodSync(out.path, 0o755);
   const it = await createGuardianHost(clock, out.path).prepare({
-    ...{ file: "true", args: [] },
+    file: "true",
+    args: [],
     env: { ...process.env, TEST_MARK: mark },
   });
   it.arm({ termAt: clock.now(), killAt: clock.now() + 100 });

@@ -53,8 +53,14 @@ test("a waiting launcher calls the next agent, with the last note, and is served
   const { agent, run, call } = await startWaiting();
   const second = await restart(agent);
   expect(await second.waitForCall()).toMatchObject({
-    ...{ note: "place 1", stage: STAGE.waits, connection: 1, words: call.words, settings: call.settings },
-    ...{ pid: call.pid, parent: call.parent, folder: call.folder },
+    note: "place 1",
+    stage: STAGE.waits,
+    connection: 1,
+    words: call.words,
+    settings: call.settings,
+    pid: call.pid,
+    parent: call.parent,
+    folder: call.folder,
   });
   second.send(TO_LAUNCHER.accepted, 1n);
   const third = await restart(agent); // again, without another note
@@ -176,7 +182,12 @@ test("while a command runs: its guardian calls the next agent, tells all news, a
   await connection.waitFor(GUARDIAN_EVENT.pong);
   const second = await restart(agent);
   expect(await second.waitForCall()).toMatchObject({
-    ...{ note: "note 2", stage: STAGE.isGuarded, connection: 1, words, settings, pid: run.pid },
+    note: "note 2",
+    stage: STAGE.isGuarded,
+    connection: 1,
+    words,
+    settings,
+    pid: run.pid,
   });
   await second.waitFor(GUARDIAN_EVENT.hello);
   expect(await second.waitFor(GUARDIAN_EVENT.place)).toMatchObject({ a: BigInt(inner), b: BigInt(outer) });

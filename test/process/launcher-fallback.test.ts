@@ -1,4 +1,3 @@
-// Covers fixtures/process/fake-agent.ts
 /** Calls that no agent serves: the launcher becomes Node, here a script that tells how it was started. */
 import { execFileSync } from "node:child_process";
 import { chmodSync, chownSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
@@ -69,7 +68,8 @@ test("a file that is no socket, and a link to a socket", async () => {
   }
   const env = { SIGNALBOX_AGENT: "always", SIGNALBOX_AGENT_SOCKET: join(folder, "file") };
   expect(await launch(WORDS, { env }).ended).toMatchObject({
-    ...{ code: 69, err: expect.stringContaining(`no agent serves this call: ${NO_SOCKET};`) },
+    code: 69,
+    err: expect.stringContaining(`no agent serves this call: ${NO_SOCKET};`),
   });
   expect(agent.connections).toBe(0);
 });

@@ -58,8 +58,14 @@ test("the call names the process, its folder, all words, and only settings", asy
   const run = launchRun(agent, ["job", "", "a b", "é"], { cwd, env });
   const call = await (await agent.accept()).waitForCall();
   expect(call).toMatchObject({
-    ...{ version: 1, pid: run.pid, parent: process.pid, folder: cwd, note: undefined },
-    ...{ stage: STAGE.isNew, connection: 0, words: ["run", "--lock", "x", "--", "job", "", "a b", "é"] },
+    version: 1,
+    pid: run.pid,
+    parent: process.pid,
+    folder: cwd,
+    note: undefined,
+    stage: STAGE.isNew,
+    connection: 0,
+    words: ["run", "--lock", "x", "--", "job", "", "a b", "é"],
   });
   expect(Math.abs(Number(call.boot - process.hrtime.bigint()) / 1e9), "boot clock, s").toBeLessThan(60);
   expect(call.settings).toEqual(
@@ -179,8 +185,10 @@ test("the agent's messages, before, while and after the command runs; kinds of l
   connection.send(TO_LAUNCHER.write, 2n, 0n, "ended\n");
   connection.send(TO_LAUNCHER.end, 124n);
   expect(await run.ended).toEqual({
-    ...{ code: 124, signal: null },
-    ...{ out: "x".repeat(60_000), err: "waiting\nrunning\nended\n" },
+    code: 124,
+    signal: null,
+    out: "x".repeat(60_000),
+    err: "waiting\nrunning\nended\n",
   });
 });
 

@@ -99,7 +99,8 @@ describe("a total that is lowered and raised with holders behind", () => {
 });
 
 const shortTicket = fc.record({
-  ...{ count: fc.integer({ min: 1, max: 4 }), total: fc.integer({ min: 1, max: 8 }) },
+  count: fc.integer({ min: 1, max: 4 }),
+  total: fc.integer({ min: 1, max: 8 }),
   state: fc.constantFrom("waiting", "admitted", "held", "grace") as fc.Arbitrary<Ticket["state"]>,
 });
 const anyQueue = fc

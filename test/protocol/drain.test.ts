@@ -14,13 +14,21 @@ import type { DrainScope } from "../../src/protocol/keys.ts";
 import { anyText, bytes, keys } from "./samples.ts";
 
 const drain = (scope: DrainScope, name: string): Drain => ({
-  ...{ key: keys.drain(scope, name), scope, name, by: "op", at: 0, modRevision: 4n },
+  key: keys.drain(scope, name),
+  scope,
+  name,
+  by: "op",
+  at: 0,
+  modRevision: 4n,
 });
 const kv = (key: string, value: string) => ({ key, value, createRevision: 3n, modRevision: 4n, session: 0n });
 
 describe("a run with a lock and two resources, on a host in two groups", () => {
   const reach: RunTargets = {
-    ...{ lock: "invoices", resources: ["db", "mem"], host: "Web1.example.com", groups: ["web", "all"] },
+    lock: "invoices",
+    resources: ["db", "mem"],
+    host: "Web1.example.com",
+    groups: ["web", "all"],
   };
   test.each<[DrainScope, string, boolean]>([
     ["all", "all", true],
@@ -137,7 +145,12 @@ describe("a drain's value", () => {
     '{"until":null}',
   ])("drains though it is %j, and for ever", (value) => {
     expect(parseDrain(keys, kv(keys.drain("all", "all"), value))).toEqual({
-      ...{ key: keys.drain("all", "all"), scope: "all", name: "all", by: "unknown", at: 0, modRevision: 4n },
+      key: keys.drain("all", "all"),
+      scope: "all",
+      name: "all",
+      by: "unknown",
+      at: 0,
+      modRevision: 4n,
     });
   });
 
@@ -149,7 +162,11 @@ describe("a drain's value", () => {
   test("cannot say that it is another's", () => {
     const value = JSON.stringify({ scope: "all", name: "all", key: "x", modRevision: 9, until: 5 });
     expect(parseDrain(keys, kv(keys.drain("host", "h.x"), value))).toMatchObject({
-      ...{ scope: "host", name: "h.x", key: keys.drain("host", "h.x"), modRevision: 4n, until: 5 },
+      scope: "host",
+      name: "h.x",
+      key: keys.drain("host", "h.x"),
+      modRevision: 4n,
+      until: 5,
     });
   });
 

@@ -21,7 +21,11 @@ class Values extends FollowedKeys {
 }
 
 const kv = (key: string, modRevision: bigint, value = `${modRevision}`): KeyValue => ({
-  ...{ key, value, modRevision, createRevision: modRevision, session: 0n },
+  key,
+  value,
+  modRevision,
+  createRevision: modRevision,
+  session: 0n,
 });
 const put = (key: string, revision: bigint): WatchEvent => ({ type: "put", kv: kv(key, revision) });
 const del = (key: string, revision: bigint): WatchEvent => ({ type: "delete", key, revision });

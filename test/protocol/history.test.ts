@@ -4,8 +4,18 @@ import { appendPastRun, HISTORY_LENGTH, type PastRun, parsePastRuns } from "../.
 import { bytes } from "./samples.ts";
 
 const past = (run: string, more: Partial<PastRun> = {}): PastRun => ({
-  ...{ run, host: "web1.example.com", pid: 4711, command: "invoices.sh", token: "12" },
-  ...{ enqueuedAt: 1_000, grantedAt: 2_000, endedAt: 5_000, waited: 1_000, held: 3_000, exit: 0, ...more },
+  run,
+  host: "web1.example.com",
+  pid: 4711,
+  command: "invoices.sh",
+  token: "12",
+  enqueuedAt: 1_000,
+  grantedAt: 2_000,
+  endedAt: 5_000,
+  waited: 1_000,
+  held: 3_000,
+  exit: 0,
+  ...more,
 });
 
 /** The history after these runs, one after the other. */

@@ -129,7 +129,8 @@ describe("ranges", () => {
   );
   const ticket = fc.record({
     kind: fc.constantFrom("lock" as const, "resource" as const),
-    ...{ name: fc.oneof(alike, usableName), run: runId },
+    name: fc.oneof(alike, usableName),
+    run: runId,
   });
 
   test("the range of a queue holds its tickets and nothing else", () => {

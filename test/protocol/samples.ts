@@ -12,21 +12,27 @@ export const EMPTY_BASIS: ReadBasis = { revision: 0n, groupsMatter: false, confi
 /** Creates a ticket as a run writes it, with the given fields. */
 export function ticketWith(change: Partial<Ticket> = {}): Ticket {
   return {
-    ...{ run: "0123456789abcdef", host: "web1.example.com", pid: 4711, user: "op", count: 1, total: 1 },
-    ...{ state: "waiting", command: "invoices.sh", enqueuedAt: 1_700_000_000_000, ...change },
+    run: "0123456789abcdef",
+    host: "web1.example.com",
+    pid: 4711,
+    user: "op",
+    count: 1,
+    total: 1,
+    state: "waiting",
+    command: "invoices.sh",
+    enqueuedAt: 1_700_000_000_000,
+    ...change,
   };
 }
 
 /** A place in a queue; `ticket` undefined for a malformed one. */
 export function placeWith(run: string, at: number, ticket: Partial<Ticket> | undefined): QueueEntry {
   return {
-    ...{
-      key: keys.resource("db", run),
-      run,
-      createRevision: BigInt(at),
-      modRevision: BigInt(at),
-      session: 1n,
-    },
+    key: keys.resource("db", run),
+    run,
+    createRevision: BigInt(at),
+    modRevision: BigInt(at),
+    session: 1n,
     ticket: ticket === undefined ? undefined : ticketWith({ run, ...ticket }),
   };
 }
@@ -75,7 +81,8 @@ export const usableName = fc
 
 export const runId = fc.string({
   unit: fc.constantFrom(..."0123456789abcdefghjkmnpqrstvwxyz"),
-  ...{ minLength: 16, maxLength: 16 },
+  minLength: 16,
+  maxLength: 16,
 });
 
 /** Any text of bytes: what keys in etcd can be. */
@@ -134,20 +141,21 @@ const units = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER });
 /** Every ticket there can be. */
 export const anyTicket: fc.Arbitrary<Ticket> = fc.record(
   {
-    ...{ run: runId, host: fc.string(), pid: fc.nat(), user: fc.string(), count: units, total: units },
-    ...{
-      state: fc.constantFrom(...TICKET_STATES),
-      command: anyText(),
-      enqueuedAt: instant,
-    },
-    ...{
-      args: fc.array(fc.string()),
-      label: fc.string(),
-      group: fc.string(),
-      isStated: fc.constant(true as const),
-      grantedAt: instant,
-      until: instant,
-    },
+    run: runId,
+    host: fc.string(),
+    pid: fc.nat(),
+    user: fc.string(),
+    count: units,
+    total: units,
+    state: fc.constantFrom(...TICKET_STATES),
+    command: anyText(),
+    enqueuedAt: instant,
+    args: fc.array(fc.string()),
+    label: fc.string(),
+    group: fc.string(),
+    isStated: fc.constant(true as const),
+    grantedAt: instant,
+    until: instant,
     reset: fc.record({ by: fc.string(), at: instant, why: fc.string() }, { requiredKeys: ["by", "at"] }),
   },
   { requiredKeys: ["run", "host", "pid", "user", "count", "total", "state", "command", "enqueuedAt"] },

@@ -11,7 +11,11 @@ import {
 import { anyText, anyTicket, bytes, keys, runId, ticketWith } from "./samples.ts";
 
 const kv = (key: string, createRevision: bigint, value: string) => ({
-  ...{ key, value, createRevision, modRevision: createRevision + 5n, session: 7n },
+  key,
+  value,
+  createRevision,
+  modRevision: createRevision + 5n,
+  session: 7n,
 });
 
 describe("a ticket's text", () => {
@@ -124,8 +128,12 @@ describe("a place", () => {
     const key = keys.lock("a", "0123456789abcdef");
     const other = ticketWith({ run: "another" });
     expect(toQueueEntry(kv(key, 3n, serializeTicket(other)))).toEqual({
-      ...{ key, run: "0123456789abcdef", ticket: { v: 1, ...other } },
-      ...{ createRevision: 3n, modRevision: 8n, session: 7n },
+      key,
+      run: "0123456789abcdef",
+      ticket: { v: 1, ...other },
+      createRevision: 3n,
+      modRevision: 8n,
+      session: 7n,
     });
   });
 

@@ -28,12 +28,13 @@ describe("a claim from which nothing was read", () => {
   const claim = (etcd: MemoryEtcd, lock?: string) =>
     etcd.apply(
       buildTicketClaimTxn(keys, {
-        ...{ lock, tickets: [stake(lockKey), stake(dbKey)], session: SESSION, basis: EMPTY_BASIS },
-        ...{
-          marked: undefined,
-          reads: [{ op: "range", key: dbConfig }],
-          failure: [{ op: "range", key: dbKey }],
-        },
+        lock,
+        tickets: [stake(lockKey), stake(dbKey)],
+        session: SESSION,
+        basis: EMPTY_BASIS,
+        marked: undefined,
+        reads: [{ op: "range", key: dbConfig }],
+        failure: [{ op: "range", key: dbKey }],
       }),
     );
   const empty = (key?: string) => {
@@ -108,7 +109,9 @@ test("who joins a queue stands behind those who are there, and marks where it st
   expect(queue.kvs.map(toQueueEntry).map(({ run }) => run)).toEqual([OTHER, OWN]);
   const [before] = places;
   expect(find(etcd, lockKey)).toMatchObject({
-    ...{ createRevision: before?.createRevision, modRevision: etcd.revision, session: SESSION },
+    createRevision: before?.createRevision,
+    modRevision: etcd.revision,
+    session: SESSION,
     ticket: { ...before?.ticket, state: "admitted" },
   });
 });

@@ -61,7 +61,9 @@ function buildCommand(runtime: keyof typeof VERSIONS, name: string): [program: s
 
 function buildEnv(namespace: TestNamespace): NodeJS.ProcessEnv {
   return {
-    ...{ ...namespace.env, PATH: process.env.PATH, HOME: folder },
+    ...namespace.env,
+    PATH: process.env.PATH,
+    HOME: folder,
     SIGNALBOX_ENDPOINTS: cluster.etcd.endpoints.join(","),
   };
 }

@@ -5,16 +5,24 @@ export const DAY = 24 * HOUR;
 
 /** Time zones with unusual clock changes. */
 export const zones = [
-  ...["UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Antarctica/Troll", "Pacific/Apia"],
-  ...["Europe/Dublin", "Africa/Casablanca", "Africa/Cairo", "Asia/Gaza", "America/Havana", "Asia/Kathmandu"],
-  ...[
-    "America/St_Johns",
-    "America/Nuuk",
-    "Pacific/Chatham",
-    "America/Santiago",
-    "Asia/Beirut",
-    "Asia/Tehran",
-  ],
+  "UTC",
+  "Europe/Berlin",
+  "America/New_York",
+  "Australia/Lord_Howe",
+  "Antarctica/Troll",
+  "Pacific/Apia",
+  "Europe/Dublin",
+  "Africa/Casablanca",
+  "Africa/Cairo",
+  "Asia/Gaza",
+  "America/Havana",
+  "Asia/Kathmandu",
+  "America/St_Johns",
+  "America/Nuuk",
+  "Pacific/Chatham",
+  "America/Santiago",
+  "Asia/Beirut",
+  "Asia/Tehran",
 ];
 
 /** A field of numbers, ranges, lists and steps. */

@@ -42,8 +42,14 @@ const shown = (at: number | undefined) => (at === undefined ? "never" : new Date
 /** What a zone's clocks show, from Intl itself. */
 function wallOf(zone: string): (at: number) => number {
   const format = new Intl.DateTimeFormat("en-CA", {
-    ...{ timeZone: zone, hourCycle: "h23", year: "numeric", month: "2-digit", day: "2-digit" },
-    ...{ hour: "2-digit", minute: "2-digit", second: "2-digit" },
+    timeZone: zone,
+    hourCycle: "h23",
+    year: "numeric",
+    month: "2-digit",
+    day: "2-digit",
+    hour: "2-digit",
+    minute: "2-digit",
+    second: "2-digit",
   });
   return (at) => Date.parse(`${format.format(at).replace(", ", "T")}Z`);
 }
@@ -72,8 +78,13 @@ function textsAround(zone: string, { at, by }: { at: number; by: number }): stri
   const [hour, minute, day] = [start.getUTCHours(), start.getUTCMinutes(), start.getUTCDay()];
   const next = (hour + 1) % 24;
   return [
-    ...[`${minute} ${hour} * * *`, `${(minute + 20) % 60} ${hour} * * *`, `${minute} ${next} * * *`],
-    ...["*/20 * * * *", "7 * * * *", `10,40 ${hour} * * *`, `5 ${hour}-${hour} * * ${day}`],
+    `${minute} ${hour} * * *`,
+    `${(minute + 20) % 60} ${hour} * * *`,
+    `${minute} ${next} * * *`,
+    "*/20 * * * *",
+    "7 * * * *",
+    `10,40 ${hour} * * *`,
+    `5 ${hour}-${hour} * * ${day}`,
   ];
 }
 

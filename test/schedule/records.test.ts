@@ -1,4 +1,3 @@
-// Covers src/schedule/handler-types.ts, src/schedule/state/due.ts, src/schedule/state/worker-record.ts
 /** Values of keys in etcd: from signalbox, written by hand, from a later version, hostile. */
 import { describe, expect, test } from "vitest";
 import { hash } from "../../src/base/hash.ts";
@@ -20,8 +19,17 @@ const open = { scheduled: 60_000, runAt: 61_000, attempt: 1, failures: 0, kind: 
 const due = { next: 120_000, runAt: 120_000, open: [open] };
 const running = { worker: "w", host: "h", pid: 1, run: "r", scheduled: 1, attempt: 1, since: 2, late: 1 };
 const worker = {
-  ...{ host: "h", pid: 1, version: "1", since: 1, wall: 2, beat: 1, types: ["a"], tags: [], running: 0 },
-  ...{ concurrency: 4, clock: "ok" as const },
+  host: "h",
+  pid: 1,
+  version: "1",
+  since: 1,
+  wall: 2,
+  beat: 1,
+  types: ["a"],
+  tags: [],
+  running: 0,
+  concurrency: 4,
+  clock: "ok" as const,
 };
 
 describe("read back", () => {

@@ -1,4 +1,3 @@
-// Covers scripts/build/etcd-stub.ts
 import { once } from "node:events";
 import { connect } from "node:net";
 import { expect, test } from "vitest";

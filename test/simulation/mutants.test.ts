@@ -1,4 +1,3 @@
-// Covers fixtures/mutants.ts, fixtures/agent-mutants.ts, fixtures/vanished-mutants.ts, fixtures/worker-mutants.ts, fixtures/mutate.ts
 import { readFileSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
 import { describe, expect, test } from "vitest";

@@ -1,5 +1,3 @@
-// Covers src/work/run/claim/acquire.ts, src/work/run/claim/claim-view.ts,
-// src/work/run/claim/refusal-report.ts
 import { describe, expect, test } from "vitest";
 import { SCENARIOS } from "../../fixtures/simulation/scenarios.ts";
 

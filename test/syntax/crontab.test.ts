@@ -1,4 +1,3 @@
-// Covers src/syntax/crontab-schedule.ts
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseCrontab } from "../../src/syntax/crontab.ts";

@@ -112,8 +112,15 @@ describe("a line of shell", () => {
       return "@";
     });
     expect(told).toEqual([
-      ...["bare $B", "quoted $C", `quoted \${D:-x}`, "bare `e`", "pattern *", "pattern [g]", "pattern ?"],
-      ...["pattern ~", "pattern ~"],
+      "bare $B",
+      "quoted $C",
+      `quoted \${D:-x}`,
+      "bare `e`",
+      "pattern *",
+      "pattern [g]",
+      "pattern ?",
+      "pattern ~",
+      "pattern ~",
     ]);
     const words = "value" in parsed ? parsed.value[0]?.words : [];
     expect(words).toEqual(["a", "@", "@-@", "@", "@.f", "@@", "@/h", "i*", "j?", "http://k/?l", "*", "@"]);

@@ -33,7 +33,8 @@ async function checkGroups(call: Call, context: CommandContext): Promise<CheckRe
     findings.filter(({ kind, level }) => kind === "group" && level === "failure").map(({ check }) => check),
   ).size;
   return {
-    ...{ findings, revision: snapshot.revision },
+    findings,
+    revision: snapshot.revision,
     figures: [
       { name: "groups", value: groups },
       { name: "groups_without_host", value: without, critical: 0 },

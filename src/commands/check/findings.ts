@@ -35,14 +35,25 @@ export interface CheckReport {
 }
 
 const MARKS: Record<FindingLevel, string> = {
-  ...{ ok: "ok      ", hint: "hint    ", warning: "warning ", unknown: "UNKNOWN ", failure: "FAILURE " },
+  ok: "ok      ",
+  hint: "hint    ",
+  warning: "warning ",
+  unknown: "UNKNOWN ",
+  failure: "FAILURE ",
 };
 const TONES: Record<FindingLevel, Tone> = {
-  ...{ ok: "held", hint: "quiet", warning: "waiting", unknown: "problem", failure: "problem" },
+  ok: "held",
+  hint: "quiet",
+  warning: "waiting",
+  unknown: "problem",
+  failure: "problem",
 };
 const STATES: Record<FindingLevel, { word: string; code: number }> = {
-  ...{ ok: { word: "OK", code: 0 }, hint: { word: "OK", code: 0 }, warning: { word: "WARNING", code: 1 } },
-  ...{ unknown: { word: "UNKNOWN", code: 3 }, failure: { word: "CRITICAL", code: 2 } },
+  ok: { word: "OK", code: 0 },
+  hint: { word: "OK", code: 0 },
+  warning: { word: "WARNING", code: 1 },
+  unknown: { word: "UNKNOWN", code: 3 },
+  failure: { word: "CRITICAL", code: 2 },
 };
 
 /** Formats a finding for people: the state in the first line, the remedy below. */

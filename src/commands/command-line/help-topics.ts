@@ -5,10 +5,26 @@ import { buildSettingRows, renderExamples, renderHelpSection, wrapHelpText } fro
 
 /** The first words of the commands in the overview: at most 20, so that it fits on one screen. */
 const MAIN_WORDS: readonly string[] = [
-  ...["run", "worker", "agent"],
-  ...["console", "ls", "show", "why", "history", "logs"],
-  ...["reset", "drain", "undrain", "group", "resource", "setup", "schedule"],
-  ...["init", "doctor", "check", "migrate"],
+  "run",
+  "worker",
+  "agent",
+  "console",
+  "ls",
+  "show",
+  "why",
+  "history",
+  "logs",
+  "reset",
+  "drain",
+  "undrain",
+  "group",
+  "resource",
+  "setup",
+  "schedule",
+  "init",
+  "doctor",
+  "check",
+  "migrate",
 ];
 
 const EXAMPLES: Command["examples"] = [

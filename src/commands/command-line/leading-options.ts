@@ -1,12 +1,31 @@
 /** Options of every command, and those of connection and log, that take a value. */
 export const VALUED: readonly string[] = [
-  ...["-c", "--config", "--context", "--endpoints", "--prefix", "--transport", "--connect-timeout", "--user"],
-  ...["--password-file", "--cacert", "--cert", "--key", "--server-name", "--cluster-id"],
-  ...["--log-file", "--log-level", "--log-format"],
+  "-c",
+  "--config",
+  "--context",
+  "--endpoints",
+  "--prefix",
+  "--transport",
+  "--connect-timeout",
+  "--user",
+  "--password-file",
+  "--cacert",
+  "--cert",
+  "--key",
+  "--server-name",
+  "--cluster-id",
+  "--log-file",
+  "--log-level",
+  "--log-format",
 ];
 /** Those that take none. */
 export const SWITCHES: readonly string[] = [
-  ...["-v", "--verbose", "-q", "--quiet", "--allow-plaintext-password", "--insecure-skip-tls-verify"],
+  "-v",
+  "--verbose",
+  "-q",
+  "--quiet",
+  "--allow-plaintext-password",
+  "--insecure-skip-tls-verify",
 ];
 
 /**

@@ -18,7 +18,9 @@ function toSettingFlag(setting: SettingKey): Flag[] {
   if (flag === undefined) return [];
   return [
     {
-      ...{ name: flag.slice(2), setting, help },
+      name: flag.slice(2),
+      setting,
+      help,
       ...(short !== undefined && { short }),
       ...(typeof standard !== "boolean" && { value: kind.name }),
       ...(setting === "endpoints" && { isRepeatable: true }),

@@ -16,7 +16,10 @@ export async function changeConfigEntry(
   const missing = kind === "group" ? "does not exist" : "is not configured";
   const what = `${kind} ${quoteText(name)}`;
   return await new ConfigChangeCommand(context, {
-    ...{ action: kind, target: `${kind} ${name}`, snapshot, changes },
+    action: kind,
+    target: `${kind} ${name}`,
+    snapshot,
+    changes,
     nothing: `${what} ${kept === undefined ? missing : "is up to date"}: nothing to change`,
     notes: kept?.fault === undefined ? [] : [`${what} could not be read: ${kept.fault}`],
   }).run();

@@ -105,8 +105,13 @@ export class ConfigChangeCommand {
   #buildRequest(snapshot: Snapshot): ConfigUpdate {
     const { action, target, changes, isBulk = false } = this.#draft;
     return {
-      ...{ action, target, changes, seen: snapshot.revision, keys: listSeenKeys(snapshot) },
-      ...{ guardsAll: isBulk, reason: this.#reason },
+      action,
+      target,
+      changes,
+      seen: snapshot.revision,
+      keys: listSeenKeys(snapshot),
+      guardsAll: isBulk,
+      reason: this.#reason,
       outcome: `${this.#buildSummary()}${this.#hits === "" ? "" : `; ${this.#hits}`}`,
     };
   }

@@ -58,7 +58,11 @@ function toResult(found: PruneCandidates, outcome: PruneResult["outcome"]): Prun
   const { revision, audit, hosts, vanished } = found;
   const names = hosts.map(({ record }) => record.fqdn);
   return {
-    ...{ kind: "prune", outcome, revision, audit: audit.count, hosts: names },
+    kind: "prune",
+    outcome,
+    revision,
+    audit: audit.count,
+    hosts: names,
     vanished: vanished.map(({ run }) => run),
   };
 }

@@ -6,10 +6,18 @@ export function toClaimJson({ run, entries }: Claim): object {
   const ticket = entries.find(({ entry }) => entry.ticket !== undefined)?.entry.ticket;
   const { host, pid, user, command, label } = ticket ?? {};
   return {
-    ...{ run, host, pid, user, command, label },
+    run,
+    host,
+    pid,
+    user,
+    command,
+    label,
     tickets: entries.map(({ queue, entry }) => ({
-      ...{ kind: queue.kind, name: queue.name, state: entry.ticket?.state ?? "malformed" },
-      ...{ units: entry.ticket?.count, token: entry.createRevision },
+      kind: queue.kind,
+      name: queue.name,
+      state: entry.ticket?.state ?? "malformed",
+      units: entry.ticket?.count,
+      token: entry.createRevision,
     })),
   };
 }

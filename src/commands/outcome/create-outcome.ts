@@ -48,15 +48,21 @@ export function createFaultyOutcome(
   messages: readonly string[],
 ): ActionOutcome<FaultyDocument> {
   return {
-    ...{ exitCode: EXIT.config, result: { kind: "faulty", ...result } },
-    ...{ messages, notes: [], isFault: true },
+    exitCode: EXIT.config,
+    result: { kind: "faulty", ...result },
+    messages,
+    notes: [],
+    isFault: true,
   };
 }
 
 /** Creates the outcome of a text that the user left with faults. */
 export function createAbandonedOutcome(): ActionOutcome<AbandonedEdit> {
   return {
-    ...{ exitCode: EXIT.config, result: { kind: "abandoned" } },
-    ...{ messages: [], notes: [], isFault: true },
+    exitCode: EXIT.config,
+    result: { kind: "abandoned" },
+    messages: [],
+    notes: [],
+    isFault: true,
   };
 }

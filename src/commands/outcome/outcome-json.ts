@@ -29,9 +29,13 @@ export function toOutcomeJson(outcome: ActionOutcome): object | undefined {
     case "schedules": {
       const { revision, target, outcome: end, changes, calendar } = result;
       return {
-        ...{ revision, action: calendar ? "calendar" : "schedule", target, outcome: end },
+        revision,
+        action: calendar ? "calendar" : "schedule",
+        target,
+        outcome: end,
         ...(calendar && { calendar }),
-        ...{ changes: changes.map(toScheduleChangeJson), messages },
+        changes: changes.map(toScheduleChangeJson),
+        messages,
       };
     }
     case "prune": {
@@ -51,9 +55,14 @@ function toEvictionJson(
 ): object {
   const { evicted, freed, next } = preview;
   return {
-    ...{ revision, action, target, outcome, messages },
+    revision,
+    action,
+    target,
+    outcome,
+    messages,
     evicted: evicted.map(toClaimJson),
-    ...{ runners, freed },
+    runners,
+    freed,
     next: next.map(({ claim, drains }) => ({ ...toClaimJson(claim), drainedBy: drains.map(({ by }) => by) })),
   };
 }
@@ -61,7 +70,11 @@ function toEvictionJson(
 function toDrainJson(result: DrainResult, messages: readonly string[]): object {
   const { revision, target, outcome, drain, before, extent, holders } = result;
   return {
-    ...{ revision, action: "drain", target: formatAuditTarget(target), outcome, messages },
+    revision,
+    action: "drain",
+    target: formatAuditTarget(target),
+    outcome,
+    messages,
     drain: drain && toDrainDocument(drain),
     before: before.map(toDrainDocument),
     hosts: extent.hosts,
@@ -73,7 +86,11 @@ function toDrainJson(result: DrainResult, messages: readonly string[]): object {
 function toUndrainJson(result: UndrainResult, messages: readonly string[]): object {
   const { revision, target, outcome, drains, others, waiters } = result;
   return {
-    ...{ revision, action: "undrain", target: formatAuditTarget(target), outcome, messages },
+    revision,
+    action: "undrain",
+    target: formatAuditTarget(target),
+    outcome,
+    messages,
     drains: drains.map(toDrainDocument),
     others: others.map(toDrainDocument),
     waiters: waiters.map(toClaimJson),
@@ -86,9 +103,17 @@ function toConfigJson(
   notes: readonly string[],
 ): object {
   return {
-    ...{ revision, action, target, outcome, messages, notes },
+    revision,
+    action,
+    target,
+    outcome,
+    messages,
+    notes,
     changes: changes.map(({ kind, name, before, after }) => ({
-      ...{ kind, name, before: before ?? null, after: after ?? null },
+      kind,
+      name,
+      before: before ?? null,
+      after: after ?? null,
     })),
     hits: affected.map(({ claim, fate, exit, why }) => ({ ...toClaimJson(claim), fate, exit, why })),
   };
@@ -97,7 +122,8 @@ function toConfigJson(
 /** Converts a change of a schedule to JSON. Times are ms since the epoch. */
 export function toScheduleChangeJson({ id, kind, fields, definition, due }: ScheduleChangeRecord): object {
   return {
-    ...{ id, kind },
+    id,
+    kind,
     ...(definition && { fields, definition }),
     ...(due && { next: due.next ?? null, runAt: due.runAt }),
   };

@@ -82,7 +82,9 @@ function buildIdentity(
   { fqdn, settings, owner }: RunHost,
 ): ClaimIdentity {
   return {
-    ...{ host: fqdn, ...owner, command: basename(file) },
+    host: fqdn,
+    ...owner,
+    command: basename(file),
     ...(settings.recordArgs && { args: shortenArgs(args) }),
     ...dropUndefined({ label: settings.label }),
   };

@@ -136,7 +136,9 @@ class RunCapture implements OutputCopies {
     if (signal.aborted) return;
     const run = this.#run;
     this.#server = new OutputServer(this.#connection, {
-      ...{ host: facts.fqdn, run, directory: this.#storage.directory },
+      host: facts.fqdn,
+      run,
+      directory: this.#storage.directory,
       isRunning: (one) => one === run && this.#isRunning,
     });
     await this.#server.run(signal);

@@ -73,7 +73,12 @@ function createRunPorts(
     ...findEarlierAttempts(io.env),
   };
   return {
-    ...{ store, keys, clock, random, log, onSignal: io.onSignal },
+    store,
+    keys,
+    clock,
+    random,
+    log,
+    onSignal: io.onSignal,
     ...own,
     evaluateTotal: (text) => evaluateConfiguredTotal(text, macros),
     ...(onGrant && { onGrant }),

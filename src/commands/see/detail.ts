@@ -86,7 +86,9 @@ function buildSectionTable(section: Section & { kind: "table" }, style: OutputSt
 
 function buildColumns({ columns, rows }: Section & { kind: "table" }): TableColumn<DetailRow>[] {
   return columns.map((column, at) => ({
-    ...{ ...column, id: String(at), formatCell: (row: DetailRow) => row[at]?.text ?? "" },
+    ...column,
+    id: String(at),
+    formatCell: (row: DetailRow) => row[at]?.text ?? "",
     ...(rows.some((row) => row[at]?.brief !== undefined) && {
       formatBriefCell: (row: DetailRow) => row[at]?.brief ?? row[at]?.text ?? "",
     }),

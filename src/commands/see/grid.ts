@@ -132,7 +132,11 @@ export function buildGridColumn<R>(
       ? column.formatAsciiCell(row)
       : column.formatCell(row, wall);
   return {
-    ...{ column, tones, title, priority, isWhole: align === "right" || isMarked === true },
+    column,
+    tones,
+    title,
+    priority,
+    isWhole: align === "right" || isMarked === true,
     texts: rows.map((row, at) => addMark(formatText(row), at)),
     briefs: formatBriefCell && rows.map((row, at) => addMark(formatBriefCell.call(column, row), at)),
   };

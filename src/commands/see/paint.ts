@@ -23,15 +23,30 @@ export interface TextSpan {
 }
 
 const MARKS: Record<Tone, string> = {
-  ...{ held: "● ", free: "○ ", waiting: "◌ ", problem: "▲ ", quiet: "  ", plain: "  " },
+  held: "● ",
+  free: "○ ",
+  waiting: "◌ ",
+  problem: "▲ ",
+  quiet: "  ",
+  plain: "  ",
 };
 const ASCII_MARKS: Record<Tone, string> = {
-  ...{ held: "* ", free: "o ", waiting: ". ", problem: "! ", quiet: "  ", plain: "  " },
+  held: "* ",
+  free: "o ",
+  waiting: ". ",
+  problem: "! ",
+  quiet: "  ",
+  plain: "  ",
 };
 
 /** Colours of the terminal's own palette, so that they fit its theme. */
 const CODES: Record<Tone, string> = {
-  ...{ held: "32", free: "2", waiting: "33", problem: "31", quiet: "2", plain: "" },
+  held: "32",
+  free: "2",
+  waiting: "33",
+  problem: "31",
+  quiet: "2",
+  plain: "",
 };
 
 /**

@@ -5,16 +5,33 @@ import type { LineTranslator } from "../translated-run.ts";
 
 /** Options for the connection to Consul, which are dropped because etcd is used instead. */
 const CONNECTION = [
-  ...["http-addr", "token", "token-file", "ca-file", "ca-path", "client-cert", "client-key"],
-  ...["tls-server-name", "datacenter", "namespace", "partition"],
+  "http-addr",
+  "token",
+  "token-file",
+  "ca-file",
+  "ca-path",
+  "client-cert",
+  "client-key",
+  "tls-server-name",
+  "datacenter",
+  "namespace",
+  "partition",
 ];
 
 /** @see https://developer.hashicorp.com/consul/commands/lock */
 const OPTIONS: GoFlagSpec = {
   tool: "consul lock",
   options: {
-    ...{ n: true, name: true, timeout: true, try: true, "monitor-retry": true },
-    ...{ "child-exit-code": false, "pass-stdin": false, shell: false, verbose: false, stale: false },
+    n: true,
+    name: true,
+    timeout: true,
+    try: true,
+    "monitor-retry": true,
+    "child-exit-code": false,
+    "pass-stdin": false,
+    shell: false,
+    verbose: false,
+    stale: false,
     ...Object.fromEntries(CONNECTION.map((name) => [name, true])),
   },
 };
@@ -29,7 +46,7 @@ export const translateConsul: LineTranslator = (words, variables) => {
     throw new UsageError("consul lock: a prefix and a command are needed");
   const holders = parseHolders(given);
   return {
-    options: [...buildClaimFlags(name, holders, parseWait(given)), ...["-E", "1"], ...buildLabelFlag(given)],
+    options: [...buildClaimFlags(name, holders, parseWait(given)), "-E", "1", ...buildLabelFlag(given)],
     command: isGoFlagOn(given, "shell", true)
       ? [variables.get("SHELL") || "/bin/sh", "-c", child.join(" ")]
       : child,

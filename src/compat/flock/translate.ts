@@ -9,13 +9,33 @@ import type { LineTranslator } from "../translated-run.ts";
 const OPTIONS: GetoptSpec = {
   tool: "flock",
   short: {
-    ...{ s: "shared", x: "exclusive", e: "exclusive", u: "unlock", n: "nonblock", w: "timeout" },
-    ...{ E: "code", o: "close", F: "no-fork", h: "help", V: "version" },
+    s: "shared",
+    x: "exclusive",
+    e: "exclusive",
+    u: "unlock",
+    n: "nonblock",
+    w: "timeout",
+    E: "code",
+    o: "close",
+    F: "no-fork",
+    h: "help",
+    V: "version",
   },
   long: {
-    ...{ shared: "shared", exclusive: "exclusive", unlock: "unlock", timeout: "timeout", wait: "timeout" },
-    ...{ nonblock: "nonblock", nonblocking: "nonblock", nb: "nonblock", "conflict-exit-code": "code" },
-    ...{ close: "close", "no-fork": "no-fork", verbose: "verbose", help: "help", version: "version" },
+    shared: "shared",
+    exclusive: "exclusive",
+    unlock: "unlock",
+    timeout: "timeout",
+    wait: "timeout",
+    nonblock: "nonblock",
+    nonblocking: "nonblock",
+    nb: "nonblock",
+    "conflict-exit-code": "code",
+    close: "close",
+    "no-fork": "no-fork",
+    verbose: "verbose",
+    help: "help",
+    version: "version",
   },
   valued: ["timeout", "code"],
 };
@@ -31,7 +51,7 @@ export const translateFlock: LineTranslator = (words, variables) => {
     throw new UsageError(`flock: -E ${quoteText(code)} is not a number from 0 to 255`);
   const { lock, notes } = buildFileLock("flock", file ?? "");
   return {
-    options: [...["--lock", lock], ...buildWaitFlag(given), ...["-E", String(Number(code))]],
+    options: ["--lock", lock, ...buildWaitFlag(given), "-E", String(Number(code))],
     command: buildCommand(args, variables),
     notes: [
       ...notes,

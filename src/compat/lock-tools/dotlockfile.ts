@@ -8,8 +8,15 @@ import { buildFileLock } from "./file-lock.ts";
 const OPTIONS: GetoptSpec = {
   tool: "dotlockfile",
   short: {
-    ...{ l: "lock", r: "retries", i: "interval", p: "pid", q: "quiet", m: "mailbox" },
-    ...{ u: "unlock", t: "touch", P: "passes" },
+    l: "lock",
+    r: "retries",
+    i: "interval",
+    p: "pid",
+    q: "quiet",
+    m: "mailbox",
+    u: "unlock",
+    t: "touch",
+    P: "passes",
   },
   long: {},
   valued: ["retries", "interval"],

@@ -8,8 +8,15 @@ import { buildFileLock } from "./file-lock.ts";
 const OPTIONS: GetoptSpec = {
   tool: "lckdo",
   short: {
-    ...{ w: "wait", W: "timeout", e: "exec", E: "descriptor", n: "no-create", q: "quiet" },
-    ...{ s: "shared", x: "exclusive", t: "test" },
+    w: "wait",
+    W: "timeout",
+    e: "exec",
+    E: "descriptor",
+    n: "no-create",
+    q: "quiet",
+    s: "shared",
+    x: "exclusive",
+    t: "test",
   },
   long: {},
   valued: ["timeout", "descriptor"],

@@ -29,9 +29,11 @@ export const translateLockf: LineTranslator = (words) => {
   const wait = timeout === undefined ? undefined : parseSecondsAsDuration(timeout, "lockf: -t");
   return {
     options: [
-      ...["--lock", lock],
+      "--lock",
+      lock,
       ...(wait === undefined ? ["--wait"] : wait === "0s" ? [] : [`--wait=${wait}`]),
-      ...["-E", BUSY],
+      "-E",
+      BUSY,
     ],
     command,
     notes: [...notes, ...(given.has("no-create") ? ["-n: no file is needed"] : [])],

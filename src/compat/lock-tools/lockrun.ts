@@ -4,11 +4,21 @@ import type { LineTranslator } from "../translated-run.ts";
 import { buildFileLock } from "./file-lock.ts";
 
 const NAMES: Readonly<Record<string, string>> = {
-  ...{ "-L": "lockfile", "--lockfile": "lockfile", "-W": "wait", "--wait": "wait" },
-  ...{ "-S": "sleep", "--sleep": "sleep", "-T": "maxtime", "--maxtime": "maxtime" },
-  ...{ "-V": "verbose", "--verbose": "verbose" },
+  "-L": "lockfile",
+  "--lockfile": "lockfile",
+  "-W": "wait",
+  "--wait": "wait",
+  "-S": "sleep",
+  "--sleep": "sleep",
+  "-T": "maxtime",
+  "--maxtime": "maxtime",
+  "-V": "verbose",
+  "--verbose": "verbose",
   // Later versions have a quiet mode, under different names.
-  ...{ "-I": "quiet", "--idempotent": "quiet", "-Q": "quiet", "--quiet": "quiet" },
+  "-I": "quiet",
+  "--idempotent": "quiet",
+  "-Q": "quiet",
+  "--quiet": "quiet",
 };
 const VALUED = ["lockfile", "sleep", "maxtime"];
 
@@ -23,11 +33,7 @@ export const translateLockrun: LineTranslator = (words) => {
   const { lock, notes } = buildFileLock("lockrun", file);
   const left = ["sleep", "maxtime", "verbose"].filter((name) => given.has(name)).map((name) => `--${name}`);
   return {
-    options: [
-      ...["--lock", lock],
-      ...(given.has("wait") ? ["--wait"] : []),
-      ...["-E", given.has("quiet") ? "0" : "1"],
-    ],
+    options: ["--lock", lock, ...(given.has("wait") ? ["--wait"] : []), "-E", given.has("quiet") ? "0" : "1"],
     command,
     notes: [
       ...notes,

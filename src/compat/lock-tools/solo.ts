@@ -18,7 +18,10 @@ export const translateSolo: LineTranslator = (words) => {
   if (command.length === 0) throw new UsageError("solo: no command is given");
   return {
     options: [
-      ...["--lock", `solo.${Number(port)}`, "-E", given.has("silent") ? "0" : BUSY],
+      "--lock",
+      `solo.${Number(port)}`,
+      "-E",
+      given.has("silent") ? "0" : BUSY,
       ...buildDurationFlag("--timeout", given.get("timeout")),
       ...buildDurationFlag("--grace", given.get("sleep")),
     ],

@@ -17,7 +17,8 @@ export const execute: CommandExecutor = async (call, world) => {
   const text = await readCrontabText(path, world);
   const format = determineFormat(call, path, text);
   const migration = migrateCrontab(text, {
-    ...{ format, files },
+    format,
+    files,
     plain: call.flags.plain === true,
     around: call.flags.around === true,
     noConnection: call.flags["no-connection"] === true,

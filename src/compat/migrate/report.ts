@@ -48,8 +48,13 @@ export function buildMigrationDocument(
   return {
     ...about,
     lines: lines.map(({ line, before, after, tools, notes, reason }) => ({
-      ...{ line, state: before === after ? (reason === undefined ? "unchanged" : "kept") : "changed" },
-      ...{ tools, before, after, notes, reason: reason ?? null },
+      line,
+      state: before === after ? (reason === undefined ? "unchanged" : "kept") : "changed",
+      tools,
+      before,
+      after,
+      notes,
+      reason: reason ?? null,
     })),
     text,
   };

@@ -101,10 +101,15 @@ function parseCommand(words: readonly string[], values: OptionValues): Perfectsc
 function parseAddCommand(key: string, rest: readonly string[], values: OptionValues): AddCommand {
   const [data = "", cron = "", type] = [...rest].reverse();
   return {
-    ...{ name: "add", key, type, cron, data: parseData(data) },
+    name: "add",
+    key,
+    type,
+    cron,
+    data: parseData(data),
     delay: getNumber(values, "delay") ?? 0,
     timezone: getLast(values, "timezone"),
-    ...{ start: getNumber(values, "start"), at: getNumber(values, "at") },
+    start: getNumber(values, "start"),
+    at: getNumber(values, "at"),
   };
 }
 

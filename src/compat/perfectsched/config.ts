@@ -51,7 +51,8 @@ export function readPerfectschedConfig(file: string, environment: string, env: E
   const settings = parseSettings(section);
   return {
     settings,
-    ...{ timezone: getText("timezone"), log: getText("log") },
+    timezone: getText("timezone"),
+    log: getText("log"),
     handlers: Array.isArray(handlers)
       ? "inline"
       : typeof handlers === "string"

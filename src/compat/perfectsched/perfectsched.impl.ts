@@ -90,7 +90,8 @@ async function addSchedule(command: AddCommand, { setup, world }: PerfectschedRu
   const timezone = command.timezone ?? setup.timezone ?? "UTC";
   if (delay < 0) throw new UsageError(`-d: the delay ${delay} is negative`);
   const flags = {
-    ...{ timezone, data: JSON.stringify(data) },
+    timezone,
+    data: JSON.stringify(data),
     ...(delay > 0 && { delay: `${delay}s` }),
     ...(start !== undefined && { start: formatInstant("-s", start) }),
     ...(at !== undefined && { at: formatInstant("-a", at) }),

@@ -25,9 +25,11 @@ export const translateSetlock: LineTranslator = (words) => {
   const { lock, notes } = buildFileLock("setlock", file);
   return {
     options: [
-      ...["--lock", lock],
+      "--lock",
+      lock,
       ...(waits ? ["--wait"] : []),
-      ...["-E", findLastOption(["silent", "loud"]) === "silent" ? "0" : "111"],
+      "-E",
+      findLastOption(["silent", "loud"]) === "silent" ? "0" : "111",
     ],
     command,
     notes,

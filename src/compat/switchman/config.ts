@@ -37,7 +37,8 @@ export function parseSwitchmanConfig(path: string, text: string): SwitchmanConfi
   if (typeof prefix !== "string" || !/^(?:\/[^/]+)+$/.test(prefix))
     throw createValueError(where, "prefix", prefix, 'a path such as "/myproject/switchman"');
   return {
-    ...{ path, etcdhosts: parseHosts(where, etcdhosts) },
+    path,
+    etcdhosts: parseHosts(where, etcdhosts),
     etcdprefix: parseText(where, "etcdprefix", etcdprefix),
     logfile: parseText(where, "logfile", logfile),
     loglevel: parseLevel(where, loglevel),

@@ -1,12 +1,21 @@
 /** Levels of switchman's log (Perl's Log::Dispatch), the lowest first. */
 export const LEVELS = [
-  ...(["debug", "info", "notice", "warning"] as const),
-  ...(["error", "critical", "alert", "emergency"] as const),
+  "debug",
+  "info",
+  "notice",
+  "warning",
+  "error",
+  "critical",
+  "alert",
+  "emergency",
 ] as const;
 export type SwitchmanLevel = (typeof LEVELS)[number];
 
 const SHORT: Readonly<Record<string, SwitchmanLevel>> = {
-  ...{ warn: "warning", err: "error", crit: "critical", emerg: "emergency" },
+  warn: "warning",
+  err: "error",
+  crit: "critical",
+  emerg: "emergency",
 };
 
 /** Finds a level by its name or its short name. */

@@ -10,8 +10,13 @@ import { canBeZero, removePlainZeroLeases } from "./zero-leases.ts";
 
 /** Replaces a configuration file that is not available: its settings are left to the signalbox configuration. */
 const UNKNOWN_CONFIG: SwitchmanConfig = {
-  ...{ path: DEFAULT_CONFIG, etcdhosts: undefined, etcdprefix: undefined },
-  ...{ logfile: undefined, loglevel: "info", resourcesWaitTimeout: 0, terminationTimeout: undefined },
+  path: DEFAULT_CONFIG,
+  etcdhosts: undefined,
+  etcdprefix: undefined,
+  logfile: undefined,
+  loglevel: "info",
+  resourcesWaitTimeout: 0,
+  terminationTimeout: undefined,
 };
 
 /** Translates a line of switchman to `signalbox run`. @throws UsageError, ConfigError if switchman would refuse it */
@@ -38,7 +43,8 @@ function buildRunFlags(
   const isUsual = lock === file.slice(file.lastIndexOf("/") + 1);
   const log = config?.logfile;
   return [
-    ...["-E", "0"],
+    "-E",
+    "0",
     ...(lock === undefined ? ["--no-lock"] : isUsual ? [] : ["--lock", lock]),
     ...lease.flatMap((one) => ["--lease", one]),
     ...Object.entries(settings).flatMap(([key, wanted]) => formatFlag(key as SettingKey, wanted)),

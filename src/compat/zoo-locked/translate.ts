@@ -7,7 +7,7 @@ export const translateZooLocked: LineTranslator = (words): TranslatedRun => {
   const parsed = parseZooLockedOptions(words);
   const { endpoints, lock, command } = parsed;
   return {
-    options: [...["-E", "0", "--lock", lock], ...(endpoints === undefined ? [] : ["--endpoints", endpoints])],
+    options: ["-E", "0", "--lock", lock, ...(endpoints === undefined ? [] : ["--endpoints", endpoints])],
     command,
     notes: collectTexts([
       formatIgnoredWords(parsed),

@@ -19,10 +19,18 @@ export function exportShown(app: ExportShownParts): void {
   const { table, rows } = app.table.buildExport(wall);
   const { column, descending } = app.table.order;
   openExportOverlay(app, {
-    ...{ kind: "table", name: tab, table },
+    kind: "table",
+    name: tab,
+    table,
     json: {
-      ...{ revision: snapshot.revision, at: wall, prefix: app.context.keys.prefix, view: tab, filter },
-      ...{ sort: `${descending ? "-" : ""}${column}`, columns: table.columns.map(({ id }) => id), rows },
+      revision: snapshot.revision,
+      at: wall,
+      prefix: app.context.keys.prefix,
+      view: tab,
+      filter,
+      sort: `${descending ? "-" : ""}${column}`,
+      columns: table.columns.map(({ id }) => id),
+      rows,
     },
   });
 }

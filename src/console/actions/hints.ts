@@ -9,11 +9,27 @@ const ALSO = ["filter", "quit"] as const;
 /** Number of context actions before the other hints. Small screens have little more room. */
 const MOST = 2;
 const SHORT: Readonly<Record<string, string>> = {
-  ...{ palette: "palette", filter: "filter", help: "help", quit: "quit", open: "open", back: "back" },
-  ...{ drain: "drain", undrain: "undrain", reset: "reset", release: "release", edit: "edit", create: "new" },
-  ...{ "schedule pause": "pause", "schedule resume": "resume", "schedule trigger": "run now" },
-  ...{ travel: "return to live", olderChange: "change before", newerChange: "next change" },
-  ...{ nextPane: "pane", mark: "mark", why: "why" },
+  palette: "palette",
+  filter: "filter",
+  help: "help",
+  quit: "quit",
+  open: "open",
+  back: "back",
+  drain: "drain",
+  undrain: "undrain",
+  reset: "reset",
+  release: "release",
+  edit: "edit",
+  create: "new",
+  "schedule pause": "pause",
+  "schedule resume": "resume",
+  "schedule trigger": "run now",
+  travel: "return to live",
+  olderChange: "change before",
+  newerChange: "next change",
+  nextPane: "pane",
+  mark: "mark",
+  why: "why",
 };
 
 /** Lists the keys that are useful in the present context, the most important first. */

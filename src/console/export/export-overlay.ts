@@ -92,7 +92,8 @@ class ExportOverlay implements Overlay {
         ["Tab", "format"],
         ["Esc", "cancel"],
       ],
-      ...{ width, at: "middle" },
+      width,
+      at: "middle",
     };
   }
 

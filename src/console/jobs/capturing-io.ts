@@ -31,7 +31,10 @@ export function createCapturingIo(
   const out = createLineSplitter("out");
   const err = createLineSplitter("err");
   return {
-    ...{ env: io.env, writeOutput: out, getSnapshot, readInput: async () => "" },
+    env: io.env,
+    writeOutput: out,
+    getSnapshot,
+    readInput: async () => "",
     writeError: (text) => void err(text),
     writeMessage: (line) => writeLine(line, "err"),
     onSignal(listener) {
@@ -40,8 +43,11 @@ export function createCapturingIo(
       return () => signal.removeEventListener("abort", notifyListener);
     },
     terminal: {
-      ...{ isOutput: () => false, canAsk: () => false, getSize: io.terminal.getSize },
-      ...{ onResize: () => () => {}, ask: async () => undefined },
+      isOutput: () => false,
+      canAsk: () => false,
+      getSize: io.terminal.getSize,
+      onResize: () => () => {},
+      ask: async () => undefined,
     },
   };
 }

@@ -72,7 +72,12 @@ export class Jobs {
     const { clock } = this.#ports;
     const now = clock.getWallTime();
     const job: ConsoleJob = {
-      ...{ ...request, id: this.#next, lines: [], code: undefined, startedAt: now, endedAt: undefined },
+      ...request,
+      id: this.#next,
+      lines: [],
+      code: undefined,
+      startedAt: now,
+      endedAt: undefined,
     };
     this.#next += 1;
     this.#list = [job, ...this.#list].slice(0, MOST_JOBS);

@@ -25,7 +25,8 @@ function findCursorList(app: CursorAccess, pane: Pane): CursorList | undefined {
   switch (pane) {
     case "table":
       return {
-        ...{ rows: app.table, cursor: state.tabs[state.tab].cursor },
+        rows: app.table,
+        cursor: state.tabs[state.tab].cursor,
         height: computeTableHeight(app, layout?.table?.height ?? 1),
         setCursor: (now, cursor) => ({
           ...now,
@@ -35,7 +36,9 @@ function findCursorList(app: CursorAccess, pane: Pane): CursorList | undefined {
       };
     case "explorer":
       return {
-        ...{ rows: app.tree, cursor: state.explorer.cursor, height: (layout?.explorer?.height ?? 2) - 1 },
+        rows: app.tree,
+        cursor: state.explorer.cursor,
+        height: (layout?.explorer?.height ?? 2) - 1,
         setCursor: (now, cursor) => ({ ...now, explorer: { ...now.explorer, cursor } }),
       };
     case "panel": {
@@ -43,7 +46,9 @@ function findCursorList(app: CursorAccess, pane: Pane): CursorList | undefined {
       const height = computePanelListHeight(app, layout?.panel?.height ?? 1);
       if (rows.length === 0) return undefined;
       return {
-        ...{ rows, cursor: state.panel.cursor, height },
+        rows,
+        cursor: state.panel.cursor,
+        height,
         setCursor: (now, cursor) => ({ ...now, panel: { ...now.panel, cursor } }),
       };
     }
@@ -63,7 +68,12 @@ const STEPS: Readonly<Record<string, (list: CursorList) => number>> = {
 };
 /** Keys that scroll a text, by action. */
 const SCROLLS: Readonly<Record<string, string>> = {
-  ...{ up: "up", down: "down", top: "home", bottom: "end", pageUp: "pageup", pageDown: "pagedown" },
+  up: "up",
+  down: "down",
+  top: "home",
+  bottom: "end",
+  pageUp: "pageup",
+  pageDown: "pagedown",
 };
 
 /** Moves the cursor or the text of the focused pane. @param id  up, down, top, bottom, pageUp or pageDown */

@@ -69,7 +69,8 @@ class FilterOverlay implements Overlay {
         ["Enter", "keep"],
         ["Esc", "cancel"],
       ],
-      ...{ width, at: "bottom" },
+      width,
+      at: "bottom",
     };
   }
 

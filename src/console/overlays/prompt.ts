@@ -63,7 +63,8 @@ class Prompt implements Overlay {
         ],
       },
       hints: [...hints, ["Enter", verb], ["Esc", "cancel"]],
-      ...{ width, at: "middle" },
+      width,
+      at: "middle",
     };
   }
 

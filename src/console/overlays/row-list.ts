@@ -79,7 +79,8 @@ class RowListOverlay implements Overlay {
       title: this.#options.title,
       content: { kind: "text", rows },
       hints: [...keys, ...(this.#options.hints ?? []), ["Esc", "close"]],
-      ...{ width: Math.min(width, available.width), at: "middle" },
+      width: Math.min(width, available.width),
+      at: "middle",
     };
   }
 

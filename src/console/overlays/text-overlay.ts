@@ -82,7 +82,8 @@ export class TextOverlay implements Overlay {
         ...(this.#options.onExport === undefined ? [] : ([["O", "export"]] as const)),
         ["Esc", "close"],
       ],
-      ...{ width, at: "middle" },
+      width,
+      at: "middle",
     };
   }
 

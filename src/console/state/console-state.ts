@@ -132,8 +132,12 @@ export const START_CURSOR: Cursor = { key: undefined, index: 0, top: 0 };
 
 function createTabState(): TabState {
   return {
-    ...{ cursor: START_CURSOR, filter: "", order: undefined, columns: undefined },
-    ...{ marks: new Set<string>(), anchor: undefined },
+    cursor: START_CURSOR,
+    filter: "",
+    order: undefined,
+    columns: undefined,
+    marks: new Set<string>(),
+    anchor: undefined,
   };
 }
 
@@ -141,15 +145,22 @@ function createTabState(): TabState {
 export function createInitialState(): ConsoleState {
   const tabs = Object.fromEntries(TABS.map((id) => [id, createTabState()])) as Record<TabId, TabState>;
   return {
-    ...{ tab: "locks", tabs, focus: "table", zoomed: undefined },
+    tab: "locks",
+    tabs,
+    focus: "table",
+    zoomed: undefined,
     explorer: { isOpen: true, cursor: START_CURSOR, open: undefined },
     detail: { top: 0 },
     panel: { isOpen: true, id: "events", top: 0, cursor: START_CURSOR },
     toast: undefined,
-    ...{ theme: "auto", configuredTheme: undefined },
+    theme: "auto",
+    configuredTheme: undefined,
     recent: [],
-    ...{ lookedAt: undefined, incident: undefined },
-    ...{ savedViews: [], startView: undefined, favourites: new Set() },
+    lookedAt: undefined,
+    incident: undefined,
+    savedViews: [],
+    startView: undefined,
+    favourites: new Set(),
     places: { past: [], future: [] },
     watched: [],
     sizes: {},

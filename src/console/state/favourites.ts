@@ -33,7 +33,8 @@ export function toggleFavouriteId(state: ConsoleState, id: string): ConsoleState
   const unfolded = open && new Set([...open, "favourites"]);
   const isAtTop = cursor.top === 0 && state.focus !== "explorer";
   return {
-    ...{ ...state, favourites },
+    ...state,
+    favourites,
     explorer: { ...state.explorer, open: unfolded, cursor: isAtTop ? START_CURSOR : cursor },
   };
 }

@@ -63,7 +63,8 @@ export function computeLayout(
   const explorer = computeExplorerWidth(screen, state);
   const width = screen.width - (explorer > 0 ? explorer + 1 : 0);
   return {
-    ...{ screen, isBeside: screen.width >= VERY_WIDE },
+    screen,
+    isBeside: screen.width >= VERY_WIDE,
     ...(explorer > 0 && { explorer: { width: Math.min(explorer, screen.width), height: upper } }),
     ...(width > 0 && computeMainSizes({ width, height: upper }, screen, state, wishes)),
     ...(panel > 0 && { panel: { width: screen.width, height: panel } }),

@@ -41,7 +41,10 @@ function restorePlace(state: ConsoleState, { tab, key, filter, focus, node }: Pl
   const before = state.tabs[tab];
   const { explorer, panel } = state;
   return {
-    ...{ ...state, tab, focus, detail: { top: 0 } },
+    ...state,
+    tab,
+    focus,
+    detail: { top: 0 },
     zoomed: state.zoomed === undefined ? undefined : focus,
     tabs: {
       ...state.tabs,

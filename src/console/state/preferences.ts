@@ -47,8 +47,16 @@ export function toConsolePreferences({
   watched,
 }: ConsoleState): ConsolePreferences {
   return {
-    ...{ tab, theme, recent, lookedAt, incident, views, startView, favourites: [...favourites] },
-    ...{ sizes, watched },
+    tab,
+    theme,
+    recent,
+    lookedAt,
+    incident,
+    views,
+    startView,
+    favourites: [...favourites],
+    sizes,
+    watched,
     explorer: { isOpen: explorer.isOpen, open: explorer.open && [...explorer.open] },
     panel: { isOpen: panel.isOpen, id: panel.id },
     tabs: Object.fromEntries(

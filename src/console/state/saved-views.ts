@@ -48,7 +48,11 @@ export function deleteView(state: ConsoleState, name: string): ConsoleState {
 export function openView(state: ConsoleState, { tab, filter, order, columns }: SavedView): ConsoleState {
   const shown = { ...state.tabs[tab], filter, order, columns, cursor: START_CURSOR, anchor: undefined };
   return {
-    ...{ ...state, tab, focus: "table", zoomed: undefined, detail: { top: 0 } },
+    ...state,
+    tab,
+    focus: "table",
+    zoomed: undefined,
+    detail: { top: 0 },
     tabs: { ...state.tabs, [tab]: { ...shown, marks: new Set() } },
   };
 }

@@ -6,7 +6,9 @@ const PATIENCE = 500;
 /** Reads the modes of the terminal, for `restoreModes`. @returns undefined if the system has no stty */
 export function saveModes(): string | undefined {
   const { status, stdout } = spawnSync("stty", ["-g"], {
-    ...{ stdio: ["inherit", "pipe", "ignore"], encoding: "utf8", timeout: PATIENCE },
+    stdio: ["inherit", "pipe", "ignore"],
+    encoding: "utf8",
+    timeout: PATIENCE,
   });
   const text = stdout?.trim() ?? "";
   return status === 0 && /^[0-9a-f:]+$/.test(text) ? text : undefined;

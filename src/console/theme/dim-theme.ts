@@ -3,8 +3,16 @@ import type { Theme } from "./theme.ts";
 
 /** Roles of data from etcd. The frame and typed text stay valid without a connection. */
 const TOLD: ReadonlySet<StyleRole> = new Set<StyleRole>([
-  ...(["held", "free", "waiting", "problem", "plain", "heading", "tab", "tabActive"] as const),
-  ...(["title", "marked"] as const),
+  "held",
+  "free",
+  "waiting",
+  "problem",
+  "plain",
+  "heading",
+  "tab",
+  "tabActive",
+  "title",
+  "marked",
 ]);
 
 /**

@@ -78,10 +78,18 @@ function createTheme(
   const style = (role: StyleRole, text: string) => applySgr(codes[role], text);
   return {
     hasStyle: (role) => codes[role].on !== "",
-    ...{ name, signs, style, finishLine: isAscii ? toAscii : (line: string) => line },
+    name,
+    signs,
+    style,
+    finishLine: isAscii ? toAscii : (line: string) => line,
     styleRow: createRowPainter(palette, style),
     createLook: (width) => ({
-      ...{ colours: false, marks: signs.marks, bar: signs.bar, arrow: signs.arrow, width, isClipped: true },
+      colours: false,
+      marks: signs.marks,
+      bar: signs.bar,
+      arrow: signs.arrow,
+      width,
+      isClipped: true,
     }),
   };
 }

@@ -23,7 +23,10 @@ export async function createSecureDialer(
   const [tls, { buildSecureContext }] = await Promise.all([import("node:tls"), import("../tls.ts")]);
   const { serverName = isIP(host) === 0 ? host : undefined, insecureSkipVerify } = options;
   const target = {
-    ...{ host, port, secureContext: buildSecureContext(options), rejectUnauthorized: !insecureSkipVerify },
+    host,
+    port,
+    secureContext: buildSecureContext(options),
+    rejectUnauthorized: !insecureSkipVerify,
     ALPNProtocols: ["http/1.1"],
     // Omit the name when it is undefined: node:tls treats an undefined servername as an empty one.
     ...(serverName !== undefined && { servername: serverName }),

@@ -30,7 +30,8 @@ export function shareLogin(options: CheckedOptions, unit: () => number): LoginSh
   shared.set(key, entry);
   let isReleased = false;
   return {
-    ...{ login: entry.login, user },
+    login: entry.login,
+    user,
     release: () => {
       if (isReleased) return;
       isReleased = true;

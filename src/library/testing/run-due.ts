@@ -74,7 +74,14 @@ async function runTask(task: Task, handle: TaskHandler): Promise<FinishedTask> {
   let asked: { wait?: Duration } | "released" | undefined;
   const { type, data, run, token, signal } = task;
   const facts: WorkerTask = {
-    ...{ id, scheduledTime, attempt, type, data, run, token, signal },
+    id,
+    scheduledTime,
+    attempt,
+    type,
+    data,
+    run,
+    token,
+    signal,
     retry: (wait) => {
       asked ??= wait === undefined ? {} : { wait };
     },

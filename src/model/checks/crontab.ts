@@ -46,7 +46,8 @@ function judgeGroup({ where, group }: CrontabJob, configured: JobConfiguration |
   if (listGroupHosts(groups, group).length > 0) return [];
   return [
     {
-      ...{ ...about, detail: `group ${quoteText(group)} has no hosts: it can run nowhere` },
+      ...about,
+      detail: `group ${quoteText(group)} has no hosts: it can run nowhere`,
       remedy: `signalbox group add ${group} HOST`,
     },
   ];
@@ -80,7 +81,9 @@ function findSharedLocks(name: string, [first, ...others]: readonly CrontabJob[]
     const why = isNamed ? "" : ", its command's base name,";
     return [
       {
-        ...{ kind: "shared-lock", check: job.where, level: "warning" },
+        kind: "shared-lock",
+        check: job.where,
+        level: "warning",
         detail: `lock ${quoteText(name)}${why} is also used by another command (${first.where}): while one runs, the other does not`,
         remedy: `give it a --lock of its own; if this is intended: --shared ${name}`,
       },
@@ -98,7 +101,9 @@ function findDisagreements(name: string, [first, ...others]: readonly CrontabJob
       first === undefined ? [] : (["ttl", "grace"] as const).filter((key) => job[key] !== first[key]);
     return differ.map(
       (key): Finding => ({
-        ...{ kind: "disagreement", check: job.where, level: "hint" },
+        kind: "disagreement",
+        check: job.where,
+        level: "hint",
         detail: `${key} of lock ${quoteText(name)} differs from ${first?.where}`,
       }),
     );

@@ -12,7 +12,8 @@ export class FindingTally {
     const known = this.#kinds.get(finding.kind) ?? { first: [], count: 0, level: "ok" };
     if (known.first.length < MANY) known.first.push(finding);
     this.#kinds.set(finding.kind, {
-      ...{ first: known.first, count: known.count + 1 },
+      first: known.first,
+      count: known.count + 1,
       level: computeWorstLevel([known.level, finding.level]),
     });
   }

@@ -102,7 +102,9 @@ export class HostClockCheck {
 
   #listAheadFindings(own: string): Finding[] {
     return [...this.#ahead].map(([host, { by, at }]) => ({
-      ...{ kind: "clock", check: `clock of ${host}`, level: "warning" },
+      kind: "clock",
+      check: `clock of ${host}`,
+      level: "warning",
       detail:
         host === own
           ? `it wrote ${formatInstant(at)}, which is ${formatBriefDuration(by)} ahead of its clock now: the clock was set back`
@@ -140,7 +142,10 @@ function buildConflictFinding(host: string, own: readonly ClockConflict[]): Find
   const most = own.reduce((worst, one) => (one.by > worst.by ? one : worst));
   const way = most.ahead === host ? "ahead of" : "behind";
   return {
-    ...{ kind: "clock", check: `clock of ${host}`, level: "warning", remedy: REMEDY },
+    kind: "clock",
+    check: `clock of ${host}`,
+    level: "warning",
+    remedy: REMEDY,
     detail: `it is about ${formatBriefDuration(most.by)} or more ${way} the clock of ${formatShortList(others, 3)}: the times of its writes do not match their order`,
   };
 }

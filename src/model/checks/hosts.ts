@@ -84,7 +84,9 @@ function judgeGroup(name: string, inputs: HostCheckInputs): Finding[] {
     free.length > 0
       ? { ...about, level: "ok", detail }
       : {
-          ...{ ...about, level: "warning", detail: `${detail}, and all of them are drained: nothing starts` },
+          ...about,
+          level: "warning",
+          detail: `${detail}, and all of them are drained: nothing starts`,
           remedy: "signalbox ls drains",
         };
   return [main, ...findAwayHosts(name, hosts, inputs), ...findUnseenMembers(name, hosts, inputs)];
@@ -99,7 +101,9 @@ function findAwayHosts(group: string, hosts: readonly string[], inputs: HostChec
   if (gone.length === 0) return [];
   return [
     {
-      ...{ kind: "host", check: `group ${group}`, level: "warning" },
+      kind: "host",
+      check: `group ${group}`,
+      level: "warning",
       detail: `not seen within ${formatDuration(inputs.within)}: ${formatHostNames(gone.map((host) => formatLastSeen(host, inputs)))}`,
       remedy: "is cron or a worker running there? If they run jobs less often, use --within",
     },
@@ -114,7 +118,9 @@ function findUnseenMembers(group: string, hosts: readonly string[], inputs: Host
   if (strangers.length === 0) return [];
   return [
     {
-      ...{ kind: "host", check: `group ${group}`, level: "warning" },
+      kind: "host",
+      check: `group ${group}`,
+      level: "warning",
       detail: `neither a group nor a host that was ever seen: ${formatHostNames(strangers.map((host) => addHint(host, inputs)))}`,
       remedy:
         "a host is seen when it runs signalbox run or worker; a member must be a full name (FQDN), as the host itself reports it",

@@ -67,7 +67,9 @@ export class KeyCheck {
     if (value.length <= LONGEST_VALUE) return;
     if (["schedule", "calendar", "due", "running"].includes(this.#keys.parse(key).kind)) return;
     this.#tally.add({
-      ...{ kind: "large-value", check: `key ${key}`, level: "warning" },
+      kind: "large-value",
+      check: `key ${key}`,
+      level: "warning",
       detail: `its value has ${Math.round(value.length / 1024)} KiB, and signalbox writes no such value there`,
       remedy: `find out which user writes it, then: etcdctl del ${quoteShellWord(key)}`,
     });

@@ -54,7 +54,9 @@ export function judgeRecentRuns(job: RecentRuns, limit: RecentLimit): Finding {
       detail: `succeeded ${formatTimeSinceEnd(success, limit)}, ${success.text}`,
     };
   return {
-    ...{ ...about, level: "warning", remedy: formatInspectCommand(job) },
+    ...about,
+    level: "warning",
+    remedy: formatInspectCommand(job),
     detail: `its last run failed ${formatTimeSinceEnd(last, limit)}, ${last.text}; it succeeded ${formatTimeSinceEnd(success, limit)}`,
   };
 }

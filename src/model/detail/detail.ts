@@ -111,7 +111,8 @@ export function buildDetailTable<T>(
   const shown = items.slice(0, most);
   return [
     {
-      ...{ kind: "table", title: `${title}${note}` },
+      kind: "table",
+      title: `${title}${note}`,
       columns: columns.map(({ getCell: _, ...column }) => column),
       rows: shown.map((item) => columns.map(({ getCell }) => toCell(getCell(item)))),
       ...(getTarget && { targets: shown.map(getTarget) }),

@@ -43,7 +43,11 @@ export function findGroupState(snapshot: Snapshot, name: string, wall: number): 
   const stopping = new Set([name, ...parents]);
   const hosts = listGroupHosts(viewContext.groups, name);
   return {
-    ...{ name, members: kept.value ?? [], fault: kept.fault, hosts, parents },
+    name,
+    members: kept.value ?? [],
+    fault: kept.fault,
+    hosts,
+    parents,
     drains: viewContext.drains.filter(
       ({ scope, name: of }) => scope === "all" || (scope === "group" && stopping.has(of)),
     ),

@@ -108,7 +108,9 @@ export function buildClaimTable(
 }
 
 const HOST_COLUMN: ItemColumn<Claim> = {
-  ...{ title: "HOST", priority: 1, getCell: (claim) => buildOwnerCell(findClaimTicket(claim)?.host ?? "") },
+  title: "HOST",
+  priority: 1,
+  getCell: (claim) => buildOwnerCell(findClaimTicket(claim)?.host ?? ""),
 };
 
 function buildRunTarget({ run, entries: [first] }: Claim): DetailTarget {

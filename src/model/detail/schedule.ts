@@ -146,7 +146,9 @@ function formatPause({ pause }: Definition): string | undefined {
 const formatAgo = (at: number, wall: number) => `${formatBriefDuration(wall - at)} ago`;
 
 const PROGRESS: ItemColumn<Execution> = {
-  ...{ title: "PROGRESS", priority: 2, getCell: ({ value }) => value?.progress },
+  title: "PROGRESS",
+  priority: 2,
+  getCell: ({ value }) => value?.progress,
 };
 
 /** Builds the table of current executions. */

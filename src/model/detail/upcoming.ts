@@ -21,7 +21,9 @@ export function buildUpcomingTable(
   const lag = computeLag(id, definition);
   const { end = Number.POSITIVE_INFINITY } = definition;
   const found = listUpcoming(definition, calendars, {
-    ...{ after: first - 1, count: COUNT, since: Math.min(first, wall) },
+    after: first - 1,
+    count: COUNT,
+    since: Math.min(first, wall),
   });
   const columns: ItemColumn<UpcomingOccurrence>[] = [
     { title: "SCHEDULED", priority: 1, getCell: ({ local }) => local },

@@ -2,8 +2,21 @@ import type { Subject, Tone } from "../views/view.ts";
 
 /** The kinds of events, with their order at the same instant: causes before effects. `more`: events above the limit. */
 export const EVENT_RANKS = {
-  ...{ more: 0, host: 1, audit: 2, configured: 2, drained: 2, undrained: 2, reset: 3, malformed: 3 },
-  ...{ ended: 4, left: 4, granted: 5, started: 5, admitted: 6, waiting: 7, watched: 8 },
+  more: 0,
+  host: 1,
+  audit: 2,
+  configured: 2,
+  drained: 2,
+  undrained: 2,
+  reset: 3,
+  malformed: 3,
+  ended: 4,
+  left: 4,
+  granted: 5,
+  started: 5,
+  admitted: 6,
+  waiting: 7,
+  watched: 8,
 } as const;
 export type EventKind = keyof typeof EVENT_RANKS;
 

@@ -50,8 +50,11 @@ const SHOWN = new Set<AuditRecord["action"]>(["drain", "undrain", "group", "reso
 function buildDrainedDraft(drain: Drain): EventDraft {
   const { scope, name, by, why, at } = drain;
   return {
-    ...{ kind: "drained", tone: "problem", at: at > 0 ? at : undefined },
-    ...{ subject: { kind: "drain", scope, name }, host: scope === "host" ? name : undefined },
+    kind: "drained",
+    tone: "problem",
+    at: at > 0 ? at : undefined,
+    subject: { kind: "drain", scope, name },
+    host: scope === "host" ? name : undefined,
     formatWords: () => [formatAuditTarget(drain), `by ${by}${why === undefined ? "" : `: ${why}`}`],
   };
 }
@@ -59,7 +62,10 @@ function buildDrainedDraft(drain: Drain): EventDraft {
 function buildUndrainedDraft(drain: Drain): EventDraft {
   const { scope, name } = drain;
   return {
-    ...{ kind: "undrained", tone: "free", at: undefined, host: scope === "host" ? name : undefined },
+    kind: "undrained",
+    tone: "free",
+    at: undefined,
+    host: scope === "host" ? name : undefined,
     subject: scope === "all" ? undefined : { kind: scope, name },
     formatWords: (at) => [
       formatAuditTarget(drain),
@@ -71,7 +77,10 @@ function buildUndrainedDraft(drain: Drain): EventDraft {
 function buildConfiguredDraft(kind: "resource" | "group", name: string, what: string): EventDraft {
   const subject = { kind, name };
   return {
-    ...{ kind: "configured", tone: "plain", at: undefined, subject },
+    kind: "configured",
+    tone: "plain",
+    at: undefined,
+    subject,
     formatWords: () => [`${kind} ${name}`, what],
   };
 }
@@ -104,7 +113,11 @@ function formatNames(sign: "+" | "-", names: readonly string[]): string[] {
 
 function buildHostDraft(name: string, isGone: boolean): EventDraft {
   return {
-    ...{ kind: "host", tone: "plain", at: undefined, host: name, subject: { kind: "host", name } },
+    kind: "host",
+    tone: "plain",
+    at: undefined,
+    host: name,
+    subject: { kind: "host", name },
     formatWords: () => [name, isGone ? "forgotten" : "seen for the first time"],
   };
 }
@@ -112,16 +125,15 @@ function buildHostDraft(name: string, isGone: boolean): EventDraft {
 function buildAuditDraft(record: AuditRecord): EventDraft {
   const { id, at, user, host, action, target, reason, outcome } = record;
   return {
-    ...{
-      kind: "audit",
-      tone: "plain",
-      at,
-      host,
-      subject: { kind: "record", name: id, ...parseSubject(target) },
-    },
+    kind: "audit",
+    tone: "plain",
+    at,
+    host,
+    subject: { kind: "record", name: id, ...parseSubject(target) },
     formatWords: () => [
-      ...[`${action} ${target}`, `by ${shortenOwner(`${user}@${host}`)}`],
-      ...[reason === undefined ? outcome : `${outcome}: ${reason}`],
+      `${action} ${target}`,
+      `by ${shortenOwner(`${user}@${host}`)}`,
+      reason === undefined ? outcome : `${outcome}: ${reason}`,
     ],
   };
 }

@@ -35,7 +35,10 @@ function buildEndedDraft(run: string, lock: string, past: PastRun): EventDraft {
   const { host, pid, exit, held, endedAt, reason } = past;
   const how = `exit ${exit} after ${formatBriefDuration(held)}${reason === undefined ? "" : `: ${reason}`}`;
   return {
-    ...{ at: endedAt, kind: "ended", tone: exit === 0 ? "quiet" : "problem", host },
+    at: endedAt,
+    kind: "ended",
+    tone: exit === 0 ? "quiet" : "problem",
+    host,
     subject: { kind: "record", name: run, about: { kind: "lock", name: lock }, isEndedRun: true },
     lock,
     formatWords: () => [lock, shortenOwner(`${host}:${pid}`), how],
@@ -52,7 +55,10 @@ function buildRunDraft(run: string, changes: readonly TicketChange[]): EventDraf
   const at = { kind: main.kind, name };
   const isGone = kind === "ended" || kind === "left";
   return {
-    ...{ kind, tone: TONES[kind], at: findInstant(kind, entry), host: entry.ticket?.host },
+    kind,
+    tone: TONES[kind],
+    at: findInstant(kind, entry),
+    host: entry.ticket?.host,
     subject: isGone
       ? { kind: "record", name: run, about: at, isEndedRun: true }
       : { kind: "run", name: run, queue: at },
@@ -71,8 +77,13 @@ type RunEventKind = Extract<
 >;
 
 const TONES: Readonly<Record<RunEventKind, Tone>> = {
-  ...{ waiting: "waiting", admitted: "waiting", granted: "held", ended: "quiet", left: "quiet" },
-  ...{ reset: "problem", malformed: "problem" },
+  waiting: "waiting",
+  admitted: "waiting",
+  granted: "held",
+  ended: "quiet",
+  left: "quiet",
+  reset: "problem",
+  malformed: "problem",
 };
 
 function findEventKind({ was, is }: TicketChange): RunEventKind | undefined {

@@ -28,10 +28,14 @@ export function buildExecutionDrafts(before: Snapshot, after: Snapshot): EventDr
 function buildStartedDraft(id: string, execution: Execution): EventDraft {
   const { value } = execution;
   return {
-    ...{ kind: "started", tone: "held", at: value?.since, host: value?.host },
+    kind: "started",
+    tone: "held",
+    at: value?.since,
+    host: value?.host,
     subject: { kind: "schedule", name: id },
     formatWords: () => [
-      ...[`schedule ${id}`, shortenOwner(formatExecutionOwner(execution))],
+      `schedule ${id}`,
+      shortenOwner(formatExecutionOwner(execution)),
       value && value.attempt > 1 ? `attempt ${value.attempt}` : undefined,
       value && value.late >= 1_000 ? `${formatLateness(value.late)} late` : undefined,
     ],
@@ -47,7 +51,10 @@ function buildEndedDraft(
   const own = executions.find(({ value }) => value?.run === last.run);
   const { result, startedAt, endedAt } = last;
   return {
-    ...{ kind: "ended", tone: getResultTone(result), at: endedAt, host: own?.value?.host },
+    kind: "ended",
+    tone: getResultTone(result),
+    at: endedAt,
+    host: own?.value?.host,
     subject: { kind: "schedule", name: id },
     formatWords: () => [
       `schedule ${id}`,
@@ -64,7 +71,10 @@ export function buildDefinitionDraft(
   is: StoredValue<Definition> | undefined,
 ): EventDraft {
   return {
-    ...{ kind: "configured", tone: "plain", at: undefined, subject: { kind: "schedule", name: id } },
+    kind: "configured",
+    tone: "plain",
+    at: undefined,
+    subject: { kind: "schedule", name: id },
     formatWords: (at) => [`schedule ${id}`, formatDefinitionChange(was, is, at)],
   };
 }

@@ -96,7 +96,12 @@ function findObstacle(snapshot: Snapshot, { queue, entry }: ClaimEntry): ClaimOb
   const index = entries.indexOf(entry);
   const others = entries.filter((other) => isHolding(other) && other !== entry);
   return {
-    ...{ kind, name, entry, position: index + 1, count: ticket.count, total: admission.total },
+    kind,
+    name,
+    entry,
+    position: index + 1,
+    count: ticket.count,
+    total: admission.total,
     used: others.reduce((sum, other) => sum + (other.ticket?.count ?? 0), 0),
     missing: isWaiting ? admission.missing : 0,
     isImpossible: admission.kind === "impossible",

@@ -55,7 +55,8 @@ export interface LockStatistics {
  */
 export function computeLockStatistics(lock: string, runs: readonly PastRun[], wall: number): LockStatistics {
   return {
-    ...{ lock, runs: runs.length },
+    lock,
+    runs: runs.length,
     failures: runs.filter(({ exit }) => exit !== 0).length,
     busy: computeBusyShare(runs, wall),
     held: computeTypicalHeld(runs),

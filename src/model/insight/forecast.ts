@@ -54,7 +54,10 @@ const MOST_STARTS = 2_000;
 export function forecastSchedule(input: ForecastInput, span: TimeSpan): ScheduleForecast {
   const { id, definition } = input;
   return {
-    ...{ id, definition, starts: listStarts(input, span), usual: computeUsualDuration(input) },
+    id,
+    definition,
+    starts: listStarts(input, span),
+    usual: computeUsualDuration(input),
     leases: listPlainLeases(definition),
     locks: findCommandLocks(definition.command ?? []),
   };

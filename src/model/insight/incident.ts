@@ -86,7 +86,9 @@ function listRunEntries(subject: string, run: PastRun): IncidentEntry[] {
   const { host, pid, command, grantedAt, endedAt, waited, held, exit } = run;
   const who = `${command} on ${host}:${pid}`;
   const granted = {
-    ...{ at: grantedAt, kind: "granted", subject },
+    at: grantedAt,
+    kind: "granted",
+    subject,
     detail: `${who}, after ${formatDuration(waited)}`,
   };
   if (exit !== 0) return [granted];

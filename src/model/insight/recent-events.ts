@@ -4,8 +4,16 @@ import { isFailure, type OccurrenceOutcome, type OutcomeHistory } from "../../sc
 
 /** Kinds of past events, the ones that need attention first. */
 export const PAST_EVENT_KINDS = [
-  ...(["dead letter", "failed", "missed", "recovered"] as const),
-  ...(["drained", "undrained", "drain ended", "action", "host gone", "worker joined"] as const),
+  "dead letter",
+  "failed",
+  "missed",
+  "recovered",
+  "drained",
+  "undrained",
+  "drain ended",
+  "action",
+  "host gone",
+  "worker joined",
 ];
 export type PastEventKind = (typeof PAST_EVENT_KINDS)[number];
 

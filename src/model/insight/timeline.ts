@@ -95,8 +95,11 @@ function toLockIntervals(past: PastRun): TimelineInterval[] {
   const own = { owner, host, pid, command };
   const wait: TimelineInterval = { kind: "wait", from: enqueuedAt, until: grantedAt, ...own };
   const hold: TimelineInterval = {
-    ...{ kind: "hold", from: grantedAt, until: endedAt },
-    ...{ ...own, result: String(exit) },
+    kind: "hold",
+    from: grantedAt,
+    until: endedAt,
+    ...own,
+    result: String(exit),
   };
   return grantedAt > enqueuedAt ? [wait, hold] : [hold];
 }
@@ -160,7 +163,11 @@ function isQueueDrain({ scope }: DrainTarget): boolean {
 function toDrainInterval(drain: PastDrain): TimelineInterval {
   const { by, from, end, until = end === "unknown" ? from : undefined } = drain;
   return {
-    ...{ kind: "drain", from, owner: by, drained: formatAuditTarget(drain), end },
+    kind: "drain",
+    from,
+    owner: by,
+    drained: formatAuditTarget(drain),
+    end,
     ...(until !== undefined && { until }),
   };
 }

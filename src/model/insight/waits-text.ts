@@ -30,8 +30,10 @@ function formatStep(step: WaitStep, depth: number, wall: number): WaitLine[] {
   return [
     { text: `${indent}${kind} ${name}: ${runs}`, run: undefined, depth, tone: "heading" },
     {
-      ...{ text: `${indent}  waits ${formatRun(first, wall)}`, run: first.run },
-      ...{ depth, tone: "waiting" },
+      text: `${indent}  waits ${formatRun(first, wall)}`,
+      run: first.run,
+      depth,
+      tone: "waiting",
     },
     ...shown.map((one): WaitLine => {
       const what = isHeld ? "held by" : "behind";

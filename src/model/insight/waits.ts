@@ -107,7 +107,9 @@ function buildStep(graph: WaitGraph, id: string): WaitStep | undefined {
   if (queue === undefined || first === undefined) return undefined;
   const { kind, name, entries } = queue;
   return {
-    ...{ kind, name, waiters: waiting.length },
+    kind,
+    name,
+    waiters: waiting.length,
     first: toWaitingRun(graph, first),
     blockers: listBlockers(queue).map((entry) => toWaitingRun(graph, entry)),
     isHeld: entries.some(isHolding),
@@ -119,7 +121,9 @@ function toWaitingRun({ claims }: WaitGraph, entry: QueueEntry): WaitingRun {
   const own = claims.get(run)?.entries ?? [];
   const waits = own.some((one) => isWaiting(one.entry));
   return {
-    ...{ run, owner: formatTicketOwner(entry), command: ticket?.command ?? "" },
+    run,
+    owner: formatTicketOwner(entry),
+    command: ticket?.command ?? "",
     since: isHolding(entry) ? (ticket?.grantedAt ?? ticket?.enqueuedAt) : ticket?.enqueuedAt,
     holds: waits
       ? own.filter((one) => isHolding(one.entry)).map(({ queue }) => `${queue.kind} ${queue.name}`)

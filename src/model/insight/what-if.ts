@@ -127,7 +127,9 @@ function compareOrders(snapshot: Snapshot, effect: DirectEffect, wall: number): 
     computeGrantOrder(snapshot, queueIds, wall).grants.map(({ claim, round }) => [claim.run, round]),
   );
   return {
-    ...{ ends, leaves, blocked },
+    ends,
+    leaves,
+    blocked,
     grants: grants.map((grant, at) => ({
       ...grant,
       before: before.get(grant.claim.run),

@@ -71,7 +71,14 @@ export function explainScheduleAt(
 
 /** Kinds of reasons, the ones that decide first. */
 const DECISIVE: readonly PastReason["kind"][] = [
-  ...(["outcome", "run", "pause", "drain", "running", "action", "unknown", "plan"] as const),
+  "outcome",
+  "run",
+  "pause",
+  "drain",
+  "running",
+  "action",
+  "unknown",
+  "plan",
 ];
 
 /** Returns the reason that explains most: the answer in one sentence. The others are its evidence. */

@@ -10,8 +10,18 @@ import { measureSchedules } from "./schedules.ts";
 
 /** Collections that the metrics need. */
 export const METRIC_COLLECTIONS: readonly Collection[] = [
-  ...(["locks", "resources", "resourceConfigs", "groups", "drains", "hosts", "histories"] as const),
-  ...(["schedules", "dues", "runnings", "workers", "calendars"] as const),
+  "locks",
+  "resources",
+  "resourceConfigs",
+  "groups",
+  "drains",
+  "hosts",
+  "histories",
+  "schedules",
+  "dues",
+  "runnings",
+  "workers",
+  "calendars",
 ];
 
 /** Computes the metrics of a snapshot. @param wall  ms since the epoch */

@@ -23,7 +23,10 @@ export function findMalformedConfig({ resources, groups }: Snapshot): Problem[] 
         ? []
         : [
             {
-              ...{ kind: "malformed", level: "failure", subject: `${what} ${name}`, detail: fault },
+              kind: "malformed",
+              level: "failure",
+              subject: `${what} ${name}`,
+              detail: fault,
               remedy: `signalbox ${what} set ${quoteShellWord(name)} …`,
             },
           ],
@@ -36,7 +39,8 @@ export function findDrainProblems({ drains }: Snapshot, wall: number): Problem[]
   return [...drains.values()]
     .filter((drain) => hasEnded(drain, wall))
     .map(({ scope, name, until = wall }) => ({
-      ...{ kind: "drain-ended", level: "warning" },
+      kind: "drain-ended",
+      level: "warning",
       subject: scope === "all" ? "drain of everything" : `drain of ${scope} ${name}`,
       detail: `it ended by itself ${formatBriefDuration(wall - until)} ago, but was not deleted: it stops nothing`,
       remedy: `signalbox undrain ${scope}${scope === "all" ? "" : ` ${quoteShellWord(name)}`}`,
@@ -59,7 +63,10 @@ export function findHostProblems({ snapshot, wall }: ProblemInputs): Problem[] {
       silent.set(ticket.host, (silent.get(ticket.host) ?? 0) + 1);
   }
   return [...silent].map(([host, tickets]) => ({
-    ...{ kind: "host", level: "warning", subject: `host ${host}`, host },
+    kind: "host",
+    level: "warning",
+    subject: `host ${host}`,
+    host,
     detail: `it has tickets in queues (${tickets}), but no host record`,
     remedy: "signalbox init on that host checks whether its role may write hosts/",
   }));
@@ -70,7 +77,10 @@ export function findGroupProblems({ snapshot, wall }: ProblemInputs): Problem[] 
   const groups = buildGroupMembers(snapshot);
   const notes = listGroupNotes(groups).map(
     (detail): Problem => ({
-      ...{ kind: "group", level: "warning", subject: "groups", detail },
+      kind: "group",
+      level: "warning",
+      subject: "groups",
+      detail,
       remedy: "signalbox group list",
     }),
   );
@@ -86,7 +96,9 @@ export function findGroupProblems({ snapshot, wall }: ProblemInputs): Problem[] 
     if (missing.length === 0) return [];
     return [
       {
-        ...{ kind: "host", level: "warning", subject: `group ${group}` },
+        kind: "host",
+        level: "warning",
+        subject: `group ${group}`,
         detail: `not seen for ${formatBriefDuration(THRESHOLDS.host)}: ${formatShortList(missing, 3)}`,
         remedy: `is cron or a worker running there? Or take them out: signalbox group remove ${quoteShellWord(group)} HOST`,
       },

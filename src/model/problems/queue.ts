@@ -25,7 +25,10 @@ function findHoldProblems(queue: NamedQueue, { snapshot, wall }: ProblemInputs):
   const limit = usual === undefined ? THRESHOLDS.hold : Math.max(60_000, THRESHOLDS.unusual * usual.p95);
   const held = queue.entries.filter(({ ticket, vanished }) => ticket?.state === "held" && !vanished);
   return findEntriesBefore(held, ({ grantedAt }) => grantedAt, wall - limit).map(({ entry, since }) => ({
-    ...{ kind: "long-hold", level: "warning", subject: formatQueueName(queue), ...toProblemRun(entry) },
+    kind: "long-hold",
+    level: "warning",
+    subject: formatQueueName(queue),
+    ...toProblemRun(entry),
     detail: `${formatTicketOwner(entry)} has held it for ${formatBriefDuration(wall - since)}${formatUsual(usual?.p95)}`,
     remedy: `signalbox show ${queue.kind} ${quoteShellWord(queue.name)}`,
   }));
@@ -44,12 +47,10 @@ function findWaitProblems(queue: NamedQueue, { snapshot, wall }: ProblemInputs):
   const more = found.length === 1 ? "" : `, and ${found.length - 1} behind it nearly as long`;
   return [
     {
-      ...{
-        kind: "long-wait",
-        level: "warning",
-        subject: formatQueueName(queue),
-        ...toProblemRun(first.entry),
-      },
+      kind: "long-wait",
+      level: "warning",
+      subject: formatQueueName(queue),
+      ...toProblemRun(first.entry),
       detail: `${formatTicketOwner(first.entry)} has waited for ${formatBriefDuration(wall - first.since)}${more}${formatUsual(usual?.p95)}`,
       remedy: `signalbox why ${quoteShellWord(first.entry.run)}`,
     },
@@ -91,19 +92,23 @@ function findTotalProblems(queue: NamedQueue, { snapshot }: ProblemInputs): Prob
   const config =
     configured === undefined ? "" : `, configured ${configured === 1 ? "is" : "are"} ${configured}`;
   const remedy = `signalbox resource set ${quoteShellWord(queue.name)} TOTAL, and leave totals out of --lease`;
+  const disagreement: Problem = {
+    kind: "totals",
+    level: "warning",
+    subject,
+    remedy,
+    action: { command: "resource set", args: [queue.name] },
+    detail: `runs state totals of ${totals.join(", ")}${config}`,
+  };
   return [
-    ...(disagree
-      ? [
-          {
-            ...({ kind: "totals", level: "warning", subject, remedy } as const),
-            action: { command: "resource set", args: [queue.name] },
-            detail: `runs state totals of ${totals.join(", ")}${config}`,
-          },
-        ]
-      : []),
+    ...(disagree ? [disagreement] : []),
     ...large.map(
       ({ host, pid, count, run }): Problem => ({
-        ...{ kind: "too-large", level: "warning", subject, host, run },
+        kind: "too-large",
+        level: "warning",
+        subject,
+        host,
+        run,
         detail: `${host}:${pid} asks for ${count} units, but there are only ${configured}`,
         remedy: "it gives up by itself at its next check; ask for less",
       }),

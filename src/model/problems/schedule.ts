@@ -42,7 +42,9 @@ function findRowProblems({ id, states, fault, due, definition }: ScheduleRow): P
   const word = quoteShellWord(id);
   return [
     {
-      ...{ kind: "dead-letter", level: "warning", subject },
+      kind: "dead-letter",
+      level: "warning",
+      subject,
       detail: `${count} dead letter${count === 1 ? "" : "s"}: runs that failed and are not tried again${latest}`,
       remedy: `signalbox schedule dead ${word}; then schedule trigger ${word} --dead TIME, or schedule bury ${word}`,
     },
@@ -55,7 +57,9 @@ function findPostponedProblems({ id, due }: ScheduleRow): Problem[] {
   if (count < THRESHOLDS.postponed) return [];
   return [
     {
-      ...{ kind: "postponed", level: "warning", subject: `schedule ${id}` },
+      kind: "postponed",
+      level: "warning",
+      subject: `schedule ${id}`,
       detail: `a run asked ${count} times for another start later (exit code 75, or the response of a server); after 100 times it fails`,
       remedy: `signalbox show schedule ${quoteShellWord(id)}`,
     },
@@ -89,7 +93,9 @@ function findLateProblems(rows: readonly ScheduleRow[], { snapshot, wall }: Prob
   late.sort((a, b) => b.over - a.over);
   const isMany = late.length > MANY;
   return late.slice(0, isMany ? 1 : MANY).map(({ id, over, isAgain }) => ({
-    ...{ kind: "late", level: "failure", subject: `schedule ${id}` },
+    kind: "late",
+    level: "failure",
+    subject: `schedule ${id}`,
     detail: `it should have run${isAgain ? " again" : ""} ${formatBriefDuration(over)} ago, and no worker runs it${isMany ? `; ${late.length - 1} more are late` : ""}`,
     remedy: isMany ? "signalbox ls workers" : `signalbox show schedule ${quoteShellWord(id)}`,
   }));
@@ -111,7 +117,9 @@ function findUnservedProblems(rows: readonly ScheduleRow[]): Problem[] {
     const [first] = own;
     const more = own.length > 1 ? ` and ${own.length - 1} more` : "";
     return {
-      ...{ kind: "no-worker", level: "warning", subject: `schedule ${first?.id ?? ""}` },
+      kind: "no-worker",
+      level: "warning",
+      subject: `schedule ${first?.id ?? ""}`,
       detail: `no worker runs ${what}: ${first?.id ?? ""}${more} will not run`,
       remedy: "signalbox ls workers",
     };
@@ -145,7 +153,10 @@ function findWorkerProblems({ workers }: Snapshot): Problem[] {
     if (value === undefined)
       return [
         {
-          ...{ kind: "malformed", level: "warning", subject: `worker ${id}`, detail: fault ?? "" },
+          kind: "malformed",
+          level: "warning",
+          subject: `worker ${id}`,
+          detail: fault ?? "",
           remedy: "signalbox ls workers",
         },
       ];
@@ -154,7 +165,11 @@ function findWorkerProblems({ workers }: Snapshot): Problem[] {
     const level = clock === "refuses" ? "failure" : "warning";
     return [
       {
-        ...{ kind: "clock", level, subject: `worker ${host}:${pid}`, host, detail: CLOCKS[clock] },
+        kind: "clock",
+        level,
+        subject: `worker ${host}:${pid}`,
+        host,
+        detail: CLOCKS[clock],
         remedy: "compare the clocks of the hosts (ntp)",
       },
     ];

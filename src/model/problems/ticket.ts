@@ -25,25 +25,37 @@ export function findTicketProblems(queue: NamedQueue, entry: QueueEntry, { wall 
   const ahead = ticket.enqueuedAt - wall;
   const found: (Problem | false)[] = [
     entry.vanished !== undefined && {
-      ...{ ...about, kind: "vanished", level: "warning" },
-      ...{ remedy: "signalbox prune --vanished", action: PRUNE },
+      ...about,
+      kind: "vanished",
+      level: "warning",
+      remedy: "signalbox prune --vanished",
+      action: PRUNE,
       detail: `${formatTicketOwner(entry)} held it: ${describeVanished(entry.vanished)}, once a run asks for it`,
     },
     entry.vanished === undefined &&
       entry.session === 0n && {
-        ...{ ...about, kind: "orphan", level: "failure" },
+        ...about,
+        kind: "orphan",
+        level: "failure",
         detail: `${formatTicketOwner(entry)} has a ticket without a session: it never expires`,
       },
     isOverdue(ticket, wall) && {
-      ...{ ...about, kind: "overdue", level: "warning" },
+      ...about,
+      kind: "overdue",
+      level: "warning",
       detail: `${formatTicketOwner(entry)} keeps its place after the end of its grace`,
     },
     asked > THRESHOLDS.reset && {
-      ...{ ...about, kind: "reset-unanswered", level: "warning" },
+      ...about,
+      kind: "reset-unanswered",
+      level: "warning",
       detail: `${formatTicketOwner(entry)} was asked to end ${formatBriefDuration(asked)} ago, and has not ended`,
     },
     ahead > THRESHOLDS.clock && {
-      ...{ ...unhelped, kind: "clock", level: "warning", remedy: "compare the clocks of the hosts (ntp)" },
+      ...unhelped,
+      kind: "clock",
+      level: "warning",
+      remedy: "compare the clocks of the hosts (ntp)",
       detail: `${formatTicketOwner(entry)} wrote a time ${formatBriefDuration(ahead)} ahead of this host's clock`,
     },
   ];

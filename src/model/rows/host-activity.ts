@@ -15,7 +15,10 @@ export interface HostActivity {
 }
 
 export const NO_ACTIVITY: Readonly<HostActivity> = {
-  ...{ held: 0, waiting: 0, isPresent: false, writtenAt: undefined },
+  held: 0,
+  waiting: 0,
+  isPresent: false,
+  writtenAt: undefined,
 };
 
 /**

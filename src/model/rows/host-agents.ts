@@ -71,7 +71,14 @@ export function formatDeclined(declined: ReadonlyMap<string, number>): string {
 /** Converts an agent to JSON. docs/json.md describes the fields. */
 export function toAgentJson({ id, pid, version, held, waiting, report }: HostAgent): object {
   return {
-    ...{ agent: id, user: report?.user, pid, version, holds: held, waits: waiting },
-    ...{ since: report?.since, served: report?.served, declined: report?.declined },
+    agent: id,
+    user: report?.user,
+    pid,
+    version,
+    holds: held,
+    waits: waiting,
+    since: report?.since,
+    served: report?.served,
+    declined: report?.declined,
   };
 }

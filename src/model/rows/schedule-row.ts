@@ -14,8 +14,16 @@ import type { ViewContext } from "../views/view.ts";
  * handler for it. `failed`: its last run failed, and is not retried.
  */
 export const SCHEDULE_STATES = [
-  ...(["malformed", "running", "paused", "no-worker", "late"] as const),
-  ...(["due", "retrying", "failed", "ended", "waiting"] as const),
+  "malformed",
+  "running",
+  "paused",
+  "no-worker",
+  "late",
+  "due",
+  "retrying",
+  "failed",
+  "ended",
+  "waiting",
 ] as const;
 export type ScheduleState = (typeof SCHEDULE_STATES)[number];
 
@@ -97,7 +105,10 @@ export function findScheduleRow(
   const executions = snapshot.executions.get(id) ?? NONE;
   return buildRow(id, kept, {
     due: snapshot.dues.get(id),
-    ...{ executions, served, wall, calendars: snapshot.calendars },
+    executions,
+    served,
+    wall,
+    calendars: snapshot.calendars,
   }).row;
 }
 
@@ -131,17 +142,21 @@ function buildRow(
   const fault = findFault(kept, due) ?? calendarFault;
   const states = listStates({ kept, due, executions, served, calendars, wall }, { isServed, fault, next });
   const one: CachedScheduleRow = {
-    ...{
-      due,
-      executions,
-      isServed,
-      calendarFault,
-      from: wall,
-      until: computeValidUntil(kept.value, next, wall),
-    },
+    due,
+    executions,
+    isServed,
+    calendarFault,
+    from: wall,
+    until: computeValidUntil(kept.value, next, wall),
     row: {
-      ...{ id, state: states[0] ?? "waiting", states, fault, next, executions },
-      ...{ definition: kept.value, due: due?.value },
+      id,
+      state: states[0] ?? "waiting",
+      states,
+      fault,
+      next,
+      executions,
+      definition: kept.value,
+      due: due?.value,
     },
   };
   cachedRows.set(kept, one);

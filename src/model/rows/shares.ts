@@ -85,8 +85,11 @@ function computeShare(
   const total = findPlainTotal(snapshot, name) ?? owned?.total ?? tally?.total;
   const config = snapshot.resources.get(name)?.value ?? owned?.config;
   return {
-    ...{ name, short: owned?.short ?? name, total },
-    ...{ used: tally?.used ?? 0, waiting: tally?.waiting ?? 0 },
+    name,
+    short: owned?.short ?? name,
+    total,
+    used: tally?.used ?? 0,
+    waiting: tally?.waiting ?? 0,
     order: config?.order ?? Number.POSITIVE_INFINITY,
   };
 }

@@ -16,7 +16,9 @@ export class SharedValues {
     const { key, run, ticket, createRevision, modRevision } = entry;
     if (ticket !== undefined) this.#shareFields(ticket);
     const shared: QueueEntry = {
-      ...{ key, ticket, createRevision },
+      key,
+      ticket,
+      createRevision,
       // The id from the key is a part of its text, with a header of its own.
       run: run === ticket?.run ? ticket.run : run,
       modRevision: modRevision === createRevision ? createRevision : modRevision,

@@ -6,11 +6,9 @@ import { formatAuditAuthor } from "./cells.ts";
 import { createNumberColumn } from "./columns.ts";
 
 export const auditView: SnapshotView<AuditRecord> = {
-  ...{
-    of: "picture",
-    id: "audit",
-    brief: "what operators did: who, what, on which revision, why, with what outcome",
-  },
+  of: "picture",
+  id: "audit",
+  brief: "what operators did: who, what, on which revision, why, with what outcome",
   collections: ["audits"],
   columns: [
     {
@@ -31,7 +29,9 @@ export const auditView: SnapshotView<AuditRecord> = {
   sort: "-when",
   getKey: ({ id }) => id,
   getFacets: ({ action, host, user, sudoUser }) => ({
-    ...{ states: [action], hosts: [host], holders: [user, ...(sudoUser === undefined ? [] : [sudoUser])] },
+    states: [action],
+    hosts: [host],
+    holders: [user, ...(sudoUser === undefined ? [] : [sudoUser])],
   }),
   getSubject: ({ id, target }) => ({ kind: "record", name: id, ...parseSubject(target) }),
   toJson: (record) => record,

@@ -74,8 +74,14 @@ export function shortenOwner(who: string): string {
 }
 
 const TONES: Record<string, Tone> = {
-  ...{ held: "held", grace: "quiet", free: "free", waiting: "waiting", admitted: "waiting" },
-  ...{ drained: "problem", resetting: "problem", malformed: "problem" },
+  held: "held",
+  grace: "quiet",
+  free: "free",
+  waiting: "waiting",
+  admitted: "waiting",
+  drained: "problem",
+  resetting: "problem",
+  malformed: "problem",
 };
 
 export function getStateTone(state: string): Tone {
@@ -87,8 +93,21 @@ export function toQueueEntryJson({ run, ticket, createRevision: token }: QueueEn
   const { host, pid, user, command, args, label, state, count, total, enqueuedAt, grantedAt, until, reset } =
     ticket ?? {};
   return {
-    ...{ run, state: state ?? "malformed", host, pid, user, command, args, label, count, total },
-    ...{ enqueuedAt, grantedAt, until, reset, token },
+    run,
+    state: state ?? "malformed",
+    host,
+    pid,
+    user,
+    command,
+    args,
+    label,
+    count,
+    total,
+    enqueuedAt,
+    grantedAt,
+    until,
+    reset,
+    token,
   };
 }
 

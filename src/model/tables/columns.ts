@@ -11,7 +11,10 @@ export function createNumberColumn<R>(
 ): TableColumn<R> {
   const isZero = (row: R) => (getNumber(row) ?? 0) === 0;
   return {
-    ...{ id, title, priority, align: "right" },
+    id,
+    title,
+    priority,
+    align: "right",
     formatCell: (row) => String(getNumber(row) ?? ""),
     getSortValue: (row) => getNumber(row) ?? 0,
     getMeasure: (row) => toNumber(getNumber(row)),
@@ -36,7 +39,11 @@ export function createAgeColumn<R>(
     return instant === undefined ? "plain" : tone(wall - instant);
   };
   return {
-    ...{ id, title, priority, align: "right", isTimed: true },
+    id,
+    title,
+    priority,
+    align: "right",
+    isTimed: true,
     formatCell: (row, wall) => formatAge(getInstant(row), wall),
     getSortValue: (row) => computeDurationWeight(getInstant(row)),
     ...createAgeMeasure(getInstant),
@@ -78,7 +85,11 @@ export function createStateColumn<R, S extends string>(
   getState: (row: R) => S,
 ): TableColumn<R> {
   return {
-    ...{ id: "state", title: "STATE", isMarked: true, priority, formatCell: getState },
+    id: "state",
+    title: "STATE",
+    isMarked: true,
+    priority,
+    formatCell: getState,
     getTone: (row) => getTone(getState(row)),
   };
 }

@@ -11,12 +11,10 @@ interface DrainRow {
 }
 
 export const drainsView: SnapshotView<DrainRow> = {
-  ...{
-    of: "picture",
-    isTimed: true,
-    id: "drains",
-    brief: "drains: what may not start, since when, by whom, why",
-  },
+  of: "picture",
+  isTimed: true,
+  id: "drains",
+  brief: "drains: what may not start, since when, by whom, why",
   collections: ["drains"],
   columns: [
     {
@@ -27,19 +25,26 @@ export const drainsView: SnapshotView<DrainRow> = {
       getTone: () => "problem",
     },
     {
-      ...{ id: "name", title: "NAME", priority: 1 },
+      id: "name",
+      title: "NAME",
+      priority: 1,
       formatCell: ({ drain }) => (drain.scope === "all" ? "" : drain.name),
     },
     { id: "by", title: "BY", priority: 1, formatCell: ({ drain }) => drain.by },
     {
-      ...{ id: "since", title: "SINCE", priority: 2, align: "right" },
+      id: "since",
+      title: "SINCE",
+      priority: 2,
+      align: "right",
       isTimed: true,
       formatCell: ({ drain }, wall) => (drain.at > 0 ? formatBriefDuration(wall - drain.at) : ""),
       getSortValue: ({ drain }) => computeDurationWeight(drain.at),
       ...createAgeMeasure(({ drain }) => (drain.at > 0 ? drain.at : undefined)),
     },
     {
-      ...{ id: "ends", title: "ENDS", priority: 2 },
+      id: "ends",
+      title: "ENDS",
+      priority: 2,
       isTimed: true,
       formatCell: ({ drain }, wall) => formatDrainEnd(drain, wall),
       getSortValue: ({ drain }) => drain.until ?? Number.POSITIVE_INFINITY,

@@ -19,12 +19,10 @@ interface GroupRow {
 }
 
 export const groupsView: SnapshotView<GroupRow> = {
-  ...{
-    of: "picture",
-    isTimed: true,
-    id: "groups",
-    brief: "groups of hosts: their members, and how many hosts were seen in the last hour",
-  },
+  of: "picture",
+  isTimed: true,
+  id: "groups",
+  brief: "groups of hosts: their members, and how many hosts were seen in the last hour",
   collections: ["groups", "drains", "hosts"],
   columns: [
     { id: "group", title: "GROUP", priority: 1, formatCell: ({ name }) => name },
@@ -39,11 +37,17 @@ export const groupsView: SnapshotView<GroupRow> = {
   getKey: ({ name }) => name,
   getFacets: ({ fault, drains, hosts }) => ({
     states: [...(fault !== undefined ? ["malformed"] : []), drains.length > 0 ? "drained" : "free"],
-    ...{ hosts, holders: [] },
+    hosts,
+    holders: [],
   }),
   getSubject: ({ name }) => ({ kind: "group", name }),
   toJson: ({ name, members, hosts, live, fault, drains }) => ({
-    ...{ group: name, members, hosts, live, fault, drains: drains.map(toDrainJson) },
+    group: name,
+    members,
+    hosts,
+    live,
+    fault,
+    drains: drains.map(toDrainJson),
   }),
   buildRows: (snapshot, viewContext) =>
     [...snapshot.groups].map(([name, { value, fault }]) => {

@@ -14,11 +14,16 @@ interface PastRunRow {
 type PastRunState = "ok" | "failed" | "killed" | "ended";
 
 export const historyView: SnapshotView<PastRunRow> = {
-  ...{ of: "picture", id: "history", brief: "history: the last runs of every lock, how they ended" },
+  of: "picture",
+  id: "history",
+  brief: "history: the last runs of every lock, how they ended",
   collections: ["histories"],
   columns: [
     {
-      ...{ id: "ended", title: "ENDED", priority: 1, formatCell: ({ past }) => formatInstant(past.endedAt) },
+      id: "ended",
+      title: "ENDED",
+      priority: 1,
+      formatCell: ({ past }) => formatInstant(past.endedAt),
       getSortValue: ({ past }) => past.endedAt,
     },
     { id: "lock", title: "LOCK", priority: 1, formatCell: ({ lock }) => lock },
@@ -26,16 +31,24 @@ export const historyView: SnapshotView<PastRunRow> = {
     createStateColumn(2, getPastStateTone, ({ past }) => getPastState(past)),
     createNumberColumn("exit", "EXIT", 1, ({ past }) => past.exit, { zero: "plain", other: "problem" }),
     {
-      ...{ id: "waited", title: "WAITED", priority: 3, align: "right" },
+      id: "waited",
+      title: "WAITED",
+      priority: 3,
+      align: "right",
       formatCell: ({ past }) => formatBriefDuration(past.waited),
       getSortValue: ({ past }) => past.waited,
-      ...{ unit: "duration", getMeasure: ({ past }) => past.waited },
+      unit: "duration",
+      getMeasure: ({ past }) => past.waited,
     },
     {
-      ...{ id: "held", title: "HELD", priority: 2, align: "right" },
+      id: "held",
+      title: "HELD",
+      priority: 2,
+      align: "right",
       formatCell: ({ past }) => formatBriefDuration(past.held),
       getSortValue: ({ past }) => past.held,
-      ...{ unit: "duration", getMeasure: ({ past }) => past.held },
+      unit: "duration",
+      getMeasure: ({ past }) => past.held,
     },
     { id: "reason", title: "REASON", priority: 3, formatCell: ({ past }) => past.reason ?? "" },
     { id: "command", title: "COMMAND", priority: 4, formatCell: ({ past }) => past.command },
@@ -51,7 +64,9 @@ export const historyView: SnapshotView<PastRunRow> = {
     holders: [formatRunOwner(row)],
   }),
   getSubject: ({ lock, past }) => ({
-    ...{ kind: "record", name: past.run, isEndedRun: true },
+    kind: "record",
+    name: past.run,
+    isEndedRun: true,
     about: { kind: "lock", name: lock },
   }),
   toJson: toPastRunJson,
@@ -100,7 +115,20 @@ function toPastRunJson({ lock, past }: PastRunRow): object {
   const { run, host, pid, command, label, token, enqueuedAt, grantedAt, endedAt } = past;
   const { waited, held, exit, reason } = past;
   return {
-    ...{ lock, run, state: getPastState(past), host, pid, command, label, token },
-    ...{ enqueuedAt, grantedAt, endedAt, waited, held, exit, reason },
+    lock,
+    run,
+    state: getPastState(past),
+    host,
+    pid,
+    command,
+    label,
+    token,
+    enqueuedAt,
+    grantedAt,
+    endedAt,
+    waited,
+    held,
+    exit,
+    reason,
   };
 }

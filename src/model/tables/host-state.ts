@@ -21,7 +21,11 @@ export function judgeHostState(signs: HostSigns, wall: number): HostState {
 }
 
 const TONES: Readonly<Record<HostState, Tone>> = {
-  ...{ busy: "held", waiting: "waiting", idle: "free", silent: "waiting", unknown: "quiet" },
+  busy: "held",
+  waiting: "waiting",
+  idle: "free",
+  silent: "waiting",
+  unknown: "quiet",
 };
 
 export function getHostTone(state: HostState): Tone {

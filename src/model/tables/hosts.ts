@@ -22,17 +22,25 @@ interface HostRow extends HostSigns {
 }
 
 export const hostsView: SnapshotView<HostRow> = {
-  ...{ of: "picture", id: "hosts", brief: "hosts: what they have, when they were seen, what runs there" },
+  of: "picture",
+  id: "hosts",
+  brief: "hosts: what they have, when they were seen, what runs there",
   collections: [...CONTEXT_COLLECTIONS, "locks", "resources"],
   columns: [
     createOwnerColumn("host", "HOST", 1, ({ fqdn }) => fqdn),
     {
-      ...{ id: "state", title: "STATE", priority: 1, isMarked: true, isTimed: true },
+      id: "state",
+      title: "STATE",
+      priority: 1,
+      isMarked: true,
+      isTimed: true,
       formatCell: (row, wall) => judgeHostState(row, wall) + (row.drains.length > 0 ? ", drained" : ""),
       getTone: (row, wall) => (row.drains.length > 0 ? "problem" : getHostTone(judgeHostState(row, wall))),
     },
     {
-      ...{ id: "seen", title: "SEEN", priority: 1 },
+      id: "seen",
+      title: "SEEN",
+      priority: 1,
       isTimed: true,
       formatCell: formatSeenCell,
       getSortValue: ({ writtenAt, isPresent }) =>
@@ -49,7 +57,9 @@ export const hostsView: SnapshotView<HostRow> = {
     createNoteColumn(3, ({ drains }) => formatDrainNote(drains, "host")),
     { id: "version", title: "VERSION", priority: 5, formatCell: ({ record }) => record?.version ?? "" },
     {
-      ...{ id: "agent", title: "AGENT", priority: 4 },
+      id: "agent",
+      title: "AGENT",
+      priority: 4,
       formatCell: ({ agents }) => [...new Set(agents.map(({ version }) => version))].join(" "),
     },
     createAgentColumn("agentHeld", "AG-HOLDS", ({ held }) => held),
@@ -68,12 +78,21 @@ export const hostsView: SnapshotView<HostRow> = {
       ...(waiting > 0 ? ["waiting"] : []),
       ...(held + waiting === 0 ? ["free"] : []),
     ],
-    ...{ hosts: [fqdn], holders: [] },
+    hosts: [fqdn],
+    holders: [],
   }),
   getSubject: ({ fqdn }) => ({ kind: "host", name: fqdn }),
   toJson: ({ fqdn, record, held, waiting, groups, drains, agents }) => ({
-    ...{ host: fqdn, seenAt: record?.seenAt, cpu: record?.cpu, memMb: record?.memMb, macros: record?.macros },
-    ...{ version: record?.version, holds: held, waits: waiting, groups, drains: drains.map(toDrainJson) },
+    host: fqdn,
+    seenAt: record?.seenAt,
+    cpu: record?.cpu,
+    memMb: record?.memMb,
+    macros: record?.macros,
+    version: record?.version,
+    holds: held,
+    waits: waiting,
+    groups,
+    drains: drains.map(toDrainJson),
     agents: agents.map(toAgentJson),
   }),
   buildRows: buildHostRows,
@@ -112,7 +131,10 @@ function buildHostRows(snapshot: Snapshot, viewContext: ViewContext): HostRow[] 
     const reach = { resources: [], host: fqdn, groups };
     const drains = viewContext.drains.filter((drain) => isDrainApplicable(drain, reach));
     return {
-      ...{ fqdn, record: snapshot.hosts.get(fqdn), groups, drains },
+      fqdn,
+      record: snapshot.hosts.get(fqdn),
+      groups,
+      drains,
       ...(activities.get(fqdn) ?? NO_ACTIVITY),
       shares: shares.get(fqdn) ?? "",
       agents: agents.get(fqdn) ?? [],

@@ -4,12 +4,10 @@ import { parseSubject } from "../views/subject.ts";
 import { CONTEXT_COLLECTIONS, type SnapshotView } from "../views/view.ts";
 
 export const problemsView: SnapshotView<Problem> = {
-  ...{
-    of: "picture",
-    isTimed: true,
-    id: "problems",
-    brief: "what an operator should look at, each with a remedy",
-  },
+  of: "picture",
+  isTimed: true,
+  id: "problems",
+  brief: "what an operator should look at, each with a remedy",
   collections: [
     ...CONTEXT_COLLECTIONS,
     "locks",
@@ -23,7 +21,11 @@ export const problemsView: SnapshotView<Problem> = {
   ],
   columns: [
     {
-      ...{ id: "level", title: "LEVEL", priority: 1, isMarked: true, formatCell: ({ level }) => level },
+      id: "level",
+      title: "LEVEL",
+      priority: 1,
+      isMarked: true,
+      formatCell: ({ level }) => level,
       getSortValue: ({ level }) => (level === "failure" ? 0 : 1),
       getTone: ({ level }) => (level === "failure" ? "problem" : "waiting"),
     },
@@ -40,7 +42,9 @@ export const problemsView: SnapshotView<Problem> = {
     holders: [],
   }),
   getSubject: (problem) => ({
-    ...{ kind: "record", name: buildProblemId(problem), ...parseSubject(problem.subject) },
+    kind: "record",
+    name: buildProblemId(problem),
+    ...parseSubject(problem.subject),
     ...(problem.action && { remedy: problem.action }),
   }),
   toJson: ({ action: _, ...problem }) => problem,

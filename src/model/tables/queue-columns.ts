@@ -24,23 +24,33 @@ export const QUEUE_COLUMNS = {
   kind: { id: "kind", title: "KIND", priority: 3, formatCell: ({ kind }) => kind },
   name: { id: "name", title: "NAME", priority: 1, formatCell: ({ name }) => name },
   state: {
-    ...{ id: "state", title: "STATE", isMarked: true, priority: 1 },
+    id: "state",
+    title: "STATE",
+    isMarked: true,
+    priority: 1,
     formatCell: (row) => listStates(row).join(", "),
     getTone: ({ state }) => getStateTone(state),
   },
   holder: {
-    ...{ id: "holder", title: "HOLDER", priority: 2 },
+    id: "holder",
+    title: "HOLDER",
+    priority: 2,
     formatCell: ({ holders }) => formatFirstAndMore(holders.map(formatTicketOwner)),
     formatBriefCell: ({ holders }) =>
       formatFirstAndMore(holders.map((one) => shortenOwner(formatTicketOwner(one)))),
   },
   since: createAgeColumn(
-    ...(["since", "SINCE", 2] as const),
+    "since",
+    "SINCE",
+    2,
     ({ holders: [first] }) => first && getHeldSince(first),
     judgeHoldAge,
   ),
   units: {
-    ...{ id: "units", title: "UNITS", priority: 2, align: "right" },
+    id: "units",
+    title: "UNITS",
+    priority: 2,
+    align: "right",
     formatCell: ({ kind, used, total }) => (kind === "lock" ? "" : `${used}/${total ?? "?"}`),
     getSortValue: ({ used, total = used }) => used / Math.max(1, total),
     getShare: ({ used, total }) => ({ used, total }),
@@ -48,15 +58,20 @@ export const QUEUE_COLUMNS = {
     getMeasure: ({ used }) => used,
   },
   waiting: createNumberColumn("waiting", "WAITING", 2, ({ waiters }) => waiters.length, {
-    ...{ zero: "quiet", other: "waiting" },
+    zero: "quiet",
+    other: "waiting",
   }),
   longest: createAgeColumn("longest", "LONGEST", 5, findLongestSince, judgeWaitAge),
   command: {
-    ...{ id: "command", title: "COMMAND", priority: 4 },
+    id: "command",
+    title: "COMMAND",
+    priority: 4,
     formatCell: ({ holders: [first] }) => formatTicketCommand(first?.ticket),
   },
   label: {
-    ...{ id: "label", title: "LABEL", priority: 6 },
+    id: "label",
+    title: "LABEL",
+    priority: 6,
     formatCell: ({ holders: [first] }) => first?.ticket?.label ?? "",
   },
   user: {
@@ -74,13 +89,18 @@ export const QUEUE_COLUMNS = {
   },
   token: createNumberColumn("token", "TOKEN", 9, ({ holders: [first] }) => first?.createRevision),
   order: {
-    ...{ id: "order", title: "ORDER", priority: 9, align: "right" },
+    id: "order",
+    title: "ORDER",
+    priority: 9,
+    align: "right",
     formatCell: ({ configured }) => String(configured?.order ?? ""),
     getSortValue: ({ configured }) => configured?.order ?? Number.POSITIVE_INFINITY,
   },
   about: { id: "about", title: "ABOUT", priority: 6, formatCell: ({ configured }) => configured?.note ?? "" },
   last: {
-    ...{ id: "last", title: "LAST", priority: 5 },
+    id: "last",
+    title: "LAST",
+    priority: 5,
     isTimed: true,
     formatCell: ({ last }, wall) =>
       last === undefined
@@ -107,7 +127,9 @@ function getUnitsTone(used: number, total: number | undefined, waiters: number):
 /** Creates a column that draws the last runs of a lock. Its text is computed for the rows on the screen only. */
 function createTrendColumn(id: string, title: string, field: TrendField): TableColumn<QueueRow> {
   return {
-    ...{ id, title, priority: 9 },
+    id,
+    title,
+    priority: 9,
     formatCell: ({ past }) => renderTrendCell(past, field),
     formatAsciiCell: ({ past }) => renderTrendCell(past, field, true),
     getSortValue: ({ past }) => past?.[0]?.[field] ?? -1,
@@ -141,7 +163,8 @@ function formatNote({ kind, holders, waiters, drains }: QueueRow): string {
 
 /** What all views of locks and resources share. */
 export const QUEUE_VIEW = {
-  ...{ of: "queue", hasEmpty: true },
+  of: "queue",
+  hasEmpty: true,
   getKey: ({ kind, name }) => `${kind}/${name}`,
   getFacets: (line) => ({
     states: listStates(line),
@@ -150,7 +173,12 @@ export const QUEUE_VIEW = {
   }),
   getSubject: ({ kind, name }) => ({ kind, name }),
   toJson: ({ kind, name, state, used, total, configured, holders, waiters, drains }) => ({
-    ...{ kind, name, state, used, total, configured },
+    kind,
+    name,
+    state,
+    used,
+    total,
+    configured,
     holders: holders.map(toQueueEntryJson),
     waiters: waiters.map(toQueueEntryJson),
     drains: drains.map(toDrainJson),

@@ -10,7 +10,8 @@ const detail = [label, user, run, token];
 /** Locks and resources that are held or waited for. */
 export const overviewView: QueueView<QueueRow> = {
   ...QUEUE_VIEW,
-  ...{ id: "overview", brief: "locks and resources that are held or waited for" },
+  id: "overview",
+  brief: "locks and resources that are held or waited for",
   collections: [...CONTEXT_COLLECTIONS, "locks", "resources"],
   columns: [kind, name, state, holder, since, units, waiting, longest, command, note, ...detail],
   sort: "kind",
@@ -21,7 +22,8 @@ export const overviewView: QueueView<QueueRow> = {
 
 export const locksView: QueueView<QueueRow> = {
   ...QUEUE_VIEW,
-  ...{ id: "locks", brief: "locks: who holds them, how many wait" },
+  id: "locks",
+  brief: "locks: who holds them, how many wait",
   collections: [...CONTEXT_COLLECTIONS, "locks"],
   columns: [name, state, holder, since, waiting, longest, command, last, note, ...detail, trend, waitTrend],
   sort: "name",
@@ -32,7 +34,8 @@ export const locksView: QueueView<QueueRow> = {
 
 export const resourcesView: QueueView<QueueRow> = {
   ...QUEUE_VIEW,
-  ...{ id: "resources", brief: "resources: units held and free, who waits for units" },
+  id: "resources",
+  brief: "resources: units held and free, who waits for units",
   collections: [...CONTEXT_COLLECTIONS, "resources"],
   columns: [name, state, units, holder, since, waiting, longest, command, note, about, ...detail, order],
   sort: "order",

@@ -33,7 +33,10 @@ interface WaiterRow {
 
 /** All waiting tickets, one per row, longest wait first. */
 export const queuesView: QueueView<WaiterRow> = {
-  ...{ of: "queue", hasEmpty: false, id: "queues", brief: "all runs that wait, the longest wait first" },
+  of: "queue",
+  hasEmpty: false,
+  id: "queues",
+  brief: "all runs that wait, the longest wait first",
   collections: [...CONTEXT_COLLECTIONS, "locks", "resources"],
   columns: [
     { id: "kind", title: "KIND", priority: 4, formatCell: ({ kind }) => kind },
@@ -43,7 +46,10 @@ export const queuesView: QueueView<WaiterRow> = {
     createStateColumn(2, getStateTone, ({ entry }) => getEntryState(entry)),
     createAgeColumn("waits", "WAITS", 2, ({ entry }) => entry.ticket?.enqueuedAt, judgeWaitAge),
     {
-      ...{ id: "units", title: "UNITS", priority: 4, align: "right" },
+      id: "units",
+      title: "UNITS",
+      priority: 4,
+      align: "right",
       formatCell: ({ kind, entry }) => (kind === "lock" ? "" : String(entry.ticket?.count ?? "?")),
       getSortValue: ({ entry }) => entry.ticket?.count ?? 0,
       getMeasure: ({ entry }) => entry.ticket?.count,
@@ -68,7 +74,11 @@ export const queuesView: QueueView<WaiterRow> = {
   }),
   getSubject: ({ kind, name, entry }) => ({ kind: "run", name: entry.run, queue: { kind, name } }),
   toJson: ({ kind, name, position, drains, entry }) => ({
-    ...{ kind, name, position, ...toQueueEntryJson(entry), drains: drains.map(toDrainJson) },
+    kind,
+    name,
+    position,
+    ...toQueueEntryJson(entry),
+    drains: drains.map(toDrainJson),
   }),
   buildRows: ({ kind, name, entries }, viewContext) =>
     entries.flatMap((entry, index) => {

@@ -36,7 +36,9 @@ interface RunRow {
 
 /** All runs that hold or wait, one per row. Includes occurrences of schedules on workers. */
 export const runsView: SnapshotView<RunRow> = {
-  ...{ of: "picture", id: "runs", brief: "runs: everything that each of them holds or waits for" },
+  of: "picture",
+  id: "runs",
+  brief: "runs: everything that each of them holds or waits for",
   collections: [...CONTEXT_COLLECTIONS, "locks", "resources", "schedules", "runnings"],
   columns: [
     { id: "run", title: "RUN", isRandom: true, priority: 3, formatCell: ({ run }) => run },
@@ -112,12 +114,19 @@ export function computeClaimState(claim: Claim): string {
 function toRunRowJson({ run, claim, task, state, drains }: RunRow): object {
   const value = task?.value;
   const own = {
-    ...{ run, state, host: value?.host, pid: value?.pid, grantedAt: value?.since },
-    ...{ token: task?.token, tickets: [] },
+    run,
+    state,
+    host: value?.host,
+    pid: value?.pid,
+    grantedAt: value?.since,
+    token: task?.token,
+    tickets: [],
   };
   return {
     ...(claim === undefined ? own : toRunJson(claim, state)),
-    ...{ schedule: task?.id, scheduled: value?.scheduled, drains: drains.map(toDrainJson) },
+    schedule: task?.id,
+    scheduled: value?.scheduled,
+    drains: drains.map(toDrainJson),
   };
 }
 
@@ -126,10 +135,23 @@ export function toRunJson(claim: Claim, state: string): object {
   const ticket = findClaimTicket(claim);
   const { host, pid, user, command, args, label, enqueuedAt, grantedAt, reset } = ticket ?? {};
   return {
-    ...{ run: claim.run, state, host, pid, user, command, args, label, enqueuedAt, grantedAt, reset },
+    run: claim.run,
+    state,
+    host,
+    pid,
+    user,
+    command,
+    args,
+    label,
+    enqueuedAt,
+    grantedAt,
+    reset,
     token: getClaimToken(claim),
     tickets: claim.entries.map(({ queue: { kind, name }, entry }) => ({
-      ...{ kind, name, state: getEntryState(entry), count: entry.ticket?.count },
+      kind,
+      name,
+      state: getEntryState(entry),
+      count: entry.ticket?.count,
     })),
   };
 }

@@ -7,46 +7,66 @@ import { computeDurationWeight, formatAge, formatFirstAndMore, shortenOwner } fr
 import { createAgeColumn, createAgeMeasure, createNumberColumn, createStateColumn } from "./columns.ts";
 
 export const schedulesView: SnapshotView<ScheduleRow> = {
-  ...{
-    ...{ of: "picture", isTimed: true, id: "schedules" },
-    brief: "schedules: when they run next, who runs them, how the last run ended",
-  },
+  of: "picture",
+  isTimed: true,
+  id: "schedules",
+  brief: "schedules: when they run next, who runs them, how the last run ended",
   collections: [...CONTEXT_COLLECTIONS, "schedules", "dues", "runnings", "workers", "calendars"],
   columns: [
     { id: "schedule", title: "SCHEDULE", priority: 1, formatCell: ({ id }) => id },
     createStateColumn(1, getScheduleTone, ({ state }) => state),
     {
-      ...{ id: "next", title: "NEXT", priority: 1, align: "right", isTimed: true },
+      id: "next",
+      title: "NEXT",
+      priority: 1,
+      align: "right",
+      isTimed: true,
       formatCell: ({ next }, wall) => formatTimeUntilNext(next, wall),
       getSortValue: ({ next }) => next ?? Number.POSITIVE_INFINITY,
       getTone: ({ states }) => (states.includes("late") ? "problem" : "plain"),
     },
     {
-      ...{ id: "at", title: "AT", priority: 4 },
+      id: "at",
+      title: "AT",
+      priority: 4,
       formatCell: ({ next }) => (next === undefined ? "" : formatInstant(next)),
       getSortValue: ({ next }) => next ?? Number.POSITIVE_INFINITY,
     },
     {
-      ...{ id: "on", title: "ON", priority: 2, formatCell: (row) => formatFirstAndMore(listHosts(row)) },
+      id: "on",
+      title: "ON",
+      priority: 2,
+      formatCell: (row) => formatFirstAndMore(listHosts(row)),
       formatBriefCell: (row) => formatFirstAndMore(listHosts(row).map(shortenOwner)),
     },
     createAgeColumn("since", "SINCE", 3, findSince),
     {
-      ...{ id: "last", title: "LAST", priority: 2, formatCell: ({ due }) => due?.last?.result ?? "" },
+      id: "last",
+      title: "LAST",
+      priority: 2,
+      formatCell: ({ due }) => due?.last?.result ?? "",
       getTone: ({ due }) => getResultTone(due?.last?.result),
     },
     {
-      ...{ id: "ended", title: "ENDED", priority: 3, align: "right", isTimed: true },
+      id: "ended",
+      title: "ENDED",
+      priority: 3,
+      align: "right",
+      isTimed: true,
       formatCell: ({ due }, wall) =>
         due?.last === undefined ? "" : `${formatAge(due.last.endedAt, wall)} ago`,
       getSortValue: ({ due }) => computeDurationWeight(due?.last?.endedAt),
       ...createAgeMeasure(({ due }) => due?.last?.endedAt),
     },
     {
-      ...{ id: "late", title: "LATE", priority: 4, align: "right" },
+      id: "late",
+      title: "LATE",
+      priority: 4,
+      align: "right",
       formatCell: ({ due }) => (due?.last === undefined ? "" : formatLateness(due.last.late)),
       getSortValue: ({ due }) => due?.last?.late ?? -1,
-      ...{ unit: "duration", getMeasure: ({ due }) => due?.last?.late },
+      unit: "duration",
+      getMeasure: ({ due }) => due?.last?.late,
     },
     { id: "cron", title: "CRON", priority: 2, formatCell: ({ definition }) => definition?.cron ?? "" },
     { id: "zone", title: "ZONE", priority: 5, formatCell: ({ definition }) => definition?.timezone ?? "" },
@@ -90,14 +110,15 @@ export const schedulesView: SnapshotView<ScheduleRow> = {
 };
 
 const TONES: Partial<Record<ScheduleState, Tone>> = {
-  ...{
-    malformed: "problem",
-    "no-worker": "problem",
-    late: "problem",
-    failed: "problem",
-    retrying: "problem",
-  },
-  ...{ running: "held", paused: "quiet", ended: "quiet", due: "waiting" },
+  malformed: "problem",
+  "no-worker": "problem",
+  late: "problem",
+  failed: "problem",
+  retrying: "problem",
+  running: "held",
+  paused: "quiet",
+  ended: "quiet",
+  due: "waiting",
 };
 
 export function getScheduleTone(state: ScheduleState): Tone {
@@ -161,14 +182,18 @@ function formatNote({ fault, definition, state }: ScheduleRow): string {
 function toScheduleJson(row: ScheduleRow): object {
   const { id, state, states, fault, definition, due, next, executions } = row;
   return {
-    ...{ schedule: id, state, states, fault, task: formatScheduleTask(row), next, nominal: due?.next },
-    ...{
-      definition,
-      open: due?.open ?? [],
-      last: due?.last,
-      dead: due?.dead ?? 0,
-      runs: executions.map(toExecutionJson),
-    },
+    schedule: id,
+    state,
+    states,
+    fault,
+    task: formatScheduleTask(row),
+    next,
+    nominal: due?.next,
+    definition,
+    open: due?.open ?? [],
+    last: due?.last,
+    dead: due?.dead ?? 0,
+    runs: executions.map(toExecutionJson),
   };
 }
 

@@ -14,23 +14,34 @@ interface WorkerRow {
 }
 
 export const workersView: SnapshotView<WorkerRow> = {
-  ...{ of: "picture", id: "workers", brief: "workers: what they have handlers for, how much they run" },
+  of: "picture",
+  id: "workers",
+  brief: "workers: what they have handlers for, how much they run",
   collections: ["workers", "runnings"],
   columns: [
     createOwnerColumn("who", "WORKER", 1, formatWorkerOwner),
     {
-      ...{ id: "state", title: "STATE", isMarked: true, priority: 1 },
+      id: "state",
+      title: "STATE",
+      isMarked: true,
+      priority: 1,
       formatCell: (row) => listStates(row)[0] ?? "",
       getTone: (row) => (listStates(row).some((state) => BAD.has(state)) ? "problem" : "held"),
     },
     {
-      ...{ id: "running", title: "RUNS", priority: 1, align: "right" },
+      id: "running",
+      title: "RUNS",
+      priority: 1,
+      align: "right",
       formatCell: ({ record, running }) => `${running}/${record?.concurrency ?? "?"}`,
       getSortValue: ({ running }) => running,
       getMeasure: ({ running }) => running,
     },
     {
-      ...{ id: "clock", title: "CLOCK", priority: 2, formatCell: ({ record }) => record?.clock ?? "" },
+      id: "clock",
+      title: "CLOCK",
+      priority: 2,
+      formatCell: ({ record }) => record?.clock ?? "",
       getTone: ({ record }) => (record?.clock === "ok" ? "quiet" : "problem"),
     },
     createAgeColumn("since", "SINCE", 2, ({ record }) => record?.since),
@@ -49,7 +60,8 @@ export const workersView: SnapshotView<WorkerRow> = {
     holders: row.running > 0 ? [formatWorkerOwner(row)] : [],
   }),
   getSubject: ({ id, record }) => ({
-    ...{ kind: "record", name: id },
+    kind: "record",
+    name: id,
     ...(record !== undefined && { about: { kind: "host", name: record.host } }),
   }),
   toJson: toWorkerJson,
@@ -97,8 +109,20 @@ function listStates({ record, running }: WorkerRow): string[] {
 function toWorkerJson({ id, record, fault, running }: WorkerRow): object {
   const { host, pid, version, since, wall, beat, types, tags, concurrency, clock } = record ?? NOBODY;
   return {
-    ...{ worker: id, host, pid, version, since, wall, beat, types, tags, running, concurrency, clock },
-    ...{ isLeaving: record?.isLeaving === true, fault },
+    worker: id,
+    host,
+    pid,
+    version,
+    since,
+    wall,
+    beat,
+    types,
+    tags,
+    running,
+    concurrency,
+    clock,
+    isLeaving: record?.isLeaving === true,
+    fault,
   };
 }
 

@@ -41,8 +41,11 @@ export function splitFilterWords(text: string): ParseResult<FilterWord[]> {
     if (compared !== null) {
       const [, column = "", comparator, value = ""] = compared;
       words.push({
-        ...{ isInverse, kind: "comparison", column: column.toLowerCase() },
-        ...{ comparator: comparator as Comparator, text: value },
+        isInverse,
+        kind: "comparison",
+        column: column.toLowerCase(),
+        comparator: comparator as Comparator,
+        text: value,
       });
       continue;
     }

@@ -89,14 +89,12 @@ export class CallRequestReader {
     const state = CALL_STATES[Number(a)];
     if (state === undefined) throw new CallRefusal(`a call has no state ${a}`);
     return {
-      ...{
-        pid: head.pid,
-        state,
-        bootTime: this.#bootTime,
-        connectionNumber: Number(b),
-        length: this.#length,
-        hasConfig: this.#hasConfig,
-      },
+      pid: head.pid,
+      state,
+      bootTime: this.#bootTime,
+      connectionNumber: Number(b),
+      length: this.#length,
+      hasConfig: this.#hasConfig,
       directory: decodeText(head.directory, "the working directory"),
       words: splitTexts(this.#words, "the words"),
       settings: parseSettings(splitTexts(this.#settings, "the settings")),

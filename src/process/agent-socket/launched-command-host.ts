@@ -41,7 +41,11 @@ class LaunchedCommand extends NativeGuardedCommand {
   ) {
     let guardian: LaunchedGuardian | undefined;
     super({
-      ...{ spec, clock, readBootTime, runId, isRunning: call.state === "running" },
+      spec,
+      clock,
+      readBootTime,
+      runId,
+      isRunning: call.state === "running",
       environment: encodeRemovals(spec.removed ?? []),
       createGuardian: (onFrame) => {
         guardian = new LaunchedGuardian(call, clock, onFrame);

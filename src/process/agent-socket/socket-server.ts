@@ -32,7 +32,9 @@ export interface SocketLimits {
 const MIB = 1024 * 1024;
 const LIMITS: SocketLimits = {
   user: {
-    ...{ connections: 4096, unfinished: 64, bytes: 64 * MIB },
+    connections: 4096,
+    unfinished: 64,
+    bytes: 64 * MIB,
     traffic: { burst: 64 * MIB, rate: 8 * MIB }, // a thousand calls at once, and their commands
   },
   callMs: 5_000,

@@ -13,7 +13,9 @@ import { encodeEnvironment } from "./wire.ts";
 export function createGuardedProcess(binary: string, spec: CommandSpec, clock: Clock): NativeGuardedCommand {
   const { text, raw } = splitEnvironment(spec.env);
   const command: NativeGuardedCommand = new NativeGuardedCommand({
-    ...{ spec, clock, environment: encodeEnvironment(raw) },
+    spec,
+    clock,
+    environment: encodeEnvironment(raw),
     createGuardian: (onFrame) => new GuardianProcess(binary, { ...spec, env: text }, onFrame),
     onStart() {
       if (spec.inherited === undefined || spec.isForeground) return; // the terminal signals it too

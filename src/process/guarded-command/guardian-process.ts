@@ -109,7 +109,10 @@ function startGuardian(binary: string, spec: CommandSpec): ChildProcess {
       detached: !isForeground,
       env: spec.env,
       stdio: [
-        ...([own, own, own, "pipe"] as const),
+        own,
+        own,
+        own,
+        "pipe",
         ...(spec.copies === undefined ? [] : COPY_SOCKETS),
         ...inherited.descriptors,
       ],

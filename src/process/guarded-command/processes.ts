@@ -40,8 +40,11 @@ export function readProcess(pid: number): ProcessStatus | undefined {
   const [state, parent, group, session] = fields;
   const threads = Number(fields[17]);
   return {
-    ...{ pid, name: stat.slice(stat.indexOf("(") + 1, end) },
-    ...{ parent: Number(parent), group: Number(group), session: Number(session) },
+    pid,
+    name: stat.slice(stat.indexOf("(") + 1, end),
+    parent: Number(parent),
+    group: Number(group),
+    session: Number(session),
     born: Number(fields[19]),
     isStopped: state === "T" || state === "t",
     // A first thread that has ended is a zombie while the other threads still run.

@@ -21,8 +21,15 @@ export const GUARDIAN_REQUEST = {
 } as const;
 /** Guardian to runner. */
 export const GUARDIAN_EVENT = {
-  ...{ hello: 65, started: 66, failed: 67, refused: 68, exited: 69, gone: 70 },
-  ...{ place: 71, seen: 72, pong: 73 },
+  hello: 65,
+  started: 66,
+  failed: 67,
+  refused: 68,
+  exited: 69,
+  gone: 70,
+  place: 71,
+  seen: 72,
+  pong: 73,
 } as const;
 /** Bits of EXITED's `b`. */
 export const EXITED = { leftovers: 1n, terminated: 2n } as const;

@@ -3,13 +3,29 @@ import { machine } from "node:os";
 
 /** Names of ELF's `e_machine`. @see elf(5) */
 const NAMES: Record<number, string> = {
-  ...{ 3: "i386", 8: "MIPS", 20: "PowerPC", 21: "PowerPC64", 22: "s390x", 40: "ARM" },
-  ...{ 62: "x86-64", 183: "AArch64", 243: "RISC-V", 258: "LoongArch" },
+  3: "i386",
+  8: "MIPS",
+  20: "PowerPC",
+  21: "PowerPC64",
+  22: "s390x",
+  40: "ARM",
+  62: "x86-64",
+  183: "AArch64",
+  243: "RISC-V",
+  258: "LoongArch",
 };
 /** Machines whose programs can run beside a Node of an architecture: a 64-bit kernel also starts 32-bit programs. */
 const STARTABLE: Partial<Record<NodeJS.Architecture, readonly number[]>> = {
-  ...{ x64: [62, 3], ia32: [3, 62], arm64: [183, 40], arm: [40, 183], ppc64: [21, 20] },
-  ...{ s390x: [22], riscv64: [243], loong64: [258], mips: [8], mipsel: [8] },
+  x64: [62, 3],
+  ia32: [3, 62],
+  arm64: [183, 40],
+  arm: [40, 183],
+  ppc64: [21, 20],
+  s390x: [22],
+  riscv64: [243],
+  loong64: [258],
+  mips: [8],
+  mipsel: [8],
 };
 const HEADER_BYTES = 20;
 const BIG_ENDIAN = 2;

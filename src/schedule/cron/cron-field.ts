@@ -58,7 +58,11 @@ export function parseCronField(text: string, kind: CronFieldKind): CronField | s
     for (const value of values) parsed.values.add(value);
   }
   return {
-    ...{ text, kind, isStar: /^[*?]/.test(text), isLastWeekday: parsed.isLastWeekday, nths: parsed.nths },
+    text,
+    kind,
+    isStar: /^[*?]/.test(text),
+    isLastWeekday: parsed.isLastWeekday,
+    nths: parsed.nths,
     values: sortValues(parsed.values),
     fromEnd: sortValues(parsed.fromEnd),
     nearest: sortValues(parsed.nearest),

@@ -22,7 +22,10 @@ export function buildDayTimes(minutes: readonly number[], hours: readonly number
   const [minuteFrom, minuteBefore] = getTables(minutes, 60);
   const [hourFrom, hourBefore] = getTables(hours, 24);
   return {
-    ...{ minuteFrom, minuteBefore, hourFrom, hourBefore },
+    minuteFrom,
+    minuteBefore,
+    hourFrom,
+    hourBefore,
     perHour: minutes.length,
     perDay: minutes.length * hours.length,
   };

@@ -59,7 +59,9 @@ function addChainedRun(
   const run: OpenOccurrence = {
     scheduled: findFreeTime({ ...rest, open }, newest.scheduled),
     runAt: newest.endedAt + computeLag(id, definition),
-    ...{ attempt: 0, failures: 0, kind: "after" },
+    attempt: 0,
+    failures: 0,
+    kind: "after",
     ...(handed !== undefined && { data: handed }),
     after: [...ends],
   };

@@ -98,7 +98,11 @@ export function addTriggeredRun(
   if (due.open.length >= MAX_OPEN_OCCURRENCES || (scheduled !== undefined && instant !== scheduled))
     return undefined;
   const open: OpenOccurrence = {
-    ...{ scheduled: instant, runAt: now, attempt: 0, failures: 0, kind: "trigger" },
+    scheduled: instant,
+    runAt: now,
+    attempt: 0,
+    failures: 0,
+    kind: "trigger",
     ...(data !== undefined && { data }),
     ...(env !== undefined && { env: { ...env } }),
   };

@@ -55,13 +55,15 @@ export type OpenOccurrence = v.InferOutput<typeof OPEN>;
 /** A backfill that is under way. */
 const BACKFILL = v.object({
   /** The next occurrence to start, and the last one. */
-  ...{ next: MILLIS, until: MILLIS },
+  next: MILLIS,
+  until: MILLIS,
   /** When it was requested. */
   since: MILLIS,
   /** How many of its occurrences may run or wait for a retry at the same time. */
   parallel: COUNT,
   /** Number of occurrences that were started, and of all. */
-  ...{ started: COUNT, total: COUNT },
+  started: COUNT,
+  total: COUNT,
 });
 export type Backfill = v.InferOutput<typeof BACKFILL>;
 

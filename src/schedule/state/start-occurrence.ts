@@ -135,7 +135,10 @@ function splitSuperseded(
   const isSuperseded = ({ kind }: OpenOccurrence) => getOverlap(definition) === "replace" && kind === "due";
   const dropped = due.open.filter(isSuperseded).map(
     ({ scheduled, attempt }): OccurrenceOutcome => ({
-      ...{ scheduled, result: "replaced", endedAt: now, attempt },
+      scheduled,
+      result: "replaced",
+      endedAt: now,
+      attempt,
       reason: "the next occurrence was due before it was retried",
     }),
   );

@@ -36,11 +36,9 @@ export async function checkAgent(path: string): Promise<Finding> {
   if (!isTrusted(answer.uid)) return buildDistrust(path, `its process belongs to user ${answer.uid}`);
   if (answer.kind === "declined")
     return {
-      ...{
-        ...ABOUT,
-        level: "warning",
-        detail: `the agent at ${path} does not serve this user: ${answer.reason}`,
-      },
+      ...ABOUT,
+      level: "warning",
+      detail: `the agent at ${path} does not serve this user: ${answer.reason}`,
       remedy: "add the user to the agent's agentAllow, or set SIGNALBOX_AGENT=never",
     };
   return judgeVersion(path, answer.version);

@@ -7,7 +7,10 @@ export function judgeAlarms(answers: readonly AnsweringMember[]): Finding[] {
   const alarms = [...texts].filter((text) => !/no leader/.test(text)); // reported with the leader
   if (alarms.length === 0) return [{ kind: "alarm", check: "alarms", level: "ok", detail: "none" }];
   return alarms.map((detail) => ({
-    ...{ kind: "alarm", check: "alarms", level: "failure", detail: explainAlarm(detail) },
+    kind: "alarm",
+    check: "alarms",
+    level: "failure",
+    detail: explainAlarm(detail),
     remedy: suggestRemedy(detail),
   }));
 }

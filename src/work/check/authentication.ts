@@ -17,7 +17,8 @@ export function judgeAuthentication(mode: AuthenticationMode | undefined): Findi
       : "etcd has no users: everybody with a certificate that it trusts";
   return [
     {
-      ...{ ...about, level: "warning" },
+      ...about,
+      level: "warning",
       detail: `${who} may end any run, delete any ticket, and write schedules, which workers run as commands`,
       remedy:
         "create users and roles, then run etcdctl auth enable: docs/etcd.md has every step; if this is intended: --accept authentication",
@@ -31,7 +32,10 @@ export async function judgeSchedulePermission(ports: CheckPorts, role: EtcdRole)
   const detail = `this user may write ${ports.keys.prefix}schedules/: it can make every worker run any command, as the user that the worker runs as`;
   return [
     {
-      ...{ kind: "role", check: "role", level: role === "operator" ? "ok" : "hint", detail },
+      kind: "role",
+      check: "role",
+      level: role === "operator" ? "ok" : "hint",
+      detail,
       remedy: "hosts that only run jobs need no more than the role signalbox-runner of docs/etcd.md",
     },
   ];

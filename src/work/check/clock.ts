@@ -31,8 +31,11 @@ export function judgeOwnClock(offsets: readonly ClockOffset[]): Finding[] {
   if (isMost)
     return [{ ...about, level: "warning", detail: `${formatOffset(first)} (${first.endpoint})`, remedy }];
   return apart.map((offset) => ({
-    ...{ kind: "clock", check: `clock of ${offset.endpoint}`, level: "warning" },
-    ...{ detail: `this host's is ${formatOffset(offset)}`, remedy },
+    kind: "clock",
+    check: `clock of ${offset.endpoint}`,
+    level: "warning",
+    detail: `this host's is ${formatOffset(offset)}`,
+    remedy,
   }));
 }
 

@@ -30,7 +30,9 @@ export function judgeCluster(
 
 /** The finding when no member reports its status. */
 const STATUS_HIDDEN: Finding = {
-  ...{ kind: "leader", check: "leader", level: "hint" },
+  kind: "leader",
+  check: "leader",
+  level: "hint",
   detail: "only the user root can read the leader, the alarms and the size of the database",
   remedy: "to have these checked too, run doctor as etcd's user root, or watch etcd's own metrics",
 };
@@ -51,24 +53,26 @@ function judgeQuorum(
   const isAsked = members.length >= size;
   if (size === 1)
     return {
-      ...{ ...about, level: "hint", detail: "a single member: while it is down, nothing can start" },
+      ...about,
+      level: "hint",
+      detail: "a single member: while it is down, nothing can start",
       remedy: "for production, three or five members",
     };
   if (there === size || !isAsked) return { ...about, level: "ok", detail };
   if (there < majority)
     return {
-      ...{
-        ...about,
-        level: "failure",
-        detail: `${detail}: without a majority, nothing can be granted or renewed`,
-      },
+      ...about,
+      level: "failure",
+      detail: `${detail}: without a majority, nothing can be granted or renewed`,
       remedy: "start the members that do not answer",
     };
   const left = there - majority;
   const spare =
     left === 0 ? "no further member may fail" : `${left} more may fail before nothing can be granted`;
   return {
-    ...{ ...about, level: "warning", detail: `${detail}: ${spare}` },
+    ...about,
+    level: "warning",
+    detail: `${detail}: ${spare}`,
     remedy: "start the members that do not answer",
   };
 }
@@ -91,7 +95,9 @@ function judgeEndpoints(
   const urls = others.flatMap(({ clientUrls }) => clientUrls);
   return [
     {
-      ...{ kind: "endpoints", check: "endpoints", level: "hint" },
+      kind: "endpoints",
+      check: "endpoints",
+      level: "hint",
       detail: `only one address is configured, but the cluster has ${voters.length} members`,
       remedy: `unless it is the address of a load balancer, add the others to endpoints: ${urls.join(",")}`,
     },
@@ -104,12 +110,16 @@ function judgeLeader(answers: readonly AnsweringMember[]): Finding {
   const [leader = 0n] = leaders;
   if (leaders.size === 1 && leader === 0n)
     return {
-      ...{ ...about, level: "failure", detail: "no member knows a leader" },
+      ...about,
+      level: "failure",
+      detail: "no member knows a leader",
       remedy: "is a majority of the members running, and can they reach each other?",
     };
   if (leaders.size > 1)
     return {
-      ...{ ...about, level: "warning", detail: "the members do not agree on the leader" },
+      ...about,
+      level: "warning",
+      detail: "the members do not agree on the leader",
       remedy:
         "an election may be in progress: look again in a few seconds; if this persists, check the network between the members",
     };
@@ -123,7 +133,9 @@ function judgeLag(answers: readonly AnsweringMember[]): Finding[] {
   return answers
     .filter(({ raftIndex }) => newest - raftIndex > LAG)
     .map(({ endpoint, raftIndex }) => ({
-      ...{ kind: "lag", check: `member ${endpoint}`, level: "warning" },
+      kind: "lag",
+      check: `member ${endpoint}`,
+      level: "warning",
       detail: `${newest - raftIndex} log entries behind`,
       remedy: "is its disk or its network slow? It catches up by itself, and answers late meanwhile",
     }));

@@ -33,7 +33,8 @@ export async function judgeCompaction(
   const left = Math.max(0, bytes - answer.dbSize) / (answer.dbSize / Number(answer.revision));
   return [
     {
-      ...{ ...about, level: "warning" },
+      ...about,
+      level: "warning",
       detail:
         `nobody has ever compacted this etcd: all its ${answer.revision} changes stay in the database (${formatBytes(answer.dbSize)}). ` +
         `It is full after about ${Math.round(left)} more`,

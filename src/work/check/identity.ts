@@ -30,7 +30,9 @@ export function judgeIdentity(
 function buildSeveralClustersFinding(endpoints: ReadonlyMap<bigint, readonly string[]>): Finding {
   const list = [...endpoints].map(([id, urls]) => `${id.toString(16)} (${urls.join(", ")})`).join(" and ");
   return {
-    ...{ kind: "unity", check: "cluster", level: "failure" },
+    kind: "unity",
+    check: "cluster",
+    level: "failure",
     detail: `the endpoints belong to ${endpoints.size} clusters: ${list}`,
     remedy: "name the members of one cluster only, and set clusterId: two runs would each get the same lock",
   };
@@ -42,13 +44,16 @@ function judgeUnsetId(id: bigint, memory: ClusterMemoryPort | undefined): Findin
   const remembered = memory?.remember(id);
   if (remembered !== undefined && "id" in remembered && remembered.id !== id)
     return {
-      ...{ ...about, level: "failure" },
+      ...about,
+      level: "failure",
       detail: `id ${text}, but this host remembers the cluster ${remembered.id.toString(16)} (${remembered.path}): nothing can start`,
       remedy:
         "are endpoints right? If the cluster was replaced by a new one, run signalbox init --forget-cluster on every host",
     };
   return {
-    ...{ ...about, level: "hint", detail: `id ${text}; clusterId is not set${describeMemory(remembered)}` },
+    ...about,
+    level: "hint",
+    detail: `id ${text}; clusterId is not set${describeMemory(remembered)}`,
     remedy: `set it on every host, so that a host that reaches another cluster starts nothing: "clusterId": "${text}"`,
   };
 }
@@ -65,16 +70,15 @@ function judgeId(id: bigint, configured: string): Finding {
   const text = id.toString(16);
   if (configured !== text)
     return {
-      ...{
-        ...about,
-        level: "failure",
-        detail: `id ${text}, but clusterId is ${configured}: nothing can start`,
-      },
+      ...about,
+      level: "failure",
+      detail: `id ${text}, but clusterId is ${configured}: nothing can start`,
       remedy: "are endpoints right? If the cluster was replaced by a new one, set clusterId on every host",
     };
   if (id === DEFAULT_ID)
     return {
-      ...{ ...about, level: "hint" },
+      ...about,
+      level: "hint",
       detail: `id ${text}, as configured; every etcd that was started without flags has this id`,
       remedy: "start the cluster with an --initial-cluster-token of its own",
     };

@@ -96,7 +96,9 @@ function judgeMixture(all: readonly (string | undefined)[]): Finding[] {
   if (versions.length < 2) return [];
   return [
     {
-      ...{ kind: "versions", check: "versions", level: "warning" },
+      kind: "versions",
+      check: "versions",
+      level: "warning",
       detail: `members are of different versions: ${versions.join(", ")}`,
       remedy: "finish the upgrade: until then etcd has only the features of the oldest member",
     },

@@ -48,8 +48,11 @@ export async function judgeRoleBypass(ports: CheckPorts): Promise<Finding[]> {
   const remedy = `${ROLE_BYPASS_REMEDY}; until then, workers refuse commands unless they have --accept-role-bypass`;
   return [
     {
-      ...{ kind: "role-bypass", check: "roles", level: id === undefined ? "hint" : "failure" },
-      ...{ detail, remedy },
+      kind: "role-bypass",
+      check: "roles",
+      level: id === undefined ? "hint" : "failure",
+      detail,
+      remedy,
     },
   ];
 }

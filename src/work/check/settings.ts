@@ -27,7 +27,9 @@ export function judgeSettings({
   const detail = `${formatDuration(ttl)}, with a termination timeout of ${formatDuration(terminationTimeout)}: commands survive an outage of ${whole}`;
   if (survived >= ELECTION) return { ...about, level: "ok", detail };
   return {
-    ...{ ...about, level: "warning", detail: `${detail}; etcd may need as long to elect a leader` },
+    ...about,
+    level: "warning",
+    detail: `${detail}; etcd may need as long to elect a leader`,
     remedy: `to survive that, set ttl to ${formatDuration(computeSmallestTtl(terminationTimeout + ELECTION))}, or a shorter terminationTimeout`,
   };
 }

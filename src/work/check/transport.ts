@@ -34,7 +34,9 @@ export function judgeTransport(
   return {
     use: other,
     finding: {
-      ...{ ...about, level: "failure", detail: `${name} does not work, ${other} does: ${why}` },
+      ...about,
+      level: "failure",
+      detail: `${name} does not work, ${other} does: ${why}`,
       remedy: `set transport to ${other}: without it, no run reaches etcd`,
     },
   };
@@ -51,7 +53,8 @@ function judgeChosenTransport(
   const better = countAnswers(trials[other]) > countAnswers(trials[chosen]);
   if (better)
     return {
-      ...{ ...about, level: "warning" },
+      ...about,
+      level: "warning",
       detail: `${name} reaches ${countAnswers(trials[chosen])} members, ${other} ${countAnswers(trials[other])}: ${describeFailure(trials[chosen])}`,
       remedy: `set transport to ${other}, or turn the gateway on everywhere`,
     };

@@ -10,7 +10,8 @@ const MAX_RECORDS = 50;
 export async function readConfigAudit(ports: ObserverPorts, since: bigint): Promise<AuditRecord[]> {
   const range = {
     ...ports.keys.audits(),
-    ...{ sort: { by: "mod", order: "descend" } as const, limit: MAX_RECORDS },
+    sort: { by: "mod", order: "descend" } as const,
+    limit: MAX_RECORDS,
   };
   const { kvs } = await readWithRetries(ports, range);
   return kvs.flatMap(({ key, value, modRevision }) => {

@@ -32,7 +32,8 @@ export async function putDrain(
   const { target, instead, seen, reason, until, outcome } = options;
   const key = ports.keys.drain(target.scope, target.name);
   const details = {
-    ...{ by: formatOperator(ports.operator), at: ports.clock.getWallTime() },
+    by: formatOperator(ports.operator),
+    at: ports.clock.getWallTime(),
     ...(reason !== undefined && { why: reason }),
     ...(until !== undefined && { until }),
   };
@@ -40,7 +41,11 @@ export async function putDrain(
   const absent: Compare[] = isNew ? [{ key, target: "create", is: "equal", value: 0n }] : [];
   const old = instead.filter((drain) => drain.key !== key);
   const receipt = await executeAction(ports, {
-    ...{ action: "drain", target: formatAuditTarget(target), seen, reason, outcome },
+    action: "drain",
+    target: formatAuditTarget(target),
+    seen,
+    reason,
+    outcome,
     compare: [...absent, ...guardUnchanged(instead), ...(options.compare ?? [])],
     ops: [{ op: "put", key, value: serializeDrain(details) }, ...deleteKeys(old)],
   });
@@ -64,7 +69,11 @@ export async function liftDrains(
   for (let start = 0; start < drains.length; start += CHUNK) {
     const chunk = drains.slice(start, start + CHUNK);
     receipt = await executeAction(ports, {
-      ...{ action: "undrain", target: formatAuditTarget(target), seen, reason, outcome: "lifted" },
+      action: "undrain",
+      target: formatAuditTarget(target),
+      seen,
+      reason,
+      outcome: "lifted",
       compare: guardUnchanged(chunk),
       ops: deleteKeys(chunk),
     });

@@ -51,7 +51,13 @@ export async function executeAction(
   const at = ports.clock.getWallTime();
   const { action, target, seen, reason, outcome } = operatorAction;
   const record: AuditRecord = {
-    ...{ id: generateAuditId(at, ports.random), at, ...ports.operator, action, target, seen, outcome },
+    id: generateAuditId(at, ports.random),
+    at,
+    ...ports.operator,
+    action,
+    target,
+    seen,
+    outcome,
     ...(reason !== undefined && { reason }),
   };
   const txn = buildAuditedTxn(ports, operatorAction, record);

@@ -71,7 +71,11 @@ export function prune(
   const records: Op[] = audit.count === 0 ? [] : [{ op: "delete", ...audit.range }];
   const outcome = `${audit.count} audit records, ${hosts.length} hosts and ${vanished.length} vanished tickets forgotten`;
   return executeAction(ports, {
-    ...{ action: "prune", target: "audit, hosts, vanished", seen: revision, reason, outcome },
+    action: "prune",
+    target: "audit, hosts, vanished",
+    seen: revision,
+    reason,
+    outcome,
     compare: guardUnchanged([...hosts, ...vanished]),
     ops: [...records, ...deleteKeys([...hosts, ...vanished])],
   });

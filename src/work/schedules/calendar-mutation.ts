@@ -163,7 +163,10 @@ async function writePlan(
     after === undefined ? { op: "delete", key } : { op: "put", key, value: formatCalendar(after) };
   const moved = changes.length === 0 ? "" : `; ${changes.length} schedules move`;
   return await executeAction(ports, {
-    ...{ action: "calendar", target: `calendar ${name}`, seen, reason },
+    action: "calendar",
+    target: `calendar ${name}`,
+    seen,
+    reason,
     outcome: `${formatCalendarChange(plan)}${moved}`,
     compare: [
       guardRevision(key, before?.mod ?? 0n),

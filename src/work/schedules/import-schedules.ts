@@ -60,7 +60,9 @@ export function buildImportMutation({
   }
   const isOwn = (seen: StoredSchedule) => source === undefined || seen.definition?.source === source;
   return {
-    ...{ target, ids: "all", ...(calendars !== undefined && { calendars }) },
+    target,
+    ids: "all",
+    ...(calendars !== undefined && { calendars }),
     decide: (stored, now) => {
       checkOwners(stored, definitions.keys(), isOwn, remedy);
       const wanted = [...definitions].flatMap(([id, definition]) =>

@@ -132,13 +132,12 @@ async function writePlan(
   ];
   const named = [...listCalendarFields(changes), { only: added.map(([name]) => name) }];
   return await executeAction(ports, {
-    ...{
-      action: "schedule",
-      target: mutation.target,
-      seen,
-      ...{ reason, recordSession },
-      outcome: mutation.formatOutcome(changes, added.length),
-    },
+    action: "schedule",
+    target: mutation.target,
+    seen,
+    reason,
+    recordSession,
+    outcome: mutation.formatOutcome(changes, added.length),
     compare: [
       ...buildGuards(keys, changes, revision),
       ...guardCalendars(keys, named, calendars),

@@ -166,7 +166,9 @@ function buildTriggerChange(
   let due = from;
   for (const [scheduled, letter] of runs)
     due = addRun(id, due, now, {
-      ...{ scheduled, data: options.data ?? letter.data, env: options.env ?? letter.env },
+      scheduled,
+      data: options.data ?? letter.data,
+      env: options.env ?? letter.env,
     });
   const dead = outcomes.dead.filter((one) => !letters.includes(one));
   return { before, due: setDeadCount(due, dead.length), outcomes: { ...outcomes, dead } };

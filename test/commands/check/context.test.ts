@@ -1,5 +1,3 @@
-// Covers src/commands/check/context/context-list.impl.ts, src/commands/check/context/context-show.impl.ts,
-// src/commands/check/context/describe-contexts.ts
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

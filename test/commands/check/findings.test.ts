@@ -1,4 +1,3 @@
-// Covers src/commands/check/doctor/accepted.ts
 import { describe, expect, test } from "vitest";
 import { UsageError } from "../../../src/base/errors.ts";
 import type { Finding, FindingLevel } from "../../../src/base/finding.ts";
@@ -8,12 +7,20 @@ import type { Call, CommandIo } from "../../../src/commands/spec.ts";
 import { StoreError } from "../../../src/etcd/store.ts";
 
 const finding = (level: FindingLevel, change: Partial<Finding> = {}): Finding => ({
-  ...{ kind: "thing", check: "thing a", level, detail: "it stands so", ...change },
+  kind: "thing",
+  check: "thing a",
+  level,
+  detail: "it stands so",
+  ...change,
 });
 
 function world(): CommandIo & { text: string } {
   const here = {
-    ...{ text: "", env: {}, writeError: () => {}, onSignal: () => () => {}, readInput: async () => "" },
+    text: "",
+    env: {},
+    writeError: () => {},
+    onSignal: () => () => {},
+    readInput: async () => "",
     writeMessage: () => {},
     writeOutput: (text: string) => {
       here.text += text;
@@ -46,10 +53,8 @@ describe("what a check came to", () => {
     expect(concluded(levels, {}).code).toBe(plain);
     expect(concluded(levels, { json: true }).code).toBe(plain);
     expect(concluded(levels, { nagios: true })).toMatchObject({
-      ...{
-        code: nagios,
-        text: expect.stringMatching(new RegExp(`^SIGNALBOX ${word} - [^|\n]+ \\| size=7B;5;9 keys=3\n$`)),
-      },
+      code: nagios,
+      text: expect.stringMatching(new RegExp(`^SIGNALBOX ${word} - [^|\n]+ \\| size=7B;5;9 keys=3\n$`)),
     });
   });
 
@@ -62,7 +67,11 @@ describe("what a check came to", () => {
 
   test("JSON: everything, with the revision", () => {
     expect(JSON.parse(concluded(["warning"], { json: true }).text)).toEqual({
-      ...{ version: 1, revision: "12", state: "warning", summary: "3 of 3", figures: { size: 7, keys: 3 } },
+      version: 1,
+      revision: "12",
+      state: "warning",
+      summary: "3 of 3",
+      figures: { size: 7, keys: 3 },
       findings: [{ kind: "thing", id: "thing", check: "thing 0", level: "warning", detail: "it stands so" }],
     });
   });

@@ -1,4 +1,3 @@
-// Covers src/commands/completion/partial-line.ts
 /** Candidates at the cursor. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";

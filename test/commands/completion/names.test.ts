@@ -33,10 +33,18 @@ describe("names", () => {
   it("are those of their kind that begin so, also where they are encoded", async () => {
     const store = await storeWith([
       ...["in voices", "invoices", "other", "in/out", "größe"].map((name) => keys.lock(name, run(1))),
-      ...[keys.history("inner"), keys.resourceConfig("db"), keys.resource("db", run(2)), keys.group("web")],
+      keys.history("inner"),
+      keys.resourceConfig("db"),
+      keys.resource("db", run(2)),
+      keys.group("web"),
       keys.calendar("in summer"),
-      ...[keys.drain("host", "web1"), keys.drain("lock", "invoices"), keys.drain("all", "all")],
-      ...[keys.schedule("in time"), keys.due("in time"), keys.schedule("backup"), keys.running("in work")],
+      keys.drain("host", "web1"),
+      keys.drain("lock", "invoices"),
+      keys.drain("all", "all"),
+      keys.schedule("in time"),
+      keys.due("in time"),
+      keys.schedule("backup"),
+      keys.running("in work"),
     ]);
     expect(await ask(store, "schedule", "in")).toEqual(["in time"]);
     expect(await ask(store, "calendar", "in")).toEqual(["in summer"]);

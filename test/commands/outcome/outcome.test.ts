@@ -1,6 +1,3 @@
-// Covers src/commands/outcome/claim-json.ts, src/commands/outcome/create-outcome.ts,
-// src/commands/outcome/outcome-json.ts, src/commands/outcome/outcome-lines.ts,
-// src/commands/outcome/print-outcome.ts
 /** Outcomes of commands that act: exit codes and output. */
 import { describe, expect, it } from "vitest";
 import { type ActionOutcome, addAdvice } from "../../../src/commands/outcome/action-outcome.ts";
@@ -14,7 +11,11 @@ import { printOutcome } from "../../../src/commands/outcome/print-outcome.ts";
 import type { Call, CommandIo } from "../../../src/commands/spec.ts";
 
 const createCall = (flags: Call["flags"] = {}, verbosity = 0): Call => ({
-  ...{ flags, verbosity, settings: {}, args: [], command: [] },
+  flags,
+  verbosity,
+  settings: {},
+  args: [],
+  command: [],
 });
 
 function createPruneResult(outcome: PruneResult["outcome"]): PruneResult {
@@ -23,8 +24,15 @@ function createPruneResult(outcome: PruneResult["outcome"]): PruneResult {
 
 function createDrainResult(outcome: DrainResult["outcome"]): DrainResult {
   return {
-    ...{ kind: "drain", outcome, revision: 7n, target: { scope: "lock", name: "x" }, drain: undefined },
-    ...{ extent: { holders: [], waiters: [], hosts: [] }, before: [], holders: [], endsHolders: false },
+    kind: "drain",
+    outcome,
+    revision: 7n,
+    target: { scope: "lock", name: "x" },
+    drain: undefined,
+    extent: { holders: [], waiters: [], hosts: [] },
+    before: [],
+    holders: [],
+    endsHolders: false,
   };
 }
 
@@ -78,7 +86,8 @@ describe("the text of an outcome", () => {
   it("goes to standard output, with the line that repeats a dry run", () => {
     const texts = { messages: ["2 runs go on"], repeat: "signalbox drain lock x --yes" };
     expect(print(createOutcome(createCall(), createDrainResult("dry-run"), texts))).toEqual({
-      ...{ code: 0, err: "" },
+      code: 0,
+      err: "",
       out: "2 runs go on\ndo it with: signalbox drain lock x --yes\n",
     });
   });
@@ -86,7 +95,8 @@ describe("the text of an outcome", () => {
   it("goes to standard error under a heading if something has changed, and nowhere with --quiet", () => {
     const changed = createOutcome(createCall(), createDrainResult("changed"), { messages: ["new: a drain"] });
     expect(print(changed)).toEqual({
-      ...{ code: 75, out: "" },
+      code: 75,
+      out: "",
       err: "nothing was done, because something has changed:\nnew: a drain\n",
     });
     expect(print(changed, {}, -1)).toEqual({ code: 75, out: "", err: "" });
@@ -109,9 +119,16 @@ describe("the JSON of an outcome", () => {
   it("has the result and the messages; of a drain, the notes among these", () => {
     const texts = { messages: ["2 runs go on"], notes: ["no lock x is known"], repeat: "signalbox drain" };
     expect(printJson(createOutcome(createCall(), createDrainResult("dry-run"), texts))).toEqual({
-      ...{ version: 1, revision: "7", action: "drain", target: "lock x", outcome: "dry-run" },
+      version: 1,
+      revision: "7",
+      action: "drain",
+      target: "lock x",
+      outcome: "dry-run",
       messages: ["no lock x is known", "2 runs go on", "do it with: signalbox drain"],
-      ...{ before: [], hosts: [], holders: [], waiters: [] },
+      before: [],
+      hosts: [],
+      holders: [],
+      waiters: [],
     });
   });
 

@@ -1,4 +1,3 @@
-// Covers src/commands/see/detail.ts
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { computeDisplayWidth } from "../../../src/base/display-width.ts";
@@ -47,7 +46,9 @@ describe("facts in lines", () => {
 
   it("have their first table directly below them", () => {
     const detail: Detail = {
-      ...{ heading: "lock a: held", tone: "held", facts: facts.slice(0, 2) },
+      heading: "lock a: held",
+      tone: "held",
+      facts: facts.slice(0, 2),
       sections: ["queue", "history"].map((title) => ({ kind: "lines", title, lines: ["x"] })),
     };
     const build = (isDense: boolean) =>

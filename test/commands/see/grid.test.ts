@@ -1,4 +1,3 @@
-// Covers src/commands/see/fit-columns.ts
 /** Tables for people, also in narrow terminals. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -9,7 +8,11 @@ import type { TableColumn } from "../../../src/model/views/view.ts";
 
 type Row = Record<string, string>;
 const column = (id: string, priority: number, more: Partial<TableColumn<Row>> = {}): TableColumn<Row> => ({
-  ...{ id, title: id.toUpperCase(), priority, formatCell: (row: Row) => row[id] ?? "", ...more },
+  id,
+  title: id.toUpperCase(),
+  priority,
+  formatCell: (row: Row) => row[id] ?? "",
+  ...more,
 });
 const COLUMNS = [
   column("name", 1),

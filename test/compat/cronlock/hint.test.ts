@@ -1,4 +1,3 @@
-// Covers src/compat/cronlock/settings/login.ts
 /** Hints that relate a failure to the variables of the tool. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

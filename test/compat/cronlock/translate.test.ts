@@ -1,4 +1,3 @@
-// Covers src/compat/cronlock/settings/cronlock-options.ts, src/compat/cronlock/settings/variables.ts
 /** Translation of cronlock and golock lines to `signalbox run`: all variables, their defaults, and invalid values. */
 import { describe, expect, test } from "vitest";
 import { parseCall } from "../../../src/commands/command-line/parse-call.ts";
@@ -28,8 +27,16 @@ function read(env: Record<string, string>, { asRun = translateCronlock, files = 
 test("defaults", () => {
   expect(read({})).toMatchObject({ asked: STANDARD, env: undefined, notes: [] });
   expect(translateCronlock(WORDS, new Map()).options).toEqual([
-    ...["--lock", LOCK, "--connect-timeout", "50s", "--grace", "40s"],
-    ...["--max-hold", "1d", "--busy-exit-code", "200"],
+    "--lock",
+    LOCK,
+    "--connect-timeout",
+    "50s",
+    "--grace",
+    "40s",
+    "--max-hold",
+    "1d",
+    "--busy-exit-code",
+    "200",
   ]);
   const golock = {
     ...STANDARD,

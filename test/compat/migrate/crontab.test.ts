@@ -1,5 +1,3 @@
-// Covers src/commands/command-line/execute-command.ts, src/compat/migrate/host-files.ts,
-// src/compat/migrate/input.ts, src/compat/migrate/report.ts
 /** `signalbox migrate crontab`: files, flags, output and exit codes. */
 import { spawnSync } from "node:child_process";
 import {
@@ -157,7 +155,9 @@ test("--json tells of each line, and holds the text", async () => {
   const document = JSON.parse(stdout);
   expect(code).toBe(0);
   expect(document).toMatchObject({
-    ...{ file: path, format: "user", read: [] },
+    file: path,
+    format: "user",
+    read: [],
     lines: [
       {
         line: 2,

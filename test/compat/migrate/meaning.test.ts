@@ -32,7 +32,10 @@ function ran(command: string) {
   const { PATH = "" } = process.env;
   const env = { PATH: `${folder}${delimiter}${PATH}`, HOME: folder, X: "a  b", SHELL: "/bin/sh" };
   const { stdout, stderr, status } = spawnSync("/bin/sh", ["-c", text], {
-    ...{ env, cwd: folder, encoding: "utf8", input: input.join("\n") },
+    env,
+    cwd: folder,
+    encoding: "utf8",
+    input: input.join("\n"),
   });
   return { stdout, stderr, status };
 }

@@ -1,8 +1,3 @@
-// Covers src/compat/background-process.ts, src/compat/migrate/lines/connection.ts,
-// src/compat/migrate/lines/edits.ts, src/compat/migrate/lines/markers.ts,
-// src/compat/migrate/lines/plain-line.ts, src/compat/migrate/lines/plain-report.ts,
-// src/compat/migrate/lines/preceding-commands.ts, src/compat/migrate/lines/shell-line.ts,
-// src/compat/migrate/lines/translate.ts, src/syntax/lock-tools.ts, src/syntax/shell-wrappers.ts
 /** Migration of crontabs: changed lines, unchanged bytes, and messages. */
 import { describe, expect, test } from "vitest";
 import { type MigrationOptions, migrateCrontab } from "../../../src/compat/migrate/migrate-crontab.ts";

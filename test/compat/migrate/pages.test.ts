@@ -30,7 +30,10 @@ test("there are such blocks in the pages of tools without a front end", () => {
 
 test.each(blocks)("%s", (_page, before, after, plain) => {
   const { text } = migrateCrontab(before, {
-    ...{ format: "user", plain, program: "signalbox", files: new Map() },
+    format: "user",
+    plain,
+    program: "signalbox",
+    files: new Map(),
   });
   expect(text).toBe(after);
 });

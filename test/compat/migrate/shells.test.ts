@@ -6,7 +6,10 @@ import { migrateCrontab } from "../../../src/compat/migrate/migrate-crontab.ts";
 function migrated(command: string) {
   const text = `SHELL=/bin/bash\nCRONLOCK_PREFIX=p.\nA=1\n* * * * * ${command}\n`;
   const { text: after, lines } = migrateCrontab(text, {
-    ...{ format: "user", plain: false, program: "signalbox", files: new Map() },
+    format: "user",
+    plain: false,
+    program: "signalbox",
+    files: new Map(),
   });
   const reason = lines.find((line) => line.reason !== undefined)?.reason;
   return { isSame: after === text, after, reason, notes: lines.flatMap(({ notes }) => notes) };

@@ -1,8 +1,3 @@
-// Covers src/compat/consul/translate.ts, src/compat/etcdctl/translate.ts, src/compat/flock/translate.ts,
-// src/compat/getopt.ts, src/compat/go-flags.ts, src/compat/lock-tools/chpst.ts,
-// src/compat/lock-tools/dotlockfile.ts, src/compat/lock-tools/file-lock.ts, src/compat/lock-tools/lckdo.ts,
-// src/compat/lock-tools/lockf.ts, src/compat/lock-tools/lockrun.ts, src/compat/lock-tools/run-one.ts,
-// src/compat/lock-tools/sem.ts, src/compat/lock-tools/solo.ts, src/compat/setlock/translate.ts
 /** Translations of flock, setlock, other lock tools, `etcdctl lock` and `consul lock` to `signalbox run`. */
 import { describe, expect, test } from "vitest";
 import { parseCall } from "../../../src/commands/command-line/parse-call.ts";
@@ -143,9 +138,14 @@ test("a lock's name is the same before and after a release", () => {
 
 test("lines of one file share one lock, whichever tools they use", () => {
   const lines = [
-    ...["flock -n /run/lock/x job", "setlock -n /var/lock/x job", "lockrun -L /var/lock//x -- job"],
-    ...["lockf -t 0 /var/run/lock/x job", "with-lock-ex -f /var/lock/./x job", "lckdo /var/lock/x job"],
-    ...["dotlockfile -r 0 /var/lock/x job", "chpst -L /var/lock/x job"],
+    "flock -n /run/lock/x job",
+    "setlock -n /var/lock/x job",
+    "lockrun -L /var/lock//x -- job",
+    "lockf -t 0 /var/run/lock/x job",
+    "with-lock-ex -f /var/lock/./x job",
+    "lckdo /var/lock/x job",
+    "dotlockfile -r 0 /var/lock/x job",
+    "chpst -L /var/lock/x job",
   ];
   for (const line of lines) expect(translated(line).options.slice(0, 2)).toEqual(["--lock", "/var/lock/x"]);
 });

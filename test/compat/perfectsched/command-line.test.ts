@@ -1,4 +1,3 @@
-// Covers src/compat/perfectsched/ruby-options.ts
 /** Command lines of PerfectSched: all documented options and commands, parsed as Ruby's OptionParser does. */
 import { describe, expect, it } from "vitest";
 import {
@@ -16,8 +15,15 @@ const STANDARD = {
   requires: [],
 };
 const add = (more: object = {}) => ({
-  ...{ name: "add", key: "s1", type: "user_task", cron: "* * * * *", data: {}, delay: 0 },
-  ...{ timezone: undefined, start: undefined, at: undefined },
+  name: "add",
+  key: "s1",
+  type: "user_task",
+  cron: "* * * * *",
+  data: {},
+  delay: 0,
+  timezone: undefined,
+  start: undefined,
+  at: undefined,
   ...more,
 });
 
@@ -77,8 +83,11 @@ describe("what is understood", () => {
   it("files and folders", () => {
     const words = ["run", "-I.", "-Ilib", "--include", "app", "-rconfig/boot.rb", "--require=x.yml", "X"];
     expect(read([...words, "-c", "my.yml"])).toEqual({
-      ...{ environment: "development", config: "my.yml", command: { name: "run", class: "X" } },
-      ...{ includes: [".", "lib", "app"], requires: ["config/boot.rb", "x.yml"] },
+      environment: "development",
+      config: "my.yml",
+      command: { name: "run", class: "X" },
+      includes: [".", "lib", "app"],
+      requires: ["config/boot.rb", "x.yml"],
     });
     expect(read(["list", "--config=other.yml"])).toMatchObject({ config: "other.yml" });
   });

@@ -1,4 +1,3 @@
-// Covers src/compat/perfectsched/handler-file.ts
 /** Its configuration by environment: keys that are used, reported or refused. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -53,7 +52,11 @@ production: { <<: *defaults, endpoints: "http://c:2379", cacert: tls/ca.pem }
 `;
     expect(setup(text)).toMatchObject({
       settings: { endpoints: ["http://a:2379", "http://b:2379"], prefix: "/jobs/" },
-      ...{ timezone: "Asia/Tokyo", log: "log/worker.log", handlers: undefined, retryWait: 60_000, notes: [] },
+      timezone: "Asia/Tokyo",
+      log: "log/worker.log",
+      handlers: undefined,
+      retryWait: 60_000,
+      notes: [],
     });
     expect(setup(text, "production")).toMatchObject({
       settings: { endpoints: "http://c:2379", cacert: join(folder, "tls/ca.pem") },

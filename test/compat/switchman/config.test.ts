@@ -1,4 +1,3 @@
-// Covers src/compat/switchman/config-file.ts
 import { describe, expect, test } from "vitest";
 import { ConfigError } from "../../../src/base/errors.ts";
 import { parseSwitchmanConfig } from "../../../src/compat/switchman/config.ts";
@@ -8,8 +7,13 @@ const FILE = "/etc/switchman.conf";
 const LEAST = { prefix: "/myproject/switchman", zkhosts: "zk1:2181,zk2:2181" };
 const read = (more: object) => parseSwitchmanConfig(FILE, JSON.stringify({ ...LEAST, ...more }));
 const USUAL = {
-  ...{ path: FILE, etcdhosts: undefined, etcdprefix: undefined, logfile: undefined, loglevel: "info" },
-  ...{ resourcesWaitTimeout: 0, terminationTimeout: undefined },
+  path: FILE,
+  etcdhosts: undefined,
+  etcdprefix: undefined,
+  logfile: undefined,
+  loglevel: "info",
+  resourcesWaitTimeout: 0,
+  terminationTimeout: undefined,
 };
 
 describe("switchman's configuration", () => {

@@ -1,4 +1,3 @@
-// Covers src/compat/switchman/log.ts
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { ConfigError, EXIT, SignalboxError } from "../../../src/base/errors.ts";
 import type { RunResult } from "../../../src/commands/run/run-invocation.ts";
@@ -102,8 +101,11 @@ describe("what the engine says", () => {
       expect(log.child).toBe(12);
       const warnings = ["etcd does not answer error=ab", "It's not secure to proceed, it was reset"];
       const all = [
-        ...["next: claim", "started command=x pid=12", "etcd does not answer error=ab"],
-        ...["Terminating the child: it was reset", "It's not secure to proceed, it was reset"],
+        "next: claim",
+        "started command=x pid=12",
+        "etcd does not answer error=ab",
+        "Terminating the child: it was reset",
+        "It's not secure to proceed, it was reset",
       ];
       expect(lines).toEqual((isDebugging ? all : warnings).map((message) => `${AT}${message}\n`));
     }

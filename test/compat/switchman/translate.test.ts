@@ -1,4 +1,3 @@
-// Covers src/compat/switchman/switchman-options.ts
 import { describe, expect, test } from "vitest";
 import { parseCall } from "../../../src/commands/command-line/parse-call.ts";
 import { runCommand } from "../../../src/commands/run/run.ts";

@@ -1,4 +1,3 @@
-// Covers src/compat/zoo-locked/translate.ts
 import { describe, expect, test } from "vitest";
 import { UsageError } from "../../../src/base/errors.ts";
 import { parseCall } from "../../../src/commands/command-line/parse-call.ts";

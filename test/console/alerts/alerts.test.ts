@@ -1,5 +1,3 @@
-// Covers src/console/alerts/alerts.ts, src/console/alerts/describe-watched.ts, src/console/terminal/notification.ts,
-// src/console/alerts/alert-notifier.ts
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { AlertNotifier } from "../../../src/console/alerts/alert-notifier.ts";

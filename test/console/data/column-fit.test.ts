@@ -10,7 +10,9 @@ import { ConsoleTable } from "../../../src/console/data/console-table.ts";
 import { NOW, pictureOf, stand } from "../../model/pictures.ts";
 
 const COLUMNS = (["a", "b", "c"] as const).map((id, at) => ({
-  ...{ id, title: id, priority: id === "c" ? 9 : at + 1 },
+  id,
+  title: id,
+  priority: id === "c" ? 9 : at + 1,
   formatCell: () => id,
 }));
 
@@ -44,7 +46,9 @@ describe("a table", () => {
   const update = (columns: string[] | undefined, width: number) => {
     const table = new ConsoleTable("locks");
     table.update(pictureOf([stand("lock alpha", "a", 1, { state: "held" })]), NOW, {
-      ...{ filter: "", order: undefined, columns },
+      filter: "",
+      order: undefined,
+      columns,
     });
     const look = { colours: false, marks: undefined, arrow: ">", width };
     const { head } = table.buildRows({ top: 0, height: 5 }, NOW, look);

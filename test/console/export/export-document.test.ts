@@ -1,4 +1,3 @@
-// Covers src/console/export/export-overlay.ts, src/console/actions/export-shown.ts
 /** What is shown, in each format. */
 import { expect, it } from "vitest";
 import {
@@ -10,11 +9,14 @@ import {
 import { formatExportName } from "../../../src/console/export/export-overlay.ts";
 
 const TABLE: ExportDocument = {
-  ...{ kind: "table", name: "locks", json: { view: "locks", revision: 5n, rows: [{ name: "a" }] } },
+  kind: "table",
+  name: "locks",
+  json: { view: "locks", revision: 5n, rows: [{ name: "a" }] },
   table: { title: "locks", columns: [{ id: "name", title: "NAME" }], rows: [["a"]] },
 };
 const DETAIL: ExportDocument = {
-  ...{ kind: "detail", name: "a" },
+  kind: "detail",
+  name: "a",
   detail: {
     heading: "lock a: held",
     tone: "held",

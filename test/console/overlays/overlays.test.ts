@@ -1,4 +1,3 @@
-// Covers src/console/overlays/OverlayFrame.tsx, src/console/overlays/content-rows.ts
 /** The frame and the content of overlays. */
 import { Box } from "ink";
 import { cleanup } from "ink-testing-library";

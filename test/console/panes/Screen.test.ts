@@ -1,4 +1,3 @@
-// Covers src/console/panes/renderer.tsx
 /** The whole screen: positions of all parts, and nothing outside of the screen. */
 import { cleanup } from "ink-testing-library";
 import { createElement } from "react";
@@ -22,11 +21,17 @@ function buildBar(text: string, width = 100): ScreenModel["header"] {
 
 function buildModel(more: Partial<ScreenModel> = {}): ScreenModel {
   return {
-    ...{ screen, isBeside: false, isDetailFocused: false, overlays: [] },
-    ...{ header: buildBar("HEADER"), status: buildBar("STATUS") },
+    screen,
+    isBeside: false,
+    isDetailFocused: false,
+    overlays: [],
+    header: buildBar("HEADER"),
+    status: buildBar("STATUS"),
     tabs: { start: "", separator: "", end: "", tabs: [{ id: "locks", text: "TABS", role: "tab" }] },
     explorer: {
-      ...{ width: 20, height: 6, isFocused: false },
+      width: 20,
+      height: 6,
+      isFocused: false,
       nodes: ["one", "two"].map((text) => ({ key: text, cells: [{ text }], selection: undefined })),
     },
     table: {
@@ -107,9 +112,13 @@ describe("the screen", () => {
   it("puts overlays over all, the last on top", () => {
     const buildOverlay = (text: string, left: number, top: number) =>
       ({
-        ...{ left, top },
+        left,
+        top,
         model: {
-          ...{ title: text, hints: [], width: 10, at: "middle" as const },
+          title: text,
+          hints: [],
+          width: 10,
+          at: "middle" as const,
           content: { kind: "text", rows: [createRow(text), createRow(text)] },
         },
       }) as const;

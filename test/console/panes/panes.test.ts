@@ -1,4 +1,3 @@
-// Covers src/console/panes/Explorer.tsx, src/console/panes/Panel.tsx, src/console/panes/Rules.tsx
 /** Each pane, and each line around the panes, separately. */
 import { cleanup } from "ink-testing-library";
 import { createElement } from "react";
@@ -82,14 +81,16 @@ describe("the explorer", () => {
 
 describe("the table", () => {
   const model: TableModel = {
-    ...{ width: 30, height: 5 },
+    width: 30,
+    height: 5,
     notes: [createRow(" / filter a: 2 of 9", "match")],
     head: [
       { text: "NAME  ", role: "heading" },
       { text: "STATE", role: "heading" },
     ],
     rows: ["a", "b"].map((key, at) => ({
-      ...{ key, isMarked: at === 1 },
+      key,
+      isMarked: at === 1,
       cells: [{ text: `${key}     ` }, { text: "held", role: "held" }],
       selection: at === 1 ? "focused" : undefined,
     })),

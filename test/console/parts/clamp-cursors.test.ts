@@ -45,7 +45,8 @@ describe("cursors on rows that change", () => {
     });
     const focused = withPanel("panel", 2);
     expect(clampCursors(focused, createParts(focused, { jobs: [4, 3, 2, 1] })).panel.cursor).toMatchObject({
-      ...{ key: "1", index: 3 },
+      key: "1",
+      index: 3,
     });
   });
 

@@ -8,7 +8,10 @@ type PanelInputs = Parameters<typeof countPanelLines>[0];
 function createApp(id: PanelId, length: number): PanelInputs {
   const list = Array<string>(length).fill("x");
   return {
-    ...{ state: { panel: { id } }, events: { length }, log: { lines: list }, jobs: { list } },
+    state: { panel: { id } },
+    events: { length },
+    log: { lines: list },
+    jobs: { list },
     getPanelTable: () => ({ length }),
   } as unknown as PanelInputs;
 }

@@ -1,4 +1,3 @@
-// Covers src/console/state/preferences.ts
 /** What is kept of an incident between sessions. */
 import { expect, it } from "vitest";
 import { createInitialState } from "../../../src/console/state/console-state.ts";

@@ -1,4 +1,3 @@
-// Covers src/console/state/layout.ts
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type ConsoleState, createInitialState, PANES } from "../../../src/console/state/console-state.ts";
@@ -93,7 +92,10 @@ describe("the room", () => {
 
   it("of the explorer is the same on every screen that has one", () => {
     expect([99, 100, 160, 300].map((width) => divide(width, 50)?.explorer?.width)).toEqual([
-      ...[undefined, 24, 24, 24],
+      undefined,
+      24,
+      24,
+      24,
     ]);
   });
 
@@ -103,13 +105,11 @@ describe("the room", () => {
       return [panel?.height, (table?.height ?? 0) + (detail?.height ?? 0)];
     };
     expect([0, 1, 3, 8, 500].map(heights)).toEqual([
-      ...[
-        [1, 44],
-        [1, 44],
-        [3, 42],
-        [8, 37],
-        [8, 37],
-      ],
+      [1, 44],
+      [1, 44],
+      [3, 42],
+      [8, 37],
+      [8, 37],
     ]);
   });
 
@@ -119,12 +119,10 @@ describe("the room", () => {
       return [table?.width, detail?.width];
     };
     expect([undefined, 20, 90, 500].map(widths)).toEqual([
-      ...[
-        [100, 74],
-        [69, 105],
-        [90, 84],
-        [111, 63],
-      ],
+      [100, 74],
+      [69, 105],
+      [90, 84],
+      [111, 63],
     ]);
   });
 
@@ -134,14 +132,12 @@ describe("the room", () => {
       return [table?.height, detail?.height];
     };
     expect([undefined, 500, 9, 11, 12, 2].map(heights)).toEqual([
-      ...[
-        [27, 10],
-        [27, 10],
-        [12, 25],
-        [12, 25],
-        [16, 21],
-        [4, 33],
-      ],
+      [27, 10],
+      [27, 10],
+      [12, 25],
+      [12, 25],
+      [16, 21],
+      [4, 33],
     ]);
   });
 

@@ -1,4 +1,3 @@
-// Covers src/console/state/places.ts
 import { describe, expect, it } from "vitest";
 import {
   type ConsoleState,
@@ -47,7 +46,8 @@ describe("the history of places", () => {
   it("restores the filter and the pane, and shows a pane that was hidden", () => {
     const start = createInitialState();
     const filtered: ConsoleState = {
-      ...{ ...start, focus: "explorer" },
+      ...start,
+      focus: "explorer",
       tabs: { ...start.tabs, locks: { ...start.tabs.locks, filter: "web" } },
     };
     const away = jump(filtered, "hosts", "web1");

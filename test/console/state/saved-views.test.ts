@@ -1,5 +1,3 @@
-// Covers src/console/state/favourites.ts, src/console/state/stored-values.ts, src/console/actions/favourites.ts,
-// src/console/data/explorer/favourites.ts
 /** Saved views and favourites are kept, bounded, and tolerant of what is stored. */
 import { describe, expect, it } from "vitest";
 import { buildFavouriteNodes } from "../../../src/console/data/explorer/favourites.ts";
@@ -24,7 +22,9 @@ function createState() {
   const state = createInitialState();
   const queues = {
     ...state.tabs.queues,
-    ...{ filter: "wait:>5m", order: { column: "waits", descending: true }, columns: ["name", "waits"] },
+    filter: "wait:>5m",
+    order: { column: "waits", descending: true },
+    columns: ["name", "waits"],
   };
   return { ...state, tab: "queues" as const, tabs: { ...state.tabs, queues } };
 }
@@ -38,8 +38,11 @@ describe("a saved view", () => {
     const [view] = saved.savedViews;
     if (view === undefined) throw new Error("no view");
     expect(view).toEqual({
-      ...{ name: "long waits", tab: "queues", filter: "wait:>5m" },
-      ...{ order: { column: "waits", descending: true }, columns: ["name", "waits"] },
+      name: "long waits",
+      tab: "queues",
+      filter: "wait:>5m",
+      order: { column: "waits", descending: true },
+      columns: ["name", "waits"],
     });
     const { tab, tabs } = openView(createInitialState(), view);
     expect([tab, tabs.queues.filter, tabs.queues.columns]).toEqual(["queues", "wait:>5m", ["name", "waits"]]);
@@ -115,7 +118,9 @@ describe("favourites", () => {
     const picture = pictureOf([stand("lock beta", "a", 1, { state: "held" })]);
     const build = (ids: string[], open: string[]) =>
       buildFavouriteNodes(new Set(ids), picture, new Set(open), NOW).map(({ label, note, tab, key }) => [
-        ...[label, note, tab],
+        label,
+        note,
+        tab,
         key,
       ]);
     expect(build([], ["favourites"])).toEqual([]);

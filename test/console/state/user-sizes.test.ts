@@ -1,4 +1,3 @@
-// Covers src/console/state/user-sizes.ts, src/console/actions/borders.ts
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { findBorderAt } from "../../../src/console/actions/borders.ts";

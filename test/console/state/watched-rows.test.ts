@@ -1,4 +1,3 @@
-// Covers src/console/state/watched-rows.ts
 import { describe, expect, it } from "vitest";
 import {
   findWatchable,

@@ -7,7 +7,11 @@ afterEach(() => void vi.useRealTimers());
 
 const ATTRIBUTES: TerminalReport = { kind: "report", of: "attributes" };
 const reportGrey = (grey: number): TerminalReport => ({
-  ...{ kind: "report", of: "background", red: grey, green: grey, blue: grey },
+  kind: "report",
+  of: "background",
+  red: grey,
+  green: grey,
+  blue: grey,
 });
 
 function createQuery() {

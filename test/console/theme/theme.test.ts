@@ -1,4 +1,3 @@
-// Covers src/console/theme/choose-theme.ts, src/console/theme/sgr.ts
 /** Rendering of themes in a terminal: nested styles, rows and symbols; and the choice of the theme. */
 import xterm from "@xterm/headless";
 import fc from "fast-check";
@@ -140,14 +139,12 @@ it("tells what matters apart without colours", () => {
 
 it("gives tables the marks of its signs, and leaves their colours to the roles of the cells", () => {
   const column: TableColumn<string> = {
-    ...{
-      id: "name",
-      title: "NAME",
-      priority: 1,
-      formatCell: (row) => row,
-      getTone: () => "held",
-      isMarked: true,
-    },
+    id: "name",
+    title: "NAME",
+    priority: 1,
+    formatCell: (row) => row,
+    getTone: () => "held",
+    isMarked: true,
   };
   const { head, rows } = buildGridSpans(
     { columns: [column], rows: ["invoices"], wall: 0 },
@@ -203,7 +200,9 @@ describe("the theme of a terminal", () => {
     expect(paint(true)).not.toBe(paint(false));
     expect(paint()).toBe(paint(false));
     expect([COLOURS, { TERM: "xterm" }, { ...COLOURS, NO_COLOR: "1" }].map(dependsOnBackground)).toEqual([
-      ...[true, false, false],
+      true,
+      false,
+      false,
     ]);
   });
 

@@ -1,4 +1,3 @@
-// Covers src/config/write-once.ts
 /** The memory of the cluster that a host uses: a file per set of endpoints and prefix, which the first process writes. */
 import {
   chmodSync,

@@ -1,4 +1,3 @@
-// Covers src/etcd/cluster/failover-call.ts, src/etcd/cluster/member-latency.ts
 import { beforeEach, describe, expect, it } from "vitest";
 import { Failover } from "../../../src/etcd/cluster/failover.ts";
 import { type AttemptOptions, type Member, MemberError } from "../../../src/etcd/member.ts";

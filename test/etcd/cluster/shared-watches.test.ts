@@ -1,4 +1,3 @@
-// Covers src/etcd/cluster/shared-stream.ts, src/etcd/cluster/shared-watches.ts
 import { describe, expect, onTestFinished, test } from "vitest";
 import { startEtcd } from "../../../fixtures/etcd/index.ts";
 import type { Store, WatchBatch } from "../../../src/etcd/store.ts";
@@ -56,7 +55,9 @@ async function openShared() {
   });
   const { revision } = await store.readRange({ key: "a" });
   return {
-    ...{ member, store, from: revision + 1n },
+    member,
+    store,
+    from: revision + 1n,
     countStreams: async () => {
       const text = await (await fetch(`${member.clientUrl}/metrics`)).text();
       return Number(/^etcd_debugging_mvcc_watch_stream_total (\S+)$/m.exec(text)?.[1]);

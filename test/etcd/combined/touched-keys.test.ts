@@ -11,7 +11,8 @@ import {
 
 const put = (key: string): Op => ({ op: "put", key, value: "" });
 const remove = (key: string, rangeEnd?: string): Op => ({
-  ...{ op: "delete", key },
+  op: "delete",
+  key,
   ...(rangeEnd !== undefined && { rangeEnd }),
 });
 const read = (prefix: string): Op => ({ op: "range", ...buildPrefixRange(prefix) });

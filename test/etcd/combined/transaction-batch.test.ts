@@ -1,4 +1,3 @@
-// Covers src/etcd/combined/transaction-batch.ts, src/etcd/combined/transaction-size.ts
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {

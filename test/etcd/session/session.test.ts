@@ -1,4 +1,3 @@
-// Covers src/etcd/session/grant.ts
 import { describe, expect, test } from "vitest";
 import { Session } from "../../../src/etcd/session/session.ts";
 import { SessionLost } from "../../../src/etcd/session/session-lost.ts";

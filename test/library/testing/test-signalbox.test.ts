@@ -1,6 +1,3 @@
-// Covers src/library/testing/test-clock.ts, src/library/testing/run-due.ts, src/etcd/memory/memory-store-core.ts,
-// src/etcd/memory/memory-store-checks.ts, src/etcd/memory/memory-store-keys.ts, src/etcd/memory/memory-store-range.ts,
-// src/etcd/memory/memory-store-sessions.ts, src/etcd/memory/memory-store-watch.ts
 /** Locks and schedules in memory, for the tests of programs. */
 import { afterEach, describe, expect, test } from "vitest";
 import {
@@ -48,8 +45,11 @@ describe("runDue", () => {
     box.setTime("2026-03-01T07:00Z");
     expect(await box.runDue(options)).toEqual([
       {
-        ...{ id: "mail.a", scheduledTime: new Date("2026-03-01T07:00Z"), attempt: 1 },
-        ...{ result: "ok", error: undefined },
+        id: "mail.a",
+        scheduledTime: new Date("2026-03-01T07:00Z"),
+        attempt: 1,
+        result: "ok",
+        error: undefined,
       },
     ]);
     expect(seen).toEqual(["before mail.a", ["you", 1]]);

@@ -1,4 +1,3 @@
-// Covers src/model/checks/leases.ts
 import { describe, expect, test } from "vitest";
 import { judgeJobs } from "../../../src/model/checks/crontab.ts";
 import type { CrontabJob } from "../../../src/model/checks/crontab-job.ts";
@@ -6,14 +5,15 @@ import { keys } from "../../protocol/samples.ts";
 import { pictureOf, plain } from "../pictures.ts";
 
 const job = (change: Partial<CrontabJob> = {}): CrontabJob => ({
-  ...{
-    where: "jobs:1",
-    tool: "signalbox",
-    lock: { name: "x", isNamed: false },
-    group: undefined,
-    leases: [],
-  },
-  ...{ ttl: 30_000, grace: undefined, command: ["x"], isElsewhere: false },
+  where: "jobs:1",
+  tool: "signalbox",
+  lock: { name: "x", isNamed: false },
+  group: undefined,
+  leases: [],
+  ttl: 30_000,
+  grace: undefined,
+  command: ["x"],
+  isElsewhere: false,
   here: { fqdn: "here.example.com", host: "here", cpu: 4, memMb: 8000, macros: {} },
   ...change,
 });

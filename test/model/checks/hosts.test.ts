@@ -1,4 +1,3 @@
-// Covers src/model/snapshot/cow-map.ts
 import { describe, expect, test } from "vitest";
 import { findStaleHosts, judgeHosts } from "../../../src/model/checks/hosts.ts";
 import type { KeyValue } from "../../../src/protocol/txn.ts";
@@ -12,7 +11,10 @@ const seen = (name: string, ago: number) =>
 const drain = (scope: "host" | "group", name: string) => plain(keys.drain(scope, name), '{"by":"ann"}');
 
 const sight = (kvs: readonly KeyValue[], running: string[] = []) => ({
-  ...{ snapshot: pictureOf(kvs), running: new Set(running), within: HOUR, wall: NOW },
+  snapshot: pictureOf(kvs),
+  running: new Set(running),
+  within: HOUR,
+  wall: NOW,
 });
 const told = (kvs: readonly KeyValue[], running: string[] = [], wanted: string[] = []) =>
   judgeHosts(sight(kvs, running), wanted).map(({ check, level, detail }) => `${level} ${check}: ${detail}`);

@@ -1,4 +1,3 @@
-// Covers src/model/checks/finding-tally.ts
 import { describe, expect, test } from "vitest";
 import { KeyCheck } from "../../../src/model/checks/key-check.ts";
 import type { PastRun } from "../../../src/protocol/history.ts";
@@ -8,8 +7,18 @@ import { keys } from "../../protocol/samples.ts";
 import { NOW, pictureOf, plain, runOf, stand } from "../pictures.ts";
 
 const past = (change: Partial<PastRun>): PastRun => ({
-  ...{ run: runOf("a"), host: "a.x", pid: 1, command: "x", token: "5", exit: 0, waited: 0, held: 0 },
-  ...{ enqueuedAt: NOW - 9_000, grantedAt: NOW - 9_000, endedAt: NOW - 8_000, ...change },
+  run: runOf("a"),
+  host: "a.x",
+  pid: 1,
+  command: "x",
+  token: "5",
+  exit: 0,
+  waited: 0,
+  held: 0,
+  enqueuedAt: NOW - 9_000,
+  grantedAt: NOW - 9_000,
+  endedAt: NOW - 8_000,
+  ...change,
 });
 const history = (...runs: PastRun[]) => plain(keys.history("x"), JSON.stringify({ v: 1, runs }));
 

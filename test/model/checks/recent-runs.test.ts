@@ -16,7 +16,10 @@ const ended = (hoursAgo: number, exit = 0): EndedRun => ({
   text: `exit ${exit} on web1`,
 });
 const job = (runs: EndedRun[], more: Partial<RecentRuns> = {}): RecentRuns => ({
-  ...{ kind: "lock", name: "backup", runs, runningSince: undefined },
+  kind: "lock",
+  name: "backup",
+  runs,
+  runningSince: undefined,
   ...more,
 });
 

@@ -1,5 +1,3 @@
-// Covers src/model/config-impact/drain-impact.ts, src/model/config-impact/impact-text.ts,
-// src/model/config-impact/notes.ts, src/model/config-impact/totals.ts
 /** Runs affected by a change of the configuration, as tables of snapshots. */
 import { describe, expect, it } from "vitest";
 import {
@@ -83,7 +81,8 @@ const [A, B, C] = ["a.example.com", "b.example.com", "c.example.com"];
 
 describe("a change of groups", () => {
   const picture = pictureOf(
-    ...[group("web", A, B), group("all", "web", C)],
+    group("web", A, B),
+    group("all", "web", C),
     stand("lock x", "a", { ...held, group: "web" }),
     stand("resource db", "a", { ...held, group: "web" }),
     stand("lock x", "b", { group: "all" }),
@@ -213,7 +212,9 @@ describe("a change of totals", () => {
 
   it("with macros means another number on each host, and an unknown one where a host was never seen", () => {
     const picture = pictureOf(
-      ...[host("a", 2), host("b", 8), resource("FQDN_cpu", "CPU * 2")],
+      host("a", 2),
+      host("b", 8),
+      resource("FQDN_cpu", "CPU * 2"),
       stand(`resource ${A}_cpu`, "a", { count: 3, total: 4 }),
       stand(`resource ${B}_cpu`, "b", { count: 3, total: 16 }),
       stand(`resource ${C}_cpu`, "c", { count: 3, total: 4 }),

@@ -1,5 +1,3 @@
-// Covers src/model/detail/group.ts, src/model/detail/host.ts, src/model/detail/queue.ts,
-// src/model/detail/run.ts, src/model/detail/ticket.ts, src/model/rows/queue-row.ts
 /** The details of an object in `show`. */
 import { describe, expect, it } from "vitest";
 import type { Detail } from "../../../src/model/detail/detail.ts";
@@ -30,7 +28,14 @@ const deed = (id: string, target: string) =>
   plain(
     keys.audit(id),
     serializeAuditRecord({
-      ...{ id, at: NOW, user: "root", sudoUser: "ann", host: "ops1", action: "drain", target, seen: 1n },
+      id,
+      at: NOW,
+      user: "root",
+      sudoUser: "ann",
+      host: "ops1",
+      action: "drain",
+      target,
+      seen: 1n,
       outcome: `drained ${id}`,
     }),
   );
@@ -46,8 +51,18 @@ const shown = (kind: "lock" | "resource", name: string, ...kvs: KeyValue[]) =>
   buildQueueDetail(pictureOf(kvs), kind, name, around);
 
 const past = (run: string, exit: number, tail?: string) => ({
-  ...{ run: runOf(run), host: "a.example.com", pid: 4711, command: "invoices.sh", token: "1", exit, tail },
-  ...{ enqueuedAt: NOW - 3_000, grantedAt: NOW - 2_000, endedAt: NOW - 1_000, waited: 1_000, held: 1_000 },
+  run: runOf(run),
+  host: "a.example.com",
+  pid: 4711,
+  command: "invoices.sh",
+  token: "1",
+  exit,
+  tail,
+  enqueuedAt: NOW - 3_000,
+  grantedAt: NOW - 2_000,
+  endedAt: NOW - 1_000,
+  waited: 1_000,
+  held: 1_000,
 });
 
 describe("what is shown of a lock", () => {
@@ -65,19 +80,19 @@ describe("what is shown of a lock", () => {
 
   it("is who holds it, since when, whether that one is alive, and who waits", () => {
     const detail = shown(
-      ...(["lock", "x"] as const),
+      "lock",
+      "x",
       stand("lock x", "a", 1, { ...held, label: "nightly" }),
       stand("lock x", "b", 2, waiting),
     );
     expect(detail).toMatchObject({ heading: "lock x: held", tone: "held" });
     expect(facts(detail)).toEqual({
-      ...{
-        holder: "a.example.com:4711 (invoices.sh), user op",
-        label: "nightly",
-        run: runOf("a"),
-        token: "1",
-      },
-      ...{ since: "2023-11-14 22:14:00Z, for 1m", waited: "40s" },
+      holder: "a.example.com:4711 (invoices.sh), user op",
+      label: "nightly",
+      run: runOf("a"),
+      token: "1",
+      since: "2023-11-14 22:14:00Z, for 1m",
+      waited: "40s",
       runner: "alive: its session was renewed 1s ago, 29s left",
     });
     expect(rows(detail, "queue")).toEqual([
@@ -100,17 +115,20 @@ describe("what is shown of a lock", () => {
   it.each([
     { what: "free", ticket: undefined, fact: {}, heading: "lock x: free" },
     {
-      ...{ what: "in grace", ticket: { ...held, state: "grace", until: NOW + 9_000 } as const },
+      what: "in grace",
+      ticket: { ...held, state: "grace", until: NOW + 9_000 } as const,
       fact: { grace: "its command has ended, its place is kept: for another 9s" },
       heading: "lock x: grace",
     },
     {
-      ...{ what: "over its grace", ticket: { ...held, state: "grace", until: NOW } as const },
+      what: "over its grace",
+      ticket: { ...held, state: "grace", until: NOW } as const,
       fact: { grace: "its command has ended, its place is kept: over, others may take it" },
       heading: "lock x: grace",
     },
     {
-      ...{ what: "being reset", ticket: { ...held, reset: { by: "ann", at: NOW - 4_000, why: "hangs" } } },
+      what: "being reset",
+      ticket: { ...held, reset: { by: "ann", at: NOW - 4_000, why: "hangs" } },
       fact: { reset: "asked for by ann, 4s ago: hangs" },
       heading: "lock x: resetting",
     },
@@ -122,17 +140,22 @@ describe("what is shown of a lock", () => {
 
   it("notes of waiters what is odd about them, and not what stops the whole queue", () => {
     const detail = shown(
-      ...(["lock", "x"] as const),
+      "lock",
+      "x",
       stand("lock x", "a", 1, { ...waiting, reset: { by: "ann", at: NOW } }),
       stand("lock x", "b", 2, waiting),
       stand("lock x", "c", 3, { ...waiting, label: "nightly" }),
       plain(keys.lock("x", runOf("d")), "{oops", 4),
-      ...[drain("lock", "x"), drain("host", "b.example.com"), drain("host", "c.example.com", NOW)],
+      drain("lock", "x"),
+      drain("host", "b.example.com"),
+      drain("host", "c.example.com", NOW),
     );
     expect(detail.heading).toBe("lock x: drained");
     expect(facts(detail)).toEqual({ drain: "lock x is drained by ann" });
     expect(rows(detail, "queue")?.map((row) => row.at(-1))).toEqual([
-      ...["asked to end by ann", "host b.example.com is drained by ann", "nightly"],
+      "asked to end by ann",
+      "host b.example.com is drained by ann",
+      "nightly",
       `key ${keys.lock("x", runOf("d"))}`,
     ]);
   });
@@ -185,7 +208,10 @@ describe("what is shown of a resource", () => {
       JSON.stringify({ v: 1, total: "10", order: 2, note: "disks" }),
     );
     expect(facts(shown("resource", "db", ...queue, config))).toEqual({
-      ...{ total: "10, configured", order: "2", note: "disks", "totals differ": "8 by b.example.com:4711" },
+      total: "10, configured",
+      order: "2",
+      note: "disks",
+      "totals differ": "8 by b.example.com:4711",
     });
     expect(
       facts(shown("resource", "db", plain(keys.resourceConfig("db"), '{"v":1,"total":[]}'))),
@@ -214,7 +240,11 @@ describe("what is shown of a run", () => {
     const why = detail.sections.find(({ title }) => title === "why");
     expect(why?.kind === "lines" && why.lines[0]).toContain("it asks for 2, 0 of 5 are free: 2 missing");
     const tickets = rows(detail, "tickets")?.map(([kind, name, units, state, place]) => [
-      ...[kind, name, units, state, place],
+      kind,
+      name,
+      units,
+      state,
+      place,
     ]);
     expect(tickets?.sort()).toEqual([
       ["lock", "x", "", "admitted", "1 of 1"],
@@ -236,17 +266,27 @@ describe("what is shown of a host", () => {
 
   it("is what it has, whether it is there, what runs there, and what stops it", () => {
     const detail = of(
-      ...(["A.example.com.", ALIVE] as const),
-      ...[host("a.example.com", 1_000, { macros: { RACK: "r1" } }), group("web", "a.example.com")],
-      ...[stand("lock y", "b", 1, held), stand("lock x", "a", 2, waiting)],
+      "A.example.com.",
+      ALIVE,
+      host("a.example.com", 1_000, { macros: { RACK: "r1" } }),
+      group("web", "a.example.com"),
+      stand("lock y", "b", 1, held),
+      stand("lock x", "a", 2, waiting),
       stand("resource db", "a", 3, { ...held, count: 2 }),
-      ...[drain("group", "web"), drain("lock", "x"), deed("a1", "host A.example.com")],
+      drain("group", "web"),
+      drain("lock", "x"),
+      deed("a1", "host A.example.com"),
     );
     expect(detail?.heading).toBe("host a.example.com: waiting, drained");
     expect(detail && facts(detail)).toEqual({
-      ...{ liveness: "alive: 1 of 1 runners there are alive", runs: "0 hold, 1 wait", cpu: "4" },
-      ...{ seen: "in the last 5m, about 2023-11-14 22:14:59Z", memory: "7976 MiB", macros: "RACK=r1" },
-      ...{ groups: "web", drain: "group web is drained by ann" },
+      liveness: "alive: 1 of 1 runners there are alive",
+      runs: "0 hold, 1 wait",
+      cpu: "4",
+      seen: "in the last 5m, about 2023-11-14 22:14:59Z",
+      memory: "7976 MiB",
+      macros: "RACK=r1",
+      groups: "web",
+      drain: "group web is drained by ann",
     });
     expect(detail && rows(detail, "runs")).toEqual([[runOf("a"), "4711", "waiting", "alive", "x db=2"]]);
     expect(detail && rows(detail, "operators")).toHaveLength(1);
@@ -263,8 +303,12 @@ describe("what is shown of a host", () => {
 
 describe("what is shown of a group", () => {
   const kvs = [
-    ...[group("web", "a.example.com", "b.example.com"), group("all", "web"), group("world", "all", "world")],
-    ...[host("a.example.com", 1_000), stand("lock x", "a", 1, held), stand("lock x", "c", 2, waiting)],
+    group("web", "a.example.com", "b.example.com"),
+    group("all", "web"),
+    group("world", "all", "world"),
+    host("a.example.com", 1_000),
+    stand("lock x", "a", 1, held),
+    stand("lock x", "c", 2, waiting),
     drain("group", "all"),
   ];
   const of = (name: string, pulses = ALIVE) => {
@@ -286,7 +330,8 @@ describe("what is shown of a group", () => {
   it("is what it is part of, however deep, and what stops it from there", () => {
     const detail = of("web");
     expect(detail && facts(detail)).toEqual({
-      ...{ members: "a.example.com b.example.com", "part of": "all world" },
+      members: "a.example.com b.example.com",
+      "part of": "all world",
       drain: "group all is drained by ann",
     });
     expect(of("world")?.facts.map(({ label }) => label)).toEqual(["members"]); // a drain stops downwards only
@@ -295,8 +340,10 @@ describe("what is shown of a group", () => {
 
   it("rests on a runner of each host before a second of any", () => {
     const picture = pictureOf([
-      ...[stand("lock x", "a", 1, held), stand("lock y", "b", 2, { ...held, host: "a.example.com" })],
-      ...[stand("lock z", "c", 3, held), stand("lock x", "d", 4, { ...waiting, host: "c.example.com" })],
+      stand("lock x", "a", 1, held),
+      stand("lock y", "b", 2, { ...held, host: "a.example.com" }),
+      stand("lock z", "c", 3, held),
+      stand("lock x", "d", 4, { ...waiting, host: "c.example.com" }),
     ]);
     const order = spreadOverHosts([...buildClaims(picture).values()]).map(({ run }) => run[0]);
     expect([order.slice(0, 2).sort(), order.slice(2).sort()]).toEqual([

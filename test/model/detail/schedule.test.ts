@@ -1,5 +1,3 @@
-// Covers src/model/detail/outcomes.ts, src/model/detail/upcoming.ts, src/model/events/schedule-drafts.ts,
-// src/model/problems/schedule.ts
 /** Schedules: details in `show schedule`, problems, and events. */
 import { describe, expect, it } from "vitest";
 import type { Detail } from "../../../src/model/detail/detail.ts";
@@ -30,12 +28,25 @@ function section({ sections }: Detail, title: string): unknown {
   return found?.kind === "table" ? found.rows.map((row) => row.map(({ text }) => text)) : found?.lines;
 }
 const outcome = (more: Partial<OccurrenceOutcome> = {}): OccurrenceOutcome => ({
-  ...{ scheduled: NOW - 60_000, result: "ok", endedAt: NOW - 50_000, startedAt: NOW - 59_750, late: 250 },
-  ...{ run: "r1", host: "web1.example.com", attempt: 1, code: 0, ...more },
+  scheduled: NOW - 60_000,
+  result: "ok",
+  endedAt: NOW - 50_000,
+  startedAt: NOW - 59_750,
+  late: 250,
+  run: "r1",
+  host: "web1.example.com",
+  attempt: 1,
+  code: 0,
+  ...more,
 });
 const last = (more: Partial<LastOccurrence> = {}): LastOccurrence => ({
-  ...{ scheduled: NOW - 60_000, startedAt: NOW - 59_000, endedAt: NOW - 50_000, late: 250 },
-  ...{ result: "failed", run: "r1", ...more },
+  scheduled: NOW - 60_000,
+  startedAt: NOW - 59_000,
+  endedAt: NOW - 50_000,
+  late: 250,
+  result: "failed",
+  run: "r1",
+  ...more,
 });
 
 describe("what is shown of a schedule", () => {
@@ -44,7 +55,8 @@ describe("what is shown of a schedule", () => {
       deadline: 3_600_000,
       retries: 2,
       backoff: 60_000,
-      ...{ keep: 50, keepFor: 604_800_000 },
+      keep: 50,
+      keepFor: 604_800_000,
       leases: ["db=2:10"],
       data: { to: "ops" },
     };
@@ -58,10 +70,19 @@ describe("what is shown of a schedule", () => {
     const detail = detailOf("mail", worker("w"), ...schedule("mail", more));
     expect(detail).toMatchObject({ heading: "schedule mail: waiting", tone: "free" });
     expect(facts(detail)).toMatchObject({
-      ...{ when: expect.stringMatching(/hour.*\(Europe\/Berlin\)/), cron: "0 * * * *", type: "mail" },
-      ...{ next: "in 1h, 2023-11-14 23:15:00Z", data: '{"to":"ops"}', environment: "SECRET", note: "to all" },
-      ...{ "catch-up": "all, none later than 1h", overlap: "forbid", retries: "2, the first after 1m" },
-      ...{ jitter: "up to 1m30s", leases: "db=2:10", history: "50 outcomes of 7d" },
+      when: expect.stringMatching(/hour.*\(Europe\/Berlin\)/),
+      cron: "0 * * * *",
+      type: "mail",
+      next: "in 1h, 2023-11-14 23:15:00Z",
+      data: '{"to":"ops"}',
+      environment: "SECRET",
+      note: "to all",
+      "catch-up": "all, none later than 1h",
+      overlap: "forbid",
+      retries: "2, the first after 1m",
+      jitter: "up to 1m30s",
+      leases: "db=2:10",
+      history: "50 outcomes of 7d",
     });
   });
 
@@ -79,7 +100,9 @@ describe("what is shown of a schedule", () => {
         expect.any(String),
         expect.stringMatching(/./),
       ],
-      ...[expect.anything(), expect.anything(), expect.anything()],
+      expect.anything(),
+      expect.anything(),
+      expect.anything(),
     ]);
   });
 
@@ -115,12 +138,26 @@ describe("what is shown of a schedule", () => {
     );
     expect(section(detail, "history")).toEqual([
       [
-        ...["2023-11-14 22:15:00Z", "skipped", "1970-01-01 00:00:00Z … 1970-01-01 02:00:00Z (3)"],
-        ...["", "", "", "", "", ""],
+        "2023-11-14 22:15:00Z",
+        "skipped",
+        "1970-01-01 00:00:00Z … 1970-01-01 02:00:00Z (3)",
+        "",
+        "",
+        "",
+        "",
+        "",
+        "",
       ],
       [
-        ...["2023-11-14 22:14:10Z", "failed", "2023-11-14 22:13:00Z", "web1.example.com", "9s", "0.3s"],
-        ...["1", "7", "exit 7"],
+        "2023-11-14 22:14:10Z",
+        "failed",
+        "2023-11-14 22:13:00Z",
+        "web1.example.com",
+        "9s",
+        "0.3s",
+        "1",
+        "7",
+        "exit 7",
       ],
       expect.arrayContaining(["ok"]),
     ]);
@@ -202,7 +239,7 @@ describe("problems with schedules", () => {
     [
       "types without a worker, a line each",
       [...schedule("s"), ...schedule("t"), ...schedule("u", { type: "b" })],
-      [...["warning no-worker schedule s", "warning no-worker schedule u"]],
+      ["warning no-worker schedule s", "warning no-worker schedule u"],
     ],
     [
       "a running key that cannot be read",
@@ -217,7 +254,7 @@ describe("problems with schedules", () => {
     [
       "a clock that is off",
       [worker("w", { clock: "refuses" }), worker("v", { clock: "warns", pid: 1 })],
-      [...["failure clock worker web1.example.com:42", "warning clock worker web1.example.com:1"]],
+      ["failure clock worker web1.example.com:42", "warning clock worker web1.example.com:1"],
     ],
     ["a worker's word that cannot be read", [plain(keys.worker("w"), "{")], ["warning malformed worker w"]],
   ] as const)("%s", (_, kvs, expected) => {

@@ -1,4 +1,3 @@
-// Covers src/model/events/event-log.ts
 import { expect, it } from "vitest";
 import { listEarlierEvents } from "../../../src/model/events/earlier-events.ts";
 import { EventLog } from "../../../src/model/events/event-log.ts";
@@ -6,8 +5,17 @@ import type { PastRun } from "../../../src/protocol/history.ts";
 import { NOW, pictureOf } from "../pictures.ts";
 
 const past = (run: string, endedAt: number, exit = 0): PastRun => ({
-  ...{ run, host: "web1.example.com", pid: 7, command: "true", token: "1", enqueuedAt: 0, grantedAt: 0 },
-  ...{ endedAt, waited: 0, held: 2_000, exit },
+  run,
+  host: "web1.example.com",
+  pid: 7,
+  command: "true",
+  token: "1",
+  enqueuedAt: 0,
+  grantedAt: 0,
+  endedAt,
+  waited: 0,
+  held: 2_000,
+  exit,
 });
 const snapshot = {
   ...pictureOf([]),

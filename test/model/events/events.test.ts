@@ -1,6 +1,3 @@
-// Covers src/model/events/between.ts, src/model/events/changes.ts, src/model/events/event-log.ts,
-// src/model/events/operator-drafts.ts, src/model/events/run-drafts.ts, src/model/snapshot/queue-index.ts,
-// src/model/views/subject.ts
 /** Events between two snapshots. */
 import { describe, expect, it } from "vitest";
 import { measureProcessorMs } from "../../../fixtures/steady.ts";
@@ -18,7 +15,10 @@ import { NOW, pastRun, plain, runOf, stand } from "../pictures.ts";
 const MINUTE = 60_000;
 const held = (letter: string, more = {}) =>
   stand("lock x", letter, letter.charCodeAt(0), {
-    ...{ state: "held", enqueuedAt: NOW - 3 * MINUTE, grantedAt: NOW, ...more },
+    state: "held",
+    enqueuedAt: NOW - 3 * MINUTE,
+    grantedAt: NOW,
+    ...more,
   });
 const waits = (letter: string, more = {}) =>
   stand("lock x", letter, letter.charCodeAt(0), { state: "waiting", enqueuedAt: NOW - 3 * MINUTE, ...more });
@@ -30,7 +30,11 @@ const audit = (id: string, action: AuditAction, target: string, outcome: string)
   plain(
     keys.audit(id.repeat(20)),
     serializeAuditRecord({
-      ...{ id: "", at: NOW, user: "ann", host: "ops.example.com", seen: 1n },
+      id: "",
+      at: NOW,
+      user: "ann",
+      host: "ops.example.com",
+      seen: 1n,
       action,
       target,
       outcome,
@@ -140,7 +144,11 @@ describe("what happens to runs", () => {
   it("leads to the run while it is there, and to what it was about afterwards", () => {
     const queue = { kind: "lock", name: "x" };
     expect(between([], [held("a")])[0]).toEqual({
-      ...{ at: NOW, kind: "granted", tone: "held", host: "a.example.com", text: expect.any(String) },
+      at: NOW,
+      kind: "granted",
+      tone: "held",
+      host: "a.example.com",
+      text: expect.any(String),
       subject: { kind: "run", name: runOf("a"), queue },
     });
     expect(between([held("a")], [])[0]?.subject).toEqual({

@@ -1,4 +1,3 @@
-// Covers src/model/explain/explain-text.ts, src/model/explain/wait-estimate.ts
 /** Why a run waits. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -204,7 +203,9 @@ describe("an explanation", () => {
       fc.property(fc.array(wish, { minLength: 1, maxLength: 8 }), configured, (wishes, units) => {
         const kvs = wishes.map(({ count, isHeld }, index) =>
           stand("resource db", "abcdefgh"[index] ?? "z", index + 1, {
-            ...{ count, total: 7, state: isHeld ? "held" : "waiting" },
+            count,
+            total: 7,
+            state: isHeld ? "held" : "waiting",
           }),
         );
         const all = units === undefined ? kvs : [...kvs, total(String(units))];

@@ -9,8 +9,18 @@ import {
 import type { PastRun } from "../../../src/protocol/history.ts";
 
 const past = (change: Partial<PastRun>): PastRun => ({
-  ...{ run: "r", host: "web1", pid: 1, command: "x", token: "1", enqueuedAt: 0, grantedAt: 0, endedAt: 0 },
-  ...{ waited: 0, held: 0, exit: 0, ...change },
+  run: "r",
+  host: "web1",
+  pid: 1,
+  command: "x",
+  token: "1",
+  enqueuedAt: 0,
+  grantedAt: 0,
+  endedAt: 0,
+  waited: 0,
+  held: 0,
+  exit: 0,
+  ...change,
 });
 
 describe("a percentile", () => {
@@ -45,7 +55,12 @@ describe("a percentile", () => {
 describe("a lock's statistics", () => {
   it("of nothing say nothing", () => {
     expect(computeLockStatistics("x", [], 1_000)).toEqual({
-      ...{ lock: "x", runs: 0, failures: 0, busy: undefined, held: undefined, waited: undefined },
+      lock: "x",
+      runs: 0,
+      failures: 0,
+      busy: undefined,
+      held: undefined,
+      waited: undefined,
       last: undefined,
     });
   });
@@ -57,7 +72,11 @@ describe("a lock's statistics", () => {
       past({ grantedAt: 1_000, held: 200, waited: 20 }),
     ];
     expect(computeLockStatistics("x", runs, 5_000)).toMatchObject({
-      ...{ runs: 3, failures: 1, busy: 0.25, held: { p50: 300, p95: 500 }, waited: { p50: 20, p95: 30 } },
+      runs: 3,
+      failures: 1,
+      busy: 0.25,
+      held: { p50: 300, p95: 500 },
+      waited: { p50: 20, p95: 30 },
       last: runs[0],
     });
   });

@@ -1,5 +1,3 @@
-// Covers src/model/export/csv.ts, src/model/export/markdown.ts, src/model/export/plain-text.ts,
-// src/model/export/export-table.ts
 /** What is exported can be read by other programs, and does nothing there. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -105,20 +103,37 @@ describe("Markdown", () => {
 
   it("has the facts, tables and texts of a detail", () => {
     const detail: Detail = {
-      ...{ heading: "lock a|b: held", tone: "held", facts: [{ label: "holder", value: "web1:3" }] },
+      heading: "lock a|b: held",
+      tone: "held",
+      facts: [{ label: "holder", value: "web1:3" }],
       sections: [
         { kind: "lines", title: "output", lines: ["x"] },
         {
-          ...{ kind: "table", title: "queue", columns: [{ title: "WHO", priority: 1, align: "right" }] },
+          kind: "table",
+          title: "queue",
+          columns: [{ title: "WHO", priority: 1, align: "right" }],
           rows: [[{ text: "db1" }]],
         },
       ],
     };
     expect(formatMarkdownDetail(detail)).toBe(
       [
-        ...["# lock a\\|b: held", "", "- **holder**: web1:3", ""],
-        ...["## output", "", "```text", "x", "```", ""],
-        ...["## queue", "", "| WHO |", "| ---: |", "| db1 |", ""],
+        "# lock a\\|b: held",
+        "",
+        "- **holder**: web1:3",
+        "",
+        "## output",
+        "",
+        "```text",
+        "x",
+        "```",
+        "",
+        "## queue",
+        "",
+        "| WHO |",
+        "| ---: |",
+        "| db1 |",
+        "",
       ].join("\n"),
     );
   });

@@ -1,4 +1,3 @@
-// Covers src/model/insight/forecast.ts, src/model/insight/spread.ts
 /** Schedules that compete, as tables of definitions and outcomes. */
 import { describe, expect, it } from "vitest";
 import { findCollisions } from "../../../src/model/insight/collisions.ts";

@@ -1,4 +1,3 @@
-// Covers src/model/insight/incident-text.ts
 /** The report of an incident, as tables. */
 import { describe, expect, it } from "vitest";
 import type { SnapshotEvent } from "../../../src/model/events/event.ts";
@@ -22,12 +21,21 @@ const history = (exit: number) =>
 const audit = plain(
   keys.audit("a1"),
   serializeAuditRecord({
-    ...{ id: "a1", at: NOW - 5_000, user: "ann", host: "web1", action: "drain", target: "lock x", seen: 1n },
+    id: "a1",
+    at: NOW - 5_000,
+    user: "ann",
+    host: "web1",
+    action: "drain",
+    target: "lock x",
+    seen: 1n,
     outcome: "drained",
   }),
 );
 const seenEvent = (kind: SnapshotEvent["kind"], at: number): SnapshotEvent => ({
-  ...{ at, kind, text: `${kind}  x  web1:1`, tone: "plain" },
+  at,
+  kind,
+  text: `${kind}  x  web1:1`,
+  tone: "plain",
   subject: { kind: "lock", name: "x" },
 });
 
@@ -94,22 +102,24 @@ describe("quoted texts", () => {
 
 describe("the document", () => {
   const report: IncidentReport = {
-    ...{
-      ...SPAN,
-      title: "a | <b> [c](d)\n# e",
-      cluster: "http://etcd1:2379 /signalbox/",
-      by: "ann@web1",
-      notes: [],
-    },
+    ...SPAN,
+    title: "a | <b> [c](d)\n# e",
+    cluster: "http://etcd1:2379 /signalbox/",
+    by: "ann@web1",
+    notes: [],
     entries: [{ at: NOW - 5_000, kind: "failed", subject: "lock a|b", detail: "exit 1\n| x |" }],
-    ...{ problemsAtStart: undefined, problemsAtEnd: [] },
+    problemsAtStart: undefined,
+    problemsAtEnd: [],
     commands: [{ at: NOW, line: "signalbox drain lock x", result: "exit 0" }],
   };
   it("has every part, in order, whatever the names are", () => {
     const lines = formatIncidentMarkdown(report).split("\n");
     expect(lines[0]).toBe("# a \\| \\<b\\> \\[c\\]\\(d\\) \\# e");
     expect(lines.filter((line) => line.startsWith("## "))).toEqual([
-      ...["## Timeline", "## Problems at the start", "## Problems at the end", "## Commands used"],
+      "## Timeline",
+      "## Problems at the start",
+      "## Problems at the end",
+      "## Commands used",
     ]);
     expect(lines).toContain("| 2023-11-14 22:14:55Z | failed | `lock a¦b` | `exit 1 ¦ x ¦` |");
     expect(lines).toContain("Not known.");

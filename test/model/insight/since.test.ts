@@ -1,4 +1,3 @@
-// Covers src/model/insight/recent-events.ts
 /** What happened since a time, as tables of histories. */
 import { describe, expect, it } from "vitest";
 import { groupPastEvents, listEventsSince } from "../../../src/model/insight/since.ts";
@@ -110,12 +109,14 @@ describe("from when on history is complete", () => {
     {
       what: "a schedule keeps two",
       report: listSince(schedule("a", { keep: 2 }), { a: outcomesOf("ok", "ok", "failed") }),
-      ...{ from: NOW - 600_000, gaps: ["schedule a"] },
+      from: NOW - 600_000,
+      gaps: ["schedule a"],
     },
     {
       what: "a schedule keeps a minute",
       report: listSince(schedule("a", { keepFor: 60_000 }), { a: outcomesOf("ok") }),
-      ...{ from: NOW - 60_000, gaps: ["schedule a"] },
+      from: NOW - 60_000,
+      gaps: ["schedule a"],
     },
     {
       what: "actions were pruned",

@@ -12,7 +12,9 @@ import {
 const SPAN = { from: 1_000, until: 11_000 };
 const SIGNS = { free: ".", wait: "-", hold: "#", failed: "!" };
 const one = (kind: TimelineInterval["kind"], from: number, until?: number): TimelineInterval => ({
-  ...{ kind, from, owner: "r" },
+  kind,
+  from,
+  owner: "r",
   ...(until !== undefined && { until }),
 });
 
@@ -49,7 +51,8 @@ describe("the band", () => {
     {
       what: "two at the same time",
       intervals: [one("wait", 2_000, 4_500), one("wait", 4_000)],
-      ...{ waiters: "0112111111", drained: ".........." },
+      waiters: "0112111111",
+      drained: "..........",
     },
     {
       what: "a drain",

@@ -1,4 +1,3 @@
-// Covers src/model/insight/timeline-text.ts
 /** Bars of holds and waits, as tables of histories and queues. */
 import { describe, expect, it } from "vitest";
 import { buildTimeline } from "../../../src/model/insight/timeline.ts";

@@ -1,4 +1,3 @@
-// Covers src/model/insight/waits-text.ts
 /** Who waits for whom, as tables of queues. */
 import { describe, expect, it } from "vitest";
 import { listWaitChains } from "../../../src/model/insight/waits.ts";
@@ -62,14 +61,15 @@ describe("chains", () => {
     [
       "the longest first, then the one with most runs",
       [
-        ...[held("lock y", "d", 1), waits("lock y", "e", 2)],
-        ...[held("lock z", "g", 1), waits("lock z", "i", 2), waits("lock z", "k", 3)],
-        ...[
-          held("lock x", "a", 1),
-          waits("resource db", "a", 2),
-          held("resource db", "h", 1),
-          waits("lock x", "b", 3),
-        ],
+        held("lock y", "d", 1),
+        waits("lock y", "e", 2),
+        held("lock z", "g", 1),
+        waits("lock z", "i", 2),
+        waits("lock z", "k", 3),
+        held("lock x", "a", 1),
+        waits("resource db", "a", 2),
+        held("resource db", "h", 1),
+        waits("lock x", "b", 3),
       ],
       ["1 b at lock x for a, 1 a at resource db for h", "2 i at lock z for g", "1 e at lock y for d"],
     ],
@@ -101,7 +101,9 @@ describe("chains", () => {
 
 it("is shown with what runs hold while they wait", () => {
   const kvs = [
-    ...[held("lock x", "a", 1), waits("resource db", "a", 2), held("resource db", "h", 1)],
+    held("lock x", "a", 1),
+    waits("resource db", "a", 2),
+    held("resource db", "h", 1),
     waits("lock x", "b", 3),
   ];
   const [chain] = listWaitChains(pictureOf(kvs));

@@ -55,12 +55,14 @@ describe("a reset", () => {
     {
       what: "another queue stays as it is",
       kvs: [...LOCK, stand("resource db", "e", 4, db(10, held)), stand("resource db", "b", 5, db(1))],
-      ...{ runs: "a", result: ["ends a", "never b", "never c"] },
+      runs: "a",
+      result: ["ends a", "never b", "never c"],
     },
     {
       what: "an unreadable ticket blocks",
       kvs: [...LOCK, plain(keys.lock("x", runOf("m")), "?", 2)],
-      ...{ runs: "a", result: ["ends a", "b0", "never m", "never c"] },
+      runs: "a",
+      result: ["ends a", "b0", "never m", "never c"],
     },
   ])("$what", ({ kvs, runs, result }) => {
     const snapshot = pictureOf(kvs);

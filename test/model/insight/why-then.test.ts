@@ -28,7 +28,11 @@ function audit(action: AuditRecord["action"], target: string, at: number): KeyVa
 const stored = (scope: "lock" | "all" | "host" | "group" | "resource", name: string, at: number) =>
   plain(keys.drain(scope, name), serializeDrain({ by: "ann@web1", at }));
 const ok = (scheduled: number, more: Partial<OccurrenceOutcome> = {}): OccurrenceOutcome => ({
-  ...{ scheduled, result: "ok", startedAt: scheduled, endedAt: scheduled + MINUTE, ...more },
+  scheduled,
+  result: "ok",
+  startedAt: scheduled,
+  endedAt: scheduled + MINUTE,
+  ...more,
 });
 
 describe("a schedule, every hour", () => {

@@ -1,5 +1,3 @@
-// Covers src/model/metrics/histories.ts, src/model/metrics/metric-family.ts, src/model/metrics/measure-snapshot.ts, src/model/metrics/queues.ts,
-// src/model/metrics/schedules.ts
 import { describe, expect, test } from "vitest";
 import { measureSnapshot } from "../../../src/model/metrics/measure-snapshot.ts";
 import { formatExposition, type MetricFamily } from "../../../src/model/metrics/metric-family.ts";
@@ -28,17 +26,18 @@ function schedule(id: string, definition: Partial<Definition>, due: Partial<DueS
 
 function worker(id: string, more: Partial<WorkerRecord> = {}): KeyValue {
   const record: WorkerRecord = {
-    ...{
-      host: `${id}.example.com`,
-      pid: 1,
-      version: "1",
-      since: NOW,
-      wall: NOW,
-      beat: 1,
-      types: [COMMAND_TYPE],
-      tags: [],
-    },
-    ...{ running: 1, concurrency: 4, clock: "ok", ...more },
+    host: `${id}.example.com`,
+    pid: 1,
+    version: "1",
+    since: NOW,
+    wall: NOW,
+    beat: 1,
+    types: [COMMAND_TYPE],
+    tags: [],
+    running: 1,
+    concurrency: 4,
+    clock: "ok",
+    ...more,
   };
   return plain(keys.worker(id), formatWorker(record));
 }
@@ -163,7 +162,8 @@ test("of many locks with waiters those have series that are waited for longest, 
 test("names are labels, however they are written, and no two series are the same", () => {
   const families: MetricFamily[] = [
     {
-      ...{ name: "x", help: "Something." },
+      name: "x",
+      help: "Something.",
       samples: [
         [{ lock: 'a"b\\c\n\x1b[31md' }, 1],
         [{ lock: 'a"b\\c d' }, 2],
@@ -174,8 +174,11 @@ test("names are labels, however they are written, and no two series are the same
   ];
   expect(formatExposition(families)).toBe(
     [
-      ...["# HELP signalbox_x Something.", "# TYPE signalbox_x gauge", 'signalbox_x{lock="a\\"b\\\\c d"} 1'],
-      ...['signalbox_x{lock="ü",kind=""} +Inf', ""],
+      "# HELP signalbox_x Something.",
+      "# TYPE signalbox_x gauge",
+      'signalbox_x{lock="a\\"b\\\\c d"} 1',
+      'signalbox_x{lock="ü",kind=""} +Inf',
+      "",
     ].join("\n"),
   );
 });

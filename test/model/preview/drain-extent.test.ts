@@ -1,4 +1,3 @@
-// Covers src/model/preview/drain-extent-text.ts
 /** Runs in the scope of a drain, as tables of snapshots. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";

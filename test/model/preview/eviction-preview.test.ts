@@ -1,5 +1,3 @@
-// Covers src/model/preview/eviction-preview-text.ts, src/model/preview/reset-targets.ts,
-// src/model/snapshot/claims.ts
 /** Previews of resets, as tables of snapshots. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -103,13 +101,16 @@ describe("who is next when a run is reset", () => {
 
   it("is exactly who is admitted without them and was not with them", () => {
     const tickets = fc.array(fc.record({ count: fc.integer({ min: 1, max: 5 }), isHeld: fc.boolean() }), {
-      ...{ minLength: 1, maxLength: 8 },
+      minLength: 1,
+      maxLength: 8,
     });
     fc.assert(
       fc.property(tickets, fc.nat(), (wishes, pick) => {
         const kvs = wishes.map(({ count, isHeld }, index) =>
           stand("resource db", "abcdefgh"[index] ?? "z", index + 1, {
-            ...{ count, total: 6, state: isHeld ? "held" : "waiting" },
+            count,
+            total: 6,
+            state: isHeld ? "held" : "waiting",
           }),
         );
         const gone = kvs[pick % kvs.length];
@@ -183,7 +184,8 @@ describe("what happened in a queue", () => {
   const [a, b, c] = before;
   if (!a || !b || !c) throw new Error("three tickets");
   const changed = (kv: KeyValue, change: Partial<Ticket>): KeyValue => ({
-    ...{ ...kv, modRevision: 50n },
+    ...kv,
+    modRevision: 50n,
     value: serializeTicket({ ...JSON.parse(kv.value), ...change }),
   });
   it.each([

@@ -1,4 +1,3 @@
-// Covers src/model/problems/configuration.ts, src/model/problems/ticket.ts
 /** Problems: what is reported to operators, and what is not. */
 import { describe, expect, it } from "vitest";
 import { findProblems } from "../../../src/model/problems/find-problems.ts";
@@ -9,8 +8,17 @@ import { keys } from "../../protocol/samples.ts";
 import { NOW, pictureOf, plain, stand } from "../pictures.ts";
 
 const WORKER: WorkerRecord = {
-  ...{ host: "w.example.com", pid: 1, version: "1", since: NOW, wall: NOW, beat: 1, types: [], tags: [] },
-  ...{ running: 0, concurrency: 1, clock: "ok" },
+  host: "w.example.com",
+  pid: 1,
+  version: "1",
+  since: NOW,
+  wall: NOW,
+  beat: 1,
+  types: [],
+  tags: [],
+  running: 0,
+  concurrency: 1,
+  clock: "ok",
 };
 const held = { state: "held", grantedAt: NOW - 60_000 } as const;
 

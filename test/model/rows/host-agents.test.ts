@@ -1,4 +1,3 @@
-// Covers src/model/rows/host-agents.ts, src/model/metrics/agents.ts, src/model/tables/hosts.ts
 /** Agents in listings, details and metrics, from their keys. */
 import { describe, expect, it } from "vitest";
 import { buildHostDetail, findHostState } from "../../../src/model/detail/host.ts";
@@ -30,8 +29,12 @@ const run = (lock: string, letter: string, state: "held" | "waiting", session: b
 });
 
 const snapshot = pictureOf([
-  ...[ownSession(7n, ONE), ownSession(8n, ONE), report(ONE, { settings: 3, files: 1 })],
-  ...[run("x", "a", "held", 7n), run("x", "b", "waiting", 7n), run("y", "c", "held", 8n)],
+  ownSession(7n, ONE),
+  ownSession(8n, ONE),
+  report(ONE, { settings: 3, files: 1 }),
+  run("x", "a", "held", 7n),
+  run("x", "b", "waiting", 7n),
+  run("y", "c", "held", 8n),
   run("z", "d", "held", 9n), // a run without the agent
   report(TWO, { settings: 100 }), // of an agent whose session another has taken over
 ]);
@@ -48,7 +51,9 @@ describe("agents of a host", () => {
   it("are in the listing, beside the runs without them", () => {
     const [row] = hostsView.buildRows(snapshot, buildViewContext(snapshot, NOW));
     expect(row && hostsView.toJson(row)).toMatchObject({
-      ...{ host: HOST, holds: 3, waits: 1 },
+      host: HOST,
+      holds: 3,
+      waits: 1,
       agents: [
         { agent: ONE, user: "root", holds: 2, waits: 1, served: 5, declined: { settings: 3, files: 1 } },
       ],

@@ -45,7 +45,12 @@ describe("whether a runner is there", () => {
 
 describe("whether a host is there", () => {
   const seen = (ago: number) => ({
-    ...{ fqdn: "a", cpu: 1, memMb: 1, macros: {}, version: "1", seenAt: NOW - ago },
+    fqdn: "a",
+    cpu: 1,
+    memMb: 1,
+    macros: {},
+    version: "1",
+    seenAt: NOW - ago,
   });
   const runner = (verdict: RunnerLiveness["verdict"]): RunnerLiveness => ({
     verdict,
@@ -62,7 +67,9 @@ describe("whether a host is there", () => {
     ]);
     expect(isSeenWithin(undefined, 1, NOW)).toBe(false);
     expect([undefined, seen(299_000), seen(3_600_000)].map((record) => formatSeen(record, NOW))).toEqual([
-      ...["never", "in the last 5m", "1h ago"],
+      "never",
+      "in the last 5m",
+      "1h ago",
     ]);
   });
 
@@ -71,24 +78,32 @@ describe("whether a host is there", () => {
     { what: "it was seen of late", ago: 1_000, runners: [], verdict: "alive", text: "seen in the last 5m" },
     { what: "it is silent", ago: 7_200_000, runners: [], verdict: "unknown", text: "seen 2h ago" },
     {
-      ...{ what: "only its agent renews", ago: undefined, runners: ["agent", "quiet"] as const },
-      ...{ verdict: "alive", text: "the agent of 1 of 2 runners there is alive" },
+      what: "only its agent renews",
+      ago: undefined,
+      runners: ["agent", "quiet"] as const,
+      verdict: "alive",
+      text: "the agent of 1 of 2 runners there is alive",
     },
     {
-      ...{
-        what: "one of its runners renews",
-        ago: undefined,
-        runners: ["alive", "quiet", "unknown"] as const,
-      },
-      ...{ verdict: "alive", text: "1 of 2 runners there are alive" },
+      what: "one of its runners renews",
+      ago: undefined,
+      runners: ["alive", "quiet", "unknown"] as const,
+      verdict: "alive",
+      text: "1 of 2 runners there are alive",
     },
     {
-      ...{ what: "all of its runners are late", ago: 1_000, runners: ["quiet", "gone"] as const },
-      ...{ verdict: "quiet", text: "0 of 2 runners there are alive; seen in the last 5m" },
+      what: "all of its runners are late",
+      ago: 1_000,
+      runners: ["quiet", "gone"] as const,
+      verdict: "quiet",
+      text: "0 of 2 runners there are alive; seen in the last 5m",
     },
     {
-      ...{ what: "nobody could be asked", ago: 1_000, runners: ["unknown"] as const },
-      ...{ verdict: "alive", text: "seen in the last 5m" },
+      what: "nobody could be asked",
+      ago: 1_000,
+      runners: ["unknown"] as const,
+      verdict: "alive",
+      text: "seen in the last 5m",
     },
   ])("is $verdict where $what", ({ ago, runners, verdict, text }) => {
     const record = ago === undefined ? undefined : seen(ago);

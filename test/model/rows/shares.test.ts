@@ -1,4 +1,3 @@
-// Covers src/model/rows/host-resources.ts
 /** Which resources belong to which host, and how much of them is used. */
 import { describe, expect, it } from "vitest";
 import { computeShares, formatShare, getShareTone, renderShareBar } from "../../../src/model/rows/shares.ts";
@@ -25,8 +24,10 @@ function texts(...kvs: ReturnType<typeof plain>[]): string[] {
 describe("shares", () => {
   it("of configured templates stand side by side on every host, with its own totals", () => {
     const shown = texts(
-      ...[host(WEB1, 4), host("db1.example.com", 16)],
-      ...[resource("FQDN_cpu", { total: "CPU", order: 1 }), resource("FQDN_a", { total: "int(MEMMB/1000)" })],
+      host(WEB1, 4),
+      host("db1.example.com", 16),
+      resource("FQDN_cpu", { total: "CPU", order: 1 }),
+      resource("FQDN_a", { total: "int(MEMMB/1000)" }),
       used(`${WEB1}_cpu`, "a", WEB1, 3, 99),
     );
     expect(shown).toEqual(["db1.example.com: cpu 0/16, a 0/7", `${WEB1}: cpu 3/4, a 0/7`]);
@@ -43,7 +44,8 @@ describe("shares", () => {
     );
     expect(shown).toEqual([
       `${WEB1}: cpu 1/4, disk 1/2, net 5/9, rack_gpu 1/1`,
-      ...["db 2/10", "web10.example.com_cpu 1/1"],
+      "db 2/10",
+      "web10.example.com_cpu 1/1",
     ]);
   });
 

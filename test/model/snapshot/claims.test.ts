@@ -4,11 +4,15 @@ import { buildQueueId, type NamedQueue } from "../../../src/model/snapshot/snaps
 import { toQueueEntry } from "../../../src/protocol/ticket.ts";
 
 const buildQueue = (kind: NamedQueue["kind"], name: string, runs: readonly string[]): NamedQueue => ({
-  ...{ kind, name },
+  kind,
+  name,
   entries: runs.map((run, at) =>
     toQueueEntry({
-      ...{ key: `/signalbox/${kind}s/${name}/${run}`, value: "", session: 1n },
-      ...{ createRevision: BigInt(at + 1), modRevision: BigInt(at + 1) },
+      key: `/signalbox/${kind}s/${name}/${run}`,
+      value: "",
+      session: 1n,
+      createRevision: BigInt(at + 1),
+      modRevision: BigInt(at + 1),
     }),
   ),
 });

@@ -5,7 +5,12 @@ import type { QueueKind } from "../../../src/protocol/keys.ts";
 import { compareByClaim, type QueueEntry } from "../../../src/protocol/ticket.ts";
 
 const createEntry = (key: string, createRevision: bigint, modRevision = createRevision): QueueEntry => ({
-  ...{ key, run: key, ticket: undefined, createRevision, modRevision, session: 1n },
+  key,
+  run: key,
+  ticket: undefined,
+  createRevision,
+  modRevision,
+  session: 1n,
 });
 const x = { kind: "lock", name: "x" } as const;
 

@@ -4,9 +4,20 @@ import { toQueueEntry } from "../../../src/protocol/ticket.ts";
 
 const buildEntry = (run: string, host: string, inKey = run) =>
   toQueueEntry({
-    ...{ key: `/signalbox/locks/a/${inKey}`, createRevision: 1n, modRevision: 1n, session: 7n },
+    key: `/signalbox/locks/a/${inKey}`,
+    createRevision: 1n,
+    modRevision: 1n,
+    session: 7n,
     value: JSON.stringify({
-      ...{ v: 1, run, host, pid: 1, user: "ops", count: 1, total: 1, state: "held", command: "true" },
+      v: 1,
+      run,
+      host,
+      pid: 1,
+      user: "ops",
+      count: 1,
+      total: 1,
+      state: "held",
+      command: "true",
       enqueuedAt: 1,
     }),
   });

@@ -48,7 +48,10 @@ describe("the view of history", () => {
     expect(column("exit")).toEqual(["137", "0", "143", "1"]);
     expect(column("who")[0]).toBe("web2.example.com:4711");
     expect([column("waited")[0], column("held")[0], column("reason")[2], column("label")[3]]).toEqual([
-      ...["1s", "3s", "reset", "nightly"],
+      "1s",
+      "3s",
+      "reset",
+      "nightly",
     ]);
   });
 

@@ -1,5 +1,3 @@
-// Covers src/model/rows/schedule-row.ts, src/model/snapshot/execution-index.ts,
-// src/model/snapshot/served-predicate.ts, src/model/snapshot/snapshot-builder.ts, src/model/tables/runs.ts
 /** The views of schedules and of workers. */
 import { describe, expect, it } from "vitest";
 import { buildScheduleRows, SCHEDULE_LATE_AFTER } from "../../../src/model/rows/schedule-row.ts";
@@ -31,8 +29,13 @@ const last = (
   more: Partial<LastOccurrence> = {},
 ): { last: LastOccurrence } => ({
   last: {
-    ...{ scheduled: NOW - 60_000, startedAt: NOW - 59_000, endedAt: NOW - 50_000, late: 250 },
-    ...{ result, run: "r1", ...more },
+    scheduled: NOW - 60_000,
+    startedAt: NOW - 59_000,
+    endedAt: NOW - 50_000,
+    late: 250,
+    result,
+    run: "r1",
+    ...more,
   },
 });
 
@@ -59,7 +62,7 @@ describe("a schedule", () => {
     [
       "was triggered while paused",
       schedule("s", paused(), { open: open({ kind: "trigger", runAt: NOW }) }),
-      [...["paused", "due", "retrying"]],
+      ["paused", "due", "retrying"],
     ],
     [
       "tries again what failed",
@@ -82,7 +85,7 @@ describe("a schedule", () => {
     [
       "is in the way of a key that cannot be read",
       [...schedule("s"), plain(keys.running("s"), "{")],
-      [...["running", "waiting"]],
+      ["running", "waiting"],
     ],
   ] as const)("%s", (_, kvs, states) => {
     const found = statesAt(NOW, ...kvs);
@@ -161,10 +164,8 @@ describe("the view of schedules", () => {
   it("says whether no worker has a handler, or none in its group", () => {
     const alone = [...schedule("a", { type: "bill" }), ...schedule("b", { group: "db" })];
     expect(shown(schedulesView, [worker("w1"), ...alone]).column("note")).toEqual([
-      ...[
-        "no worker is running that has a handler for it",
-        "no worker is running in the group db that has a handler for it",
-      ],
+      "no worker is running that has a handler for it",
+      "no worker is running in the group db that has a handler for it",
     ]);
   });
 
@@ -180,11 +181,12 @@ describe("the view of schedules", () => {
     const [, row] = rows;
     expect(row && schedulesView.getSubject(row)).toEqual({ kind: "schedule", name: "backup" });
     expect(row && schedulesView.toJson(row)).toMatchObject({
-      ...{ schedule: "backup", state: "running", states: ["running", "waiting"], task: "db-dump --all" },
-      ...{
-        next: NOW + 60_000,
-        definition: definitionOf({ command: ["db-dump", "--all"], timezone: "Europe/Berlin" }),
-      },
+      schedule: "backup",
+      state: "running",
+      states: ["running", "waiting"],
+      task: "db-dump --all",
+      next: NOW + 60_000,
+      definition: definitionOf({ command: ["db-dump", "--all"], timezone: "Europe/Berlin" }),
       runs: [{ host: "db1.example.com", pid: 9, attempt: 1, token: 12n }],
     });
   });
@@ -192,7 +194,11 @@ describe("the view of schedules", () => {
 
 it("says when a run is due in words that never say `in 0s`", () => {
   expect([1, 999, 1_000, 0, -1].map((ms) => formatTimeUntilNext(NOW + ms, NOW))).toEqual([
-    ...["in 1s", "in 1s", "in 1s", "0s over", "0s over"],
+    "in 1s",
+    "in 1s",
+    "in 1s",
+    "0s over",
+    "0s over",
   ]);
 });
 

@@ -1,4 +1,3 @@
-// Covers src/model/tables/remarks.ts, src/model/views/stopping-drains.ts, src/model/tables/columns.ts
 /** All views of one snapshot: states, notes, order. */
 import { describe, expect, it } from "vitest";
 import { shortenOwner } from "../../../src/model/tables/cells.ts";
@@ -55,8 +54,13 @@ describe("the view of locks", () => {
   it("tells how each stands", () => {
     const states = rowsOf("locks").map(({ cells: { name, state } }) => [name, state]);
     expect(Object.fromEntries(states)).toEqual({
-      ...{ held: "held", asked: "resetting", kept: "grace", turn: "admitted", next: "waiting" },
-      ...{ stopped: "drained", bad: "malformed" },
+      held: "held",
+      asked: "resetting",
+      kept: "grace",
+      turn: "admitted",
+      next: "waiting",
+      stopped: "drained",
+      bad: "malformed",
     });
   });
 

@@ -1,4 +1,3 @@
-// Covers src/model/views/filter-words.ts, src/model/views/favourite-id.ts
 /** Which rows a filter lets pass. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";

@@ -10,7 +10,10 @@ interface Row {
 const view = {
   columns: [
     {
-      ...{ id: "n", title: "", priority: 1, formatCell: String },
+      id: "n",
+      title: "",
+      priority: 1,
+      formatCell: String,
       getSortValue: ({ weight }: Row) => weight,
     },
   ],

@@ -42,8 +42,18 @@ test.runIf(home)("other cgroups are refused, and paths that lead elsewhere", () 
     onTestFinished(() => rmdirSync(folder));
   }
   for (const foreign of [
-    ...[nested, `${nested}/${NAME}`, `${home}/../${NAME}`, `${home}/x/../${NAME}`, `${home}//${NAME}`],
-    ...[`${path}/`, `${path}/.`, `${path}\0`, `${home}`, "", "/", NAME],
+    nested,
+    `${nested}/${NAME}`,
+    `${home}/../${NAME}`,
+    `${home}/x/../${NAME}`,
+    `${home}//${NAME}`,
+    `${path}/`,
+    `${path}/.`,
+    `${path}\0`,
+    `${home}`,
+    "",
+    "/",
+    NAME,
   ])
     expect(findGuardedCgroup(foreign, process.pid, own), JSON.stringify(foreign)).toBe("");
   expect(findGuardedCgroup(path, -1, own)).toBe("");

@@ -13,7 +13,9 @@ import { addon, type CallOptions, FakeLauncher } from "./fake-launcher.ts";
 
 export const LIMITS: SocketLimits = {
   user: {
-    ...{ connections: 4096, unfinished: 64, bytes: 64 * 1024 * 1024 },
+    connections: 4096,
+    unfinished: 64,
+    bytes: 64 * 1024 * 1024,
     traffic: { burst: 2 ** 30, rate: 2 ** 30 },
   },
   callMs: 60_000,
@@ -78,7 +80,11 @@ export async function startAgent(
     return launcher;
   };
   return {
-    ...{ path, listener, calls, faults, connect },
+    path,
+    listener,
+    calls,
+    faults,
+    connect,
     async call(request = {}) {
       const [launcher, before] = [connect(), calls.length];
       launcher.sendCall(request);

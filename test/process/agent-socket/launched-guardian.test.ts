@@ -1,4 +1,3 @@
-// Covers src/process/agent-socket/launched-command-host.ts, src/process/guarded-command/orphans.ts
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { copyFileSync, mkdirSync, readdirSync } from "node:fs";
@@ -86,7 +85,11 @@ describe("under real guardians", () => {
   test("a command runs with its words and additions, and its exit code ends the launcher", async () => {
     const output = createOutput();
     const { launcher, call, it } = await startGuarded([
-      ...["sh", "-c", `echo "$0 $1 $SIGNALBOX_RUN" > ${output.path}; exit 7`, "a b", "ä"],
+      "sh",
+      "-c",
+      `echo "$0 $1 $SIGNALBOX_RUN" > ${output.path}; exit 7`,
+      "a b",
+      "ä",
     ] as [string, ...string[]]);
     expect(await it.exited).toMatchObject({ code: 7, terminated: false });
     await it.release();
@@ -244,8 +247,10 @@ describe("a resumed call", () => {
 
   test("may report a command that has ended", async () => {
     const { it } = await resume(
-      ...[HELLO, encodeFrame(GUARDIAN_EVENT.started, 5n)],
-      ...[encodeFrame(GUARDIAN_EVENT.exited, 9n, 2n), encodeFrame(GUARDIAN_EVENT.gone)],
+      HELLO,
+      encodeFrame(GUARDIAN_EVENT.started, 5n),
+      encodeFrame(GUARDIAN_EVENT.exited, 9n, 2n),
+      encodeFrame(GUARDIAN_EVENT.gone),
     );
     expect(await it.exited).toMatchObject({ signal: 9, terminated: true });
     await it.gone;
@@ -332,7 +337,9 @@ describe.runIf(isRoot)("a hostile client of another user, and an agent of root",
     const folder = `${createFolder()}/signalbox-1-2-3`;
     mkdirSync(folder);
     tell(
-      ...[HELLO, encodePlace(own.pid, foreign.pid, folder), encodeSeen([foreign.pid, own.pid])],
+      HELLO,
+      encodePlace(own.pid, foreign.pid, folder),
+      encodeSeen([foreign.pid, own.pid]),
       encodeFrame(GUARDIAN_EVENT.started, 5n),
     );
     await starting;

@@ -1,7 +1,3 @@
-// Covers src/process/agent-socket/call-connection.ts, src/process/agent-socket/call-request.ts,
-// src/process/agent-socket/incoming-call.ts, src/process/agent-socket/user-connections.ts,
-// src/process/agent-socket/user-traffic.ts, src/process/agent-socket/call-link.ts,
-// src/process/agent-socket/socket-messages.ts, src/process/agent-socket/socket-server.ts
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import fc from "fast-check";
@@ -28,7 +24,10 @@ describe("a call", () => {
       pid: process.pid,
       words: ["run", "--lock", "x", "--", "", "ä"],
       settings: { SIGNALBOX_TTL: "10s", EMPTY: "", HOME: "/a=b" },
-      ...{ directory: "/var/tmp/ü", note: undefined, state: "new", connectionNumber: 0 },
+      directory: "/var/tmp/ü",
+      note: undefined,
+      state: "new",
+      connectionNumber: 0,
     });
   });
 

@@ -1,4 +1,3 @@
-// Covers src/process/agent-socket/listening-socket.ts, src/process/agent-socket/socket-path.ts
 /** Sockets whose path is removed or replaced while an agent listens on them. */
 import { spawn } from "node:child_process";
 import { chmodSync, chownSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";

@@ -17,7 +17,9 @@ test("the peer is the process at the other end", async () => {
   const client = new Socket().connect(path);
   const socket = await waitUntil("a connection", () => accepted[0]);
   expect(readPeer(socket)).toEqual({
-    ...{ pid: process.pid, uid: process.getuid?.(), gid: process.getgid?.() },
+    pid: process.pid,
+    uid: process.getuid?.(),
+    gid: process.getgid?.(),
     groups: expect.arrayContaining((process.getgroups?.() ?? []).filter((id) => id !== process.getgid?.())),
   });
   socket.destroy();

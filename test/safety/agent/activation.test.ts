@@ -1,4 +1,3 @@
-// Covers src/bin/start.ts
 /** The agent on a socket that it inherits, as systemd passes it on. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -29,8 +28,10 @@ test.each([
   await once(server, "listening");
   linkSync(bound, socket); // closing the server removes the path that it has bound
   const env = {
-    ...{ ...createCleanEnv(), ...cluster.createNamespace().env },
-    ...{ SIGNALBOX_ENDPOINTS: cluster.endpoints.join(","), SIGNALBOX_AGENT_SOCKET: socket },
+    ...createCleanEnv(),
+    ...cluster.createNamespace().env,
+    SIGNALBOX_ENDPOINTS: cluster.endpoints.join(","),
+    SIGNALBOX_AGENT_SOCKET: socket,
   };
   const agent = spawn("sh", ["-c", 'LISTEN_PID=$$ exec "$@"', "sh", ...program, "agent"], {
     env: { ...env, LISTEN_FDS: "1" },
@@ -54,8 +55,10 @@ test("when it ends, it leaves the socket to systemd", async () => {
   await once(server, "listening");
   onTestFinished(() => void server.close());
   const env = {
-    ...{ ...createCleanEnv(), ...cluster.createNamespace().env },
-    ...{ SIGNALBOX_ENDPOINTS: cluster.endpoints.join(","), SIGNALBOX_AGENT_SOCKET: socket },
+    ...createCleanEnv(),
+    ...cluster.createNamespace().env,
+    SIGNALBOX_ENDPOINTS: cluster.endpoints.join(","),
+    SIGNALBOX_AGENT_SOCKET: socket,
   };
   const agent = spawn("sh", ["-c", 'LISTEN_PID=$$ exec "$@"', "sh", LAUNCHER, "agent"], {
     env: { ...env, LISTEN_FDS: "1" },

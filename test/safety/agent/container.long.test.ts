@@ -33,7 +33,8 @@ describe.runIf(process.getuid?.() === 0)("a caller in a container", () => {
         namespace.startRun(["-v", "--lock", "x"], ["sh", "-c", look], options).ended;
       expect(await run(inside)).toEqual(matchMessage(69, reason));
       expect(await run({ ...inside, ...AUTO })).toMatchObject({
-        ...{ code: 0, stdout: "inside\n" },
+        code: 0,
+        stdout: "inside\n",
         stderr: expect.stringMatching(reason),
       });
       expect(await namespace.listTickets()).toEqual([]);

@@ -1,4 +1,3 @@
-// Covers src/agent/socket-thread.ts, src/bin/agent-socket.ts
 /** Users who send to the agent as much as they can. The commands and calls of others do not notice. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
@@ -121,7 +120,9 @@ describe.runIf(process.getuid?.() === 0)("a flood", () => {
       const { jobs } = host.namespace;
       const go = cluster.createPath();
       const other = await jobs.startAndWait({
-        ...{ name: "other", options: ["--lock", "x"], hold: ["until", go] },
+        name: "other",
+        options: ["--lock", "x"],
+        hold: ["until", go],
       });
       const { progress, stop } = startFlood(FLOOD, ALLOWED, host);
       const describeFlood = { describe: () => JSON.stringify(progress) };

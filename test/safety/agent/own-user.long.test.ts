@@ -65,7 +65,8 @@ describe.runIf(process.getuid?.() === 0)("an agent that is not root", () => {
       host.namespace.startRun(["-v", "--lock", "x"], ["id", "-u"], options).ended;
     expect(await run(as)).toEqual(matchMessage(77, /belongs to another user/));
     expect(await run({ ...as, ...AUTO })).toMatchObject({
-      ...{ code: 0, stdout: `${who === "root" ? 0 : OTHER}\n` },
+      code: 0,
+      stdout: `${who === "root" ? 0 : OTHER}\n`,
       stderr: expect.stringMatching(/no agent serves this run.*belongs to another user/),
     });
   });

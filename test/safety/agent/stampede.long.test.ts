@@ -1,4 +1,3 @@
-// Covers src/etcd/combined/combined-store.ts
 /** What many runs at one instant, on one host with an agent, cost etcd. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";

@@ -54,8 +54,10 @@ test.each(["SIGTERM", "SIGKILL"] as const)(
     for (let at = 0; at < JOBS; at++) {
       const own = lines.filter((line) => new RegExp(`^\\w+ (first|second)${at}\\b`).test(line));
       expect(own.map((line) => line.split(" ", 2).join(" "))).toEqual([
-        ...[`start first${at}`, `end first${at}`],
-        ...[`start second${at}`, `end second${at}`],
+        `start first${at}`,
+        `end first${at}`,
+        `start second${at}`,
+        `end second${at}`,
       ]);
     }
     expect(await namespace.listTickets()).toEqual([]);

@@ -1,4 +1,3 @@
-// Covers src/commands/check/recent/recent-report.ts
 /** `signalbox check lock` and `check schedule` on real runs and a real worker. */
 
 import { describe, expect, it } from "vitest";

@@ -1,4 +1,3 @@
-// Covers src/work/check/running-hosts.ts
 /** `signalbox check crontab` and `check hosts` on real files and a real etcd. */
 
 import { spawnSync } from "node:child_process";
@@ -105,12 +104,10 @@ describe.concurrent("check crontab", () => {
     const { code, stdout } = await namespace.execute([...TEXT, "--json", path]);
     expect(code).toBe(2);
     expect(JSON.parse(stdout)).toMatchObject({
-      ...{
-        version: 1,
-        revision: expect.stringMatching(/^\d+$/),
-        state: "critical",
-        figures: { files: 1, jobs: 1 },
-      },
+      version: 1,
+      revision: expect.stringMatching(/^\d+$/),
+      state: "critical",
+      figures: { files: 1, jobs: 1 },
       findings: [{ kind: "group", check: `${path}:1`, level: "failure" }],
     });
     const nagios = await namespace.execute([...TEXT, "--nagios", path]);

@@ -1,7 +1,3 @@
-// Covers src/commands/check/ask-without-user.ts, src/commands/check/doctor/doctor-transports.ts,
-// src/commands/check/doctor/doctor.impl.ts, src/commands/check/init.impl.ts,
-// src/work/check/authentication.ts, src/work/check/examine.ts, src/work/check/guardian.ts,
-// src/work/check/permissions.ts
 /** `signalbox doctor` on etcds with all kinds of faults. */
 
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
@@ -80,7 +76,9 @@ describe("a single member", () => {
     expect(of("keys")).toEqual([`ok: 2 under ${namespace.prefix}, 0 of them tickets`]);
     expect(of("clock")).toEqual([expect.stringMatching(/^ok: within 5s/), expect.stringMatching(/^ok/)]);
     expect(JSON.parse(stdout)).toMatchObject({
-      ...{ version: 1, revision: String(before), state: "warning" },
+      version: 1,
+      revision: String(before),
+      state: "warning",
       figures: { members: 1, members_answering: 1, keys: 2, tickets: 0 },
     });
   });
@@ -201,7 +199,8 @@ describe("a single member", () => {
     const env = { SIGNALBOX_TERMINATION_TIMEOUT: "1h" };
     expect(await namespace.execute(["doctor"], { env })).toMatchObject({ code: 78, stdout: "" });
     expect(await namespace.execute(["doctor", "--nagios"], { env })).toMatchObject({
-      ...{ code: 3, stdout: expect.stringMatching(/^SIGNALBOX UNKNOWN - terminationTimeout/) },
+      code: 3,
+      stdout: expect.stringMatching(/^SIGNALBOX UNKNOWN - terminationTimeout/),
     });
   });
 });
@@ -286,12 +285,10 @@ describe("no etcd at all", () => {
     expect(of("etcd")).toEqual([expect.stringMatching(/^failure: none of the 2 members answers/)]);
     expect(of("member")).toHaveLength(2);
     expect(await namespace.execute(["doctor", "--nagios"])).toMatchObject({
-      ...{
-        code: 2,
-        stdout: expect.stringMatching(
-          /^SIGNALBOX CRITICAL - .*none of the 2 members answers.* \| members=2 members_answering=0\n$/,
-        ),
-      },
+      code: 2,
+      stdout: expect.stringMatching(
+        /^SIGNALBOX CRITICAL - .*none of the 2 members answers.* \| members=2 members_answering=0\n$/,
+      ),
     });
   });
 });

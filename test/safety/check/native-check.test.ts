@@ -1,4 +1,3 @@
-// Covers src/work/check/native.ts src/work/check/guardian.ts src/work/check/launcher.ts src/work/check/addon.ts src/process/native/try-launcher.ts
 /** `signalbox init`, `doctor` and the agent start the native programs once, and say why one cannot start, before a run fails. */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";

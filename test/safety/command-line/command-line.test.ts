@@ -1,7 +1,3 @@
-// Covers src/commands/check/config.impl.ts, src/commands/run/execute-run.ts,
-// src/commands/run/open-run.ts, src/commands/run/build-run-request.ts,
-// src/commands/run/run.preview.ts, src/work/run/claim/preview.ts, src/work/run/command/command-supervisor.ts,
-// src/work/run/command/run.ts, src/work/run/command/signals.ts
 /** The command line: typing errors, and output for people and for programs. */
 
 import { describe, expect, test } from "vitest";
@@ -253,7 +249,10 @@ describe.concurrent("--dry-run", () => {
     expect(waits).toMatchObject({ code: 0, stdout: expect.stringMatching(/now +would wait/) });
     const json = await namespace.startRun([...options, "--json"], ["true"]).ended;
     expect(JSON.parse(json.stdout)).toMatchObject({
-      ...{ version: 1, lock: "job", verdict: "refused", host: "web1.example.com" },
+      version: 1,
+      lock: "job",
+      verdict: "refused",
+      host: "web1.example.com",
       leases: [{ resource: "db", count: 2, total: 5, free: 1 }],
     });
     holder.child.kill("SIGTERM");

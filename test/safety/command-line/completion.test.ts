@@ -1,4 +1,3 @@
-// Covers src/commands/completion/complete.ts
 /** Completions in real shells, against a real etcd. */
 
 import { spawnSync } from "node:child_process";

@@ -22,8 +22,17 @@ const MALFORMED: [what: string, value: string][] = [
 
 function buildTicket(more: object = {}) {
   return {
-    ...{ v: 1, run: RUN_ID, host: "web1", pid: 7, user: "root", count: 1, total: 2, state: "held" },
-    ...{ command: "job", enqueuedAt: Date.now() - 5_000, grantedAt: Date.now() - 4_000 },
+    v: 1,
+    run: RUN_ID,
+    host: "web1",
+    pid: 7,
+    user: "root",
+    count: 1,
+    total: 2,
+    state: "held",
+    command: "job",
+    enqueuedAt: Date.now() - 5_000,
+    grantedAt: Date.now() - 4_000,
     ...more,
   };
 }

@@ -1,5 +1,3 @@
-// Covers src/commands/configure/setup/setup-etcd.impl.ts, src/commands/configure/setup/host-script.ts,
-// src/commands/configure/setup/certificates.ts
 /** `signalbox setup etcd`: what it writes, and what it refuses. test/hosts runs the scripts. */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";

@@ -1,12 +1,3 @@
-// Covers src/commands/command-line/perform-command.ts,
-// src/console/jobs/capturing-io.ts, src/console/actions/commands/configuration-actions.ts, src/console/jobs/jobs.ts,
-// src/console/actions/commands/preview.ts, src/console/actions/commands/row-action.ts, src/console/overlays/dialog/run-job-requests.ts,
-// src/console/actions/open.ts, src/console/actions/wrap-row-action.ts, src/console/data/detail/build-detail.ts,
-// src/console/data/detail/debounced-fetch.ts, src/console/data/detail/detail-cache.ts,
-// src/console/panes/models/detail-model.ts, src/console/navigation/move-in-detail.ts,
-// src/console/overlays/dialog/changed-rows.ts, src/console/overlays/dialog/dialog-preview.ts,
-// src/console/overlays/dialog/dialog-requests.ts, src/console/overlays/dialog/dialog-overlay.ts, src/console/overlays/dialog/open-dialog.ts,
-// src/console/overlays/output.ts, src/console/overlays/dialog/dialog-model.ts
 /** Every dangerous action of the console, from the key to etcd: preview, confirmation, job, and audit record. */
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";

@@ -1,4 +1,3 @@
-// Covers src/console/actions/watching.ts
 /** Rows that the user is told of: the sign, the toast, the event, and what reaches a user who looks elsewhere. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -25,7 +25,9 @@ async function put(
   const run = Buffer.from(lock).toString("hex").padEnd(16, "0").slice(0, 16);
   const value = serializeTicket(ticketWith({ run, state: "held", ...more }));
   await namespace.store.commitTxn({
-    ...{ compare: [], success: [{ op: "put", key: namespace.keys.lock(lock, run), value }], failure: [] },
+    compare: [],
+    success: [{ op: "put", key: namespace.keys.lock(lock, run), value }],
+    failure: [],
   });
 }
 

@@ -1,4 +1,3 @@
-// Covers src/console/overlays/dialog/describe-next-grants.ts
 /** The dialogs of a drain, a reset, a release and a new total name the runs that would be granted, also on a small screen. */
 
 import { describe, it, type TestContext } from "vitest";

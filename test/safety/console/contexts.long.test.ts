@@ -1,5 +1,3 @@
-// Covers src/console/contexts/open-context.ts, src/console/contexts/context-list.ts, src/console/contexts/context-probe.ts,
-// src/commands/check/context/ask-cluster.ts, src/console/navigation/choose-context.ts, src/console/data/explorer/context-nodes.ts, src/console/parts/context-words.ts
 /** The contexts of a configuration in a real terminal: two etcds, an address where nothing listens, and back. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -36,7 +34,10 @@ async function createSite(context: Parameters<TestCluster["createTestNamespace"]
   writeFileSync(path, JSON.stringify({ context: "prod", transport: "http", contexts }));
   const open: Site["open"] = ({ env = {}, args = [] } = {}) => {
     const terminal = openTerminal({
-      ...{ columns: 140, rows: 44, args: ["console", "-c", path, ...args], env },
+      columns: 140,
+      rows: 44,
+      args: ["console", "-c", path, ...args],
+      env,
     });
     first.onClose(() => terminal.close());
     return terminal;

@@ -1,8 +1,3 @@
-// Covers src/commands/configure/transfer/single-document.ts, src/commands/editor/open-external-program.ts,
-// src/console/external/open-external.ts, src/console/external/shown-text.ts, src/console/external/edit-definition.ts,
-// src/console/terminal/terminal-loan.ts, src/process/pager.ts, src/console/parts/drafts.ts,
-// src/console/overlays/raw/raw-overlay.ts, src/console/overlays/raw/raw-history.ts, src/commands/see/raw/raw.impl.ts,
-// src/commands/see/raw/subject-ranges.ts, src/work/observe/raw-keys.ts
 /** Other programs on the console's terminal: pagers and editors that are scripts; and keys of etcd as they are. */
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,10 +1,3 @@
-// Covers src/console/overlays/timeline/timeline-overlay.ts, src/console/overlays/timeline/timeline-rows.ts,
-// src/console/overlays/timeline/timeline-subject.ts, src/console/overlays/timeline/open-timeline.ts,
-// src/console/overlays/timeline/open-run-bar.ts, src/console/overlays/what-if/what-if-overlay.ts,
-// src/console/overlays/what-if/what-if-choice.ts, src/console/overlays/why-then/why-then-overlay.ts,
-// src/console/overlays/why-then/open-why-then.ts, src/console/overlays/collisions/collisions-overlay.ts,
-// src/console/overlays/collisions/collision-rows.ts, src/console/data/outcome-reader.ts, src/model/insight/all-collisions.ts,
-// src/model/insight/what-if-text.ts
 /** What was, what would be, and what will be: the timeline, what-if, why it did not run, and collisions. */
 
 import { describe, expect, it } from "vitest";
@@ -49,8 +42,14 @@ async function putLockHistory(namespace: TestNamespace, command = "invoices.sh")
   const now = Date.now();
   const past = (letter: string, ago: number, exit: number) =>
     pastRun({
-      ...{ run: runOf(letter), host: `${letter}.example.com`, command, exit, held: 5 * MINUTE },
-      ...{ enqueuedAt: now - ago - MINUTE, grantedAt: now - ago, endedAt: now - ago + 5 * MINUTE },
+      run: runOf(letter),
+      host: `${letter}.example.com`,
+      command,
+      exit,
+      held: 5 * MINUTE,
+      enqueuedAt: now - ago - MINUTE,
+      grantedAt: now - ago,
+      endedAt: now - ago + 5 * MINUTE,
       ...(exit !== 0 && { tail: "no space left on the disk" }),
     });
   const runs = [past("p", 50 * MINUTE, 0), past("q", 40 * MINUTE, 0), past("s", 20 * MINUTE, 3)];
@@ -59,8 +58,14 @@ async function putLockHistory(namespace: TestNamespace, command = "invoices.sh")
     plain(
       keys.audit(`${action}1`),
       serializeAuditRecord({
-        ...{ id: `${action}1`, at: now - ago, user: "ann", host: "ops1", action, target: "lock invoices" },
-        ...{ seen: 1n, outcome: action === "drain" ? "drained" : "lifted" },
+        id: `${action}1`,
+        at: now - ago,
+        user: "ann",
+        host: "ops1",
+        action,
+        target: "lock invoices",
+        seen: 1n,
+        outcome: action === "drain" ? "drained" : "lifted",
       }),
     );
   await putKeys(namespace, [

@@ -1,9 +1,3 @@
-// Covers src/console/parts/table-notes.ts,
-// src/console/parts/clamp-cursors.ts, src/console/navigation/marks.ts, src/console/actions/mouse.ts,
-// src/console/navigation/moves.ts, src/console/data/explorer/build-tree.ts, src/console/panes/models/explorer-model.ts,
-// src/console/data/explorer/explorer-tree.ts, src/console/data/explorer/resource-nodes.ts,
-// src/console/data/explorer/tab-counter.ts, src/console/state/preferences-file.ts,
-// src/console/state/preferences.ts, src/console/data/console-table.ts, src/console/panes/models/table-model.ts,
 /** Operations in the console without changes: find, filter, sort, copy, click. */
 
 import { mkdtempSync, rmSync } from "node:fs";

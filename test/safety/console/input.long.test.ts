@@ -1,4 +1,3 @@
-// Covers src/console/parts/overlay.ts, src/console/overlays/text-overlay.ts
 /** Unintended input from a terminal has no effect. Keys can be configured. */
 
 import { describe, expect, it } from "vitest";

@@ -1,5 +1,3 @@
-// Covers src/console/overlays/insight/waits.ts, src/console/overlays/insight/since.ts,
-// src/console/overlays/insight/incident.ts, src/console/overlays/row-list.ts
 /** Who waits for whom, what has changed since the last look, and the report of an incident. */
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";

@@ -1,4 +1,3 @@
-// Covers src/console/terminal/discard-answers.ts, src/console/screen-display.ts
 /** The console on slow lines, and on terminals that answer late or never. */
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -13,7 +12,10 @@ const SLOW_LINK = join(import.meta.dirname, "../../../fixtures/console/slow-link
 /** Opens a program that starts the console on a namespace. It ends with the test. */
 function open(namespace: TestNamespace, options: TerminalOptions) {
   const terminal = openTerminal({
-    ...{ endpoints: [namespace.etcd.clientUrl], columns: 120, rows: 40, ...options },
+    endpoints: [namespace.etcd.clientUrl],
+    columns: 120,
+    rows: 40,
+    ...options,
     env: { SIGNALBOX_PREFIX: namespace.prefix },
   });
   namespace.onClose(() => terminal.close());

@@ -1,7 +1,3 @@
-// Covers src/console/console-app.ts, src/console/console.impl.ts, src/console/plain-display.ts,
-// src/console/panes/models/bar-model.ts, src/console/panes/models/empty-pages.ts, src/console/panes/models/screen-model.ts,
-// src/console/panes/models/header-model.ts, src/console/panes/models/status-model.ts, src/console/once.ts,
-// src/console/panes/models/panel-model.ts, src/console/panes/models/spoken-lines.ts
 /** The console on different terminals, and without a terminal: nothing is missing, and all characters can be shown. */
 
 import { describe, expect, it } from "vitest";

@@ -1,4 +1,3 @@
-// Covers src/console/overlays/live-output.ts
 /** The output of a run in the console, while it runs. */
 import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

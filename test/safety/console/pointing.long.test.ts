@@ -1,5 +1,3 @@
-// Covers src/console/overlays/menu/menu-overlay.ts, src/console/parts/row-place.ts, src/console/navigation/go-back.ts,
-// src/console/overlays/dialog/dialog-click.ts, src/console/parts/overlay-position.ts
 /** The menu of a row, back and forward, and the mouse. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,5 +1,3 @@
-// Covers src/console/overlays/tables/columns-overlay.ts, src/console/overlays/tables/saved-views-overlay.ts,
-// src/console/overlays/tables/selection-list.ts, src/console/actions/sorting.ts, src/console/overlays/filter.ts
 /** Tables of the console: columns, order, filters, saved views, favourites and exports, on a real etcd. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -190,7 +188,10 @@ it("exports the table and a text, asks before it replaces a file, and says why i
   const [head, ...rows] = readFileSync(file, "utf8").trimEnd().split("\r\n");
   expect(head).toMatch(/^name,state,holder,since,/);
   expect(rows.map((row) => row.split(",").slice(0, 2).join(" "))).toEqual([
-    ...["'=delta held", "alpha held", "beta held", "gamma held"],
+    "'=delta held",
+    "alpha held",
+    "beta held",
+    "gamma held",
   ]);
   expect(statSync(file).mode & 0o777).toBe(0o600);
   await exportTo(file);
@@ -231,10 +232,14 @@ it("ls has the same filters, and prints tables for other programs", async () => 
   };
   const columns = ["--columns", "name,state"];
   expect(await list("!host:web1", "~^(be|al)", "--output", "csv", ...columns)).toEqual([
-    ...["name,state\r\nbeta,held\r\n", "", 0],
+    "name,state\r\nbeta,held\r\n",
+    "",
+    0,
   ]);
   expect(await list("=del", "--output", "markdown", ...columns)).toEqual([
-    ...["# locks\n\n| NAME | STATE |\n| --- | --- |\n| =delta | held |\n", "", 0],
+    "# locks\n\n| NAME | STATE |\n| --- | --- |\n| =delta | held |\n",
+    "",
+    0,
   ]);
   for (const [words, fault] of [
     [["~("], /wrong filter: pattern "\("/],

@@ -1,4 +1,3 @@
-// Covers src/console/overlays/tour/tour-overlay.ts, src/console/overlays/tour/tour-steps.ts
 /** The tour for users who are new. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,5 +1,3 @@
-// Covers src/console/data/past/time-travel.ts, src/console/data/past/past-view.ts, src/console/overlays/travel.ts,
-// src/console/overlays/prompt.ts
 /** Past states in the console: what is shown, that nothing is changed, and the way back. */
 
 import { describe, expect, it, type TestContext } from "vitest";

@@ -1,5 +1,3 @@
-// Covers src/console/create-console-app.ts, src/console/data/detail/liveness-poller.ts,
-// src/console/state/store.ts, src/console/terminal/terminal-session.ts, src/console/terminal/tty-writer.ts
 /** A console during faults: it never shows outdated data as live, and it restores the terminal. */
 
 import { writeFileSync } from "node:fs";

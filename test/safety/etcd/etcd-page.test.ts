@@ -47,7 +47,9 @@ class Reader {
     };
     const script = blocks.map((block) => this.#adapt(block)).join("\n");
     const { status, stdout, stderr } = spawnSync("bash", ["-euc", script], {
-      ...{ cwd: this.folder, env, encoding: "utf8" },
+      cwd: this.folder,
+      env,
+      encoding: "utf8",
     });
     expect(status, `${script}\n${stdout}${stderr}`).toBe(0);
     return stdout;

@@ -13,7 +13,8 @@ const PREFIX = "/jobs/";
 const PASSWORD = "s3cret-of-the-runner";
 const LOGIN = { rootPassword: "r00t", user: "runner", password: PASSWORD, prefix: PREFIX };
 const ENV = {
-  ...{ SIGNALBOX_ALLOW_PLAINTEXT_PASSWORD: "yes", SIGNALBOX_USER: "runner" },
+  SIGNALBOX_ALLOW_PLAINTEXT_PASSWORD: "yes",
+  SIGNALBOX_USER: "runner",
   // The default is 10 s; a shared machine may be much slower than one that runs jobs.
   SIGNALBOX_CONNECT_TIMEOUT: "60s",
 };
@@ -37,7 +38,8 @@ describe.each([1, 3])("at etcd's default bcrypt cost, on %i members", (size) => 
     `${RUNS} runs that start together over %s all run, with one login each`,
     async (transport) => {
       const namespace = cluster.createNamespace({
-        ...{ transport, prefix: PREFIX },
+        transport,
+        prefix: PREFIX,
         env: { ...ENV, SIGNALBOX_PASSWORD_FILE: cluster.createPath(`${PASSWORD}\n`) },
       });
       const before = await countLogins(etcd.members);
@@ -60,7 +62,9 @@ describe("a password that is changed", () => {
     const ask = async (to: string, what: object, authorization = "") => {
       const headers = { ...(authorization && { authorization }) };
       const answer = await fetch(`${cluster.etcd.clientUrl}/v3/auth/${to}`, {
-        ...{ method: "POST", headers, body: JSON.stringify(what) },
+        method: "POST",
+        headers,
+        body: JSON.stringify(what),
       });
       if (!answer.ok) throw new Error(`${to}: ${await answer.text()}`);
       return (await answer.json()) as { token: string };

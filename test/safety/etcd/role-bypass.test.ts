@@ -1,4 +1,3 @@
-// Covers src/work/check/role-bypass.ts
 /**
  * Whether a role can be bypassed with a nested transaction (GHSA-rfx7-8w68-q57q): `init`, `doctor` and `worker` must say what
  * an attack on the same etcd shows. `npm run test:etcd -- 3.5` attacks an etcd that is not vulnerable.
@@ -86,7 +85,8 @@ test("init and doctor report it, a worker refuses commands, and probes write not
   }
 
   await cluster.store.commitTxn({
-    ...{ compare: [], failure: [] },
+    compare: [],
+    failure: [],
     success: [{ op: "delete", key: `${PREFIX}schedules/job` }],
   });
   for (const name of ["init", "doctor"])

@@ -21,7 +21,8 @@ const runAsAttacker = (...args: string[]) => cluster.etcd.runEtcdctl("--user", "
 
 function buildLogin(user: string): Record<string, string> {
   return {
-    ...{ SIGNALBOX_USER: user, SIGNALBOX_PASSWORD: "secret" },
+    SIGNALBOX_USER: user,
+    SIGNALBOX_PASSWORD: "secret",
     SIGNALBOX_ALLOW_PLAINTEXT_PASSWORD: "yes",
   };
 }

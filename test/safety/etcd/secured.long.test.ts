@@ -234,10 +234,13 @@ describe.concurrent("the role that the documentation gives a runner", () => {
   });
   const enter = (transport: Transport, user: string) =>
     cluster.createNamespace({
-      ...{ transport, prefix: PREFIX },
+      transport,
+      prefix: PREFIX,
       env: {
-        ...{ SIGNALBOX_ALLOW_PLAINTEXT_PASSWORD: "yes", SIGNALBOX_USER: user },
-        ...{ SIGNALBOX_PASSWORD: PASSWORD, SIGNALBOX_HOST: `${user}.${transport}.example.com` },
+        SIGNALBOX_ALLOW_PLAINTEXT_PASSWORD: "yes",
+        SIGNALBOX_USER: user,
+        SIGNALBOX_PASSWORD: PASSWORD,
+        SIGNALBOX_HOST: `${user}.${transport}.example.com`,
       },
     });
 

@@ -57,7 +57,9 @@ const ELSEWHERE: [what: string, http: number, grpc: number, start: () => Promise
   ],
   ["a gateway whose server is away", 69, 69, () => startAnsweringServer(502, "<html>Bad Gateway</html>")],
   [
-    ...(["a server of HTTP/2 without such a page", 69, 78] as const),
+    "a server of HTTP/2 without such a page",
+    69,
+    78,
     () => listen(createHttp2((_, response) => response.writeHead(404).end("Not Found"))),
   ],
   [

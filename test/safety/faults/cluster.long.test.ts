@@ -64,7 +64,9 @@ async function expectUndisturbed(
   for (const [at, end] of ends.entries()) {
     expect({ transport: TRANSPORTS[at % 2], ...end }).toMatchObject({
       // A member that takes long to come back is worth a warning; what is lost would be told otherwise.
-      ...{ code: 0, stdout: "up\ndone\n", stderr: expect.stringMatching(ONLY_WARNINGS) },
+      code: 0,
+      stdout: "up\ndone\n",
+      stderr: expect.stringMatching(ONLY_WARNINGS),
     });
   }
   await waitUntil("the locks are free", async () => {

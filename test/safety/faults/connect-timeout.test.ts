@@ -39,7 +39,9 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
     void lose();
     const options = ["--lock", "x", "--ttl", "60s", "--connect-timeout", "2s"];
     const { code, stderr } = await namespace.jobs.start({
-      ...{ name: "run", options, endpoints: [interceptor.endpoint] },
+      name: "run",
+      options,
+      endpoints: [interceptor.endpoint],
     }).ended;
     expect({ code, stderr }).toEqual({ code: 69, stderr: expect.stringContaining("cannot reach etcd") });
     expect(namespace.jobs.journal.listStarts()).toEqual([]);

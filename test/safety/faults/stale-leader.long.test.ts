@@ -66,7 +66,9 @@ describe.each(TRANSPORTS)("over %s, a session that is revoked after an election"
     const namespace = cluster.createNamespace({ transport });
     const { jobs } = namespace;
     const first = await jobs.startAndWait({
-      ...{ name: "first", options: ["--lock", "x", ...OPTIONS], hold: ["stubborn"] },
+      name: "first",
+      options: ["--lock", "x", ...OPTIONS],
+      hold: ["stubborn"],
     });
     await moveLeader();
     process.kill(first.pid, "SIGSTOP");

@@ -1,5 +1,3 @@
-// Covers src/compat/cronlock/cronlock-log.ts, src/compat/cronlock/cronlock.impl.ts,
-// src/compat/cronlock/refusal.ts, src/compat/cronlock/reset.ts
 /** cronlock and golock, as `signalbox cronlock …` and as links: exit codes, output and locks. */
 
 import { spawn } from "node:child_process";

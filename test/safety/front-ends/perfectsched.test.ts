@@ -1,4 +1,3 @@
-// Covers src/commands/schedule/perfectsched/import.impl.ts, src/compat/perfectsched/perfectsched.impl.ts
 /** `perfectsched` on a real etcd: commands, options, exit codes, messages, and the import of its table. */
 
 import { execFile } from "node:child_process";
@@ -100,7 +99,9 @@ describe.concurrent("perfectsched", () => {
       ]),
     ).toEqual([0, "", ""]);
     expect(await run(["add", "s1", "user_task", "0 * * * *", "{}"])).toEqual([
-      ...[1, "", "perfectsched: schedule key=s1 already exists (AlreadyExistsError)\n"],
+      1,
+      "",
+      "perfectsched: schedule key=s1 already exists (AlreadyExistsError)\n",
     ]);
     expect(await run(["list"])).toEqual([
       0,
@@ -110,7 +111,9 @@ describe.concurrent("perfectsched", () => {
     ]);
     expect(await run(["delete", "s1"])).toEqual([0, "", ""]);
     expect(await run(["delete", "s1"])).toEqual([
-      ...[1, "", "perfectsched: schedule key=s1 does not exist (NotFoundError)\n"],
+      1,
+      "",
+      "perfectsched: schedule key=s1 does not exist (NotFoundError)\n",
     ]);
     expect((await run(["list"]))[1]).toMatch(/\n1 entries\.\n$/);
   });

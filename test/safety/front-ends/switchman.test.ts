@@ -1,5 +1,3 @@
-// Covers src/commands/configure/transfer/import-switchman.impl.ts, src/commands/run/queued.ts,
-// src/compat/switchman/run-request.ts, src/compat/switchman/switchman.impl.ts
 /** `signalbox switchman` against a real etcd: commands, output and exit codes; and `signalbox import switchman`. */
 
 import { execFileSync } from "node:child_process";

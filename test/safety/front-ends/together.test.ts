@@ -53,19 +53,27 @@ const SHORT = { CRONLOCK_GRACE: "0" };
 /** Each on the lock `job`. */
 const ON_JOB: readonly Tool[] = [
   {
-    ...{ name: "cronlock", words: () => [], busy: buildSilentEnd(200) },
+    name: "cronlock",
+    words: () => [],
+    busy: buildSilentEnd(200),
     env: { ...SHORT, CRONLOCK_PREFIX: "jo", CRONLOCK_KEY: "b" }, // to cronlock an empty prefix is none
   },
   {
-    ...{ name: "golock", words: () => [], busy: buildSilentEnd(200) },
+    name: "golock",
+    words: () => [],
+    busy: buildSilentEnd(200),
     env: { ...SHORT, CRONLOCK_PREFIX: "", CRONLOCK_KEY: "job" },
   },
   {
-    ...{ name: "switchman", busy: buildSilentEnd(0), env: {} },
+    name: "switchman",
+    busy: buildSilentEnd(0),
+    env: {},
     words: () => ["-c", resolvePath("switchman.conf"), "--lockname", "job", "--"],
   },
   {
-    ...{ name: "zoo-locked", words: (hosts) => [hosts, "/job"], env: {} },
+    name: "zoo-locked",
+    words: (hosts) => [hosts, "/job"],
+    env: {},
     busy: { code: 0, stdout: expect.stringMatching(/^LOCKED by /), stderr: "" },
   },
   { name: "run", words: () => ["--lock", "job", "--"], busy: buildSilentEnd(75), env: {} },
@@ -177,7 +185,9 @@ describe.concurrent("signalbox migrate crontab makes the same of a line", () => 
   function migrateLine(tool: Tool): string {
     const variables = Object.entries(tool.env).map(([key, value]) => `${key}="${value}"\n`);
     const { text, lines } = migrateCrontab(`${variables.join("")}* * * * * ${buildLine(tool, "hold")}\n`, {
-      ...{ format: "user", plain: false, program: "signalbox" },
+      format: "user",
+      plain: false,
+      program: "signalbox",
       files: new Map([[resolvePath("switchman.conf"), SWITCHMAN]]),
     });
     expect(lines[0]?.reason).toBeUndefined();
@@ -208,7 +218,11 @@ describe.concurrent("changing over with migrate crontab --around: no step lets a
     const old = `flock -n ${file} ${resolvePath(script)}`;
     const rewriteLine = (around: boolean) =>
       migrateCrontab(`* * * * * ${old}\n`, {
-        ...{ format: "user", plain: false, program: "signalbox", files: new Map(), around },
+        format: "user",
+        plain: false,
+        program: "signalbox",
+        files: new Map(),
+        around,
       })
         .text.replace("* * * * * ", "")
         .trimEnd();

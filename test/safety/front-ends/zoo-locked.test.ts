@@ -1,4 +1,3 @@
-// Covers src/compat/zoo-locked/zoo-locked.impl.ts
 /** `signalbox zoo-locked` against a real etcd: commands, output and exit codes. */
 
 import { describe, expect, test } from "vitest";

@@ -1,4 +1,3 @@
-// Covers src/library/claims.ts, src/library/connection.ts, src/library/options.ts
 /** Locks and leases of the library: with each other, with the command line, and with an etcd that fails. */
 
 import { setTimeout as pause, setImmediate as waitForImmediate } from "node:timers/promises";

@@ -1,4 +1,3 @@
-// Covers src/library/sync-schedules.ts, src/work/schedules/set-schedule.ts
 /** Schedules that a program declares: `set` and `sync`. */
 import { afterAll, describe, expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
@@ -31,7 +30,10 @@ describe.concurrent("set", () => {
     const changed = await schedules.set("a", { cron: "@daily", note: "two", start: "2040-01-01" });
     expect(changed).toMatchObject({ nextTime: new Date(start), isPaused: true });
     expect(changed.definition).toEqual({
-      ...{ cron: "@daily", timezone: "UTC", note: "two", pause: expect.objectContaining({ why: "moving" }) },
+      cron: "@daily",
+      timezone: "UTC",
+      note: "two",
+      pause: expect.objectContaining({ why: "moving" }),
     });
     const moved = await schedules.set("a", { cron: "30 5 * * *" });
     expect(moved.nextTime?.toISOString()).toMatch(/T05:30:00\.000Z$/);
@@ -114,7 +116,8 @@ describe.concurrent("sync", () => {
     expect(await declare(start)).toMatchObject({ added: ["a"] });
     expect(await declare("2040-01-01")).toEqual({ added: [], changed: [], deleted: [] });
     expect(await schedules.get("a")).toMatchObject({
-      ...{ nextTime: new Date(start), nextRunTime: new Date(at) },
+      nextTime: new Date(start),
+      nextRunTime: new Date(at),
     });
     await schedules.sync({ late: { ...past, start: 0 } }, { source: "late" });
     expect((await schedules.poll())?.id).toBe("late");

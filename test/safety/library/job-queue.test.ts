@@ -1,5 +1,3 @@
-// Covers src/library/job-queue.ts,
-// src/library/record-session.ts, src/work/schedules/job-mutation.ts
 /** One-off work of the library, and schedules that are removed after their last run. */
 import { afterAll, describe, expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";

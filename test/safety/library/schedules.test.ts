@@ -1,6 +1,3 @@
-// Covers src/library/function-handler.ts, src/library/polled-task-source.ts, src/library/recent-changes.ts,
-// src/library/schedule-definition.ts, src/library/schedules.ts, src/library/session-times.ts,
-// src/library/worker.ts
 /** Schedules of the library: the calls and errors of PerfectSched. */
 
 import { setTimeout as pause } from "node:timers/promises";
@@ -62,9 +59,16 @@ describe.concurrent("schedules of the library", () => {
       start,
     });
     expect(added).toMatchObject({
-      ...{ id: "b", type: "b", cron: "0 3 * * *", timezone: "Asia/Tokyo", delay: 30_000, data: undefined },
-      ...{ nextTime: new Date("2030-01-01T18:00:00Z"), nextRunTime: new Date("2030-01-01T18:00:30Z") },
-      ...{ isPaused: false, last: undefined },
+      id: "b",
+      type: "b",
+      cron: "0 3 * * *",
+      timezone: "Asia/Tokyo",
+      delay: 30_000,
+      data: undefined,
+      nextTime: new Date("2030-01-01T18:00:00Z"),
+      nextRunTime: new Date("2030-01-01T18:00:30Z"),
+      isPaused: false,
+      last: undefined,
     });
     await schedules.add("a.x", { cron: "@yearly", data: [1, { b: null }] });
     expect((await schedules.list()).map(({ id, type }) => [id, type])).toEqual([

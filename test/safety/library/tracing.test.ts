@@ -28,7 +28,8 @@ test("each start of a task is a span, with its error", async () => {
     name: "mail",
     status: { code: SpanStatusCode.ERROR, message: "no such address" },
     attributes: {
-      ...{ "signalbox.schedule": "mail.ops", "signalbox.attempt": 1 },
+      "signalbox.schedule": "mail.ops",
+      "signalbox.attempt": 1,
       "signalbox.scheduled_time": "2026-11-23T03:00:00.000Z",
     },
     events: [{ name: "exception" }],

@@ -1,4 +1,3 @@
-// Covers src/library/watch-lock.ts, src/work/observe/queue-sink.ts
 /** A watch of the holder of a lock. */
 import { afterAll, describe, expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";

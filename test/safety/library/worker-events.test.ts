@@ -1,4 +1,3 @@
-// Covers src/library/worker-handlers.ts, src/library/worker-listeners.ts, src/work/worker/polling/change-signal.ts
 /** What a worker of the library tells, what runs around its handlers, and polls that wait. */
 import { afterAll, describe, expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
@@ -99,7 +98,9 @@ describe.concurrent("the events of a worker", () => {
     expect(await load).toEqual({ running: 1, concurrency: 3 });
     const { result, nextTime, isDead } = await ended;
     expect({ result, isDead, isLater: (nextTime?.getTime() ?? 0) > Date.now() }).toEqual({
-      ...{ result: "retry", isDead: false, isLater: true },
+      result: "retry",
+      isDead: false,
+      isLater: true,
     });
   });
 
@@ -206,7 +207,9 @@ test("a handler that throws a ProcessStopError gives its task back and stops the
   const ended = waitForEvent(worker, "ended");
   await schedules.trigger("stop");
   expect(await ended).toMatchObject({
-    ...{ id: "stop", result: "released", reason: "ProcessStopError: no more memory" },
+    id: "stop",
+    result: "released",
+    reason: "ProcessStopError: no more memory",
   });
   expect(worker.id).toBeDefined(); // its session lives for the other task
   gate.resolve();

@@ -1,4 +1,3 @@
-// Covers src/agent/agent.impl.ts, src/agent/agent.ts, src/agent/agent-metrics.ts, src/agent/serve-call.ts
 /** What operators see of an agent: listings, details, reasons, metrics and doctor, on a real etcd. */
 
 import { spawn } from "node:child_process";
@@ -57,7 +56,8 @@ test("hosts show an agent and its runs; why, show and reset do not take its sess
   namespace.startRun(["--lock", "y"], ["sleep", "600"]);
   await waitForState(namespace, "y", "held");
   expect(await readHost(namespace)).toMatchObject({
-    ...{ holds: 2, waits: 1 },
+    holds: 2,
+    waits: 1,
     agents: [{ holds: 1, waits: 1, version: expect.any(String), pid: expect.any(Number) }],
   });
   const show = async (lock: string) =>

@@ -1,4 +1,3 @@
-// Covers src/commands/see/exporter/cluster-metrics.ts, src/commands/see/exporter/exporter.impl.ts
 /** `signalbox exporter` on a real etcd. */
 
 import { describe, expect, it } from "vitest";

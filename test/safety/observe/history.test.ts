@@ -1,4 +1,3 @@
-// Covers src/commands/see/history/history.impl.ts, src/commands/see/history/stats.impl.ts
 /** The history of runs, in `history` and `stats`. */
 
 import { describe, expect, it } from "vitest";

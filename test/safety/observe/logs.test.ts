@@ -1,6 +1,3 @@
-// Covers src/commands/see/logs/logs.impl.ts, src/commands/see/logs/find-output.ts, src/commands/see/logs/output-printer.ts,
-// src/commands/run/capture.impl.ts, src/commands/output-storage.ts, src/work/output/output-server.ts,
-// src/work/output/output-viewer.ts, src/work/output/viewer-state.ts
 /** The output of runs: what is kept, and who sees it from where. */
 
 import { execFileSync, spawn } from "node:child_process";

@@ -1,4 +1,3 @@
-// Covers src/commands/see/ls/ls-json-lines.ts, src/commands/see/ls/ls-json.ts, src/commands/see/ls/ls-rows.ts
 /** The output of `signalbox ls --json` matches docs/json.md and docs/ls.schema.json. */
 
 import { readFileSync } from "node:fs";
@@ -45,7 +44,8 @@ async function putSamples(namespace: TestNamespace): Promise<void> {
   }
   const by = { by: "ann@ops", at: 1, why: "stuck" };
   const buildTicketPut = (lock: string, run: string, more: Partial<Ticket>) => ({
-    ...{ op: "put" as const, key: keys.lock(lock, run.padEnd(16, run)) },
+    op: "put" as const,
+    key: keys.lock(lock, run.padEnd(16, run)),
     value: serializeTicket(ticketWith({ run: run.padEnd(16, run), ...more })),
   });
   const put = (key: string, value: string) => ({ op: "put" as const, key, value });
@@ -90,7 +90,9 @@ async function putSchedules({ store, keys }: TestNamespace): Promise<void> {
   const last = { scheduled: 1, startedAt: 1, endedAt: 2, late: 0, result: "ok", run: "r1" } as const;
   const kvs = [
     ...schedule("whole", {}, { open: [open], last }),
-    ...[running("whole"), running("odd", { run: "b".repeat(16) }), worker("w1")],
+    running("whole"),
+    running("odd", { run: "b".repeat(16) }),
+    worker("w1"),
   ];
   const own = (key: string) => keys.prefix + key.slice(sampleKeys.prefix.length);
   const put = (key: string, value: string) => ({ op: "put" as const, key, value });
@@ -129,7 +131,8 @@ describe("ls --json", () => {
         view,
         lacking: lacking.filter((field) => !(view === "locks" && field === "configured")),
       }).toEqual({
-        ...{ view, lacking: [] },
+        view,
+        lacking: [],
       });
     }
   });

@@ -46,7 +46,9 @@ describe.each(TRANSPORTS)("over %s, schedules", (transport) => {
     expect(stdout).not.toMatch(/[\x07\x1b]/u);
     const json = await namespace.start(["show", "schedule", "mail", "--json"]).ended;
     expect(JSON.parse(json.stdout)).toMatchObject({
-      ...{ kind: "schedule", row: { schedule: "mail", state: "failed", dead: 1 }, dead: [{ code: 7 }] },
+      kind: "schedule",
+      row: { schedule: "mail", state: "failed", dead: 1 },
+      dead: [{ code: 7 }],
       history: [{ result: "failed", code: 7 }],
     });
     const unknown = await namespace.start(["show", "schedule", "maiil"]).ended;

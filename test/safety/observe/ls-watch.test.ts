@@ -1,4 +1,3 @@
-// Covers src/commands/see/ls/live-rows.ts, src/commands/see/ls/ls-live.ts, src/commands/see/ls/ls-watch.ts
 /** `signalbox ls --watch`, on a terminal and on a pipe. */
 
 import { execFileSync } from "node:child_process";
@@ -118,7 +117,8 @@ describe.concurrent("ls --watch", () => {
         view,
         acts: /[\x00-\x09\x0b\x0c\x0e-\x1f\x7f-\x9f\u202e]/.test(rest.replace("^C", "")),
       }).toEqual({
-        ...{ view, acts: false },
+        view,
+        acts: false,
       });
     }
   });

@@ -1,4 +1,3 @@
-// Covers src/commands/see/ls/ls-options.ts
 /** `signalbox ls`, for users and programs. */
 
 import { describe, expect, it } from "vitest";
@@ -22,7 +21,8 @@ describe.concurrent.each(TRANSPORTS)("over %s, ls", (transport) => {
       const { code, stdout } = await namespace.start(["ls", view, "--json", "--all"]).ended;
       const document = JSON.parse(stdout);
       expect({ view, code, document }).toMatchObject({
-        ...{ view, code: 0 },
+        view,
+        code: 0,
         document: { version: 1, view, prefix: namespace.keys.prefix, rows: expect.any(Array) },
       });
       expect(BigInt(document.revision)).toBeGreaterThan(0n);
@@ -83,14 +83,17 @@ describe.concurrent("ls", () => {
   it("says what to type where there is nothing, and what there is where a filter lets nothing pass", async (context) => {
     const namespace = await cluster.createTestNamespace("http", context);
     expect(await namespace.start(["ls"]).ended).toMatchObject({
-      ...{ code: 0, stdout: "" },
+      code: 0,
+      stdout: "",
       stderr: expect.stringContaining("signalbox run --lock"),
     });
     for (const view of LISTINGS) {
       const { stdout, stderr } = await namespace.start(["ls", view]).ended;
       // Hosts that only looked have left no word; nothing at all stands here.
       expect({ view, stdout, says: /: signalbox |signalbox ls|Try: /.test(stderr) }).toEqual({
-        ...{ view, stdout: "", says: true },
+        view,
+        stdout: "",
+        says: true,
       });
     }
     await putTickets(namespace, 1, 1);

@@ -1,5 +1,3 @@
-// Covers src/commands/see/show/show-host.ts, src/commands/see/show/show-queue.ts,
-// src/commands/see/show/why-snapshot.ts, src/commands/see/show/why.impl.ts
 /** `signalbox show` and `signalbox why`, on real runs. */
 
 import { describe, expect, it } from "vitest";
@@ -63,7 +61,10 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
       /runner +quiet: .*\n +host +\S+ is alive: 2 of 2 other/,
     );
     expect(await readJson(namespace, "show", "lock", "x")).toMatchObject({
-      ...{ version: 1, kind: "lock", row: { name: "x", state: "held" }, host: { verdict: "alive" } },
+      version: 1,
+      kind: "lock",
+      row: { name: "x", state: "held" },
+      host: { verdict: "alive" },
       runners: [{ verdict: "quiet", ttl: 20 }, { verdict: "alive" }, { verdict: "alive" }],
     });
     one.child.kill("SIGCONT");
@@ -143,11 +144,17 @@ describe.concurrent("show and why", () => {
     );
     expect(await readOutput(namespace, "show", "group", "web")).toMatch(/^group web: 1 host, drained\n/);
     expect(await readJson(namespace, "show", "host", host)).toMatchObject({
-      ...{ version: 1, kind: "host", alive: { verdict: "alive" }, row: { host, holds: 1 } },
+      version: 1,
+      kind: "host",
+      alive: { verdict: "alive" },
+      row: { host, holds: 1 },
       runners: expect.arrayContaining([expect.objectContaining({ verdict: "alive" })]),
     });
     expect(await readJson(namespace, "show", "group", "web")).toMatchObject({
-      ...{ version: 1, kind: "group", row: { group: "web" }, drains: [{ scope: "group" }] },
+      version: 1,
+      kind: "group",
+      row: { group: "web" },
+      drains: [{ scope: "group" }],
       hosts: [{ host, verdict: "alive" }],
     });
   });
@@ -160,7 +167,8 @@ describe.concurrent("show and why", () => {
     });
     await namespace.start(["group", "set", "web", "w1.example.com"]).ended;
     expect(await namespace.start(["show", "group", "wep"]).ended).toMatchObject({
-      ...{ code: 1, stdout: "" },
+      code: 1,
+      stdout: "",
       stderr: expect.stringContaining('did you mean "web"?'),
     });
     expect((await namespace.start(["show", "run", "nobody"]).ended).code).toBe(1);
@@ -174,7 +182,8 @@ describe.concurrent("show and why", () => {
     expect((await namespace.start(["why", "nothing"]).ended).code).toBe(1);
     await namespace.start(["run", "--lock", "x", "--", "true"]).ended;
     expect(await namespace.start(["why", "x"]).ended).toMatchObject({
-      ...{ code: 0, stdout: 'nobody waits for lock "x", and nobody holds it\n' },
+      code: 0,
+      stdout: 'nobody waits for lock "x", and nobody holds it\n',
     });
     await namespace.jobs.startAndWait({ name: "one", options: ["--lock", "x"], hold: buildHold(namespace) });
     expect(await readOutput(namespace, "why", "x")).toMatch(

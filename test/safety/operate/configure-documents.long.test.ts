@@ -1,5 +1,3 @@
-// Covers src/commands/configure/transfer/export.impl.ts, src/commands/configure/transfer/import.impl.ts, src/commands/configure/transfer/edit.impl.ts,
-// src/process/editor.ts
 /** `signalbox export`, `import` and `edit`: the whole configuration changes at once, or not at all. */
 
 import {
@@ -409,7 +407,8 @@ describe("a role that may not configure", () => {
     namespace = cluster.createNamespace({
       prefix: LOGIN.prefix,
       env: {
-        ...{ SIGNALBOX_ALLOW_PLAINTEXT_PASSWORD: "yes", SIGNALBOX_USER: "auditor" },
+        SIGNALBOX_ALLOW_PLAINTEXT_PASSWORD: "yes",
+        SIGNALBOX_USER: "auditor",
         SIGNALBOX_PASSWORD: "secret",
       },
     });

@@ -1,7 +1,3 @@
-// Covers src/commands/configure/config-change-command.ts, src/commands/configure/config-snapshot.ts,
-// src/commands/configure/change-config-entry.ts,
-// src/commands/configure/group/group.impl.ts, src/commands/configure/group/group-list.impl.ts,
-// src/commands/configure/resource/resource.impl.ts, src/commands/configure/resource/resource-list.impl.ts
 /** `signalbox group` and `signalbox resource`: the preview names the affected runs, and only these are affected. */
 
 import { describe, expect, it } from "vitest";
@@ -62,7 +58,9 @@ describe.each(TRANSPORTS)("over %s, taking a host out of a group", (transport) =
     expect(refused.stderr).not.toContain(W2);
     const dry = JSON.parse((await namespace.start([...remove, "--dry-run", "--json"]).ended).stdout);
     expect(dry).toMatchObject({
-      ...{ version: 1, outcome: "dry-run", target: "group sub" },
+      version: 1,
+      outcome: "dry-run",
+      target: "group sub",
       changes: [{ kind: "group", name: "sub", before: [W1], after: [] }],
       hits: [
         { host: W1, pid: one.pid, fate: "ended", exit: 125 },
@@ -77,7 +75,9 @@ describe.each(TRANSPORTS)("over %s, taking a host out of a group", (transport) =
     expect([(await one.ended).code, (await three.ended).code]).toEqual([125, 75]);
     expect((await namespace.listTickets()).map(({ ticket }) => ticket?.label)).toEqual(["two"]);
     expect((await readAudits(namespace)).at(-1)).toMatchObject({
-      ...{ action: "group", target: "group sub", reason: "new disks" },
+      action: "group",
+      target: "group sub",
+      reason: "new disks",
       outcome: `~ group sub: - ${W1}; ends 1 running command, evicts 1 waiting run`,
     });
     two.child.kill("SIGTERM");
@@ -118,7 +118,9 @@ describe("a group", () => {
     );
     expect((await namespace.start(["group", "delete", "web", "--yes", "--strict"]).ended).code).toBe(1);
     expect(JSON.parse(await runSuccessfully(namespace, "group", "list", "--json"))).toMatchObject({
-      ...{ version: 1, revision: expect.stringMatching(/^\d+$/), groups: { all: ["web"] } },
+      version: 1,
+      revision: expect.stringMatching(/^\d+$/),
+      groups: { all: ["web"] },
     });
   });
 

@@ -1,7 +1,3 @@
-// Covers src/commands/act/drain/drain-changes.ts, src/commands/act/drain/drain-command.ts,
-// src/commands/act/drain/drain-reset.ts,
-// src/commands/act/drain/drain-target.ts, src/commands/act/drain/drain-wait.ts,
-// src/commands/act/drain/drain-waiter.ts
 /** `signalbox drain` and `undrain`: stopped runs, awaited runs, and output. */
 
 import { existsSync, writeFileSync } from "node:fs";
@@ -69,8 +65,14 @@ function runThatStartsLate(namespace: TestNamespace, name: string, over: string)
   const host = createGuardianHost(clock);
   const held = Promise.withResolvers<void>();
   const ports: RunPorts = {
-    ...{ store: namespace.store, keys: namespace.keys, clock, random: realRandom, log: silentLog },
-    ...{ evaluateTotal: () => undefined, describeHost: () => "{}", onSignal: () => () => {} },
+    store: namespace.store,
+    keys: namespace.keys,
+    clock,
+    random: realRandom,
+    log: silentLog,
+    evaluateTotal: () => undefined,
+    describeHost: () => "{}",
+    onSignal: () => () => {},
     commands: {
       prepare: async (spec) => {
         await held.promise;
@@ -80,10 +82,18 @@ function runThatStartsLate(namespace: TestNamespace, name: string, over: string)
   };
   const env = { PATH: process.env.PATH, JOURNAL: namespace.jobs.journal.path, NAME: name, UNITS: "1" };
   const request: RunRequest = {
-    ...{ lock: "x", leases: [], patience: { queues: false }, history: true, ttl: 60 },
+    lock: "x",
+    leases: [],
+    patience: { queues: false },
+    history: true,
+    ttl: 60,
     identity: { host: "web2.example.com", pid: process.pid, user: "u", command: "job", label: name },
-    ...{ terminationTimeout: 500, connectTimeout: 10_000, killLeftovers: false, busyExitCode: 75 },
-    ...{ command: { file: "sh", args: [JOB_SCRIPT, "until", over], env }, logReopens: false },
+    terminationTimeout: 500,
+    connectTimeout: 10_000,
+    killLeftovers: false,
+    busyExitCode: 75,
+    command: { file: "sh", args: [JOB_SCRIPT, "until", over], env },
+    logReopens: false,
   };
   return { start: () => held.resolve(), ended: run(ports, request) };
 }
@@ -196,7 +206,10 @@ describe.concurrent("a drain that waits", () => {
     const again = await namespace.start([...DRAIN, "--wait", "--timeout", "1ms", "--json"]).ended;
     expect(again.code).toBe(124);
     expect(JSON.parse(again.stdout)).toMatchObject({
-      ...{ version: 1, action: "drain", target: "lock x", outcome: "timeout" },
+      version: 1,
+      action: "drain",
+      target: "lock x",
+      outcome: "timeout",
       drain: { scope: "lock", name: "x", revision: expect.stringMatching(/^\d+$/) },
       holders: [{ host: "web1.example.com", pid: 4711, tickets: [{ kind: "lock", state: "held" }] }],
     });
@@ -358,7 +371,8 @@ describe.concurrent("a drain", () => {
     expect(await runDry("group", "web")).toMatch(/\nalso +host web2.example.com is drained by unknown/);
     const { stdout } = await namespace.start(["drain", "all", "--dry-run", "--json"]).ended;
     expect(JSON.parse(stdout)).toMatchObject({
-      ...{ outcome: "dry-run", revision: expect.any(String) },
+      outcome: "dry-run",
+      revision: expect.any(String),
       holders: [{ label: "holder" }],
       waiters: [{ label: "waiter", fate: "leaves" }], // for its host is drained too
     });

@@ -1,5 +1,4 @@
 /** `signalbox prune`: old records are listed, confirmed, and deleted. */
-// Covers src/commands/configure/prune.impl.ts
 import { expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type ProcessResult, startSignalbox } from "../../../fixtures/signalbox.ts";
@@ -53,8 +52,17 @@ test.each<[string, string[], number, object | undefined, string[]]>([
 test("marks of vanished tickets, when their commands cannot be alive", async () => {
   const now = Date.now();
   const ticket = {
-    ...{ v: 1, host: "web9", pid: 1, user: "root", count: 1, total: 1, state: "held", command: "job" },
-    ...{ run: "gone", enqueuedAt: now, grantedAt: now },
+    v: 1,
+    host: "web9",
+    pid: 1,
+    user: "root",
+    count: 1,
+    total: 1,
+    state: "held",
+    command: "job",
+    run: "gone",
+    enqueuedAt: now,
+    grantedAt: now,
   };
   const put = (key: string, value: object) => ({ op: "put", key, value: JSON.stringify(value) }) as const;
   const [mark, live] = [keys.mark(keys.lock("once", "gone")), keys.lock("live", "here")];

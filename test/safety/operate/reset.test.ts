@@ -1,8 +1,3 @@
-// Covers src/commands/act/reset/evict.ts, src/commands/act/reset/evict-changes.ts, src/commands/confirm.ts,
-// src/commands/find-only-claim.ts,
-// src/commands/act/reset/release.impl.ts,
-// src/commands/act/reset/reset.impl.ts, src/commands/store-command.ts, src/work/observe/session-liveness.ts,
-// src/work/operate/reset.ts
 /** `signalbox reset` and `signalbox release`: the job is dead before the command returns, and no other run is affected. */
 
 import { existsSync } from "node:fs";
@@ -282,7 +277,8 @@ describe.concurrent("a release", () => {
     holder.child.kill("SIGTERM");
     await waitUntil("the last one ran", async () => (await last.ended).code === 0);
     expect(await namespace.start(["release", run, "--yes"]).ended).toMatchObject({
-      ...{ code: 1, stderr: `signalbox: no run "${run}" is waiting\n` },
+      code: 1,
+      stderr: `signalbox: no run "${run}" is waiting\n`,
     });
     expect((await namespace.start(["release", run, "--yes", "--json"]).ended).code).toBe(1);
   });

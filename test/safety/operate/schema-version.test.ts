@@ -1,4 +1,3 @@
-// Covers src/commands/read-command.ts, src/protocol/schema.ts, src/work/check/schema.ts
 /** A program that is too old for the keys under its prefix: it writes nothing, and says why. */
 
 import { writeFileSync } from "node:fs";
@@ -87,7 +86,9 @@ test("a version that is required later: the run that holds ends as usual, the wa
   const namespace = cluster.createNamespace({ env: { SIGNALBOX_TTL: "6s" } });
   const gate = cluster.createPath();
   const holder = await namespace.jobs.startAndWait({
-    ...{ name: "a", options: ["--lock", "x"], hold: ["until", gate] },
+    name: "a",
+    options: ["--lock", "x"],
+    hold: ["until", gate],
   });
   const waiter = namespace.jobs.start({ name: "b", options: ["--lock", "x", "--wait"] });
   await namespace.jobs.waitForTickets("b", "waiting");

@@ -1,5 +1,3 @@
-// Covers src/process/guarded-command/exits.ts,
-// src/commands/run/limit-signal.ts, src/process/guarded-command/guarded-process.ts
 /** Ends of runs: exit codes and messages. */
 
 import { describe, expect, test } from "vitest";

@@ -1,5 +1,3 @@
-// Covers src/commands/schedule/change/backfill.impl.ts, src/work/schedules/backfill-mutations.ts,
-// src/work/schedules/each-mutation.ts
 /** Backfill by the command, with workers that are killed meanwhile. */
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";

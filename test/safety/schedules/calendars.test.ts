@@ -1,7 +1,3 @@
-// Covers src/commands/schedule/calendar/change-calendar.ts, src/commands/schedule/calendar/change-calendar.impl.ts,
-// src/commands/schedule/calendar/see-calendars.impl.ts, src/commands/schedule/calendar/import-calendar.impl.ts,
-// src/commands/schedule/inspect/calendar-lines.ts, src/commands/schedule/next-lines.ts, src/work/schedules/calendar-mutation.ts,
-// src/work/schedules/stored-calendars.ts
 /** Calendars, from the commands to the schedules that use them. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -48,7 +44,12 @@ test.concurrent("a schedule does not fire on the days of a calendar, and preview
   );
   const added = await expectDone(
     namespace,
-    ...[...christmas, "--except", "holidays", "--if-excluded", "next", ...work],
+    ...christmas,
+    "--except",
+    "holidays",
+    "--if-excluded",
+    "next",
+    ...work,
   );
   expect(added.stdout + added.stderr).toContain(`[calendar: instead of ${YEAR}-12-25 (holidays)]`);
   expect(await readNext(namespace, "job")).toBe(`${YEAR}-12-27`);
@@ -100,7 +101,9 @@ test.concurrent("a change of a calendar moves its schedules in the same transact
   const records = kvs.map(({ value }) => JSON.parse(value));
   expect(records).toContainEqual(
     expect.objectContaining({
-      ...{ action: "calendar", target: "calendar holidays", reason: "new law" },
+      action: "calendar",
+      target: "calendar holidays",
+      reason: "new law",
       outcome: "calendar holidays changed: added 12-26; 1 schedules move",
     }),
   );
@@ -119,7 +122,9 @@ test.concurrent("a change of a calendar moves its schedules in the same transact
     "--yes",
   );
   expect(JSON.parse(replaced.stdout)).toMatchObject({
-    ...{ action: "calendar", outcome: "done", calendar: { name: "holidays", days: ["12-24"] } },
+    action: "calendar",
+    outcome: "done",
+    calendar: { name: "holidays", days: ["12-24"] },
     changes: [{ id: "job" }],
   });
   expect(await readNext(namespace, "job")).toMatch(/-12-25$/);
@@ -138,7 +143,8 @@ test.concurrent("a calendar that schedules use is not deleted", async () => {
   await expectDone(namespace, "calendar", "delete", "holidays", "--yes");
   expect((await namespace.store.readRange(namespace.keys.calendars())).kvs).toEqual([]);
   expect(await namespace.start(["calendar", "delete", "holidays", "--yes"]).ended).toMatchObject({
-    ...{ code: 1, stderr: expect.stringContaining('there is no calendar "holidays"') },
+    code: 1,
+    stderr: expect.stringContaining('there is no calendar "holidays"'),
   });
 });
 
@@ -170,10 +176,24 @@ test.concurrent("an iCalendar file sets the days, and a second import changes no
   const namespace = cluster.createNamespace();
   const file = cluster.createPath(
     [
-      ...["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:x", "BEGIN:VEVENT", "UID:1", "DTSTAMP:20260101T000000Z"],
-      ...["DTSTART;VALUE=DATE:20201225", "RRULE:FREQ=YEARLY", "SUMMARY:Christmas", "END:VEVENT"],
-      ...["BEGIN:VEVENT", "UID:2", "DTSTAMP:20260101T000000Z", `DTSTART;VALUE=DATE:${YEAR}1230`],
-      ...[`DTEND;VALUE=DATE:${YEAR + 1}0102`, "END:VEVENT", "END:VCALENDAR", ""],
+      "BEGIN:VCALENDAR",
+      "VERSION:2.0",
+      "PRODID:x",
+      "BEGIN:VEVENT",
+      "UID:1",
+      "DTSTAMP:20260101T000000Z",
+      "DTSTART;VALUE=DATE:20201225",
+      "RRULE:FREQ=YEARLY",
+      "SUMMARY:Christmas",
+      "END:VEVENT",
+      "BEGIN:VEVENT",
+      "UID:2",
+      "DTSTAMP:20260101T000000Z",
+      `DTSTART;VALUE=DATE:${YEAR}1230`,
+      `DTEND;VALUE=DATE:${YEAR + 1}0102`,
+      "END:VEVENT",
+      "END:VCALENDAR",
+      "",
     ].join("\r\n"),
     0o644,
   );

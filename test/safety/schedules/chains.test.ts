@@ -1,6 +1,3 @@
-// Covers src/commands/schedule/change/add-arguments.ts, src/commands/schedule/change/add-schedule.ts,
-// src/commands/schedule/inspect/graph.impl.ts, src/work/worker/chains/successors.ts,
-// src/work/worker/tasks/own-input.ts, src/commands/schedule/lease-totals.ts
 /** Chains, one-shot runs and runs with input, from the commands to the commands that workers start. */
 import { expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
@@ -30,7 +27,10 @@ test.concurrent("a schedule runs after another, with what that one was given", a
   await expectDone(namespace, "add", "extract", "@manual", ...shell("cat; echo $TABLE"));
   const added = await expectDone(
     namespace,
-    ...["add", "load", "--after", "extract"],
+    "add",
+    "load",
+    "--after",
+    "extract",
     ...shell("cat; echo $SIGNALBOX_AFTER $SIGNALBOX_AFTER_RESULT"),
   );
   expect(added).toContain("schedule extract: followed by load");

@@ -1,14 +1,3 @@
-// Covers src/commands/editor/editor-file.ts, src/commands/connect.ts, src/commands/explain-error.ts,
-// src/commands/schedule/amendment-command.ts, src/commands/schedule/change-lines.ts,
-// src/commands/schedule/change/add.impl.ts, src/commands/schedule/change/edit.impl.ts,
-// src/commands/editor/edit-text.ts, src/commands/schedule/change/keys-commands.impl.ts,
-// src/commands/schedule/group-notes.ts, src/commands/schedule/inspect/dead.impl.ts,
-// src/commands/schedule/inspect/lint-schedule.ts, src/commands/schedule/inspect/lint.impl.ts,
-// src/commands/schedule/inspect/list.impl.ts, src/commands/schedule/read-schedule.ts,
-// src/commands/schedule/transfer/diff.impl.ts, src/commands/schedule/transfer/export.impl.ts,
-// src/commands/schedule/transfer/import-input.ts, src/commands/schedule/transfer/import.impl.ts,
-// src/commands/schedule/transfer/schedule-document.ts, src/commands/see/paint.ts,
-// src/commands/see/show/show-schedule.ts
 /** `signalbox schedule …` on a real etcd: changes of operators, which never undo changes of other operators. */
 
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -125,8 +114,13 @@ describe("an operator's day", () => {
     const records = (await readAudits(namespace)).map((record) => record.replace(/^schedules? /, ""));
     expect(records.sort()).toEqual(
       [
-        ...["backup: added", "report.weekly: added", "backup: changed", "backup, report.weekly: paused: 2"],
-        ...["backup: resumed", "backup: triggered", "backup, report.weekly: deleted: 2"],
+        "backup: added",
+        "report.weekly: added",
+        "backup: changed",
+        "backup, report.weekly: paused: 2",
+        "backup: resumed",
+        "backup: triggered",
+        "backup, report.weekly: deleted: 2",
       ].sort(),
     );
   });

@@ -1,4 +1,3 @@
-// Covers src/commands/schedule/hook/hook-test.impl.ts, src/commands/schedule/hook/sample-payload.ts
 import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";

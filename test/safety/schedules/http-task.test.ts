@@ -1,4 +1,3 @@
-// Covers src/work/worker/handlers/http-handler.ts, src/work/worker/file/http-schema.ts
 /** Requests to web servers as tasks of a worker process. */
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,3 @@
-// Covers src/work/worker/handlers/progress-file.ts, src/work/worker/tasks/progress-reporter.ts
 /** What tasks say about their progress, from a command's file to listings. */
 import { existsSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";

@@ -1,4 +1,3 @@
-// Covers src/commands/schedule/transfer/schedule-document.ts, src/commands/schedule/transfer/export.impl.ts
 /** Schedules as JSON documents: exports that can be restored, and imports that change only what they own. */
 import { expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";

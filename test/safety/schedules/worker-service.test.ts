@@ -1,4 +1,3 @@
-// Covers src/work/worker/service/event-log.ts, src/work/worker/service/worker-service.ts
 /** A worker as a service: metrics, hooks and systemd notifications. */
 
 import http from "node:http";

@@ -1,6 +1,3 @@
-// Covers src/commands/schedule/worker/worker.impl.ts, src/work/worker/handlers/guarded-run.ts,
-// src/work/worker/handlers/handlers.ts, src/work/worker/handlers/output.ts,
-// src/work/worker/hooks/hook-command.ts
 /** The worker as a process: its tasks, handlers and leases. */
 
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";

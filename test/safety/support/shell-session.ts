@@ -55,8 +55,13 @@ export class ShellSession {
     mkdirSync(bin);
     appendFileSync(this.#notes, "");
     this.#env = {
-      ...{ HOME: join(this.folder, "home"), TERM: "xterm", LC_ALL: "C.UTF-8", NOTES: this.#notes },
-      ...{ PATH: `${bin}:${process.env.PATH}`, SIGNALBOX_COMPLETION_TIMEOUT: "20s", ...env },
+      HOME: join(this.folder, "home"),
+      TERM: "xterm",
+      LC_ALL: "C.UTF-8",
+      NOTES: this.#notes,
+      PATH: `${bin}:${process.env.PATH}`,
+      SIGNALBOX_COMPLETION_TIMEOUT: "20s",
+      ...env,
     };
     const program = `#!/bin/sh
 case $1 in

@@ -1,4 +1,3 @@
-// Covers src/schedule/calendar/calendar-day.ts, src/schedule/calendar/day-set.ts
 import { describe, expect, test } from "vitest";
 import {
   type Calendar,
@@ -48,7 +47,9 @@ test("ranges that overlap, touch or contain each other are one set", () => {
   const first = dayOf("2025-12-25");
   const inside = Array.from({ length: 60 }, (_, index) => first + index).filter((day) => set.has(day));
   expect([inside.length, formatDay(inside[0] ?? 0), formatDay(inside.at(-1) ?? 0)]).toEqual([
-    ...[25, "2026-01-01", "2026-01-25"],
+    25,
+    "2026-01-01",
+    "2026-01-25",
   ]);
 });
 
@@ -71,6 +72,11 @@ describe("the stored value of a calendar", () => {
 
 test("entries are sorted, weekdays first, without duplicates", () => {
   expect(normalizeDays(["2026-12-25", "SUN", "12-26", "sat", "sun", "01-01", "2026-01-01"])).toEqual([
-    ...["sat", "sun", "01-01", "12-26", "2026-01-01", "2026-12-25"],
+    "sat",
+    "sun",
+    "01-01",
+    "12-26",
+    "2026-01-01",
+    "2026-12-25",
   ]);
 });

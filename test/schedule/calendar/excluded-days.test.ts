@@ -1,4 +1,3 @@
-// Covers src/schedule/calendar/day-rule.ts, src/schedule/calendar/restrict-plan.ts
 import { describe, expect, test } from "vitest";
 import type { Calendars } from "../../../src/schedule/calendar/calendar.ts";
 import type { CalendarFields } from "../../../src/schedule/calendar/day-rule.ts";
@@ -44,67 +43,82 @@ describe("occurrences on excluded days", () => {
     [
       "are left out",
       {
-        ...{ cron: "0 3 * * *", except: ["weekend"], from: "2026-11-20T00:00Z" },
+        cron: "0 3 * * *",
+        except: ["weekend"],
+        from: "2026-11-20T00:00Z",
         next: ["2026-11-20T03:00", "2026-11-23T03:00"],
       },
     ],
     [
       "move to the next day over the end of a year",
       {
-        ...{ cron: "0 3 31 12 *", except: ["party"], ifExcluded: "next", from: "2026-12-01T00:00Z" },
+        cron: "0 3 31 12 *",
+        except: ["party"],
+        ifExcluded: "next",
+        from: "2026-12-01T00:00Z",
         next: ["2027-01-02T03:00", "2027-12-31T03:00"],
       },
     ],
     [
       "move to the day before, over the end of a year",
       {
-        ...{
-          cron: "0 3 1 1 *",
-          except: ["holidays", "weekend"],
-          ifExcluded: "previous",
-          from: "2026-12-01T00:00Z",
-        },
+        cron: "0 3 1 1 *",
+        except: ["holidays", "weekend"],
+        ifExcluded: "previous",
+        from: "2026-12-01T00:00Z",
         next: ["2026-12-31T03:00", "2027-12-31T03:00", "2028-12-29T03:00"],
       },
     ],
     [
       "run once with an occurrence of that day",
       {
-        ...{ cron: "0 3 * * *", except: ["holidays"], ifExcluded: "next", from: "2026-12-24T00:00Z" },
+        cron: "0 3 * * *",
+        except: ["holidays"],
+        ifExcluded: "next",
+        from: "2026-12-24T00:00Z",
         next: ["2026-12-24T03:00", "2026-12-27T03:00", "2026-12-28T03:00"],
       },
     ],
     [
       "of another calendar than `only` are left out",
       {
-        ...{
-          cron: "0 3 * * *",
-          only: ["quarter", "holidays"],
-          except: ["weekend"],
-          from: "2026-12-20T00:00Z",
-        },
+        cron: "0 3 * * *",
+        only: ["quarter", "holidays"],
+        except: ["weekend"],
+        from: "2026-12-20T00:00Z",
         next: ["2026-12-25T03:00", "2026-12-31T03:00", "2027-01-01T03:00", "2027-03-31T03:00"],
       },
     ],
     [
       "are those of the wall clock, not of UTC",
       {
-        ...{ cron: "0 22 * * *", zone: "America/New_York", except: ["holidays"], from: "2026-12-24T12:00Z" },
+        cron: "0 22 * * *",
+        zone: "America/New_York",
+        except: ["holidays"],
+        from: "2026-12-24T12:00Z",
         next: ["2026-12-25T03:00", "2026-12-28T03:00"],
       },
     ],
     [
       "move onto the day on which the clocks skip their time",
       {
-        ...{ cron: "30 2 * * sat", zone: "Europe/Berlin", except: ["clocks"], ifExcluded: "next" },
-        ...{ from: "2026-03-27T00:00Z", next: ["2026-03-29T01:00", "2026-04-04T00:30"] },
+        cron: "30 2 * * sat",
+        zone: "Europe/Berlin",
+        except: ["clocks"],
+        ifExcluded: "next",
+        from: "2026-03-27T00:00Z",
+        next: ["2026-03-29T01:00", "2026-04-04T00:30"],
       },
     ],
     [
       "move onto the day on which the clocks show their time twice",
       {
-        ...{ cron: "30 2 * * sat", zone: "Europe/Berlin", except: ["clocks"], ifExcluded: "next" },
-        ...{ from: "2026-10-23T00:00Z", next: ["2026-10-25T00:30", "2026-10-31T01:30"] },
+        cron: "30 2 * * sat",
+        zone: "Europe/Berlin",
+        except: ["clocks"],
+        ifExcluded: "next",
+        from: "2026-10-23T00:00Z",
+        next: ["2026-10-25T00:30", "2026-10-31T01:30"],
       },
     ],
     [
@@ -114,8 +128,12 @@ describe("occurrences on excluded days", () => {
     [
       "of a schedule that is due once move",
       {
-        ...{ cron: "@at 2026-12-24T23:30Z", zone: "Europe/Berlin", except: ["holidays"], ifExcluded: "next" },
-        ...{ from: "2026-12-01T00:00Z", next: ["2026-12-26T23:30"] },
+        cron: "@at 2026-12-24T23:30Z",
+        zone: "Europe/Berlin",
+        except: ["holidays"],
+        ifExcluded: "next",
+        from: "2026-12-01T00:00Z",
+        next: ["2026-12-26T23:30"],
       },
     ],
   ])("%s", (_, one) => {

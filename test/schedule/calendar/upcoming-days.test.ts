@@ -15,7 +15,9 @@ const FROM = Date.parse("2026-12-24T00:00Z");
 function listNotes(fields: Partial<PlannedFields>, count: number, since?: number) {
   const all = { cron: "0 3 * * *", timezone: "UTC", ...fields };
   return listUpcoming(all, calendars, { after: FROM, count, since }).map(({ at, mark, note }) => [
-    ...[new Date(at).toISOString().slice(5, 10), mark, note],
+    new Date(at).toISOString().slice(5, 10),
+    mark,
+    note,
   ]);
 }
 
@@ -72,7 +74,9 @@ describe("a preview", () => {
 test("the next excluded days of a schedule are only those on which it would be due", () => {
   const fields = { cron: "0 3 * * fri,sat", timezone: "UTC", except: ["holidays", "weekend"] };
   expect(listExcludedDays(fields, calendars, FROM, 10)).toEqual([
-    ...["2026-12-25 (holidays)", "2026-12-26 (holidays)", "2027-01-02 (weekend)"],
+    "2026-12-25 (holidays)",
+    "2026-12-26 (holidays)",
+    "2027-01-02 (weekend)",
   ]);
   expect(listExcludedDays({ ...fields, cron: "@manual" }, calendars, FROM, 10)).toEqual([]);
 });

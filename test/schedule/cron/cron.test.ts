@@ -1,4 +1,3 @@
-// Covers src/schedule/cron/cron-field.ts
 /** Valid and invalid cron expressions, and error messages. */
 import { describe, expect, test } from "vitest";
 import { UsageError } from "../../../src/base/errors.ts";

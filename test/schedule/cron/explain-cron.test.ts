@@ -1,4 +1,3 @@
-// Covers src/schedule/cron/explain-words.ts
 /** Explanations of cron expressions in plain English. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";

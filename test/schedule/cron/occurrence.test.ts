@@ -1,4 +1,3 @@
-// Covers src/schedule/cron/wall-times.ts, src/schedule/cron/day-times.ts, src/schedule/cron/days.ts
 /** Occurrences of a cron expression in a time zone: clock changes, both kinds of days, earlier occurrences and counts. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";

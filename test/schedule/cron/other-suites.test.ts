@@ -1,4 +1,3 @@
-// Covers src/schedule/cron/days.ts, src/schedule/cron/cron-field.ts
 /**
  * Cases that are also in the tests of other implementations, by their names: the cron text without seconds, the instant from
  * which they ask, and what follows. Only where signalbox agrees with them.

@@ -22,7 +22,8 @@ describe("a second reading", () => {
 
   test("tells where the other refuses", async () => {
     expect(await compareWithCronParser(parseCron("0 0 * * sat-sun"))).toMatchObject({
-      ...{ level: "warning", about: "other readers" },
+      level: "warning",
+      about: "other readers",
       detail: expect.stringContaining("it is refused there: Invalid range"),
     });
   });

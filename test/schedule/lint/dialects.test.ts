@@ -1,5 +1,3 @@
-// Covers src/schedule/lint/dialect-clock.ts, src/schedule/lint/dialect-cron.ts,
-// src/schedule/lint/dialect-perfectsched.ts
 import { describe, expect, test } from "vitest";
 import { parseCron } from "../../../src/schedule/cron/cron.ts";
 import { listCronDifferences } from "../../../src/schedule/lint/dialect-cron.ts";

@@ -1,4 +1,3 @@
-// Covers src/schedule/lint/lint-clock.ts
 /** Findings about schedules. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";

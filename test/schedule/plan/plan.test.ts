@@ -1,4 +1,3 @@
-// Covers src/schedule/plan/explain-plan.ts, src/schedule/plan/plan-times.ts
 import { describe, expect, test } from "vitest";
 import { explainPlan, listPlannedOccurrences } from "../../../src/schedule/plan/explain-plan.ts";
 import { formatOncePlan, parsePlan } from "../../../src/schedule/plan/plan.ts";

@@ -48,7 +48,11 @@ test("each starts once, in order, and the last one ends it", () => {
 
 describe("what comes first", () => {
   const open = (kind: OpenOccurrence["kind"], runAt: number): OpenOccurrence => ({
-    ...{ scheduled: runAt, runAt, attempt: 1, failures: 1, kind },
+    scheduled: runAt,
+    runAt,
+    attempt: 1,
+    failures: 1,
+    kind,
   });
   const due = fill(3 * HOUR, 50 * HOUR, 2);
   const cases: [string, DueState, Partial<Definition>, object | undefined][] = [

@@ -9,13 +9,23 @@ const NOW = 5_000_000;
 const manual: Definition = { cron: "@manual", timezone: "UTC", after: ["a"] };
 const idle: DueState = { runAt: 0, open: [] };
 const end = (change: Partial<OccurrenceEnd> = {}): OccurrenceEnd => ({
-  ...{ id: "a", scheduled: 1_000, endedAt: NOW, result: "ok", run: "r1", isDead: false },
+  id: "a",
+  scheduled: 1_000,
+  endedAt: NOW,
+  result: "ok",
+  run: "r1",
+  isDead: false,
   ...change,
 });
 const follow = (one: OccurrenceEnd, change: Partial<Definition> = {}, due: DueState = idle) =>
   addPredecessorEnd("b", { ...manual, ...change }, due, one);
 const waiting = (scheduled: number, change: Partial<OpenOccurrence> = {}): OpenOccurrence => ({
-  ...{ scheduled, runAt: scheduled, attempt: 0, failures: 0, kind: "after", ...change },
+  scheduled,
+  runAt: scheduled,
+  attempt: 0,
+  failures: 0,
+  kind: "after",
+  ...change,
 });
 
 describe("which ends count", () => {

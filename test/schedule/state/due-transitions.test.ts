@@ -1,4 +1,3 @@
-// Covers src/schedule/timing.ts
 /** The state of a schedule after actions of operators: add and modify as in PerfectSched, pause, resume and trigger. */
 import { describe, expect, test } from "vitest";
 import type { Definition } from "../../../src/schedule/definition.ts";

@@ -8,7 +8,11 @@ const NOW = 1_000_000;
 const plain: Definition = { cron: "* * * * *", timezone: "UTC" };
 const due = (open: OpenOccurrence[] = [], runAt = NOW - 10): DueState => ({ next: NOW - 10, runAt, open });
 const opened = (scheduled: number, change: Partial<OpenOccurrence> = {}): OpenOccurrence => ({
-  ...{ scheduled, runAt: scheduled, attempt: 1, failures: 0, kind: "due" },
+  scheduled,
+  runAt: scheduled,
+  attempt: 1,
+  failures: 0,
+  kind: "due",
   ...change,
 });
 const pause = { by: "a@b", at: 0 };

@@ -15,7 +15,11 @@ import {
 const NO_OUTCOMES: OutcomeHistory = { runs: [], dead: [] };
 
 const outcome = (scheduled: number, change: Partial<OccurrenceOutcome> = {}): OccurrenceOutcome => ({
-  ...{ scheduled, result: "ok", endedAt: scheduled + 5, run: `r${scheduled}`, host: "h1" },
+  scheduled,
+  result: "ok",
+  endedAt: scheduled + 5,
+  run: `r${scheduled}`,
+  host: "h1",
   ...change,
 });
 const many = (count: number, change: Partial<OccurrenceOutcome> = {}) =>

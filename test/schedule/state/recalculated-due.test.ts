@@ -25,7 +25,8 @@ describe("a change of a calendar", () => {
     const swap = { before: calendarOf(...before), after: calendarOf(...after) };
     const due = computeFirstDue("job", definition, EVE, {}, swap.before);
     expect(computeRecalculatedDue("job", definition, due, EVE, swap)).toMatchObject({
-      ...{ next: at(next), runAt: at(next) },
+      next: at(next),
+      runAt: at(next),
     });
   });
 

@@ -1,5 +1,3 @@
-// Covers scripts/package/command-line.ts, scripts/package/debian-texts.ts, scripts/package/required-tools.ts,
-// scripts/package/npm.ts, scripts/package/npm-modules.ts, scripts/package/normalize.ts, scripts/package/release-lists.ts
 /** The parts of `npm run package` that need no packages. `npm run test:packages` tests the packages themselves. */
 import { execFileSync, spawnSync } from "node:child_process";
 import {
@@ -120,7 +118,10 @@ describe("texts of the Debian package", () => {
 
   test("control has the fields that dpkg needs, with descriptions of at most 80 columns", () => {
     const text = renderControl({
-      ...{ version: "1.2.3", architecture: "arm64", maintainer: "A <a@b.example>", installedSize: 7 },
+      version: "1.2.3",
+      architecture: "arm64",
+      maintainer: "A <a@b.example>",
+      installedSize: 7,
       homepage: "https://b.example/",
     });
     const lines = ["Package: signalbox", "Version: 1.2.3", "Architecture: arm64", "Installed-Size: 7"];

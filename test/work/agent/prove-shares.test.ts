@@ -10,7 +10,8 @@ test("many claims are proved by one read; if a ticket has changed, each is prove
   const shares = await Promise.all(
     ["a", "b", "c"].map(async (key) => {
       const { revision } = await store.commitTxn({
-        ...{ compare: [], failure: [] },
+        compare: [],
+        failure: [],
         success: [{ op: "put", key, value: key }],
       });
       const prove = async () => {

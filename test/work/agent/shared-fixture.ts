@@ -28,7 +28,12 @@ export class AgentHost {
     this.#agents += 1;
     const name = `agent ${this.#agents}`;
     const ports: AgentPorts = {
-      ...{ store: this.store, proofStore: this.store, keys, clock: this.clock, log: silentLog, host: HOST },
+      store: this.store,
+      proofStore: this.store,
+      keys,
+      clock: this.clock,
+      log: silentLog,
+      host: HOST,
       random: { generateBytes: (n) => randomBytes(n), generateFraction: () => 0.5 },
       describeSession: () => name,
       killRun: async (run) => {

@@ -1,4 +1,3 @@
-// Covers src/work/agent/claim-share.ts, src/work/agent/fence.ts, src/work/agent/shared-session.ts, src/work/agent/stray-tickets.ts
 import { describe, expect, test } from "vitest";
 import { SessionLost } from "../../../src/etcd/session/session-lost.ts";
 import { StoreError } from "../../../src/etcd/store.ts";

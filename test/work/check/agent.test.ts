@@ -1,4 +1,3 @@
-// Covers src/work/check/agent.ts, src/process/agent-socket/ask-version.ts, src/process/agent-socket/socket-trust.ts
 /** What doctor says about the agent of this host. */
 import { chmodSync, chownSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";

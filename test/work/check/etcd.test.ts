@@ -1,5 +1,3 @@
-// Covers src/work/check/clock.ts, src/work/check/cluster.ts, src/work/check/identity.ts,
-// src/work/check/settings.ts, src/work/check/transport.ts
 /** Findings from the answers of members, as tables, without etcd. */
 import { describe, expect, test } from "vitest";
 import type { Finding } from "../../../src/base/finding.ts";
@@ -23,17 +21,19 @@ const formatFindings = (findings: readonly Finding[]) =>
   findings.map(({ level, kind, detail }) => `${level} ${kind}: ${detail}`);
 
 const buildMember = (id: number, change: Partial<AnsweringMember> = {}): AnsweringMember => ({
-  ...{ endpoint: `http://m${id}:2379`, ok: true, version: "3.5.28", memberId: BigInt(id), leaderId: 1n },
-  ...{
-    revision: 9n,
-    raftTerm: 2n,
-    raftIndex: 50n,
-    dbSize: 1,
-    errors: [],
-    millis: 1.4,
-    clusterId: 7n,
-    ...change,
-  },
+  endpoint: `http://m${id}:2379`,
+  ok: true,
+  version: "3.5.28",
+  memberId: BigInt(id),
+  leaderId: 1n,
+  revision: 9n,
+  raftTerm: 2n,
+  raftIndex: 50n,
+  dbSize: 1,
+  errors: [],
+  millis: 1.4,
+  clusterId: 7n,
+  ...change,
 });
 const buildSilentMember = (id: number, kind: StoreErrorKind = "unavailable"): MemberStatus => {
   const endpoint = `http://m${id}:2379`;

@@ -24,7 +24,8 @@ test("a directory that others can read is a warning with a remedy", async () => 
   const folder = createFolder();
   chmodSync(folder, 0o755);
   expect(await checkOutput(folder)).toMatchObject({
-    ...{ level: "warning", remedy: expect.stringContaining("chmod 0700") },
+    level: "warning",
+    remedy: expect.stringContaining("chmod 0700"),
     detail: expect.stringContaining("mode 0755"),
   });
 });

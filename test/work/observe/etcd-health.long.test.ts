@@ -38,7 +38,9 @@ describe("the heartbeat", () => {
     const { store, ports, beats } = await startObserving(context, cluster.endpoints);
     const { revision } = await store.readRange({ key: ports.keys.prefix });
     expect(await beats.waitForNext(isAnswer)).toMatchObject({
-      ...{ up: 3, total: 3, leader: `m${cluster.members.indexOf(leader) + 1}` },
+      up: 3,
+      total: 3,
+      leader: `m${cluster.members.indexOf(leader) + 1}`,
       version: expect.stringMatching(/^\d+\.\d+\.\d+/),
     });
     expect(beats.list).toMatchObject([{ revision }, { revision }]);

@@ -1,4 +1,3 @@
-// Covers src/work/observe/cluster-summary.ts, src/work/observe/probe.ts, src/work/observe/read.ts
 /** How fast an outdated snapshot is detected. Each fault has its own proxy. */
 
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from "vitest";

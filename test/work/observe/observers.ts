@@ -52,7 +52,8 @@ export class Observer {
     this.store = store;
     const keys = createKeys("/look/");
     this.ports = {
-      ...{ store, keys },
+      store,
+      keys,
       clock: createRealClock(),
       random: realRandom,
       settings: { connectTimeout: 10_000 },

@@ -3,8 +3,11 @@ import { PageSize } from "../../../src/work/observe/page-size.ts";
 
 const createPage = (keys: number, characters: number) =>
   Array.from({ length: keys }, (_, at) => ({
-    ...{ key: `k${at}`.padEnd(10), value: "x".repeat(characters - 10) },
-    ...{ createRevision: 1n, modRevision: 1n, session: 0n },
+    key: `k${at}`.padEnd(10),
+    value: "x".repeat(characters - 10),
+    createRevision: 1n,
+    modRevision: 1n,
+    session: 0n,
   }));
 const page = createPage(100, 1_000);
 

@@ -1,4 +1,3 @@
-// Covers src/work/observe/past-revision.ts, src/work/observe/stated-times.ts, src/work/observe/neighbour-change.ts
 /** Which revision was current at a time, and the changes beside one. */
 import { describe, expect, it } from "vitest";
 import { MemoryStore } from "../../../src/etcd/memory/memory-store.ts";
@@ -23,7 +22,10 @@ const { signal } = new AbortController();
 class Site {
   readonly store = MemoryStore.create({ now: () => 0 });
   readonly ports = {
-    ...{ store: this.store, keys, clock: createRealClock(), random: realRandom },
+    store: this.store,
+    keys,
+    clock: createRealClock(),
+    random: realRandom,
     settings: { connectTimeout: 5_000 },
   };
 
@@ -63,7 +65,10 @@ describe("the revision of a time", () => {
     }
     const find = (at: number) => findRevisionAt(site.ports, at, signal);
     expect(await find(7_500)).toEqual({
-      ...{ kind: "found", revision: (revisions[7] ?? 0n) - 1n, from: 7_000, until: 8_000 },
+      kind: "found",
+      revision: (revisions[7] ?? 0n) - 1n,
+      from: 7_000,
+      until: 8_000,
     });
     expect(await find(8_000)).toMatchObject({ revision: (revisions[8] ?? 0n) - 1n, from: 8_000 });
     expect(await find(500)).toMatchObject({ kind: "found", from: undefined, until: 1_000 });

@@ -19,13 +19,20 @@ async function observeWatchdog(
     const now = revision();
     if (typeof now !== "bigint") throw now;
     return {
-      ...{ revision: now, raftTerm: 1n, memberId: 1n, clusterId: 1n },
-      ...{ kvs: [], count: 0, more: false },
+      revision: now,
+      raftTerm: 1n,
+      memberId: 1n,
+      clusterId: 1n,
+      kvs: [],
+      count: 0,
+      more: false,
     };
   };
   const stop = new AbortController();
   const ports = {
-    ...{ store, keys, clock },
+    store,
+    keys,
+    clock,
     random: { generateFraction: () => 0.5, generateBytes: () => Buffer.of() },
   };
   let end: unknown = "stands by";

@@ -1,4 +1,3 @@
-// Covers src/work/operate/chunks.ts, src/work/operate/config-audit.ts
 /** Changes of the configuration: one guarded transaction applies all of them, or none. */
 import { describe, expect, it } from "vitest";
 import type { ConfigChange } from "../../../src/fleet/config-changes.ts";
@@ -14,7 +13,10 @@ import { keys } from "../../protocol/samples.ts";
 import { type Fate, OperatorFixture } from "./operator-fixture.ts";
 
 const buildGroupAddition = (name: string, after: readonly string[] = []): ConfigChange => ({
-  ...{ kind: "group", name, before: undefined, after },
+  kind: "group",
+  name,
+  before: undefined,
+  after,
 });
 const buildGroupRemoval = (name: string): ConfigChange => ({
   kind: "group",
@@ -23,7 +25,10 @@ const buildGroupRemoval = (name: string): ConfigChange => ({
   after: undefined,
 });
 const buildTotalChange = (name: string, after: string): ConfigChange => ({
-  ...{ kind: "resource", name, before: undefined, after: { total: after } },
+  kind: "resource",
+  name,
+  before: undefined,
+  after: { total: after },
 });
 const buildManyAdditions = (count: number, word = "g") =>
   Array.from({ length: count }, (_, index) => buildGroupAddition(`${word}${index}`, ["web1"]));
@@ -45,7 +50,11 @@ async function applyChanges(
   guardsAll = true,
 ): Promise<ConfigUpdate> {
   return {
-    ...{ action: "import", target: "configuration", outcome: "changed", changes, guardsAll },
+    action: "import",
+    target: "configuration",
+    outcome: "changed",
+    changes,
+    guardsAll,
     ...(await readState(operator)),
   };
 }

@@ -1,4 +1,3 @@
-// Covers src/protocol/audit.ts
 /** Actions of operators: the change and its audit record are written together, once, or not at all. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -18,7 +17,11 @@ import { type Fate, OperatorFixture } from "./operator-fixture.ts";
 
 const KEY = keys.drain("lock", "x");
 const buildAction = (seen: bigint): OperatorAction => ({
-  ...{ action: "drain", target: "lock x", seen, reason: "disks", outcome: "drained" },
+  action: "drain",
+  target: "lock x",
+  seen,
+  reason: "disks",
+  outcome: "drained",
   compare: [{ key: KEY, target: "mod", is: "equal", value: 0n }],
   ops: [{ op: "put", key: KEY, value: "{}" }],
 });
@@ -40,8 +43,16 @@ describe("a deed", () => {
       expect(kvs[0]?.modRevision).toBe(kvs[0]?.createRevision); // written once
       expect(await listRecords(operator)).toEqual([
         {
-          ...{ id: expect.any(String), at: 0, user: "root", host: "ops.example.com", sudoUser: "ann" },
-          ...{ action: "drain", target: "lock x", seen: 7n, reason: "disks", outcome: "drained" },
+          id: expect.any(String),
+          at: 0,
+          user: "root",
+          host: "ops.example.com",
+          sudoUser: "ann",
+          action: "drain",
+          target: "lock x",
+          seen: 7n,
+          reason: "disks",
+          outcome: "drained",
         },
       ]);
     },
@@ -111,9 +122,16 @@ describe("audit records", () => {
     const text = fc.string();
     const record = fc.record(
       {
-        ...{ id: fc.constant("x"), at: fc.nat(), user: text, host: text, target: text, outcome: text },
-        ...{ action: fc.constant("reset" as const), seen: fc.bigInt({ min: 0n, max: 2n ** 62n }) },
-        ...{ sudoUser: text, reason: text },
+        id: fc.constant("x"),
+        at: fc.nat(),
+        user: text,
+        host: text,
+        target: text,
+        outcome: text,
+        action: fc.constant("reset" as const),
+        seen: fc.bigInt({ min: 0n, max: 2n ** 62n }),
+        sudoUser: text,
+        reason: text,
       },
       { requiredKeys: ["id", "at", "user", "host", "target", "outcome", "action", "seen"] },
     );

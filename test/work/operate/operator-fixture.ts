@@ -25,7 +25,9 @@ export class OperatorFixture {
   readonly clock = new ManualClock();
   readonly store = new UnreliableStore(MemoryStore.create(this.clock).etcd);
   readonly ports: OperatorPorts = {
-    ...{ store: this.store, keys, clock: this.clock },
+    store: this.store,
+    keys,
+    clock: this.clock,
     random: { generateBytes: (n) => randomBytes(n), generateFraction: () => 0.5 },
     settings: { connectTimeout: 5_000, readOnly: false },
     operator: { user: "root", host: "ops.example.com", sudoUser: "ann" },

@@ -1,6 +1,6 @@
 /** Deleting old records, and nothing else. */
 import { describe, expect, it } from "vitest";
-import { generateAuditId, serializeAuditRecord } from "../../../src/protocol/audit.ts";
+import { type AuditRecord, generateAuditId, serializeAuditRecord } from "../../../src/protocol/audit.ts";
 import { prune, readPruneCandidates } from "../../../src/work/operate/prune.ts";
 import { keys } from "../../protocol/samples.ts";
 import { OperatorFixture } from "./operator-fixture.ts";
@@ -11,9 +11,15 @@ async function createSampleFixture(): Promise<OperatorFixture> {
   const operator = new OperatorFixture();
   await operator.clock.advance(100 * DAY);
   for (const day of [1, 50, 99]) {
-    const record = {
-      ...{ id: generateAuditId(day * DAY, operator.ports.random), at: day * DAY, user: "ann", host: "ops" },
-      ...({ action: "drain", target: "all", seen: 1n, outcome: "drained" } as const),
+    const record: AuditRecord = {
+      id: generateAuditId(day * DAY, operator.ports.random),
+      at: day * DAY,
+      user: "ann",
+      host: "ops",
+      action: "drain",
+      target: "all",
+      seen: 1n,
+      outcome: "drained",
     };
     await put(operator, keys.audit(record.id), serializeAuditRecord(record));
     await put(operator, keys.host(`web${day}`), JSON.stringify({ v: 1, seenAt: day * DAY }));

@@ -1,5 +1,3 @@
-// Covers src/work/output/output-directory.ts, src/work/output/output-reader.ts, src/work/output/output-record.ts,
-// src/work/output/output-keeper.ts
 import { randomBytes } from "node:crypto";
 import {
   appendFileSync,

@@ -1,4 +1,3 @@
-// Covers src/work/run/claim/claim.ts
 /** Maximum delay of a run that does not wait, if etcd answers late or not at all. */
 import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
@@ -72,9 +71,15 @@ async function claimOn(delays: Delays, more: Partial<ClaimRequest> = {}) {
   const store = new SlowStore(clock, delays);
   const random = { generateBytes: (n: number) => randomBytes(n), generateFraction: () => 0.5 };
   const request: ClaimRequest = {
-    ...{ lock: "x", leases: [], patience: { queues: false }, history: true },
+    lock: "x",
+    leases: [],
+    patience: { queues: false },
+    history: true,
     identity: { host: "web1", pid: 1, user: "u", command: "job" },
-    ...{ ttl: 30, terminationTimeout: 500, connectTimeout: CONNECT, ...more },
+    ttl: 30,
+    terminationTimeout: 500,
+    connectTimeout: CONNECT,
+    ...more,
   };
   const ports = { store, keys, clock, random, log: silentLog };
   const end = { at: Number.NaN, error: undefined as unknown };

@@ -23,8 +23,11 @@ let ports: OperatorPorts;
 
 beforeEach(() => {
   ports = {
-    ...{ store: cluster.store, keys: createKeys(`/${randomUUID()}/`), clock: createRealClock() },
-    ...{ random: realRandom, operator: { user: "ann", host: "h" } },
+    store: cluster.store,
+    keys: createKeys(`/${randomUUID()}/`),
+    clock: createRealClock(),
+    random: realRandom,
+    operator: { user: "ann", host: "h" },
     settings: { connectTimeout: 5_000, readOnly: false },
   };
 });

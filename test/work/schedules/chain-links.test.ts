@@ -1,4 +1,3 @@
-// Covers src/work/schedules/schedule-mutation.ts
 /** Changes of chains: the schedules before one know it, and what cannot work is refused. */
 import { expect, it } from "vitest";
 import type { Definition } from "../../../src/schedule/definition.ts";
@@ -15,7 +14,9 @@ import { keys } from "../../protocol/samples.ts";
 import { OperatorFixture } from "../operate/operator-fixture.ts";
 
 const following = (...after: string[]): Definition => ({
-  ...{ cron: "@manual", timezone: "UTC", command: ["true"] },
+  cron: "@manual",
+  timezone: "UTC",
+  command: ["true"],
   ...(after.length > 0 && { after }),
 });
 const follow =

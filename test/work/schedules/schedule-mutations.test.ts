@@ -1,5 +1,3 @@
-// Covers src/work/schedules/definition-change.ts, src/work/schedules/import-schedules.ts,
-// src/work/schedules/schedule-mutation.ts, src/work/schedules/stored-schedules.ts
 /** Operations on schedules: each is one guarded transaction with its audit record, or nothing. */
 import { describe, expect, it } from "vitest";
 import { parseAuditRecord } from "../../../src/protocol/audit.ts";
@@ -311,7 +309,10 @@ describe("an import", () => {
   const buildManyDefinitions = (count: number, cron = "0 * * * *", source = "crontab:x") =>
     new Map(Array.from({ length: count }, (_, at) => [`s${at}`, { ...HOURLY, cron, source }] as const));
   const buildImport = (definitions: ReadonlyMap<string, Definition>, prunes = false) => ({
-    ...{ target: "crontab x", definitions, source: "crontab:x", prunes },
+    target: "crontab x",
+    definitions,
+    source: "crontab:x",
+    prunes,
   });
 
   it.each([3, 59, 1_000])("of %i makes, changes and prunes them, each in one transaction", async (count) => {

@@ -19,8 +19,15 @@ export function buildStarted(
   definition: Partial<Definition> = {},
 ): Of<"started"> {
   return {
-    ...{ kind: "started", id: "mail.daily", type: "mail", definition: buildDefinition(definition) },
-    ...{ scheduled: NOON, late: 20, run: "r1", attempt: 1, ...more },
+    kind: "started",
+    id: "mail.daily",
+    type: "mail",
+    definition: buildDefinition(definition),
+    scheduled: NOON,
+    late: 20,
+    run: "r1",
+    attempt: 1,
+    ...more,
   };
 }
 
@@ -30,12 +37,27 @@ export function buildEnded(
   definition: Partial<Definition> = {},
 ): Of<"ended"> {
   const whole: OccurrenceOutcome = {
-    ...{ scheduled: NOON, result: "ok", startedAt: NOON + 20, endedAt: NOON + 2_020, run: "r1" },
-    ...{ attempt: 1, late: 20, worker: "w1", host: "web1.example.com", token: "7", ...outcome },
+    scheduled: NOON,
+    result: "ok",
+    startedAt: NOON + 20,
+    endedAt: NOON + 2_020,
+    run: "r1",
+    attempt: 1,
+    late: 20,
+    worker: "w1",
+    host: "web1.example.com",
+    token: "7",
+    ...outcome,
   };
   return {
-    ...{ kind: "ended", id: "mail.daily", type: "mail", definition: buildDefinition(definition) },
-    ...{ outcome: whole, isDead: false, wasFailing: false, ...more },
+    kind: "ended",
+    id: "mail.daily",
+    type: "mail",
+    definition: buildDefinition(definition),
+    outcome: whole,
+    isDead: false,
+    wasFailing: false,
+    ...more,
   };
 }
 

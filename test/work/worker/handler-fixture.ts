@@ -34,8 +34,13 @@ export function createHandlerFixture(more: Partial<HandlerPorts> = {}): HandlerF
     if (line !== undefined) lines.push(String(line));
   };
   const ports: HandlerPorts = {
-    ...{ clock, random: realRandom, commands: createGuardianHost(clock), log: { ...silentLog, info } },
-    ...{ host: "a.example", secrets: [], terminationTimeout: 300 },
+    clock,
+    random: realRandom,
+    commands: createGuardianHost(clock),
+    log: { ...silentLog, info },
+    host: "a.example",
+    secrets: [],
+    terminationTimeout: 300,
     env: { PATH: process.env.PATH ?? "", TEST_MARK: mark },
     ...more,
   };
@@ -47,8 +52,14 @@ export function createTask(more: Partial<Definition> = {}): TestTask {
   const listeners = new Set<() => void>();
   let horizon = clock.now() + 30_000;
   return {
-    ...{ id: "reports.daily", type: "reports", key: "/p/running/reports.daily", token: "77" },
-    ...{ scheduled: Date.UTC(2026, 10, 21, 12), late: 40, attempt: 2, run: randomUUID() },
+    id: "reports.daily",
+    type: "reports",
+    key: "/p/running/reports.daily",
+    token: "77",
+    scheduled: Date.UTC(2026, 10, 21, 12),
+    late: 40,
+    attempt: 2,
+    run: randomUUID(),
     definition: { cron: "* * * * *", timezone: "UTC", ...more },
     signal: ending.signal,
     reportProgress: () => {},

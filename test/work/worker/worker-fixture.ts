@@ -164,8 +164,15 @@ export class TestWorker {
   ) {
     const handlers: HandlerRegistry = { types: ["/.*/", "$command"], find: () => ({ run }) };
     this.engine = new ScheduleWorker(fixture.createPorts(clock), {
-      ...{ host: "h1.example.com", pid: process.pid, version: "0", tags: [], ttl: 30, handlers },
-      ...{ concurrency: 10, terminationTimeout: 1_000, listener: (event) => this.#hear(event) },
+      host: "h1.example.com",
+      pid: process.pid,
+      version: "0",
+      tags: [],
+      ttl: 30,
+      handlers,
+      concurrency: 10,
+      terminationTimeout: 1_000,
+      listener: (event) => this.#hear(event),
       clockOffset: () => 0, // a test that sets the clock lets time pass for all
       ...options,
     });

@@ -104,7 +104,10 @@ export class DrainCommand {
     const length = parseDurationFlag(this.#context.call, "for");
     const until = length === undefined ? undefined : this.#context.clock.getWallTime() + length;
     return putDrain(this.#context, {
-      ...{ target, until, instead: this.#before, seen: snapshot.revision },
+      target,
+      until,
+      instead: this.#before,
+      seen: snapshot.revision,
       reason: parseReasonFlag(this.#context.call) ?? this.#standing[0]?.why,
       compare: buildDrainGuards(this.#context.keys, snapshot, target),
       outcome: length === undefined ? "drained" : `drained for ${formatDuration(length)}`,
@@ -193,11 +196,21 @@ export class DrainCommand {
     const { snapshot, target, note } = this.#plan;
     const { drain, holders = this.#extent.holders, messageKeys, repeat } = more;
     const result: DrainResult = {
-      ...{ kind: "drain", outcome, revision: snapshot.revision, target, extent: this.#extent },
-      ...{ drain, before: this.#standing, holders, endsHolders: this.#context.call.flags.reset === true },
+      kind: "drain",
+      outcome,
+      revision: snapshot.revision,
+      target,
+      extent: this.#extent,
+      drain,
+      before: this.#standing,
+      holders,
+      endsHolders: this.#context.call.flags.reset === true,
     };
     return createOutcome(this.#context.call, result, {
-      ...{ messages, messageKeys, repeat, notes: note === undefined ? [] : [note] },
+      messages,
+      messageKeys,
+      repeat,
+      notes: note === undefined ? [] : [note],
     });
   }
 }

@@ -69,7 +69,9 @@ export class DrainWaiter {
     spared: readonly Claim[] = [],
   ): Promise<DrainWaitResult> {
     return waitUntilEmpty(this.#context, {
-      ...{ target: this.#order.target, deadline, holders },
+      target: this.#order.target,
+      deadline,
+      holders,
       spared: new Set(spared.map(({ run }) => run)),
       reportNews: (news) => this.#reportNews(news),
     });

@@ -62,7 +62,9 @@ class UndrainCommand {
     if (!(await confirmAction(this.#context, preview, question)))
       return this.#createOutcome("declined", ["nothing was done"]);
     const receipt = await liftDrains(this.#context, {
-      ...{ target: this.#target, drains: this.#drains, seen: this.#snapshot.revision },
+      target: this.#target,
+      drains: this.#drains,
+      seen: this.#snapshot.revision,
       reason: parseReasonFlag(this.#context.call),
     });
     if (receipt?.kind === "changed") return this.#createOutcome("changed", await this.#readChanges());
@@ -111,8 +113,12 @@ class UndrainCommand {
     messages: readonly string[],
   ): ActionOutcome<UndrainResult> {
     const result: UndrainResult = {
-      ...{ kind: "undrain", outcome, revision: this.#snapshot.revision, target: this.#target },
-      ...{ drains: this.#drains, others: this.#others },
+      kind: "undrain",
+      outcome,
+      revision: this.#snapshot.revision,
+      target: this.#target,
+      drains: this.#drains,
+      others: this.#others,
       waiters: this.#extent.waiters.map(({ claim }) => claim),
     };
     return createOutcome(this.#context.call, result, { messages });

@@ -198,8 +198,13 @@ export class EvictionCommand {
   ): ActionOutcome<EvictionResult> {
     const { action, target, snapshot } = this.#plan;
     const result: EvictionResult = {
-      ...{ kind: "eviction", outcome, revision: snapshot.revision, action, target },
-      ...{ preview: this.#foresight, runners: this.#asked },
+      kind: "eviction",
+      outcome,
+      revision: snapshot.revision,
+      action,
+      target,
+      preview: this.#foresight,
+      runners: this.#asked,
     };
     return createOutcome(this.#context.call, result, { messages, ...texts });
   }

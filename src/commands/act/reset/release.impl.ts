@@ -14,7 +14,9 @@ export const { execute, perform } = createActionCommand(async (context) => {
   if (claim !== undefined) refuseHolder(claim);
   const stands = claim?.entries ?? [];
   const outcome = await new EvictionCommand(context, {
-    ...{ action: "release", target: `run ${claim?.run ?? word}`, snapshot },
+    action: "release",
+    target: `run ${claim?.run ?? word}`,
+    snapshot,
     findEntries: (seen) =>
       (claim &&
         buildClaims(seen)

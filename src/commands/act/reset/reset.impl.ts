@@ -19,7 +19,9 @@ export const { execute, perform } = createActionCommand(async (context) => {
   const wanted = getTextFlag(context.call, "run");
   const run = wanted === undefined ? undefined : resolveRun(snapshot, kind, name, wanted);
   return await new EvictionCommand(context, {
-    ...{ action: "reset", target: `${kind} ${name}`, snapshot },
+    action: "reset",
+    target: `${kind} ${name}`,
+    snapshot,
     findEntries: (seen) => findResetTargets(seen, kind, name, run),
     queues: [{ kind, name }],
     words: `signalbox reset ${kind} ${quoteShellWord(name)}${run === undefined ? "" : ` --run ${run}`}`,

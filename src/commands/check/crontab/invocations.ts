@@ -122,13 +122,11 @@ export function findInvocation({ words, next, variables }: LineCommand): Invocat
   const after = words.slice(start + 1);
   const isFront = getBaseName(words[start - 1] ?? "") === "signalbox";
   return {
-    ...{
-      tool,
-      program: words[start - (isFront ? 1 : 0)] ?? "",
-      words: tool === "signalbox" ? (readRun(after) ?? []) : after,
-      wrapper,
-      next,
-    },
+    tool,
+    program: words[start - (isFront ? 1 : 0)] ?? "",
+    words: tool === "signalbox" ? (readRun(after) ?? []) : after,
+    wrapper,
+    next,
     variables: applyAssignments(applyWrapperPath(wrapper, variables), wrapper),
   };
 }

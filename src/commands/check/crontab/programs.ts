@@ -41,7 +41,9 @@ export function judgeProgram(
   // A cron that passes on the PATH of its service finds the program; the check cannot know whether cron does.
   const mayWork = isCrons && findMissing(program, SERVICE_PATH) === undefined;
   const finding: Finding = {
-    ...{ kind: "program", check: where, level: mayWork ? "warning" : "failure" },
+    kind: "program",
+    check: where,
+    level: mayWork ? "warning" : "failure",
     detail: `${describeMissing(missing)}${describePath(missing.name, path, isCrons)}`,
     remedy: suggestRemedy(program, missing, path, searchPath),
   };

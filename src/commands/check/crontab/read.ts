@@ -249,11 +249,15 @@ function readSwitchman(
     const { lock, group, leases, command } = call;
     const isNamed = lock !== undefined && lock !== command[0]?.replace(/^.*\//, "");
     const job: CrontabJob = {
-      ...{ where, tool: "switchman" },
+      where,
+      tool: "switchman",
       lock: lock === undefined || !isPlain(lock) ? undefined : { name: lock, isNamed },
       group: isPlain(group) ? group : undefined,
       leases: leases.filter(isPlain),
-      ...{ ttl: settings.ttl, grace: settings.grace, command, isElsewhere: false },
+      ttl: settings.ttl,
+      grace: settings.grace,
+      command,
+      isElsewhere: false,
       here: readHostFacts(thisMachine, { host: settings.host, macros: settings.macros }),
     };
     const same = toSignalboxLine(call);

@@ -138,9 +138,14 @@ function buildJob(call: Call, { values, sources }: Config, place: LineLocation):
   const isSame = (key: "prefix" | "endpoints") =>
     sortAddresses(values[key]) === sortAddresses(place.settings[key]);
   return {
-    ...{ where: place.where, tool: "signalbox", lock, group: values.group },
+    where: place.where,
+    tool: "signalbox",
+    lock,
+    group: values.group,
     leases: leases.filter((lease) => !lease.includes(UNKNOWN)),
-    ...{ ttl: values.ttl, grace: values.grace, command: call.command },
+    ttl: values.ttl,
+    grace: values.grace,
+    command: call.command,
     here: readHostFacts(thisMachine, { host: values.host, macros: values.macros }),
     isElsewhere: !(["prefix", "endpoints"] as const).every((key) => isOwn(key) || isSame(key)),
   };

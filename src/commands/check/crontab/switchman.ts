@@ -7,11 +7,15 @@ export function toSignalboxLine(call: SwitchmanCall): string {
   const [file = ""] = command;
   const named = lock === file.slice(file.lastIndexOf("/") + 1) ? [] : ["--lock", lock ?? ""];
   const words = [
-    ...["signalbox", "run", "-E", "0"],
+    "signalbox",
+    "run",
+    "-E",
+    "0",
     ...(lock === undefined ? ["--no-lock"] : named),
     ...(group === undefined ? [] : ["-g", group]),
     ...listLeasesToHold(call).flatMap((lease) => ["--lease", lease]),
-    ...["--", ...command],
+    "--",
+    ...command,
   ];
   return words.map(quoteShellWord).join(" ");
 }

@@ -37,7 +37,9 @@ export class AcceptedWarnings {
   listUnused(): Finding[] {
     const left = this.#words.filter(({ text }) => !this.#used.has(text));
     return left.map(({ text }) => ({
-      ...{ kind: "accept", check: `--accept ${text}`, level: "hint" },
+      kind: "accept",
+      check: `--accept ${text}`,
+      level: "hint",
       detail: "matches no warning now",
     }));
   }

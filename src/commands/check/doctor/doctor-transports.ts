@@ -39,7 +39,8 @@ export async function tryTransports(context: CommandContext): Promise<EtcdAccess
   const isOwn = verdict.use === chosen || second instanceof Error || other instanceof Error;
   return {
     ...(isOwn ? { store: context.store, members: own } : { store: second, members: other }),
-    ...{ gauges, verdict },
+    gauges,
+    verdict,
     close: () => (second instanceof Error ? undefined : second.close()),
   };
 }

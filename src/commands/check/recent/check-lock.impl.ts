@@ -24,7 +24,9 @@ function toRecentRuns(snapshot: Snapshot, name: string): RecentRuns {
   const holder = findNamedQueue(snapshot, "lock", name)?.entries.find(isHolding);
   const isRunning = holder !== undefined && holder.ticket?.state !== "grace";
   return {
-    ...{ kind: "lock", name, runs: (snapshot.histories.get(name) ?? []).map(toEndedRun) },
+    kind: "lock",
+    name,
+    runs: (snapshot.histories.get(name) ?? []).map(toEndedRun),
     runningSince: isRunning ? holder.ticket?.grantedAt : undefined,
   };
 }

@@ -75,7 +75,9 @@ function toRecentRuns(snapshot: Snapshot, name: string): RecentRuns {
   const isKnown = last === undefined || runs.some(({ run }) => run === last.run);
   const [oldest] = snapshot.executions.get(name) ?? [];
   return {
-    ...{ kind: "schedule", name, runningSince: oldest?.value?.since },
+    kind: "schedule",
+    name,
+    runningSince: oldest?.value?.since,
     firstDue: outcomes.length === 0 ? due && findFirstDue(due) : undefined,
     runs: [...(isKnown || last === undefined ? [] : [last]), ...runs].map(toEndedRun),
   };

@@ -38,7 +38,9 @@ function toReport(call: Call, { jobs, revision }: RecentJobs, wall: number): Che
     ? [{ name: "oldest_success", value: Math.max(...ages), unit: "ms", critical: limit.within }]
     : [];
   return {
-    ...{ findings, revision, summary: formatSummary(findings) },
+    findings,
+    revision,
+    summary: formatSummary(findings),
     figures: [
       { name: "jobs", value: jobs.length },
       { name: "overdue", value: count("failure"), critical: 0 },

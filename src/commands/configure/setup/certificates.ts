@@ -12,17 +12,31 @@ const SIGNED = [...NEW_KEY, "-CA", "ca.pem", "-CAkey", "ca-key.pem"];
 export function makeCertificates(folder: string, hosts: readonly string[]): void {
   runOpenssl(folder, [
     ...NEW_KEY,
-    ...["-subj", "/CN=signalbox CA", "-keyout", "ca-key.pem", "-out", "ca.pem"],
-    ...["-addext", "keyUsage=critical,keyCertSign"],
+    "-subj",
+    "/CN=signalbox CA",
+    "-keyout",
+    "ca-key.pem",
+    "-out",
+    "ca.pem",
+    "-addext",
+    "keyUsage=critical,keyCertSign",
   ]);
   const names = hosts.map((host) => `${isIP(host) === 0 ? "DNS" : "IP"}:${host}`);
   runOpenssl(folder, [
     ...SIGNED,
     // No common name: etcd refuses its gateway if that has a certificate which could be a user's.
-    ...["-subj", "/O=etcd", "-keyout", "etcd-key.pem", "-out", "etcd.pem"],
-    ...["-addext", "basicConstraints=critical,CA:FALSE"],
-    ...["-addext", "extendedKeyUsage=serverAuth,clientAuth"],
-    ...["-addext", `subjectAltName=${names.join(",")}`],
+    "-subj",
+    "/O=etcd",
+    "-keyout",
+    "etcd-key.pem",
+    "-out",
+    "etcd.pem",
+    "-addext",
+    "basicConstraints=critical,CA:FALSE",
+    "-addext",
+    "extendedKeyUsage=serverAuth,clientAuth",
+    "-addext",
+    `subjectAltName=${names.join(",")}`,
   ]);
 }
 

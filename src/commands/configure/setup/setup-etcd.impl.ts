@@ -62,7 +62,8 @@ function writeFiles(folder: string, hosts: readonly string[], prefix: string): v
   for (const user of Object.keys(ETCD_USERS))
     write(`${user}.password`, `${randomBytes(24).toString("hex")}\n`);
   const plan = {
-    ...{ hosts, prefix },
+    hosts,
+    prefix,
     token: `signalbox-${randomBytes(8).toString("hex")}`,
     certificates: { ca: read("ca.pem"), cert: read("etcd.pem"), key: read("etcd-key.pem") },
     runnerPassword: read(`${RUNNER}.password`).trim(),

@@ -65,7 +65,9 @@ async function applyDocument(
   }
   const before = buildConfiguration(snapshot);
   return await new ConfigChangeCommand(context, {
-    ...{ ...EDIT, snapshot: now, isBulk: true },
+    ...EDIT,
+    snapshot: now,
+    isBulk: true,
     changes: computeConfigChanges(before, applyConfigDocument(before, document, true)),
     nothing: "nothing was changed",
   }).run();

@@ -33,7 +33,12 @@ export async function importDocument(
   const changes = computeChanges(snapshot, document.value, context.call.flags.replace === true);
   const nothing = "the configuration is up to date: nothing to change";
   return await new ConfigChangeCommand(context, {
-    ...{ action: "import", target: "configuration", snapshot, changes, nothing, isBulk: true },
+    action: "import",
+    target: "configuration",
+    snapshot,
+    changes,
+    nothing,
+    isBulk: true,
   }).run();
 }
 

@@ -37,7 +37,8 @@ export async function changeCalendar(
   if (isAsked && !(await confirmAction(context, lines, question)))
     return describe(context, plan, "declined", ["nothing was changed"]);
   const end = await applyCalendarMutation(context, mutation, {
-    ...{ reason, seen: isAsked ? plan.revision : expected },
+    reason,
+    seen: isAsked ? plan.revision : expected,
   });
   const told = end.kind === "changed" ? [formatMoved(end.plan)] : listLines(end.plan);
   return describe(context, { ...end.plan, revision: end.revision }, end.kind, told);

@@ -19,7 +19,9 @@ export const listCalendars = createReadCommand(async ({ flags }, io, context) =>
       renderTextTable(
         ["CALENDAR", "ENTRIES", "SCHEDULES", "NOTE"],
         rows.map(({ calendar, days, schedules, note, fault }) => [
-          ...[calendar, days === null ? "?" : String(days.length), String(schedules.length)],
+          calendar,
+          days === null ? "?" : String(days.length),
+          String(schedules.length),
           fault === undefined ? (note ?? "") : `cannot be read: ${fault}`,
         ]),
       ),
@@ -50,7 +52,10 @@ export const showCalendar = createReadCommand(async ({ args, flags }, io, contex
 function toJson(name: string, stored: StoredCalendar, schedules: readonly string[]) {
   const { days, note } = "value" in stored ? stored.value : { days: null, note: undefined };
   return {
-    ...{ calendar: name, days, modRevision: stored.mod, schedules },
+    calendar: name,
+    days,
+    modRevision: stored.mod,
+    schedules,
     ...(note !== undefined && { note }),
     ...("fault" in stored && { fault: stored.fault }),
   };

@@ -30,7 +30,8 @@ export function parseAddArguments(call: Call): AddArguments {
   if (first !== undefined && /^\S+$/.test(second) && /\s/.test(first))
     throw new UsageError(`TYPE must come before CRON: KEY TYPE CRON; got ${quoteText(first)} as TYPE`);
   return {
-    ...{ id, cron: second },
+    id,
+    cron: second,
     ...(first !== "-" && first !== undefined && { type: first }),
     ...(data !== undefined && { data }),
   };
@@ -67,7 +68,9 @@ export function parseOnceArguments({ call, clock, random }: ActionContext): AddA
   const stamp = new Date(at).toISOString().slice(0, 19).replaceAll(/[-:]/g, "");
   const id = getTextFlag(call, "id") ?? `at-${stamp}-${generateRunId(random).slice(-4)}`;
   return {
-    ...{ id, cron: formatOncePlan(at), start: at },
+    id,
+    cron: formatOncePlan(at),
+    start: at,
     ...(type !== undefined && type !== "-" && { type }),
     ...(data !== undefined && { data }),
   };

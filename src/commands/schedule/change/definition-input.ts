@@ -116,12 +116,11 @@ function parseDurationFields(call: DefinitionCall) {
   const parseDurationField = (name: string) =>
     parseClearable(call, name, () => parseDurationFlag(call, name));
   return {
-    ...{
-      delay: parseDurationField("delay"),
-      jitter: parseDurationField("jitter"),
-      deadline: parseDurationField("deadline"),
-    },
-    ...{ timeout: parseDurationField("timeout"), backoff: parseDurationField("backoff") },
+    delay: parseDurationField("delay"),
+    jitter: parseDurationField("jitter"),
+    deadline: parseDurationField("deadline"),
+    timeout: parseDurationField("timeout"),
+    backoff: parseDurationField("backoff"),
     keepFor: parseDurationField("keep-for"),
   };
 }

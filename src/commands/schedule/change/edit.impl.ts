@@ -115,7 +115,8 @@ async function changeSchedule(
   notes: readonly string[] = [],
 ): Promise<ActionOutcome> {
   return await new AmendmentCommand(context, {
-    ...{ amendment, notes },
+    amendment,
+    notes,
     nothing: `schedule ${quoteText(id)} is up to date: nothing to change`,
     buildQuestion: () => `Change schedule ${id}?`,
   }).run();

@@ -5,28 +5,24 @@ import { parseShellCommands, UNKNOWN } from "../../../syntax/shell-parser.ts";
 
 /** Programs that start another program, and their flags that take a value. */
 const WRAPPERS: Readonly<Record<string, string>> = {
-  ...{
-    env: "u",
-    nice: "n",
-    ionice: "cn",
-    sudo: "ug",
-    su: "cs",
-    flock: "wE",
-    timeout: "sk",
-    nohup: "",
-    exec: "",
-  },
-  ...{
-    chronic: "",
-    cronic: "",
-    setsid: "",
-    time: "",
-    command: "",
-    stdbuf: "ioe",
-    sh: "",
-    bash: "",
-    dash: "",
-  },
+  env: "u",
+  nice: "n",
+  ionice: "cn",
+  sudo: "ug",
+  su: "cs",
+  flock: "wE",
+  timeout: "sk",
+  nohup: "",
+  exec: "",
+  chronic: "",
+  cronic: "",
+  setsid: "",
+  time: "",
+  command: "",
+  stdbuf: "ioe",
+  sh: "",
+  bash: "",
+  dash: "",
 };
 /** Commands that only prepare the main command. */
 const PREPARING = new Set([

@@ -66,8 +66,12 @@ async function testHooks(
 ): Promise<number> {
   const clock = createRealClock();
   const ports = {
-    ...{ clock, random: realRandom, log: silentLog, commands: createGuardianHost(clock) },
-    ...{ host: hostname(), env: scrubEnv(io.env) },
+    clock,
+    random: realRandom,
+    log: silentLog,
+    commands: createGuardianHost(clock),
+    host: hostname(),
+    env: scrubEnv(io.env),
   };
   const limits = { within: WITHIN, signal: new AbortController().signal };
   const rows: { event: HookName; hook: string; fault: string | null }[] = [];

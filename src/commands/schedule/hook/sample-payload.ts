@@ -15,7 +15,12 @@ export function buildSamplePayload(
 ): HookPayload {
   const scheduled = now - DURATION - LATE;
   const common = {
-    ...{ version: 1 as const, event, schedule, type: schedule.split(".", 1)[0] ?? schedule, host, scheduled },
+    version: 1 as const,
+    event,
+    schedule,
+    type: schedule.split(".", 1)[0] ?? schedule,
+    host,
+    scheduled,
     scheduledTime: new Date(scheduled).toISOString(),
   };
   const started = { ...common, run: "test", attempt: 1, late: LATE };

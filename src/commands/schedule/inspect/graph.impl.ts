@@ -66,11 +66,11 @@ function describeSchedule(stored: StoredSchedule | undefined, id: string): strin
 function toRowJson(stored: StoredSchedule | undefined, id: string): object {
   const { definition, due } = stored ?? {};
   return {
-    ...{
-      id,
-      after: definition?.after ?? [],
-      on: definition?.after && (definition.on ?? SCHEDULE_DEFAULTS.on),
-    },
-    ...{ successors: due?.successors ?? [], arrived: due?.arrived ?? [], last: due?.last ?? null },
+    id,
+    after: definition?.after ?? [],
+    on: definition?.after && (definition.on ?? SCHEDULE_DEFAULTS.on),
+    successors: due?.successors ?? [],
+    arrived: due?.arrived ?? [],
+    last: due?.last ?? null,
   };
 }

@@ -62,7 +62,12 @@ function toRow({ id, definition, due }: StoredSchedule): string[] {
   const { cron, timezone, delay = 0, data, command } = definition;
   const type = command === undefined ? getScheduleType(id, definition) : "-";
   return [
-    ...[id, type, cron, String(delay / 1000), timezone, ...formatTimes(due)],
+    id,
+    type,
+    cron,
+    String(delay / 1000),
+    timezone,
+    ...formatTimes(due),
     data !== undefined ? JSON.stringify(data) : command === undefined ? "" : formatArgv(command),
   ];
 }
@@ -76,9 +81,13 @@ function formatTimes(due: DueState | undefined): [string, string] {
 
 function toRowJson({ id, definition, fault, due, definitionMod }: StoredSchedule): object {
   return {
-    ...{ id, modRevision: definitionMod, definition: definition ?? null },
+    id,
+    modRevision: definitionMod,
+    definition: definition ?? null,
     ...(fault !== undefined && { fault }),
-    ...{ nextTime: due?.next ?? null, nextRunTime: due?.next === undefined ? null : due.runAt },
-    ...{ open: due?.open ?? [], last: due?.last ?? null },
+    nextTime: due?.next ?? null,
+    nextRunTime: due?.next === undefined ? null : due.runAt,
+    open: due?.open ?? [],
+    last: due?.last ?? null,
   };
 }

@@ -80,7 +80,8 @@ function parseRow(
     timezone: unwrapValue(parseText(row, "timezone", "UTC"), "UTC"),
     ...(chosen !== undefined && { type: chosen }),
     ...(delay > 0 && { delay }),
-    ...{ data, source },
+    data,
+    source,
   };
   if (ownType !== undefined && ownType !== null && typeof ownType !== "string")
     faults.push(`type ${formatValue(ownType)} in data is not a text`);

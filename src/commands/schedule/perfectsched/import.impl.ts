@@ -26,10 +26,14 @@ export const { execute, perform } = createActionCommand(async (context) => {
     return createImportFaults([...faults].sort((a, b) => a.line - b.line).map(formatRemark));
   return await new AmendmentCommand(context, {
     amendment: buildImportMutation({
-      ...{ definitions, positions, source, prunes: call.flags.prune === true },
+      definitions,
+      positions,
+      source,
+      prunes: call.flags.prune === true,
       target: `schedules of ${basename(name)}`,
     }),
-    ...{ notes: notes.map(formatRemark), needsConfirmation: true },
+    notes: notes.map(formatRemark),
+    needsConfirmation: true,
     nothing: "the schedules are up to date: nothing to change",
     buildQuestion: (changes) => `Import ${definitions.size} schedules (${formatImportCounts(changes)})?`,
   }).run();

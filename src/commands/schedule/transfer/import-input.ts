@@ -46,7 +46,14 @@ export async function readImportInput(
 
 /** Flags that only an import of a crontab has. */
 const CRONTAB_FLAGS = [
-  ...["format", "timezone", "host-group", "prefix-id", "worker-user", "sudo", "catchup", "overlap"],
+  "format",
+  "timezone",
+  "host-group",
+  "prefix-id",
+  "worker-user",
+  "sudo",
+  "catchup",
+  "overlap",
 ];
 
 function readJsonInput(call: Call, name: string, text: string): ImportInput | { faulty: ActionOutcome } {

@@ -8,7 +8,9 @@ export const { execute, perform } = createActionCommand(async (context) => {
   if ("faulty" in input) return input.faulty;
   const { wanted, notes } = input;
   return await new AmendmentCommand(context, {
-    ...{ amendment: buildImportMutation(wanted), notes, needsConfirmation: true },
+    amendment: buildImportMutation(wanted),
+    notes,
+    needsConfirmation: true,
     nothing: "the schedules are up to date: nothing to change",
     buildQuestion: (changes) =>
       `Import ${wanted.definitions.size} schedules (${formatImportCounts(changes)})?`,

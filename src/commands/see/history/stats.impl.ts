@@ -61,8 +61,15 @@ function toRow({ lock, runs, failures, busy, held, waited, last }: LockStatistic
   const share = busy === undefined ? "" : `${(busy * 100).toFixed(busy < 0.1 ? 1 : 0)}%`;
   const formatTime = (ms: number | undefined) => (ms === undefined ? "" : formatBriefDuration(ms));
   return [
-    ...[lock, String(runs), String(failures), share, formatTime(held?.p50), formatTime(held?.p95)],
-    ...[formatTime(waited?.p50), formatTime(waited?.p95)],
-    ...[last === undefined ? "" : formatInstant(last.endedAt), last === undefined ? "" : String(last.exit)],
+    lock,
+    String(runs),
+    String(failures),
+    share,
+    formatTime(held?.p50),
+    formatTime(held?.p95),
+    formatTime(waited?.p50),
+    formatTime(waited?.p95),
+    last === undefined ? "" : formatInstant(last.endedAt),
+    last === undefined ? "" : String(last.exit),
   ];
 }

@@ -63,7 +63,8 @@ function renderReport(
 ): string {
   const parts = [
     renderPart("same minute", ["MINUTES", "FIRST", "SCHEDULES"], starts, ({ minutes, first, ids }) => [
-      ...[String(minutes), formatInstant(first)],
+      String(minutes),
+      formatInstant(first),
       ids.length > SHORT ? `${ids.length}: ${formatShortList(ids, SHORT)}` : ids.join(", "),
     ]),
     renderPart(
@@ -71,7 +72,11 @@ function renderReport(
       ["RESOURCE", "PEAK", "TOTAL", "TIMES", "FIRST", "SCHEDULES"],
       leases,
       ({ resource, peak, total, times, first, ids }) => [
-        ...[resource, String(peak), String(total), String(times), formatInstant(first)],
+        resource,
+        String(peak),
+        String(total),
+        String(times),
+        formatInstant(first),
         formatShortList(ids, SHORT),
       ],
     ),

@@ -53,7 +53,12 @@ async function readReport(
   const isKnown = start !== undefined && end !== undefined;
   const missing = "etcd has compacted the state of that time, so the problems then are not known";
   return {
-    ...{ title, ...span, entries, commands: [], problemsAtStart: start, problemsAtEnd: end },
+    title,
+    ...span,
+    entries,
+    commands: [],
+    problemsAtStart: start,
+    problemsAtEnd: end,
     cluster: describeCluster(context),
     by: describeAuthor(context),
     notes: isKnown ? notes : [...notes, missing],

@@ -35,7 +35,11 @@ async function readInputs(context: CommandContext, from: number) {
 function renderReport({ events }: SinceReport): string {
   if (events.length === 0) return "nothing is recorded\n";
   const rows = groupPastEvents(events).map(({ kind, subject, times, last }) => [
-    ...[kind, subject, String(times), formatInstant(last.at), last.detail],
+    kind,
+    subject,
+    String(times),
+    formatInstant(last.at),
+    last.detail,
   ]);
   return renderTextTable(HEAD, rows);
 }

@@ -35,7 +35,8 @@ export class LiveTable<R> {
     const { rows: height, columns } = this.#io.terminal.getSize();
     const style: OutputStyle = {
       ...detectOutputStyle(this.#io, { ascii: this.#call.flags.ascii === true, wide: false }),
-      ...{ width: columns - 1, isClipped: true },
+      width: columns - 1,
+      isClipped: true,
     };
     const status = this.#renderStatus(sight, style);
     return this.#screen.paint([...status, "", ...this.#renderBody(sight, style, height - status.length - 1)]);

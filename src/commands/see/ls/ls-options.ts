@@ -28,12 +28,10 @@ export function parseListOptions<R>(call: Call, view: AnyView<R>): ListOptions {
   const columns = getTextFlag(call, "columns")?.split(",").filter(Boolean);
   for (const id of columns ?? []) checkColumn(view, id);
   return {
-    ...{
-      filter: parseFilterFlags(call, view),
-      order: parseOrderFlags(call, view),
-      columns,
-      all: call.flags.all === true,
-    },
+    filter: parseFilterFlags(call, view),
+    order: parseOrderFlags(call, view),
+    columns,
+    all: call.flags.all === true,
     limit: parseCountFlag(call, "limit", 1) ?? Number.POSITIVE_INFINITY,
   };
 }
@@ -102,7 +100,9 @@ export function renderColumnsHelp<R>({ columns, sort }: AnyView<R>): string {
   return renderTextTable(
     ["COLUMN", "HEADING", "SHOWN", ""],
     columns.map(({ id, title, priority }) => [
-      ...[id, title, describePriority(priority)],
+      id,
+      title,
+      describePriority(priority),
       id === column ? `default order${descending ? ", the largest first" : ""}` : "",
     ]),
   ).replaceAll(/ +-$/gm, "");

@@ -15,10 +15,19 @@ import type { ListOptions } from "./ls-options.ts";
 type SnapshotPart = Exclude<keyof Snapshot, "revision">;
 /** The parts of a snapshot for each collection. */
 const PARTS_OF: Readonly<Record<Collection, readonly SnapshotPart[]>> = {
-  ...{ locks: ["queues"], resources: ["queues"], resourceConfigs: ["resources"], groups: ["groups"] },
-  ...{ drains: ["drains"], hosts: ["hosts", "agentSessions", "agentReports"], histories: ["histories"] },
-  ...{ audits: ["audit"], schedules: ["schedules"], dues: ["dues"] },
-  ...{ runnings: ["executions"], workers: ["workers"], calendars: ["calendars"] },
+  locks: ["queues"],
+  resources: ["queues"],
+  resourceConfigs: ["resources"],
+  groups: ["groups"],
+  drains: ["drains"],
+  hosts: ["hosts", "agentSessions", "agentReports"],
+  histories: ["histories"],
+  audits: ["audit"],
+  schedules: ["schedules"],
+  dues: ["dues"],
+  runnings: ["executions"],
+  workers: ["workers"],
+  calendars: ["calendars"],
 } as const;
 /** The parts that the rows of one queue depend on, besides the queue. */
 const SHARED_PARTS = ["resources", "groups", "drains"] as const;

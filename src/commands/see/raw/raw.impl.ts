@@ -86,11 +86,17 @@ async function readHistory(context: CommandContext, entry: RawKey, count: number
 function toJson({ entry, earlier, isCompacted }: KeyHistory): object {
   const { key, value, createRevision, modRevision, version, session, lease } = entry;
   return {
-    ...{ key, value: toJsonValue(value), createRevision, modRevision, version },
+    key,
+    value: toJsonValue(value),
+    createRevision,
+    modRevision,
+    version,
     ...(session !== 0n && { lease: { id: session.toString(16), ...lease } }),
     ...(earlier.length > 0 && {
       earlier: earlier.map((one) => ({
-        ...{ modRevision: one.modRevision, version: one.version, value: toJsonValue(one.value) },
+        modRevision: one.modRevision,
+        version: one.version,
+        value: toJsonValue(one.value),
       })),
     }),
     ...(isCompacted && { compacted: true }),

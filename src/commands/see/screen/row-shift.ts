@@ -36,7 +36,8 @@ function listMovedBlocks(before: readonly string[], after: readonly string[], by
       const last = row - 1;
       blocks.push({
         ...(by > 0 ? { start: block.first - by, end: last } : { start: block.first, end: last - by }),
-        ...{ by, gain: block.gain },
+        by,
+        gain: block.gain,
       });
       block = undefined;
     }

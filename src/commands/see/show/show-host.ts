@@ -67,7 +67,8 @@ export async function showGroup(context: CommandContext, name: string): Promise<
     detail: buildGroupDetail(snapshot, sight, { wall, sessions: liveness }),
     document: {
       row: findRowJson(snapshot, "groups", name, scene),
-      ...{ parents: sight.parents, drains: sight.drains.map(toDrainJson) },
+      parents: sight.parents,
+      drains: sight.drains.map(toDrainJson),
       hosts: sight.hosts.map((host) => {
         const claims = byHost.get(canonicalizeHost(host)) ?? [];
         const record = snapshot.hosts.get(canonicalizeHost(host));

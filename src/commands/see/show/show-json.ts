@@ -39,7 +39,8 @@ export function toClaimRow(claim: Claim, scene: ViewContext): object {
 export function toExplanationJson(explanation: Explanation, liveness: SessionLivenessMap): object {
   const { claim, state, obstacles, drains, estimate, first } = explanation;
   return {
-    ...{ ...toRunJson(claim, computeClaimState(claim)), verdict: state },
+    ...toRunJson(claim, computeClaimState(claim)),
+    verdict: state,
     obstacles: obstacles.map((obstacle) => toObstacleJson(obstacle, liveness)),
     drains: drains.map(toDrainJson),
     estimate,
@@ -54,7 +55,12 @@ function toObstacleJson(obstacle: ClaimObstacle, liveness: SessionLivenessMap): 
     runner: findRunnerLiveness(entry, liveness)?.verdict,
   });
   return {
-    ...{ ...rest, used, free: Math.max(0, total - used), total, impossible: isImpossible },
-    ...{ ahead: ahead.map(toEntryJson), heldBehind: heldBehind.map(toEntryJson) },
+    ...rest,
+    used,
+    free: Math.max(0, total - used),
+    total,
+    impossible: isImpossible,
+    ahead: ahead.map(toEntryJson),
+    heldBehind: heldBehind.map(toEntryJson),
   };
 }

@@ -34,7 +34,8 @@ export async function showSchedule(context: CommandContext, id: string): Promise
     detail,
     document: {
       row: row && schedulesView.toJson(row),
-      ...{ history: outcomes.runs, dead: outcomes.dead },
+      history: outcomes.runs,
+      dead: outcomes.dead,
       audit: filterAuditRecords(snapshot.audit, (target) => isAboutSchedule(target, id)),
     },
   };

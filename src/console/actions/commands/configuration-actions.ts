@@ -66,7 +66,8 @@ export function buildDeleteAction(subject: Subject | undefined): RowActionResult
   if (subject?.kind === "record") return buildDeleteAction(subject.about);
   if (subject?.kind === "group" || subject?.kind === "resource" || subject?.kind === "schedule")
     return {
-      ...{ command: getCommandById(`${subject.kind} delete`), args: [subject.name] },
+      command: getCommandById(`${subject.kind} delete`),
+      args: [subject.name],
       target: subject.kind === "schedule" ? subject.name : formatSubjectName(subject),
     };
   return { reason: "only groups, schedules and configured resources can be deleted" };

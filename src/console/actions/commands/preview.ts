@@ -56,7 +56,8 @@ export function createPreview(
   const next = describeNext(result);
   const first = next === undefined ? [] : [next];
   return {
-    ...{ revision: String(result.revision), outcome: result.outcome },
+    revision: String(result.revision),
+    outcome: result.outcome,
     messages: [...first, ...messages, ...notes].map((text) => clean(text)),
     messageKeys: [...first, ...messageKeys, ...notes],
     isLive: result.kind === "eviction" && result.runners.some(({ verdict }) => verdict !== "gone"),
@@ -80,7 +81,11 @@ function createFailedPreview(messages: readonly string[]): CommandPreview {
   const outcome = "failed" as const;
   const cleaned = messages.map((text) => clean(text));
   return {
-    ...{ revision: undefined, outcome, messages: cleaned, messageKeys: cleaned },
-    ...{ isLive: false, affectedRuns: "" },
+    revision: undefined,
+    outcome,
+    messages: cleaned,
+    messageKeys: cleaned,
+    isLive: false,
+    affectedRuns: "",
   };
 }

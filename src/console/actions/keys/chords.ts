@@ -2,16 +2,46 @@ import { type ParseResult, quoteText } from "../../../base/text.ts";
 
 /** Displayed names of keys, by their internal names. */
 const SHOWN: Readonly<Record<string, string>> = {
-  ...{ pageup: "PgUp", pagedown: "PgDn", escape: "Esc", enter: "Enter", tab: "Tab", space: "Space" },
-  ...{ up: "↑", down: "↓", left: "←", right: "→", home: "Home", end: "End", insert: "Ins", delete: "Del" },
-  ...{ backspace: "Backspace", ctrl: "Ctrl", alt: "Alt", shift: "Shift" },
+  pageup: "PgUp",
+  pagedown: "PgDn",
+  escape: "Esc",
+  enter: "Enter",
+  tab: "Tab",
+  space: "Space",
+  up: "↑",
+  down: "↓",
+  left: "←",
+  right: "→",
+  home: "Home",
+  end: "End",
+  insert: "Ins",
+  delete: "Del",
+  backspace: "Backspace",
+  ctrl: "Ctrl",
+  alt: "Alt",
+  shift: "Shift",
 };
 
 /** Accepted alternative names of keys. */
 const MEANT: Readonly<Record<string, string>> = {
-  ...{ pgup: "pageup", pgdn: "pagedown", pgdown: "pagedown", esc: "escape", return: "enter", del: "delete" },
-  ...{ ins: "insert", "↑": "up", "↓": "down", "←": "left", "→": "right", " ": "space", spacebar: "space" },
-  ...{ control: "ctrl", ctl: "ctrl", meta: "alt", option: "alt", opt: "alt" },
+  pgup: "pageup",
+  pgdn: "pagedown",
+  pgdown: "pagedown",
+  esc: "escape",
+  return: "enter",
+  del: "delete",
+  ins: "insert",
+  "↑": "up",
+  "↓": "down",
+  "←": "left",
+  "→": "right",
+  " ": "space",
+  spacebar: "space",
+  control: "ctrl",
+  ctl: "ctrl",
+  meta: "alt",
+  option: "alt",
+  opt: "alt",
 };
 const NAMED =
   /^(?:f(?:1\d|20|[1-9])|pageup|pagedown|escape|enter|tab|space|up|down|left|right|home|end|insert|delete|backspace)$/;

@@ -200,8 +200,12 @@ export type KeyActionId = (typeof OWN)[number]["id"] | RowCommandId;
 export function listKeyActions(commands: readonly Command[]): KeyAction[] {
   const own = commands.filter(isRowCommand).map(
     ({ id, brief, rows: { key, kinds } }): KeyAction => ({
-      ...{ id, brief, keys: [key], rows: kinds },
-      ...{ context: "list", isChange: true },
+      id,
+      brief,
+      keys: [key],
+      rows: kinds,
+      context: "list",
+      isChange: true,
     }),
   );
   return [...OWN, ...own];

@@ -53,7 +53,12 @@ function keepNew(nodes: readonly AttentionNode[], seen: Set<string>): AttentionN
 /** Builds the node above them. It exists before anything is known, so that the cursor starts on it. */
 export function buildAttentionRoot(note: string, isOpen: boolean | undefined): TreeNode {
   return {
-    ...{ id: ATTENTION, depth: 0, label: "Attention", note, tone: "plain", tab: "problems" },
+    id: ATTENTION,
+    depth: 0,
+    label: "Attention",
+    note,
+    tone: "plain",
+    tab: "problems",
     ...(isOpen !== undefined && { isOpen }),
   };
 }
@@ -79,8 +84,13 @@ function toProblemNode(problem: Problem): AttentionNode {
   return {
     about: subject,
     node: {
-      ...{ id: `${ATTENTION}/problem/${key}`, depth: 1, label: subject.replace(/^\S+ /, ""), note: kind },
-      ...{ tone: level === "failure" ? "problem" : "waiting", tab: "problems", key },
+      id: `${ATTENTION}/problem/${key}`,
+      depth: 1,
+      label: subject.replace(/^\S+ /, ""),
+      note: kind,
+      tone: level === "failure" ? "problem" : "waiting",
+      tab: "problems",
+      key,
     },
   };
 }
@@ -90,8 +100,13 @@ function toDrainNode({ key, scope, name }: Drain & { key: string }): AttentionNo
   return {
     about: `${scope} ${name}`,
     node: {
-      ...{ id: `${ATTENTION}/drain/${key}`, depth: 1, label, note: "drained" },
-      ...{ tone: "problem", tab: "drains", key },
+      id: `${ATTENTION}/drain/${key}`,
+      depth: 1,
+      label,
+      note: "drained",
+      tone: "problem",
+      tab: "drains",
+      key,
     },
   };
 }
@@ -104,8 +119,12 @@ function toFullNode({ name, used, total, waiting }: ResourceShare): AttentionNod
   return {
     about: `resource ${name}`,
     node: {
-      ...{ id: `${ATTENTION}/full/${name}`, depth: 1, label: shortenQueueName(name) },
-      ...{ note: `${used}/${total} +${waiting}`, tone: "problem", tab: "resources" },
+      id: `${ATTENTION}/full/${name}`,
+      depth: 1,
+      label: shortenQueueName(name),
+      note: `${used}/${total} +${waiting}`,
+      tone: "problem",
+      tab: "resources",
       key: buildQueueId("resource", name),
     },
   };
@@ -137,8 +156,12 @@ function toWaitNode(queue: NamedQueue): AttentionNode {
   return {
     about: formatQueueName(queue),
     node: {
-      ...{ id: `${ATTENTION}/waiting/${kind}/${name}`, depth: 1, label: shortenQueueName(name) },
-      ...{ note: `+${getQueueWaits(queue).count}`, tone: "waiting", tab: `${kind}s` },
+      id: `${ATTENTION}/waiting/${kind}/${name}`,
+      depth: 1,
+      label: shortenQueueName(name),
+      note: `+${getQueueWaits(queue).count}`,
+      tone: "waiting",
+      tab: `${kind}s`,
       key: buildQueueId(kind, name),
     },
   };

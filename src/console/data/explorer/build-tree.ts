@@ -19,8 +19,16 @@ export type TabCounts = Partial<Record<TabId, number>>;
 const BRANCHES = ["locks", "resources", "hosts", "groups", "drains", "schedules"] as const;
 const LEAVES = ["queues", "history", "audit", "problems"] as const;
 const LABELS: Record<TabId, string> = {
-  ...{ locks: "Locks", resources: "Resources", queues: "Queues", hosts: "Hosts", groups: "Groups" },
-  ...{ drains: "Drains", schedules: "Schedules", history: "History", audit: "Audit", problems: "Problems" },
+  locks: "Locks",
+  resources: "Resources",
+  queues: "Queues",
+  hosts: "Hosts",
+  groups: "Groups",
+  drains: "Drains",
+  schedules: "Schedules",
+  history: "History",
+  audit: "Audit",
+  problems: "Problems",
 };
 
 export function getTabLabel(tab: TabId): string {
@@ -87,8 +95,13 @@ function buildChildNodes(
       return buildScheduleNodes(snapshot, scene);
     case "drains":
       return scene.drains.map(({ key, scope, name }) => ({
-        ...{ id: `drains/${key}`, depth: 1, label: scope === "all" ? "everything" : name },
-        ...{ note: scope, tone: "problem" as const, tab, key },
+        id: `drains/${key}`,
+        depth: 1,
+        label: scope === "all" ? "everything" : name,
+        note: scope,
+        tone: "problem" as const,
+        tab,
+        key,
       }));
   }
 }
@@ -131,8 +144,13 @@ function buildScheduleNodes(snapshot: Snapshot, scene: ViewContext): TreeNode[] 
   const nodes = shown.slice(0, MANY).map(({ id, state }): TreeNode => {
     const note = state === "waiting" ? "" : state;
     return {
-      ...{ id: `schedules/${id}`, depth: 1, label: id, note, tone: getScheduleTone(state) },
-      ...{ tab: "schedules", key: id },
+      id: `schedules/${id}`,
+      depth: 1,
+      label: id,
+      note,
+      tone: getScheduleTone(state),
+      tab: "schedules",
+      key: id,
     };
   });
   return nodes.sort((a, b) => (a.label < b.label ? -1 : 1));

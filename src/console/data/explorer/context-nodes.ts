@@ -9,15 +9,25 @@ export function buildContextNodes(contexts: readonly ListedContext[], open: Read
   if (contexts.length === 0) return [];
   const isOpen = open.has(CLUSTERS);
   const root: TreeNode = {
-    ...{ id: CLUSTERS, depth: 0, label: "Clusters", note: String(contexts.length), tone: "plain" },
-    ...{ isOpen, tab: "problems" },
+    id: CLUSTERS,
+    depth: 0,
+    label: "Clusters",
+    note: String(contexts.length),
+    tone: "plain",
+    isOpen,
+    tab: "problems",
   };
   return isOpen ? [root, ...contexts.map(buildContextNode)] : [root];
 }
 
 function buildContextNode({ name, label, isActive, note, tone }: ListedContext): TreeNode {
   return {
-    ...{ id: `${CLUSTERS}/${name ?? ""}`, depth: 1, label, note: isActive ? `${note} shown`.trim() : note },
-    ...{ tone: isActive ? "held" : tone, tab: "problems", context: { name } },
+    id: `${CLUSTERS}/${name ?? ""}`,
+    depth: 1,
+    label,
+    note: isActive ? `${note} shown`.trim() : note,
+    tone: isActive ? "held" : tone,
+    tab: "problems",
+    context: { name },
   };
 }

@@ -21,8 +21,13 @@ export function buildFavouriteNodes(
   if (first === undefined) return [];
   const isOpen = open.has("favourites");
   const root: TreeNode = {
-    ...{ id: "favourites", depth: 0, label: "Favourites", note: String(parsed.length), tone: "plain" },
-    ...{ isOpen, tab: `${first.kind}s` },
+    id: "favourites",
+    depth: 0,
+    label: "Favourites",
+    note: String(parsed.length),
+    tone: "plain",
+    isOpen,
+    tab: `${first.kind}s`,
   };
   if (!isOpen) return [root];
   const describe = createStateLookup(snapshot, buildViewContext(snapshot, wall), parsed);

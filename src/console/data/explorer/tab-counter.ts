@@ -65,13 +65,14 @@ function countRows(snapshot: Snapshot): TabCounts {
   }
   for (const runs of snapshot.histories.values()) history += runs.length;
   return {
-    ...{ locks: locks.size, resources: resources.size, queues, hosts: snapshot.hosts.size },
-    ...{
-      groups: snapshot.groups.size,
-      drains: snapshot.drains.size,
-      schedules: snapshot.schedules.size,
-      history,
-      audit: snapshot.audit.size,
-    },
+    locks: locks.size,
+    resources: resources.size,
+    queues,
+    hosts: snapshot.hosts.size,
+    groups: snapshot.groups.size,
+    drains: snapshot.drains.size,
+    schedules: snapshot.schedules.size,
+    history,
+    audit: snapshot.audit.size,
   };
 }

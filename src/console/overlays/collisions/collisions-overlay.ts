@@ -84,7 +84,10 @@ class CollisionsOverlay implements Overlay {
     const width = Math.min(110, available.width);
     const rows = this.#buildRows({ width, height: available.height });
     return {
-      ...{ title: "collisions in the next 24 hours", content: { kind: "text", rows }, width, at: "middle" },
+      title: "collisions in the next 24 hours",
+      content: { kind: "text", rows },
+      width,
+      at: "middle",
       hints: [
         ...(this.#countSuggestions() > 0
           ? ([
@@ -125,8 +128,14 @@ class CollisionsOverlay implements Overlay {
 }
 
 const MOVES: Readonly<Record<string, number>> = {
-  ...{ up: -1, k: -1, "wheel-up": -1, pageup: -10 },
-  ...{ down: 1, j: 1, "wheel-down": 1, pagedown: 10 },
+  up: -1,
+  k: -1,
+  "wheel-up": -1,
+  pageup: -10,
+  down: 1,
+  j: 1,
+  "wheel-down": 1,
+  pagedown: 10,
 };
 
 function toFlags({ flag, value, cron }: SpreadSuggestion): Record<string, string> {

@@ -60,7 +60,9 @@ export function buildDialogModel(
       ...(dialog.isReady ? ([["Enter", dialog.forms[0]?.spec.id ?? "confirm"]] as const) : []),
       ["Esc", "cancel"],
     ],
-    ...{ width, at: "middle", tone: dialog.word === undefined ? "plain" : "danger" },
+    width,
+    at: "middle",
+    tone: dialog.word === undefined ? "plain" : "danger",
   };
 }
 

@@ -54,11 +54,10 @@ export function createJobRequest(
     ...(hasFlag(spec, "yes") ? ["--yes"] : []),
   ];
   return {
-    ...{
-      command: spec,
-      words: [...flags, ...toCommandWords(form)],
-      line: formatFormCommand(form, [...flags, ...more]),
-    },
-    ...{ title: `${spec.id} ${cleanToWidth(target, 80)}`.trim(), reopen },
+    command: spec,
+    words: [...flags, ...toCommandWords(form)],
+    line: formatFormCommand(form, [...flags, ...more]),
+    title: `${spec.id} ${cleanToWidth(target, 80)}`.trim(),
+    reopen,
   };
 }

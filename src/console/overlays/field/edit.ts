@@ -28,41 +28,32 @@ const findRight = (text: string, cursor: number) => findBoundaryFrom(text, curso
 
 /** The editing keys of a field, as in shells. */
 const EDITS: Readonly<Record<string, FieldEdit>> = {
-  ...{
-    left: createMove(findLeft),
-    "ctrl+b": createMove(findLeft),
-    right: createMove(findRight),
-    "ctrl+f": createMove(findRight),
-  },
-  ...{
-    home: createMove(findLineStart),
-    "ctrl+a": createMove(findLineStart),
-    end: createMove(findLineEnd),
-    "ctrl+e": createMove(findLineEnd),
-  },
-  ...{
-    "ctrl+left": createMove(findWordStart),
-    "alt+left": createMove(findWordStart),
-    "alt+b": createMove(findWordStart),
-  },
-  ...{
-    "ctrl+right": createMove(findWordEnd),
-    "alt+right": createMove(findWordEnd),
-    "alt+f": createMove(findWordEnd),
-  },
-  ...{
-    backspace: createCut(findLeft),
-    "ctrl+h": createCut(findLeft),
-    "shift+backspace": createCut(findLeft),
-  },
-  ...{ delete: createCut(findRight), "ctrl+d": createCut(findRight) },
-  ...{
-    "ctrl+w": createCut(findBlankStart),
-    "alt+backspace": createCut(findWordStart),
-    "ctrl+backspace": createCut(findWordStart),
-  },
-  ...{ "alt+d": createCut(findWordEnd), "ctrl+delete": createCut(findWordEnd) },
-  ...{ "ctrl+u": createCut(findLineStart), "ctrl+k": createCut(findLineEnd) },
+  left: createMove(findLeft),
+  "ctrl+b": createMove(findLeft),
+  right: createMove(findRight),
+  "ctrl+f": createMove(findRight),
+  home: createMove(findLineStart),
+  "ctrl+a": createMove(findLineStart),
+  end: createMove(findLineEnd),
+  "ctrl+e": createMove(findLineEnd),
+  "ctrl+left": createMove(findWordStart),
+  "alt+left": createMove(findWordStart),
+  "alt+b": createMove(findWordStart),
+  "ctrl+right": createMove(findWordEnd),
+  "alt+right": createMove(findWordEnd),
+  "alt+f": createMove(findWordEnd),
+  backspace: createCut(findLeft),
+  "ctrl+h": createCut(findLeft),
+  "shift+backspace": createCut(findLeft),
+  delete: createCut(findRight),
+  "ctrl+d": createCut(findRight),
+  "ctrl+w": createCut(findBlankStart),
+  "alt+backspace": createCut(findWordStart),
+  "ctrl+backspace": createCut(findWordStart),
+  "alt+d": createCut(findWordEnd),
+  "ctrl+delete": createCut(findWordEnd),
+  "ctrl+u": createCut(findLineStart),
+  "ctrl+k": createCut(findLineEnd),
 };
 
 /** Whether a key edits the text of a field, other than by typing. */

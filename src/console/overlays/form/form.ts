@@ -72,7 +72,10 @@ function createArgumentField(
   values: readonly string[],
 ): FormField {
   return {
-    ...{ id: `arg:${name}`, label: name.toLowerCase(), help, isRequired: !isOptional },
+    id: `arg:${name}`,
+    label: name.toLowerCase(),
+    help,
+    isRequired: !isOptional,
     ...(isRest
       ? { kind: "list", value: formatWordList(values) }
       : { kind: getFieldKind(choices), value: values[0] ?? "" }),
@@ -96,7 +99,9 @@ function createFlagField(
     : single;
   return {
     ...common,
-    ...{ kind: isRepeatable ? "list" : getFieldKind(choices), value: text, unit },
+    kind: isRepeatable ? "list" : getFieldKind(choices),
+    value: text,
+    unit,
     ...(set === undefined && present !== undefined && { unchanged: text }),
     ...(choices && { choices }),
     ...(names && { names }),

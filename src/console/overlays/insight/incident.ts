@@ -108,9 +108,13 @@ function buildReport(app: IncidentParts, mark: IncidentMark, outcomes: Outcomes 
   const { entries, notes } = listIncidentEntries({ snapshot, outcomes: outcomes ?? new Map(), seen }, span);
   const jobs = app.jobs.list.filter(({ startedAt }) => startedAt >= mark.since).toReversed();
   return {
-    ...{ title: mark.title, ...span, entries },
-    ...{ cluster: describeCluster(app.context), by: describeAuthor(app.context) },
-    ...{ problemsAtStart: mark.problems, problemsAtEnd: listProblemTexts(snapshot, until) },
+    title: mark.title,
+    ...span,
+    entries,
+    cluster: describeCluster(app.context),
+    by: describeAuthor(app.context),
+    problemsAtStart: mark.problems,
+    problemsAtEnd: listProblemTexts(snapshot, until),
     commands: jobs.map((job) => ({
       at: job.startedAt,
       line: job.line,

@@ -96,8 +96,12 @@ function showReport(app: SinceParts, from: number, report: SinceReport): void {
 }
 
 const ROLES: Readonly<Partial<Record<PastEventGroup["kind"], StyleRole>>> = {
-  ...{ "dead letter": "problem", failed: "problem", missed: "problem", "host gone": "problem" },
-  ...{ recovered: "held", drained: "waiting" },
+  "dead letter": "problem",
+  failed: "problem",
+  missed: "problem",
+  "host gone": "problem",
+  recovered: "held",
+  drained: "waiting",
 };
 
 function buildRow(app: StateUpdates, group: PastEventGroup, wall: number, close: () => void): ListRow {

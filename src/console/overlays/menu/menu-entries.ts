@@ -29,7 +29,9 @@ export function listMenuEntries(inputs: MenuInputs): MenuEntry[] {
   return listKeyActions(COMMANDS)
     .filter((action) => inputs.subjects.some((subject) => isFor(action, subject)))
     .map((action) => ({
-      ...{ id: action.id, brief: action.brief, key: inputs.getKeyLabels(action.id)[0] },
+      id: action.id,
+      brief: action.brief,
+      key: inputs.getKeyLabels(action.id)[0],
       obstacle: findObstacle(action, inputs),
     }));
 }

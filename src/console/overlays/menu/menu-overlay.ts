@@ -77,7 +77,9 @@ class MenuOverlay implements Overlay {
       return { cells: buildEntryCells(entry, width), selection };
     });
     return {
-      ...{ title: cleanToWidth(this.#title, width - 2), width, at: this.#at },
+      title: cleanToWidth(this.#title, width - 2),
+      width,
+      at: this.#at,
       content: { kind: "text", rows },
       hints: [
         ["Enter", "do it"],

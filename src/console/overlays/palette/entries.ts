@@ -90,7 +90,11 @@ function toSpokenName(id: string): string {
 
 function createViewEntry({ tab, label, brief }: PaletteOptions["views"][number]): PaletteEntry {
   return {
-    ...{ id: `view:${tab}`, kind: "view", label, detail: brief ?? "view", keys: [] },
+    id: `view:${tab}`,
+    kind: "view",
+    label,
+    detail: brief ?? "view",
+    keys: [],
     choice: { kind: "go", tab },
   };
 }
@@ -121,7 +125,11 @@ function createNameEntries(
   toKey: (name: string) => string,
 ): PaletteEntry[] {
   return [...names].sort().map((name) => ({
-    ...{ id: `${kind}:${name}`, kind, label: clean(name), detail: kind, keys: [] },
+    id: `${kind}:${name}`,
+    kind,
+    label: clean(name),
+    detail: kind,
+    keys: [],
     choice: { kind: "go", tab, key: toKey(name) },
   }));
 }

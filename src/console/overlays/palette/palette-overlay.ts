@@ -95,7 +95,8 @@ class PaletteOverlay implements Overlay {
         ["Enter", "choose"],
         ["Esc", "close"],
       ],
-      ...{ width, at: "top" },
+      width,
+      at: "top",
     };
   }
 

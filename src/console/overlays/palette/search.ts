@@ -111,7 +111,9 @@ function searchLabels(within: readonly PreparedEntry[], { text, limit, recent }:
   const key = ({ label }: PreparedEntry) => label;
   const found = fuzzysort.go(text, within, { key, limit, threshold: LEAST, scoreFn });
   const ranked = found.map(({ obj: { entry, label }, indexes, target }) => ({
-    ...{ entry, label: toTextRanges(target, indexes), detail: [] },
+    entry,
+    label: toTextRanges(target, indexes),
+    detail: [],
     rank: computeRank(entry, text, fuzzysort.single(text, label)?.score ?? 0, recent),
   }));
   return { ranked, total: found.total };

@@ -49,8 +49,10 @@ export function openRaw(app: RawParts): void {
     close: () => app.overlays.close(overlay),
     onChange: () => app.notifyChange(),
     keys: {
-      ...{ up: () => history.moveInTime(-1), down: () => history.moveInTime(1) },
-      ...{ left: () => history.selectKey(-1), right: () => history.selectKey(1) },
+      up: () => history.moveInTime(-1),
+      down: () => history.moveInTime(1),
+      left: () => history.selectKey(-1),
+      right: () => history.selectKey(1),
       y: () => app.copy(history.shown?.value ?? "", "the value"),
     },
     hints: [

@@ -78,7 +78,8 @@ class ColumnsOverlay implements Overlay {
         ["r", "reset"],
         ["Esc", "close"],
       ],
-      ...{ width, at: "middle" },
+      width,
+      at: "middle",
     };
   }
 

@@ -65,7 +65,8 @@ class SavedViewsOverlay implements Overlay {
         ],
       },
       hints: this.#listHints(),
-      ...{ width, at: "middle" },
+      width,
+      at: "middle",
     };
   }
 

@@ -2,8 +2,16 @@ import type { RowModel } from "../../theme/cells.ts";
 
 /** How keys move through a list. */
 const STEPS: Readonly<Record<string, number>> = {
-  ...{ up: -1, k: -1, "wheel-up": -1, down: 1, j: 1, "wheel-down": 1 },
-  ...{ pageup: -10, pagedown: 10, home: -Infinity, end: Infinity },
+  up: -1,
+  k: -1,
+  "wheel-up": -1,
+  down: 1,
+  j: 1,
+  "wheel-down": 1,
+  pageup: -10,
+  pagedown: 10,
+  home: -Infinity,
+  end: Infinity,
 };
 
 /** Returns the index that a key leads to, or undefined for another key. */

@@ -123,7 +123,10 @@ export class TimelineOverlay implements Overlay {
     const title = `timeline ${cleanToWidth(`${kind} ${name}`, Math.max(8, available.width - 46))}: ${formatBriefDuration(this.#window.length)} until ${until}`;
     const rows = buildTimelineRows(
       {
-        ...{ tracks, bars: this.#bars, span, cursor: this.#findCursor() },
+        tracks,
+        bars: this.#bars,
+        span,
+        cursor: this.#findCursor(),
         signs: isAscii ? ASCII_VIEW_SIGNS : UNICODE_VIEW_SIGNS,
         isMixed: kind === "host",
         note: this.#reader?.obstacle ?? describeTimelineGap(kind, this.#reader !== undefined),
@@ -131,7 +134,10 @@ export class TimelineOverlay implements Overlay {
       available,
     );
     return {
-      ...{ title, content: { kind: "text", rows }, width: available.width, at: "middle" },
+      title,
+      content: { kind: "text", rows },
+      width: available.width,
+      at: "middle",
       hints: [
         ["+ -", "zoom"],
         ["←→", "move"],
@@ -149,16 +155,18 @@ export class TimelineOverlay implements Overlay {
 }
 
 const MOVES: Readonly<Record<string, number>> = {
-  ...{
-    up: -1,
-    k: -1,
-    "wheel-up": -1,
-    pageup: -10,
-    home: Number.NEGATIVE_INFINITY,
-    g: Number.NEGATIVE_INFINITY,
-  },
-  ...{ down: 1, j: 1, "wheel-down": 1, pagedown: 10 },
-  ...{ end: Number.POSITIVE_INFINITY, G: Number.POSITIVE_INFINITY },
+  up: -1,
+  k: -1,
+  "wheel-up": -1,
+  pageup: -10,
+  home: Number.NEGATIVE_INFINITY,
+  g: Number.NEGATIVE_INFINITY,
+  down: 1,
+  j: 1,
+  "wheel-down": 1,
+  pagedown: 10,
+  end: Number.POSITIVE_INFINITY,
+  G: Number.POSITIVE_INFINITY,
 };
 
 function getBarId({ subject, run, from, waitedFrom }: RunBar): string {

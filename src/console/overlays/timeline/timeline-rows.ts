@@ -29,7 +29,10 @@ export const ASCII_VIEW_SIGNS: TimelineViewSigns = {
 };
 
 const ROLES: Readonly<Record<BarCell, StyleRole>> = {
-  ...{ free: "quiet", wait: "waiting", hold: "held", failed: "problem" },
+  free: "quiet",
+  wait: "waiting",
+  hold: "held",
+  failed: "problem",
 };
 
 /** What the rows of a timeline are built from. */

@@ -44,7 +44,9 @@ export function buildSubjectTracks(
   if (kind === "host") return buildHostTimeline({ snapshot, outcomes }, name, span);
   const { drains, audit, groups } = snapshot;
   const own = {
-    ...{ drains, audit, groups },
+    drains,
+    audit,
+    groups,
     queues: kind === "schedule" ? new Map() : pick(snapshot.queues, buildQueueId(kind, name)),
     histories: kind === "lock" ? pick(snapshot.histories, name) : new Map(),
     executions: kind === "schedule" ? pick(snapshot.executions, name) : new Map(),

@@ -49,7 +49,9 @@ class TourOffer implements Overlay {
     const text = "Enter shows the screen in six short steps. Any other key goes on without.";
     const rows = wrapText(text, width).map((line) => createRow(line));
     return {
-      ...{ title: "your first time here?", width, at: "bottom" },
+      title: "your first time here?",
+      width,
+      at: "bottom",
       content: { kind: "text", rows },
       hints: [
         ["Enter", "a tour"],
@@ -94,7 +96,8 @@ class TourOverlay implements Overlay {
     const layout = this.#app.getLayout();
     const isLast = this.#at === steps.length - 1;
     return {
-      ...{ title: `tour ${this.#at + 1} of ${steps.length}: ${step?.title ?? ""}`, width },
+      title: `tour ${this.#at + 1} of ${steps.length}: ${step?.title ?? ""}`,
+      width,
       at: layout === undefined || step === undefined ? "middle" : step.place(layout, rows.length + 2),
       content: { kind: "text", rows },
       hints: [

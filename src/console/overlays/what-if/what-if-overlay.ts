@@ -138,7 +138,8 @@ class WhatIfOverlay implements Overlay {
       title: cleanToWidth(`what if: ${this.#change} ${kind} ${name}`, width - 4),
       content: { kind: "text", rows: [this.#buildChoiceRow(), BLANK_ROW, ...shown, BLANK_ROW, note] },
       hints: this.#listHints(isKnown),
-      ...{ width, at: "middle" },
+      width,
+      at: "middle",
     };
   }
 

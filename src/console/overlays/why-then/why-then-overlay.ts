@@ -142,7 +142,8 @@ export class WhyThenOverlay implements Overlay {
         ],
       },
       hints: [...(this.#length > this.#height ? ([["↑↓", "scroll"]] as const) : []), ["Esc", "close"]],
-      ...{ width, at: "middle" },
+      width,
+      at: "middle",
     };
   }
 

@@ -35,7 +35,8 @@ export function buildPanelTitle(app: DataAccess & JobAccess & StateAccess, width
   const { panel, focus } = app.state;
   const hasProblems = (app.getTabCounts().problems ?? 0) > 0;
   const titles = listPanelTitles(app).map((title) => ({
-    ...{ ...title, isActive: title.id === panel.id },
+    ...title,
+    isActive: title.id === panel.id,
     isUrgent: title.id === "problems" && hasProblems,
   }));
   return { width, isFocused: focus === "panel", titles };

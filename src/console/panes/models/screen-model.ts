@@ -74,7 +74,9 @@ export function buildScreenModel(app: ScreenInputs): ScreenOrMessage {
     return { screen, message: `too small: ${width}x${height}; 40x10 at least` };
   }
   return {
-    ...{ screen, isBeside: layout.isBeside, isDetailFocused: app.state.focus === "detail" },
+    screen,
+    isBeside: layout.isBeside,
+    isDetailFocused: app.state.focus === "detail",
     header: buildHeaderModel(app, screen.width),
     tabs: buildTabsModel(app, computeMainWidth(layout)),
     ...buildPanes(app, layout),
@@ -95,7 +97,8 @@ function buildPanes(
         app,
         () => buildExplorerModel(app, explorer),
         ({ cells }) => ({
-          ...{ ...explorer, isFocused: false },
+          ...explorer,
+          isFocused: false,
           nodes: [{ key: "", cells, selection: undefined }],
         }),
       ),

@@ -72,7 +72,9 @@ export function buildTableModel(app: TableInputs, size: Size): TableModel {
     const index = cursor.top + at;
     const key = table.getKeyAt(index) ?? "";
     return {
-      ...{ key, cells: quietenCells(cells, theme.signs), isMarked: marks.has(key) },
+      key,
+      cells: quietenCells(cells, theme.signs),
+      isMarked: marks.has(key),
       isWatched: isWatched(table.getSubjectAt(index)),
       selection: index === cursor.index ? selection : undefined,
     } as const;

@@ -36,7 +36,8 @@ function buildPart(app: TabsInputs, all: TabsModel["tabs"], separator: string, w
   const buildRange = (from: number, to: number): TabsModel => ({
     start: from > 0 ? `${from}+ ` : " ",
     end: to < all.length ? ` +${all.length - to}` : "",
-    ...{ separator, tabs: all.slice(from, to) },
+    separator,
+    tabs: all.slice(from, to),
   });
   let [from, to] = [0, all.length];
   while (computeTabsWidth(buildRange(from, to)) > width && to - from > 1) {

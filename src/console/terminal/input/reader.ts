@@ -7,7 +7,10 @@ import type { TerminalReport } from "./report.ts";
  * one, and slow lines split sequences: its end must not be taken for keys.
  */
 const PATIENCE: Readonly<Record<PendingInput, number>> = {
-  ...{ escape: 40, sequence: 1_000, report: 10_000, paste: 1_000 },
+  escape: 40,
+  sequence: 1_000,
+  report: 10_000,
+  paste: 1_000,
 };
 /** The same for an Escape while the terminal has to answer a question: it may be the beginning of the answer. */
 const EXPECTING = 250;

@@ -38,7 +38,12 @@ export function createClaimAttempt(
   const number = resumed === undefined ? ports.attempts?.takeNumber() : ports.attempts?.last;
   const { keys } = ports;
   const attempt: ClaimAttempt = {
-    ...{ ports, request, run, session, number, enqueuedAt },
+    ports,
+    request,
+    run,
+    session,
+    number,
+    enqueuedAt,
     lockKey: request.lock === undefined ? undefined : keys.lock(request.lock, run),
     resourceKeys: request.leases.map(({ resource }) => keys.resource(resource, run)),
   };

@@ -28,7 +28,11 @@ export interface ClaimInputs {
 }
 
 export const EMPTY_INPUTS: ClaimInputs = {
-  ...{ revision: 0n, drains: [], groups: new Map(), config: new Map(), newerSchemas: [] },
+  revision: 0n,
+  drains: [],
+  groups: new Map(),
+  config: new Map(),
+  newerSchemas: [],
 };
 
 /** Builds the reads for `parseClaimInputs`, which expects one result for each. */

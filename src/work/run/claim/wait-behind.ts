@@ -24,7 +24,8 @@ export async function waitBehind(
 ): Promise<StepGrant | WakeReason> {
   let act: StepTransaction | undefined;
   const entry = successors.add({
-    ...{ ahead: next.ahead, session: attempt.session.id },
+    ahead: next.ahead,
+    session: attempt.session.id,
     buildGrant: () => {
       act = buildStepTransaction(attempt, { kind: "grant", ...next }, attempt.ports.clock.getWallTime());
       return act.txn;

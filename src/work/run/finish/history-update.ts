@@ -22,7 +22,11 @@ export function buildHistoryUpdate(
   const { host, pid, command, label } = request.identity;
   const endedAt = ports.clock.getWallTime();
   const past: PastRun = {
-    ...{ run: attempt.run, host, pid, command, exit },
+    run: attempt.run,
+    host,
+    pid,
+    command,
+    exit,
     ...(label !== undefined && { label }),
     ...(reason !== undefined && { reason }),
     ...(tail !== undefined && { tail }),

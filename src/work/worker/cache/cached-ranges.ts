@@ -4,8 +4,14 @@ import type { KeyRange } from "../../../protocol/txn.ts";
 /** Lists what a worker caches. Excludes outcomes, the largest values. */
 export function listCachedRanges(keys: Keys): Required<KeyRange>[] {
   return [
-    ...[keys.calendars(), keys.groups(), keys.schemas(), keys.drains()],
-    ...[keys.dues(), keys.runnings(), keys.schedules(), keys.workers()],
+    keys.calendars(),
+    keys.groups(),
+    keys.schemas(),
+    keys.drains(),
+    keys.dues(),
+    keys.runnings(),
+    keys.schedules(),
+    keys.workers(),
   ];
 }
 

@@ -172,7 +172,8 @@ function prepareClaim(
   ];
   const guards = [
     guardSchema(keys),
-    ...[guardRevision(keys.schedule(id), definitionMod), guardRevision(keys.due(id), dueMod)],
+    guardRevision(keys.schedule(id), definitionMod),
+    guardRevision(keys.due(id), dueMod),
     ...buildRunningGuards(keys, id, definition, key),
     ...guardNotNewer(cache.revision, ...rules),
   ];
@@ -211,8 +212,14 @@ function buildRunning(
   now: number,
 ): RunningRecord {
   return {
-    ...{ worker: registration.id, host, pid, run: generateRunId(ports.random) },
-    ...{ scheduled: open.scheduled, attempt: open.attempt, since: now, late: Math.max(0, now - open.runAt) },
+    worker: registration.id,
+    host,
+    pid,
+    run: generateRunId(ports.random),
+    scheduled: open.scheduled,
+    attempt: open.attempt,
+    since: now,
+    late: Math.max(0, now - open.runAt),
   };
 }
 
@@ -270,7 +277,12 @@ function parseClaimAnswer(
     return { kind: "skipped", outcomes: start.outcomes, wasFailing, isDead: start.dead !== undefined };
   const token = found?.createRevision ?? answer.revision;
   const claimed = {
-    ...{ id, definition, open: start.occurrence, running: running.record, key: running.key, token },
+    id,
+    definition,
+    open: start.occurrence,
+    running: running.record,
+    key: running.key,
+    token,
     due: { value: start.due, mod: token },
     outcomes: toVersionedOutcomes(findFirstKey(answer.results.at(-1))),
   };

@@ -104,8 +104,10 @@ export class WorkerSession {
     const ended = new AbortController();
     const over = AbortSignal.any([signal, session.signal, ended.signal]);
     const work = [
-      ...[this.#follow(over), this.#heartbeat.publishPeriodically(over)],
-      ...[this.#watchHorizon(over), this.#dispatcher.run(over)],
+      this.#follow(over),
+      this.#heartbeat.publishPeriodically(over),
+      this.#watchHorizon(over),
+      this.#dispatcher.run(over),
     ];
     const failure = await this.#waitUntilOver(work, over);
     if (signal.aborted) this.#dispatcher.stop(() => new TaskLost("released", "the worker stops"));

@@ -16,7 +16,8 @@ export class SourceDocument {
   constructor(file: string, text: string) {
     this.file = file;
     this.#document = parseDocument(text, {
-      ...{ lineCounter: this.#lines, prettyErrors: false },
+      lineCounter: this.#lines,
+      prettyErrors: false,
       merge: true, // `<<: *defaults`, common in files keyed by environment
     });
     const json = parseJson(text);

@@ -58,7 +58,9 @@ export class HttpHandler implements Handler {
     const { url, method, headers, body = WITHOUT_BODY.includes(method) ? "none" : "task" } = this.#http;
     const type = body === "none" ? {} : { "content-type": getContentType(body) };
     return {
-      ...{ url: new URL(url), method, body: buildBody(task, body) },
+      url: new URL(url),
+      method,
+      body: buildBody(task, body),
       headers: { ...type, ...headers, ...secretHeaders, ...buildTaskHeaders(task) },
     };
   }

@@ -75,8 +75,16 @@ function findExitFault({ code, signal, terminated }: CommandExit, output: string
 function buildVariables(payload: HookPayload): Record<string, string> {
   const { event, schedule, type, scheduled, scheduledTime, attempt, late, result, code, reason } = payload;
   const named = {
-    ...{ EVENT: event, SCHEDULE: schedule, TYPE: type, SCHEDULED: scheduledTime, SCHEDULED_MS: scheduled },
-    ...{ ATTEMPT: attempt, LATE_MS: late, RESULT: result, CODE: code, REASON: reason },
+    EVENT: event,
+    SCHEDULE: schedule,
+    TYPE: type,
+    SCHEDULED: scheduledTime,
+    SCHEDULED_MS: scheduled,
+    ATTEMPT: attempt,
+    LATE_MS: late,
+    RESULT: result,
+    CODE: code,
+    REASON: reason,
   };
   const given = Object.entries(named).filter(([, value]) => value !== undefined);
   return Object.fromEntries(

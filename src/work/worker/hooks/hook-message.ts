@@ -33,7 +33,10 @@ export function buildHookMessage(hook: Hook, payload: HookPayload): HookMessage 
 
 function buildPost(format: "json" | HookFormat, url: URL, payload: HookPayload): HookMessage {
   const buildJson = (body: unknown): HookMessage => ({
-    ...{ kind: "post", url, headers: JSON_HEADERS, body: JSON.stringify(body) },
+    kind: "post",
+    url,
+    headers: JSON_HEADERS,
+    body: JSON.stringify(body),
   });
   if (format === "json") return buildJson(payload);
   const text = buildHookText(payload);

@@ -58,8 +58,17 @@ export class Poller {
   static async open(ports: SchedulePorts, options: PollerOptions, signal: AbortSignal): Promise<Poller> {
     const { host, pid, version } = options;
     const buildRecord = () => ({
-      ...{ host, pid, version, since: ports.clock.getWallTime(), wall: ports.clock.getWallTime(), beat: 1 },
-      ...{ types: [], tags: [], running: 0, concurrency: 0, clock: "ok" as const },
+      host,
+      pid,
+      version,
+      since: ports.clock.getWallTime(),
+      wall: ports.clock.getWallTime(),
+      beat: 1,
+      types: [],
+      tags: [],
+      running: 0,
+      concurrency: 0,
+      clock: "ok" as const,
     });
     const registration = await WorkerRegistration.join(ports, options.ttl, buildRecord, signal);
     const poller = new Poller(ports, options, registration);

@@ -55,8 +55,18 @@ export function buildWorkerRecord(
 ): WorkerRecord {
   const { host, pid, version, tags, handlers, concurrency } = options;
   return {
-    ...{ host, pid, version, tags, concurrency, since, beat: 1, running: 0, clock: "ok" },
-    ...{ types: handlers.types, wall: ports.clock.getWallTime(), isJoining: true },
+    host,
+    pid,
+    version,
+    tags,
+    concurrency,
+    since,
+    beat: 1,
+    running: 0,
+    clock: "ok",
+    types: handlers.types,
+    wall: ports.clock.getWallTime(),
+    isJoining: true,
   };
 }
 
@@ -94,7 +104,9 @@ export class WorkerHeartbeat {
     this.#offset = this.#readClockOffset();
     const { clockLimits = CLOCK_LIMITS, readMemberClocks = async () => [], holdFor } = options;
     this.#jump = new ClockJump(ports, {
-      ...{ limit: clockLimits.refuses, readMemberClocks, onJudged: () => this.#judge() },
+      limit: clockLimits.refuses,
+      readMemberClocks,
+      onJudged: () => this.#judge(),
       ...(holdFor !== undefined && { holdFor }),
     });
   }

@@ -91,7 +91,11 @@ export class WorkerService {
     this.#runsCommands = file.commands;
     this.#engine = new ScheduleWorker(ports, {
       checkEtcd: (signal) => this.#checkRoles(signal),
-      ...{ ttl, terminationTimeout, host: facts.fqdn, pid: process.pid, version: VERSION },
+      ttl,
+      terminationTimeout,
+      host: facts.fqdn,
+      pid: process.pid,
+      version: VERSION,
       tags: [...file.tags, ...options.tags],
       concurrency: options.concurrency ?? file.concurrency ?? CONCURRENCY,
       handlers: this.#createHandlers(file),

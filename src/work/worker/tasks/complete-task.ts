@@ -102,7 +102,11 @@ async function readSuccessors(
 ): Promise<SuccessorWrites> {
   const { scheduled, run } = running;
   const end = {
-    ...{ id, scheduled, run, endedAt: ended.outcome.endedAt, result: ended.outcome.result },
+    id,
+    scheduled,
+    run,
+    endedAt: ended.outcome.endedAt,
+    result: ended.outcome.result,
     ...(open.data !== undefined && { data: open.data }),
     isDead: result.isDead,
   };
@@ -299,7 +303,15 @@ export function buildOutcome(
   const result = fault === undefined ? taskResult.result : "failed";
   const reason = [taskResult.reason, fault].filter((text) => text !== undefined).join("; ") || undefined;
   return {
-    ...{ scheduled, run, worker, host, attempt, startedAt: since, endedAt, late, token: String(token) },
+    scheduled,
+    run,
+    worker,
+    host,
+    attempt,
+    startedAt: since,
+    endedAt,
+    late,
+    token: String(token),
     result: result as EndedOccurrence["outcome"]["result"],
     ...(code !== undefined && { code }),
     ...(reason !== undefined && { reason }),

@@ -35,15 +35,16 @@ export function createRunningTask(
   session.signal.addEventListener("abort", handleSessionLoss, { once: true });
   const { id, definition, running, token, key } = claimed;
   const task: ScheduledTask = {
-    ...{
-      id,
-      definition: mergeOwnInput(claimed),
-      key,
-      type: getScheduleType(id, definition),
-      token: String(token),
-    },
+    id,
+    definition: mergeOwnInput(claimed),
+    key,
+    type: getScheduleType(id, definition),
+    token: String(token),
     signal: ending.signal,
-    ...{ scheduled: running.scheduled, late: running.late, attempt: running.attempt, run: running.run },
+    scheduled: running.scheduled,
+    late: running.late,
+    attempt: running.attempt,
+    run: running.run,
     ...(claimed.open.after !== undefined && { after: claimed.open.after }),
     reportProgress: (text) => progress.report(text),
     getHorizon: () => session.horizon,

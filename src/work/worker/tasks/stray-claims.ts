@@ -41,8 +41,14 @@ export class StrayClaims {
     const { clock, log, keys } = this.#ports;
     const { worker, host, run, scheduled, attempt } = claimed.running;
     const outcome = {
-      ...{ scheduled, run, worker, host, attempt, result: "released" as const },
-      ...{ endedAt: clock.getWallTime(), reason: "a late copy of a refused claim was applied" },
+      scheduled,
+      run,
+      worker,
+      host,
+      attempt,
+      result: "released" as const,
+      endedAt: clock.getWallTime(),
+      reason: "a late copy of a refused claim was applied",
     };
     this.#releasing.add(claimed.key);
     try {
@@ -70,7 +76,11 @@ function buildClaim(
   const state = due ?? { runAt: 0, open: [] };
   const open = state.open.find((one) => one.scheduled === scheduled);
   return {
-    ...{ id, definition, running: record, key, token },
+    id,
+    definition,
+    running: record,
+    key,
+    token,
     open: open ?? { scheduled, runAt: scheduled, attempt, failures: 0, kind: "due" },
     due: { value: state, mod: dueMod },
     outcomes: { value: { runs: [], dead: [] }, mod: 0n },

@@ -1,4 +1,3 @@
-// Covers src/commands/check/crontab/search-path.ts
 import { describe, expect, test } from "vitest";
 import { findInvocation, listLineCommands } from "../../../../src/commands/check/crontab/invocations.ts";
 

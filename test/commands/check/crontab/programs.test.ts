@@ -1,4 +1,3 @@
-// Covers src/process/programs.ts
 /** Whether a program starts with the PATH of its crontab: the check agrees with a real shell. */
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";

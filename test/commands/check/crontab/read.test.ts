@@ -1,4 +1,3 @@
-// Covers src/commands/check/crontab/signalbox.ts, src/commands/check/crontab/crontab-file.ts
 /** Typical lines of crontabs, and the findings from their text alone. */
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,3 @@
-// Covers src/commands/configure/setup/cluster-id.ts, src/commands/configure/setup/users-script.ts
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { computeClusterId } from "../../../../src/commands/configure/setup/cluster-id.ts";

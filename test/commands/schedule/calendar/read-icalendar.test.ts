@@ -7,7 +7,11 @@ const SPAN = { from: toDays("2026-01-01"), until: toDays("2028-12-31") };
 /** Builds an iCalendar text of events, each a list of lines. */
 function buildText(...events: string[][]): string {
   const bodies = events.map((lines, index) => [
-    ...["BEGIN:VEVENT", `UID:${index}@example.com`, "DTSTAMP:20260101T000000Z", ...lines, "END:VEVENT"],
+    "BEGIN:VEVENT",
+    `UID:${index}@example.com`,
+    "DTSTAMP:20260101T000000Z",
+    ...lines,
+    "END:VEVENT",
   ]);
   const lines = [
     "BEGIN:VCALENDAR",

@@ -1,4 +1,3 @@
-// Covers src/commands/schedule/command-words.ts, src/commands/command-line/instant.ts
 /** Flags and arguments of the schedule commands. */
 import { describe, expect, it } from "vitest";
 import { parseInstant } from "../../../../src/commands/command-line/instant.ts";
@@ -13,8 +12,15 @@ import type { Definition } from "../../../../src/schedule/definition.ts";
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 const BEFORE: Definition = {
-  ...{ cron: "0 3 * * *", timezone: "UTC", type: "a", timeout: 1_000, leases: ["db=1"], note: "x" },
-  ...{ env: { A: "b" }, hooks: { failure: "https://a.example/", late: ["x"] }, data: [1] },
+  cron: "0 3 * * *",
+  timezone: "UTC",
+  type: "a",
+  timeout: 1_000,
+  leases: ["db=1"],
+  note: "x",
+  env: { A: "b" },
+  hooks: { failure: "https://a.example/", late: ["x"] },
+  data: [1],
 };
 
 function edited(...words: string[]): Definition {

@@ -1,4 +1,3 @@
-// Covers src/commands/schedule/crontab/ids.ts, src/commands/schedule/crontab/skip-reason.ts
 /** Conversion of a crontab to schedules: results of lines, refused lines, and stable ids. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
@@ -11,8 +10,16 @@ import { buildCommandSlug } from "../../../../src/commands/schedule/crontab/ids.
 
 const ODD = readFileSync(new URL("./fixtures/odd.crontab", import.meta.url), "utf8");
 const TERMS: CrontabImportOptions = {
-  ...{ format: "user", timezone: "UTC", source: "crontab:odd", prefix: "", group: undefined },
-  ...{ workerUser: "ann", sudo: false, catchup: "latest", overlap: "forbid", now: Date.UTC(2026, 10, 22) },
+  format: "user",
+  timezone: "UTC",
+  source: "crontab:odd",
+  prefix: "",
+  group: undefined,
+  workerUser: "ann",
+  sudo: false,
+  catchup: "latest",
+  overlap: "forbid",
+  now: Date.UTC(2026, 10, 22),
 };
 
 const convert = (text: string, terms: Partial<CrontabImportOptions> = {}) =>
@@ -48,7 +55,10 @@ describe("a crontab with every oddity", () => {
     const env = { PATH: "/usr/local/bin:/usr/bin:/bin", GREETING: "hello  world" };
     const common = { catchup: "latest", overlap: "forbid", source: "crontab:odd" };
     expect(found("db-dump")).toEqual({
-      ...{ cron: "30 2 * * *", timezone: "UTC", env, ...common },
+      cron: "30 2 * * *",
+      timezone: "UTC",
+      env,
+      ...common,
       command: ["/bin/bash", "-c", "/opt/bin/db-dump.sh --all > /dev/null 2>&1"],
       note: "Nightly dump of the database. Ask the data team before moving it.",
     });
@@ -63,9 +73,7 @@ describe("a crontab with every oddity", () => {
   it.each([
     [
       "with points and bars",
-      ...[
-        "# Example of job definition:\n# .------- minute (0 - 59)\n# |  .---- hour (0 - 23)\n# |  |  |  |  |",
-      ],
+      "# Example of job definition:\n# .------- minute (0 - 59)\n# |  .---- hour (0 - 23)\n# |  |  |  |  |",
     ],
     ["with lines", "# ┌──────── minute (0 - 59)\n# │ ┌────── hour (0 - 23)"],
     ["of words", "# The fields:\n# m h dom mon dow command"],
@@ -78,13 +86,18 @@ describe("a crontab with every oddity", () => {
   it("gives what follows % to the command", () => {
     expect(found("curl")?.command?.[2]).toBe("curl -fsS https://example.com/?a=100%25");
     expect(found("mail")?.command?.slice(3)).toEqual([
-      ...["cron", "Good morning\n50% off", "/bin/bash", 'mail -s "Hello" ops'],
+      "cron",
+      "Good morning\n50% off",
+      "/bin/bash",
+      'mail -s "Hello" ops',
     ]);
   });
 
   it("says what is not as cron has it", () => {
     expect(notes.map(({ line, detail }) => `${line}: ${detail.slice(0, 20)}`)).toEqual([
-      ...["9: MAILTO: no mail is s", "19: the command ends at ", "25: it fires only in lea"],
+      "9: MAILTO: no mail is s",
+      "19: the command ends at ",
+      "25: it fires only in lea",
     ]);
   });
 
@@ -223,7 +236,9 @@ describe("a system's crontab", () => {
     const { definitions, faults, notes } = convert(text.join("\n"), { format: "system", workerUser: "root" });
     expect(faults).toEqual([]);
     expect([...definitions.keys()].map((id) => id.replace(/-\w{7}$/, ""))).toEqual([
-      ...["run-parts", "run-parts", "report"],
+      "run-parts",
+      "run-parts",
+      "report",
     ]);
     expect(notes.map(({ line }) => line)).toEqual([3, 4, 5, 6, 7]);
   });
@@ -239,7 +254,17 @@ describe("a system's crontab", () => {
     const [mine, theirs] = only(LINES, { format: "system", sudo: true });
     expect(mine).toMatchObject({ command: ["/bin/sh", "-c", "mine"], env: { A: "b" } });
     expect(theirs?.command).toEqual([
-      ...["sudo", "-n", "-H", "-u", "root", "--", "env", "A=b", "/bin/sh", "-c", "theirs"],
+      "sudo",
+      "-n",
+      "-H",
+      "-u",
+      "root",
+      "--",
+      "env",
+      "A=b",
+      "/bin/sh",
+      "-c",
+      "theirs",
     ]);
     expect(theirs?.env).toBeUndefined();
   });

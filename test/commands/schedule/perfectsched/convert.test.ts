@@ -1,4 +1,3 @@
-// Covers src/commands/schedule/perfectsched/delimited.ts
 /** Conversion of PerfectSched's table to schedules: the export formats of databases, results of rows, and refused rows. */
 import { describe, expect, it } from "vitest";
 import {

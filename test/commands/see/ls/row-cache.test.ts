@@ -88,12 +88,11 @@ describe.each(Object.keys(VIEWS) as ViewId[])("rows of %s", (id) => {
     const view = VIEWS[id];
     if (view.of === "queue") return;
     const kvs = [
-      ...[stand("lock x", "a", 1, { state: "held" }), stand("resource db", "b", 2, {})],
-      ...[
-        plain(keys.drain("group", "web"), "{}"),
-        plain(keys.group("web"), '["a.example.com"]'),
-        past("x", "a"),
-      ],
+      stand("lock x", "a", 1, { state: "held" }),
+      stand("resource db", "b", 2, {}),
+      plain(keys.drain("group", "web"), "{}"),
+      plain(keys.group("web"), '["a.example.com"]'),
+      past("x", "a"),
     ];
     const whole = pictureOf(kvs);
     const bare = new SnapshotBuilder(keys, view.collections);

@@ -1,4 +1,3 @@
-// Covers src/commands/see/screen/cell-writer.ts, src/commands/see/screen/row-shift.ts, src/commands/see/screen/sgr-state.ts, src/commands/see/screen/styled-line.ts
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { type Cell, Emulator } from "../../../../fixtures/console/emulator.ts";

@@ -21,7 +21,9 @@ function createEviction(verdict: RunnerRecord["verdict"]): EvictionResult {
 
 const createDryRun = (verdict: RunnerRecord["verdict"], exitCode = 0) => ({
   ...createOutcome({ flags: {} }, createEviction(verdict), {
-    ...{ messages: ["ends a"], notes: ["a note"], repeat: "signalbox reset lock x --yes" },
+    messages: ["ends a"],
+    notes: ["a note"],
+    repeat: "signalbox reset lock x --yes",
   }),
   exitCode,
 });
@@ -29,8 +31,12 @@ const createDryRun = (verdict: RunnerRecord["verdict"], exitCode = 0) => ({
 describe("a preview", () => {
   it("has the revision, the messages and notes, and the runs that end, without the line for a shell", () => {
     expect(createPreview(createDryRun("alive"))).toEqual({
-      ...{ revision: "100", outcome: "dry-run", messages: ["ends a", "a note"] },
-      ...{ messageKeys: ["ends a", "a note"], isLive: true, affectedRuns: runOf("a") },
+      revision: "100",
+      outcome: "dry-run",
+      messages: ["ends a", "a note"],
+      messageKeys: ["ends a", "a note"],
+      isLive: true,
+      affectedRuns: runOf("a"),
     });
   });
 
@@ -49,9 +55,15 @@ describe("a preview", () => {
       createOutcome(
         { flags: {} },
         {
-          ...{ kind: "drain", outcome: "dry-run", revision: 100n, target: { scope: "lock", name: "x" } },
-          ...{ extent: { holders, waiters: [], hosts: [] }, drain: undefined, before: [] },
-          ...{ holders, endsHolders },
+          kind: "drain",
+          outcome: "dry-run",
+          revision: 100n,
+          target: { scope: "lock", name: "x" },
+          extent: { holders, waiters: [], hosts: [] },
+          drain: undefined,
+          before: [],
+          holders,
+          endsHolders,
         },
         { messages: [] },
       );

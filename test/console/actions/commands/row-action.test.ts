@@ -1,4 +1,3 @@
-// Covers src/console/actions/commands/confirmation-word.ts
 /** Commands on rows: accepted rows, the resulting command line, and the text to type. */
 import { describe, expect, it } from "vitest";
 import { COMMANDS, ROW_COMMANDS, type RowCommandId } from "../../../../src/commands/registry/registry.ts";
@@ -85,7 +84,12 @@ it("every command with --dry-run but run returns its outcome as a value", async 
 
 describe("the word that confirms", () => {
   const preview: CommandPreview = {
-    ...{ revision: "7", outcome: "dry-run", messages: [], messageKeys: [], isLive: true, affectedRuns: "" },
+    revision: "7",
+    outcome: "dry-run",
+    messages: [],
+    messageKeys: [],
+    isLive: true,
+    affectedRuns: "",
   };
   const gone = { ...preview, isLive: false };
 

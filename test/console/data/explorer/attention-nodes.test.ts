@@ -1,5 +1,3 @@
-// Covers src/console/data/explorer/build-tree.ts, src/console/data/explorer/queue-waits.ts,
-// src/console/data/explorer/explorer-tree.ts, src/console/panes/models/explorer-model.ts
 import { describe, expect, it } from "vitest";
 import {
   type AttentionInputs,
@@ -16,13 +14,26 @@ import type { Problem } from "../../../../src/model/problems/problem.ts";
 import { NOW, pictureOf, stand } from "../../../model/pictures.ts";
 
 const problem = (subject: string, level: Problem["level"] = "failure"): Problem => ({
-  ...{ kind: "malformed", level, subject, detail: "", remedy: "" },
+  kind: "malformed",
+  level,
+  subject,
+  detail: "",
+  remedy: "",
 });
 const drain = (name: string) => ({
-  ...{ key: `drains/${name}`, scope: "lock" as const, name, by: "ann", at: NOW, modRevision: 1n },
+  key: `drains/${name}`,
+  scope: "lock" as const,
+  name,
+  by: "ann",
+  at: NOW,
+  modRevision: 1n,
 });
 const share = (name: string, used: number, total: number, waiting: number) => ({
-  ...{ name, short: name, used, total, waiting },
+  name,
+  short: name,
+  used,
+  total,
+  waiting,
 });
 const waiting = (lock: string, at: number) => [
   stand(`lock ${lock}`, `${lock}1`, 1, { state: "held", grantedAt: NOW }),
@@ -45,8 +56,12 @@ describe("what needs attention", () => {
       }),
     ).toEqual([
       "plain Attention 6",
-      ...["problem odd malformed", "waiting web malformed", "problem invoices drained"],
-      ...["problem db 10/10 +2", "waiting old +1", "waiting new +1"],
+      "problem odd malformed",
+      "waiting web malformed",
+      "problem invoices drained",
+      "problem db 10/10 +2",
+      "waiting old +1",
+      "waiting new +1",
     ]);
   });
 
@@ -95,7 +110,9 @@ describe("the explorer", () => {
     const app = { theme: getTheme("mono", "16", false), state: createInitialState(), tree };
     const { nodes } = buildExplorerModel(app, { width: 24, height: 6 });
     expect(nodes.slice(0, 4).map(({ cells }) => joinCellTexts(cells))).toEqual([
-      ...[" ▾ Attention          1", "  ◌ invoices-of-all… +1", " ▾ Locks              1"],
+      " ▾ Attention          1",
+      "  ◌ invoices-of-all… +1",
+      " ▾ Locks              1",
       "  ● invoices-of-all… +1",
     ]);
   });

@@ -1,4 +1,3 @@
-// Covers src/console/data/past/past-text.ts, src/console/overlays/palette/travel-match.ts
 /** Where the console travels to, as tables. */
 import { describe, expect, it } from "vitest";
 import { parsePastTarget } from "../../../../src/console/data/past/parse-target.ts";

@@ -1,5 +1,3 @@
-// Covers src/console/actions/commands/change-obstacle.ts, src/console/overlays/palette/choice-obstacle.ts,
-// src/console/data/past/past-view.ts
 /** In the past nothing can be changed or run. */
 import { describe, expect, it } from "vitest";
 import { COMMANDS } from "../../../../src/commands/registry/registry.ts";

@@ -99,7 +99,8 @@ it("is a line that a shell reads as it was meant", () => {
   // Shells end a variable's name where it may end, and words at no other place than people do.
   const script = `signalbox() { printf '%s\\0' "$@"; printf '\\0\\0'; }\n${forms.map((form) => formatFormCommand(form, ["--yes"])).join("\n")}`;
   const said = execFileSync("bash", ["-c", script], {
-    ...{ encoding: "utf8", env: { PATH: process.env.PATH, LC_ALL: "C.UTF-8" } },
+    encoding: "utf8",
+    env: { PATH: process.env.PATH, LC_ALL: "C.UTF-8" },
   });
   const wanted = forms.map(({ spec, ...form }) => {
     const words = toCommandWords({ spec, ...form });

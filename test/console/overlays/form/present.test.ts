@@ -1,4 +1,3 @@
-// Covers src/commands/schedule/change/edit-flags.ts
 /** The form for editing a schedule: it shows all values, and passes on only the changed ones. */
 import { describe, expect, it } from "vitest";
 import { parseCall } from "../../../../src/commands/command-line/parse-call.ts";
@@ -13,23 +12,34 @@ import type { Definition } from "../../../../src/schedule/definition.ts";
 import { pictureOf } from "../../../model/pictures.ts";
 
 const FULL: Definition = {
-  ...{ cron: "30 4 * * *", timezone: "Europe/Berlin", type: "report", delay: 90_000, jitter: 5_000 },
-  ...{
-    end: Date.UTC(2030, 0, 2, 3, 4, 5),
-    data: { to: "ann's list", n: 1 },
-    command: ["sh", "-c", "echo 'a b'; exit"],
-  },
-  ...{
-    env: { PATH: "/a b", X: "1" },
-    catchup: "latest",
-    deadline: 3_600_000,
-    overlap: "replace",
-    group: "web",
-  },
-  ...{ leases: ["db=2:10"], timeout: 600_000, retries: 3, backoff: 60_000, note: "by hand" },
-  ...{ keep: 50, keepFor: 86_400_000, after: ["backup", "sync"], on: "failure", tags: ["a", "b"] },
-  ...{ except: ["holidays", "freeze"], only: ["workdays"], ifExcluded: "next" },
-  ...{ priority: -7, removeAfter: "end" },
+  cron: "30 4 * * *",
+  timezone: "Europe/Berlin",
+  type: "report",
+  delay: 90_000,
+  jitter: 5_000,
+  end: Date.UTC(2030, 0, 2, 3, 4, 5),
+  data: { to: "ann's list", n: 1 },
+  command: ["sh", "-c", "echo 'a b'; exit"],
+  env: { PATH: "/a b", X: "1" },
+  catchup: "latest",
+  deadline: 3_600_000,
+  overlap: "replace",
+  group: "web",
+  leases: ["db=2:10"],
+  timeout: 600_000,
+  retries: 3,
+  backoff: 60_000,
+  note: "by hand",
+  keep: 50,
+  keepFor: 86_400_000,
+  after: ["backup", "sync"],
+  on: "failure",
+  tags: ["a", "b"],
+  except: ["holidays", "freeze"],
+  only: ["workdays"],
+  ifExcluded: "next",
+  priority: -7,
+  removeAfter: "end",
   hooks: { failure: "https://example.com/x?y=1", success: ["logger", "all is well"] },
 };
 
@@ -48,30 +58,31 @@ describe("the form that edits a schedule", () => {
   it("shows everything that it has", () => {
     const shown = Object.fromEntries(editing(FULL).fields.map(({ label, value }) => [label, value]));
     expect(shown).toMatchObject({
-      ...{ cron: "30 4 * * *", timezone: "Europe/Berlin", type: "report", delay: "1m30s", jitter: "5s" },
-      ...{
-        catchup: "latest",
-        deadline: "1h",
-        overlap: "replace",
-        group: "web",
-        timeout: "10m",
-        retries: "3",
-        keep: "50",
-        "keep-for": "1d",
-        after: "backup,sync",
-        on: "failure",
-        tag: "a b",
-      },
-      ...{
-        backoff: "1m",
-        note: "by hand",
-        lease: "db=2:10",
-        except: "holidays,freeze",
-        only: "workdays",
-        "if-excluded": "next",
-        end: "2030-01-02T03:04:05.000Z",
-      },
-      ...{ data: '{"to":"ann\'s list","n":1}', "hook-failure": "https://example.com/x?y=1" },
+      cron: "30 4 * * *",
+      timezone: "Europe/Berlin",
+      type: "report",
+      delay: "1m30s",
+      jitter: "5s",
+      catchup: "latest",
+      deadline: "1h",
+      overlap: "replace",
+      group: "web",
+      timeout: "10m",
+      retries: "3",
+      keep: "50",
+      "keep-for": "1d",
+      after: "backup,sync",
+      on: "failure",
+      tag: "a b",
+      backoff: "1m",
+      note: "by hand",
+      lease: "db=2:10",
+      except: "holidays,freeze",
+      only: "workdays",
+      "if-excluded": "next",
+      end: "2030-01-02T03:04:05.000Z",
+      data: '{"to":"ann\'s list","n":1}',
+      "hook-failure": "https://example.com/x?y=1",
     });
     const empty = Object.entries(shown).flatMap(([label, value]) => (value === "" ? [label] : []));
     expect(empty).toEqual([

@@ -1,4 +1,3 @@
-// Covers src/console/overlays/insight/subject-row.ts
 /** The file of a report, on real disks. */
 import {
   mkdtempSync,

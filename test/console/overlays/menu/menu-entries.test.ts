@@ -1,4 +1,3 @@
-// Covers src/console/overlays/menu/menu-entries.ts
 import { describe, expect, it } from "vitest";
 import { listMenuEntries } from "../../../../src/console/overlays/menu/menu-entries.ts";
 import { SNAPSHOT_COLLECTIONS } from "../../../../src/model/snapshot/snapshot.ts";

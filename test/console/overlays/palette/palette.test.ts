@@ -1,6 +1,3 @@
-// Covers src/console/overlays/palette/match-rows.ts, src/console/overlays/palette/entries.ts,
-// src/console/overlays/palette/choice-obstacle.ts, src/console/overlays/palette/ranges.ts, src/console/overlays/palette/rank.ts,
-// src/console/overlays/palette/search.ts, src/console/overlays/palette/operator-words.ts
 /** The palette: choices, search, and rendering. */
 import fc from "fast-check";
 import { beforeAll, describe, expect, it, test } from "vitest";
@@ -37,7 +34,10 @@ const picture = pictureOf([
 
 const entries = (standing: Partial<ChoiceConditions> = {}, from = picture) =>
   buildPaletteEntries({
-    ...{ commands: COMMANDS, actions: ACTIONS, views: [{ tab: "locks", label: "Locks" }], snapshot: from },
+    commands: COMMANDS,
+    actions: ACTIONS,
+    views: [{ tab: "locks", label: "Locks" }],
+    snapshot: from,
     contexts: [{ name: "prod", label: "prod", detail: "http://etcd:2379", isActive: false, note: "" }],
     getKeyLabels: (id) => keymap.getKeyLabels(id),
     findObstacle: (choice) =>
@@ -60,8 +60,12 @@ describe("what can be chosen", () => {
     expect(entry("lock:invoices")?.choice).toEqual({ kind: "go", tab: "locks", key: "lock/invoices" });
     const names = entries().filter(({ choice }) => choice.kind === "go" && choice.key !== undefined);
     expect(names.map(({ id }) => id)).toEqual([
-      ...["lock:invoices", "lock:web1-backup", "resource:FQDN_cpu", "resource:db"],
-      ...["host:web1.example.com", "group:web"],
+      "lock:invoices",
+      "lock:web1-backup",
+      "resource:FQDN_cpu",
+      "resource:db",
+      "host:web1.example.com",
+      "group:web",
     ]);
   });
 
@@ -76,7 +80,8 @@ describe("what can be chosen", () => {
 
   it("is a drain of everything, whatever row is selected", () => {
     expect(entry("command:drain all")).toMatchObject({
-      ...{ label: "drain all", keys: [] },
+      label: "drain all",
+      keys: [],
       choice: { kind: "command", id: "drain", args: ["all"] },
     });
     expect(entry("command:drain all", entries({ isReadOnly: true }))?.disabled).toBe("read-only");
@@ -92,12 +97,17 @@ describe("what can be chosen", () => {
 
 describe("a view", () => {
   const views = ["Locks", "Drains", "History", "Schedules", "Groups"].map((label) => ({
-    ...{ tab: label.toLowerCase() as "locks", label },
+    tab: label.toLowerCase() as "locks",
+    label,
   }));
   const searchable = new PaletteIndex(
     buildPaletteEntries({
-      ...{ commands: COMMANDS, actions: ACTIONS, views, snapshot: picture },
-      ...{ getKeyLabels: () => [], findObstacle: () => undefined },
+      commands: COMMANDS,
+      actions: ACTIONS,
+      views,
+      snapshot: picture,
+      getKeyLabels: () => [],
+      findObstacle: () => undefined,
     }),
   );
   it.each([
@@ -207,7 +217,10 @@ describe("what is typed", () => {
   it("with nothing typed, shows what was used lately, then views and commands; what cannot be chosen is last", () => {
     const recent = ["lock:invoices", "command:undrain", "lock:gone"];
     expect(found("", recent).slice(0, 4)).toEqual([
-      ...["lock:invoices", "command:undrain", "view:locks", "command:show"],
+      "lock:invoices",
+      "command:undrain",
+      "view:locks",
+      "command:show",
     ]);
     expect(found("").indexOf("command:run")).toBeGreaterThan(found("").indexOf("lock:invoices"));
     expect(all.search("", 3)).toMatchObject({ matches: { length: 3 }, total: entries().length });
@@ -221,7 +234,12 @@ describe("what is typed", () => {
 
   it("puts what cannot be chosen behind what can", () => {
     const like = (id: string, more: Partial<PaletteEntry>): PaletteEntry => ({
-      ...{ id, kind: "command", label: `web ${id}`, detail: "", keys: [], choice: { kind: "command", id } },
+      id,
+      kind: "command",
+      label: `web ${id}`,
+      detail: "",
+      keys: [],
+      choice: { kind: "command", id },
       ...more,
     });
     const two = new PaletteIndex([like("a", { disabled: "etcd unreachable" }), like("b", {})]);
@@ -232,7 +250,11 @@ describe("what is typed", () => {
   it("never fails, and lights up whole letters of what it has found", () => {
     const odd = new PaletteIndex(
       ["👩‍🚒 fire", "İstanbul", "ﬃx", "e\u0301té", "日本-db"].map((label) => ({
-        ...{ id: label, kind: "lock", label: clean(label), detail: "lock", keys: [] },
+        id: label,
+        kind: "lock",
+        label: clean(label),
+        detail: "lock",
+        keys: [],
         choice: { kind: "go", tab: "locks" } satisfies PaletteChoice,
       })),
     );

@@ -15,13 +15,19 @@ const quieten = (cells: readonly RowCell[]) =>
 describe("a row", () => {
   it("that is held keeps the colour of its mark only", () => {
     expect(quieten(row({ text: "● held  ", role: "held" }))).toEqual([
-      ...["invoices:plain", "  :none", "● :held", "held  :plain"],
+      "invoices:plain",
+      "  :none",
+      "● :held",
+      "held  :plain",
     ]);
   });
 
   it("that is free is dim", () => {
     expect(quieten(row({ text: "○ free", role: "free" }, { text: "ok", role: "problem" }))).toEqual([
-      ...["invoices:quiet", "  :quiet", "○ free:free", "ok:problem"],
+      "invoices:quiet",
+      "  :quiet",
+      "○ free:free",
+      "ok:problem",
     ]);
   });
 

@@ -1,4 +1,3 @@
-// Covers src/console/terminal/input/csi.ts, src/console/terminal/input/mouse.ts, src/console/terminal/input/sequences.ts
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { InputParser } from "../../../../src/console/terminal/input/parser.ts";
@@ -150,33 +149,32 @@ describe("a paste", () => {
 });
 
 const KNOWN = fc.constantFrom(
-  ...[
-    "\x1b[A",
-    "\x1b[1;5C",
-    "\x1bOP",
-    "\x1b[15~",
-    "\x1b[112;5u",
-    "\x1b[<0;10;20M",
-    "j",
-    "é",
-    "日",
-    "🙂",
-    "\x1bx",
-    "\r",
-  ],
-  ...[
-    "\x1b]11;rgb:1/2/3\x07",
-    "\x1bP1$r0m\x1b\\",
-    "\x1b[200~a\x1bb\r\x1b[201~",
-    "\x1b[?1;2c",
-    "\x1bO1;2P",
-    "\x1b\x1b[A",
-  ],
+  "\x1b[A",
+  "\x1b[1;5C",
+  "\x1bOP",
+  "\x1b[15~",
+  "\x1b[112;5u",
+  "\x1b[<0;10;20M",
+  "j",
+  "é",
+  "日",
+  "🙂",
+  "\x1bx",
+  "\r",
+  "\x1b]11;rgb:1/2/3\x07",
+  "\x1bP1$r0m\x1b\\",
+  "\x1b[200~a\x1bb\r\x1b[201~",
+  "\x1b[?1;2c",
+  "\x1bO1;2P",
+  "\x1b\x1b[A",
 );
 /** What sequences are made of, so that random bytes often are some, or almost. */
 const CRUMB = fc.constantFrom(
   ..."\x1b\x1b\x1b[[[OOP]_X^M<?;:$ 0125~uAZc\\\x07\x18j\r\x03\x9b\x9d\x8f\xe6\x97\xa5\xff",
-  ...["200~", "201~", "27;5;", "1".repeat(70)],
+  "200~",
+  "201~",
+  "27;5;",
+  "1".repeat(70),
 );
 const bytesOf = (crumbs: readonly string[]) => Buffer.from(crumbs.join(""), "latin1");
 

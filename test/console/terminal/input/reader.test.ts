@@ -1,4 +1,3 @@
-// Covers src/console/terminal/input/paste.ts
 import { describe, expect, it } from "vitest";
 import { createKeyReader } from "../../../../src/console/terminal/input/reader.ts";
 

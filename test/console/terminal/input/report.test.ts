@@ -38,7 +38,8 @@ describe("the answer about the background", () => {
     expect(listReports([...answer])).toEqual({ reports: ["background"], others: 0 });
     for (let at = 0; at <= answer.length; at += 1)
       expect(listReports([answer.slice(0, at), answer.slice(at)]), String(at)).toEqual({
-        ...{ reports: ["background"], others: 0 },
+        reports: ["background"],
+        others: 0,
       });
   });
 

@@ -1,4 +1,3 @@
-// Covers src/console/terminal/input/chord.ts
 import { describe, expect, it } from "vitest";
 import { chords } from "./parsed.ts";
 

@@ -1,4 +1,3 @@
-// Covers src/etcd/grpc/messages/message-reader.ts, src/etcd/grpc/messages/message-writer.ts, src/etcd/grpc/messages/message-type.ts, src/etcd/grpc/messages/etcd-messages.ts, src/etcd/grpc/messages/wire-format.ts, src/etcd/grpc/own-messages.ts
 /** Our messages are those of etcd: compared with protobufjs and the definitions that etcd3 contains. */
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";

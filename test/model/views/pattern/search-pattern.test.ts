@@ -1,4 +1,3 @@
-// Covers src/model/views/pattern/parse-pattern.ts, src/model/views/pattern/compile-pattern.ts
 /** Regular expressions that cannot freeze the program. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";

@@ -1,4 +1,3 @@
-// Covers src/commands/see/insight/collisions.impl.ts, src/commands/see/insight/read-outcomes.ts
 /** The command `collisions`, with schedules in etcd. */
 import { expect, test } from "vitest";
 import { TestCluster } from "../../../../fixtures/cluster/test-cluster.ts";
@@ -14,7 +13,9 @@ test("collisions are listed, and the printed command ends them", async () => {
   await start("resource", "set", "db", "3", "--yes");
   const report = JSON.parse((await start("collisions", "--json")).stdout);
   expect(report).toMatchObject({
-    ...{ version: 1, schedules: 2, starts: [{ ids: ["a", "b"], minutes: 1 }] },
+    version: 1,
+    schedules: 2,
+    starts: [{ ids: ["a", "b"], minutes: 1 }],
     leases: [{ resource: "db", total: 3, peak: 4, ids: ["a", "b"] }],
     suggestions: [{ id: "b", flag: "delay", value: 60_000, command: "signalbox schedule edit b --delay 1m" }],
   });

@@ -1,4 +1,3 @@
-// Covers src/commands/see/insight/incident.impl.ts, src/commands/see/insight/waits.impl.ts
 /** The commands `incident` and `waits` on a real etcd. */
 import { expect, test } from "vitest";
 import { TestCluster } from "../../../../fixtures/cluster/test-cluster.ts";
@@ -16,7 +15,11 @@ test("a report has what happened, the problems then and now, and is refused with
   await start("drain", "lock", "x", "--yes", "--reason", "<b>disks</b> [a](http://b.example)");
   const report = JSON.parse((await start("incident", "--from", "1h", "--json")).stdout);
   expect(report.entries.map(({ kind, subject }: Record<string, string>) => `${kind} ${subject}`)).toEqual([
-    ...["granted lock x", "ended lock x", "granted lock y", "failed lock y", "drained lock x"],
+    "granted lock x",
+    "ended lock x",
+    "granted lock y",
+    "failed lock y",
+    "drained lock x",
   ]);
   expect(report.problemsAtStart).toEqual([]);
   expect(report.problemsAtEnd).toEqual([expect.stringContaining("lock broken")]);

@@ -1,4 +1,3 @@
-// Covers src/commands/see/insight/since.impl.ts, src/commands/see/insight/past-time.ts
 /** The command `since`, after runs and actions. */
 import { expect, test } from "vitest";
 import { TestCluster } from "../../../../fixtures/cluster/test-cluster.ts";
@@ -14,8 +13,11 @@ test("failures, recoveries and actions are listed, and how far history reaches",
   const report = JSON.parse((await start("since", "1h", "--json")).stdout);
   const kinds = report.events.map(({ kind, subject }: Record<string, string>) => `${kind} ${subject}`);
   expect(kinds).toEqual([
-    ...["failed lock x", "failed lock x", "recovered lock x"],
-    ...["drained lock x", "undrained lock x"],
+    "failed lock x",
+    "failed lock x",
+    "recovered lock x",
+    "drained lock x",
+    "undrained lock x",
   ]);
   expect(report).toMatchObject({ version: 1, gaps: [], completeFrom: report.from });
   const { stdout } = await start("since");

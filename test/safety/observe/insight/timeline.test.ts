@@ -1,4 +1,3 @@
-// Covers src/commands/see/insight/timeline.impl.ts
 /** The command `timeline`, after runs. */
 import { expect, test } from "vitest";
 import { TestCluster } from "../../../../fixtures/cluster/test-cluster.ts";

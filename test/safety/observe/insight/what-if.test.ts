@@ -1,5 +1,3 @@
-// Covers src/commands/see/insight/what-if-drain.impl.ts, src/commands/see/insight/what-if-reset.impl.ts,
-// src/commands/see/insight/what-if-total.impl.ts, src/commands/see/insight/print-what-if.ts
 /** The commands `whatif`, on queues of real runs. */
 import { expect, test } from "vitest";
 import { TestCluster } from "../../../../fixtures/cluster/test-cluster.ts";

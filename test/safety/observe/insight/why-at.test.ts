@@ -1,4 +1,3 @@
-// Covers src/commands/see/show/why-at.ts
 /** The command `why --at`, after runs. */
 import { expect, test } from "vitest";
 import { TestCluster } from "../../../../fixtures/cluster/test-cluster.ts";

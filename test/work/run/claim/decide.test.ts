@@ -1,4 +1,3 @@
-// Covers src/work/run/claim/decide.ts, src/work/run/claim/own-tickets.ts
 import { describe, expect, test } from "vitest";
 import { decideStep } from "../../../../src/work/run/claim/decide.ts";
 import { getOwnRevisions } from "../../../../src/work/run/claim/own-tickets.ts";

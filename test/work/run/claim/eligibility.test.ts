@@ -18,7 +18,8 @@ function compute(request: ClaimRequest, values: readonly (readonly [key: string,
   const puts = values.map(([key, value]) => ({ op: "put", key, value }) as const);
   etcd.apply({ compare: [], success: puts, failure: [] });
   const { revision, results } = etcd.apply({
-    ...{ compare: [], failure: [] },
+    compare: [],
+    failure: [],
     success: buildInputReads(keys, request),
   });
   return computeEligibility(ports, request, parseClaimInputs(keys, revision, results), WALL);

@@ -39,7 +39,11 @@ function createFixture(host = HOST) {
   let text = "there";
   const presence = new HostRecordWriter(
     {
-      ...{ store, keys, clock, log: silentLog, describeHost: () => text },
+      store,
+      keys,
+      clock,
+      log: silentLog,
+      describeHost: () => text,
       random: { generateBytes: (n) => randomBytes(n), generateFraction: () => 0.5 },
     },
     { identity: { host, pid: 1, user: "u", command: "job" } },

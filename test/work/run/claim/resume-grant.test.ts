@@ -1,4 +1,3 @@
-// Covers src/work/run/claim/call-attempts.ts
 import { describe, expect, test } from "vitest";
 import { serializeTicket } from "../../../../src/protocol/ticket.ts";
 import { CallAttempts } from "../../../../src/work/run/claim/call-attempts.ts";

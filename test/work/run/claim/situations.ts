@@ -45,15 +45,14 @@ export type RequestName = keyof typeof REQUESTS;
 
 export function createRequest(more: Partial<ClaimRequest>): ClaimRequest {
   return {
-    ...{
-      leases: [],
-      patience: now,
-      history: true,
-      ttl: 30,
-      terminationTimeout: 2_000,
-      connectTimeout: 1_000,
-    },
-    ...{ identity: { host: HOST, pid: 1, user: "op", command: "job" }, ...more },
+    leases: [],
+    patience: now,
+    history: true,
+    ttl: 30,
+    terminationTimeout: 2_000,
+    connectTimeout: 1_000,
+    identity: { host: HOST, pid: 1, user: "op", command: "job" },
+    ...more,
   };
 }
 
@@ -62,7 +61,12 @@ export async function createAttempt(ports: ClaimPorts, request: ClaimRequest): P
   const session = await Session.open(ports, request.ttl, 1_000);
   session.stopRenewing();
   return {
-    ...{ ports, request, run: RUN, session, number: undefined, enqueuedAt: 0 },
+    ports,
+    request,
+    run: RUN,
+    session,
+    number: undefined,
+    enqueuedAt: 0,
     lockKey: request.lock === undefined ? undefined : keys.lock(request.lock, RUN),
     resourceKeys: request.leases.map(({ resource }) => keys.resource(resource, RUN)),
   };
@@ -93,9 +97,14 @@ export function createView(situation: Situation): ClaimView {
   );
   const mine = own.get(LOCK_KEY);
   return {
-    ...{ revision: 50n, raftTerm: 2n, own, removals: new Map(), host: undefined },
+    revision: 50n,
+    own,
+    removals: new Map(),
+    host: undefined,
     inputs: {
-      ...{ revision: 50n, config: new Map(), newerSchemas: [] },
+      revision: 50n,
+      config: new Map(),
+      newerSchemas: [],
       drains: splitWords(situation.drains).map(createDrain),
       groups: new Map(situation.members === undefined ? [] : [["web", splitWords(situation.members)]]),
     },

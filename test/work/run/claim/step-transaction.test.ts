@@ -1,4 +1,3 @@
-// Covers src/work/run/claim/attempt.ts
 import { describe, expect, test } from "vitest";
 import { type QueueEntry, serializeTicket, toQueueEntry } from "../../../../src/protocol/ticket.ts";
 import type { Op } from "../../../../src/protocol/txn.ts";
@@ -32,7 +31,9 @@ async function setUp(request: RequestName, own: { lock?: string; db?: string; ot
   const attempt = await createAttempt(ports, REQUESTS[request]);
   const apply = (...success: Op[]) => etcd.apply({ compare: [], success, failure: [] });
   const put = (key: string, state: string): Op => ({
-    ...{ op: "put", key, session: key === OTHER_LOCK ? 0n : attempt.session.id },
+    op: "put",
+    key,
+    session: key === OTHER_LOCK ? 0n : attempt.session.id,
     value: serializeTicket({
       ...ticketWith({
         run: key === OTHER_LOCK ? OTHER : RUN,

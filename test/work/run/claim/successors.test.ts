@@ -1,4 +1,3 @@
-// Covers src/work/run/claim/wait-behind.ts
 import { describe, expect, test } from "vitest";
 import { MemoryEtcd, MemoryStore } from "../../../../src/etcd/memory/memory-store.ts";
 import { Session } from "../../../../src/etcd/session/session.ts";
@@ -127,8 +126,16 @@ async function openSharedSession(ports: ClaimPorts): Promise<ClaimSession> {
   const { id, signal, grantTerm, ttl, horizon } = await Session.open(ports, 30, 1_000);
   const nothing = () => {};
   return {
-    ...{ id, signal, grantTerm, ttl, horizon, isDoubted: false },
-    ...{ waitUntilHorizonNear: async () => {}, stopRenewing: nothing, lose: nothing, keepAlive: nothing },
+    id,
+    signal,
+    grantTerm,
+    ttl,
+    horizon,
+    isDoubted: false,
+    waitUntilHorizonNear: async () => {},
+    stopRenewing: nothing,
+    lose: nothing,
+    keepAlive: nothing,
     end: async () => {},
   };
 }

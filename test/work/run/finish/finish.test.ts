@@ -1,4 +1,3 @@
-// Covers src/work/run/finish/finish.ts, src/work/run/finish/history-append.ts, src/work/run/finish/history-update.ts
 import { describe, expect, test } from "vitest";
 import { MemoryStore } from "../../../../src/etcd/memory/memory-store.ts";
 import { SessionLost } from "../../../../src/etcd/session/session-lost.ts";
@@ -69,7 +68,9 @@ async function setUp(name: "lock" | "lease" | "both", event: Event) {
   const attempt = await createAttempt(ports, REQUESTS[name]);
   const apply = (...success: Op[]) => store.etcd.apply({ compare: [], success, failure: [] });
   const put = (key: string, change = {}): Op => ({
-    ...{ op: "put", key, session: attempt.session.id },
+    op: "put",
+    key,
+    session: attempt.session.id,
     value: serializeTicket(ticketWith({ run: RUN, state: "held", ...change })),
   });
   const own = [attempt.lockKey ?? [], ...attempt.resourceKeys].flat();
@@ -83,7 +84,9 @@ async function setUp(name: "lock" | "lease" | "both", event: Event) {
     value: appendPastRun(undefined, past(run)),
   });
   const changes: Record<Event, Op[][]> = {
-    ...{ "": [], history: [[putHistory(OTHER)]], "own history": [[putHistory(RUN)]] },
+    "": [],
+    history: [[putHistory(OTHER)]],
+    "own history": [[putHistory(RUN)]],
     "-lock": [[{ op: "delete", key: LOCK_KEY }]],
     "again lock": [[{ op: "delete", key: LOCK_KEY }], [put(LOCK_KEY)]],
     "reset lock": [[put(LOCK_KEY, { reset: { by: "op", at: 1 } })]],
@@ -94,8 +97,17 @@ async function setUp(name: "lock" | "lease" | "both", event: Event) {
 
 function past(run: string): PastRun {
   return {
-    ...{ run, host: "web1", pid: 1, command: "job", exit: 0, token: "5" },
-    ...{ enqueuedAt: 1, grantedAt: 2, endedAt: 3, waited: 1, held: 1 },
+    run,
+    host: "web1",
+    pid: 1,
+    command: "job",
+    exit: 0,
+    token: "5",
+    enqueuedAt: 1,
+    grantedAt: 2,
+    endedAt: 3,
+    waited: 1,
+    held: 1,
   };
 }
 
@@ -213,9 +225,19 @@ test("the history tells who ran, how long it waited and held, and how it ended",
   expect(update).toMatchObject({
     key: HISTORY,
     past: {
-      ...{ run: RUN, host: "web1.example.com", pid: 1, command: "job", label: "nightly", token },
-      ...{ enqueuedAt: 1_000, grantedAt: 3_000, endedAt: 7_000, waited: 2_000, held: 4_000 },
-      ...{ exit: 125, reason: "lost" },
+      run: RUN,
+      host: "web1.example.com",
+      pid: 1,
+      command: "job",
+      label: "nightly",
+      token,
+      enqueuedAt: 1_000,
+      grantedAt: 3_000,
+      endedAt: 7_000,
+      waited: 2_000,
+      held: 4_000,
+      exit: 125,
+      reason: "lost",
     },
   });
 });

@@ -1,4 +1,3 @@
-// Covers src/work/run/hold/claim-watch.ts, src/work/run/claim/inspect.ts
 import { describe, expect, test } from "vitest";
 import { MemoryStore } from "../../../../src/etcd/memory/memory-store.ts";
 import { SessionLost } from "../../../../src/etcd/session/session-lost.ts";

@@ -1,4 +1,3 @@
-// Covers src/etcd/wait-for-change.ts
 /** A claim that is held without a command, with exact times. */
 import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
@@ -46,9 +45,15 @@ async function createScene(more: Partial<ClaimRequest> = {}): Promise<Scene> {
   const store = new Line(MemoryStore.create(clock).etcd);
   const random = { generateBytes: (n: number) => randomBytes(n), generateFraction: () => 0.5 };
   const request: ClaimRequest = {
-    ...{ lock: "x", leases: [], patience: { queues: false }, history: true },
+    lock: "x",
+    leases: [],
+    patience: { queues: false },
+    history: true,
     identity: { host: "web1", pid: 1, user: "u", command: "job" },
-    ...{ ttl: TTL / 1000, terminationTimeout: TERMINATION, connectTimeout: 1_000, ...more },
+    ttl: TTL / 1000,
+    terminationTimeout: TERMINATION,
+    connectTimeout: 1_000,
+    ...more,
   };
   const ports = { store, keys, clock, random, log: silentLog };
   const claim = { ...ports, evaluateTotal: () => undefined, describeHost: () => "{}" };

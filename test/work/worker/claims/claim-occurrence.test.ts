@@ -20,14 +20,25 @@ async function setUp(whileOutcomesAreRead: (cache: ScheduleCache, fixture: Worke
   const ports = { ...fixture.createPorts(), random: realRandom };
   const ignore = () => {};
   const listener = {
-    ...{ handleScheduleChange: ignore, handleClaim: ignore },
-    ...{ handleWorkerChange: ignore, handleRulesChange: ignore },
+    handleScheduleChange: ignore,
+    handleClaim: ignore,
+    handleWorkerChange: ignore,
+    handleRulesChange: ignore,
   };
   const cache = new ScheduleCache(keys, () => clock.getWallTime(), listener);
   await load(ports, cache);
   const record = {
-    ...{ host: "h", pid: 1, version: "1", since: 0, wall: 0, beat: 1, types: [], tags: [], running: 0 },
-    ...{ concurrency: 1, clock: "ok" as const },
+    host: "h",
+    pid: 1,
+    version: "1",
+    since: 0,
+    wall: 0,
+    beat: 1,
+    types: [],
+    tags: [],
+    running: 0,
+    concurrency: 1,
+    clock: "ok" as const,
   };
   const registration = await WorkerRegistration.join(ports, 30, () => record, new AbortController().signal);
   clock.advance(3 * MINUTE);

@@ -1,5 +1,3 @@
-// Covers src/work/worker/cache/schedule-cache.ts, src/work/worker/cache/cached-ranges.ts,
-// src/work/worker/cache/initial-state.ts, src/work/worker/dispatch/calendar-faults.ts
 /** Workers on a real etcd, and the calendars of schedules. `START` is Monday, 2026-03-02, at 10:00. */
 
 import { afterEach, describe, expect, test } from "vitest";

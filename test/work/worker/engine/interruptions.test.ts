@@ -1,4 +1,3 @@
-// Covers src/work/worker/tasks/retry-until-done.ts
 /** Temporary interruptions of a schedule: refusals, invalid values, edits during a run, listeners that throw. */
 
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -183,8 +182,13 @@ test.each([Number.NaN, Number.POSITIVE_INFINITY, -1e15, 1.5, 1e300])(
 test("a schedule that is moved to where nothing comes any more has ended", () => {
   const definition = { cron: "* * * * *", timezone: "UTC" };
   const before = {
-    ...{ id: "job", definitionMod: 1n, definition, dueMod: 1n, outcomesMod: 0n },
-    ...{ outcomes: { runs: [], dead: [] }, due: { next: START, runAt: START, open: [] } },
+    id: "job",
+    definitionMod: 1n,
+    definition,
+    dueMod: 1n,
+    outcomesMod: 0n,
+    outcomes: { runs: [], dead: [] },
+    due: { next: START, runAt: START, open: [] },
   };
   const after = { ...definition, end: START + 1 };
   const [change] = buildDefinitionChange(before, after, START, { start: START + MINUTE });

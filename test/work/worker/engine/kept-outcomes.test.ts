@@ -1,5 +1,3 @@
-// Covers src/schedule/state/outcome.ts, src/work/worker/tasks/complete-task.ts,
-// src/work/worker/claims/claim-occurrence.ts
 /** How many outcomes a worker keeps in etcd, as the definition says. */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { TestCluster } from "../../../../fixtures/cluster/test-cluster.ts";

@@ -1,9 +1,3 @@
-// Covers src/work/worker/cache/initial-state.ts, src/work/worker/cache/schedule-cache.ts,
-// src/work/worker/claims/claim-occurrence.ts, src/work/worker/dispatch/dispatcher.ts,
-// src/work/worker/dispatch/handler-lookup.ts, src/work/worker/dispatch/pending-claims.ts,
-// src/work/worker/dispatch/worker-eligibility.ts, src/work/worker/engine/worker-session.ts,
-// src/work/worker/tasks/complete-task.ts, src/work/worker/tasks/running-task.ts,
-// src/work/worker/tasks/task-pool.ts, src/work/worker/timer-queue.ts
 /** Workers on a real etcd, with a wall clock that the test sets. */
 
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -450,8 +444,17 @@ describe("several workers", () => {
     const own = await worker.waitUntilJoined();
     const other = "other";
     const record = {
-      ...{ host: "h2.example.com", pid: 1, version: "0", since: 0, wall: clock.getWallTime(), beat: 1 },
-      ...{ types: ["/.*/"], tags: [], running: 0, concurrency: 1, clock: "ok" as const },
+      host: "h2.example.com",
+      pid: 1,
+      version: "0",
+      since: 0,
+      wall: clock.getWallTime(),
+      beat: 1,
+      types: ["/.*/"],
+      tags: [],
+      running: 0,
+      concurrency: 1,
+      clock: "ok" as const,
     };
     const chooseIds = (count: number, first: string, name: string) =>
       Array.from({ length: 200 }, (_, n) => `${name}${n}`)
@@ -460,8 +463,14 @@ describe("several workers", () => {
     const backlog = chooseIds(8, own, "backlog");
     const [left = ""] = chooseIds(1, other, "left");
     const running = formatRunning({
-      ...{ worker: other, host: "h2.example.com", pid: 1, run: "r", scheduled: START },
-      ...{ attempt: 1, since: START, late: 0 },
+      worker: other,
+      host: "h2.example.com",
+      pid: 1,
+      run: "r",
+      scheduled: START,
+      attempt: 1,
+      since: START,
+      late: 0,
     });
     await fixture.put(keys.worker(other), formatWorker(record), keys.running(left), running);
     await fixture.add(left, {}, { start: START });
@@ -488,8 +497,17 @@ describe("several workers", () => {
       const own = await worker.waitUntilJoined();
       const other = "other";
       const record = {
-        ...{ host: "h2.example.com", pid: 1, version: "0", since: 0, wall: clock.getWallTime(), beat: 1 },
-        ...{ types: ["/.*/"], tags: [], running: 0, concurrency: 1, clock: "ok" as const },
+        host: "h2.example.com",
+        pid: 1,
+        version: "0",
+        since: 0,
+        wall: clock.getWallTime(),
+        beat: 1,
+        types: ["/.*/"],
+        tags: [],
+        running: 0,
+        concurrency: 1,
+        clock: "ok" as const,
       };
       const ids = Array.from({ length: 50 }, (_, n) => `job${n}`);
       const theirs = ids.find((id) => listWorkersBefore(own, [own, other], id).length === 1) ?? "";

@@ -1,4 +1,3 @@
-// Covers src/work/worker/file/http-schema.ts, src/work/worker/file/schema-parts.ts
 import { readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { expect, test } from "vitest";
@@ -7,13 +6,21 @@ import { writeTestFile } from "../handler-fixture.ts";
 import { readHttpSpec } from "../handlers/http-fixture.ts";
 
 const DEFAULTS = {
-  ...{ method: "POST", headers: {}, secretHeaders: {}, expect: [{ from: 200, to: 299 }], redirects: 0 },
+  method: "POST",
+  headers: {},
+  secretHeaders: {},
+  expect: [{ from: 200, to: 299 }],
+  redirects: 0,
 };
 
 test("a URL alone, and everything that can stand beside it", () => {
   expect(readHttpSpec("https://a/b")).toEqual({ url: "https://a/b", ...DEFAULTS });
   const spec = {
-    ...{ url: "http://a/", method: "PUT", headers: { "X-A": "1" }, body: { text: "x" }, redirects: 2 },
+    url: "http://a/",
+    method: "PUT",
+    headers: { "X-A": "1" },
+    body: { text: "x" },
+    redirects: 2,
     secretHeaders: { Authorization: { file: "t", prefix: "Bearer " }, "X-Key": "/k" },
     expect: [204, "200-202", "4xx"],
   };

@@ -1,5 +1,3 @@
-// Covers src/work/worker/file/argv.ts, src/work/worker/file/pattern.ts,
-// src/work/worker/file/source-document.ts
 import { chmodSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { expect, test } from "vitest";
@@ -50,7 +48,12 @@ hooks:
     { type: "/^report/", module, export: "nightly" },
   ]);
   expect(rest).toEqual({
-    ...{ commands: false, concurrency: 8, tags: ["blue"], retryWait: 120_000, metrics: "9464", warnings: [] },
+    commands: false,
+    concurrency: 8,
+    tags: ["blue"],
+    retryWait: 120_000,
+    metrics: "9464",
+    warnings: [],
     hooks: { failure: "https://example.org/{event}", late: ["notify", "late"] },
   });
 });

@@ -76,15 +76,29 @@ test("the task is on standard input and in the environment", async () => {
   const { tail = "" } = await handler.run(given);
   const [json = "", ...env] = tail.split("\n");
   expect(JSON.parse(json)).toEqual({
-    ...{ id: "reports.daily", type: "reports", scheduledTime: "2026-11-21T12:00:00.000Z" },
-    ...{ scheduled: given.scheduled, late: 40, attempt: 2, run: given.run, token: "77", data: { to: "ä" } },
+    id: "reports.daily",
+    type: "reports",
+    scheduledTime: "2026-11-21T12:00:00.000Z",
+    scheduled: given.scheduled,
+    late: 40,
+    attempt: 2,
+    run: given.run,
+    token: "77",
+    data: { to: "ä" },
   });
   expect(env).toEqual([
-    ...["MINE=definition", "OWN=handler", "SIGNALBOX_ATTEMPT=2", "SIGNALBOX_HOST=a.example"],
+    "MINE=definition",
+    "OWN=handler",
+    "SIGNALBOX_ATTEMPT=2",
+    "SIGNALBOX_HOST=a.example",
     expect.stringMatching(/^SIGNALBOX_PROGRESS_FILE=.*\/signalbox-progress-\w+\/progress$/),
-    ...[`SIGNALBOX_RUN=${given.run}`, "SIGNALBOX_RUNNING_KEY=/p/running/reports.daily"],
-    ...["SIGNALBOX_SCHEDULE=reports.daily", "SIGNALBOX_SCHEDULED=2026-11-21T12:00:00.000Z"],
-    ...[`SIGNALBOX_SCHEDULED_MS=${given.scheduled}`, "SIGNALBOX_TOKEN=77", "SIGNALBOX_TYPE=reports"],
+    `SIGNALBOX_RUN=${given.run}`,
+    "SIGNALBOX_RUNNING_KEY=/p/running/reports.daily",
+    "SIGNALBOX_SCHEDULE=reports.daily",
+    "SIGNALBOX_SCHEDULED=2026-11-21T12:00:00.000Z",
+    `SIGNALBOX_SCHEDULED_MS=${given.scheduled}`,
+    "SIGNALBOX_TOKEN=77",
+    "SIGNALBOX_TYPE=reports",
   ]);
 });
 

@@ -1,4 +1,3 @@
-// Covers src/work/worker/handlers/http-handler.ts, src/work/worker/handlers/http/open-request.ts
 /** A hostile web server harms neither the worker nor those who read the outcome. */
 import type { Socket } from "node:net";
 import { expect, test } from "vitest";

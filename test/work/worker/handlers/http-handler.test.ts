@@ -1,6 +1,3 @@
-// Covers src/work/worker/handlers/http/judge-response.ts, src/work/worker/handlers/http/open-request.ts,
-// src/work/worker/handlers/http/secret-headers.ts, src/work/worker/handlers/recorded-output.ts,
-// src/work/worker/handlers/task-input.ts
 import { chmodSync, rmSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { waitUntil } from "../../../../fixtures/wait-until.ts";
@@ -167,12 +164,16 @@ test("redirects are not followed unless the file says so", async () => {
     else response.writeHead(path === "/keep" ? 307 : 303, { location: "/end" }).end("not here");
   });
   expect(await createHandler({ url: `${url}/a` }).run(createTask())).toMatchObject({
-    ...{ result: "failed", code: 303, tail: "not here" },
+    result: "failed",
+    code: 303,
+    tail: "not here",
     reason: `it answered 303 See Other, a redirect to ${url}`,
   });
   for (const path of ["/a", "/keep"])
     expect(await createHandler({ url: url + path, redirects: 1 }).run(createTask())).toEqual({
-      ...{ result: "ok", code: 200, tail: "here" },
+      result: "ok",
+      code: 200,
+      tail: "here",
     });
   expect(
     requests.map(({ method, path, body, headers }) => [method, path, body !== "", "content-type" in headers]),
@@ -249,6 +250,7 @@ test("the timeout of the definition comes before that of the handler", async () 
 
 test("a server that does not listen is a failure", async () => {
   expect(await createHandler("http://127.0.0.1:1/").run(createTask())).toEqual({
-    ...{ result: "failed", reason: "connect ECONNREFUSED 127.0.0.1:1" },
+    result: "failed",
+    reason: "connect ECONNREFUSED 127.0.0.1:1",
   });
 });

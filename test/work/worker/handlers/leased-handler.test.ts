@@ -20,7 +20,8 @@ async function runLeased(
   const asked: { resource: string; count: number }[] = [];
   const units: number[] = [];
   const acquirer = {
-    ...{ macros, log: silentLog },
+    macros,
+    log: silentLog,
     acquire: async (specs: readonly { resource: string; count: number }[]) => {
       asked.push(...specs.map(({ resource, count }) => ({ resource, count })));
       await acquire?.();

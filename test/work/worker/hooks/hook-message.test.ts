@@ -1,6 +1,3 @@
-// Covers src/work/worker/hooks/messages/hook-text.ts, src/work/worker/hooks/messages/mail.ts,
-// src/work/worker/hooks/messages/pagerduty.ts, src/work/worker/hooks/messages/slack.ts,
-// src/work/worker/hooks/messages/teams.ts
 import { describe, expect, test } from "vitest";
 import { HOOK_NAMES } from "../../../../src/schedule/definition-values.ts";
 import { buildHookMessage, type HookMessage } from "../../../../src/work/worker/hooks/hook-message.ts";
@@ -34,11 +31,15 @@ const parseBody = (hook: string, payload = failure) => JSON.parse(readPost(hook,
 describe("what is sent", () => {
   test("a command gets the document, and so does a plain URL", () => {
     expect(build(["notify", "--urgent"])).toEqual({
-      ...{ kind: "command", argv: ["notify", "--urgent"], input: `${JSON.stringify(failure)}\n` },
+      kind: "command",
+      argv: ["notify", "--urgent"],
+      input: `${JSON.stringify(failure)}\n`,
     });
     const { url, headers, body } = readPost("https://example.com/x{event}");
     expect([url.href, headers, JSON.parse(body)]).toEqual([
-      ...["https://example.com/x/fail", { "content-type": "application/json" }, { ...failure }],
+      "https://example.com/x/fail",
+      { "content-type": "application/json" },
+      { ...failure },
     ]);
   });
 
@@ -85,16 +86,16 @@ describe("what is sent", () => {
     const { url, body } = readPost(hook);
     expect(url.href).toBe("https://events.pagerduty.com/v2/enqueue");
     expect(JSON.parse(body)).toMatchObject({
-      ...{ routing_key: "KEY", event_action: "trigger", dedup_key: "signalbox/mail.daily" },
+      routing_key: "KEY",
+      event_action: "trigger",
+      dedup_key: "signalbox/mail.daily",
       payload: { summary: "mail.daily has failed with exit code 3", severity: "error", source: HOST },
     });
     expect(parseBody(hook, { ...failure, event: "recovered" })).toEqual({
-      ...{
-        routing_key: "KEY",
-        event_action: "resolve",
-        dedup_key: "signalbox/mail.daily",
-        client: "signalbox",
-      },
+      routing_key: "KEY",
+      event_action: "resolve",
+      dedup_key: "signalbox/mail.daily",
+      client: "signalbox",
     });
   });
 
@@ -105,7 +106,12 @@ describe("what is sent", () => {
     expect(message.argv).toEqual(["/usr/sbin/sendmail", "-i", "ops@example.com", "root"]);
     const [head = "", body = ""] = message.input.split(/\n\n(.*)/s);
     expect(head.split("\n").map((line) => line.split(":", 1)[0])).toEqual([
-      ...["To", "Subject", "Auto-Submitted", "MIME-Version", "Content-Type", "Content-Transfer-Encoding"],
+      "To",
+      "Subject",
+      "Auto-Submitted",
+      "MIME-Version",
+      "Content-Type",
+      "Content-Transfer-Encoding",
     ]);
     expect(body).toContain("Last output:\n\nno <mail> & more\n");
   });

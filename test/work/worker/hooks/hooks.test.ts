@@ -1,6 +1,3 @@
-// Covers src/work/worker/hooks/call-hook.ts, src/work/worker/hooks/hook-payload.ts,
-// src/work/worker/hooks/hook-queue.ts, src/work/worker/hooks/post-hook.ts,
-// src/work/worker/rate-limited-log.ts
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import http from "node:http";
 import type { AddressInfo } from "node:net";
@@ -95,8 +92,16 @@ test("an address is told of start, success and failure in their order, by the pa
   expect(most).toBe(1);
   const [start, late, success, failure, missed] = calls.map(({ word }) => word);
   expect(start).toEqual({
-    ...{ version: 1, event: "start", schedule: "mail.daily", type: "mail", host: "web1.example.com" },
-    ...{ scheduled: NOON, scheduledTime: "2026-01-05T12:00:00.000Z", run: "r1", attempt: 1, late: 5_000 },
+    version: 1,
+    event: "start",
+    schedule: "mail.daily",
+    type: "mail",
+    host: "web1.example.com",
+    scheduled: NOON,
+    scheduledTime: "2026-01-05T12:00:00.000Z",
+    run: "r1",
+    attempt: 1,
+    late: 5_000,
   });
   expect(late).toEqual({ ...start, event: "late" });
   expect(success).toMatchObject({ event: "success", result: "ok", isDead: false });
@@ -230,13 +235,15 @@ test("a command gets the word on its standard input and in its environment", asy
   const [word = "", ...env] = readFileSync(path, "utf8").trim().split("\n");
   expect(JSON.parse(word)).toMatchObject({ event: "failure", code: 3, schedule: "mail.daily" });
   expect(env).toEqual([
-    ...["SIGNALBOX_ATTEMPT=1", "SIGNALBOX_CODE=3", "SIGNALBOX_EVENT=failure", "SIGNALBOX_LATE_MS=20"],
-    ...[
-      "SIGNALBOX_RESULT=failed",
-      "SIGNALBOX_SCHEDULE=mail.daily",
-      "SIGNALBOX_SCHEDULED=2026-01-05T12:00:00.000Z",
-    ],
-    ...[`SIGNALBOX_SCHEDULED_MS=${NOON}`, "SIGNALBOX_TYPE=mail"],
+    "SIGNALBOX_ATTEMPT=1",
+    "SIGNALBOX_CODE=3",
+    "SIGNALBOX_EVENT=failure",
+    "SIGNALBOX_LATE_MS=20",
+    "SIGNALBOX_RESULT=failed",
+    "SIGNALBOX_SCHEDULE=mail.daily",
+    "SIGNALBOX_SCHEDULED=2026-01-05T12:00:00.000Z",
+    `SIGNALBOX_SCHEDULED_MS=${NOON}`,
+    "SIGNALBOX_TYPE=mail",
   ]);
 });
 

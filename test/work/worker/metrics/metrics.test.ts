@@ -1,4 +1,3 @@
-// Covers src/work/worker/metrics/metrics-server.ts
 import http from "node:http";
 import { connect } from "node:net";
 import { expect, onTestFinished, test } from "vitest";

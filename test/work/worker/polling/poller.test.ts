@@ -1,4 +1,3 @@
-// Covers src/etcd/retry.ts, src/work/worker/polling/polled-task.ts
 /** Polling with the semantics of PerfectSched, on a real etcd with a wall clock that the test sets. */
 
 import { once } from "node:events";

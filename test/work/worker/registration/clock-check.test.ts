@@ -1,6 +1,3 @@
-// Covers src/etcd/members/member-clocks.ts, src/etcd/members/member-metrics.ts,
-// src/work/worker/registration/clock-jump.ts, src/work/worker/registration/worker-heartbeat.ts,
-// src/work/worker/registration/worker-registration.ts
 /** Differing clocks of workers. */
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -168,7 +165,8 @@ describe("a lone worker whose clock is set forward", () => {
     const own = new SettableClock(START - 30 * MINUTE);
     const asked: number[] = [];
     const worker = fixture.startWorker(async (): Promise<TaskResult> => ({ result: "ok" }), {
-      ...{ clock: own, clockOffset: () => own.getWallTime() - own.now() },
+      clock: own,
+      clockOffset: () => own.getWallTime() - own.now(),
       readMemberClocks: async () => {
         asked.push(own.now());
         return offsets().map((ms, at) => ({ endpoint: `http://etcd${at}`, least: ms - 1, most: ms + 1 }));
@@ -232,7 +230,8 @@ describe("a lone worker whose clock is set forward", () => {
     const own = new SettableClock(START);
     let asked = 0;
     const worker = fixture.startWorker(async (): Promise<TaskResult> => ({ result: "ok" }), {
-      ...{ clock: own, clockOffset: () => own.getWallTime() - own.now() },
+      clock: own,
+      clockOffset: () => own.getWallTime() - own.now(),
       readMemberClocks: async () => {
         asked += 1;
         return [];

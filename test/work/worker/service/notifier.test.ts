@@ -1,4 +1,3 @@
-// Covers src/process/systemd-notifier.ts
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { waitUntil } from "../../../../fixtures/wait-until.ts";

@@ -29,7 +29,10 @@ export function openRequest(
   const { request } = url.protocol === "https:" ? https : http;
   const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
   const options = {
-    ...{ method, agent: false, signal, maxHeaderSize: LONGEST_HEADERS },
+    method,
+    agent: false,
+    signal,
+    maxHeaderSize: LONGEST_HEADERS,
     headers: { ...headers, ...length },
   };
   return new Promise((resolve, reject) => {

@@ -25,8 +25,12 @@ export function buildPagerdutyBody(
   if (RESOLVING.has(event)) return { ...alert, event_action: "resolve" };
   const details = { ...Object.fromEntries(facts), ...(output !== "" && { Output: output }) };
   const payload = {
-    ...{ summary: title.slice(0, LONGEST_SUMMARY), source: host, severity: SEVERITIES[event] ?? "error" },
-    ...{ component: schedule, class: type, custom_details: details },
+    summary: title.slice(0, LONGEST_SUMMARY),
+    source: host,
+    severity: SEVERITIES[event] ?? "error",
+    component: schedule,
+    class: type,
+    custom_details: details,
   };
   return { ...alert, event_action: "trigger", payload };
 }

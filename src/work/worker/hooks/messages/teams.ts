@@ -15,7 +15,9 @@ export function buildTeamsBody({ title, facts, output }: HookText): unknown {
     });
   const content = {
     $schema: "http://adaptivecards.io/schemas/adaptive-card.json",
-    ...{ type: "AdaptiveCard", version: "1.4", body },
+    type: "AdaptiveCard",
+    version: "1.4",
+    body,
   };
   return {
     type: "message",

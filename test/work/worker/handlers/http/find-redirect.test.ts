@@ -5,7 +5,9 @@ import type { HttpRequest } from "../../../../../src/work/worker/handlers/http/o
 
 const OWN = { "signalbox-token": "7" };
 const POST: HttpRequest = {
-  ...{ url: new URL("https://a.example/run"), method: "POST", body: "{}" },
+  url: new URL("https://a.example/run"),
+  method: "POST",
+  body: "{}",
   headers: { ...OWN, "content-type": "application/json", authorization: "secret" },
 };
 
