@@ -1,3 +1,4 @@
+import { isAbsolute } from "node:path";
 import type { LogFields } from "../base/log.ts";
 import { quoteText } from "../base/text.ts";
 import { VERSION } from "../base/version.ts";
@@ -15,6 +16,13 @@ import type { Call } from "../commands/spec.ts";
 import { resolveConfig } from "../config/config.ts";
 import { type Env, type FileReader, readFileWithMode } from "../config/files.ts";
 import { thisMachine } from "../config/machine.ts";
+import {
+  getEnvVariableName,
+  getSetting,
+  SETTING_KEYS,
+  type SettingKey,
+  type Settings,
+} from "../config/settings.ts";
 import { delegateStore } from "../etcd/delegate-store.ts";
 import { type HostFacts, readHostFacts } from "../fleet/host.ts";
 import { serializeHostRecord } from "../fleet/host-record.ts";
@@ -24,7 +32,6 @@ import { CallAttempts } from "../work/run/claim/call-attempts.ts";
 import type { StartedAttempt } from "../work/run/request.ts";
 import type { AgentContext } from "./agent-context.ts";
 import { CallDeclined } from "./call-declined.ts";
-import { findDifferentSetting, findForeignPath } from "./served-settings.ts";
 
 /** How long a launcher that does not wait tries to come back to an agent, ms. After that it does without. */
 const PATIENCE = 5_000;
@@ -198,4 +205,51 @@ function isSameHost(one: HostFacts, other: HostFacts): boolean {
 
 function canWait({ flags }: Call): boolean {
   return flags.wait !== undefined || flags.lease !== undefined;
+}
+
+/** Settings of the connection that the agent has opened for all. */
+const SHARED: readonly SettingKey[] = [
+  "endpoints",
+  "prefix",
+  "user",
+  "password",
+  "cacert",
+  "cert",
+  "key",
+  "serverName",
+  "clusterId",
+  "insecureSkipTlsVerify",
+  "allowPlaintextPassword",
+];
+
+/** Finds a setting in which a call differs from the agent, which cannot serve it then. */
+export function findDifferentSetting(own: Settings, asked: Settings): SettingKey | undefined {
+  const show = (values: Settings, key: SettingKey) => JSON.stringify(values[key]);
+  return SHARED.find((key) => show(own, key) !== show(asked, key));
+}
+
+/**
+ * Finds a path in a call that this process cannot use in the name of the caller: one relative to the caller's
+ * directory, or any path of another user, whose files the agent must neither read nor write.
+ */
+export function findForeignPath(call: Call, env: Env, isOwnUser: boolean): string | undefined {
+  for (const key of ["config", ...SETTING_KEYS] as const) {
+    const isPath = key === "config" || getSetting(key).kind.isPath === true;
+    if (!isPath || key === "agentSocket") continue;
+    const variable = key === "config" ? "SIGNALBOX_CONFIG" : getEnvVariableName(key);
+    for (const path of [
+      call.settings[key],
+      env[variable],
+      key === "config" ? undefined : readEtcdctl(key, env),
+    ]) {
+      if (typeof path !== "string" || path === "") continue;
+      if (!isOwnUser || !isAbsolute(path)) return path;
+    }
+  }
+  return undefined;
+}
+
+function readEtcdctl(key: SettingKey, env: Env): string | undefined {
+  const { etcdctl } = getSetting(key);
+  return etcdctl === undefined ? undefined : env[etcdctl];
 }

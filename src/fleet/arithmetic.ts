@@ -1,5 +1,4 @@
 import { type ParseResult, quoteText } from "../base/text.ts";
-import { type ExpressionToken, tokenizeExpression } from "./expression-tokens.ts";
 
 /**
  * Looks up a name in an expression. Returns a number, or a text, which cannot be used in arithmetic; undefined if the
@@ -188,4 +187,25 @@ function checkNumber(value: number, at: number): number {
     Number.isNaN(value) ? "the result is not a number" : "the number is too large to be counted exactly",
     at,
   );
+}
+
+/**
+ * A token of an arithmetic expression. `at` is its offset in the text, from 0. The last token is `end`, with empty
+ * text.
+ */
+interface ExpressionToken {
+  kind: "number" | "name" | "sign" | "end";
+  text: string;
+  at: number;
+}
+
+const TOKEN = /(\d+(?:\.\d+)?|\.\d+)|([A-Za-z_][A-Za-z0-9_]*)|([^ \t])/gu;
+
+/** Splits an expression into tokens. Never fails: an unknown character becomes a `sign` that no rule accepts. */
+function tokenizeExpression(text: string): ExpressionToken[] {
+  const found = Array.from(text.matchAll(TOKEN), (match): ExpressionToken => {
+    const kind = match[1] !== undefined ? "number" : match[2] !== undefined ? "name" : "sign";
+    return { kind, text: match[0], at: match.index };
+  });
+  return [...found, { kind: "end", text: "", at: text.length }];
 }

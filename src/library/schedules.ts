@@ -1,9 +1,17 @@
 import * as v from "valibot";
+import { generateSessionId } from "../base/ids.ts";
+import { isJsonObject } from "../base/parse-json.ts";
 import { quoteText } from "../base/text.ts";
+import { retryUnavailable } from "../etcd/retry.ts";
+import { grantOnce } from "../etcd/session/grant.ts";
+import { StoreError } from "../etcd/store.ts";
 import { validateName } from "../protocol/names.ts";
 import { type Definition, getScheduleType, isPaused } from "../schedule/definition.ts";
 import type { FirstOccurrenceOptions } from "../schedule/state/due-transitions.ts";
-import { formatOperator } from "../work/operate/ports.ts";
+import { formatOperator, type OperatorPorts } from "../work/operate/ports.ts";
+import { checkFires } from "../work/schedules/check-fires.ts";
+import { buildImportMutation } from "../work/schedules/import-schedules.ts";
+import type { PlannedChange } from "../work/schedules/planned-change.ts";
 import {
   applyMutation,
   type MutationOptions,
@@ -25,11 +33,10 @@ import {
   type StoredSchedule,
 } from "../work/schedules/stored-schedules.ts";
 import type { LibraryConnection } from "./connection.ts";
-import { NotFoundError, translated } from "./errors.ts";
-import { INSTANT, parseOptions, pickDefined, TEXT } from "./options-schema.ts";
+import { ConfigError, NotFoundError, translated } from "./errors.ts";
+import { FLAG, INSTANT, parseOptions, pickDefined, quoteOption, TEXT } from "./options-schema.ts";
 import { PolledTaskSource } from "./polled-task-source.ts";
 import { ChangeTracker } from "./recent-changes.ts";
-import { RecordSession } from "./record-session.ts";
 import { applyChanges, buildDefinition } from "./schedule-definition.ts";
 import type {
   Instant,
@@ -44,7 +51,48 @@ import type {
   Task,
   TaskSource,
 } from "./schedule-types.ts";
-import { buildSyncMutation, toSyncResult } from "./sync-schedules.ts";
+
+/** How long the audit records of jobs stay, s. It must be much longer than a call takes that has lost its answer. */
+const TTL = 900;
+/** How long one session is used for new records, ms: so one expiry does not delete too many. */
+const USED_FOR = 60_000;
+
+/**
+ * A session with which the audit records of jobs expire. There is a record for each job, and nobody reads it later: the outcome tells
+ * what a job has done. But it must exist for a while. A call that lost its answer finds out by it that it was applied, also if the job
+ * has been done and removed meanwhile; otherwise the repeated call would add the job again.
+ */
+class RecordSession {
+  readonly #ports: OperatorPorts;
+  #current: { id: Promise<bigint>; until: number } | undefined;
+
+  constructor(ports: OperatorPorts) {
+    this.#ports = ports;
+  }
+
+  /** Runs a call with a session that lives much longer than the call. @throws StoreError, what the call throws */
+  async use<T>(call: (session: bigint) => Promise<T>): Promise<T> {
+    const now = this.#ports.clock.now();
+    if (this.#current === undefined || this.#current.until <= now)
+      this.#current = { id: this.#grant(), until: now + USED_FOR };
+    const current = this.#current;
+    try {
+      return await call(await current.id);
+    } catch (error) {
+      // The session could not be granted, or has ended before its time.
+      if (error instanceof StoreError && this.#current === current) this.#current = undefined;
+      throw error;
+    }
+  }
+
+  async #grant(): Promise<bigint> {
+    const { store, clock, random, settings } = this.#ports;
+    const id = generateSessionId(random);
+    const until = clock.now() + settings.connectTimeout;
+    await retryUnavailable(this.#ports, until, (signal) => grantOnce(store, id, TTL, signal));
+    return id;
+  }
+}
 
 const PAUSE_OPTIONS = { until: v.optional(INSTANT), reason: v.optional(TEXT) };
 
@@ -202,4 +250,63 @@ export class SchedulesImpl implements Schedules {
       definition: { ...definition },
     };
   }
+}
+
+const SYNC_OPTIONS = {
+  source: v.pipe(TEXT, v.minLength(1, quoteOption("is empty; name the program that declares the schedules"))),
+  prune: v.optional(FLAG, true),
+} satisfies Record<keyof SyncOptions, v.GenericSchema>;
+
+/** Builds the mutation of `Schedules.sync`. @throws ConfigError, CronError, NotSupportedError, UsageError */
+function buildSyncMutation(
+  declared: Readonly<Record<string, NewSchedule>>,
+  options: SyncOptions,
+): ScheduleMutation {
+  const { source, prune } = parseOptions("sync", options, SYNC_OPTIONS);
+  if (!isJsonObject(declared))
+    throw new ConfigError("sync: the schedules must be an object with the fields of each schedule by its id");
+  const built = Object.entries(declared).map(([id, schedule]) => {
+    const { definition, first } = buildDefinition(`schedule ${quoteText(id)}`, schedule);
+    return { id, definition: { ...definition, source }, first };
+  });
+  const mutation = buildImportMutation({
+    target: `schedules of ${quoteText(source)}`,
+    source,
+    prunes: prune,
+    definitions: new Map(built.map(({ id, definition }) => [id, definition])),
+    firsts: new Map(built.map(({ id, first }) => [id, first])),
+    remedy: "Use another id, or the source that it belongs to",
+  });
+  return {
+    ...mutation,
+    decide: (stored, now) => mutation.decide(stored, now).filter((change) => isWanted(change, now)),
+  };
+}
+
+/**
+ * Whether a change is to be applied. A schedule that removes itself, and whose last time has passed, has run and is gone.
+ * @throws UsageError if a schedule would never fire
+ */
+function isWanted({ before, definition, due }: PlannedChange, now: number): boolean {
+  if (definition === undefined || due === undefined || before.definition?.cron === definition.cron)
+    return true;
+  if (before.definitionMod === 0n && definition.removeAfter !== undefined && due.next === undefined)
+    return false;
+  checkFires(before.id, definition, due, now);
+  return true;
+}
+
+/** Converts the changes that were applied. */
+function toSyncResult(changes: readonly PlannedChange[]): SyncResult {
+  const listIds = (isWanted: (change: PlannedChange) => boolean) =>
+    changes
+      .filter(isWanted)
+      .map(({ before }) => before.id)
+      .sort();
+  const isAdded = ({ before, isDeleted }: PlannedChange) => before.definitionMod === 0n && !isDeleted;
+  return {
+    added: listIds(isAdded),
+    changed: listIds((change) => !isAdded(change) && !change.isDeleted),
+    deleted: listIds(({ isDeleted }) => isDeleted === true),
+  };
 }

@@ -1,13 +1,30 @@
-import { quoteText } from "../base/text.ts";
+import type { Clock } from "../base/clock.ts";
+import { formatDuration } from "../base/duration.ts";
+import { OVER } from "../base/over.ts";
+import { clean, quoteText } from "../base/text.ts";
+import { waitForAbort } from "../base/wait.ts";
 import { getScheduleType } from "../schedule/definition.ts";
 import { createTypeMatcher } from "../schedule/handler-types.ts";
 import { findPatternFault } from "../work/worker/file/pattern.ts";
-import type { HandlerRegistry } from "../work/worker/handler.ts";
+import {
+  type Handler,
+  type HandlerRegistry,
+  type ScheduledTask,
+  TaskLost,
+  type TaskResult,
+} from "../work/worker/handler.ts";
 import { createLeaseAcquirer } from "../work/worker/handlers/lease-acquirer.ts";
 import { LeasedHandler } from "../work/worker/handlers/leased-handler.ts";
 import type { LibraryConnection } from "./connection.ts";
-import { UsageError } from "./errors.ts";
-import { FunctionHandler } from "./function-handler.ts";
+import {
+  ClosedError,
+  PreemptedError,
+  ProcessStopError,
+  SignalboxError,
+  TimeoutError,
+  UsageError,
+} from "./errors.ts";
+import { DURATION, parseArgument, TEXT } from "./options-schema.ts";
 import type { TaskHandler, TaskMiddleware, WorkerTask } from "./schedule-types.ts";
 import type { SessionTimes } from "./session-times.ts";
 
@@ -63,4 +80,112 @@ function wrapOnce(inner: TaskHandler, around: TaskMiddleware): TaskHandler {
       await inner(task);
     });
   };
+}
+
+const LONGEST_REASON = 500;
+
+/** Runs tasks with a function of this program. */
+class FunctionHandler implements Handler {
+  readonly #handle: TaskHandler;
+  readonly #clock: Clock;
+  readonly #terminationTimeout: number;
+  readonly #stopWorker: () => void;
+
+  /** @param stopWorker  called when the function throws a ProcessStopError */
+  constructor(handle: TaskHandler, clock: Clock, terminationTimeout: number, stopWorker: () => void) {
+    this.#handle = handle;
+    this.#clock = clock;
+    this.#terminationTimeout = terminationTimeout;
+    this.#stopWorker = stopWorker;
+  }
+
+  /**
+   * Runs the function. Returns when the function returns, or when it does not end in time after its signal was aborted.
+   */
+  async run(task: ScheduledTask): Promise<TaskResult> {
+    const over = new AbortController();
+    const ending = new AbortController(); // `AbortSignal.any` would stay in memory, with the listeners of the function
+    const { signal } = ending;
+    const forward = () => ending.abort(toTaskError(task.signal.reason));
+    if (task.signal.aborted) forward();
+    else task.signal.addEventListener("abort", forward, { once: true });
+    const { timeout } = task.definition;
+    if (timeout !== undefined)
+      void this.#clock.sleep(timeout, over.signal).then(
+        () => ending.abort(new TimeoutError(`the task's timeout of ${formatDuration(timeout)} has passed`)),
+        () => {},
+      );
+    try {
+      const verdict = await Promise.race([
+        this.#callHandler(task, signal),
+        this.#waitUntilLate(task, signal),
+      ]);
+      if (verdict.result === "ok" || !signal.aborted) return verdict;
+      return toEndResult(signal.reason, verdict.reason);
+    } finally {
+      over.abort(OVER);
+    }
+  }
+
+  async #callHandler(task: ScheduledTask, signal: AbortSignal): Promise<TaskResult> {
+    let asked: TaskResult | undefined;
+    const facts: WorkerTask = {
+      id: task.id,
+      type: task.type,
+      data: task.definition.data,
+      run: task.run,
+      token: task.token,
+      scheduledTime: new Date(task.scheduled),
+      attempt: task.attempt,
+      signal,
+      retry: (wait) => {
+        asked ??= {
+          result: "retry",
+          ...(wait !== undefined && { wait: parseArgument("wait", wait, DURATION) }),
+        };
+      },
+      progress: (text) => task.reportProgress(parseArgument("text", text, TEXT)),
+      release: () => {
+        asked ??= { result: "released" };
+      },
+    };
+    try {
+      await this.#handle(facts);
+      return asked ?? { result: "ok" };
+    } catch (error) {
+      if (error instanceof ProcessStopError) {
+        this.#stopWorker(); // before the task is given back, so that this worker does not take it again
+        return { result: "released", reason: formatReason(error) };
+      }
+      return { result: "failed", reason: formatReason(error) };
+    }
+  }
+
+  async #waitUntilLate(task: ScheduledTask, signal: AbortSignal): Promise<TaskResult> {
+    await waitForAbort(signal);
+    const left = Math.max(0, task.getHorizon() - this.#clock.now());
+    await this.#clock.sleep(Math.min(this.#terminationTimeout, left));
+    return { result: "failed", reason: "its handler did not end after its signal was aborted" };
+  }
+}
+
+/**
+ * Builds the result of a task that was aborted from outside. The reason of the abort decides the result, not what the
+ * handler did after it.
+ */
+function toEndResult(reason: unknown, said: string | undefined): TaskResult {
+  const lost = reason instanceof SignalboxError ? reason.cause : undefined;
+  if (!(lost instanceof TaskLost)) return { result: "timeout", reason: said ?? formatReason(reason) };
+  return { result: lost.result, reason: lost.message };
+}
+
+/** Converts the reason of a task's signal to an error of the library. */
+function toTaskError(cause: unknown): SignalboxError {
+  const isReleased = cause instanceof TaskLost && cause.result === "released";
+  const message = cause instanceof Error ? cause.message : String(cause);
+  return isReleased ? new ClosedError(message, { cause }) : new PreemptedError(message, { cause });
+}
+
+function formatReason(error: unknown): string {
+  return clean(error instanceof Error ? `${error.name}: ${error.message}` : String(error), LONGEST_REASON);
 }

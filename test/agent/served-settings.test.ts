@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { findDifferentSetting, findForeignPath } from "../../src/agent/served-settings.ts";
+import { findDifferentSetting, findForeignPath } from "../../src/agent/served-run.ts";
 import { createCall } from "../../src/commands/run/run-invocation.ts";
 import type { Call } from "../../src/commands/spec.ts";
 import { resolveConfig } from "../../src/config/config.ts";

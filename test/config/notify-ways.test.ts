@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { notifyWays } from "../../src/config/notify-ways.ts";
+import { notifyWays } from "../../src/config/settings.ts";
 import { combineChannels } from "../../src/console/alerts/combine-channels.ts";
 
 describe("ways to notify", () => {

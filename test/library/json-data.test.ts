@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { toJsonData } from "../../src/library/json-data.ts";
+import { toJsonData } from "../../src/library/schedule-definition.ts";
 import { NotSupportedError } from "../../src/schedule/errors.ts";
 
 const self: Record<string, unknown> = {};

@@ -1,6 +1,6 @@
-import { formatAuditTarget } from "../../protocol/drain.ts";
+import type { Claim } from "../../model/snapshot/claims.ts";
+import { type Drain, formatAuditTarget } from "../../protocol/drain.ts";
 import type { ActionOutcome } from "./action-outcome.ts";
-import { toClaimJson, toDrainDocument } from "./claim-json.ts";
 import type {
   ConfigResult,
   DrainResult,
@@ -127,4 +127,30 @@ export function toScheduleChangeJson({ id, kind, fields, definition, due }: Sche
     ...(definition && { fields, definition }),
     ...(due && { next: due.next ?? null, runAt: due.runAt }),
   };
+}
+
+/** Converts a run and its tickets to JSON. */
+function toClaimJson({ run, entries }: Claim): object {
+  const ticket = entries.find(({ entry }) => entry.ticket !== undefined)?.entry.ticket;
+  const { host, pid, user, command, label } = ticket ?? {};
+  return {
+    run,
+    host,
+    pid,
+    user,
+    command,
+    label,
+    tickets: entries.map(({ queue, entry }) => ({
+      kind: queue.kind,
+      name: queue.name,
+      state: entry.ticket?.state ?? "malformed",
+      units: entry.ticket?.count,
+      token: entry.createRevision,
+    })),
+  };
+}
+
+/** Converts a drain to JSON. Times are wall clock, in ms since the epoch; `revision` is that of its last change. */
+function toDrainDocument({ scope, name, by, at, why, until, modRevision }: Drain): object {
+  return { scope, name, by, at, why, until, revision: modRevision };
 }

@@ -1,5 +1,7 @@
+import { constants } from "node:os";
 import { basename } from "node:path";
 import { UsageError } from "../../base/errors.ts";
+import { quoteText } from "../../base/text.ts";
 import { REMOVED_VARIABLES, scrubEnv } from "../../config/scrub.ts";
 import type { Settings } from "../../config/settings.ts";
 import { parseLeases } from "../../fleet/lease-spec.ts";
@@ -9,8 +11,6 @@ import { validateName } from "../../protocol/names.ts";
 import type { ClaimIdentity, RunRequest } from "../../work/run/request.ts";
 import { getListFlag, parseDurationFlag } from "../command-line/flags.ts";
 import type { Call, CommandIo } from "../spec.ts";
-import { readLimitOptions } from "./limit-signal.ts";
-import { shortenArgs } from "./record-args.ts";
 
 /** What a host adds to the command line of a run: its full name, the values of its macros, and its settings. */
 interface RunHost {
@@ -94,4 +94,54 @@ function buildIdentity(
 function dropUndefined<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   const kept = Object.entries(values).filter(([, value]) => value !== undefined);
   return Object.fromEntries(kept) as { [K in keyof T]?: Exclude<T[K], undefined> };
+}
+
+/**
+ * Reads what timeout(1) has too: the signal at the end of `--timeout` and `--max-hold`, and whose exit code counts then.
+ * @throws UsageError
+ */
+function readLimitOptions({ flags }: Call, settings: Settings) {
+  const { signal, "preserve-status": preservesStatus } = flags;
+  if (settings.timeout === undefined && settings.maxHold === undefined)
+    for (const [name, value] of Object.entries({ signal, "preserve-status": preservesStatus }))
+      if (value !== undefined)
+        throw new UsageError(`--${name} has an effect only with --timeout or --max-hold; add one of them`);
+  return {
+    ...(typeof signal === "string" && { limitSignal: parseSignal(signal) }),
+    ...(preservesStatus === true && { preservesStatus }),
+  };
+}
+
+/** Parses `INT`, `SIGINT`, `int` or `2`, as kill(1) does. @throws UsageError */
+function parseSignal(text: string): NodeJS.Signals {
+  const name = text.toUpperCase();
+  const found = Object.entries(constants.signals).find(
+    ([full, number]) => full === name || full === `SIG${name}` || String(number) === text,
+  );
+  if (found !== undefined) return found[0] as NodeJS.Signals;
+  throw new UsageError(`--signal must be a signal such as INT, HUP or KILL; got ${quoteText(text)}`);
+}
+
+/**
+ * Largest number of characters of arguments in a ticket: every waiting run reads it, and etcd limits the size of a
+ * request.
+ */
+const MOST = 4_096;
+/** Largest number for one argument. */
+const LONGEST = 1_024;
+/** Mark at the end of a shortened argument. */
+const MARK = "…";
+
+/** Shortens arguments for a ticket: long ones are cut, and the last word counts those that are left out. */
+export function shortenArgs(args: readonly string[]): string[] {
+  const kept: string[] = [];
+  let length = 0;
+  for (const arg of args) {
+    const word = arg.length <= LONGEST ? arg : `${arg.slice(0, LONGEST).toWellFormed()}${MARK}`;
+    length += word.length + 1;
+    if (length > MOST) break;
+    kept.push(word);
+  }
+  const left = args.length - kept.length;
+  return left === 0 ? kept : [...kept, `${MARK} (${left} more)`];
 }

@@ -1,21 +1,34 @@
-import { EXIT, SignalboxError, UsageError } from "../../base/errors.ts";
+import { ConfigError, EXIT, SignalboxError, UsageError } from "../../base/errors.ts";
 import type { LogFields } from "../../base/log.ts";
+import { quoteText } from "../../base/text.ts";
 import { explainError } from "../../commands/explain-error.ts";
 import { type LogSink, openLog } from "../../commands/logging.ts";
 import { executeRun } from "../../commands/run/execute-run.ts";
-import { createCall, type RunInvocation, type RunResult } from "../../commands/run/run-invocation.ts";
+import {
+  createCall,
+  type RunInvocation,
+  type RunRefusal,
+  type RunResult,
+} from "../../commands/run/run-invocation.ts";
 import type { CommandExecutor, CommandIo } from "../../commands/spec.ts";
+import { resolveConfig } from "../../config/config.ts";
+import type { Env } from "../../config/files.ts";
 import { createValueLayer } from "../../config/layers.ts";
 import type { Settings } from "../../config/settings.ts";
+import { hasEndpoints } from "../endpoints.ts";
 import { readCronlockConfig } from "./config-file.ts";
 import { CronlockLog } from "./cronlock-log.ts";
-import { createConfigReader, findConfigHint } from "./hint.ts";
-import { formatCronlockRefusal } from "./refusal.ts";
+import { findPortHint } from "./settings/addresses.ts";
 import { CODES } from "./settings/codes.ts";
 import { type CronlockOptions, parseCronlockOptions } from "./settings/cronlock-options.ts";
 import type { CronlockTool } from "./settings/lock-name.ts";
 import { CREDENTIALS } from "./settings/login.ts";
-import { buildCronlockSettings, type RequestedSettings } from "./settings/settings.ts";
+import {
+  buildCronlockSettings,
+  buildLoginSettings,
+  type RequestedSettings,
+  type SignalboxConfig,
+} from "./settings/settings.ts";
 import type { ShellFile } from "./settings/shell-file.ts";
 import { ToolVariables } from "./settings/variables.ts";
 
@@ -155,4 +168,83 @@ function reportResult(parsed: CronlockOptions, result: RunResult, log: CronlockL
   const release = `${parsed.release}s: its lock is free now (CRONLOCK_RELEASE)`;
   log.reportKilledCommand(parsed.words, isTimeout ? `${parsed.timeout}s timeout` : release);
   return CODES.timeout;
+}
+
+/** Returns which of the tool's variables may have caused a failure, or undefined. */
+export function findConfigHint(error: unknown, parsed: CronlockOptions, env: Env): string | undefined {
+  if (explainError(error).exitCode === EXIT.unreachable)
+    return parsed.endpoints === undefined
+      ? findEndpointsHint(parsed, env)
+      : findPortHint(parsed.endpoints.value);
+  if (!(error instanceof ConfigError) || parsed.login === undefined) return undefined;
+  const canResolve = (more: RequestedSettings) => {
+    try {
+      resolveConfig({ env, options: createValueLayer({ ...buildAccessSettings(parsed), ...more }) });
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const [user, plain] = [createSetting("somebody"), { allowPlaintextPassword: createSetting("true") }];
+  if (canResolve({})) return undefined;
+  if (parsed.login.user === undefined && canResolve({ user, ...plain }))
+    return "CRONLOCK_AUTH contains only a password: write user:password, or name the user in SIGNALBOX_USER";
+  return canResolve(plain)
+    ? "use TLS with CRONLOCK_TLS=yes, or allow it with SIGNALBOX_ALLOW_PLAINTEXT_PASSWORD=true"
+    : undefined;
+}
+
+/** Returns a hint if no endpoints are configured. Lines that used a Redis on their own host name no address. */
+function findEndpointsHint(parsed: CronlockOptions, env: Env): string | undefined {
+  const options = createValueLayer({
+    ...buildAccessSettings(parsed),
+    allowPlaintextPassword: createSetting("true"),
+  });
+  return hasEndpoints(env, options)
+    ? undefined
+    : "no address of etcd is configured: set CRONLOCK_HOST or SIGNALBOX_ENDPOINTS";
+}
+
+/** Returns a function that reads the signalbox configuration, with the login for its etcd. @throws ConfigError */
+function createConfigReader(parsed: CronlockOptions, env: Env): () => SignalboxConfig {
+  const login = { ...buildLoginSettings(parsed), allowPlaintextPassword: createSetting("true") };
+  const options = createValueLayer(login);
+  return () => resolveConfig({ env, options }).values;
+}
+
+function buildAccessSettings(parsed: CronlockOptions): RequestedSettings {
+  const { endpoints } = parsed;
+  return { ...(endpoints !== undefined && { endpoints }), ...buildLoginSettings(parsed) };
+}
+
+function createSetting(value: string) {
+  return { value, source: "" };
+}
+
+/**
+ * Formats why nothing was run, in the tool's words if it has any for the case. @param wall  wall clock, ms since the
+ * epoch
+ */
+function formatCronlockRefusal({ tool, lock }: CronlockOptions, refusal: RunRefusal, wall: number): string {
+  if (refusal.kind !== "busy") return `${tool} ${lock}: ${formatOtherRefusal(refusal)}`;
+  const words =
+    tool === "golock" ? `Lock ${lock} acquired by another process` : `Cronlock ${lock} was already acquired`;
+  const { host, pid, until } = refusal.holder?.ticket ?? {};
+  if (until !== undefined) return `${words} (expires in ${Math.max(0, Math.ceil((until - wall) / 1000))}s)`;
+  return host === undefined ? words : `${words} (by process ${pid} on ${host})`;
+}
+
+function formatOtherRefusal(refusal: Exclude<RunRefusal, { kind: "busy" }>): string {
+  switch (refusal.kind) {
+    case "drained":
+      return "drained by an operator";
+    case "outside":
+      return `this host is not in group ${quoteText(refusal.group)}`;
+    case "timeout":
+      return `the wait timed out; ${refusal.why}`;
+    case "evicted":
+      return `removed from the queue by ${quoteText(refusal.by)}`;
+    default:
+      return "the session expired while waiting";
+  }
 }

@@ -1,14 +1,27 @@
-import { EXIT, UsageError } from "../../base/errors.ts";
+import { readFileSync, statSync } from "node:fs";
+import { describeFileError, EXIT, SignalboxError, UsageError } from "../../base/errors.ts";
 import { clean, quoteText } from "../../base/text.ts";
-import { getTextFlag } from "../../commands/command-line/flags.ts";
+import { getListFlag, getTextFlag } from "../../commands/command-line/flags.ts";
 import { replaceFileText } from "../../commands/configure/write-file.ts";
 import type { Call, CommandExecutor, CommandIo } from "../../commands/spec.ts";
-import type { CrontabFormat } from "../../syntax/crontab.ts";
+import {
+  type CronJob,
+  type Crontab,
+  type CrontabFormat,
+  findCommandStart,
+  parseCrontab,
+} from "../../syntax/crontab.ts";
 import { guessCrontabFormat } from "../../syntax/crontab-format.ts";
-import type { HostFiles } from "./host-files.ts";
-import { readCrontabText, readToolFiles } from "./input.ts";
-import { type Migration, migrateCrontab } from "./migrate-crontab.ts";
-import { buildMigrationDocument, formatCheckReport, formatRemarks } from "./report.ts";
+import { findHostMaintenance } from "../../syntax/host-maintenance.ts";
+import { findLockTools } from "../../syntax/lock-tools.ts";
+import { HostFiles } from "./host-files.ts";
+import { applyEdits, decodeCommand } from "./lines/edits.ts";
+import type { LineReport, Migration, MigrationOptions } from "./lines/migration.ts";
+import { assignLockNames, type PlainLine, parsePlainLine } from "./lines/plain-line.ts";
+import { buildPlainReport } from "./lines/plain-report.ts";
+import { rewriteShell } from "./lines/shell-line.ts";
+import { hasToolName } from "./lines/tools.ts";
+import { UntranslatableError } from "./lines/untranslatable-error.ts";
 
 export const execute: CommandExecutor = async (call, world) => {
   const [path = "-"] = call.args;
@@ -87,4 +100,199 @@ function formatFileRemarks({ readPaths, unreadable }: HostFiles): string {
     ...readPaths.map((path) => `${clean(path)}: read, for settings that the lines leave to it\n`),
     ...unreadable.map((path) => `${clean(path)}: cannot be read; its settings were not considered\n`),
   ].join("");
+}
+
+/** Formats the notes about a rewritten crontab, one per line. Equal notes of several lines are written once. */
+function formatRemarks(file: string, { lines }: Migration): string {
+  const remarks = lines.flatMap((report) =>
+    listLineRemarks(report).map((text) => ({ line: report.line, text })),
+  );
+  return [...Map.groupBy(remarks, ({ text }) => text).values()]
+    .map(([first, ...others]) => `${clean(file)}:${first?.line}: ${first?.text}${formatOtherLines(others)}\n`)
+    .join("");
+}
+
+function listLineRemarks({ notes, reason }: LineReport): string[] {
+  return [
+    ...notes.map((note) => clean(note)),
+    ...(reason === undefined ? [] : [`unchanged: ${clean(reason)}`]),
+  ];
+}
+
+/** Lists the other lines with a note: ` (and in lines 4, 7)`. */
+function formatOtherLines(others: readonly { line: number }[]): string {
+  if (others.length === 0) return "";
+  const shown = others.slice(0, 10).map(({ line }) => line);
+  const more = others.length > shown.length ? ` and ${others.length - shown.length} more` : "";
+  return ` (and in line${others.length === 1 ? "" : "s"} ${shown.join(", ")}${more})`;
+}
+
+/** Formats what would change in a crontab. */
+function formatCheckReport(file: string, migration: Migration): string {
+  const { lines } = migration;
+  const changed = lines.filter(({ before, after }) => before !== after);
+  const kept = lines.filter(({ reason }) => reason !== undefined);
+  const changes = changed.map(({ line, after }) => `${clean(file)}:${line}: would become: ${clean(after)}\n`);
+  const sum = `${formatLineCount(changed.length)} would change, ${formatLineCount(kept.length)} cannot be translated`;
+  return `${changes.join("")}${formatRemarks(file, migration)}${changed.length + kept.length === 0 ? "nothing to do" : sum}\n`;
+}
+
+function formatLineCount(count: number): string {
+  return `${count} line${count === 1 ? "" : "s"}`;
+}
+
+/** Builds the JSON document: the lines that change, cannot be translated or have notes, and the whole new text. */
+function buildMigrationDocument(
+  { lines, text }: Migration,
+  about: { file: string; format: string; read: readonly string[] },
+): object {
+  return {
+    ...about,
+    lines: lines.map(({ line, before, after, tools, notes, reason }) => ({
+      line,
+      state: before === after ? (reason === undefined ? "unchanged" : "kept") : "changed",
+      tools,
+      before,
+      after,
+      notes,
+      reason: reason ?? null,
+    })),
+    text,
+  };
+}
+
+export type { Migration, MigrationOptions } from "./lines/migration.ts";
+
+/** Rewrites a crontab for `signalbox run`. The result does not change when it is rewritten again. */
+export function migrateCrontab(text: string, options: MigrationOptions): Migration {
+  const lines = text.split("\n");
+  const crontab = parseCrontab(text, options.format);
+  const jobs = new Map(crontab.jobs.map((job) => [job.line, job]));
+  const names = options.plain ? assignLockNames(findPlainLines(crontab, options)) : new Map<string, string>();
+  const reports = lines.flatMap((before, index) => {
+    const line = index + 1;
+    const job = jobs.get(line);
+    const found = crontab.faults.filter((fault) => fault.line === line);
+    const faults = found.map(({ detail }) => detail);
+    const wrong = found.find(({ isFatal, isUnfinished }) => isFatal && !isUnfinished);
+    if (options.plain && wrong !== undefined)
+      return [{ line, before, after: before, tools: [], notes: [], reason: wrong.detail }];
+    return job === undefined
+      ? reportUnreadLine(line, before, faults)
+      : (reportJobLine(line, before, job, faults, options, names) ?? []);
+  });
+  const after = new Map(reports.map((report) => [report.line, report.after]));
+  return { text: lines.map((before, index) => after.get(index + 1) ?? before).join("\n"), lines: reports };
+}
+
+/** Reports lines that cron itself would not accept. */
+function reportUnreadLine(line: number, before: string, faults: readonly string[]): LineReport[] {
+  const [reason] = faults;
+  if (reason === undefined || !hasToolName(before)) return [];
+  return [{ line, before, after: before, tools: [], notes: [], reason }];
+}
+
+function reportJobLine(
+  line: number,
+  before: string,
+  job: CronJob,
+  faults: readonly string[],
+  options: MigrationOptions,
+  names: ReadonlyMap<string, string>,
+): LineReport | undefined {
+  const kept = { line, before, after: before, tools: [], notes: [] };
+  const from = findCommandStart(before, options.format);
+  try {
+    if (before.endsWith("\r") && hasToolName(before))
+      throw new UntranslatableError(faults[0] ?? "it ends in a carriage return");
+    if (from === undefined) return undefined;
+    const command = decodeCommand(before, from);
+    const { edits, tools, notes } = rewriteShell(command.text, { ...options, variables: job.variables });
+    if (tools.length === 0) checkKnown(command.text, job);
+    if (tools.length === 0 && options.plain) return buildPlainReport(kept, job, command, options, names);
+    // A field is missing: the tool's name was taken for part of the schedule.
+    if (faults[0] !== undefined && hasToolName(before) && !hasToolName(command.text))
+      return { ...kept, reason: faults[0] };
+    const after = applyEdits(before, command, edits);
+    const said = after === before ? notes : [...notes, ...faults];
+    return after === before && said.length === 0 ? undefined : { ...kept, after, tools, notes: said };
+  } catch (error) {
+    if (!(error instanceof UntranslatableError)) throw error;
+    return { ...kept, reason: error.message };
+  }
+}
+
+/** Checks a line for unknown tools that may hold a lock. @throws UntranslatableError */
+function checkKnown(text: string, { variables }: CronJob): void {
+  const unknown = findLockTools(text, variables).find(({ isKnown }) => !isKnown);
+  if (unknown === undefined) return;
+  throw new UntranslatableError(
+    `${unknown.name} looks like an unknown tool that takes a lock; if it does, write the line by hand:` +
+      " signalbox run --lock NAME -- COMMAND",
+  );
+}
+
+/** Lists the lines that would get a lock, so that lock names are unique. */
+function findPlainLines({ jobs }: Crontab, options: MigrationOptions): PlainLine[] {
+  return jobs.flatMap(({ command, variables, schedule }) => {
+    try {
+      const { tools } = rewriteShell(command, { ...options, variables });
+      const isKept =
+        schedule.toLowerCase() === "@reboot" || findHostMaintenance(command, variables) !== undefined;
+      if (tools.length > 0 || isKept) return [];
+      return parsePlainLine(command, variables) ?? [];
+    } catch (error) {
+      if (error instanceof UntranslatableError) return [];
+      throw error;
+    }
+  });
+}
+
+/** Reads a crontab. @param path  `-` for standard input @throws SignalboxError 74 if it cannot be read as text */
+async function readCrontabText(path: string, world: CommandIo): Promise<string> {
+  if (path === "-") return checkText("standard input", await world.readInput());
+  return checkText(quoteText(path), readTextFile(path));
+}
+
+/** Checks that a text is valid UTF-8 without zero bytes, because every byte must be written back unchanged. */
+function checkText(what: string, text: string): string {
+  const at = text.indexOf("\ufffd");
+  if (at >= 0) {
+    const line = text.slice(0, at).split("\n").length;
+    throw new SignalboxError(
+      EXIT.io,
+      `${what}, line ${line}: it is not UTF-8; convert it first, such as with iconv -f latin1 -t utf-8`,
+    );
+  }
+  if (text.includes("\0"))
+    throw new SignalboxError(EXIT.io, `${what} is not a text file: it contains zero bytes`);
+  return text;
+}
+
+function readTextFile(path: string): string {
+  try {
+    const stat = statSync(path);
+    if (stat.isCharacterDevice() || stat.isBlockDevice()) throw new Error("it is a device");
+    return readFileSync(path, "utf8");
+  } catch (cause) {
+    throw new SignalboxError(EXIT.io, `${quoteText(path)} cannot be read: ${describeFileError(cause)}`, {
+      cause,
+    });
+  }
+}
+
+/**
+ * Reads the configuration files of the tools: the named ones, otherwise those of this host. @throws UsageError,
+ * SignalboxError 74
+ */
+function readToolFiles(call: Call): HostFiles {
+  const files = new HostFiles();
+  for (const path of getListFlag(call, "tool-config")) {
+    const text = readTextFile(path);
+    const place = /^\s*\{/.test(text) ? "/etc/switchman.conf" : "/etc/cronlock.conf";
+    if (files.namedPaths.has(place))
+      throw new UsageError(`--tool-config ${quoteText(path)}: a file for ${place} is given already`);
+    files.addNamed(place, text, path);
+  }
+  return files;
 }

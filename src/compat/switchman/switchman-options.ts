@@ -3,7 +3,6 @@ import { SETTINGS, type SettingKey } from "../../config/settings.ts";
 import { computeSmallestTtl } from "../../config/ttl.ts";
 import { listLeasesToHold, type SwitchmanCall } from "../../syntax/switchman-call.ts";
 import type { SwitchmanConfig } from "./config.ts";
-import { splitExecWords } from "./perl-exec.ts";
 
 /** The value of a signalbox setting, and its source. */
 export interface SwitchmanSetting {
@@ -80,4 +79,21 @@ function createSetting(
   value: SwitchmanSetting["value"],
 ): SwitchmanSetting {
   return { value, source: `${path}: ${key}` };
+}
+
+/** Matches a single expansion, which may become several words. */
+const EXPANSION = /^[\ue000-\uf8ff]$/u;
+/** Matches texts that Perl's `exec` passes to the shell, and the characters that stand for expansions. */
+const FOR_SHELL = /[$&*(){}[\]'";\\|?<>~`\n\ue000-\uf8ff]|^[ \t]*(?:exec\s|\w+=)/u;
+
+/**
+ * Splits a command like Perl's `exec`: a single word is a text, which goes to the shell if it needs one and is
+ * otherwise split at blanks.
+ */
+export function splitExecWords(command: readonly string[]): readonly string[] {
+  const [text = "", ...others] = command;
+  if (others.length > 0 || EXPANSION.test(text) || !/[^ \t\r\f\v]/.test(text)) return command;
+  return FOR_SHELL.test(text)
+    ? ["/bin/sh", "-c", text]
+    : text.split(/[ \t\r\f\v]+/).filter((word) => word !== "");
 }

@@ -1,16 +1,29 @@
-import { EXIT } from "../../base/errors.ts";
+import { parseDuration } from "../../base/duration.ts";
+import { ConfigError, EXIT, SignalboxError } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
 import { VERSION } from "../../base/version.ts";
 import { explainError } from "../../commands/explain-error.ts";
 import { executeRun } from "../../commands/run/execute-run.ts";
+import { findQueuedRun } from "../../commands/run/queued.ts";
+import {
+  createCall,
+  type RunInvocation,
+  type RunRefusal,
+  type RunResult,
+} from "../../commands/run/run-invocation.ts";
 import type { CommandExecutor, CommandIo } from "../../commands/spec.ts";
+import { resolveConfig } from "../../config/config.ts";
+import type { Env, FileReader } from "../../config/files.ts";
+import { createValueLayer } from "../../config/layers.ts";
 import { parseSwitchman, type SwitchmanCall } from "../../syntax/switchman-call.ts";
+import { hasEndpoints } from "../endpoints.ts";
+import { readPlainFile } from "../plain-file.ts";
 import { DIED } from "./codes.ts";
-import { readSwitchmanConfig } from "./config-file.ts";
+import { DEFAULT_CONFIG, parseSwitchmanConfig, type SwitchmanConfig } from "./config.ts";
 import { declaration } from "./declaration.ts";
 import { SwitchmanLog } from "./log.ts";
-import { reportSwitchmanFailure, reportSwitchmanResult } from "./result.ts";
-import { buildSwitchmanRequest } from "./run-request.ts";
+import { buildSwitchmanOptions, type SwitchmanOptions } from "./switchman-options.ts";
+import { removeZeroLeases } from "./zero-leases.ts";
 
 /** The version of switchman that is emulated. */
 const LIKE = "1.16";
@@ -53,4 +66,131 @@ async function runSwitchman(call: SwitchmanCall, world: CommandIo): Promise<numb
   } finally {
     stop();
   }
+}
+
+/** Reads the named file, or the default one. @throws ConfigError */
+export function readSwitchmanConfig(
+  named: string | undefined,
+  read: FileReader = readPlainFile,
+): SwitchmanConfig {
+  const path = named ?? DEFAULT_CONFIG;
+  const text = readConfigText(path, read);
+  if (text !== undefined) return parseSwitchmanConfig(path, text);
+  throw new ConfigError(
+    named === undefined
+      ? `${DEFAULT_CONFIG} is absent and --config is missing, see: signalbox switchman --help`
+      : `Failed to open <${clean(path)}>: it does not exist`,
+  );
+}
+
+function readConfigText(path: string, read: FileReader): string | undefined {
+  try {
+    return read(path)?.text;
+  } catch (cause) {
+    const { code = "unknown error" } = cause as NodeJS.ErrnoException;
+    throw new ConfigError(`Failed to open <${clean(path)}>: ${code}`, { cause });
+  }
+}
+
+/** Linux error numbers, the exit codes for a command that cannot be started. */
+const ENOENT = 2;
+const EACCES = 13;
+
+/** Reports the result of a run in switchman's words. @returns its exit code */
+export function reportSwitchmanResult(result: RunResult, call: SwitchmanCall, log: SwitchmanLog): number {
+  switch (result.kind) {
+    case "interrupted":
+      return result.code;
+    case "refused":
+      return reportRefusal(result.refusal, call, log);
+    case "ended": {
+      // switchman reads no exit code from a child that was ended by a signal.
+      const code = result.exit.code ?? EXIT.ok;
+      if (code !== EXIT.ok) log.write("warning", `Child ${log.child} exited with ${code}`);
+      return code;
+    }
+  }
+}
+
+function reportRefusal(
+  refusal: RunRefusal,
+  { lock, name, group, leases }: SwitchmanCall,
+  log: SwitchmanLog,
+): number {
+  switch (refusal.kind) {
+    case "busy":
+      if (lock !== undefined) log.write("info", `Lock ${lock} already exists`);
+      else log.write("debug", `Task <${name}> is already queued up for one of <${leases.join(" ")}>`);
+      return EXIT.ok;
+    case "outside":
+      log.write("debug", `Group <${group ?? refusal.group}> is not serviced at the moment`);
+      return EXIT.ok;
+    case "drained":
+      log.write("info", `Drained by ${refusal.drains.map(({ by }) => by).join(", ")}`);
+      return EXIT.ok;
+    case "timeout":
+      log.write("critical", "Reached timeout while waiting for resources");
+      return DIED;
+    case "evicted":
+    case "gone":
+    case "lapsed":
+      log.write("critical", "Lost position in queue");
+      return DIED;
+  }
+}
+
+/** Reports why a command could not be started. @returns the exit code */
+export function reportSwitchmanFailure(
+  error: unknown,
+  { command }: SwitchmanCall,
+  log: SwitchmanLog,
+): number {
+  const { exitCode, message } = explainError(error);
+  const starts: number[] = [EXIT.notFound, EXIT.notExecutable];
+  if (!(error instanceof SignalboxError) || !starts.includes(exitCode)) {
+    log.write("critical", message);
+    return DIED;
+  }
+  const code = exitCode === EXIT.notFound ? ENOENT : EACCES;
+  log.write("critical", `Failed to exec <${command.join(" ")}>: ${message}`);
+  return code;
+}
+
+/** Builds the run of a switchman line. @throws ConfigError if no endpoints are configured */
+function buildSwitchmanRequest(
+  line: SwitchmanCall,
+  config: SwitchmanConfig,
+  log: SwitchmanLog,
+  env: Env,
+): RunInvocation {
+  const call = removeZeroLeases(line, env);
+  const parsed = buildSwitchmanOptions(call, config);
+  if (parsed.needsEndpoints && !hasEndpoints(env)) throw createEndpointsError(config);
+  const isLeasing = call.leases.length > 0;
+  return {
+    call: createCall(parsed.flags, parsed.command),
+    options: createValueLayer(removeUnneededTtl(parsed.settings, env)),
+    openLog: () => log.sink,
+    onGrant: () => log.write("info", `Executing <${call.command.join(" ")}>`),
+    overrides: { isKnownOnly: isLeasing },
+    ...(isLeasing && call.lock === undefined && { checkFirst: findQueuedRun }),
+  };
+}
+
+function createEndpointsError({ path }: SwitchmanConfig): ConfigError {
+  return new ConfigError(
+    `${clean(path)} has only zkhosts, the addresses of ZooKeeper; add "etcdhosts": "etcd1:2379,etcd2:2379" to it, give` +
+      " --endpoints, or set SIGNALBOX_ENDPOINTS",
+  );
+}
+
+/** Removes the ttl if the configured one is long enough. */
+function removeUnneededTtl(
+  { ttl, ...others }: SwitchmanOptions["settings"],
+  env: Env,
+): SwitchmanOptions["settings"] {
+  if (ttl === undefined) return others;
+  const needed = parseDuration(String(ttl.value));
+  const configured = resolveConfig({ env }).values.ttl;
+  return "value" in needed && needed.value <= configured ? others : { ttl, ...others };
 }

@@ -1,3 +1,5 @@
+import { lookup } from "node:dns/promises";
+import { setTimeout } from "node:timers/promises";
 import { EXIT } from "../../base/errors.ts";
 import { clean, collectTexts } from "../../base/text.ts";
 import { explainError } from "../../commands/explain-error.ts";
@@ -8,7 +10,6 @@ import { createValueLayer } from "../../config/layers.ts";
 import { findBackgroundInText } from "../background-process.ts";
 import { hasEndpoints } from "../endpoints.ts";
 import { INVALID, UNKNOWN_HOST } from "./codes.ts";
-import { hasUnknownHost } from "./unknown-host.ts";
 import {
   createZooKeeperHostsError,
   formatIgnoredWords,
@@ -97,4 +98,35 @@ function toExitCode(code: number): number {
   if (passedOver.includes(code)) return EXIT.ok;
   const isOfShell = code === EXIT.notFound || code === EXIT.notExecutable;
   return isOfShell || code === EXIT.internal ? code : INVALID;
+}
+
+/**
+ * Time limit for a lookup, ms. A slower lookup does not mean that the host is unknown: the name server may be
+ * unreachable.
+ */
+const LONGEST_MS = 5_000;
+
+/** Whether one of the addresses has a host that does not exist according to this host's resolver. */
+async function hasUnknownHost(addresses: string): Promise<boolean> {
+  const known = await Promise.all(addresses.split(",").map(getHostname).map(isKnown));
+  return known.includes(false);
+}
+
+function getHostname(address: string): string {
+  const url = address.includes("://") ? address.trim() : `http://${address.trim()}`;
+  return URL.canParse(url) ? new URL(url).hostname.replace(/^\[|\]$/g, "") : "";
+}
+
+async function isKnown(host: string): Promise<boolean> {
+  const asked = lookup(host).then(
+    () => true,
+    () => false,
+  );
+  const timer = new AbortController();
+  const late = setTimeout(LONGEST_MS, true, { signal: timer.signal, ref: false }).catch(() => true);
+  try {
+    return await Promise.race([asked, late]);
+  } finally {
+    timer.abort();
+  }
 }

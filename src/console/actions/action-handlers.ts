@@ -1,10 +1,13 @@
 import { cleanToWidth } from "../../base/display-width.ts";
+import { clean } from "../../base/text.ts";
 import { ROW_COMMANDS } from "../../commands/registry/registry.ts";
+import { getFavouriteId } from "../../model/views/favourite-id.ts";
+import { type ExportParts, openExportOverlay } from "../export/export-overlay.ts";
 import { openDefinition } from "../external/edit-definition.ts";
 import { openInEditor, openPager } from "../external/open-external.ts";
-import { focusNext, focusOn, switchTab } from "../navigation/focus.ts";
+import { createSameRowCheck, focusNext, focusOn, switchTab } from "../navigation/focus.ts";
 import { goToPlace } from "../navigation/go-back.ts";
-import { clearMarks, markRange, toggleMark } from "../navigation/marks.ts";
+import { clearMarks, getChosenSubjects, markRange, toggleMark } from "../navigation/marks.ts";
 import { moveInFocusedPane } from "../navigation/moves.ts";
 import { openCollisions } from "../overlays/collisions/collisions-overlay.ts";
 import { openCreate, openDelete, openEdit, openRowAction } from "../overlays/dialog/open-dialog.ts";
@@ -29,6 +32,8 @@ import type {
   ClockAccess,
   ContextAccess,
   CursorAccess,
+  DataAccess,
+  DetailAccess,
   DialogPorts,
   DraftAccess,
   EnvironmentAccess,
@@ -39,23 +44,24 @@ import type {
   SelectionAccess,
   StateAccess,
   StateUpdates,
+  SubjectAccess,
+  TableAccess,
   TerminalControl,
   ThemeAccess,
   ToastAccess,
   TravelAccess,
+  TreeAccess,
 } from "../parts/parts.ts";
 import type { ConsoleState } from "../state/console-state.ts";
+import { MAX_FAVOURITES, toggleFavouriteId } from "../state/favourites.ts";
+import { findWatchable, getWatchId, toggleWatched } from "../state/watched-rows.ts";
 import { THEMES } from "../theme/theme.ts";
 import { resetSizes, resizePane } from "./borders.ts";
 import { copyCommand, copyJson, copyName, copyRun } from "./copying.ts";
 import { dispatch } from "./dispatch.ts";
-import { exportShown } from "./export-shown.ts";
-import { toggleFavourite } from "./favourites.ts";
 import type { KeyActionId } from "./keys/key-actions.ts";
 import { openSelected, unfold } from "./open.ts";
 import { reverseSort, sortByNextColumn } from "./sorting.ts";
-import { toggleWatch } from "./watching.ts";
-import { wrapRowAction } from "./wrap-row-action.ts";
 
 type ActionParts = ActionRunner &
   ClockAccess &
@@ -236,4 +242,93 @@ function goBack(state: ConsoleState): ConsoleState {
   if (tab.marks.size > 0) return updateTab({ marks: new Set() });
   if (tab.filter !== "") return updateTab({ filter: "" });
   return state;
+}
+
+type ExportShownParts = DataAccess & DetailAccess & ExportParts & StateAccess & TableAccess;
+
+/** Exports what the focused pane shows: the detail, or all rows of the table as filtered, sorted and chosen. */
+function exportShown(app: ExportShownParts): void {
+  if (!app.liveView.hasRead)
+    return app.showToast("nothing was read yet, so there is nothing to export", "problem");
+  const { focus, tab } = app.state;
+  const detail = focus === "detail" ? app.getDetail() : undefined;
+  if (detail !== undefined) {
+    const name = app.table.getSubjectAt(app.state.tabs[tab].cursor.index)?.name ?? tab;
+    return openExportOverlay(app, { kind: "detail", name, detail });
+  }
+  const { snapshot } = app.liveView;
+  const wall = app.context.clock.getWallTime();
+  const { filter } = app.state.tabs[tab];
+  const { table, rows } = app.table.buildExport(wall);
+  const { column, descending } = app.table.order;
+  openExportOverlay(app, {
+    kind: "table",
+    name: tab,
+    table,
+    json: {
+      revision: snapshot.revision,
+      at: wall,
+      prefix: app.context.keys.prefix,
+      view: tab,
+      filter,
+      sort: `${descending ? "-" : ""}${column}`,
+      columns: table.columns.map(({ id }) => id),
+      rows,
+    },
+  });
+}
+
+/** Makes the object of the selected row a favourite, or removes it from the favourites. */
+function toggleFavourite(app: StateUpdates & SubjectAccess & ToastAccess): void {
+  const subject = app.getSubject();
+  const id = subject && getFavouriteId(subject);
+  if (id === undefined)
+    return app.showToast("favourite: select a lock, resource, host, group or schedule", "problem");
+  if (id.length >= 500) return app.showToast("favourite: the name is too long", "problem");
+  const { favourites } = app.state;
+  const isAdded = !favourites.has(id);
+  if (isAdded && favourites.size >= MAX_FAVOURITES)
+    return app.showToast(`there are ${MAX_FAVOURITES} favourites; remove one first`, "problem");
+  app.update((state) => toggleFavouriteId(state, id));
+  app.showToast(`${clean(id)} is ${isAdded ? "now" : "no longer"} a favourite`);
+}
+
+/** Begins to watch the chosen rows, or ends it if all of them are watched. */
+function toggleWatch(app: SelectionAccess & StateUpdates & ToastAccess): void {
+  const rows = getChosenSubjects(app).flatMap((subject) => findWatchable(subject) ?? []);
+  const [first] = rows;
+  if (first === undefined) return app.showToast("nothing here can be watched", "problem");
+  const before = app.state.watched.length;
+  app.update((state) => ({ ...state, watched: toggleWatched(state.watched, rows) }));
+  const what = rows.length === 1 ? cleanToWidth(getWatchId(first), 40) : `${rows.length} rows`;
+  const isOn = app.state.watched.length > before || app.state.watched.includes(first);
+  app.showToast(isOn ? `watching ${what}: you are told when it changes` : `no longer watching ${what}`);
+}
+
+type WrapRowActionParts = ClockAccess & ContextAccess & CursorAccess & DialogPorts & SelectionAccess;
+
+/**
+ * Wraps an action that applies to rows of the table. If another list has the keyboard, the user means the line in
+ * that list: the wrapped action goes to the linked row and asks for the key again. It never acts on a row that is not
+ * in view.
+ */
+function wrapRowAction<P extends WrapRowActionParts>(act: (app: P) => void): (app: P) => void {
+  return (app) => {
+    const { focus } = app.state;
+    if (focus === "table" || focus === "detail") return act(app);
+    if (!hasLinkedRow(app))
+      return app.showToast(
+        "this key acts on rows of the table: go there first",
+        "quiet",
+        () => app.state.focus === focus,
+      );
+    openSelected(app);
+    app.showToast("row selected: press the key again to act on it", "quiet", createSameRowCheck(app));
+  };
+}
+
+/** Whether the line under the cursor leads to a row. */
+function hasLinkedRow({ state: { focus, explorer, panel }, tree }: StateAccess & TreeAccess): boolean {
+  if (focus === "explorer") return tree.nodes[explorer.cursor.index]?.key !== undefined;
+  return panel.id === "problems" || panel.id === "audit";
 }

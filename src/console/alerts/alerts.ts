@@ -1,6 +1,9 @@
-import type { Snapshot } from "../../model/snapshot/snapshot.ts";
+import { cleanToWidth } from "../../base/display-width.ts";
+import { findDrainsOfTarget } from "../../model/preview/drain-extent.ts";
+import { findNamedQueue, type Snapshot } from "../../model/snapshot/snapshot.ts";
+import { isHolding } from "../../protocol/admission.ts";
+import { buildDetail } from "../data/detail/build-detail.ts";
 import { getWatchId, type WatchedRow } from "../state/watched-rows.ts";
-import { describeWatchedRow } from "./describe-watched.ts";
 
 /** Minimum time between two notifications, ms. What happens meanwhile is told together. */
 const PAUSE = 2_000;
@@ -56,4 +59,52 @@ export class Alerts {
       if (before !== undefined && before !== mark) this.#pending.push(text);
     }
   }
+}
+
+/** How a watched row is. */
+interface WatchedState {
+  /** One clean line, such as `lock orders: held`. */
+  text: string;
+  /** Differs whenever something has happened that is worth a notification. */
+  mark: string;
+}
+
+/** Maximum columns of a notification. */
+const WIDTH = 100;
+
+/** Describes a watched row as its detail does. */
+function describeWatchedRow(row: WatchedRow, snapshot: Snapshot, wall: number): WatchedState {
+  const { heading } = buildDetail(row, { snapshot, wall, sessions: new Map(), facts: [] });
+  if (row.kind === "lock" || row.kind === "resource")
+    return describeQueue(row.kind, row.name, heading, snapshot);
+  const isLifted = row.kind === "drain" && findDrainsOfTarget(snapshot, row).length === 0;
+  const state = isLifted ? "lifted" : heading.includes(": ") ? undefined : "gone";
+  const text = cleanToWidth(state === undefined ? heading : `${getWatchId(row)}: ${state}`, WIDTH);
+  const last = row.kind === "schedule" ? snapshot.dues.get(row.name)?.value?.last?.run : undefined;
+  return { text, mark: `${text} ${last ?? ""}` };
+}
+
+/** A queue also changes if another run gets it, or if it becomes empty. */
+function describeQueue(
+  kind: "lock" | "resource",
+  name: string,
+  heading: string,
+  snapshot: Snapshot,
+): WatchedState {
+  const entries = findNamedQueue(snapshot, kind, name)?.entries ?? [];
+  const holders = entries.filter(isHolding);
+  const waiting = entries.length - holders.length;
+  const [first] = holders;
+  const by = first?.ticket === undefined ? "" : ` by ${first.ticket.host}`;
+  const [last] = kind === "lock" ? (snapshot.histories.get(name) ?? []).slice(-1) : [];
+  const end =
+    first === undefined && last !== undefined && last.exit !== 0
+      ? `, the last run failed (${last.exit})`
+      : "";
+  const queue = waiting === 0 ? "nobody waits" : `${waiting} wait`;
+  const state = heading.includes(": ") ? heading : `${kind} ${name}: free`;
+  return {
+    text: cleanToWidth(`${state}${by}${end}, ${queue}`, WIDTH),
+    mark: `${state} ${waiting === 0} ${holders.map(({ run }) => run).join(" ")}`,
+  };
 }

@@ -1,4 +1,3 @@
-import { countMarkedRows } from "./count-marked.ts";
 import type { DataAccess, StateAccess, TableAccess } from "./parts.ts";
 
 type NoteInputs = DataAccess & StateAccess & TableAccess;
@@ -38,4 +37,14 @@ export function listTableNotes(app: NoteInputs): { text: string; role: "problem"
 function formatMarked(app: NoteInputs): string {
   const { here, elsewhere } = countMarkedRows(app);
   return `${here} marked${elsewhere > 0 ? `, ${elsewhere} more not shown here` : ""}`;
+}
+
+/** Counts marked rows: those in the table, and those that it does not show. */
+function countMarkedRows({ state, table }: StateAccess & TableAccess): {
+  here: number;
+  elsewhere: number;
+} {
+  const { marks } = state.tabs[state.tab];
+  const here = [...marks].filter((key) => table.findIndex(key, 0) >= 0).length;
+  return { here, elsewhere: marks.size - here };
 }

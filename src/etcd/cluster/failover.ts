@@ -1,9 +1,196 @@
 import type { Clock } from "../../base/clock.ts";
-import type { Member } from "../member.ts";
+import { OVER } from "../../base/over.ts";
+import { type AttemptOptions, type Member, MemberError } from "../member.ts";
 import { StoreError } from "../store.ts";
 import type { Timeouts } from "../timeouts.ts";
-import { type Attempt, FailoverCall, type FailoverContext } from "./failover-call.ts";
 import { MemberLatency } from "./member-latency.ts";
+
+type Attempt<T> = (member: Member, options: AttemptOptions) => Promise<T>;
+
+/** Shared state of all calls of one store. */
+interface FailoverContext {
+  readonly members: readonly Member[];
+  readonly clock: Clock;
+  readonly timeouts: Timeouts;
+  /** Index of the member that each call tries first. */
+  preferred: number;
+  readonly latency: MemberLatency;
+  /** Called with a member that left a call without a response. Its watches may be dead too. */
+  onSuspect(member: Member): void;
+}
+
+interface InFlightAttempt {
+  member: Member;
+  control: AbortController;
+  startedAt: number;
+}
+
+const BACKOFF_MS = [0, 50, 100, 200, 400];
+
+/** One call, tried on one member after the other, and on several at once when a member is slow. Settles once. */
+class FailoverCall<T> {
+  readonly #context: FailoverContext;
+  readonly #attempt: Attempt<T>;
+  readonly #discard: (late: T) => void;
+  readonly #outcome = Promise.withResolvers<T>();
+  /** Stops all timers of the call. */
+  readonly #timers = new AbortController();
+  readonly #flights = new Set<InFlightAttempt>();
+  /** Number of attempts per member. */
+  readonly #tried = new Map<Member, number>();
+  readonly #unusable = new Set<Member>();
+  readonly #causes = new Map<Member, StoreError>();
+  #failures = 0;
+  #isSettled = false;
+
+  constructor(pool: FailoverContext, attempt: Attempt<T>, discard: (late: T) => void = () => {}) {
+    this.#context = pool;
+    this.#attempt = attempt;
+    this.#discard = discard;
+  }
+
+  start(): Promise<T> {
+    this.#runAfter(this.#context.timeouts.total, () => this.giveUp());
+    this.#launch();
+    return this.#outcome.promise;
+  }
+
+  abort(reason: unknown): void {
+    this.#settle(() => this.#outcome.reject(reason));
+  }
+
+  #launch(): void {
+    const member = this.#choose();
+    if (this.#isSettled || member === undefined) return;
+    const { clock, timeouts, latency } = this.#context;
+    const flight = { member, control: new AbortController(), startedAt: clock.now() };
+    const before = this.#tried.get(member) ?? 0;
+    const within = timeouts.attempt * 2 ** before;
+    this.#flights.add(flight);
+    this.#tried.set(member, before + 1);
+    const hedge = latency.computeHedgeDelay(timeouts);
+    if (hedge < within) this.#runAfter(hedge, () => this.#hedge(flight));
+    this.#limit(flight, within, latency.computeSilenceTimeout(timeouts) * 2 ** before);
+    this.#attempt(member, { signal: flight.control.signal, fresh: before > 0 }).then(
+      (value) => this.#succeed(flight, value),
+      (error) => this.#fail(flight, error),
+    );
+  }
+
+  /**
+   * @param silent  time, ms, after which an attempt on the only member fails if that member has sent nothing else
+   * meanwhile
+   */
+  #limit(flight: InFlightAttempt, within: number, silent: number): void {
+    const { member, startedAt } = flight;
+    this.#runAfter(within, () => this.#expire(flight, within));
+    const hasOthers = this.#context.members.length - this.#unusable.size > 1; // a copy goes to another member sooner
+    if (hasOthers || silent >= within) return;
+    this.#runAfter(silent, () => {
+      if (!this.#context.latency.hasMessageSince(member, startedAt)) this.#expire(flight, silent);
+    });
+  }
+
+  /**
+   * Returns the next member, counting from the preferred one. Skips members with an attempt in flight: a second copy
+   * there would only add load.
+   */
+  #choose(): Member | undefined {
+    const { members, preferred } = this.#context;
+    const usable = members
+      .map((_, i) => members[(preferred + this.#failures + i) % members.length])
+      .filter((member): member is Member => member !== undefined && !this.#unusable.has(member));
+    const busy = new Set([...this.#flights].map((flight) => flight.member));
+    return usable.find((member) => !busy.has(member));
+  }
+
+  #hedge(flight: InFlightAttempt): void {
+    if (this.#flights.has(flight)) this.#launch();
+  }
+
+  #expire(flight: InFlightAttempt, within: number): void {
+    if (!this.#flights.has(flight)) return;
+    this.#suspect(flight);
+    const text = `${flight.member.endpoint}: no answer within ${within} ms`;
+    this.#fail(flight, new MemberError("unavailable", "retry", text));
+  }
+
+  #succeed(flight: InFlightAttempt, value: T): void {
+    if (this.#isSettled || !this.#flights.delete(flight)) {
+      this.#discard(value);
+      return;
+    }
+    const pool = this.#context;
+    pool.preferred = pool.members.indexOf(flight.member);
+    const now = pool.clock.now();
+    pool.latency.recordAnswer(flight.member, flight.startedAt, now);
+    const slow = [...this.#flights].filter((other) => other.startedAt <= now - pool.timeouts.hedge);
+    this.#settle(() => this.#outcome.resolve(value));
+    for (const other of slow) this.#suspect(other);
+  }
+
+  /** A member that has answered another call meanwhile is only slow. */
+  #suspect({ member, startedAt }: InFlightAttempt): void {
+    if (!this.#context.latency.hasMessageSince(member, startedAt)) this.#context.onSuspect(member);
+  }
+
+  #fail(flight: InFlightAttempt, error: unknown): void {
+    if (this.#isSettled || !this.#flights.delete(flight)) return;
+    flight.control.abort(error);
+    if (!(error instanceof MemberError) || error.advice === "final" || error.advice === "relogin") {
+      this.#settle(() => this.#outcome.reject(error));
+      return;
+    }
+    this.#causes.set(flight.member, error);
+    if (error.advice === "elsewhere") this.#unusable.add(flight.member);
+    this.#failures += 1;
+    const usable = this.#context.members.length - this.#unusable.size;
+    if (usable > 0) this.#retry(usable);
+    else if (this.#flights.size === 0) this.giveUp();
+  }
+
+  /** Tries the other members at once, and starts another round only after a pause. */
+  #retry(usable: number): void {
+    const round = Math.floor(this.#failures / usable);
+    const pause = this.#failures % usable === 0 ? (BACKOFF_MS[round - 1] ?? 400) : 0;
+    if (pause === 0) this.#launch();
+    else this.#runAfter(pause, () => this.#launch());
+  }
+
+  /** Fails the call with the error or missing response of each member so far. */
+  giveUp(): void {
+    const causes = [...this.#causes.values()];
+    for (const { member } of this.#flights) {
+      causes.push(new MemberError("unavailable", "retry", `${member.endpoint}: no answer yet`));
+    }
+    const [first] = causes;
+    const isSame = causes.every((cause) => cause.kind === first?.kind);
+    const other = causes.find(({ kind }) => kind === "otherCluster");
+    const kind = other?.kind ?? (first && isSame ? first.kind : "unavailable");
+    const text = [...new Set(causes.map((cause) => cause.message))].join("; ");
+    const error = new StoreError(kind, text, { cause: new AggregateError(causes) });
+    this.#settle(() => this.#outcome.reject(error));
+  }
+
+  #settle(tell: () => void): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
+    tell();
+    this.#timers.abort(OVER);
+    for (const { control } of this.#flights)
+      control.abort(new StoreError("unavailable", "another attempt was faster"));
+    this.#flights.clear();
+  }
+
+  #runAfter(ms: number, act: () => void): void {
+    this.#context.clock.sleep(ms, this.#timers.signal).then(
+      () => {
+        if (!this.#isSettled) act();
+      },
+      () => {}, // the call has settled
+    );
+  }
+}
 
 export const DEFAULT_TIMEOUTS: Timeouts = {
   attempt: 2000,

@@ -1,6 +1,171 @@
 import type { Clock } from "../../base/clock.ts";
-import { type AttemptOptions, type Member, MemberError } from "../member.ts";
-import { SharedStream, type SharedWatch } from "./shared-stream.ts";
+import { type AttemptOptions, type Member, MemberError, type WatchStream } from "../member.ts";
+import type { WireWatch } from "../wire-types.ts";
+import { checkWatchResponse, type WatchSource } from "./open-watch.ts";
+
+/** A create request, as `WireCodec.toCreateRequests` builds it. */
+type CreateRequest = { create_request: object };
+
+/** Many watches on one stream of one member. Each has numbers of its own, which it chooses. */
+class SharedStream {
+  readonly #member: Member;
+  readonly #stream: WatchStream;
+  readonly #control: AbortController;
+  readonly #watches = new Map<string, SharedWatch>();
+  #lastId = 0;
+  #heard = false;
+
+  private constructor(member: Member, stream: WatchStream, control: AbortController) {
+    this.#member = member;
+    this.#stream = stream;
+    this.#control = control;
+  }
+
+  /** @param every  interval of probes, ms: a member that has answered and goes silent has died */
+  static async open(member: Member, clock: Clock, every: number): Promise<SharedStream> {
+    const control = new AbortController();
+    const shared = new SharedStream(member, await member.openWatchStream(control.signal), control);
+    void shared.#read();
+    void shared.#probe(clock, every);
+    return shared;
+  }
+
+  get hasEnded(): boolean {
+    return this.#control.signal.aborted;
+  }
+
+  /** Whether no watch is on it. */
+  get isIdle(): boolean {
+    return this.#watches.size === 0;
+  }
+
+  /**
+   * Creates one watch per request.
+   * @throws MemberError, also for a compacted revision; the reason of `options.signal`
+   */
+  async add(requests: readonly object[], { signal }: AttemptOptions): Promise<SharedWatch> {
+    signal.throwIfAborted();
+    const ids = requests.map(() => String(++this.#lastId));
+    const watch = new SharedWatch(this.#member, requests.length, () => this.#remove(ids));
+    for (const id of ids) this.#watches.set(id, watch);
+    if (this.hasEnded) watch.end(this.#control.signal.reason);
+    const onAbort = () => watch.end(signal.reason);
+    signal.addEventListener("abort", onAbort, { once: true });
+    for (const [at, request] of requests.entries()) {
+      const { create_request: create } = request as CreateRequest;
+      this.#stream.send({ create_request: { ...create, watch_id: ids[at] } });
+    }
+    try {
+      await watch.created;
+      return watch;
+    } finally {
+      signal.removeEventListener("abort", onAbort);
+    }
+  }
+
+  /** Ends all watches, and closes the connection. */
+  end(reason: unknown): void {
+    if (this.hasEnded) return;
+    this.#control.abort(reason);
+    for (const watch of new Set(this.#watches.values())) watch.end(reason);
+  }
+
+  #remove(ids: readonly string[]): void {
+    for (const id of ids) {
+      this.#watches.delete(id);
+      if (!this.hasEnded) this.#stream.send({ cancel_request: { watch_id: id } });
+    }
+  }
+
+  async #read(): Promise<void> {
+    try {
+      for (;;) {
+        const { done, value } = await this.#stream.responses.next();
+        if (done) throw new MemberError("unavailable", "retry", `${this.#member.endpoint}: the watch ended`);
+        this.#heard = true;
+        this.#dispatch(value as WireWatch);
+      }
+    } catch (error) {
+      this.end(error);
+    }
+  }
+
+  /** A response without a watch of ours is progress, or the rest of a watch that was left. */
+  #dispatch(answer: WireWatch): void {
+    this.#watches.get(String(answer.watch_id ?? 0))?.receive(answer);
+  }
+
+  async #probe(clock: Clock, every: number): Promise<void> {
+    const { signal } = this.#control;
+    for (let answers = false; !signal.aborted; ) {
+      this.#heard = false;
+      this.#stream.send({ progress_request: {} });
+      await clock.sleep(every, signal).catch(() => {}); // ended meanwhile
+      if (!this.#heard && answers) {
+        const text = `${this.#member.endpoint}: the watch delivers nothing any more`;
+        this.end(new MemberError("unavailable", "retry", text));
+      }
+      answers ||= this.#heard;
+    }
+  }
+}
+
+/** A watch on a shared stream. */
+class SharedWatch implements WatchSource {
+  readonly member: Member;
+  /** Resolves when the member has created the watch on every range. */
+  readonly created: Promise<void>;
+  readonly #creation = Promise.withResolvers<void>();
+  readonly #onEnd: () => void;
+  readonly #received: WireWatch[] = [];
+  #missing: number;
+  #reason: { error: unknown } | undefined;
+  #next: PromiseWithResolvers<WireWatch> | undefined;
+
+  constructor(member: Member, count: number, onEnd: () => void) {
+    this.member = member;
+    this.created = this.#creation.promise;
+    this.created.catch(() => {}); // reported where it is awaited
+    this.#missing = count;
+    this.#onEnd = onEnd;
+  }
+
+  receive(answer: WireWatch): void {
+    try {
+      checkWatchResponse(this.member, answer);
+    } catch (error) {
+      return this.end(error);
+    }
+    if (answer.created) {
+      this.#missing -= 1;
+      if (this.#missing === 0) this.#creation.resolve();
+      return;
+    }
+    const next = this.#next;
+    this.#next = undefined;
+    if (next === undefined) this.#received.push(answer);
+    else next.resolve(answer);
+  }
+
+  async readNext(): Promise<WireWatch> {
+    if (this.#reason !== undefined) throw this.#reason.error;
+    const first = this.#received.shift();
+    if (first !== undefined) return first;
+    this.#next = Promise.withResolvers();
+    return await this.#next.promise;
+  }
+
+  /** The shared stream is probed for all. */
+  async probe(): Promise<void> {}
+
+  end(reason: unknown): void {
+    if (this.#reason !== undefined) return;
+    this.#reason = { error: reason };
+    this.#onEnd();
+    this.#creation.reject(reason);
+    this.#next?.reject(reason);
+  }
+}
 
 /**
  * The watches of a process that has many: one stream per member, instead of one connection for each watch. Only for

@@ -1,6 +1,5 @@
-import type { OpResult, Txn, TxnResponse } from "../../protocol/txn.ts";
+import type { Op, OpResult, Txn, TxnResponse } from "../../protocol/txn.ts";
 import { type FindScope, KeyCollection, type TouchedKeys } from "./touched-keys.ts";
-import { computeRequestSize, countOperations } from "./transaction-size.ts";
 
 /** Transactions in one batch. More gain little, and etcd serves nothing else meanwhile. */
 export const MOST_MEMBERS = 64;
@@ -60,4 +59,27 @@ export function splitResponse({ revision, raftTerm, results }: TxnResponse): Txn
 function readNested(result: OpResult) {
   if (result.op !== "txn") throw new Error(`etcd answered a nested transaction with ${result.op}`);
   return { succeeded: result.succeeded, results: result.results };
+}
+
+/**
+ * Computes how many operations etcd counts for a transaction: the longest of its three lists, plus the most that a nested
+ * transaction of it counts. etcd accepts at most 128 (`--max-txn-ops`), counted together with the levels above.
+ */
+export function countOperations({ compare, success, failure }: Txn): number {
+  const nested = [...success, ...failure].map((op) => (op.op === "txn" ? countOperations(op.txn) : 0));
+  return Math.max(compare.length, success.length, failure.length) + Math.max(0, ...nested);
+}
+
+/** Computes about how many bytes a request for the transaction has. */
+export function computeRequestSize({ compare, success, failure }: Txn): number {
+  const compared = compare.reduce((sum, { key }) => sum + key.length + OVERHEAD, 0);
+  return [...success, ...failure].reduce((sum, op) => sum + computeOpSize(op), compared);
+}
+
+/** Bytes of an operation besides key and value. */
+const OVERHEAD = 40;
+
+function computeOpSize(op: Op): number {
+  if (op.op === "txn") return computeRequestSize(op.txn) + OVERHEAD;
+  return op.key.length + (op.op === "put" ? op.value.length : 0) + OVERHEAD;
 }

@@ -1,4 +1,4 @@
-import type { Finding } from "../../base/finding.ts";
+import { computeWorstLevel, type Finding, type FindingLevel } from "../../base/finding.ts";
 import { isJsonObject, parseJson } from "../../base/parse-json.ts";
 import { quoteShellWord } from "../../base/shell.ts";
 import { LONGEST_VALUE } from "../../base/value-size.ts";
@@ -18,8 +18,35 @@ import {
 import type { Problem } from "../problems/problem.ts";
 import { findQueueProblems } from "../problems/queue.ts";
 import type { NamedQueue, Snapshot } from "../snapshot/snapshot.ts";
-import { FindingTally } from "./finding-tally.ts";
 import { HostClockCheck } from "./host-clock-check.ts";
+
+/** Number of findings of each kind that are listed one by one. */
+const MANY = 5;
+
+/** Collects findings. Keeps only the first few of each kind, and their number. */
+class FindingTally {
+  readonly #kinds = new Map<string, { first: Finding[]; count: number; level: FindingLevel }>();
+
+  add(finding: Finding): void {
+    const known = this.#kinds.get(finding.kind) ?? { first: [], count: 0, level: "ok" };
+    if (known.first.length < MANY) known.first.push(finding);
+    this.#kinds.set(finding.kind, {
+      first: known.first,
+      count: known.count + 1,
+      level: computeWorstLevel([known.level, finding.level]),
+    });
+  }
+
+  /** Lists the first few findings of each kind, and a summary of the others. */
+  listFindings(): Finding[] {
+    return [...this.#kinds].flatMap(([kind, { first, count, level }]) => {
+      const more = count - first.length;
+      if (more === 0) return first;
+      const remedy = "see: signalbox ls problems";
+      return [...first, { kind, check: "and", level, detail: `${more} more of this kind`, remedy }];
+    });
+  }
+}
 
 /** Problems of runs, not of stored data. Clocks are excluded because HostClockCheck compares them more precisely. */
 const EXCLUDED_KINDS: ReadonlySet<Problem["kind"]> = new Set(["long-hold", "long-wait", "clock"]);

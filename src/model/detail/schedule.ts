@@ -1,10 +1,15 @@
 import { formatBriefDuration, formatDuration, formatInstant } from "../../base/duration.ts";
+import { quoteShellWord } from "../../base/shell.ts";
+import type { Calendars } from "../../schedule/calendar/calendar.ts";
+import { listUpcoming } from "../../schedule/calendar/upcoming-days.ts";
+import type { UpcomingOccurrence } from "../../schedule/cron/upcoming-occurrences.ts";
 import { type Definition, getScheduleType } from "../../schedule/definition.ts";
 import { SCHEDULE_DEFAULTS } from "../../schedule/definition-values.ts";
 import { explainPlan } from "../../schedule/plan/explain-plan.ts";
 import { parsePlan } from "../../schedule/plan/plan.ts";
 import type { Backfill, OpenOccurrence } from "../../schedule/state/due.ts";
 import { parseOutcomes } from "../../schedule/state/outcome.ts";
+import { computeLag } from "../../schedule/timing.ts";
 import { findRunnerLiveness, type SessionLivenessMap } from "../explain/explain-text.ts";
 import { findScheduleRow, type ScheduleRow } from "../rows/schedule-row.ts";
 import type { Execution, Snapshot } from "../snapshot/snapshot.ts";
@@ -27,7 +32,6 @@ import {
   type Section,
 } from "./detail.ts";
 import { buildDeadLetterTable, buildLastOutput, buildLongerOutput, buildOutcomeTable } from "./outcomes.ts";
-import { buildUpcomingTable } from "./upcoming.ts";
 
 /** Builds the detail of a schedule: definition, executions, next and last runs. Undefined if it does not exist. */
 export function buildScheduleDetail(
@@ -202,4 +206,39 @@ function buildOpenTable({ due, executions }: ScheduleRow, wall: number): Section
     { title: "FAILURES", priority: 3, align: "right", getCell: ({ failures }) => String(failures) },
   ];
   return buildDetailTable("to be started", columns, waiting);
+}
+
+/** Number of occurrences shown. */
+const COUNT = 5;
+
+/** Builds the table of the next occurrences, with notes on clock changes (daylight saving time) and excluded days. */
+function buildUpcomingTable(
+  { id, definition, due }: ScheduleRow,
+  calendars: Calendars,
+  wall: number,
+): Section[] {
+  const first = due?.next;
+  if (definition === undefined || first === undefined) return [];
+  const lag = computeLag(id, definition);
+  const { end = Number.POSITIVE_INFINITY } = definition;
+  const found = listUpcoming(definition, calendars, {
+    after: first - 1,
+    count: COUNT,
+    since: Math.min(first, wall),
+  });
+  const columns: ItemColumn<UpcomingOccurrence>[] = [
+    { title: "SCHEDULED", priority: 1, getCell: ({ local }) => local },
+    { title: "MAY RUN", priority: 2, getCell: ({ at }) => formatInstant(at + lag) },
+    { title: "IN", priority: 1, align: "right", getCell: ({ at }) => formatBriefDuration(at + lag - wall) },
+    { title: "NOTE", priority: 3, getCell: buildNoteCell },
+  ];
+  return buildDetailTable(
+    `next runs; more: signalbox schedule next ${quoteShellWord(id)}`,
+    columns,
+    found.filter(({ at }) => at <= end),
+  );
+}
+
+function buildNoteCell({ note, mark }: UpcomingOccurrence): Cell {
+  return { text: note ?? mark ?? "", tone: mark === undefined ? "plain" : "waiting" };
 }

@@ -6,25 +6,175 @@ import { type AuditRecord, parseAuditRecord } from "../../protocol/audit.ts";
 import { type Drain, parseDrain } from "../../protocol/drain.ts";
 import { FollowedKeys } from "../../protocol/followed-keys.ts";
 import { type PastRun, parsePastRuns } from "../../protocol/history.ts";
-import type { Keys, ParsedKey } from "../../protocol/keys.ts";
-import { toQueueEntry } from "../../protocol/ticket.ts";
+import type { Keys, ParsedKey, QueueKind } from "../../protocol/keys.ts";
+import {
+  compareByClaim,
+  dropAccompaniedMarks,
+  isMark,
+  type QueueEntry,
+  type Ticket,
+  toQueueEntry,
+} from "../../protocol/ticket.ts";
 import type { KeyRange, KeyValue } from "../../protocol/txn.ts";
 import { type Calendar, parseCalendar } from "../../schedule/calendar/calendar.ts";
 import { type Definition, parseDefinition } from "../../schedule/definition.ts";
 import { type DueState, parseDue } from "../../schedule/state/due.ts";
+import { parseRunning } from "../../schedule/state/running-record.ts";
 import { parseWorker } from "../../schedule/state/worker-record.ts";
 import { CowMap } from "./cow-map.ts";
-import { ExecutionIndex } from "./execution-index.ts";
-import { QueueIndex } from "./queue-index.ts";
-import { SharedValues } from "./shared-values.ts";
-import type {
-  Collection,
-  Snapshot,
-  StoredAgentReport,
-  StoredAgentSession,
-  StoredValue,
-  StoredWorker,
+import {
+  buildQueueId,
+  type Collection,
+  type Execution,
+  type NamedQueue,
+  type Snapshot,
+  type StoredAgentReport,
+  type StoredAgentSession,
+  type StoredValue,
+  type StoredWorker,
 } from "./snapshot.ts";
+
+/** The executions of each schedule. Lists are immutable: a change replaces the list. */
+class ExecutionIndex {
+  readonly #lists = new Map<string, readonly Execution[]>();
+  #given: ReadonlyMap<string, readonly Execution[]> | undefined;
+
+  /** Adds or replaces an execution. @returns true, also for an unreadable value, because the key blocks the schedule */
+  put(id: string, { key, value, modRevision, createRevision: token, session }: KeyValue): true {
+    const one = { modRevision, key, id, token, session, ...parseRunning(value) };
+    const others = this.#listOthers(id, key);
+    this.#lists.set(id, [...others, one].sort(compareByToken));
+    this.#given = undefined;
+    return true;
+  }
+
+  delete(id: string, key: string): void {
+    const others = this.#listOthers(id, key);
+    if (others.length === 0) this.#lists.delete(id);
+    else this.#lists.set(id, others);
+    this.#given = undefined;
+  }
+
+  /** Returns all executions by schedule id. Returns the same map until an execution changes. */
+  getAll(): ReadonlyMap<string, readonly Execution[]> {
+    this.#given ??= new Map(this.#lists);
+    return this.#given;
+  }
+
+  #listOthers(id: string, key: string): readonly Execution[] {
+    return (this.#lists.get(id) ?? []).filter((one) => one.key !== key);
+  }
+}
+
+/** Compares by token, then by key: all keys of one transaction have the same token. */
+function compareByToken(a: Execution, b: Execution): number {
+  if (a.token !== b.token) return a.token < b.token ? -1 : 1;
+  return a.key < b.key ? -1 : 1;
+}
+
+/** More different values than this are not remembered: a client may write any. */
+const MOST = 20_000;
+
+/**
+ * Stores equal values of tickets once. Each parsed ticket has its own copies, and a hundred thousand tickets of a few hosts and
+ * commands would need twice the memory.
+ */
+export class SharedValues {
+  readonly #texts = new Map<string, string>();
+  readonly #sessions = new Map<bigint, bigint>();
+
+  /** Replaces the values of an entry that many entries, or several fields, have in common. */
+  share(entry: QueueEntry): QueueEntry {
+    const { key, run, ticket, createRevision, modRevision } = entry;
+    if (ticket !== undefined) this.#shareFields(ticket);
+    const shared: QueueEntry = {
+      key,
+      ticket,
+      createRevision,
+      // The id from the key is a part of its text, with a header of its own.
+      run: run === ticket?.run ? ticket.run : run,
+      modRevision: modRevision === createRevision ? createRevision : modRevision,
+      session: find(this.#sessions, entry.session),
+    };
+    if (entry.vanished !== undefined) shared.vanished = entry.vanished;
+    return shared;
+  }
+
+  #shareFields(ticket: Ticket): void {
+    ticket.host = find(this.#texts, ticket.host);
+    ticket.user = find(this.#texts, ticket.user);
+    ticket.command = find(this.#texts, ticket.command);
+    ticket.state = find(this.#texts, ticket.state) as Ticket["state"];
+  }
+}
+
+/** Returns the known value that equals this one, and remembers it. */
+function find<T>(known: Map<T, T>, value: T): T {
+  const shared = known.get(value);
+  if (shared !== undefined) return shared;
+  if (known.size >= MOST) known.clear();
+  known.set(value, value);
+  return value;
+}
+
+interface QueueId {
+  kind: QueueKind;
+  name: string;
+}
+
+/** Changes of a queue, in order: an entry that was put, or the key of one that was deleted. */
+type EntryChanges = (QueueEntry | string)[];
+
+/**
+ * Queue entries by queue. `getAll` merges the changes into each changed queue once, for any number of changes since the last call.
+ * Nothing but the sorted entries is kept: a map of each queue's keys would need more memory than the entries.
+ */
+export class QueueIndex {
+  readonly #queues = new CowMap<NamedQueue>();
+  readonly #changes = new Map<string, { at: QueueId; list: EntryChanges }>();
+  /** The marks of each queue. They become entries when their tickets vanish. */
+  readonly #marks = new Map<string, QueueEntry[]>();
+
+  put(at: QueueId, entry: QueueEntry): void {
+    this.#listChanges(at).push(entry);
+  }
+
+  delete(at: QueueId, key: string): void {
+    this.#listChanges(at).push(key);
+  }
+
+  getAll(): ReadonlyMap<string, NamedQueue> {
+    for (const [id, { at, list }] of this.#changes) {
+      const known = this.#queues.get(id)?.entries ?? [];
+      const before = this.#marks.get(id);
+      const merged = mergeEntries(before ? known.filter((one) => !isMark(one)).concat(before) : known, list);
+      const marks = merged.filter(isMark);
+      if (marks.length === 0) this.#marks.delete(id);
+      else this.#marks.set(id, marks);
+      const entries = marks.length === 0 ? merged : dropAccompaniedMarks(merged);
+      this.#queues.put(id, entries.length === 0 ? undefined : { ...at, entries });
+    }
+    this.#changes.clear();
+    return this.#queues.getAll();
+  }
+
+  #listChanges(at: QueueId): EntryChanges {
+    const id = buildQueueId(at.kind, at.name);
+    const changes = this.#changes.get(id) ?? { at, list: [] };
+    this.#changes.set(id, changes);
+    return changes.list;
+  }
+}
+
+function mergeEntries(known: readonly QueueEntry[], changes: EntryChanges): QueueEntry[] {
+  const last = new Map<string, QueueEntry | undefined>();
+  for (const change of changes)
+    if (typeof change === "string") last.set(change, undefined);
+    else last.set(change.key, change);
+  const kept = known.filter(({ key }) => !last.has(key));
+  const current = [...last.values()].filter((entry) => entry !== undefined);
+  return kept.concat(current).sort(compareByClaim);
+}
 
 /** Builds snapshots from reads and watch events. */
 export class SnapshotBuilder extends FollowedKeys {

@@ -1,14 +1,14 @@
 import { canonicalizeHost, listHostGroups } from "../../fleet/groups.ts";
 import type { HostRecord } from "../../fleet/host-record.ts";
 import { type Drain, isDrainApplicable } from "../../protocol/drain.ts";
-import { computeHostActivity, NO_ACTIVITY } from "../rows/host-activity.ts";
+import { THRESHOLDS } from "../problems/problem.ts";
+import { computeHostActivity, type HostActivity, NO_ACTIVITY } from "../rows/host-activity.ts";
 import { computeHostAgents, type HostAgent, sumDeclined, toAgentJson } from "../rows/host-agents.ts";
 import { computeShares, formatShare } from "../rows/shares.ts";
 import type { Snapshot } from "../snapshot/snapshot.ts";
-import { CONTEXT_COLLECTIONS, type SnapshotView, type ViewContext } from "../views/view.ts";
+import { CONTEXT_COLLECTIONS, type SnapshotView, type Tone, type ViewContext } from "../views/view.ts";
 import { formatAge, formatDrainNote, formatMacros, toDrainJson } from "./cells.ts";
 import { createAgeMeasure, createNoteColumn, createNumberColumn, createOwnerColumn } from "./columns.ts";
-import { getHostTone, type HostSigns, judgeHostState } from "./host-state.ts";
 
 interface HostRow extends HostSigns {
   fqdn: string;
@@ -140,4 +140,33 @@ function buildHostRows(snapshot: Snapshot, viewContext: ViewContext): HostRow[] 
       agents: agents.get(fqdn) ?? [],
     };
   });
+}
+
+/** What shows that a host is or was alive. */
+export interface HostSigns extends HostActivity {
+  record: HostRecord | undefined;
+}
+
+/** `silent`: it does nothing, and has written nothing for a day. `unknown`: it has never written anything. */
+type HostState = "busy" | "waiting" | "idle" | "silent" | "unknown";
+
+/** Determines the state of a host from its signs. @param wall  wall clock, ms since the epoch */
+export function judgeHostState(signs: HostSigns, wall: number): HostState {
+  const { held, waiting, writtenAt } = signs;
+  if (held > 0) return "busy";
+  if (waiting > 0) return "waiting";
+  if (writtenAt === undefined) return "unknown";
+  return wall - writtenAt > THRESHOLDS.host ? "silent" : "idle";
+}
+
+const TONES: Readonly<Record<HostState, Tone>> = {
+  busy: "held",
+  waiting: "waiting",
+  idle: "free",
+  silent: "waiting",
+  unknown: "quiet",
+};
+
+function getHostTone(state: HostState): Tone {
+  return TONES[state];
 }

@@ -1,9 +1,10 @@
 import { formatBriefDuration } from "../../base/duration.ts";
+import { formatDrainLine } from "../preview/eviction-preview-text.ts";
 import type { QueueRow } from "../rows/queue-row.ts";
 import { getShareTone } from "../rows/shares.ts";
 import { renderTrendCell, type TrendField } from "../rows/trend.ts";
 import { formatTicketOwner } from "../snapshot/claims.ts";
-import type { QueueView, TableColumn, Tone } from "../views/view.ts";
+import type { QueueView, TableColumn, Tone, ViewContext } from "../views/view.ts";
 import {
   formatDrainNote,
   formatFirstAndMore,
@@ -17,7 +18,6 @@ import {
   toQueueEntryJson,
 } from "./cells.ts";
 import { createAgeColumn, createNoteColumn, createNumberColumn } from "./columns.ts";
-import { formatWideDrains } from "./remarks.ts";
 
 /** Columns shared by the tables of locks, of resources and of both. */
 export const QUEUE_COLUMNS = {
@@ -185,3 +185,16 @@ export const QUEUE_VIEW = {
   }),
   listRemarks: formatWideDrains,
 } as const satisfies Partial<QueueView<QueueRow>>;
+
+/** Formats the drains that no row of a lock or resource shows: of everything, of hosts and of groups. */
+function formatWideDrains({ drains }: ViewContext): string[] {
+  const everything = drains.filter(({ scope }) => scope === "all");
+  const others = drains.filter(({ scope }) => scope === "host" || scope === "group");
+  const said =
+    others.length > 1
+      ? [`${others.length} hosts or groups are drained`]
+      : others.map((one) => formatDrainLine(one));
+  return [...everything.map((one) => formatDrainLine(one)), ...said].map(
+    (line) => `${line} (signalbox ls drains)`,
+  );
+}

@@ -1,11 +1,16 @@
+import { lstatSync, statfsSync } from "node:fs";
 import type { Clock } from "../../base/clock.ts";
 import type { Guardian, GuardianExit } from "../guarded-command/guardian.ts";
 import { GUARDIAN_NAME } from "../guarded-command/guardian-process.ts";
-import { isSignalableBy, type ProcessStatus, readProcess } from "../guarded-command/processes.ts";
+import {
+  isSignalableBy,
+  type ProcessStatus,
+  readProcess,
+  readProcFile,
+} from "../guarded-command/processes.ts";
 import { signalProcess } from "../guarded-command/signal-process.ts";
 import { type Frame, GUARDIAN_EVENT, GUARDIAN_EXIT } from "../guarded-command/wire.ts";
 import { hasAncestor } from "./caller-check.ts";
-import { findGuardedCgroup } from "./guarded-cgroup.ts";
 import type { LaunchedCall } from "./launched-call.ts";
 import { LAUNCHER_EVENT } from "./wire.ts";
 
@@ -173,4 +178,46 @@ export class LaunchedGuardian implements Guardian {
 /** Parses a wait status of waitpid(2). @returns undefined when a signal ended the process */
 function parseExitCode(status: bigint): number | undefined {
   return (status & 0x7fn) === 0n ? Number((status >> 8n) & 0xffn) : undefined;
+}
+
+/** Where cgroups of version 2 are mounted, as in guardian/cgroup.c. */
+const MOUNTS = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"];
+const CGROUP2_MAGIC = 0x63677270;
+/** The names that guardians give to the cgroups of their commands (guardian/abandoned-cgroups.c). */
+const NAME = /^signalbox-[0-9a-f]+-\d+-\d+$/;
+
+/**
+ * Checks the path of a command's cgroup that a guardian reports: it must be a cgroup below the guardian's own, with a
+ * guardian's name, and belong to the guardian's user. Otherwise a client could make the agent write to any path.
+ * @returns the path, or "" when it is not such a cgroup
+ */
+export function findGuardedCgroup(path: string, guardian: number, uid: number): string {
+  const slash = path.lastIndexOf("/");
+  const parent = path.slice(0, slash);
+  if (!NAME.test(path.slice(slash + 1)) || parent.split("/").includes("..")) return "";
+  const home = readHome(guardian);
+  const isBelow =
+    home !== undefined && MOUNTS.some((mount) => parent === `${mount}${home}` && isCgroup2(mount));
+  return isBelow && isOwnDirectory(path, uid) ? path : "";
+}
+
+/** Reads the path of a process's cgroup below the mount; "" for the root. @see cgroups(7) */
+function readHome(pid: number): string | undefined {
+  const text = readProcFile(pid, "cgroup");
+  const bytes = text === undefined ? "" : Buffer.from(text, "latin1").toString();
+  const [, home] = /^0::(\/.*)$/m.exec(bytes) ?? [];
+  return home === "/" ? "" : home;
+}
+
+function isCgroup2(mount: string): boolean {
+  try {
+    return statfsSync(mount).type === CGROUP2_MAGIC;
+  } catch {
+    return false;
+  }
+}
+
+function isOwnDirectory(path: string, uid: number): boolean {
+  const status = lstatSync(path, { throwIfNoEntry: false });
+  return status?.isDirectory() === true && status.uid === uid;
 }

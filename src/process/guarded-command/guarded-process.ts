@@ -1,9 +1,9 @@
+import { isUtf8 } from "node:buffer";
+import { readFileSync } from "node:fs";
 import type { Clock } from "../../base/clock.ts";
 import type { CommandSpec } from "./command.ts";
 import { GuardianProcess } from "./guardian-process.ts";
 import { NativeGuardedCommand } from "./native-guarded-command.ts";
-import { splitEnvironment } from "./raw-environment.ts";
-import { passTerminalSignals } from "./terminal-signals.ts";
 import { encodeEnvironment } from "./wire.ts";
 
 /**
@@ -24,4 +24,99 @@ export function createGuardedProcess(binary: string, spec: CommandSpec, clock: C
     },
   });
   return command;
+}
+
+/** Node's replacement for bytes that are not valid UTF-8. */
+const REPLACEMENT = "\ufffd";
+const EQUALS = 0x3d;
+const NUL = Buffer.from([0]);
+
+/** This process's environment at its start. */
+export interface InitialEnvironment {
+  /** Names as Node decodes them. */
+  listNames(): readonly string[];
+  /** Entries, each followed by a NUL. */
+  readBytes(): Buffer;
+}
+
+const own: InitialEnvironment = {
+  listNames: () => Object.keys(process.env),
+  readBytes: readEntries,
+};
+
+/** An environment, split by the way its entries are passed on. */
+interface SplitEnvironment {
+  text: Record<string, string | undefined>;
+  /** Entries that are not valid UTF-8, each followed by a NUL. */
+  raw: Buffer;
+}
+
+/**
+ * Separates the variables that are not valid UTF-8. Node would pass their values on with U+FFFD, three bytes for one,
+ * and loses variables whose names are not valid UTF-8.
+ * @param env  the environment for the command, as Node decodes it; a value that differs from the initial one, or is
+ * missing, stays so
+ */
+export function splitEnvironment(
+  env: Readonly<Record<string, string | undefined>>,
+  initial: InitialEnvironment = own,
+): SplitEnvironment {
+  const isSpoiled = (text: string | undefined) => text?.includes(REPLACEMENT) === true;
+  const text = { ...env };
+  if (!Object.values(env).some(isSpoiled) && !initial.listNames().some(isSpoiled))
+    return { text, raw: Buffer.alloc(0) };
+  const entries = splitEntries(initial.readBytes()).filter((entry) => isRaw(entry, env));
+  for (const entry of entries) delete text[entry.toString("utf8", 0, entry.indexOf(EQUALS))];
+  return { text, raw: Buffer.concat(entries.flatMap((entry) => [entry, NUL])) };
+}
+
+function isRaw(entry: Buffer, env: Readonly<Record<string, string | undefined>>): boolean {
+  const equals = entry.indexOf(EQUALS);
+  if (equals < 1 || isUtf8(entry)) return false;
+  const [name, value] = [entry.subarray(0, equals), entry.toString("utf8", equals + 1)];
+  return !isUtf8(name) || env[name.toString()] === value; // signalbox never sets a name that is not valid UTF-8
+}
+
+function splitEntries(block: Buffer): Buffer[] {
+  const entries: Buffer[] = [];
+  for (let at = 0, end = block.indexOf(0); end >= 0; at = end + 1, end = block.indexOf(0, at))
+    entries.push(block.subarray(at, end));
+  return entries;
+}
+
+function readEntries(): Buffer {
+  try {
+    return readFileSync("/proc/self/environ");
+  } catch {
+    return Buffer.alloc(0); // no /proc: the command gets what Node passes on
+  }
+}
+
+/** Receives a signal for the command. */
+type Send = (name: NodeJS.Signals) => void;
+
+/**
+ * Passes on the signals of a terminal that end nothing, from the start of a command on. The command is not in the process
+ * group that the terminal signals. SIGTSTP stops this process too, as its shell expects.
+ * @param ignored  signals that the caller ignores
+ * @returns a function that ends it
+ */
+function passTerminalSignals(send: Send, ignored: readonly NodeJS.Signals[]): () => void {
+  const stop = () => {
+    send("SIGTSTP");
+    process.off("SIGTSTP", stop);
+    process.kill(process.pid, "SIGTSTP"); // no effect in a process group without a shell that could continue it
+    process.on("SIGTSTP", stop);
+    send("SIGCONT");
+  };
+  const all = [
+    ["SIGTSTP", stop],
+    ["SIGCONT", send],
+    ["SIGWINCH", send],
+  ] as const;
+  const passed = all.filter(([name]) => !ignored.includes(name));
+  for (const [name, listener] of passed) process.on(name, listener);
+  return () => {
+    for (const [name, listener] of passed) process.off(name, listener);
+  };
 }

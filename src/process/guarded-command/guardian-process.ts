@@ -3,7 +3,6 @@ import { Duplex } from "node:stream";
 import { EXIT, SignalboxError } from "../../base/errors.ts";
 import { explainUnstartable } from "../native/unstartable.ts";
 import type { CommandSpec, OutputCopies, Streams } from "./command.ts";
-import { CopyReader } from "./copy-reader.ts";
 import type { Guardian, GuardianExit } from "./guardian.ts";
 import { parseInherited } from "./inherited.ts";
 import { type Frame, FrameReader } from "./wire.ts";
@@ -193,3 +192,42 @@ function sendSignal(pid: number, name: NodeJS.Signals): void {
 }
 
 const formatError = (error: unknown) => (error instanceof Error ? error.message : String(error));
+
+/** A header: number of bytes that follow, and of bytes that were left out before them. */
+const HEADER_BYTES = 8;
+
+/** Reads the frames of a relay, as in output-copies.c. */
+export class CopyReader {
+  readonly #onCopy: (chunk: Buffer, lost: number) => void;
+  #header: Buffer = Buffer.alloc(0);
+  /** Bytes of the frame that are still to come. */
+  #left = 0;
+
+  /** @param onCopy  receives parts of frames as they arrive, and what was left out before them */
+  constructor(onCopy: (chunk: Buffer, lost: number) => void) {
+    this.#onCopy = onCopy;
+  }
+
+  consume(chunk: Buffer): void {
+    for (let rest = chunk; rest.length > 0; )
+      rest = this.#left > 0 ? this.#readBytes(rest) : this.#readHeader(rest);
+  }
+
+  #readBytes(bytes: Buffer): Buffer {
+    const part = bytes.subarray(0, this.#left);
+    this.#left -= part.length;
+    this.#onCopy(part, 0);
+    return bytes.subarray(part.length);
+  }
+
+  #readHeader(bytes: Buffer): Buffer {
+    const missing = HEADER_BYTES - this.#header.length;
+    this.#header = Buffer.concat([this.#header, bytes.subarray(0, missing)]);
+    if (this.#header.length < HEADER_BYTES) return bytes.subarray(missing);
+    this.#left = this.#header.readUInt32LE(0);
+    const lost = this.#header.readUInt32LE(4);
+    if (lost > 0) this.#onCopy(Buffer.alloc(0), lost);
+    this.#header = Buffer.alloc(0);
+    return bytes.subarray(missing);
+  }
+}

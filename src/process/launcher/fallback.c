@@ -33,7 +33,7 @@ static int find_installed(const char *name, char *path, size_t size) {
   return 0;
 }
 
-/* Commands that run for long, and the options of V8 for them. The build defines the rows, from src/bin/heap-limits.ts. */
+/* Commands that run for long, and the options of V8 for them. The build defines the rows, from src/bin/start.ts. */
 enum { MOST_LIMITS = 4 };
 static const char *const LIMITS[][MOST_LIMITS + 2] = {HEAP_LIMITS};
 

@@ -1,20 +1,21 @@
+import { formatDuration } from "../../base/duration.ts";
 import type { Finding } from "../../base/finding.ts";
+import { computeRenewalPeriod, computeSafetyMargin, computeSmallestTtl } from "../../config/ttl.ts";
 import type { MemberMetrics } from "../../etcd/members/member-metrics.ts";
+import { isCompacted } from "../../etcd/retry.ts";
 import { type ClusterMember, type MemberStatus, StoreError } from "../../etcd/store.ts";
 import { readWithRetries } from "../observe/ports.ts";
 import { judgeAlarms } from "./alarms.ts";
 import { type AuthenticationMode, judgeAuthentication, judgeSchedulePermission } from "./authentication.ts";
 import { judgeOwnClock } from "./clock.ts";
 import { judgeCluster } from "./cluster.ts";
-import { judgeCompaction } from "./compaction.ts";
 import type { ClusterMemoryPort } from "./identity.ts";
-import { countPresent, getAnsweringMembers, judgeMembers } from "./members.ts";
+import { type AnsweringMember, countPresent, getAnsweringMembers, judgeMembers } from "./members.ts";
 import { type EtcdRole, judgeOperator, judgeRunner, probePermissions } from "./permissions.ts";
 import type { CheckPorts } from "./ports.ts";
 import { judgeRoleBypass } from "./role-bypass.ts";
 import { findSchemaFault, judgeSchema } from "./schema.ts";
-import { judgeSettings } from "./settings.ts";
-import { DEFAULT_QUOTA, judgeSpace, type Quota } from "./space.ts";
+import { DEFAULT_QUOTA, formatBytes, judgeSpace, type Quota } from "./space.ts";
 
 interface ExaminationOptions {
   members: readonly MemberStatus[];
@@ -130,4 +131,74 @@ function chooseQuota(given: number | undefined, gauges: MemberMetrics | undefine
   if (given !== undefined) return { bytes: given, source: "flag" };
   if (gauges?.quota !== undefined) return { bytes: gauges.quota, source: "metrics" };
   return { bytes: DEFAULT_QUOTA, source: "assumed" };
+}
+
+/** From this revision on, an etcd that is compacted at all has been compacted. */
+const LEAST_REVISION = 100_000n;
+
+/**
+ * Checks whether etcd's past states are ever removed. A default etcd keeps them all, and its database fills up. The settings of a
+ * member cannot be read, but a read of the first revision shows it.
+ */
+export async function judgeCompaction(
+  ports: CheckPorts,
+  answers: readonly AnsweringMember[],
+  getQuota: (endpoint: string) => Quota,
+): Promise<Finding[]> {
+  const [answer] = [...answers].sort((a, b) => b.dbSize - a.dbSize);
+  if (answer === undefined || answer.revision < LEAST_REVISION) return [];
+  const about = { kind: "compaction", check: "compaction" };
+  try {
+    const first = { key: ports.keys.prefix, limit: 1, keysOnly: true, revision: 1n };
+    await readWithRetries(ports, first, ports.signal);
+  } catch (error) {
+    if (isCompacted(error)) return [{ ...about, level: "ok", detail: "past states are removed" }];
+    if (error instanceof StoreError) return []; // reported with the permissions
+    throw error;
+  }
+  const { bytes } = getQuota(answer.endpoint);
+  const left = Math.max(0, bytes - answer.dbSize) / (answer.dbSize / Number(answer.revision));
+  return [
+    {
+      ...about,
+      level: "warning",
+      detail:
+        `nobody has ever compacted this etcd: all its ${answer.revision} changes stay in the database (${formatBytes(answer.dbSize)}). ` +
+        `It is full after about ${Math.round(left)} more`,
+      remedy:
+        "start the members with --auto-compaction-retention=1h; then etcdctl defrag, on one member after the other",
+    },
+  ];
+}
+
+/** Typical duration of a leader election with etcd's default timing, ms; no session can be renewed during it. */
+const ELECTION = 5_000;
+
+/**
+ * Computes how long an outage of etcd may last before commands are ended, ms: from the last successful renewal, which
+ * may be one renewal period ago, to the TERM, one termination timeout before the horizon. Both parameters in ms.
+ */
+export function computeSurvivedOutage(ttl: number, terminationTimeout: number): number {
+  return ttl - computeSafetyMargin(ttl) - computeRenewalPeriod(ttl) - terminationTimeout;
+}
+
+/** Checks whether the time to live leaves enough time besides the termination timeout. */
+export function judgeSettings({
+  ttl,
+  terminationTimeout,
+}: {
+  ttl: number;
+  terminationTimeout: number;
+}): Finding {
+  const survived = computeSurvivedOutage(ttl, terminationTimeout);
+  const about = { kind: "settings", check: "ttl" };
+  const whole = formatDuration(Math.max(0, Math.floor(survived / 100) * 100));
+  const detail = `${formatDuration(ttl)}, with a termination timeout of ${formatDuration(terminationTimeout)}: commands survive an outage of ${whole}`;
+  if (survived >= ELECTION) return { ...about, level: "ok", detail };
+  return {
+    ...about,
+    level: "warning",
+    detail: `${detail}; etcd may need as long to elect a leader`,
+    remedy: `to survive that, set ttl to ${formatDuration(computeSmallestTtl(terminationTimeout + ELECTION))}, or a shorter terminationTimeout`,
+  };
 }

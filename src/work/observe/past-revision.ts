@@ -1,7 +1,12 @@
 import { isCompacted } from "../../etcd/retry.ts";
-import type { KeyValue } from "../../protocol/txn.ts";
+import { parseAuditRecord } from "../../protocol/audit.ts";
+import { parsePastRuns } from "../../protocol/history.ts";
+import type { Keys } from "../../protocol/keys.ts";
+import { parseTicket, type Ticket } from "../../protocol/ticket.ts";
+import type { KeyRange, KeyValue } from "../../protocol/txn.ts";
+import { parseOutcomes } from "../../schedule/state/outcome.ts";
+import { parseRunning } from "../../schedule/state/running-record.ts";
 import { type ObserverPorts, readWithRetries } from "./ports.ts";
-import { findStatedTime, listTimedRanges } from "./stated-times.ts";
 
 /** A revision of etcd, and when the last change with a stated time was made that it includes. */
 export interface TimedRevision {
@@ -129,4 +134,60 @@ async function isKept(ports: ObserverPorts, revision: bigint, signal: AbortSigna
 
 function compareNewestFirst(a: KeyValue, b: KeyValue): number {
   return a.modRevision > b.modRevision ? -1 : a.modRevision < b.modRevision ? 1 : 0;
+}
+
+/** Lists the ranges of the keys whose values state when they were written. */
+function listTimedRanges(keys: Keys): Required<KeyRange>[] {
+  return [
+    keys.histories(),
+    keys.audits(),
+    keys.getOutcomesRange(),
+    keys.runnings(),
+    keys.locks(),
+    keys.resources(),
+  ];
+}
+
+/**
+ * Returns when the last change of a key was made, as the host that made it states; undefined if its value does not state
+ * that. Host records are left out: their times are rounded to five minutes.
+ */
+export function findStatedTime(keys: Keys, kv: KeyValue): number | undefined {
+  const { key, value, createRevision, modRevision } = kv;
+  if (keys.parseQueueKey(key) !== undefined) return findTicketTime(kv);
+  const parsed = keys.parse(key);
+  switch (parsed.kind) {
+    case "history":
+      return toInstant(parsePastRuns(value)[0]?.endedAt);
+    case "outcomes":
+      return toInstant(parseOutcomes(value).runs[0]?.endedAt);
+    case "audit":
+      // The record is written again when the outcome is known.
+      return createRevision === modRevision ? toInstant(parseAuditRecord(parsed.name, value)?.at) : undefined;
+    case "running": {
+      const running = parseRunning(value);
+      return createRevision === modRevision && "value" in running
+        ? toInstant(running.value.since)
+        : undefined;
+    }
+    default:
+      return undefined;
+  }
+}
+
+function findTicketTime({ value, createRevision, modRevision }: KeyValue): number | undefined {
+  const ticket = parseTicket(value);
+  return ticket && findLastChange(ticket, createRevision === modRevision);
+}
+
+/** @param isNew  the ticket has not changed since its claim */
+function findLastChange({ state, reset, grantedAt, enqueuedAt }: Ticket, isNew: boolean): number | undefined {
+  if (reset !== undefined) return reset.at;
+  if (state === "held") return grantedAt ?? (isNew ? enqueuedAt : undefined);
+  return state === "waiting" && isNew ? enqueuedAt : undefined;
+}
+
+/** Drops what is not an instant: a key can be written by hand. */
+function toInstant(at: number | undefined): number | undefined {
+  return at !== undefined && Number.isFinite(at) && at >= 0 && at <= 8.64e15 ? at : undefined;
 }

@@ -1,8 +1,166 @@
+import { constants } from "node:fs";
+import { type FileHandle, open, unlink } from "node:fs/promises";
 import type { Clock } from "../../base/clock.ts";
-import { pruneOutput } from "./output-directory.ts";
-import { OutputFile } from "./output-file.ts";
+import {
+  buildSegmentPath,
+  type OutputSegment,
+  openOutputDirectory,
+  pruneOutput,
+} from "./output-directory.ts";
 import { OutputMask } from "./output-mask.ts";
+import { buildLostRecord, encodeRecord, HEADER_BYTES, type OutputRecord } from "./output-record.ts";
 import { OutputTail } from "./output-tail.ts";
+
+/** Number of segments of a run, unless they would be larger than the largest. */
+const SEGMENTS = 4;
+const LARGEST_SEGMENT = 1024 * 1024;
+/** Most bytes of output in one record, so that a viewer can get it in a small chunk. */
+const LARGEST_RECORD = 32 * 1024;
+/**
+ * Bytes that may wait for the disk. What is older than these is dropped. Not more than some times the size of the run, because the
+ * end of the run waits for the disk for a limited time only, and most of it would be removed again.
+ */
+const MOST_WAITING = 1024 * 1024;
+const WAITING_SIZES = 4;
+/** Pause after a failed write, ms. */
+const AFTER_FAILURE = 1_000;
+const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+
+interface OutputFileOptions {
+  directory: string;
+  run: string;
+  /** Most bytes of the run. */
+  size: number;
+  /** Called with the first failure: output is missing from now on, until the disk takes it again. */
+  onFault(error: Error): void;
+}
+
+/** The kept output of one run: bounded, in segments. Never throws, and never delays its caller. */
+export class OutputFile {
+  readonly #clock: Clock;
+  readonly #options: OutputFileOptions;
+  readonly #segmentSize: number;
+  readonly #segments: OutputSegment[] = [];
+  #handle: FileHandle | undefined;
+  /** Position of the next record. */
+  #position = 0;
+  #waiting: Buffer[] = [];
+  #waitingBytes = 0;
+  #lost = 0;
+  #failedAt: number | undefined;
+  #writing: Promise<void> | undefined;
+
+  constructor(clock: Clock, options: OutputFileOptions) {
+    this.#clock = clock;
+    this.#options = options;
+    this.#segmentSize = Math.min(Math.ceil(options.size / SEGMENTS), LARGEST_SEGMENT);
+  }
+
+  /** Keeps output. Returns at once. */
+  append(kind: 1 | 2, data: Buffer): void {
+    const time = this.#clock.getWallTime();
+    const most = Math.min(LARGEST_RECORD, Math.max(256, Math.floor(this.#segmentSize / 2) - HEADER_BYTES));
+    for (let at = 0; at < data.length; at += most)
+      this.#add({ kind, time, data: data.subarray(at, at + most) });
+    this.#startWriting();
+  }
+
+  /** Notes that output is missing. */
+  addLost(bytes: number): void {
+    this.#lost += bytes;
+  }
+
+  /** Marks the end, and waits until everything is written, but not for a full disk. */
+  async close(): Promise<void> {
+    this.#add({ kind: 4, time: this.#clock.getWallTime(), data: Buffer.alloc(0) });
+    this.#startWriting();
+    await this.#writing;
+    await this.#closeSegment();
+  }
+
+  #add(record: OutputRecord): void {
+    if (this.#waitingBytes > Math.min(MOST_WAITING, WAITING_SIZES * this.#options.size)) {
+      this.#lost += this.#waitingBytes;
+      this.#waiting = [];
+      this.#waitingBytes = 0;
+    }
+    if (this.#lost > 0) this.#push(encodeRecord(buildLostRecord(this.#lost, record.time)));
+    this.#lost = 0;
+    this.#push(encodeRecord(record));
+  }
+
+  #push(bytes: Buffer): void {
+    this.#waiting.push(bytes);
+    this.#waitingBytes += bytes.length;
+  }
+
+  #startWriting(): void {
+    const isPausing = this.#failedAt !== undefined && this.#clock.now() < this.#failedAt + AFTER_FAILURE;
+    if (this.#writing !== undefined || isPausing) return;
+    this.#writing = this.#writeWaiting().finally(() => {
+      this.#writing = undefined;
+    });
+  }
+
+  async #writeWaiting(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const records = this.#takeRecords();
+      const bytes = Buffer.concat(records);
+      try {
+        await this.#write(bytes);
+        this.#failedAt = undefined;
+      } catch (error) {
+        if (this.#failedAt === undefined) this.#options.onFault(error as Error);
+        this.#failedAt = this.#clock.now();
+        this.#lost += bytes.length;
+        await this.#closeSegment(); // what follows a damaged record cannot be read, so the next one begins a segment
+        return;
+      }
+    }
+  }
+
+  /** Takes as many records as a segment may have. */
+  #takeRecords(): Buffer[] {
+    let bytes = 0;
+    let count = 0;
+    for (const { length } of this.#waiting) {
+      if (count > 0 && bytes + length > this.#segmentSize) break;
+      bytes += length;
+      count += 1;
+    }
+    this.#waitingBytes -= bytes;
+    return this.#waiting.splice(0, count);
+  }
+
+  async #write(bytes: Buffer): Promise<void> {
+    const { start } = this.#segments.at(-1) ?? { start: 0 };
+    if (this.#position - start + bytes.length > this.#segmentSize) await this.#closeSegment();
+    const position = this.#position;
+    this.#position += bytes.length; // also after a failure, so that no two segments have one name
+    this.#handle ??= await this.#openSegment(position);
+    const { bytesWritten } = await this.#handle.write(bytes);
+    if (bytesWritten < bytes.length) throw new Error("the disk is full");
+  }
+
+  async #openSegment(start: number): Promise<FileHandle> {
+    const { directory, run, size } = this.#options;
+    await openOutputDirectory(directory);
+    const path = buildSegmentPath(directory, run, start);
+    const handle = await open(path, NEW_FILE, 0o600);
+    this.#segments.push({ path, start });
+    while (this.#segments.length > Math.max(1, Math.floor(size / this.#segmentSize))) {
+      const oldest = this.#segments.shift();
+      if (oldest !== undefined) await unlink(oldest.path).catch(() => {}); // pruned by another process
+    }
+    return handle;
+  }
+
+  async #closeSegment(): Promise<void> {
+    const handle = this.#handle;
+    this.#handle = undefined;
+    await handle?.close().catch(() => {});
+  }
+}
 
 /** Where and how much output is kept. */
 export interface OutputStorage {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { shortenArgs } from "../../../src/commands/run/record-args.ts";
+import { shortenArgs } from "../../../src/commands/run/build-run-request.ts";
 
 test("short arguments are recorded as they are", () => {
   const args = ["--all", "", "two words", "ü"];

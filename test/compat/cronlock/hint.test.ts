@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { EXIT, SignalboxError } from "../../../src/base/errors.ts";
-import { findConfigHint } from "../../../src/compat/cronlock/hint.ts";
+import { findConfigHint } from "../../../src/compat/cronlock/cronlock.impl.ts";
 import { parseCronlockOptions } from "../../../src/compat/cronlock/settings/cronlock-options.ts";
 import { ToolVariables } from "../../../src/compat/cronlock/settings/variables.ts";
 

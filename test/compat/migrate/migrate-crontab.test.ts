@@ -1,6 +1,6 @@
 /** Migration of crontabs: changed lines, unchanged bytes, and messages. */
 import { describe, expect, test } from "vitest";
-import { type MigrationOptions, migrateCrontab } from "../../../src/compat/migrate/migrate-crontab.ts";
+import { type MigrationOptions, migrateCrontab } from "../../../src/compat/migrate/crontab.impl.ts";
 
 const MANNER: MigrationOptions = { format: "user", plain: false, program: "signalbox", files: new Map() };
 

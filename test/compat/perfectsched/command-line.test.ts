@@ -4,7 +4,7 @@ import {
   type PerfectschedLine,
   parsePerfectschedLine,
 } from "../../../src/compat/perfectsched/command-line.ts";
-import { formatTableLine } from "../../../src/compat/perfectsched/output.ts";
+import { formatTableLine } from "../../../src/compat/perfectsched/perfectsched.impl.ts";
 
 const read = (words: readonly string[], rails?: string) => parsePerfectschedLine(words, rails);
 const ADD = ["add", "s1", "user_task", "* * * * *", "{}"];

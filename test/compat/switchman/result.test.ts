@@ -2,7 +2,10 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { ConfigError, EXIT, SignalboxError } from "../../../src/base/errors.ts";
 import type { RunResult } from "../../../src/commands/run/run-invocation.ts";
 import { SwitchmanLog } from "../../../src/compat/switchman/log.ts";
-import { reportSwitchmanFailure, reportSwitchmanResult } from "../../../src/compat/switchman/result.ts";
+import {
+  reportSwitchmanFailure,
+  reportSwitchmanResult,
+} from "../../../src/compat/switchman/switchman.impl.ts";
 import { parseSwitchman } from "../../../src/syntax/switchman-call.ts";
 
 beforeEach(() => {

@@ -4,9 +4,9 @@ import {
   type ExportDocument,
   findExportFormat,
   formatExport,
+  formatExportName,
   listExportFormats,
-} from "../../../src/console/export/export-document.ts";
-import { formatExportName } from "../../../src/console/export/export-overlay.ts";
+} from "../../../src/console/export/export-overlay.ts";
 
 const TABLE: ExportDocument = {
   kind: "table",

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { writeExport } from "../../../src/console/export/write-export.ts";
 import { describeWriteFault } from "../../../src/console/export/write-fault.ts";
-import { writeIncidentFile } from "../../../src/console/overlays/insight/incident-file.ts";
+import { writeIncidentFile } from "../../../src/console/overlays/insight/incident.ts";
 
 const isRoot = process.getuid?.() === 0;
 /** More than the disk of the test has. */

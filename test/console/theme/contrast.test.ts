@@ -1,9 +1,9 @@
 /** WCAG contrast of all texts in the themes with fixed colours. */
 import { describe, expect, it } from "vitest";
 import { contrastDark, contrastLight } from "../../../src/console/theme/contrast-palettes.ts";
-import { findNearest256 } from "../../../src/console/theme/cube.ts";
 import { dark, light } from "../../../src/console/theme/palettes.ts";
 import { ROLES, type Style, type StyleRole, type ThemePalette } from "../../../src/console/theme/roles.ts";
+import { findNearest256 } from "../../../src/console/theme/sgr.ts";
 
 /** Roles of lines, which need no contrast. */
 const LINES: readonly StyleRole[] = ["border", "accent"];

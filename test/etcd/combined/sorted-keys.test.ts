@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { SortedKeys } from "../../../src/etcd/combined/sorted-keys.ts";
+import { SortedKeys } from "../../../src/etcd/combined/touched-keys.ts";
 
 const key = fc.string({ unit: fc.constantFrom("a", "b", "/", "\u00ff"), maxLength: 4 });
 

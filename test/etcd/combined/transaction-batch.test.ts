@@ -3,10 +3,11 @@ import { describe, expect, test } from "vitest";
 import {
   buildBatchTxn,
   chooseBatch,
+  computeRequestSize,
+  countOperations,
   MOST_MEMBERS,
   splitResponse,
 } from "../../../src/etcd/combined/transaction-batch.ts";
-import { computeRequestSize, countOperations } from "../../../src/etcd/combined/transaction-size.ts";
 import { MemoryEtcd } from "../../../src/etcd/memory/memory-store.ts";
 import type { Compare, Op, Txn, TxnResult } from "../../../src/protocol/txn.ts";
 

@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
-import { listEarlierEvents } from "../../../src/model/events/earlier-events.ts";
-import { EventLog } from "../../../src/model/events/event-log.ts";
+import { EventLog, listEarlierEvents } from "../../../src/model/events/event-log.ts";
 import type { PastRun } from "../../../src/protocol/history.ts";
 import { NOW, pictureOf } from "../pictures.ts";
 

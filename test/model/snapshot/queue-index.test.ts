@@ -1,6 +1,6 @@
 import { array, assert, constantFrom, nat, property, record } from "fast-check";
 import { expect, test } from "vitest";
-import { QueueIndex } from "../../../src/model/snapshot/queue-index.ts";
+import { QueueIndex } from "../../../src/model/snapshot/snapshot-builder.ts";
 import type { QueueKind } from "../../../src/protocol/keys.ts";
 import { compareByClaim, type QueueEntry } from "../../../src/protocol/ticket.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { SharedValues } from "../../../src/model/snapshot/shared-values.ts";
+import { SharedValues } from "../../../src/model/snapshot/snapshot-builder.ts";
 import { toQueueEntry } from "../../../src/protocol/ticket.ts";
 
 const buildEntry = (run: string, host: string, inKey = run) =>

@@ -1,6 +1,6 @@
 import { chownSync, mkdirSync, readFileSync, rmdirSync, statfsSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
-import { findGuardedCgroup } from "../../../src/process/agent-socket/guarded-cgroup.ts";
+import { findGuardedCgroup } from "../../../src/process/agent-socket/launched-guardian.ts";
 import { CommandCgroup } from "../../../src/process/guarded-command/cgroup.ts";
 import { createFolder } from "./helpers.ts";
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import {
   type InitialEnvironment,
   splitEnvironment,
-} from "../../../src/process/guarded-command/raw-environment.ts";
+} from "../../../src/process/guarded-command/guarded-process.ts";
 
 const block = (...entries: string[]) => Buffer.from(entries.map((entry) => `${entry}\0`).join(""), "latin1");
 

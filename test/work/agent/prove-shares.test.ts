@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { MemoryStore } from "../../../src/etcd/memory/memory-store.ts";
 import type { ClaimShare } from "../../../src/work/agent/claim-share.ts";
-import { proveShares } from "../../../src/work/agent/prove-shares.ts";
+import { proveShares } from "../../../src/work/agent/shared-session.ts";
 import { ManualClock } from "../../etcd/manual-clock.ts";
 
 test("many claims are proved by one read; if a ticket has changed, each is proved by itself", async () => {

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { createRealClock } from "../../../src/process/clock.ts";
 import { realRandom } from "../../../src/process/random.ts";
-import { judgeCompaction } from "../../../src/work/check/compaction.ts";
+import { judgeCompaction } from "../../../src/work/check/examine.ts";
 import type { AnsweringMember } from "../../../src/work/check/members.ts";
 
 const cluster = TestCluster.startForFile();

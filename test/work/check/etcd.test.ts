@@ -10,9 +10,9 @@ import {
 import { judgeAlarms } from "../../../src/work/check/alarms.ts";
 import { judgeOwnClock } from "../../../src/work/check/clock.ts";
 import { judgeCluster } from "../../../src/work/check/cluster.ts";
+import { computeSurvivedOutage, judgeSettings } from "../../../src/work/check/examine.ts";
 import { judgeIdentity } from "../../../src/work/check/identity.ts";
 import { type AnsweringMember, judgeMembers } from "../../../src/work/check/members.ts";
-import { computeSurvivedOutage, judgeSettings } from "../../../src/work/check/settings.ts";
 import { formatBytes, judgeSpace } from "../../../src/work/check/space.ts";
 import { judgeTransport, type TransportTrial } from "../../../src/work/check/transport.ts";
 

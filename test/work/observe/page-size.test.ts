@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { PageSize } from "../../../src/work/observe/page-size.ts";
+import { PageSize } from "../../../src/work/observe/read.ts";
 
 const createPage = (keys: number, characters: number) =>
   Array.from({ length: keys }, (_, at) => ({

@@ -9,9 +9,9 @@ import { findLastChange, findNextChange } from "../../../src/work/observe/neighb
 import {
   findOldestRevision,
   findRevisionAt,
+  findStatedTime,
   readTimeOfRevision,
 } from "../../../src/work/observe/past-revision.ts";
-import { findStatedTime } from "../../../src/work/observe/stated-times.ts";
 import { pastRun, plain, runOf } from "../../model/pictures.ts";
 import { memory, running } from "../../model/schedules.ts";
 import { keys, ticketWith } from "../../protocol/samples.ts";

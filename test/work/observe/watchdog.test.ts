@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { MemoryStore } from "../../../src/etcd/memory/memory-store.ts";
 import { StoreError } from "../../../src/etcd/store.ts";
-import { runWatchdog, type WatchProgress } from "../../../src/work/observe/watchdog.ts";
+import { runWatchdog, type WatchProgress } from "../../../src/work/observe/follow.ts";
 import { ManualClock } from "../../etcd/manual-clock.ts";
 import { keys } from "../../protocol/samples.ts";
 

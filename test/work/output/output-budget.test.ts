@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { OutputBudget } from "../../../src/work/output/output-budget.ts";
+import { OutputBudget } from "../../../src/work/output/viewer-state.ts";
 
 test("a viewer gets 1 MiB at once, and then 16 KiB a second", () => {
   const budget = new OutputBudget(0);

@@ -1,3 +1,5 @@
+import { statSync } from "node:fs";
+import { dirname } from "node:path";
 import { UsageError } from "../../../base/errors.ts";
 import type { Finding } from "../../../base/finding.ts";
 import { thisMachine } from "../../../config/machine.ts";
@@ -7,6 +9,7 @@ import type { CrontabJob } from "../../../model/checks/crontab-job.ts";
 import { type CronJob, type CrontabFormat, parseCrontab } from "../../../syntax/crontab.ts";
 import { type FormatGuess, guessCrontabFormat } from "../../../syntax/crontab-format.ts";
 import { UNKNOWN } from "../../../syntax/shell-parser.ts";
+import { getBaseName } from "../../../syntax/shell-wrappers.ts";
 import { parseSwitchman } from "../../../syntax/switchman-call.ts";
 import {
   findForeignCharacters,
@@ -14,7 +17,6 @@ import {
   findUnknownUser,
   judgeCrontabFile,
 } from "./crontab-file.ts";
-import { findMissingFolders, isConditional } from "./folders.ts";
 import {
   findInvocation,
   findMisspelling,
@@ -268,5 +270,58 @@ function readSwitchman(
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     return { job: undefined, findings: [{ ...about, level: "failure", detail: error.message }] };
+  }
+}
+
+/** Commands that ask whether something exists, or create it, so that what follows may be right without it. */
+const CONDITIONS = /^(?:\[{1,2}|test|case|command|which|type|hash|mkdir|install|mount)$/;
+const WRITING = /^(?:>|>>|>\||&>|&>>|<>)$/;
+
+/** Returns whether a line examines or creates files itself. The check does not judge the files of such a line. */
+function isConditional(commands: readonly LineCommand[]): boolean {
+  return commands.some(
+    ({ words, next }) => next === "(" || words.some((word) => CONDITIONS.test(getBaseName(word))),
+  );
+}
+
+/** Finds absolute paths of `cd` and of redirections that do not exist, so that the shell does not start the command. */
+function findMissingFolders(
+  commands: readonly LineCommand[],
+  check: string,
+  level: Finding["level"],
+): Finding[] {
+  const details = commands
+    .filter(({ isRemote }) => !isRemote)
+    .flatMap((command) => [...findMissingWorkingFolder(command), ...findMissingTargets(command)]);
+  return [...new Set(details)].map((detail) => ({ kind: "folder", check, level, detail }));
+}
+
+function findMissingWorkingFolder({ words: [first, ...rest] }: LineCommand): string[] {
+  const folder = rest.find((word) => !word.startsWith("-")) ?? "";
+  return first === "cd" && isMissing(folder) ? [`cd ${folder}: the folder does not exist`] : [];
+}
+
+function findMissingTargets({ redirections }: LineCommand): string[] {
+  return redirections.flatMap(({ operator, target }) => {
+    if (operator === "<")
+      return isMissing(target)
+        ? [`< ${target}: the file does not exist, so the shell does not start the command`]
+        : [];
+    const folder = dirname(target);
+    if (!WRITING.test(operator) || !isMissing(folder)) return [];
+    return [
+      `${operator} ${target}: the folder ${folder} does not exist, so the shell does not start the command`,
+    ];
+  });
+}
+
+/** Returns false for what only the shell knows: relative paths, patterns, unknown variables. */
+function isMissing(path: string): boolean {
+  if (!path.startsWith("/") || path.startsWith("/dev/") || path.includes(UNKNOWN) || /[*?[{]/.test(path))
+    return false;
+  try {
+    return statSync(path, { throwIfNoEntry: false }) === undefined;
+  } catch {
+    return false; // no permission to look
   }
 }

@@ -8,6 +8,7 @@ import { createGuardianHost } from "../../../process/host.ts";
 import { realRandom } from "../../../process/random.ts";
 import { HOOK_NAMES, type Hook, type HookName } from "../../../schedule/definition-values.ts";
 import { callHook, formatHook } from "../../../work/worker/hooks/call-hook.ts";
+import type { HookPayload } from "../../../work/worker/hooks/hook-payload.ts";
 import { getTextFlag } from "../../command-line/flags.ts";
 import { formatJsonDocument } from "../../json-output.ts";
 import type { Call, CommandExecutor, CommandIo } from "../../spec.ts";
@@ -15,7 +16,6 @@ import { createStoreCommand } from "../../store-command.ts";
 import { renderTextTable } from "../../table.ts";
 import { parseHook } from "../change/definition-input.ts";
 import { readSchedule } from "../read-schedule.ts";
-import { buildSamplePayload } from "./sample-payload.ts";
 
 /** Limit of one attempt, as in a worker, ms. */
 const WITHIN = 10_000;
@@ -90,3 +90,36 @@ const toRow = ({ event, hook, fault }: { event: string; hook: string; fault: str
   hook,
   fault === null ? "ok" : `failed: ${fault}`,
 ];
+
+/** How late, and how long, the made-up run was, ms. */
+const LATE = 90_000;
+const DURATION = 42_000;
+const OUTPUT = "This is a test of a hook. No run has failed.";
+
+/** Builds the payload of a made-up run that ends now. @param now  wall clock, ms since the epoch */
+function buildSamplePayload(event: HookName, schedule: string, host: string, now: number): HookPayload {
+  const scheduled = now - DURATION - LATE;
+  const common = {
+    version: 1 as const,
+    event,
+    schedule,
+    type: schedule.split(".", 1)[0] ?? schedule,
+    host,
+    scheduled,
+    scheduledTime: new Date(scheduled).toISOString(),
+  };
+  const started = { ...common, run: "test", attempt: 1, late: LATE };
+  const ended = { ...started, startedAt: now - DURATION, endedAt: now, isDead: event === "dead" };
+  switch (event) {
+    case "start":
+    case "late":
+      return started;
+    case "missed":
+      return { ...common, endedAt: now, result: "skipped", count: 1, until: scheduled };
+    case "success":
+    case "recovered":
+      return { ...ended, result: "ok", code: 0, tail: OUTPUT };
+    default:
+      return { ...ended, result: "failed", code: 1, tail: OUTPUT };
+  }
+}

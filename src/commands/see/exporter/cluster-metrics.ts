@@ -2,10 +2,11 @@ import { VERSION } from "../../../base/version.ts";
 import { METRIC_COLLECTIONS, measureSnapshot } from "../../../model/metrics/measure-snapshot.ts";
 import { createMetric, formatExposition, type MetricFamily } from "../../../model/metrics/metric-family.ts";
 import { SnapshotBuilder } from "../../../model/snapshot/snapshot-builder.ts";
+import type { Keys } from "../../../protocol/keys.ts";
+import type { WatchEvent } from "../../../protocol/txn.ts";
 import { followEtcd } from "../../../work/observe/follow.ts";
 import { createProcessRegistry } from "../../../work/worker/metrics/process-metrics.ts";
 import type { CommandContext } from "../../store-command.ts";
-import { sumWrittenBytes } from "./write-volume.ts";
 
 /** How long a rendered text is served again, in ms, so that frequent requests cost nothing. */
 const FRESH = 1_000;
@@ -111,4 +112,19 @@ export class ClusterMetrics {
       ? [...base, ...measureSnapshot(this.#builder.getSnapshot(), this.#context.clock.getWallTime())]
       : base;
   }
+}
+
+/**
+ * Sums how many bytes a watch has seen written, by collection. etcd keeps every value until it is compacted, so a key that is
+ * overwritten fills the database as well as new keys do.
+ */
+export function sumWrittenBytes(keys: Keys, events: readonly WatchEvent[]): ReadonlyMap<string, number> {
+  const sums = new Map<string, number>();
+  for (const event of events) {
+    if (event.type !== "put") continue;
+    const { key, value } = event.kv;
+    const collection = keys.findFirstSegment(key) ?? "other"; // the label takes no value that a user can choose
+    sums.set(collection, (sums.get(collection) ?? 0) + Buffer.byteLength(key) + Buffer.byteLength(value));
+  }
+  return sums;
 }

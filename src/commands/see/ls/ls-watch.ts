@@ -1,11 +1,15 @@
+import { cleanToWidth } from "../../../base/display-width.ts";
+import { formatBriefDuration, formatInstant } from "../../../base/duration.ts";
 import { EXIT } from "../../../base/errors.ts";
 import type { AnyView } from "../../../model/views/view.ts";
+import { formatJsonLine, formatJsonText } from "../../json-output.ts";
 import type { Call, CommandIo } from "../../spec.ts";
 import type { CommandContext } from "../../store-command.ts";
+import { renderGrid } from "../grid.ts";
+import { detectOutputStyle, type OutputStyle, paintText } from "../paint.ts";
+import { AnsiScreen } from "../screen/ansi-screen.ts";
 import { type LiveRows, LiveRowsFollower } from "./live-rows.ts";
-import { JsonLineOutput } from "./ls-json-lines.ts";
-import { LiveTable } from "./ls-live.ts";
-import type { ListOptions } from "./ls-options.ts";
+import { getShownColumns, type ListOptions, sortAndLimitRows } from "./ls-options.ts";
 
 /** Shows rows until the output is closed. */
 interface LiveOutput<R> {
@@ -43,5 +47,174 @@ export async function watchView<R extends object>(
   } finally {
     show.end();
     follower.end();
+  }
+}
+
+/** Characters per write. */
+const BATCH = 65_536;
+
+/** Writes one line for every row at first, then one for every row that was added, changed or removed. */
+class JsonLineOutput<R extends object> {
+  readonly #io: CommandIo;
+  readonly #context: CommandContext;
+  readonly #view: AnyView<R>;
+  /** The text last written for each key. */
+  #told = new Map<string, string>();
+  #rows: readonly R[] | undefined;
+  readonly #texts = new WeakMap<R, string>();
+  #isAway = false;
+
+  constructor(io: CommandIo, context: CommandContext, view: AnyView<R>) {
+    this.#io = io;
+    this.#context = context;
+    this.#view = view;
+  }
+
+  /** @returns false once the reader has closed the pipe */
+  update({ snapshot: { revision }, rows, awaySince }: LiveRows<R>): boolean {
+    const isFirst = this.#rows === undefined;
+    const news = this.#rows === rows ? [] : this.#listChanges(rows, revision);
+    this.#rows = rows;
+    const { prefix } = this.#context.keys;
+    const ready = isFirst
+      ? [formatJsonLine({ version: 1, event: "ready", revision, view: this.#view.id, prefix })]
+      : [];
+    const weather = this.#listConnectionEvents(revision, awaySince);
+    // Changes before the loss of etcd are written before `away`; changes during it, after `back`.
+    return this.#write(this.#isAway ? [...news, ...ready, ...weather] : [...weather, ...news, ...ready]);
+  }
+
+  #listChanges(rows: readonly R[], revision: bigint): string[] {
+    const before = this.#told;
+    const now = new Map<string, string>();
+    const lines: string[] = [];
+    for (const row of rows) {
+      const key = this.#view.getKey(row);
+      const news = this.#view.getChangeKey?.(row) ?? this.#toJsonText(row);
+      now.set(key, news);
+      if (before.get(key) !== news) lines.push(formatRowLine(revision, key, this.#toJsonText(row)));
+    }
+    this.#told = now;
+    const gone = [...before.keys()].filter((key) => !now.has(key));
+    return [...gone.map((key) => formatJsonLine({ version: 1, event: "gone", revision, key })), ...lines];
+  }
+
+  #toJsonText(row: R): string {
+    const known = this.#texts.get(row);
+    if (known !== undefined) return known;
+    const text = formatJsonText(this.#view.toJson(row));
+    this.#texts.set(row, text);
+    return text;
+  }
+
+  #listConnectionEvents(revision: bigint, since: number | undefined): string[] {
+    const isAway = since !== undefined;
+    if (isAway === this.#isAway) return [];
+    this.#isAway = isAway;
+    const event = isAway ? { event: "away", revision, since } : { event: "back", revision };
+    return [formatJsonLine({ version: 1, ...event })];
+  }
+
+  #write(lines: readonly string[]): boolean {
+    let batch = "";
+    for (const line of lines) {
+      batch += line;
+      if (batch.length < BATCH) continue;
+      if (!this.#io.writeOutput(batch)) return false;
+      batch = "";
+    }
+    return batch === "" || this.#io.writeOutput(batch);
+  }
+
+  end(): void {}
+}
+
+/** Formats the line of a row. The row is already JSON text, since it was compared as text. */
+function formatRowLine(revision: bigint, key: string, row: string): string {
+  return `${formatJsonText({ version: 1, event: "row", revision, key }).slice(0, -1)},"row":${row}}\n`;
+}
+
+/** A table that is repainted in place. */
+class LiveTable<R> {
+  readonly #call: Call;
+  readonly #io: CommandIo;
+  readonly #context: CommandContext;
+  readonly #view: AnyView<R>;
+  readonly #options: ListOptions;
+  readonly #screen: AnsiScreen;
+  /** The sorted rows, reused while the rows are the same. */
+  #ordered: { rows: readonly R[]; shown: readonly R[] } | undefined;
+
+  constructor(call: Call, io: CommandIo, context: CommandContext, view: AnyView<R>, options: ListOptions) {
+    this.#call = call;
+    this.#io = io;
+    this.#context = context;
+    this.#view = view;
+    this.#options = options;
+    this.#screen = new AnsiScreen(io);
+    this.#screen.enter();
+  }
+
+  /** @returns false once the output is closed */
+  update(sight: LiveRows<R>): boolean {
+    const { rows: height, columns } = this.#io.terminal.getSize();
+    const style: OutputStyle = {
+      ...detectOutputStyle(this.#io, { ascii: this.#call.flags.ascii === true, wide: false }),
+      width: columns - 1,
+      isClipped: true,
+    };
+    const status = this.#renderStatus(sight, style);
+    return this.#screen.paint([...status, "", ...this.#renderBody(sight, style, height - status.length - 1)]);
+  }
+
+  /** Renders the connection state, so that the user sees whether the rows are current, and the remarks of the view. */
+  #renderStatus({ rows, snapshot, scene, awaySince }: LiveRows<R>, style: OutputStyle): string[] {
+    const wall = this.#context.clock.getWallTime();
+    const formatTime = (instant: number) => formatInstant(instant).slice(11);
+    const renderLine = (text: string, tone: "held" | "problem") =>
+      paintText(cleanToWidth(`${style.marks?.[tone] ?? ""}${text}`, style.width), tone, style);
+    const about = `${this.#view.id} ${rows.length}, revision ${snapshot.revision}`;
+    const first =
+      awaySince === undefined
+        ? renderLine(`live  ${formatTime(wall)}  ${about}  (Ctrl+C ends)`, "held")
+        : renderLine(
+            `etcd unreachable since ${formatTime(awaySince)} (${formatBriefDuration(wall - awaySince)})  last known: ${about}`,
+            "problem",
+          );
+    return [first, ...(this.#view.listRemarks?.(scene) ?? []).map((remark) => renderLine(remark, "problem"))];
+  }
+
+  /** Renders as many rows as fit, and the number of those that do not. */
+  #renderBody({ rows }: LiveRows<R>, style: OutputStyle, available: number): string[] {
+    if (rows.length === 0) {
+      const text = this.#options.filter.terms.length > 0 ? "No row matches the filter." : this.#view.empty;
+      return [cleanToWidth(text, style.width)];
+    }
+    const shown = this.#sortRows(rows);
+    const visible = shown.slice(0, Math.max(1, available));
+    const { head, rows: blocks } = renderGrid(
+      { columns: this.#view.columns, rows: visible, wall: this.#context.clock.getWallTime() },
+      style,
+      getShownColumns(this.#view, this.#options, this.#call),
+    );
+    const lines = [head];
+    let left = shown.length;
+    for (const block of blocks) {
+      const rest = left > 1 ? 1 : 0; // for the line with the number of further rows
+      if (lines.length + block.length + rest > available) break;
+      lines.push(...block);
+      left -= 1;
+    }
+    return left === 0 ? lines : [...lines, paintText(`and ${left} more`, "quiet", style)];
+  }
+
+  #sortRows(rows: readonly R[]): readonly R[] {
+    if (this.#ordered?.rows !== rows)
+      this.#ordered = { rows, shown: sortAndLimitRows(this.#view, rows, this.#options) };
+    return this.#ordered.shown;
+  }
+
+  end(): void {
+    this.#screen.leave();
   }
 }

@@ -1,7 +1,5 @@
 import { CellWriter } from "./cell-writer.ts";
-import { findRowShift, formatRowShift, shiftRows } from "./row-shift.ts";
-import { DEFAULT_SGR } from "./sgr-state.ts";
-import { parseStyledLine, type StyledLine } from "./styled-line.ts";
+import { applySgrParameters, DEFAULT_SGR, type SgrState, toBlankState } from "./sgr-state.ts";
 
 /** Unchanged cells that are written again between two changes: a movement of the cursor is longer. */
 const SHORT_GAP = 3;
@@ -104,3 +102,105 @@ function isSameCell(old: StyledLine, now: StyledLine, at: number): boolean {
 
 /** Other characters take more bytes than a movement of the cursor. */
 const isAscii = (text: string) => /^[ -~]*$/.test(text);
+
+/** Rows that have moved up or down as a block. */
+interface RowShift {
+  /** The rows that take part, from 0: the block before and after the move. `end` is the last one. */
+  start: number;
+  end: number;
+  /** How far the block has moved; negative: up. */
+  by: number;
+}
+
+const FURTHEST = 6;
+/** Characters that the terminal must spare us: the sequences of a move have about twenty. */
+const LEAST_GAIN = 60;
+
+/** Returns the move that makes most of the rows right; undefined if none is worth it. */
+function findRowShift(before: readonly string[], after: readonly string[]): RowShift | undefined {
+  let best: (RowShift & { gain: number }) | undefined;
+  for (let by = -FURTHEST; by <= FURTHEST; by += 1) {
+    if (by === 0) continue;
+    for (const block of listMovedBlocks(before, after, by))
+      if (block.gain > (best?.gain ?? LEAST_GAIN)) best = block;
+  }
+  return best && { start: best.start, end: best.end, by: best.by };
+}
+
+/** Lists the blocks of neighbouring rows that have moved so far and differ from what was in their places. */
+function listMovedBlocks(before: readonly string[], after: readonly string[], by: number) {
+  const blocks: (RowShift & { gain: number })[] = [];
+  let block: { first: number; gain: number } | undefined;
+  for (let row = 0; row <= after.length; row += 1) {
+    const isMoved = row < after.length && after[row] === before[row - by];
+    if (isMoved) {
+      const text = after[row] ?? "";
+      block ??= { first: row, gain: 0 };
+      block.gain += text === before[row] ? 0 : text.length;
+    } else if (block !== undefined) {
+      const last = row - 1;
+      blocks.push({
+        ...(by > 0 ? { start: block.first - by, end: last } : { start: block.first, end: last - by }),
+        by,
+        gain: block.gain,
+      });
+      block = undefined;
+    }
+  }
+  return blocks;
+}
+
+/** Returns the sequences that move the block within its rows. The terminal is in the default state; the cursor goes to the top left. */
+function formatRowShift({ start, end, by }: RowShift): string {
+  const move = by > 0 ? `${by}L` : `${-by}M`;
+  return `\x1b[${start + 1};${end + 1}r\x1b[${start + 1}H\x1b[${move}\x1b[r`;
+}
+
+/** Returns the rows on the terminal after the move. */
+function shiftRows(rows: readonly string[], { start, end, by }: RowShift): string[] {
+  // The block may end below the last row that is known: what is pushed there is on the terminal.
+  return Array.from({ length: Math.max(rows.length, end + 1) }, (_, at) => {
+    const from = at < start || at > end ? at : at - by;
+    const isBlank = from !== at && (from < start || from > end);
+    return isBlank ? "" : (rows[from] ?? "");
+  });
+}
+
+/** A line as the cells of a terminal, each of one column. Blanks at its end that show nothing are left out. */
+interface StyledLine {
+  /** One character for each cell. */
+  readonly text: string;
+  /** The state of each cell; of a blank, what is visible of it. */
+  readonly states: readonly SgrState[];
+}
+
+/** Characters that take two columns or none, or whose width differs between terminals. */
+const UNSURE = /[^\x20-\x7e\xa0-\xac\xae-\u02ff\u2010-\u2027\u2190-\u25ff\u2700-\u27bf]/;
+/** Text up to a sequence, and the parameters of the sequence. */
+const PART = /([^\x1b]*)(?:\x1b\[([0-9;]*)m|$)/y;
+
+/**
+ * Parses a line with SGR sequences into cells.
+ * @returns undefined if the columns of its characters are not sure, or it has other sequences
+ */
+function parseStyledLine(line: string): StyledLine | undefined {
+  const states: SgrState[] = [];
+  let text = "";
+  let state = DEFAULT_SGR;
+  PART.lastIndex = 0;
+  while (PART.lastIndex < line.length) {
+    const part = PART.exec(line);
+    const [, characters = "", parameters] = part ?? [];
+    if (part === null || UNSURE.test(characters)) return undefined;
+    text += characters;
+    const blank = toBlankState(state);
+    for (const character of characters) states.push(character === " " ? blank : state);
+    if (parameters === undefined) break;
+    const next = applySgrParameters(state, parameters);
+    if (next === undefined) return undefined;
+    state = next;
+  }
+  let length = text.length;
+  while (length > 0 && text[length - 1] === " " && states[length - 1] === DEFAULT_SGR) length -= 1;
+  return { text: text.slice(0, length), states: states.slice(0, length) };
+}

@@ -1,9 +1,18 @@
-import { findNameFault, quoteText } from "../../../base/text.ts";
+import { clean, findNameFault, quoteText } from "../../../base/text.ts";
 import { explain } from "../../../model/explain/explain.ts";
 import { formatExplanation } from "../../../model/explain/explain-text.ts";
+import {
+  explainLockAt,
+  explainScheduleAt,
+  findMainReason,
+  type PastReason,
+} from "../../../model/insight/why-then.ts";
 import { buildClaims, type Claim, formatTicketOwner } from "../../../model/snapshot/claims.ts";
 import { findNamedQueue, type Snapshot } from "../../../model/snapshot/snapshot.ts";
 import { isHolding } from "../../../protocol/admission.ts";
+import { formatAuditTime } from "../../../protocol/audit.ts";
+import { validateName } from "../../../protocol/names.ts";
+import { parseOutcomes } from "../../../schedule/state/outcome.ts";
 import { getTextFlag } from "../../command-line/flags.ts";
 import { findOnlyClaim } from "../../find-only-claim.ts";
 import { formatJsonDocument } from "../../json-output.ts";
@@ -16,11 +25,12 @@ import {
   throwUnknownName,
   toSingleKeyRange,
 } from "../../read-snapshot.ts";
+import type { Call, CommandIo } from "../../spec.ts";
 import type { CommandContext } from "../../store-command.ts";
 import { wrapProseLines } from "../detail.ts";
+import { parsePastTime } from "../insight/past-time.ts";
 import { detectOutputStyle } from "../paint.ts";
 import { toExplanationJson } from "./show-json.ts";
-import { printWhyAt } from "./why-at.ts";
 import { addHistories, listConcernedEntries, readLockSnapshot } from "./why-snapshot.ts";
 
 /** Largest number of waiting runs of a queue to explain; runs further back have the same reasons. */
@@ -125,4 +135,55 @@ async function explainFree(
   if (kind === undefined) return undefined;
   const drained = drain === undefined ? "" : `; it is drained by ${drain.by}`;
   return `nobody waits for ${kind} ${quoteText(word)}, and nobody holds it${drained}`;
+}
+
+/** How far before the time actions of operators are read, ms: a drain may be that old. */
+const AUDIT_BEFORE = 30 * 86_400_000;
+
+/**
+ * Prints why a schedule or lock did not run at a time, as history shows it.
+ * @throws UsageError; SignalboxError 1 if neither a schedule nor the history of a lock has this name; StoreError
+ */
+async function printWhyAt(
+  call: Call,
+  io: CommandIo,
+  context: CommandContext,
+  time: string,
+): Promise<undefined> {
+  const name = validateName("schedule", call.args[0] ?? "");
+  const at = parsePastTime("--at", time, context.clock.getWallTime());
+  const snapshot = await readPast(context, name, at);
+  const definition = snapshot.schedules.get(name)?.value;
+  const hasLock = snapshot.histories.has(name);
+  if (definition === undefined && !hasLock)
+    throwUnknownName("schedule", name, [], ", and no lock has runs with this name");
+  const { runs } = parseOutcomes(snapshot.outcomes.get(name));
+  const due = snapshot.dues.get(name)?.value;
+  const reasons: PastReason[] = [
+    ...(definition === undefined
+      ? []
+      : explainScheduleAt({ id: name, definition, due, runs, calendars: snapshot.calendars }, at, snapshot)),
+    ...(hasLock ? explainLockAt(name, at, snapshot) : []),
+  ];
+  if (call.flags.json)
+    io.writeOutput(
+      formatJsonDocument({
+        revision: snapshot.revision,
+        at,
+        main: findMainReason(reasons)?.text ?? null,
+        reasons,
+      }),
+    );
+  else io.writeOutput(`${reasons.map(({ text }) => clean(text)).join("\n")}\n`);
+}
+
+function readPast(context: CommandContext, name: string, at: number) {
+  const { keys } = context;
+  const audits = { key: keys.audit(formatAuditTime(at - AUDIT_BEFORE)), rangeEnd: keys.audits().rangeEnd };
+  const single = [keys.schedule(name), keys.due(name), keys.outcomes(name), keys.history(name)];
+  return readSnapshotRanges(
+    context,
+    ["drains", "calendars", "groups"],
+    [audits, ...single.map(toSingleKeyRange)],
+  );
 }

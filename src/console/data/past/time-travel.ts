@@ -1,8 +1,10 @@
+import { cleanToWidth } from "../../../base/display-width.ts";
 import { formatInstant } from "../../../base/duration.ts";
 import type { CommandContext } from "../../../commands/store-command.ts";
 import { SNAPSHOT_COLLECTIONS } from "../../../model/snapshot/snapshot.ts";
 import { SnapshotBuilder } from "../../../model/snapshot/snapshot-builder.ts";
-import { findLastChange, findNextChange } from "../../../work/observe/neighbour-change.ts";
+import type { Keys } from "../../../protocol/keys.ts";
+import { findLastChange, findNextChange, type PastChange } from "../../../work/observe/neighbour-change.ts";
 import {
   findOldestRevision,
   findRevisionAt,
@@ -13,7 +15,6 @@ import {
 } from "../../../work/observe/past-revision.ts";
 import { load } from "../../../work/observe/read.ts";
 import type { PastMoment } from "../shown-data.ts";
-import { nameChange } from "./name-change.ts";
 import type { PastTarget } from "./parse-target.ts";
 import { PastView } from "./past-view.ts";
 
@@ -163,4 +164,27 @@ export class TimeTravel {
 function describeTooOld(what: string, { revision, at }: TimedRevision): string {
   const since = at === undefined ? "" : ` of ${formatInstant(at)}`;
   return `etcd has compacted ${what}: the oldest state is revision ${revision}${since}; see History and Audit`;
+}
+
+/** Longest name, columns. */
+const WIDEST = 40;
+
+/** Names what a change has written or deleted: `lock backup and 3 more`. An action is named by what it changed. */
+export function nameChange(keys: Keys, change: PastChange): string {
+  const names = [...new Set(change.keys.map((key) => nameKey(keys, key)))];
+  const [first = "", ...more] = [
+    ...names.filter((name) => name !== ACTION),
+    ...names.filter((name) => name === ACTION),
+  ];
+  return cleanToWidth(first, WIDEST) + (more.length > 0 ? ` and ${more.length} more` : "");
+}
+
+const ACTION = "an action";
+
+function nameKey(keys: Keys, key: string): string {
+  const queue = keys.parseQueueKey(key);
+  if (queue !== undefined) return `${queue.kind} ${queue.name}`;
+  const parsed = keys.parse(key);
+  if (parsed.kind === "audit") return ACTION;
+  return "name" in parsed ? `${parsed.kind} ${parsed.name}` : key.slice(keys.prefix.length);
 }

@@ -5,13 +5,13 @@ import { listContextWords } from "../../parts/context-words.ts";
 import type { Overlay, OverlayModel } from "../../parts/overlay.ts";
 import type { DialogPorts } from "../../parts/parts.ts";
 import type { InputEvent, MouseEvent } from "../../terminal/input/event.ts";
+import type { RowModel } from "../../theme/cells.ts";
 import { editField } from "../field/edit.ts";
 import { createField, type TextField } from "../field/field.ts";
 import { formatFormCommand, toCommandWords } from "../form/command-words.ts";
 import { findFormFault } from "../form/faults.ts";
 import { type Form, listArgumentValues, selectNextValue, setFieldValue } from "../form/form.ts";
 import { openOutput } from "../output.ts";
-import { findFieldAt } from "./dialog-click.ts";
 import { buildDialogModel, type DialogView } from "./dialog-model.ts";
 import { DialogPreview } from "./dialog-preview.ts";
 import { createJobRequest, findDialogObstacle } from "./dialog-requests.ts";
@@ -263,4 +263,26 @@ export class DialogOverlay implements Overlay, DialogView {
         [form.spec.id, ...toCommandWords(form)].join(" "),
       );
   }
+}
+
+/** Returns the id of the field on a line of a dialog as it was shown; `confirm` for the confirmation. */
+function findFieldAt(
+  { fields, active }: { fields: readonly { id: string }[]; active: string },
+  { content }: OverlayModel,
+  line: number,
+): string | undefined {
+  if (content.kind !== "dialog") return undefined;
+  const at = line - content.preview.length - 1;
+  if (at >= 0 && at < content.fields.length) {
+    // A long form shows only the fields around the active one, so the active one tells which these are.
+    const index = fields.findIndex(({ id }) => id === active);
+    const shown = content.fields.findIndex(isActive);
+    return fields[at + (shown < 0 ? 0 : index - shown)]?.id;
+  }
+  const first = content.fields.length + 2; // a blank line and the command line
+  return at >= first && at < first + content.confirmation.length ? "confirm" : undefined;
+}
+
+function isActive({ cells: [sign] }: RowModel): boolean {
+  return sign?.text === ">";
 }

@@ -1,3 +1,4 @@
+import { closeSync, fsyncSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { formatBriefDuration } from "../../../base/duration.ts";
@@ -11,6 +12,7 @@ import {
 import { formatIncidentMarkdown } from "../../../model/insight/incident-text.ts";
 import { isLive } from "../../data/connection-state.ts";
 import { NOT_READ_YET } from "../../data/not-read-yet.ts";
+import { describeWriteFault, getErrorCode } from "../../export/write-fault.ts";
 import { describeJobState } from "../../jobs/job-state.ts";
 import type {
   ChangeNotifier,
@@ -26,7 +28,6 @@ import type {
 } from "../../parts/parts.ts";
 import { createIncidentMark, type IncidentMark } from "../../state/incident-mark.ts";
 import { openPrompt } from "../prompt.ts";
-import { writeIncidentFile } from "./incident-file.ts";
 
 type IncidentParts = ChangeNotifier &
   ClockAccess &
@@ -131,4 +132,42 @@ function buildReport(app: IncidentParts, mark: IncidentMark, outcomes: Outcomes 
         : []),
     ],
   };
+}
+
+/**
+ * Writes a report to a new file that only its owner can read. Never overwrites a file, and leaves no part of one.
+ * @returns why it was not written
+ */
+export function writeIncidentFile(path: string, text: string): string | undefined {
+  let file: number;
+  try {
+    file = openSync(path, "wx", 0o600);
+  } catch (error) {
+    return getErrorCode(error) === "EEXIST"
+      ? "this file exists already: choose another name"
+      : describeWriteFault(error, path);
+  }
+  try {
+    writeFileSync(file, text);
+    fsyncSync(file);
+    closeSync(file);
+    return undefined;
+  } catch (error) {
+    removePart(file, path);
+    return describeWriteFault(error, path);
+  }
+}
+
+/** Removes a file that this process has created and could not fill. */
+function removePart(file: number, path: string): void {
+  try {
+    closeSync(file);
+  } catch {
+    // It was closed already.
+  }
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // The error that prevented writing is the one that matters.
+  }
 }

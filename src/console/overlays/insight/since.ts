@@ -7,6 +7,7 @@ import {
   type PastEventGroup,
   type SinceReport,
 } from "../../../model/insight/since.ts";
+import { buildQueueId } from "../../../model/snapshot/snapshot.ts";
 import { NOT_READ_YET } from "../../data/not-read-yet.ts";
 import { goTo } from "../../navigation/focus.ts";
 import type {
@@ -18,10 +19,10 @@ import type {
   StateUpdates,
   ToastAccess,
 } from "../../parts/parts.ts";
+import type { TabId } from "../../state/console-state.ts";
 import { createRow, padText } from "../../theme/cells.ts";
 import type { StyleRole } from "../../theme/roles.ts";
 import { type ListRow, openRowList } from "../row-list.ts";
-import { findNamedRow } from "./subject-row.ts";
 
 type SinceParts = ChangeNotifier &
   ClockAccess &
@@ -123,4 +124,20 @@ function buildRow(app: StateUpdates, group: PastEventGroup, wall: number, close:
         goTo(app, target.tab, target.key);
       }),
   };
+}
+
+/** Returns the tab and the key of what an event names, as `lock invoices`; undefined if it has no row of its own. */
+export function findNamedRow(subject: string): { tab: TabId; key: string } | undefined {
+  const [, word = "", name = ""] = /^(lock|resource|host|group|schedule) (.+)$/s.exec(subject) ?? [];
+  switch (word) {
+    case "lock":
+    case "resource":
+      return { tab: `${word}s`, key: buildQueueId(word, name) };
+    case "host":
+    case "group":
+    case "schedule":
+      return { tab: `${word}s`, key: name };
+    default:
+      return undefined;
+  }
 }

@@ -1,6 +1,10 @@
 import { cleanToWidth, computeDisplayWidth } from "../../../base/display-width.ts";
+import { COMMANDS, isRowCommandId } from "../../../commands/registry/registry.ts";
+import type { Snapshot } from "../../../model/snapshot/snapshot.ts";
+import type { Subject } from "../../../model/views/view.ts";
 import { findChangeObstacle } from "../../actions/commands/change-obstacle.ts";
-import { formatSubjectName } from "../../actions/commands/row-action.ts";
+import { buildRowAction, formatSubjectName } from "../../actions/commands/row-action.ts";
+import { type KeyAction, listKeyActions } from "../../actions/keys/key-actions.ts";
 import { createSameRowCheck } from "../../navigation/focus.ts";
 import { getChosenSubjects } from "../../navigation/marks.ts";
 import type { Overlay, OverlayModel, OverlayPlace } from "../../parts/overlay.ts";
@@ -8,7 +12,6 @@ import type { ActionRunner, DialogPorts, SelectionAccess } from "../../parts/par
 import { findRowPlace } from "../../parts/row-place.ts";
 import type { InputEvent } from "../../terminal/input/event.ts";
 import { padCells, padText, type RowCell, type RowModel } from "../../theme/cells.ts";
-import { listMenuEntries, type MenuEntry } from "./menu-entries.ts";
 
 type MenuParts = ActionRunner & DialogPorts & SelectionAccess;
 
@@ -148,4 +151,55 @@ function buildEntryCells({ key = "", brief, obstacle }: MenuEntry, width: number
   const text = obstacle === undefined ? brief : `${brief} (${obstacle})`;
   const role = obstacle === undefined ? undefined : ("disabled" as const);
   return padCells([start, { text: cleanToWidth(text, width - KEY), role }], width);
+}
+
+/** An action that applies to a row. */
+interface MenuEntry {
+  id: string;
+  brief: string;
+  /** As displayed; undefined if no key is bound to it. */
+  key: string | undefined;
+  /** Why it is not possible now; undefined if it is. */
+  obstacle: string | undefined;
+}
+
+/** What the entries depend on. */
+interface MenuInputs {
+  /** The chosen rows; an action applies if it applies to one of them. */
+  subjects: readonly Subject[];
+  snapshot: Snapshot;
+  /** Why nothing can be changed now. */
+  changeObstacle: string | undefined;
+  getKeyLabels(id: string): readonly string[];
+}
+
+/** Lists the actions that apply to the chosen rows, in the order of the help. */
+export function listMenuEntries(inputs: MenuInputs): MenuEntry[] {
+  return listKeyActions(COMMANDS)
+    .filter((action) => inputs.subjects.some((subject) => isFor(action, subject)))
+    .map((action) => ({
+      id: action.id,
+      brief: action.brief,
+      key: inputs.getKeyLabels(action.id)[0],
+      obstacle: findObstacle(action, inputs),
+    }));
+}
+
+/** Whether an action applies to rows of this kind. A record stands for what it is about. */
+function isFor({ rows }: KeyAction, subject: Subject): boolean {
+  if (rows === undefined || rows === "any") return rows === "any";
+  const about = subject.kind === "record" ? subject.about : subject;
+  return about !== undefined && rows.includes(about.kind);
+}
+
+function findObstacle(action: KeyAction, inputs: MenuInputs): string | undefined {
+  const { id, isChange } = action;
+  if (isChange && inputs.changeObstacle !== undefined) return inputs.changeObstacle;
+  if (!isRowCommandId(id)) return undefined;
+  const results = inputs.subjects
+    .filter((subject) => isFor(action, subject))
+    .map((subject) => buildRowAction(id, subject, inputs.snapshot));
+  const [first] = results;
+  if (first === undefined || results.some((result) => "command" in result)) return undefined;
+  return "reason" in first ? first.reason : undefined;
 }

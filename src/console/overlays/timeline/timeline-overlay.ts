@@ -1,15 +1,63 @@
 import { cleanToWidth } from "../../../base/display-width.ts";
 import { formatBriefDuration, formatInstant } from "../../../base/duration.ts";
+import { clean } from "../../../base/text.ts";
+import { wrapProseLines } from "../../../commands/see/detail.ts";
+import type { TimeSpan } from "../../../model/insight/forecast.ts";
 import type { TimelineTrack } from "../../../model/insight/timeline.ts";
 import { buildRunBars, type RunBar } from "../../../model/insight/timeline-bars.ts";
 import type { OutcomeReader } from "../../data/outcome-reader.ts";
 import type { Overlay, OverlayModel } from "../../parts/overlay.ts";
 import type { ClockAccess, DialogPorts } from "../../parts/parts.ts";
 import type { InputEvent } from "../../terminal/input/event.ts";
-import { openRunBar, type RunEnd } from "./open-run-bar.ts";
-import { FIRST_WINDOW, getWindowSpan, panWindow, type TimeWindow, zoomWindow } from "./time-window.ts";
-import { ASCII_VIEW_SIGNS, buildTimelineRows, UNICODE_VIEW_SIGNS } from "./timeline-rows.ts";
+import { createRow } from "../../theme/cells.ts";
+import { openTarget } from "../dialog/target.ts";
+import { TextOverlay } from "../text-overlay.ts";
+import {
+  ASCII_VIEW_SIGNS,
+  buildTimelineRows,
+  describeRun,
+  listRunFacts,
+  UNICODE_VIEW_SIGNS,
+} from "./timeline-rows.ts";
 import { buildSubjectTracks, describeTimelineGap, type TimelineSubject } from "./timeline-subject.ts";
+
+/** The part of the time that a timeline shows. */
+interface TimeWindow {
+  /** ms. */
+  readonly length: number;
+  /** ms since the epoch; undefined: it follows the present. */
+  readonly end: number | undefined;
+}
+
+/** The window that a timeline begins with, and `0` returns to. */
+export const FIRST_WINDOW: TimeWindow = { length: 3_600_000, end: undefined };
+
+const SHORTEST = 10_000;
+const LONGEST = 64 * 86_400_000;
+
+export function getWindowSpan({ length, end }: TimeWindow, now: number): TimeSpan {
+  const until = Math.max(length, end ?? now);
+  return { from: until - length, until };
+}
+
+/** Halves or doubles the length. A window that follows the present goes on so; another one keeps its middle. */
+export function zoomWindow(window: TimeWindow, by: "in" | "out", now: number): TimeWindow {
+  const wanted = by === "in" ? window.length / 2 : window.length * 2;
+  const length = Math.max(SHORTEST, Math.min(LONGEST, wanted));
+  if (window.end === undefined) return { length, end: undefined };
+  return stopAtPresent({ length, end: window.end + (length - window.length) / 2 }, now);
+}
+
+/** Moves a quarter of the length. At the present, it follows that again. */
+export function panWindow(window: TimeWindow, by: -1 | 1, now: number): TimeWindow {
+  const { length, end = now } = window;
+  return stopAtPresent({ length, end: end + (by * length) / 4 }, now);
+}
+
+function stopAtPresent(window: { length: number; end: number }, now: number): TimeWindow {
+  const { length, end } = window;
+  return end >= now ? { length, end: undefined } : { length, end: Math.max(length, end) };
+}
 
 export type TimelineParts = ClockAccess & DialogPorts;
 
@@ -171,4 +219,48 @@ const MOVES: Readonly<Record<string, number>> = {
 
 function getBarId({ subject, run, from, waitedFrom }: RunBar): string {
   return JSON.stringify(run === "" ? [subject, waitedFrom ?? from] : [subject, run]);
+}
+
+/** What is stored of the end of a run. */
+interface RunEnd {
+  code?: number;
+  reason?: string;
+  tail?: string;
+}
+
+/** Opens the details of a run that goes on, or the facts and the stored output of one that has ended. */
+function openRunBar(app: ClockAccess & DialogPorts, bar: RunBar, outcome: RunEnd | undefined): void {
+  const [kind, name] = splitSubject(bar.subject);
+  const title = `run ${bar.run}`;
+  if (bar.until === undefined && (kind === "lock" || kind === "resource"))
+    return openTarget(app, { title, subject: { kind: "run", name: bar.run, queue: { kind, name } } });
+  const history = kind === "lock" ? app.liveView.snapshot.histories.get(name) : undefined;
+  const end = outcome ?? history?.find(({ run }) => run === bar.run);
+  const overlay: TextOverlay = new TextOverlay({
+    title: cleanToWidth(title, 60),
+    buildRows: (width) => {
+      const lines = [describeRun(bar), ...listRunFacts(bar, app.getShownTime()), ...listEndLines(bar, end)];
+      return wrapProseLines(
+        lines.map((line) => clean(line)),
+        app.theme.createLook(width),
+      ).map((line) => createRow(line));
+    },
+    close: () => app.overlays.close(overlay),
+    onChange: () => app.notifyChange(),
+  });
+  app.overlays.open(overlay);
+}
+
+function listEndLines({ until }: RunBar, { code, reason, tail }: RunEnd = {}): string[] {
+  const output = tail === undefined ? ["its output is not stored"] : ["", ...tail.split("\n")];
+  return [
+    ...(code === undefined ? [] : [`exit code ${code}`]),
+    ...(reason === undefined ? [] : [reason]),
+    ...(until === undefined ? [] : output),
+  ];
+}
+
+function splitSubject(subject: string): [kind: string, name: string] {
+  const at = subject.indexOf(" ");
+  return [subject.slice(0, at), subject.slice(at + 1)];
 }

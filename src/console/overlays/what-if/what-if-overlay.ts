@@ -1,10 +1,21 @@
 import { cleanToWidth } from "../../../base/display-width.ts";
 import { clean } from "../../../base/text.ts";
 import { wrapProseLines } from "../../../commands/see/detail.ts";
+import {
+  predictDrain,
+  predictReset,
+  predictTotal,
+  type WhatIfReport,
+} from "../../../model/insight/what-if.ts";
 import { formatWhatIf } from "../../../model/insight/what-if-text.ts";
+import { findResetTargets } from "../../../model/preview/reset-targets.ts";
+import { buildClaims } from "../../../model/snapshot/claims.ts";
 import type { Snapshot } from "../../../model/snapshot/snapshot.ts";
+import type { Subject } from "../../../model/views/view.ts";
 import { formatOperator } from "../../../work/operate/ports.ts";
 import { findChangeObstacle } from "../../actions/commands/change-obstacle.ts";
+import { buildEditAction } from "../../actions/commands/configuration-actions.ts";
+import { buildRowAction, type RowActionResult } from "../../actions/commands/row-action.ts";
 import { createSameRowCheck } from "../../navigation/focus.ts";
 import { getChosenSubjects } from "../../navigation/marks.ts";
 import type { Hint, Overlay, OverlayModel } from "../../parts/overlay.ts";
@@ -17,14 +28,6 @@ import { openDialog } from "../dialog/open-dialog.ts";
 import { editField } from "../field/edit.ts";
 import { createField, type TextField } from "../field/field.ts";
 import { buildFieldCells } from "../field/field-cells.ts";
-import {
-  buildChangeAction,
-  findWhatIfSubject,
-  listWhatIfChanges,
-  predictChange,
-  type WhatIfChange,
-  type WhatIfSubject,
-} from "./what-if-choice.ts";
 
 type WhatIfParts = ClockAccess & DialogPorts;
 
@@ -171,4 +174,74 @@ export function openWhatIf(app: SelectionAccess & WhatIfParts): void {
   const subject = findWhatIfSubject(chosen);
   if (subject !== undefined) return app.overlays.open(new WhatIfOverlay(app, subject));
   app.showToast("what if: select a lock, a resource, a host or a group", "problem", createSameRowCheck(app));
+}
+
+/** What a change can be about. */
+interface WhatIfSubject {
+  kind: "lock" | "resource" | "host" | "group";
+  name: string;
+}
+
+/** A change that can be tried out. */
+type WhatIfChange = "drain" | "reset" | "total";
+
+/** Returns what a row's changes are about; undefined if there are none. */
+function findWhatIfSubject(subject: Subject | undefined): WhatIfSubject | undefined {
+  switch (subject?.kind) {
+    case "lock":
+    case "resource":
+    case "host":
+    case "group":
+      return { kind: subject.kind, name: subject.name };
+    case "run":
+      return subject.queue;
+    case "record":
+      return findWhatIfSubject(subject.about);
+    default:
+      return undefined;
+  }
+}
+
+/** Lists the changes that are possible for a subject. */
+function listWhatIfChanges({ kind }: WhatIfSubject): readonly WhatIfChange[] {
+  if (kind === "resource") return ["drain", "reset", "total"];
+  return kind === "lock" ? ["drain", "reset"] : ["drain"];
+}
+
+/**
+ * Predicts the effect of a change.
+ * @param total  as typed
+ * @returns a text if the change is not complete or not possible
+ */
+function predictChange(
+  snapshot: Snapshot,
+  { kind, name }: WhatIfSubject,
+  { change, total, by, wall }: { change: WhatIfChange; total: string; by: string; wall: number },
+): WhatIfReport | string {
+  if (change === "drain") return predictDrain(snapshot, { scope: kind, name }, { by, wall });
+  if (change === "total")
+    return /^[1-9]\d{0,14}$/.test(total)
+      ? predictTotal(snapshot, { resource: name, total: Number(total) }, wall)
+      : "type the new total, a whole number of 1 or more";
+  if (kind !== "lock" && kind !== "resource") return "only locks and resources can be reset";
+  const claims = buildClaims(snapshot);
+  const runs = new Set(findResetTargets(snapshot, kind, name).map(({ run }) => run));
+  if (runs.size === 0) return `nobody holds ${kind} ${name}`;
+  return predictReset(
+    snapshot,
+    [...runs].flatMap((run) => claims.get(run) ?? []),
+    wall,
+  );
+}
+
+/** Builds the action whose dialog makes the change, with the values that were tried out. */
+function buildChangeAction(
+  snapshot: Snapshot,
+  subject: WhatIfSubject,
+  change: WhatIfChange,
+  total: string,
+): RowActionResult {
+  if (change !== "total") return buildRowAction(change, subject, snapshot);
+  const action = buildEditAction(subject, snapshot);
+  return "reason" in action ? action : { ...action, args: [subject.name, total] };
 }

@@ -1,7 +1,6 @@
 import { ALT, createControlKey, createNamedKey, createTypedKey, SHIFT } from "./chord.ts";
 import type { InputPiece } from "./piece.ts";
 import { parseCsiSequence, parseSs3Sequence } from "./sequences.ts";
-import { decodeUtf8 } from "./utf8.ts";
 
 /** Maximum number of bytes examined for one piece. No key sequence is longer. */
 export const WINDOW = 256;
@@ -94,4 +93,27 @@ function parseCharacter(rest: string, isAll: boolean, modifiers: number): Parsed
   if (length === undefined) return isAll ? { length: rest.length } : undefined;
   if (text === undefined || /[\u0080-\u009f]/.test(text)) return { length };
   return { length, event: createTypedKey(text, modifiers) };
+}
+
+/** Returns the length of a character in bytes, by its first byte, or 0 if no character starts with it. */
+function getUtf8Length(first: number): number {
+  if (first < 0x80) return 1;
+  if (first >= 0xc2 && first < 0xe0) return 2;
+  if (first >= 0xe0 && first < 0xf0) return 3;
+  return first >= 0xf0 && first < 0xf5 ? 4 : 0;
+}
+
+/**
+ * Decodes the character at the beginning of the input, which holds one character for each byte.
+ * @returns its length in bytes, undefined if its end has not arrived yet; and its text, undefined for invalid bytes:
+ * an interrupted character is skipped as a whole
+ */
+function decodeUtf8(bytes: string): { text: string | undefined; length: number | undefined } {
+  const length = getUtf8Length(bytes.charCodeAt(0));
+  if (length === 0) return { text: undefined, length: 1 };
+  const [own = ""] = /^.[\x80-\xbf]*/s.exec(bytes.slice(0, length)) ?? [];
+  if (own.length < length) return { text: undefined, length: own === bytes ? undefined : own.length };
+  const text = Buffer.from(own, "latin1").toString("utf8");
+  const isNone = text.includes("\ufffd") && own !== "\xef\xbf\xbd";
+  return { text: isNone ? undefined : text, length };
 }

@@ -1,10 +1,11 @@
 import { formatDuration } from "../../../base/duration.ts";
 import { generateRunId } from "../../../base/ids.ts";
+import { quoteText } from "../../../base/text.ts";
 import { isUnavailable, retryUnavailable } from "../../../etcd/retry.ts";
 import { SessionLost } from "../../../etcd/session/session-lost.ts";
 import { StoreError } from "../../../etcd/store.ts";
 import { waitForChange } from "../../../etcd/wait-for-change.ts";
-import type { ClaimPorts, ClaimRequest, ResumedAttempt } from "../request.ts";
+import type { ClaimPorts, ClaimRequest, ResumedAttempt, RunRequest } from "../request.ts";
 import { type ClaimSession, createOwnSessions, type OpenedSession } from "../session/claim-session.ts";
 import { type AcquireResult, Acquisition, type ClaimDeadlines } from "./acquire.ts";
 import { type ClaimAttempt, createClaimAttempt, listOwnKeys } from "./attempt.ts";
@@ -14,8 +15,9 @@ import {
   computeEligibility,
   parseClaimInputs,
 } from "./eligibility.ts";
-import { removeMarks } from "./remove-marks.ts";
-import { describeDrain } from "./wait-step.ts";
+import { removeMarks } from "./resume-grant.ts";
+import type { ClaimRefusal } from "./step.ts";
+import { describeDrain, describeQueueEntry } from "./wait-step.ts";
 
 /** How long to retry ending an abandoned session, in ms. After that, the session expires. */
 const ABANDON_WITHIN = 2_000;
@@ -191,4 +193,32 @@ async function readEligibility(
   const { revision, results } = await ports.store.commitTxn(txn, signal);
   const situation = parseClaimInputs(ports.keys, revision, results);
   return { prospect: computeEligibility(ports, request, situation, ports.clock.getWallTime()), revision };
+}
+
+/**
+ * Writes the reason why nothing was run to the log only: cron mails all output, and a busy lock is not worth a mail.
+ * @returns the exit code
+ */
+export function reportRefusal({ log }: ClaimPorts, request: RunRequest, refusal: ClaimRefusal): number {
+  log.info(`nothing was run: ${describeRefusal(request, refusal)}`);
+  return request.busyExitCode;
+}
+
+/** Describes a refusal as a clause. */
+export function describeRefusal(request: ClaimRequest, refusal: ClaimRefusal): string {
+  switch (refusal.kind) {
+    case "busy":
+      return `lock ${quoteText(request.lock ?? "")} is ${refusal.holder ? describeQueueEntry(refusal.holder) : "taken"}`;
+    case "drained":
+      return refusal.drains.map(describeDrain).join("; ");
+    case "outside":
+      return `host ${quoteText(request.identity.host)} is not in group ${quoteText(refusal.group)}`;
+    case "timeout":
+      return `the wait timed out; ${refusal.why}`;
+    case "evicted":
+      return `removed from the queue by ${quoteText(refusal.by)}`;
+    case "gone":
+    case "lapsed":
+      return "the session expired while waiting";
+  }
 }

@@ -1,11 +1,11 @@
 import { isUnavailable, retryUnavailable } from "../../../etcd/retry.ts";
+import { deleteMarks, guardAbsent } from "../../../protocol/guards.ts";
 import { type QueueEntry, toQueueEntry } from "../../../protocol/ticket.ts";
 import type { Op } from "../../../protocol/txn.ts";
 import type { ClaimPorts, ClaimRequest, ResumedAttempt } from "../request.ts";
 import type { Grant } from "./acquire.ts";
 import { type ClaimAttempt, createClaimAttempt, listOwnKeys } from "./attempt.ts";
-import { getKeyValues } from "./queues.ts";
-import { removeMarks } from "./remove-marks.ts";
+import { getKeyValues } from "./claim-view.ts";
 
 /** How long to retry removing what is left of a claim, ms. After that, it ends with its session. */
 const LEAVE_WITHIN = 2_000;
@@ -75,4 +75,24 @@ async function readOwnTickets(attempt: ClaimAttempt, until: number): Promise<Que
     attempt.ports.store.commitTxn(txn, call),
   );
   return results.flatMap(getKeyValues).map(toQueueEntry);
+}
+
+/**
+ * Removes the marks of tickets that are gone, and whose command is dead, or has never started. A ticket that is still there
+ * keeps its mark: another process may have taken the run over.
+ * @param tickets  keys of the tickets
+ * @param until    instant on the clock, ms, until which an unreachable etcd is retried
+ * @throws StoreError
+ */
+export async function removeMarks(
+  ports: Pick<ClaimPorts, "store" | "keys" | "clock" | "random" | "log">,
+  tickets: readonly string[],
+  until: number,
+): Promise<void> {
+  const success = tickets.map((key): Op => {
+    const deletes = deleteMarks(ports.keys, [{ key }]);
+    return { op: "txn", txn: { compare: guardAbsent([key]), success: deletes, failure: [] } };
+  });
+  const txn = { compare: [], success, failure: [] };
+  await retryUnavailable(ports, until, (call) => ports.store.commitTxn(txn, call));
 }

@@ -2,7 +2,7 @@ import { OVER } from "../../../base/over.ts";
 import type { WakeReason } from "../../../etcd/wait-for-change.ts";
 import type { ClaimAttempt } from "./attempt.ts";
 import type { NextGrant } from "./step.ts";
-import { buildStepTransaction, readGrant, type StepGrant, type StepTransaction } from "./step-transaction.ts";
+import { buildStepTransaction, readGrant, type StepGrant, type StepTransaction } from "./step.ts";
 import type { SuccessorEntry, Successors } from "./successors.ts";
 
 /** How long to wait for the answer to an offer after its event, in ms. */

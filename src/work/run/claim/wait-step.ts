@@ -6,7 +6,7 @@ import { describeVanished, type QueueEntry } from "../../../protocol/ticket.ts";
 import type { WatchRequest } from "../../../protocol/txn.ts";
 import type { ClaimAttempt } from "./attempt.ts";
 import type { ClaimView } from "./claim-view.ts";
-import { computeHeadSize } from "./queues.ts";
+import { computeHeadSize } from "./claim-view.ts";
 import type { ClaimStep, ResourcePosition } from "./step.ts";
 
 type Ranges = WatchRequest["ranges"];

@@ -15,7 +15,7 @@ import type { Grant } from "../claim/acquire.ts";
 import type { Offer } from "../claim/successors.ts";
 import type { ClaimPorts } from "../request.ts";
 import type { ClaimSession } from "../session/claim-session.ts";
-import { appendToHistory, buildHistoryOps, type HistoryUpdate } from "./history-append.ts";
+import { appendToHistory, buildHistoryOps, type HistoryUpdate } from "./history-update.ts";
 
 /** How long to retry freeing a claim, in ms. After that, its session expires. */
 const FREE_WITHIN = 10_000;

@@ -3,8 +3,7 @@ import type { SessionOwner, SessionProof } from "../../../etcd/session/session.t
 import type { SessionLost } from "../../../etcd/session/session-lost.ts";
 import type { Store } from "../../../etcd/store.ts";
 import type { AcquireResult, Grant } from "../claim/acquire.ts";
-import { claimWithRetries } from "../claim/claim.ts";
-import { describeRefusal } from "../claim/refusal-report.ts";
+import { claimWithRetries, describeRefusal } from "../claim/claim.ts";
 import { BusyError, ClaimLostError, type LossKind } from "../claim-errors.ts";
 import { finishClaim } from "../finish/finish.ts";
 import { buildHistoryUpdate } from "../finish/history-update.ts";

@@ -10,7 +10,6 @@ import { findCalendarFault, listCalendarNames } from "../../../schedule/calendar
 import { parseWorker, type WorkerRecord } from "../../../schedule/state/worker-record.ts";
 import { createTiming, type Timing } from "../../../schedule/timing.ts";
 import type { WatchSink } from "../../observe/follow.ts";
-import { listCachedRanges, listWatchedRanges } from "./cached-ranges.ts";
 import {
   applyKey,
   type CachedSchedule,
@@ -196,4 +195,30 @@ export class ScheduleCache extends FollowedKeys implements WatchSink {
     if (isEmpty(entry)) this.entries.delete(entry.id);
     this.#reportChange(entry);
   }
+}
+
+/** Lists what a worker caches. Excludes outcomes, the largest values. */
+function listCachedRanges(keys: Keys): Required<KeyRange>[] {
+  return [
+    keys.calendars(),
+    keys.groups(),
+    keys.schemas(),
+    keys.drains(),
+    keys.dues(),
+    keys.runnings(),
+    keys.schedules(),
+    keys.workers(),
+  ];
+}
+
+/**
+ * Lists what a worker watches. Neighbouring ranges are merged, because the watch keeps the order only within one range,
+ * and each range costs etcd a watcher.
+ */
+function listWatchedRanges(keys: Keys): Required<KeyRange>[] {
+  return [
+    { key: keys.calendars().key, rangeEnd: keys.schemas().rangeEnd },
+    { key: keys.drains().key, rangeEnd: keys.dues().rangeEnd },
+    { key: keys.runnings().key, rangeEnd: keys.workers().rangeEnd },
+  ];
 }

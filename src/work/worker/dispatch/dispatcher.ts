@@ -1,3 +1,4 @@
+import { getScheduleType } from "../../../schedule/definition.ts";
 import type { Candidate } from "../../../schedule/state/next-candidate.ts";
 import type { CachedSchedule } from "../cache/cached-schedule.ts";
 import { findClaimCandidate } from "../claims/claim-candidate.ts";
@@ -6,13 +7,61 @@ import { CLAIM_STAGGER, computeClaimTime } from "../claims/claim-time.ts";
 import type { WorkerListener } from "../events.ts";
 import type { Handler, HandlerRegistry, TaskLost } from "../handler.ts";
 import { InterruptibleSleep } from "../interruptible-sleep.ts";
+import { RateLimitedLog } from "../rate-limited-log.ts";
 import { StrayClaims } from "../tasks/stray-claims.ts";
 import { TaskPool } from "../tasks/task-pool.ts";
 import { TimerQueue } from "../timer-queue.ts";
-import { CalendarFaults } from "./calendar-faults.ts";
-import { HandlerLookup } from "./handler-lookup.ts";
+import type { SchedulePorts } from "../worker-ports.ts";
 import { type OccurrenceClaim, PendingClaims } from "./pending-claims.ts";
 import { WorkerEligibility } from "./worker-eligibility.ts";
+
+/** Logs why schedules do not fire: a calendar is missing or cannot be read. Each fault of a schedule once. */
+class CalendarFaults {
+  readonly #log: RateLimitedLog;
+  readonly #reported = new Map<string, string>();
+
+  constructor({ log, clock }: Pick<SchedulePorts, "log" | "clock">) {
+    this.#log = new RateLimitedLog(log, clock);
+  }
+
+  report({ id, calendarFault }: Pick<CachedSchedule, "id" | "calendarFault">): void {
+    if (this.#reported.get(id) === calendarFault) return;
+    if (calendarFault === undefined) return void this.#reported.delete(id);
+    this.#reported.set(id, calendarFault);
+    this.#log.warn("a schedule does not fire", { schedule: id, why: calendarFault });
+  }
+}
+
+type LookupOptions = Readonly<{ handlers: HandlerRegistry; listener: WorkerListener }>;
+
+/** Finds handlers, and reports each type without a handler once. */
+class HandlerLookup {
+  /** The handlers are read on every lookup: they change when the worker reloads its file. */
+  readonly #options: LookupOptions;
+  readonly #log: SchedulePorts["log"];
+  readonly #unknown = new Set<string>();
+
+  constructor(options: LookupOptions, { log }: SchedulePorts) {
+    this.#options = options;
+    this.#log = log;
+  }
+
+  /** Call this when the handlers change: missing types are reported again. */
+  forget(): void {
+    this.#unknown.clear();
+  }
+
+  findHandler({ id, definition }: CachedSchedule): Handler | undefined {
+    if (definition === undefined) return undefined;
+    const handler = this.#options.handlers.find(id, definition);
+    const type = getScheduleType(id, definition);
+    if (handler !== undefined || this.#unknown.has(type)) return handler;
+    this.#unknown.add(type);
+    this.#options.listener({ kind: "unknown", id, type });
+    this.#log.info("no handler for the type of a schedule", { type, schedule: id });
+    return undefined;
+  }
+}
 
 export interface DispatchOptions {
   handlers: HandlerRegistry;

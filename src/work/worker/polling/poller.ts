@@ -1,3 +1,4 @@
+import type { Clock } from "../../../base/clock.ts";
 import type { Definition } from "../../../schedule/definition.ts";
 import type { Candidate } from "../../../schedule/state/next-candidate.ts";
 import { followEtcd } from "../../observe/follow.ts";
@@ -7,13 +8,45 @@ import type { CachedSchedule } from "../cache/cached-schedule.ts";
 import { ScheduleCache, type ScheduleCacheListener } from "../cache/schedule-cache.ts";
 import { findClaimCandidate } from "../claims/claim-candidate.ts";
 import { type ClaimContext, claimOccurrence } from "../claims/claim-occurrence.ts";
+import { InterruptibleSleep } from "../interruptible-sleep.ts";
 import { WorkerRegistration } from "../registration/worker-registration.ts";
 import { applyCompletion } from "../tasks/complete-task.ts";
 import { StrayClaims } from "../tasks/stray-claims.ts";
 import { TimerQueue } from "../timer-queue.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
-import { ChangeSignal } from "./change-signal.ts";
 import { PolledTask } from "./polled-task.ts";
+
+/** Lets several callers wait until something changes. A change between a caller's look and its wait is not missed. */
+class ChangeSignal {
+  readonly #clock: Clock;
+  readonly #sleeps = new Set<InterruptibleSleep>();
+  #count = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Number of changes so far. */
+  get count(): number {
+    return this.#count;
+  }
+
+  recordChange(): void {
+    this.#count += 1;
+    for (const sleep of this.#sleeps) sleep.wake();
+  }
+
+  /**
+   * Waits until there is a change after the first `since`, `ms` have passed, or the signal is aborted. Never rejects.
+   */
+  async wait(since: number, ms: number, signal: AbortSignal): Promise<void> {
+    if (this.#count !== since || ms <= 0) return;
+    const sleep = new InterruptibleSleep(this.#clock);
+    this.#sleeps.add(sleep);
+    await sleep.sleep(ms, signal);
+    this.#sleeps.delete(sleep);
+  }
+}
 
 export interface PollerOptions {
   host: string;

@@ -1,4 +1,6 @@
+import { formatDuration, formatInstant } from "../../../base/duration.ts";
 import { ConfigError } from "../../../base/errors.ts";
+import type { Log } from "../../../base/log.ts";
 import { VERSION } from "../../../base/version.ts";
 import type { Env } from "../../../config/files.ts";
 import { scrubEnv } from "../../../config/scrub.ts";
@@ -18,7 +20,6 @@ import { LeasedHandler } from "../handlers/leased-handler.ts";
 import { Hooks } from "../hooks/hooks.ts";
 import { startMetrics, type WorkerMetrics } from "../metrics/metrics.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
-import { logWorkerEvent } from "./event-log.ts";
 import { createNotifier, type Notifier, SYSTEMD_VARIABLES } from "./notifier.ts";
 
 /** What a worker needs from its environment. */
@@ -232,3 +233,22 @@ function buildHandlerPorts(
 }
 
 const SYSTEMD: ReadonlySet<string> = new Set(SYSTEMD_VARIABLES);
+
+/** A start that is at least this late is logged, ms. */
+const LATE_AFTER = 60_000;
+
+/**
+ * Logs worker events that the worker itself does not log: late starts, skipped occurrences, retries and final failures.
+ */
+function logWorkerEvent(log: Log, event: WorkerEvent): void {
+  if (event.kind === "started" && event.late >= LATE_AFTER)
+    log.warn("started late", { schedule: event.id, late: formatDuration(event.late) });
+  if (event.kind === "skipped") {
+    const { count = 1, reason, scheduled } = event.outcome;
+    log.warn("skipped", { schedule: event.id, scheduled: formatInstant(scheduled), count, reason });
+  }
+  if (event.kind !== "ended") return;
+  const { id: schedule, outcome, again, isDead } = event;
+  if (isDead) log.error("given up", { schedule, attempt: outcome.attempt, reason: outcome.reason });
+  else if (again !== undefined) log.info("starts again", { schedule, at: formatInstant(again) });
+}

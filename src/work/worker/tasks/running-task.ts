@@ -1,10 +1,12 @@
+import { clean } from "../../../base/text.ts";
+import type { Txn } from "../../../protocol/txn.ts";
 import { getScheduleType } from "../../../schedule/definition.ts";
+import { formatRunning } from "../../../schedule/state/running-record.ts";
 import type { ClaimedOccurrence } from "../claims/claim-occurrence.ts";
 import { type ScheduledTask, TaskLost } from "../handler.ts";
 import type { WorkerRegistration } from "../registration/worker-registration.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
 import { mergeOwnInput } from "./own-input.ts";
-import { ProgressReporter } from "./progress-reporter.ts";
 
 /** A running task and the functions that end it. */
 export interface RunningTask {
@@ -56,4 +58,69 @@ export function createRunningTask(
     session.signal.removeEventListener("abort", handleSessionLoss);
   };
   return { task, claimed, end, close };
+}
+
+/** Shortest time between two writes of the progress of one task, ms. */
+const WRITE_EVERY = 2_000;
+/** Maximum length of a progress text, characters. */
+const LONGEST = 200;
+/** One for all tasks: the stack of an error costs time. */
+const OVER = new Error("the task has ended");
+
+/**
+ * Writes what a task says about its progress into its running key, at most every two seconds and only the newest text. A
+ * write that fails is left out: progress must never delay a task.
+ */
+class ProgressReporter {
+  readonly #ports: SchedulePorts;
+  readonly #claimed: ClaimedOccurrence;
+  readonly #session: bigint;
+  /** Ends the writes. Most tasks never report, so it is created for the first text. */
+  #over: AbortController | undefined;
+  #isClosed = false;
+  #wanted: string | undefined;
+  #written: string | undefined;
+  #writing: Promise<void> | undefined;
+
+  constructor(ports: SchedulePorts, claimed: ClaimedOccurrence, session: bigint) {
+    this.#ports = ports;
+    this.#claimed = claimed;
+    this.#session = session;
+  }
+
+  /** Takes a text. The first 200 characters of its first line count. */
+  report(text: string): void {
+    if (this.#isClosed) return;
+    this.#wanted = clean(text.trim().split("\n", 1)[0] ?? "", LONGEST);
+    this.#over ??= new AbortController();
+    this.#writing ??= this.#writeWanted(this.#over.signal).finally(() => {
+      this.#writing = undefined;
+    });
+  }
+
+  /** Ends the writes. Call it before the running key is deleted. */
+  close(): void {
+    this.#isClosed = true;
+    this.#over?.abort(OVER);
+  }
+
+  async #writeWanted(over: AbortSignal): Promise<void> {
+    while (this.#wanted !== this.#written && !over.aborted) {
+      const progress = this.#wanted;
+      await this.#write(progress, over).catch(() => {}); // the next text is written again
+      this.#written = progress;
+      await this.#ports.clock.sleep(WRITE_EVERY, over).catch(() => {});
+    }
+  }
+
+  async #write(progress: string | undefined, over: AbortSignal): Promise<void> {
+    const { key, token, running } = this.#claimed;
+    const value = formatRunning({ ...running, ...(progress !== undefined && { progress }) });
+    const txn: Txn = {
+      compare: [{ key, target: "create", is: "equal", value: token }],
+      success: [{ op: "put", key, value, session: this.#session }],
+      failure: [],
+    };
+    await this.#ports.store.commitTxn(txn, over);
+  }
 }

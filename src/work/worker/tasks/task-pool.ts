@@ -6,8 +6,7 @@ import type { ClaimContext, ClaimedOccurrence } from "../claims/claim-occurrence
 import type { WorkerListener } from "../events.ts";
 import { type Handler, TaskLost, type TaskResult } from "../handler.ts";
 import { TimerQueue } from "../timer-queue.ts";
-import { buildOutcome, type TaskCompletion } from "./complete-task.ts";
-import { retryUntilDone } from "./retry-until-done.ts";
+import { applyCompletion, buildOutcome, completeTask, type TaskCompletion } from "./complete-task.ts";
 import { createRunningTask, type RunningTask } from "./running-task.ts";
 
 /** Runs the claimed tasks of one worker session until each result is stored. */
@@ -163,3 +162,54 @@ async function callHandler(handler: Handler, task: RunningTask["task"]): Promise
 }
 
 const formatIso = (ms: number) => new Date(ms).toISOString();
+
+/**
+ * Time limit for completing a task whose session is lost, ms. Usually this fails, and another worker claims the task.
+ */
+const LOST_WITHIN = 1_000;
+/**
+ * Attempts after the worker stops, while etcd refuses the completion. Other workers then claim the task again, and this
+ * worker must leave.
+ */
+const LAST_TRIES = 3;
+/**
+ * Pause between attempts to complete a task that etcd refuses, ms. No other worker can claim it while its running key
+ * exists.
+ */
+const AGAIN = 2_000;
+const LAST_AGAIN = 500;
+
+/**
+ * Completes a task, and retries while etcd refuses it. Never rejects.
+ * @param leaving aborted when the worker stops; only a few more attempts follow
+ */
+async function retryUntilDone(
+  context: ClaimContext,
+  claimed: ClaimedOccurrence,
+  ended: Parameters<typeof completeTask>[2],
+  leaving: AbortSignal,
+): Promise<TaskCompletion> {
+  const { ports, registration, cache } = context;
+  const { session } = registration;
+  for (let last = 0; ; ) {
+    const until = session.signal.aborted ? ports.clock.now() + LOST_WITHIN : session.horizon;
+    try {
+      const result = await completeTask(ports, claimed, ended, until);
+      applyCompletion(cache, ports.keys, claimed, result);
+      return result;
+    } catch (error) {
+      if (leaving.aborted) last += 1;
+      if (session.signal.aborted || last === LAST_TRIES) return { kind: "preempted" };
+      const about = { schedule: claimed.id, error: String(error) };
+      ports.log.error("cannot store the result of a task", about);
+      await waitBeforeRetry(context, leaving);
+    }
+  }
+}
+
+/** Waits before the next attempt. A stop of the worker ends a longer pause early. */
+async function waitBeforeRetry({ ports, registration }: ClaimContext, leaving: AbortSignal): Promise<void> {
+  const { signal } = registration.session;
+  const [ms, over] = leaving.aborted ? [LAST_AGAIN, signal] : [AGAIN, AbortSignal.any([signal, leaving])];
+  await ports.clock.sleep(ms, over).catch(() => {});
+}

@@ -1,6 +1,6 @@
 /** How a change of the past is named. */
 import { expect, it } from "vitest";
-import { nameChange } from "../../../../src/console/data/past/name-change.ts";
+import { nameChange } from "../../../../src/console/data/past/time-travel.ts";
 import { keys } from "../../../protocol/samples.ts";
 
 it.each([

@@ -9,7 +9,7 @@ import {
   MAX_FIELD_LENGTH,
   type TextField,
 } from "../../../../src/console/overlays/field/field.ts";
-import { computeFieldWindow } from "../../../../src/console/overlays/field/field-window.ts";
+import { computeFieldWindow } from "../../../../src/console/overlays/field/field-cells.ts";
 import { findBoundaryFrom } from "../../../../src/console/overlays/field/graphemes.ts";
 import type { InputEvent } from "../../../../src/console/terminal/input/event.ts";
 

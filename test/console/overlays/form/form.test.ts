@@ -11,10 +11,11 @@ import { findFormFault, listFormFaults } from "../../../../src/console/overlays/
 import {
   createForm,
   type Form,
+  formatWordList,
+  parseWordList,
   selectNextValue,
   setFieldValue,
 } from "../../../../src/console/overlays/form/form.ts";
-import { formatWordList, parseWordList } from "../../../../src/console/overlays/form/word-list.ts";
 
 function command(id: string): Command {
   const found = COMMANDS.find((one) => one.id === id);

@@ -11,8 +11,8 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { writeIncidentFile } from "../../../../src/console/overlays/insight/incident-file.ts";
-import { findNamedRow } from "../../../../src/console/overlays/insight/subject-row.ts";
+import { writeIncidentFile } from "../../../../src/console/overlays/insight/incident.ts";
+import { findNamedRow } from "../../../../src/console/overlays/insight/since.ts";
 
 function createFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-incident-"));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { listMenuEntries } from "../../../../src/console/overlays/menu/menu-entries.ts";
+import { listMenuEntries } from "../../../../src/console/overlays/menu/menu-overlay.ts";
 import { SNAPSHOT_COLLECTIONS } from "../../../../src/model/snapshot/snapshot.ts";
 import { SnapshotBuilder } from "../../../../src/model/snapshot/snapshot-builder.ts";
 import type { Subject } from "../../../../src/model/views/view.ts";

@@ -5,7 +5,7 @@ import {
   getWindowSpan,
   panWindow,
   zoomWindow,
-} from "../../../../src/console/overlays/timeline/time-window.ts";
+} from "../../../../src/console/overlays/timeline/timeline-overlay.ts";
 
 const NOW = 1_700_000_000_000;
 const HOUR = 3_600_000;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { quietenCells } from "../../../../src/console/panes/models/quiet-cells.ts";
+import { quietenCells } from "../../../../src/console/panes/models/table-model.ts";
 import type { RowCell } from "../../../../src/console/theme/cells.ts";
 import { UNICODE } from "../../../../src/console/theme/signs.ts";
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { decideStep } from "../../../../src/work/run/claim/decide.ts";
-import { getOwnRevisions } from "../../../../src/work/run/claim/own-tickets.ts";
+import { decideStep, getOwnRevisions } from "../../../../src/work/run/claim/decide.ts";
 import type { ClaimStep } from "../../../../src/work/run/claim/step.ts";
 import {
   createAttempt,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { LogLevel } from "../../../../src/base/log.ts";
-import { describeRefusal, reportRefusal } from "../../../../src/work/run/claim/refusal-report.ts";
+import { describeRefusal, reportRefusal } from "../../../../src/work/run/claim/claim.ts";
 import type { ClaimRefusal } from "../../../../src/work/run/claim/step.ts";
 import type { RunRequest } from "../../../../src/work/run/request.ts";
 import { createPorts, createView, HOST, REQUESTS } from "./situations.ts";

@@ -1,8 +1,8 @@
 import { chmodSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { parseArgv } from "../../../../src/work/worker/file/argv.ts";
 import { readWorkerFile } from "../../../../src/work/worker/file/worker-file.ts";
+import { parseArgv } from "../../../../src/work/worker/file/worker-schema.ts";
 import { writeTestFile } from "../handler-fixture.ts";
 
 const read = (text: string, environment?: string) =>

@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import type { Server } from "node:http";
 import { expect, test } from "vitest";
-import { limitClients } from "../../../../src/work/worker/metrics/client-slots.ts";
+import { limitClients } from "../../../../src/work/worker/metrics/metrics-server.ts";
 
 class FakeSocket extends EventEmitter {
   readonly remoteAddress: string;
