@@ -11,7 +11,6 @@ import type { Successors } from "../work/run/claim/successors.ts";
 import type { Accounts } from "./accounts.ts";
 import type { BriefCache } from "./brief-cache.ts";
 import type { NoteSeal } from "./note-seal.ts";
-import type { AgentStatistics } from "./statistics.ts";
 
 /** What all calls of an agent share. */
 export interface AgentContext {
@@ -37,4 +36,35 @@ export interface AgentContext {
   statistics: AgentStatistics;
   /** Id of this start of the agent. */
   incarnation: string;
+}
+
+/** Counts what an agent has done since its start. */
+export class AgentStatistics {
+  /** Start of the agent, wall clock, ms since the epoch. */
+  readonly since: number;
+  readonly #declined = new Map<string, number>();
+  #served = 0;
+
+  constructor(since: number) {
+    this.since = since;
+  }
+
+  /** Calls that were served to their end. */
+  get served(): number {
+    return this.#served;
+  }
+
+  /** Calls that were declined, by reason. */
+  get declined(): ReadonlyMap<string, number> {
+    return this.#declined;
+  }
+
+  countServed(): void {
+    this.#served += 1;
+  }
+
+  /** @param reason  one word, of a small number of words */
+  countDeclined(reason: string, count = 1): void {
+    this.#declined.set(reason, (this.#declined.get(reason) ?? 0) + count);
+  }
 }

@@ -30,6 +30,7 @@ import { createNotifier } from "../work/worker/service/notifier.ts";
 import { createAccounts } from "./accounts.ts";
 import { Agent } from "./agent.ts";
 import type { AgentContext } from "./agent-context.ts";
+import { AgentStatistics } from "./agent-context.ts";
 import { startAgentMetrics } from "./agent-metrics.ts";
 import { keepAgentReport } from "./agent-report.ts";
 import { BriefCache } from "./brief-cache.ts";
@@ -37,7 +38,6 @@ import { keepHostRecord } from "./host-record.ts";
 import { NoteSeal } from "./note-seal.ts";
 import { keepSocket } from "./socket-check.ts";
 import type { SocketThreadData } from "./socket-thread.ts";
-import { AgentStatistics } from "./statistics.ts";
 
 /** Interval at which systemd is told what the agent does, ms. */
 const TELL_EVERY = 5_000;

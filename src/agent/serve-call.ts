@@ -10,8 +10,7 @@ import type { Command, CommandIo } from "../commands/spec.ts";
 import { zooLocked } from "../compat/zoo-locked/spec.ts";
 import type { LaunchedCall } from "../process/agent-socket/launched-call.ts";
 import type { AgentContext } from "./agent-context.ts";
-import { CallDeclined } from "./call-declined.ts";
-import { ServedRun } from "./served-run.ts";
+import { CallDeclined, ServedRun } from "./served-run.ts";
 
 /** What a call may name. Other front ends read and write files in the name of their caller. */
 const SERVED: readonly Command[] = [runCommand, zooLocked];

@@ -31,7 +31,19 @@ import { createLaunchedCommandHost } from "../process/agent-socket/launched-comm
 import { CallAttempts } from "../work/run/claim/call-attempts.ts";
 import type { StartedAttempt } from "../work/run/request.ts";
 import type { AgentContext } from "./agent-context.ts";
-import { CallDeclined } from "./call-declined.ts";
+
+/** This agent cannot serve a call. The launcher then does without it. */
+export class CallDeclined extends Error {
+  /** A word for statistics. */
+  readonly kind: string;
+
+  /** @param kind  a word for statistics */
+  constructor(kind: string, message: string) {
+    super(message);
+    this.name = "CallDeclined";
+    this.kind = kind;
+  }
+}
 
 /** How long a launcher that does not wait tries to come back to an agent, ms. After that it does without. */
 const PATIENCE = 5_000;

@@ -75,5 +75,5 @@ export { connect, type Signalbox } from "./signalbox.ts";
 export { openTestSignalbox } from "./testing/test-signalbox.ts";
 export type { FinishedTask, RunDueOptions, TestOptions, TestSignalbox } from "./testing/test-types.ts";
 export { createTaskTracing } from "./tracing.ts";
+export type { TaskEnded, TaskStarted, TasksSkipped, WorkerEvents } from "./worker.ts";
 export { Worker } from "./worker.ts";
-export type { TaskEnded, TaskStarted, TasksSkipped, WorkerEvents } from "./worker-events.ts";

@@ -3,13 +3,52 @@ import { VERSION } from "../base/version.ts";
 import { getScheduleType } from "../schedule/definition.ts";
 import type { PolledTask } from "../work/worker/polling/polled-task.ts";
 import { Poller } from "../work/worker/polling/poller.ts";
-import { mergeOwnInput } from "../work/worker/tasks/own-input.ts";
+import { mergeOwnInput } from "../work/worker/tasks/running-task.ts";
 import type { Duration } from "./claim-types.ts";
 import type { LibraryConnection } from "./connection.ts";
 import { ClosedError, translated } from "./errors.ts";
 import { DURATION, parseArgument, parseOptions, pickDefined, SIGNAL, WAIT } from "./options-schema.ts";
-import type { ChangeTracker, UnreadChanges } from "./recent-changes.ts";
 import type { PollOptions, PollWaitOptions, Task, TaskSource } from "./schedule-types.ts";
+
+/** The schedules that a connection has changed and one source of tasks has not read since. */
+interface UnreadChanges {
+  listIds(): string[];
+  /** Removes schedules that have been read. */
+  forget(ids: readonly string[]): void;
+  /** Stops tracking. Call it when the source closes. */
+  close(): void;
+}
+
+/**
+ * Tracks the schedules that a connection has changed, for each of its sources of tasks. A source receives changes from
+ * its watch, possibly after the call that made them has returned.
+ */
+export class ChangeTracker {
+  readonly #sources = new Set<Map<string, number>>();
+  #count = 0;
+
+  /** Records that a schedule was changed, or may have been. */
+  recordChange(id: string): void {
+    this.#count += 1;
+    for (const changed of this.#sources) changed.set(id, this.#count);
+  }
+
+  openUnread(): UnreadChanges {
+    const changed = new Map<string, number>();
+    let asked = 0;
+    this.#sources.add(changed);
+    return {
+      listIds: () => {
+        asked = this.#count;
+        return [...changed.keys()];
+      },
+      forget: (ids) => {
+        for (const id of ids) if ((changed.get(id) ?? 0) <= asked) changed.delete(id); // keep later changes
+      },
+      close: () => this.#sources.delete(changed),
+    };
+  }
+}
 
 const WAIT_OPTIONS = { signal: SIGNAL, wait: v.optional(WAIT, 0) };
 

@@ -35,8 +35,7 @@ import {
 import type { LibraryConnection } from "./connection.ts";
 import { ConfigError, NotFoundError, translated } from "./errors.ts";
 import { FLAG, INSTANT, parseOptions, pickDefined, quoteOption, TEXT } from "./options-schema.ts";
-import { PolledTaskSource } from "./polled-task-source.ts";
-import { ChangeTracker } from "./recent-changes.ts";
+import { ChangeTracker, PolledTaskSource } from "./polled-task-source.ts";
 import { applyChanges, buildDefinition } from "./schedule-definition.ts";
 import type {
   Instant,

@@ -1,8 +1,8 @@
 /** What an agent writes about itself: seldom, on a session of its own, and never to the fence. */
 import { expect, onTestFinished, test } from "vitest";
 import type { AgentContext } from "../../src/agent/agent-context.ts";
+import { AgentStatistics } from "../../src/agent/agent-context.ts";
 import { keepAgentReport } from "../../src/agent/agent-report.ts";
-import { AgentStatistics } from "../../src/agent/statistics.ts";
 import { MemoryStore } from "../../src/etcd/memory/memory-store.ts";
 import { SessionLost } from "../../src/etcd/session/session-lost.ts";
 import type { KeyValue, Txn } from "../../src/etcd/store.ts";

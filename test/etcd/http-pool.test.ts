@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ConnectionPool } from "../../src/etcd/http/connection-pool.ts";
+import { ConnectionPool } from "../../src/etcd/http/connection.ts";
 
 const OK = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 const REQUEST = "POST / HTTP/1.1\r\ncontent-length: 0\r\n\r\n";

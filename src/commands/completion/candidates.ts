@@ -1,8 +1,13 @@
 import { DRAIN_SCOPES, type DrainScope } from "../../protocol/keys.ts";
 import { listFlags, listSpellings } from "../command-line/list-flags.ts";
 import type { Argument, Command, Flag, NameKind } from "../spec.ts";
-import { type CompletionValues, getArgumentValues, getFlagValues } from "./flags.ts";
-import { type PartialLine, parsePartialLine } from "./partial-line.ts";
+import {
+  type CompletionValues,
+  getArgumentValues,
+  getFlagValues,
+  type PartialLine,
+  parsePartialLine,
+} from "./partial-line.ts";
 
 /** The candidates for a shell: these words, file names, or the completion of the command after `--`. */
 export type CompletionOffer =

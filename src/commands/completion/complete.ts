@@ -11,9 +11,9 @@ import { createKeys } from "../../protocol/keys.ts";
 import { CONNECTION_SETTINGS, type Command, type CommandIo } from "../spec.ts";
 import { formatBashWord, parseBashLine } from "./bash-line.ts";
 import { type CompletionOffer, findCandidates, type NameQuery } from "./candidates.ts";
-import { getFlagValues } from "./flags.ts";
 import { readCompletionNames } from "./names.ts";
 import type { PartialLine } from "./partial-line.ts";
+import { getFlagValues } from "./partial-line.ts";
 
 /** Longest time from the key press to the answer. The variable SIGNALBOX_COMPLETION_TIMEOUT sets another value. */
 const TIMEOUT_MS = 300;

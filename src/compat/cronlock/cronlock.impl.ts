@@ -18,11 +18,14 @@ import type { Settings } from "../../config/settings.ts";
 import { hasEndpoints } from "../endpoints.ts";
 import { readCronlockConfig } from "./config-file.ts";
 import { CronlockLog } from "./cronlock-log.ts";
-import { findPortHint } from "./settings/addresses.ts";
 import { CODES } from "./settings/codes.ts";
-import { type CronlockOptions, parseCronlockOptions } from "./settings/cronlock-options.ts";
+import {
+  CREDENTIALS,
+  type CronlockOptions,
+  findPortHint,
+  parseCronlockOptions,
+} from "./settings/cronlock-options.ts";
 import type { CronlockTool } from "./settings/lock-name.ts";
-import { CREDENTIALS } from "./settings/login.ts";
 import {
   buildCronlockSettings,
   buildLoginSettings,

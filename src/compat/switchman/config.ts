@@ -1,7 +1,6 @@
 import { ConfigError } from "../../base/errors.ts";
 import { clean, quoteText } from "../../base/text.ts";
 import { parseConfigObject } from "../../config/json-object.ts";
-import { findSwitchmanLevel, LEVELS, type SwitchmanLevel } from "./levels.ts";
 
 /** The default configuration file. */
 export const DEFAULT_CONFIG = "/etc/switchman.conf";
@@ -100,4 +99,31 @@ function parseWholeSeconds(where: string, key: string, fields: Record<string, un
 function createValueError(where: string, key: string, value: unknown, wanted: string): ConfigError {
   const shown = typeof value === "string" ? quoteText(value) : clean(JSON.stringify(value) ?? "nothing", 60);
   return new ConfigError(`bad ${key} in ${where}: ${shown} is not ${wanted}`);
+}
+
+/** Levels of switchman's log (Perl's Log::Dispatch), the lowest first. */
+const LEVELS = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] as const;
+export type SwitchmanLevel = (typeof LEVELS)[number];
+
+const SHORT: Readonly<Record<string, SwitchmanLevel>> = {
+  warn: "warning",
+  err: "error",
+  crit: "critical",
+  emerg: "emergency",
+};
+
+/** Finds a level by its name or its short name. */
+function findSwitchmanLevel(name: string): SwitchmanLevel | undefined {
+  return LEVELS.find((level) => level === name) ?? (Object.hasOwn(SHORT, name) ? SHORT[name] : undefined);
+}
+
+/** Whether `level` is at least as high as `least`. */
+export function isAtLeastLevel(level: SwitchmanLevel, least: SwitchmanLevel): boolean {
+  return LEVELS.indexOf(level) >= LEVELS.indexOf(least);
+}
+
+/** Returns the nearest signalbox level. */
+export function toSignalboxLevel(level: SwitchmanLevel): "debug" | "info" | "warn" | "error" {
+  if (level === "debug" || level === "info") return level;
+  return level === "notice" || level === "warning" ? "warn" : "error";
 }

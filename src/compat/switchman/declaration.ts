@@ -1,5 +1,7 @@
 import { declareCommand } from "../../commands/declare-command.ts";
-import { DIED } from "./codes.ts";
+
+/** Exit code of Perl's `die`. */
+export const DIED = 255;
 
 /** The declaration of `signalbox switchman`, for the help and the docs. */
 export const declaration = declareCommand({

@@ -4,7 +4,7 @@ import type { LogFields } from "../../base/log.ts";
 import { clean } from "../../base/text.ts";
 import { type LogSink, openForAppend } from "../../commands/logging.ts";
 import { formatLogTime } from "../log-time.ts";
-import { isAtLeastLevel, type SwitchmanLevel } from "./levels.ts";
+import { isAtLeastLevel, type SwitchmanLevel } from "./config.ts";
 
 interface SwitchmanLogOptions {
   /** Undefined: the log goes only to standard error. */

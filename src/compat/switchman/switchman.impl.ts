@@ -18,12 +18,11 @@ import { createValueLayer } from "../../config/layers.ts";
 import { parseSwitchman, type SwitchmanCall } from "../../syntax/switchman-call.ts";
 import { hasEndpoints } from "../endpoints.ts";
 import { readPlainFile } from "../plain-file.ts";
-import { DIED } from "./codes.ts";
 import { DEFAULT_CONFIG, parseSwitchmanConfig, type SwitchmanConfig } from "./config.ts";
-import { declaration } from "./declaration.ts";
+import { DIED, declaration } from "./declaration.ts";
 import { SwitchmanLog } from "./log.ts";
 import { buildSwitchmanOptions, type SwitchmanOptions } from "./switchman-options.ts";
-import { removeZeroLeases } from "./zero-leases.ts";
+import { removeZeroLeases } from "./translate.ts";
 
 /** The version of switchman that is emulated. */
 const LIKE = "1.16";

@@ -1,12 +1,16 @@
 import { UsageError } from "../../base/errors.ts";
 import { collectTexts, quoteText } from "../../base/text.ts";
+import { resolveConfig } from "../../config/config.ts";
+import type { Env } from "../../config/files.ts";
+import { thisMachine } from "../../config/machine.ts";
 import { getFlagName, type SettingKey } from "../../config/settings.ts";
+import { evaluateExpression, type MacroLookup } from "../../fleet/arithmetic.ts";
+import { readHostFacts } from "../../fleet/host.ts";
+import { createMacros } from "../../fleet/macros.ts";
 import { parseSwitchman, type SwitchmanCall } from "../../syntax/switchman-call.ts";
 import type { LineTranslator, TranslatedRun } from "../translated-run.ts";
-import { DEFAULT_CONFIG, parseSwitchmanConfig, type SwitchmanConfig } from "./config.ts";
-import { toSignalboxLevel } from "./levels.ts";
+import { DEFAULT_CONFIG, parseSwitchmanConfig, type SwitchmanConfig, toSignalboxLevel } from "./config.ts";
 import { buildSwitchmanOptions, type SwitchmanOptions, type SwitchmanSetting } from "./switchman-options.ts";
-import { canBeZero, removePlainZeroLeases } from "./zero-leases.ts";
 
 /** Replaces a configuration file that is not available: its settings are left to the signalbox configuration. */
 const UNKNOWN_CONFIG: SwitchmanConfig = {
@@ -84,4 +88,38 @@ function buildNotes(
         ? "each run queues for the lease, even if a run of this name already waits for it"
         : "without lock and lease, a run holds one unit of a resource of its own"),
   ]);
+}
+
+/**
+ * Removes leases that evaluate to 0 units on this host (`FQDN_cpu=int(CPU/4):CPU` with three CPUs): switchman runs
+ * such a command without holding the resource.
+ */
+export function removeZeroLeases(call: SwitchmanCall, env: Env): SwitchmanCall {
+  if (call.leases.length === 0) return call;
+  const { host, macros } = resolveConfig({ env }).values;
+  const { lookup } = createMacros(readHostFacts(thisMachine, { host, macros }));
+  return removeZeros(call, lookup);
+}
+
+/** Removes leases that are 0 on every host. */
+function removePlainZeroLeases(call: SwitchmanCall): SwitchmanCall {
+  return removeZeros(call, () => undefined);
+}
+
+function removeZeros(call: SwitchmanCall, lookup: MacroLookup): SwitchmanCall {
+  const leases = call.leases.filter((lease) => {
+    const units = evaluateExpression(getUnitsText(lease), lookup);
+    return !("value" in units && units.value === 0);
+  });
+  return { ...call, leases };
+}
+
+/** Whether the units of a lease may be 0 on some host. */
+function canBeZero(lease: string): boolean {
+  return /[-/%]|\b(?:int|floor|round|min)\b/.test(getUnitsText(lease));
+}
+
+/** Returns the units of a lease as text: `4` for `mem=4:int(MEMMB/1024)`. */
+function getUnitsText(lease: string): string {
+  return /^[^=]*=([^:]*)/.exec(lease)?.[1] ?? "";
 }

@@ -19,8 +19,8 @@ import type { WireLease, WireMemberList, WireRangeResponse, WireTxn, WireWatch }
 import type { Failover } from "./failover.ts";
 import { computeRangeAccess, computeTxnAccess, explainDenied, type KeyAccess } from "./key-access.ts";
 import { readMemberStatus } from "./member-status.ts";
-import { OpenWatch, type WatchSource } from "./open-watch.ts";
 import type { SharedWatches } from "./shared-watches.ts";
+import { OpenWatch, type WatchSource } from "./shared-watches.ts";
 
 /** The store port over the members of a cluster, independent of the transport. */
 export class ClusterStore<B> implements Store {

@@ -1,7 +1,6 @@
 import { type Advice, MemberError } from "../member.ts";
 import { createSocketError, createStatusError } from "../member-errors.ts";
-import type { HttpResponse } from "./connection.ts";
-import type { ConnectionPool } from "./connection-pool.ts";
+import type { ConnectionPool, HttpResponse } from "./connection.ts";
 
 /** The URL and connections of one member. */
 export interface GatewayTarget {

@@ -8,7 +8,7 @@ import type { Endpoint } from "../endpoint.ts";
 import type { AttemptOptions, Member, Rpc, WatchStream } from "../member.ts";
 import type { CheckedOptions, TlsOptions } from "../options.ts";
 import type { ByteCodec } from "../wire-codec.ts";
-import { ConnectionPool } from "./connection-pool.ts";
+import { ConnectionPool } from "./connection.ts";
 import { type GatewayTarget, postRequest, unwrapResponse } from "./gateway-request.ts";
 import { openGatewayStream } from "./stream.ts";
 

@@ -1,6 +1,5 @@
 import type { CheckedOptions } from "../options.ts";
-import { Login } from "./login.ts";
-import { Passwords } from "./passwords.ts";
+import { Login, Passwords } from "./login.ts";
 
 /** A login as one store uses it. */
 export interface LoginShare {

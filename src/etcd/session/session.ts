@@ -8,9 +8,8 @@ import { raceAbort } from "../../base/wait.ts";
 import { computeRenewalPeriod } from "../../config/ttl.ts";
 import { isUnavailable, retryUnavailable } from "../retry.ts";
 import { type Store, StoreError } from "../store.ts";
-import { ClockReading } from "./clock-reading.ts";
 import { grantOnce } from "./grant.ts";
-import { Horizon } from "./horizon.ts";
+import { ClockReading, Horizon } from "./horizon.ts";
 import { SessionLost } from "./session-lost.ts";
 
 /** The result of a linearizable read of the keys that a session holds. */

@@ -8,7 +8,7 @@ import { createMacros, type Macros } from "../../fleet/macros.ts";
 import { buildHostMacros } from "../config-impact/totals.ts";
 import { buildGroupMembers, type Snapshot } from "../snapshot/snapshot.ts";
 import type { CrontabJob } from "./crontab-job.ts";
-import { formatHostNames } from "./host-names.ts";
+import { formatHostNames } from "./hosts.ts";
 
 /** The configuration in etcd that jobs depend on. */
 export type JobConfiguration = Pick<Snapshot, "groups" | "resources" | "hosts">;

@@ -11,7 +11,6 @@ import {
 import { hasEnded, isDrainApplicable } from "../../protocol/drain.ts";
 import { computeSeenAgo, isSeenWithin } from "../rows/liveness.ts";
 import { buildGroupMembers, type Snapshot } from "../snapshot/snapshot.ts";
-import { formatHostNames } from "./host-names.ts";
 
 /** Inputs for the check of hosts and groups. */
 interface HostCheckInputs {
@@ -151,4 +150,13 @@ function isDrained(host: string, { snapshot, wall }: HostCheckInputs): boolean {
 
 function formatHostCount(hosts: readonly string[]): string {
   return hosts.length === 1 ? "1 host" : `${hosts.length} hosts`;
+}
+
+/** Number of hosts listed in one finding. Further hosts are only counted. */
+const MANY = 5;
+
+/** Formats the hosts of a finding: `web1, web2, 3 more`. */
+export function formatHostNames(hosts: readonly string[]): string {
+  const more = hosts.length > MANY ? [`${hosts.length - MANY} more`] : [];
+  return [...hosts.slice(0, MANY), ...more].join(", ");
 }

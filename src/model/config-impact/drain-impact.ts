@@ -6,7 +6,6 @@ import type { Ticket } from "../../protocol/ticket.ts";
 import { type Claim, isHolder } from "../snapshot/claims.ts";
 import type { Snapshot } from "../snapshot/snapshot.ts";
 import { formatShortList } from "../views/short-list.ts";
-import type { ImpactVerdict } from "./affected-run.ts";
 
 /** The effect of group changes on hosts that enter or leave a drained group. */
 interface DrainImpact {
@@ -67,3 +66,21 @@ function subtractHosts(hosts: ReadonlySet<string>, others: ReadonlySet<string>):
 function formatDrainSentence({ name, by }: Drain): string {
   return `group ${quoteText(name)} is drained by ${by}`;
 }
+
+/**
+ * A run that a configuration change affects. `ended`: its command is terminated. `leaves`: it waits, and gives up.
+ * `perhaps`: it waits, and may give up; its tickets do not show enough to decide.
+ */
+export interface AffectedRun {
+  readonly claim: Claim;
+  readonly fate: "ended" | "leaves" | "perhaps";
+  /** Its exit code, unless its options set another one. */
+  readonly exit: number;
+  readonly why: string;
+}
+
+/** The effect on a run, and the reason. */
+export type ImpactVerdict = Omit<AffectedRun, "claim">;
+
+/** Worst first. */
+export const FATES: readonly AffectedRun["fate"][] = ["ended", "leaves", "perhaps"];

@@ -1,8 +1,8 @@
 import { computeConfigChanges, formatConfigChange } from "../../fleet/config-changes.ts";
 import { formatClaimLine } from "../preview/eviction-preview-text.ts";
 import type { Snapshot } from "../snapshot/snapshot.ts";
-import type { AffectedRun } from "./affected-run.ts";
 import { buildConfiguration } from "./configuration.ts";
+import type { AffectedRun } from "./drain-impact.ts";
 
 /** Number of runs shown one per line. Further runs are only counted. */
 const MANY = 8;

@@ -9,8 +9,7 @@ import {
   type SessionLiveness,
 } from "../rows/liveness.ts";
 import { type Claim, findClaimTicket, formatTicketOwner } from "../snapshot/claims.ts";
-import type { ClaimObstacle, Explanation } from "./explain.ts";
-import type { WaitEstimate } from "./wait-estimate.ts";
+import type { ClaimObstacle, Explanation, WaitEstimate } from "./explain.ts";
 
 /** Liveness of sessions by session id; null if the session could not be read. */
 export type SessionLivenessMap = ReadonlyMap<bigint, SessionLiveness | null>;

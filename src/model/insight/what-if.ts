@@ -1,7 +1,7 @@
 import type { ResourceConfig } from "../../fleet/resources.ts";
 import type { Drain, DrainTarget } from "../../protocol/drain.ts";
 import { computeConfigImpact } from "../config-impact/impact.ts";
-import { estimateWait, type WaitEstimate } from "../explain/wait-estimate.ts";
+import { estimateWait, type WaitEstimate } from "../explain/explain.ts";
 import { computeDrainExtent } from "../preview/drain-extent.ts";
 import type { Claim } from "../snapshot/claims.ts";
 import { buildQueueId, findNamedQueue, type Snapshot, type StoredValue } from "../snapshot/snapshot.ts";

@@ -1,14 +1,14 @@
 import { lstatSync, statfsSync } from "node:fs";
 import type { Clock } from "../../base/clock.ts";
-import type { Guardian, GuardianExit } from "../guarded-command/guardian.ts";
+import type { Guardian, GuardianExit } from "../guarded-command/guardian-process.ts";
 import { GUARDIAN_NAME } from "../guarded-command/guardian-process.ts";
+import { signalProcess } from "../guarded-command/orphans.ts";
 import {
   isSignalableBy,
   type ProcessStatus,
   readProcess,
   readProcFile,
 } from "../guarded-command/processes.ts";
-import { signalProcess } from "../guarded-command/signal-process.ts";
 import { type Frame, GUARDIAN_EVENT, GUARDIAN_EXIT } from "../guarded-command/wire.ts";
 import { hasAncestor } from "./caller-check.ts";
 import type { LaunchedCall } from "./launched-call.ts";

@@ -1,6 +1,5 @@
 import { ConfigError } from "../../base/errors.ts";
-import { CallLink } from "./call-link.ts";
-import { LaunchedCall } from "./launched-call.ts";
+import { CallLink, LaunchedCall } from "./launched-call.ts";
 import type { PathCheck } from "./listening-socket.ts";
 import {
   type DeclinedConnection,

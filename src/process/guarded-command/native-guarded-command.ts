@@ -11,7 +11,7 @@ import {
   KILLED,
   parseCommandExit,
 } from "./exits.ts";
-import type { Guardian, GuardianExit } from "./guardian.ts";
+import type { Guardian, GuardianExit } from "./guardian-process.ts";
 import { GuardianWatchdog } from "./guardian-watchdog.ts";
 import { killOrphans } from "./orphans.ts";
 import {

@@ -1,8 +1,7 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigError } from "../../base/errors.ts";
-import { findForeignMachine } from "./elf.ts";
-import { explainUnstartable } from "./unstartable.ts";
+import { explainUnstartable, findForeignMachine } from "./unstartable.ts";
 
 /**
  * Native programs are next to the bundle, in a folder for each processor; when run from source, they are in the output

@@ -1,7 +1,7 @@
 import { UsageError } from "../../base/errors.ts";
 import { findNearest, quoteText } from "../../base/text.ts";
+import type { CronFieldKind } from "./cron-field.ts";
 import { CRON_FIELD_KINDS, type CronField, type CronFields, parseCronField } from "./cron-field.ts";
-import type { CronFieldKind } from "./cron-range.ts";
 import { buildWallTimes, findWallFrom, type WallTimes } from "./wall-times.ts";
 
 /** A valid cron expression. */

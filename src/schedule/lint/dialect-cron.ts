@@ -1,6 +1,6 @@
 import { collectTexts, quoteText } from "../../base/text.ts";
 import type { Cron } from "../cron/cron.ts";
-import { describeClockDifference } from "./dialect-clock.ts";
+import { describeClockDifference } from "./lint-clock.ts";
 
 /** Cron runs jobs that name no star right after a gap, and only once in a repeated hour, also lists and ranges. */
 const CRON_CLOCK_RULE = {

@@ -1,7 +1,7 @@
 import { collectTexts, quoteText } from "../../base/text.ts";
 import type { Cron } from "../cron/cron.ts";
 import type { CronField } from "../cron/cron-field.ts";
-import { describeClockDifference } from "./dialect-clock.ts";
+import { describeClockDifference } from "./lint-clock.ts";
 
 // PerfectSched up to 0.8.10 asks the gem cron-spec about every minute of the zone's clock. From 0.8.11 on, the gem chrono
 // computes the next time.

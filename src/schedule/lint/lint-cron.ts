@@ -1,8 +1,7 @@
 import { SignalboxError } from "../../base/errors.ts";
 import { CronError } from "../cron/cron.ts";
 import type { CronField, CronFields } from "../cron/cron-field.ts";
-import { MONTH_NAMES } from "../cron/explain-cron.ts";
-import { formatList } from "../cron/explain-words.ts";
+import { formatList, MONTH_NAMES } from "../cron/explain-cron.ts";
 import { checkZone } from "../cron/zone.ts";
 import { type Plan, parsePlan } from "../plan/plan.ts";
 import { lintClockChanges } from "./lint-clock.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Clock } from "../../../src/base/clock.ts";
-import { ClockReading } from "../../../src/etcd/session/clock-reading.ts";
+import { ClockReading } from "../../../src/etcd/session/horizon.ts";
 
 /** A clock of a process that pauses between two reads. */
 function createStallingClock() {

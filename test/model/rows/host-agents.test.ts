@@ -1,7 +1,7 @@
 /** Agents in listings, details and metrics, from their keys. */
 import { describe, expect, it } from "vitest";
 import { buildHostDetail, findHostState } from "../../../src/model/detail/host.ts";
-import { measureAgents } from "../../../src/model/metrics/agents.ts";
+import { measureAgents } from "../../../src/model/metrics/measure-snapshot.ts";
 import { findProblems } from "../../../src/model/problems/find-problems.ts";
 import { computeHostAgents, formatDeclined, sumDeclined } from "../../../src/model/rows/host-agents.ts";
 import { hostsView } from "../../../src/model/tables/hosts.ts";

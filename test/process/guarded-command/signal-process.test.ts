@@ -2,8 +2,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { signalProcess } from "../../../src/process/guarded-command/orphans.ts";
 import { readProcess } from "../../../src/process/guarded-command/processes.ts";
-import { signalProcess } from "../../../src/process/guarded-command/signal-process.ts";
 
 /** Starts a process that lasts, and reads what /proc shows of it. */
 async function startSleeper() {

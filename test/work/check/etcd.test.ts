@@ -7,9 +7,9 @@ import {
   StoreError,
   type StoreErrorKind,
 } from "../../../src/etcd/store.ts";
-import { judgeAlarms } from "../../../src/work/check/alarms.ts";
 import { judgeOwnClock } from "../../../src/work/check/clock.ts";
 import { judgeCluster } from "../../../src/work/check/cluster.ts";
+import { judgeAlarms } from "../../../src/work/check/etcd.ts";
 import { computeSurvivedOutage, judgeSettings } from "../../../src/work/check/examine.ts";
 import { judgeIdentity } from "../../../src/work/check/identity.ts";
 import { type AnsweringMember, judgeMembers } from "../../../src/work/check/members.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { OutputTail } from "../../../src/work/output/output-tail.ts";
+import { OutputTail } from "../../../src/work/output/output-keeper.ts";
 
 test("the tail has at most 4 KiB, begins between characters and has no escape sequences", () => {
   const tail = new OutputTail();

@@ -7,8 +7,13 @@ import { listPerfectschedDifferences } from "../../../schedule/lint/dialect-perf
 import { parsePlan } from "../../../schedule/plan/plan.ts";
 import type { SchedulePosition } from "../../../work/schedules/import-schedules.ts";
 import { formatInstantUtc } from "../../command-line/instant.ts";
-import { unescapeText } from "./delimited.ts";
-import { type ExportedRow, parseExportedRows, type TableColumnName, type TableRemark } from "./rows.ts";
+import {
+  type ExportedRow,
+  parseExportedRows,
+  type TableColumnName,
+  type TableRemark,
+  unescapeText,
+} from "./rows.ts";
 
 /** Options from the command line of the import. */
 export interface TableImportOptions {

@@ -10,8 +10,7 @@ import { waitAtMost } from "../../../base/wait.ts";
 import { type Handler, type ScheduledTask, TaskLost, type TaskResult } from "../handler.ts";
 import { GuardedRun, type GuardedRunResult } from "./guarded-run.ts";
 import type { HandlerPorts } from "./handler-ports.ts";
-import { formatMark } from "./output.ts";
-import { RecordedOutput } from "./recorded-output.ts";
+import { formatMark, RecordedOutput } from "./recorded-output.ts";
 import { buildTaskEnv, serializeTask } from "./task-input.ts";
 
 /** How long to wait for the last output after all processes of a command are gone, ms. */

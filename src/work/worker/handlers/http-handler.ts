@@ -4,9 +4,14 @@ import type { HttpSpec } from "../file/http-schema.ts";
 import type { Handler, ScheduledTask, TaskResult } from "../handler.ts";
 import { toLostResult } from "./command-handler.ts";
 import type { HandlerPorts } from "./handler-ports.ts";
-import { buildRedirectedRequest, type ResponseHead } from "./http/find-redirect.ts";
+import {
+  buildRedirectedRequest,
+  type HttpRequest,
+  openRequest,
+  type ResponseHead,
+  readBody,
+} from "./http/find-redirect.ts";
 import { isExpected, judgeResponse } from "./http/judge-response.ts";
-import { type HttpRequest, openRequest, readBody } from "./http/open-request.ts";
 import { RequestDeadline } from "./http/request-deadline.ts";
 import { readSecretHeaders } from "./http/secret-headers.ts";
 import { RecordedOutput } from "./recorded-output.ts";

@@ -2,9 +2,8 @@ import { quoteText } from "../../../base/text.ts";
 import type { Hook } from "../../../schedule/definition-values.ts";
 import { parseHookAddress } from "../../../schedule/hook-address.ts";
 import { type HookPorts, runHookCommand } from "./hook-command.ts";
-import { buildHookMessage } from "./hook-message.ts";
 import type { HookPayload } from "./hook-payload.ts";
-import { type HookFault, postHook } from "./post-hook.ts";
+import { buildHookMessage, type HookFault, postHook } from "./post-hook.ts";
 
 interface HookCallLimits {
   /** Limit of one attempt, ms. */

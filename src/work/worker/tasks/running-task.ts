@@ -1,12 +1,11 @@
 import { clean } from "../../../base/text.ts";
 import type { Txn } from "../../../protocol/txn.ts";
-import { getScheduleType } from "../../../schedule/definition.ts";
+import { type Definition, getScheduleType } from "../../../schedule/definition.ts";
 import { formatRunning } from "../../../schedule/state/running-record.ts";
 import type { ClaimedOccurrence } from "../claims/claim-occurrence.ts";
 import { type ScheduledTask, TaskLost } from "../handler.ts";
 import type { WorkerRegistration } from "../registration/worker-registration.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
-import { mergeOwnInput } from "./own-input.ts";
 
 /** A running task and the functions that end it. */
 export interface RunningTask {
@@ -123,4 +122,18 @@ class ProgressReporter {
     };
     await this.#ports.store.commitTxn(txn, over);
   }
+}
+
+/** Returns the definition with the data and the variables that this occurrence has of its own. */
+export function mergeOwnInput({
+  definition,
+  open,
+}: Pick<ClaimedOccurrence, "definition" | "open">): Definition {
+  const { data, env } = open;
+  if (data === undefined && env === undefined) return definition;
+  return {
+    ...definition,
+    ...(data !== undefined && { data }),
+    ...(env !== undefined && { env: { ...definition.env, ...env } }),
+  };
 }

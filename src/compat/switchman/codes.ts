@@ -1,2 +1,0 @@
-/** Exit code of Perl's `die`. */
-export const DIED = 255;
