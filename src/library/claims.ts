@@ -6,11 +6,11 @@ import { parseLeases } from "../fleet/lease-spec.ts";
 import { validateName } from "../protocol/names.ts";
 import { acquireClaim, type HeldClaim } from "../work/run/hold/held-claim.ts";
 import type { ClaimRequest, WaitLimits } from "../work/run/request.ts";
-import type { ClaimOptions, Held, Work } from "./claim-types.ts";
 import type { LibraryConnection } from "./connection.ts";
 import { ClaimLostError, ClosedError, translated } from "./errors.ts";
 import { DURATION, FLAG, pickDefined, SIGNAL, TEXT, TEXTS, WAIT } from "./options-schema.ts";
 import { resolveSessionTimes, SESSION_OPTIONS } from "./session-times.ts";
+import type { ClaimOptions, Held, Work } from "./types.ts";
 
 /** Options of a call that names what it claims. */
 export const CLAIM_OPTIONS = {

@@ -6,7 +6,7 @@ import type { LintFinding } from "../schedule/lint/lint-finding.ts";
 import { explainPlan, listPlannedOccurrences } from "../schedule/plan/explain-plan.ts";
 import { parsePlan } from "../schedule/plan/plan.ts";
 import { INSTANT, parseOptions, quoteOption, TEXT } from "./options-schema.ts";
-import type { Instant } from "./schedule-types.ts";
+import type { Instant } from "./types.ts";
 
 // Pure functions about cron expressions. They need no connection.
 

@@ -12,16 +12,6 @@ export type {
 export type { LintFinding } from "../schedule/lint/lint-finding.ts";
 export type { OccurrenceResult } from "../schedule/state/outcome.ts";
 export type { LossKind, RefusalKind } from "../work/run/claim-errors.ts";
-export type {
-  AcquireOptions,
-  ClaimOptions,
-  Duration,
-  Held,
-  LockHolder,
-  RateOptions,
-  WatchOptions,
-  Work,
-} from "./claim-types.ts";
 export {
   type CronOptions,
   type CronTime,
@@ -50,13 +40,25 @@ export {
   UnreachableError,
   UsageError,
 } from "./errors.ts";
-export type { JobOptions, JobQueue, JobReceipt } from "./job-types.ts";
 export type { ConnectOptions } from "./options.ts";
+export { connect, type Signalbox } from "./signalbox.ts";
+export { openTestSignalbox } from "./testing/test-signalbox.ts";
+export type { FinishedTask, RunDueOptions, TestOptions, TestSignalbox } from "./testing/test-types.ts";
+export { createTaskTracing } from "./tracing.ts";
 export type {
+  AcquireOptions,
+  ClaimOptions,
+  Duration,
+  Held,
   Instant,
+  JobOptions,
+  JobQueue,
+  JobReceipt,
+  LockHolder,
   NewSchedule,
   PollOptions,
   PollWaitOptions,
+  RateOptions,
   Schedule,
   ScheduleChanges,
   ScheduleFields,
@@ -68,12 +70,10 @@ export type {
   TaskHandler,
   TaskMiddleware,
   TaskSource,
+  WatchOptions,
+  Work,
   WorkerOptions,
   WorkerTask,
-} from "./schedule-types.ts";
-export { connect, type Signalbox } from "./signalbox.ts";
-export { openTestSignalbox } from "./testing/test-signalbox.ts";
-export type { FinishedTask, RunDueOptions, TestOptions, TestSignalbox } from "./testing/test-types.ts";
-export { createTaskTracing } from "./tracing.ts";
+} from "./types.ts";
 export type { TaskEnded, TaskStarted, TasksSkipped, WorkerEvents } from "./worker.ts";
 export { Worker } from "./worker.ts";

@@ -6,9 +6,9 @@ import { formatOncePlan } from "../schedule/plan/plan.ts";
 import { buildJobMutation } from "../work/schedules/job-mutation.ts";
 import type { LibraryConnection } from "./connection.ts";
 import { UsageError } from "./errors.ts";
-import type { JobOptions, JobQueue, JobReceipt } from "./job-types.ts";
 import { DURATION, FLAG, INSTANT, parseOptions, TEXT } from "./options-schema.ts";
 import type { SchedulesImpl } from "./schedules.ts";
+import type { JobOptions, JobQueue, JobReceipt } from "./types.ts";
 
 /** The options that are fields of the schedule are checked with it. */
 const OPTIONS = {

@@ -3,8 +3,8 @@ import { ConfigError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { ConfigLayer } from "../config/layers.ts";
 import { getSetting, SETTING_KEYS, type SettingKey } from "../config/settings.ts";
-import type { Duration } from "./claim-types.ts";
 import { parseOptions } from "./options-schema.ts";
+import type { Duration } from "./types.ts";
 
 /**
  * How to reach etcd, how this process appears there, and defaults for claims. Settings that are missing are read from where the

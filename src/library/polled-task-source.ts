@@ -4,11 +4,10 @@ import { getScheduleType } from "../schedule/definition.ts";
 import type { PolledTask } from "../work/worker/polling/polled-task.ts";
 import { Poller } from "../work/worker/polling/poller.ts";
 import { mergeOwnInput } from "../work/worker/tasks/running-task.ts";
-import type { Duration } from "./claim-types.ts";
 import type { LibraryConnection } from "./connection.ts";
 import { ClosedError, translated } from "./errors.ts";
 import { DURATION, parseArgument, parseOptions, pickDefined, SIGNAL, WAIT } from "./options-schema.ts";
-import type { PollOptions, PollWaitOptions, Task, TaskSource } from "./schedule-types.ts";
+import type { Duration, PollOptions, PollWaitOptions, Task, TaskSource } from "./types.ts";
 
 /** The schedules that a connection has changed and one source of tasks has not read since. */
 interface UnreadChanges {

@@ -1,10 +1,10 @@
 import * as v from "valibot";
 import { OVER } from "../base/over.ts";
 import { isCount } from "../schedule/json-fields.ts";
-import type { Held, RateOptions } from "./claim-types.ts";
 import { acquire, CLAIM_OPTIONS } from "./claims.ts";
 import type { LibraryConnection } from "./connection.ts";
 import { DURATION, parseOptions, quoteOption } from "./options-schema.ts";
+import type { Held, RateOptions } from "./types.ts";
 
 const isMax = (value: unknown): value is number => isCount(value) && value >= 1;
 

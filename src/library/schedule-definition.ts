@@ -6,7 +6,7 @@ import { NotSupportedError } from "../schedule/errors.ts";
 import { parsePlan } from "../schedule/plan/plan.ts";
 import type { FirstOccurrenceOptions } from "../schedule/state/due-transitions.ts";
 import { DURATION, INSTANT, parseOptions, pickDefined } from "./options-schema.ts";
-import type { NewSchedule, ScheduleChanges, ScheduleFields } from "./schedule-types.ts";
+import type { NewSchedule, ScheduleChanges, ScheduleFields } from "./types.ts";
 
 /** Fields of a schedule as programs write them; null removes one. The output is their stored form. */
 const FIELDS = {

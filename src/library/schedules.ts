@@ -49,7 +49,7 @@ import type {
   SyncResult,
   Task,
   TaskSource,
-} from "./schedule-types.ts";
+} from "./types.ts";
 
 /** How long the audit records of jobs stay, s. It must be much longer than a call takes that has lost its answer. */
 const TTL = 900;

@@ -1,22 +1,22 @@
-import type {
-  AcquireOptions,
-  ClaimOptions,
-  Held,
-  LockHolder,
-  RateOptions,
-  WatchOptions,
-  Work,
-} from "./claim-types.ts";
 import { ACQUIRE_OPTIONS, acquire, CLAIM_OPTIONS } from "./claims.ts";
 import { LibraryConnection } from "./connection.ts";
 import { UsageError } from "./errors.ts";
 import { JobQueueImpl } from "./job-queue.ts";
-import type { JobQueue } from "./job-types.ts";
 import type { ConnectOptions } from "./options.ts";
 import { parseOptions } from "./options-schema.ts";
 import { limitRate } from "./rate-limit.ts";
-import type { Schedules } from "./schedule-types.ts";
 import { SchedulesImpl } from "./schedules.ts";
+import type {
+  AcquireOptions,
+  ClaimOptions,
+  Held,
+  JobQueue,
+  LockHolder,
+  RateOptions,
+  Schedules,
+  WatchOptions,
+  Work,
+} from "./types.ts";
 import { watchLock } from "./watch-lock.ts";
 
 /**

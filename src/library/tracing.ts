@@ -1,6 +1,6 @@
 import type * as OpenTelemetry from "@opentelemetry/api";
 import { ConfigError } from "./errors.ts";
-import type { TaskMiddleware, WorkerTask } from "./schedule-types.ts";
+import type { TaskMiddleware, WorkerTask } from "./types.ts";
 
 /** Name of the tracer, as exporters show it. */
 const TRACER = "signalbox";

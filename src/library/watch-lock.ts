@@ -2,10 +2,10 @@ import { validateName } from "../protocol/names.ts";
 import type { QueueEntry } from "../protocol/ticket.ts";
 import { followEtcd } from "../work/observe/follow.ts";
 import { QueueSink } from "../work/observe/queue-sink.ts";
-import type { LockHolder, WatchOptions } from "./claim-types.ts";
 import type { LibraryConnection } from "./connection.ts";
 import { ClosedError, translated } from "./errors.ts";
 import { parseOptions, SIGNAL } from "./options-schema.ts";
+import type { LockHolder, WatchOptions } from "./types.ts";
 
 /** Yields the holder of a lock, now and after each change. @throws the same errors as `Signalbox.watchLock` */
 export async function* watchLock(

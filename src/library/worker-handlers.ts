@@ -25,8 +25,8 @@ import {
   UsageError,
 } from "./errors.ts";
 import { DURATION, parseArgument, TEXT } from "./options-schema.ts";
-import type { TaskHandler, TaskMiddleware, WorkerTask } from "./schedule-types.ts";
 import type { SessionTimes } from "./session-times.ts";
+import type { TaskHandler, TaskMiddleware, WorkerTask } from "./types.ts";
 
 /** Handlers by type, without the types of their data. */
 export type HandlersByType = Readonly<Record<string, TaskHandler>>;

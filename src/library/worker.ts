@@ -9,9 +9,9 @@ import type { WorkerEvent } from "../work/worker/events.ts";
 import type { LibraryConnection } from "./connection.ts";
 import { translated } from "./errors.ts";
 import { parseOptions, quoteOption, TEXTS } from "./options-schema.ts";
-import type { TaskMiddleware, WorkerOptions } from "./schedule-types.ts";
 import { resolveSessionTimes, SESSION_OPTIONS } from "./session-times.ts";
 import { getConnection, type Signalbox } from "./signalbox.ts";
+import type { TaskMiddleware, WorkerOptions } from "./types.ts";
 import { createHandlerRegistry, findHandlerFault, type HandlersByType } from "./worker-handlers.ts";
 
 type Listener = (event: never) => void;

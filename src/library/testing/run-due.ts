@@ -3,10 +3,9 @@ import { isJsonObject } from "../../base/parse-json.ts";
 import { refuseFault } from "../../base/schema.ts";
 import { createTypeMatcher } from "../../schedule/handler-types.ts";
 import { isCount } from "../../schedule/json-fields.ts";
-import type { Duration } from "../claim-types.ts";
 import { ProcessStopError, UsageError } from "../errors.ts";
 import { quoteOption } from "../options-schema.ts";
-import type { Schedules, Task, TaskHandler, TaskMiddleware, WorkerTask } from "../schedule-types.ts";
+import type { Duration, Schedules, Task, TaskHandler, TaskMiddleware, WorkerTask } from "../types.ts";
 import { findHandlerFault, type HandlersByType, wrapHandler } from "../worker-handlers.ts";
 import type { FinishedTask, RunDueOptions } from "./test-types.ts";
 

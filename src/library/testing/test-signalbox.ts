@@ -2,22 +2,23 @@ import type { Clock } from "../../base/clock.ts";
 import { OVER } from "../../base/over.ts";
 import { MemoryStore } from "../../etcd/memory/memory-store.ts";
 import { createRealClock } from "../../process/clock.ts";
+import { LibraryConnection } from "../connection.ts";
+import { ConfigError } from "../errors.ts";
+import { DURATION, INSTANT, parseArgument, parseOptions } from "../options-schema.ts";
+import { createSignalbox, type Signalbox, shareConnection } from "../signalbox.ts";
 import type {
   AcquireOptions,
   ClaimOptions,
   Duration,
   Held,
+  Instant,
+  JobQueue,
   LockHolder,
   RateOptions,
+  Schedules,
   WatchOptions,
   Work,
-} from "../claim-types.ts";
-import { LibraryConnection } from "../connection.ts";
-import { ConfigError } from "../errors.ts";
-import type { JobQueue } from "../job-types.ts";
-import { DURATION, INSTANT, parseArgument, parseOptions } from "../options-schema.ts";
-import type { Instant, Schedules } from "../schedule-types.ts";
-import { createSignalbox, type Signalbox, shareConnection } from "../signalbox.ts";
+} from "../types.ts";
 import { RUN_OPTIONS, runDueTasks } from "./run-due.ts";
 import type { FinishedTask, RunDueOptions, TestOptions, TestSignalbox } from "./test-types.ts";
 

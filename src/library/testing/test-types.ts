@@ -1,7 +1,6 @@
 import type { OccurrenceResult } from "../../schedule/state/outcome.ts";
-import type { Duration } from "../claim-types.ts";
-import type { Instant, TaskHandler, TaskMiddleware } from "../schedule-types.ts";
 import type { Signalbox } from "../signalbox.ts";
+import type { Duration, Instant, TaskHandler, TaskMiddleware } from "../types.ts";
 
 // Public types of tests without etcd: `openTestSignalbox`.
 
