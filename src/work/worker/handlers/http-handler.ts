@@ -3,18 +3,18 @@ import { clean } from "../../../base/text.ts";
 import type { HttpSpec } from "../file/http-schema.ts";
 import type { Handler, ScheduledTask, TaskResult } from "../handler.ts";
 import { toLostResult } from "./command-handler.ts";
-import type { HandlerPorts } from "./handler-ports.ts";
 import {
   buildRedirectedRequest,
   type HttpRequest,
   openRequest,
   type ResponseHead,
   readBody,
-} from "./http/find-redirect.ts";
-import { isExpected, judgeResponse } from "./http/judge-response.ts";
-import { RequestDeadline } from "./http/request-deadline.ts";
-import { readSecretHeaders } from "./http/secret-headers.ts";
+} from "./find-redirect.ts";
+import type { HandlerPorts } from "./handler-ports.ts";
+import { isExpected, judgeResponse } from "./judge-response.ts";
 import { RecordedOutput } from "./recorded-output.ts";
+import { RequestDeadline } from "./request-deadline.ts";
+import { readSecretHeaders } from "./secret-headers.ts";
 import { buildTaskHeaders, serializeTask } from "./task-input.ts";
 
 /** Options of a handler that sends a request. */

@@ -3,11 +3,11 @@ import https from "node:https";
 import type { Hook, HookName } from "../../../schedule/definition-values.ts";
 import { HOOK_ADDRESS_FORM, type HookFormat, parseHookAddress } from "../../../schedule/hook-address.ts";
 import { type HookPayload, insertEventPath } from "./hook-payload.ts";
-import { buildHookText } from "./messages/hook-text.ts";
-import { buildMail, encodeHeader } from "./messages/mail.ts";
-import { buildPagerdutyBody } from "./messages/pagerduty.ts";
-import { buildSlackBody } from "./messages/slack.ts";
-import { buildTeamsBody } from "./messages/teams.ts";
+import { buildHookText } from "./hook-text.ts";
+import { buildMail, encodeHeader } from "./mail.ts";
+import { buildPagerdutyBody } from "./pagerduty.ts";
+import { buildSlackBody } from "./slack.ts";
+import { buildTeamsBody } from "./teams.ts";
 
 /** Why a call failed. */
 export interface HookFault {

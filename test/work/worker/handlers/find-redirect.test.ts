@@ -1,7 +1,7 @@
 /** Which redirects are followed, and what the next server gets. */
 import { expect, test } from "vitest";
-import type { HttpRequest } from "../../../../../src/work/worker/handlers/http/find-redirect.ts";
-import { buildRedirectedRequest } from "../../../../../src/work/worker/handlers/http/find-redirect.ts";
+import type { HttpRequest } from "../../../../src/work/worker/handlers/find-redirect.ts";
+import { buildRedirectedRequest } from "../../../../src/work/worker/handlers/find-redirect.ts";
 
 const OWN = { "signalbox-token": "7" };
 const POST: HttpRequest = {

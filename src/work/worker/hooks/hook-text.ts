@@ -1,6 +1,6 @@
-import { formatDuration } from "../../../../base/duration.ts";
-import { clean } from "../../../../base/text.ts";
-import type { HookPayload } from "../hook-payload.ts";
+import { formatDuration } from "../../../base/duration.ts";
+import { clean } from "../../../base/text.ts";
+import type { HookPayload } from "./hook-payload.ts";
 
 /** What a message says to people, as plain text without control characters. */
 export interface HookText {

@@ -1,9 +1,9 @@
-import { UsageError } from "../../base/errors.ts";
-import { quoteText } from "../../base/text.ts";
-import { type GetoptSpec, parseGetopt } from "../getopt.ts";
-import { buildFileLock } from "../lock-tools/file-lock.ts";
-import { parseSecondsAsDuration } from "../seconds.ts";
-import type { LineTranslator } from "../translated-run.ts";
+import { UsageError } from "../base/errors.ts";
+import { quoteText } from "../base/text.ts";
+import { type GetoptSpec, parseGetopt } from "./getopt.ts";
+import { buildFileLock } from "./lock-tools/file-lock.ts";
+import { parseSecondsAsDuration } from "./seconds.ts";
+import type { LineTranslator } from "./translated-run.ts";
 
 /** @see flock(1) of util-linux */
 const OPTIONS: GetoptSpec = {

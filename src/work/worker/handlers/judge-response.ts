@@ -1,6 +1,6 @@
 import { STATUS_CODES } from "node:http";
-import type { StatusRange } from "../../file/http-schema.ts";
-import type { TaskResult } from "../../handler.ts";
+import type { StatusRange } from "../file/http-schema.ts";
+import type { TaskResult } from "../handler.ts";
 import { findRedirectTarget, type ResponseHead } from "./find-redirect.ts";
 
 /** Limits of the wait that a server may ask for, ms. */

@@ -1,9 +1,9 @@
-import { UsageError } from "../../base/errors.ts";
-import { quoteText } from "../../base/text.ts";
-import { SETTINGS } from "../../config/settings.ts";
-import { computeSmallestTtl } from "../../config/ttl.ts";
-import { type GoFlagResult, type GoFlagSpec, isGoFlagOn, parseGoFlags } from "../go-flags.ts";
-import type { LineTranslator } from "../translated-run.ts";
+import { UsageError } from "../base/errors.ts";
+import { quoteText } from "../base/text.ts";
+import { SETTINGS } from "../config/settings.ts";
+import { computeSmallestTtl } from "../config/ttl.ts";
+import { type GoFlagResult, type GoFlagSpec, isGoFlagOn, parseGoFlags } from "./go-flags.ts";
+import type { LineTranslator } from "./translated-run.ts";
 
 /** @see etcdctl's README, "LOCK" and "Global options" */
 const OPTIONS: GoFlagSpec = {

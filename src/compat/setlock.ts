@@ -1,7 +1,7 @@
-import { UsageError } from "../../base/errors.ts";
-import { type GetoptSpec, parseGetopt } from "../getopt.ts";
-import { buildFileLock } from "../lock-tools/file-lock.ts";
-import type { LineTranslator } from "../translated-run.ts";
+import { UsageError } from "../base/errors.ts";
+import { type GetoptSpec, parseGetopt } from "./getopt.ts";
+import { buildFileLock } from "./lock-tools/file-lock.ts";
+import type { LineTranslator } from "./translated-run.ts";
 
 /** @see https://cr.yp.to/daemontools/setlock.html */
 const OPTIONS: GetoptSpec = {

@@ -1,4 +1,4 @@
-import type { HookPayload } from "../hook-payload.ts";
+import type { HookPayload } from "./hook-payload.ts";
 import type { HookText } from "./hook-text.ts";
 
 /** Longest summary that PagerDuty accepts, characters. */

@@ -1,5 +1,5 @@
-import type { Clock } from "../../../../base/clock.ts";
-import type { ScheduledTask } from "../../handler.ts";
+import type { Clock } from "../../../base/clock.ts";
+import type { ScheduledTask } from "../handler.ts";
 
 /** Why a request was aborted. */
 export type RequestEnding = "task" | "timeout" | "horizon";

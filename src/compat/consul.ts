@@ -1,7 +1,7 @@
-import { UsageError } from "../../base/errors.ts";
-import { collectTexts, quoteText } from "../../base/text.ts";
-import { type GoFlagResult, type GoFlagSpec, isGoFlagOn, parseGoFlags } from "../go-flags.ts";
-import type { LineTranslator } from "../translated-run.ts";
+import { UsageError } from "../base/errors.ts";
+import { collectTexts, quoteText } from "../base/text.ts";
+import { type GoFlagResult, type GoFlagSpec, isGoFlagOn, parseGoFlags } from "./go-flags.ts";
+import type { LineTranslator } from "./translated-run.ts";
 
 /** Options for the connection to Consul, which are dropped because etcd is used instead. */
 const CONNECTION = [

@@ -1,9 +1,9 @@
 /** When a request of a task is aborted, on a clock that the test advances. */
 import { expect, test } from "vitest";
-import { TaskLost } from "../../../../../src/work/worker/handler.ts";
-import { RequestDeadline } from "../../../../../src/work/worker/handlers/http/request-deadline.ts";
-import { ManualClock } from "../../../../etcd/manual-clock.ts";
-import { createTask } from "../../handler-fixture.ts";
+import { TaskLost } from "../../../../src/work/worker/handler.ts";
+import { RequestDeadline } from "../../../../src/work/worker/handlers/request-deadline.ts";
+import { ManualClock } from "../../../etcd/manual-clock.ts";
+import { createTask } from "../handler-fixture.ts";
 
 const HOUR = 3_600_000;
 

@@ -1,7 +1,7 @@
-import { ConfigError } from "../../../../base/errors.ts";
-import { clean } from "../../../../base/text.ts";
-import { readFileWithMode, readSecretLine } from "../../../../config/files.ts";
-import { type HttpSpec, isHeaderValue } from "../../file/http-schema.ts";
+import { ConfigError } from "../../../base/errors.ts";
+import { clean } from "../../../base/text.ts";
+import { readFileWithMode, readSecretLine } from "../../../config/files.ts";
+import { type HttpSpec, isHeaderValue } from "../file/http-schema.ts";
 
 /** Headers from files, and the texts that must not appear in output. */
 export interface SecretHeaders {
