@@ -10,8 +10,8 @@ import {
   warnUnknownVariables,
 } from "../commands/connect.ts";
 import { openLog } from "../commands/logging.ts";
+import type { LaunchedRun } from "../commands/run/call-note.ts";
 import { type CallNote, renderCallNote } from "../commands/run/call-note.ts";
-import type { LaunchedRun } from "../commands/run/launched-run.ts";
 import type { Call } from "../commands/spec.ts";
 import { resolveConfig } from "../config/config.ts";
 import { type Env, type FileReader, readFileWithMode } from "../config/files.ts";

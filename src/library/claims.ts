@@ -1,16 +1,31 @@
 import { basename } from "node:path";
 import * as v from "valibot";
 import { UsageError } from "../base/errors.ts";
+import { OVER } from "../base/over.ts";
 import { waitForAbort } from "../base/wait.ts";
 import { parseLeases } from "../fleet/lease-spec.ts";
 import { validateName } from "../protocol/names.ts";
+import type { QueueEntry } from "../protocol/ticket.ts";
+import { isCount } from "../schedule/json-fields.ts";
+import { followEtcd } from "../work/observe/follow.ts";
+import { QueueSink } from "../work/observe/queue-sink.ts";
 import { acquireClaim, type HeldClaim } from "../work/run/hold/held-claim.ts";
 import type { ClaimRequest, WaitLimits } from "../work/run/request.ts";
 import type { LibraryConnection } from "./connection.ts";
 import { ClaimLostError, ClosedError, translated } from "./errors.ts";
-import { DURATION, FLAG, pickDefined, SIGNAL, TEXT, TEXTS, WAIT } from "./options-schema.ts";
+import {
+  DURATION,
+  FLAG,
+  parseOptions,
+  pickDefined,
+  quoteOption,
+  SIGNAL,
+  TEXT,
+  TEXTS,
+  WAIT,
+} from "./options-schema.ts";
 import { resolveSessionTimes, SESSION_OPTIONS } from "./session-times.ts";
-import type { ClaimOptions, Held, Work } from "./types.ts";
+import type { ClaimOptions, Held, LockHolder, RateOptions, WatchOptions, Work } from "./types.ts";
 
 /** Options of a call that names what it claims. */
 export const CLAIM_OPTIONS = {
@@ -150,4 +165,92 @@ function toWaitLimits({ wait }: ParsedOptions, leaseTimeout: number | undefined)
   if (wait === undefined) return { queues: false, ...pickDefined({ leases: leaseTimeout }) };
   if (wait === true) return { queues: true, ...pickDefined({ leases: leaseTimeout }) };
   return { queues: true, lock: wait };
+}
+
+const isMax = (value: unknown): value is number => isCount(value) && value >= 1;
+
+const OPTIONS = {
+  max: v.custom<number>(isMax, quoteOption("is not a whole number of 1 or more")),
+  per: DURATION,
+  wait: CLAIM_OPTIONS.wait,
+  signal: CLAIM_OPTIONS.signal,
+} satisfies Record<keyof RateOptions, v.GenericSchema>;
+
+/**
+ * Waits until one more may begin: for a unit of a resource, which is kept for the span.
+ * @throws the errors of `acquire`
+ */
+export async function limitRate(
+  connection: LibraryConnection,
+  resource: string,
+  options: RateOptions,
+): Promise<void> {
+  const { max, per, wait = true, signal } = parseOptions("limitRate", options, OPTIONS);
+  const held = await acquire(connection, {
+    leases: [`${resource}=1:${max}`],
+    wait,
+    ...(signal !== undefined && { signal }),
+  });
+  void keepFor(connection, held, per);
+}
+
+/** Releases a claim after a time, or when the connection is closed. A lost claim is released without effect. */
+async function keepFor(connection: LibraryConnection, held: Held, span: number): Promise<void> {
+  const over = new AbortController();
+  const timer = { close: async () => over.abort(OVER) };
+  try {
+    connection.adopt(timer);
+    await connection.ports.clock.sleep(span, over.signal);
+  } catch {
+    // The connection is closed, which releases the claim too.
+  } finally {
+    connection.drop(timer);
+    await held.release();
+  }
+}
+
+/** Yields the holder of a lock, now and after each change. @throws the same errors as `Signalbox.watchLock` */
+export async function* watchLock(
+  connection: LibraryConnection,
+  lock: string,
+  options: WatchOptions,
+): AsyncGenerator<LockHolder | undefined, never> {
+  const { signal } = parseOptions("watchLock", options, { signal: SIGNAL });
+  validateName("lock", lock);
+  const closing = new AbortController();
+  const watch = { close: async () => closing.abort(new ClosedError("the connection was closed")) };
+  connection.adopt(watch);
+  try {
+    const either = AbortSignal.any([closing.signal, ...(signal === undefined ? [] : [signal])]);
+    yield* followHolder(connection, lock, either);
+    throw new ClosedError("a watch never ends by itself");
+  } finally {
+    connection.drop(watch);
+    closing.abort(new ClosedError("nobody watches any more"));
+  }
+}
+
+async function* followHolder(
+  { ports }: LibraryConnection,
+  lock: string,
+  signal: AbortSignal,
+): AsyncGenerator<LockHolder | undefined, void> {
+  const sink = new QueueSink(ports.keys.getQueueRange("lock", lock));
+  const following = followEtcd(ports, sink, signal);
+  let last: string | undefined;
+  for (;;) {
+    const { value: event } = await translated(() => following.next());
+    if (event?.kind === "away") continue;
+    const holder = toLockHolder(sink.findHolder());
+    const token = holder?.token ?? "";
+    if (token === last) continue;
+    last = token;
+    yield holder;
+  }
+}
+
+function toLockHolder(entry: QueueEntry | undefined): LockHolder | undefined {
+  if (entry?.ticket === undefined) return undefined;
+  const { run, host, pid, user, label } = entry.ticket;
+  return { token: String(entry.createRevision), run, host, pid, user, label };
 }

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { generateSessionId } from "../base/ids.ts";
+import { generateRunId, generateSessionId } from "../base/ids.ts";
 import { isJsonObject } from "../base/parse-json.ts";
 import { quoteText } from "../base/text.ts";
 import { retryUnavailable } from "../etcd/retry.ts";
@@ -7,10 +7,13 @@ import { grantOnce } from "../etcd/session/grant.ts";
 import { StoreError } from "../etcd/store.ts";
 import { validateName } from "../protocol/names.ts";
 import { type Definition, getScheduleType, isPaused } from "../schedule/definition.ts";
+import { AlreadyExistsError } from "../schedule/errors.ts";
+import { formatOncePlan } from "../schedule/plan/plan.ts";
 import type { FirstOccurrenceOptions } from "../schedule/state/due-transitions.ts";
 import { formatOperator, type OperatorPorts } from "../work/operate/ports.ts";
 import { checkFires } from "../work/schedules/check-fires.ts";
 import { buildImportMutation } from "../work/schedules/import-schedules.ts";
+import { buildJobMutation } from "../work/schedules/job-mutation.ts";
 import type { PlannedChange } from "../work/schedules/planned-change.ts";
 import {
   applyMutation,
@@ -33,12 +36,15 @@ import {
   type StoredSchedule,
 } from "../work/schedules/stored-schedules.ts";
 import type { LibraryConnection } from "./connection.ts";
-import { ConfigError, NotFoundError, translated } from "./errors.ts";
-import { FLAG, INSTANT, parseOptions, pickDefined, quoteOption, TEXT } from "./options-schema.ts";
+import { ConfigError, NotFoundError, translated, UsageError } from "./errors.ts";
+import { DURATION, FLAG, INSTANT, parseOptions, pickDefined, quoteOption, TEXT } from "./options-schema.ts";
 import { ChangeTracker, PolledTaskSource } from "./polled-task-source.ts";
 import { applyChanges, buildDefinition } from "./schedule-definition.ts";
 import type {
   Instant,
+  JobOptions,
+  JobQueue,
+  JobReceipt,
   NewSchedule,
   PollOptions,
   PollWaitOptions,
@@ -308,4 +314,58 @@ function toSyncResult(changes: readonly PlannedChange[]): SyncResult {
     changed: listIds((change) => !isAdded(change) && !change.isDeleted),
     deleted: listIds(({ isDeleted }) => isDeleted === true),
   };
+}
+
+/** The options that are fields of the schedule are checked with it. */
+const OPTIONS = {
+  key: v.optional(TEXT),
+  replaceDead: v.optional(FLAG, false),
+  at: v.optional(INSTANT),
+  delay: v.optional(DURATION),
+  ...v.entriesFromList(
+    ["priority", "retries", "backoff", "timeout", "deadline", "group", "leases", "tags"],
+    v.optional(v.unknown()),
+  ),
+} satisfies Record<keyof JobOptions, v.GenericSchema>;
+
+/** @see JobQueue */
+export class JobQueueImpl implements JobQueue {
+  readonly #connection: LibraryConnection;
+  readonly #schedules: SchedulesImpl;
+
+  constructor(connection: LibraryConnection, schedules: SchedulesImpl) {
+    this.#connection = connection;
+    this.#schedules = schedules;
+  }
+
+  async add(type: string, data?: unknown, options: JobOptions = {}): Promise<JobReceipt> {
+    const { key, at, delay, replaceDead, ...fields } = parseOptions("jobs.add", options, OPTIONS);
+    if (at !== undefined && delay !== undefined)
+      throw new UsageError("at and delay exclude each other; leave one of them out");
+    validateName("job type", type);
+    const { clock, random } = this.#connection.ports;
+    const id = `${type}.${key ?? generateRunId(random)}`;
+    const start = at ?? clock.getWallTime() + (delay ?? 0);
+    const schedule = {
+      ...(fields as Omit<JobOptions, "key" | "at" | "delay" | "replaceDead">),
+      type,
+      cron: formatOncePlan(start),
+      start,
+      removeAfter: "success" as const,
+      ...(data !== undefined && { data }),
+    };
+    let isDead = false;
+    const handleDead = () => {
+      isDead = true;
+    };
+    try {
+      await this.#schedules.addJob(id, schedule, (definition, first) =>
+        buildJobMutation(id, definition, first, { replaces: replaceDead, handleDead }),
+      );
+      return { id, isNew: true, isDead: false };
+    } catch (error) {
+      if (key !== undefined && error instanceof AlreadyExistsError) return { id, isNew: false, isDead };
+      throw error;
+    }
+  }
 }

@@ -1,11 +1,9 @@
-import { ACQUIRE_OPTIONS, acquire, CLAIM_OPTIONS } from "./claims.ts";
+import { ACQUIRE_OPTIONS, acquire, CLAIM_OPTIONS, limitRate, watchLock } from "./claims.ts";
 import { LibraryConnection } from "./connection.ts";
 import { UsageError } from "./errors.ts";
-import { JobQueueImpl } from "./job-queue.ts";
 import type { ConnectOptions } from "./options.ts";
 import { parseOptions } from "./options-schema.ts";
-import { limitRate } from "./rate-limit.ts";
-import { SchedulesImpl } from "./schedules.ts";
+import { JobQueueImpl, SchedulesImpl } from "./schedules.ts";
 import type {
   AcquireOptions,
   ClaimOptions,
@@ -17,7 +15,6 @@ import type {
   WatchOptions,
   Work,
 } from "./types.ts";
-import { watchLock } from "./watch-lock.ts";
 
 /**
  * A connection: locks, leases and schedules of one prefix in etcd. A connection that holds nothing does not keep the process

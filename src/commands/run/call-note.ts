@@ -1,6 +1,8 @@
 import { isJsonObject, parseJson } from "../../base/parse-json.ts";
 import { RUN_ID, SESSION_ID } from "../../protocol/keys.ts";
-import type { StartedAttempt } from "../../work/run/request.ts";
+import type { RunPorts, StartedAttempt } from "../../work/run/request.ts";
+import type { CommandConnection, FrontEndOptions } from "../connect.ts";
+import type { Call, CommandIo } from "../spec.ts";
 
 /** The variable with which a launcher passes the note of its call to the program that it becomes without an agent. */
 export const CALL_VARIABLE = "SIGNALBOX_CALL";
@@ -53,4 +55,29 @@ function isCallNote(value: unknown): value is CallNote {
     isCount(ttl) &&
     Number.isFinite(enqueuedAt)
   );
+}
+
+/** What an agent supplies to a run that a launcher has started. */
+export interface LaunchedRun {
+  /** The launcher, as it is shown to others. */
+  readonly identity: { pid: number; user: string };
+  /** Replaces `openConnection`. The store is that of the agent. @throws if the agent cannot serve this call */
+  openConnection(call: Call, options: FrontEndOptions): Promise<CommandConnection>;
+  /** The ports that differ from those of a run in a process of its own. */
+  createPorts(): Pick<
+    RunPorts,
+    "commands" | "sessions" | "successors" | "attempts" | "resumed" | "isStarted" | "describeHost"
+  >;
+  /** Called for each attempt before it claims anything. */
+  onAttempt(attempt: StartedAttempt): Promise<void>;
+}
+
+/** The input and output of a run that an agent serves. */
+export interface LaunchedIo extends CommandIo {
+  launched: LaunchedRun;
+}
+
+/** Returns what an agent supplies; undefined for a run in a process of its own. */
+export function findLaunchedRun(io: CommandIo | LaunchedIo): LaunchedRun | undefined {
+  return "launched" in io ? io.launched : undefined;
 }

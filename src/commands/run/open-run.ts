@@ -10,8 +10,7 @@ import type { RunPorts, RunRequest } from "../../work/run/request.ts";
 import { type CommandConnection, openConnection } from "../connect.ts";
 import type { Call, CommandIo } from "../spec.ts";
 import { buildRunRequest } from "./build-run-request.ts";
-import { CALL_VARIABLE, FALLBACK_VARIABLE, parseCallNote } from "./call-note.ts";
-import { findLaunchedRun } from "./launched-run.ts";
+import { CALL_VARIABLE, FALLBACK_VARIABLE, findLaunchedRun, parseCallNote } from "./call-note.ts";
 import type { RunInvocation } from "./run-invocation.ts";
 
 /** Opens everything that a run needs, and closes it after `work`. @throws as `openConnection`; UsageError */

@@ -17,11 +17,11 @@ import { findLockTools } from "../../syntax/lock-tools.ts";
 import { HostFiles } from "./host-files.ts";
 import { applyEdits, decodeCommand } from "./lines/edits.ts";
 import type { LineReport, Migration, MigrationOptions } from "./lines/migration.ts";
+import { UntranslatableError } from "./lines/migration.ts";
 import { assignLockNames, type PlainLine, parsePlainLine } from "./lines/plain-line.ts";
 import { buildPlainReport } from "./lines/plain-report.ts";
 import { rewriteShell } from "./lines/shell-line.ts";
 import { hasToolName } from "./lines/tools.ts";
-import { UntranslatableError } from "./lines/untranslatable-error.ts";
 
 export const execute: CommandExecutor = async (call, world) => {
   const [path = "-"] = call.args;

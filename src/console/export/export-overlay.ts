@@ -5,14 +5,13 @@ import { formatJsonDocument } from "../../commands/json-output.ts";
 import { renderDetailText } from "../../commands/see/detail.ts";
 import { wrapText } from "../../commands/see/wrap.ts";
 import type { Detail } from "../../model/detail/detail.ts";
-import { formatCsv } from "../../model/export/csv.ts";
 import type { ExportTable } from "../../model/export/export-table.ts";
+import { formatCsv, formatTextTable } from "../../model/export/export-table.ts";
 import {
   formatMarkdownDetail,
   formatMarkdownTable,
   formatMarkdownText,
 } from "../../model/export/markdown.ts";
-import { formatTextTable } from "../../model/export/plain-text.ts";
 import { editField } from "../overlays/field/edit.ts";
 import { createField, type TextField } from "../overlays/field/field.ts";
 import { buildFieldCells } from "../overlays/field/field-cells.ts";

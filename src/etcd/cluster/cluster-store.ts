@@ -1,3 +1,4 @@
+import { OVER } from "../../base/over.ts";
 import type { LoginShare } from "../login/shared-logins.ts";
 import { type Member, MemberError, type Rpc } from "../member.ts";
 import { isUnavailable, runWithDeadline } from "../retry.ts";
@@ -14,13 +15,11 @@ import {
   type WatchBatch,
   type WatchRequest,
 } from "../store.ts";
-import { parseMemberList, parseResponseHeader, type WireCodec } from "../wire-codec.ts";
+import { parseMemberList, parseMemberStatus, parseResponseHeader, type WireCodec } from "../wire-codec.ts";
 import type { WireLease, WireMemberList, WireRangeResponse, WireTxn, WireWatch } from "../wire-types.ts";
 import type { Failover } from "./failover.ts";
 import { computeRangeAccess, computeTxnAccess, explainDenied, type KeyAccess } from "./key-access.ts";
-import { readMemberStatus } from "./member-status.ts";
-import type { SharedWatches } from "./shared-watches.ts";
-import { OpenWatch, type WatchSource } from "./shared-watches.ts";
+import { OpenWatch, type SharedWatches, type WatchSource } from "./shared-watches.ts";
 
 /** The store port over the members of a cluster, independent of the transport. */
 export class ClusterStore<B> implements Store {
@@ -223,5 +222,44 @@ export class ClusterStore<B> implements Store {
     for (const watch of this.#watches) {
       if (watch.member === member) watch.end(new MemberError("unavailable", "retry", text));
     }
+  }
+}
+
+/** Reads the status of one member, or the error with which the request failed. @throws only the signal's reason */
+async function readMemberStatus(
+  { clock, timeouts }: Failover,
+  member: Member,
+  token: string | undefined,
+  signal: AbortSignal | undefined,
+): Promise<MemberStatus> {
+  const done = new AbortController();
+  const ended = AbortSignal.any(signal ? [done.signal, signal] : [done.signal]);
+  const { endpoint } = member;
+  const late = clock.sleep(timeouts.attempt, ended).then(() => {
+    throw new MemberError("unavailable", "retry", `${endpoint}: no answer within ${timeouts.attempt} ms`);
+  });
+  const start = clock.now();
+  try {
+    const answer = await Promise.race([askStatus(member, token, ended), late]);
+    return parseMemberStatus(endpoint, answer as object, clock.now() - start);
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (error instanceof StoreError) return { endpoint, ok: false, error };
+    throw error;
+  } finally {
+    done.abort(OVER);
+  }
+}
+
+/**
+ * Requests the status, once more on a new connection if the first one fails at once: it may have been closed while
+ * idle.
+ */
+async function askStatus(member: Member, token: string | undefined, signal: AbortSignal): Promise<unknown> {
+  try {
+    return await member.call("status", {}, { signal, token, fresh: false });
+  } catch (error) {
+    if (signal.aborted || !(error instanceof MemberError) || error.advice !== "retry") throw error;
+    return await member.call("status", {}, { signal, token, fresh: true });
   }
 }

@@ -2,8 +2,59 @@ import type { Etcd3 } from "etcd3";
 import { type AttemptOptions, type Member, MemberError, type Rpc, type WatchStream } from "../member.ts";
 import { CallInterceptor, type CallOptions } from "./call-interceptor.ts";
 import { callKv, openWatch } from "./own-messages.ts";
-import { SharedClient } from "./shared-client.ts";
-import { askOnce, openGrpcStream } from "./stream.ts";
+
+/** A client whose one connection is shared by many calls and watches. It tracks whether the connection may be dead. */
+class SharedClient {
+  readonly etcd: Etcd3;
+  #heard = 0;
+  #uses = 0;
+  #isDoubted = false;
+  #isRetired = false;
+  readonly #onClosed: () => void;
+
+  /** @param onClosed  called when the retired client is no longer used and has been closed */
+  constructor(etcd: Etcd3, onClosed: () => void) {
+    this.etcd = etcd;
+    this.#onClosed = onClosed;
+  }
+
+  /** Whether a call ended without a response and the server has sent nothing since that call began. */
+  get isDoubted(): boolean {
+    return this.#isDoubted;
+  }
+
+  /** Records that the server has sent something. */
+  markAlive(): void {
+    this.#heard += 1;
+    this.#isDoubted = false;
+  }
+
+  /** Records the start of a call or watch. @returns a function to call at its end */
+  beginUse(): () => void {
+    const before = this.#heard;
+    let isOver = false;
+    this.#uses += 1;
+    return () => {
+      if (isOver) return;
+      isOver = true;
+      this.#uses -= 1;
+      if (this.#heard === before) this.#isDoubted = true;
+      this.#closeIfUnused();
+    };
+  }
+
+  /** Accepts no new calls. The connection closes when the last call in flight has ended. */
+  retire(): void {
+    this.#isRetired = true;
+    this.#closeIfUnused();
+  }
+
+  #closeIfUnused(): void {
+    if (!this.#isRetired || this.#uses > 0) return;
+    this.etcd.close();
+    this.#onClosed();
+  }
+}
 
 /** gRPC's own deadline for a call, ms: a safety net far above the timeouts of failover. */
 const DEADLINE_MS = 30_000;
@@ -115,4 +166,64 @@ async function invoke(etcd: Etcd3, rpc: Rpc, request: object, options: CallOptio
     case "roster":
       return await cluster.memberList({}, options);
   }
+}
+
+/** The used part of a gRPC duplex stream. etcd3's types do not declare that it is a Node stream. */
+interface Duplex {
+  write(message: object): unknown;
+  end(): void;
+  cancel(): void;
+  on(event: "error", handler: (error: Error) => void): unknown;
+  [Symbol.asyncIterator](): AsyncIterator<unknown>;
+}
+
+/** Sends and receives messages over a stream that etcd3 opened. Ends when the signal is aborted. */
+function openGrpcStream(opened: object, tap: CallInterceptor, signal: AbortSignal): WatchStream {
+  const duplex = opened as Duplex;
+  let over = false;
+  const stop = () => {
+    over = true;
+    duplex.cancel();
+  };
+  duplex.on("error", () => {
+    over = true; // the reader receives it too, but there may be none
+  });
+  signal.addEventListener("abort", stop, { once: true });
+  if (signal.aborted) stop();
+  return {
+    send: (message) => {
+      if (!over) duplex.write(message);
+    },
+    responses: readResponses(duplex, tap, signal, () => signal.removeEventListener("abort", stop)),
+  };
+}
+
+async function* readResponses(
+  duplex: Duplex,
+  tap: CallInterceptor,
+  signal: AbortSignal,
+  done: () => void,
+): AsyncGenerator<unknown, void> {
+  try {
+    yield* { [Symbol.asyncIterator]: () => duplex[Symbol.asyncIterator]() };
+  } catch (error) {
+    signal.throwIfAborted();
+    throw tap.toMemberError(error) satisfies MemberError;
+  } finally {
+    done();
+    duplex.cancel();
+  }
+}
+
+/** Sends one request, reads one response and ends the stream. @throws the error that ended the stream */
+async function askOnce(opened: object, request: object): Promise<unknown> {
+  const duplex = opened as Duplex;
+  duplex.on("error", () => {});
+  duplex.write(request);
+  for await (const answer of duplex) {
+    duplex.end();
+    duplex.cancel();
+    return answer;
+  }
+  throw new Error("the stream ended without an answer");
 }

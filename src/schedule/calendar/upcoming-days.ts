@@ -1,7 +1,6 @@
 import { getZoneOffset } from "../cron/offsets.ts";
 import type { UpcomingOccurrence } from "../cron/upcoming-occurrences.ts";
-import { listPlannedOccurrences } from "../plan/explain-plan.ts";
-import { type Plan, parsePlan } from "../plan/plan.ts";
+import { listPlannedOccurrences, type Plan, parsePlan } from "../plan/plan.ts";
 import type { Calendars } from "./calendar.ts";
 import { formatDay, toDay } from "./calendar-day.ts";
 import { buildDayRule, type CalendarFields, type DayRule } from "./day-rule.ts";

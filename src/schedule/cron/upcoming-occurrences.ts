@@ -1,8 +1,7 @@
 import type { Cron } from "./cron.ts";
 import { findOccurrenceAfter, findShiftedWall } from "./occurrence.ts";
 import { findOffsetPeriod, type OffsetPeriod } from "./offsets.ts";
-import { formatLocalTime, formatWallClock, formatWallDate } from "./wall-time.ts";
-import { findWallFrom } from "./wall-times.ts";
+import { findWallFrom, formatLocalTime, formatWallClock, formatWallDate } from "./wall-times.ts";
 
 /** An upcoming occurrence. */
 export interface UpcomingOccurrence {

@@ -2,8 +2,7 @@ import type { Cron } from "../cron/cron.ts";
 import { findOccurrenceAfter, findShiftedWall } from "../cron/occurrence.ts";
 import { findOffsetPeriod, type OffsetPeriod } from "../cron/offsets.ts";
 import { formatClockChange, listSkippedWalls } from "../cron/upcoming-occurrences.ts";
-import { formatWallClock, formatWallDate } from "../cron/wall-time.ts";
-import { findWallFrom } from "../cron/wall-times.ts";
+import { findWallFrom, formatWallClock, formatWallDate } from "../cron/wall-times.ts";
 import type { LintFinding } from "./lint-finding.ts";
 
 const YEAR = 366 * 86_400_000;

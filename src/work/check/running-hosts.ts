@@ -2,7 +2,7 @@ import { toQueueEntry } from "../../protocol/ticket.ts";
 import type { KeyRange, KeyValue } from "../../protocol/txn.ts";
 import type { ObserverPorts } from "../observe/ports.ts";
 import { readPages } from "../observe/read.ts";
-import { readSessionLiveness } from "../observe/session-liveness.ts";
+import { readSessionLiveness } from "../observe/runner-liveness.ts";
 
 /** Sessions to check for one host: one live session is enough, and the newest are the most likely to be alive. */
 const MAX_SESSIONS_PER_HOST = 3;

@@ -1,6 +1,6 @@
 import { type KeyValue, type RangeOp, StoreError } from "../../etcd/store.ts";
 import type { ObserverPorts } from "./ports.ts";
-import { readSessionLiveness, type SessionTimeToLive } from "./session-liveness.ts";
+import { readSessionLiveness, type SessionTimeToLive } from "./runner-liveness.ts";
 
 /** A key as etcd has it. */
 export interface RawKey extends KeyValue {

@@ -2,15 +2,18 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Detail } from "../../../src/model/detail/detail.ts";
-import { formatCsv } from "../../../src/model/export/csv.ts";
-import { buildExportTable, type ExportTable } from "../../../src/model/export/export-table.ts";
+import {
+  buildExportTable,
+  type ExportTable,
+  formatCsv,
+  formatTextTable,
+} from "../../../src/model/export/export-table.ts";
 import {
   escapeMarkdown,
   formatMarkdownDetail,
   formatMarkdownTable,
   formatMarkdownText,
 } from "../../../src/model/export/markdown.ts";
-import { formatTextTable } from "../../../src/model/export/plain-text.ts";
 
 function createTable(...rows: string[][]): ExportTable {
   return {

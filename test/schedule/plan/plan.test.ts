@@ -1,7 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { explainPlan, listPlannedOccurrences } from "../../../src/schedule/plan/explain-plan.ts";
-import { formatOncePlan, parsePlan } from "../../../src/schedule/plan/plan.ts";
-import { createPlanTimes } from "../../../src/schedule/plan/plan-times.ts";
+import {
+  createPlanTimes,
+  explainPlan,
+  formatOncePlan,
+  listPlannedOccurrences,
+  parsePlan,
+} from "../../../src/schedule/plan/plan.ts";
 
 const AT = Date.parse("2026-12-24T17:00:00Z");
 

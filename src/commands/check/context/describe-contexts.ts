@@ -1,8 +1,11 @@
 import { SignalboxError } from "../../../base/errors.ts";
 import { type Config, resolveConfig } from "../../../config/config.ts";
-import type { ContextEntry } from "../../../config/contexts.ts";
-import { listFileContexts } from "../../../config/contexts.ts";
+import { type ContextEntry, listFileContexts } from "../../../config/contexts.ts";
 import { readConfigFiles } from "../../../config/files.ts";
+import { openStore } from "../../../etcd/open/open.ts";
+import { buildStoreOptions } from "../../../etcd/open/store-options.ts";
+import { createKeys } from "../../../protocol/keys.ts";
+import type { CommandConnection } from "../../connect.ts";
 import type { Call, CommandIo } from "../../spec.ts";
 
 /** A context of the configuration, as a command with `--context` would use it. */
@@ -51,5 +54,22 @@ function findActiveContext({ settings, env }: ContextSource): string | undefined
     return resolveConfig({ flags: settings, env }).values.context;
   } catch {
     return env.SIGNALBOX_CONTEXT || undefined;
+  }
+}
+
+/**
+ * Asks the cluster of a configuration whether it answers: one small read, on a connection that is closed afterwards.
+ * @throws StoreError, ConfigError, the signal's reason
+ */
+export async function askCluster(
+  { values }: Config,
+  { clock, random }: Pick<CommandConnection, "clock" | "random">,
+  signal: AbortSignal,
+): Promise<void> {
+  const store = await openStore(buildStoreOptions(values), { clock, unit: random.generateFraction });
+  try {
+    await store.readRange({ key: createKeys(values.prefix).group("-"), countOnly: true }, signal);
+  } finally {
+    store.close();
   }
 }

@@ -2,6 +2,7 @@ import { statSync } from "node:fs";
 import { dirname } from "node:path";
 import { UsageError } from "../../../base/errors.ts";
 import type { Finding } from "../../../base/finding.ts";
+import { quoteShellWord } from "../../../base/shell.ts";
 import { thisMachine } from "../../../config/machine.ts";
 import type { Settings } from "../../../config/settings.ts";
 import { readHostFacts } from "../../../fleet/host.ts";
@@ -10,7 +11,7 @@ import { type CronJob, type CrontabFormat, parseCrontab } from "../../../syntax/
 import { type FormatGuess, guessCrontabFormat } from "../../../syntax/crontab-format.ts";
 import { UNKNOWN } from "../../../syntax/shell-parser.ts";
 import { getBaseName } from "../../../syntax/shell-wrappers.ts";
-import { parseSwitchman } from "../../../syntax/switchman-call.ts";
+import { listLeasesToHold, parseSwitchman, type SwitchmanCall } from "../../../syntax/switchman-call.ts";
 import {
   findForeignCharacters,
   findRepeatedLines,
@@ -28,7 +29,6 @@ import {
 import { judgeCommand, judgeProgram, type ProgramEnvironment } from "./programs.ts";
 import { CRON_PATH } from "./search-path.ts";
 import { type LineLocation, type LineReading, readSignalbox } from "./signalbox.ts";
-import { toSignalboxLine } from "./switchman.ts";
 
 /** Kind of finding for lines that are not parsed here. */
 const UNREAD = "front-end";
@@ -324,4 +324,23 @@ function isMissing(path: string): boolean {
   } catch {
     return false; // no permission to look
   }
+}
+
+/** Formats a switchman call as the equivalent `signalbox run` line. */
+export function toSignalboxLine(call: SwitchmanCall): string {
+  const { lock, group, command } = call;
+  const [file = ""] = command;
+  const named = lock === file.slice(file.lastIndexOf("/") + 1) ? [] : ["--lock", lock ?? ""];
+  const words = [
+    "signalbox",
+    "run",
+    "-E",
+    "0",
+    ...(lock === undefined ? ["--no-lock"] : named),
+    ...(group === undefined ? [] : ["-g", group]),
+    ...listLeasesToHold(call).flatMap((lease) => ["--lease", lease]),
+    "--",
+    ...command,
+  ];
+  return words.map(quoteShellWord).join(" ");
 }

@@ -1,7 +1,6 @@
 import { EXIT } from "../../../base/errors.ts";
 import { clean } from "../../../base/text.ts";
-import { explainPlan } from "../../../schedule/plan/explain-plan.ts";
-import { parsePlan } from "../../../schedule/plan/plan.ts";
+import { explainPlan, parsePlan } from "../../../schedule/plan/plan.ts";
 import { getTextFlag } from "../../command-line/flags.ts";
 import { formatJsonDocument } from "../../json-output.ts";
 import type { Call, CommandExecutor, CommandIo } from "../../spec.ts";

@@ -6,8 +6,7 @@ import { isPlanned, listMovedDays } from "../../../schedule/calendar/restrict-pl
 import type { Cron } from "../../../schedule/cron/cron.ts";
 import type { Definition } from "../../../schedule/definition.ts";
 import { type LintFinding, lintCron } from "../../../schedule/lint/lint-cron.ts";
-import { parsePlan } from "../../../schedule/plan/plan.ts";
-import { createPlanTimes } from "../../../schedule/plan/plan-times.ts";
+import { createPlanTimes, parsePlan } from "../../../schedule/plan/plan.ts";
 import { createTiming } from "../../../schedule/timing.ts";
 import type { StoredSchedule } from "../../../work/schedules/stored-schedules.ts";
 

@@ -1,15 +1,24 @@
 import { cleanToWidth } from "../../../base/display-width.ts";
 import { formatBriefDuration, formatInstant } from "../../../base/duration.ts";
 import { EXIT } from "../../../base/errors.ts";
-import type { AnyView } from "../../../model/views/view.ts";
+import type { Snapshot } from "../../../model/snapshot/snapshot.ts";
+import { SnapshotBuilder } from "../../../model/snapshot/snapshot-builder.ts";
+import type { AnyView, ViewContext } from "../../../model/views/view.ts";
+import { followEtcd } from "../../../work/observe/follow.ts";
 import { formatJsonLine, formatJsonText } from "../../json-output.ts";
 import type { Call, CommandIo } from "../../spec.ts";
 import type { CommandContext } from "../../store-command.ts";
 import { renderGrid } from "../grid.ts";
 import { detectOutputStyle, type OutputStyle, paintText } from "../paint.ts";
 import { AnsiScreen } from "../screen/ansi-screen.ts";
-import { type LiveRows, LiveRowsFollower } from "./live-rows.ts";
-import { getShownColumns, type ListOptions, sortAndLimitRows } from "./ls-options.ts";
+import {
+  checkFilterWork,
+  getShownColumns,
+  hasDrawnColumn,
+  type ListOptions,
+  sortAndLimitRows,
+} from "./ls-options.ts";
+import { RowCache } from "./row-cache.ts";
 
 /** Shows rows until the output is closed. */
 interface LiveOutput<R> {
@@ -216,5 +225,65 @@ class LiveTable<R> {
 
   end(): void {
     this.#screen.leave();
+  }
+}
+
+/** The last known rows, which may be out of date. */
+interface LiveRows<R> {
+  snapshot: Snapshot;
+  scene: ViewContext;
+  /** The same array while nothing changes. */
+  rows: readonly R[];
+  /** Wall clock, ms since the epoch, since when etcd is unavailable; undefined while it is available. */
+  awaySince: number | undefined;
+}
+
+/** Keeps the rows of a view up to date in the background. */
+class LiveRowsFollower<R> {
+  readonly #context: CommandContext;
+  readonly #options: ListOptions;
+  readonly #rows: RowCache<R>;
+  readonly #builder: SnapshotBuilder;
+  readonly #stop = new AbortController();
+  #awaySince: number | undefined;
+  #fault: unknown;
+
+  constructor(context: CommandContext, view: AnyView<R>, options: ListOptions) {
+    this.#context = context;
+    this.#options = options;
+    this.#rows = new RowCache(view, options);
+    const hasPast = (options.all && view.of === "queue" && view.hasEmpty) || hasDrawnColumn(view, options);
+    const known = hasPast ? ["histories" as const] : [];
+    this.#builder = new SnapshotBuilder(context.keys, [...new Set([...view.collections, ...known])]);
+  }
+
+  /** Resolves with the first snapshot. @throws StoreError */
+  async begin(): Promise<void> {
+    const signal = AbortSignal.any([this.#context.signal, this.#stop.signal]);
+    const news = followEtcd(this.#context, this.#builder, signal);
+    await news.next();
+    void this.#follow(news).catch((error) => {
+      this.#fault = error;
+    });
+  }
+
+  async #follow(news: ReturnType<typeof followEtcd>): Promise<void> {
+    for await (const { kind } of news) {
+      if (kind !== "away") this.#awaySince = undefined;
+      else this.#awaySince ??= this.#context.clock.getWallTime();
+    }
+  }
+
+  /** @throws the error that ended the follower: etcd refuses for good, or the user ended the command */
+  getLiveRows(): LiveRows<R> {
+    if (this.#fault !== undefined) throw this.#fault;
+    const snapshot = this.#builder.getSnapshot();
+    const rows = this.#rows.computeRows(snapshot, this.#context.clock.getWallTime());
+    checkFilterWork(this.#options);
+    return { snapshot, ...rows, awaySince: this.#awaySince };
+  }
+
+  end(): void {
+    this.#stop.abort(new Error("the view was closed"));
   }
 }

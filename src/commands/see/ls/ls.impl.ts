@@ -1,16 +1,16 @@
 import { EXIT, UsageError } from "../../../base/errors.ts";
 import { clean } from "../../../base/text.ts";
-import { formatCsv } from "../../../model/export/csv.ts";
-import { buildExportTable } from "../../../model/export/export-table.ts";
+import { buildExportTable, formatCsv } from "../../../model/export/export-table.ts";
 import { formatMarkdownTable } from "../../../model/export/markdown.ts";
 import { VIEWS, type ViewId } from "../../../model/tables/index.ts";
 import { isFilterMatch } from "../../../model/views/filter.ts";
 import type { AnyView, ViewContext } from "../../../model/views/view.ts";
+import { formatJsonText } from "../../json-output.ts";
 import { createReadCommand } from "../../read-command.ts";
 import type { Call, CommandExecutor, CommandIo } from "../../spec.ts";
+import type { CommandContext } from "../../store-command.ts";
 import { ON_DEMAND, renderGridLines } from "../grid.ts";
 import { detectOutputStyle, type OutputStyle, paintText } from "../paint.ts";
-import { printRowsJson } from "./ls-json.ts";
 import {
   checkFilterWork,
   getShownColumns,
@@ -21,7 +21,7 @@ import {
   renderColumnsHelp,
   sortAndLimitRows,
 } from "./ls-options.ts";
-import { readViewRows } from "./ls-rows.ts";
+import { readViewRows, type ViewRows } from "./ls-rows.ts";
 
 export const execute: CommandExecutor = async (call, io) => {
   const id = (call.args[0] ?? "overview") as ViewId;
@@ -113,4 +113,63 @@ function renderRemarks<R>(view: AnyView<R>, scene: ViewContext, style: OutputSty
   return lines
     .map((line) => `${paintText(`${style.marks?.problem ?? ""}${clean(line)}`, "problem", style)}\n`)
     .join("");
+}
+
+/** Characters per write. */
+const BATCH = 65_536;
+
+/**
+ * Writes one JSON document while the rows are read. Rows of queues come in the order of keys and are never all in
+ * memory. If an order is requested, or the view needs the whole snapshot, all rows are read first.
+ */
+async function printRowsJson<R>(
+  io: CommandIo,
+  context: CommandContext,
+  view: AnyView<R>,
+  { revision, rows, scene }: ViewRows<R>,
+  options: ListOptions,
+): Promise<void> {
+  const head = formatJsonText({ version: 1, revision, prefix: context.keys.prefix, view: view.id });
+  let batch = `${head.slice(0, -1)},"rows":[`;
+  let separator = "\n";
+  const wanted =
+    options.order === undefined && view.of === "queue"
+      ? takeFirst(rows, view, options, scene)
+      : sortRows(rows, view, options, scene);
+  for await (const row of wanted) {
+    batch += separator + formatJsonText(view.toJson(row));
+    separator = ",\n";
+    if (batch.length < BATCH) continue;
+    if (!io.writeOutput(batch)) return;
+    batch = "";
+  }
+  checkFilterWork(options);
+  io.writeOutput(`${batch}\n]}\n`);
+}
+
+/** Yields rows as they are read, and stops reading at the limit. */
+async function* takeFirst<R>(
+  rows: AsyncIterable<R>,
+  view: AnyView<R>,
+  { filter, limit }: ListOptions,
+  { wall }: ViewContext,
+): AsyncGenerator<R> {
+  let left = limit;
+  for await (const row of rows) {
+    if (!isFilterMatch(view, filter, row, { wall })) continue;
+    yield row;
+    left -= 1;
+    if (left <= 0) return;
+  }
+}
+
+async function* sortRows<R>(
+  rows: AsyncIterable<R>,
+  view: AnyView<R>,
+  options: ListOptions,
+  { wall }: ViewContext,
+): AsyncGenerator<R> {
+  const all: R[] = [];
+  for await (const row of rows) if (isFilterMatch(view, options.filter, row, { wall })) all.push(row);
+  yield* sortAndLimitRows(view, all, options);
 }

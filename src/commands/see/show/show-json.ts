@@ -2,12 +2,16 @@ import type { Detail } from "../../../model/detail/detail.ts";
 import type { ClaimObstacle, Explanation } from "../../../model/explain/explain.ts";
 import { findRunnerLiveness, type SessionLivenessMap } from "../../../model/explain/explain-text.ts";
 import { type Claim, formatTicketOwner, isHolder } from "../../../model/snapshot/claims.ts";
+import { findNamedQueue, type Snapshot } from "../../../model/snapshot/snapshot.ts";
 import { toDrainJson, toQueueEntryJson } from "../../../model/tables/cells.ts";
 import { computeClaimState, toRunJson } from "../../../model/tables/runs.ts";
 import { listStoppingDrains } from "../../../model/views/stopping-drains.ts";
 import type { ViewContext } from "../../../model/views/view.ts";
+import { isHolding } from "../../../protocol/admission.ts";
 import type { QueueEntry } from "../../../protocol/ticket.ts";
 import type { RunnerRecord } from "../../outcome/operation-result.ts";
+import { readSnapshotRanges, toSingleKeyRange } from "../../read-snapshot.ts";
+import type { CommandContext } from "../../store-command.ts";
 
 /** The details of an object, as text and as JSON. docs/json.md describes the fields. */
 export interface DetailDocument {
@@ -63,4 +67,44 @@ function toObstacleJson(obstacle: ClaimObstacle, liveness: SessionLivenessMap): 
     ahead: ahead.map(toEntryJson),
     heldBehind: heldBehind.map(toEntryJson),
   };
+}
+
+/**
+ * Reads what explains why nothing else gets a held lock. Runs behind the holder wait with one ticket each, and ask for
+ * their leases only when it is their turn, so no other queue is needed.
+ * @returns undefined if the queue is not in this state: then everything must be read
+ */
+export async function readLockSnapshot(context: CommandContext, name: string): Promise<Snapshot | undefined> {
+  const { keys } = context;
+  const queues = [
+    keys.getQueueRange("lock", name),
+    keys.getQueueRange("resource", name),
+    toSingleKeyRange(keys.history(name)),
+  ];
+  const snapshot = await readSnapshotRanges(context, ["resourceConfigs", "groups", "drains"], queues);
+  const [first, second] = findNamedQueue(snapshot, "lock", name)?.entries ?? [];
+  const isPlain = isHolding(first) && !isHolding(second) && snapshot.queues.size === 1;
+  return isPlain ? snapshot : undefined;
+}
+
+/** Adds the histories of the locks that these runs wait for, at the revision of the snapshot: estimates need them. */
+export async function addHistories(
+  context: CommandContext,
+  snapshot: Snapshot,
+  claims: readonly Claim[],
+): Promise<Snapshot> {
+  const stands = claims.flatMap((claim) => claim.entries);
+  const locks = new Set(stands.flatMap(({ queue }) => (queue.kind === "lock" ? [queue.name] : [])));
+  if (locks.size === 0) return snapshot;
+  const keys = [...locks].map((name) => toSingleKeyRange(context.keys.history(name)));
+  const past = await readSnapshotRanges(context, [], keys, snapshot.revision);
+  return { ...snapshot, histories: past.histories };
+}
+
+/** Lists the tickets whose runners an explanation depends on, most important first. */
+export function listConcernedEntries(explanations: readonly Explanation[]): QueueEntry[] {
+  const own = explanations.flatMap(({ claim }) => claim.entries.map(({ entry }) => entry));
+  const obstacles = explanations.flatMap((explanation) => explanation.obstacles);
+  const holders = obstacles.flatMap(({ ahead, heldBehind }) => [...ahead.filter(isHolding), ...heldBehind]);
+  return [...own, ...holders, ...obstacles.flatMap(({ ahead }) => ahead)];
 }

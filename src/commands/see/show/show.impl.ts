@@ -44,13 +44,14 @@ import type { CommandContext } from "../../store-command.ts";
 import { renderDetailText } from "../detail.ts";
 import { detectOutputStyle } from "../paint.ts";
 import {
+  addHistories,
   type DetailDocument,
+  listConcernedEntries,
   toClaimRow,
   toExplanationJson,
   toRunnerJson,
   toRunnersJson,
 } from "./show-json.ts";
-import { addHistories, listConcernedEntries } from "./why-snapshot.ts";
 
 export const execute = createReadCommand(async ({ args: [kind = "", name = ""], flags }, io, context) => {
   const { revision, detail, document } = await readDetail(context, kind, name);

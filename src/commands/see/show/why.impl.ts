@@ -30,8 +30,7 @@ import type { CommandContext } from "../../store-command.ts";
 import { wrapProseLines } from "../detail.ts";
 import { parsePastTime } from "../insight/past-time.ts";
 import { detectOutputStyle } from "../paint.ts";
-import { toExplanationJson } from "./show-json.ts";
-import { addHistories, listConcernedEntries, readLockSnapshot } from "./why-snapshot.ts";
+import { addHistories, listConcernedEntries, readLockSnapshot, toExplanationJson } from "./show-json.ts";
 
 /** Largest number of waiting runs of a queue to explain; runs further back have the same reasons. */
 const MOST = 3;

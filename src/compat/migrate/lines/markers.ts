@@ -1,6 +1,6 @@
 import { quotePosixWord } from "../../../base/shell.ts";
 import type { UnknownExpansion } from "../../../syntax/shell-parser.ts";
-import { UntranslatableError } from "./untranslatable-error.ts";
+import { UntranslatableError } from "./migration.ts";
 
 /**
  * First mark character, and maximum number of marks. A mark replaces an expansion that only the shell can evaluate.

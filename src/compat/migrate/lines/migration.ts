@@ -35,3 +35,6 @@ export interface MigrationOptions {
   /** Leave out server addresses and logins of the tools. */
   noConnection?: boolean;
 }
+
+/** Thrown for a line that stays as it is. The message is for the owner of the line. */
+export class UntranslatableError extends Error {}

@@ -6,7 +6,7 @@ import { removeReleaseNames } from "../../../syntax/release-path.ts";
 import { parseShellCommands, type ShellCommand } from "../../../syntax/shell-parser.ts";
 import { findBackgroundInText } from "../../background-process.ts";
 import type { TextEdit } from "./edits.ts";
-import { UntranslatableError } from "./untranslatable-error.ts";
+import { UntranslatableError } from "./migration.ts";
 
 /** A line without a lock, and a name for its lock. */
 export interface PlainLine {

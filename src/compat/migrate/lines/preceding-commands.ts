@@ -1,7 +1,7 @@
 import type { ShellCommand } from "../../../syntax/shell-parser.ts";
 import type { Markers } from "./markers.ts";
+import { UntranslatableError } from "./migration.ts";
 import { OWN_VARIABLES } from "./tools.ts";
-import { UntranslatableError } from "./untranslatable-error.ts";
 
 const ASSIGNMENT = /^[A-Za-z_]\w*=/;
 const PRIVATE = ", which is not exported";

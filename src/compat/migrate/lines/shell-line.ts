@@ -9,10 +9,10 @@ import { getBaseName } from "../../../syntax/shell-wrappers.ts";
 import type { TextEdit } from "./edits.ts";
 import type { TranslationContext } from "./located-command.ts";
 import { hasPrivateUseCharacters, Markers } from "./markers.ts";
+import { UntranslatableError } from "./migration.ts";
 import { checkVariablesReach, findChangedVariables, PrecedingCommands } from "./preceding-commands.ts";
 import { findToolStart, hasToolName, unwrapCommand } from "./tools.ts";
 import { translateCommand } from "./translate.ts";
-import { UntranslatableError } from "./untranslatable-error.ts";
 
 /** The result of rewriting a shell line. */
 interface ShellRewrite {

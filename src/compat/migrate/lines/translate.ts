@@ -14,8 +14,8 @@ import {
   type TranslationContext,
 } from "./located-command.ts";
 import { hasMark, listMarks, type Markers, shiftMarks, unshiftMarks } from "./markers.ts";
+import { UntranslatableError } from "./migration.ts";
 import { FRONT_END_NAMES, OWN_VARIABLES, TOOLS } from "./tools.ts";
-import { UntranslatableError } from "./untranslatable-error.ts";
 
 interface Translation {
   edits: readonly TextEdit[];

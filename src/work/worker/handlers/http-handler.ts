@@ -1,20 +1,22 @@
+import { STATUS_CODES } from "node:http";
 import { formatDuration } from "../../../base/duration.ts";
+import { ConfigError } from "../../../base/errors.ts";
 import { clean } from "../../../base/text.ts";
-import type { HttpSpec } from "../file/http-schema.ts";
+import { readFileWithMode, readSecretLine } from "../../../config/files.ts";
+import { type HttpSpec, isHeaderValue, type StatusRange } from "../file/http-schema.ts";
 import type { Handler, ScheduledTask, TaskResult } from "../handler.ts";
 import { toLostResult } from "./command-handler.ts";
 import {
   buildRedirectedRequest,
+  findRedirectTarget,
   type HttpRequest,
   openRequest,
   type ResponseHead,
   readBody,
 } from "./find-redirect.ts";
 import type { HandlerPorts } from "./handler-ports.ts";
-import { isExpected, judgeResponse } from "./judge-response.ts";
 import { RecordedOutput } from "./recorded-output.ts";
 import { RequestDeadline } from "./request-deadline.ts";
-import { readSecretHeaders } from "./secret-headers.ts";
 import { buildTaskHeaders, serializeTask } from "./task-input.ts";
 
 /** Options of a handler that sends a request. */
@@ -145,4 +147,76 @@ function maskReason(reason: string, masks: readonly RegExp[]): string {
     masks.reduce((shown, mask) => shown.replaceAll(mask, "***"), reason),
     LONGEST_REASON,
   );
+}
+
+/** Limits of the wait that a server may ask for, ms. */
+const SHORTEST_WAIT = 1_000;
+const LONGEST_WAIT = 86_400_000;
+
+/** Returns whether a status is among the expected ones. */
+function isExpected(status: number, expected: readonly StatusRange[]): boolean {
+  return expected.some(({ from, to }) => status >= from && status <= to);
+}
+
+/**
+ * Returns the result of a task from the response of its server.
+ * @param url  the address that answered
+ * @param now  ms since the epoch, for a Retry-After with a date
+ */
+function judgeResponse(
+  response: ResponseHead,
+  expected: readonly StatusRange[],
+  url: URL,
+  now: number,
+): TaskResult {
+  const { status: code, headers } = response;
+  if (isExpected(code, expected)) return { result: "ok", code };
+  const answer = `it answered ${[code, STATUS_CODES[code]].join(" ").trim()}`;
+  const wait = code === 429 || code === 503 ? parseRetryAfter(headers["retry-after"], now) : undefined;
+  if (wait !== undefined) return { result: "retry", wait, code, reason: answer };
+  const target = findRedirectTarget(response, url);
+  if (target === undefined) return { result: "failed", code, reason: answer };
+  const where = target.host === "" ? target.protocol : target.origin;
+  return { result: "failed", code, reason: `${answer}, a redirect to ${where}` };
+}
+
+/**
+ * Parses the header Retry-After: seconds, or a date.
+ * @param now  ms since the epoch
+ * @returns ms, from a second to a day; undefined if it is neither
+ */
+export function parseRetryAfter(text: string | undefined, now: number): number | undefined {
+  if (text === undefined) return undefined;
+  const isDate = /^[A-Z][a-z]+, .* GMT$/.test(text);
+  const wait = /^\d+$/.test(text) ? Number(text) * 1_000 : isDate ? Date.parse(text) - now : Number.NaN;
+  return Number.isNaN(wait) ? undefined : Math.min(Math.max(wait, SHORTEST_WAIT), LONGEST_WAIT);
+}
+
+/** Headers from files, and the texts that must not appear in output. */
+interface SecretHeaders {
+  headers: Readonly<Record<string, string>>;
+  secrets: readonly string[];
+}
+
+/**
+ * Reads the headers whose values are in files. Call it for every request: the files may change.
+ * @throws ConfigError when a file is missing, not private, or not one line for a header
+ */
+function readSecretHeaders(spec: HttpSpec["secretHeaders"]): SecretHeaders {
+  const read = Object.entries(spec).map(([name, { file, prefix }]) => {
+    const secret = readSecretLine(file, readFileWithMode, { named: "in secretHeaders", what: "the secret" });
+    if (!isHeaderValue(prefix + secret))
+      throw new ConfigError(`${clean(file)} has a character that a header cannot contain`);
+    return { name, value: prefix + secret, secret };
+  });
+  return {
+    headers: Object.fromEntries(read.map(({ name, value }) => [name, value])),
+    secrets: read.flatMap(({ secret }) => [secret, ...listCredentials(secret)]),
+  };
+}
+
+/** Returns the part after the scheme of a value such as `Bearer TOKEN`. */
+function listCredentials(secret: string): string[] {
+  const [, credentials] = /^[A-Za-z][\w-]* +(\S.*)$/.exec(secret) ?? [];
+  return credentials === undefined ? [] : [credentials];
 }

@@ -3,11 +3,14 @@ import https from "node:https";
 import type { Hook, HookName } from "../../../schedule/definition-values.ts";
 import { HOOK_ADDRESS_FORM, type HookFormat, parseHookAddress } from "../../../schedule/hook-address.ts";
 import { type HookPayload, insertEventPath } from "./hook-payload.ts";
-import { buildHookText } from "./hook-text.ts";
-import { buildMail, encodeHeader } from "./mail.ts";
-import { buildPagerdutyBody } from "./pagerduty.ts";
-import { buildSlackBody } from "./slack.ts";
-import { buildTeamsBody } from "./teams.ts";
+import {
+  buildHookText,
+  buildMail,
+  buildPagerdutyBody,
+  buildSlackBody,
+  buildTeamsBody,
+  encodeHeader,
+} from "./hook-text.ts";
 
 /** Why a call failed. */
 export interface HookFault {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { UsageError } from "../../../../src/base/errors.ts";
-import { toSignalboxLine } from "../../../../src/commands/check/crontab/switchman.ts";
+import { toSignalboxLine } from "../../../../src/commands/check/crontab/read.ts";
 import { parseSwitchman } from "../../../../src/syntax/switchman-call.ts";
 
 describe("a line of switchman", () => {

@@ -2,8 +2,7 @@ import { chmodSync, rmSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { waitUntil } from "../../../../fixtures/wait-until.ts";
 import type { TaskResult } from "../../../../src/work/worker/handler.ts";
-import { HttpHandler } from "../../../../src/work/worker/handlers/http-handler.ts";
-import { parseRetryAfter } from "../../../../src/work/worker/handlers/judge-response.ts";
+import { HttpHandler, parseRetryAfter } from "../../../../src/work/worker/handlers/http-handler.ts";
 import { createHandlerFixture, createTask, writeTestFile } from "../handler-fixture.ts";
 import { readHttpSpec, startWebServer } from "./http-fixture.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { waitUntil } from "../../../../fixtures/wait-until.ts";
 import type { TaskResult } from "../../../../src/work/worker/handler.ts";
-import { ModuleHandler } from "../../../../src/work/worker/handlers/module-handler.ts";
+import { ModuleHandler } from "../../../../src/work/worker/handlers/handlers.ts";
 import { listRemains } from "../../../process/helpers.ts";
 import { createHandlerFixture, writeTestFile } from "../handler-fixture.ts";
 
