@@ -7,7 +7,7 @@ import type { Store } from "../etcd/store.ts";
 import type { HostFacts } from "../fleet/host.ts";
 import type { Keys } from "../protocol/keys.ts";
 import type { SharedSessions } from "../work/agent/shared-sessions.ts";
-import type { Successors } from "../work/run/claim/successors.ts";
+import type { Successors } from "../work/run/successors.ts";
 import type { Accounts } from "./accounts.ts";
 import type { BriefCache } from "./brief-cache.ts";
 import type { NoteSeal } from "./note-seal.ts";

@@ -24,7 +24,7 @@ import { SharedSessions } from "../work/agent/shared-sessions.ts";
 import { SYSTEM_SOCKET } from "../work/check/agent.ts";
 import { checkNative } from "../work/check/native.ts";
 import { OutputServer } from "../work/output/output-server.ts";
-import { Successors } from "../work/run/claim/successors.ts";
+import { Successors } from "../work/run/successors.ts";
 import { formatListenAddress } from "../work/worker/metrics/listen-address.ts";
 import { createNotifier } from "../work/worker/service/notifier.ts";
 import { createAccounts } from "./accounts.ts";

@@ -9,7 +9,7 @@ import type { QueueEntry } from "../protocol/ticket.ts";
 import { isCount } from "../schedule/json-fields.ts";
 import { followEtcd } from "../work/observe/follow.ts";
 import { QueueSink } from "../work/observe/queue-sink.ts";
-import { acquireClaim, type HeldClaim } from "../work/run/hold/held-claim.ts";
+import { acquireClaim, type HeldClaim } from "../work/run/held-claim.ts";
 import type { ClaimRequest, WaitLimits } from "../work/run/request.ts";
 import type { LibraryConnection } from "./connection.ts";
 import { ClaimLostError, ClosedError, translated } from "./errors.ts";

@@ -5,7 +5,7 @@ import { createMacros, type Macros } from "../../fleet/macros.ts";
 import { evaluateConfiguredTotal } from "../../fleet/resources.ts";
 import { createGuardianHost } from "../../process/host.ts";
 import { readUserName } from "../../process/user.ts";
-import { CallAttempts } from "../../work/run/claim/call-attempts.ts";
+import { CallAttempts } from "../../work/run/call-attempts.ts";
 import type { RunPorts, RunRequest } from "../../work/run/request.ts";
 import { type CommandConnection, openConnection } from "../connect.ts";
 import type { Call, CommandIo } from "../spec.ts";

@@ -1,5 +1,5 @@
-import type { RunResult } from "../../work/run/command/run.ts";
 import type { RunPorts, RunRequest } from "../../work/run/request.ts";
+import type { RunResult } from "../../work/run/run.ts";
 import type { FrontEndOptions } from "../connect.ts";
 import type { Call } from "../spec.ts";
 

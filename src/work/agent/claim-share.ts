@@ -7,7 +7,7 @@ import type { Store } from "../../etcd/store.ts";
 import { deleteMarks } from "../../protocol/guards.ts";
 import type { Keys } from "../../protocol/keys.ts";
 import type { Compare, Op, Txn } from "../../protocol/txn.ts";
-import type { ClaimSession } from "../run/session/claim-session.ts";
+import type { ClaimSession } from "../run/claim-session.ts";
 import type { AgentPorts } from "./ports.ts";
 
 /** What a share needs from the session that it is part of. */

@@ -7,7 +7,7 @@ import { deleteEntries, guardOwned } from "../../protocol/guards.ts";
 import type { Keys } from "../../protocol/keys.ts";
 import { type QueueEntry, toQueueEntry } from "../../protocol/ticket.ts";
 import type { Op, Txn } from "../../protocol/txn.ts";
-import type { OpenedSession, SessionSource, SessionUser } from "../run/session/claim-session.ts";
+import type { OpenedSession, SessionSource, SessionUser } from "../run/claim-session.ts";
 import type { AgentPorts } from "./ports.ts";
 import { SharedSession } from "./shared-session.ts";
 

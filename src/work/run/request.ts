@@ -5,9 +5,9 @@ import type { Store } from "../../etcd/store.ts";
 import type { LeaseSpec } from "../../fleet/lease-spec.ts";
 import type { CommandHost, CommandSpec } from "../../process/guarded-command/command.ts";
 import type { Keys } from "../../protocol/keys.ts";
-import type { CallAttempts } from "./claim/call-attempts.ts";
-import type { Successors } from "./claim/successors.ts";
-import type { SessionSource } from "./session/claim-session.ts";
+import type { CallAttempts } from "./call-attempts.ts";
+import type { SessionSource } from "./claim-session.ts";
+import type { Successors } from "./successors.ts";
 
 /** The owner of a claim, as stored in the ticket. */
 export interface ClaimIdentity {

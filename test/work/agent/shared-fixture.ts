@@ -6,7 +6,7 @@ import { serializeTicket } from "../../../src/protocol/ticket.ts";
 import type { Op } from "../../../src/protocol/txn.ts";
 import type { AgentPorts } from "../../../src/work/agent/ports.ts";
 import { SharedSessions } from "../../../src/work/agent/shared-sessions.ts";
-import type { OpenedSession } from "../../../src/work/run/session/claim-session.ts";
+import type { OpenedSession } from "../../../src/work/run/claim-session.ts";
 import { ManualClock } from "../../etcd/manual-clock.ts";
 import { keys, ticketWith } from "../../protocol/samples.ts";
 

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { silentLog } from "../../../src/base/log.ts";
 import { MemoryStore } from "../../../src/etcd/memory/memory-store.ts";
 import { type ResponseHeader, StoreError, type Txn, type TxnResponse } from "../../../src/etcd/store.ts";
-import { claimWithRetries } from "../../../src/work/run/claim/claim.ts";
+import { claimWithRetries } from "../../../src/work/run/claim.ts";
 import type { ClaimRequest } from "../../../src/work/run/request.ts";
 import { ManualClock } from "../../etcd/manual-clock.ts";
 import { keys } from "../../protocol/samples.ts";

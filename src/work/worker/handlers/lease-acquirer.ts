@@ -2,7 +2,7 @@ import { VERSION } from "../../../base/version.ts";
 import { serializeHostRecord } from "../../../fleet/host-record.ts";
 import { createMacros, type MacroFacts } from "../../../fleet/macros.ts";
 import { evaluateConfiguredTotal } from "../../../fleet/resources.ts";
-import { acquireClaim } from "../../run/hold/held-claim.ts";
+import { acquireClaim } from "../../run/held-claim.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
 import type { LeaseAcquirer } from "./leased-handler.ts";
 

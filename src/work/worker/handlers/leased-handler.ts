@@ -5,7 +5,7 @@ import { StoreError } from "../../../etcd/store.ts";
 import { type LeaseSpec, parseLeases } from "../../../fleet/lease-spec.ts";
 import type { Macros } from "../../../fleet/macros.ts";
 import { OldSchemaError } from "../../../protocol/schema.ts";
-import type { HeldClaim } from "../../run/hold/held-claim.ts";
+import type { HeldClaim } from "../../run/held-claim.ts";
 import { type Handler, type ScheduledTask, TaskLost, type TaskResult } from "../handler.ts";
 import { toLostResult } from "./command-handler.ts";
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { MemoryEtcd, MemoryStore } from "../../../../src/etcd/memory/memory-store.ts";
 import { serializeTicket } from "../../../../src/protocol/ticket.ts";
 import type { KeyRange, Txn, TxnResponse } from "../../../../src/protocol/txn.ts";
-import { Acquisition } from "../../../../src/work/run/claim/acquire.ts";
+import { Acquisition } from "../../../../src/work/run/acquire.ts";
 import { ManualClock } from "../../../etcd/manual-clock.ts";
 import { keys, ticketWith } from "../../../protocol/samples.ts";
 import { createAttempt, createPorts, REQUESTS } from "./situations.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { decideStep, getOwnRevisions } from "../../../../src/work/run/claim/decide.ts";
-import type { ClaimStep } from "../../../../src/work/run/claim/step.ts";
+import { decideStep, getOwnRevisions } from "../../../../src/work/run/decide.ts";
+import type { ClaimStep } from "../../../../src/work/run/step.ts";
 import {
   createAttempt,
   createPorts,

@@ -6,7 +6,7 @@ import {
   buildInputReads,
   computeEligibility,
   parseClaimInputs,
-} from "../../../../src/work/run/claim/eligibility.ts";
+} from "../../../../src/work/run/eligibility.ts";
 import type { ClaimRequest } from "../../../../src/work/run/request.ts";
 import { keys } from "../../../protocol/samples.ts";
 import { createPorts, createRequest, HOST, REQUESTS, WALL } from "./situations.ts";

@@ -4,7 +4,7 @@ import { createHostWriteGuard } from "../../../../fixtures/simulation/role.ts";
 import { silentLog } from "../../../../src/base/log.ts";
 import { MemoryStore } from "../../../../src/etcd/memory/memory-store.ts";
 import { StoreError, type Txn, type TxnResponse } from "../../../../src/etcd/store.ts";
-import { HostRecordWriter } from "../../../../src/work/run/claim/acquire.ts";
+import { HostRecordWriter } from "../../../../src/work/run/acquire.ts";
 import { ManualClock } from "../../../etcd/manual-clock.ts";
 import { keys } from "../../../protocol/samples.ts";
 

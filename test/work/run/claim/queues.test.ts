@@ -14,7 +14,7 @@ import {
   computeHeadSize,
   parseResourceQueue,
   type ResourceQueueView,
-} from "../../../../src/work/run/claim/claim-view.ts";
+} from "../../../../src/work/run/claim-view.ts";
 import { keys, ticketWith } from "../../../protocol/samples.ts";
 
 const ALL = Number.POSITIVE_INFINITY;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { LogLevel } from "../../../../src/base/log.ts";
-import { describeRefusal, reportRefusal } from "../../../../src/work/run/claim/claim.ts";
-import type { ClaimRefusal } from "../../../../src/work/run/claim/step.ts";
+import { describeRefusal, reportRefusal } from "../../../../src/work/run/claim.ts";
 import type { RunRequest } from "../../../../src/work/run/request.ts";
+import type { ClaimRefusal } from "../../../../src/work/run/step.ts";
 import { createPorts, createView, HOST, REQUESTS } from "./situations.ts";
 
 const [holder, unreadable] = createView({ ahead: "held broken" }).lockQueue;

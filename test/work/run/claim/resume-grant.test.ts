@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { serializeTicket } from "../../../../src/protocol/ticket.ts";
-import { CallAttempts } from "../../../../src/work/run/claim/call-attempts.ts";
-import { claimWithRetries } from "../../../../src/work/run/claim/claim.ts";
-import { resumeGrant } from "../../../../src/work/run/claim/resume-grant.ts";
-import { createOwnSessions } from "../../../../src/work/run/session/claim-session.ts";
+import { CallAttempts } from "../../../../src/work/run/call-attempts.ts";
+import { claimWithRetries } from "../../../../src/work/run/claim.ts";
+import { createOwnSessions } from "../../../../src/work/run/claim-session.ts";
+import { resumeGrant } from "../../../../src/work/run/resume-grant.ts";
 import { keys, ticketWith } from "../../../protocol/samples.ts";
 import { createPorts, createRequest, DB_KEY, LOCK_KEY, REQUESTS, RUN } from "./situations.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { type QueueEntry, serializeTicket, toQueueEntry } from "../../../../src/protocol/ticket.ts";
 import type { Op } from "../../../../src/protocol/txn.ts";
-import type { ResourceTotal } from "../../../../src/work/run/claim/eligibility.ts";
-import { buildStepTransaction } from "../../../../src/work/run/claim/step.ts";
+import type { ResourceTotal } from "../../../../src/work/run/eligibility.ts";
+import { buildStepTransaction } from "../../../../src/work/run/step.ts";
 import { EMPTY_BASIS, keys, ticketWith } from "../../../protocol/samples.ts";
 import {
   createAttempt,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ReadBasis } from "../../../../src/protocol/guards.ts";
-import { buildWaitStep, type WaitObstacle } from "../../../../src/work/run/claim/wait-step.ts";
+import { buildWaitStep, type WaitObstacle } from "../../../../src/work/run/wait-step.ts";
 import { EMPTY_BASIS, keys } from "../../../protocol/samples.ts";
 import { createPorts, createView, DB_KEY, LOCK_KEY, REQUESTS, type RequestName } from "./situations.ts";
 

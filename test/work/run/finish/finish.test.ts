@@ -5,9 +5,9 @@ import { type ResponseHeader, StoreError, type Txn, type TxnResponse } from "../
 import { appendPastRun, type PastRun, parsePastRuns } from "../../../../src/protocol/history.ts";
 import { type QueueEntry, serializeTicket, toQueueEntry } from "../../../../src/protocol/ticket.ts";
 import type { Op } from "../../../../src/protocol/txn.ts";
-import type { Grant } from "../../../../src/work/run/claim/acquire.ts";
-import { finishClaim } from "../../../../src/work/run/finish/finish.ts";
-import { buildHistoryUpdate } from "../../../../src/work/run/finish/history-update.ts";
+import type { Grant } from "../../../../src/work/run/acquire.ts";
+import { finishClaim } from "../../../../src/work/run/finish.ts";
+import { buildHistoryUpdate } from "../../../../src/work/run/history-update.ts";
 import { ManualClock } from "../../../etcd/manual-clock.ts";
 import { keys, ticketWith } from "../../../protocol/samples.ts";
 import { createAttempt, createPorts, DB_KEY, LOCK_KEY, REQUESTS, RUN } from "../claim/situations.ts";

@@ -4,8 +4,8 @@ import { SessionLost } from "../../../../src/etcd/session/session-lost.ts";
 import { StoreError, type Txn, type TxnResponse } from "../../../../src/etcd/store.ts";
 import { type QueueEntry, serializeTicket, toQueueEntry } from "../../../../src/protocol/ticket.ts";
 import type { Op } from "../../../../src/protocol/txn.ts";
-import type { ClaimLoss } from "../../../../src/work/run/claim/inspect.ts";
-import { ClaimWatch } from "../../../../src/work/run/hold/claim-watch.ts";
+import { ClaimWatch } from "../../../../src/work/run/claim-watch.ts";
+import type { ClaimLoss } from "../../../../src/work/run/inspect.ts";
 import { ManualClock } from "../../../etcd/manual-clock.ts";
 import { keys, ticketWith } from "../../../protocol/samples.ts";
 import {

@@ -5,7 +5,7 @@ import { silentLog } from "../../../../src/base/log.ts";
 import { MemoryStore } from "../../../../src/etcd/memory/memory-store.ts";
 import { type ResponseHeader, StoreError, type Txn, type TxnResponse } from "../../../../src/etcd/store.ts";
 import { parsePastRuns } from "../../../../src/protocol/history.ts";
-import { acquireClaim, type HeldClaim } from "../../../../src/work/run/hold/held-claim.ts";
+import { acquireClaim, type HeldClaim } from "../../../../src/work/run/held-claim.ts";
 import type { ClaimRequest } from "../../../../src/work/run/request.ts";
 import { ManualClock } from "../../../etcd/manual-clock.ts";
 import { keys } from "../../../protocol/samples.ts";

@@ -1,11 +1,11 @@
-import { isUnavailable, retryUnavailable } from "../../../etcd/retry.ts";
-import { deleteMarks, guardAbsent } from "../../../protocol/guards.ts";
-import { type QueueEntry, toQueueEntry } from "../../../protocol/ticket.ts";
-import type { Op } from "../../../protocol/txn.ts";
-import type { ClaimPorts, ClaimRequest, ResumedAttempt } from "../request.ts";
+import { isUnavailable, retryUnavailable } from "../../etcd/retry.ts";
+import { deleteMarks, guardAbsent } from "../../protocol/guards.ts";
+import { type QueueEntry, toQueueEntry } from "../../protocol/ticket.ts";
+import type { Op } from "../../protocol/txn.ts";
 import type { Grant } from "./acquire.ts";
 import { type ClaimAttempt, createClaimAttempt, listOwnKeys } from "./attempt.ts";
 import { getKeyValues } from "./claim-view.ts";
+import type { ClaimPorts, ClaimRequest, ResumedAttempt } from "./request.ts";
 
 /** How long to retry removing what is left of a claim, ms. After that, it ends with its session. */
 const LEAVE_WITHIN = 2_000;

@@ -1,6 +1,6 @@
-import { admit, isHolding } from "../../../protocol/admission.ts";
-import { hasEnded, isEveryQueueStopped } from "../../../protocol/drain.ts";
-import type { QueueEntry } from "../../../protocol/ticket.ts";
+import { admit, isHolding } from "../../protocol/admission.ts";
+import { hasEnded, isEveryQueueStopped } from "../../protocol/drain.ts";
+import type { QueueEntry } from "../../protocol/ticket.ts";
 import { type ClaimAttempt, listOwnKeys } from "./attempt.ts";
 import type { ClaimView, OwnTicketRevisions, ResourceQueueView } from "./claim-view.ts";
 import { type ClaimEligibility, computeEligibility, type ResourceTotal } from "./eligibility.ts";

@@ -1,9 +1,9 @@
-import { quoteText } from "../../../base/text.ts";
-import type { Drain } from "../../../protocol/drain.ts";
-import type { ReadBasis } from "../../../protocol/guards.ts";
-import type { Keys } from "../../../protocol/keys.ts";
-import { describeVanished, type QueueEntry } from "../../../protocol/ticket.ts";
-import type { WatchRequest } from "../../../protocol/txn.ts";
+import { quoteText } from "../../base/text.ts";
+import type { Drain } from "../../protocol/drain.ts";
+import type { ReadBasis } from "../../protocol/guards.ts";
+import type { Keys } from "../../protocol/keys.ts";
+import { describeVanished, type QueueEntry } from "../../protocol/ticket.ts";
+import type { WatchRequest } from "../../protocol/txn.ts";
 import type { ClaimAttempt } from "./attempt.ts";
 import type { ClaimView } from "./claim-view.ts";
 import { computeHeadSize } from "./claim-view.ts";

@@ -1,9 +1,9 @@
-import type { SessionProof, TicketVersion } from "../../../etcd/session/session.ts";
-import { type Store, StoreError, type WatchEvent } from "../../../etcd/store.ts";
-import { waitForChange } from "../../../etcd/wait-for-change.ts";
-import type { Grant } from "../claim/acquire.ts";
-import { type ClaimLoss, findLossInEvents, inspectClaim } from "../claim/inspect.ts";
-import type { ClaimPorts } from "../request.ts";
+import type { SessionProof, TicketVersion } from "../../etcd/session/session.ts";
+import { type Store, StoreError, type WatchEvent } from "../../etcd/store.ts";
+import { waitForChange } from "../../etcd/wait-for-change.ts";
+import type { Grant } from "./acquire.ts";
+import { type ClaimLoss, findLossInEvents, inspectClaim } from "./inspect.ts";
+import type { ClaimPorts } from "./request.ts";
 
 /**
  * How often a claim that is watched is read, in times to live of its session. Each renewal proves it too, so this matters

@@ -1,20 +1,20 @@
-import { formatDuration } from "../../../base/duration.ts";
-import { generateRunId } from "../../../base/ids.ts";
-import { quoteText } from "../../../base/text.ts";
-import { isUnavailable, retryUnavailable } from "../../../etcd/retry.ts";
-import { SessionLost } from "../../../etcd/session/session-lost.ts";
-import { StoreError } from "../../../etcd/store.ts";
-import { waitForChange } from "../../../etcd/wait-for-change.ts";
-import type { ClaimPorts, ClaimRequest, ResumedAttempt, RunRequest } from "../request.ts";
-import { type ClaimSession, createOwnSessions, type OpenedSession } from "../session/claim-session.ts";
+import { formatDuration } from "../../base/duration.ts";
+import { generateRunId } from "../../base/ids.ts";
+import { quoteText } from "../../base/text.ts";
+import { isUnavailable, retryUnavailable } from "../../etcd/retry.ts";
+import { SessionLost } from "../../etcd/session/session-lost.ts";
+import { StoreError } from "../../etcd/store.ts";
+import { waitForChange } from "../../etcd/wait-for-change.ts";
 import { type AcquireResult, Acquisition, type ClaimDeadlines } from "./acquire.ts";
 import { type ClaimAttempt, createClaimAttempt, listOwnKeys } from "./attempt.ts";
+import { type ClaimSession, createOwnSessions, type OpenedSession } from "./claim-session.ts";
 import {
   buildInputReads,
   type ClaimEligibility,
   computeEligibility,
   parseClaimInputs,
 } from "./eligibility.ts";
+import type { ClaimPorts, ClaimRequest, ResumedAttempt, RunRequest } from "./request.ts";
 import { removeMarks } from "./resume-grant.ts";
 import type { ClaimRefusal } from "./step.ts";
 import { describeDrain, describeQueueEntry } from "./wait-step.ts";

@@ -1,14 +1,14 @@
-import { OVER } from "../../../base/over.ts";
-import type { SessionOwner, SessionProof } from "../../../etcd/session/session.ts";
-import type { SessionLost } from "../../../etcd/session/session-lost.ts";
-import type { Store } from "../../../etcd/store.ts";
-import type { AcquireResult, Grant } from "../claim/acquire.ts";
-import { claimWithRetries, describeRefusal } from "../claim/claim.ts";
-import { BusyError, ClaimLostError, type LossKind } from "../claim-errors.ts";
-import { finishClaim } from "../finish/finish.ts";
-import { buildHistoryUpdate } from "../finish/history-update.ts";
-import type { ClaimPorts, ClaimRequest } from "../request.ts";
+import { OVER } from "../../base/over.ts";
+import type { SessionOwner, SessionProof } from "../../etcd/session/session.ts";
+import type { SessionLost } from "../../etcd/session/session-lost.ts";
+import type { Store } from "../../etcd/store.ts";
+import type { AcquireResult, Grant } from "./acquire.ts";
+import { claimWithRetries, describeRefusal } from "./claim.ts";
+import { BusyError, ClaimLostError, type LossKind } from "./claim-errors.ts";
 import { ClaimWatch } from "./claim-watch.ts";
+import { finishClaim } from "./finish.ts";
+import { buildHistoryUpdate } from "./history-update.ts";
+import type { ClaimPorts, ClaimRequest } from "./request.ts";
 
 /** A claim held by this process: it is renewed and watched, and it signals a loss in time. */
 export interface HeldClaim {

@@ -1,15 +1,15 @@
-import { EXIT, SignalboxError } from "../../../base/errors.ts";
-import { SessionLost } from "../../../etcd/session/session-lost.ts";
-import type { GuardedCommand } from "../../../process/guarded-command/command.ts";
-import type { Grant } from "../claim/acquire.ts";
-import { claimWithRetries, reportRefusal } from "../claim/claim.ts";
-import { resumeGrant } from "../claim/resume-grant.ts";
-import type { ClaimRefusal } from "../claim/step.ts";
-import { finishClaim } from "../finish/finish.ts";
-import { buildHistoryUpdate } from "../finish/history-update.ts";
-import type { ResumedAttempt, RunPorts, RunRequest } from "../request.ts";
+import { EXIT, SignalboxError } from "../../base/errors.ts";
+import { SessionLost } from "../../etcd/session/session-lost.ts";
+import type { GuardedCommand } from "../../process/guarded-command/command.ts";
+import type { Grant } from "./acquire.ts";
+import { claimWithRetries, reportRefusal } from "./claim.ts";
 import { type CommandOutcome, CommandSupervisor } from "./command-supervisor.ts";
+import { finishClaim } from "./finish.ts";
+import { buildHistoryUpdate } from "./history-update.ts";
+import type { ResumedAttempt, RunPorts, RunRequest } from "./request.ts";
+import { resumeGrant } from "./resume-grant.ts";
 import { RunInterruptedError, SignalRouter } from "./signals.ts";
+import type { ClaimRefusal } from "./step.ts";
 
 /** The result of a run; `code` is the exit code of `signalbox run`. */
 export type RunResult =

@@ -1,5 +1,5 @@
-import type { QueueEntry } from "../../../protocol/ticket.ts";
-import type { Op, OpResult, Txn, TxnResponse } from "../../../protocol/txn.ts";
+import type { QueueEntry } from "../../protocol/ticket.ts";
+import type { Op, OpResult, Txn, TxnResponse } from "../../protocol/txn.ts";
 
 /** A run of this process that waits for a lock, directly behind the ticket of another run. */
 export interface Successor {

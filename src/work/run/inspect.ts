@@ -1,11 +1,11 @@
-import { quoteText } from "../../../base/text.ts";
-import type { Store } from "../../../etcd/store.ts";
-import { findMembership } from "../../../fleet/groups.ts";
-import { type QueueEntry, toQueueEntry } from "../../../protocol/ticket.ts";
-import type { KeyValue, Op, WatchEvent } from "../../../protocol/txn.ts";
-import type { ClaimPorts, ClaimRequest } from "../request.ts";
+import { quoteText } from "../../base/text.ts";
+import type { Store } from "../../etcd/store.ts";
+import { findMembership } from "../../fleet/groups.ts";
+import { type QueueEntry, toQueueEntry } from "../../protocol/ticket.ts";
+import type { KeyValue, Op, WatchEvent } from "../../protocol/txn.ts";
 import type { ClaimAttempt } from "./attempt.ts";
 import { parseGroups } from "./eligibility.ts";
+import type { ClaimPorts, ClaimRequest } from "./request.ts";
 
 /** The result of a linearizable read of a held claim. */
 interface ClaimInspection {

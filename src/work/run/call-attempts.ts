@@ -1,4 +1,4 @@
-import type { Ticket } from "../../../protocol/ticket.ts";
+import type { Ticket } from "../../protocol/ticket.ts";
 
 /**
  * Numbers the attempts of one call. A call can pass from one process to another, and an earlier attempt of it may have

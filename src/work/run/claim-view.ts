@@ -1,13 +1,7 @@
-import type { Keys } from "../../../protocol/keys.ts";
-import {
-  compareByClaim,
-  type Queue,
-  type QueueEntry,
-  toQueue,
-  toQueueEntry,
-} from "../../../protocol/ticket.ts";
-import type { KeyRange, KeyValue, Op, OpResult } from "../../../protocol/txn.ts";
-import type { RemovalTimes, VanishedTickets } from "../../observe/vanished-tickets.ts";
+import type { Keys } from "../../protocol/keys.ts";
+import { compareByClaim, type Queue, type QueueEntry, toQueue, toQueueEntry } from "../../protocol/ticket.ts";
+import type { KeyRange, KeyValue, Op, OpResult } from "../../protocol/txn.ts";
+import type { RemovalTimes, VanishedTickets } from "../observe/vanished-tickets.ts";
 import { type ClaimAttempt, listOwnKeys } from "./attempt.ts";
 import { buildInputReads, type ClaimInputs, EMPTY_INPUTS, parseClaimInputs } from "./eligibility.ts";
 

@@ -1,19 +1,19 @@
-import { ConfigError } from "../../../base/errors.ts";
-import { quoteText } from "../../../base/text.ts";
-import { findMembership, type Groups, listHostGroups, parseGroup } from "../../../fleet/groups.ts";
-import type { LeaseSpec } from "../../../fleet/lease-spec.ts";
+import { ConfigError } from "../../base/errors.ts";
+import { quoteText } from "../../base/text.ts";
+import { findMembership, type Groups, listHostGroups, parseGroup } from "../../fleet/groups.ts";
+import type { LeaseSpec } from "../../fleet/lease-spec.ts";
 import {
   type Drain,
   hasEnded,
   isDrainApplicable,
   parseDrain,
   type RunTargets,
-} from "../../../protocol/drain.ts";
-import type { ReadBasis } from "../../../protocol/guards.ts";
-import type { Keys } from "../../../protocol/keys.ts";
-import { checkSchema, getNewerSchemaRange } from "../../../protocol/schema.ts";
-import type { KeyValue, Op, OpResult } from "../../../protocol/txn.ts";
-import type { ClaimPorts, ClaimRequest } from "../request.ts";
+} from "../../protocol/drain.ts";
+import type { ReadBasis } from "../../protocol/guards.ts";
+import type { Keys } from "../../protocol/keys.ts";
+import { checkSchema, getNewerSchemaRange } from "../../protocol/schema.ts";
+import type { KeyValue, Op, OpResult } from "../../protocol/txn.ts";
+import type { ClaimPorts, ClaimRequest } from "./request.ts";
 
 /** The settings of operators that a run depends on, at one revision. */
 export interface ClaimInputs {

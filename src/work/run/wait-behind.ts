@@ -1,5 +1,5 @@
-import { OVER } from "../../../base/over.ts";
-import type { WakeReason } from "../../../etcd/wait-for-change.ts";
+import { OVER } from "../../base/over.ts";
+import type { WakeReason } from "../../etcd/wait-for-change.ts";
 import type { ClaimAttempt } from "./attempt.ts";
 import type { NextGrant } from "./step.ts";
 import { buildStepTransaction, readGrant, type StepGrant, type StepTransaction } from "./step.ts";

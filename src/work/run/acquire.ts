@@ -1,17 +1,17 @@
-import { EXIT, SignalboxError } from "../../../base/errors.ts";
-import { findNameFault } from "../../../base/text.ts";
-import { isUnavailable, retryUnavailable, runWithDeadline } from "../../../etcd/retry.ts";
-import type { SessionOwner, SessionProof, TicketVersion } from "../../../etcd/session/session.ts";
-import { type Store, StoreError } from "../../../etcd/store.ts";
-import { waitForChange } from "../../../etcd/wait-for-change.ts";
-import { addPutIfChanged } from "../../../protocol/guards.ts";
-import type { Txn, TxnResponse } from "../../../protocol/txn.ts";
-import { VanishedTickets } from "../../observe/vanished-tickets.ts";
-import type { ClaimPorts, ClaimRequest } from "../request.ts";
+import { EXIT, SignalboxError } from "../../base/errors.ts";
+import { findNameFault } from "../../base/text.ts";
+import { isUnavailable, retryUnavailable, runWithDeadline } from "../../etcd/retry.ts";
+import type { SessionOwner, SessionProof, TicketVersion } from "../../etcd/session/session.ts";
+import { type Store, StoreError } from "../../etcd/store.ts";
+import { waitForChange } from "../../etcd/wait-for-change.ts";
+import { addPutIfChanged } from "../../protocol/guards.ts";
+import type { Txn, TxnResponse } from "../../protocol/txn.ts";
+import { VanishedTickets } from "../observe/vanished-tickets.ts";
 import { type ClaimAttempt, listOwnKeys } from "./attempt.ts";
 import { type ClaimView, EMPTY_CLAIM_VIEW, type OwnTicketRevisions, readClaimView } from "./claim-view.ts";
 import { decideStep, getOwnRevisions } from "./decide.ts";
 import { inspectClaim, type OwnTicketRef } from "./inspect.ts";
+import type { ClaimPorts, ClaimRequest } from "./request.ts";
 import {
   buildStepTransaction,
   type ClaimRefusal,

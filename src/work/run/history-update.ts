@@ -1,8 +1,8 @@
-import { retryUnavailable } from "../../../etcd/retry.ts";
-import { appendPastRun, type PastRun, parsePastRuns } from "../../../protocol/history.ts";
-import { findFirstKey, type KeyValue, type Op, type Txn, type TxnResult } from "../../../protocol/txn.ts";
-import type { Grant } from "../claim/acquire.ts";
-import type { ClaimPorts } from "../request.ts";
+import { retryUnavailable } from "../../etcd/retry.ts";
+import { appendPastRun, type PastRun, parsePastRuns } from "../../protocol/history.ts";
+import { findFirstKey, type KeyValue, type Op, type Txn, type TxnResult } from "../../protocol/txn.ts";
+import type { Grant } from "./acquire.ts";
+import type { ClaimPorts } from "./request.ts";
 
 /** How the work that held a claim ended. */
 interface ClaimEnd {

@@ -1,7 +1,7 @@
-import { generateSessionId } from "../../../base/ids.ts";
-import { isUnavailable, retryUnavailable } from "../../../etcd/retry.ts";
-import { grantOnce } from "../../../etcd/session/grant.ts";
-import { SessionLost } from "../../../etcd/session/session-lost.ts";
+import { generateSessionId } from "../../base/ids.ts";
+import { isUnavailable, retryUnavailable } from "../../etcd/retry.ts";
+import { grantOnce } from "../../etcd/session/grant.ts";
+import { SessionLost } from "../../etcd/session/session-lost.ts";
 import {
   deleteEntries,
   deleteMarks,
@@ -9,13 +9,13 @@ import {
   guardUnchanged,
   putTickets,
   rewriteTickets,
-} from "../../../protocol/guards.ts";
-import { findFirstKey, type Txn, type TxnResponse } from "../../../protocol/txn.ts";
-import type { Grant } from "../claim/acquire.ts";
-import type { Offer } from "../claim/successors.ts";
-import type { ClaimPorts } from "../request.ts";
-import type { ClaimSession } from "../session/claim-session.ts";
+} from "../../protocol/guards.ts";
+import { findFirstKey, type Txn, type TxnResponse } from "../../protocol/txn.ts";
+import type { Grant } from "./acquire.ts";
+import type { ClaimSession } from "./claim-session.ts";
 import { appendToHistory, buildHistoryOps, type HistoryUpdate } from "./history-update.ts";
+import type { ClaimPorts } from "./request.ts";
+import type { Offer } from "./successors.ts";
 
 /** How long to retry freeing a claim, in ms. After that, its session expires. */
 const FREE_WITHIN = 10_000;

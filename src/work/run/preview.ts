@@ -1,14 +1,14 @@
-import { quoteText } from "../../../base/text.ts";
-import { retryUnavailable } from "../../../etcd/retry.ts";
-import { type Queue, toQueue } from "../../../protocol/ticket.ts";
-import type { Op } from "../../../protocol/txn.ts";
-import type { ClaimPorts, ClaimRequest } from "../request.ts";
+import { quoteText } from "../../base/text.ts";
+import { retryUnavailable } from "../../etcd/retry.ts";
+import { type Queue, toQueue } from "../../protocol/ticket.ts";
+import type { Op } from "../../protocol/txn.ts";
 import {
   buildInputReads,
   type ClaimEligibility,
   computeEligibility,
   parseClaimInputs,
 } from "./eligibility.ts";
+import type { ClaimPorts, ClaimRequest } from "./request.ts";
 import { describeDrain, describeQueueEntry } from "./wait-step.ts";
 
 /** What a run would claim now, and what blocks it. */

@@ -1,5 +1,5 @@
 import { constants } from "node:os";
-import type { RunPorts } from "../request.ts";
+import type { RunPorts } from "./request.ts";
 
 /** A signal ended the run before its command started. */
 export class RunInterruptedError extends Error {

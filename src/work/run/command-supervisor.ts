@@ -1,15 +1,15 @@
 import { constants } from "node:os";
-import { EXIT, SignalboxError } from "../../../base/errors.ts";
-import { OVER } from "../../../base/over.ts";
-import type { SessionOwner, SessionProof, TicketVersion } from "../../../etcd/session/session.ts";
-import type { SessionLost } from "../../../etcd/session/session-lost.ts";
-import type { Store } from "../../../etcd/store.ts";
-import type { CommandExit, GuardedCommand } from "../../../process/guarded-command/command.ts";
-import type { Grant } from "../claim/acquire.ts";
-import type { ClaimLoss } from "../claim/inspect.ts";
-import { ClaimWatch } from "../hold/claim-watch.ts";
-import type { RunPorts, RunRequest } from "../request.ts";
-import type { ClaimSession } from "../session/claim-session.ts";
+import { EXIT, SignalboxError } from "../../base/errors.ts";
+import { OVER } from "../../base/over.ts";
+import type { SessionOwner, SessionProof, TicketVersion } from "../../etcd/session/session.ts";
+import type { SessionLost } from "../../etcd/session/session-lost.ts";
+import type { Store } from "../../etcd/store.ts";
+import type { CommandExit, GuardedCommand } from "../../process/guarded-command/command.ts";
+import type { Grant } from "./acquire.ts";
+import type { ClaimSession } from "./claim-session.ts";
+import { ClaimWatch } from "./claim-watch.ts";
+import type { ClaimLoss } from "./inspect.ts";
+import type { RunPorts, RunRequest } from "./request.ts";
 import type { SignalRouter, SignalTarget } from "./signals.ts";
 
 /** A command that ends sooner than this, in ms, is not watched: the grant has just confirmed its claim. */

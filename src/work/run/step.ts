@@ -1,4 +1,4 @@
-import type { Drain } from "../../../protocol/drain.ts";
+import type { Drain } from "../../protocol/drain.ts";
 import {
   buildGrantTxn,
   buildJoinTxn,
@@ -9,9 +9,9 @@ import {
   putTickets,
   type ReadBasis,
   rewriteTickets,
-} from "../../../protocol/guards.ts";
-import type { MarkedSession, QueueEntry } from "../../../protocol/ticket.ts";
-import type { KeyValue, Op, Txn, TxnResponse, WatchRequest } from "../../../protocol/txn.ts";
+} from "../../protocol/guards.ts";
+import type { MarkedSession, QueueEntry } from "../../protocol/ticket.ts";
+import type { KeyValue, Op, Txn, TxnResponse, WatchRequest } from "../../protocol/txn.ts";
 import { buildLockTicket, buildResourceTickets, type ClaimAttempt } from "./attempt.ts";
 import type { ResourceTotal } from "./eligibility.ts";
 

@@ -1,5 +1,5 @@
-import { Session, type SessionOwner } from "../../../etcd/session/session.ts";
-import type { Store } from "../../../etcd/store.ts";
+import { Session, type SessionOwner } from "../../etcd/session/session.ts";
+import type { Store } from "../../etcd/store.ts";
 
 /** The session of an attempt, as its claim uses it: a `Session` of its own, or the share of one that many runs use. */
 export interface ClaimSession
