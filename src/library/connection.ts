@@ -3,7 +3,7 @@ import { VERSION } from "../base/version.ts";
 import { resolveConfig } from "../config/config.ts";
 import { thisMachine } from "../config/machine.ts";
 import type { Settings } from "../config/settings.ts";
-import { readMemberClocks } from "../etcd/members/member-clocks.ts";
+import { readMemberClocks } from "../etcd/members/member-metrics.ts";
 import { openStore } from "../etcd/open/open.ts";
 import { buildStoreOptions } from "../etcd/open/store-options.ts";
 import { type HostFacts, readHostFacts } from "../fleet/host.ts";

@@ -27,9 +27,9 @@ import {
   buildModifyMutation,
   buildPauseMutation,
   buildResumeMutation,
+  buildSetMutation,
   buildTriggerMutation,
 } from "../work/schedules/schedule-mutations.ts";
-import { buildSetMutation } from "../work/schedules/set-schedule.ts";
 import {
   readAllStoredSchedules,
   readStoredSchedules,

@@ -5,7 +5,7 @@ import { clean, quoteText } from "../base/text.ts";
 import { waitForAbort } from "../base/wait.ts";
 import { getScheduleType } from "../schedule/definition.ts";
 import { createTypeMatcher } from "../schedule/handler-types.ts";
-import { findPatternFault } from "../work/worker/file/pattern.ts";
+import { findPatternFault } from "../work/worker/file/schema-parts.ts";
 import {
   type Handler,
   type HandlerRegistry,

@@ -13,8 +13,8 @@ import {
   formatConfigChanges,
 } from "../../model/config-impact/impact-text.ts";
 import type { Snapshot } from "../../model/snapshot/snapshot.ts";
-import { readConfigAudit } from "../../work/operate/config-audit.ts";
 import { applyConfigUpdate, type ConfigUpdate } from "../../work/operate/configure.ts";
+import { readConfigAudit } from "../../work/operate/operator-action.ts";
 import { formatOperator } from "../../work/operate/ports.ts";
 import { parseReasonFlag, parseRevisionFlag } from "../command-line/flags.ts";
 import { confirmAction } from "../confirm.ts";

@@ -1,6 +1,7 @@
 import http from "node:http";
 import https from "node:https";
-import type { TlsOptions } from "../options.ts";
+import { parseEndpoint } from "../endpoint.ts";
+import type { StoreOptions, TlsOptions } from "../options.ts";
 import { buildSecureContext } from "../tls.ts";
 
 /** What a member publishes outside its API. Undefined fields are not available. */
@@ -99,4 +100,24 @@ function fetchText(
     });
     request.on("error", reject);
   });
+}
+
+/** A member's wall clock minus the local one lies between `least` and `most`, ms. */
+type MemberClock = NonNullable<MemberMetrics["clock"]> & { endpoint: string };
+
+/**
+ * Reads the wall clocks of all configured members that report them.
+ * @param wall  local wall clock, ms since the epoch
+ */
+export async function readMemberClocks(
+  { endpoints, tls }: Pick<StoreOptions, "endpoints" | "tls">,
+  wall: () => number,
+  signal: AbortSignal,
+): Promise<MemberClock[]> {
+  const asked = endpoints.map(async (text) => {
+    const endpoint = parseEndpoint(text, tls !== undefined).url;
+    const clock = await readMemberClock(endpoint, tls, wall, signal);
+    return clock === undefined ? [] : [{ endpoint, ...clock }];
+  });
+  return (await Promise.all(asked)).flat();
 }

@@ -3,8 +3,8 @@ import { type Drain, formatAuditTarget } from "../../protocol/drain.ts";
 import type { Snapshot, StoredValue } from "../snapshot/snapshot.ts";
 import { shortenOwner } from "../tables/cells.ts";
 import { parseSubject } from "../views/subject.ts";
-import { visitChanges } from "./changes.ts";
 import type { EventDraft } from "./event.ts";
+import { visitChanges } from "./event.ts";
 import { buildDefinitionDraft } from "./schedule-drafts.ts";
 
 /** Builds events for changes of drains, configuration, schedules and hosts, and for audit records. */

@@ -5,8 +5,8 @@ import { formatTicketOwner, getEntryState } from "../snapshot/claims.ts";
 import type { Snapshot } from "../snapshot/snapshot.ts";
 import { shortenOwner } from "../tables/cells.ts";
 import type { Tone } from "../views/view.ts";
-import { findTicketChanges, type TicketChange, visitChanges } from "./changes.ts";
 import type { EventDraft, EventKind } from "./event.ts";
+import { findTicketChanges, type TicketChange, visitChanges } from "./event.ts";
 
 /** Builds events of runs from changes in tickets and in lock histories. */
 export function buildRunDrafts(before: Snapshot, after: Snapshot): EventDraft[] {

@@ -4,8 +4,8 @@ import type { DueState } from "../../schedule/state/due.ts";
 import type { Execution, Snapshot, StoredValue } from "../snapshot/snapshot.ts";
 import { shortenOwner } from "../tables/cells.ts";
 import { formatExecutionOwner, formatLateness, getResultTone } from "../tables/schedules.ts";
-import { visitChanges } from "./changes.ts";
 import type { EventDraft } from "./event.ts";
+import { visitChanges } from "./event.ts";
 
 /** Builds events for started and ended occurrences of schedules. */
 export function buildExecutionDrafts(before: Snapshot, after: Snapshot): EventDraft[] {

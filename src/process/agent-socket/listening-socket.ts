@@ -7,8 +7,8 @@ import {
   prepareBinding,
   prepareSocketDirectory,
   publishSocket,
+  SocketPath,
 } from "./socket-address.ts";
-import { SocketPath } from "./socket-path.ts";
 
 /** Connections that the kernel accepts before this process does: all jobs of a minute may start at once. */
 const BACKLOG = 4096;

@@ -1,7 +1,7 @@
 import { ConfigError } from "../../base/errors.ts";
 import { quoteText } from "../../base/text.ts";
+import type { DaySet } from "./calendar.ts";
 import { type Calendars, getDaySet } from "./calendar.ts";
-import type { DaySet } from "./day-set.ts";
 
 export const EXCLUSION_RULES = ["skip", "next", "previous"] as const;
 /**

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Finding } from "../../base/finding.ts";
 import { VERSION } from "../../base/version.ts";
 import { askAgentVersion } from "../../process/agent-socket/ask-version.ts";
-import { findSocketDistrust, isTrusted } from "../../process/agent-socket/socket-path.ts";
+import { findSocketDistrust, isTrusted } from "../../process/agent-socket/socket-address.ts";
 
 export const SYSTEM_SOCKET = "/run/signalbox/agent.sock";
 const ABOUT = { kind: "agent", check: "agent" } as const;

@@ -4,11 +4,12 @@ import {
   type AuditAction,
   type AuditRecord,
   generateAuditId,
+  parseAuditRecord,
   serializeAuditRecord,
 } from "../../protocol/audit.ts";
 import { checkSchema, getNewerSchemaRange, guardSchema } from "../../protocol/schema.ts";
 import { type Compare, findFirstKey, listKeys, type Op, type Txn } from "../../protocol/txn.ts";
-import { commitWithRetries } from "../observe/ports.ts";
+import { commitWithRetries, type ObserverPorts, readWithRetries } from "../observe/ports.ts";
 import type { OperatorPorts } from "./ports.ts";
 
 /** One action of an operator: a guarded change and its audit record. */
@@ -128,3 +129,26 @@ function listWrittenKeys({ success }: Txn): string[] {
     op.op === "txn" ? listWrittenKeys(op.txn) : op.op === "range" ? [] : [op.key],
   );
 }
+
+/** Number of records to read, newest first. */
+const MAX_RECORDS = 50;
+
+/**
+ * Returns the changes of the configuration after a revision, newest first, as far as the last audit records show them.
+ */
+export async function readConfigAudit(ports: ObserverPorts, since: bigint): Promise<AuditRecord[]> {
+  const range = {
+    ...ports.keys.audits(),
+    sort: { by: "mod", order: "descend" } as const,
+    limit: MAX_RECORDS,
+  };
+  const { kvs } = await readWithRetries(ports, range);
+  return kvs.flatMap(({ key, value, modRevision }) => {
+    const parsed = ports.keys.parse(key);
+    const record =
+      parsed.kind === "audit" && modRevision > since ? parseAuditRecord(parsed.name, value) : undefined;
+    return record !== undefined && CONFIG_ACTIONS.has(record.action) ? [record] : [];
+  });
+}
+
+const CONFIG_ACTIONS: ReadonlySet<string> = new Set(["group", "resource", "import", "edit"]);

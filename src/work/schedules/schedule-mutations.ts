@@ -1,21 +1,25 @@
+import { isDeepStrictEqual } from "node:util";
 import { UsageError } from "../../base/errors.ts";
 import { quoteShellWord } from "../../base/shell.ts";
 import { quoteText } from "../../base/text.ts";
 import { validateName } from "../../protocol/names.ts";
-import type { Calendars } from "../../schedule/calendar/calendar.ts";
+import { type Calendars, NO_CALENDARS } from "../../schedule/calendar/calendar.ts";
 import { checkDefinition, type Definition, isPaused } from "../../schedule/definition.ts";
 import { AlreadyExistsError, NotFoundError } from "../../schedule/errors.ts";
+import { createBackfill, MAX_BACKFILL, MAX_BACKFILL_PARALLEL } from "../../schedule/state/backfill.ts";
 import type { DueState } from "../../schedule/state/due.ts";
 import {
   addTriggeredRun,
   computeFirstDue,
+  computeModifiedDue,
   computeResumedDue,
   type FirstOccurrenceOptions,
   MAX_OPEN_OCCURRENCES,
   type TriggeredRun,
 } from "../../schedule/state/due-transitions.ts";
+import { canOverlap } from "../../schedule/state/next-candidate.ts";
+import { createTiming } from "../../schedule/timing.ts";
 import { checkFires } from "./check-fires.ts";
-import { buildDefinitionChange } from "./definition-change.ts";
 import {
   buildEachMutation,
   describeMutation,
@@ -25,6 +29,7 @@ import {
 } from "./each-mutation.ts";
 import type { PlannedChange } from "./planned-change.ts";
 import type { ScheduleMutation } from "./schedule-mutation.ts";
+import type { StoredSchedule } from "./stored-schedules.ts";
 
 // Mutations of schedules by operators and programs, to preview or apply. Instants in ms since the epoch.
 
@@ -209,4 +214,115 @@ export function buildBuryMutation(ids: readonly string[]): ScheduleMutation {
 
 function setDeadCount({ dead: _, ...due }: DueState, count: number): DueState {
   return count === 0 ? due : { ...due, dead: count };
+}
+
+/** Returns the changes that replace the definition of a schedule; empty if nothing changes. */
+export function buildDefinitionChange(
+  before: StoredSchedule,
+  after: Definition,
+  now: number,
+  first: FirstOccurrenceOptions = {},
+  calendars: Calendars = NO_CALENDARS,
+): PlannedChange[] {
+  const { id, definition, due } = before;
+  const isMoved = first.start !== undefined || first.at !== undefined;
+  const isSame = isDeepStrictEqual(definition, after);
+  if (isSame && due !== undefined && !isMoved) return [];
+  const fresh = definition === undefined || due === undefined || isMoved;
+  const { next: _, ...rest } = due ?? { open: [] }; // if no occurrence follows, the old one must not stay
+  const next = fresh
+    ? { ...rest, ...computeFirstDue(id, after, now, first, calendars), open: rest.open }
+    : computeModifiedDue(id, definition, after, due, now, calendars);
+  return [{ before, ...(!isSame && { definition: after }), ...(next !== due && { due: next }) }];
+}
+
+/**
+ * Builds a mutation that adds a schedule, or replaces its definition if it exists. An existing schedule keeps its state, its
+ * pause and its source.
+ * @param first  used only if the schedule is added
+ * @throws UsageError for an invalid name; CronError, ConfigError for an invalid definition
+ */
+export function buildSetMutation(
+  id: string,
+  definition: Definition,
+  first: FirstOccurrenceOptions = {},
+): ScheduleMutation {
+  validateName("schedule", id);
+  checkDefinition(definition);
+  return {
+    ...describeMutation([id], () => "set"),
+    decide: (stored, now): PlannedChange[] => {
+      const before = getStoredSchedule(stored, id);
+      if (before.definitionMod === 0n) {
+        const due = computeFirstDue(id, definition, now, first, stored.calendars);
+        return [{ before, definition, due: checkFires(id, definition, due, now) }];
+      }
+      const after = keepOperatorFields(before, definition);
+      const changes = buildDefinitionChange(before, after, now, {}, stored.calendars);
+      for (const { due } of changes)
+        if (due !== undefined && before.definition?.cron !== definition.cron)
+          checkFires(id, definition, due, now);
+      return changes;
+    },
+  };
+}
+
+function keepOperatorFields(before: StoredSchedule, definition: Definition): Definition {
+  const { pause, source } = before.definition ?? {};
+  return { ...definition, ...(pause !== undefined && { pause }), ...(source !== undefined && { source }) };
+}
+
+/** Which past occurrences to run. Instants in ms since the epoch. */
+interface BackfillOptions {
+  from: number;
+  to: number;
+  /** How many at a time. */
+  parallel: number;
+}
+
+/** Runs the occurrences of a past time, in order, beside the plan. A backfill that is under way must end before. */
+export function buildBackfillMutation(id: string, options: BackfillOptions): ScheduleMutation {
+  const formatOutcome = () =>
+    `backfill from ${new Date(options.from).toISOString()} to ${new Date(options.to).toISOString()}`;
+  return buildEachMutation([id], formatOutcome, (stored, now, calendars) => {
+    const before = requireReadable(stored);
+    const due = before.due ?? computeFirstDue(id, before.definition, now, {}, calendars);
+    if (due.backfill !== undefined)
+      throw new UsageError(
+        `a backfill of schedule ${quoteText(id)} is under way: wait for its end, or: signalbox schedule backfill ${id} --cancel`,
+      );
+    checkBackfill(before, options, now);
+    const backfill = createBackfill(createTiming(id, before.definition, calendars), options, now);
+    if (backfill === undefined || backfill.total > MAX_BACKFILL)
+      throw new UsageError(
+        backfill === undefined
+          ? `schedule ${quoteText(id)} has no occurrence in this time`
+          : `a backfill is at most ${MAX_BACKFILL} occurrences; do it in parts`,
+      );
+    return [{ before, due: { ...due, backfill } }];
+  });
+}
+
+function checkBackfill({ id, definition }: ReadableSchedule, options: BackfillOptions, now: number): void {
+  const { from, to, parallel } = options;
+  if (from > to || to > now)
+    throw new UsageError(
+      `--from must not be after --to, nor --to after now; got ${new Date(from).toISOString()} and ${new Date(to).toISOString()}`,
+    );
+  if (parallel > MAX_BACKFILL_PARALLEL)
+    throw new UsageError(`--parallel must be at most ${MAX_BACKFILL_PARALLEL}; got ${parallel}`);
+  if (parallel > 1 && !canOverlap(definition))
+    throw new UsageError(
+      `runs of schedule ${quoteText(id)} must not overlap, so --parallel must be 1; got ${parallel}. To allow it: signalbox schedule edit ${id} --overlap allow`,
+    );
+}
+
+/** Ends backfills. Occurrences that were started run to their end. */
+export function buildBackfillCancellation(ids: readonly string[]): ScheduleMutation {
+  const formatOutcome = () => "backfill canceled";
+  return buildEachMutation(ids, formatOutcome, (before) => {
+    if (before.due?.backfill === undefined) return [];
+    const { backfill: _, ...due } = before.due;
+    return [{ before, due }];
+  });
 }

@@ -3,12 +3,12 @@ import { describe, expect, it } from "vitest";
 import type { ConfigChange } from "../../../src/fleet/config-changes.ts";
 import { parseAuditRecord } from "../../../src/protocol/audit.ts";
 import { MAX_CHANGES } from "../../../src/work/operate/chunks.ts";
-import { readConfigAudit } from "../../../src/work/operate/config-audit.ts";
 import {
   applyConfigUpdate,
   type ConfigKeyRevision,
   type ConfigUpdate,
 } from "../../../src/work/operate/configure.ts";
+import { readConfigAudit } from "../../../src/work/operate/operator-action.ts";
 import { keys } from "../../protocol/samples.ts";
 import { type Fate, OperatorFixture } from "./operator-fixture.ts";
 

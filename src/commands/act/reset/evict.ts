@@ -3,7 +3,7 @@ import { EXIT, SignalboxError } from "../../../base/errors.ts";
 import { clean } from "../../../base/text.ts";
 import { type EvictionPreview, previewEviction } from "../../../model/preview/eviction-preview.ts";
 import { formatEvictionPreview, SHOWN_LINES } from "../../../model/preview/eviction-preview-text.ts";
-import { describeQueueChanges } from "../../../model/preview/queue-changes.ts";
+import { describeQueueChanges } from "../../../model/preview/reset-targets.ts";
 import { judgeRunnerLiveness } from "../../../model/rows/liveness.ts";
 import { formatTicketOwner } from "../../../model/snapshot/claims.ts";
 import { findNamedQueue, type Snapshot } from "../../../model/snapshot/snapshot.ts";

@@ -4,7 +4,7 @@ import type { DueState } from "../../../schedule/state/due.ts";
 import {
   buildBackfillCancellation,
   buildBackfillMutation,
-} from "../../../work/schedules/backfill-mutations.ts";
+} from "../../../work/schedules/schedule-mutations.ts";
 import { parseCountFlag } from "../../command-line/flags.ts";
 import { formatInstantUtc, parseInstantFlag } from "../../command-line/instant.ts";
 import { formatJsonDocument } from "../../json-output.ts";

@@ -1,6 +1,6 @@
 import { constants } from "node:os";
 import { EXIT } from "../../../base/errors.ts";
-import { readMemberClocks } from "../../../etcd/members/member-clocks.ts";
+import { readMemberClocks } from "../../../etcd/members/member-metrics.ts";
 import { buildStoreOptions } from "../../../etcd/open/store-options.ts";
 import { createGuardianHost } from "../../../process/host.ts";
 import { readUserName } from "../../../process/user.ts";

@@ -1,9 +1,8 @@
 import { getScheduleType } from "../../../schedule/definition.ts";
 import type { Candidate } from "../../../schedule/state/next-candidate.ts";
 import type { CachedSchedule } from "../cache/cached-schedule.ts";
-import { findClaimCandidate } from "../claims/claim-candidate.ts";
+import { CLAIM_STAGGER, computeClaimTime, findClaimCandidate } from "../claims/claim-candidate.ts";
 import type { ClaimContext, ClaimedOccurrence } from "../claims/claim-occurrence.ts";
-import { CLAIM_STAGGER, computeClaimTime } from "../claims/claim-time.ts";
 import type { WorkerListener } from "../events.ts";
 import type { Handler, HandlerRegistry, TaskLost } from "../handler.ts";
 import { InterruptibleSleep } from "../interruptible-sleep.ts";

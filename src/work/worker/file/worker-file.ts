@@ -9,7 +9,7 @@ import { clean, quoteValue } from "../../../base/text.ts";
 import { type FileReader, readFileWithMode } from "../../../config/files.ts";
 import type { JsonFields } from "../../../schedule/json-fields.ts";
 import type { HttpSpec } from "./http-schema.ts";
-import { IGNORED_KEYS } from "./worker-keys.ts";
+import { IGNORED_KEYS } from "./schema-parts.ts";
 import { type HandlerSpec, WORKER_FILE, WORKER_FILE_KEYS } from "./worker-schema.ts";
 
 /** The contents of a worker's file. */

@@ -7,9 +7,7 @@ import { HOOK_NAMES } from "../../../schedule/definition-values.ts";
 import { HOOK_ADDRESS_FORM, parseHookAddress, resemblesHookAddress } from "../../../schedule/hook-address.ts";
 import { isCount, isText, isTexts } from "../../../schedule/json-fields.ts";
 import { HTTP } from "./http-schema.ts";
-import { findPatternFault } from "./pattern.ts";
-import { createFields, createText } from "./schema-parts.ts";
-import { IGNORED_KEYS } from "./worker-keys.ts";
+import { createFields, createText, findPatternFault, IGNORED_KEYS } from "./schema-parts.ts";
 
 const FLAG = v.boolean(quoteInput("is neither true nor false"));
 const COUNT = v.custom<number>(

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Random } from "../../../../src/base/random.ts";
 import { createCachedSchedule } from "../../../../src/work/worker/cache/cached-schedule.ts";
-import { computeClaimTime } from "../../../../src/work/worker/claims/claim-time.ts";
+import { computeClaimTime } from "../../../../src/work/worker/claims/claim-candidate.ts";
 
 const HALF: Random = { generateBytes: (n) => new Uint8Array(n), generateFraction: () => 0.5 };
 const NEVER = Number.NEGATIVE_INFINITY;

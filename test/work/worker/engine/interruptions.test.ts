@@ -6,7 +6,7 @@ import { type Store, StoreError } from "../../../../src/etcd/store.ts";
 import type { Op, Txn } from "../../../../src/protocol/txn.ts";
 import { formatDefinition, parseDefinition } from "../../../../src/schedule/definition.ts";
 import { parseDue } from "../../../../src/schedule/state/due.ts";
-import { buildDefinitionChange } from "../../../../src/work/schedules/definition-change.ts";
+import { buildDefinitionChange } from "../../../../src/work/schedules/schedule-mutations.ts";
 import type { WorkerEvent } from "../../../../src/work/worker/events.ts";
 import type { ScheduledTask, TaskResult } from "../../../../src/work/worker/handler.ts";
 import { Poller } from "../../../../src/work/worker/polling/poller.ts";

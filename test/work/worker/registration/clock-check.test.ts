@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { TestCluster } from "../../../../fixtures/cluster/test-cluster.ts";
 import { retryAfterStalls } from "../../../../fixtures/steady.ts";
-import { readMemberClocks } from "../../../../src/etcd/members/member-clocks.ts";
+import { readMemberClocks } from "../../../../src/etcd/members/member-metrics.ts";
 import type { ScheduleWorkerOptions } from "../../../../src/work/worker/engine/schedule-worker.ts";
 import type { ScheduledTask, TaskResult } from "../../../../src/work/worker/handler.ts";
 import { CLOCK_LIMITS, ClockCheck } from "../../../../src/work/worker/registration/clock-check.ts";
