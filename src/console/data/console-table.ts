@@ -12,7 +12,7 @@ import { spreadColumns } from "../../commands/see/spread-columns.ts";
 import { buildExportTable, type ExportTable } from "../../model/export/export-table.ts";
 import { countThings, type Snapshot } from "../../model/snapshot/snapshot.ts";
 import { VIEWS, type ViewId } from "../../model/tables/index.ts";
-import { findFilterFault, NO_FILTER, parseRowFilter, type RowFilter } from "../../model/views/filter.ts";
+import { NO_FILTER, parseRowFilter, type RowFilter } from "../../model/views/filter.ts";
 import { parseSortOrder, type SortOrder } from "../../model/views/sort.ts";
 import { SortedRows } from "../../model/views/sorted-rows.ts";
 import type { AnyView, Subject, TableColumn } from "../../model/views/view.ts";
@@ -92,9 +92,9 @@ export class ConsoleTable implements RowList {
   get length(): number {
     return this.#rows.length;
   }
-  /** Why the active filter finds nothing, although rows may match. */
+  /** Why the active filter cannot be used. */
   get filterFault(): string | undefined {
-    return findFilterFault(this.#filter);
+    return this.#filter.fault;
   }
   /** Why a filter cannot be used in this table. */
   checkFilter(text: string): string | undefined {

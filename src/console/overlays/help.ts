@@ -53,9 +53,7 @@ function buildHelpRows({ theme, keymap }: KeymapAccess & ThemeAccess, width: num
     createRow(
       "  words that a row must have; host:web1 state:waiting holder:db1 tag:x fav: search only this field",
     ),
-    createRow(
-      '  !word excludes; /re/ or ~re is a pattern; "two words"; since:>1h waiting:>3 compare a column',
-    ),
+    createRow('  !word excludes; /re/ is a pattern; "two words"; since:>1h waiting:>3 compare a column'),
     BLANK_ROW,
     { cells: [{ text: "Signs", role: "heading" }, ...signs] },
     BLANK_ROW,

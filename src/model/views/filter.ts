@@ -1,7 +1,6 @@
 import { parseDuration } from "../../base/duration.ts";
 import { type ParseResult, quoteText } from "../../base/text.ts";
 import { getFavouriteId } from "./favourite-id.ts";
-import { SearchPattern } from "./pattern/search-pattern.ts";
 import type { TableColumn, TableView } from "./view.ts";
 
 /** A filter for rows: a row must match every term. */
@@ -26,7 +25,7 @@ interface FilterTerm {
 
 type FilterTest =
   | { of: "text" | FilterField; word: string }
-  | { of: "text" | FilterField; pattern: SearchPattern }
+  | { of: "text" | FilterField; pattern: RegExp }
   | { of: "column"; id: string; comparator: Comparator; than: number; isTimed: boolean };
 
 type FilteredView<R> = Pick<TableView<R>, "getFacets" | "getSubject" | "columns">;
@@ -69,8 +68,18 @@ function parseTest<R>(word: FilterWord, view: Pick<TableView<R>, "id" | "columns
   if (word.kind === "comparison") return parseComparison(word, view);
   const of = word.field ?? "text";
   if (word.kind === "word") return { value: { of, word: word.text.toLowerCase() } };
-  const pattern = SearchPattern.create(word.text);
+  const pattern = parsePattern(word.text);
   return "fault" in pattern ? pattern : { value: { of, pattern: pattern.value } };
+}
+
+function parsePattern(text: string): ParseResult<RegExp> {
+  try {
+    return { value: new RegExp(text, "iu") };
+  } catch (error) {
+    // "Invalid regular expression: /(/iu: Unterminated group" in V8; JavaScriptCore does not repeat the expression.
+    const reason = (error as Error).message.replace(/^Invalid regular expression: (?:\/.*\/iu: )?/s, "");
+    return { fault: `pattern ${quoteText(text)}: ${reason.charAt(0).toLowerCase()}${reason.slice(1)}` };
+  }
 }
 
 /** Words for columns that have different names in different views; the first column that the view has. */
@@ -112,13 +121,6 @@ export function splitTimedFilter({ terms, fault }: RowFilter): { steady: RowFilt
   };
 }
 
-/** Returns why a filter finds nothing, although rows may match: it is wrong, or takes too much work. */
-export function findFilterFault({ terms, fault }: RowFilter): string | undefined {
-  if (fault !== undefined) return fault;
-  const isExhausted = terms.some(({ test }) => "pattern" in test && test.pattern.isExhausted);
-  return isExhausted ? "a pattern takes too much work; use a simpler one" : undefined;
-}
-
 /** Whether a row matches the filter. */
 export function isFilterMatch<R>(
   view: FilteredView<R>,
@@ -127,10 +129,7 @@ export function isFilterMatch<R>(
   context: FilterContext,
 ): boolean {
   if (filter.fault !== undefined) return false;
-  return filter.terms.every(({ isInverse, test }) => {
-    if ("pattern" in test && test.pattern.isExhausted) return false;
-    return isTestMet(view, test, row, context) !== isInverse;
-  });
+  return filter.terms.every(({ isInverse, test }) => isTestMet(view, test, row, context) !== isInverse);
 }
 
 function isTestMet<R>(view: FilteredView<R>, test: FilterTest, row: R, context: FilterContext): boolean {
@@ -139,18 +138,19 @@ function isTestMet<R>(view: FilteredView<R>, test: FilterTest, row: R, context: 
   if (test.of === "text") return isTextMatch(view, test, row, isMatch);
   if (test.of === "fav") {
     const id = getFavouriteId(view.getSubject(row));
-    return id !== undefined && context.favourites?.has(id) === true && isMatch(id.toLowerCase());
+    return id !== undefined && context.favourites?.has(id) === true && isMatch(id);
   }
   const { states, hosts, holders, tags = [] } = view.getFacets(row);
   const texts = { host: hosts, holder: holders, state: states, tag: tags }[test.of];
-  return texts.some((text) => isMatch(text.toLowerCase()));
+  return texts.some(isMatch);
 }
 
-/** Creates the test for a text in lower case. */
 function createTextTest(test: Exclude<FilterTest, { of: "column" }>): (text: string) => boolean {
-  if ("pattern" in test) return (text) => test.pattern.matches(text);
+  if ("pattern" in test) return (text) => test.pattern.test(text);
   const { of, word } = test;
-  return of === "state" || of === "tag" ? (text) => text.startsWith(word) : (text) => text.includes(word);
+  return of === "state" || of === "tag"
+    ? (text) => text.toLowerCase().startsWith(word)
+    : (text) => text.toLowerCase().includes(word);
 }
 
 function isTextMatch<R>(
@@ -160,8 +160,8 @@ function isTextMatch<R>(
   isMatch: (text: string) => boolean,
 ): boolean {
   return (
-    listSearched(view.columns).some(({ formatCell }) => isMatch(formatCell(row, 0).toLowerCase())) ||
-    view.getFacets(row).hosts.some((text) => isMatch(text.toLowerCase())) ||
+    listSearched(view.columns).some(({ formatCell }) => isMatch(formatCell(row, 0))) ||
+    view.getFacets(row).hosts.some(isMatch) ||
     ("word" in test && hasPrefix(view.columns, row, test.word))
   );
 }
@@ -238,7 +238,7 @@ const BARE = /\S*/y;
 
 /**
  * Splits a filter into words. Each may begin with `!`, and then with a field and a colon. It is a word, `"a quoted
- * text"`, `/a pattern/`, `~pattern`, or a comparison such as `since:>1h`.
+ * text"`, `/a pattern/`, or a comparison such as `since:>1h`.
  */
 function splitFilterWords(text: string): ParseResult<FilterWord[]> {
   const words: FilterWord[] = [];
@@ -267,14 +267,11 @@ function splitFilterWords(text: string): ParseResult<FilterWord[]> {
     }
     const field = accept(FIELD)?.[1]?.toLowerCase() as FilterField | undefined;
     const slashed = accept(SLASHED);
-    const isPattern = slashed !== null || accept(/~/y) !== null;
-    const isQuoted = slashed === null && text[at] === '"';
-    const found = slashed ?? (isQuoted ? accept(QUOTED) : accept(BARE));
+    const quoted = slashed === null && text[at] === '"';
+    const found = slashed ?? accept(quoted ? QUOTED : BARE);
     if (found === null) return { fault: `a quote is not closed: ${quoteText(text.slice(at))}` };
-    // In a pattern, a backslash has its own meaning, except before a quote.
-    const value = isQuoted
-      ? (found[1] ?? "").replaceAll(isPattern ? /\\(")/g : /\\(["\\])/g, "$1")
-      : (found[1] ?? found[0]);
-    words.push({ isInverse, kind: isPattern ? "pattern" : "word", field, text: value });
+    const [whole, inside = whole] = found;
+    const value = quoted ? inside.replaceAll(/\\(["\\])/g, "$1") : inside;
+    words.push({ isInverse, kind: slashed === null ? "word" : "pattern", field, text: value });
   }
 }

@@ -95,16 +95,14 @@ it("says what is wrong with a filter while it is typed, and keeps the rows", asy
   await console.waitFor(/gamma +● held/);
   console.press("/");
   await console.waitFor("─ filter locks ");
-  console.type("~^(al");
-  await console.waitFor('"(" without ")"');
+  console.type("/^(al/");
+  await console.waitFor("unterminated group");
   console.press("enter");
   await console.waitFor("─ filter locks ");
   expect(console.getScreen().some((row) => /gamma +● held/.test(row))).toBe(true);
-  console.type("|be)");
+  console.press("backspace");
+  console.type("|be)/");
   await console.waitFor("2 of 4");
-  console.press("ctrl+u");
-  console.type("(a+)+$ !host:web1 ~(a*)*$");
-  await console.waitFor((it) => !it.getScreen().some((row) => row.includes("without")));
   console.press("ctrl+u");
   console.type("!host:web1 since:>1s");
   console.press("enter");
@@ -231,7 +229,7 @@ it("ls has the same filters, and prints tables for other programs", async () => 
     return [stdout, stderr, code];
   };
   const columns = ["--columns", "name,state"];
-  expect(await list("!host:web1", "~^(be|al)", "--output", "csv", ...columns)).toEqual([
+  expect(await list("!host:web1", "/^(be|al)/", "--output", "csv", ...columns)).toEqual([
     "name,state\r\nbeta,held\r\n",
     "",
     0,
@@ -242,7 +240,7 @@ it("ls has the same filters, and prints tables for other programs", async () => 
     0,
   ]);
   for (const [words, fault] of [
-    [["~("], /wrong filter: pattern "\("/],
+    [["/(/"], /wrong filter: pattern "\(": unterminated group/],
     [["fav:"], /wrong filter: fav: works only in the console/],
     [["--output", "csv", "--json"], /give --json or --output, not both/],
     [["--output", "csv", "--watch"], /--output cannot be combined with --watch/],

@@ -1,11 +1,6 @@
 import { UsageError } from "../../../base/errors.ts";
 import { quoteText, suggestNearest } from "../../../base/text.ts";
-import {
-  addFieldWords,
-  findFilterFault,
-  parseRowFilter,
-  type RowFilter,
-} from "../../../model/views/filter.ts";
+import { addFieldWords, parseRowFilter, type RowFilter } from "../../../model/views/filter.ts";
 import { parseSortOrder, type SortOrder, sortViewRows } from "../../../model/views/sort.ts";
 import type { AnyView } from "../../../model/views/view.ts";
 import { getListFlag, getTextFlag, parseCountFlag } from "../../command-line/flags.ts";
@@ -44,12 +39,6 @@ function parseFilterFlags<R>(call: Call, view: AnyView<R>): RowFilter {
     throw new UsageError("wrong filter: fav: works only in the console, which stores the favourites");
   // The value of a flag is one word, even if it contains spaces.
   return addFieldWords(filter, { host: getTextFlag(call, "host"), state: getTextFlag(call, "state") });
-}
-
-/** @throws UsageError if a pattern was too much work, so that rows may be missing */
-export function checkFilterWork({ filter }: ListOptions): void {
-  const fault = findFilterFault(filter);
-  if (fault !== undefined) throw new UsageError(`wrong filter: ${fault}`);
 }
 
 function parseOrderFlags<R>(call: Call, view: AnyView<R>): SortOrder | undefined {

@@ -12,7 +12,6 @@ import { renderGrid } from "../grid.ts";
 import { detectOutputStyle, type OutputStyle, paintText } from "../paint.ts";
 import { AnsiScreen } from "../screen/ansi-screen.ts";
 import {
-  checkFilterWork,
   getShownColumns,
   hasDrawnColumn,
   type ListOptions,
@@ -241,7 +240,6 @@ interface LiveRows<R> {
 /** Keeps the rows of a view up to date in the background. */
 class LiveRowsFollower<R> {
   readonly #context: CommandContext;
-  readonly #options: ListOptions;
   readonly #rows: RowCache<R>;
   readonly #builder: SnapshotBuilder;
   readonly #stop = new AbortController();
@@ -250,7 +248,6 @@ class LiveRowsFollower<R> {
 
   constructor(context: CommandContext, view: AnyView<R>, options: ListOptions) {
     this.#context = context;
-    this.#options = options;
     this.#rows = new RowCache(view, options);
     const hasPast = (options.all && view.of === "queue" && view.hasEmpty) || hasDrawnColumn(view, options);
     const known = hasPast ? ["histories" as const] : [];
@@ -279,7 +276,6 @@ class LiveRowsFollower<R> {
     if (this.#fault !== undefined) throw this.#fault;
     const snapshot = this.#builder.getSnapshot();
     const rows = this.#rows.computeRows(snapshot, this.#context.clock.getWallTime());
-    checkFilterWork(this.#options);
     return { snapshot, ...rows, awaySince: this.#awaySince };
   }
 

@@ -12,7 +12,6 @@ import type { CommandContext } from "../../store-command.ts";
 import { ON_DEMAND, renderGridLines } from "../grid.ts";
 import { detectOutputStyle, type OutputStyle, paintText } from "../paint.ts";
 import {
-  checkFilterWork,
   getShownColumns,
   hasDrawnColumn,
   isColumnsHelp,
@@ -65,7 +64,6 @@ async function printExport<R>(
 ): Promise<void> {
   const rows: R[] = [];
   for await (const row of all) if (isFilterMatch(view, options.filter, row, scene)) rows.push(row);
-  checkFilterWork(options);
   const shown = getShownColumns(view, options, call);
   const columns =
     shown?.flatMap((id) => view.columns.find((column) => column.id === id) ?? []) ??
@@ -88,7 +86,6 @@ async function printTable<R>(
     if (isFilterMatch(view, options.filter, row, scene)) rows.push(row);
     else for (const state of view.getFacets(row).states) others.add(state);
   }
-  checkFilterWork(options);
   if (rows.length > 0) {
     const lines = renderGridLines(
       { columns: view.columns, rows: sortAndLimitRows(view, rows, options), wall: scene.wall },
@@ -143,7 +140,6 @@ async function printRowsJson<R>(
     if (!io.writeOutput(batch)) return;
     batch = "";
   }
-  checkFilterWork(options);
   io.writeOutput(`${batch}\n]}\n`);
 }
 

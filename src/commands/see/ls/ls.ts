@@ -24,7 +24,7 @@ export const ls = declareCommand({
   about: [
     "Without WHAT, lists everything that is held or waited for. A filter is one or more words; a row matches if it has all of" +
       " them. `host:`, `state:`, `holder:` or `tag:` before a word limits the search to that field. `!` before a word excludes" +
-      ' rows. `/RE/` or `~RE` is a regular expression, `"two words"` a text with spaces, and `since:>1h` or `waiting:>3` compares' +
+      ' rows. `/RE/` is a regular expression, `"two words"` a text with spaces, and `since:>1h` or `waiting:>3` compares' +
       " a column. docs/console.md describes the language.",
     "A listing shows one revision of etcd, which --json prints and --expect-revision of other commands accepts. On a" +
       " terminal, columns that do not fit are left out; --wide shows all.",
