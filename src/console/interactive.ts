@@ -10,11 +10,9 @@ import { type OpenedContext, openContext } from "./contexts/open-context.ts";
 import { createConsoleApp, savePreferences } from "./create-console-app.ts";
 import type { Display } from "./display.ts";
 import { announceChanges } from "./overlays/insight/since.ts";
-import { offerTour } from "./overlays/tour/tour-overlay.ts";
 import { PlainDisplay } from "./plain-display.ts";
 import { ScreenDisplay } from "./screen-display.ts";
 import type { TabId } from "./state/console-state.ts";
-import { isFirstUse } from "./state/preferences-file.ts";
 import { BackgroundQuery } from "./terminal/background-query.ts";
 import { discardAnswers } from "./terminal/discard-answers.ts";
 import type { InputEvent } from "./terminal/input/event.ts";
@@ -61,8 +59,6 @@ class InteractiveConsole {
   readonly #background: BackgroundQuery | undefined;
   #isBackgroundExpected = false;
   readonly #notifier: AlertNotifier;
-  /** Whether to offer the tour. Plain lines have no parts to show. */
-  readonly #isNewcomer: boolean;
   readonly #ended = Promise.withResolvers<number>();
   #isDue = false;
   /** Whether the first frame still waits for data. */
@@ -99,7 +95,6 @@ class InteractiveConsole {
       name: cleanToWidth(context.settings.prefix, 40),
       sign: this.#app.theme.signs.marks.held,
     });
-    this.#isNewcomer = call.flags.plain !== true && isFirstUse(io);
     this.#terminal = this.#createTerminalSession(io, loan);
   }
 
@@ -174,7 +169,6 @@ class InteractiveConsole {
     try {
       this.#terminal.enter();
       this.#app.begin();
-      if (this.#isNewcomer) offerTour(this.#app, (event) => dispatch(this.#app, event));
       this.#repaint();
       return await this.#ended.promise;
     } finally {

@@ -23,7 +23,6 @@ import { openRaw } from "../overlays/raw/raw-overlay.ts";
 import { openColumns } from "../overlays/tables/columns-overlay.ts";
 import { openSavedViews } from "../overlays/tables/saved-views-overlay.ts";
 import { openTimeline } from "../overlays/timeline/open-timeline.ts";
-import { startTour } from "../overlays/tour/tour-overlay.ts";
 import { openTravelPrompt } from "../overlays/travel.ts";
 import { openWhatIf } from "../overlays/what-if/what-if-overlay.ts";
 import { openWhyNowOrThen, openWhyThen } from "../overlays/why-then/open-why-then.ts";
@@ -58,7 +57,6 @@ import { findWatchable, getWatchId, toggleWatched } from "../state/watched-rows.
 import { THEMES } from "../theme/theme.ts";
 import { resetSizes, resizePane } from "./borders.ts";
 import { copyCommand, copyJson, copyName, copyRun } from "./copying.ts";
-import { dispatch } from "./dispatch.ts";
 import type { KeyActionId } from "./keys/key-actions.ts";
 import { openSelected, unfold } from "./open.ts";
 import { reverseSort, sortByNextColumn } from "./sorting.ts";
@@ -83,7 +81,6 @@ export const ACTION_HANDLERS: Readonly<Record<KeyActionId, ActionHandler>> = {
   palette: openPalette,
   filter: openFilter,
   help: openHelp,
-  tour: (app) => startTour(app, (event) => dispatch(app, event)),
   quit: (app) => quit(app),
   redraw: (app) => app.redraw(),
   suspend: (app) => app.suspend(),

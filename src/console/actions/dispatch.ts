@@ -1,6 +1,5 @@
 import { isEditKey } from "../overlays/field/edit.ts";
-import type { Overlay } from "../parts/overlay.ts";
-import { toContentPosition } from "../parts/overlay-position.ts";
+import type { Overlay, OverlayBoxModel } from "../parts/overlay.ts";
 import type {
   ActionRunner,
   ClockAccess,
@@ -15,7 +14,7 @@ import type {
   TravelAccess,
 } from "../parts/parts.ts";
 import { createNamedKey } from "../terminal/input/chord.ts";
-import type { InputEvent } from "../terminal/input/event.ts";
+import type { InputEvent, MouseEvent } from "../terminal/input/event.ts";
 import { handlePointer, handleWheel } from "./mouse.ts";
 
 type DispatchParts = ActionRunner &
@@ -64,6 +63,14 @@ function handOver({ overlays }: OverlayAccess, overlay: Overlay, event: InputEve
   const box = overlays.shown[overlays.all.length - 1];
   if (box === undefined || overlays.shown.length !== overlays.all.length) return; // it was not shown yet
   overlay.onInput(toContentPosition(box, event));
+}
+
+/** Columns and rows between the corner of an overlay and its content. */
+const FRAME = { columns: 2, rows: 1 };
+
+/** Converts a position of the screen to one in the content of an overlay. */
+function toContentPosition({ left, top }: OverlayBoxModel, event: MouseEvent): MouseEvent {
+  return { ...event, column: event.column - left - FRAME.columns, row: event.row - top - FRAME.rows };
 }
 
 /** Keys with the same action everywhere. */

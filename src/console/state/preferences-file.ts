@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { hash } from "../../base/hash.ts";
@@ -11,20 +11,8 @@ export function getPreferencesPath(
 ): string {
   // Loading node:crypto for a better hash takes 5 ms of the start.
   const cluster = hash(JSON.stringify([[...endpoints].sort(), prefix]));
-  return join(getStateFolder(env), `console-${cluster.toString(16).padStart(8, "0")}.json`);
-}
-
-function getStateFolder(env: CommandIo["env"]): string {
-  return join(env.XDG_STATE_HOME || join(env.HOME || homedir(), ".local", "state"), "signalbox");
-}
-
-/** Whether this user has never used a console, on any cluster. If that cannot be found out, the user has. */
-export function isFirstUse({ env }: Pick<CommandIo, "env">): boolean {
-  try {
-    return !readdirSync(getStateFolder(env)).some((name) => /^console-.*\.json$/.test(name));
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "ENOENT";
-  }
+  const state = env.XDG_STATE_HOME || join(env.HOME || homedir(), ".local", "state");
+  return join(state, "signalbox", `console-${cluster.toString(16).padStart(8, "0")}.json`);
 }
 
 /** Reads the stored preferences. Returns undefined if there is no readable file. */

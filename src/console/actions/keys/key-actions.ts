@@ -29,7 +29,6 @@ const OWN = [
   { id: "palette", brief: "find a command, a lock, a host…", keys: [":", "f1", "ctrl+p"], context: "global" },
   { id: "filter", brief: "show only rows with some words", keys: ["/"], context: "global" },
   { id: "help", brief: "all keys", keys: ["?"], context: "global" },
-  { id: "tour", brief: "the parts of the screen, in six short steps", keys: [], context: "global" },
   { id: "nextTab", brief: "next tab", keys: ["]"], context: "global" },
   { id: "previousTab", brief: "previous tab", keys: ["["], context: "global" },
   { id: "nextPane", brief: "next pane", keys: ["tab"], context: "global" },
