@@ -350,13 +350,12 @@ export class ConsoleApp implements ConsoleParts {
     const { snapshot } = this.liveView;
     const wall = this.getWallTime();
     const { filter, order, columns } = this.state.tabs[this.state.tab];
-    const { favourites } = this.state;
-    this.table.update(snapshot, wall, { filter, order, columns, favourites });
+    this.table.update(snapshot, wall, { filter, order, columns });
     this.getPanelTable()?.update(snapshot, wall, { filter: "", order: undefined });
     const counts = this.getTabCounts();
     const open = this.state.explorer.open ?? getDefaultUnfolded(counts);
     const { problems } = this.#getCounter();
-    const inputs = { snapshot, counts, problems, open, contexts: this.contexts.all, favourites };
+    const inputs = { snapshot, counts, problems, open, contexts: this.contexts.all };
     this.tree.update(inputs, wall, this.theme.signs);
     this.#store.update((state) => clampCursors(state, this));
     this.#detailCache.watchSubject(this.getSubject(), snapshot, wall, this.liveView.past);

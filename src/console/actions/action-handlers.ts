@@ -1,7 +1,5 @@
 import { cleanToWidth } from "../../base/display-width.ts";
-import { clean } from "../../base/text.ts";
 import { ROW_COMMANDS } from "../../commands/registry/registry.ts";
-import { getFavouriteId } from "../../model/views/favourite-id.ts";
 import { type ExportParts, openExportOverlay } from "../export/export-overlay.ts";
 import { openDefinition } from "../external/edit-definition.ts";
 import { openInEditor, openPager } from "../external/open-external.ts";
@@ -43,7 +41,6 @@ import type {
   SelectionAccess,
   StateAccess,
   StateUpdates,
-  SubjectAccess,
   TableAccess,
   TerminalControl,
   ThemeAccess,
@@ -52,7 +49,6 @@ import type {
   TreeAccess,
 } from "../parts/parts.ts";
 import type { ConsoleState } from "../state/console-state.ts";
-import { MAX_FAVOURITES, toggleFavouriteId } from "../state/favourites.ts";
 import { findWatchable, getWatchId, toggleWatched } from "../state/watched-rows.ts";
 import { THEMES } from "../theme/theme.ts";
 import { resetSizes, resizePane } from "./borders.ts";
@@ -145,7 +141,6 @@ export const ACTION_HANDLERS: Readonly<Record<KeyActionId, ActionHandler>> = {
   columns: openColumns,
   views: openSavedViews,
   export: exportShown,
-  favourite: wrapRowAction<ActionParts>(toggleFavourite),
   mark: wrapRowAction<ActionParts>(toggleMark),
   range: wrapRowAction<ActionParts>(markRange),
   pager: openPager,
@@ -273,21 +268,6 @@ function exportShown(app: ExportShownParts): void {
       rows,
     },
   });
-}
-
-/** Makes the object of the selected row a favourite, or removes it from the favourites. */
-function toggleFavourite(app: StateUpdates & SubjectAccess & ToastAccess): void {
-  const subject = app.getSubject();
-  const id = subject && getFavouriteId(subject);
-  if (id === undefined)
-    return app.showToast("favourite: select a lock, resource, host, group or schedule", "problem");
-  if (id.length >= 500) return app.showToast("favourite: the name is too long", "problem");
-  const { favourites } = app.state;
-  const isAdded = !favourites.has(id);
-  if (isAdded && favourites.size >= MAX_FAVOURITES)
-    return app.showToast(`there are ${MAX_FAVOURITES} favourites; remove one first`, "problem");
-  app.update((state) => toggleFavouriteId(state, id));
-  app.showToast(`${clean(id)} is ${isAdded ? "now" : "no longer"} a favourite`);
 }
 
 /** Begins to watch the chosen rows, or ends it if all of them are watched. */

@@ -33,14 +33,10 @@ export interface TableOptions {
   order: SortOrder | undefined;
   /** Ids of the chosen columns, in order; undefined for those of the view. */
   columns?: readonly string[] | undefined;
-  /** Ids of favourites, for filters. */
-  favourites?: ReadonlySet<string>;
 }
 
 /** Number of rows, or of things in a snapshot: 5,000 locks with their runs need 10 MB. */
 const LARGE = 5_000;
-
-const NO_FAVOURITES: ReadonlySet<string> = new Set();
 
 /** How a table is painted. `room`: columns that do not fit into it are left out; default: the width. */
 export type TableLook = OutputStyle & { width: number; room?: number };
@@ -112,8 +108,7 @@ export class ConsoleTable implements RowList {
 
   /** Computes the rows from a snapshot. Cheap if nothing has changed. */
   update(snapshot: Snapshot, wall: number, options: TableOptions): void {
-    const isOther =
-      options.filter !== this.#options.filter || options.favourites !== this.#options.favourites;
+    const isOther = options.filter !== this.#options.filter;
     const isOrdered = options.order === this.#options.order;
     this.#options = options;
     this.#sizeOfSnapshot = countThings(snapshot);
@@ -266,7 +261,7 @@ export class ConsoleTable implements RowList {
     this.#filter = parseRowFilter(this.#options.filter, this.#view);
     const limit = Number.POSITIVE_INFINITY;
     const options = { filter: this.#filter, order: undefined, columns: undefined, limit, all: true };
-    return new RowCache(this.#view, options, this.#options.favourites ?? NO_FAVOURITES);
+    return new RowCache(this.#view, options);
   }
 }
 

@@ -65,7 +65,7 @@ class FilterOverlay implements Overlay {
         fault: fault === undefined ? undefined : createRow(fault, "problem"),
       },
       hints: [
-        ["host: state: !word /re/ wait:>5m fav:", "narrow"],
+        ["host: state: !word /re/ wait:>5m", "narrow"],
         ["Enter", "keep"],
         ["Esc", "cancel"],
       ],

@@ -51,7 +51,7 @@ function buildHelpRows({ theme, keymap }: KeymapAccess & ThemeAccess, width: num
     BLANK_ROW,
     createRow("Filters", "heading"),
     createRow(
-      "  words that a row must have; host:web1 state:waiting holder:db1 tag:x fav: search only this field",
+      "  words that a row must have; host:web1 state:waiting holder:db1 tag:x search only this field",
     ),
     createRow('  !word excludes; /re/ is a pattern; "two words"; since:>1h waiting:>3 compare a column'),
     BLANK_ROW,

@@ -94,8 +94,6 @@ export interface ConsoleState {
   /** Named views of this cluster, and the name of the one to start with. */
   savedViews: readonly SavedView[];
   startView: string | undefined;
-  /** Ids of favourites, such as `lock invoices`. */
-  favourites: ReadonlySet<string>;
   places: PlaceHistory;
   /** Rows whose changes the user wants to hear of. */
   watched: readonly WatchedRow[];
@@ -160,7 +158,6 @@ export function createInitialState(): ConsoleState {
     incident: undefined,
     savedViews: [],
     startView: undefined,
-    favourites: new Set(),
     places: { past: [], future: [] },
     watched: [],
     sizes: {},

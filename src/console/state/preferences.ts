@@ -6,7 +6,6 @@ import {
   TABS,
   type TabState,
 } from "./console-state.ts";
-import { restoreFavourites } from "./favourites.ts";
 import { type IncidentMark, isPastInstant, restoreIncidentMark } from "./incident-mark.ts";
 import { openStartView, restoreSavedViews } from "./saved-views.ts";
 import { isStoredRecord, isStoredText, restoreTableChoice } from "./stored-values.ts";
@@ -28,7 +27,6 @@ export interface ConsolePreferences {
   tabs: Readonly<Record<string, Pick<TabState, "filter" | "order" | "columns">>>;
   views: readonly SavedView[];
   startView: string | undefined;
-  favourites: readonly string[];
 }
 
 export function toConsolePreferences({
@@ -42,7 +40,6 @@ export function toConsolePreferences({
   incident,
   savedViews: views,
   startView,
-  favourites,
   sizes,
   watched,
 }: ConsoleState): ConsolePreferences {
@@ -54,7 +51,6 @@ export function toConsolePreferences({
     incident,
     views,
     startView,
-    favourites: [...favourites],
     sizes,
     watched,
     explorer: { isOpen: explorer.isOpen, open: explorer.open && [...explorer.open] },
@@ -78,7 +74,6 @@ export function restoreState(kept: unknown): ConsoleState {
   return openStartView({
     ...state,
     ...restoreSavedViews(kept),
-    favourites: restoreFavourites(kept.favourites),
     tab: TABS.find((id) => id === kept.tab) ?? state.tab,
     recent: Array.isArray(kept.recent) ? kept.recent.filter(isStoredText) : state.recent,
     lookedAt: isPastInstant(kept.lookedAt) ? kept.lookedAt : undefined,

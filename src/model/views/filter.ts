@@ -1,6 +1,5 @@
 import { parseDuration } from "../../base/duration.ts";
 import { type ParseResult, quoteText } from "../../base/text.ts";
-import { getFavouriteId } from "./favourite-id.ts";
 import type { TableColumn, TableView } from "./view.ts";
 
 /** A filter for rows: a row must match every term. */
@@ -8,14 +7,6 @@ export interface RowFilter {
   readonly terms: readonly FilterTerm[];
   /** Why the filter cannot be used. It then matches no row. */
   readonly fault: string | undefined;
-}
-
-/** What a filter needs besides the row. */
-export interface FilterContext {
-  /** Wall clock, ms since the epoch. */
-  wall: number;
-  /** Ids of favourites, where there are any. */
-  favourites?: ReadonlySet<string>;
 }
 
 interface FilterTerm {
@@ -28,7 +19,7 @@ type FilterTest =
   | { of: "text" | FilterField; pattern: RegExp }
   | { of: "column"; id: string; comparator: Comparator; than: number; isTimed: boolean };
 
-type FilteredView<R> = Pick<TableView<R>, "getFacets" | "getSubject" | "columns">;
+type FilteredView<R> = Pick<TableView<R>, "getFacets" | "columns">;
 
 /** Matches every row. */
 export const NO_FILTER: RowFilter = { terms: [], fault: undefined };
@@ -43,7 +34,7 @@ export function parseRowFilter<R>(text: string, view: Pick<TableView<R>, "id" | 
   if ("fault" in words) return { terms: [], fault: words.fault };
   const terms: FilterTerm[] = [];
   for (const word of words.value) {
-    if (word.text === "" && (word.kind === "comparison" || word.field !== "fav")) continue; // not typed yet
+    if (word.text === "") continue; // not typed yet
     const test = parseTest(word, view);
     if ("fault" in test) return { terms: [], fault: test.fault };
     terms.push({ isInverse: word.isInverse, test: test.value });
@@ -121,25 +112,21 @@ export function splitTimedFilter({ terms, fault }: RowFilter): { steady: RowFilt
   };
 }
 
-/** Whether a row matches the filter. */
+/** Whether a row matches the filter. @param wall  wall clock, ms since the epoch */
 export function isFilterMatch<R>(
   view: FilteredView<R>,
   filter: RowFilter,
   row: R,
-  context: FilterContext,
+  { wall }: { wall: number },
 ): boolean {
   if (filter.fault !== undefined) return false;
-  return filter.terms.every(({ isInverse, test }) => isTestMet(view, test, row, context) !== isInverse);
+  return filter.terms.every(({ isInverse, test }) => isTestMet(view, test, row, wall) !== isInverse);
 }
 
-function isTestMet<R>(view: FilteredView<R>, test: FilterTest, row: R, context: FilterContext): boolean {
-  if (test.of === "column") return isComparisonMet(view.columns, test, row, context.wall);
+function isTestMet<R>(view: FilteredView<R>, test: FilterTest, row: R, wall: number): boolean {
+  if (test.of === "column") return isComparisonMet(view.columns, test, row, wall);
   const isMatch = createTextTest(test);
   if (test.of === "text") return isTextMatch(view, test, row, isMatch);
-  if (test.of === "fav") {
-    const id = getFavouriteId(view.getSubject(row));
-    return id !== undefined && context.favourites?.has(id) === true && isMatch(id);
-  }
   const { states, hosts, holders, tags = [] } = view.getFacets(row);
   const texts = { host: hosts, holder: holders, state: states, tag: tags }[test.of];
   return texts.some(isMatch);
@@ -217,7 +204,7 @@ function isComparisonMet<R>(
 }
 
 /** The fields that a word can be limited to. */
-const FIELDS = ["host", "state", "holder", "tag", "fav"] as const;
+const FIELDS = ["host", "state", "holder", "tag"] as const;
 type FilterField = (typeof FIELDS)[number];
 
 const COMPARATORS = [">=", "<=", ">", "<", "="] as const;

@@ -1,13 +1,6 @@
-/** Saved views and favourites are kept, bounded, and tolerant of what is stored. */
+/** Saved views are kept, bounded, and tolerant of what is stored. */
 import { describe, expect, it } from "vitest";
-import { buildFavouriteNodes } from "../../../src/console/data/explorer/favourites.ts";
 import { createInitialState } from "../../../src/console/state/console-state.ts";
-import {
-  MAX_FAVOURITES,
-  parseFavouriteId,
-  restoreFavourites,
-  toggleFavouriteId,
-} from "../../../src/console/state/favourites.ts";
 import { restoreState, toConsolePreferences } from "../../../src/console/state/preferences.ts";
 import {
   deleteView,
@@ -16,7 +9,6 @@ import {
   restoreSavedViews,
   saveCurrentView,
 } from "../../../src/console/state/saved-views.ts";
-import { NOW, pictureOf, stand } from "../../model/pictures.ts";
 
 function createState() {
   const state = createInitialState();
@@ -94,45 +86,8 @@ describe("a saved view", () => {
   });
 });
 
-describe("favourites", () => {
-  it("are added, removed and kept", () => {
-    const state = toggleFavouriteId(createInitialState(), "lock a b");
-    expect([...keep(state).favourites]).toEqual(["lock a b"]);
-    expect(toggleFavouriteId(state, "lock a b").favourites.size).toBe(0);
-  });
-
-  it("are ignored if they are invalid, and limited", () => {
-    expect(restoreFavourites("x").size).toBe(0);
-    expect([...restoreFavourites(["lock a", "drain x", "lock ", 5, "host h"])]).toEqual(["lock a", "host h"]);
-    expect(restoreFavourites(Array.from({ length: 999 }, (_, at) => `lock ${at}`)).size).toBe(MAX_FAVOURITES);
-    expect(parseFavouriteId("lock a b")).toEqual({ kind: "lock", name: "a b" });
-  });
-
-  it("unfold their node with the first one", () => {
-    const before = createInitialState();
-    const folded = { ...before, explorer: { ...before.explorer, open: new Set<string>() } };
-    expect(toggleFavouriteId(folded, "host h").explorer.open).toEqual(new Set(["favourites"]));
-  });
-
-  it("are a node of the explorer, with their states", () => {
-    const picture = pictureOf([stand("lock beta", "a", 1, { state: "held" })]);
-    const build = (ids: string[], open: string[]) =>
-      buildFavouriteNodes(new Set(ids), picture, new Set(open), NOW).map(({ label, note, tab, key }) => [
-        label,
-        note,
-        tab,
-        key,
-      ]);
-    expect(build([], ["favourites"])).toEqual([]);
-    expect(build(["lock beta"], [])).toEqual([["Favourites", "1", "locks", undefined]]);
-    const all = ["lock beta", "host none", "schedule s", "group g", "resource alpha"];
-    expect(build(all, ["favourites"])).toEqual([
-      ["Favourites", "5", "locks", undefined],
-      ["alpha", "free", "resources", "resource/alpha"],
-      ["beta", "held", "locks", "lock/beta"],
-      ["g", "gone", "groups", "g"],
-      ["none", "gone", "hosts", "none"],
-      ["s", "gone", "schedules", "s"],
-    ]);
-  });
+it("preferences of a version with other settings are read without them", () => {
+  const state = restoreState({ tab: "queues", pinned: ["lock a"], explorer: { open: ["pinned", "locks"] } });
+  expect(state).toMatchObject({ tab: "queues", explorer: { open: new Set(["pinned", "locks"]) } });
+  expect(toConsolePreferences(state)).not.toHaveProperty("pinned");
 });

@@ -31,8 +31,6 @@ const KVS = [
   plain(keys.drain("lock", "both"), serializeDrain({ by: "bob", at: NOW - 1 })),
 ];
 
-const FAVOURITES = new Set(["lock held", "host web1"]);
-
 describe("a filter", () => {
   const names = (text: string) => {
     const view = VIEWS.locks;
@@ -43,9 +41,7 @@ describe("a filter", () => {
         ? [...picture.queues.values()].flatMap((queue) => view.buildRows(queue, scene))
         : [];
     return rows
-      .filter((row) =>
-        isFilterMatch(view, parseRowFilter(text, view), row, { wall: NOW, favourites: FAVOURITES }),
-      )
+      .filter((row) => isFilterMatch(view, parseRowFilter(text, view), row, { wall: NOW }))
       .map((row) => view.getKey(row).slice(5));
   };
   it.each([
@@ -94,9 +90,6 @@ describe("a filter", () => {
     { text: "waiting:>0", finds: ["held", "turn", "next", "stopped", "bad"] },
     { text: "waiting:=1 held", finds: ["held"] },
     { text: "waiting:>", finds: 8 },
-    { text: "fav:", finds: ["held"] },
-    { text: "!fav:", finds: 7 },
-    { text: "fav:ne", finds: [] },
   ])("$text finds $finds", ({ text, finds }) => {
     if (typeof finds === "number") expect(names(text)).toHaveLength(finds);
     else expect(names(text)).toEqual(finds);

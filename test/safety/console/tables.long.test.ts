@@ -1,4 +1,4 @@
-/** Tables of the console: columns, order, filters, saved views, favourites and exports, on a real etcd. */
+/** Tables of the console: columns, order, filters, saved views and exports, on a real etcd. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -144,30 +144,6 @@ it("saves a view under a name, and starts with it after a restart", async () => 
   await next.waitFor("No saved views yet");
 });
 
-it("lists favourites first in the explorer, finds them with fav:, and keeps them", async () => {
-  const namespace = await createSampleNamespace();
-  const env = { XDG_STATE_HOME: makeFolder() };
-  const console = await openConsole(namespace, { env });
-  await console.waitFor(/gamma +● held/);
-  console.press("G", "f");
-  await console.waitFor("lock gamma is now a favourite");
-  await console.waitFor(/▾ Favourites +1/);
-  console.press("q");
-  await console.ended;
-  const next = await openConsole(namespace, { env });
-  const first = await findRow(next, /▾ Favourites +1/);
-  expect(next.getScreen()[first + 1]).toMatch(/gamma.* held/);
-  await next.waitFor(/beta +● held/);
-  next.press("/");
-  await next.waitFor("─ filter locks ");
-  next.type("fav:");
-  next.press("enter");
-  await next.waitFor("/ filter fav:: 1 of 4");
-  next.press("f");
-  await next.waitFor("lock gamma is no longer a favourite");
-  await next.waitFor("/ filter fav:: 0 of 4");
-});
-
 it("exports the table and a text, asks before it replaces a file, and says why it cannot write", async () => {
   const folder = makeFolder();
   const console = await openConsole(await createSampleNamespace());
@@ -241,7 +217,6 @@ it("ls has the same filters, and prints tables for other programs", async () => 
   ]);
   for (const [words, fault] of [
     [["/(/"], /wrong filter: pattern "\(": unterminated group/],
-    [["fav:"], /wrong filter: fav: works only in the console/],
     [["--output", "csv", "--json"], /give --json or --output, not both/],
     [["--output", "csv", "--watch"], /--output cannot be combined with --watch/],
   ] as const) {

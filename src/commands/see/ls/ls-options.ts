@@ -35,8 +35,6 @@ function parseFilterFlags<R>(call: Call, view: AnyView<R>): RowFilter {
   const words = [...call.args.slice(1), ...getListFlag(call, "filter")];
   const filter = parseRowFilter(words.join(" "), view);
   if (filter.fault !== undefined) throw new UsageError(`wrong filter: ${filter.fault}`);
-  if (filter.terms.some(({ test }) => test.of === "fav"))
-    throw new UsageError("wrong filter: fav: works only in the console, which stores the favourites");
   // The value of a flag is one word, even if it contains spaces.
   return addFieldWords(filter, { host: getTextFlag(call, "host"), state: getTextFlag(call, "state") });
 }

@@ -1,11 +1,6 @@
 import type { Collection, NamedQueue, Snapshot } from "../../../model/snapshot/snapshot.ts";
 import { buildEmptyTableRows } from "../../../model/tables/empty-rows.ts";
-import {
-  type FilterContext,
-  isFilterMatch,
-  type RowFilter,
-  splitTimedFilter,
-} from "../../../model/views/filter.ts";
+import { isFilterMatch, type RowFilter, splitTimedFilter } from "../../../model/views/filter.ts";
 import type { AnyView, QueueView, SnapshotView, ViewContext } from "../../../model/views/view.ts";
 import { buildViewContext } from "../../../model/views/view-context.ts";
 import type { QueueKind } from "../../../protocol/keys.ts";
@@ -46,19 +41,16 @@ export class RowCache<R> {
   /** The part of the filter for which a row stays a match, and the part that time can change. */
   readonly #steady: RowFilter;
   readonly #timed: RowFilter;
-  readonly #favourites: ReadonlySet<string>;
   #known: { snapshot: Snapshot; scene: ViewContext; second: number; rows: readonly R[] } | undefined;
   #timedRows: { all: readonly R[]; second: number; rows: readonly R[] } | undefined;
   #whole: { all: readonly R[]; rows: readonly R[] } | undefined;
   /** Rows by queue; valid while the shared parts stay the same. */
   #byQueue = new WeakMap<NamedQueue, readonly R[]>();
 
-  /** @param favourites  ids of favourites, for filters */
-  constructor(view: AnyView<R>, options: ListOptions, favourites: ReadonlySet<string> = new Set()) {
+  constructor(view: AnyView<R>, options: ListOptions) {
     this.#view = view;
     this.#options = options;
     ({ steady: this.#steady, timed: this.#timed } = splitTimedFilter(options.filter));
-    this.#favourites = favourites;
     const collections = new Set(view.collections.flatMap((collection) => PARTS_OF[collection]));
     this.#parts = [...collections, "strange", ...(view.of === "queue" ? (["histories"] as const) : [])];
   }
@@ -76,15 +68,11 @@ export class RowCache<R> {
     const second = Math.floor(wall / 1000);
     const before = this.#timedRows;
     if (before?.all === all && before.second === second) return before.rows;
-    const found = all.filter((row) => isFilterMatch(this.#view, this.#timed, row, this.#createContext(wall)));
+    const found = all.filter((row) => isFilterMatch(this.#view, this.#timed, row, { wall }));
     const isSame = found.length === before?.rows.length && found.every((row, at) => row === before.rows[at]);
     const rows = isSame ? before.rows : found;
     this.#timedRows = { all, second, rows };
     return rows;
-  }
-
-  #createContext(wall: number): FilterContext {
-    return { wall, favourites: this.#favourites };
   }
 
   #computeSteadyRows(snapshot: Snapshot, wall: number): { rows: readonly R[]; scene: ViewContext } {
@@ -139,8 +127,7 @@ export class RowCache<R> {
 
   #filterRows(rows: readonly R[]): readonly R[] {
     // Nothing in the steady part depends on the time.
-    const context = this.#createContext(0);
-    const found = rows.filter((row) => isFilterMatch(this.#view, this.#steady, row, context));
+    const found = rows.filter((row) => isFilterMatch(this.#view, this.#steady, row, { wall: 0 }));
     // The list of all rows is kept where it can be: there may be ten thousand queues, and a new list has room for more rows.
     return found.length === rows.length ? rows : found;
   }

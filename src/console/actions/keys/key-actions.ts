@@ -20,8 +20,6 @@ export interface KeyAction {
 
 const CONFIGURED = ["group", "resource", "schedule"] as const;
 
-const FAVOURITES = ["lock", "resource", "host", "group", "schedule", "run"] as const;
-
 const WATCHED = ["lock", "resource", "host", "group", "schedule", "run", "drain"] as const;
 
 /** The console's own actions, in the order of the help. */
@@ -92,13 +90,6 @@ const OWN = [
   { id: "reverse", brief: "reverse the sort order", keys: ["S"], context: "list" },
   { id: "columns", brief: "choose the columns of the table, and their order", keys: ["o"], context: "list" },
   { id: "views", brief: "saved views: open one, or save what is shown", keys: ["F"], context: "list" },
-  {
-    id: "favourite",
-    brief: "make the row a favourite, or no longer",
-    keys: ["f"],
-    context: "list",
-    rows: FAVOURITES,
-  },
   { id: "export", brief: "write what is shown into a file", keys: ["O"], context: "list" },
   { id: "copy", brief: "copy the name", keys: ["y"], context: "list", rows: "any" },
   { id: "copyJson", brief: "copy the row as JSON", keys: ["Y"], context: "list", rows: "any" },

@@ -112,8 +112,8 @@ const SEVERAL = 30;
 const MANY = 200;
 
 const [FEW, ALL]: [ReadonlySet<string>, ReadonlySet<string>] = [
-  new Set([ATTENTION, "favourites", "resources", "clusters"]),
-  new Set([ATTENTION, "favourites", "locks", "resources", "clusters"]),
+  new Set([ATTENTION, "resources", "clusters"]),
+  new Set([ATTENTION, "locks", "resources", "clusters"]),
 ];
 
 /** Returns the nodes that are unfolded until the user changes them. */

@@ -2,11 +2,8 @@ import type { ListedContext } from "../../contexts/context-list.ts";
 import type { RowList } from "../../state/cursor.ts";
 import { buildTree, type TreeInputs } from "./build-tree.ts";
 import { buildContextNodes } from "./context-nodes.ts";
-import { buildFavouriteNodes } from "./favourites.ts";
 import type { TreeSigns } from "./resource-nodes.ts";
 import type { TreeNode } from "./tree-node.ts";
-
-const NO_FAVOURITES: ReadonlySet<string> = new Set();
 
 /** The current lines of the explorer, built again only when their inputs change. */
 export class ExplorerTree implements RowList {
@@ -15,25 +12,14 @@ export class ExplorerTree implements RowList {
 
   /** @param wall  ms since the epoch */
   update(
-    {
-      contexts = [],
-      favourites = NO_FAVOURITES,
-      ...inputs
-    }: TreeInputs & { contexts?: readonly ListedContext[]; favourites?: ReadonlySet<string> },
+    { contexts = [], ...inputs }: TreeInputs & { contexts?: readonly ListedContext[] },
     wall: number,
     signs: TreeSigns,
   ): void {
-    const now = [inputs.snapshot, inputs.counts, inputs.problems, inputs.open, contexts, favourites];
+    const now = [inputs.snapshot, inputs.counts, inputs.problems, inputs.open, contexts];
     if (now.every((one, at) => one === this.#known[at])) return;
     this.#known = now;
-    const tree = buildTree(inputs, wall, signs);
-    const kinds = tree.findIndex(({ id }) => id === "locks"); // what needs attention comes before them
-    this.nodes = [
-      ...tree.slice(0, kinds),
-      ...buildFavouriteNodes(favourites, inputs.snapshot, inputs.open, wall),
-      ...tree.slice(kinds),
-      ...buildContextNodes(contexts, inputs.open),
-    ];
+    this.nodes = [...buildTree(inputs, wall, signs), ...buildContextNodes(contexts, inputs.open)];
   }
 
   get length(): number {
