@@ -11,12 +11,7 @@ import type { CommandContext } from "../../store-command.ts";
 import { renderGrid } from "../grid.ts";
 import { detectOutputStyle, type OutputStyle, paintText } from "../paint.ts";
 import { AnsiScreen } from "../screen/ansi-screen.ts";
-import {
-  getShownColumns,
-  hasDrawnColumn,
-  type ListOptions,
-  sortAndLimitRows,
-} from "./ls-options.ts";
+import { getShownColumns, hasDrawnColumn, type ListOptions, sortAndLimitRows } from "./ls-options.ts";
 import { RowCache } from "./row-cache.ts";
 
 /** Shows rows until the output is closed. */
