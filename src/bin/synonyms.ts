@@ -1,4 +1,4 @@
-/** Words that other tools use for our commands. */
+/** Words of other tools, and removed commands, with the commands to use instead. */
 const SYNONYMS: Readonly<Record<string, string>> = {
   lock: "run --lock NAME -- COMMAND",
   acquire: "run --lock NAME -- COMMAND",
@@ -20,9 +20,10 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   add: "schedule add",
   setup: "init",
   log: "history",
+  incident: "timeline, ls history or ls audit",
 };
 
-/** Returns the signalbox command for a word from another tool, or undefined for an unknown word. */
+/** Returns what to write behind `signalbox` instead of a word; undefined for an unknown word. */
 export function findSynonym(word: string): string | undefined {
   return Object.hasOwn(SYNONYMS, word) ? SYNONYMS[word] : undefined;
 }

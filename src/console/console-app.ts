@@ -37,7 +37,6 @@ import type {
   HintAccess,
   LineAccess,
   LogAccess,
-  PreferenceAccess,
   SelectionAccess,
   TerminalControl,
   TravelAccess,
@@ -65,7 +64,6 @@ export type ConsoleParts = ActionRunner &
   HintAccess &
   LineAccess &
   LogAccess &
-  PreferenceAccess &
   SelectionAccess &
   TerminalControl &
   TravelAccess &
@@ -164,14 +162,8 @@ export class ConsoleApp implements ConsoleParts {
       this.#pastEvents = { of: view, events: limitEvents(this.#events, view.past.at) };
     return this.#pastEvents.events;
   }
-  get seenFrom(): number {
-    return this.#events.completeFrom ?? this.getPresentTime();
-  }
   get isFirstReadDone(): boolean {
     return this.#isFirstReadDone;
-  }
-  get preferencesPath(): string {
-    return this.#ports.preferencesPath;
   }
   get context(): CommandContext {
     return this.#ports.context;
@@ -293,8 +285,8 @@ export class ConsoleApp implements ConsoleParts {
     this.showToast(`copied ${what}`);
   }
 
-  savePreferences(): string | undefined {
-    return writePreferences(this.preferencesPath, toConsolePreferences(this.state));
+  savePreferences(): void {
+    writePreferences(this.#ports.preferencesPath, toConsolePreferences(this.state));
   }
 
   suspend(): void {

@@ -11,7 +11,6 @@ import { openCollisions } from "../overlays/collisions/collisions-overlay.ts";
 import { openCreate, openDelete, openEdit, openRowAction } from "../overlays/dialog/open-dialog.ts";
 import { openFilter } from "../overlays/filter.ts";
 import { openHelp } from "../overlays/help.ts";
-import { toggleIncident } from "../overlays/insight/incident.ts";
 import { openSince } from "../overlays/insight/since.ts";
 import { openWaits } from "../overlays/insight/waits.ts";
 import { openLiveOutput } from "../overlays/live-output.ts";
@@ -37,7 +36,6 @@ import type {
   HintAccess,
   JobAccess,
   LogAccess,
-  PreferenceAccess,
   SelectionAccess,
   StateAccess,
   StateUpdates,
@@ -66,7 +64,6 @@ type ActionParts = ActionRunner &
   EnvironmentAccess &
   HintAccess &
   LogAccess &
-  PreferenceAccess &
   SelectionAccess &
   TerminalControl &
   TravelAccess;
@@ -121,7 +118,6 @@ export const ACTION_HANDLERS: Readonly<Record<KeyActionId, ActionHandler>> = {
   travel: toggleTravel,
   waits: openWaits,
   since: (app) => void openSince(app),
-  incident: toggleIncident,
   olderChange: (app) => app.travel.step(-1),
   newerChange: (app) => app.travel.step(1),
   placeBack: (app) => goToPlace(app, -1),

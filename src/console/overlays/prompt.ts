@@ -1,4 +1,4 @@
-import type { Hint, Overlay, OverlayModel } from "../parts/overlay.ts";
+import type { Overlay, OverlayModel } from "../parts/overlay.ts";
 import type { ChangeNotifier, OverlayAccess } from "../parts/parts.ts";
 import type { InputEvent } from "../terminal/input/event.ts";
 import { createRow } from "../theme/cells.ts";
@@ -11,11 +11,8 @@ export interface PromptOptions {
   title: string;
   /** What to write. */
   help: string;
-  /** The proposed answer. */
-  initial?: string;
   /** What Enter does. */
   verb: string;
-  hints?: readonly Hint[];
   /** @returns why the answer was not accepted; the prompt then stays open. Undefined closes it. */
   onSubmit(text: string): string | undefined;
 }
@@ -30,13 +27,12 @@ export function openPrompt(app: ChangeNotifier & OverlayAccess, options: PromptO
 class Prompt implements Overlay {
   readonly #app: ChangeNotifier & OverlayAccess;
   readonly #options: PromptOptions;
-  #field: TextField;
+  #field: TextField = createField();
   #fault: string | undefined;
 
   constructor(app: ChangeNotifier & OverlayAccess, options: PromptOptions) {
     this.#app = app;
     this.#options = options;
-    this.#field = createField(options.initial);
   }
 
   onInput(event: InputEvent): void {
@@ -51,7 +47,7 @@ class Prompt implements Overlay {
 
   buildModel(available: { width: number; height: number }): OverlayModel {
     const width = Math.min(WIDEST, available.width);
-    const { title, help, verb, hints = [] } = this.#options;
+    const { title, help, verb } = this.#options;
     return {
       title,
       content: {
@@ -62,7 +58,10 @@ class Prompt implements Overlay {
           ...(this.#fault === undefined ? [] : [createRow(this.#fault, "problem")]),
         ],
       },
-      hints: [...hints, ["Enter", verb], ["Esc", "cancel"]],
+      hints: [
+        ["Enter", verb],
+        ["Esc", "cancel"],
+      ],
       width,
       at: "middle",
     };

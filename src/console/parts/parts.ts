@@ -91,8 +91,6 @@ export interface TravelAccess {
 export interface LogAccess {
   readonly events: EventList;
   readonly log: ScreenLog;
-  /** Events are complete from then on, wall clock, ms since the epoch. */
-  readonly seenFrom: number;
 }
 
 export interface OverlayAccess {
@@ -102,13 +100,6 @@ export interface OverlayAccess {
 export interface SettingsAccess {
   readonly context: CommandContext;
   readonly isReadOnly: boolean;
-}
-
-/** What is kept between sessions. */
-export interface PreferenceAccess {
-  readonly preferencesPath: string;
-  /** Stores the preferences now. @returns why it failed */
-  savePreferences(): string | undefined;
 }
 
 export interface ContextAccess {

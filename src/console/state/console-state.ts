@@ -1,6 +1,5 @@
 import type { ViewId } from "../../model/tables/index.ts";
 import type { SortOrder } from "../../model/views/sort.ts";
-import type { IncidentMark } from "./incident-mark.ts";
 import type { Border, UserSizes } from "./user-sizes.ts";
 import type { WatchedRow } from "./watched-rows.ts";
 
@@ -90,7 +89,6 @@ export interface ConsoleState {
   recent: readonly string[];
   /** When the console was last open on this cluster, wall clock, ms since the epoch. */
   lookedAt: number | undefined;
-  incident: IncidentMark | undefined;
   /** Named views of this cluster, and the name of the one to start with. */
   savedViews: readonly SavedView[];
   startView: string | undefined;
@@ -155,7 +153,6 @@ export function createInitialState(): ConsoleState {
     configuredTheme: undefined,
     recent: [],
     lookedAt: undefined,
-    incident: undefined,
     savedViews: [],
     startView: undefined,
     places: { past: [], future: [] },

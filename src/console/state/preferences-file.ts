@@ -24,20 +24,15 @@ export function readPreferences(path: string): unknown {
   }
 }
 
-/**
- * Writes the preferences, as a whole or not at all. @returns the error message, because a full disk must not change
- * how the console ends
- */
-export function writePreferences(path: string, kept: object): string | undefined {
+/** Writes the preferences, as a whole or not at all. Never throws: a full disk must not change how the console ends. */
+export function writePreferences(path: string, kept: object): void {
   const draft = `${path}.${process.pid}`;
   try {
     makeFolder(dirname(path));
     writeFileSync(draft, `${JSON.stringify(kept)}\n`, { mode: 0o600 });
     renameSync(draft, path);
-    return undefined;
-  } catch (error) {
+  } catch {
     remove(draft);
-    return (error as Error).message;
   }
 }
 

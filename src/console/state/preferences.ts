@@ -6,7 +6,6 @@ import {
   TABS,
   type TabState,
 } from "./console-state.ts";
-import { type IncidentMark, isPastInstant, restoreIncidentMark } from "./incident-mark.ts";
 import { openStartView, restoreSavedViews } from "./saved-views.ts";
 import { isStoredRecord, isStoredText, restoreTableChoice } from "./stored-values.ts";
 import { restoreUserSizes, type UserSizes } from "./user-sizes.ts";
@@ -18,7 +17,6 @@ export interface ConsolePreferences {
   theme: string;
   recent: readonly string[];
   lookedAt: number | undefined;
-  incident: IncidentMark | undefined;
   sizes: UserSizes;
   watched: readonly WatchedRow[];
   explorer: { isOpen: boolean; open: readonly string[] | undefined };
@@ -37,7 +35,6 @@ export function toConsolePreferences({
   theme,
   recent,
   lookedAt,
-  incident,
   savedViews: views,
   startView,
   sizes,
@@ -48,7 +45,6 @@ export function toConsolePreferences({
     theme,
     recent,
     lookedAt,
-    incident,
     views,
     startView,
     sizes,
@@ -76,8 +72,7 @@ export function restoreState(kept: unknown): ConsoleState {
     ...restoreSavedViews(kept),
     tab: TABS.find((id) => id === kept.tab) ?? state.tab,
     recent: Array.isArray(kept.recent) ? kept.recent.filter(isStoredText) : state.recent,
-    lookedAt: isPastInstant(kept.lookedAt) ? kept.lookedAt : undefined,
-    incident: restoreIncidentMark(kept.incident),
+    lookedAt: isStoredInstant(kept.lookedAt) ? kept.lookedAt : undefined,
     watched: restoreWatchedRows(kept.watched),
     sizes: restoreUserSizes(kept.sizes),
     theme: typeof kept.theme === "string" ? kept.theme : state.theme,
@@ -100,4 +95,9 @@ export function restoreState(kept: unknown): ConsoleState {
 function restoreTab(tab: TabState, kept: unknown): TabState {
   if (!isStoredRecord(kept)) return tab;
   return { ...tab, ...restoreTableChoice(kept) };
+}
+
+/** Whether a stored value is an instant. */
+function isStoredInstant(value: unknown): value is number {
+  return typeof value === "number" && Number.isFinite(value) && value >= 0 && value <= 8.64e15;
 }

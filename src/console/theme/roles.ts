@@ -19,7 +19,6 @@ export const ROLES = [
   "tab",
   "tabActive",
   "badgeReadOnly",
-  "badge",
   "barLive",
   "barAway",
   "barPast",

@@ -19,8 +19,6 @@ export interface EventList {
 export class EventLog implements EventList {
   /** Newest first. A new array replaces it when events are added. */
   list: readonly SnapshotEvent[] = [];
-  /** Wall clock of the oldest event that the list can have, ms since the epoch; undefined before the first snapshot. */
-  completeFrom: number | undefined;
   /** What happened before, as the first snapshot tells, newest first. */
   earlier: readonly SnapshotEvent[] = [];
   #last: { snapshot: Snapshot; wall: number } | undefined;
@@ -49,7 +47,6 @@ export class EventLog implements EventList {
     // Without a new revision keep the old time: after a disconnect, events from that time may still arrive.
     const isNews = snapshot.revision !== last?.snapshot.revision || events.length > 0;
     this.#last = { snapshot, wall: isNews ? now : (last?.wall ?? now) };
-    this.completeFrom ??= wall;
     this.#add(events.reverse());
   }
 
@@ -60,9 +57,7 @@ export class EventLog implements EventList {
 
   #add(events: readonly SnapshotEvent[]): void {
     if (events.length === 0) return;
-    const all = [...events, ...this.list];
-    this.list = all.slice(0, LENGTH);
-    if (all.length > LENGTH) this.completeFrom = this.list.at(-1)?.at;
+    this.list = [...events, ...this.list].slice(0, LENGTH);
   }
 }
 

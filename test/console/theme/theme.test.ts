@@ -102,14 +102,14 @@ describe("a row", () => {
   });
 
   it("keeps the background behind a badge", async () => {
-    const badge = `${dark.style("badge", "x")}yz`;
+    const badge = `${dark.style("barLive", "x")}yz`;
     const cells = await cellsOf(dark.styleRow(badge, { isSelected: true, isFocused: true, width: 4 }));
-    expect(cells.slice(0, 4).map(({ bg }) => bg)).toEqual([at("#3a6ea5"), SELECTED, SELECTED, SELECTED]);
+    expect(cells.slice(0, 4).map(({ bg }) => bg)).toEqual([at("#0a5c96"), SELECTED, SELECTED, SELECTED]);
   });
 
   it.each(["ansi", "mono"] as const)("is inverted as a whole in %s", async (name) => {
     const theme = getTheme(name, "16", false);
-    const inner = `${theme.style("problem", "● lost")}  ${theme.style("badge", "b")}`;
+    const inner = `${theme.style("problem", "● lost")}  ${theme.style("barLive", "b")}`;
     const cells = await cellsOf(theme.styleRow(inner, { isSelected: true, isFocused: true, width: 12 }));
     const looks = cells.slice(0, 12).map(({ isInverse, fg, bg }) => `${isInverse} ${fg} ${bg}`);
     expect(new Set(looks)).toEqual(new Set(["true -1 -1"]));
@@ -231,7 +231,7 @@ describe("the theme of a terminal", () => {
 
   it("uses no colours that the terminal has not named", () => {
     expect(getTheme("dark", "256", false).style("held", "x")).toBe("\x1b[38;5;78mx\x1b[39m");
-    expect(getTheme("ansi", "16", false).style("badge", "x")).toBe("\x1b[97;44mx\x1b[39;49m");
+    expect(getTheme("ansi", "16", false).style("barLive", "x")).toBe("\x1b[97;44mx\x1b[39;49m");
   });
 });
 

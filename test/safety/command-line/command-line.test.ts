@@ -69,6 +69,10 @@ describe.concurrent("mistakes: exit 64, one line that says what to do", () => {
     [["lock", "x"], /"lock" is not a command; use: signalbox run --lock NAME -- COMMAND/],
     [["unlock", "x"], /"unlock" is not a command; use: signalbox reset lock NAME/],
     [["rnu"], /"rnu" is not a command; did you mean "run"\?/],
+    [
+      ["incident", "--from", "2h"],
+      /"incident" is not a command; use: signalbox timeline, ls history or ls audit$/m,
+    ],
     [["--versoin"], /unknown option "--versoin"; did you mean --version\?/],
     [["--frobnicate", "ls"], /unknown option "--frobnicate"; write the options of a command behind it/],
     [

@@ -1,6 +1,6 @@
-/** Who waits for whom, what has changed since the last look, and the report of an incident. */
+/** Who waits for whom, and what has changed since the last look. */
 
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
@@ -54,10 +54,6 @@ class StateFolder {
   moveLastLook(by: number): void {
     const kept = JSON.parse(readFileSync(this.#preferences, "utf8"));
     writeFileSync(this.#preferences, JSON.stringify({ ...kept, lookedAt: kept.lookedAt - by }));
-  }
-
-  listReports(): string[] {
-    return readdirSync(join(this.path, "signalbox")).filter((name) => name.startsWith("incident-"));
   }
 }
 
@@ -116,54 +112,4 @@ it("after some time away the changes are listed, and lead to their rows; without
   const fourth = await open(); // at once: nothing is said
   await fourth.waitFor(/backup .*exit 3/);
   expect(getText(fourth)).not.toContain("since you last looked");
-});
-
-it("M marks an incident, also over a restart, and writes its report to a new file", async () => {
-  const namespace = await cluster.createTestNamespace("http");
-  const folder = new StateFolder();
-  const open = async () => await openConsole(namespace, { env: folder.env });
-  const first = await open();
-  first.press("M");
-  await first.waitFor("mark an incident");
-  first.type("disks | full");
-  first.press("enter");
-  await first.waitFor(/INCIDENT \d+s/);
-  await namespace.start(["run", "--lock", "backup", "--", "sh", "-c", "exit 3"]).ended;
-  await namespace.start(["drain", "lock", "backup", "--yes", "--reason", "<b>[x](http://e.example)"]).ended;
-  first.kill("SIGKILL"); // the mark is stored at once
-  await first.ended;
-  const second = await open();
-  await second.waitFor(/INCIDENT \d+s/);
-  await claim(namespace, namespace.keys.lock("broken", A), A, "held");
-  await second.waitFor(/broken +● held/);
-  second.press("M");
-  await second.waitFor("end the incident");
-  const clear = async (path: string) => {
-    second.press("ctrl+u");
-    second.type(path);
-    second.press("enter");
-  };
-  await clear("/proc/none/x.md");
-  await second.waitFor(/the folder does not exist/);
-  writeFileSync(join(folder.path, "old.md"), "mine");
-  await clear(join(folder.path, "old.md"));
-  await second.waitFor("exists already");
-  await clear("/dev/full");
-  await second.waitFor("exists already");
-  expect(readFileSync(join(folder.path, "old.md"), "utf8")).toBe("mine");
-  second.press("escape");
-  second.press("M");
-  await second.waitFor(/incident-\d+T\d+Z\.md/);
-  second.press("enter");
-  await second.waitFor("written to");
-  await second.waitFor((it) => !/INCIDENT \d/.test(getText(it)));
-  const [name = "", ...more] = folder.listReports();
-  expect(more).toEqual([]);
-  const path = join(folder.path, "signalbox", name);
-  expect(statSync(path).mode & 0o777).toBe(0o600);
-  const report = readFileSync(path, "utf8");
-  expect(report).toMatch(/^# disks \\\| full\n/);
-  expect(report).toMatch(/\| failed \| `lock backup` \|/);
-  expect(report).toMatch(/\| drained \| `lock backup` \| `by .*<b>\[x\]\(http:\/\/e.example\)` \|/);
-  expect(report).toMatch(/the console was closed in between/);
 });

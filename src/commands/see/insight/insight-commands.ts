@@ -91,28 +91,3 @@ export const waits = declareCommand({
   },
   load: () => import("./waits.impl.ts"),
 });
-
-export const incident = declareCommand({
-  id: "incident",
-  topic: "See",
-  brief: "a report of what happened in a time, as Markdown",
-  about: [
-    "Writes a report: a timeline of grants, ends, failures, drains and actions of operators, and the problems at the start and at the end." +
-      " It comes from the history and the audit log, so it can be written afterwards. The problems of a past time come from the state" +
-      " of etcd then, if etcd has not compacted it.",
-    "The history of a lock has its last 20 runs; the report says what is missing. Names and texts from etcd are quoted, so they cannot" +
-      " add links or HTML. In the console, the key M marks an incident; the report then also has what the console saw and the commands used.",
-  ],
-  flags: {
-    "--from TIME": "start: an instant such as 2026-11-22T05:00Z (UTC), or a duration before now such as 2h",
-    "--to TIME": "end (default: now)",
-    "--title TEXT": "title of the report (default: Incident)",
-    "--markdown": "as Markdown (the default)",
-    "--json": "as JSON",
-  },
-  examples: {
-    "signalbox incident --from 2h --title 'backup stuck' > incident.md": "the last two hours",
-    "signalbox incident --from 2026-11-22T03:00Z --to 2026-11-22T04:10Z --json": "for programs",
-  },
-  load: () => import("./incident.impl.ts"),
-});

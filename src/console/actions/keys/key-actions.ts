@@ -49,12 +49,6 @@ const OWN = [
   { id: "newerChange", brief: "in the past: after the next change", keys: ["}"], context: "global" },
   { id: "waits", brief: "who waits for whom", keys: ["W"], context: "global" },
   { id: "since", brief: "what changed since you last looked", keys: [], context: "global" },
-  {
-    id: "incident",
-    brief: "mark an incident; again: end it and write its report",
-    keys: ["M"],
-    context: "global",
-  },
   { id: "redraw", brief: "repaint the screen", keys: ["ctrl+l"], context: "global" },
   { id: "suspend", brief: "suspend; fg in the shell returns", keys: ["ctrl+z"], context: "global" },
   {

@@ -1,14 +1,13 @@
 import { cleanToWidth } from "../../../base/display-width.ts";
-import { formatBriefDuration } from "../../../base/duration.ts";
 import { formatPastTime } from "../../data/past/past-text.ts";
-import type { ClockAccess, DataAccess, SettingsAccess, StateAccess, ThemeAccess } from "../../parts/parts.ts";
+import type { ClockAccess, DataAccess, SettingsAccess, ThemeAccess } from "../../parts/parts.ts";
 import { type BarModel, buildBar } from "./bar-model.ts";
 
 const USUAL_PREFIX = "/signalbox/";
 
 /** Builds the header: which cluster this is, and whether anything can be changed. */
 export function buildHeaderModel(
-  app: ClockAccess & DataAccess & SettingsAccess & StateAccess & ThemeAccess,
+  app: ClockAccess & DataAccess & SettingsAccess & ThemeAccess,
   width: number,
 ): BarModel {
   const { theme, context, isReadOnly } = app;
@@ -28,7 +27,6 @@ export function buildHeaderModel(
       { text: where, role: "bar", weight: 3 },
     ],
     [
-      { text: formatIncidentBadge(app), role: "badge", weight: 2 },
       { text: formatPastBadge(app), role: "barPast", weight: 1 },
       { text: isReadOnly ? " READ-ONLY " : "", role: "badgeReadOnly", weight: 1 },
       {
@@ -50,11 +48,4 @@ function formatPastBadge(app: ClockAccess & DataAccess & ThemeAccess): string {
       ? `rev ${past.revision}`
       : formatPastTime(past.at, app.getPresentTime());
   return ` PAST ${time} ${app.theme.signs.dot} read-only `;
-}
-
-function formatIncidentBadge(app: ClockAccess & StateAccess): string {
-  const { incident } = app.state;
-  return incident === undefined
-    ? ""
-    : ` INCIDENT ${formatBriefDuration(app.getPresentTime() - incident.since)} `;
 }

@@ -225,27 +225,6 @@ it("evacuate before an etcd upgrade", async () => {
   expect((await namespace.store.readRange(namespace.keys.drains())).count).toBe(1);
 });
 
-it("hand over to the next shift", async () => {
-  const namespace = await cluster.createTestNamespace("http");
-  const folder = mkdtempSync(join(tmpdir(), "signalbox-story-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const report = join(folder, "shift.md");
-  await playStory(namespace, "hand over to the next shift", async (operator) => {
-    await operator.press(["M"], "mark an incident");
-    await operator.type("disks", "disks");
-    await operator.press(["enter"], /INCIDENT \d+s/);
-    await namespace.start(["run", "--lock", "backup", "--", "sh", "-c", "exit 3"]).ended;
-    await operator.terminal.waitFor(/ended +backup/); // the report says what the console has seen
-    await operator.press(["M"], "end the incident");
-    operator.terminal.press("ctrl+u"); // the test writes into a folder of its own
-    operator.terminal.type(report);
-    await operator.terminal.waitFor("shift.md"); // nor does its path count
-    await operator.press(["enter"], "written to");
-    await operator.terminal.waitFor((it) => !/INCIDENT \d/.test(it.getScreen().join("\n")));
-  });
-  expect(readFileSync(report, "utf8")).toMatch(/# disks\n[\s\S]*`lock backup`/);
-});
-
 it("the documentation lists exactly the stories that are played", () => {
   const played = [...readFileSync(import.meta.filename, "utf8").matchAll(/playStory\(namespace, "([^"]+)"/g)];
   expect([...readDocumentedStories().keys()].sort()).toEqual(played.map(([, name]) => name).sort());
