@@ -19,13 +19,12 @@ interface Step {
 export const STORIES: readonly Story[] = [
   {
     name: "why",
-    title: "Why does the backup wait, and who waits for whom?",
+    title: "Why does the backup wait, and which runs wait?",
     args: ["--view", "locks"],
     steps: [
       { says: "find the backup", keys: ["/", '"backup"', "enter"], shows: /filter backup/ },
       { says: "why does it wait?", keys: ["w"], shows: /─ why backup-db/ },
-      { says: "who waits for whom?", keys: ["escape", "W"], shows: /who waits for whom/ },
-      { says: "go to the first who waits", keys: ["down", "enter"], shows: /live rev/ },
+      { says: "which runs wait?", keys: ["escape", "escape", ":", '"queues"', "enter"], shows: /POS/ },
     ],
   },
   {

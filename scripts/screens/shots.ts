@@ -113,14 +113,6 @@ export const SHOTS: readonly Shot[] = [
     isPicture: true,
   },
   {
-    name: "waits",
-    size: MIDDLE,
-    args: buildViewArgs("locks"),
-    keys: ["W"],
-    shows: /who waits for whom/,
-    isPicture: true,
-  },
-  {
     name: "menu",
     size: MIDDLE,
     args: buildViewArgs("locks"),

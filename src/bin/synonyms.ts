@@ -21,6 +21,7 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   setup: "init",
   log: "history",
   incident: "timeline, ls history or ls audit",
+  waits: "ls queues or why NAME",
 };
 
 /** Returns what to write behind `signalbox` instead of a word; undefined for an unknown word. */

@@ -25,7 +25,7 @@ import { worker } from "../schedule/worker/worker.ts";
 import { consoleCommand } from "../see/console.ts";
 import { exporter } from "../see/exporter/exporter.ts";
 import { historyCommand, stats } from "../see/history/history.ts";
-import { collisions, since, timeline, waits } from "../see/insight/insight-commands.ts";
+import { collisions, since, timeline } from "../see/insight/insight-commands.ts";
 import { whatIfDrain, whatIfReset, whatIfTotal } from "../see/insight/what-if-commands.ts";
 import { logs } from "../see/logs/logs.ts";
 import { ls } from "../see/ls/ls.ts";
@@ -49,7 +49,6 @@ export const COMMANDS = [
   since,
   timeline,
   collisions,
-  waits,
   whatIfDrain,
   whatIfReset,
   whatIfTotal,

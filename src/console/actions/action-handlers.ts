@@ -12,7 +12,6 @@ import { openCreate, openDelete, openEdit, openRowAction } from "../overlays/dia
 import { openFilter } from "../overlays/filter.ts";
 import { openHelp } from "../overlays/help.ts";
 import { openSince } from "../overlays/insight/since.ts";
-import { openWaits } from "../overlays/insight/waits.ts";
 import { openLiveOutput } from "../overlays/live-output.ts";
 import { openMenu } from "../overlays/menu/menu-overlay.ts";
 import { openPalette } from "../overlays/palette/palette-overlay.ts";
@@ -116,7 +115,6 @@ export const ACTION_HANDLERS: Readonly<Record<KeyActionId, ActionHandler>> = {
   },
   back: goBackOrReturn,
   travel: toggleTravel,
-  waits: openWaits,
   since: (app) => void openSince(app),
   olderChange: (app) => app.travel.step(-1),
   newerChange: (app) => app.travel.step(1),

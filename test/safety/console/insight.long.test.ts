@@ -1,4 +1,4 @@
-/** Who waits for whom, and what has changed since the last look. */
+/** What has changed since the last look. */
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -6,31 +6,11 @@ import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { openConsole } from "../../../fixtures/cluster/open-console.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
-import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import type { Terminal } from "../../../fixtures/console.ts";
-import { serializeTicket, type Ticket } from "../../../src/protocol/ticket.ts";
-import { ticketWith } from "../../protocol/samples.ts";
 
 const cluster = TestCluster.startForFile();
 
-const [A, B, H] = ["a", "b", "h"].map((letter) => letter.repeat(16)) as [string, string, string];
 const getText = (console: Terminal) => console.getScreen().join("\n");
-
-async function claim(
-  namespace: TestNamespace,
-  key: string,
-  run: string,
-  state: Ticket["state"],
-): Promise<void> {
-  const times = {
-    enqueuedAt: Date.now() - 60_000,
-    ...(state === "held" && { grantedAt: Date.now() - 30_000 }),
-  };
-  await namespace.put(
-    key,
-    serializeTicket(ticketWith({ run, host: `${run[0]}.example.com`, state, ...times })),
-  );
-}
 
 /** A folder for the state of consoles, and the preferences in it. */
 class StateFolder {
@@ -56,30 +36,6 @@ class StateFolder {
     writeFileSync(this.#preferences, JSON.stringify({ ...kept, lookedAt: kept.lookedAt - by }));
   }
 }
-
-it("W shows who waits for whom, and its rows lead to their runs", async () => {
-  const namespace = await cluster.createTestNamespace("http");
-  const { keys } = namespace;
-  await claim(namespace, keys.lock("x", A), A, "held");
-  await claim(namespace, keys.resource("db", H), H, "held");
-  await claim(namespace, keys.resource("db", A), A, "waiting");
-  await claim(namespace, keys.lock("x", B), B, "waiting");
-  const console = await openConsole(namespace);
-  await console.waitFor(/x +● held/);
-  console.press("W");
-  await console.waitFor("who waits for whom");
-  await console.waitFor(/lock x: 1 run waits/);
-  await console.waitFor(/held by a\.example\.com:\d+ .* holds lock x and waits/);
-  await console.waitFor(/resource db: 1 run waits/);
-  console.press("G", "enter");
-  await console.waitFor(`run ${H}`);
-  console.press("escape");
-  await console.waitFor((it) => getText(it).includes("who waits for whom"));
-  await namespace.delete(keys.lock("x", B));
-  await console.waitFor((it) => !getText(it).includes("lock x: 1 run waits"));
-  console.press("escape");
-  await console.waitFor((it) => !getText(it).includes("who waits for whom"));
-});
 
 it("after some time away the changes are listed, and lead to their rows; without changes one line says so", async () => {
   const namespace = await cluster.createTestNamespace("http");

@@ -73,21 +73,3 @@ export const timeline = declareCommand({
   },
   load: () => import("./timeline.impl.ts"),
 });
-
-export const waits = declareCommand({
-  id: "waits",
-  topic: "See",
-  brief: "who waits for whom, the longest chain first",
-  about: [
-    "A line for each lock and resource in which runs wait: how many wait, which one has waited the longest, and who holds what they wait for." +
-      " If a holder itself waits for something else, that follows, indented. A chain that is part of a longer one is not listed again.",
-    "If nobody holds it, its first run is kept by a drain or by another queue; `signalbox why RUN` says which.",
-  ],
-  flags: { "--json": "as JSON: the chains" },
-  examples: {
-    "signalbox waits": "what is the head of the longest chain?",
-    "signalbox waits --json | jq -r '.chains[0].steps[-1].blockers[].run'":
-      "the runs that everything waits for",
-  },
-  load: () => import("./waits.impl.ts"),
-});

@@ -168,7 +168,6 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
   "command:release": ["remove waiter", "cancel waiting"],
   "command:schedule trigger": ["run now", "start now"],
   "command:schedule dead": ["dead letters", "failed occurrences"],
-  "action:waits": ["who blocks whom", "deadlock"],
   "action:placeBack": ["go back", "previous place"],
   "action:placeForward": ["go forward", "next place"],
   "action:travel": ["time travel", "go to a past time"],

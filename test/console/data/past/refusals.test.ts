@@ -44,6 +44,6 @@ describe("in the palette", () => {
   it("names, views and times can", () => {
     expect(findChoiceObstacle({ kind: "go", tab: "locks" }, known, conditions)).toBeUndefined();
     expect(findChoiceObstacle({ kind: "travel", time: "03:00" }, known, conditions)).toBeUndefined();
-    expect(findChoiceObstacle({ kind: "action", id: "waits" }, known, conditions)).toBeUndefined();
+    expect(findChoiceObstacle({ kind: "action", id: "help" }, known, conditions)).toBeUndefined();
   });
 });

@@ -176,7 +176,6 @@ describe("what is typed", () => {
     ["undrain all", "command:undrain all"],
     ["undrain", "command:undrain"],
     ["reset", "command:reset"],
-    ["who waits", "action:waits"],
     ["pause schedule", "command:schedule pause"],
     ["trigger", "command:schedule trigger"],
     ["run now", "command:schedule trigger"],
