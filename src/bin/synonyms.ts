@@ -20,8 +20,10 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   add: "schedule add",
   setup: "init",
   log: "history",
+  audit: "ls audit",
   incident: "timeline, ls history or ls audit",
   waits: "ls queues or why NAME",
+  since: "ls history --since TIME, ls audit --since TIME or timeline",
 };
 
 /** Returns what to write behind `signalbox` instead of a word; undefined for an unknown word. */

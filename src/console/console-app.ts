@@ -162,9 +162,6 @@ export class ConsoleApp implements ConsoleParts {
       this.#pastEvents = { of: view, events: limitEvents(this.#events, view.past.at) };
     return this.#pastEvents.events;
   }
-  get isFirstReadDone(): boolean {
-    return this.#isFirstReadDone;
-  }
   get context(): CommandContext {
     return this.#ports.context;
   }
@@ -285,6 +282,7 @@ export class ConsoleApp implements ConsoleParts {
     this.showToast(`copied ${what}`);
   }
 
+  /** Stores the preferences for the next session. */
   savePreferences(): void {
     writePreferences(this.#ports.preferencesPath, toConsolePreferences(this.state));
   }

@@ -55,12 +55,6 @@ export function createConsoleApp(ports: {
   return app;
 }
 
-/** Stores the preferences for the next session. */
-export function savePreferences(app: ConsoleApp): void {
-  if (app.isFirstReadDone) app.update((state) => ({ ...state, lookedAt: app.getPresentTime() }));
-  app.savePreferences();
-}
-
 /** Loads the stored state, with the theme from the settings. */
 function loadInitialState(io: CommandIo, { settings }: CommandContext): ConsoleState {
   const state = restoreState(readPreferences(getPreferencesPath(io, settings)));

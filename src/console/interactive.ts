@@ -7,9 +7,8 @@ import { AlertNotifier } from "./alerts/alert-notifier.ts";
 import { combineChannels } from "./alerts/combine-channels.ts";
 import type { ConsoleApp } from "./console-app.ts";
 import { type OpenedContext, openContext } from "./contexts/open-context.ts";
-import { createConsoleApp, savePreferences } from "./create-console-app.ts";
+import { createConsoleApp } from "./create-console-app.ts";
 import type { Display } from "./display.ts";
-import { announceChanges } from "./overlays/insight/since.ts";
 import { PlainDisplay } from "./plain-display.ts";
 import { ScreenDisplay } from "./screen-display.ts";
 import type { TabId } from "./state/console-state.ts";
@@ -113,10 +112,7 @@ class InteractiveConsole {
       getAgeStep: () => this.#pace.getAgeStep(),
       isLineSlow: () => this.#pace.isSlow,
       runWhenShown: (action) => this.#shownActions.push(action),
-      onFirstRead: () => {
-        this.#releasePaint();
-        void announceChanges(this.#app);
-      },
+      onFirstRead: () => this.#releasePaint(),
       quit: (code) => {
         this.#keys.end(); // ignores input after the key that quits
         this.#ended.resolve(code);
@@ -153,7 +149,7 @@ class InteractiveConsole {
     const [lowest] = app.overlays.all;
     if (lowest !== undefined) app.overlays.close(lowest);
     app.end();
-    savePreferences(app);
+    app.savePreferences();
     return app.drafts.end();
   }
 

@@ -25,7 +25,7 @@ import { worker } from "../schedule/worker/worker.ts";
 import { consoleCommand } from "../see/console.ts";
 import { exporter } from "../see/exporter/exporter.ts";
 import { historyCommand, stats } from "../see/history/history.ts";
-import { collisions, since, timeline } from "../see/insight/insight-commands.ts";
+import { collisions, timeline } from "../see/insight/insight-commands.ts";
 import { whatIfDrain, whatIfReset, whatIfTotal } from "../see/insight/what-if-commands.ts";
 import { logs } from "../see/logs/logs.ts";
 import { ls } from "../see/ls/ls.ts";
@@ -46,7 +46,6 @@ export const COMMANDS = [
   historyCommand,
   logs,
   stats,
-  since,
   timeline,
   collisions,
   whatIfDrain,

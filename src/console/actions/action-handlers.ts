@@ -11,7 +11,6 @@ import { openCollisions } from "../overlays/collisions/collisions-overlay.ts";
 import { openCreate, openDelete, openEdit, openRowAction } from "../overlays/dialog/open-dialog.ts";
 import { openFilter } from "../overlays/filter.ts";
 import { openHelp } from "../overlays/help.ts";
-import { openSince } from "../overlays/insight/since.ts";
 import { openLiveOutput } from "../overlays/live-output.ts";
 import { openMenu } from "../overlays/menu/menu-overlay.ts";
 import { openPalette } from "../overlays/palette/palette-overlay.ts";
@@ -115,7 +114,6 @@ export const ACTION_HANDLERS: Readonly<Record<KeyActionId, ActionHandler>> = {
   },
   back: goBackOrReturn,
   travel: toggleTravel,
-  since: (app) => void openSince(app),
   olderChange: (app) => app.travel.step(-1),
   newerChange: (app) => app.travel.step(1),
   placeBack: (app) => goToPlace(app, -1),

@@ -87,8 +87,6 @@ export interface ConsoleState {
   configuredTheme: string | undefined;
   /** Ids chosen in the palette, newest first. */
   recent: readonly string[];
-  /** When the console was last open on this cluster, wall clock, ms since the epoch. */
-  lookedAt: number | undefined;
   /** Named views of this cluster, and the name of the one to start with. */
   savedViews: readonly SavedView[];
   startView: string | undefined;
@@ -152,7 +150,6 @@ export function createInitialState(): ConsoleState {
     theme: "auto",
     configuredTheme: undefined,
     recent: [],
-    lookedAt: undefined,
     savedViews: [],
     startView: undefined,
     places: { past: [], future: [] },

@@ -16,7 +16,6 @@ export interface ConsolePreferences {
   tab: string;
   theme: string;
   recent: readonly string[];
-  lookedAt: number | undefined;
   sizes: UserSizes;
   watched: readonly WatchedRow[];
   explorer: { isOpen: boolean; open: readonly string[] | undefined };
@@ -34,7 +33,6 @@ export function toConsolePreferences({
   panel,
   theme,
   recent,
-  lookedAt,
   savedViews: views,
   startView,
   sizes,
@@ -44,7 +42,6 @@ export function toConsolePreferences({
     tab,
     theme,
     recent,
-    lookedAt,
     views,
     startView,
     sizes,
@@ -72,7 +69,6 @@ export function restoreState(kept: unknown): ConsoleState {
     ...restoreSavedViews(kept),
     tab: TABS.find((id) => id === kept.tab) ?? state.tab,
     recent: Array.isArray(kept.recent) ? kept.recent.filter(isStoredText) : state.recent,
-    lookedAt: isStoredInstant(kept.lookedAt) ? kept.lookedAt : undefined,
     watched: restoreWatchedRows(kept.watched),
     sizes: restoreUserSizes(kept.sizes),
     theme: typeof kept.theme === "string" ? kept.theme : state.theme,
@@ -95,9 +91,4 @@ export function restoreState(kept: unknown): ConsoleState {
 function restoreTab(tab: TabState, kept: unknown): TabState {
   if (!isStoredRecord(kept)) return tab;
   return { ...tab, ...restoreTableChoice(kept) };
-}
-
-/** Whether a stored value is an instant. */
-function isStoredInstant(value: unknown): value is number {
-  return typeof value === "number" && Number.isFinite(value) && value >= 0 && value <= 8.64e15;
 }

@@ -34,6 +34,7 @@ export const auditView: SnapshotView<AuditRecord> = {
     holders: [user, ...(sudoUser === undefined ? [] : [sudoUser])],
   }),
   getSubject: ({ id, target }) => ({ kind: "record", name: id, ...parseSubject(target) }),
+  getInstant: ({ at }) => at,
   toJson: (record) => record,
   buildRows: (snapshot) => [...snapshot.audit.values()],
   empty: "No records of operators yet, or they were pruned. For the commands see: signalbox --help",

@@ -69,6 +69,7 @@ export const historyView: SnapshotView<PastRunRow> = {
     isEndedRun: true,
     about: { kind: "lock", name: lock },
   }),
+  getInstant: ({ past }) => past.endedAt,
   toJson: toPastRunJson,
   buildRows: buildPastRows,
   empty: "No runs yet. A run appears when it has ended: signalbox run --lock demo -- true",

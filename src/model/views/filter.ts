@@ -17,9 +17,11 @@ interface FilterTerm {
 type FilterTest =
   | { of: "text" | FilterField; word: string }
   | { of: "text" | FilterField; pattern: RegExp }
-  | { of: "column"; id: string; comparator: Comparator; than: number; isTimed: boolean };
+  | { of: "column"; id: string; comparator: Comparator; than: number; isTimed: boolean }
+  | { of: "start"; from: number };
+type TextTest = Exclude<FilterTest, { of: "column" | "start" }>;
 
-type FilteredView<R> = Pick<TableView<R>, "getFacets" | "columns">;
+type FilteredView<R> = Pick<TableView<R>, "getFacets" | "getInstant" | "columns">;
 
 /** Matches every row. */
 export const NO_FILTER: RowFilter = { terms: [], fault: undefined };
@@ -53,6 +55,11 @@ export function addFieldWords(
       : [{ isInverse: false, test: { of: of as FilterField, word: word.toLowerCase() } }],
   );
   return { terms: [...terms, ...added], fault };
+}
+
+/** Adds the start of the time that rows of past events must be from. @param from  ms since the epoch */
+export function addStart({ terms, fault }: RowFilter, from: number): RowFilter {
+  return { terms: [...terms, { isInverse: false, test: { of: "start", from } }], fault };
 }
 
 function parseTest<R>(word: FilterWord, view: Pick<TableView<R>, "id" | "columns">): ParseResult<FilterTest> {
@@ -125,6 +132,7 @@ export function isFilterMatch<R>(
 
 function isTestMet<R>(view: FilteredView<R>, test: FilterTest, row: R, wall: number): boolean {
   if (test.of === "column") return isComparisonMet(view.columns, test, row, wall);
+  if (test.of === "start") return (view.getInstant?.(row) ?? 0) >= test.from;
   const isMatch = createTextTest(test);
   if (test.of === "text") return isTextMatch(view, test, row, isMatch);
   const { states, hosts, holders, tags = [] } = view.getFacets(row);
@@ -132,7 +140,7 @@ function isTestMet<R>(view: FilteredView<R>, test: FilterTest, row: R, wall: num
   return texts.some(isMatch);
 }
 
-function createTextTest(test: Exclude<FilterTest, { of: "column" }>): (text: string) => boolean {
+function createTextTest(test: TextTest): (text: string) => boolean {
   if ("pattern" in test) return (text) => test.pattern.test(text);
   const { of, word } = test;
   return of === "state" || of === "tag"
@@ -142,7 +150,7 @@ function createTextTest(test: Exclude<FilterTest, { of: "column" }>): (text: str
 
 function isTextMatch<R>(
   view: FilteredView<R>,
-  test: Exclude<FilterTest, { of: "column" }>,
+  test: TextTest,
   row: R,
   isMatch: (text: string) => boolean,
 ): boolean {

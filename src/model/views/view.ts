@@ -81,6 +81,8 @@ export interface TableView<R> {
   getFacets(row: R): Facets;
   /** Returns the object of the row, for actions. */
   getSubject(row: R): Subject;
+  /** Returns when what the row is about happened, ms since the epoch, in views of past events. */
+  getInstant?(row: R): number;
   /** Returns the row for JSON output, as documented in docs/json.md. */
   toJson(row: R): object;
   /** Returns the part of a row whose change is reported. Without this function, every change is reported. */

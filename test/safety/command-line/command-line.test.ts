@@ -73,6 +73,10 @@ describe.concurrent("mistakes: exit 64, one line that says what to do", () => {
       ["incident", "--from", "2h"],
       /"incident" is not a command; use: signalbox timeline, ls history or ls audit$/m,
     ],
+    [
+      ["since", "8h"],
+      /"since" is not a command; use: signalbox ls history --since TIME, ls audit --since TIME or timeline$/m,
+    ],
     [["waits"], /"waits" is not a command; use: signalbox ls queues or why NAME$/m],
     [["--versoin"], /unknown option "--versoin"; did you mean --version\?/],
     [["--frobnicate", "ls"], /unknown option "--frobnicate"; write the options of a command behind it/],

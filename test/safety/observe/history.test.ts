@@ -42,6 +42,44 @@ describe("the history of locks", () => {
     expect((await namespace.start(["stats", "y"]).ended).stdout).toMatch(/^LOCK .*\ny +1 +0 .*\n$/);
   });
 
+  it("--since leaves out what ended before, in history and in ls", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    const start = async (...args: string[]) => await namespace.start(args).ended;
+    const list = async (...args: string[]) => JSON.parse((await start(...args, "--json")).stdout);
+    await start("run", "--lock", "x", "--", "true");
+    await start("drain", "lock", "x", "--yes");
+    const then = String(Date.now() + 1);
+    await start("undrain", "lock", "x", "--yes");
+    await start("run", "--lock", "x", "--", "sh", "-c", "exit 3");
+    expect((await list("history", "x", "--since", then)).runs).toMatchObject([{ exit: 3 }]);
+    expect((await list("history", "x", "--since", "1h")).runs).toHaveLength(2);
+    expect((await list("ls", "history", "--since", then)).rows).toMatchObject([{ exit: 3 }]);
+    expect((await list("ls", "history", "state:ok", "--since", "1h")).rows).toHaveLength(1);
+    expect((await list("ls", "audit", "--since", then)).rows).toMatchObject([{ action: "undrain" }]);
+    expect((await list("ls", "audit", "--since", "1h")).rows).toHaveLength(2);
+    const later = String(Date.now());
+    expect(await start("history", "x", "--since", later)).toMatchObject({
+      code: 0,
+      stdout: "",
+      stderr: expect.stringMatching(/no run of lock "x" has ended since \d{4}-.*Z/),
+    });
+    expect(await start("ls", "history", "--since", later)).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining("No row matches"),
+    });
+  });
+
+  it.each([
+    [["history", "x", "--since", "soon"], /--since must be a time .*; got "soon"/],
+    [["ls", "audit", "--since", "+1h"], /--since must not be in the future .*; got "\+1h"/],
+    [["ls", "locks", "--since", "1h"], /--since works with ls history and ls audit only; got "locks"/],
+    [["ls", "--since", "1h"], /--since works with ls history and ls audit only; got "overview"/],
+  ])("signalbox %j is refused", async (args, message) => {
+    const namespace = await cluster.createTestNamespace("http");
+    const { code, stderr } = await namespace.start(args).ended;
+    expect([code, stderr]).toEqual([64, expect.stringMatching(message)]);
+  });
+
   it("says so where nothing is remembered, and what was probably meant", async () => {
     const namespace = await cluster.createTestNamespace("http");
     expect(await namespace.start(["stats"]).ended).toMatchObject({

@@ -10,17 +10,22 @@ import { createReadCommand } from "../../read-command.ts";
 import { readRecordedLocks } from "../../read-snapshot.ts";
 import type { CommandContext } from "../../store-command.ts";
 import { renderTextTable } from "../../table.ts";
+import { parseSinceFlag } from "../insight/past-time.ts";
 
 const HEAD = ["ENDED", "HOST", "COMMAND", "WAITED", "HELD", "EXIT", "TOKEN", "NOTE"];
 
 export const execute = createReadCommand(async (call, io, context) => {
   const [name = ""] = call.args;
   const lock = validateName("lock", name);
+  const from = parseSinceFlag(call, context.clock.getWallTime()) ?? 0;
   const key = context.keys.history(lock);
   const { kvs, revision } = await readWithRetries(context, { key }, context.signal);
-  const runs = parsePastRuns(kvs[0]?.value).slice(0, parseCountFlag(call, "limit", 1));
+  const recorded = parsePastRuns(kvs[0]?.value);
+  const runs = recorded.filter(({ endedAt }) => endedAt >= from).slice(0, parseCountFlag(call, "limit", 1));
   if (call.flags.json) io.writeOutput(formatJsonDocument({ revision, lock, runs }));
   else if (runs.length > 0) io.writeOutput(renderTextTable(HEAD, runs.map(toRow)));
+  else if (recorded.length > 0)
+    context.printMessage(`no run of lock ${quoteText(lock)} has ended since ${formatInstant(from)}`);
   else context.printMessage(await explainNoHistory(context, lock));
   return kvs.length === 0 ? EXIT.undone : EXIT.ok;
 });

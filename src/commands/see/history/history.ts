@@ -8,7 +8,12 @@ export const historyCommand = declareCommand({
     "The history of a lock has its last 20 runs, except those started with --no-history. Exit code 1: it has none.",
   ],
   args: { LOCK: { names: "lock", help: "name of the lock" } },
-  flags: { "--limit N": "only the newest N", "--json": "as JSON" },
+  flags: {
+    "--limit N": "only the newest N",
+    "--since TIME":
+      "only runs that ended since an instant such as 2026-11-22T05:00Z (UTC), or within a duration such as 2h",
+    "--json": "as JSON",
+  },
   examples: { "signalbox history invoices": "newest first" },
   load: () => import("./history.impl.ts"),
 });

@@ -21,30 +21,6 @@ export const collisions = declareCommand({
   load: () => import("./collisions.impl.ts"),
 });
 
-export const since = declareCommand({
-  id: "since",
-  topic: "See",
-  brief: "what changed since a time: failures, missed runs, actions, drains, hosts",
-  about: [
-    "Lists what the stored history shows: runs that failed or recovered, occurrences that were skipped, dead letters, actions of" +
-      " operators, drains that were set, lifted or ended, hosts that have not been seen for 30 minutes, and workers that joined and are still" +
-      " there. Events of one kind and object are one line with their number and the last one.",
-    "The history of a lock has its last 20 runs, that of a schedule what its --keep and --keep-for keep. A last line says from when on" +
-      " the history is complete. Not stored, so never shown: runs started with --no-history, workers that left, and when a host was first seen.",
-  ],
-  args: {
-    "[TIME|DURATION]":
-      "an instant such as 2026-11-22T05:00Z (UTC), or a duration before now such as 2h (default: 24h)",
-  },
-  flags: { "--json": "as JSON, with every event" },
-  examples: {
-    "signalbox since": "the last 24 hours",
-    "signalbox since 2026-11-22T18:00Z": "what happened since the end of the last shift?",
-    "signalbox since 8h --json | jq '.events[] | select(.kind == \"failed\")'": "for programs",
-  },
-  load: () => import("./since.impl.ts"),
-});
-
 export const timeline = declareCommand({
   id: "timeline",
   topic: "See",

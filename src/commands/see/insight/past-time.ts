@@ -1,7 +1,9 @@
 import { parseDuration } from "../../../base/duration.ts";
 import { UsageError } from "../../../base/errors.ts";
 import { quoteText } from "../../../base/text.ts";
+import { getTextFlag } from "../../command-line/flags.ts";
 import { parseInstant } from "../../command-line/instant.ts";
+import type { Call } from "../../spec.ts";
 
 const DAY = 86_400_000;
 
@@ -26,6 +28,12 @@ export function parsePastTime(what: string, text: string, now: number): number {
   if (at > now || at < 0)
     throw new UsageError(`${what} must not be in the future or before 1970; got ${quoteText(text)}`);
   return at;
+}
+
+/** Parses `--since`. @param now  ms since the epoch. @returns ms since the epoch. @throws UsageError */
+export function parseSinceFlag(call: Pick<Call, "flags">, now: number): number | undefined {
+  const text = getTextFlag(call, "since");
+  return text === undefined ? undefined : parsePastTime("--since", text, now);
 }
 
 /** Parses a time of day in UTC, of the last time it was so late, or of yesterday; undefined for other texts. */

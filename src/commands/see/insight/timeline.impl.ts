@@ -2,22 +2,24 @@ import { UsageError } from "../../../base/errors.ts";
 import { clean, quoteText } from "../../../base/text.ts";
 import { buildTimeline, type TimelineTrack } from "../../../model/insight/timeline.ts";
 import { ASCII_SIGNS, formatTimeline, UNICODE_SIGNS } from "../../../model/insight/timeline-text.ts";
-import { getTextFlag, parseCountFlag } from "../../command-line/flags.ts";
+import { parseCountFlag } from "../../command-line/flags.ts";
 import { formatJsonDocument } from "../../json-output.ts";
 import { createReadCommand } from "../../read-command.ts";
 import { readSnapshotRanges, retryCompacted } from "../../read-snapshot.ts";
 import type { Call, CommandIo } from "../../spec.ts";
 import type { CommandContext } from "../../store-command.ts";
 import { isUtf8 } from "../paint.ts";
-import { parsePastTime } from "./past-time.ts";
+import { parseSinceFlag } from "./past-time.ts";
 import { readAllOutcomes } from "./read-outcomes.ts";
 
 /** Widest bar, in columns. */
 const MOST_COLUMNS = 1_000;
+/** How far back the bars begin without --since, ms. */
+const HOUR = 3_600_000;
 
 export const execute = createReadCommand(async (call, io, context) => {
   const until = context.clock.getWallTime();
-  const span = { from: parsePastTime("--since", getTextFlag(call, "since") ?? "1h", until), until };
+  const span = { from: parseSinceFlag(call, until) ?? until - HOUR, until };
   if (span.from === until) throw new UsageError("--since must be before now; got now");
   const given = parseCountFlag(call, "width", 10);
   const inputs = await retryCompacted(() => readInputs(context));

@@ -1,12 +1,13 @@
 import { UsageError } from "../../../base/errors.ts";
 import { quoteText, suggestNearest } from "../../../base/text.ts";
-import { addFieldWords, parseRowFilter, type RowFilter } from "../../../model/views/filter.ts";
+import { addFieldWords, addStart, parseRowFilter, type RowFilter } from "../../../model/views/filter.ts";
 import { parseSortOrder, type SortOrder, sortViewRows } from "../../../model/views/sort.ts";
 import type { AnyView } from "../../../model/views/view.ts";
 import { getListFlag, getTextFlag, parseCountFlag } from "../../command-line/flags.ts";
 import type { Call } from "../../spec.ts";
 import { renderTextTable } from "../../table.ts";
 import { ON_DEMAND } from "../grid.ts";
+import { parseSinceFlag } from "../insight/past-time.ts";
 
 /** The options of a listing. */
 export interface ListOptions {
@@ -18,12 +19,12 @@ export interface ListOptions {
   all: boolean;
 }
 
-/** @throws UsageError for an unknown column, or a wrong filter */
-export function parseListOptions<R>(call: Call, view: AnyView<R>): ListOptions {
+/** @param now  ms since the epoch. @throws UsageError for an unknown column, a wrong filter or a wrong time */
+export function parseListOptions<R>(call: Call, view: AnyView<R>, now: number): ListOptions {
   const columns = getTextFlag(call, "columns")?.split(",").filter(Boolean);
   for (const id of columns ?? []) checkColumn(view, id);
   return {
-    filter: parseFilterFlags(call, view),
+    filter: parseFilterFlags(call, view, now),
     order: parseOrderFlags(call, view),
     columns,
     all: call.flags.all === true,
@@ -31,12 +32,17 @@ export function parseListOptions<R>(call: Call, view: AnyView<R>): ListOptions {
   };
 }
 
-function parseFilterFlags<R>(call: Call, view: AnyView<R>): RowFilter {
+function parseFilterFlags<R>(call: Call, view: AnyView<R>, now: number): RowFilter {
   const words = [...call.args.slice(1), ...getListFlag(call, "filter")];
   const filter = parseRowFilter(words.join(" "), view);
   if (filter.fault !== undefined) throw new UsageError(`wrong filter: ${filter.fault}`);
   // The value of a flag is one word, even if it contains spaces.
-  return addFieldWords(filter, { host: getTextFlag(call, "host"), state: getTextFlag(call, "state") });
+  const all = addFieldWords(filter, { host: getTextFlag(call, "host"), state: getTextFlag(call, "state") });
+  const from = parseSinceFlag(call, now);
+  if (from === undefined) return all;
+  if (view.getInstant === undefined)
+    throw new UsageError(`--since works with ls history and ls audit only; got ${quoteText(view.id)}`);
+  return addStart(all, from);
 }
 
 function parseOrderFlags<R>(call: Call, view: AnyView<R>): SortOrder | undefined {

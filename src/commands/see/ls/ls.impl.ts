@@ -31,7 +31,7 @@ export const execute: CommandExecutor = async (call, io) => {
 
 function createListCommand<R extends object>(view: AnyView<R>): CommandExecutor {
   return createReadCommand(async (call, io, context) => {
-    const options = parseListOptions(call, view);
+    const options = parseListOptions(call, view, context.clock.getWallTime());
     checkOutputFlags(call);
     if (call.flags.watch)
       return await (await import("./ls-watch.ts")).watchView(call, io, context, view, options);

@@ -37,6 +37,8 @@ export const ls = declareCommand({
     "--filter TEXT": { isRepeatable: true, help: "only rows with these words; for a filter without WHAT" },
     "--host HOST": { names: "host", help: "only rows about this host" },
     "--state STATE": "only rows in this state: held, waiting, drained, …",
+    "--since TIME":
+      "history and audit: what happened since an instant such as 2026-11-22T05:00Z (UTC), or within a duration such as 2h",
     "--sort COLUMN": "sort by this column; -COLUMN for the largest first",
     "--reverse": "reverse the order",
     "--columns A,B,…": "these columns, in this order; `help` lists all columns",
@@ -54,7 +56,8 @@ export const ls = declareCommand({
     "signalbox ls queues host:web1": "who waits on web1",
     "signalbox ls queues 'wait:>5m' '!host:web1'": "who waits for more than 5 minutes, except on web1",
     "signalbox ls locks --all --sort -since": "all locks, the longest held first",
-    "signalbox ls history state:failed --limit 10": "which runs failed recently?",
+    "signalbox ls history state:failed --since 8h": "which runs failed in the last 8 hours?",
+    "signalbox ls audit --since 2026-11-22T18:00Z": "what did operators do since the end of the last shift?",
     "signalbox ls schedules state:late": "which schedules are late?",
     "signalbox ls schedules tag:team=billing": "the schedules of a team",
     "signalbox ls problems": "is anything wrong?",

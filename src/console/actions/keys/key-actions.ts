@@ -47,7 +47,6 @@ const OWN = [
   { id: "travel", brief: "show a past time; in the past: return to live", keys: ["a"], context: "global" },
   { id: "olderChange", brief: "in the past: before the last change", keys: ["{"], context: "global" },
   { id: "newerChange", brief: "in the past: after the next change", keys: ["}"], context: "global" },
-  { id: "since", brief: "what changed since you last looked", keys: [], context: "global" },
   { id: "redraw", brief: "repaint the screen", keys: ["ctrl+l"], context: "global" },
   { id: "suspend", brief: "suspend; fg in the shell returns", keys: ["ctrl+z"], context: "global" },
   {
