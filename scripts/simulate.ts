@@ -1,5 +1,5 @@
 /**
- * Plays random schedules of the real `work/` code and checks the invariants of docs/safety.md at every step.
+ * Plays random schedules of the real code of runs, agents and workers, and checks the invariants of docs/safety.md at every step.
  * npm run simulate -- [--count N] [--seed S] [--bail] [--trace] [--combined | --agent | --workers] | --scenario NAME; a violation prints the seed that replays it.
  */
 import { parseArgs } from "node:util";

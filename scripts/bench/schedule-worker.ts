@@ -10,7 +10,7 @@ import { openStore } from "../../src/etcd/open/open.ts";
 import { createRealClock } from "../../src/process/clock.ts";
 import { realRandom } from "../../src/process/random.ts";
 import { createKeys } from "../../src/protocol/keys.ts";
-import { ScheduleWorker } from "../../src/work/worker/engine/schedule-worker.ts";
+import { ScheduleWorker } from "../../src/worker/engine/schedule-worker.ts";
 
 /** A message to the parent. `late`: delays of all starts since the last message, ms. */
 export type WorkerMessage =

@@ -6,11 +6,11 @@ import type { Settings } from "../config/settings.ts";
 import type { Store } from "../etcd/store.ts";
 import type { HostFacts } from "../fleet/host.ts";
 import type { Keys } from "../protocol/keys.ts";
-import type { SharedSessions } from "../work/agent/shared-sessions.ts";
-import type { Successors } from "../work/run/successors.ts";
+import type { Successors } from "../run/successors.ts";
 import type { Accounts } from "./accounts.ts";
 import type { BriefCache } from "./brief-cache.ts";
 import type { NoteSeal } from "./note-seal.ts";
+import type { SharedSessions } from "./shared-sessions.ts";
 
 /** What all calls of an agent share. */
 export interface AgentContext {

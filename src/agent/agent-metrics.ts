@@ -1,7 +1,7 @@
 import type { Log } from "../base/log.ts";
-import { parseListenAddress } from "../work/worker/metrics/listen-address.ts";
-import { type MetricsServer, serveMetrics } from "../work/worker/metrics/metrics-server.ts";
-import { createProcessRegistry } from "../work/worker/metrics/process-metrics.ts";
+import { parseListenAddress } from "../worker/metrics/listen-address.ts";
+import { type MetricsServer, serveMetrics } from "../worker/metrics/metrics-server.ts";
+import { createProcessRegistry } from "../worker/metrics/process-metrics.ts";
 import type { AgentStatistics } from "./agent-context.ts";
 
 /** What the metrics of an agent are computed from, when they are asked for. */

@@ -2,8 +2,8 @@ import { isUnavailable } from "../etcd/retry.ts";
 import { SessionLost } from "../etcd/session/session-lost.ts";
 import { readUserName } from "../process/user.ts";
 import { formatAgentReport } from "../protocol/agent-record.ts";
-import type { SharedSession } from "../work/agent/shared-session.ts";
 import type { AgentContext } from "./agent-context.ts";
+import type { SharedSession } from "./shared-session.ts";
 
 /** Shortest time between two reports, ms: each one is an entry in etcd's log. */
 const INTERVAL = 60_000;

@@ -28,8 +28,8 @@ import { type HostFacts, readHostFacts } from "../fleet/host.ts";
 import { serializeHostRecord } from "../fleet/host-record.ts";
 import type { LaunchedCall } from "../process/agent-socket/launched-call.ts";
 import { createLaunchedCommandHost } from "../process/agent-socket/launched-command-host.ts";
-import { CallAttempts } from "../work/run/call-attempts.ts";
-import type { StartedAttempt } from "../work/run/request.ts";
+import { CallAttempts } from "../run/call-attempts.ts";
+import type { StartedAttempt } from "../run/request.ts";
 import type { AgentContext } from "./agent-context.ts";
 
 /** This agent cannot serve a call. The launcher then does without it. */

@@ -6,7 +6,7 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { writeAll } from "./write-all.ts";
 
-/** Same shape as the result that work/worker/handlers/module-handler.ts reads. */
+/** Same shape as the result that worker/handlers/handlers.ts reads. */
 interface ModuleResult {
   result: "ok" | "failed" | "retry";
   /** ms. */

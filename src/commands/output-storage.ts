@@ -1,7 +1,7 @@
 import type { Settings } from "../config/settings.ts";
-import { getDefaultOutputDirectory } from "../work/output/output-directory.ts";
-import type { OutputStorage } from "../work/output/output-keeper.ts";
-import { parseMasks } from "../work/output/output-mask.ts";
+import { getDefaultOutputDirectory } from "../output/output-directory.ts";
+import type { OutputStorage } from "../output/output-keeper.ts";
+import { parseMasks } from "../output/output-mask.ts";
 import { getListFlag } from "./command-line/flags.ts";
 import type { Call, CommandIo } from "./spec.ts";
 

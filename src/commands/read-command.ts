@@ -1,4 +1,4 @@
-import { findSchemaFault } from "../work/check/schema.ts";
+import { findSchemaFault } from "../check/schema.ts";
 import type { CommandExecutor } from "./spec.ts";
 import { type CommandContext, createStoreCommand, type StoreWork } from "./store-command.ts";
 

@@ -4,10 +4,10 @@ import { isCompacted } from "../etcd/retry.ts";
 import type { SessionLivenessMap } from "../model/explain/explain-text.ts";
 import type { Collection, Snapshot } from "../model/snapshot/snapshot.ts";
 import { SnapshotBuilder } from "../model/snapshot/snapshot-builder.ts";
+import { load, readAll } from "../observe/read.ts";
+import { type RunnerKey, readRunnerLiveness, selectFirstSessions } from "../observe/runner-liveness.ts";
 import { formatAuditTime } from "../protocol/audit.ts";
 import type { KeyRange } from "../protocol/txn.ts";
-import { load, readAll } from "../work/observe/read.ts";
-import { type RunnerKey, readRunnerLiveness, selectFirstSessions } from "../work/observe/runner-liveness.ts";
 import type { CommandContext } from "./store-command.ts";
 
 /** Largest number of sessions to check; more would take too long. */

@@ -4,13 +4,13 @@ import { UsageError } from "../base/errors.ts";
 import { OVER } from "../base/over.ts";
 import { waitForAbort } from "../base/wait.ts";
 import { parseLeases } from "../fleet/lease-spec.ts";
+import { followEtcd } from "../observe/follow.ts";
+import { QueueSink } from "../observe/queue-sink.ts";
 import { validateName } from "../protocol/names.ts";
 import type { QueueEntry } from "../protocol/ticket.ts";
+import { acquireClaim, type HeldClaim } from "../run/held-claim.ts";
+import type { ClaimRequest, WaitLimits } from "../run/request.ts";
 import { isCount } from "../schedule/json-fields.ts";
-import { followEtcd } from "../work/observe/follow.ts";
-import { QueueSink } from "../work/observe/queue-sink.ts";
-import { acquireClaim, type HeldClaim } from "../work/run/held-claim.ts";
-import type { ClaimRequest, WaitLimits } from "../work/run/request.ts";
 import type { LibraryConnection } from "./connection.ts";
 import { ClaimLostError, ClosedError, translated } from "./errors.ts";
 import {

@@ -10,13 +10,13 @@ import { type HostFacts, readHostFacts } from "../fleet/host.ts";
 import { serializeHostRecord } from "../fleet/host-record.ts";
 import { createMacros, type Macros } from "../fleet/macros.ts";
 import { evaluateConfiguredTotal } from "../fleet/resources.ts";
+import type { OperatorPorts } from "../operate/ports.ts";
 import { createRealClock } from "../process/clock.ts";
 import { realRandom } from "../process/random.ts";
 import { readUserName } from "../process/user.ts";
 import { createKeys } from "../protocol/keys.ts";
-import type { OperatorPorts } from "../work/operate/ports.ts";
-import type { ClaimPorts } from "../work/run/request.ts";
-import type { ScheduleWorkerOptions } from "../work/worker/engine/schedule-worker.ts";
+import type { ClaimPorts } from "../run/request.ts";
+import type { ScheduleWorkerOptions } from "../worker/engine/schedule-worker.ts";
 import { ClosedError } from "./errors.ts";
 import { type ConnectOptions, createOptionLayer } from "./options.ts";
 

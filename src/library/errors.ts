@@ -4,6 +4,7 @@ import { StoreError } from "../etcd/store.ts";
 // All errors of the library. Distinguish them by class or `code`. Errors of other modules are exported here too.
 
 export { ConfigError, SignalboxError, TooLargeError, UsageError } from "../base/errors.ts";
+export { BusyError, ClaimLostError } from "../run/claim-errors.ts";
 export { CronError } from "../schedule/cron/cron.ts";
 export {
   AlreadyExistsError,
@@ -12,7 +13,6 @@ export {
   NotSupportedError,
   PreemptedError,
 } from "../schedule/errors.ts";
-export { BusyError, ClaimLostError } from "../work/run/claim-errors.ts";
 
 /** etcd does not answer, or accepts no writes (exit 69). */
 export class UnreachableError extends SignalboxError {

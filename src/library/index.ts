@@ -1,6 +1,7 @@
 // The library: `import { connect } from "signalbox"`. Documented in docs/library.md and docs/library-api.md, which is
 // generated from the docstrings of what is exported here.
 export type { Log, LogFields } from "../base/log.ts";
+export type { LossKind, RefusalKind } from "../run/claim-errors.ts";
 export type { ExclusionRule } from "../schedule/calendar/day-rule.ts";
 export type {
   Catchup,
@@ -11,7 +12,6 @@ export type {
 } from "../schedule/definition-values.ts";
 export type { LintFinding } from "../schedule/lint/lint-finding.ts";
 export type { OccurrenceResult } from "../schedule/state/outcome.ts";
-export type { LossKind, RefusalKind } from "../work/run/claim-errors.ts";
 export {
   type CronOptions,
   type CronTime,

@@ -1,9 +1,9 @@
 import * as v from "valibot";
 import { VERSION } from "../base/version.ts";
 import { getScheduleType } from "../schedule/definition.ts";
-import type { PolledTask } from "../work/worker/polling/polled-task.ts";
-import { Poller } from "../work/worker/polling/poller.ts";
-import { mergeOwnInput } from "../work/worker/tasks/running-task.ts";
+import type { PolledTask } from "../worker/polling/polled-task.ts";
+import { Poller } from "../worker/polling/poller.ts";
+import { mergeOwnInput } from "../worker/tasks/running-task.ts";
 import type { LibraryConnection } from "./connection.ts";
 import { ClosedError, translated } from "./errors.ts";
 import { DURATION, parseArgument, parseOptions, pickDefined, SIGNAL, WAIT } from "./options-schema.ts";

@@ -5,22 +5,17 @@ import { quoteText } from "../base/text.ts";
 import { retryUnavailable } from "../etcd/retry.ts";
 import { grantOnce } from "../etcd/session/grant.ts";
 import { StoreError } from "../etcd/store.ts";
-import { validateName } from "../protocol/names.ts";
-import { type Definition, getScheduleType, isPaused } from "../schedule/definition.ts";
-import { AlreadyExistsError } from "../schedule/errors.ts";
-import { formatOncePlan } from "../schedule/plan/plan.ts";
-import type { FirstOccurrenceOptions } from "../schedule/state/due-transitions.ts";
-import { formatOperator, type OperatorPorts } from "../work/operate/ports.ts";
-import { checkFires } from "../work/schedules/check-fires.ts";
-import { buildImportMutation } from "../work/schedules/import-schedules.ts";
-import { buildJobMutation } from "../work/schedules/job-mutation.ts";
-import type { PlannedChange } from "../work/schedules/planned-change.ts";
+import { checkFires } from "../operate/check-fires.ts";
+import { buildImportMutation } from "../operate/import-schedules.ts";
+import { buildJobMutation } from "../operate/job-mutation.ts";
+import type { PlannedChange } from "../operate/planned-change.ts";
+import { formatOperator, type OperatorPorts } from "../operate/ports.ts";
 import {
   applyMutation,
   type MutationOptions,
   type MutationResult,
   type ScheduleMutation,
-} from "../work/schedules/schedule-mutation.ts";
+} from "../operate/schedule-mutation.ts";
 import {
   buildAddMutation,
   buildDeleteMutation,
@@ -29,12 +24,17 @@ import {
   buildResumeMutation,
   buildSetMutation,
   buildTriggerMutation,
-} from "../work/schedules/schedule-mutations.ts";
+} from "../operate/schedule-mutations.ts";
 import {
   readAllStoredSchedules,
   readStoredSchedules,
   type StoredSchedule,
-} from "../work/schedules/stored-schedules.ts";
+} from "../operate/stored-schedules.ts";
+import { validateName } from "../protocol/names.ts";
+import { type Definition, getScheduleType, isPaused } from "../schedule/definition.ts";
+import { AlreadyExistsError } from "../schedule/errors.ts";
+import { formatOncePlan } from "../schedule/plan/plan.ts";
+import type { FirstOccurrenceOptions } from "../schedule/state/due-transitions.ts";
 import type { LibraryConnection } from "./connection.ts";
 import { ConfigError, NotFoundError, translated, UsageError } from "./errors.ts";
 import { DURATION, FLAG, INSTANT, parseOptions, pickDefined, quoteOption, TEXT } from "./options-schema.ts";

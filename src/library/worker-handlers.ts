@@ -5,16 +5,16 @@ import { clean, quoteText } from "../base/text.ts";
 import { waitForAbort } from "../base/wait.ts";
 import { getScheduleType } from "../schedule/definition.ts";
 import { createTypeMatcher } from "../schedule/handler-types.ts";
-import { findPatternFault } from "../work/worker/file/schema-parts.ts";
+import { findPatternFault } from "../worker/file/schema-parts.ts";
 import {
   type Handler,
   type HandlerRegistry,
   type ScheduledTask,
   TaskLost,
   type TaskResult,
-} from "../work/worker/handler.ts";
-import { createLeaseAcquirer } from "../work/worker/handlers/lease-acquirer.ts";
-import { LeasedHandler } from "../work/worker/handlers/leased-handler.ts";
+} from "../worker/handler.ts";
+import { createLeaseAcquirer } from "../worker/handlers/lease-acquirer.ts";
+import { LeasedHandler } from "../worker/handlers/leased-handler.ts";
 import type { LibraryConnection } from "./connection.ts";
 import {
   ClosedError,

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { EXIT } from "../../src/base/errors.ts";
 import { ALL_COMMANDS } from "../../src/bin/commands.ts";
 import { parseCall } from "../../src/commands/command-line/parse-call.ts";
-import { readWorkerFile } from "../../src/work/worker/file/worker-file.ts";
+import { readWorkerFile } from "../../src/worker/file/worker-file.ts";
 
 const FOLDER = resolve(import.meta.dirname, "../../docs/systemd");
 const units = readdirSync(FOLDER).filter((name) => name.endsWith(".service"));

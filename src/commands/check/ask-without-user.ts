@@ -1,8 +1,8 @@
+import type { AuthenticationMode } from "../../check/authentication.ts";
+import type { TransportName } from "../../check/transport.ts";
 import { openStore } from "../../etcd/open/open.ts";
 import { buildStoreOptions } from "../../etcd/open/store-options.ts";
 import { StoreError } from "../../etcd/store.ts";
-import type { AuthenticationMode } from "../../work/check/authentication.ts";
-import type { TransportName } from "../../work/check/transport.ts";
 import type { CommandContext } from "../store-command.ts";
 
 /**

@@ -1,7 +1,7 @@
+import { findRunningHosts } from "../../check/running-hosts.ts";
 import { canonicalizeHost } from "../../fleet/groups.ts";
 import { findStaleHosts, judgeHosts } from "../../model/checks/hosts.ts";
 import type { Collection } from "../../model/snapshot/snapshot.ts";
-import { findRunningHosts } from "../../work/check/running-hosts.ts";
 import { parseDurationFlag } from "../command-line/flags.ts";
 import { readSnapshot } from "../read-snapshot.ts";
 import type { Call } from "../spec.ts";

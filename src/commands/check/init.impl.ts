@@ -1,11 +1,11 @@
 import { EXIT } from "../../base/errors.ts";
 import type { Finding } from "../../base/finding.ts";
+import { judgeAuthentication } from "../../check/authentication.ts";
+import { checkEtcd } from "../../check/etcd.ts";
+import { checkNative } from "../../check/native.ts";
 import { resolveConfig } from "../../config/config.ts";
 import { chooseTransport } from "../../etcd/open/open.ts";
 import { buildStoreOptions, createClusterMemory } from "../../etcd/open/store-options.ts";
-import { judgeAuthentication } from "../../work/check/authentication.ts";
-import { checkEtcd } from "../../work/check/etcd.ts";
-import { checkNative } from "../../work/check/native.ts";
 import { formatJsonDocument } from "../json-output.ts";
 import { createMessagePrinter } from "../message-printer.ts";
 import type { Call, CommandExecutor, CommandIo } from "../spec.ts";

@@ -13,9 +13,9 @@ import {
   formatConfigChanges,
 } from "../../model/config-impact/impact-text.ts";
 import type { Snapshot } from "../../model/snapshot/snapshot.ts";
-import { applyConfigUpdate, type ConfigUpdate } from "../../work/operate/configure.ts";
-import { readConfigAudit } from "../../work/operate/operator-action.ts";
-import { formatOperator } from "../../work/operate/ports.ts";
+import { applyConfigUpdate, type ConfigUpdate } from "../../operate/configure.ts";
+import { readConfigAudit } from "../../operate/operator-action.ts";
+import { formatOperator } from "../../operate/ports.ts";
 import { parseReasonFlag, parseRevisionFlag } from "../command-line/flags.ts";
 import { confirmAction } from "../confirm.ts";
 import type { ActionOutcome } from "../outcome/action-outcome.ts";

@@ -3,7 +3,7 @@ import type { TotalCheck } from "../../fleet/config-document-parser.ts";
 import { createMacros } from "../../fleet/macros.ts";
 import { buildHostMacros } from "../../model/config-impact/totals.ts";
 import type { Collection, Snapshot } from "../../model/snapshot/snapshot.ts";
-import type { ConfigKeyRevision } from "../../work/operate/configure.ts";
+import type { ConfigKeyRevision } from "../../operate/configure.ts";
 import { QUEUE_COLLECTIONS } from "../read-snapshot.ts";
 import type { CommandContext } from "../store-command.ts";
 

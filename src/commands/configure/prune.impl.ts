@@ -1,8 +1,8 @@
 import { UsageError } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
+import { waitUntilGone } from "../../operate/departures.ts";
+import { type PruneCandidates, prune, readPruneCandidates } from "../../operate/prune.ts";
 import { getTicketKey } from "../../protocol/ticket.ts";
-import { waitUntilGone } from "../../work/operate/departures.ts";
-import { type PruneCandidates, prune, readPruneCandidates } from "../../work/operate/prune.ts";
 import { parseDurationFlag, parseReasonFlag } from "../command-line/flags.ts";
 import { confirmAction } from "../confirm.ts";
 import { createActionCommand } from "../outcome/action-command.ts";

@@ -8,7 +8,7 @@ import { parseLeases } from "../../fleet/lease-spec.ts";
 import type { Macros } from "../../fleet/macros.ts";
 import { INHERITED_VARIABLE, parseInherited } from "../../process/guarded-command/inherited.ts";
 import { validateName } from "../../protocol/names.ts";
-import type { ClaimIdentity, RunRequest } from "../../work/run/request.ts";
+import type { ClaimIdentity, RunRequest } from "../../run/request.ts";
 import { getListFlag, parseDurationFlag } from "../command-line/flags.ts";
 import type { Call, CommandIo } from "../spec.ts";
 

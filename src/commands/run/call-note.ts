@@ -1,6 +1,6 @@
 import { isJsonObject, parseJson } from "../../base/parse-json.ts";
 import { RUN_ID, SESSION_ID } from "../../protocol/keys.ts";
-import type { RunPorts, StartedAttempt } from "../../work/run/request.ts";
+import type { RunPorts, StartedAttempt } from "../../run/request.ts";
 import type { CommandConnection, FrontEndOptions } from "../connect.ts";
 import type { Call, CommandIo } from "../spec.ts";
 

@@ -1,8 +1,8 @@
 import { SignalboxError } from "../../base/errors.ts";
 import { quoteText } from "../../base/text.ts";
 import { StoreError } from "../../etcd/store.ts";
-import type { RunRequest } from "../../work/run/request.ts";
-import { type RunResult, run } from "../../work/run/run.ts";
+import type { RunRequest } from "../../run/request.ts";
+import { type RunResult, run } from "../../run/run.ts";
 import { explainError } from "../explain-error.ts";
 import type { CommandIo } from "../spec.ts";
 import { withOpenRun } from "./open-run.ts";

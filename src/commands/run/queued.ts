@@ -1,8 +1,8 @@
 import { retryUnavailable } from "../../etcd/retry.ts";
 import { type TicketState, toQueue } from "../../protocol/ticket.ts";
-import type { RunPorts, RunRequest } from "../../work/run/request.ts";
-import type { RunResult } from "../../work/run/run.ts";
-import { RunInterruptedError, SignalRouter } from "../../work/run/signals.ts";
+import type { RunPorts, RunRequest } from "../../run/request.ts";
+import type { RunResult } from "../../run/run.ts";
+import { RunInterruptedError, SignalRouter } from "../../run/signals.ts";
 
 /**
  * Checks whether a run with the same label already waits for one of the resources. For a run without a lock, this is

@@ -1,5 +1,5 @@
-import type { RunPorts, RunRequest } from "../../work/run/request.ts";
-import type { RunResult } from "../../work/run/run.ts";
+import type { RunPorts, RunRequest } from "../../run/request.ts";
+import type { RunResult } from "../../run/run.ts";
 import type { FrontEndOptions } from "../connect.ts";
 import type { Call } from "../spec.ts";
 

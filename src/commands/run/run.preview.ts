@@ -1,7 +1,7 @@
 import { EXIT } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
-import { type ClaimPreview, previewClaim } from "../../work/run/preview.ts";
-import type { RunPorts, RunRequest } from "../../work/run/request.ts";
+import { type ClaimPreview, previewClaim } from "../../run/preview.ts";
+import type { RunPorts, RunRequest } from "../../run/request.ts";
 import { formatJsonDocument } from "../json-output.ts";
 import type { Call, CommandIo } from "../spec.ts";
 

@@ -1,14 +1,10 @@
 import { UsageError } from "../../base/errors.ts";
 import { quoteShellWord } from "../../base/shell.ts";
 import { quoteText } from "../../base/text.ts";
-import { commitWithRetries } from "../../work/observe/ports.ts";
-import { formatImportCounts } from "../../work/schedules/import-schedules.ts";
-import type { PlannedChange } from "../../work/schedules/planned-change.ts";
-import {
-  applyMutation,
-  previewMutation,
-  type ScheduleMutation,
-} from "../../work/schedules/schedule-mutation.ts";
+import { commitWithRetries } from "../../observe/ports.ts";
+import { formatImportCounts } from "../../operate/import-schedules.ts";
+import type { PlannedChange } from "../../operate/planned-change.ts";
+import { applyMutation, previewMutation, type ScheduleMutation } from "../../operate/schedule-mutation.ts";
 import { parseReasonFlag, parseRevisionFlag } from "../command-line/flags.ts";
 import { confirmAction } from "../confirm.ts";
 import type { ActionOutcome } from "../outcome/action-outcome.ts";

@@ -2,11 +2,11 @@ import { isDeepStrictEqual } from "node:util";
 import { formatDuration } from "../../base/duration.ts";
 import { quoteShellWord } from "../../base/shell.ts";
 import { quoteText } from "../../base/text.ts";
+import type { PlannedChange } from "../../operate/planned-change.ts";
 import type { Definition, Pause } from "../../schedule/definition.ts";
 import { SCHEDULE_DEFAULTS } from "../../schedule/definition-values.ts";
 import { MANUAL } from "../../schedule/plan/plan.ts";
 import type { DueState } from "../../schedule/state/due.ts";
-import type { PlannedChange } from "../../work/schedules/planned-change.ts";
 import { formatInstantUtc } from "../command-line/instant.ts";
 import type { FieldChange, ScheduleChangeKind, ScheduleChangeRecord } from "../outcome/operation-result.ts";
 

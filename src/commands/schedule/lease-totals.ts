@@ -1,8 +1,8 @@
 import { UsageError } from "../../base/errors.ts";
 import { quoteText } from "../../base/text.ts";
 import { parseResourceConfig } from "../../fleet/resources.ts";
+import { commitWithRetries } from "../../observe/ports.ts";
 import { findFirstKey } from "../../protocol/txn.ts";
-import { commitWithRetries } from "../../work/observe/ports.ts";
 import type { CommandContext } from "../store-command.ts";
 import { parsePlainLeases } from "./command-words.ts";
 

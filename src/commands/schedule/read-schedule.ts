@@ -1,5 +1,7 @@
 import { ConfigError, UsageError } from "../../base/errors.ts";
 import { quoteText } from "../../base/text.ts";
+import { readCalendars } from "../../operate/stored-calendars.ts";
+import { readStoredSchedules, type StoredSchedule } from "../../operate/stored-schedules.ts";
 import { validateName } from "../../protocol/names.ts";
 import { type Calendars, NO_CALENDARS } from "../../schedule/calendar/calendar.ts";
 import { type CalendarFields, listCalendarNames } from "../../schedule/calendar/day-rule.ts";
@@ -7,8 +9,6 @@ import { checkZone } from "../../schedule/cron/zone.ts";
 import type { Definition } from "../../schedule/definition.ts";
 import { NotFoundError } from "../../schedule/errors.ts";
 import { parsePlan } from "../../schedule/plan/plan.ts";
-import { readCalendars } from "../../work/schedules/stored-calendars.ts";
-import { readStoredSchedules, type StoredSchedule } from "../../work/schedules/stored-schedules.ts";
 import { getTextFlag } from "../command-line/flags.ts";
 import type { Call } from "../spec.ts";
 import type { CommandContext } from "../store-command.ts";

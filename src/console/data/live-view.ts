@@ -3,8 +3,8 @@ import { explainError } from "../../commands/explain-error.ts";
 import type { CommandContext } from "../../commands/store-command.ts";
 import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../model/snapshot/snapshot.ts";
 import { SnapshotBuilder } from "../../model/snapshot/snapshot-builder.ts";
-import { type EtcdHealth, watchEtcdHealth } from "../../work/observe/etcd-health.ts";
-import { followEtcd } from "../../work/observe/follow.ts";
+import { type EtcdHealth, watchEtcdHealth } from "../../observe/etcd-health.ts";
+import { followEtcd } from "../../observe/follow.ts";
 import type { ClusterHealth, ConnectionState } from "./connection-state.ts";
 import type { ShownData } from "./shown-data.ts";
 

@@ -14,8 +14,8 @@ import { realRandom } from "../../../src/process/random.ts";
 import { parseAuditRecord } from "../../../src/protocol/audit.ts";
 import { type Drain, parseDrain } from "../../../src/protocol/drain.ts";
 import { serializeTicket } from "../../../src/protocol/ticket.ts";
-import type { RunPorts, RunRequest } from "../../../src/work/run/request.ts";
-import { run } from "../../../src/work/run/run.ts";
+import type { RunPorts, RunRequest } from "../../../src/run/request.ts";
+import { run } from "../../../src/run/run.ts";
 import { ticketWith } from "../../protocol/samples.ts";
 
 const cluster = TestCluster.startForFile();

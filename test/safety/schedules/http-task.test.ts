@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { makeCertificates } from "../../../fixtures/etcd/certificates.ts";
-import { startWebServer } from "../../work/worker/handlers/http-fixture.ts";
+import { startWebServer } from "../../worker/handlers/http-fixture.ts";
 import { putDueSchedule, waitForOutcomes } from "../support/due-schedules.ts";
 
 const cluster = TestCluster.startForFile();

@@ -9,7 +9,7 @@ import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts"
 import { FaultProxy } from "../../../fixtures/proxy.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { type Definition, formatDefinition } from "../../../src/schedule/definition.ts";
-import { createFolder, startReceiver } from "../../work/worker/receiver.ts";
+import { createFolder, startReceiver } from "../../worker/receiver.ts";
 
 const cluster = TestCluster.startForFile();
 

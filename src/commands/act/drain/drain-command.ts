@@ -17,11 +17,11 @@ import {
 } from "../../../model/preview/drain-extent-text.ts";
 import type { Claim } from "../../../model/snapshot/claims.ts";
 import type { Collection, Snapshot } from "../../../model/snapshot/snapshot.ts";
+import { putDrain } from "../../../operate/drain.ts";
+import type { ActionResult } from "../../../operate/operator-action.ts";
 import { type Drain, type DrainTarget, hasEnded } from "../../../protocol/drain.ts";
 import type { Keys } from "../../../protocol/keys.ts";
 import type { Compare } from "../../../protocol/txn.ts";
-import { putDrain } from "../../../work/operate/drain.ts";
-import type { ActionResult } from "../../../work/operate/operator-action.ts";
 import {
   listGivenFlags,
   parseDurationFlag,

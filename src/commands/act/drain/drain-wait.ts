@@ -7,10 +7,10 @@ import {
 } from "../../../model/preview/drain-extent.ts";
 import type { Claim } from "../../../model/snapshot/claims.ts";
 import { SnapshotBuilder } from "../../../model/snapshot/snapshot-builder.ts";
+import { type FollowEvent, followEtcd } from "../../../observe/follow.ts";
 import { type DrainTarget, hasEnded } from "../../../protocol/drain.ts";
 import { parseTicket } from "../../../protocol/ticket.ts";
 import type { KeyValue } from "../../../protocol/txn.ts";
-import { type FollowEvent, followEtcd } from "../../../work/observe/follow.ts";
 import { SCOPE_COLLECTIONS } from "../../read-snapshot.ts";
 import type { CommandContext } from "../../store-command.ts";
 

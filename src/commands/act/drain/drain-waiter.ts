@@ -7,12 +7,12 @@ import {
 } from "../../../model/preview/drain-extent.ts";
 import { describeDrainTarget, formatClaimOwners } from "../../../model/preview/drain-extent-text.ts";
 import type { Claim } from "../../../model/snapshot/claims.ts";
+import { type ActionResult, updateAuditOutcome } from "../../../operate/operator-action.ts";
+import { requestResets } from "../../../operate/reset.ts";
 import type { AuditRecord } from "../../../protocol/audit.ts";
 import { type DrainTarget, formatAuditTarget, hasEnded } from "../../../protocol/drain.ts";
 import { guardRevision } from "../../../protocol/guards.ts";
 import type { QueueEntry } from "../../../protocol/ticket.ts";
-import { type ActionResult, updateAuditOutcome } from "../../../work/operate/operator-action.ts";
-import { requestResets } from "../../../work/operate/reset.ts";
 import { parseDurationFlag, parseReasonFlag } from "../../command-line/flags.ts";
 import { readSnapshot, SCOPE_COLLECTIONS } from "../../read-snapshot.ts";
 import { type ActionContext, type CommandContext, InterruptedError } from "../../store-command.ts";

@@ -12,8 +12,8 @@ import {
   formatDrainWithEnd,
 } from "../../../model/preview/drain-extent-text.ts";
 import type { Snapshot } from "../../../model/snapshot/snapshot.ts";
+import { liftDrains } from "../../../operate/drain.ts";
 import type { Drain, DrainTarget } from "../../../protocol/drain.ts";
-import { liftDrains } from "../../../work/operate/drain.ts";
 import { parseReasonFlag, parseRevisionFlag } from "../../command-line/flags.ts";
 import { confirmAction } from "../../confirm.ts";
 import { createActionCommand } from "../../outcome/action-command.ts";

@@ -1,16 +1,16 @@
 import { SignalboxError } from "../../../base/errors.ts";
-import { parseEndpoint } from "../../../etcd/endpoint.ts";
-import { type MemberMetrics, readMemberMetrics } from "../../../etcd/members/member-metrics.ts";
-import { chooseTransport, openStore, type StoreOptions } from "../../../etcd/open/open.ts";
-import { buildStoreOptions } from "../../../etcd/open/store-options.ts";
-import type { MemberStatus, Store } from "../../../etcd/store.ts";
-import { countPresent } from "../../../work/check/members.ts";
+import { countPresent } from "../../../check/members.ts";
 import {
   judgeTransport,
   type TransportName,
   type TransportTrial,
   type TransportVerdict,
-} from "../../../work/check/transport.ts";
+} from "../../../check/transport.ts";
+import { parseEndpoint } from "../../../etcd/endpoint.ts";
+import { type MemberMetrics, readMemberMetrics } from "../../../etcd/members/member-metrics.ts";
+import { chooseTransport, openStore, type StoreOptions } from "../../../etcd/open/open.ts";
+import { buildStoreOptions } from "../../../etcd/open/store-options.ts";
+import type { MemberStatus, Store } from "../../../etcd/store.ts";
 import type { CommandContext } from "../../store-command.ts";
 
 /** A working connection to etcd, if there is one. */

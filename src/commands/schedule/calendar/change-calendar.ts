@@ -1,13 +1,13 @@
 import { ConfigError, UsageError } from "../../../base/errors.ts";
 import { quoteText } from "../../../base/text.ts";
-import { type Calendar, findDayFault, normalizeDays } from "../../../schedule/calendar/calendar.ts";
 import {
   applyCalendarMutation,
   type CalendarMutation,
   type CalendarPlan,
   formatCalendarChange,
   previewCalendarMutation,
-} from "../../../work/schedules/calendar-mutation.ts";
+} from "../../../operate/calendar-mutation.ts";
+import { type Calendar, findDayFault, normalizeDays } from "../../../schedule/calendar/calendar.ts";
 import { getTextFlag, parseReasonFlag, parseRevisionFlag } from "../../command-line/flags.ts";
 import { confirmAction } from "../../confirm.ts";
 import type { ActionOutcome } from "../../outcome/action-outcome.ts";

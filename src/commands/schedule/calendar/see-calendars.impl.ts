@@ -1,9 +1,9 @@
 import { clean, quoteText } from "../../../base/text.ts";
+import { listUsers } from "../../../operate/calendar-mutation.ts";
+import type { StoredCalendar } from "../../../operate/stored-calendars.ts";
+import { readAllStoredSchedules } from "../../../operate/stored-schedules.ts";
 import { validateName } from "../../../protocol/names.ts";
 import { NotFoundError } from "../../../schedule/errors.ts";
-import { listUsers } from "../../../work/schedules/calendar-mutation.ts";
-import type { StoredCalendar } from "../../../work/schedules/stored-calendars.ts";
-import { readAllStoredSchedules } from "../../../work/schedules/stored-schedules.ts";
 import { formatJsonDocument } from "../../json-output.ts";
 import { createReadCommand } from "../../read-command.ts";
 import { renderTextTable } from "../../table.ts";

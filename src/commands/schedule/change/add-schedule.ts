@@ -1,9 +1,9 @@
 import { UsageError } from "../../../base/errors.ts";
 import { quoteText } from "../../../base/text.ts";
+import { formatOperator } from "../../../operate/ports.ts";
+import { buildAddMutation } from "../../../operate/schedule-mutations.ts";
 import { compareWithCronParser } from "../../../schedule/lint/compare-cron-parser.ts";
 import { type Plan, parsePlan } from "../../../schedule/plan/plan.ts";
-import { formatOperator } from "../../../work/operate/ports.ts";
-import { buildAddMutation } from "../../../work/schedules/schedule-mutations.ts";
 import { getTextFlag, parseReasonFlag } from "../../command-line/flags.ts";
 import { parseFirstRunFlags } from "../../command-line/instant.ts";
 import type { ActionOutcome } from "../../outcome/action-outcome.ts";

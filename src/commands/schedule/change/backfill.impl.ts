@@ -1,10 +1,7 @@
 import { EXIT, UsageError } from "../../../base/errors.ts";
+import { buildBackfillCancellation, buildBackfillMutation } from "../../../operate/schedule-mutations.ts";
 import { listBackfilled } from "../../../schedule/state/backfill.ts";
 import type { DueState } from "../../../schedule/state/due.ts";
-import {
-  buildBackfillCancellation,
-  buildBackfillMutation,
-} from "../../../work/schedules/schedule-mutations.ts";
 import { parseCountFlag } from "../../command-line/flags.ts";
 import { formatInstantUtc, parseInstantFlag } from "../../command-line/instant.ts";
 import { formatJsonDocument } from "../../json-output.ts";

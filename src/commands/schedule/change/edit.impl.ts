@@ -1,10 +1,10 @@
 import { ConfigError, EXIT, SignalboxError, UsageError } from "../../../base/errors.ts";
 import { quoteText } from "../../../base/text.ts";
+import { buildModifyMutation } from "../../../operate/schedule-mutations.ts";
+import { readStoredSchedules, type StoredSchedule } from "../../../operate/stored-schedules.ts";
 import { checkDefinition, type Definition, findUnknownField } from "../../../schedule/definition.ts";
 import type { JsonFields } from "../../../schedule/json-fields.ts";
 import { parsePlan } from "../../../schedule/plan/plan.ts";
-import { buildModifyMutation } from "../../../work/schedules/schedule-mutations.ts";
-import { readStoredSchedules, type StoredSchedule } from "../../../work/schedules/stored-schedules.ts";
 import { ACTION_FLAGS, getTextFlag, parseReasonFlag } from "../../command-line/flags.ts";
 import { parseFirstRunFlags } from "../../command-line/instant.ts";
 import { toFlags } from "../../declare-command.ts";

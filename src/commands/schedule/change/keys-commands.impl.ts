@@ -1,6 +1,5 @@
-import { validateName } from "../../../protocol/names.ts";
-import { formatOperator } from "../../../work/operate/ports.ts";
-import type { ScheduleMutation } from "../../../work/schedules/schedule-mutation.ts";
+import { formatOperator } from "../../../operate/ports.ts";
+import type { ScheduleMutation } from "../../../operate/schedule-mutation.ts";
 import {
   buildBuryMutation,
   buildDeleteMutation,
@@ -8,7 +7,8 @@ import {
   buildResumeMutation,
   buildTriggerMutation,
   type TriggerOptions,
-} from "../../../work/schedules/schedule-mutations.ts";
+} from "../../../operate/schedule-mutations.ts";
+import { validateName } from "../../../protocol/names.ts";
 import { getTextFlag, parseReasonFlag } from "../../command-line/flags.ts";
 import { parseInstantFlag } from "../../command-line/instant.ts";
 import { createActionCommand } from "../../outcome/action-command.ts";

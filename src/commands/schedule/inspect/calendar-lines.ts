@@ -1,9 +1,9 @@
 import { quoteShellWord } from "../../../base/shell.ts";
+import { formatEntries } from "../../../operate/calendar-mutation.ts";
+import type { CalendarAdditions } from "../../../operate/stored-calendars.ts";
 import type { Calendars } from "../../../schedule/calendar/calendar.ts";
 import { type CalendarFields, findCalendarFault } from "../../../schedule/calendar/day-rule.ts";
 import { listExcludedDays, type PlannedFields } from "../../../schedule/calendar/upcoming-days.ts";
-import { formatEntries } from "../../../work/schedules/calendar-mutation.ts";
-import type { CalendarAdditions } from "../../../work/schedules/stored-calendars.ts";
 
 /** Lists the calendars that an import adds, and those that it does not change. */
 export function listCalendarNotes({

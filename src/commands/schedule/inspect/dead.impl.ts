@@ -1,6 +1,6 @@
+import { readPages } from "../../../observe/read.ts";
 import { validateName } from "../../../protocol/names.ts";
 import { type OccurrenceOutcome, parseOutcomes } from "../../../schedule/state/outcome.ts";
-import { readPages } from "../../../work/observe/read.ts";
 import { formatInstantUtc } from "../../command-line/instant.ts";
 import { formatJsonDocument } from "../../json-output.ts";
 import { type CommandContext, createStoreCommand } from "../../store-command.ts";

@@ -1,9 +1,9 @@
 import { clean, quoteText } from "../../../base/text.ts";
+import { readAllStoredSchedules, type StoredSchedule } from "../../../operate/stored-schedules.ts";
 import { validateName } from "../../../protocol/names.ts";
 import { type ChainGraph, listConnected } from "../../../schedule/chain-graph.ts";
 import { SCHEDULE_DEFAULTS } from "../../../schedule/definition-values.ts";
 import { NotFoundError } from "../../../schedule/errors.ts";
-import { readAllStoredSchedules, type StoredSchedule } from "../../../work/schedules/stored-schedules.ts";
 import { formatJsonDocument } from "../../json-output.ts";
 import { createReadCommand } from "../../read-command.ts";
 

@@ -1,4 +1,5 @@
 import { formatDuration } from "../../../base/duration.ts";
+import type { StoredSchedule } from "../../../operate/stored-schedules.ts";
 import type { Calendars } from "../../../schedule/calendar/calendar.ts";
 import { formatDay, getWeekdayOf, toDay } from "../../../schedule/calendar/calendar-day.ts";
 import { buildDayRule, findCalendarFault } from "../../../schedule/calendar/day-rule.ts";
@@ -8,7 +9,6 @@ import type { Definition } from "../../../schedule/definition.ts";
 import { type LintFinding, lintCron } from "../../../schedule/lint/lint-cron.ts";
 import { createPlanTimes, parsePlan } from "../../../schedule/plan/plan.ts";
 import { createTiming } from "../../../schedule/timing.ts";
-import type { StoredSchedule } from "../../../work/schedules/stored-schedules.ts";
 
 /** A finding, and the schedule it is about. */
 export interface ScheduleLintFinding extends LintFinding {

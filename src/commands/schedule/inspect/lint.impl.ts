@@ -1,5 +1,10 @@
 import { EXIT } from "../../../base/errors.ts";
 import { clean } from "../../../base/text.ts";
+import {
+  readAllStoredSchedules,
+  readStoredSchedules,
+  type StoredSchedule,
+} from "../../../operate/stored-schedules.ts";
 import { createRealClock } from "../../../process/clock.ts";
 import { validateName } from "../../../protocol/names.ts";
 import type { Calendars } from "../../../schedule/calendar/calendar.ts";
@@ -8,11 +13,6 @@ import { NotFoundError } from "../../../schedule/errors.ts";
 import { compareWithCronParser } from "../../../schedule/lint/compare-cron-parser.ts";
 import { lintCron } from "../../../schedule/lint/lint-cron.ts";
 import { parsePlan } from "../../../schedule/plan/plan.ts";
-import {
-  readAllStoredSchedules,
-  readStoredSchedules,
-  type StoredSchedule,
-} from "../../../work/schedules/stored-schedules.ts";
 import { formatJsonDocument } from "../../json-output.ts";
 import type { Call, CommandExecutor, CommandIo } from "../../spec.ts";
 import { createStoreCommand } from "../../store-command.ts";

@@ -1,7 +1,7 @@
+import { readAllStoredSchedules, type StoredSchedule } from "../../../operate/stored-schedules.ts";
 import { findCalendarFault } from "../../../schedule/calendar/day-rule.ts";
 import { getScheduleType } from "../../../schedule/definition.ts";
 import type { DueState } from "../../../schedule/state/due.ts";
-import { readAllStoredSchedules, type StoredSchedule } from "../../../work/schedules/stored-schedules.ts";
 import { getListFlag } from "../../command-line/flags.ts";
 import { formatInstantUtc } from "../../command-line/instant.ts";
 import { formatJsonDocument } from "../../json-output.ts";

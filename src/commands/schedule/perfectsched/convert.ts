@@ -1,11 +1,11 @@
 import { findInexactNumber } from "../../../base/json-numbers.ts";
 import { isJsonObject, parseJson } from "../../../base/parse-json.ts";
 import { findNameFault, type ParseResult, quoteText } from "../../../base/text.ts";
+import type { SchedulePosition } from "../../../operate/import-schedules.ts";
 import { checkZone } from "../../../schedule/cron/zone.ts";
 import { type Definition, findDefinitionFault } from "../../../schedule/definition.ts";
 import { listPerfectschedDifferences } from "../../../schedule/lint/dialect-perfectsched.ts";
 import { parsePlan } from "../../../schedule/plan/plan.ts";
-import type { SchedulePosition } from "../../../work/schedules/import-schedules.ts";
 import { formatInstantUtc } from "../../command-line/instant.ts";
 import {
   type ExportedRow,

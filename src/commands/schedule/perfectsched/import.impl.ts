@@ -1,6 +1,6 @@
 import { basename } from "node:path";
+import { buildImportMutation, formatImportCounts } from "../../../operate/import-schedules.ts";
 import { validateName } from "../../../protocol/names.ts";
-import { buildImportMutation, formatImportCounts } from "../../../work/schedules/import-schedules.ts";
 import { getTextFlag } from "../../command-line/flags.ts";
 import { readDocumentText } from "../../configure/document-input.ts";
 import { createActionCommand } from "../../outcome/action-command.ts";

@@ -1,7 +1,7 @@
 import { EXIT } from "../../../base/errors.ts";
 import { clean } from "../../../base/text.ts";
-import { buildImportMutation, formatImportCounts } from "../../../work/schedules/import-schedules.ts";
-import { previewMutation } from "../../../work/schedules/schedule-mutation.ts";
+import { buildImportMutation, formatImportCounts } from "../../../operate/import-schedules.ts";
+import { previewMutation } from "../../../operate/schedule-mutation.ts";
 import { formatJsonDocument } from "../../json-output.ts";
 import { toScheduleChangeJson } from "../../outcome/outcome-json.ts";
 import { printOutcome } from "../../outcome/print-outcome.ts";

@@ -1,6 +1,6 @@
+import { readAllStoredSchedules } from "../../../operate/stored-schedules.ts";
 import type { Calendar } from "../../../schedule/calendar/calendar.ts";
 import type { Definition } from "../../../schedule/definition.ts";
-import { readAllStoredSchedules } from "../../../work/schedules/stored-schedules.ts";
 import { getTextFlag } from "../../command-line/flags.ts";
 import { replaceFileText } from "../../configure/write-file.ts";
 import { createStoreCommand } from "../../store-command.ts";

@@ -1,12 +1,12 @@
 import { userInfo } from "node:os";
 import { basename } from "node:path";
 import { UsageError } from "../../../base/errors.ts";
+import type { ScheduleImport } from "../../../operate/import-schedules.ts";
 import { validateName } from "../../../protocol/names.ts";
 import { checkZone } from "../../../schedule/cron/zone.ts";
 import type { Catchup, Overlap } from "../../../schedule/definition-values.ts";
 import type { CrontabFormat } from "../../../syntax/crontab.ts";
 import { guessCrontabFormat } from "../../../syntax/crontab-format.ts";
-import type { ScheduleImport } from "../../../work/schedules/import-schedules.ts";
 import { getTextFlag } from "../../command-line/flags.ts";
 import { readDocumentText } from "../../configure/document-input.ts";
 import type { ActionOutcome } from "../../outcome/action-outcome.ts";

@@ -1,4 +1,4 @@
-import { buildImportMutation, formatImportCounts } from "../../../work/schedules/import-schedules.ts";
+import { buildImportMutation, formatImportCounts } from "../../../operate/import-schedules.ts";
 import { createActionCommand } from "../../outcome/action-command.ts";
 import { AmendmentCommand } from "../amendment-command.ts";
 import { readImportInput } from "./import-input.ts";

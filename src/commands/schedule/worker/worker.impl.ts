@@ -4,7 +4,7 @@ import { readMemberClocks } from "../../../etcd/members/member-metrics.ts";
 import { buildStoreOptions } from "../../../etcd/open/store-options.ts";
 import { createGuardianHost } from "../../../process/host.ts";
 import { readUserName } from "../../../process/user.ts";
-import { WorkerService, type WorkerServiceOptions } from "../../../work/worker/service/worker-service.ts";
+import { WorkerService, type WorkerServiceOptions } from "../../../worker/service/worker-service.ts";
 import { getListFlag, getTextFlag, parseCountFlag } from "../../command-line/flags.ts";
 import { type CommandConnection, openConnection } from "../../connect.ts";
 import { buildOutputStorage } from "../../output-storage.ts";

@@ -2,10 +2,10 @@ import { VERSION } from "../../../base/version.ts";
 import { METRIC_COLLECTIONS, measureSnapshot } from "../../../model/metrics/measure-snapshot.ts";
 import { createMetric, formatExposition, type MetricFamily } from "../../../model/metrics/metric-family.ts";
 import { SnapshotBuilder } from "../../../model/snapshot/snapshot-builder.ts";
+import { followEtcd } from "../../../observe/follow.ts";
 import type { Keys } from "../../../protocol/keys.ts";
 import type { WatchEvent } from "../../../protocol/txn.ts";
-import { followEtcd } from "../../../work/observe/follow.ts";
-import { createProcessRegistry } from "../../../work/worker/metrics/process-metrics.ts";
+import { createProcessRegistry } from "../../../worker/metrics/process-metrics.ts";
 import type { CommandContext } from "../../store-command.ts";
 
 /** How long a rendered text is served again, in ms, so that frequent requests cost nothing. */

@@ -4,9 +4,9 @@ import {
   EXPORTER_LISTEN,
   formatListenAddress,
   parseListenAddress,
-} from "../../../work/worker/metrics/listen-address.ts";
-import { serveMetrics } from "../../../work/worker/metrics/metrics-server.ts";
-import { createNotifier } from "../../../work/worker/service/notifier.ts";
+} from "../../../worker/metrics/listen-address.ts";
+import { serveMetrics } from "../../../worker/metrics/metrics-server.ts";
+import { createNotifier } from "../../../worker/service/notifier.ts";
 import type { CommandExecutor } from "../../spec.ts";
 import { type CommandContext, createStoreCommand, InterruptedError } from "../../store-command.ts";
 import { ClusterMetrics } from "./cluster-metrics.ts";

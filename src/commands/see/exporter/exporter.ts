@@ -1,4 +1,4 @@
-import { EXPORTER_LISTEN } from "../../../work/worker/metrics/listen-address.ts";
+import { EXPORTER_LISTEN } from "../../../worker/metrics/listen-address.ts";
 import { declareCommand } from "../../declare-command.ts";
 import { CONNECTION_SETTINGS, LOGGING_SETTINGS } from "../../spec.ts";
 

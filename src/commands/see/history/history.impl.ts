@@ -1,9 +1,9 @@
 import { formatBriefDuration, formatInstant } from "../../../base/duration.ts";
 import { EXIT } from "../../../base/errors.ts";
 import { quoteText, suggestNearest } from "../../../base/text.ts";
+import { readWithRetries } from "../../../observe/ports.ts";
 import { type PastRun, parsePastRuns } from "../../../protocol/history.ts";
 import { validateName } from "../../../protocol/names.ts";
-import { readWithRetries } from "../../../work/observe/ports.ts";
 import { parseCountFlag } from "../../command-line/flags.ts";
 import { formatJsonDocument } from "../../json-output.ts";
 import { createReadCommand } from "../../read-command.ts";

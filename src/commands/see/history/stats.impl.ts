@@ -1,9 +1,9 @@
 import { formatBriefDuration, formatInstant } from "../../../base/duration.ts";
 import { EXIT } from "../../../base/errors.ts";
 import { computeLockStatistics, type LockStatistics } from "../../../model/explain/statistics.ts";
+import { readPages } from "../../../observe/read.ts";
 import { parsePastRuns } from "../../../protocol/history.ts";
 import { validateName } from "../../../protocol/names.ts";
-import { readPages } from "../../../work/observe/read.ts";
 import { getTextFlag } from "../../command-line/flags.ts";
 import { formatJsonDocument } from "../../json-output.ts";
 import { createReadCommand } from "../../read-command.ts";

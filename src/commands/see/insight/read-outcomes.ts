@@ -1,6 +1,6 @@
+import { readPages } from "../../../observe/read.ts";
 import type { KeyRange } from "../../../protocol/txn.ts";
 import { type OutcomeHistory, parseOutcomes } from "../../../schedule/state/outcome.ts";
-import { readPages } from "../../../work/observe/read.ts";
 import type { CommandContext } from "../../store-command.ts";
 
 /** Outcome histories by schedule. */

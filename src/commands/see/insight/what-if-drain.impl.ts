@@ -1,5 +1,5 @@
 import { predictDrain } from "../../../model/insight/what-if.ts";
-import { formatOperator } from "../../../work/operate/ports.ts";
+import { formatOperator } from "../../../operate/ports.ts";
 import { parseDrainTarget } from "../../act/drain/drain-target.ts";
 import { createReadCommand } from "../../read-command.ts";
 import { QUEUE_COLLECTIONS, readSnapshot } from "../../read-snapshot.ts";

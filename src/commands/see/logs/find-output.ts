@@ -1,5 +1,7 @@
 import { EXIT, SignalboxError } from "../../../base/errors.ts";
 import { quoteText } from "../../../base/text.ts";
+import { readWithRetries } from "../../../observe/ports.ts";
+import { readPages } from "../../../observe/read.ts";
 import { parsePastRuns } from "../../../protocol/history.ts";
 import { RUN_ID } from "../../../protocol/keys.ts";
 import { validateName } from "../../../protocol/names.ts";
@@ -7,8 +9,6 @@ import { toQueue } from "../../../protocol/ticket.ts";
 import type { KeyRange, KeyValue } from "../../../protocol/txn.ts";
 import { parseOutcomes } from "../../../schedule/state/outcome.ts";
 import { parseRunning } from "../../../schedule/state/running-record.ts";
-import { readWithRetries } from "../../../work/observe/ports.ts";
-import { readPages } from "../../../work/observe/read.ts";
 import type { CommandContext } from "../../store-command.ts";
 
 /** A run whose output may be kept. */

@@ -10,10 +10,10 @@ import {
   type ViewContext,
 } from "../../../model/views/view.ts";
 import { buildViewContext } from "../../../model/views/view-context.ts";
+import { load, readPages } from "../../../observe/read.ts";
 import type { QueueKind } from "../../../protocol/keys.ts";
 import { toQueue } from "../../../protocol/ticket.ts";
 import type { KeyValue } from "../../../protocol/txn.ts";
-import { load, readPages } from "../../../work/observe/read.ts";
 import { readRecordedLocks } from "../../read-snapshot.ts";
 import type { CommandContext } from "../../store-command.ts";
 

@@ -4,7 +4,7 @@ import { EXIT } from "../../../base/errors.ts";
 import type { Snapshot } from "../../../model/snapshot/snapshot.ts";
 import { SnapshotBuilder } from "../../../model/snapshot/snapshot-builder.ts";
 import type { AnyView, ViewContext } from "../../../model/views/view.ts";
-import { followEtcd } from "../../../work/observe/follow.ts";
+import { followEtcd } from "../../../observe/follow.ts";
 import { formatJsonLine, formatJsonText } from "../../json-output.ts";
 import type { Call, CommandIo } from "../../spec.ts";
 import type { CommandContext } from "../../store-command.ts";

@@ -1,7 +1,7 @@
 import { parseJson } from "../../../base/parse-json.ts";
 import { clean } from "../../../base/text.ts";
+import type { RawKey } from "../../../observe/raw-keys.ts";
 import type { KeyValue } from "../../../protocol/txn.ts";
-import type { RawKey } from "../../../work/observe/raw-keys.ts";
 import { escapeInvisible } from "../../json-output.ts";
 
 /** A line of a value: new in this revision, removed in it, or as before. */

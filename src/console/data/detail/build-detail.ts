@@ -13,10 +13,10 @@ import {
 import { findClaim } from "../../../model/snapshot/claims.ts";
 import { findNamedQueue, type Snapshot } from "../../../model/snapshot/snapshot.ts";
 import type { Subject } from "../../../model/views/view.ts";
+import type { RunnerKey } from "../../../observe/runner-liveness.ts";
 import { isHolding } from "../../../protocol/admission.ts";
 import type { DrainTarget } from "../../../protocol/drain.ts";
 import type { QueueEntry } from "../../../protocol/ticket.ts";
-import type { RunnerKey } from "../../../work/observe/runner-liveness.ts";
 
 /** The inputs of a detail besides its subject. */
 export interface DetailInputs extends DetailContext {

@@ -1,10 +1,6 @@
 import type { CommandContext } from "../../../commands/store-command.ts";
 import type { SessionLivenessMap } from "../../../model/explain/explain-text.ts";
-import {
-  type RunnerKey,
-  readRunnerLiveness,
-  selectFirstSessions,
-} from "../../../work/observe/runner-liveness.ts";
+import { type RunnerKey, readRunnerLiveness, selectFirstSessions } from "../../../observe/runner-liveness.ts";
 
 /** Maximum number of sessions polled. More would take too long. */
 const MOST = 30;

@@ -3,8 +3,7 @@ import { formatInstant } from "../../../base/duration.ts";
 import type { CommandContext } from "../../../commands/store-command.ts";
 import { SNAPSHOT_COLLECTIONS } from "../../../model/snapshot/snapshot.ts";
 import { SnapshotBuilder } from "../../../model/snapshot/snapshot-builder.ts";
-import type { Keys } from "../../../protocol/keys.ts";
-import { findLastChange, findNextChange, type PastChange } from "../../../work/observe/neighbour-change.ts";
+import { findLastChange, findNextChange, type PastChange } from "../../../observe/neighbour-change.ts";
 import {
   findOldestRevision,
   findRevisionAt,
@@ -12,8 +11,9 @@ import {
   readCurrentRevision,
   readTimeOfRevision,
   type TimedRevision,
-} from "../../../work/observe/past-revision.ts";
-import { load } from "../../../work/observe/read.ts";
+} from "../../../observe/past-revision.ts";
+import { load } from "../../../observe/read.ts";
+import type { Keys } from "../../../protocol/keys.ts";
 import type { PastMoment } from "../shown-data.ts";
 import type { PastTarget } from "./parse-target.ts";
 import { PastView } from "./past-view.ts";

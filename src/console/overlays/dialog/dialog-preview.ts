@@ -9,7 +9,7 @@ import {
 } from "../../../model/insight/what-if.ts";
 import { findPlainTotal } from "../../../model/preview/eviction-preview.ts";
 import type { Snapshot } from "../../../model/snapshot/snapshot.ts";
-import { formatOperator } from "../../../work/operate/ports.ts";
+import { formatOperator } from "../../../operate/ports.ts";
 import { type CommandPreview, runPreview } from "../../actions/commands/preview.ts";
 import { isLive } from "../../data/connection-state.ts";
 import type {

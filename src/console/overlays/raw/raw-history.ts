@@ -1,6 +1,6 @@
 import type { CommandContext } from "../../../commands/store-command.ts";
+import { type RawKey, readEarlierValue, readRawKeys } from "../../../observe/raw-keys.ts";
 import type { KeyValue, RangeOp } from "../../../protocol/txn.ts";
-import { type RawKey, readEarlierValue, readRawKeys } from "../../../work/observe/raw-keys.ts";
 
 /** Maximum number of keys. */
 const MOST_KEYS = 200;

@@ -12,7 +12,7 @@ import { findResetTargets } from "../../../model/preview/reset-targets.ts";
 import { buildClaims } from "../../../model/snapshot/claims.ts";
 import type { Snapshot } from "../../../model/snapshot/snapshot.ts";
 import type { Subject } from "../../../model/views/view.ts";
-import { formatOperator } from "../../../work/operate/ports.ts";
+import { formatOperator } from "../../../operate/ports.ts";
 import { findChangeObstacle } from "../../actions/commands/change-obstacle.ts";
 import { buildEditAction } from "../../actions/commands/configuration-actions.ts";
 import { buildRowAction, type RowActionResult } from "../../actions/commands/row-action.ts";

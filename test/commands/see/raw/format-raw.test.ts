@@ -4,7 +4,7 @@ import {
   formatKeyFacts,
   formatValueLines,
 } from "../../../../src/commands/see/raw/format-raw.ts";
-import type { RawKey } from "../../../../src/work/observe/raw-keys.ts";
+import type { RawKey } from "../../../../src/observe/raw-keys.ts";
 
 describe("the lines of a value", () => {
   test.each([

@@ -1,0 +1,267 @@
+import { raceAbort } from "../base/wait.ts";
+import { computeRenewalPeriod } from "../config/ttl.ts";
+import { isUnavailable, runWithDeadline } from "../etcd/retry.ts";
+import { SessionLost } from "../etcd/session/session-lost.ts";
+import { StoreError } from "../etcd/store.ts";
+import { deleteEntries, guardOwned } from "../protocol/guards.ts";
+import type { Keys } from "../protocol/keys.ts";
+import { type QueueEntry, toQueueEntry } from "../protocol/ticket.ts";
+import type { Op, Txn } from "../protocol/txn.ts";
+import type { OpenedSession, SessionSource, SessionUser } from "../run/claim-session.ts";
+import type { AgentPorts } from "./ports.ts";
+import { SharedSession } from "./shared-session.ts";
+
+/**
+ * How long a session that is not kept is renewed without runs, ms. A renewal costs no entry in etcd's log, a new session
+ * costs two, and crontabs start runs every minute.
+ */
+const IDLE = 300_000;
+/** A caller with less time than this, ms, does not begin anew what has failed. */
+const LEAST = 1_000;
+
+/** The sessions of an agent: one for each time to live, and those taken over from earlier agents. */
+export class SharedSessions implements SessionSource {
+  readonly #ports: AgentPorts;
+  readonly #own = new Map<number, Promise<SharedSession>>();
+  /** Ids of those that this agent has opened. One that is still being opened cannot be reported. */
+  readonly #opened = new Set<bigint>();
+  readonly #takenOver = new Map<bigint, Promise<SharedSession | undefined>>();
+  /** Sessions that are renewed, and the instant on the clock of the last renewal that counts, ms. */
+  readonly #renewed = new Map<SharedSession, number>();
+  /** Time to live of the session that is kept. */
+  #kept: number | undefined;
+  #takeovers = 0;
+  /** Sessions whose tickets are being checked. */
+  readonly #sweeping = new Set<SharedSession>();
+
+  constructor(ports: AgentPorts) {
+    this.#ports = ports;
+  }
+
+  async open({ run, ttl }: SessionUser, until: number, signal: AbortSignal): Promise<OpenedSession> {
+    for (;;) {
+      const opening = this.#openShared(ttl, until);
+      const shared = await this.#waitFor(opening, until, signal);
+      if (shared !== "again" && !shared.session.signal.aborted) return openShare(shared, run);
+      if (this.#own.get(ttl) === opening) this.#own.delete(ttl);
+    }
+  }
+
+  /** Opens a session, and renews it also while no run uses it, so that operators see this agent. @throws StoreError */
+  async keepOpen(ttl: number, until: number): Promise<void> {
+    this.#kept = ttl;
+    const known = this.#own.get(ttl);
+    const shared = await known?.catch(() => undefined);
+    if (shared?.session.signal.aborted && this.#own.get(ttl) === known) this.#own.delete(ttl);
+    await this.#openShared(ttl, until);
+  }
+
+  async resume(
+    { run, session, ttl }: SessionUser & { session: bigint },
+    until: number,
+    signal: AbortSignal,
+  ): Promise<OpenedSession | undefined> {
+    for (;;) {
+      const shared = await this.#waitFor(this.#resumeShared(session, ttl, until), until, signal);
+      if (shared === "again") continue;
+      if (shared === undefined || shared.session.signal.aborted || shared.isCondemned(run)) return undefined;
+      return openShare(shared, run);
+    }
+  }
+
+  /** Number of sessions of earlier agents that were taken over. */
+  get takeovers(): number {
+    return this.#takeovers;
+  }
+
+  /** Lists the sessions that are renewed. */
+  listLive(): SharedSession[] {
+    return [...this.#renewed.keys()];
+  }
+
+  /** Measures how late the renewal of a session is, at most, ms. */
+  measureRenewalLag(): number {
+    const now = this.#ports.clock.now();
+    const lags = [...this.#renewed].map(
+      ([{ session }, renewedAt]) => now - renewedAt - computeRenewalPeriod(session.ttl),
+    );
+    return Math.max(0, ...lags);
+  }
+
+  /** Stops renewing. The sessions are not ended: another agent may take them over. */
+  close(): void {
+    for (const opening of [...this.#own.values(), ...this.#takenOver.values()]) {
+      void opening.then((shared) => shared?.session.stopRenewing()).catch(() => {});
+    }
+  }
+
+  /**
+   * Waits for what others may have begun, with less time than this caller has, or more.
+   * @returns "again" if that was too little, and this caller has to begin it anew
+   * @throws StoreError, or the signal's reason
+   */
+  async #waitFor<T>(work: Promise<T>, until: number, signal: AbortSignal): Promise<T | "again"> {
+    try {
+      // The call that this caller has begun itself ends first, and says more.
+      const latest = until + LEAST;
+      return await runWithDeadline(this.#ports.clock, latest, (either) => raceAbort(work, either), signal);
+    } catch (error) {
+      const hasTime = this.#ports.clock.now() + LEAST < until;
+      if (!signal.aborted && hasTime && (isUnavailable(error) || isSessionGone(error))) return "again";
+      throw isSessionGone(error)
+        ? new StoreError("unavailable", "the session expired as it was opened")
+        : error;
+    }
+  }
+
+  #openShared(ttl: number, until: number): Promise<SharedSession> {
+    const known = this.#own.get(ttl);
+    if (known !== undefined) return known;
+    const opening = SharedSession.open(this.#ports, ttl, until, (shared) => this.#handleRenewal(shared));
+    this.#own.set(ttl, opening);
+    const forget = () => {
+      if (this.#own.get(ttl) === opening) this.#own.delete(ttl);
+    };
+    opening.then((shared) => {
+      this.#opened.add(shared.session.id);
+      this.#addLive(shared);
+    }, forget);
+    return opening;
+  }
+
+  #resumeShared(id: bigint, ttl: number, until: number): Promise<SharedSession | undefined> {
+    if (this.#opened.has(id)) return Promise.resolve(undefined); // this agent has served the run, and ended it
+    const known = this.#takenOver.get(id);
+    if (known !== undefined) return known;
+    const resuming = this.#takeOver(id, ttl, until);
+    this.#takenOver.set(id, resuming);
+    resuming.catch(() => this.#takenOver.delete(id));
+    return resuming;
+  }
+
+  async #takeOver(id: bigint, ttl: number, until: number): Promise<SharedSession | undefined> {
+    try {
+      const shared = await SharedSession.takeOver(this.#ports, id, ttl, until, (one) =>
+        this.#handleRenewal(one),
+      );
+      if (shared === undefined) return undefined;
+      this.#takeovers += 1;
+      this.#addLive(shared);
+      return shared;
+    } catch (error) {
+      if (isSessionGone(error)) return undefined;
+      throw error;
+    }
+  }
+
+  #addLive(shared: SharedSession): void {
+    const { signal } = shared.session;
+    if (signal.aborted) return;
+    this.#renewed.set(shared, this.#ports.clock.now());
+    signal.addEventListener("abort", () => this.#renewed.delete(shared), { once: true });
+  }
+
+  #handleRenewal(shared: SharedSession): void {
+    if (this.#renewed.has(shared)) this.#renewed.set(shared, this.#ports.clock.now());
+    if (this.#sweeping.has(shared)) return;
+    this.#sweeping.add(shared);
+    void this.#sweep(shared).finally(() => this.#sweeping.delete(shared));
+  }
+
+  /** Removes tickets without a run. A session without runs and tickets is renewed no longer, and expires. */
+  async #sweep(shared: SharedSession): Promise<void> {
+    try {
+      const isClean = await removeStrayTickets(shared);
+      const longest = shared.isTakenOver ? shared.session.ttl : IDLE;
+      if (isClean && shared.idleTime > longest && !(await this.#isKept(shared))) this.#leave(shared);
+    } catch (error) {
+      if (!isUnavailable(error) && !(error instanceof SessionLost))
+        this.#ports.log.warn("the tickets of a session were not checked", { error: String(error) });
+    }
+  }
+
+  async #isKept(shared: SharedSession): Promise<boolean> {
+    return this.#kept !== undefined && shared === (await this.#own.get(this.#kept));
+  }
+
+  #leave(shared: SharedSession): void {
+    for (const all of [this.#own, this.#takenOver] as Map<unknown, Promise<SharedSession | undefined>>[]) {
+      for (const [key, opening] of all)
+        void opening.then((one) => one === shared && all.delete(key)).catch(() => {});
+    }
+    shared.session.lose(new SessionLost("expired", "no run has used the session"));
+  }
+}
+
+function isSessionGone(error: unknown): boolean {
+  return error instanceof SessionLost || (error instanceof StoreError && error.kind === "noSession");
+}
+
+function openShare(shared: SharedSession, run: string): OpenedSession {
+  return { session: shared.addShare(run), store: shared.store };
+}
+
+/** Tickets in one transaction: with guards, fewer than etcd's 128 operations. */
+const CHUNK = 30;
+
+/**
+ * Removes the tickets of a session that belong to no run of this agent. A late copy of a claim can put one after its run
+ * has left, and after a takeover there are those of runs that nobody has reported. A run whose tickets are about to be
+ * removed is never resumed afterwards.
+ * @returns whether none is left
+ */
+async function removeStrayTickets(shared: SharedSession): Promise<boolean> {
+  const { ports, session } = shared;
+  const keys = await ports.store.listSessionKeys(session.id, session.signal);
+  const isOfStray = (key: string) => {
+    const run = findRun(shared, key);
+    return run !== undefined && !shared.hasRun(run);
+  };
+  const strays = keys.filter(isOfStray);
+  if (strays.length === 0) return true;
+  if (ports.clock.now() < shared.sweepFrom) return false;
+  let isDone = true;
+  for (let at = 0; at < strays.length; at += CHUNK) {
+    // A run may have been resumed since. The check and the refusal to resume it are one step.
+    const chunk = strays.slice(at, at + CHUNK).filter(isOfStray);
+    for (const key of chunk) shared.condemn(findRun(shared, key) ?? "");
+    const removable = await filterEnded(shared, chunk);
+    isDone &&= removable.length === chunk.length;
+    await removeTickets(shared, removable);
+  }
+  return isDone;
+}
+
+function findRun({ ports }: SharedSession, key: string): string | undefined {
+  const parsed = ports.keys.parse(key);
+  return parsed.kind === "lock" || parsed.kind === "resource" ? parsed.run : undefined;
+}
+
+/** After a takeover, a command of the run may live although no guardian has reported it: it is killed first. */
+async function filterEnded(shared: SharedSession, keys: readonly string[]): Promise<string[]> {
+  if (!shared.isTakenOver) return [...keys];
+  const ended: string[] = [];
+  for (const key of keys) {
+    if (await shared.ports.killRun(findRun(shared, key) ?? "")) ended.push(key);
+  }
+  return ended;
+}
+
+async function removeTickets(shared: SharedSession, keys: readonly string[]): Promise<void> {
+  if (keys.length === 0) return;
+  const { store, session, ports } = shared;
+  const reads = keys.map((key): Op => ({ op: "range", key }));
+  const { results } = await store.commitTxn({ compare: [], success: reads, failure: [] }, session.signal);
+  const found = results.flatMap((result) => (result.op === "range" ? result.kvs.map(toQueueEntry) : []));
+  const own = found.filter((entry) => entry.session === session.id);
+  if (own.length === 0) return;
+  ports.log.warn("removing tickets of runs that nobody has reported", {
+    runs: own.map(({ run }) => run).join(","),
+  });
+  const success = own.map((entry): Op => ({ op: "txn", txn: buildRemoval(ports.keys, entry) }));
+  await store.commitTxn({ compare: [], success, failure: [] }, session.signal);
+}
+
+function buildRemoval(keys: Keys, entry: QueueEntry): Txn {
+  return { compare: guardOwned([entry]), success: deleteEntries(keys, [entry]), failure: [] };
+}

@@ -1,0 +1,119 @@
+import type { Finding } from "../base/finding.ts";
+import { StoreError } from "../etcd/store.ts";
+import { commitWithRetries } from "../observe/ports.ts";
+import type { Keys } from "../protocol/keys.ts";
+import type { Op } from "../protocol/txn.ts";
+import type { CheckPorts } from "./ports.ts";
+
+/** The role of a user: `runner` starts runs, `operator` also resets, drains and configures. */
+export type EtcdRole = "runner" | "operator";
+
+/** A collection that a role writes. `without`: what does not work without it; undefined if nothing works. */
+interface WrittenCollection {
+  collection: string;
+  without?: string;
+  buildKey(keys: Keys): string;
+}
+
+const WITHOUT_HOSTS = "this host is missing in the list of hosts, and no agent can serve its runs";
+const WITHOUT_OUTPUT = "other hosts see only the end of what its runs write";
+
+const COLLECTIONS: Record<EtcdRole, readonly WrittenCollection[]> = {
+  runner: [
+    { collection: "locks/", buildKey: (keys) => keys.lock("init", "000000000000") },
+    { collection: "resources/", buildKey: (keys) => keys.resource("init", "000000000000") },
+    { collection: "history/", buildKey: (keys) => keys.history("init") },
+    { collection: "hosts/", without: WITHOUT_HOSTS, buildKey: (keys) => keys.host("init") },
+    { collection: "hosts/", without: WITHOUT_HOSTS, buildKey: (keys) => keys.agentSession("init", 1n) },
+    { collection: "output/", without: WITHOUT_OUTPUT, buildKey: (keys) => keys.outputChunk("init") },
+  ],
+  operator: [
+    { collection: "config/", buildKey: (keys) => keys.group("init") },
+    { collection: "drains/", buildKey: (keys) => keys.drain("lock", "init") },
+    { collection: "audit/", buildKey: (keys) => keys.audit("init") },
+  ],
+};
+
+/** The current permissions of a role in etcd. */
+interface RolePermissions {
+  canRead: boolean;
+  /** Collections that the role should be able to write, but cannot. */
+  missing: readonly Pick<WrittenCollection, "collection" | "without">[];
+}
+
+/** Probes the permission for each collection. Writes nothing. @throws StoreError for errors other than permissions */
+export async function probePermissions(ports: CheckPorts, role: EtcdRole): Promise<RolePermissions> {
+  const { keys } = ports;
+  const canRead = await isAllowed(ports, { op: "range", ...keys.getFullRange(), limit: 1, keysOnly: true });
+  const asked = COLLECTIONS[role].map(async (room) => {
+    return (await isAllowed(ports, { op: "delete", key: room.buildKey(keys) })) ? [] : [room];
+  });
+  return { canRead, missing: (await Promise.all(asked)).flat() };
+}
+
+/** Returns whether this user can change what workers run. @throws StoreError for errors other than permissions */
+export async function canWriteSchedules(ports: CheckPorts): Promise<boolean> {
+  return await isAllowed(ports, { op: "delete", key: ports.keys.schedule("init") });
+}
+
+/**
+ * Sends a transaction that can never succeed: etcd still checks the permissions of its operations. It uses a delete,
+ * because etcd refuses a put when the database is full.
+ */
+async function isAllowed(ports: CheckPorts, op: Op): Promise<boolean> {
+  const impossible = {
+    key: op.op === "delete" ? op.key : ports.keys.prefix,
+    target: "mod",
+    is: "less",
+    value: 0n,
+  } as const;
+  const txn = { compare: [impossible], success: [op], failure: [] };
+  try {
+    await commitWithRetries(ports, txn, ports.signal);
+    return true;
+  } catch (error) {
+    if (error instanceof StoreError && error.kind === "permission") return false;
+    throw error;
+  }
+}
+
+/** Reports the permissions of this user as a runner. */
+export function judgeRunner(
+  { keys: { prefix } }: CheckPorts,
+  { canRead, missing }: RolePermissions,
+): Finding {
+  const about = { kind: "permissions", check: "permissions" };
+  const rooms = [...new Set(missing.map(({ collection }) => prefix + collection))];
+  if (canRead && rooms.length === 0) {
+    const detail = `runs: tickets, history, hosts and output can be written, ${prefix} can be read`;
+    return { ...about, level: "ok", detail };
+  }
+  const faults = [
+    ...(canRead ? [] : [`${prefix} cannot be read`]),
+    ...(rooms.length === 0 ? [] : [`${rooms.join(", ")} cannot be written`]),
+  ];
+  const isVital = !canRead || missing.some(({ without }) => without === undefined);
+  const remedy = `grant the role: ${canRead ? "" : `read on ${prefix}${rooms.length === 0 ? "" : ", "}`}${
+    rooms.length === 0 ? "" : `readwrite on ${rooms.join(", ")}`
+  } (each as a prefix), which the role signalbox-runner of docs/etcd.md has`;
+  const lost = [...new Set(missing.map(({ without }) => without))].join(", and ");
+  const detail = `runs: ${faults.join("; ")}${isVital ? "" : `, so ${lost}; runs work`}`;
+  return { ...about, level: isVital ? "failure" : "warning", detail, remedy };
+}
+
+/** Reports the permissions of this user as an operator. @param isWanted  whether the user is meant to be an operator */
+export function judgeOperator(
+  { keys: { prefix } }: CheckPorts,
+  { missing }: RolePermissions,
+  isWanted: boolean,
+): Finding {
+  const about = { kind: "permissions", check: "permissions" };
+  if (missing.length === 0)
+    return { ...about, level: "ok", detail: "operators: configuration, drains and audit can be written" };
+  const rooms = missing.map(({ collection }) => prefix + collection).join(", ");
+  const detail = `operators: ${rooms} cannot be written, so this user cannot drain, reset or configure`;
+  const remedy = `grant readwrite on ${rooms} (each as a prefix), which the role signalbox-operator of docs/etcd.md has`;
+  return isWanted
+    ? { ...about, level: "failure", detail, remedy }
+    : { ...about, level: "ok", detail: `${detail}; enough for a host that only runs jobs` };
+}

@@ -1,0 +1,32 @@
+import type { Finding } from "../base/finding.ts";
+import { type ObserverPorts, readWithRetries } from "../observe/ports.ts";
+import {
+  describeNewerSchema,
+  getNewerSchemaRange,
+  SCHEMA_REMEDY,
+  SCHEMA_VERSION,
+} from "../protocol/schema.ts";
+
+/** Returns why this program may not write under its prefix; undefined if it may. @throws StoreError */
+export async function findSchemaFault(
+  ports: ObserverPorts,
+  signal: AbortSignal | undefined,
+): Promise<string | undefined> {
+  const { kvs } = await readWithRetries(
+    ports,
+    { ...getNewerSchemaRange(ports.keys), keysOnly: true },
+    signal,
+  );
+  return describeNewerSchema(
+    ports.keys,
+    kvs.map(({ key }) => key),
+  );
+}
+
+/** Reports whether this program is new enough to write. @param fault  from `findSchemaFault` */
+export function judgeSchema(fault: string | undefined): Finding {
+  const about = { kind: "schema", check: "schema version" };
+  return fault === undefined
+    ? { ...about, level: "ok", detail: `${SCHEMA_VERSION}, and no later one is required` }
+    : { ...about, level: "failure", detail: fault, remedy: SCHEMA_REMEDY };
+}

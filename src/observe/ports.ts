@@ -1,0 +1,41 @@
+import type { Clock } from "../base/clock.ts";
+import type { Random } from "../base/random.ts";
+import { retryUnavailable } from "../etcd/retry.ts";
+import type { Store } from "../etcd/store.ts";
+import type { Keys } from "../protocol/keys.ts";
+import type { RangeOp, RangeResult, ResponseHeader, Txn, TxnResponse } from "../protocol/txn.ts";
+
+/** What reading etcd needs from its environment. */
+export interface ObserverPorts {
+  store: Store;
+  keys: Keys;
+  clock: Clock;
+  random: Random;
+  /** In ms. */
+  settings: { connectTimeout: number };
+}
+
+/**
+ * Commits a transaction that is safe to repeat. Retries while etcd does not answer, at most for the connect timeout.
+ * @throws StoreError
+ */
+export function commitWithRetries(
+  ports: ObserverPorts,
+  txn: Txn,
+  signal?: AbortSignal,
+): Promise<TxnResponse> {
+  return retryUnavailable(ports, getRetryEnd(ports), (call) => ports.store.commitTxn(txn, call), signal);
+}
+
+/** Reads a range. Retries while etcd does not answer, at most for the connect timeout. @throws StoreError */
+export function readWithRetries(
+  ports: ObserverPorts,
+  range: RangeOp & { revision?: bigint },
+  signal?: AbortSignal,
+): Promise<ResponseHeader & RangeResult> {
+  return retryUnavailable(ports, getRetryEnd(ports), (call) => ports.store.readRange(range, call), signal);
+}
+
+function getRetryEnd({ clock, settings }: ObserverPorts): number {
+  return clock.now() + settings.connectTimeout;
+}

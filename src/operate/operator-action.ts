@@ -1,0 +1,154 @@
+import { EXIT, SignalboxError } from "../base/errors.ts";
+import { StoreError } from "../etcd/store.ts";
+import { commitWithRetries, type ObserverPorts, readWithRetries } from "../observe/ports.ts";
+import {
+  type AuditAction,
+  type AuditRecord,
+  generateAuditId,
+  parseAuditRecord,
+  serializeAuditRecord,
+} from "../protocol/audit.ts";
+import { checkSchema, getNewerSchemaRange, guardSchema } from "../protocol/schema.ts";
+import { type Compare, findFirstKey, listKeys, type Op, type Txn } from "../protocol/txn.ts";
+import type { OperatorPorts } from "./ports.ts";
+
+/** One action of an operator: a guarded change and its audit record. */
+export interface OperatorAction {
+  action: AuditAction;
+  /** The target, as in `AuditRecord`. */
+  target: string;
+  /** Revision that the operator has read. */
+  seen: bigint;
+  reason?: string | undefined;
+  /** The outcome to record if the action succeeds. */
+  outcome: string;
+  /** Conditions that must still hold since the operator has read the state. */
+  compare: readonly Compare[];
+  ops: readonly Op[];
+  /** Session with which the record expires. Default: it stays until a prune. */
+  recordSession?: bigint | undefined;
+}
+
+/**
+ * The result of an action. `done`: the revision is that of the written keys. `changed`: the state has changed since the
+ * operator read it, and nothing was written.
+ */
+export type ActionResult =
+  | { kind: "done"; record: AuditRecord; revision: bigint }
+  | { kind: "changed"; revision: bigint };
+
+/**
+ * Executes an action and appends its audit record in one transaction, so every action has a record, and every record an
+ * action. The record's key is new for every action; a repeated call detects by it that an earlier copy was applied.
+ * @throws SignalboxError 77 when the operator lacks permission, ConfigError when this program is too old, StoreError
+ */
+export async function executeAction(
+  ports: OperatorPorts,
+  operatorAction: OperatorAction,
+): Promise<ActionResult> {
+  if (ports.settings.readOnly) {
+    throw new SignalboxError(EXIT.permission, "readOnly is set, nothing was changed; see: signalbox config");
+  }
+  const at = ports.clock.getWallTime();
+  const { action, target, seen, reason, outcome } = operatorAction;
+  const record: AuditRecord = {
+    id: generateAuditId(at, ports.random),
+    at,
+    ...ports.operator,
+    action,
+    target,
+    seen,
+    outcome,
+    ...(reason !== undefined && { reason }),
+  };
+  const txn = buildAuditedTxn(ports, operatorAction, record);
+  const answer = await commitWithRetries(ports, txn).catch((error: unknown) => {
+    throw explainPermissionError(ports, txn, error);
+  });
+  const earlier = findFirstKey(answer.results[0])?.createRevision; // a copy whose answer was lost
+  const { revision } = answer;
+  if (answer.succeeded || earlier !== undefined)
+    return { kind: "done", record, revision: earlier ?? revision };
+  checkSchema(ports.keys, listKeys(answer.results[1]));
+  return { kind: "changed", revision };
+}
+
+function buildAuditedTxn({ keys }: OperatorPorts, operatorAction: OperatorAction, record: AuditRecord): Txn {
+  const key = keys.audit(record.id);
+  const { recordSession: session } = operatorAction;
+  const put: Op = { op: "put", key, value: serializeAuditRecord(record) };
+  return {
+    compare: [
+      { key, target: "create", is: "equal", value: 0n },
+      guardSchema(keys),
+      ...operatorAction.compare,
+    ],
+    success: [session === undefined ? put : { ...put, session }, ...operatorAction.ops],
+    failure: [
+      { op: "range", key },
+      { op: "range", ...getNewerSchemaRange(keys), keysOnly: true },
+    ],
+  };
+}
+
+/** Updates the outcome of a record when it becomes known later. */
+export async function updateAuditOutcome(
+  ports: OperatorPorts,
+  record: AuditRecord,
+  outcome: string,
+): Promise<void> {
+  const key = ports.keys.audit(record.id);
+  const value = serializeAuditRecord({ ...record, outcome });
+  const stands = { key, target: "create", is: "greater", value: 0n } as const; // it may have been pruned
+  const txn: Txn = { compare: [stands], success: [{ op: "put", key, value }], failure: [] };
+  await commitWithRetries(ports, txn);
+}
+
+/** Names the missing permissions. @returns other errors unchanged */
+function explainPermissionError(ports: OperatorPorts, txn: Txn, error: unknown): unknown {
+  if (!(error instanceof StoreError) || error.kind !== "permission") return error;
+  const rooms = listWrittenCollections(ports, txn).join(", ");
+  return new SignalboxError(
+    EXIT.permission,
+    `etcd refused the permission, nothing was changed: this needs readwrite on ${rooms} (as prefixes), ` +
+      "which the role signalbox-operator of docs/etcd.md has",
+    { cause: error },
+  );
+}
+
+/** Lists the prefixes that a transaction writes to. */
+function listWrittenCollections({ keys }: OperatorPorts, txn: Txn): string[] {
+  const rooms = listWrittenKeys(txn).map(
+    (key) => /^(?:config\/)?[^/]*\//.exec(key.slice(keys.prefix.length))?.[0] ?? "",
+  );
+  return [...new Set(rooms)].map((room) => keys.prefix + room);
+}
+
+function listWrittenKeys({ success }: Txn): string[] {
+  return success.flatMap((op) =>
+    op.op === "txn" ? listWrittenKeys(op.txn) : op.op === "range" ? [] : [op.key],
+  );
+}
+
+/** Number of records to read, newest first. */
+const MAX_RECORDS = 50;
+
+/**
+ * Returns the changes of the configuration after a revision, newest first, as far as the last audit records show them.
+ */
+export async function readConfigAudit(ports: ObserverPorts, since: bigint): Promise<AuditRecord[]> {
+  const range = {
+    ...ports.keys.audits(),
+    sort: { by: "mod", order: "descend" } as const,
+    limit: MAX_RECORDS,
+  };
+  const { kvs } = await readWithRetries(ports, range);
+  return kvs.flatMap(({ key, value, modRevision }) => {
+    const parsed = ports.keys.parse(key);
+    const record =
+      parsed.kind === "audit" && modRevision > since ? parseAuditRecord(parsed.name, value) : undefined;
+    return record !== undefined && CONFIG_ACTIONS.has(record.action) ? [record] : [];
+  });
+}
+
+const CONFIG_ACTIONS: ReadonlySet<string> = new Set(["group", "resource", "import", "edit"]);

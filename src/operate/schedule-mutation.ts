@@ -1,0 +1,206 @@
+import { EXIT, SignalboxError } from "../base/errors.ts";
+import type { AuditRecord } from "../protocol/audit.ts";
+import { guardNotNewer, guardRevision } from "../protocol/guards.ts";
+import type { Keys } from "../protocol/keys.ts";
+import type { Compare, Op } from "../protocol/txn.ts";
+import { type Calendar, formatCalendar } from "../schedule/calendar/calendar.ts";
+import { type Definition, formatDefinition } from "../schedule/definition.ts";
+import { formatDue } from "../schedule/state/due.ts";
+import { formatOutcomes } from "../schedule/state/outcome.ts";
+import { hasChainChange, linkChains } from "./chain-links.ts";
+import { MAX_DIRECT_OPS, splitIntoChunks } from "./chunks.ts";
+import { type ActionResult, executeAction } from "./operator-action.ts";
+import type { PlannedChange } from "./planned-change.ts";
+import type { OperatorPorts } from "./ports.ts";
+import { addMissingCalendars, type CalendarAdditions, guardCalendars } from "./stored-calendars.ts";
+import { readAllStoredSchedules, readStoredSchedules, type ScheduleReadResult } from "./stored-schedules.ts";
+
+/** A change of schedules by an operator. It is decided again from the state in etcd until it is applied. */
+export interface ScheduleMutation {
+  /** Target in the audit record, for example `schedule backup`. */
+  readonly target: string;
+  /** Ids of the schedules to read; `all` if the decision depends on every schedule. */
+  readonly ids: readonly string[] | "all";
+  /** Calendars to add in the same transaction if they do not exist. `decide` receives them as if they were stored. */
+  readonly calendars?: ReadonlyMap<string, Calendar>;
+  /**
+   * Returns the changes to apply.
+   * @param now wall clock, ms since the epoch
+   * @throws NotFoundError, AlreadyExistsError, UsageError
+   */
+  decide(stored: ScheduleReadResult, now: number): readonly PlannedChange[];
+  /** Returns the outcome for the audit record. @param calendars  number of added calendars */
+  formatOutcome(changes: readonly PlannedChange[], calendars: number): string;
+}
+
+export interface MutationOptions {
+  reason?: string | undefined;
+  /** Revision at which the operator read the definitions. A definition with a later revision stops the mutation. */
+  seen?: bigint | undefined;
+  /** Session with which the audit record expires. Default: it stays until a prune. */
+  recordSession?: bigint | undefined;
+}
+
+/** `changed`: these definitions changed since they were read, and nothing was written. */
+export type MutationResult =
+  | {
+      kind: "done";
+      changes: readonly PlannedChange[];
+      added: CalendarAdditions["added"];
+      revision: bigint;
+      record: AuditRecord;
+    }
+  | { kind: "nothing"; revision: bigint }
+  | { kind: "changed"; ids: readonly string[]; revision: bigint };
+
+/** Maximum number of attempts while others write the same keys. */
+const TRIES = 20;
+
+/** What a mutation changes. */
+interface MutationPlan extends CalendarAdditions {
+  changes: readonly PlannedChange[];
+  /** Revision of the schedules that were read. */
+  revision: bigint;
+  /** Whether the changes depend on the definitions of all schedules, because they change chains. */
+  hasLinks: boolean;
+}
+
+/**
+ * Returns what a mutation would change now.
+ * @throws the errors of `decide` and of `linkChains`; StoreError
+ */
+export async function previewMutation(
+  ports: OperatorPorts,
+  mutation: ScheduleMutation,
+): Promise<MutationPlan> {
+  const { ids } = mutation;
+  const now = ports.clock.getWallTime();
+  const read = ids === "all" ? await readAllStoredSchedules(ports) : await readStoredSchedules(ports, ids);
+  const additions = addMissingCalendars(read.calendars, mutation.calendars ?? new Map());
+  const stored = { ...read, calendars: additions.calendars };
+  const changes = mutation.decide(stored, now);
+  if (!hasChainChange(changes)) return { ...additions, changes, revision: stored.revision, hasLinks: false };
+  const all = ids === "all" ? stored : mergeReadResults(await readAllStoredSchedules(ports), stored);
+  const linked = linkChains(mutation.decide(all, now), all, now);
+  return { ...additions, changes: linked, revision: all.revision, hasLinks: true };
+}
+
+/** Adds outcome histories, which are read for named schedules only. Guards detect changes between the two reads. */
+function mergeReadResults(all: ScheduleReadResult, named: ScheduleReadResult): ScheduleReadResult {
+  const schedules = new Map(all.schedules);
+  for (const [id, stored] of named.schedules) schedules.set(id, stored);
+  return { ...named, schedules };
+}
+
+/**
+ * Applies a mutation in one guarded transaction with its audit record: all changes or none. If a worker has changed the
+ * state of a schedule meanwhile, the mutation is decided again.
+ * @throws the errors of `decide`; SignalboxError 75 if others write all the time; 77; 78 if it is too much for one
+ *   transaction; StoreError
+ */
+export async function applyMutation(
+  ports: OperatorPorts,
+  mutation: ScheduleMutation,
+  { reason, seen, recordSession }: MutationOptions = {},
+): Promise<MutationResult> {
+  for (let left = TRIES; left > 0; left -= 1) {
+    const plan = await previewMutation(ports, mutation);
+    const { changes, added, revision } = plan;
+    const newer = changes.filter(({ before }) => seen !== undefined && before.definitionMod > seen);
+    if (newer.length > 0) return { kind: "changed", ids: newer.map(({ before }) => before.id), revision };
+    if (changes.length + added.length === 0) return { kind: "nothing", revision };
+    const receipt = await writePlan(ports, mutation, plan, { reason, seen: seen ?? revision, recordSession });
+    if (receipt.kind === "done")
+      return { kind: "done", changes, added, revision: receipt.revision, record: receipt.record };
+  }
+  throw new SignalboxError(
+    EXIT.changed,
+    "nothing was done: other clients changed these schedules at the same time; try again",
+  );
+}
+
+async function writePlan(
+  ports: OperatorPorts,
+  mutation: ScheduleMutation,
+  { changes, added, revision, calendars, hasLinks }: MutationPlan,
+  { reason, seen, recordSession }: MutationOptions & { seen: bigint },
+): Promise<ActionResult> {
+  const { keys } = ports;
+  const ops = [
+    ...added.map(([name, calendar]) => createPut(keys.calendar(name), formatCalendar(calendar))),
+    ...changes.flatMap((change) => buildOps(keys, change)),
+  ];
+  const named = [...listCalendarFields(changes), { only: added.map(([name]) => name) }];
+  return await executeAction(ports, {
+    action: "schedule",
+    target: mutation.target,
+    seen,
+    reason,
+    recordSession,
+    outcome: mutation.formatOutcome(changes, added.length),
+    compare: [
+      ...buildGuards(keys, changes, revision),
+      ...guardCalendars(keys, named, calendars),
+      ...(hasLinks ? guardNotNewer(revision, keys.schedules()) : []),
+    ],
+    ops: splitIntoChunks(keys, ops),
+  });
+}
+
+/** Lists the definitions on whose calendars the changes depend. */
+function listCalendarFields(changes: readonly PlannedChange[]): Definition[] {
+  return changes.flatMap(({ before, definition = before.definition, isDeleted }) =>
+    isDeleted || definition === undefined ? [] : [definition],
+  );
+}
+
+export function buildOps(
+  keys: Keys,
+  { before: { id, outcomesMod }, isDeleted, ...after }: PlannedChange,
+): Op[] {
+  if (isDeleted)
+    return [keys.schedule(id), keys.due(id), keys.outcomes(id)].map((key) => ({ op: "delete", key }));
+  const { definition, due, outcomes } = after;
+  return [
+    ...(definition ? [createPut(keys.schedule(id), formatDefinition(definition))] : []),
+    ...(due ? [createPut(keys.due(id), formatDue(due))] : []),
+    ...(outcomes && (outcomesMod > 0n || outcomes.runs.length + outcomes.dead.length > 0)
+      ? [createPut(keys.outcomes(id), formatOutcomes(outcomes))]
+      : []),
+  ];
+}
+
+const createPut = (key: string, value: string): Op => ({ op: "put", key, value });
+
+/**
+ * Builds guards for everything that the decision depends on. If there are too many keys to compare one by one, no
+ * definition and no audit record may be newer than the read; every action of an operator has an audit record, so this
+ * also detects deletions. Workers write the states all the time: then only the states that the mutation writes are
+ * compared, and all states only if those are too many as well.
+ */
+export function buildGuards(keys: Keys, changes: readonly PlannedChange[], revision: bigint): Compare[] {
+  const definitions = changes.map(({ before }) =>
+    guardRevision(keys.schedule(before.id), before.definitionMod),
+  );
+  const decided = changes.flatMap((change) => buildStateGuards(keys, change));
+  if (definitions.length + decided.length <= MAX_DIRECT_OPS) return [...definitions, ...decided];
+  const written = changes
+    .filter(({ due }) => due !== undefined)
+    .flatMap((change) => buildStateGuards(keys, change));
+  return [
+    ...guardNotNewer(revision, keys.schedules(), keys.audits()),
+    ...(written.length <= MAX_DIRECT_OPS
+      ? written
+      : guardNotNewer(revision, keys.dues(), keys.getOutcomesRange())),
+  ];
+}
+
+/**
+ * Builds guards for the state of a schedule that is not deleted, and for its outcome history if the change writes it.
+ */
+function buildStateGuards(keys: Keys, { before, isDeleted, outcomes }: PlannedChange): Compare[] {
+  if (isDeleted || before.definitionMod === 0n) return [];
+  const outcomesGuards =
+    outcomes === undefined ? [] : [guardRevision(keys.outcomes(before.id), before.outcomesMod)];
+  return [guardRevision(keys.due(before.id), before.dueMod), ...outcomesGuards];
+}

@@ -1,0 +1,328 @@
+import { isDeepStrictEqual } from "node:util";
+import { UsageError } from "../base/errors.ts";
+import { quoteShellWord } from "../base/shell.ts";
+import { quoteText } from "../base/text.ts";
+import { validateName } from "../protocol/names.ts";
+import { type Calendars, NO_CALENDARS } from "../schedule/calendar/calendar.ts";
+import { checkDefinition, type Definition, isPaused } from "../schedule/definition.ts";
+import { AlreadyExistsError, NotFoundError } from "../schedule/errors.ts";
+import { createBackfill, MAX_BACKFILL, MAX_BACKFILL_PARALLEL } from "../schedule/state/backfill.ts";
+import type { DueState } from "../schedule/state/due.ts";
+import {
+  addTriggeredRun,
+  computeFirstDue,
+  computeModifiedDue,
+  computeResumedDue,
+  type FirstOccurrenceOptions,
+  MAX_OPEN_OCCURRENCES,
+  type TriggeredRun,
+} from "../schedule/state/due-transitions.ts";
+import { canOverlap } from "../schedule/state/next-candidate.ts";
+import { createTiming } from "../schedule/timing.ts";
+import { checkFires } from "./check-fires.ts";
+import {
+  buildEachMutation,
+  describeMutation,
+  getStoredSchedule,
+  type ReadableSchedule,
+  requireReadable,
+} from "./each-mutation.ts";
+import type { PlannedChange } from "./planned-change.ts";
+import type { ScheduleMutation } from "./schedule-mutation.ts";
+import type { StoredSchedule } from "./stored-schedules.ts";
+
+// Mutations of schedules by operators and programs, to preview or apply. Instants in ms since the epoch.
+
+/**
+ * Adds a schedule.
+ * @throws UsageError for an invalid name; CronError, ConfigError for an invalid definition. Its `decide` throws a UsageError if the
+ *   schedule would never fire
+ */
+export function buildAddMutation(
+  id: string,
+  definition: Definition,
+  first: FirstOccurrenceOptions = {},
+): ScheduleMutation {
+  validateName("schedule", id);
+  checkDefinition(definition);
+  return {
+    ...describeMutation([id], () => "added"),
+    decide: (stored, now) => {
+      const before = getStoredSchedule(stored, id);
+      if (before.definitionMod > 0n)
+        throw new AlreadyExistsError(
+          `schedule ${quoteText(id)} already exists; change it with: signalbox schedule edit ${quoteShellWord(id)}`,
+        );
+      const due = computeFirstDue(id, definition, now, first, stored.calendars);
+      return [{ before, definition, due: checkFires(id, definition, due, now) }];
+    },
+  };
+}
+
+/**
+ * Changes the definitions of existing schedules. A definition that stays the same is not written.
+ * @param change returns the new definition; `before` is undefined if the stored definition cannot be read
+ */
+export function buildModifyMutation(
+  ids: readonly string[],
+  change: (before: Definition | undefined, id: string) => Definition,
+  first: FirstOccurrenceOptions = {},
+): ScheduleMutation {
+  return buildEachMutation(
+    ids,
+    () => "changed",
+    (before, now, calendars) => {
+      const definition = checkDefinition(change(before.definition, before.id));
+      return buildDefinitionChange(before, definition, now, first, calendars);
+    },
+  );
+}
+
+/** Deletes schedules with their state and outcome history. Running tasks continue; their outcomes are not stored. */
+export function buildDeleteMutation(ids: readonly string[]): ScheduleMutation {
+  return buildEachMutation(
+    ids,
+    () => "deleted",
+    (before) => [{ before, isDeleted: true }],
+  );
+}
+
+/**
+ * Pauses schedules: they fire only when triggered. Running tasks continue.
+ * @param pause.until the schedules fire again by themselves at this instant
+ */
+export function buildPauseMutation(
+  ids: readonly string[],
+  pause: { by: string; until?: number | undefined; why?: string | undefined },
+): ScheduleMutation {
+  const { by, until, why } = pause;
+  const extent = until === undefined ? {} : { until };
+  const formatOutcome = () =>
+    until === undefined ? "paused" : `paused until ${new Date(until).toISOString()}`;
+  return buildEachMutation(ids, formatOutcome, (stored, now) => {
+    const before = requireReadable(stored);
+    const old = before.definition.pause;
+    const isSame = isPaused(before.definition, now) && old?.until === until && old?.why === why;
+    if (isSame) return [];
+    if (until !== undefined && until <= now)
+      throw new UsageError(`a pause must end in the future; got ${new Date(until).toISOString()}`);
+    const at = isPaused(before.definition, now) && old !== undefined ? old.at : now;
+    const word = { by, at, ...extent, ...(why !== undefined && { why }) };
+    return [{ before, definition: { ...before.definition, pause: word } }];
+  });
+}
+
+/** Resumes schedules from now on. Occurrences that the pause prevented do not run. */
+export function buildResumeMutation(ids: readonly string[]): ScheduleMutation {
+  const formatOutcome = () => "resumed";
+  return buildEachMutation(ids, formatOutcome, (stored, now, calendars) => {
+    const before = requireReadable(stored);
+    if (!isPaused(before.definition, now)) return [];
+    const { pause: _, ...definition } = before.definition;
+    const due = before.due && computeResumedDue(before.id, definition, before.due, now, calendars);
+    return [{ before, definition, ...(due !== undefined && due !== before.due && { due }) }];
+  });
+}
+
+/** What a triggered run gets. */
+export interface TriggerOptions extends Pick<TriggeredRun, "data" | "env"> {
+  /** Scheduled time of a dead letter to run again, or all. Their data and variables are kept unless others are given. */
+  dead?: number | "all" | undefined;
+}
+
+/** Maximum size of the data and the variables of a run, characters of JSON. The state of a schedule has up to 100. */
+const MAX_INPUT = 8_192;
+
+/**
+ * Triggers one more run of each schedule at once, independent of the plan. Paused schedules run as well.
+ * @throws UsageError if the data and the variables are too long
+ */
+export function buildTriggerMutation(ids: readonly string[], options: TriggerOptions = {}): ScheduleMutation {
+  const { data, env } = options;
+  const size = JSON.stringify([data, env]).length;
+  if (size > MAX_INPUT)
+    throw new UsageError(
+      `data and variables of a run must be at most ${MAX_INPUT} characters as JSON; got ${size}`,
+    );
+  return buildEachMutation(
+    ids,
+    () => describeTrigger(options),
+    (before, now, calendars) => [buildTriggerChange(requireReadable(before), now, options, calendars)],
+  );
+}
+
+function describeTrigger({ dead }: TriggerOptions): string {
+  if (dead === undefined) return "triggered";
+  return `triggered again: ${dead === "all" ? "all dead letters" : new Date(dead).toISOString()}`;
+}
+
+function buildTriggerChange(
+  before: ReadableSchedule,
+  now: number,
+  options: TriggerOptions,
+  calendars: Calendars,
+): PlannedChange {
+  const { id, definition, outcomes } = before;
+  const from = before.due ?? computeFirstDue(id, definition, now, {}, calendars);
+  if (options.dead === undefined) return { before, due: addRun(id, from, now, options) };
+  const letters = findDeadLetters(before, options.dead);
+  // An occurrence that was started by hand may have several letters: it runs once.
+  const runs = new Map(letters.map((letter) => [letter.scheduled, letter]));
+  let due = from;
+  for (const [scheduled, letter] of runs)
+    due = addRun(id, due, now, {
+      scheduled,
+      data: options.data ?? letter.data,
+      env: options.env ?? letter.env,
+    });
+  const dead = outcomes.dead.filter((one) => !letters.includes(one));
+  return { before, due: setDeadCount(due, dead.length), outcomes: { ...outcomes, dead } };
+}
+
+/** @throws NotFoundError if there is none */
+function findDeadLetters({ id, outcomes }: ReadableSchedule, dead: number | "all") {
+  const letters = outcomes.dead.filter(({ scheduled }) => dead === "all" || scheduled === dead);
+  if (letters.length > 0) return letters;
+  const which = dead === "all" ? "s" : ` of ${new Date(dead).toISOString()}`;
+  throw new NotFoundError(
+    `schedule ${quoteText(id)} has no dead letter${which}; see: signalbox schedule dead ${id}`,
+  );
+}
+
+/** @throws UsageError if the run cannot be added */
+function addRun(id: string, from: DueState, now: number, run: TriggeredRun): DueState {
+  const due = addTriggeredRun(from, now, run);
+  if (due !== undefined) return due;
+  throw new UsageError(
+    from.open.length >= MAX_OPEN_OCCURRENCES
+      ? `${MAX_OPEN_OCCURRENCES} runs of schedule ${quoteText(id)} already wait; no more are accepted`
+      : `that run of schedule ${quoteText(id)} is already due`,
+  );
+}
+
+/** Deletes the dead letters of schedules. They do not run again. */
+export function buildBuryMutation(ids: readonly string[]): ScheduleMutation {
+  const formatOutcome = () => "dead letters forgotten";
+  return buildEachMutation(ids, formatOutcome, (stored, now, calendars) => {
+    const before = requireReadable(stored);
+    const { id, definition, outcomes, due } = before;
+    if (outcomes.dead.length === 0 && due?.dead === undefined) return [];
+    const from = due ?? computeFirstDue(id, definition, now, {}, calendars);
+    return [{ before, due: setDeadCount(from, 0), outcomes: { ...outcomes, dead: [] } }];
+  });
+}
+
+function setDeadCount({ dead: _, ...due }: DueState, count: number): DueState {
+  return count === 0 ? due : { ...due, dead: count };
+}
+
+/** Returns the changes that replace the definition of a schedule; empty if nothing changes. */
+export function buildDefinitionChange(
+  before: StoredSchedule,
+  after: Definition,
+  now: number,
+  first: FirstOccurrenceOptions = {},
+  calendars: Calendars = NO_CALENDARS,
+): PlannedChange[] {
+  const { id, definition, due } = before;
+  const isMoved = first.start !== undefined || first.at !== undefined;
+  const isSame = isDeepStrictEqual(definition, after);
+  if (isSame && due !== undefined && !isMoved) return [];
+  const fresh = definition === undefined || due === undefined || isMoved;
+  const { next: _, ...rest } = due ?? { open: [] }; // if no occurrence follows, the old one must not stay
+  const next = fresh
+    ? { ...rest, ...computeFirstDue(id, after, now, first, calendars), open: rest.open }
+    : computeModifiedDue(id, definition, after, due, now, calendars);
+  return [{ before, ...(!isSame && { definition: after }), ...(next !== due && { due: next }) }];
+}
+
+/**
+ * Builds a mutation that adds a schedule, or replaces its definition if it exists. An existing schedule keeps its state, its
+ * pause and its source.
+ * @param first  used only if the schedule is added
+ * @throws UsageError for an invalid name; CronError, ConfigError for an invalid definition
+ */
+export function buildSetMutation(
+  id: string,
+  definition: Definition,
+  first: FirstOccurrenceOptions = {},
+): ScheduleMutation {
+  validateName("schedule", id);
+  checkDefinition(definition);
+  return {
+    ...describeMutation([id], () => "set"),
+    decide: (stored, now): PlannedChange[] => {
+      const before = getStoredSchedule(stored, id);
+      if (before.definitionMod === 0n) {
+        const due = computeFirstDue(id, definition, now, first, stored.calendars);
+        return [{ before, definition, due: checkFires(id, definition, due, now) }];
+      }
+      const after = keepOperatorFields(before, definition);
+      const changes = buildDefinitionChange(before, after, now, {}, stored.calendars);
+      for (const { due } of changes)
+        if (due !== undefined && before.definition?.cron !== definition.cron)
+          checkFires(id, definition, due, now);
+      return changes;
+    },
+  };
+}
+
+function keepOperatorFields(before: StoredSchedule, definition: Definition): Definition {
+  const { pause, source } = before.definition ?? {};
+  return { ...definition, ...(pause !== undefined && { pause }), ...(source !== undefined && { source }) };
+}
+
+/** Which past occurrences to run. Instants in ms since the epoch. */
+interface BackfillOptions {
+  from: number;
+  to: number;
+  /** How many at a time. */
+  parallel: number;
+}
+
+/** Runs the occurrences of a past time, in order, beside the plan. A backfill that is under way must end before. */
+export function buildBackfillMutation(id: string, options: BackfillOptions): ScheduleMutation {
+  const formatOutcome = () =>
+    `backfill from ${new Date(options.from).toISOString()} to ${new Date(options.to).toISOString()}`;
+  return buildEachMutation([id], formatOutcome, (stored, now, calendars) => {
+    const before = requireReadable(stored);
+    const due = before.due ?? computeFirstDue(id, before.definition, now, {}, calendars);
+    if (due.backfill !== undefined)
+      throw new UsageError(
+        `a backfill of schedule ${quoteText(id)} is under way: wait for its end, or: signalbox schedule backfill ${id} --cancel`,
+      );
+    checkBackfill(before, options, now);
+    const backfill = createBackfill(createTiming(id, before.definition, calendars), options, now);
+    if (backfill === undefined || backfill.total > MAX_BACKFILL)
+      throw new UsageError(
+        backfill === undefined
+          ? `schedule ${quoteText(id)} has no occurrence in this time`
+          : `a backfill is at most ${MAX_BACKFILL} occurrences; do it in parts`,
+      );
+    return [{ before, due: { ...due, backfill } }];
+  });
+}
+
+function checkBackfill({ id, definition }: ReadableSchedule, options: BackfillOptions, now: number): void {
+  const { from, to, parallel } = options;
+  if (from > to || to > now)
+    throw new UsageError(
+      `--from must not be after --to, nor --to after now; got ${new Date(from).toISOString()} and ${new Date(to).toISOString()}`,
+    );
+  if (parallel > MAX_BACKFILL_PARALLEL)
+    throw new UsageError(`--parallel must be at most ${MAX_BACKFILL_PARALLEL}; got ${parallel}`);
+  if (parallel > 1 && !canOverlap(definition))
+    throw new UsageError(
+      `runs of schedule ${quoteText(id)} must not overlap, so --parallel must be 1; got ${parallel}. To allow it: signalbox schedule edit ${id} --overlap allow`,
+    );
+}
+
+/** Ends backfills. Occurrences that were started run to their end. */
+export function buildBackfillCancellation(ids: readonly string[]): ScheduleMutation {
+  const formatOutcome = () => "backfill canceled";
+  return buildEachMutation(ids, formatOutcome, (before) => {
+    if (before.due?.backfill === undefined) return [];
+    const { backfill: _, ...due } = before.due;
+    return [{ before, due }];
+  });
+}

@@ -1,0 +1,346 @@
+import { EXIT, SignalboxError } from "../base/errors.ts";
+import { findNameFault } from "../base/text.ts";
+import { isUnavailable, retryUnavailable, runWithDeadline } from "../etcd/retry.ts";
+import type { SessionOwner, SessionProof, TicketVersion } from "../etcd/session/session.ts";
+import { type Store, StoreError } from "../etcd/store.ts";
+import { waitForChange } from "../etcd/wait-for-change.ts";
+import { VanishedTickets } from "../observe/vanished-tickets.ts";
+import { addPutIfChanged } from "../protocol/guards.ts";
+import type { Txn, TxnResponse } from "../protocol/txn.ts";
+import { type ClaimAttempt, listOwnKeys } from "./attempt.ts";
+import { type ClaimView, EMPTY_CLAIM_VIEW, type OwnTicketRevisions, readClaimView } from "./claim-view.ts";
+import { decideStep, getOwnRevisions } from "./decide.ts";
+import { inspectClaim, type OwnTicketRef } from "./inspect.ts";
+import type { ClaimPorts, ClaimRequest } from "./request.ts";
+import {
+  buildStepTransaction,
+  type ClaimRefusal,
+  type ClaimStep,
+  readGrant,
+  type StepGrant,
+} from "./step.ts";
+import { waitBehind } from "./wait-behind.ts";
+
+type HostRecordPorts = Pick<ClaimPorts, "store" | "keys" | "clock" | "random" | "log" | "describeHost">;
+
+/** How long to retry writing the record in a separate call, in ms. */
+const WITHIN = 1_000;
+const NOTHING: Txn = { compare: [], success: [], failure: [] };
+
+/**
+ * Writes the record of this host to `hosts/<fqdn>` for others to read. The write is part of the claim transaction,
+ * granted or not, so it costs no extra call and no extra entry in etcd's log. Failures never stop the run.
+ */
+export class HostRecordWriter {
+  readonly #ports: HostRecordPorts;
+  /** Undefined when the host name cannot be a key. */
+  readonly #key: string | undefined;
+  /** `there`: this attempt need not write the record again. `barred`: the role may not write it. */
+  #state: "unknown" | "outdated" | "there" | "barred" = "unknown";
+
+  constructor(ports: HostRecordPorts, { identity: { host } }: Pick<ClaimRequest, "identity">) {
+    this.#ports = ports;
+    const isKept = ports.describeHost !== undefined && findNameFault(host) === undefined;
+    this.#key = isKept ? ports.keys.host(host) : undefined;
+  }
+
+  /** The key of the record, to read together with the view; undefined when the record need not be read any more. */
+  get keyToRead(): string | undefined {
+    return this.#state === "unknown" ? this.#key : undefined;
+  }
+
+  /** Compares the stored record with the current one. */
+  compareRecord(text: string | undefined): void {
+    if (this.#state === "unknown") this.#state = text === this.#renderRecord() ? "there" : "outdated";
+  }
+
+  /**
+   * Sends a transaction with the record added. Roles of earlier versions may not write hosts: etcd then rejects the
+   * whole transaction before it applies any part, and the call is repeated without the record.
+   */
+  async callWithRecord(
+    txn: Txn,
+    call: (txn: Txn) => Promise<TxnResponse | undefined>,
+  ): Promise<TxnResponse | undefined> {
+    if (this.#key === undefined || this.#state === "barred") return await call(txn);
+    try {
+      const answer = await call(addPutIfChanged(txn, this.#key, this.#renderRecord()));
+      if (answer !== undefined) this.#state = "there";
+      return answer;
+    } catch (error) {
+      if (!(error instanceof StoreError) || error.kind !== "permission") throw error;
+      this.#state = "barred";
+      const answer = await call(txn); // if it is rejected again, the record was not the cause
+      this.#ports.log.info("the role may not write the host record; see: signalbox init");
+      return answer;
+    }
+  }
+
+  /**
+   * Writes the record in a separate call, for an attempt that ended without a claim and found an outdated record. Such
+   * an attempt has already written a session for nothing, so an occasional extra write is acceptable. Never rejects.
+   */
+  async writeOutdated(): Promise<void> {
+    const key = this.#key;
+    if (key === undefined || this.#state !== "outdated") return;
+    const { clock, store, log } = this.#ports;
+    const txn = addPutIfChanged(NOTHING, key, this.#renderRecord());
+    await retryUnavailable(this.#ports, clock.now() + WITHIN, (signal) => store.commitTxn(txn, signal)).catch(
+      (error) => {
+        log.info("cannot write the host record", { error: String(error) });
+      },
+    );
+  }
+
+  #renderRecord(): string {
+    return this.#ports.describeHost?.(this.#ports.clock.getWallTime()) ?? "";
+  }
+}
+
+/** A claim that is held. The queue entry of the lock is the first of its places. */
+export interface Grant extends StepGrant {
+  attempt: ClaimAttempt;
+  /** Wall clock, ms since the epoch. */
+  grantedAt: number;
+}
+
+export type AcquireResult = { kind: "granted"; grant: Grant } | { kind: "refused"; refusal: ClaimRefusal };
+
+/** Deadlines as readings of the clock, in ms; Infinity means no deadline. */
+export interface ClaimDeadlines {
+  /** Until when calls are retried while etcd does not answer, for a run that does not wait or has no answer yet. */
+  connect: number;
+  /** Until when the lock, and everything else without a limit of its own, must be granted. */
+  wait: number;
+}
+
+/** How many of the first entries of each resource queue to read, as in `readClaimView`. */
+type Depth = number;
+const NEAR: Depth = 0;
+
+/** Longest pause after a call without an answer, in ms. It prevents a tight loop of calls that fail fast. */
+const AFTER_SILENCE = 100;
+
+/**
+ * Acquires a claim in a loop: read the state, decide, act or wait, read again. When an answer is lost, the next read
+ * shows whether the call was applied.
+ */
+export class Acquisition implements SessionOwner {
+  /** Writes this host's record. */
+  readonly hostRecord: HostRecordWriter;
+  readonly #ports: ClaimPorts;
+  readonly #attempt: ClaimAttempt;
+  readonly #limits: ClaimDeadlines;
+  readonly #signal: AbortSignal;
+  #ownRevisions: OwnTicketRevisions = { lock: undefined, resources: undefined };
+  /** The own tickets at the last read. */
+  #tickets: readonly TicketVersion[] | undefined;
+  readonly #vanished: VanishedTickets;
+  #hasAnswered = false;
+  #isGranted = false;
+  #mayHaveMarks = false;
+  #hasLostAnswer = false;
+  /** Why the last call got no answer; undefined after an answer. */
+  #silence: unknown;
+  /** A call that may have put tickets was sent, and the queues were not read since. */
+  #isUnread = false;
+  #leasesUntil: number | undefined;
+  /** The last reason for waiting. It is logged when it changes, not after every read. */
+  #waitReason: string | undefined;
+
+  /** @param signal aborts when the run must stop at once, or when its session is lost */
+  constructor(attempt: ClaimAttempt, limits: ClaimDeadlines, signal: AbortSignal) {
+    this.#ports = attempt.ports;
+    this.#attempt = attempt;
+    this.#limits = limits;
+    this.#signal = signal;
+    this.hostRecord = new HostRecordWriter(attempt.ports, attempt.request);
+    this.#vanished = new VanishedTickets(attempt.ports.clock);
+  }
+
+  get isGranted(): boolean {
+    return this.#isGranted;
+  }
+
+  /** Whether a ticket of this attempt may exist: one was read, or a call may have put one since the last read. */
+  get mayHaveTickets(): boolean {
+    const { lock, resources } = this.#ownRevisions;
+    return this.#hasLostAnswer || this.#isUnread || lock !== undefined || resources !== undefined;
+  }
+
+  /** Whether a grant of this attempt may have been applied, or may still be, without its answer. */
+  get mayHaveMarks(): boolean {
+    return this.#mayHaveMarks;
+  }
+
+  /** Called by the session: checks that the tickets of this attempt still exist. */
+  async prove(store?: Store): Promise<SessionProof> {
+    const anchors = this.#listPlacedTickets();
+    const { raftTerm, loss } = await inspectClaim(this.#attempt, anchors, this.#signal, store);
+    return { raftTerm, fault: loss?.kind === "gone" ? loss.why : undefined };
+  }
+
+  /** Undefined before tickets were read, and for a claim that depends on a group. */
+  listTickets(): readonly TicketVersion[] | undefined {
+    return this.#attempt.request.group === undefined ? this.#tickets : undefined;
+  }
+
+  onHorizonMoved(): void {}
+
+  /**
+   * @param isResumed  whether another process began this attempt, and tickets of it may exist
+   * @throws StoreError, ConfigError, SignalboxError 69, or the signal's reason (SessionLost, a signal's name)
+   */
+  async run(isResumed = false): Promise<AcquireResult> {
+    const { leases, group } = this.#attempt.request;
+    this.#hasLostAnswer = isResumed;
+    this.#mayHaveMarks = isResumed;
+    const needsRead = isResumed || leases.length > 0 || group !== undefined;
+    let view = needsRead ? await this.#readView(NEAR) : EMPTY_CLAIM_VIEW;
+    // The other process may have ended this attempt, and recorded its end.
+    if (isResumed && view.own.size === 0) return { kind: "refused", refusal: { kind: "lapsed" } };
+    for (;;) {
+      const step = decideStep(this.#attempt, this.#ownRevisions, view, this.#getWallTime());
+      this.#ports.log.debug(`next: ${step.kind}`, step.kind === "wait" ? { why: step.why } : {});
+      this.#updateOwnRevisions(view);
+      this.#isUnread = false;
+      if (step.kind === "leave") return { kind: "refused", refusal: step.refusal };
+      if (step.kind === "granted") return this.#completeGrant({ places: step.places, history: undefined });
+      if (this.#silence !== undefined && this.#ports.clock.now() >= this.#getRetryDeadline())
+        throw this.#silence;
+      const next = await this.#performStep(step, view);
+      if (typeof next === "object") return next;
+      view = await this.#readView(next);
+    }
+  }
+
+  async #performStep(
+    step: Exclude<ClaimStep, { kind: "leave" | "granted" }>,
+    view: ClaimView,
+  ): Promise<AcquireResult | Depth> {
+    if (step.kind === "closer") return Number.POSITIVE_INFINITY;
+    if (step.kind === "wait") return this.#wait(step, view);
+    const act = buildStepTransaction(this.#attempt, step, this.#getWallTime());
+    const call = (txn: Txn) => this.#call(txn);
+    this.#isUnread = true;
+    const answer = await (step.kind === "claim"
+      ? this.hostRecord.callWithRecord(act.txn, call)
+      : call(act.txn));
+    if (act.grants && answer === undefined) this.#mayHaveMarks = true;
+    if (answer === undefined || !answer.succeeded) return NEAR;
+    return act.grants ? this.#completeGrant(readGrant(act, answer)) : NEAR;
+  }
+
+  /** Sends a transaction once. Returns undefined when no answer arrives: the next read shows whether it was applied. */
+  async #call(txn: Txn): Promise<TxnResponse | undefined> {
+    try {
+      const send = (signal: AbortSignal) => this.#ports.store.commitTxn(txn, signal);
+      const answer = await runWithDeadline(this.#ports.clock, this.#getRetryDeadline(), send, this.#signal);
+      this.#hasAnswered = true;
+      this.#silence = undefined;
+      return answer;
+    } catch (error) {
+      this.#hasLostAnswer = true;
+      this.#signal.throwIfAborted();
+      if (!isUnavailable(error)) throw error;
+      this.#silence = error;
+      await this.#ports.clock.sleep(AFTER_SILENCE * this.#ports.random.generateFraction(), this.#signal);
+      return undefined;
+    }
+  }
+
+  async #readView(depth: Depth): Promise<ClaimView> {
+    const standing = this.#ownRevisions;
+    const how = { standing, depth, host: this.hostRecord.keyToRead, vanished: this.#vanished };
+    const read = (signal: AbortSignal) => readClaimView(this.#attempt, how, signal);
+    const view = await retryUnavailable(this.#ports, this.#getRetryDeadline(), read, this.#signal);
+    this.#hasAnswered = true;
+    if (view.host !== undefined) this.hostRecord.compareRecord(view.host.text);
+    return this.#mustLookAhead(view) ? await this.#readView(depth) : view;
+  }
+
+  /**
+   * Whether the own ticket for the lock was read first now, in a long queue, without the ticket directly ahead. All that
+   * wait for another ticket would wake at once.
+   */
+  #mustLookAhead(view: ClaimView): boolean {
+    if (this.#ownRevisions.lock !== undefined) return false;
+    this.#updateOwnRevisions(view);
+    return this.#ownRevisions.lock !== undefined && !view.isAheadKnown;
+  }
+
+  /** Returns until when calls are retried while etcd does not answer. */
+  #getRetryDeadline(): number {
+    const { patience, leases } = this.#attempt.request;
+    const waits = this.#hasAnswered && (patience.queues || leases.length > 0);
+    return waits ? this.#getWaitDeadline() : this.#limits.connect;
+  }
+
+  /** Waits for a change, at most until the wait deadline. */
+  async #wait(step: Extract<ClaimStep, { kind: "wait" }>, view: ClaimView): Promise<AcquireResult | Depth> {
+    const { clock, random, log } = this.#ports;
+    const left = this.#getWaitDeadline() - clock.now();
+    if (left <= 0) return { kind: "refused", refusal: { kind: "timeout", why: step.why } };
+    if (step.why !== this.#waitReason) log.info("waiting", { why: step.why });
+    this.#waitReason = step.why;
+    const reread = (this.#attempt.session.ttl / 3) * (0.5 + random.generateFraction() / 2);
+    const over =
+      step.until === undefined ? Number.POSITIVE_INFINITY : Math.max(0, step.until - clock.getWallTime()) + 1;
+    const request = { ranges: step.ranges, from: view.revision + 1n };
+    const watch = (signal: AbortSignal) =>
+      waitForChange(this.#ports, request, Math.min(reread, over, left), signal);
+    const { successors } = this.#ports;
+    const startedAt = clock.now();
+    const wake =
+      successors === undefined || step.next === undefined
+        ? await watch(this.#signal)
+        : await waitBehind({ attempt: this.#attempt, successors, signal: this.#signal }, step.next, watch);
+    if (typeof wake === "object") return this.#completeGrant(wake);
+    // A run that waits for a vanished ticket alone does not use its time to connect.
+    this.#limits.connect += clock.now() - startedAt;
+    return wake === "event" ? NEAR : step.depth;
+  }
+
+  /** Returns when waiting ends. The limit for leases counts from the moment their tickets are in the queues. */
+  #getWaitDeadline(): number {
+    const { leases } = this.#attempt.request.patience;
+    if (this.#ownRevisions.resources === undefined || leases === undefined) return this.#limits.wait;
+    this.#leasesUntil ??= this.#ports.clock.now() + leases;
+    return this.#leasesUntil;
+  }
+
+  #listPlacedTickets(): OwnTicketRef[] {
+    const { lockKey, resourceKeys } = this.#attempt;
+    const { lock, resources } = this.#ownRevisions;
+    return [
+      ...(lockKey === undefined || lock === undefined ? [] : [{ key: lockKey, createRevision: lock }]),
+      ...(resources === undefined ? [] : resourceKeys.map((key) => ({ key, createRevision: resources }))),
+    ];
+  }
+
+  #updateOwnRevisions(view: ClaimView): void {
+    const now = getOwnRevisions(this.#attempt, view);
+    if (now === "broken" || view.own.size === 0) return;
+    this.#ownRevisions = now;
+    this.#tickets = [...view.own.values()].map(({ key, modRevision }) => ({ key, modRevision }));
+  }
+
+  #completeGrant({ places, history }: StepGrant): AcquireResult {
+    const inOrder = listOwnKeys(this.#attempt).flatMap(
+      (key) => places.find((place) => place.key === key) ?? [],
+    );
+    const [first] = inOrder;
+    if (first === undefined) throw new SignalboxError(EXIT.internal, "a claim without tickets was granted");
+    this.#ownRevisions = {
+      lock: inOrder.find(({ key }) => key === this.#attempt.lockKey)?.createRevision,
+      resources: inOrder.find(({ key }) => key !== this.#attempt.lockKey)?.createRevision,
+    };
+    this.#isGranted = true;
+    const grantedAt = first.ticket?.grantedAt ?? this.#getWallTime();
+    return { kind: "granted", grant: { attempt: this.#attempt, places: inOrder, grantedAt, history } };
+  }
+
+  #getWallTime(): number {
+    return this.#ports.clock.getWallTime();
+  }
+}

@@ -1,0 +1,99 @@
+import type { LeaseSpec } from "../fleet/lease-spec.ts";
+import type { NewTicket } from "../protocol/guards.ts";
+import type { Ticket } from "../protocol/ticket.ts";
+import type { ClaimSession } from "./claim-session.ts";
+import type { ResourceTotal } from "./eligibility.ts";
+import type { ClaimPorts, ClaimRequest, ResumedAttempt } from "./request.ts";
+
+/**
+ * One attempt to acquire a claim. It has its own run id and session, which are never reused, so a call of an abandoned
+ * attempt that is still in flight cannot affect the next attempt.
+ */
+export interface ClaimAttempt {
+  ports: ClaimPorts;
+  request: ClaimRequest;
+  run: string;
+  session: ClaimSession;
+  /** Its number among the attempts of its call; undefined if they are not numbered. */
+  number: number | undefined;
+  /** Wall clock, ms since the epoch. */
+  enqueuedAt: number;
+  lockKey: string | undefined;
+  resourceKeys: readonly string[];
+  /** Nothing may be claimed before this resolves: another process must know this attempt first. */
+  announced?: Promise<void> | undefined;
+}
+
+/**
+ * @param how.run      id of the run: a new one, or that of the attempt to continue
+ * @param how.resumed  the attempt to continue, on its session; undefined for a new one
+ */
+export function createClaimAttempt(
+  ports: ClaimPorts,
+  request: ClaimRequest,
+  session: ClaimSession,
+  { run, resumed }: { run: string; resumed?: ResumedAttempt | undefined },
+): ClaimAttempt {
+  const enqueuedAt = resumed?.enqueuedAt ?? ports.clock.getWallTime();
+  const number = resumed === undefined ? ports.attempts?.takeNumber() : ports.attempts?.last;
+  const { keys } = ports;
+  const attempt: ClaimAttempt = {
+    ports,
+    request,
+    run,
+    session,
+    number,
+    enqueuedAt,
+    lockKey: request.lock === undefined ? undefined : keys.lock(request.lock, run),
+    resourceKeys: request.leases.map(({ resource }) => keys.resource(resource, run)),
+  };
+  attempt.announced = ports.onAttempt?.({ run, session: session.id, ttl: request.ttl, number, enqueuedAt });
+  return attempt;
+}
+
+export function listOwnKeys(attempt: ClaimAttempt): readonly string[] {
+  return attempt.lockKey === undefined ? attempt.resourceKeys : [attempt.lockKey, ...attempt.resourceKeys];
+}
+
+/** Builds the ticket for the lock's queue; empty when the request has no lock. */
+export function buildLockTicket(attempt: ClaimAttempt, state: Ticket["state"], wall?: number): NewTicket[] {
+  if (attempt.lockKey === undefined) return [];
+  const ticket = buildTicket(attempt, { count: 1, total: 1 }, state, wall);
+  return [{ key: attempt.lockKey, ticket }];
+}
+
+/** Builds the tickets for the queues of the resources. */
+export function buildResourceTickets(
+  attempt: ClaimAttempt,
+  totals: readonly ResourceTotal[],
+  state: Ticket["state"],
+): NewTicket[] {
+  return totals.map(({ lease, total }) => ({
+    key: attempt.ports.keys.resource(lease.resource, attempt.run),
+    ticket: buildTicket(attempt, buildUnits(lease, total), state),
+  }));
+}
+
+function buildUnits({ count, total: stated }: LeaseSpec, total: number): TicketUnits {
+  return { count, total, ...(stated !== undefined && { isStated: true }) };
+}
+
+type TicketUnits = Pick<Ticket, "count" | "total" | "isStated">;
+
+function buildTicket(
+  { ports, request, run, number, enqueuedAt }: ClaimAttempt,
+  units: TicketUnits,
+  state: Ticket["state"],
+  grantedAt?: number,
+): Ticket {
+  return {
+    run,
+    ...request.identity,
+    ...(request.group !== undefined && { group: request.group }),
+    ...(number !== undefined && { call: ports.attempts?.id ?? "", attempt: number }),
+    ...units,
+    state,
+    enqueuedAt,
+    ...(grantedAt !== undefined && { grantedAt }),
+  };
+}

@@ -1,0 +1,248 @@
+import type { RemovalTimes, VanishedTickets } from "../observe/vanished-tickets.ts";
+import type { Keys } from "../protocol/keys.ts";
+import { compareByClaim, type Queue, type QueueEntry, toQueue, toQueueEntry } from "../protocol/ticket.ts";
+import type { KeyRange, KeyValue, Op, OpResult } from "../protocol/txn.ts";
+import { type ClaimAttempt, listOwnKeys } from "./attempt.ts";
+import { buildInputReads, type ClaimInputs, EMPTY_INPUTS, parseClaimInputs } from "./eligibility.ts";
+
+/** All inputs for the next step of an attempt, read at one revision. */
+export interface ClaimView {
+  revision: bigint;
+  /** Own tickets that exist. */
+  own: ReadonlyMap<string, QueueEntry>;
+  inputs: ClaimInputs;
+  /**
+   * The entry directly ahead and the own entry; the first few entries while the run is not in the queue. Includes vanished
+   * tickets, as far as it is certain that they have vanished.
+   */
+  lockQueue: Queue;
+  /** Whether the entry of the lock directly ahead of the own one was read. Otherwise others may be between. */
+  isAheadKnown: boolean;
+  resourceQueues: ReadonlyMap<string, ResourceQueueView>;
+  /** When the marks of vanished tickets may be removed, by their keys. */
+  removals: RemovalTimes;
+  /** The stored record of this host; undefined when it was not read. */
+  host: { text: string | undefined } | undefined;
+}
+
+/** The `create_revision` of the own tickets, as far as they were read. */
+export interface OwnTicketRevisions {
+  lock: bigint | undefined;
+  resources: bigint | undefined;
+}
+
+/** A view that assumes an empty store. When the assumption is wrong, the claim transaction fails. */
+export const EMPTY_CLAIM_VIEW: ClaimView = {
+  revision: 0n,
+  own: new Map(),
+  inputs: EMPTY_INPUTS,
+  lockQueue: [],
+  isAheadKnown: false,
+  resourceQueues: new Map(),
+  removals: new Map(),
+  host: undefined,
+};
+
+/**
+ * Reads a view in one linearizable transaction that writes nothing.
+ * @param how.standing  revisions of the own tickets, from the last read
+ * @param how.depth  how many of the first entries of each resource queue to read, besides the one directly ahead of the
+ * own entry; Infinity for whole queues
+ * @param how.host  the key of this host's record; undefined when the record is not needed
+ * @param how.vanished  the vanished tickets that were read before
+ */
+export async function readClaimView(
+  attempt: ClaimAttempt,
+  how: { standing: OwnTicketRevisions; depth: number; host: string | undefined; vanished: VanishedTickets },
+  signal: AbortSignal,
+): Promise<ClaimView> {
+  const { standing, depth } = how;
+  const { ports, request } = attempt;
+  const { keys } = ports;
+  const own = listOwnKeys(attempt).map((key): Op => ({ op: "range", key }));
+  const situation = buildInputReads(keys, request);
+  const lock = request.lock === undefined ? [] : buildLockReads(keys, request.lock, standing.lock);
+  const queues = request.leases.map(({ resource }) =>
+    buildResourceReads(keys, resource, standing.resources, depth),
+  );
+  const success: Op[] = [
+    ...own,
+    ...situation,
+    ...lock,
+    ...queues.flat(),
+    ...(how.host === undefined ? [] : [{ op: "range", key: how.host } as const]),
+  ];
+  const answer = await ports.store.commitTxn({ compare: [], success, failure: [] }, signal);
+  const results = [...answer.results];
+  const take = (reads: readonly Op[]) => results.splice(0, reads.length);
+  const places = take(own).flatMap(getKeyValues).map(toQueueEntry);
+  const ownPlaces = new Map(places.map((place) => [place.key, place]));
+  const facts = parseClaimInputs(keys, answer.revision, take(situation));
+  const lockResults = take(lock);
+  const mine = ownPlaces.get(attempt.lockKey ?? "");
+  const sights = request.leases.map(({ resource }, index): [string, ResourceQueueView] => {
+    const own = ownPlaces.get(attempt.resourceKeys[index] ?? "");
+    return [resource, parseResourceQueue(take(queues[index] ?? []), own, depth)];
+  });
+  const lockQueue = parseLockQueue(lockResults, mine, standing.lock);
+  const entries = [...lockQueue, ...sights.flatMap(([, { queue }]) => queue)];
+  return {
+    revision: answer.revision,
+    own: ownPlaces,
+    inputs: facts,
+    lockQueue,
+    isAheadKnown: mine !== undefined && isAheadRead(lockResults[0], standing.lock, mine),
+    resourceQueues: new Map(sights),
+    removals: how.vanished.update(entries, answer.raftTerm),
+    host: how.host === undefined ? undefined : { text: results.flatMap(getKeyValues)[0]?.value },
+  };
+}
+
+/** The part of a resource's queue that was read, including the own entry. */
+export interface ResourceQueueView {
+  /**
+   * `near`: only the entry directly ahead. `head`: also the first entries up to the own. `whole`: also those behind.
+   */
+  reach: "near" | "head" | "whole";
+  queue: Queue;
+  /** The entry directly ahead of the own entry. */
+  ahead: QueueEntry | undefined;
+}
+
+/** How many entries of a lock's queue a run reads while it is not in the queue: enough to report the holder. */
+const GLANCE = 8;
+/** Largest number of entries to read from the head of a queue. If they do not decide, the whole queue is read. */
+const HEAD = 1_000;
+
+/**
+ * Returns how many of the first entries usually decide whether a run must wait: twice as many as fit at once if all ask
+ * for the same count. This avoids reading queues of tens of thousands of entries.
+ */
+export function computeHeadSize({ count, total }: { count: number; total: number }): number {
+  return Math.min(HEAD, 2 * Math.ceil(total / count) + 16);
+}
+
+/**
+ * Reads the ticket directly ahead of the own ticket in a lock's queue, or the first few, and the marks.
+ * @param before  own `create_revision`
+ */
+function buildLockReads(keys: Keys, name: string, before: bigint | undefined): Op[] {
+  const { tickets, marks } = keys.getTicketAndMarkRanges("lock", name);
+  const read = before === undefined ? buildOrderedRead(tickets, GLANCE) : buildReadBefore(tickets, before);
+  return [read, { op: "range", ...marks }];
+}
+
+/**
+ * Builds the reads of a resource's queue.
+ * @param before  own `create_revision`; undefined while not in the queue
+ * @param depth  how many of the first entries to read, besides the one directly ahead; Infinity for all
+ */
+export function buildResourceReads(
+  keys: Keys,
+  name: string,
+  before: bigint | undefined,
+  depth: number,
+): Op[] {
+  const { tickets, marks } = keys.getTicketAndMarkRanges("resource", name);
+  if (depth === Number.POSITIVE_INFINITY) return [buildOrderedRead(keys.getQueueRange("resource", name))];
+  if (before === undefined) return [buildOrderedRead(tickets, 1)];
+  const ahead = buildReadBefore(tickets, before);
+  if (depth <= 0) return [ahead];
+  const head: Op = { ...buildOrderedRead(tickets, depth), maxCreateRevision: before };
+  return [ahead, head, { op: "range", ...marks }];
+}
+
+type RangeOperation = Extract<Op, { op: "range" }>;
+
+function buildOrderedRead(queue: KeyRange, limit?: number): RangeOperation {
+  const sort = { by: "create", order: "ascend" } as const;
+  return { op: "range", ...queue, sort, ...(limit !== undefined && { limit }) };
+}
+
+function buildReadBefore(queue: KeyRange, before: bigint): RangeOperation {
+  const sort = { by: "create", order: "descend" } as const;
+  return { op: "range", ...queue, sort, limit: 1, maxCreateRevision: before - 1n };
+}
+
+/**
+ * Parses the results of `buildLockReads`, and appends the own entry if the read did not include it.
+ * @param before  own `create_revision` at the time of the read
+ */
+function parseLockQueue(
+  [tickets, marks]: readonly OpResult[],
+  mine: QueueEntry | undefined,
+  before: bigint | undefined,
+): Queue {
+  const read = parseQueue(tickets);
+  const first = read[0]?.createRevision ?? 0n;
+  const covered =
+    before === undefined
+      ? { from: 0n, to: findLastRead(tickets, read, MAX_REVISION) }
+      : { from: first, to: before };
+  return addVanished(appendOwnEntry(read, mine), marks, covered);
+}
+
+const MAX_REVISION = 1n << 63n;
+
+/**
+ * Returns up to which `create_revision` a read in the order of the claims shows all tickets.
+ * @param limit  the largest `create_revision` that was asked for
+ */
+function findLastRead(result: OpResult | undefined, read: Queue, limit: bigint): bigint {
+  const isCut = result?.op === "range" && result.more;
+  return isCut ? (read.at(-1)?.createRevision ?? 0n) : limit;
+}
+
+/**
+ * Adds the marks whose tickets have vanished. Only some tickets were read: a mark outside of the part in which all were read
+ * may have its ticket, and is left out.
+ */
+function addVanished(read: Queue, marks: OpResult | undefined, covered: { from: bigint; to: bigint }): Queue {
+  const places = new Set(read.map(({ run }) => run));
+  const vanished = getKeyValues(marks)
+    .map(toQueueEntry)
+    .filter(({ run, createRevision: at }) => !places.has(run) && at >= covered.from && at <= covered.to);
+  return vanished.length === 0 ? read : [...read, ...vanished].sort(compareByClaim);
+}
+
+/**
+ * Whether the first result of `buildLockReads` contains the entry directly ahead of the own one, if there is one: it was read
+ * for it, or the own entry is among the first few.
+ * @param before  own `create_revision` at the time of the read
+ */
+function isAheadRead(result: OpResult | undefined, before: bigint | undefined, mine: QueueEntry): boolean {
+  return before === mine.createRevision || getKeyValues(result).some(({ key }) => key === mine.key);
+}
+
+/** Parses the results of `buildResourceReads`. @param mine  own entry, if any */
+export function parseResourceQueue(
+  results: readonly OpResult[],
+  mine: QueueEntry | undefined,
+  depth: number,
+): ResourceQueueView {
+  const [first, head, marks] = results;
+  const places = parseQueue(first);
+  if (depth === Number.POSITIVE_INFINITY) {
+    const own = places.findIndex(({ key }) => key === mine?.key);
+    return { reach: "whole", queue: appendOwnEntry(places, mine), ahead: places[own - 1] };
+  }
+  const ahead = places.find(({ key }) => key !== mine?.key);
+  if (head === undefined) return { reach: "near", queue: appendOwnEntry(places, mine), ahead };
+  const read = parseQueue(head);
+  const covered = { from: 0n, to: findLastRead(head, read, mine?.createRevision ?? 0n) };
+  return { reach: "head", queue: addVanished(appendOwnEntry(read, mine), marks, covered), ahead };
+}
+
+function appendOwnEntry(queue: Queue, mine: QueueEntry | undefined): Queue {
+  const isSeen = mine === undefined || queue.some(({ key }) => key === mine.key);
+  return isSeen ? queue : [...queue, mine];
+}
+
+function parseQueue(result: OpResult | undefined): Queue {
+  return toQueue(getKeyValues(result));
+}
+
+/** Returns the keys and values of a range result; empty when there is no result. */
+export function getKeyValues(result: OpResult | undefined): readonly KeyValue[] {
+  return result?.op === "range" ? result.kvs : [];
+}

@@ -1,0 +1,224 @@
+import { formatDuration } from "../base/duration.ts";
+import { generateRunId } from "../base/ids.ts";
+import { quoteText } from "../base/text.ts";
+import { isUnavailable, retryUnavailable } from "../etcd/retry.ts";
+import { SessionLost } from "../etcd/session/session-lost.ts";
+import { StoreError } from "../etcd/store.ts";
+import { waitForChange } from "../etcd/wait-for-change.ts";
+import { type AcquireResult, Acquisition, type ClaimDeadlines } from "./acquire.ts";
+import { type ClaimAttempt, createClaimAttempt, listOwnKeys } from "./attempt.ts";
+import { type ClaimSession, createOwnSessions, type OpenedSession } from "./claim-session.ts";
+import {
+  buildInputReads,
+  type ClaimEligibility,
+  computeEligibility,
+  parseClaimInputs,
+} from "./eligibility.ts";
+import type { ClaimPorts, ClaimRequest, ResumedAttempt, RunRequest } from "./request.ts";
+import { removeMarks } from "./resume-grant.ts";
+import type { ClaimRefusal } from "./step.ts";
+import { describeDrain, describeQueueEntry } from "./wait-step.ts";
+
+/** How long to retry ending an abandoned session, in ms. After that, the session expires. */
+const ABANDON_WITHIN = 2_000;
+/** Longest pause between two attempts, in ms. It prevents a tight loop when every attempt fails at once. */
+const BETWEEN_ATTEMPTS = 200;
+
+/**
+ * Acquires a claim, in as many attempts as the wait limits of the request allow. Each attempt has its own session and
+ * run id. A refused attempt ends its session first, so that calls still in flight find no session and have no effect.
+ * @throws SignalboxError, StoreError, or the signal's reason
+ */
+export async function claimWithRetries(
+  ports: ClaimPorts,
+  request: ClaimRequest,
+  signal: AbortSignal,
+): Promise<AcquireResult> {
+  const { clock } = ports;
+  const { patience } = request;
+  const wait = patience.lock === undefined ? Number.POSITIVE_INFINITY : clock.now() + patience.lock;
+  const limits = { connect: clock.now() + request.connectTimeout, wait };
+  for (let resumed = ports.resumed; ; resumed = undefined) {
+    const acquired = await attemptOnce(ports, request, limits, signal, resumed);
+    if (acquired.kind === "granted") return acquired;
+    const { refusal } = acquired;
+    ports.log.info("not granted", { refusal: refusal.kind });
+    if (refusal.kind === "drained" && patience.queues) {
+      const why = await waitUntilUndrained(ports, request, limits, signal);
+      if (why !== undefined) return { kind: "refused", refusal: { kind: "timeout", why } };
+    } else if (refusal.kind !== "lapsed" || clock.now() >= limits.wait) return acquired;
+    await clock.sleep(BETWEEN_ATTEMPTS * ports.random.generateFraction(), signal);
+    // Without waiting, all attempts share the time of the first one. Otherwise a slow etcd could keep the run forever.
+    if (canWait(request)) limits.connect = limits.wait;
+    else if (clock.now() >= limits.connect) throw createTooSlowError(request);
+  }
+}
+
+function createTooSlowError({ connectTimeout, ttl }: ClaimRequest): StoreError {
+  const time = `the connect timeout of ${formatDuration(connectTimeout)}`;
+  const why = `each session of ${ttl} s expired before its claim was answered`;
+  return new StoreError("unavailable", `etcd answers too slowly: within ${time}, ${why}`);
+}
+
+function canWait({ patience, leases }: ClaimRequest): boolean {
+  return patience.queues || leases.length > 0;
+}
+
+async function attemptOnce(
+  shared: ClaimPorts,
+  request: ClaimRequest,
+  limits: ClaimDeadlines,
+  signal: AbortSignal,
+  resumed: ResumedAttempt | undefined,
+): Promise<AcquireResult> {
+  const { session, store, run, isResumed } = await openSession(shared, request, limits, signal, resumed);
+  const ports = { ...shared, store };
+  const either = AbortSignal.any([signal, session.signal]);
+  const attempt = createClaimAttempt(ports, request, session, { run, ...(isResumed && { resumed }) });
+  const acquisition = new Acquisition(attempt, limits, either);
+  session.keepAlive(acquisition);
+  const until = canWait(request) ? Number.POSITIVE_INFINITY : limits.connect;
+  try {
+    if (attempt.announced !== undefined) await attempt.announced;
+    const acquired = await acquisition.run(isResumed);
+    if (acquired.kind === "granted") return acquired;
+    return acquired.refusal.kind === "gone"
+      ? await explainMissingTickets(ports, session, until, signal)
+      : acquired;
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!isLapse(error)) throw error;
+    if (error instanceof SessionLost && error.kind === "unfounded")
+      return await explainMissingTickets(ports, session, until, signal);
+    return { kind: "refused", refusal: { kind: "lapsed" } };
+  } finally {
+    if (!acquisition.isGranted)
+      await Promise.all([abandon(attempt, acquisition), acquisition.hostRecord.writeOutdated()]);
+  }
+}
+
+/** Opens the session of an attempt. If that of an attempt to resume is gone, the attempt is a new one. */
+async function openSession(
+  ports: ClaimPorts,
+  { ttl }: ClaimRequest,
+  { connect }: ClaimDeadlines,
+  signal: AbortSignal,
+  resumed: ResumedAttempt | undefined,
+): Promise<OpenedSession & { run: string; isResumed: boolean }> {
+  const source = ports.sessions ?? createOwnSessions(ports);
+  const found = resumed && (await source.resume?.(resumed, connect, signal));
+  if (resumed !== undefined && found !== undefined) return { ...found, run: resumed.run, isResumed: true };
+  const run = generateRunId(ports.random);
+  return { ...(await source.open({ run, ttl }, connect, signal)), run, isResumed: false };
+}
+
+function isLapse(error: unknown): boolean {
+  return error instanceof SessionLost || (error instanceof StoreError && error.kind === "noSession");
+}
+
+/**
+ * Finds out why tickets are missing: they lapsed with their session, or, if the session is alive, an operator removed
+ * them.
+ * @param until  reading of the clock, ms, until which the call is retried, at most until the horizon
+ */
+async function explainMissingTickets(
+  ports: ClaimPorts,
+  session: ClaimSession,
+  until: number,
+  signal: AbortSignal,
+): Promise<AcquireResult> {
+  const renew = (call: AbortSignal) => ports.store.renew(session.id, call);
+  const lives = await retryUnavailable(ports, Math.min(until, session.horizon), renew, signal).then(
+    () => true,
+    (error) => !isLapse(error) && !isUnavailable(error), // unavailable until the horizon: it has lapsed
+  );
+  return { kind: "refused", refusal: lives ? { kind: "evicted", by: "an operator" } : { kind: "lapsed" } };
+}
+
+/**
+ * Ends the session first: a late copy of a grant must not put marks again. An attempt that another process may have continued
+ * keeps the marks that are left: that process may have started the command.
+ */
+async function abandon(attempt: ClaimAttempt, { mayHaveTickets, mayHaveMarks }: Acquisition): Promise<void> {
+  const { ports, session } = attempt;
+  const until = ports.clock.now() + ABANDON_WITHIN;
+  const keys = listOwnKeys(attempt);
+  try {
+    await session.end(until, mayHaveTickets ? keys : []);
+    if (mayHaveMarks && ports.attempts === undefined) await removeMarks(ports, keys, until);
+  } catch (error) {
+    ports.log.info("the tickets of an abandoned attempt are left to expire", { error: String(error) });
+  }
+}
+
+/** Waits outside all queues until no drain applies. @returns why the wait timed out, or undefined */
+async function waitUntilUndrained(
+  ports: ClaimPorts,
+  request: ClaimRequest,
+  limits: ClaimDeadlines,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const { clock, random } = ports;
+  for (;;) {
+    const { prospect: eligibility, revision } = await retryUnavailable(
+      ports,
+      limits.wait,
+      (call) => readEligibility(ports, request, call),
+      signal,
+    );
+    if (eligibility.kind !== "drained") return undefined;
+    const left = limits.wait - clock.now();
+    const [drain] = eligibility.drains;
+    if (left <= 0) return drain === undefined ? "drained" : describeDrain(drain);
+    const ends = eligibility.drains.map(({ until }) =>
+      until === undefined ? left : until - clock.getWallTime() + 1,
+    );
+    const reread = (request.ttl * 1000 * (1 + random.generateFraction())) / 6;
+    const ranges = [ports.keys.drains(), ports.keys.groups()];
+    await waitForChange(
+      ports,
+      { ranges, from: revision + 1n },
+      Math.max(0, Math.min(left, reread, ...ends)),
+      signal,
+    );
+  }
+}
+
+async function readEligibility(
+  ports: ClaimPorts,
+  request: ClaimRequest,
+  signal: AbortSignal,
+): Promise<{ prospect: ClaimEligibility; revision: bigint }> {
+  const txn = { compare: [], success: buildInputReads(ports.keys, request), failure: [] };
+  const { revision, results } = await ports.store.commitTxn(txn, signal);
+  const situation = parseClaimInputs(ports.keys, revision, results);
+  return { prospect: computeEligibility(ports, request, situation, ports.clock.getWallTime()), revision };
+}
+
+/**
+ * Writes the reason why nothing was run to the log only: cron mails all output, and a busy lock is not worth a mail.
+ * @returns the exit code
+ */
+export function reportRefusal({ log }: ClaimPorts, request: RunRequest, refusal: ClaimRefusal): number {
+  log.info(`nothing was run: ${describeRefusal(request, refusal)}`);
+  return request.busyExitCode;
+}
+
+/** Describes a refusal as a clause. */
+export function describeRefusal(request: ClaimRequest, refusal: ClaimRefusal): string {
+  switch (refusal.kind) {
+    case "busy":
+      return `lock ${quoteText(request.lock ?? "")} is ${refusal.holder ? describeQueueEntry(refusal.holder) : "taken"}`;
+    case "drained":
+      return refusal.drains.map(describeDrain).join("; ");
+    case "outside":
+      return `host ${quoteText(request.identity.host)} is not in group ${quoteText(refusal.group)}`;
+    case "timeout":
+      return `the wait timed out; ${refusal.why}`;
+    case "evicted":
+      return `removed from the queue by ${quoteText(refusal.by)}`;
+    case "gone":
+    case "lapsed":
+      return "the session expired while waiting";
+  }
+}

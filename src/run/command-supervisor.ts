@@ -1,0 +1,220 @@
+import { constants } from "node:os";
+import { EXIT, SignalboxError } from "../base/errors.ts";
+import { OVER } from "../base/over.ts";
+import type { SessionOwner, SessionProof, TicketVersion } from "../etcd/session/session.ts";
+import type { SessionLost } from "../etcd/session/session-lost.ts";
+import type { Store } from "../etcd/store.ts";
+import type { CommandExit, GuardedCommand } from "../process/guarded-command/command.ts";
+import type { Grant } from "./acquire.ts";
+import type { ClaimSession } from "./claim-session.ts";
+import { ClaimWatch } from "./claim-watch.ts";
+import type { ClaimLoss } from "./inspect.ts";
+import type { RunPorts, RunRequest } from "./request.ts";
+import type { SignalRouter, SignalTarget } from "./signals.ts";
+
+/** A command that ends sooner than this, in ms, is not watched: the grant has just confirmed its claim. */
+const WATCH_AFTER = 50;
+
+/** Why the command was terminated. `signal`: the user sent a signal, so the command's own exit code counts. */
+interface CommandTermination {
+  kind: "lost" | "timeout" | "signal";
+  why: string;
+}
+
+const TOO_LATE: CommandTermination = { kind: "lost", why: "the session could not be renewed in time" };
+
+/** How a command ended. No process of it is left, except those it left behind on purpose. */
+export interface CommandOutcome {
+  exit: CommandExit;
+  ending: CommandTermination | undefined;
+}
+
+/** Holds a claim while its command runs, and ends the command when the claim is no longer reliable. */
+export class CommandSupervisor implements SessionOwner, SignalTarget {
+  readonly #ports: RunPorts;
+  readonly #request: RunRequest;
+  readonly #watch: ClaimWatch;
+  readonly #session: ClaimSession;
+  readonly #command: GuardedCommand;
+  /** Wall clock, ms since the epoch. */
+  readonly #grantedAt: number;
+  readonly #over = new AbortController();
+  readonly #terminated = Promise.withResolvers<"terminated">();
+  readonly #forwarded = new Set<NodeJS.Signals>();
+  #ending: CommandTermination | undefined;
+  /** The guardian has been asked to terminate the command. */
+  #isTerminating = false;
+  #isStopping = false;
+
+  constructor(ports: RunPorts, request: RunRequest, grant: Grant, command: GuardedCommand) {
+    this.#ports = ports;
+    this.#request = request;
+    this.#watch = new ClaimWatch(grant, (loss) => this.#lose(loss));
+    this.#session = grant.attempt.session;
+    this.#grantedAt = grant.grantedAt;
+    this.#command = command;
+  }
+
+  listTickets(): readonly TicketVersion[] | undefined {
+    return this.#watch.listTickets();
+  }
+
+  /** Called by the session: checks that the claim still exists. */
+  prove(store?: Store): Promise<SessionProof> {
+    return this.#watch.prove(store);
+  }
+
+  /** Called by the session when the horizon has moved: extends the deadlines of the command. */
+  onHorizonMoved(): void {
+    this.#command.arm({ termAt: this.#watch.getTermTime(), killAt: this.#session.horizon });
+  }
+
+  /** Forwards a signal sent to the runner. After TERM and INT, the command has the termination timeout to end. */
+  forward(name: NodeJS.Signals): void {
+    this.#command.signal(name);
+    this.#forwarded.add(name);
+    if (name !== "SIGTERM" && name !== "SIGINT") return;
+    this.#isStopping = true;
+    this.#runAfter(this.#request.terminationTimeout, () => this.#terminate({ kind: "signal", why: name }, 0));
+  }
+
+  /**
+   * Starts the command and waits until it has ended.
+   * @param env   variables for the command besides those of its specification
+   * @param signals  signals; until the command starts, a signal ends the run
+   * @throws SignalboxError 125 to 127 when the command could not be started, RunInterruptedError, SessionLost
+   */
+  async run(env: Record<string, string>, signals: SignalRouter): Promise<CommandOutcome> {
+    try {
+      await this.#waitForHorizon(signals.signal);
+      signals.forwardTo(this);
+      this.onHorizonMoved();
+      const grantedAt = this.#ports.clock.now();
+      const pid = await this.#command.start(env);
+      this.#ports.log.info("started", { command: this.#request.identity.command, pid });
+      return await this.#supervise(grantedAt, 0);
+    } finally {
+      this.#over.abort(OVER);
+    }
+  }
+
+  /** Goes on with a command that another process has started, and waits until it has ended. */
+  async resume(signals: SignalRouter): Promise<CommandOutcome> {
+    const { clock, log } = this.#ports;
+    const elapsed = Math.max(0, clock.getWallTime() - this.#grantedAt);
+    try {
+      signals.forwardAllTo(this);
+      this.onHorizonMoved();
+      log.info("resumed", { command: this.#request.identity.command });
+      return await this.#supervise(clock.now() - elapsed, elapsed);
+    } finally {
+      this.#over.abort(OVER);
+    }
+  }
+
+  /** @param elapsed  how long the command has run already, ms */
+  async #supervise(grantedAt: number, elapsed: number): Promise<CommandOutcome> {
+    this.#guard(grantedAt, elapsed);
+    await Promise.race([this.#command.exited, this.#terminated.promise]);
+    return await this.#waitForEnd();
+  }
+
+  /**
+   * Waits until the command has time to run. A command that would be terminated at once is not started, and a guardian
+   * that was asked to terminate starts nothing.
+   */
+  async #waitForHorizon(leave: AbortSignal): Promise<void> {
+    await this.#watch.waitForHorizon(() => this.#ending !== undefined, leave);
+    if (this.#ending === undefined) return;
+    throw new SignalboxError(EXIT.lost, `lost before the command could be started: ${this.#ending.why}`);
+  }
+
+  #guard(grantedAt: number, elapsed: number): void {
+    const { timeout, maxHold } = this.#request;
+    this.#session.signal.addEventListener("abort", () => this.#handleSessionLost(), { once: true });
+    if (this.#session.signal.aborted) this.#handleSessionLost();
+    void this.#watchHorizon();
+    void this.#watch.follow(WATCH_AFTER, this.#over.signal);
+    const expire = (why: string) => this.#expire({ kind: "timeout", why });
+    if (timeout !== undefined) this.#runAfter(timeout - elapsed, () => expire("its timeout has passed"));
+    if (maxHold === undefined) return;
+    this.#runAfter(grantedAt + maxHold - this.#ports.clock.now(), () =>
+      expire("it has held its claim too long"),
+    );
+  }
+
+  /** Waits until all processes of a terminated command are gone. Processes left behind on purpose may continue. */
+  async #waitForEnd(): Promise<CommandOutcome> {
+    const exit = await this.#command.exited;
+    if (exit.terminated) this.#ending ??= TOO_LATE;
+    if (this.#ending !== undefined) await this.#command.gone;
+    else if (exit.leftovers) await this.#endLeftovers(exit);
+    return { exit, ending: this.#ending };
+  }
+
+  /**
+   * Ends or releases the processes that the command left behind. They are released before the claim is freed: freeing
+   * is retried while etcd is unavailable, and guarded processes would be killed when the deadlines pass.
+   */
+  async #endLeftovers(exit: CommandExit): Promise<void> {
+    if (!this.#request.killLeftovers && !this.#isStopping && !this.#wasKilled(exit)) {
+      await this.#command.release();
+      return;
+    }
+    this.#ports.log.info("ending what the command left behind");
+    this.#command.terminate(this.#ports.clock.now() + this.#request.terminationTimeout);
+    await this.#command.gone;
+  }
+
+  /**
+   * Returns whether a signal ended the command, so that it left nothing behind on purpose. A shell exits with 128 + the
+   * number where KILL ended the process for which it waited, or where it handles a signal sent to the run.
+   */
+  #wasKilled({ code, signal }: CommandExit): boolean {
+    const reported = ["SIGKILL" as const, ...this.#forwarded].map((name) => 128 + constants.signals[name]);
+    return signal !== undefined || (code !== undefined && reported.includes(code));
+  }
+
+  /** A command without a claim is killed at once: another run may hold it, and its marks keep others away for a time only. */
+  #lose({ kind, why }: ClaimLoss): void {
+    this.#terminate({ kind: "lost", why }, kind === "gone" ? 0 : this.#request.terminationTimeout);
+  }
+
+  #handleSessionLost(): void {
+    const { kind, message } = this.#session.signal.reason as SessionLost;
+    if (kind === "horizon") this.#terminate({ kind: "lost", why: message }, 0);
+    else this.#lose({ kind: "gone", why: message });
+  }
+
+  /** Ends a command that has exceeded a limit. */
+  #expire(ending: CommandTermination): void {
+    const { limitSignal = "SIGTERM", terminationTimeout } = this.#request;
+    if (limitSignal === "SIGTERM") return this.#terminate(ending, terminationTimeout);
+    if (this.#over.signal.aborted || this.#ending !== undefined) return;
+    this.#ending = ending;
+    this.#ports.log.warn("signalling the command", { why: ending.why, signal: limitSignal });
+    this.#command.signal(limitSignal);
+    if (limitSignal === "SIGKILL") this.#terminate(ending, 0);
+    else this.#runAfter(terminationTimeout, () => this.#terminate(ending, 0));
+  }
+
+  /** @param within  ms until SIGKILL; the horizon applies if it is earlier */
+  #terminate(ending: CommandTermination, within: number): void {
+    if (this.#over.signal.aborted || this.#isTerminating) return;
+    this.#isTerminating = true;
+    if (this.#ending === undefined || ending.kind === "lost") this.#ending = ending; // a loss counts more than a limit
+    this.#ports.log.warn("terminating the command", { why: ending.why });
+    this.#command.terminate(Math.min(this.#ports.clock.now() + within, this.#session.horizon));
+    this.#terminated.resolve("terminated");
+  }
+
+  /** The guardian sends SIGTERM at the same time by itself. The runner records the reason here. */
+  async #watchHorizon(): Promise<void> {
+    await this.#watch.waitUntilHorizonNear(this.#over.signal);
+    this.#terminate(TOO_LATE, this.#request.terminationTimeout);
+  }
+
+  #runAfter(ms: number, act: () => void): void {
+    void this.#ports.clock.sleep(ms, this.#over.signal).then(act, () => {});
+  }
+}

@@ -1,0 +1,204 @@
+import { admit, isHolding } from "../protocol/admission.ts";
+import { hasEnded, isEveryQueueStopped } from "../protocol/drain.ts";
+import type { QueueEntry } from "../protocol/ticket.ts";
+import { type ClaimAttempt, listOwnKeys } from "./attempt.ts";
+import type { ClaimView, OwnTicketRevisions, ResourceQueueView } from "./claim-view.ts";
+import { type ClaimEligibility, computeEligibility, type ResourceTotal } from "./eligibility.ts";
+import type { ClaimStep, ResourcePosition } from "./step.ts";
+import { buildWaitStep } from "./wait-step.ts";
+
+/** Entries that one transaction deletes: with marks and guards, fewer than etcd's 128 operations. */
+const MOST_SWEPT = 50;
+
+/**
+ * Decides the next step of an attempt.
+ * @param before  revisions of the own tickets at the last read
+ * @param wall  wall clock, ms since the epoch
+ * @throws ConfigError when the claim can never be granted
+ */
+export function decideStep(
+  attempt: ClaimAttempt,
+  before: OwnTicketRevisions,
+  view: ClaimView,
+  wall: number,
+): ClaimStep {
+  const own = judgeOwnTickets(attempt, before, view);
+  if (own === "broken") return { kind: "leave", refusal: { kind: "gone" } };
+  const places = [...view.own.values()];
+  const reset = places.find(({ ticket }) => ticket?.reset)?.ticket?.reset;
+  if (reset !== undefined) return { kind: "leave", refusal: { kind: "evicted", by: reset.by } };
+  if (own === "complete" && places.every(isHolding)) return { kind: "granted", places };
+  const eligibility = computeEligibility(attempt.ports, attempt.request, view.inputs, wall);
+  if (eligibility.kind === "outside") {
+    return { kind: "leave", refusal: { kind: "outside", group: eligibility.group } };
+  }
+  if (eligibility.kind === "drained") return decideUnderDrain(attempt, view, eligibility);
+  return own === "none"
+    ? decideClaim(attempt, view, eligibility, wall)
+    : decideAdvance(attempt, view, eligibility, wall);
+}
+
+const NOTHING_READ_YET: ResourceQueueView = { reach: "whole", queue: [], ahead: undefined };
+
+type OpenEligibility = Extract<ClaimEligibility, { kind: "open" }>;
+type DrainedEligibility = Extract<ClaimEligibility, { kind: "drained" }>;
+
+/** Keeps queue entries under a drain only if they block nobody: if every drain stops all the queues they are in. */
+function decideUnderDrain(
+  attempt: ClaimAttempt,
+  view: ClaimView,
+  { drains, basis }: DrainedEligibility,
+): ClaimStep {
+  const { request } = attempt;
+  const lock = attempt.lockKey !== undefined && view.own.has(attempt.lockKey) ? request.lock : undefined;
+  const resources = request.leases
+    .map(({ resource }) => resource)
+    .filter((_, index) => view.own.has(attempt.resourceKeys[index] ?? ""));
+  const stands = { resources, ...(lock !== undefined && { lock }) };
+  const mayStay = view.own.size > 0 && drains.every((drain) => isEveryQueueStopped(drain, stands));
+  if (!request.patience.queues || !mayStay) return { kind: "leave", refusal: { kind: "drained", drains } };
+  return buildWaitStep(attempt, view, basis, { drains });
+}
+
+function decideClaim(
+  attempt: ClaimAttempt,
+  view: ClaimView,
+  { basis, totals }: OpenEligibility,
+  wall: number,
+): ClaimStep {
+  const { request } = attempt;
+  const { lockQueue } = view;
+  if (lockQueue.length > 0 && lockQueue.every((place) => isObsolete(attempt, view, place, wall))) {
+    return { kind: "sweep", places: lockQueue };
+  }
+  if (lockQueue.length > 0 && !request.patience.queues) {
+    const holder = lockQueue.find(
+      (place) => place.vanished === undefined && !isObsolete(attempt, view, place, wall),
+    );
+    if (holder !== undefined) return { kind: "leave", refusal: { kind: "busy", holder } };
+    // Nobody else may ever come to remove the marks.
+    return buildWaitStep(attempt, view, basis, { lockAhead: lockQueue.find(({ vanished }) => vanished) });
+  }
+  return { kind: "claim", basis, totals };
+}
+
+/** Decides how to proceed when some or all of the own tickets exist. */
+function decideAdvance(
+  attempt: ClaimAttempt,
+  view: ClaimView,
+  { basis, totals }: OpenEligibility,
+  wall: number,
+): ClaimStep {
+  const lock = view.own.get(attempt.lockKey ?? "");
+  const lockAdmission = lock === undefined ? undefined : admit(view.lockQueue, attempt.run, 1);
+  if (lockAdmission?.kind === "waiting") {
+    const ahead = lockAdmission.ahead[0];
+    if (ahead !== undefined && isObsolete(attempt, view, ahead, wall))
+      return { kind: "sweep", places: [ahead] };
+    return buildWaitStep(attempt, view, basis, { lockAhead: ahead });
+  }
+  const isPlaced = attempt.resourceKeys.some((key) => view.own.has(key));
+  if (lock !== undefined && !isPlaced && totals.length > 0) return { kind: "join", basis, totals, lock };
+  return decideOnResources(attempt, view, { basis, totals }, wall);
+}
+
+function decideOnResources(
+  attempt: ClaimAttempt,
+  view: ClaimView,
+  { basis, totals }: Omit<OpenEligibility, "kind">,
+  wall: number,
+): ClaimStep {
+  const places = [...view.own.values()];
+  const sights = totals.map((total) => buildResourcePosition(attempt, view, total));
+  if (sights.some(({ admission }) => admission === "unsure")) return { kind: "closer" };
+  const waiting = sights.filter(({ admission }) => admission === "waiting");
+  if (waiting.length === 0) return { kind: "grant", basis, places };
+  const obsolete = waiting
+    .flatMap(({ ahead, vanished }) => [...(ahead === undefined ? [] : [ahead]), ...vanished])
+    .filter((entry) => isObsolete(attempt, view, entry, wall));
+  if (obsolete.length > 0) return { kind: "sweep", places: obsolete.slice(0, MOST_SWEPT) };
+  const blocked = new Set(waiting.map(({ resource }) => attempt.ports.keys.resource(resource, attempt.run)));
+  const unannounced = places.filter(({ key, ticket }) => !blocked.has(key) && ticket?.state === "waiting");
+  if (unannounced.length > 0) return { kind: "announce", places: unannounced };
+  return buildWaitStep(attempt, view, basis, { resources: waiting });
+}
+
+/**
+ * Computes the position in one resource queue. If the entry directly ahead is waiting, no more reads are needed: it is
+ * not admitted, so the own entry is not admitted either. The same applies if the first entries leave too few units: the
+ * rest of the queue can only add to the units in use and lower the total.
+ */
+function buildResourcePosition(
+  attempt: ClaimAttempt,
+  view: ClaimView,
+  { lease, configured, total }: ResourceTotal,
+): ResourcePosition {
+  const { reach, queue, ahead } = view.resourceQueues.get(lease.resource) ?? NOTHING_READ_YET;
+  const vanished = queue.filter((entry) => entry.vanished !== undefined && entry !== ahead);
+  const base = { resource: lease.resource, count: lease.count, total, ahead, vanished };
+  if (reach === "near")
+    return { ...base, admission: ahead?.ticket?.state === "waiting" ? "waiting" : "unsure" };
+  if (admit(queue, attempt.run, configured).kind !== "admitted") return { ...base, admission: "waiting" };
+  return { ...base, admission: reach === "whole" ? "admitted" : "unsure" };
+}
+
+/**
+ * True for an entry that this attempt may delete: a grace ticket whose time has passed (its session may outlive it after
+ * a leader change), a ticket of an earlier attempt of the same call, or a mark whose time has passed.
+ */
+function isObsolete(
+  { ports, number }: ClaimAttempt,
+  view: ClaimView,
+  entry: QueueEntry,
+  wall: number,
+): boolean {
+  if (entry.vanished !== undefined)
+    return view.removals.has(entry.key) && view.removals.get(entry.key) === undefined;
+  if (entry.ticket?.state === "grace") return isGraceOver(entry, wall);
+  return number !== undefined && ports.attempts?.isEarlier(entry.ticket, number) === true;
+}
+
+function isGraceOver({ ticket }: QueueEntry, wall: number): boolean {
+  return ticket?.state === "grace" && hasEnded(ticket, wall);
+}
+
+/**
+ * Classifies the own tickets in a view: none, some or all of them exist, or the claim is `broken`: a ticket has gone or
+ * was replaced since the last read, the resource tickets do not share one revision, or a ticket cannot be parsed. A claim
+ * exists completely or not at all, except that a queueing run puts the lock's ticket first.
+ */
+function judgeOwnTickets(
+  attempt: ClaimAttempt,
+  before: OwnTicketRevisions,
+  view: ClaimView,
+): "none" | "partial" | "complete" | "broken" {
+  const now = getOwnRevisions(attempt, view);
+  if (now === "broken") return "broken";
+  if (before.lock !== undefined && before.lock !== now.lock) return "broken";
+  if (before.resources !== undefined && before.resources !== now.resources) return "broken";
+  const wantsResources = attempt.resourceKeys.length > 0;
+  const hasLock = attempt.lockKey === undefined || now.lock !== undefined;
+  const hasResources = !wantsResources || now.resources !== undefined;
+  if (view.own.size === 0) return "none";
+  if (!hasLock || (!hasResources && isGranted(view))) return "broken";
+  if (attempt.request.patience.queues) return hasResources ? "complete" : "partial";
+  const isOneClaim = !wantsResources || now.lock === undefined || now.lock === now.resources;
+  return hasResources && isOneClaim ? "complete" : "broken";
+}
+
+/** Whether a ticket is held: all were, so one that is missing was removed. */
+function isGranted({ own }: ClaimView): boolean {
+  return [...own.values()].some(isHolding);
+}
+
+/** Returns the revisions at which the own tickets were created. */
+export function getOwnRevisions(attempt: ClaimAttempt, view: ClaimView): OwnTicketRevisions | "broken" {
+  if (listOwnKeys(attempt).some((key) => isUnreadable(view.own.get(key)))) return "broken";
+  const resources = attempt.resourceKeys.map((key) => view.own.get(key)?.createRevision);
+  if (new Set(resources).size > 1) return "broken";
+  return { lock: view.own.get(attempt.lockKey ?? "")?.createRevision, resources: resources[0] };
+}
+
+function isUnreadable(place: QueueEntry | undefined): boolean {
+  return place !== undefined && place.ticket === undefined;
+}

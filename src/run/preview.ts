@@ -1,0 +1,81 @@
+import { quoteText } from "../base/text.ts";
+import { retryUnavailable } from "../etcd/retry.ts";
+import { type Queue, toQueue } from "../protocol/ticket.ts";
+import type { Op } from "../protocol/txn.ts";
+import {
+  buildInputReads,
+  type ClaimEligibility,
+  computeEligibility,
+  parseClaimInputs,
+} from "./eligibility.ts";
+import type { ClaimPorts, ClaimRequest } from "./request.ts";
+import { describeDrain, describeQueueEntry } from "./wait-step.ts";
+
+/** What a run would claim now, and what blocks it. */
+export interface ClaimPreview {
+  revision: bigint;
+  leases: readonly { resource: string; count: number; total: number; free: number }[];
+  /** `granted` at once, `waits` in a queue, or `refused`. */
+  verdict: "granted" | "waits" | "refused";
+  obstacles: readonly string[];
+}
+
+/** Reads the state of a claim without writing. @throws ConfigError when the claim can never be granted, StoreError */
+export async function previewClaim(ports: ClaimPorts, request: ClaimRequest): Promise<ClaimPreview> {
+  const situation = buildInputReads(ports.keys, request);
+  const names = [
+    ...(request.lock === undefined ? [] : [{ kind: "lock" as const, name: request.lock }]),
+    ...request.leases.map(({ resource }) => ({ kind: "resource" as const, name: resource })),
+  ];
+  const queues = names.map(
+    ({ kind, name }): Op => ({ op: "range", ...ports.keys.getQueueRange(kind, name) }),
+  );
+  const txn = { compare: [], success: [...situation, ...queues], failure: [] };
+  const until = ports.clock.now() + request.connectTimeout;
+  const answer = await retryUnavailable(ports, until, (call) => ports.store.commitTxn(txn, call));
+  const read = answer.results
+    .slice(situation.length)
+    .map((one) => toQueue(one.op === "range" ? one.kvs : []));
+  const lockQueue = request.lock === undefined ? [] : (read.shift() ?? []);
+  const facts = parseClaimInputs(ports.keys, answer.revision, answer.results.slice(0, situation.length));
+  const eligibility = computeEligibility(ports, request, facts, ports.clock.getWallTime());
+  return { revision: answer.revision, ...buildPreview(request, eligibility, lockQueue, read) };
+}
+
+function buildPreview(
+  request: ClaimRequest,
+  eligibility: ClaimEligibility,
+  lockQueue: Queue,
+  queues: readonly Queue[],
+): Omit<ClaimPreview, "revision"> {
+  if (eligibility.kind === "outside") {
+    const why = `host ${quoteText(request.identity.host)} is not in group ${quoteText(eligibility.group)}`;
+    return { leases: [], verdict: "refused", obstacles: [why] };
+  }
+  const [head] = lockQueue;
+  const drains = eligibility.kind === "drained" ? eligibility.drains.map(describeDrain) : [];
+  const lock =
+    head === undefined ? [] : [`lock ${quoteText(request.lock ?? "")} is ${describeQueueEntry(head)}`];
+  const leases = computeLeases(eligibility, queues);
+  const short = leases.filter(({ count, free }) => count > free).map(describeShortage);
+  const stops = [...drains, ...lock];
+  const verdict = stops.length === 0 ? (short.length === 0 ? "granted" : "waits") : "refused";
+  return {
+    leases,
+    verdict: verdict === "refused" && request.patience.queues ? "waits" : verdict,
+    obstacles: [...stops, ...short],
+  };
+}
+
+/** Subtracts the units of every ticket in the queue, held or not: all of them come first. */
+function computeLeases(eligibility: ClaimEligibility, queues: readonly Queue[]): ClaimPreview["leases"] {
+  if (eligibility.kind !== "open") return [];
+  return eligibility.totals.map(({ lease, total }, index) => {
+    const taken = (queues[index] ?? []).reduce((sum, { ticket }) => sum + (ticket?.count ?? total), 0);
+    return { resource: lease.resource, count: lease.count, total, free: Math.max(0, total - taken) };
+  });
+}
+
+function describeShortage({ resource, count, total, free }: ClaimPreview["leases"][number]): string {
+  return `resource ${quoteText(resource)}: ${count} asked for, ${free} of ${total} free`;
+}

@@ -1,0 +1,128 @@
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import type { Random } from "../base/random.ts";
+import type { Store } from "../etcd/store.ts";
+import type { LeaseSpec } from "../fleet/lease-spec.ts";
+import type { CommandHost, CommandSpec } from "../process/guarded-command/command.ts";
+import type { Keys } from "../protocol/keys.ts";
+import type { CallAttempts } from "./call-attempts.ts";
+import type { SessionSource } from "./claim-session.ts";
+import type { Successors } from "./successors.ts";
+
+/** The owner of a claim, as stored in the ticket. */
+export interface ClaimIdentity {
+  host: string;
+  pid: number;
+  user: string;
+  command: string;
+  args?: string[];
+  label?: string;
+}
+
+/** How long a run waits. Durations in ms; `undefined` means no limit. */
+export interface WaitLimits {
+  /** Whether to queue for a lock that is held, and to wait for an undrain. */
+  queues: boolean;
+  /** From the start of the run until its lock (and, without `leases`, everything) must be granted. */
+  lock?: number;
+  /** From the moment the resource tickets are in their queues. */
+  leases?: number;
+}
+
+/** What to claim, for which owner, and how long to wait. Durations in ms. */
+export interface ClaimRequest {
+  lock?: string;
+  leases: readonly LeaseSpec[];
+  group?: string;
+  patience: WaitLimits;
+  identity: ClaimIdentity;
+  /** Time to live of the session, in whole seconds. */
+  ttl: number;
+  terminationTimeout: number;
+  /** How long etcd may be unavailable at the start. */
+  connectTimeout: number;
+  maxHold?: number;
+  history: boolean;
+  /** Refuses resources that are not configured. */
+  isKnownOnly?: boolean;
+}
+
+/** All inputs of one `signalbox run`. Durations in ms. */
+export interface RunRequest extends ClaimRequest {
+  /** The lock remains taken until this long after the grant. */
+  grace?: number;
+  /** Wall clock, ms since the epoch, from which `grace` counts instead of from the grant. */
+  graceFrom?: number;
+  timeout?: number;
+  /**
+   * The signal for a command that has exceeded `timeout` or `maxHold`. Default: TERM, to all of its processes. KILL follows
+   * after the termination timeout.
+   */
+  limitSignal?: NodeJS.Signals;
+  /** Exits with the code of a command that has exceeded a limit. */
+  preservesStatus?: boolean;
+  killLeftovers: boolean;
+  busyExitCode: number;
+  command: CommandSpec;
+  /** USR2 reopens the log while no command runs. */
+  logReopens: boolean;
+}
+
+/** An attempt that is about to claim. Another process needs this to continue it. */
+export interface StartedAttempt {
+  run: string;
+  session: bigint;
+  /** Time to live of the session, in whole seconds. */
+  ttl: number;
+  /** Its number among the attempts of its call, from 1; undefined if they are not numbered. */
+  number: number | undefined;
+  /** Wall clock, ms since the epoch. */
+  enqueuedAt: number;
+}
+
+/** An attempt that another process began. */
+export type ResumedAttempt = Omit<StartedAttempt, "number">;
+
+/** What a claim needs from its environment. */
+export interface ClaimPorts {
+  store: Store;
+  keys: Keys;
+  clock: Clock;
+  random: Random;
+  log: Log;
+  /**
+   * Evaluates a total stored in etcd, a number or a macro expression, with this host's macros. Returns undefined when
+   * the configuration contains no total.
+   * @throws ConfigError
+   */
+  evaluateTotal(text: string): number | undefined;
+  /**
+   * Returns the record of this host for others to read. The text remains the same for some minutes. Without this
+   * function, runs do not write the record.
+   * @param wall  wall clock, ms since the epoch
+   */
+  describeHost?(wall: number): string;
+  /** Opens the session of each attempt; without it, each attempt has its own. */
+  sessions?: SessionSource;
+  /** Numbers the attempts of a call that another process may continue. */
+  attempts?: CallAttempts;
+  /** The waiting runs of this process, if it has several: a run that ends grants the claim of its successor. */
+  successors?: Successors;
+  /** The attempt that another process began, to go on with. */
+  resumed?: ResumedAttempt;
+  /** Called for each attempt. Nothing is claimed before the promise resolves, if there is one. */
+  onAttempt?(attempt: StartedAttempt): Promise<void> | undefined;
+}
+
+/** What a run needs from its environment. */
+export interface RunPorts extends ClaimPorts {
+  commands: CommandHost;
+  /** Called when the claim is granted, before the command starts. */
+  onGrant?(): void;
+  /** Returns the end of the output, if it is kept. Called when the command has ended, before its claim is freed. */
+  collectTail?(): Promise<string | undefined>;
+  /** Whether the command of the attempt in `resumed` has been started. */
+  isStarted?: boolean;
+  /** Listens to signals sent to this process. Returns a function that stops listening. */
+  onSignal(listener: (name: NodeJS.Signals) => void): () => void;
+}

@@ -1,0 +1,175 @@
+import { EXIT, SignalboxError } from "../base/errors.ts";
+import { SessionLost } from "../etcd/session/session-lost.ts";
+import type { GuardedCommand } from "../process/guarded-command/command.ts";
+import type { Grant } from "./acquire.ts";
+import { claimWithRetries, reportRefusal } from "./claim.ts";
+import { type CommandOutcome, CommandSupervisor } from "./command-supervisor.ts";
+import { finishClaim } from "./finish.ts";
+import { buildHistoryUpdate } from "./history-update.ts";
+import type { ResumedAttempt, RunPorts, RunRequest } from "./request.ts";
+import { resumeGrant } from "./resume-grant.ts";
+import { RunInterruptedError, SignalRouter } from "./signals.ts";
+import type { ClaimRefusal } from "./step.ts";
+
+/** The result of a run; `code` is the exit code of `signalbox run`. */
+export type RunResult =
+  | { kind: "refused"; code: number; refusal: ClaimRefusal }
+  /** A signal arrived before the command started. */
+  | { kind: "interrupted"; code: number }
+  | ({ kind: "ended"; code: number } & CommandOutcome);
+
+/**
+ * `signalbox run`: claims, runs the command while the claim is held, frees the claim.
+ * @throws SignalboxError or StoreError when the command was not run
+ */
+export async function run(ports: RunPorts, request: RunRequest): Promise<RunResult> {
+  const signals = new SignalRouter(ports, request.logReopens ? ["SIGUSR2"] : []);
+  const preparing = ports.commands.prepare(request.command);
+  preparing.catch(() => {}); // reported where it is awaited
+  try {
+    const { resumed } = ports;
+    if (ports.isStarted && resumed !== undefined)
+      return await resumeHeld(ports, request, resumed, await preparing, signals);
+    const claimed = await claimWithRetries(ports, request, signals.signal);
+    if (claimed.kind === "refused") {
+      const { refusal } = claimed;
+      return { kind: "refused", code: reportRefusal(ports, request, refusal), refusal };
+    }
+    return await runHeld(ports, request, claimed.grant, preparing, signals);
+  } catch (error) {
+    if (error instanceof RunInterruptedError) return { kind: "interrupted", code: error.exitCode };
+    throw error;
+  } finally {
+    signals.close();
+    await preparing.then((command) => command.release()).catch(() => {});
+  }
+}
+
+async function runHeld(
+  ports: RunPorts,
+  request: RunRequest,
+  grant: Grant,
+  preparing: Promise<GuardedCommand>,
+  signals: SignalRouter,
+): Promise<RunResult> {
+  try {
+    ports.onGrant?.(); // inside the try, so that an exception frees the claim
+    const holding = new CommandSupervisor(ports, request, grant, await preparing);
+    grant.attempt.session.keepAlive(holding);
+    const outcome = await holding.run(buildCommandEnv(request, grant), signals);
+    return await finishRun(ports, request, grant, outcome);
+  } catch (error) {
+    const failure = toStartError(error);
+    const known = failure instanceof SignalboxError || failure instanceof RunInterruptedError;
+    const code = known ? failure.exitCode : EXIT.internal;
+    const memory = buildHistoryUpdate(grant, { exit: code, reason: failure.message });
+    const mayBeContinued = ports.attempts !== undefined;
+    await finishClaim({ grant, historyUpdate: memory, graceUntil: undefined, mayBeContinued });
+    throw failure;
+  }
+}
+
+/** Goes on with a run whose command another process has started. If its claim is gone, the command is ended. */
+async function resumeHeld(
+  ports: RunPorts,
+  request: RunRequest,
+  resumed: ResumedAttempt,
+  command: GuardedCommand,
+  signals: SignalRouter,
+): Promise<RunResult> {
+  const { grant, leave } = await resumeGrant(ports, request, resumed);
+  if (grant === undefined) return await endUnclaimed(ports, command, leave);
+  const holding = new CommandSupervisor(ports, request, grant, command);
+  grant.attempt.session.keepAlive(holding);
+  const outcome = await holding.resume(signals).catch((error) => endAfterFault(ports, command, error));
+  return await finishRun(ports, request, grant, outcome);
+}
+
+/** Ends a command before its claim is freed, after an error that leaves nobody who watches the claim. */
+async function endAfterFault(
+  { clock, log }: RunPorts,
+  command: GuardedCommand,
+  error: unknown,
+): Promise<CommandOutcome> {
+  log.error("the resumed run failed", { error: String(error) });
+  command.terminate(clock.now());
+  const exit = await command.exited;
+  await command.gone;
+  return { exit, ending: { kind: "lost", why: String(error) } };
+}
+
+/**
+ * Ends a command whose claim is gone. Another run may hold it already. A command that had ended by itself was not
+ * affected: the process that held its claim may have freed it, and ended before it could say so.
+ */
+async function endUnclaimed(
+  ports: RunPorts,
+  command: GuardedCommand,
+  leave: () => Promise<void>,
+): Promise<RunResult> {
+  command.terminate(ports.clock.now());
+  const exit = await command.exited;
+  await command.gone;
+  await leave();
+  const ending = exit.terminated ? UNCLAIMED : undefined;
+  const code = computeExitCode({ exit, ending });
+  logOutcome(ports, { exit, ending }, code);
+  return { kind: "ended", code, exit, ending };
+}
+
+const UNCLAIMED = { kind: "lost", why: "its claim was gone when its run was resumed" } as const;
+
+async function finishRun(
+  ports: RunPorts,
+  request: RunRequest,
+  grant: Grant,
+  outcome: CommandOutcome,
+): Promise<RunResult> {
+  const code = computeExitCode(outcome, request.preservesStatus);
+  const tail = ports.collectTail && (await ports.collectTail());
+  await finishClaim({
+    grant,
+    historyUpdate: buildHistoryUpdate(grant, { exit: code, reason: outcome.ending?.why, tail }),
+    graceUntil: outcome.ending?.kind === "lost" ? undefined : computeGraceEnd(request, grant),
+  });
+  logOutcome(ports, outcome, code);
+  return { kind: "ended", code, ...outcome };
+}
+
+function computeGraceEnd({ grace, graceFrom }: RunRequest, { grantedAt }: Grant): number | undefined {
+  return grace === undefined ? undefined : (graceFrom ?? grantedAt) + grace;
+}
+
+function toStartError(error: unknown): Error {
+  if (error instanceof SessionLost) {
+    const message = `the session was lost before the command could be started: ${error.message}`;
+    const code = error.kind === "horizon" ? EXIT.unreachable : EXIT.lost;
+    return new SignalboxError(code, message, { cause: error });
+  }
+  return error instanceof Error ? error : new Error(String(error));
+}
+
+/** Builds the variables that describe the claim to the command. None of them is a credential. */
+function buildCommandEnv(request: RunRequest, { attempt, places }: Grant): Record<string, string> {
+  const leases = request.leases.map(({ resource, count }) => [resource, count]);
+  return {
+    SIGNALBOX_TOKEN: String(places[0]?.createRevision),
+    ...(attempt.lockKey !== undefined && { SIGNALBOX_LOCK_KEY: attempt.lockKey }),
+    SIGNALBOX_RUN: attempt.run,
+    SIGNALBOX_HOST: request.identity.host,
+    SIGNALBOX_LEASES: JSON.stringify(Object.fromEntries(leases)),
+  };
+}
+
+function computeExitCode({ exit, ending }: CommandOutcome, preservesStatus = false): number {
+  if (ending?.kind === "lost") return EXIT.lost;
+  if (ending?.kind === "timeout" && !preservesStatus) return EXIT.timeout;
+  return exit.code ?? 128 + (exit.signal ?? 0);
+}
+
+function logOutcome(ports: RunPorts, { ending }: CommandOutcome, code: number): void {
+  if (ending?.kind === "lost")
+    ports.log.error("the claim was lost, the command was terminated", { why: ending.why });
+  else if (ending?.kind === "timeout") ports.log.error("the command was terminated", { why: ending.why });
+  else ports.log.info("finished", { code });
+}

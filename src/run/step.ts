@@ -1,0 +1,218 @@
+import type { Drain } from "../protocol/drain.ts";
+import {
+  buildGrantTxn,
+  buildJoinTxn,
+  buildTicketClaimTxn,
+  deleteEntries,
+  guardUnchanged,
+  type NewTicket,
+  putTickets,
+  type ReadBasis,
+  rewriteTickets,
+} from "../protocol/guards.ts";
+import type { MarkedSession, QueueEntry } from "../protocol/ticket.ts";
+import type { KeyValue, Op, Txn, TxnResponse, WatchRequest } from "../protocol/txn.ts";
+import { buildLockTicket, buildResourceTickets, type ClaimAttempt } from "./attempt.ts";
+import type { ResourceTotal } from "./eligibility.ts";
+
+/** The next step of an attempt. */
+export type ClaimStep =
+  /** No own ticket exists: put the whole claim, or, when queueing, at least the lock's ticket. */
+  | { kind: "claim"; basis: ReadBasis; totals: readonly ResourceTotal[] }
+  /** The lock is available to this run: put the resource tickets. */
+  | { kind: "join"; basis: ReadBasis; totals: readonly ResourceTotal[]; lock: QueueEntry }
+  | { kind: "grant"; basis: ReadBasis; places: readonly QueueEntry[] }
+  /** The claim is already granted; the answer was lost. */
+  | { kind: "granted"; places: readonly QueueEntry[] }
+  /** Show the runs behind that these entries are admitted, although the claim waits in another queue. */
+  | { kind: "announce"; places: readonly QueueEntry[] }
+  /** Delete expired grace tickets, tickets of earlier attempts of the same call, and marks whose time has passed. */
+  | { kind: "sweep"; places: readonly QueueEntry[] }
+  /** Read the whole queues of the resources. */
+  | { kind: "closer" }
+  /**
+   * `until`: wall clock, ms, when an obstacle ends by itself. `depth`: how many entries of the resource queues to read
+   * if no event arrives for a while. `next`: the ticket ahead is all that the claim waits for.
+   */
+  | {
+      kind: "wait";
+      ranges: WatchRequest["ranges"];
+      until: number | undefined;
+      depth: number;
+      why: string;
+      next?: NextGrant | undefined;
+    }
+  | { kind: "leave"; refusal: ClaimRefusal };
+
+/** The grant of a claim once the ticket ahead is gone. */
+export interface NextGrant {
+  ahead: QueueEntry;
+  basis: ReadBasis;
+  places: readonly QueueEntry[];
+}
+
+/** Why an attempt ended without a grant. */
+export type ClaimRefusal =
+  | { kind: "busy"; holder: QueueEntry | undefined }
+  | { kind: "drained"; drains: readonly Drain[] }
+  | { kind: "outside"; group: string }
+  | { kind: "timeout"; why: string }
+  /** An operator removed this waiter. */
+  | { kind: "evicted"; by: string }
+  /** The own tickets are missing, or no longer form one claim. */
+  | { kind: "gone" }
+  /** The session expired, or may have expired; a new attempt is possible. */
+  | { kind: "lapsed" };
+
+/** The position of a claim in one resource's queue. */
+export interface ResourcePosition {
+  resource: string;
+  count: number;
+  total: number;
+  /** `unsure`: not enough of the queue was read. */
+  admission: "admitted" | "waiting" | "unsure";
+  ahead: QueueEntry | undefined;
+  /** Vanished tickets in the part of the queue that was read, without `ahead`. */
+  vanished: readonly QueueEntry[];
+}
+
+/** A step as a transaction, and the meaning of its success. */
+export interface StepTransaction {
+  txn: Txn;
+  /** On success, the claim is held. */
+  grants: boolean;
+  /** The tickets to put. `found` contains the existing entries that they replace. */
+  newTickets: readonly NewTicket[];
+  found: readonly QueueEntry[];
+  session: bigint;
+  /** The last read on success is the lock's history. */
+  readsHistory: boolean;
+}
+
+/** What is known of a claim from the transaction that granted it. */
+export interface StepGrant {
+  places: readonly QueueEntry[];
+  /** The lock's history at the time of the grant; undefined when it was not read. */
+  history: { kv: KeyValue | undefined } | undefined;
+}
+
+type WritingStep = Extract<ClaimStep, { kind: "claim" | "join" | "grant" | "announce" | "sweep" }>;
+
+/** Builds the transaction of a step. @param wall  wall clock, ms since the epoch */
+export function buildStepTransaction(
+  attempt: ClaimAttempt,
+  step: WritingStep,
+  wall: number,
+): StepTransaction {
+  switch (step.kind) {
+    case "claim":
+      return buildClaim(attempt, step, wall);
+    case "join":
+      return buildJoin(attempt, step);
+    case "grant":
+      return buildGrant(attempt, step, wall);
+    case "announce":
+      return buildAnnouncement(attempt, step.places);
+    case "sweep":
+      return buildSweep(attempt, step.places);
+  }
+}
+
+type StepOf<K extends ClaimStep["kind"]> = Extract<ClaimStep, { kind: K }>;
+
+/** Puts all tickets if the lock's queue is empty. Without leases, this is already the grant. */
+function buildClaim(attempt: ClaimAttempt, step: StepOf<"claim">, wall: number): StepTransaction {
+  const { basis, totals } = step;
+  const { request } = attempt;
+  const session = attempt.session.id;
+  const grants = totals.length === 0;
+  const lock = grants ? buildLockTicket(attempt, "held", wall) : buildLockTicket(attempt, "admitted");
+  const stakes = [...lock, ...buildResourceTickets(attempt, totals, "waiting")];
+  const queues = request.patience.queues && lock.length > 0;
+  const failure: Op[] = queues ? [{ op: "txn", txn: buildQueueUp(attempt, basis) }] : [];
+  const reads = grants ? buildHistoryReads(attempt) : [];
+  const marked = grants ? getMarkedSession(attempt) : undefined;
+  const claim = { lock: request.lock, tickets: stakes, session, marked, basis, reads, failure };
+  const txn = buildTicketClaimTxn(attempt.ports.keys, claim);
+  return { txn, grants, newTickets: stakes, found: [], session, readsHistory: reads.length > 0 };
+}
+
+/**
+ * Puts only the lock's ticket, behind the entries in the queue: a run must not reserve units while it waits for a lock.
+ */
+function buildQueueUp(attempt: ClaimAttempt, basis: ReadBasis): Txn {
+  const tickets = buildLockTicket(attempt, "waiting");
+  const session = attempt.session.id;
+  return buildJoinTxn(attempt.ports.keys, { tickets, session, basis, after: [], changed: [] });
+}
+
+function buildJoin(attempt: ClaimAttempt, { basis, totals, lock }: StepOf<"join">): StepTransaction {
+  const tickets = buildResourceTickets(attempt, totals, "waiting");
+  const changed = rewriteTickets([lock], { state: "admitted" });
+  const session = attempt.session.id;
+  return buildWrite(buildJoinTxn(attempt.ports.keys, { tickets, session, basis, after: [lock], changed }));
+}
+
+function buildGrant(
+  attempt: ClaimAttempt,
+  { places, basis }: StepOf<"grant">,
+  wall: number,
+): StepTransaction {
+  const session = attempt.session.id;
+  const stakes = rewriteTickets(places, { state: "held", grantedAt: wall });
+  const reads = buildHistoryReads(attempt);
+  const marked = getMarkedSession(attempt);
+  const grant = { entries: places, tickets: stakes, session, marked, basis, reads };
+  const txn = buildGrantTxn(attempt.ports.keys, grant);
+  return { txn, grants: true, newTickets: stakes, found: places, session, readsHistory: reads.length > 0 };
+}
+
+/** A hint for the entries behind. If it is lost, they find out at their next read. */
+function buildAnnouncement(attempt: ClaimAttempt, places: readonly QueueEntry[]): StepTransaction {
+  const puts = putTickets(rewriteTickets(places, { state: "admitted" }), attempt.session.id);
+  return buildWrite({ compare: guardUnchanged(places), success: puts, failure: [] });
+}
+
+function buildSweep({ ports: { keys } }: ClaimAttempt, places: readonly QueueEntry[]): StepTransaction {
+  const success = deleteEntries(keys, places);
+  return buildWrite({ compare: guardUnchanged(places), success, failure: [] });
+}
+
+function getMarkedSession({ session: { ttl, grantTerm } }: ClaimAttempt): MarkedSession {
+  return { ttl: Math.ceil(ttl / 1000), term: grantTerm };
+}
+
+/** Builds a transaction that grants nothing; the next read shows its effect. */
+function buildWrite(txn: Txn): StepTransaction {
+  return { txn, grants: false, newTickets: [], found: [], session: 0n, readsHistory: false };
+}
+
+/** Reads the history with the grant, so that the transaction that frees the lock can append to it. */
+function buildHistoryReads({ ports, request }: ClaimAttempt): Op[] {
+  if (!request.history || request.lock === undefined) return [];
+  return [{ op: "range", key: ports.keys.history(request.lock) }];
+}
+
+/** Reads what a granting transaction has put and read. @param answer  its success */
+export function readGrant(act: StepTransaction, answer: TxnResponse): StepGrant {
+  return { places: buildGrantedEntries(act, answer), history: findHistory(act, answer) };
+}
+
+/**
+ * Builds the queue entries that a granting transaction has put: new ones, or existing ones with a new `mod_revision`.
+ */
+function buildGrantedEntries(act: StepTransaction, answer: TxnResponse): QueueEntry[] {
+  return act.newTickets.map(({ key, ticket }) => ({
+    key,
+    run: ticket.run,
+    ticket,
+    createRevision: act.found.find((place) => place.key === key)?.createRevision ?? answer.revision,
+    modRevision: answer.revision,
+    session: act.session,
+  }));
+}
+
+function findHistory(act: StepTransaction, answer: TxnResponse): StepGrant["history"] {
+  const last = answer.results.findLast(({ op }) => op === "range");
+  return act.readsHistory && last?.op === "range" ? { kv: last.kvs[0] } : undefined;
+}

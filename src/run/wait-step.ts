@@ -1,0 +1,98 @@
+import { quoteText } from "../base/text.ts";
+import type { Drain } from "../protocol/drain.ts";
+import type { ReadBasis } from "../protocol/guards.ts";
+import type { Keys } from "../protocol/keys.ts";
+import { describeVanished, type QueueEntry } from "../protocol/ticket.ts";
+import type { WatchRequest } from "../protocol/txn.ts";
+import type { ClaimAttempt } from "./attempt.ts";
+import type { ClaimView } from "./claim-view.ts";
+import { computeHeadSize } from "./claim-view.ts";
+import type { ClaimStep, ResourcePosition } from "./step.ts";
+
+type Ranges = WatchRequest["ranges"];
+
+/** What blocks a claim whose tickets are in the queues. */
+export interface WaitObstacle {
+  drains?: readonly Drain[];
+  lockAhead?: QueueEntry | undefined;
+  resources?: readonly ResourcePosition[];
+}
+
+/**
+ * Waits only for changes that can affect the decision, so that a release wakes few runs: the own tickets, the
+ * configuration it depends on, and the obstacle. For a lock, the obstacle is the ticket directly ahead. For a resource,
+ * it is also the ticket ahead while that ticket is waiting; only the first waiter watches every release.
+ */
+export function buildWaitStep(
+  { ports: { keys }, request }: Pick<ClaimAttempt, "ports" | "request">,
+  view: ClaimView,
+  basis: ReadBasis,
+  obstacle: WaitObstacle,
+): ClaimStep {
+  const own = [...view.own.keys()].map((key) => ({ key }));
+  const config = basis.config.map(({ key }) => ({ key }));
+  const groups = request.group !== undefined || basis.groupsMatter ? [keys.groups()] : [];
+  const { lockAhead: ahead } = obstacle;
+  const isOnlyAhead = ahead?.vanished === undefined && view.isAheadKnown && request.leases.length === 0;
+  const next = ahead && isOnlyAhead ? { ahead, basis, places: [...view.own.values()] } : undefined;
+  return {
+    kind: "wait",
+    next,
+    ranges: [...own, ...config, ...groups, ...buildObstacleRanges(keys, obstacle)],
+    until: computeObstacleEnd(view, obstacle),
+    depth: Math.max(0, ...(obstacle.resources ?? []).map(computeHeadSize)),
+    why: describeObstacle(obstacle),
+  };
+}
+
+function buildObstacleRanges(keys: Keys, { drains, lockAhead, resources = [] }: WaitObstacle): Ranges {
+  const ranges: Ranges = resources.map(({ resource, ahead }) =>
+    ahead?.ticket?.state === "waiting"
+      ? { key: ahead.key }
+      : { ...keys.getQueueRange("resource", resource), only: "deletes" },
+  );
+  if (drains !== undefined) ranges.push(keys.drains());
+  if (lockAhead !== undefined) ranges.push({ key: lockAhead.key, only: "deletes" });
+  return ranges;
+}
+
+/**
+ * Returns when the obstacle ends by itself: a grace, a drain with an end, or the time of a vanished ticket. Wall clock, ms
+ * since the epoch.
+ */
+function computeObstacleEnd(
+  { removals }: ClaimView,
+  { drains = [], lockAhead, resources = [] }: WaitObstacle,
+): number | undefined {
+  const vanished = [lockAhead, ...resources.flatMap((one) => [one.ahead, ...one.vanished])];
+  const ends = [
+    ...drains.map(({ until }) => until),
+    lockAhead?.ticket?.until,
+    ...vanished.map((entry) => removals.get(entry?.key ?? "")),
+  ].filter((end) => end !== undefined);
+  return ends.length === 0 ? undefined : Math.min(...ends);
+}
+
+function describeObstacle({ drains, lockAhead, resources = [] }: WaitObstacle): string {
+  const [drain] = drains ?? [];
+  if (drain !== undefined) return describeDrain(drain);
+  if (lockAhead !== undefined)
+    return `the lock is taken; the ticket ahead is ${describeQueueEntry(lockAhead)}`;
+  const names = resources.map(
+    ({ resource, count, total }) => `${quoteText(resource)} (${count} of ${total} asked for)`,
+  );
+  return `waiting for ${names.join(", ")}`;
+}
+
+/** Describes the owner of a queue entry, for a message. */
+export function describeQueueEntry({ run, ticket, vanished }: QueueEntry): string {
+  if (ticket === undefined) return `malformed ticket ${quoteText(run)}`;
+  if (vanished !== undefined)
+    return `held by ${quoteText(ticket.host)} pid ${ticket.pid} (run ${run}): ${describeVanished(vanished)}`;
+  return `${ticket.state} by ${quoteText(ticket.host)} pid ${ticket.pid} (run ${run})`;
+}
+
+export function describeDrain({ scope, name, by, why }: Drain): string {
+  const where = scope === "all" ? "everything" : `${scope} ${quoteText(name)}`;
+  return `${where} is drained by ${quoteText(by)}${why === undefined ? "" : `: ${quoteText(why)}`}`;
+}

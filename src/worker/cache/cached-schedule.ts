@@ -1,0 +1,116 @@
+import type { KeyValue } from "../../protocol/txn.ts";
+import { type Definition, parseDefinition } from "../../schedule/definition.ts";
+import { type DueState, parseDue } from "../../schedule/state/due.ts";
+import { parseRunning, type RunningRecord } from "../../schedule/state/running-record.ts";
+import type { Timing } from "../../schedule/timing.ts";
+
+/**
+ * A schedule in the worker's cache. It always has all fields: V8 stores an object to which fields are added, or from
+ * which they are deleted, in more memory.
+ */
+export interface CachedSchedule {
+  readonly id: string;
+  definition: Definition | undefined;
+  definitionMod: bigint;
+  /** Why the schedule cannot fire: the definition in etcd is malformed. */
+  fault: string | undefined;
+  /** Why its next occurrence cannot fire: a calendar is missing or cannot be read. */
+  calendarFault: string | undefined;
+  due: DueState | undefined;
+  dueMod: bigint;
+  /** Running records by key. A key whose value cannot be read also blocks the next occurrence. */
+  running: ReadonlyMap<string, RunningKey>;
+  /**
+   * Start of the claim delay, wall clock of this host, ms: the last running key was removed, or the schedule was first
+   * read.
+   */
+  freeSince: number;
+  timing: Timing | undefined;
+  /** Random number in [0, 1), for the claim delay of a worker that is not first in rank. */
+  delayFactor: number | undefined;
+}
+
+interface RunningKey {
+  readonly createRevision: bigint;
+  readonly running?: RunningRecord;
+}
+
+/** Shared by all schedules that do not run: a map of its own for each would be a sixth of a worker's memory. */
+const NONE: CachedSchedule["running"] = new Map();
+
+export function createCachedSchedule(id: string, freeSince: number): CachedSchedule {
+  return {
+    id,
+    definition: undefined,
+    definitionMod: 0n,
+    fault: undefined,
+    calendarFault: undefined,
+    due: undefined,
+    dueMod: 0n,
+    running: NONE,
+    freeSince,
+    timing: undefined,
+    delayFactor: undefined,
+  };
+}
+
+/** Stores the value of one of the schedule's keys. */
+export function applyKey(entry: CachedSchedule, kind: "schedule" | "due" | "running", kv: KeyValue): void {
+  if (kind === "schedule") setDefinition(entry, kv);
+  else if (kind === "due") setDue(entry, kv);
+  else {
+    const parsed = parseRunning(kv.value);
+    const { key, createRevision } = kv;
+    const record = { createRevision, ...("value" in parsed && { running: parsed.value }) };
+    entry.running = new Map(entry.running).set(key, record);
+  }
+}
+
+function setDefinition(entry: CachedSchedule, { value, modRevision }: KeyValue): void {
+  const parsed = parseDefinition(value);
+  entry.definitionMod = modRevision;
+  entry.timing = undefined;
+  entry.fault = "fault" in parsed ? parsed.fault : undefined;
+  entry.definition = "value" in parsed ? parsed.value : undefined;
+}
+
+function clearDefinition(entry: CachedSchedule): void {
+  entry.definition = undefined;
+  entry.timing = undefined;
+  entry.fault = undefined;
+  entry.definitionMod = 0n;
+}
+
+function setDue(entry: CachedSchedule, { value, modRevision }: KeyValue): void {
+  const parsed = parseDue(value);
+  entry.dueMod = modRevision;
+  entry.due = "value" in parsed ? parsed.value : undefined;
+}
+
+/**
+ * Removes one of the schedule's keys.
+ * @param now wall clock, ms since the epoch
+ */
+export function removeScheduleKey(entry: CachedSchedule, kind: string, key: string, now: number): void {
+  if (kind === "schedule") clearDefinition(entry);
+  else if (kind === "due") {
+    entry.due = undefined;
+    entry.dueMod = 0n;
+  } else if (entry.running.has(key)) {
+    const left = [...entry.running].filter(([other]) => other !== key);
+    entry.running = left.length === 0 ? NONE : new Map(left);
+    entry.freeSince = now;
+  }
+}
+
+/** Returns the state without an occurrence that must not start, because a calendar of the schedule is missing. */
+export function getStartableDue({ due, calendarFault }: CachedSchedule): DueState | undefined {
+  if (due === undefined || calendarFault === undefined) return due;
+  const { next: _, ...rest } = due;
+  return rest;
+}
+
+/** Returns whether no key of the schedule is left. */
+export function isEmpty({ definitionMod, dueMod, running }: CachedSchedule): boolean {
+  return definitionMod === 0n && dueMod === 0n && running.size === 0;
+}

@@ -1,0 +1,305 @@
+import { generateRunId } from "../../base/ids.ts";
+import { retryUnavailable } from "../../etcd/retry.ts";
+import { readWithRetries } from "../../observe/ports.ts";
+import type { VanishedTickets } from "../../observe/vanished-tickets.ts";
+import { guardAbsent, guardNotNewer, guardRevision } from "../../protocol/guards.ts";
+import type { Keys } from "../../protocol/keys.ts";
+import { guardSchema } from "../../protocol/schema.ts";
+import { parseRevision } from "../../protocol/ticket.ts";
+import {
+  type Compare,
+  findFirstKey,
+  type KeyValue,
+  type Op,
+  type Txn,
+  type TxnResponse,
+} from "../../protocol/txn.ts";
+import { listCalendarNames } from "../../schedule/calendar/day-rule.ts";
+import type { Definition } from "../../schedule/definition.ts";
+import { type DueState, formatDue, type OpenOccurrence } from "../../schedule/state/due.ts";
+import { type Candidate, canOverlap } from "../../schedule/state/next-candidate.ts";
+import {
+  addOutcomes,
+  formatOutcomes,
+  isFailing,
+  type OccurrenceOutcome,
+  type OutcomeHistory,
+  parseOutcomes,
+} from "../../schedule/state/outcome.ts";
+import { formatRunning, type RunningRecord } from "../../schedule/state/running-record.ts";
+import { type OccurrenceStart, startOccurrence } from "../../schedule/state/start-occurrence.ts";
+import { NEVER_DUE } from "../../schedule/timing.ts";
+import type { CachedSchedule } from "../cache/cached-schedule.ts";
+import type { ScheduleCache } from "../cache/schedule-cache.ts";
+import { prepareSuccessors, type SuccessorWrites } from "../chains/successors.ts";
+import type { WorkerRegistration } from "../registration/worker-registration.ts";
+import type { SchedulePorts } from "../worker-ports.ts";
+
+/** The value of a key and its `mod_revision`; `mod` is 0n if the key does not exist. */
+export interface VersionedValue<T> {
+  value: T;
+  mod: bigint;
+}
+
+/** A claimed occurrence. Its running key belongs to this worker. */
+export interface ClaimedOccurrence {
+  id: string;
+  definition: Definition;
+  open: OpenOccurrence;
+  running: RunningRecord;
+  key: string;
+  /** `create_revision` of the running key: the fencing token. */
+  token: bigint;
+  due: VersionedValue<DueState>;
+  outcomes: VersionedValue<OutcomeHistory>;
+}
+
+/** Outcomes of occurrences that a claim did not start, and whether the result before them was a failure. */
+interface UnstartedOutcomes {
+  outcomes: readonly OccurrenceOutcome[];
+  wasFailing: boolean;
+}
+
+/**
+ * Result of a claim attempt. `missed`: another worker was faster, or a key changed; with `until`, an earlier start may still
+ * run until this instant, wall clock, ms.
+ */
+export type OccurrenceClaimResult =
+  | ({ kind: "claimed"; claimed: ClaimedOccurrence } & UnstartedOutcomes)
+  | ({ kind: "skipped"; isDead: boolean } & UnstartedOutcomes)
+  | { kind: "missed"; until?: number };
+
+export interface ClaimContext {
+  ports: SchedulePorts;
+  registration: WorkerRegistration;
+  cache: ScheduleCache;
+  /** The starts whose running keys have vanished. */
+  vanished: VanishedTickets;
+  host: string;
+  pid: number;
+}
+
+/**
+ * Claims the next occurrence of a schedule. One transaction writes the running key with the worker's session and the
+ * next state of the schedule; its guards cover every key that the decision depends on. Retries while the session lives:
+ * a claim without an answer may have been applied, and its running key lives as long as the session.
+ * @throws StoreError when etcd refuses; SessionLost
+ */
+export async function claimOccurrence(
+  context: ClaimContext,
+  entry: CachedSchedule,
+  candidate: Candidate,
+): Promise<OccurrenceClaimResult> {
+  const { ports, registration, cache } = context;
+  const claim = prepareClaim(context, entry, candidate);
+  if (claim === undefined) return { kind: "missed" };
+  const until = await readVanishedEnd(context, entry, candidate);
+  if (until !== undefined) return { kind: "missed", until };
+  const { id, start } = claim;
+  const outcomes = start.outcomes.length === 0 ? undefined : await readOutcomes(ports, id);
+  const successors = await readSuccessors(context, claim);
+  const txn = buildClaimTxn(context, claim, outcomes, successors);
+  const call = (signal: AbortSignal) => ports.store.commitTxn(txn, signal);
+  const answer = await retryUnavailable(ports, Number.POSITIVE_INFINITY, call, registration.session.signal);
+  if (answer.succeeded) cache.applyPut(buildKeyValue(ports.keys.due(id), claim.due, answer.revision));
+  const result = parseClaimAnswer(claim, answer, outcomes !== undefined && isFailing(outcomes.value));
+  if (result.kind === "claimed")
+    cache.applyPut(buildKeyValue(result.claimed.key, claim.running?.value ?? "", result.claimed.token));
+  return result;
+}
+
+/**
+ * Returns until when a start of the schedule may still run whose running key is missing. Its worker's session has ended, and
+ * etcd may have revoked it before its time: see `VanishedTickets`.
+ * @returns wall clock, ms since the epoch; undefined if there is none
+ */
+async function readVanishedEnd(
+  { ports, registration, vanished }: ClaimContext,
+  { id, definition, due, running }: CachedSchedule,
+  { open }: Candidate,
+): Promise<number | undefined> {
+  const started = canOverlap(definition) ? (open === undefined ? [] : [open]) : (due?.open ?? []);
+  const known = new Set([...running.values()].map((one) => one.running?.run));
+  const missing = started.flatMap(({ session }) =>
+    session === undefined || known.has(session.run)
+      ? []
+      : [{ key: session.run, vanished: { ttl: session.ttl, term: parseRevision(session.term) } }],
+  );
+  if (missing.length === 0) return undefined;
+  const txn: Txn = { compare: [], success: [{ op: "range", key: ports.keys.running(id) }], failure: [] };
+  const call = (signal: AbortSignal) => ports.store.commitTxn(txn, signal);
+  const { signal } = registration.session;
+  const { raftTerm } = await retryUnavailable(ports, Number.POSITIVE_INFINITY, call, signal);
+  const ends = [...vanished.update(missing, raftTerm).values()].filter((end) => end !== undefined);
+  return ends.length === 0 ? undefined : Math.max(...ends);
+}
+
+/** A decided claim. */
+interface PreparedClaim {
+  id: string;
+  definition: Definition;
+  start: OccurrenceStart;
+  /** The state to write. */
+  due: string;
+  /** The record to write, as an object and as text, and its key; undefined if nothing starts. */
+  running: { key: string; record: RunningRecord; value: string } | undefined;
+  /** Guards on everything that the decision depends on. */
+  guards: Compare[];
+}
+
+/** Decides a claim from the cache, and builds its guards at the same time: the cache changes during later reads. */
+function prepareClaim(
+  context: ClaimContext,
+  entry: CachedSchedule,
+  candidate: Candidate,
+): PreparedClaim | undefined {
+  const { cache, ports } = context;
+  const { keys } = ports;
+  const now = ports.clock.getWallTime();
+  const { id, definition, definitionMod, due, dueMod } = entry;
+  // What was started or triggered before needs no calendar.
+  const timing = cache.getTiming(entry) ?? (candidate.open && NEVER_DUE);
+  if (definition === undefined || due === undefined || timing === undefined) return undefined;
+  const decided = startOccurrence(definition, timing, due, candidate, now);
+  const record = decided.occurrence && buildRunning(context, decided.occurrence, now);
+  const start = record === undefined ? decided : addSession(decided, record.run, context.registration);
+  // With `overlap: allow`, each occurrence has its own key.
+  const key = keys.running(id, canOverlap(definition) ? record?.scheduled : undefined);
+  const rules = [
+    keys.drains(),
+    ...(definition.group === undefined ? [] : [keys.groups()]),
+    ...(listCalendarNames(definition).length === 0 ? [] : [keys.calendars()]),
+  ];
+  const guards = [
+    guardSchema(keys),
+    guardRevision(keys.schedule(id), definitionMod),
+    guardRevision(keys.due(id), dueMod),
+    ...buildRunningGuards(keys, id, definition, key),
+    ...guardNotNewer(cache.revision, ...rules),
+  ];
+  const running = record && { key, record, value: formatRunning(record) };
+  return { id, definition, start, due: formatDue(start.due), running, guards };
+}
+
+/** Adds the session to the occurrence that starts. It is the mark of the running key, which is on the session. */
+function addSession(
+  start: OccurrenceStart,
+  run: string,
+  { session: { ttl, grantTerm } }: WorkerRegistration,
+): OccurrenceStart {
+  const { occurrence, due } = start;
+  if (occurrence === undefined) return start;
+  const session: OpenOccurrence["session"] = { run, ttl: Math.ceil(ttl / 1000) };
+  if (grantTerm !== undefined) session.term = String(grantTerm);
+  const marked = { ...occurrence, session };
+  const open = due.open.map((one) => (one === occurrence ? marked : one));
+  return { ...start, occurrence: marked, due: { ...due, open } };
+}
+
+/** Reads the schedules that follow, if the claim gives an occurrence up. */
+async function readSuccessors(
+  { ports }: ClaimContext,
+  { id, start: { dead, due } }: PreparedClaim,
+): Promise<SuccessorWrites> {
+  const { scheduled, endedAt, result, data } = dead ?? { scheduled: 0, endedAt: 0, result: "lost" };
+  const end = { id, scheduled, endedAt, result, ...(data !== undefined && { data }), isDead: true };
+  return await prepareSuccessors(ports, dead && due.successors, end);
+}
+
+function buildRunning(
+  { registration, host, pid, ports }: ClaimContext,
+  open: OpenOccurrence,
+  now: number,
+): RunningRecord {
+  return {
+    worker: registration.id,
+    host,
+    pid,
+    run: generateRunId(ports.random),
+    scheduled: open.scheduled,
+    attempt: open.attempt,
+    since: now,
+    late: Math.max(0, now - open.runAt),
+  };
+}
+
+/**
+ * Builds the guards against running occurrences. With `overlap: allow`, only this occurrence must not run; otherwise no
+ * occurrence may run.
+ */
+function buildRunningGuards(keys: Keys, id: string, definition: Definition, key: string): Compare[] {
+  if (canOverlap(definition)) return guardAbsent([...new Set([keys.running(id), key])]);
+  return [
+    ...guardAbsent([key]),
+    { ...keys.getOccurrenceRange(id), target: "create", is: "equal", value: 0n },
+  ];
+}
+
+function buildClaimTxn(
+  { ports: { keys }, registration }: ClaimContext,
+  { id, definition, start, due, running, guards }: PreparedClaim,
+  before: VersionedValue<OutcomeHistory> | undefined,
+  successors: SuccessorWrites,
+): Txn {
+  const session = registration.session.id;
+  const outcomes = keys.outcomes(id);
+  const success: Op[] = [{ op: "put", key: keys.due(id), value: due }, ...successors.writes];
+  if (running !== undefined) success.push({ op: "put", key: running.key, value: running.value, session });
+  if (before !== undefined) {
+    const value = formatOutcomes(addOutcomes(before.value, start.outcomes, definition, start.dead));
+    success.push({ op: "put", key: outcomes, value });
+  }
+  const read: Op = { op: "range", key: outcomes };
+  return {
+    compare: [
+      ...guards,
+      ...successors.compare,
+      ...(before === undefined ? [] : [guardRevision(outcomes, before.mod)]),
+    ],
+    success: [...success, read],
+    failure: [{ op: "range", key: running?.key ?? keys.running(id) }, read],
+  };
+}
+
+/**
+ * Reads the answer to a claim. A claim may be refused because an earlier copy of it was applied; the answer then
+ * contains its own running key.
+ */
+function parseClaimAnswer(
+  { id, definition, start, running }: PreparedClaim,
+  answer: TxnResponse,
+  wasFailing: boolean,
+): OccurrenceClaimResult {
+  const found = answer.succeeded ? undefined : findFirstKey(answer.results[0]);
+  const isOwn = running !== undefined && found?.value === running.value;
+  if (!answer.succeeded && !isOwn) return { kind: "missed" };
+  if (running === undefined || start.occurrence === undefined)
+    return { kind: "skipped", outcomes: start.outcomes, wasFailing, isDead: start.dead !== undefined };
+  const token = found?.createRevision ?? answer.revision;
+  const claimed = {
+    id,
+    definition,
+    open: start.occurrence,
+    running: running.record,
+    key: running.key,
+    token,
+    due: { value: start.due, mod: token },
+    outcomes: toVersionedOutcomes(findFirstKey(answer.results.at(-1))),
+  };
+  return { kind: "claimed", claimed, outcomes: start.outcomes, wasFailing };
+}
+
+/** Parses the outcome history of a schedule from its key. */
+export function toVersionedOutcomes(kv: KeyValue | undefined): VersionedValue<OutcomeHistory> {
+  return { value: parseOutcomes(kv?.value), mod: kv?.modRevision ?? 0n };
+}
+
+async function readOutcomes(ports: SchedulePorts, id: string): Promise<VersionedValue<OutcomeHistory>> {
+  const { kvs } = await readWithRetries(ports, { key: ports.keys.outcomes(id) });
+  return toVersionedOutcomes(kvs[0]);
+}
+
+/** Builds the key-value that a transaction of this process wrote, for the cache. */
+export function buildKeyValue(key: string, value: string, revision: bigint): KeyValue {
+  return { key, value, createRevision: revision, modRevision: revision, session: 0n };
+}

@@ -1,0 +1,347 @@
+import { getScheduleType } from "../../schedule/definition.ts";
+import type { Candidate } from "../../schedule/state/next-candidate.ts";
+import type { CachedSchedule } from "../cache/cached-schedule.ts";
+import { CLAIM_STAGGER, computeClaimTime, findClaimCandidate } from "../claims/claim-candidate.ts";
+import type { ClaimContext, ClaimedOccurrence } from "../claims/claim-occurrence.ts";
+import type { WorkerListener } from "../events.ts";
+import type { Handler, HandlerRegistry, TaskLost } from "../handler.ts";
+import { InterruptibleSleep } from "../interruptible-sleep.ts";
+import { RateLimitedLog } from "../rate-limited-log.ts";
+import { StrayClaims } from "../tasks/stray-claims.ts";
+import { TaskPool } from "../tasks/task-pool.ts";
+import { TimerQueue } from "../timer-queue.ts";
+import type { SchedulePorts } from "../worker-ports.ts";
+import { type OccurrenceClaim, PendingClaims } from "./pending-claims.ts";
+import { WorkerEligibility } from "./worker-eligibility.ts";
+
+/** Logs why schedules do not fire: a calendar is missing or cannot be read. Each fault of a schedule once. */
+class CalendarFaults {
+  readonly #log: RateLimitedLog;
+  readonly #reported = new Map<string, string>();
+
+  constructor({ log, clock }: Pick<SchedulePorts, "log" | "clock">) {
+    this.#log = new RateLimitedLog(log, clock);
+  }
+
+  report({ id, calendarFault }: Pick<CachedSchedule, "id" | "calendarFault">): void {
+    if (this.#reported.get(id) === calendarFault) return;
+    if (calendarFault === undefined) return void this.#reported.delete(id);
+    this.#reported.set(id, calendarFault);
+    this.#log.warn("a schedule does not fire", { schedule: id, why: calendarFault });
+  }
+}
+
+type LookupOptions = Readonly<{ handlers: HandlerRegistry; listener: WorkerListener }>;
+
+/** Finds handlers, and reports each type without a handler once. */
+class HandlerLookup {
+  /** The handlers are read on every lookup: they change when the worker reloads its file. */
+  readonly #options: LookupOptions;
+  readonly #log: SchedulePorts["log"];
+  readonly #unknown = new Set<string>();
+
+  constructor(options: LookupOptions, { log }: SchedulePorts) {
+    this.#options = options;
+    this.#log = log;
+  }
+
+  /** Call this when the handlers change: missing types are reported again. */
+  forget(): void {
+    this.#unknown.clear();
+  }
+
+  findHandler({ id, definition }: CachedSchedule): Handler | undefined {
+    if (definition === undefined) return undefined;
+    const handler = this.#options.handlers.find(id, definition);
+    const type = getScheduleType(id, definition);
+    if (handler !== undefined || this.#unknown.has(type)) return handler;
+    this.#unknown.add(type);
+    this.#options.listener({ kind: "unknown", id, type });
+    this.#log.info("no handler for the type of a schedule", { type, schedule: id });
+    return undefined;
+  }
+}
+
+export interface DispatchOptions {
+  handlers: HandlerRegistry;
+  /** Maximum number of concurrent tasks. */
+  concurrency: number;
+  /** Time that a task has to end before the session may have expired, ms. */
+  terminationTimeout: number;
+  listener: WorkerListener;
+}
+
+/** Longest sleep, ms: wall clocks are set, and drains expire without an event. */
+const LONGEST_SLEEP = 1_000;
+
+/** A priority outweighs this lateness, ms: two centuries. */
+const PRIORITY_STEP = 6.4e12;
+
+/** Claims due occurrences, in the order in which they became due, up to the concurrency limit. */
+export class Dispatcher {
+  readonly #context: ClaimContext;
+  readonly #options: DispatchOptions;
+  readonly #taskPool: TaskPool;
+  /** When to consider a schedule. */
+  readonly #timers = new TimerQueue();
+  /**
+   * Schedules to consider now, by their priority and the time at which they became due. What another worker did not take has waited for
+   * longer than a backlog, and comes first.
+   */
+  readonly #ready = new TimerQueue();
+  readonly #eligibility: WorkerEligibility;
+  readonly #pendingClaims: PendingClaims;
+  readonly #strayClaims: StrayClaims;
+  readonly #handlerLookup: HandlerLookup;
+  readonly #calendarFaults: CalendarFaults;
+  readonly #done = Promise.withResolvers<void>();
+  readonly #sleep: InterruptibleSleep;
+  #state: "reading" | "listening" | "open" | "closed" = "reading";
+  readonly #canFire: () => boolean;
+  #drain: string | undefined;
+  #latest = Number.NEGATIVE_INFINITY;
+  /** When the watch has last shown a claim of a worker, wall clock, ms. */
+  readonly #lastClaims = new Map<string, number>();
+  #stopReason: (() => TaskLost) | undefined;
+
+  /** @param canFire  whether the clock can be trusted now */
+  constructor(context: ClaimContext, options: DispatchOptions, canFire: () => boolean) {
+    this.#context = context;
+    this.#options = options;
+    this.#canFire = canFire;
+    this.#sleep = new InterruptibleSleep(context.ports.clock);
+    this.#eligibility = new WorkerEligibility(context.cache, context.host);
+    this.#handlerLookup = new HandlerLookup(options, context.ports);
+    this.#calendarFaults = new CalendarFaults(context.ports);
+    this.#taskPool = new TaskPool(context, options.listener, () => this.#handlePoolChange());
+    const { ports, cache, registration } = context;
+    this.#strayClaims = new StrayClaims(ports, cache, registration.id, (run) => this.#taskPool.has(run));
+    this.#pendingClaims = new PendingClaims(context, options.listener, (...claimed) =>
+      this.#start(...claimed),
+    );
+  }
+
+  get running(): number {
+    return this.#taskPool.size;
+  }
+
+  /** Resolves when the dispatcher is closed and no task runs. */
+  get done(): Promise<void> {
+    return this.#done.promise;
+  }
+
+  /** Starts claiming. */
+  open(): void {
+    if (this.#state === "closed") return;
+    this.#state = "open";
+    this.wake();
+  }
+
+  /** Stops claiming. Running tasks continue. */
+  close(): void {
+    this.#state = "closed";
+    this.#handlePoolChange();
+  }
+
+  wake(): void {
+    this.#sleep.wake();
+  }
+
+  /**
+   * Call this after a full read of etcd.
+   * @returns whether this is the first full read
+   */
+  handleFullRead(): boolean {
+    const isFirst = this.#state === "reading";
+    if (isFirst) this.#state = "listening";
+    this.#eligibility.forget();
+    this.#planAll();
+    return isFirst;
+  }
+
+  /** Call this when a worker has claimed an occurrence. */
+  handleClaim(worker: string): void {
+    this.#lastClaims.set(worker, this.#getWallTime());
+  }
+
+  /** Call this when the set of workers changes. Ranks are computed when an occurrence is due. */
+  handleWorkersChange(): void {
+    this.#eligibility.forget();
+    for (const worker of this.#lastClaims.keys())
+      if (!this.#context.cache.workers.has(worker)) this.#lastClaims.delete(worker);
+  }
+
+  /** Call this when groups, calendars, drains or handlers change: schedules skipped before may be eligible now. */
+  handleRulesChange(): void {
+    this.#eligibility.forget();
+    this.#handlerLookup.forget();
+    if (this.#state !== "reading") this.#planAll();
+  }
+
+  #planAll(): void {
+    for (const entry of this.#context.cache.entries.values()) this.#plan(entry);
+    this.wake();
+  }
+
+  handleScheduleChange(entry: CachedSchedule): void {
+    if (this.#state === "reading") return;
+    this.#taskPool.updateSchedule(entry, this.#getWallTime());
+    this.#plan(entry);
+    this.wake();
+  }
+
+  /** Aborts the tasks that run now. Later claims run normally. */
+  abortAll(reason: () => TaskLost): void {
+    this.#taskPool.abortAll(reason);
+  }
+
+  /** Stops claiming and aborts all tasks, including those of pending claims. */
+  stop(reason: () => TaskLost): void {
+    this.#stopReason = reason;
+    this.close();
+    this.#taskPool.stop(reason);
+  }
+
+  /** Claims due occurrences until the signal is aborted. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      this.#checkClock();
+      const replaceAt = this.#taskPool.abortReplaced(this.#getWallTime());
+      this.#takeDue();
+      this.#sleep.reset();
+      const at = Math.min(
+        this.#canTake() ? (this.#timers.next ?? Infinity) : Infinity,
+        replaceAt ?? Infinity,
+      );
+      await this.#sleep.sleep(Math.max(0, Math.min(at - this.#getWallTime(), LONGEST_SLEEP)), signal);
+    }
+  }
+
+  #getWallTime(): number {
+    return this.#context.ports.clock.getWallTime();
+  }
+
+  /**
+   * Plans all schedules again if the clock moved back. Otherwise they would wait until the clock reaches the old time.
+   */
+  #checkClock(): void {
+    const now = this.#getWallTime();
+    if (now < this.#latest) {
+      for (const entry of this.#context.cache.entries.values())
+        entry.freeSince = Math.min(entry.freeSince, now);
+      this.#planAll();
+    }
+    this.#latest = now;
+  }
+
+  #canTake(): boolean {
+    const isFull = this.#taskPool.size + this.#pendingClaims.size >= this.#options.concurrency;
+    return this.#state === "open" && !isFull && this.#drain === undefined && this.#canFire();
+  }
+
+  #takeDue(): void {
+    this.#checkDrains();
+    const now = this.#getWallTime();
+    while (this.#canTake()) {
+      this.#collectReady(now);
+      const id = this.#ready.take(Number.POSITIVE_INFINITY);
+      if (id === undefined) return;
+      const entry = this.#context.cache.entries.get(id);
+      if (entry !== undefined && !this.#pendingClaims.has(id)) this.#consider(entry, now);
+    }
+  }
+
+  #collectReady(now: number): void {
+    for (let id = this.#timers.take(now); id !== undefined; id = this.#timers.take(now)) {
+      const entry = this.#context.cache.entries.get(id);
+      if (entry !== undefined) this.#ready.set(id, this.#computeOrder(entry, now));
+    }
+  }
+
+  /** Computes the order of a schedule that is due: higher priorities first, then those that are due longest. */
+  #computeOrder(entry: CachedSchedule, now: number): number {
+    const dueAt = this.#findCandidate(entry, now)?.runAt ?? now;
+    return dueAt - (entry.definition?.priority ?? 0) * PRIORITY_STEP;
+  }
+
+  #setTimer(id: string, at: number | undefined): void {
+    this.#ready.set(id, undefined);
+    this.#timers.set(id, at);
+  }
+
+  #checkDrains(): void {
+    const drain = this.#eligibility.findDrainReason(this.#getWallTime());
+    if (drain === this.#drain) return;
+    this.#drain = drain;
+    const { log } = this.#context.ports;
+    if (drain === undefined) log.info("no longer drained");
+    else log.info("drained, no occurrence is started", { why: drain });
+  }
+
+  /** Sets the timer of a schedule, independent of which worker claims it. */
+  #plan(entry: CachedSchedule): void {
+    const { id, definition, due } = entry;
+    this.#calendarFaults.report(entry);
+    if (this.#pendingClaims.has(id)) return;
+    this.#strayClaims.release(entry);
+    const isSeedless =
+      definition !== undefined &&
+      entry.calendarFault === undefined &&
+      due === undefined &&
+      entry.dueMod === 0n;
+    // The state arrives on another range of the watch, possibly a moment later.
+    this.#setTimer(
+      id,
+      isSeedless ? entry.freeSince + CLAIM_STAGGER : this.#findCandidate(entry, this.#getWallTime())?.runAt,
+    );
+  }
+
+  #findCandidate(entry: CachedSchedule, now: number): Candidate | undefined {
+    return findClaimCandidate(this.#context.ports.keys, entry, now);
+  }
+
+  #consider(entry: CachedSchedule, now: number): void {
+    const { id, definition, due } = entry;
+    if (definition === undefined || !this.#eligibility.isFor(definition)) return;
+    const handler = this.#handlerLookup.findHandler(entry);
+    if (handler === undefined) return;
+    const candidate = this.#findCandidate(entry, now);
+    if (candidate === undefined && (due !== undefined || entry.calendarFault !== undefined)) return;
+    const before = this.#eligibility.listWorkersBefore(this.#context.registration.id, entry, now);
+    const rank = before.length;
+    const lastClaimBefore = this.#findLastClaim(before, now);
+    const runAt = candidate?.runAt ?? entry.freeSince;
+    const at = computeClaimTime(entry, { rank, runAt, lastClaimBefore }, this.#context.ports.random);
+    if (at > now) this.#setTimer(id, at);
+    else void this.#try({ entry, handler, candidate });
+  }
+
+  /** Returns when one of these workers has last claimed an occurrence; the clock may have been set back since. */
+  #findLastClaim(workers: readonly string[], now: number): number {
+    const last = Math.max(...workers.map((one) => this.#lastClaims.get(one) ?? Number.NEGATIVE_INFINITY));
+    return Math.min(last, now);
+  }
+
+  async #try(one: OccurrenceClaim): Promise<void> {
+    const again = await this.#pendingClaims.attempt(one);
+    this.#strayClaims.release(one.entry);
+    const at = this.#findCandidate(one.entry, this.#getWallTime())?.runAt;
+    this.#setTimer(one.entry.id, at === undefined || again === undefined ? at : Math.max(at, again));
+    this.#handlePoolChange();
+  }
+
+  #start(claimed: ClaimedOccurrence, handler: Handler): void {
+    this.#taskPool.start(claimed, handler);
+    const entry = this.#context.cache.entries.get(claimed.id);
+    if (entry !== undefined) this.#taskPool.updateSchedule(entry, this.#getWallTime()); // changes since the claim
+    if (this.#stopReason !== undefined) this.#taskPool.abortAll(this.#stopReason);
+  }
+
+  #handlePoolChange(): void {
+    const { concurrency, listener } = this.#options;
+    listener({ kind: "load", running: this.#taskPool.size, concurrency });
+    if (this.#state === "closed" && this.#taskPool.size === 0 && this.#pendingClaims.size === 0)
+      this.#done.resolve();
+    this.wake();
+  }
+}

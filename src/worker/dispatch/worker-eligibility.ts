@@ -1,0 +1,89 @@
+import { findMembership, listHostGroups } from "../../fleet/groups.ts";
+import { hasEnded, isDrainApplicable } from "../../protocol/drain.ts";
+import { type Definition, getScheduleType } from "../../schedule/definition.ts";
+import { canHandle } from "../../schedule/handler-types.ts";
+import { listWorkersBefore } from "../../schedule/hash.ts";
+import type { CachedSchedule } from "../cache/cached-schedule.ts";
+import type { ScheduleCache } from "../cache/schedule-cache.ts";
+
+/**
+ * Determines which workers may claim a schedule, from groups, drains and handler types. Caches the results until
+ * `forget`.
+ */
+export class WorkerEligibility {
+  readonly #cache: ScheduleCache;
+  readonly #host: string;
+  readonly #peers = new Map<string, readonly string[]>();
+  readonly #members = new Map<string, boolean>();
+  readonly #groups = new Map<string, readonly string[]>();
+
+  constructor(cache: ScheduleCache, host: string) {
+    this.#cache = cache;
+    this.#host = host;
+  }
+
+  /** Clears the cached results. Call it when workers, groups or drains change. */
+  forget(): void {
+    this.#peers.clear();
+    this.#members.clear();
+    this.#groups.clear();
+  }
+
+  /**
+   * Returns why a host must not claim anything; undefined if it may.
+   * @param wall ms since the epoch
+   */
+  findDrainReason(wall: number, host = this.#host): string | undefined {
+    const { drains, groups } = this.#cache;
+    if (drains.size === 0) return undefined;
+    const own = this.#groups.get(host) ?? listHostGroups(groups, host);
+    this.#groups.set(host, own);
+    const reach = { resources: [], host, groups: own };
+    const stops = [...drains.values()].find(
+      (drain) => !hasEnded(drain, wall) && isDrainApplicable(drain, reach),
+    );
+    return (
+      stops && (stops.scope === "all" ? "everything is drained" : `${stops.scope} ${stops.name} is drained`)
+    );
+  }
+
+  /** Returns whether the host is in the group of the schedule, or the schedule has no group. */
+  isFor({ group }: Definition, host = this.#host): boolean {
+    if (group === undefined) return true;
+    const id = `${host} ${group}`;
+    let isMember = this.#members.get(id);
+    if (isMember === undefined) {
+      const { groups } = this.#cache;
+      isMember = groups.has(group) && findMembership(groups, group, host) !== undefined;
+      this.#members.set(id, isMember);
+    }
+    return isMember;
+  }
+
+  /** Lists the workers that can run a schedule and come before `worker` for it. */
+  listWorkersBefore(worker: string, { id, definition }: CachedSchedule, wall: number): readonly string[] {
+    return definition === undefined
+      ? []
+      : listWorkersBefore(worker, this.#findCapableWorkers(id, definition, wall), id);
+  }
+
+  /**
+   * Returns the workers that can run a schedule. A drain that expires does not clear the cache: until the next change,
+   * other workers rank before those of its hosts, and claims may come a second later.
+   */
+  #findCapableWorkers(id: string, definition: Definition, wall: number): readonly string[] {
+    const kind = `${definition.command === undefined ? getScheduleType(id, definition) : "\0"}\0${definition.group ?? ""}`;
+    let capable = this.#peers.get(kind);
+    if (capable === undefined) {
+      capable = [...this.#cache.workers]
+        .filter(([, { types, host, clock, isJoining, isLeaving }]) => {
+          if (isJoining || isLeaving || clock === "refuses" || this.findDrainReason(wall, host) !== undefined)
+            return false;
+          return canHandle(types, id, definition) && this.isFor(definition, host);
+        })
+        .map(([worker]) => worker);
+      this.#peers.set(kind, capable);
+    }
+    return capable;
+  }
+}

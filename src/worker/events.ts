@@ -1,0 +1,44 @@
+import type { Definition } from "../schedule/definition.ts";
+import type { OccurrenceOutcome } from "../schedule/state/outcome.ts";
+import type { ClockState } from "../schedule/state/worker-record.ts";
+
+/** An event of a worker, for metrics, logs and hooks. `late` in ms. */
+export type WorkerEvent =
+  /** The worker has a session with this id, has read all schedules, and starts claiming. */
+  | { kind: "joined"; worker: string }
+  /** The session has ended. `reason` is undefined if the worker left on request. */
+  | { kind: "left"; worker: string; reason?: string }
+  | {
+      kind: "started";
+      id: string;
+      type: string;
+      definition: Definition;
+      scheduled: number;
+      late: number;
+      run: string;
+      attempt: number;
+    }
+  /**
+   * `again`: ms since the epoch of the next start, if the occurrence is retried. `isDead`: it was given up. `wasFailing`:
+   * the result before was a failure.
+   */
+  | {
+      kind: "ended";
+      id: string;
+      type: string;
+      definition: Definition;
+      outcome: OccurrenceOutcome;
+      again?: number;
+      isDead: boolean;
+      wasFailing: boolean;
+    }
+  /** Occurrences that were missed and will not run. */
+  | { kind: "skipped"; id: string; type: string; definition: Definition; outcome: OccurrenceOutcome }
+  /** This worker has no handler for the type. Sent once per type. */
+  | { kind: "unknown"; id: string; type: string }
+  /** `skew`: ms, positive if this clock is ahead of the others. */
+  | { kind: "clock"; state: ClockState; skew: number }
+  /** Number of running tasks and the limit. */
+  | { kind: "load"; running: number; concurrency: number };
+
+export type WorkerListener = (event: WorkerEvent) => void;

@@ -1,0 +1,202 @@
+import { existsSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import type * as v from "valibot";
+import { isMap, LineCounter, parseDocument } from "yaml";
+import { ConfigError, describeFileError } from "../../base/errors.ts";
+import { isJsonObject, parseJson } from "../../base/parse-json.ts";
+import { applySchema } from "../../base/schema.ts";
+import { clean, quoteValue } from "../../base/text.ts";
+import { type FileReader, readFileWithMode } from "../../config/files.ts";
+import type { JsonFields } from "../../schedule/json-fields.ts";
+import type { HttpSpec } from "./http-schema.ts";
+import { IGNORED_KEYS } from "./schema-parts.ts";
+import { type HandlerSpec, WORKER_FILE, WORKER_FILE_KEYS } from "./worker-schema.ts";
+
+/** The contents of a worker's file. */
+export interface WorkerFile extends Readonly<v.InferOutput<typeof WORKER_FILE>> {
+  /** Warnings about keys that have no effect here. */
+  warnings: readonly string[];
+}
+
+/** A worker without a file runs only schedules with a command in their definition. */
+export const NO_FILE: WorkerFile = { handlers: [], commands: true, tags: [], warnings: [] };
+
+/** Options for reading a worker's file. */
+interface ReadWorkerFileOptions {
+  /** The environment to select in the file; default `production`. */
+  environment?: string | undefined;
+  /** Keys that the caller has already read: they cause no warning. */
+  keysRead?: readonly string[] | undefined;
+  read?: FileReader;
+}
+
+/** The environment to use when the file is keyed by environment. */
+const DEFAULT_ENVIRONMENT = "production";
+/** Size limit of a file, in characters; a file written by hand is smaller. */
+const LONGEST_FILE = 1024 * 1024;
+
+/**
+ * Reads a worker's file: YAML or JSON, with the values at the top or keyed by environment.
+ * @throws ConfigError naming the file, the line, the value received and what to do
+ */
+export function readWorkerFile(
+  file: string,
+  { environment, keysRead = [], read = readFileWithMode }: ReadWorkerFileOptions = {},
+): WorkerFile {
+  const sheet = new SourceDocument(file, readText(file, read));
+  const [path, value] = selectEnvironment(sheet, environment);
+  const content = applySchema(WORKER_FILE, value ?? {});
+  if ("fault" in content) throw sheet.createError([...path, ...content.fault.path], content.fault.what);
+  const base = dirname(resolve(file));
+  return {
+    ...content.value,
+    handlers: content.value.handlers.map((handler, index) =>
+      resolvePaths(handler, base, (fault) =>
+        sheet.createError([...path, "handlers", index, "module"], fault),
+      ),
+    ),
+    warnings: Object.keys(value ?? {}).flatMap((key) => {
+      const why = keysRead.includes(key) ? undefined : IGNORED_KEYS[key];
+      return why === undefined ? [] : [`${clean(file)}: ${key} has no effect here: ${why}`];
+    }),
+  };
+}
+
+/** Returns the names of the environments in a worker's file; undefined when there are none. @throws ConfigError */
+export function readEnvironments(file: string): readonly string[] | undefined {
+  const { value } = new SourceDocument(file, readText(file, readFileWithMode));
+  return isJsonObject(value) ? findEnvironmentNames(value) : undefined;
+}
+
+function readText(file: string, read: FileReader): string {
+  let found: ReturnType<FileReader>;
+  try {
+    found = read(file);
+  } catch (cause) {
+    throw new ConfigError(`${clean(file)} cannot be read: ${describeFileError(cause)}`, { cause });
+  }
+  if (found === undefined)
+    throw new ConfigError(`${clean(file)} does not exist; it was named with --handlers`);
+  if ((found.mode & 0o002) !== 0)
+    throw new ConfigError(
+      `${clean(file)} says what is run, but every user can change it; run: chmod o-w ${clean(file)}`,
+    );
+  if (found.text.length > LONGEST_FILE) throw new ConfigError(`${clean(file)} is larger than 1 MiB`);
+  return found.text;
+}
+
+/** Returns the part of the file to use and its path: the whole file, or one environment. */
+function selectEnvironment(sheet: SourceDocument, environment: string | undefined): [DocumentPath, unknown] {
+  const { value } = sheet;
+  if (!isJsonObject(value)) {
+    if (value === null || value === undefined) return [[], {}];
+    throw sheet.createError([], `${quoteValue(value)} is not an object with "handlers"`);
+  }
+  const names = findEnvironmentNames(value);
+  if (names === undefined) {
+    if (environment === undefined) return [[], value];
+    throw sheet.createError(
+      [],
+      `it has no environments at its top level, but ${quoteValue(environment)} was requested`,
+    );
+  }
+  const name = environment ?? DEFAULT_ENVIRONMENT;
+  if (Object.hasOwn(value, name)) return [[name], value[name]];
+  throw sheet.createError(
+    [],
+    `it has no environment ${quoteValue(name)}; there are: ${clean(names.join(", "), 200)}`,
+  );
+}
+
+/** Returns undefined when the file is not keyed by environment. */
+function findEnvironmentNames(value: JsonFields): readonly string[] | undefined {
+  const names = Object.keys(value);
+  const areEnvironments = names.every(
+    (name) => !WORKER_FILE_KEYS.includes(name) && isJsonObject(value[name]),
+  );
+  return names.length > 0 && areEnvironments ? names : undefined;
+}
+
+/** Resolves the paths of a handler's module and secrets, which are relative to the file. */
+function resolvePaths(
+  handler: HandlerSpec,
+  base: string,
+  createError: (fault: string) => ConfigError,
+): HandlerSpec {
+  if (handler.http !== undefined) return { ...handler, http: resolveSecrets(handler.http, base) };
+  if (handler.module === undefined) return handler;
+  const path = resolve(base, handler.module);
+  if (!existsSync(path)) throw createError(`${quoteValue(handler.module)} does not exist: ${clean(path)}`);
+  return { ...handler, module: path };
+}
+
+function resolveSecrets(http: HttpSpec, base: string): HttpSpec {
+  const headers = Object.entries(http.secretHeaders).map(([name, secret]) => [
+    name,
+    { ...secret, file: resolve(base, secret.file) },
+  ]);
+  return { ...http, secretHeaders: Object.fromEntries(headers) };
+}
+
+type DocumentPath = readonly (string | number)[];
+
+/** A YAML or JSON file with the line numbers of its values. */
+export class SourceDocument {
+  readonly file: string;
+  readonly value: unknown;
+  readonly #lines = new LineCounter();
+  readonly #document: ReturnType<typeof parseDocument>;
+
+  /** @throws ConfigError naming file and line when the text is neither YAML nor JSON */
+  constructor(file: string, text: string) {
+    this.file = file;
+    this.#document = parseDocument(text, {
+      lineCounter: this.#lines,
+      prettyErrors: false,
+      merge: true, // `<<: *defaults`, common in files keyed by environment
+    });
+    const json = parseJson(text);
+    const [error] = json === undefined ? this.#document.errors : [];
+    if (error !== undefined) throw new ConfigError(this.#formatAt(error.pos[0], clean(error.message, 200)));
+    this.value = json ?? this.#toPlain();
+  }
+
+  /** Creates an error about a value, with its line. */
+  createError(path: DocumentPath, message: string): ConfigError {
+    for (let length = path.length; length >= 0; length -= 1) {
+      const start = this.#findStart(path.slice(0, length));
+      const name = path.length === 0 ? "" : `${formatPath(path)}: `;
+      if (start !== undefined) return new ConfigError(this.#formatAt(start, `${name}${message}`));
+    }
+    return new ConfigError(`${clean(this.file)}: ${message}`);
+  }
+
+  /** Returns the offset of a key, or of the value if it has no key. */
+  #findStart(path: DocumentPath): number | undefined {
+    const last = path.at(-1);
+    const parent = this.#document.getIn(path.slice(0, -1), true);
+    if (last !== undefined && isMap(parent)) {
+      const pair = parent.items.find(({ key }) => (key as { value?: unknown })?.value === last);
+      return (pair?.key as { range?: [number, number, number] } | undefined)?.range?.[0];
+    }
+    return (this.#document.getIn(path, true) as { range?: [number, number, number] } | undefined)?.range?.[0];
+  }
+
+  #toPlain(): unknown {
+    try {
+      return this.#document.toJS({ maxAliasCount: 100 });
+    } catch (cause) {
+      throw new ConfigError(`${clean(this.file)}: ${clean((cause as Error).message)}`, { cause });
+    }
+  }
+
+  #formatAt(offset: number, message: string): string {
+    const { line, col } = this.#lines.linePos(offset);
+    return `${clean(this.file)}: line ${line}, column ${col}: ${message}`;
+  }
+}
+
+function formatPath(path: DocumentPath): string {
+  const text = path.map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`)).join("");
+  return clean(text.replace(/^\./, ""), 100);
+}

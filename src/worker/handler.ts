@@ -1,0 +1,83 @@
+import type { Definition } from "../schedule/definition.ts";
+import type { PredecessorEnd } from "../schedule/state/due.ts";
+import type { OccurrenceResult } from "../schedule/state/outcome.ts";
+
+/** A claimed occurrence, as passed to handlers. Instants in ms since the epoch. */
+export interface ScheduledTask {
+  readonly id: string;
+  readonly type: string;
+  /** With the data and the variables of this occurrence. */
+  readonly definition: Definition;
+  /** The ends of the schedules before it, if it runs because of them. */
+  readonly after?: readonly PredecessorEnd[];
+  readonly scheduled: number;
+  /** Delay between the due time and the claim, ms. */
+  readonly late: number;
+  /** Number of starts, including this one. */
+  readonly attempt: number;
+  /** New for every start. */
+  readonly run: string;
+  /** Fencing token. It grows with every start of the schedule. */
+  readonly token: string;
+  /** Running key on the worker's session. It shows who runs the task; its `create_revision` is the token. */
+  readonly key: string;
+  /**
+   * Aborted with a `TaskLost` when the task must end: its claim is lost or may soon be lost, the task was reset, or the
+   * next occurrence replaces it. Everything that must not outlive the claim must end before `getHorizon()`.
+   */
+  readonly signal: AbortSignal;
+  /** Tells how far the task is, for listings: one line of at most 200 characters. */
+  reportProgress(text: string): void;
+  /**
+   * Returns the instant on the clock's `now()`, ms, by which everything of the task must have ended. Each renewal moves
+   * it.
+   */
+  getHorizon(): number;
+  /**
+   * Calls the listener whenever the horizon moves.
+   * @returns a function that removes the listener
+   */
+  onExtended(listener: () => void): () => void;
+}
+
+/** Why a task must end before it is finished; the reason of its signal. */
+export class TaskLost extends Error {
+  readonly result: Extract<OccurrenceResult, "lost" | "replaced" | "released">;
+
+  constructor(result: TaskLost["result"], message: string) {
+    super(message);
+    this.name = "TaskLost";
+    this.result = result;
+  }
+}
+
+/** Result of a handler. */
+export interface TaskResult {
+  /**
+   * `retry`: the occurrence runs again after `wait`; this does not count as a failure, up to 100 times. `released`: it did not
+   * run, or not to its end, and runs again at once or after `wait`. `failed` and `timeout`: it runs again as the retries of the definition allow, and is then given up.
+   */
+  result: Exclude<OccurrenceResult, "skipped">;
+  /** ms before the next start. Default: 300 s for `retry`, none for `released`. */
+  wait?: number;
+  code?: number;
+  reason?: string;
+  /** End of the output, sanitized, at most 4 KiB. */
+  tail?: string;
+}
+
+/** Runs tasks of certain types. A rejected promise counts as `failed` and does not affect other tasks. */
+export interface Handler {
+  run(task: ScheduledTask): Promise<TaskResult>;
+}
+
+/** The handlers of a worker. */
+export interface HandlerRegistry {
+  /**
+   * Types for the worker record: exact names, or `/regular expression/`, and whether the worker runs schedules that
+   * have their own command.
+   */
+  readonly types: readonly string[];
+  /** Returns the first handler that matches. If undefined, other workers may run the task. */
+  find(id: string, definition: Definition): Handler | undefined;
+}

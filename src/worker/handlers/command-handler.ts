@@ -1,0 +1,197 @@
+import { constants } from "node:fs";
+import { mkdtemp, open, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Clock } from "../../base/clock.ts";
+import { formatDuration } from "../../base/duration.ts";
+import { EXIT, SignalboxError } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import { waitAtMost } from "../../base/wait.ts";
+import { type Handler, type ScheduledTask, TaskLost, type TaskResult } from "../handler.ts";
+import { GuardedRun, type GuardedRunResult } from "./guarded-run.ts";
+import type { HandlerPorts } from "./handler-ports.ts";
+import { formatMark, RecordedOutput } from "./recorded-output.ts";
+import { buildTaskEnv, serializeTask } from "./task-input.ts";
+
+/** How long to wait for the last output after all processes of a command are gone, ms. */
+const LAST_OUTPUT = 2_000;
+
+/** Options for running a command as a handler. Durations in ms. */
+export interface CommandHandlerOptions {
+  /** The command as argv. */
+  command: readonly string[];
+  env?: Readonly<Record<string, string>> | undefined;
+  /** Used when the definition has no timeout. */
+  timeout?: number | undefined;
+  /** Delay before the next start after exit code 75. */
+  retryWait?: number | undefined;
+  /** The standard output ends with a result message, after `formatMark` of the run. */
+  hasWord?: true;
+}
+
+/** The result of a command, and its result message. */
+export interface CommandReport {
+  verdict: TaskResult;
+  word: string | undefined;
+}
+
+/**
+ * Runs tasks as a command under the guardian. Exit code 0 is success, 75 asks for another start, any other code is a
+ * failure. The result is available after all processes of the command are gone.
+ */
+export class CommandHandler implements Handler {
+  readonly #ports: HandlerPorts;
+  readonly #options: CommandHandlerOptions;
+
+  constructor(ports: HandlerPorts, options: CommandHandlerOptions) {
+    this.#ports = ports;
+    this.#options = options;
+  }
+
+  async run(task: ScheduledTask): Promise<TaskResult> {
+    return (await this.runWithReport(task)).verdict;
+  }
+
+  /** Runs the task. Never rejects because of the command. */
+  async runWithReport(task: ScheduledTask): Promise<CommandReport> {
+    const mark = this.#options.hasWord && formatMark(task.run);
+    const output = new RecordedOutput(this.#ports, task, { mark });
+    const verdict = await this.#runGuarded(task, output).catch((error) =>
+      this.#toUnstartedResult(task, error),
+    );
+    const tail = output.close();
+    return { verdict: { ...verdict, ...(tail !== undefined && { tail }) }, word: output.word };
+  }
+
+  async #runGuarded(task: ScheduledTask, output: RecordedOutput): Promise<TaskResult> {
+    const [file = "", ...args] = this.#options.command;
+    const silent = Promise.withResolvers<void>();
+    const streams = {
+      input: serializeTask(task),
+      onOutput: (chunk: Buffer, descriptor: 1 | 2) => output.take(chunk, descriptor),
+      onEnd: () => silent.resolve(),
+    };
+    const env = { ...this.#ports.env, ...this.#options.env, ...task.definition.env };
+    const timeout = task.definition.timeout ?? this.#options.timeout;
+    const progress = await openProgressFile(this.#ports, (text) => task.reportProgress(text));
+    const own = {
+      ...buildTaskEnv(task, this.#ports.host),
+      ...(progress !== undefined && { SIGNALBOX_PROGRESS_FILE: progress.path }),
+    };
+    const run = new GuardedRun(this.#ports, task);
+    const ended = await run
+      .run({ file, args, env, streams }, own, timeout)
+      .finally(() => void progress?.close()); // the result does not wait for the disk
+    // No process can write any more, so the output ends, unless another program still has it open.
+    await waitAtMost(this.#ports.clock, LAST_OUTPUT, silent.promise);
+    output.end();
+    return this.#toTaskResult(task, ended, timeout);
+  }
+
+  #toTaskResult(
+    task: ScheduledTask,
+    { exit, ending }: GuardedRunResult,
+    timeout: number | undefined,
+  ): TaskResult {
+    const { code, signal } = exit;
+    if (ending === "task") return toLostResult(task.signal.reason);
+    if (ending === "horizon") return { result: "lost", reason: "the session could not be renewed in time" };
+    if (ending === "timeout")
+      return { result: "timeout", reason: `its timeout of ${formatDuration(timeout ?? 0)} has passed` };
+    if (signal !== undefined)
+      return { result: "failed", code: 128 + signal, reason: `it was ended by signal ${signal}` };
+    if (code === EXIT.ok) return { result: "ok", code };
+    const { retryWait: wait } = this.#options;
+    if (code === EXIT.busy) return { result: "retry", code, ...(wait !== undefined && { wait }) };
+    return { result: "failed", code: code ?? EXIT.internal, reason: `exit code ${code}` };
+  }
+
+  /** Returns the result when the command did not start: the task ended, a deadline passed, or the command is wrong. */
+  #toUnstartedResult(task: ScheduledTask, error: unknown): TaskResult {
+    if (task.signal.aborted) return toLostResult(task.signal.reason);
+    if (!(error instanceof Error)) return { result: "failed", reason: String(error) };
+    const { message } = error;
+    if (!(error instanceof SignalboxError)) return { result: "failed", reason: message };
+    if (error.exitCode === EXIT.lost) return { result: "released", reason: message };
+    const isRelative = /^[^/]+\//.test(this.#options.command[0] ?? "");
+    const reason = isRelative ? `${message}; the worker's working folder is ${process.cwd()}` : message;
+    return { result: "failed", code: error.exitCode, reason };
+  }
+}
+
+/** Returns the result of a task that was ended from outside. */
+export function toLostResult(reason: unknown): TaskResult {
+  if (reason instanceof TaskLost) return { result: reason.result, reason: reason.message };
+  return { result: "lost", reason: reason instanceof Error ? reason.message : String(reason) };
+}
+
+/** How often the file is read, ms. */
+const READ_EVERY = 1_000;
+/** What is read of it, bytes. */
+const READ_BYTES = 1_024;
+
+/** A file in which a command says how far it is, in a private directory. */
+interface ProgressFile {
+  readonly path: string;
+  /** Removes the file with its directory. */
+  close(): Promise<void>;
+}
+
+/**
+ * Creates the directory of a progress file, and reads the file while it changes.
+ * @param report  called with the text
+ * @returns undefined if the directory cannot be created, for example on a full disk: the command runs without it
+ */
+async function openProgressFile(
+  { clock, log }: { clock: Clock; log: Log },
+  report: (text: string) => void,
+): Promise<ProgressFile | undefined> {
+  const folder = await createFolder(log);
+  if (folder === undefined) return undefined;
+  const path = join(folder, "progress");
+  const over = new AbortController();
+  const reading = followFile(path, clock, report, over.signal);
+  return {
+    path,
+    close: async () => {
+      over.abort(new Error("the command has ended"));
+      await reading;
+      await rm(folder, { recursive: true, force: true }).catch(() => {});
+    },
+  };
+}
+
+async function createFolder(log: Log): Promise<string | undefined> {
+  try {
+    return await mkdtemp(join(tmpdir(), "signalbox-progress-"));
+  } catch (error) {
+    log.debug("no file for progress", { error: String(error) });
+    return undefined;
+  }
+}
+
+async function followFile(
+  path: string,
+  clock: Clock,
+  report: (text: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let before: string | undefined; ; ) {
+    await clock.sleep(READ_EVERY, signal).catch(() => {});
+    if (signal.aborted) return;
+    const text = await readStart(path).catch(() => undefined); // the command has not written it yet
+    if (text !== undefined && text !== before) report(text);
+    before = text;
+  }
+}
+
+async function readStart(path: string): Promise<string> {
+  // The command may have put something else there: a pipe would block a thread, a link lead elsewhere.
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(READ_BYTES), 0, READ_BYTES, 0);
+    return buffer.toString("utf8", 0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}

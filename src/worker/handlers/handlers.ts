@@ -1,0 +1,100 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { ConfigError } from "../../base/errors.ts";
+import { clean } from "../../base/text.ts";
+import { type Definition, getScheduleType } from "../../schedule/definition.ts";
+import { COMMAND_TYPE, createTypeMatcher } from "../../schedule/handler-types.ts";
+import { isMillis, isText, parseJsonFields } from "../../schedule/json-fields.ts";
+import type { WorkerFile } from "../file/worker-file.ts";
+import type { HandlerSpec } from "../file/worker-schema.ts";
+import type { Handler, HandlerRegistry, ScheduledTask, TaskResult } from "../handler.ts";
+import { CommandHandler, type CommandHandlerOptions, type CommandReport } from "./command-handler.ts";
+import type { HandlerPorts } from "./handler-ports.ts";
+import { HttpHandler } from "./http-handler.ts";
+
+/** Wraps a handler with what the definition requires, such as leases. */
+type HandlerWrapper = (handler: Handler, definition: Definition) => Handler;
+
+/** Creates the handlers of a worker's file. @throws ConfigError when the host program for modules, or a secret, is missing */
+export function createFileHandlers(
+  ports: HandlerPorts,
+  file: WorkerFile,
+  wrap: HandlerWrapper = (handler) => handler,
+): HandlerRegistry {
+  const table = file.handlers.map((spec) => {
+    return { matches: createTypeMatcher(spec.type), handler: createHandler(ports, spec, file.retryWait) };
+  });
+  const findUnwrapped = (id: string, definition: Definition): Handler | undefined => {
+    const { command } = definition;
+    if (command === undefined)
+      return table.find(({ matches }) => matches(getScheduleType(id, definition)))?.handler;
+    return file.commands ? new CommandHandler(ports, { command, retryWait: file.retryWait }) : undefined;
+  };
+  return {
+    types: [...(file.commands ? [COMMAND_TYPE] : []), ...file.handlers.map(({ type }) => type)],
+    find(id, definition) {
+      const handler = findUnwrapped(id, definition);
+      return handler && wrap(handler, definition);
+    },
+  };
+}
+
+function createHandler(ports: HandlerPorts, spec: HandlerSpec, fallback: number | undefined): Handler {
+  const { command, module, http, retryWait = fallback, ...options } = spec;
+  if (http !== undefined) return new HttpHandler(ports, { http, timeout: options.timeout });
+  if (module !== undefined) return new ModuleHandler(ports, { ...options, module, retryWait });
+  return new CommandHandler(ports, { ...options, command: command ?? [], retryWait });
+}
+
+interface ModuleHandlerOptions extends Omit<CommandHandlerOptions, "command" | "hasWord"> {
+  /** Path of the module. */
+  module: string;
+  /** Name of the exported function. Default: `default`. */
+  export?: string | undefined;
+}
+
+/** The host program for modules is next to the bundle; when run from source, it is in the build output. */
+const PLACES = ["task-host.mjs", "../../../dist/task-host.mjs"];
+
+/**
+ * Runs tasks with a function of a JavaScript or TypeScript module, in a separate process, so that a module cannot
+ * affect other tasks. A return completes the task, an exception fails it.
+ */
+export class ModuleHandler implements Handler {
+  readonly #command: CommandHandler;
+  readonly #retryWait: number | undefined;
+
+  /** @throws ConfigError when the host program is missing */
+  constructor(ports: HandlerPorts, { module, export: name, ...options }: ModuleHandlerOptions) {
+    const command = [process.execPath, locateHost(), module, ...(name === undefined ? [] : [name])];
+    this.#retryWait = options.retryWait;
+    this.#command = new CommandHandler(ports, { ...options, command, hasWord: true });
+  }
+
+  async run(task: ScheduledTask): Promise<TaskResult> {
+    return toTaskResult(await this.#command.runWithReport(task), this.#retryWait);
+  }
+}
+
+/** Uses the result message of the host program, unless the process was ended from outside. */
+function toTaskResult({ verdict, word }: CommandReport, retryWait: number | undefined): TaskResult {
+  const isOwnEnd = ["ok", "retry", "failed"].includes(verdict.result);
+  const { result, wait, reason } = parseJsonFields(word ?? "") ?? {};
+  if (!isOwnEnd || (verdict.code ?? 0) > 125) return verdict;
+  const { code, tail } = verdict;
+  const kept = { ...(code !== undefined && { code }), ...(tail !== undefined && { tail }) };
+  if (result === "ok") return { result, ...kept };
+  const pause = isMillis(wait) ? wait : retryWait;
+  if (result === "retry") return { result, ...(pause !== undefined && { wait: pause }), ...kept };
+  if (isText(reason)) return { result: "failed", reason: clean(reason), ...kept };
+  return { ...verdict, result: "failed", reason: verdict.reason ?? "the module gave no result" };
+}
+
+function locateHost(): string {
+  const places = PLACES.map((place) => join(import.meta.dirname, place));
+  const found = places.find((place) => existsSync(place));
+  if (found !== undefined) return found;
+  throw new ConfigError(
+    `the host of modules is missing: ${places.join(" and ")}; build it with \`npm run build\``,
+  );
+}

@@ -1,0 +1,93 @@
+import { EXIT, SignalboxError } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import { forwardAbort } from "../../base/wait.ts";
+import { StoreError } from "../../etcd/store.ts";
+import { type LeaseSpec, parseLeases } from "../../fleet/lease-spec.ts";
+import type { Macros } from "../../fleet/macros.ts";
+import { OldSchemaError } from "../../protocol/schema.ts";
+import type { HeldClaim } from "../../run/held-claim.ts";
+import { type Handler, type ScheduledTask, TaskLost, type TaskResult } from "../handler.ts";
+import { toLostResult } from "./command-handler.ts";
+
+/** Leases that this process holds. */
+type HeldLeases = Pick<HeldClaim, "signal" | "getHorizon" | "onExtended" | "release">;
+
+/** Acquires leases. */
+export interface LeaseAcquirer {
+  macros: Macros;
+  log: Log;
+  /**
+   * Waits until the leases are granted.
+   * @param label  a text shown with the holder
+   * @throws SignalboxError 75 when they were not granted in time, StoreError, the signal's reason
+   */
+  acquire(leases: readonly LeaseSpec[], label: string, signal: AbortSignal): Promise<HeldLeases>;
+}
+
+/** Delay before a task without leases starts again, ms. */
+const AGAIN_AFTER = 30_000;
+
+/** Runs tasks while it holds the leases of their definition. When the leases are lost, the task ends. */
+export class LeasedHandler implements Handler {
+  readonly #acquirer: LeaseAcquirer;
+  readonly #inner: Handler;
+  readonly #count: (units: number) => void;
+
+  /** @param count  called with the change in held units, positive or negative */
+  constructor(acquirer: LeaseAcquirer, inner: Handler, count: (units: number) => void = () => {}) {
+    this.#acquirer = acquirer;
+    this.#inner = inner;
+    this.#count = count;
+  }
+
+  async run(task: ScheduledTask): Promise<TaskResult> {
+    let leases: readonly LeaseSpec[];
+    let held: HeldLeases;
+    try {
+      leases = parseLeases(task.definition.leases ?? [], this.#acquirer.macros);
+      held = await this.#acquirer.acquire(leases, `schedule ${task.id}`, task.signal);
+    } catch (error) {
+      return task.signal.aborted ? toLostResult(task.signal.reason) : toUngrantedResult(error);
+    }
+    const units = leases.reduce((sum, { count }) => sum + count, 0);
+    this.#count(units);
+    try {
+      return await this.#inner.run(joinDeadlines(task, held));
+    } finally {
+      this.#count(-units);
+      await held.release().catch((error) => {
+        this.#acquirer.log.warn("leases are left to expire", { schedule: task.id, error: String(error) });
+      });
+    }
+  }
+}
+
+/** Returns a task with the earlier of the deadlines of the task and of the leases. */
+function joinDeadlines(task: ScheduledTask, held: HeldLeases): ScheduledTask {
+  const ending = new AbortController();
+  forwardAbort(task.signal, ending);
+  const end = () => ending.abort(new TaskLost("lost", (held.signal.reason as Error).message));
+  if (held.signal.aborted) end();
+  held.signal.addEventListener("abort", end, { once: true });
+  return {
+    ...task,
+    signal: ending.signal,
+    getHorizon: () => Math.min(task.getHorizon(), held.getHorizon()),
+    onExtended(listener) {
+      const stops = [task.onExtended(listener), held.onExtended(listener)];
+      return () => {
+        for (const stop of stops) stop();
+      };
+    },
+  };
+}
+
+function toUngrantedResult(error: unknown): TaskResult {
+  const reason = error instanceof Error ? error.message : String(error);
+  // A newer worker can still run the task. This one must not take it again at once.
+  const isTemporary =
+    error instanceof OldSchemaError ||
+    error instanceof StoreError ||
+    (error instanceof SignalboxError && error.exitCode === EXIT.busy);
+  return isTemporary ? { result: "released", wait: AGAIN_AFTER, reason } : { result: "failed", reason };
+}

@@ -1,0 +1,87 @@
+import type { HookName } from "../../schedule/definition-values.ts";
+import { isFailure } from "../../schedule/state/outcome.ts";
+import type { WorkerEvent } from "../events.ts";
+
+/** The JSON that a hook receives. Instants are in ms since the epoch, unless the name contains `Time`. */
+export interface HookPayload {
+  version: 1;
+  event: HookName;
+  schedule: string;
+  type: string;
+  /** The host of the worker. */
+  host: string;
+  scheduled: number;
+  /** ISO 8601. */
+  scheduledTime: string;
+  run?: string;
+  attempt?: number;
+  /** In ms. */
+  late?: number;
+  startedAt?: number;
+  endedAt?: number;
+  result?: string;
+  code?: number;
+  reason?: string;
+  tail?: string;
+  /** For a failure: when it starts again, in ms since the epoch, and whether it was given up. */
+  again?: number;
+  isDead?: boolean;
+  /** For missed occurrences: how many, and the last one. */
+  count?: number;
+  until?: number;
+}
+
+/** Default for how late a start must be to count as late, ms. */
+export const LATE_AFTER = 60_000;
+
+/**
+ * Builds the payloads of the hooks to call for an event, in order; empty for most events.
+ * @param lateAfter  ms
+ */
+export function buildHookPayloads(event: WorkerEvent, host: string, lateAfter: number): HookPayload[] {
+  if (event.kind === "started") {
+    const { scheduled, late, run, attempt } = event;
+    const started = { ...buildCommonFields(event, host, scheduled), run, attempt, late };
+    const buildPayload = (name: HookName): HookPayload => ({ ...started, event: name });
+    return late >= lateAfter ? [buildPayload("start"), buildPayload("late")] : [buildPayload("start")];
+  }
+  if (event.kind === "skipped") return [{ ...buildOutcomeFields(event, host), event: "missed" }];
+  if (event.kind !== "ended") return [];
+  const { again, isDead } = event;
+  const ended = { ...buildOutcomeFields(event, host), isDead, ...(again !== undefined && { again }) };
+  return listEndHooks(event).map((name) => ({ ...ended, event: name }));
+}
+
+function listEndHooks({ outcome, isDead, wasFailing }: Extract<WorkerEvent, { kind: "ended" }>): HookName[] {
+  if (outcome.result === "ok") return wasFailing ? ["success", "recovered"] : ["success"];
+  if (!isDead && !isFailure(outcome.result)) return [];
+  const failed: HookName[] = wasFailing ? ["failure"] : ["failure", "failed-first"];
+  return isDead ? [...failed, "dead"] : failed;
+}
+
+function buildCommonFields({ id, type }: { id: string; type: string }, host: string, scheduled: number) {
+  const scheduledTime = new Date(scheduled).toISOString();
+  return { version: 1 as const, schedule: id, type, host, scheduled, scheduledTime };
+}
+
+function buildOutcomeFields(event: Extract<WorkerEvent, { kind: "ended" | "skipped" }>, host: string) {
+  const { scheduled, worker: _, host: __, token: ___, ...outcome } = event.outcome;
+  return { ...buildCommonFields(event, host, scheduled), ...outcome };
+}
+
+/** Paths of healthchecks.io and compatible services. */
+const PATHS: Readonly<Record<HookName, string>> = {
+  start: "/start",
+  success: "",
+  failure: "/fail",
+  "failed-first": "/fail",
+  recovered: "",
+  dead: "/fail",
+  late: "/log",
+  missed: "/fail",
+};
+
+/** Replaces `{event}` in a URL by the path of the event, in the format of healthchecks.io. */
+export function insertEventPath(text: string, event: HookName): string {
+  return text.replaceAll("{event}", PATHS[event]);
+}

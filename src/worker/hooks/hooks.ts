@@ -1,0 +1,167 @@
+import { clean } from "../../base/text.ts";
+import { waitAtMost } from "../../base/wait.ts";
+import type { Hook, HookName } from "../../schedule/definition-values.ts";
+import type { WorkerEvent, WorkerListener } from "../events.ts";
+import type { HookResult } from "../metrics/metrics.ts";
+import { RateLimitedLog } from "../rate-limited-log.ts";
+import { callHook, formatHook } from "./call-hook.ts";
+import type { HookPorts } from "./hook-command.ts";
+import { buildHookPayloads, type HookPayload, LATE_AFTER } from "./hook-payload.ts";
+
+/** Limits for waiting and running jobs. */
+interface HookQueueLimits {
+  /** Jobs that run at once. */
+  running: number;
+  /** Waiting jobs, in one lane and in all lanes. */
+  lane: number;
+  all: number;
+}
+
+type HookJob = () => Promise<void>;
+
+/** Runs jobs. Jobs in one lane run one after the other, in order. Rejects jobs above the limits. */
+class HookQueue {
+  readonly #limits: HookQueueLimits;
+  /** Waiting jobs by lane. A lane with a running job is also in the map. */
+  readonly #lanes = new Map<string, HookJob[]>();
+  /** Lanes with waiting jobs and no running job, in order. */
+  readonly #ready: string[] = [];
+  #waiting = 0;
+  #running = 0;
+  #idle = Promise.withResolvers<void>();
+
+  constructor(limits: HookQueueLimits) {
+    this.#limits = limits;
+    this.#idle.resolve();
+  }
+
+  /** @param job  must never reject. @returns false when the queue is full */
+  add(lane: string, job: HookJob): boolean {
+    const jobs = this.#lanes.get(lane);
+    if (this.#waiting >= this.#limits.all || (jobs?.length ?? 0) >= this.#limits.lane) return false;
+    if (this.#isIdle()) this.#idle = Promise.withResolvers<void>();
+    this.#waiting += 1;
+    if (jobs !== undefined) jobs.push(job);
+    else {
+      this.#lanes.set(lane, [job]);
+      this.#ready.push(lane);
+    }
+    this.#fill();
+    return true;
+  }
+
+  /** Resolves when nothing runs or waits. */
+  waitUntilIdle(): Promise<void> {
+    return this.#idle.promise;
+  }
+
+  #isIdle(): boolean {
+    return this.#running === 0 && this.#waiting === 0;
+  }
+
+  #fill(): void {
+    while (this.#running < this.#limits.running) {
+      const lane = this.#ready.shift();
+      if (lane === undefined) return;
+      const job = this.#lanes.get(lane)?.shift();
+      if (job === undefined) continue;
+      this.#waiting -= 1;
+      this.#running += 1;
+      void job().finally(() => this.#finishJob(lane));
+    }
+  }
+
+  #finishJob(lane: string): void {
+    this.#running -= 1;
+    if (this.#lanes.get(lane)?.length === 0) this.#lanes.delete(lane);
+    else this.#ready.push(lane);
+    this.#fill();
+    if (this.#isIdle()) this.#idle.resolve();
+  }
+}
+
+type WorkerHooks = Readonly<Partial<Record<HookName, Hook>>>;
+
+export interface HookOptions {
+  /** The worker's own hooks. They are called for every schedule, in addition to the hooks of the schedule. */
+  hooks?: WorkerHooks | undefined;
+  /** How late a start must be to count as late, ms. Default: one minute. */
+  lateAfter?: number | undefined;
+  /** Called with the result of each call. */
+  onResult?(result: HookResult): void;
+  /** Limit of one attempt, ms. Default: 10 s. */
+  within?: number;
+}
+
+/** Default limit of one attempt, ms. */
+const WITHIN = 10_000;
+/** How long to wait for commands of hooks to end when the worker ends, ms. */
+const LAST_WAIT = 5_000;
+/** Limits of each of the two queues. The worker's hooks and the schedules' hooks do not delay each other. */
+const LIMITS = { running: 8, lane: 20, all: 1_000 };
+
+/**
+ * Calls hooks for worker events. Never throws and never waits: a hook that hangs or fails only loses its call and
+ * causes a log line. Hooks of one schedule run one after the other, so `success` follows `start`.
+ */
+export class Hooks {
+  readonly handleEvent: WorkerListener = (event) => this.#dispatch(event);
+  readonly #ports: HookPorts;
+  readonly #options: HookOptions;
+  readonly #log: RateLimitedLog;
+  readonly #scheduleQueue = new HookQueue(LIMITS);
+  readonly #workerQueue = new HookQueue(LIMITS);
+  readonly #stop = new AbortController();
+  #hooks: WorkerHooks;
+  #isOpen = true;
+
+  constructor(ports: HookPorts, options: HookOptions = {}) {
+    this.#ports = ports;
+    this.#options = options;
+    this.#log = new RateLimitedLog(ports.log, ports.clock);
+    this.#hooks = options.hooks ?? {};
+  }
+
+  /** Replaces the worker's own hooks. */
+  replace(hooks: WorkerHooks): void {
+    this.#hooks = hooks;
+  }
+
+  /**
+   * Accepts no more events, and waits for queued calls.
+   * @param most  ms after which the remaining calls are aborted
+   */
+  async close(most = WITHIN): Promise<void> {
+    this.#isOpen = false;
+    const idle = Promise.all([this.#scheduleQueue.waitUntilIdle(), this.#workerQueue.waitUntilIdle()]);
+    await waitAtMost(this.#ports.clock, most, idle);
+    this.#stop.abort(new Error("the worker ended first"));
+    await waitAtMost(this.#ports.clock, LAST_WAIT, idle);
+  }
+
+  #dispatch(event: WorkerEvent): void {
+    if (!this.#isOpen || !("definition" in event)) return;
+    for (const payload of buildHookPayloads(event, this.#ports.host, this.#options.lateAfter ?? LATE_AFTER)) {
+      this.#enqueue(this.#scheduleQueue, event.definition.hooks?.[payload.event], payload);
+      this.#enqueue(this.#workerQueue, this.#hooks[payload.event], payload);
+    }
+  }
+
+  #enqueue(queue: HookQueue, hook: Hook | undefined, payload: HookPayload): void {
+    if (hook === undefined || queue.add(payload.schedule, () => this.#call(hook, payload))) return;
+    this.#options.onResult?.("dropped");
+    this.#log.warn("a hook was skipped: too many are waiting", {
+      schedule: payload.schedule,
+      event: payload.event,
+    });
+  }
+
+  async #call(hook: Hook, payload: HookPayload): Promise<void> {
+    const limits = { within: this.#options.within ?? WITHIN, signal: this.#stop.signal };
+    const error = await callHook(this.#ports, hook, payload, limits);
+    this.#options.onResult?.(error === undefined ? "ok" : "failed");
+    if (error === undefined) return;
+    const { schedule, event } = payload;
+    this.#log.warn("a hook failed", { schedule, event, hook: formatHook(hook), error: clean(error) });
+  }
+}

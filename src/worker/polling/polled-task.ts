@@ -1,0 +1,148 @@
+import { OVER } from "../../base/over.ts";
+import { quoteText } from "../../base/text.ts";
+import { findFirstKey } from "../../protocol/txn.ts";
+import { AlreadyFinishedError, NotFoundError, PreemptedError } from "../../schedule/errors.ts";
+import type { OccurrenceOutcome } from "../../schedule/state/outcome.ts";
+import type { ClaimedOccurrence } from "../claims/claim-occurrence.ts";
+import type { WorkerRegistration } from "../registration/worker-registration.ts";
+import { buildOutcome, completeTask, type TaskCompletion } from "../tasks/complete-task.ts";
+import type { SchedulePorts } from "../worker-ports.ts";
+
+/** Time limit for completing a task, ms. */
+const SETTLE_WITHIN = 10_000;
+
+/** Interface of the poller to its tasks. */
+interface TaskOwner {
+  registration: WorkerRegistration;
+  handleCompletion(how: TaskCompletion): void;
+}
+
+/** A task that a program has claimed through a poller. */
+export class PolledTask {
+  readonly claimed: ClaimedOccurrence;
+  /** Deadline of the next heartbeat, wall clock, ms since the epoch. */
+  aliveUntil: number;
+  readonly #ports: SchedulePorts;
+  readonly #aliveTime: number;
+  readonly #owner: TaskOwner;
+  readonly #lost = new AbortController();
+  readonly #ended = new AbortController();
+  #state: "taken" | "finished" | "given back" = "taken";
+
+  constructor(
+    ports: SchedulePorts,
+    claimed: ClaimedOccurrence,
+    aliveTime = Number.POSITIVE_INFINITY,
+    owner: TaskOwner,
+  ) {
+    this.#ports = ports;
+    this.claimed = claimed;
+    this.#aliveTime = aliveTime;
+    this.#owner = owner;
+    this.aliveUntil = ports.clock.getWallTime() + aliveTime;
+    this.#followSession();
+  }
+
+  /** Aborted when the session is lost, and the task with it. Not aborted after the task has ended. */
+  get signal(): AbortSignal {
+    return this.#lost.signal;
+  }
+
+  /**
+   * Extends the deadline of the task.
+   * @throws PreemptedError if another worker owns the task; AlreadyFinishedError; NotFoundError if the schedule was
+   *   deleted; StoreError
+   */
+  async sendHeartbeat(): Promise<void> {
+    this.#assertTaken();
+    const { store, keys } = this.#ports;
+    const read = [this.claimed.key, keys.due(this.claimed.id)].map((key) => ({ op: "range", key }) as const);
+    const [own, due] = (await store.commitTxn({ compare: [], success: read, failure: [] })).results;
+    if (findFirstKey(own)?.createRevision !== this.claimed.token) throw this.#createPreemptedError();
+    if (findFirstKey(due) === undefined) throw this.#createDeletedError();
+    this.aliveUntil = this.#ports.clock.getWallTime() + this.#aliveTime;
+  }
+
+  /**
+   * Completes the task. The next occurrence of the schedule counts from its scheduled time.
+   * @throws the errors of `sendHeartbeat`
+   */
+  finish(): Promise<void> {
+    return this.#complete({ result: "ok" }, "finished");
+  }
+
+  /**
+   * Runs the same occurrence again after `wait` ms; default 300 s.
+   * @throws the errors of `sendHeartbeat`
+   */
+  retry(wait?: number): Promise<void> {
+    return this.#complete({ result: "retry" }, "finished", wait);
+  }
+
+  /**
+   * Marks the task as failed. It runs again as the retries of the schedule allow.
+   * @throws the errors of `sendHeartbeat`
+   */
+  fail(reason: string): Promise<void> {
+    return this.#complete({ result: "failed", reason }, "finished");
+  }
+
+  /**
+   * Gives the occurrence back; any worker may run it at once.
+   * @throws the errors of `sendHeartbeat`
+   */
+  release(reason?: string): Promise<void> {
+    return this.#complete({ result: "released", ...(reason !== undefined && { reason }) }, "given back");
+  }
+
+  async #complete(
+    taskResult: Pick<OccurrenceOutcome, "result" | "reason">,
+    state: "finished" | "given back",
+    wait?: number,
+  ): Promise<void> {
+    this.#assertTaken();
+    const { clock } = this.#ports;
+    const outcome = buildOutcome(this.claimed, taskResult, clock.getWallTime());
+    const completion = await completeTask(
+      this.#ports,
+      this.claimed,
+      { outcome, wait },
+      clock.now() + SETTLE_WITHIN,
+    );
+    this.#state = state;
+    this.#ended.abort(OVER);
+    this.#owner.handleCompletion(completion);
+    if (completion.kind === "preempted") throw this.#createPreemptedError();
+    if (completion.kind === "deleted") throw this.#createDeletedError();
+  }
+
+  #followSession(): void {
+    const { signal } = this.#owner.registration.session;
+    const lose = () =>
+      this.#lost.abort(
+        new PreemptedError(`the session was lost, and the task of ${this.claimed.id} with it`, {
+          cause: signal.reason,
+        }),
+      );
+    if (signal.aborted) lose();
+    else signal.addEventListener("abort", lose, { once: true, signal: this.#ended.signal });
+  }
+
+  #assertTaken(): void {
+    const { id, running } = this.claimed;
+    const what = `the task of ${id} for ${new Date(running.scheduled).toISOString()}`;
+    if (this.#state === "finished") throw new AlreadyFinishedError(`${what} has already been finished`);
+    if (this.#state === "given back") throw new PreemptedError(`${what} has already been given back`);
+  }
+
+  #createDeletedError(): NotFoundError {
+    return new NotFoundError(`the schedule ${quoteText(this.claimed.id)} was deleted while its task ran`);
+  }
+
+  #createPreemptedError(): PreemptedError {
+    const { id, running } = this.claimed;
+    return new PreemptedError(
+      `the task of ${id} for ${new Date(running.scheduled).toISOString()} now belongs to another worker`,
+    );
+  }
+}

@@ -1,0 +1,111 @@
+import { generateRunId } from "../../base/ids.ts";
+import { Session, type SessionOwner, type SessionProof } from "../../etcd/session/session.ts";
+import { commitWithRetries } from "../../observe/ports.ts";
+import { checkSchema, getNewerSchemaRange, guardSchema } from "../../protocol/schema.ts";
+import { findFirstKey, listKeys, type Txn } from "../../protocol/txn.ts";
+import { formatWorker, type WorkerRecord } from "../../schedule/state/worker-record.ts";
+import type { SchedulePorts } from "../worker-ports.ts";
+
+/** Time limit for revoking the session, ms. It expires by itself otherwise. */
+const REVOKE_WITHIN = 1_000;
+
+/**
+ * Registration of a worker: a session, and a record under a key with that session. The running keys of the worker use
+ * the same session. A lost session is never resumed; the worker joins again under another id.
+ */
+export class WorkerRegistration implements SessionOwner {
+  /** Id of the worker. New with every session, so that requests of an earlier session cannot be taken for its own. */
+  readonly id: string;
+  readonly session: Session;
+  readonly #ports: SchedulePorts;
+  readonly #key: string;
+  readonly #listeners = new Set<() => void>();
+  #createRevision = 0n;
+
+  private constructor(ports: SchedulePorts, session: Session) {
+    this.#ports = ports;
+    this.session = session;
+    this.id = generateRunId(ports.random);
+    this.#key = ports.keys.worker(this.id);
+  }
+
+  /**
+   * Opens a session and writes the first record.
+   * @param ttl  whole seconds
+   * @throws ConfigError when this program is too old to write; StoreError; the signal's reason
+   */
+  static async join(
+    ports: SchedulePorts,
+    ttl: number,
+    record: () => WorkerRecord,
+    signal: AbortSignal,
+  ): Promise<WorkerRegistration> {
+    const until = ports.clock.now() + ports.settings.connectTimeout;
+    const session = await Session.open(ports, ttl, until, signal);
+    const presence = new WorkerRegistration(ports, session);
+    try {
+      await presence.#writeFirstRecord(record(), signal);
+    } catch (error) {
+      session.stopRenewing();
+      throw error;
+    }
+    session.keepAlive(presence);
+    return presence;
+  }
+
+  /**
+   * Calls the listener whenever the horizon moves.
+   * @returns a function that removes the listener
+   */
+  onExtended(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  onHorizonMoved(): void {
+    for (const listener of this.#listeners) listener();
+  }
+
+  async prove(): Promise<SessionProof> {
+    const { raftTerm, kvs } = await this.#ports.store.readRange({ key: this.#key }, this.session.signal);
+    const stands = kvs[0]?.createRevision === this.#createRevision;
+    return { raftTerm, fault: stands ? undefined : "the worker's key was deleted" };
+  }
+
+  /**
+   * Writes the record again; does nothing if the key was deleted.
+   * @throws StoreError
+   */
+  async publish(record: WorkerRecord): Promise<void> {
+    const stands = { key: this.#key, target: "create", is: "equal", value: this.#createRevision } as const;
+    const put = { op: "put", key: this.#key, value: formatWorker(record), keepSession: true } as const;
+    const txn: Txn = { compare: [stands], success: [put], failure: [] };
+    await commitWithRetries(this.#ports, txn, this.session.signal);
+  }
+
+  /** Ends the session, which deletes its keys. */
+  async leave(): Promise<void> {
+    await this.session.end(this.#ports.clock.now() + REVOKE_WITHIN).catch((error) => {
+      this.#ports.log.warn("the session was not ended, it expires", { error: String(error) });
+    });
+  }
+
+  /** Writes the first record. A retry that finds its own record counts as success. */
+  async #writeFirstRecord(record: WorkerRecord, signal: AbortSignal): Promise<void> {
+    const key = this.#key;
+    const { keys } = this.#ports;
+    const put = { op: "put", key, value: formatWorker(record), session: this.session.id } as const;
+    const txn: Txn = {
+      compare: [{ key, target: "create", is: "equal", value: 0n }, guardSchema(keys)],
+      success: [put],
+      failure: [
+        { op: "range", key },
+        { op: "range", ...getNewerSchemaRange(keys), keysOnly: true },
+      ],
+    };
+    const answer = await commitWithRetries(this.#ports, txn, signal);
+    const own = findFirstKey(answer.results[0]);
+    if (own === undefined) checkSchema(keys, listKeys(answer.results[1]));
+    this.#createRevision = own?.createRevision ?? answer.revision;
+  }
+}

@@ -1,0 +1,87 @@
+import type { Log } from "../../base/log.ts";
+import { clean } from "../../base/text.ts";
+import { type SystemdNotifier, startSystemdNotifier } from "../../process/systemd-notifier.ts";
+
+/** Sends the state of a service to systemd, see sd_notify(3). Without systemd, the methods do nothing. */
+export interface Notifier {
+  /** Sends that the service is ready, at the start and after `sendReloading`. */
+  sendReady(): void;
+  /** Sends one line for `systemctl status`. Does not send the same text twice in a row. */
+  sendStatus(text: string): void;
+  /** Sends that the service reloads its configuration; `sendReady` must follow. */
+  sendReloading(): void;
+  sendStopping(): void;
+  /** Resolves when all messages have been sent. */
+  close(): Promise<void>;
+}
+
+interface NotifierOptions {
+  log: Log;
+  /** Whether to send watchdog messages. If none arrive for `WatchdogSec`, systemd ends the service. */
+  isAlive(): boolean;
+  /** Path of the helper binary that sends the messages; default: the one built with this program. */
+  binary?: string;
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** Variables that systemd sets for a service. They must not be passed to child processes. */
+export const SYSTEMD_VARIABLES = ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"] as const;
+
+const LONGEST_STATUS = 200;
+
+/**
+ * Creates a notifier for the socket in `NOTIFY_SOCKET`. If the helper cannot be started, this is logged, and the
+ * service continues.
+ * @param env  environment of this process
+ */
+export function createNotifier(env: Env, options: NotifierOptions): Notifier {
+  const messenger = openMessenger(env.NOTIFY_SOCKET, options);
+  const beat =
+    messenger && startSystemdWatchdog(env, () => options.isAlive() && messenger.send("WATCHDOG=1"));
+  let last = "";
+  const tell = (...words: string[]) => {
+    if (messenger?.send(words.join("\n")) === false)
+      options.log.debug("systemd was not notified", { what: words[0] });
+  };
+  return {
+    sendReady: () => tell("READY=1"),
+    sendStatus(text) {
+      const line = clean(text, LONGEST_STATUS);
+      if (line !== last) tell(`STATUS=${line}`);
+      last = line;
+    },
+    sendReloading: () => tell("RELOADING=1", `MONOTONIC_USEC=${process.hrtime.bigint() / 1_000n}`),
+    sendStopping: () => tell("STOPPING=1"),
+    async close() {
+      clearInterval(beat);
+      await messenger?.close();
+    },
+  };
+}
+
+function openMessenger(
+  address: string | undefined,
+  { log, binary }: NotifierOptions,
+): SystemdNotifier | undefined {
+  if (address === undefined || address === "") return undefined;
+  try {
+    const onFault = (message: string) => log.warn("cannot notify systemd", { error: clean(message) });
+    return startSystemdNotifier({ address, onFault, ...(binary !== undefined && { binary }) });
+  } catch (error) {
+    log.warn("cannot notify systemd", { error: (error as Error).message });
+    return undefined;
+  }
+}
+
+/** Sends two watchdog messages in each period that systemd allows, if systemd set a period for this process. */
+function startSystemdWatchdog(
+  { WATCHDOG_USEC, WATCHDOG_PID }: Env,
+  tell: () => void,
+): NodeJS.Timeout | undefined {
+  const allowed = Number(WATCHDOG_USEC) / 1_000;
+  if (!(allowed > 0) || (WATCHDOG_PID !== undefined && Number(WATCHDOG_PID) !== process.pid))
+    return undefined;
+  const every = Math.min(Math.max(1, allowed / 2), 2 ** 31 - 1);
+  return setInterval(tell, every).unref();
+}

@@ -1,0 +1,320 @@
+import { retryUnavailable } from "../../etcd/retry.ts";
+import { guardAbsent, guardNotNewer, guardRevision } from "../../protocol/guards.ts";
+import type { Keys } from "../../protocol/keys.ts";
+import { findFirstKey, type Op, type Txn, type TxnResponse } from "../../protocol/txn.ts";
+import {
+  buildDeadLetter,
+  completeOccurrence,
+  type EndedOccurrence,
+  findPostponementFault,
+  forgetSession,
+  isRemovedAfter,
+  type OccurrenceCompletion,
+} from "../../schedule/state/complete-occurrence.ts";
+import { type DueState, formatDue, type OpenOccurrence, parseDue } from "../../schedule/state/due.ts";
+import {
+  addOutcomes,
+  formatOutcomes,
+  isFailing,
+  type OccurrenceOutcome,
+  type OutcomeHistory,
+} from "../../schedule/state/outcome.ts";
+import type { ScheduleCache } from "../cache/schedule-cache.ts";
+import { NO_SUCCESSORS, prepareSuccessors, type SuccessorWrites } from "../chains/successors.ts";
+import {
+  buildKeyValue,
+  type ClaimedOccurrence,
+  toVersionedOutcomes,
+  type VersionedValue,
+} from "../claims/claim-occurrence.ts";
+import type { SchedulePorts } from "../worker-ports.ts";
+
+/** Result of completing a claimed occurrence. */
+export type TaskCompletion =
+  /**
+   * The result is stored. `due`: the state of the schedule after it, or a later one that was read. `wasFailing`: whether
+   * the result before was a failure.
+   */
+  | {
+      kind: "settled";
+      finish: OccurrenceCompletion;
+      due: VersionedValue<DueState> | undefined;
+      wasFailing: boolean;
+    }
+  /** The schedule was deleted meanwhile, or its state in etcd cannot be read. */
+  | { kind: "deleted" }
+  /** The running key no longer belongs to this worker: the session was lost, or the key was deleted. */
+  | { kind: "preempted" };
+
+/**
+ * Completes an occurrence. One transaction, guarded by its running key and by the state of the schedule, deletes the
+ * running key, writes the new state, adds the outcome to the history, and adds the runs of the schedules that follow. If an
+ * operator has changed the state meanwhile, the new state is computed again from the changed one.
+ * @param until instant on the clock, ms, until which calls to an unreachable etcd are retried
+ * @throws StoreError
+ */
+export async function completeTask(
+  ports: SchedulePorts,
+  claimed: ClaimedOccurrence,
+  ended: EndedOccurrence,
+  until: number,
+): Promise<TaskCompletion> {
+  let { due, outcomes } = claimed;
+  let mayRemove = true;
+  const unit = ports.random.generateFraction();
+  for (;;) {
+    const result = completeOccurrence(claimed.definition, due.value, ended, unit);
+    const dead = result.isDead ? buildDeadLetter(claimed.open, ended.outcome) : undefined;
+    const history = addOutcomes(outcomes.value, [ended.outcome], claimed.definition, dead);
+    const successors = await readSuccessors(ports, claimed, { due: due.value, ended, result }, until);
+    const isRemoved: boolean = mayRemove && isRemovedAfter(claimed.definition, result);
+    const step = { result, due: due.mod, history, outcomes: outcomes.mod, successors, isRemoved };
+    const txn = buildCompletionTxn(ports, claimed, step);
+    const answer = await retryUnavailable(ports, until, (call) => ports.store.commitTxn(txn, call));
+    const seen = parseCompletionAnswer(answer);
+    // A refused call may follow an earlier copy of itself that was applied, and whose answer was lost.
+    if (answer.succeeded || hasCompleted(seen, claimed.running.run)) {
+      const known = answer.succeeded ? findMissedOutcomes(answer) : seen.outcomes;
+      await writeMissedOutcomes(ports, claimed, { outcome: ended.outcome, dead, known }, until);
+      const own = isRemoved ? undefined : { value: result.due, mod: answer.revision };
+      const wasFailing = isFailing((known ?? outcomes).value, claimed.running.run);
+      return { kind: "settled", finish: result, due: answer.succeeded ? own : seen.due, wasFailing };
+    }
+    // An earlier copy of this call may have removed the schedule.
+    if (isRemoved && seen.token === undefined && seen.dueMod === 0n) return { kind: "deleted" };
+    if (seen.token !== claimed.token) {
+      if (seen.token === undefined && seen.due !== undefined)
+        await removeMark(ports, claimed, seen.due, until);
+      return { kind: "preempted" };
+    }
+    mayRemove = false; // its definition may have changed
+    if (seen.due !== undefined) ({ due, outcomes } = { due: seen.due, outcomes: seen.outcomes });
+    else if (await deleteRunningKey(ports, claimed, seen.dueMod, until)) return { kind: "deleted" };
+  }
+}
+
+/** Reads the schedules that follow, if the occurrence has ended for good. */
+async function readSuccessors(
+  ports: SchedulePorts,
+  { id, open, running }: ClaimedOccurrence,
+  { due, ended, result }: { due: DueState; ended: EndedOccurrence; result: OccurrenceCompletion },
+  until: number,
+): Promise<SuccessorWrites> {
+  const { scheduled, run } = running;
+  const end = {
+    id,
+    scheduled,
+    run,
+    endedAt: ended.outcome.endedAt,
+    result: ended.outcome.result,
+    ...(open.data !== undefined && { data: open.data }),
+    isDead: result.isDead,
+  };
+  const successors = result.isOver ? due.successors : undefined;
+  if (successors === undefined) return NO_SUCCESSORS;
+  return await retryUnavailable(ports, until, (call) => prepareSuccessors(ports, successors, end, call));
+}
+
+interface CompletionStep {
+  result: OccurrenceCompletion;
+  due: bigint;
+  history: OutcomeHistory;
+  outcomes: bigint;
+  successors: SuccessorWrites;
+  isRemoved: boolean;
+}
+
+function buildCompletionTxn(
+  { keys }: SchedulePorts,
+  { id, key, token }: ClaimedOccurrence,
+  step: CompletionStep,
+): Txn {
+  if (step.isRemoved) return buildRemovalTxn(keys, { id, key, token }, step);
+  const reads: Op[] = [key, keys.due(id), keys.outcomes(id)].map((one) => ({ op: "range", key: one }));
+  return {
+    compare: [
+      { key, target: "create", is: "equal", value: token },
+      guardRevision(keys.due(id), step.due),
+      ...step.successors.compare,
+    ],
+    success: [
+      { op: "put", key: keys.due(id), value: formatDue(step.result.due) },
+      { op: "delete", key },
+      ...step.successors.writes,
+      { op: "txn", txn: buildOutcomesTxn(keys.outcomes(id), step.history, step.outcomes) },
+    ],
+    failure: reads,
+  };
+}
+
+/** Builds the completion that removes the schedule, unless its definition was changed since the claim. */
+function buildRemovalTxn(
+  keys: Keys,
+  { id, key, token }: Pick<ClaimedOccurrence, "id" | "key" | "token">,
+  step: CompletionStep,
+): Txn {
+  const own = [keys.schedule(id), keys.due(id), keys.outcomes(id), key];
+  return {
+    compare: [
+      { key, target: "create", is: "equal", value: token },
+      guardRevision(keys.due(id), step.due),
+      ...guardNotNewer(token, { key: keys.schedule(id) }),
+    ],
+    success: own.map((one) => ({ op: "delete", key: one })),
+    failure: [key, keys.due(id), keys.outcomes(id)].map((one) => ({ op: "range", key: one })),
+  };
+}
+
+/**
+ * Builds the nested transaction for the outcome history. It is nested so that a conflict in the history never delays
+ * the completion.
+ */
+function buildOutcomesTxn(key: string, history: OutcomeHistory, mod: bigint): Txn {
+  return {
+    compare: [guardRevision(key, mod)],
+    success: [{ op: "put", key, value: formatOutcomes(history) }],
+    failure: [{ op: "range", key }],
+  };
+}
+
+/**
+ * Lets other workers start an occurrence again at once: the running key has vanished with the session, and the task has
+ * ended. If the state has changed meanwhile, they wait until the time to live has passed.
+ */
+async function removeMark(
+  ports: SchedulePorts,
+  { id, key, running }: ClaimedOccurrence,
+  due: VersionedValue<DueState>,
+  until: number,
+): Promise<void> {
+  const isOwn = ({ session }: OpenOccurrence) => session?.run === running.run;
+  if (!due.value.open.some(isOwn)) return;
+  const open = due.value.open.map((one) => (isOwn(one) ? forgetSession(one) : one));
+  const txn: Txn = {
+    compare: [...guardAbsent([key]), guardRevision(ports.keys.due(id), due.mod)],
+    success: [{ op: "put", key: ports.keys.due(id), value: formatDue({ ...due.value, open }) }],
+    failure: [],
+  };
+  await retryUnavailable(ports, until, (call) => ports.store.commitTxn(txn, call));
+}
+
+function hasCompleted({ due, outcomes }: ReturnType<typeof parseCompletionAnswer>, run: string): boolean {
+  return due?.value.last?.run === run || hasOutcome(outcomes.value, run);
+}
+
+function parseCompletionAnswer({ results: [running, due, outcomes] }: TxnResponse): {
+  token: bigint | undefined;
+  due: ClaimedOccurrence["due"] | undefined;
+  /** 0n if the key does not exist. */
+  dueMod: bigint;
+  outcomes: VersionedValue<OutcomeHistory>;
+} {
+  const state = findFirstKey(due);
+  const parsed = state && parseDue(state.value);
+  const value = parsed === undefined || "fault" in parsed ? undefined : parsed.value;
+  return {
+    token: findFirstKey(running)?.createRevision,
+    due: value && { value, mod: state?.modRevision ?? 0n },
+    dueMod: state?.modRevision ?? 0n,
+    outcomes: toVersionedOutcomes(findFirstKey(outcomes)),
+  };
+}
+
+/** Returns the stored outcome history if the transaction was applied without writing the history. */
+function findMissedOutcomes({ results }: TxnResponse): VersionedValue<OutcomeHistory> | undefined {
+  const nested = results.at(-1);
+  if (nested?.op !== "txn" || nested.succeeded) return undefined;
+  return toVersionedOutcomes(findFirstKey(nested.results[0]));
+}
+
+/** Adds an outcome that the completion did not write to the history. Keeps what others wrote meanwhile. */
+async function writeMissedOutcomes(
+  ports: SchedulePorts,
+  { id, definition }: ClaimedOccurrence,
+  {
+    outcome,
+    dead,
+    known,
+  }: {
+    outcome: OccurrenceOutcome;
+    dead: OccurrenceOutcome | undefined;
+    known: VersionedValue<OutcomeHistory> | undefined;
+  },
+  until: number,
+): Promise<void> {
+  for (let seen = known; seen !== undefined && !hasOutcome(seen.value, outcome.run); ) {
+    const history = addOutcomes(seen.value, [outcome], definition, dead);
+    const txn = buildOutcomesTxn(ports.keys.outcomes(id), history, seen.mod);
+    const answer = await retryUnavailable(ports, until, (call) => ports.store.commitTxn(txn, call));
+    seen = answer.succeeded ? undefined : toVersionedOutcomes(findFirstKey(answer.results[0]));
+  }
+}
+
+function hasOutcome({ runs }: OutcomeHistory, run: string | undefined): boolean {
+  return runs.some((one) => one.run !== undefined && one.run === run);
+}
+
+/**
+ * Deletes the running key of an occurrence whose schedule has no readable state; its outcome is not stored.
+ * @returns false if the state has changed meanwhile
+ */
+async function deleteRunningKey(
+  ports: SchedulePorts,
+  { id, key, token }: ClaimedOccurrence,
+  dueMod: bigint,
+  until: number,
+): Promise<boolean> {
+  const txn: Txn = {
+    compare: [
+      { key, target: "create", is: "equal", value: token },
+      guardRevision(ports.keys.due(id), dueMod),
+    ],
+    success: [{ op: "delete", key }],
+    failure: [],
+  };
+  const { succeeded } = await retryUnavailable(ports, until, (call) => ports.store.commitTxn(txn, call));
+  return succeeded;
+}
+
+/** Applies a completion of this process to the cache, before the watch delivers it. */
+export function applyCompletion(
+  cache: ScheduleCache,
+  keys: Keys,
+  { id, key, token }: ClaimedOccurrence,
+  completion: TaskCompletion,
+): void {
+  if (completion.kind === "settled" && completion.due !== undefined)
+    cache.applyPut(buildKeyValue(keys.due(id), formatDue(completion.due.value), completion.due.mod));
+  cache.deleteRunning(id, key, token);
+}
+
+/**
+ * Builds the outcome of a start. `retry` is a failure if the occurrence has asked for it too often.
+ * @param taskResult result of the handler
+ */
+export function buildOutcome(
+  { running, token, open }: ClaimedOccurrence,
+  taskResult: Pick<OccurrenceOutcome, "result" | "code" | "reason" | "tail">,
+  endedAt: number,
+): EndedOccurrence["outcome"] {
+  const { scheduled, run, worker, host, attempt, since, late } = running;
+  const { code, tail } = taskResult;
+  const fault = taskResult.result === "retry" ? findPostponementFault(open) : undefined;
+  const result = fault === undefined ? taskResult.result : "failed";
+  const reason = [taskResult.reason, fault].filter((text) => text !== undefined).join("; ") || undefined;
+  return {
+    scheduled,
+    run,
+    worker,
+    host,
+    attempt,
+    startedAt: since,
+    endedAt,
+    late,
+    token: String(token),
+    result: result as EndedOccurrence["outcome"]["result"],
+    ...(code !== undefined && { code }),
+    ...(reason !== undefined && { reason }),
+    ...(tail !== undefined && { tail }),
+  };
+}

@@ -1,0 +1,139 @@
+import { clean } from "../../base/text.ts";
+import type { Txn } from "../../protocol/txn.ts";
+import { type Definition, getScheduleType } from "../../schedule/definition.ts";
+import { formatRunning } from "../../schedule/state/running-record.ts";
+import type { ClaimedOccurrence } from "../claims/claim-occurrence.ts";
+import { type ScheduledTask, TaskLost } from "../handler.ts";
+import type { WorkerRegistration } from "../registration/worker-registration.ts";
+import type { SchedulePorts } from "../worker-ports.ts";
+
+/** A running task and the functions that end it. */
+export interface RunningTask {
+  readonly task: ScheduledTask;
+  readonly claimed: ClaimedOccurrence;
+  /** Aborts the signal of the task with this reason, once. Does nothing after `close`, when most calls come. */
+  end(createReason: () => TaskLost): void;
+  /** Call this when the handler has ended: the signal of the task is not aborted any more. */
+  close(): void;
+}
+
+/** Creates the task that handlers receive for a claimed occurrence. Its signal is aborted when the session is lost. */
+export function createRunningTask(
+  ports: SchedulePorts,
+  claimed: ClaimedOccurrence,
+  registration: WorkerRegistration,
+): RunningTask {
+  const ending = new AbortController();
+  let isClosed = false;
+  const end = (createReason: () => TaskLost) => {
+    if (!isClosed) ending.abort(createReason());
+  };
+  const { session } = registration;
+  const progress = new ProgressReporter(ports, claimed, session.id);
+  const handleSessionLoss = () =>
+    end(() => new TaskLost("lost", String((session.signal.reason as Error).message)));
+  if (session.signal.aborted) handleSessionLoss();
+  session.signal.addEventListener("abort", handleSessionLoss, { once: true });
+  const { id, definition, running, token, key } = claimed;
+  const task: ScheduledTask = {
+    id,
+    definition: mergeOwnInput(claimed),
+    key,
+    type: getScheduleType(id, definition),
+    token: String(token),
+    signal: ending.signal,
+    scheduled: running.scheduled,
+    late: running.late,
+    attempt: running.attempt,
+    run: running.run,
+    ...(claimed.open.after !== undefined && { after: claimed.open.after }),
+    reportProgress: (text) => progress.report(text),
+    getHorizon: () => session.horizon,
+    onExtended: (listener) => registration.onExtended(listener),
+  };
+  const close = () => {
+    isClosed = true;
+    progress.close();
+    session.signal.removeEventListener("abort", handleSessionLoss);
+  };
+  return { task, claimed, end, close };
+}
+
+/** Shortest time between two writes of the progress of one task, ms. */
+const WRITE_EVERY = 2_000;
+/** Maximum length of a progress text, characters. */
+const LONGEST = 200;
+/** One for all tasks: the stack of an error costs time. */
+const OVER = new Error("the task has ended");
+
+/**
+ * Writes what a task says about its progress into its running key, at most every two seconds and only the newest text. A
+ * write that fails is left out: progress must never delay a task.
+ */
+class ProgressReporter {
+  readonly #ports: SchedulePorts;
+  readonly #claimed: ClaimedOccurrence;
+  readonly #session: bigint;
+  /** Ends the writes. Most tasks never report, so it is created for the first text. */
+  #over: AbortController | undefined;
+  #isClosed = false;
+  #wanted: string | undefined;
+  #written: string | undefined;
+  #writing: Promise<void> | undefined;
+
+  constructor(ports: SchedulePorts, claimed: ClaimedOccurrence, session: bigint) {
+    this.#ports = ports;
+    this.#claimed = claimed;
+    this.#session = session;
+  }
+
+  /** Takes a text. The first 200 characters of its first line count. */
+  report(text: string): void {
+    if (this.#isClosed) return;
+    this.#wanted = clean(text.trim().split("\n", 1)[0] ?? "", LONGEST);
+    this.#over ??= new AbortController();
+    this.#writing ??= this.#writeWanted(this.#over.signal).finally(() => {
+      this.#writing = undefined;
+    });
+  }
+
+  /** Ends the writes. Call it before the running key is deleted. */
+  close(): void {
+    this.#isClosed = true;
+    this.#over?.abort(OVER);
+  }
+
+  async #writeWanted(over: AbortSignal): Promise<void> {
+    while (this.#wanted !== this.#written && !over.aborted) {
+      const progress = this.#wanted;
+      await this.#write(progress, over).catch(() => {}); // the next text is written again
+      this.#written = progress;
+      await this.#ports.clock.sleep(WRITE_EVERY, over).catch(() => {});
+    }
+  }
+
+  async #write(progress: string | undefined, over: AbortSignal): Promise<void> {
+    const { key, token, running } = this.#claimed;
+    const value = formatRunning({ ...running, ...(progress !== undefined && { progress }) });
+    const txn: Txn = {
+      compare: [{ key, target: "create", is: "equal", value: token }],
+      success: [{ op: "put", key, value, session: this.#session }],
+      failure: [],
+    };
+    await this.#ports.store.commitTxn(txn, over);
+  }
+}
+
+/** Returns the definition with the data and the variables that this occurrence has of its own. */
+export function mergeOwnInput({
+  definition,
+  open,
+}: Pick<ClaimedOccurrence, "definition" | "open">): Definition {
+  const { data, env } = open;
+  if (data === undefined && env === undefined) return definition;
+  return {
+    ...definition,
+    ...(data !== undefined && { data }),
+    ...(env !== undefined && { env: { ...definition.env, ...env } }),
+  };
+}

@@ -1,0 +1,215 @@
+import { OVER } from "../../base/over.ts";
+import { computeReplacementTime } from "../../schedule/state/next-candidate.ts";
+import { OCCURRENCE_RESULTS, type OccurrenceOutcome } from "../../schedule/state/outcome.ts";
+import type { CachedSchedule } from "../cache/cached-schedule.ts";
+import type { ClaimContext, ClaimedOccurrence } from "../claims/claim-occurrence.ts";
+import type { WorkerListener } from "../events.ts";
+import { type Handler, TaskLost, type TaskResult } from "../handler.ts";
+import { TimerQueue } from "../timer-queue.ts";
+import { applyCompletion, buildOutcome, completeTask, type TaskCompletion } from "./complete-task.ts";
+import { createRunningTask, type RunningTask } from "./running-task.ts";
+
+/** Runs the claimed tasks of one worker session until each result is stored. */
+export class TaskPool {
+  readonly #context: ClaimContext;
+  readonly #listener: WorkerListener;
+  /** By run. */
+  readonly #tasks = new Map<string, RunningTask>();
+  readonly #tasksBySchedule = new Map<string, Set<RunningTask>>();
+  /** Per run: when the next occurrence replaces it. */
+  readonly #replacements = new TimerQueue();
+  readonly #onChange: () => void;
+  readonly #leaving = new AbortController();
+
+  /** @param onChange called when a task has started or ended */
+  constructor(context: ClaimContext, listener: WorkerListener, onChange: () => void) {
+    this.#context = context;
+    this.#listener = listener;
+    this.#onChange = onChange;
+  }
+
+  get size(): number {
+    return this.#tasks.size;
+  }
+
+  /** Whether a run is one of the tasks. */
+  has(run: string): boolean {
+    return this.#tasks.has(run);
+  }
+
+  /** Runs a claimed occurrence until its result is stored. */
+  start(claimed: ClaimedOccurrence, handler: Handler): void {
+    const { registration, ports } = this.#context;
+    const running = createRunningTask(ports, claimed, registration);
+    // After a pause of the process, pending answers arrive before the timers that check the horizon.
+    if (registration.session.horizon <= ports.clock.now())
+      running.end(() => new TaskLost("lost", "the session may have ended since the claim"));
+    this.#add(running);
+    this.#onChange();
+    void this.#runTask(running, handler).finally(() => {
+      this.#remove(running);
+      this.#onChange();
+    });
+  }
+
+  #add(running: RunningTask): void {
+    const { id, running: record } = running.claimed;
+    this.#tasks.set(record.run, running);
+    const same = this.#tasksBySchedule.get(id);
+    if (same === undefined) this.#tasksBySchedule.set(id, new Set([running]));
+    else same.add(running);
+  }
+
+  #remove(running: RunningTask): void {
+    const { id, running: record } = running.claimed;
+    this.#tasks.delete(record.run);
+    this.#replacements.set(record.run, undefined);
+    const same = this.#tasksBySchedule.get(id);
+    same?.delete(running);
+    if (same?.size === 0) this.#tasksBySchedule.delete(id);
+  }
+
+  /**
+   * Aborts tasks that lost their running key, and plans replacements. Call it whenever the schedule changes.
+   * @param now wall clock, ms
+   */
+  updateSchedule(entry: CachedSchedule, now: number): void {
+    for (const { claimed, end } of this.#tasksBySchedule.get(entry.id) ?? []) {
+      if (entry.running.get(claimed.key)?.createRevision !== claimed.token)
+        end(() => new TaskLost("lost", "its running key was deleted"));
+      const { definition = claimed.definition, due } = entry;
+      const isNext = due !== undefined && !this.#context.cache.isNextExcluded(entry);
+      const at = isNext ? computeReplacementTime(definition, due, claimed.running.scheduled, now) : undefined;
+      this.#replacements.set(claimed.running.run, at);
+    }
+  }
+
+  /**
+   * Aborts tasks that the next occurrence replaces.
+   * @returns when to call again, wall clock, ms
+   */
+  abortReplaced(now: number): number | undefined {
+    for (let run = this.#replacements.take(now); run !== undefined; run = this.#replacements.take(now))
+      this.#tasks.get(run)?.end(() => new TaskLost("replaced", "the next one is due"));
+    return this.#replacements.next;
+  }
+
+  /** Aborts all tasks, and limits the retries of results that etcd refuses. */
+  stop(reason: () => TaskLost): void {
+    this.#leaving.abort(OVER);
+    this.abortAll(reason);
+  }
+
+  abortAll(reason: () => TaskLost): void {
+    for (const { end } of this.#tasks.values()) end(reason);
+  }
+
+  async #runTask(running: RunningTask, handler: Handler): Promise<void> {
+    const { task, claimed } = running;
+    const { clock, log } = this.#context.ports;
+    const { id, type, definition, scheduled, late, run, attempt } = task;
+    const about = { id, type, definition };
+    this.#listener({ kind: "started", ...about, scheduled, late, run, attempt });
+    log.info("started", { schedule: id, scheduled: formatIso(scheduled), attempt });
+    const taskResult = await runHandler(handler, running);
+    running.close(); // completing the task deletes its running key, which would look like a loss
+    const outcome = buildOutcome(claimed, taskResult, clock.getWallTime());
+    const completion = await retryUntilDone(
+      this.#context,
+      claimed,
+      { outcome, wait: taskResult.wait },
+      this.#leaving.signal,
+    );
+    this.#logResult(task.id, outcome, completion);
+    const settled = completion.kind === "settled" ? completion : undefined;
+    const { again, isDead = false } = settled?.finish ?? {};
+    const standing = { isDead, wasFailing: settled?.wasFailing ?? false };
+    this.#listener({ kind: "ended", ...about, outcome, ...standing, ...(again !== undefined && { again }) });
+  }
+
+  #logResult(
+    schedule: string,
+    { result, code, reason, scheduled }: OccurrenceOutcome,
+    { kind }: TaskCompletion,
+  ): void {
+    const { log } = this.#context.ports;
+    const fields = { schedule, scheduled: formatIso(scheduled), result, code, reason };
+    if (kind === "preempted")
+      log.warn("another worker took over a task before its result was stored", fields);
+    else if (result === "ok") log.info("finished", fields);
+    else log.warn("a task did not succeed", fields);
+  }
+}
+
+/** Runs the handler. Never rejects: without a result, the running key would stay until the worker ends. */
+async function runHandler(handler: Handler, { task }: RunningTask): Promise<TaskResult> {
+  const taskResult = await callHandler(handler, task);
+  const { reason } = task.signal;
+  if (taskResult.result === "ok" || !(reason instanceof TaskLost)) return taskResult;
+  const { wait: _, ...rest } = taskResult; // others may take it at once
+  return { ...rest, result: reason.result, reason: reason.message };
+}
+
+async function callHandler(handler: Handler, task: RunningTask["task"]): Promise<TaskResult> {
+  if (task.signal.aborted) return { result: "lost", reason: "it was ended before it started" };
+  try {
+    const taskResult: TaskResult | undefined = await handler.run(task);
+    if (OCCURRENCE_RESULTS.some((result) => result === taskResult?.result)) return taskResult;
+    return { result: "failed", reason: "the handler gave no result" };
+  } catch (error) {
+    return { result: "failed", reason: `the handler failed: ${String(error)}` };
+  }
+}
+
+const formatIso = (ms: number) => new Date(ms).toISOString();
+
+/**
+ * Time limit for completing a task whose session is lost, ms. Usually this fails, and another worker claims the task.
+ */
+const LOST_WITHIN = 1_000;
+/**
+ * Attempts after the worker stops, while etcd refuses the completion. Other workers then claim the task again, and this
+ * worker must leave.
+ */
+const LAST_TRIES = 3;
+/**
+ * Pause between attempts to complete a task that etcd refuses, ms. No other worker can claim it while its running key
+ * exists.
+ */
+const AGAIN = 2_000;
+const LAST_AGAIN = 500;
+
+/**
+ * Completes a task, and retries while etcd refuses it. Never rejects.
+ * @param leaving aborted when the worker stops; only a few more attempts follow
+ */
+async function retryUntilDone(
+  context: ClaimContext,
+  claimed: ClaimedOccurrence,
+  ended: Parameters<typeof completeTask>[2],
+  leaving: AbortSignal,
+): Promise<TaskCompletion> {
+  const { ports, registration, cache } = context;
+  const { session } = registration;
+  for (let last = 0; ; ) {
+    const until = session.signal.aborted ? ports.clock.now() + LOST_WITHIN : session.horizon;
+    try {
+      const result = await completeTask(ports, claimed, ended, until);
+      applyCompletion(cache, ports.keys, claimed, result);
+      return result;
+    } catch (error) {
+      if (leaving.aborted) last += 1;
+      if (session.signal.aborted || last === LAST_TRIES) return { kind: "preempted" };
+      const about = { schedule: claimed.id, error: String(error) };
+      ports.log.error("cannot store the result of a task", about);
+      await waitBeforeRetry(context, leaving);
+    }
+  }
+}
+
+/** Waits before the next attempt. A stop of the worker ends a longer pause early. */
+async function waitBeforeRetry({ ports, registration }: ClaimContext, leaving: AbortSignal): Promise<void> {
+  const { signal } = registration.session;
+  const [ms, over] = leaving.aborted ? [LAST_AGAIN, signal] : [AGAIN, AbortSignal.any([signal, leaving])];
+  await ports.clock.sleep(ms, over).catch(() => {});
+}

@@ -1,0 +1,9 @@
+import type { Log } from "../base/log.ts";
+import type { ObserverPorts } from "../observe/ports.ts";
+
+/** Dependencies of workers. */
+export interface SchedulePorts extends ObserverPorts {
+  log: Log;
+  /** Runs an action when all that has arrived is handled. Default: in the next turn of the event loop. */
+  runSoon?: (action: () => void) => void;
+}

@@ -1,0 +1,34 @@
+import { expect, test } from "vitest";
+import type { ClaimShare } from "../../../src/agent/claim-share.ts";
+import { proveShares } from "../../../src/agent/shared-session.ts";
+import { MemoryStore } from "../../../src/etcd/memory/memory-store.ts";
+import { ManualClock } from "../../etcd/manual-clock.ts";
+
+test("many claims are proved by one read; if a ticket has changed, each is proved by itself", async () => {
+  const store = MemoryStore.create(new ManualClock());
+  const asked: string[] = [];
+  const shares = await Promise.all(
+    ["a", "b", "c"].map(async (key) => {
+      const { revision } = await store.commitTxn({
+        compare: [],
+        failure: [],
+        success: [{ op: "put", key, value: key }],
+      });
+      const prove = async () => {
+        asked.push(key);
+        return { raftTerm: 1n, fault: key === "b" ? "changed" : undefined };
+      };
+      return { listTickets: () => [{ key, modRevision: revision }], prove } as unknown as ClaimShare;
+    }),
+  );
+  const proveAll = async () => {
+    const faults = new Map<ClaimShare, string | undefined>();
+    await proveShares(store, shares, "anchor", (share, { fault }) => faults.set(share, fault));
+    return shares.map((share) => (faults.has(share) ? (faults.get(share) ?? "fine") : "no proof"));
+  };
+  expect(await proveAll()).toEqual(["fine", "fine", "fine"]);
+  expect(asked).toEqual([]);
+  await store.commitTxn({ compare: [], failure: [], success: [{ op: "put", key: "b", value: "reset" }] });
+  expect(await proveAll()).toEqual(["fine", "changed", "fine"]);
+  expect(asked).toEqual(["a", "b", "c"]);
+});

@@ -1,0 +1,46 @@
+/** An operator at an in-memory etcd whose answers a test can lose. */
+import { randomBytes } from "node:crypto";
+import { MemoryStore } from "../../src/etcd/memory/memory-store.ts";
+import { StoreError, type Txn, type TxnResponse } from "../../src/etcd/store.ts";
+import type { OperatorPorts } from "../../src/operate/ports.ts";
+import { ManualClock } from "../etcd/manual-clock.ts";
+import { keys } from "../protocol/samples.ts";
+
+/** `lost`: applied, the answer lost. `refused`: not applied, as if etcd were away. */
+export type Fate = "fine" | "lost" | "refused";
+
+class UnreliableStore extends MemoryStore {
+  readonly fates: Fate[] = [];
+
+  override async commitTxn(txn: Txn, signal?: AbortSignal): Promise<TxnResponse> {
+    const fate = this.fates.shift() ?? "fine";
+    if (fate === "refused") throw new StoreError("unavailable", "connection refused");
+    const answer = await super.commitTxn(txn, signal);
+    if (fate === "lost") throw new StoreError("unavailable", "connection reset");
+    return answer;
+  }
+}
+
+export class OperatorFixture {
+  readonly clock = new ManualClock();
+  readonly store = new UnreliableStore(MemoryStore.create(this.clock).etcd);
+  readonly ports: OperatorPorts = {
+    store: this.store,
+    keys,
+    clock: this.clock,
+    random: { generateBytes: (n) => randomBytes(n), generateFraction: () => 0.5 },
+    settings: { connectTimeout: 5_000, readOnly: false },
+    operator: { user: "root", host: "ops.example.com", sudoUser: "ann" },
+  };
+
+  /** Moves time on until a promise is settled. */
+  async advanceUntilSettled<T>(promise: Promise<T>): Promise<T> {
+    let isOver = false;
+    const over = promise.finally(() => {
+      isOver = true;
+    });
+    over.catch(() => {});
+    while (!isOver) await this.clock.advance(100);
+    return await over;
+  }
+}

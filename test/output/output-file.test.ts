@@ -1,0 +1,172 @@
+import { randomBytes } from "node:crypto";
+import {
+  appendFileSync,
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { listSegments, openOutputDirectory, pruneOutput } from "../../src/output/output-directory.ts";
+import { OutputFile, OutputKeeper } from "../../src/output/output-keeper.ts";
+import { findOutputStart, readRecords } from "../../src/output/output-reader.ts";
+import { cutFirst, getLostBytes, type OutputRecord } from "../../src/output/output-record.ts";
+import { clock } from "../process/helpers.ts";
+
+const RUN = "abcdefghjkmnpqrs";
+
+function createFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-output-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return join(folder, "output");
+}
+
+function openFile(directory: string, size: number, time = clock, faults: Error[] = []): OutputFile {
+  return new OutputFile(time, { directory, run: RUN, size, onFault: (error) => faults.push(error) });
+}
+
+async function readAll(
+  directory: string,
+  wanted = {},
+): Promise<{ records: OutputRecord[]; skipped: number }> {
+  let { position, cut } = await findOutputStart(directory, RUN, wanted);
+  const all = { records: [] as OutputRecord[], skipped: 0 };
+  for (;;) {
+    const { records, next, skipped } = await readRecords(directory, RUN, position, 10_000);
+    if (records.length === 0) return all;
+    all.records.push(...cutFirst(records, cut));
+    all.skipped += skipped;
+    [position, cut] = [next, 0];
+  }
+}
+
+const joinData = (records: readonly OutputRecord[]) =>
+  Buffer.concat(records.flatMap(({ kind, data }) => (kind <= 2 ? [data] : [])));
+
+test("output is kept byte for byte, for its user only", async () => {
+  const directory = createFolder();
+  const file = openFile(directory, 1024 * 1024);
+  const bytes = randomBytes(200_000);
+  file.append(1, bytes.subarray(0, 150_000));
+  file.append(2, bytes.subarray(150_000));
+  await file.close();
+  const { records } = await readAll(directory);
+  expect(joinData(records).equals(bytes)).toBe(true);
+  expect(joinData(records.filter(({ kind }) => kind === 2)).length).toBe(50_000);
+  expect(records.at(-1)?.kind).toBe(4);
+  expect(statSync(directory).mode & 0o777).toBe(0o700);
+  for (const { path } of await listSegments(directory, RUN)) expect(statSync(path).mode & 0o777).toBe(0o600);
+});
+
+test("no more than the size is kept: the newest", async () => {
+  const directory = createFolder();
+  const file = openFile(directory, 64 * 1024);
+  for (let count = 0; count < 2_000; count += 1)
+    file.append(1, Buffer.from(`line ${count} ${"x".repeat(80)}\n`));
+  await file.close();
+  const sizes = readdirSync(directory).map((name) => statSync(join(directory, name)).size);
+  expect(sizes.reduce((sum, size) => sum + size)).toBeLessThanOrEqual(64 * 1024);
+  const text = joinData((await readAll(directory)).records).toString();
+  expect(text).toMatch(/line 1999 x+\n$/);
+  expect(text.length).toBeGreaterThan(16 * 1024);
+});
+
+test("the last lines, and what is newer than an instant", async () => {
+  const directory = createFolder();
+  let wall = 1_000;
+  const file = openFile(directory, 64 * 1024, { ...clock, getWallTime: () => wall });
+  for (const text of ["a\nb", "b\nc\n", "d\ne\n", "no end"]) {
+    file.append(1, Buffer.from(text));
+    wall += 1_000;
+  }
+  await file.close();
+  const readText = async (wanted: object) => joinData((await readAll(directory, wanted)).records).toString();
+  expect(await readText({ tail: 1 })).toBe("no end");
+  expect(await readText({ tail: 4 })).toBe("c\nd\ne\nno end");
+  expect(await readText({ tail: 5 })).toBe("bb\nc\nd\ne\nno end");
+  expect(await readText({ tail: 99 })).toBe("a\nbb\nc\nd\ne\nno end");
+  expect(await readText({ tail: 0 })).toBe("");
+  expect(await readText({ since: 3_000 })).toBe("d\ne\nno end");
+  expect(await readText({ since: 3_000, tail: 2 })).toBe("e\nno end");
+});
+
+test("a disk that takes nothing loses output, is reported once, and output is kept again when it does", async () => {
+  const directory = createFolder();
+  writeFileSync(directory, "a file where the directory should be");
+  let now = 0;
+  const faults: Error[] = [];
+  const file = openFile(directory, 64 * 1024, { ...clock, now: () => now }, faults);
+  file.append(1, Buffer.from("lost\n"));
+  await expect.poll(() => faults.length).toBe(1);
+  rmSync(directory);
+  now += 10_000;
+  file.append(1, Buffer.from("kept\n"));
+  await file.close();
+  const { records } = await readAll(directory);
+  expect(joinData(records).toString()).toBe("kept\n");
+  expect(records.map(getLostBytes).some((bytes) => bytes > 0)).toBe(true);
+  expect(faults).toHaveLength(1);
+});
+
+test("a damaged record costs the rest of its segment only", async () => {
+  const directory = createFolder();
+  const file = openFile(directory, 16 * 1024);
+  for (let count = 0; count < 60; count += 1) file.append(1, Buffer.alloc(150, `${count % 10}`));
+  await file.close();
+  const [, second] = await listSegments(directory, RUN);
+  writeFileSync(second?.path ?? "", randomBytes(100));
+  const { records, skipped } = await readAll(directory);
+  expect(records.at(-1)?.kind).toBe(4);
+  expect(skipped).toBeGreaterThan(0);
+  appendFileSync((await listSegments(directory, RUN)).at(-1)?.path ?? "", "half a rec");
+  expect((await readAll(directory)).records).toHaveLength(records.length);
+});
+
+test("a directory that others can read is refused", async () => {
+  const directory = createFolder();
+  await openOutputDirectory(directory);
+  chmodSync(directory, 0o750);
+  await expect(openOutputDirectory(directory)).rejects.toThrow(
+    /must be a directory of this user, with mode 0700.*0750/,
+  );
+});
+
+test("a link is refused: it may lead into a directory of others' choice", async () => {
+  const directory = createFolder();
+  const target = createFolder();
+  await openOutputDirectory(target);
+  symlinkSync(target, directory);
+  await expect(openOutputDirectory(directory)).rejects.toThrow(/must be a directory of this user/);
+});
+
+test("old runs go, and the oldest if all are too large; other files stay", async () => {
+  const directory = createFolder();
+  await openOutputDirectory(directory);
+  const now = Date.now();
+  const put = (name: string, age: number) => {
+    writeFileSync(join(directory, name), "x".repeat(100));
+    utimesSync(join(directory, name), (now - age) / 1000, (now - age) / 1000);
+  };
+  put("aaaaaaaaaaaaaaaa.0", 90_000);
+  put("bbbbbbbbbbbbbbbb.0", 50_000);
+  put("cccccccccccccccc.0", 40_000);
+  put("cccccccccccccccc.100", 1_000);
+  put("notes.txt", 90_000);
+  await pruneOutput(directory, { age: 60_000, now, most: 250 });
+  expect(readdirSync(directory).sort()).toEqual(["cccccccccccccccc.0", "cccccccccccccccc.100", "notes.txt"]);
+});
+
+test("a run without output has no files", async () => {
+  const directory = createFolder();
+  const storage = { directory, size: 65_536, age: 60_000, masks: [] };
+  const keeper = new OutputKeeper(clock, { ...storage, run: RUN, onFault: () => {} });
+  expect(keeper.renderTail()).toBeUndefined();
+  await keeper.close();
+  expect(await listSegments(directory, RUN)).toEqual([]);
+});

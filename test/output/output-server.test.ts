@@ -1,0 +1,111 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import type { Clock } from "../../src/base/clock.ts";
+import { silentLog } from "../../src/base/log.ts";
+import { delegateStore } from "../../src/etcd/delegate-store.ts";
+import { MemoryStore } from "../../src/etcd/memory/memory-store.ts";
+import type { Op, Txn } from "../../src/etcd/store.ts";
+import { buildSegmentPath } from "../../src/output/output-directory.ts";
+import { encodeRecord } from "../../src/output/output-record.ts";
+import { OutputServer } from "../../src/output/output-server.ts";
+import { realRandom } from "../../src/process/random.ts";
+import { createKeys } from "../../src/protocol/keys.ts";
+import { formatOutputRequest, parseOutputChunk } from "../../src/protocol/output.ts";
+
+const keys = createKeys("/t/");
+const HOST = "web1";
+const RUN = "9amz31xmccgt45j8";
+const SESSION = 7n;
+const VIEWERS = Array.from({ length: 10 }, (_, n) => `viewer00000000000${n}`.slice(-16));
+
+/** Time passes only while the server sleeps; before it goes on, the viewers act. */
+class SleepingClock implements Clock {
+  onSleep: () => Promise<void> = async () => {};
+  #now = 0;
+
+  now(): number {
+    return this.#now;
+  }
+
+  getWallTime(): number {
+    return this.#now;
+  }
+
+  async sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted();
+    this.#now += ms;
+    await this.onSleep();
+    signal?.throwIfAborted();
+  }
+}
+
+/** Keeps two megabytes of output of a run. */
+function createOutput(): string {
+  const directory = mkdtempSync(join(tmpdir(), "signalbox-output-"));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const record = encodeRecord({ kind: 1, time: 0, data: Buffer.alloc(32 * 1024, "x") });
+  writeFileSync(buildSegmentPath(directory, RUN, 0), Buffer.concat(Array.from({ length: 64 }, () => record)));
+  return directory;
+}
+
+function countPutBytes(ops: readonly Op[]): number {
+  return ops.reduce((sum, op) => {
+    if (op.op === "txn") return sum + countPutBytes(op.txn.success);
+    return op.op === "put" ? sum + op.value.length : sum;
+  }, 0);
+}
+
+test("ten viewers of a flood cost two writes a second, of less than 1 MiB; without viewers there are none", async () => {
+  const clock = new SleepingClock();
+  const etcd = MemoryStore.create(clock);
+  const writes: { at: number; bytes: number }[] = [];
+  const store = delegateStore(etcd, {
+    commitTxn: (txn: Txn, signal) => {
+      writes.push({ at: clock.now(), bytes: countPutBytes(txn.success) });
+      return etcd.commitTxn(txn, signal);
+    },
+  });
+  await etcd.grant(SESSION, 1_000);
+  const putRequest = async (viewer: string, read: number) => {
+    const value = formatOutputRequest({ follow: true, read });
+    const key = keys.outputRequest(HOST, RUN, viewer);
+    await etcd.commitTxn({
+      compare: [],
+      success: [{ op: "put", key, value, session: SESSION }],
+      failure: [],
+    });
+  };
+  for (const viewer of VIEWERS) await putRequest(viewer, 0);
+
+  const stop = new AbortController();
+  const received = new Map<string, number>();
+  let writesWithoutViewers: number | undefined;
+  clock.onSleep = async () => {
+    if (clock.now() < 30_000) {
+      for (const viewer of VIEWERS) {
+        const chunk = parseOutputChunk(
+          (await etcd.readRange({ key: keys.outputChunk(viewer) })).kvs[0]?.value,
+        );
+        if (chunk === undefined) continue;
+        received.set(viewer, chunk.number);
+        await putRequest(viewer, chunk.number); // it has read the chunk, and wants the next one
+      }
+    } else if (writesWithoutViewers === undefined) {
+      writesWithoutViewers = writes.length;
+      await etcd.revoke(SESSION);
+    } else stop.abort(new Error("over"));
+  };
+  const options = { host: HOST, directory: createOutput(), isRunning: () => true };
+  await new OutputServer({ store, keys, clock, random: realRandom, log: silentLog }, options).run(
+    stop.signal,
+  );
+
+  expect(received.size, "each viewer gets output").toBe(VIEWERS.length);
+  expect(Math.min(...received.values()), "and more than one chunk").toBeGreaterThan(3);
+  const pauses = writes.slice(1).map(({ at }, before) => at - (writes[before]?.at ?? 0));
+  expect(Math.min(...pauses)).toBeGreaterThanOrEqual(500);
+  expect(Math.max(...writes.map(({ bytes }) => bytes))).toBeLessThan(1024 * 1024);
+  expect(writes.length, "nothing is written when nobody looks").toBe(writesWithoutViewers);
+});

@@ -1,0 +1,151 @@
+import { randomBytes } from "node:crypto";
+import { expect, test } from "vitest";
+import { createHostWriteGuard } from "../../../fixtures/simulation/role.ts";
+import { silentLog } from "../../../src/base/log.ts";
+import { MemoryStore } from "../../../src/etcd/memory/memory-store.ts";
+import { StoreError, type Txn, type TxnResponse } from "../../../src/etcd/store.ts";
+import { HostRecordWriter } from "../../../src/run/acquire.ts";
+import { ManualClock } from "../../etcd/manual-clock.ts";
+import { keys } from "../../protocol/samples.ts";
+
+const HOST = "web1.example.com";
+const KEY = keys.host(HOST);
+const LOCK = keys.lock("x", "0123456789abcdef");
+
+/** A claim that is refused where its key is there; success reads. */
+const CLAIM: Txn = {
+  compare: [{ key: LOCK, target: "create", is: "equal", value: 0n }],
+  success: [
+    { op: "put", key: LOCK, value: "ticket" },
+    { op: "range", key: keys.history("x") },
+  ],
+  failure: [],
+};
+
+class Role extends MemoryStore {
+  readonly sent: Txn[] = [];
+  check: (txn: Txn) => void = () => {};
+
+  override async commitTxn(txn: Txn, signal?: AbortSignal): Promise<TxnResponse> {
+    this.sent.push(txn);
+    this.check(txn);
+    return await super.commitTxn(txn, signal);
+  }
+}
+
+function createFixture(host = HOST) {
+  const clock = new ManualClock();
+  const store = new Role(MemoryStore.create(clock).etcd);
+  let text = "there";
+  const presence = new HostRecordWriter(
+    {
+      store,
+      keys,
+      clock,
+      log: silentLog,
+      describeHost: () => text,
+      random: { generateBytes: (n) => randomBytes(n), generateFraction: () => 0.5 },
+    },
+    { identity: { host, pid: 1, user: "u", command: "job" } },
+  );
+  const record = () => store.etcd.range({ key: KEY }).kvs[0];
+  const setText = (next: string) => {
+    text = next;
+  };
+  return {
+    store,
+    presence,
+    record,
+    say: setText,
+    claim: () => presence.callWithRecord(CLAIM, (txn) => store.commitTxn(txn)),
+  };
+}
+
+test("a claim leaves word, whether it is granted or refused, and its results stay in their places", async () => {
+  const { claim, record, say } = createFixture();
+  const granted = await claim();
+  expect(granted).toMatchObject({
+    succeeded: true,
+    results: [{ op: "put" }, { op: "range" }, { op: "txn" }],
+  });
+  expect(record()).toMatchObject({ value: "there", session: 0n });
+  say("there again");
+  expect(await claim()).toMatchObject({ succeeded: false });
+  expect(record()).toMatchObject({ value: "there again" });
+});
+
+test("what is there already is not written again", async () => {
+  const { claim, record } = createFixture();
+  await claim();
+  const before = record();
+  await claim();
+  expect(record()).toEqual(before);
+});
+
+test("who may not write hosts makes the same call without, and does not try again", async () => {
+  const { store, claim, record } = createFixture();
+  store.check = createHostWriteGuard(keys);
+  expect(await claim()).toMatchObject({ succeeded: true });
+  expect(store.sent).toHaveLength(2);
+  expect(store.sent[1]).toEqual(CLAIM);
+  await claim();
+  expect(store.sent).toHaveLength(3);
+  expect(record()).toBeUndefined();
+});
+
+test("who may not write anything is told so", async () => {
+  const { store, claim } = createFixture();
+  store.check = () => {
+    throw new StoreError("permission", "etcdserver: permission denied");
+  };
+  await expect(claim()).rejects.toMatchObject({ kind: "permission" });
+});
+
+test("other errors are the caller's", async () => {
+  const { store, claim } = createFixture();
+  store.check = () => {
+    throw new StoreError("noSession", "requested lease not found");
+  };
+  await expect(claim()).rejects.toMatchObject({ kind: "noSession" });
+  expect(store.sent).toHaveLength(1);
+});
+
+test("a name that can be no key is left out", async () => {
+  const { store, presence, claim } = createFixture("web1\n");
+  expect(presence.keyToRead).toBeUndefined();
+  await claim();
+  expect(store.sent).toEqual([CLAIM]);
+});
+
+test.each([
+  ["outdated", "before", 1],
+  ["missing", undefined, 1],
+  ["what it would say", "there", 0],
+])(
+  "who leaves without a claim and saw that the word is %s, says it so many times: %j %d",
+  async (_, seen, calls) => {
+    const { store, presence } = createFixture();
+    expect(presence.keyToRead).toBe(KEY);
+    presence.compareRecord(seen);
+    expect(presence.keyToRead).toBeUndefined();
+    await presence.writeOutdated();
+    expect(store.sent).toHaveLength(calls);
+  },
+);
+
+test("who leaves after a claim, or has seen nothing, says nothing more", async () => {
+  const { store, presence, claim } = createFixture();
+  await presence.writeOutdated();
+  expect(store.sent).toHaveLength(0);
+  await claim();
+  presence.compareRecord("before");
+  await presence.writeOutdated();
+  expect(store.sent).toHaveLength(1);
+});
+
+test("whatever etcd answers to a last word, it harms nobody", async () => {
+  const { store, presence } = createFixture();
+  store.check = createHostWriteGuard(keys);
+  presence.compareRecord(undefined);
+  await expect(presence.writeOutdated()).resolves.toBeUndefined();
+});

@@ -1,0 +1,158 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { MemoryEtcd } from "../../../src/etcd/memory/memory-store.ts";
+import { admit } from "../../../src/protocol/admission.ts";
+import { type QueueEntry, serializeTicket, type Ticket, toQueueEntry } from "../../../src/protocol/ticket.ts";
+import type { Op, OpResult } from "../../../src/protocol/txn.ts";
+import {
+  buildResourceReads,
+  computeHeadSize,
+  parseResourceQueue,
+  type ResourceQueueView,
+} from "../../../src/run/claim-view.ts";
+import { keys, ticketWith } from "../../protocol/samples.ts";
+
+const ALL = Number.POSITIVE_INFINITY;
+
+/** A ticket of a queue; undefined for one that cannot be read. */
+type Wish = Pick<Ticket, "count" | "total" | "state"> | undefined;
+
+/** An etcd with one queue. */
+class Bed {
+  readonly #etcd = new MemoryEtcd({ now: () => 0 });
+  readonly #runs: string[] = [];
+  /** Operations of the last look. */
+  asked: readonly Op[] = [];
+  /** Places that they found, own one included. */
+  read = 0;
+
+  constructor(wishes: readonly Wish[]) {
+    wishes.forEach((wish, index) => {
+      const run = `${index}`.padStart(16, "0");
+      // Names are in another order than places.
+      this.#runs.push([...run].reverse().join(""));
+      const value =
+        wish === undefined ? "{" : serializeTicket(ticketWith({ run: this.#runs[index] ?? "", ...wish }));
+      this.#apply([{ op: "put", key: this.key(index), value }]);
+    });
+  }
+
+  run(index: number): string {
+    return this.#runs[index] ?? "";
+  }
+
+  key(index: number): string {
+    return keys.resource("db", this.run(index));
+  }
+
+  look(index: number, depth: number): ResourceQueueView {
+    const mine = this.#mine(index);
+    this.asked = buildResourceReads(keys, "db", mine?.createRevision, depth);
+    const results = this.#apply(this.asked);
+    this.read = results.reduce((sum, one) => sum + (one.op === "range" ? one.kvs.length : 0), 0);
+    return parseResourceQueue(results, mine, depth);
+  }
+
+  #mine(index: number): QueueEntry | undefined {
+    const [own] = this.#apply([{ op: "range", key: this.key(index) }]);
+    const [kv] = own?.op === "range" ? own.kvs : [];
+    return kv && toQueueEntry(kv);
+  }
+
+  #apply(success: readonly Op[]): readonly OpResult[] {
+    return this.#etcd.apply({ compare: [], success: [...success], failure: [] }).results;
+  }
+}
+
+const wish = fc.option(
+  fc.record({
+    count: fc.integer({ min: 1, max: 4 }),
+    total: fc.integer({ min: 1, max: 8 }),
+    state: fc.constantFrom<Ticket["state"]>("waiting", "waiting", "admitted", "held"),
+  }),
+  { nil: undefined, freq: 12 },
+);
+const queue = fc.array(wish, { minLength: 1, maxLength: 14 });
+const total = fc.option(fc.integer({ min: 1, max: 8 }), { nil: undefined });
+
+describe("the first places of a resource's queue", () => {
+  test("never say that a run waits where the whole queue says that it is admitted", () => {
+    let decided = 0;
+    fc.assert(
+      fc.property(
+        queue,
+        fc.nat(),
+        fc.integer({ min: 1, max: 6 }),
+        total,
+        (wishes, nth, depth, configured) => {
+          const index = nth % wishes.length;
+          const fixture = new Bed(wishes);
+          const head = admit(fixture.look(index, depth).queue, fixture.run(index), configured).kind;
+          const whole = admit(fixture.look(index, ALL).queue, fixture.run(index), configured).kind;
+          if (head !== "admitted") expect(whole).toBe(head);
+          if (head === "waiting") decided += 1;
+        },
+      ),
+      { numRuns: 3_000 },
+    );
+    expect(decided).toBeGreaterThan(500);
+  });
+
+  test("are read up to the own place, however many there are, and the place just ahead with them", () => {
+    fc.assert(
+      fc.property(queue, fc.nat(), fc.integer({ min: 1, max: 6 }), (wishes, nth, depth) => {
+        const index = nth % wishes.length;
+        const fixture = new Bed(wishes);
+        const { queue: seen, ahead, reach } = fixture.look(index, depth);
+        const first = Array.from({ length: Math.min(depth, index + 1) }, (_, at) => fixture.key(at));
+        const expected = first.includes(fixture.key(index)) ? first : [...first, fixture.key(index)];
+        expect(seen.map(({ key }) => key)).toEqual(expected);
+        expect(ahead?.key).toBe(index === 0 ? undefined : fixture.key(index - 1));
+        expect(reach).toBe("head");
+      }),
+    );
+  });
+
+  test("far back in a long queue, a few are read, and they decide", () => {
+    const waiting = { count: 1, total: 4, state: "waiting" } as const;
+    const fixture = new Bed(Array.from({ length: 3_000 }, () => waiting));
+    const { queue: seen } = fixture.look(2_999, computeHeadSize(waiting));
+    expect(admit(seen, fixture.run(2_999))).toMatchObject({ kind: "waiting" });
+    expect(fixture.read).toBeLessThanOrEqual(25);
+  });
+
+  test.each([
+    [{ count: 1, total: 1 }, 18],
+    [{ count: 1, total: 100 }, 216],
+    [{ count: 1024, total: 24_000 }, 64],
+    [{ count: 1, total: 1_000_000 }, 1_000],
+  ])("are so many for %j: %d", (units, places) => {
+    expect(computeHeadSize(units)).toBe(places);
+  });
+});
+
+describe("the place just ahead", () => {
+  test("is all that is read otherwise", () => {
+    const waiting = { count: 1, total: 4, state: "waiting" } as const;
+    const fixture = new Bed([waiting, waiting, waiting, waiting]);
+    expect(fixture.look(2, 0)).toMatchObject({ reach: "near", ahead: { key: fixture.key(1) } });
+    expect(fixture.look(2, 0).queue.map(({ key }) => key)).toEqual([fixture.key(1), fixture.key(2)]);
+    expect(fixture.read).toBe(1);
+    expect(fixture.look(0, 0)).toMatchObject({ ahead: undefined });
+  });
+
+  test("is the first of the queue for who stands in it not yet, at any depth", () => {
+    const fixture = new Bed([{ count: 1, total: 4, state: "held" }]);
+    for (const depth of [0, 5]) {
+      expect(fixture.look(9, depth)).toMatchObject({ reach: "near", ahead: { key: fixture.key(0) } });
+    }
+    expect(fixture.look(9, ALL)).toMatchObject({ reach: "whole", ahead: undefined });
+  });
+
+  test("is found in a whole queue too", () => {
+    const fixture = new Bed([undefined, { count: 1, total: 1, state: "held" }, undefined]);
+    expect(fixture.look(1, ALL)).toMatchObject({ reach: "whole", ahead: { key: fixture.key(0) } });
+    expect(fixture.look(0, ALL).ahead).toBeUndefined();
+    expect(fixture.look(1, ALL).queue).toHaveLength(3);
+  });
+});

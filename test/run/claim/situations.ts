@@ -1,0 +1,167 @@
+/** Requests, attempts and views for tables of cases, written as short texts. */
+import { randomBytes } from "node:crypto";
+import { silentLog } from "../../../src/base/log.ts";
+import { MemoryStore } from "../../../src/etcd/memory/memory-store.ts";
+import { Session } from "../../../src/etcd/session/session.ts";
+import type { Drain } from "../../../src/protocol/drain.ts";
+import { DRAIN_ALL, type DrainScope } from "../../../src/protocol/keys.ts";
+import type { QueueEntry, Ticket } from "../../../src/protocol/ticket.ts";
+import type { ClaimAttempt } from "../../../src/run/attempt.ts";
+import type { ClaimView, ResourceQueueView } from "../../../src/run/claim-view.ts";
+import type { ClaimPorts, ClaimRequest } from "../../../src/run/request.ts";
+import { ManualClock } from "../../etcd/manual-clock.ts";
+import { keys, ticketWith } from "../../protocol/samples.ts";
+
+export const RUN = "0wn0wn0wn0wn0wn0";
+export const HOST = "web1.example.com";
+/** Wall clock of all cases, ms. A ticket in grace ends at 900 (`over`) or 1100 (`grace`). */
+export const WALL = 1_000;
+export const LOCK_KEY = keys.lock("a", RUN);
+export const DB_KEY = keys.resource("db", RUN);
+
+/** Ports over an etcd of their own. A stored total is a number. */
+export function createPorts(clock = new ManualClock(), store = MemoryStore.create(clock)) {
+  const random = { generateBytes: (n: number) => randomBytes(n), generateFraction: () => 0.5 };
+  const evaluateTotal = (text: string) => (text === "" ? undefined : Number(text));
+  const ports = { store, keys, clock, random, log: silentLog, evaluateTotal, describeHost: () => "{}" };
+  return ports satisfies ClaimPorts;
+}
+
+const db = { resource: "db", count: 2, total: 4 };
+const now = { queues: false };
+const queueing = { queues: true };
+
+/** What is asked for: lock a, two of four units of db, or both; at once, or in a queue. */
+export const REQUESTS = {
+  lock: createRequest({ lock: "a", patience: now }),
+  "lock, queue": createRequest({ lock: "a", patience: queueing }),
+  "lock, group": createRequest({ lock: "a", patience: now, group: "web" }),
+  lease: createRequest({ leases: [db], patience: queueing }),
+  both: createRequest({ lock: "a", leases: [db], patience: now }),
+  "both, queue": createRequest({ lock: "a", leases: [db], patience: queueing }),
+} as const;
+export type RequestName = keyof typeof REQUESTS;
+
+export function createRequest(more: Partial<ClaimRequest>): ClaimRequest {
+  return {
+    leases: [],
+    patience: now,
+    history: true,
+    ttl: 30,
+    terminationTimeout: 2_000,
+    connectTimeout: 1_000,
+    identity: { host: HOST, pid: 1, user: "op", command: "job" },
+    ...more,
+  };
+}
+
+/** An attempt with a session in the etcd of the ports. */
+export async function createAttempt(ports: ClaimPorts, request: ClaimRequest): Promise<ClaimAttempt> {
+  const session = await Session.open(ports, request.ttl, 1_000);
+  session.stopRenewing();
+  return {
+    ports,
+    request,
+    run: RUN,
+    session,
+    number: undefined,
+    enqueuedAt: 0,
+    lockKey: request.lock === undefined ? undefined : keys.lock(request.lock, RUN),
+    resourceKeys: request.leases.map(({ resource }) => keys.resource(resource, RUN)),
+  };
+}
+
+/** A case as text; see the functions below. Everything may be left out. */
+export interface Situation {
+  /** Own tickets: `a:waiting@5 db:held@6`. State `broken` cannot be parsed, `reset` waits and was reset. */
+  own?: string;
+  /** Others in the lock's queue: `held`, `over` (a grace that has passed), `grace`, `waiting`. */
+  ahead?: string;
+  /** How much of db's queue was read, and its entries: `head held:3 *`; `*` is the own one. */
+  queue?: string;
+  /** `lock:a host:web1.example.com all ended`; `ended` is a drain of all that is over. */
+  drains?: string;
+  /** Members of group web. */
+  members?: string;
+}
+
+export function createView(situation: Situation): ClaimView {
+  const own = new Map(
+    splitWords(situation.own)
+      .map(createOwnEntry)
+      .map((entry) => [entry.key, entry]),
+  );
+  const others = splitWords(situation.ahead).map((state, at) =>
+    createOther(keys.lock("a", nameRun(at)), state, at),
+  );
+  const mine = own.get(LOCK_KEY);
+  return {
+    revision: 50n,
+    own,
+    removals: new Map(),
+    host: undefined,
+    inputs: {
+      revision: 50n,
+      config: new Map(),
+      newerSchemas: [],
+      drains: splitWords(situation.drains).map(createDrain),
+      groups: new Map(situation.members === undefined ? [] : [["web", splitWords(situation.members)]]),
+    },
+    isAheadKnown: true,
+    lockQueue: mine === undefined ? others : [...others, mine],
+    resourceQueues: new Map(situation.queue === undefined ? [] : [["db", createQueue(situation.queue, own)]]),
+  };
+}
+
+function createOwnEntry(word: string): QueueEntry {
+  const [, name = "", state = "", at = "5"] = /^(\w+):(\w+)(?:@(\d+))?$/.exec(word) ?? [];
+  const key = name === "a" ? LOCK_KEY : keys.resource(name, RUN);
+  const units = name === "a" ? { count: 1, total: 1 } : { count: 2, total: 4 };
+  return createEntry(key, RUN, BigInt(at), state, units);
+}
+
+function createOther(key: string, state: string, at: number, count = 1): QueueEntry {
+  return createEntry(key, nameRun(at), BigInt(at + 1), state, { count, total: 4 });
+}
+
+function createEntry(
+  key: string,
+  run: string,
+  revision: bigint,
+  state: string,
+  units: Pick<Ticket, "count" | "total">,
+): QueueEntry {
+  const entry = { key, run, createRevision: revision, modRevision: revision + 10n, session: 1n };
+  return {
+    ...entry,
+    ticket: state === "broken" ? undefined : ticketWith({ run, ...units, ...toTicketState(state) }),
+  };
+}
+
+function toTicketState(state: string): Partial<Ticket> {
+  if (state === "over") return { state: "grace", until: 900 };
+  if (state === "grace") return { state: "grace", until: 1_100 };
+  if (state === "reset") return { state: "waiting", reset: { by: "op", at: 1 } };
+  return { state: state as Ticket["state"] };
+}
+
+function createQueue(text: string, own: ReadonlyMap<string, QueueEntry>): ResourceQueueView {
+  const [reach, ...words] = text.split(" ");
+  const mine = own.get(DB_KEY);
+  const queue = words.flatMap((word, at): QueueEntry[] => {
+    if (word === "*") return mine === undefined ? [] : [mine];
+    const [state = "", count] = word.split(":");
+    return [createOther(keys.resource("db", nameRun(at)), state, at, Number(count))];
+  });
+  return { reach: reach as ResourceQueueView["reach"], queue, ahead: queue[words.indexOf("*") - 1] };
+}
+
+function createDrain(word: string): Drain {
+  const [scope = "", name = DRAIN_ALL] = word === "ended" ? ["all"] : word.split(":");
+  const end = word === "ended" ? { until: WALL } : {};
+  const target = { scope: scope as DrainScope, name };
+  return { ...target, key: keys.drain(target.scope, name), by: "op", at: 1, modRevision: 3n, ...end };
+}
+
+const nameRun = (at: number) => `${at}`.padStart(16, "0");
+const splitWords = (text = "") => text.split(" ").filter((word) => word !== "");

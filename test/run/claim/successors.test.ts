@@ -1,0 +1,153 @@
+import { describe, expect, test } from "vitest";
+import { MemoryEtcd, MemoryStore } from "../../../src/etcd/memory/memory-store.ts";
+import { Session } from "../../../src/etcd/session/session.ts";
+import { serializeTicket, toQueue } from "../../../src/protocol/ticket.ts";
+import type { Txn, TxnResponse } from "../../../src/protocol/txn.ts";
+import { type AcquireResult, Acquisition } from "../../../src/run/acquire.ts";
+import { type ClaimAttempt, createClaimAttempt } from "../../../src/run/attempt.ts";
+import type { ClaimSession } from "../../../src/run/claim-session.ts";
+import { finishClaim } from "../../../src/run/finish.ts";
+import { buildHistoryUpdate } from "../../../src/run/history-update.ts";
+import type { ClaimPorts } from "../../../src/run/request.ts";
+import { Successors } from "../../../src/run/successors.ts";
+import { ManualClock } from "../../etcd/manual-clock.ts";
+import { keys } from "../../protocol/samples.ts";
+import { createPorts, REQUESTS } from "./situations.ts";
+
+const UNLIMITED = { connect: Number.POSITIVE_INFINITY, wait: Number.POSITIVE_INFINITY };
+
+/** Counts the transactions that change something. */
+class CountingStore extends MemoryStore {
+  writes = 0;
+
+  override async commitTxn(txn: Txn, signal?: AbortSignal): Promise<TxnResponse> {
+    if (txn.success.some(({ op }) => op !== "range")) this.writes += 1;
+    return await super.commitTxn(txn, signal);
+  }
+}
+
+describe("runs of one process that wait for one lock", () => {
+  test("each is granted by the release of the run directly ahead, in order, also in a long queue", async () => {
+    const { runs, store } = await startQueue(20);
+    for (const run of runs) {
+      await run.acquired;
+      expect(await listHolders(store)).toEqual([run.attempt.run]);
+      store.writes = 0;
+      await free(run);
+      expect(store.writes, "one write frees the lock, appends to the history, and grants").toBe(1);
+    }
+    expect(await listHolders(store)).toEqual([]);
+  });
+
+  test("a run that has left is not granted", async () => {
+    const { runs, store } = await startQueue(3);
+    const [first, second, third] = runs as [QueuedRun, QueuedRun, QueuedRun];
+    second.stop.abort(new Error("left"));
+    await expect(second.acquired).rejects.toThrow("left");
+    await store.commitTxn({
+      compare: [],
+      success: [{ op: "delete", key: second.attempt.lockKey ?? "" }],
+      failure: [],
+    });
+    await free(first);
+    await third.acquired;
+    expect(await listHolders(store)).toEqual([third.attempt.run]);
+  });
+
+  test("a reset request of the successor wins over the grant", async () => {
+    const { runs, store } = await startQueue(2);
+    const [first, second] = runs as [QueuedRun, QueuedRun];
+    const key = second.attempt.lockKey ?? "";
+    const [ticket] = toQueue((await store.readRange({ key })).kvs).map((one) => one.ticket);
+    if (ticket === undefined) throw new Error("no ticket");
+    const value = serializeTicket({ ...ticket, reset: { by: "op", at: 0 } });
+    const session = second.attempt.session.id;
+    const asked = store.commitTxn({
+      compare: [],
+      success: [{ op: "put", key, value, session }],
+      failure: [],
+    });
+    await Promise.all([asked, free(first)]);
+    expect((await second.acquired).kind).toBe("refused");
+    expect(await listHolders(store)).toEqual([]);
+  });
+
+  test("an offer is made for the ticket ahead only as it was read, and on one session", () => {
+    const successors = new Successors();
+    const buildGrant = () => {
+      throw new Error("not offered");
+    };
+    const entry = successors.add({ ahead: { key: "a", createRevision: 5n }, session: 1n, buildGrant });
+    expect(successors.offer({ key: "a", createRevision: 6n }, 1n)).toBeUndefined();
+    expect(successors.offer({ key: "a", createRevision: 5n }, 2n)).toBeUndefined();
+    expect(() => successors.offer({ key: "a", createRevision: 5n }, 1n)).toThrow("not offered");
+    entry.leave();
+    expect(successors.offer({ key: "a", createRevision: 5n }, 1n)).toBeUndefined();
+  });
+});
+
+interface QueuedRun {
+  attempt: ClaimAttempt;
+  acquired: Promise<AcquireResult>;
+  stop: AbortController;
+}
+
+/** Counts how often a run has begun to wait. */
+class CountingSuccessors extends Successors {
+  waits = 0;
+  override add(...args: Parameters<Successors["add"]>) {
+    this.waits += 1;
+    return super.add(...args);
+  }
+}
+
+/** Starts runs one after the other on one session: the first holds lock a, and the others wait. */
+async function startQueue(count: number) {
+  const clock = new ManualClock();
+  const store = new CountingStore(new MemoryEtcd({ now: () => clock.now() }));
+  const successors = new CountingSuccessors();
+  const { describeHost: _, ...ports } = { ...createPorts(clock, store), successors };
+  const session = await openSharedSession(ports);
+  const runs: QueuedRun[] = [];
+  for (let at = 0; at < count; at += 1) {
+    const attempt = createClaimAttempt(ports, REQUESTS["lock, queue"], session, { run: `run${1000 + at}` });
+    const stop = new AbortController();
+    const acquired = new Acquisition(attempt, UNLIMITED, stop.signal).run();
+    acquired.catch(() => {}); // some are left
+    runs.push({ attempt, acquired, stop });
+    if (at === 0) await acquired;
+    while (successors.waits < at) await new Promise((resolve) => setImmediate(resolve));
+  }
+  return { runs, store };
+}
+
+/** A session that no run ends. */
+async function openSharedSession(ports: ClaimPorts): Promise<ClaimSession> {
+  const { id, signal, grantTerm, ttl, horizon } = await Session.open(ports, 30, 1_000);
+  const nothing = () => {};
+  return {
+    id,
+    signal,
+    grantTerm,
+    ttl,
+    horizon,
+    isDoubted: false,
+    waitUntilHorizonNear: async () => {},
+    stopRenewing: nothing,
+    lose: nothing,
+    keepAlive: nothing,
+    end: async () => {},
+  };
+}
+
+async function free({ acquired }: QueuedRun): Promise<void> {
+  const result = await acquired;
+  if (result.kind !== "granted") throw new Error("not granted");
+  const historyUpdate = buildHistoryUpdate(result.grant, { exit: 0, reason: undefined });
+  await finishClaim({ grant: result.grant, historyUpdate, graceUntil: undefined });
+}
+
+async function listHolders(store: MemoryStore): Promise<string[]> {
+  const { kvs } = await store.readRange(keys.getQueueRange("lock", "a"));
+  return toQueue(kvs).flatMap(({ run, ticket }) => (ticket?.state === "held" ? [run] : []));
+}

@@ -1,0 +1,243 @@
+import { describe, expect, test } from "vitest";
+import { MemoryStore } from "../../../src/etcd/memory/memory-store.ts";
+import { SessionLost } from "../../../src/etcd/session/session-lost.ts";
+import { type ResponseHeader, StoreError, type Txn, type TxnResponse } from "../../../src/etcd/store.ts";
+import { appendPastRun, type PastRun, parsePastRuns } from "../../../src/protocol/history.ts";
+import { type QueueEntry, serializeTicket, toQueueEntry } from "../../../src/protocol/ticket.ts";
+import type { Op } from "../../../src/protocol/txn.ts";
+import type { Grant } from "../../../src/run/acquire.ts";
+import { finishClaim } from "../../../src/run/finish.ts";
+import { buildHistoryUpdate } from "../../../src/run/history-update.ts";
+import { ManualClock } from "../../etcd/manual-clock.ts";
+import { keys, ticketWith } from "../../protocol/samples.ts";
+import { createAttempt, createPorts, DB_KEY, LOCK_KEY, REQUESTS, RUN } from "../claim/situations.ts";
+
+const HISTORY = keys.history("a");
+const OTHER = "0ther0ther0ther0";
+
+/** What etcd does with the calls: it loses the answer of the first transaction, refuses some, or answers none. */
+type Fault = "" | "answer lost" | "silent" | "history refused" | "grace refused";
+
+class FaultyStore extends MemoryStore {
+  fault: Fault = "";
+  #commits = 0;
+
+  override async commitTxn(txn: Txn, signal?: AbortSignal): Promise<TxnResponse> {
+    this.#commits += 1;
+    this.#failOn("silent", "unavailable");
+    if (hasHistoryWrite(txn)) this.#failOn("history refused", "permission");
+    const answer = await super.commitTxn(txn, signal);
+    if (this.#commits === 1) this.#failOn("answer lost", "unavailable");
+    return answer;
+  }
+
+  override async grant(
+    id: bigint,
+    ttl: number,
+    signal?: AbortSignal,
+  ): Promise<ResponseHeader & { ttl: number }> {
+    this.#failOn("silent", "unavailable");
+    this.#failOn("grace refused", "permission");
+    return await super.grant(id, ttl, signal);
+  }
+
+  override async revoke(id: bigint, signal?: AbortSignal): Promise<void> {
+    this.#failOn("silent", "unavailable");
+    await super.revoke(id, signal);
+  }
+
+  #failOn(fault: Fault, kind: "unavailable" | "permission"): void {
+    if (this.fault === fault) throw new StoreError(kind, fault);
+  }
+}
+
+function hasHistoryWrite({ success, failure }: Txn): boolean {
+  return [...success, ...failure].some((op) =>
+    op.op === "txn" ? hasHistoryWrite(op.txn) : op.op === "put" && op.key === HISTORY,
+  );
+}
+
+/** What others did between the grant and the end; `own history` is an earlier copy of the call. */
+type Event = "" | "history" | "own history" | "-lock" | "again lock" | "reset lock";
+
+/** A held claim of lock a, units of db, or both. */
+async function setUp(name: "lock" | "lease" | "both", event: Event) {
+  const clock = new ManualClock();
+  const store = new FaultyStore(MemoryStore.create(clock).etcd);
+  const ports = { ...createPorts(clock), store };
+  const attempt = await createAttempt(ports, REQUESTS[name]);
+  const apply = (...success: Op[]) => store.etcd.apply({ compare: [], success, failure: [] });
+  const put = (key: string, change = {}): Op => ({
+    op: "put",
+    key,
+    session: attempt.session.id,
+    value: serializeTicket(ticketWith({ run: RUN, state: "held", ...change })),
+  });
+  const own = [attempt.lockKey ?? [], ...attempt.resourceKeys].flat();
+  apply(...own.map((key) => put(key)));
+  const find = (key: string): QueueEntry | undefined => store.etcd.range({ key }).kvs.map(toQueueEntry)[0];
+  const places = own.flatMap((key) => find(key) ?? []);
+  const grant: Grant = { attempt, places, grantedAt: 0, history: { kv: undefined } };
+  const putHistory = (run: string): Op => ({
+    op: "put",
+    key: HISTORY,
+    value: appendPastRun(undefined, past(run)),
+  });
+  const changes: Record<Event, Op[][]> = {
+    "": [],
+    history: [[putHistory(OTHER)]],
+    "own history": [[putHistory(RUN)]],
+    "-lock": [[{ op: "delete", key: LOCK_KEY }]],
+    "again lock": [[{ op: "delete", key: LOCK_KEY }], [put(LOCK_KEY)]],
+    "reset lock": [[put(LOCK_KEY, { reset: { by: "op", at: 1 } })]],
+  };
+  for (const change of changes[event]) apply(...change);
+  return { clock, store, grant, find };
+}
+
+function past(run: string): PastRun {
+  return {
+    run,
+    host: "web1",
+    pid: 1,
+    command: "job",
+    exit: 0,
+    token: "5",
+    enqueuedAt: 1,
+    grantedAt: 2,
+    endedAt: 3,
+    waited: 1,
+    held: 1,
+  };
+}
+
+interface Ending {
+  request?: "lock" | "lease" | "both";
+  event?: Event;
+  fault?: Fault;
+  /** Reading of the wall clock, ms; it is 0 at the end of the command. */
+  graceUntil?: number;
+  isHistoryKept?: boolean;
+  isSessionLost?: boolean;
+}
+
+/** Finishes a claim. Returns the state of both tickets, the runs in the history, whether the session is left, and the time it took. */
+async function finish(ending: Ending) {
+  const {
+    request = "both",
+    event = "",
+    fault = "",
+    graceUntil,
+    isHistoryKept = true,
+    isSessionLost,
+  } = ending;
+  const { clock, store, grant, find } = await setUp(request, event);
+  const { session } = grant.attempt;
+  const attempt = { ...grant.attempt, request: { ...REQUESTS[request], history: isHistoryKept } };
+  const historyUpdate = buildHistoryUpdate({ ...grant, attempt }, { exit: 0, reason: undefined });
+  if (isSessionLost) session.lose(new SessionLost("horizon", "too late"));
+  store.fault = fault;
+  let isDone = false;
+  void finishClaim({ grant, historyUpdate, graceUntil }).then(() => {
+    isDone = true;
+  });
+  await clock.advance(0);
+  while (!isDone) await clock.advance(100);
+  const { kvs } = store.etcd.range({ key: HISTORY });
+  return {
+    tickets: [LOCK_KEY, DB_KEY].map((key) => find(key)?.ticket?.state ?? "-").join(" "),
+    history: parsePastRuns(kvs[0]?.value).map(({ run }) => run),
+    hasSession: store.etcd.getRemaining(session.id) !== undefined,
+    isMoved: (find(LOCK_KEY)?.session ?? session.id) !== session.id,
+    took: clock.now(),
+  };
+}
+
+describe("a claim that ends", () => {
+  test.each<[string, Ending, string, string[]]>([
+    ["frees everything", {}, "- -", [RUN]],
+    ["without a lock", { request: "lease" }, "- -", []],
+    ["without a lease", { request: "lock" }, "- -", [RUN]],
+    ["without a history", { isHistoryKept: false }, "- -", []],
+    ["appends to what others have written since", { event: "history" }, "- -", [RUN, OTHER]],
+    ["appends itself only once", { event: "own history" }, "- -", [RUN]],
+    ["its lock's ticket was removed", { event: "-lock" }, "- -", [RUN]],
+    ["its lock's ticket was replaced", { event: "again lock" }, "- -", [RUN]],
+    ["it was reset", { event: "reset lock" }, "- -", [RUN]],
+    ["the answer is lost", { fault: "answer lost" }, "- -", [RUN]],
+    [
+      "the answer is lost, others have written",
+      { fault: "answer lost", event: "history" },
+      "- -",
+      [RUN, OTHER],
+    ],
+    ["its history is refused", { fault: "history refused" }, "- -", []],
+  ])("%s", async (_, ending, tickets, history) => {
+    expect(await finish(ending)).toMatchObject({ tickets, history, hasSession: false });
+  });
+});
+
+describe("grace", () => {
+  const graceUntil = 60_000;
+  test.each<[string, Ending, string, string[]]>([
+    ["keeps the lock, and frees the units", {}, "grace -", [RUN]],
+    ["without a history", { isHistoryKept: false }, "grace -", []],
+    ["that is over already frees the lock", { graceUntil: 0 }, "- -", [RUN]],
+    ["without a lock is none", { request: "lease" }, "- -", []],
+    ["gives way to a reset", { event: "reset lock" }, "- -", [RUN]],
+    ["of a ticket that was removed is none", { event: "-lock" }, "- -", [RUN]],
+    ["of a ticket that was replaced is none", { event: "again lock" }, "- -", [RUN]],
+    ["is recognised when its answer was lost", { fault: "answer lost" }, "grace -", [RUN]],
+    ["appends to what others have written since", { event: "history" }, "grace -", [RUN, OTHER]],
+    ["that is refused frees the lock", { fault: "grace refused" }, "- -", [RUN]],
+    ["whose history is refused frees the lock", { fault: "history refused" }, "- -", []],
+  ])("%s", async (_, ending, tickets, history) => {
+    const isMoved = tickets.startsWith("grace");
+    expect(await finish({ graceUntil, ...ending })).toMatchObject({
+      tickets,
+      history,
+      isMoved,
+      hasSession: false,
+    });
+  });
+});
+
+describe("an etcd that does not answer is asked for a limited time, then the session expires", () => {
+  test.each<[string, Ending, number]>([
+    ["without grace", { fault: "silent" }, 10_000],
+    ["with grace", { fault: "silent", graceUntil: 60_000 }, 10_000],
+    ["with a lost session", { fault: "silent", isSessionLost: true }, 2_000],
+  ])("%s", async (_, ending, limit) => {
+    const { took, ...left } = await finish(ending);
+    expect(left).toMatchObject({ tickets: "held held", history: [], hasSession: true });
+    expect(took).toBeLessThanOrEqual(limit + 500);
+    expect(took).toBeGreaterThanOrEqual(limit - 500);
+  });
+});
+
+test("the history tells who ran, how long it waited and held, and how it ended", async () => {
+  const { clock, grant } = await setUp("both", "");
+  await clock.advance(7_000);
+  const request = { ...REQUESTS.both, identity: { ...REQUESTS.both.identity, label: "nightly" } };
+  const attempt = { ...grant.attempt, request, enqueuedAt: 1_000 };
+  const update = buildHistoryUpdate({ ...grant, attempt, grantedAt: 3_000 }, { exit: 125, reason: "lost" });
+  const token = String(grant.places[0]?.createRevision);
+  expect(update).toMatchObject({
+    key: HISTORY,
+    past: {
+      run: RUN,
+      host: "web1.example.com",
+      pid: 1,
+      command: "job",
+      label: "nightly",
+      token,
+      enqueuedAt: 1_000,
+      grantedAt: 3_000,
+      endedAt: 7_000,
+      waited: 2_000,
+      held: 4_000,
+      exit: 125,
+      reason: "lost",
+    },
+  });
+});

@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import type { KeyValue } from "../../../src/protocol/txn.ts";
+import { formatRunning } from "../../../src/schedule/state/running-record.ts";
+import {
+  applyKey,
+  createCachedSchedule,
+  isEmpty,
+  removeScheduleKey,
+} from "../../../src/worker/cache/cached-schedule.ts";
+
+const createRunning = (key: string): KeyValue => ({
+  key,
+  value: formatRunning({ run: "r", worker: "w", host: "h", since: 1, scheduled: 1, attempt: 1 } as never),
+  createRevision: 7n,
+  modRevision: 7n,
+  session: 3n,
+});
+
+test("the running keys of one schedule are not those of another", () => {
+  const [one, other] = [createCachedSchedule("one", 5), createCachedSchedule("other", 5)];
+  applyKey(one, "running", createRunning("running/one"));
+  expect([...one.running.keys()]).toEqual(["running/one"]);
+  expect(other.running.size).toBe(0);
+  removeScheduleKey(one, "running", "running/one", 99);
+  expect(one.running.size).toBe(0);
+  expect(one.freeSince).toBe(99);
+  applyKey(other, "running", createRunning("running/other"));
+  expect(one.running.size).toBe(0);
+  expect(isEmpty(one)).toBe(true);
+  expect(isEmpty(other)).toBe(false);
+});
+
+test("several running keys go one by one; one that is not there changes nothing", () => {
+  const one = createCachedSchedule("one", 5);
+  for (const key of ["running/one/1", "running/one/2"]) applyKey(one, "running", createRunning(key));
+  removeScheduleKey(one, "running", "running/one/3", 98);
+  expect(one.freeSince).toBe(5);
+  removeScheduleKey(one, "running", "running/one/1", 99);
+  expect([...one.running.keys()]).toEqual(["running/one/2"]);
+});

@@ -1,0 +1,92 @@
+import { expect, test } from "vitest";
+import { MemoryStore } from "../../../src/etcd/memory/memory-store.ts";
+import { load } from "../../../src/observe/read.ts";
+import { VanishedTickets } from "../../../src/observe/vanished-tickets.ts";
+import { realRandom } from "../../../src/process/random.ts";
+import { formatDue } from "../../../src/schedule/state/due.ts";
+import { ScheduleCache } from "../../../src/worker/cache/schedule-cache.ts";
+import { findClaimCandidate } from "../../../src/worker/claims/claim-candidate.ts";
+import { type ClaimContext, claimOccurrence } from "../../../src/worker/claims/claim-occurrence.ts";
+import { WorkerRegistration } from "../../../src/worker/registration/worker-registration.ts";
+import { MINUTE, SettableClock, START, WorkerFixture } from "../worker-fixture.ts";
+
+/** A worker that is about to claim a schedule which has missed three occurrences, so that it reads the outcomes first. */
+async function setUp(whileOutcomesAreRead: (cache: ScheduleCache, fixture: WorkerFixture) => Promise<void>) {
+  const clock = new SettableClock(START);
+  const store = MemoryStore.create(clock);
+  const fixture = new WorkerFixture(store, clock);
+  const { keys } = fixture;
+  await fixture.add("a", { catchup: "latest" });
+  const ports = { ...fixture.createPorts(), random: realRandom };
+  const ignore = () => {};
+  const listener = {
+    handleScheduleChange: ignore,
+    handleClaim: ignore,
+    handleWorkerChange: ignore,
+    handleRulesChange: ignore,
+  };
+  const cache = new ScheduleCache(keys, () => clock.getWallTime(), listener);
+  await load(ports, cache);
+  const record = {
+    host: "h",
+    pid: 1,
+    version: "1",
+    since: 0,
+    wall: 0,
+    beat: 1,
+    types: [],
+    tags: [],
+    running: 0,
+    concurrency: 1,
+    clock: "ok" as const,
+  };
+  const registration = await WorkerRegistration.join(ports, 30, () => record, new AbortController().signal);
+  clock.advance(3 * MINUTE);
+  const entry = cache.entries.get("a");
+  const candidate = entry && findClaimCandidate(keys, entry, clock.getWallTime());
+  if (entry === undefined || candidate === undefined) throw new Error("nothing is due");
+  const read = store.readRange.bind(store);
+  store.readRange = async (range, signal) => {
+    if (range.key === keys.outcomes("a")) await whileOutcomesAreRead(cache, fixture);
+    return await read(range, signal);
+  };
+  const vanished = new VanishedTickets(clock);
+  const context: ClaimContext = { ports, registration, cache, vanished, host: "h", pid: 1 };
+  const result = await claimOccurrence(context, entry, candidate);
+  await registration.leave();
+  return { fixture, result };
+}
+
+test("claims the latest occurrence, and stores those that it skips", async () => {
+  const { fixture, result } = await setUp(async () => {});
+  expect(result).toMatchObject({ kind: "claimed", claimed: { open: { scheduled: START + 3 * MINUTE } } });
+  expect((await fixture.readOutcomes("a")).runs).toMatchObject([{ result: "skipped", count: 3 }]);
+});
+
+test("claims nothing when a later schema version is required since it read", async () => {
+  const { fixture, result } = await setUp((_, one) => one.put(one.keys.schema("0002"), ""));
+  expect(result).toEqual({ kind: "missed" });
+  expect(await fixture.listRunning()).toEqual([]);
+});
+
+test("does not overwrite a state that arrives while the outcomes are read", async () => {
+  const later = { next: START + 4 * MINUTE, runAt: START + 4 * MINUTE, open: [] };
+  const { fixture, result } = await setUp(async (cache, { keys, store }) => {
+    const put = { op: "put", key: keys.due("a"), value: formatDue(later) } as const;
+    await store.commitTxn({ compare: [], success: [put], failure: [] });
+    const { kvs } = await store.readRange({ key: keys.due("a") });
+    for (const kv of kvs) cache.applyPut(kv);
+  });
+  expect(result).toEqual({ kind: "missed" });
+  expect(await fixture.readDue("a")).toEqual(later);
+});
+
+test("does not claim under a drain that arrives while the outcomes are read", async () => {
+  const { fixture, result } = await setUp(async (cache, { keys, store }) => {
+    const drain = { op: "put", key: keys.drain("all", "all"), value: "{}" } as const;
+    const { revision } = await store.commitTxn({ compare: [], success: [drain], failure: [] });
+    cache.apply({ revision, events: [] });
+  });
+  expect(result).toEqual({ kind: "missed" });
+  expect(await fixture.listRunning()).toEqual([]);
+});

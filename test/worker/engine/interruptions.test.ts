@@ -1,0 +1,309 @@
+/** Temporary interruptions of a schedule: refusals, invalid values, edits during a run, listeners that throw. */
+
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { type Store, StoreError } from "../../../src/etcd/store.ts";
+import { buildDefinitionChange } from "../../../src/operate/schedule-mutations.ts";
+import type { Op, Txn } from "../../../src/protocol/txn.ts";
+import { formatDefinition, parseDefinition } from "../../../src/schedule/definition.ts";
+import { parseDue } from "../../../src/schedule/state/due.ts";
+import type { WorkerEvent } from "../../../src/worker/events.ts";
+import type { ScheduledTask, TaskResult } from "../../../src/worker/handler.ts";
+import { Poller } from "../../../src/worker/polling/poller.ts";
+import {
+  divertCalls,
+  listOps,
+  MINUTE,
+  returnOk,
+  START,
+  type TestWorker,
+  WorkerFixture,
+} from "../worker-fixture.ts";
+
+/** How long is waited for what comes by a watch, ms. */
+const PATIENCE = 30_000;
+
+const cluster = TestCluster.startForFile();
+let fixture: WorkerFixture;
+beforeEach(() => {
+  fixture = new WorkerFixture(cluster.store);
+});
+afterEach(() => fixture.close());
+
+/** A store whose transactions a test looks at before they are sent; what it throws is the answer. */
+function watchTransactions(look: (txn: Txn) => Promise<void> | void): Store {
+  const txn: Store["commitTxn"] = async (one, signal) => {
+    await look(one);
+    return await cluster.store.commitTxn(one, signal);
+  };
+  return divertCalls(cluster.store, { commitTxn: txn });
+}
+
+const isDeleting = (txn: Txn, key: string) => listOps(txn).some((op) => op.op === "delete" && op.key === key);
+const isPutting = (ops: readonly Op[], key: string) => ops.some((op) => op.op === "put" && op.key === key);
+const waitForStarts = (worker: TestWorker, count = 1) =>
+  worker.waitForEvents((events) => events.filter(({ kind }) => kind === "started").length >= count);
+
+/** Handlers that wait for a word, the first `count` of them; the others are done at once. */
+function createGate(count = 1) {
+  const gate = Promise.withResolvers<TaskResult>();
+  let calls = 0;
+  const run = (_: ScheduledTask): Promise<TaskResult> => {
+    calls += 1;
+    return calls > count ? returnOk() : gate.promise;
+  };
+  return { run, open: (verdict: TaskResult = { result: "ok" }) => gate.resolve(verdict) };
+}
+
+describe("a running key never outlives its task", () => {
+  test("though the state was made unreadable meanwhile", async () => {
+    await fixture.add("job");
+    const { run, open } = createGate();
+    const worker = fixture.startWorker(run);
+    await waitForStarts(worker);
+    await fixture.put(fixture.keys.due("job"), "?");
+    open();
+    await worker.waitForOutcomes(1);
+    expect(await fixture.listRunning()).toEqual([]);
+    await fixture.put(fixture.keys.due("job"), JSON.stringify({ next: START, runAt: START }));
+    await worker.waitForOutcomes(2);
+  });
+
+  test("though it was deleted, and added again in the very moment", async () => {
+    await fixture.add("job");
+    const { run, open } = createGate();
+    let isFirst = true;
+    const again = watchTransactions(async (txn) => {
+      const drops = isDeleting(txn, fixture.keys.running("job")) && txn.success.length === 1;
+      if (drops && isFirst) {
+        isFirst = false;
+        await fixture.add("job");
+      }
+    });
+    const worker = new WorkerFixture(again, fixture.clock, fixture.keys).startWorker(run);
+    await waitForStarts(worker);
+    await fixture.delete(fixture.keys.schedule("job"), fixture.keys.due("job"));
+    open();
+    await worker.waitForOutcomes(2);
+    expect(await fixture.readDue("job")).toMatchObject({ next: START + MINUTE, open: [] });
+    await worker.stop();
+  });
+});
+
+test("forbid made allow while one runs: the next waits for its end, and asks nothing of etcd until then", async () => {
+  const definition = await fixture.add("job");
+  let claims = 0;
+  const counting = watchTransactions((txn) => {
+    if (isPutting(listOps(txn), fixture.keys.due("job"))) claims += 1;
+  });
+  const { run, open } = createGate();
+  const worker = new WorkerFixture(counting, fixture.clock, fixture.keys).startWorker(run);
+  await waitForStarts(worker);
+  await fixture.put(fixture.keys.schedule("job"), formatDefinition({ ...definition, overlap: "allow" }));
+  await fixture.add("mark");
+  await waitForStarts(worker, 2); // by then the worker knows the new definition
+  const before = claims;
+  fixture.clock.advance(MINUTE);
+  await worker.waitForEvents(
+    (events) => events.filter((event) => event.kind === "ended" && event.id === "mark").length >= 2,
+  );
+  fixture.clock.advance(MINUTE);
+  await worker.waitForEvents(
+    (events) => events.filter((event) => event.kind === "ended" && event.id === "mark").length >= 3,
+  );
+  expect(claims - before).toBe(0);
+  open();
+  await worker.waitForEvents(
+    (events) => events.filter((event) => event.kind === "ended" && event.id === "job").length >= 3,
+  );
+  await worker.stop();
+});
+
+test("told to stop, a worker leaves though etcd refuses the end of a task; another takes it again", async () => {
+  await fixture.add("job", { end: START });
+  const refusing = watchTransactions((txn) => {
+    if (isDeleting(txn, fixture.keys.running("job")))
+      throw new StoreError("permission", "refused by the test");
+  });
+  const worker = new WorkerFixture(refusing, fixture.clock, fixture.keys).startWorker(returnOk);
+  await waitForStarts(worker);
+  await worker.stop();
+  expect(await fixture.listRunning()).toEqual([]);
+  const other = fixture.startWorker(returnOk);
+  expect(await other.waitForOutcomes(1)).toMatchObject([{ scheduled: START, result: "ok", attempt: 2 }]);
+});
+
+test("joining anew, it survives that its new session is gone before it was used", async () => {
+  let joins = 0;
+  const unlucky = watchTransactions(({ success: [first] }) => {
+    if (first?.op !== "put" || fixture.keys.parse(first.key).kind !== "worker" || first.session === undefined)
+      return;
+    joins += 1;
+    if (joins === 2) throw new StoreError("noSession", "requested lease not found");
+  });
+  const worker = new WorkerFixture(unlucky, fixture.clock, fixture.keys).startWorker(returnOk, { ttl: 5 });
+  await worker.waitUntilJoined();
+  const [record] = (await cluster.store.readRange(fixture.keys.workers())).kvs;
+  await cluster.store.revoke(record?.session ?? 0n);
+  await worker.waitUntilJoined(2);
+  await worker.stop();
+});
+
+test("a listener that throws at every word harms nobody", async () => {
+  await fixture.add("job", { catchup: "latest" });
+  fixture.clock.advance(5 * MINUTE);
+  const told: WorkerEvent["kind"][] = [];
+  const ended = Promise.withResolvers<void>();
+  const worker = fixture.startWorker(returnOk, {
+    listener: ({ kind }) => {
+      told.push(kind);
+      if (kind === "ended") ended.resolve();
+      throw new Error("from the test");
+    },
+  });
+  await ended.promise;
+  expect(told).toContain("skipped");
+  expect(await fixture.listRunning()).toEqual([]);
+  await worker.stop();
+});
+
+test.each([Number.NaN, Number.POSITIVE_INFINITY, -1e15, 1.5, 1e300])(
+  "a handler that wants to wait %s ms leaves a state that can be read",
+  async (wait) => {
+    await fixture.add("job");
+    const worker = fixture.startWorker(async () => ({ result: "retry", wait }));
+    await worker.waitForOutcomes(1);
+    expect(
+      parseDue((await cluster.store.readRange({ key: fixture.keys.due("job") })).kvs[0]?.value ?? ""),
+    ).toHaveProperty("value");
+  },
+);
+
+test("a schedule that is moved to where nothing comes any more has ended", () => {
+  const definition = { cron: "* * * * *", timezone: "UTC" };
+  const before = {
+    id: "job",
+    definitionMod: 1n,
+    definition,
+    dueMod: 1n,
+    outcomesMod: 0n,
+    outcomes: { runs: [], dead: [] },
+    due: { next: START, runAt: START, open: [] },
+  };
+  const after = { ...definition, end: START + 1 };
+  const [change] = buildDefinitionChange(before, after, START, { start: START + MINUTE });
+  expect(change?.due).toEqual({ runAt: 0, open: [] });
+});
+
+test.each([{ until: 1e300 }, { until: "soon" }, { by: {} }, { why: 5 }])(
+  "a pause by hand that says %j cannot be read",
+  (odd) => {
+    const pause = { by: "me", at: START, ...odd };
+    expect(parseDefinition(JSON.stringify({ cron: "* * * * *", timezone: "UTC", pause }))).toHaveProperty(
+      "fault",
+    );
+  },
+);
+
+test("a poller goes on after a claim that etcd refused", async () => {
+  await fixture.add("job");
+  let isFull = true;
+  const full = watchTransactions((txn) => {
+    if (isFull && isPutting(listOps(txn), fixture.keys.running("job")))
+      throw new StoreError("noSpace", "from the test");
+  });
+  const options = { host: "h1.example.com", pid: 1, version: "0", ttl: 30 };
+  const ports = new WorkerFixture(full, fixture.clock, fixture.keys).createPorts();
+  const poller = await Poller.open(ports, options, new AbortController().signal);
+  await expect(poller.poll()).rejects.toMatchObject({ kind: "noSpace" });
+  isFull = false;
+  const task = await vi.waitFor(async () => {
+    const one = await poller.poll();
+    expect(one).toBeDefined();
+    return one;
+  }, PATIENCE);
+  await task?.finish();
+  await poller.close();
+});
+
+test("a clock that goes back an hour holds up nothing but what is not due by it", async () => {
+  await fixture.add("job", { end: START });
+  fixture.clock.set(START + 60 * MINUTE);
+  let isFull = true;
+  const refused = Promise.withResolvers<void>();
+  const full = watchTransactions((txn) => {
+    const key = fixture.keys.running("job");
+    if (!isFull || !isPutting(listOps(txn), key)) return;
+    isFull = !isPutting(txn.success, key); // what was combined is sent again by itself
+    if (!isFull) refused.resolve();
+    throw new StoreError("noSpace", "from the test");
+  });
+  const worker = new WorkerFixture(full, fixture.clock, fixture.keys).startWorker(returnOk);
+  await refused.promise;
+  await new Promise((resolve) => setImmediate(resolve));
+  fixture.clock.set(START + 1_000);
+  await worker.waitForOutcomes(1);
+  await worker.stop();
+});
+
+test("a poller that may not watch any more says so, and sees again when it may", async () => {
+  let isAllowed = true;
+  let stop = Promise.withResolvers<undefined>();
+  const watch: Store["watch"] = async function* (request, signal) {
+    if (!isAllowed) throw new StoreError("permission", "from the test");
+    const real = cluster.store.watch(request, signal)[Symbol.asyncIterator]();
+    for (;;) {
+      const next = await Promise.race([real.next(), stop.promise]);
+      if (!isAllowed || next === undefined) throw new StoreError("permission", "from the test");
+      if (next.done) return next.value;
+      yield next.value;
+    }
+  };
+  const withdrawn = divertCalls(cluster.store, { watch });
+  const options = { host: "h1.example.com", pid: 1, version: "0", ttl: 30 };
+  const ports = new WorkerFixture(withdrawn, fixture.clock, fixture.keys).createPorts();
+  const poller = await Poller.open(ports, options, new AbortController().signal);
+  expect(await poller.poll()).toBeUndefined();
+  isAllowed = false;
+  stop.resolve(undefined);
+  await vi.waitFor(() => expect(poller.poll()).rejects.toMatchObject({ kind: "permission" }), PATIENCE);
+  isAllowed = true;
+  stop = Promise.withResolvers();
+  await fixture.add("job");
+  const task = await vi.waitFor(async () => {
+    const one = await poller.poll().catch(() => undefined);
+    expect(one).toBeDefined();
+    return one;
+  }, PATIENCE);
+  await task?.finish();
+  await poller.close();
+});
+
+test("a task that asks for ever for another start later fails, and its retries count anew", async () => {
+  await fixture.add("job", { cron: `@at ${new Date(START).toISOString()}`, retries: 1, backoff: 1_000 });
+  const due = await fixture.readDue("job");
+  const open = { scheduled: START, runAt: START, attempt: 0, failures: 0, kind: "due", postponed: 98 };
+  await fixture.put(fixture.keys.due("job"), JSON.stringify({ ...due, next: undefined, open: [open] }));
+  const worker = fixture.startWorker(async () => ({ result: "retry", wait: 0, reason: "busy" }));
+  const outcomes = await worker.waitForOutcomes(3);
+  expect(outcomes.map(({ result, reason }) => [result, reason])).toEqual([
+    ["retry", "busy"],
+    ["retry", "busy"],
+    ["failed", "busy; it asked for another start later 101 times"],
+  ]);
+  const [again] = (await fixture.readDue("job")).open;
+  expect(again).toMatchObject({ failures: 1 });
+  expect(again?.postponed).toBeUndefined();
+});
+
+test("given back, an occurrence whose starts were counted anew by hand leaves a state that can be read", async () => {
+  await fixture.add("job");
+  const { run, open } = createGate();
+  const worker = fixture.startWorker(run);
+  await waitForStarts(worker);
+  const { open: opened, ...rest } = await fixture.readDue("job");
+  const anew = opened.map((one) => ({ ...one, attempt: 0 }));
+  await fixture.put(fixture.keys.due("job"), JSON.stringify({ ...rest, open: anew }));
+  open({ result: "released" });
+  await worker.waitForOutcomes(2);
+});

@@ -1,0 +1,86 @@
+/** Handlers with a task that a test can end, on the real guardian. */
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import type { LogFields } from "../../src/base/log.ts";
+import { silentLog } from "../../src/base/log.ts";
+import { createGuardianHost } from "../../src/process/host.ts";
+import { realRandom } from "../../src/process/random.ts";
+import type { Definition } from "../../src/schedule/definition.ts";
+import { type ScheduledTask, TaskLost } from "../../src/worker/handler.ts";
+import type { HandlerPorts } from "../../src/worker/handlers/handler-ports.ts";
+import { clock, createMark } from "../process/helpers.ts";
+
+export interface HandlerFixture {
+  mark: string;
+  ports: HandlerPorts;
+  /** Lines that handlers logged as output. */
+  lines: string[];
+  createTask(more?: Partial<Definition>): TestTask;
+}
+
+export interface TestTask extends ScheduledTask {
+  end(result: TaskLost["result"]): void;
+  /** Moves the horizon to so many ms from now. */
+  extend(ms: number): void;
+}
+
+export function createHandlerFixture(more: Partial<HandlerPorts> = {}): HandlerFixture {
+  const mark = createMark();
+  const lines: string[] = [];
+  const info = (_: string, { line }: LogFields = {}) => {
+    if (line !== undefined) lines.push(String(line));
+  };
+  const ports: HandlerPorts = {
+    clock,
+    random: realRandom,
+    commands: createGuardianHost(clock),
+    log: { ...silentLog, info },
+    host: "a.example",
+    secrets: [],
+    terminationTimeout: 300,
+    env: { PATH: process.env.PATH ?? "", TEST_MARK: mark },
+    ...more,
+  };
+  return { mark, ports, lines, createTask: createTask };
+}
+
+export function createTask(more: Partial<Definition> = {}): TestTask {
+  const ending = new AbortController();
+  const listeners = new Set<() => void>();
+  let horizon = clock.now() + 30_000;
+  return {
+    id: "reports.daily",
+    type: "reports",
+    key: "/p/running/reports.daily",
+    token: "77",
+    scheduled: Date.UTC(2026, 10, 21, 12),
+    late: 40,
+    attempt: 2,
+    run: randomUUID(),
+    definition: { cron: "* * * * *", timezone: "UTC", ...more },
+    signal: ending.signal,
+    reportProgress: () => {},
+    getHorizon: () => horizon,
+    onExtended(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    end: (result) => ending.abort(new TaskLost(result, `it was ${result}`)),
+    extend(ms) {
+      horizon = clock.now() + ms;
+      for (const listener of listeners) listener();
+    },
+  };
+}
+
+/** A file in a folder of its own, which goes with the test. */
+export function writeTestFile(name: string, text: string): string {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-worker-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+}

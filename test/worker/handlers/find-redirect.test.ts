@@ -1,0 +1,57 @@
+/** Which redirects are followed, and what the next server gets. */
+import { expect, test } from "vitest";
+import type { HttpRequest } from "../../../src/worker/handlers/find-redirect.ts";
+import { buildRedirectedRequest } from "../../../src/worker/handlers/find-redirect.ts";
+
+const OWN = { "signalbox-token": "7" };
+const POST: HttpRequest = {
+  url: new URL("https://a.example/run"),
+  method: "POST",
+  body: "{}",
+  headers: { ...OWN, "content-type": "application/json", authorization: "secret" },
+};
+
+const redirect = (status: number, location: string | undefined, request = POST) => {
+  const next = buildRedirectedRequest(request, { status, headers: { location } }, OWN);
+  return next && { ...next, url: next.url.href };
+};
+
+test.each<[number, string | undefined]>([
+  [200, "/b"],
+  [304, "/b"],
+  [300, "/b"],
+  [302, undefined],
+  [302, "http://a.example/"],
+  [302, "http://["],
+  [302, "file:///etc/passwd"],
+  [302, "data:text/plain,x"],
+  [302, "mailto:ops@example.com"],
+])("a response %i to %s is not followed", (status, location) => {
+  expect(redirect(status, location)).toBeUndefined();
+});
+
+test("the same server gets all headers; a GET has no body", () => {
+  const { "content-type": _, ...headers } = POST.headers;
+  expect(redirect(303, "b?c")).toEqual({
+    url: "https://a.example/b?c",
+    method: "GET",
+    headers,
+    body: undefined,
+  });
+  expect(redirect(308, "/b")).toEqual({ ...POST, url: "https://a.example/b" });
+});
+
+test.each(["https://b.example/", "https://a.example:8443/", "//b.example/"])(
+  "%s gets no configured header",
+  (to) => {
+    expect(redirect(307, to)).toMatchObject({ method: "POST", headers: OWN, body: "{}" });
+  },
+);
+
+test("from http to https is followed, and a user in the address is not sent", () => {
+  const plain = { ...POST, url: new URL("http://a.example/") };
+  expect(redirect(302, "https://ann:x@b.example/", plain)).toMatchObject({
+    url: "https://b.example/",
+    headers: OWN,
+  });
+});

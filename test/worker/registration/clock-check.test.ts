@@ -1,0 +1,263 @@
+/** Differing clocks of workers. */
+
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { retryAfterStalls } from "../../../fixtures/steady.ts";
+import { readMemberClocks } from "../../../src/etcd/members/member-metrics.ts";
+import type { ScheduleWorkerOptions } from "../../../src/worker/engine/schedule-worker.ts";
+import type { ScheduledTask, TaskResult } from "../../../src/worker/handler.ts";
+import { CLOCK_LIMITS, ClockCheck } from "../../../src/worker/registration/clock-check.ts";
+import { MINUTE, SettableClock, START, WorkerFixture } from "../worker-fixture.ts";
+
+describe("what is heard", () => {
+  const collectSamples = (...offsets: number[][]) => {
+    const clocks = new ClockCheck();
+    for (const [at, words] of offsets.entries())
+      for (const ahead of words) clocks.addSample(`w${at}`, 1e12, 1e12 + ahead);
+    return clocks;
+  };
+  const cases: [string, number[][], number, string][] = [
+    // what our clock is ahead of each other's, our skew, the judgement
+    ["alone", [], 0, "ok"],
+    ["all agree", [[3], [8]], 3, "ok"],
+    ["a word that came late is not held against anybody", [[4_000, 3, 9_000]], 3, "ok"],
+    ["2 s ahead of both others", [[2_000], [2_010]], 2_000, "warns"],
+    ["2 s behind both", [[-2_000], [-1_990]], -1_990, "warns"],
+    ["one of the others is a minute ahead", [[-60_000], [2]], 0, "ok"],
+    ["a minute ahead of both", [[60_000], [60_000]], 60_000, "refuses"],
+    ["a minute behind both", [[-60_000], [-60_000]], -60_000, "refuses"],
+    ["of two, the one ahead", [[60_000]], 60_000, "refuses"],
+    ["of two, the one behind goes on: it is never early", [[-60_000]], -60_000, "warns"],
+  ];
+  test.each(cases)("%s", (_, offsets, skew, judgement) => {
+    const clocks = collectSamples(...offsets);
+    expect(clocks.skew).toBeCloseTo(skew, -1);
+    expect(clocks.judge(CLOCK_LIMITS)).toBe(judgement);
+  });
+
+  test("what was heard counts by the new time after a step", () => {
+    const clocks = collectSamples([3, 8], [2]);
+    clocks.shiftSamples(60_000);
+    expect(clocks.judge(CLOCK_LIMITS)).toBe("refuses");
+    clocks.shiftSamples(-60_000);
+    expect(clocks.judge(CLOCK_LIMITS)).toBe("ok");
+  });
+
+  test("who has left does not count", () => {
+    const clocks = collectSamples([60_000], [2]);
+    clocks.forget("w0");
+    expect(clocks.judge(CLOCK_LIMITS)).toBe("ok");
+  });
+});
+
+describe("three workers", () => {
+  const cluster = TestCluster.startForFile();
+  let fixture: WorkerFixture;
+  beforeEach(() => {
+    fixture = new WorkerFixture(cluster.store);
+  });
+  afterEach(() => fixture.close());
+
+  /** Starts two whose clocks agree and one that is `skew` ms ahead; fires 10 schedules for three minutes. */
+  async function play(skew: number) {
+    await fixture.close();
+    fixture = new WorkerFixture(cluster.store); // where it is played once more
+    const ids = Array.from({ length: 10 }, (_, n) => `job${n}`);
+    fixture.clock.set(START - 40_000);
+    for (const id of ids) await fixture.add(id, { end: START + 2 * MINUTE });
+    const runs: string[] = [];
+    const count = async ({ id, scheduled }: ScheduledTask): Promise<TaskResult> => {
+      runs.push(`${id} ${(scheduled - START) / MINUTE}`);
+      return { result: "ok" };
+    };
+    const wrong = new SettableClock(fixture.clock.getWallTime() + skew);
+    const right = [fixture.startWorker(count), fixture.startWorker(count)];
+    await Promise.all(right.map((worker) => worker.waitUntilJoined()));
+    const off = fixture.startWorker(count, { clock: wrong });
+    await off.waitUntilJoined();
+    await off.waitForEvents((events) => events.find(({ kind }) => kind === "clock"));
+    const early = [...runs];
+    for (let minute = 0; minute < 3; minute += 1) {
+      fixture.clock.set(START + minute * MINUTE);
+      wrong.set(START + minute * MINUTE + skew);
+      while (runs.length < 10 * (minute + 1))
+        await Promise.race(
+          [...right, off].map((one) => one.waitForEvents(() => runs.length >= 10 * (minute + 1))),
+        );
+    }
+    const judged = off.events.flatMap((event) => (event.kind === "clock" ? [event] : []));
+    const calm = right.flatMap(({ events }) => events.filter((event) => event.kind === "clock"));
+    const expected = ids.flatMap((id) => [0, 1, 2].map((minute) => `${id} ${minute}`));
+    return { runs, early, judged, calm, off, expected };
+  }
+
+  test("one is 2 s ahead: it is warned, and no occurrence is fired twice", () =>
+    retryAfterStalls(async () => {
+      const { runs, early, judged, calm, expected } = await play(2_000);
+      expect(runs.toSorted()).toEqual(expected.toSorted());
+      expect(early).toEqual([]);
+      expect(judged[0]).toMatchObject({ state: "warns" });
+      expect(judged[0]?.skew).toBeGreaterThan(1_500);
+      expect(calm).toEqual([]);
+    }));
+
+  test("one is a minute ahead: it fires nothing, the others everything, and never early", () =>
+    retryAfterStalls(async () => {
+      const { runs, early, judged, calm, off, expected } = await play(60_000);
+      expect(runs.toSorted()).toEqual(expected.toSorted());
+      expect(early).toEqual([]);
+      expect(judged[0]).toMatchObject({ state: "refuses" });
+      expect(off.events.filter(({ kind }) => kind === "started")).toEqual([]);
+      expect(calm).toEqual([]);
+      const { kvs } = await cluster.store.readRange(fixture.keys.workers());
+      expect(kvs.filter(({ value }) => JSON.parse(value).clock === "refuses")).toHaveLength(1);
+    }));
+
+  test("its clock is set an hour forward while it works: it fires nothing from then on", async () => {
+    const own = new SettableClock(fixture.clock.getWallTime());
+    const run = async (): Promise<TaskResult> => ({ result: "ok" });
+    const right = [fixture.startWorker(run), fixture.startWorker(run)];
+    await Promise.all(right.map((worker) => worker.waitUntilJoined()));
+    const off = fixture.startWorker(run, { clock: own, clockOffset: () => own.getWallTime() - own.now() });
+    await off.waitUntilJoined();
+    await fixture.add("soon", {}, { start: START + 30 * MINUTE });
+    own.advance(60 * MINUTE);
+    // What was heard on a busy machine may have earned it a warning before.
+    const [judged] = await off.waitForEvents((events) => {
+      const found = events.flatMap((event) =>
+        event.kind === "clock" && event.state === "refuses" ? [event] : [],
+      );
+      return found.length > 0 && found;
+    });
+    expect((judged?.skew ?? 0) / MINUTE).toBeCloseTo(60, 0);
+    await fixture.add("now");
+    await Promise.race(right.map((worker) => worker.waitForOutcomes(1)));
+    expect((await fixture.readDue("soon")).next).toBe(START + 30 * MINUTE);
+    expect(off.events.filter(({ kind }) => kind === "started")).toEqual([]);
+  });
+
+  test("its clock is set right: it fires again", async () => {
+    const wrong = new SettableClock(fixture.clock.getWallTime() + 60_000);
+    const run = async (): Promise<TaskResult> => ({ result: "ok" });
+    const right = [fixture.startWorker(run), fixture.startWorker(run)];
+    await Promise.all(right.map((worker) => worker.waitUntilJoined()));
+    const off = fixture.startWorker(run, { clock: wrong });
+    await off.waitForEvents((events) =>
+      events.find((event) => event.kind === "clock" && event.state === "refuses"),
+    );
+    wrong.set(fixture.clock.getWallTime());
+    await Promise.all(right.map((worker) => worker.stop()));
+    await fixture.add("job");
+    expect(await off.waitForOutcomes(1)).toMatchObject([{ result: "ok" }]);
+  });
+});
+
+describe("a lone worker whose clock is set forward", () => {
+  const cluster = TestCluster.startForFile();
+  let fixture: WorkerFixture;
+  beforeEach(() => {
+    fixture = new WorkerFixture(cluster.store);
+  });
+  afterEach(() => fixture.close());
+
+  /** A worker alone, a schedule half an hour away, and the clock set an hour forward. @param offsets  of etcd's members, ms */
+  async function jump(offsets: () => readonly number[], more: Partial<ScheduleWorkerOptions> = {}) {
+    const own = new SettableClock(START - 30 * MINUTE);
+    const asked: number[] = [];
+    const worker = fixture.startWorker(async (): Promise<TaskResult> => ({ result: "ok" }), {
+      clock: own,
+      clockOffset: () => own.getWallTime() - own.now(),
+      readMemberClocks: async () => {
+        asked.push(own.now());
+        return offsets().map((ms, at) => ({ endpoint: `http://etcd${at}`, least: ms - 1, most: ms + 1 }));
+      },
+      ...more,
+    });
+    await worker.waitUntilJoined();
+    await fixture.add("soon");
+    own.advance(60 * MINUTE);
+    const [refused] = await worker.waitForEvents((events) => {
+      const found = events.filter((event) => event.kind === "clock" && event.state === "refuses");
+      return found.length > 0 && found;
+    });
+    expect(refused).toMatchObject({ kind: "clock", state: "refuses", skew: expect.closeTo(60 * MINUTE, -4) });
+    return { worker, own, asked };
+  }
+
+  const countStarts = (events: readonly { kind: string }[]) =>
+    events.filter(({ kind }) => kind === "started").length;
+
+  test("fires nothing while etcd's members disagree, and goes on when it is set right", async () => {
+    let off = -60 * MINUTE;
+    const { worker, own, asked } = await jump(() => [off, off, 5]);
+    await worker.waitForEvents(() => asked.length > 0);
+    expect(countStarts(worker.events)).toBe(0);
+    expect((await fixture.readDue("soon")).next).toBe(START);
+    off = 0;
+    own.advance(-60 * MINUTE);
+    await worker.waitForEvents((events) =>
+      events.find((event) => event.kind === "clock" && event.state === "ok"),
+    );
+    expect(countStarts(worker.events)).toBe(0); // it is half an hour away again
+    own.advance(3_000); // no jump that has to be judged
+    await fixture.add("now", {}, { start: own.getWallTime() - MINUTE });
+    await worker.waitForOutcomes(1);
+  });
+
+  test("fires what is due when etcd's members agree: the clock was behind, or the machine was paused", async () => {
+    const { worker } = await jump(() => [0, 40, -60 * MINUTE]);
+    const [ended] = await worker.waitForOutcomes(1);
+    expect(ended).toMatchObject({ result: "ok" });
+  });
+
+  test("goes on after a while where no member tells the time", async () => {
+    const { worker } = await jump(() => [], { holdFor: 300 });
+    await worker.waitForOutcomes(1);
+  });
+
+  test("lets other workers judge as soon as one is heard", async () => {
+    const { worker, own } = await jump(() => []);
+    const other = fixture.startWorker(async (): Promise<TaskResult> => ({ result: "ok" }), {
+      clock: new SettableClock(own.getWallTime()),
+    });
+    await other.waitUntilJoined();
+    await worker.waitForEvents((events) =>
+      events.find((event) => event.kind === "clock" && event.state !== "refuses"),
+    );
+  });
+
+  test("is not stopped by a small step, nor by one back", async () => {
+    const own = new SettableClock(START);
+    let asked = 0;
+    const worker = fixture.startWorker(async (): Promise<TaskResult> => ({ result: "ok" }), {
+      clock: own,
+      clockOffset: () => own.getWallTime() - own.now(),
+      readMemberClocks: async () => {
+        asked += 1;
+        return [];
+      },
+    });
+    await worker.waitUntilJoined();
+    own.advance(4_000);
+    await fixture.add("one", { end: START });
+    await worker.waitForOutcomes(1);
+    own.advance(-MINUTE);
+    await fixture.add("two", { end: START - MINUTE }, { start: START - MINUTE });
+    await worker.waitForOutcomes(2);
+    expect(asked).toBe(0);
+  });
+
+  test("a real member's clock is read over HTTP", async () => {
+    const ahead = () => Date.now() + 60 * MINUTE;
+    const [clock] = await readMemberClocks(
+      { endpoints: cluster.etcd.endpoints },
+      ahead,
+      new AbortController().signal,
+    );
+    expect(clock?.endpoint).toBe(cluster.etcd.clientUrl);
+    expect((clock?.least ?? 0) / MINUTE).toBeCloseTo(-60, 0);
+    expect(
+      await readMemberClocks({ endpoints: ["http://127.0.0.1:1"] }, ahead, new AbortController().signal),
+    ).toEqual([]);
+  });
+});

@@ -1,0 +1,64 @@
+/** A claim that etcd has refused, and of which a late copy is applied when nothing refuses it any more. */
+import { expect, test } from "vitest";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { delegateStore } from "../../../src/etcd/delegate-store.ts";
+import type { Store, Txn } from "../../../src/etcd/store.ts";
+import { createKeys } from "../../../src/protocol/keys.ts";
+import { Poller } from "../../../src/worker/polling/poller.ts";
+import { listOps, returnOk, SettableClock, START, WorkerFixture } from "../worker-fixture.ts";
+
+const cluster = TestCluster.startForFile();
+const keys = createKeys(`/${crypto.randomUUID()}/`);
+
+/** Refuses the first claim by a drain, removes the drain, and applies a copy of the claim. */
+function applyRefusedClaimLate(store: Store): Store {
+  let isFirst = true;
+  return delegateStore(store, {
+    commitTxn: async (txn: Txn, signal) => {
+      const isClaim = listOps(txn).some(
+        ({ key = "", op }: { key?: string; op: string }) =>
+          op === "put" && key.startsWith(keys.runnings().key),
+      );
+      if (!isClaim || !isFirst) return await store.commitTxn(txn, signal);
+      isFirst = false;
+      const drain = keys.drain("lock", "elsewhere");
+      await store.commitTxn({ compare: [], success: [{ op: "put", key: drain, value: "{}" }], failure: [] });
+      const refused = await store.commitTxn(txn, signal);
+      await store.commitTxn({ compare: [], success: [{ op: "delete", key: drain }], failure: [] });
+      await store.commitTxn(txn, signal);
+      return refused;
+    },
+  });
+}
+
+test("a worker gives the occurrence back, and runs it", async () => {
+  const fixture = new WorkerFixture(applyRefusedClaimLate(cluster.store), new SettableClock(START), keys);
+  await fixture.add("job", { cron: "0 0 1 1 *" }, { at: START });
+  const worker = fixture.startWorker(returnOk);
+  const [outcome] = await worker.waitForOutcomes(1);
+  expect(outcome).toMatchObject({ result: "ok", attempt: 1 });
+  expect((await fixture.readOutcomes("job")).runs).toMatchObject([
+    { result: "ok" },
+    { result: "released", reason: "a late copy of a refused claim was applied" },
+  ]);
+  expect(await fixture.listRunning()).toEqual([]);
+  await fixture.delete(keys.schedule("job"), keys.due("job"), keys.outcomes("job"));
+  await fixture.close();
+});
+
+test("a program that polls gives it back, and gets it", async () => {
+  const fixture = new WorkerFixture(applyRefusedClaimLate(cluster.store), new SettableClock(START), keys);
+  await fixture.add("polled", { cron: "0 0 1 1 *" }, { at: START });
+  const over = new AbortController();
+  const options = { host: "h", pid: 1, version: "0", ttl: 30 };
+  const poller = await Poller.open(fixture.createPorts(), options, over.signal);
+  let task = await poller.poll();
+  expect(task).toBeUndefined();
+  while (task === undefined) {
+    await new Promise(setImmediate);
+    task = await poller.poll();
+  }
+  expect(task.claimed.running).toMatchObject({ attempt: 1 });
+  await task.finish();
+  await poller.close();
+});
