@@ -5,12 +5,12 @@ import { readWithRetries } from "../../../observe/ports.ts";
 import { type PastRun, parsePastRuns } from "../../../protocol/history.ts";
 import { validateName } from "../../../protocol/names.ts";
 import { parseCountFlag } from "../../command-line/flags.ts";
+import { parseSinceFlag } from "../../command-line/past-time.ts";
 import { formatJsonDocument } from "../../json-output.ts";
 import { createReadCommand } from "../../read-command.ts";
 import { readRecordedLocks } from "../../read-snapshot.ts";
 import type { CommandContext } from "../../store-command.ts";
 import { renderTextTable } from "../../table.ts";
-import { parseSinceFlag } from "../insight/past-time.ts";
 
 const HEAD = ["ENDED", "HOST", "COMMAND", "WAITED", "HELD", "EXIT", "TOKEN", "NOTE"];
 

@@ -3,13 +3,13 @@ import { clean, quoteText } from "../../../base/text.ts";
 import { buildTimeline, type TimelineTrack } from "../../../model/insight/timeline.ts";
 import { ASCII_SIGNS, formatTimeline, UNICODE_SIGNS } from "../../../model/insight/timeline-text.ts";
 import { parseCountFlag } from "../../command-line/flags.ts";
+import { parseSinceFlag } from "../../command-line/past-time.ts";
 import { formatJsonDocument } from "../../json-output.ts";
 import { createReadCommand } from "../../read-command.ts";
 import { readSnapshotRanges, retryCompacted } from "../../read-snapshot.ts";
 import type { Call, CommandIo } from "../../spec.ts";
 import type { CommandContext } from "../../store-command.ts";
 import { isUtf8 } from "../paint.ts";
-import { parseSinceFlag } from "./past-time.ts";
 import { readAllOutcomes } from "./read-outcomes.ts";
 
 /** Widest bar, in columns. */

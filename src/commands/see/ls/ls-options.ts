@@ -4,10 +4,10 @@ import { addFieldWords, addStart, parseRowFilter, type RowFilter } from "../../.
 import { parseSortOrder, type SortOrder, sortViewRows } from "../../../model/views/sort.ts";
 import type { AnyView } from "../../../model/views/view.ts";
 import { getListFlag, getTextFlag, parseCountFlag } from "../../command-line/flags.ts";
+import { parseSinceFlag } from "../../command-line/past-time.ts";
 import type { Call } from "../../spec.ts";
 import { renderTextTable } from "../../table.ts";
 import { ON_DEMAND } from "../grid.ts";
-import { parseSinceFlag } from "../insight/past-time.ts";
 
 /** The options of a listing. */
 export interface ListOptions {

@@ -14,6 +14,7 @@ import { formatAuditTime } from "../../../protocol/audit.ts";
 import { validateName } from "../../../protocol/names.ts";
 import { parseOutcomes } from "../../../schedule/state/outcome.ts";
 import { getTextFlag } from "../../command-line/flags.ts";
+import { parsePastTime } from "../../command-line/past-time.ts";
 import { findOnlyClaim } from "../../find-only-claim.ts";
 import { formatJsonDocument } from "../../json-output.ts";
 import { createReadCommand } from "../../read-command.ts";
@@ -28,7 +29,6 @@ import {
 import type { Call, CommandIo } from "../../spec.ts";
 import type { CommandContext } from "../../store-command.ts";
 import { wrapProseLines } from "../detail.ts";
-import { parsePastTime } from "../insight/past-time.ts";
 import { detectOutputStyle } from "../paint.ts";
 import { addHistories, listConcernedEntries, readLockSnapshot, toExplanationJson } from "./show-json.ts";
 

@@ -1,7 +1,7 @@
 import { cleanToWidth } from "../../../base/display-width.ts";
 import { clean } from "../../../base/text.ts";
+import { parsePastTime } from "../../../commands/command-line/past-time.ts";
 import { wrapProseLines } from "../../../commands/see/detail.ts";
-import { parsePastTime } from "../../../commands/see/insight/past-time.ts";
 import {
   explainLockAt,
   explainScheduleAt,

@@ -1,9 +1,9 @@
-import { parseDuration } from "../../../base/duration.ts";
-import { UsageError } from "../../../base/errors.ts";
-import { quoteText } from "../../../base/text.ts";
-import { getTextFlag } from "../../command-line/flags.ts";
-import { parseInstant } from "../../command-line/instant.ts";
-import type { Call } from "../../spec.ts";
+import { parseDuration } from "../../base/duration.ts";
+import { UsageError } from "../../base/errors.ts";
+import { quoteText } from "../../base/text.ts";
+import type { Call } from "../spec.ts";
+import { getTextFlag } from "./flags.ts";
+import { parseInstant } from "./instant.ts";
 
 const DAY = 86_400_000;
 
