@@ -11,7 +11,7 @@ const HELD = ["until", "/nonexistent"];
 /** The keys of views and dialogs of a row, and how their titles begin. */
 const VIEW_TITLES = [
   ...(Object.entries({ t: "timeline", i: "what if", w: "why", V: "raw" }) as [string, string][]),
-  ...(Object.entries({ M: "mark", o: "columns", ".": "lock", "?": "keys" }) as [string, string][]),
+  ...(Object.entries({ o: "columns", ".": "lock", "?": "keys" }) as [string, string][]),
   ...(Object.entries({ ":": "palette", D: "drain", X: "reset", a: "show a past" }) as [string, string][]),
 ] as const;
 
