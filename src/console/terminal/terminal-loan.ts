@@ -23,10 +23,10 @@ export class TerminalLoan {
 
 /**
  * Resets what a program that was killed leaves on in the terminal: application keys, mouse, focus events, pastes, colours, the
- * scroll region, a hidden cursor.
+ * scroll region, a hidden cursor. The cursor stays where it is, which the reset of the scroll region would change.
  */
 export const RESET_TERMINAL =
-  "\x1b[?1l\x1b>\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1004l\x1b[?1006l\x1b[?2004l\x1b[0m\x1b[r\x1b[?25h";
+  "\x1b[?1l\x1b>\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1004l\x1b[?1006l\x1b[?2004l\x1b7\x1b[r\x1b8\x1b[0m\x1b[?25h";
 
 /** Discards what was typed for the other program but not read by it, so that it does nothing in the console. */
 export function discardInput(path = "/dev/fd/0"): void {

@@ -99,7 +99,7 @@ describe("the pager", () => {
     shell.type("answer\r");
     await waitForConsole(shell);
     shell.press("q");
-    await shell.waitFor((it) => !it.isAlternate);
+    await shell.waitFor(/ready\$\s*$/); // the console has ended, and no longer reads what is typed
     shell.type("echo code $?\r");
     await shell.waitFor("code 0");
   });

@@ -244,7 +244,7 @@ describe("the terminal", () => {
     await shell.waitFor(/live rev \d+/);
     expect(shell.isAlternate).toBe(true);
     shell.press("q");
-    await shell.waitFor((it) => !it.isAlternate);
+    await shell.waitFor(/ready\$\s*$/); // the console has ended, and no longer reads what is typed
     shell.type("echo code $?\r");
     await shell.waitFor("code 0");
     expect(shell.leftBehind.filter((what) => !/bracketed|2004/.test(what))).toEqual([]);
