@@ -69,7 +69,6 @@ const RULES = [
   "model",
   "protocol",
   "schedule",
-  "work/operate",
 ].map((folder) => `test/${folder}/**/*.test.ts`);
 
 /** The seed of random tests (fixtures/test-seed.ts). It is printed once; SEED=N repeats a run with the same seed. */
