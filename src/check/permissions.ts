@@ -46,23 +46,27 @@ export async function probePermissions(ports: CheckPorts, role: EtcdRole): Promi
   const { keys } = ports;
   const canRead = await isAllowed(ports, { op: "range", ...keys.getFullRange(), limit: 1, keysOnly: true });
   const asked = COLLECTIONS[role].map(async (room) => {
-    return (await isAllowed(ports, { op: "delete", key: room.buildKey(keys) })) ? [] : [room];
+    const key = room.buildKey(keys);
+    return (await isAllowed(ports, { op: "delete", key }, key)) ? [] : [room];
   });
   return { canRead, missing: (await Promise.all(asked)).flat() };
 }
 
 /** Returns whether this user can change what workers run. @throws StoreError for errors other than permissions */
 export async function canWriteSchedules(ports: CheckPorts): Promise<boolean> {
-  return await isAllowed(ports, { op: "delete", key: ports.keys.schedule("init") });
+  const key = ports.keys.schedule("init");
+  return await isAllowed(ports, { op: "delete", key }, key);
 }
 
 /**
- * Sends a transaction that can never succeed: etcd still checks the permissions of its operations. It uses a delete,
- * because etcd refuses a put when the database is full.
+ * Tests whether etcd lets this user carry out an operation, with a transaction that can never succeed: etcd still checks the
+ * permissions of its operations. Use a delete, because etcd refuses a put when the database is full.
+ * @param compared  a key that the user can read if the operation is allowed
+ * @throws StoreError for errors other than permissions
  */
-async function isAllowed(ports: CheckPorts, op: Op): Promise<boolean> {
+export async function isAllowed(ports: CheckPorts, op: Op, compared = ports.keys.prefix): Promise<boolean> {
   const impossible = {
-    key: op.op === "delete" ? op.key : ports.keys.prefix,
+    key: compared,
     target: "mod",
     is: "less",
     value: 0n,

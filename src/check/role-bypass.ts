@@ -1,9 +1,8 @@
 import type { Finding } from "../base/finding.ts";
-import { StoreError } from "../etcd/store.ts";
-import { commitWithRetries } from "../observe/ports.ts";
 import { readPages } from "../observe/read.ts";
-import type { Op, Txn } from "../protocol/txn.ts";
+import type { Op } from "../protocol/txn.ts";
 import { parseDefinition } from "../schedule/definition.ts";
+import { isAllowed } from "./permissions.ts";
 import type { CheckPorts } from "./ports.ts";
 
 /** The first releases that check permissions inside nested transactions. */
@@ -22,22 +21,10 @@ export async function canBypassRoles(ports: CheckPorts): Promise<boolean> {
   // A runner must not write the first key, an operator must not write the second.
   for (const key of [ports.keys.schedule("init"), "signalbox-role-bypass"]) {
     const write: Op = { op: "delete", key };
-    if (await isPermitted(ports, write)) continue;
-    return await isPermitted(ports, { op: "txn", txn: { compare: [], success: [write], failure: [] } });
+    if (await isAllowed(ports, write)) continue;
+    return await isAllowed(ports, { op: "txn", txn: { compare: [], success: [write], failure: [] } });
   }
   return false;
-}
-
-async function isPermitted(ports: CheckPorts, op: Op): Promise<boolean> {
-  const impossible = { key: ports.keys.prefix, target: "mod", is: "less", value: 0n } as const;
-  const txn: Txn = { compare: [impossible], success: [op], failure: [] };
-  try {
-    await commitWithRetries(ports, txn, ports.signal);
-    return true;
-  } catch (error) {
-    if (error instanceof StoreError && error.kind === "permission") return false;
-    throw error;
-  }
 }
 
 /** Reports an etcd whose roles can be bypassed: a failure if a schedule has a command, else a hint. */
