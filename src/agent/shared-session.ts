@@ -199,7 +199,7 @@ function toProof({ raftTerm, loss }: Awaited<ReturnType<typeof inspectFence>>): 
   return { raftTerm, fault: loss?.message };
 }
 
-/** Tickets that one transaction compares: fewer than etcd's 128 operations. */
+/** Number of tickets that one transaction compares: less than the 128 operations that etcd allows. */
 const CHUNK = 100;
 
 /** A share whose tickets are known. */

@@ -132,7 +132,7 @@ const LONGEST = 1_024;
 /** Mark at the end of a shortened argument. */
 const MARK = "…";
 
-/** Shortens arguments for a ticket: long ones are cut, and the last word counts those that are left out. */
+/** Shortens arguments for a ticket: long words are cut, and the last word says how many words are left out. */
 export function shortenArgs(args: readonly string[]): string[] {
   const kept: string[] = [];
   let length = 0;

@@ -39,7 +39,7 @@ function formatMarked(app: NoteInputs): string {
   return `${here} marked${elsewhere > 0 ? `, ${elsewhere} more not shown here` : ""}`;
 }
 
-/** Counts marked rows: those in the table, and those that it does not show. */
+/** Counts the marked rows that the table shows, and the marked rows that it does not show. */
 function countMarkedRows({ state, table }: StateAccess & TableAccess): {
   here: number;
   elsewhere: number;

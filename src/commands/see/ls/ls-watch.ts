@@ -187,7 +187,7 @@ class LiveTable<R> {
     return [first, ...(this.#view.listRemarks?.(scene) ?? []).map((remark) => renderLine(remark, "problem"))];
   }
 
-  /** Renders as many rows as fit, and the number of those that do not. */
+  /** Renders as many rows as fit, then the number of the remaining rows. */
   #renderBody({ rows }: LiveRows<R>, style: OutputStyle, available: number): string[] {
     if (rows.length === 0) {
       const text = this.#options.filter.terms.length > 0 ? "No row matches the filter." : this.#view.empty;

@@ -185,7 +185,7 @@ interface WhatIfSubject {
 /** A change that can be tried out. */
 type WhatIfChange = "drain" | "reset" | "total";
 
-/** Returns what a row's changes are about; undefined if there are none. */
+/** Returns the subject of the changes of a row; undefined without changes. */
 function findWhatIfSubject(subject: Subject | undefined): WhatIfSubject | undefined {
   switch (subject?.kind) {
     case "lock":
