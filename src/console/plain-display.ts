@@ -66,6 +66,7 @@ export class PlainDisplay implements Display {
       tabs[tab].marks.size,
       tabs[tab].filter,
       app.table.length > 0,
+      app.liveView.hasRead,
     ];
     const overlay = app.overlays.top === undefined ? "" : lines.join("\n");
     const location = JSON.stringify([...where, explorer.cursor.key, panel.id, panel.cursor.key, overlay]);

@@ -72,8 +72,10 @@ export class LiveView implements ShownData {
    */
   get connection(): ConnectionState {
     const { since, error } = this.#silence ?? {};
-    if (this.#streamState.kind !== "live")
-      return { ...this.#streamState, fault: this.#streamState.fault ?? error?.message };
+    // What was read first becomes visible with the next snapshot.
+    const kind = this.#streamState.kind === "live" && !this.hasRead ? "opening" : this.#streamState.kind;
+    if (kind !== "live")
+      return { ...this.#streamState, kind, fault: this.#streamState.fault ?? error?.message };
     if (since !== undefined && error !== undefined)
       return isAway(error)
         ? { kind: "away", since, fault: "no response" }

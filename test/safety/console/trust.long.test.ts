@@ -52,6 +52,22 @@ async function openConsoleOn(
 }
 
 describe.concurrent("while etcd is away", () => {
+  it("--plain tells what is read late, and is not live before", async (context) => {
+    const etcd = await ownEtcd(context);
+    etcd.freeze();
+    const console = openTerminal({
+      args: ["console", "--plain"],
+      columns: 120,
+      rows: 40,
+      endpoints: [etcd.clientUrl],
+    });
+    context.onTestFinished(() => console.close());
+    await console.waitFor("No data yet");
+    expect(console.getScreen().join("\n")).not.toContain("live, revision");
+    etcd.unfreeze();
+    await console.waitFor(/live, revision [1-9].*\n.*Locks, row 0 of 0/s);
+  });
+
   it("the last picture stays, pale, with its age; nothing can be changed; and it comes back by itself", async (context) => {
     const etcd = await ownEtcd(context);
     await etcd.runEtcdctl("put", "/signalbox/locks/before/0000000000000001", "x");
