@@ -1,7 +1,7 @@
 import { UsageError } from "../base/errors.ts";
 import { quoteText } from "../base/text.ts";
 import { type GetoptSpec, parseGetopt } from "./getopt.ts";
-import { buildFileLock } from "./lock-tools/file-lock.ts";
+import { buildFileLock } from "./lock-tools.ts";
 import { parseSecondsAsDuration } from "./seconds.ts";
 import type { LineTranslator } from "./translated-run.ts";
 

@@ -1,6 +1,6 @@
 import { UsageError } from "../base/errors.ts";
 import { type GetoptSpec, parseGetopt } from "./getopt.ts";
-import { buildFileLock } from "./lock-tools/file-lock.ts";
+import { buildFileLock } from "./lock-tools.ts";
 import type { LineTranslator } from "./translated-run.ts";
 
 /** @see https://cr.yp.to/daemontools/setlock.html */

@@ -1,4 +1,4 @@
-import { AnsiScreen } from "../commands/see/screen/ansi-screen.ts";
+import { AnsiScreen } from "../commands/see/ansi-screen.ts";
 import type { CommandIo } from "../commands/spec.ts";
 import type { Display } from "./display.ts";
 import { buildScreenModel, type ScreenInputs } from "./panes/models/screen-model.ts";

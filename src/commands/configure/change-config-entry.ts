@@ -2,9 +2,9 @@ import { quoteText } from "../../base/text.ts";
 import type { ConfigChange } from "../../fleet/config-changes.ts";
 import type { Snapshot } from "../../model/snapshot/snapshot.ts";
 import type { ActionOutcome } from "../outcome/action-outcome.ts";
-import type { ConfigResult } from "../outcome/operation-result.ts";
+import type { ConfigResult } from "../outcome.ts";
 import type { ActionContext } from "../store-command.ts";
-import { ConfigChangeCommand } from "./config-change-command.ts";
+import { ConfigChangeCommand } from "./config-change.ts";
 
 /** Changes one group or resource. */
 export async function changeConfigEntry(

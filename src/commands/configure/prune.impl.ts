@@ -7,8 +7,8 @@ import { parseDurationFlag, parseReasonFlag } from "../command-line/flags.ts";
 import { confirmAction } from "../confirm.ts";
 import { createActionCommand } from "../outcome/action-command.ts";
 import { createOutcome } from "../outcome/create-outcome.ts";
-import type { PruneResult } from "../outcome/operation-result.ts";
 import { formatPruneEnd } from "../outcome/outcome-lines.ts";
+import type { PruneResult } from "../outcome.ts";
 import type { ActionContext } from "../store-command.ts";
 
 export const { execute, perform } = createActionCommand(async (context) => {

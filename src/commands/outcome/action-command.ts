@@ -1,7 +1,7 @@
+import { printOutcome } from "../print-outcome.ts";
 import type { ActionImplementation } from "../spec.ts";
 import { type ActionContext, createStoreCommand, withCommandContext } from "../store-command.ts";
 import type { ActionOutcome } from "./action-outcome.ts";
-import { printOutcome } from "./print-outcome.ts";
 
 /** Does the work of a command that acts. */
 type ActionWork = (context: ActionContext) => Promise<ActionOutcome>;

@@ -1,4 +1,4 @@
-import type { OperationResult } from "./operation-result.ts";
+import type { OperationResult } from "../outcome.ts";
 
 /** What a command that acts has done, or would do with `--dry-run`. `printOutcome` prints it. */
 export interface ActionOutcome<R extends OperationResult = OperationResult> {

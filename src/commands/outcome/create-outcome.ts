@@ -1,7 +1,7 @@
 import { EXIT } from "../../base/errors.ts";
+import type { AbandonedEdit, FaultyDocument, OperationResult } from "../outcome.ts";
 import type { Call } from "../spec.ts";
 import type { ActionOutcome } from "./action-outcome.ts";
-import type { AbandonedEdit, FaultyDocument, OperationResult } from "./operation-result.ts";
 
 /** The result of a command that came as far as a decision. */
 type DecidedResult = Exclude<OperationResult, FaultyDocument | AbandonedEdit>;

@@ -1,13 +1,13 @@
 import type { Claim } from "../../model/snapshot/claims.ts";
 import { type Drain, formatAuditTarget } from "../../protocol/drain.ts";
-import type { ActionOutcome } from "./action-outcome.ts";
 import type {
   ConfigResult,
   DrainResult,
   EvictionResult,
   ScheduleChangeRecord,
   UndrainResult,
-} from "./operation-result.ts";
+} from "../outcome.ts";
+import type { ActionOutcome } from "./action-outcome.ts";
 import { formatPruneEnd, formatRepeatLine } from "./outcome-lines.ts";
 
 /**

@@ -1,5 +1,5 @@
+import type { OperationResult, PruneResult } from "../outcome.ts";
 import type { ActionOutcome } from "./action-outcome.ts";
-import type { OperationResult, PruneResult } from "./operation-result.ts";
 
 /** Lists the lines of an outcome for people. */
 export function listOutcomeLines(outcome: ActionOutcome): string[] {

@@ -9,9 +9,9 @@ import { parseReasonFlag, parseRevisionFlag } from "../command-line/flags.ts";
 import { confirmAction } from "../confirm.ts";
 import type { ActionOutcome } from "../outcome/action-outcome.ts";
 import { createOutcome } from "../outcome/create-outcome.ts";
-import type { ScheduleResult } from "../outcome/operation-result.ts";
+import type { ScheduleResult } from "../outcome.ts";
 import type { ActionContext, CommandContext } from "../store-command.ts";
-import { formatScheduleChange, toScheduleChange } from "./change-lines.ts";
+import { formatScheduleChange, toScheduleChange } from "./describe-schedule.ts";
 import { listCalendarNotes } from "./inspect/calendar-lines.ts";
 
 /** A mutation of schedules, and the texts around it. */

@@ -5,7 +5,7 @@ import { clean } from "../../base/text.ts";
 import type { Env } from "../../config/files.ts";
 import { readPlainFile } from "../plain-file.ts";
 import type { CronlockTool } from "./settings/lock-name.ts";
-import { parseShellFile, type ShellFile } from "./settings/shell-file.ts";
+import { parseShellFile, type ShellFile } from "./shell-file.ts";
 import { SYSTEM_FILE } from "./translate.ts";
 
 /**

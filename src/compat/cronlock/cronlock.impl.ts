@@ -18,13 +18,8 @@ import type { Settings } from "../../config/settings.ts";
 import { hasEndpoints } from "../endpoints.ts";
 import { readCronlockConfig } from "./config-file.ts";
 import { CronlockLog } from "./cronlock-log.ts";
+import { CREDENTIALS, type CronlockOptions, findPortHint, parseCronlockOptions } from "./options.ts";
 import { CODES } from "./settings/codes.ts";
-import {
-  CREDENTIALS,
-  type CronlockOptions,
-  findPortHint,
-  parseCronlockOptions,
-} from "./settings/cronlock-options.ts";
 import type { CronlockTool } from "./settings/lock-name.ts";
 import {
   buildCronlockSettings,
@@ -32,8 +27,8 @@ import {
   type RequestedSettings,
   type SignalboxConfig,
 } from "./settings/settings.ts";
-import type { ShellFile } from "./settings/shell-file.ts";
 import { ToolVariables } from "./settings/variables.ts";
+import type { ShellFile } from "./shell-file.ts";
 
 /** `cronlock COMMAND ARG...` and `golock COMMAND ARG...`, with their exit codes. */
 export const cronlockFrontEnd = { execute: createFrontEnd("cronlock") };

@@ -1,7 +1,7 @@
 import { formatDuration } from "../../base/duration.ts";
 import { EXIT, SignalboxError } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
-import { reset } from "../../commands/act/reset/reset.ts";
+import { reset } from "../../commands/act/reset.ts";
 import { executeCommand } from "../../commands/command-line/execute-command.ts";
 import type { CommandIo } from "../../commands/spec.ts";
 import { resolveConfig } from "../../config/config.ts";
@@ -9,8 +9,8 @@ import type { Env } from "../../config/files.ts";
 import { createValueLayer } from "../../config/layers.ts";
 import { getEnvVariableName, type SettingKey } from "../../config/settings.ts";
 import type { CronlockLog } from "./cronlock-log.ts";
+import type { CronlockOptions } from "./options.ts";
 import { CODES } from "./settings/codes.ts";
-import type { CronlockOptions } from "./settings/cronlock-options.ts";
 import type { RequestedSettings } from "./settings/settings.ts";
 
 /** Minimum time to wait for the runner to end, ms. */

@@ -1,7 +1,7 @@
 import { UsageError } from "../../base/errors.ts";
 import { quoteText } from "../../base/text.ts";
+import { buildFileLock } from "../lock-tools.ts";
 import type { LineTranslator } from "../translated-run.ts";
-import { buildFileLock } from "./file-lock.ts";
 
 /** Matches letters of options without a value, and one option with its value, if any. @see chpst(8) of runit */
 const OPTION = /^-([vVP012]*)(?:([uUbe/nlLmdopfct])(.*))?$/s;

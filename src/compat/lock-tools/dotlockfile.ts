@@ -1,8 +1,8 @@
 import { UsageError } from "../../base/errors.ts";
 import { collectTexts, quoteText } from "../../base/text.ts";
 import { type GetoptSpec, parseGetopt } from "../getopt.ts";
+import { buildFileLock } from "../lock-tools.ts";
 import type { LineTranslator } from "../translated-run.ts";
-import { buildFileLock } from "./file-lock.ts";
 
 /** @see dotlockfile(1) of liblockfile */
 const OPTIONS: GetoptSpec = {

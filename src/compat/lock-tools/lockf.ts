@@ -1,8 +1,8 @@
 import { UsageError } from "../../base/errors.ts";
 import { type GetoptSpec, parseGetopt } from "../getopt.ts";
+import { buildFileLock } from "../lock-tools.ts";
 import { parseSecondsAsDuration } from "../seconds.ts";
 import type { LineTranslator } from "../translated-run.ts";
-import { buildFileLock } from "./file-lock.ts";
 
 /** @see lockf(1) of FreeBSD */
 const OPTIONS: GetoptSpec = {

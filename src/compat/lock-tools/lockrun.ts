@@ -1,7 +1,7 @@
 import { UsageError } from "../../base/errors.ts";
 import { quoteText } from "../../base/text.ts";
+import { buildFileLock } from "../lock-tools.ts";
 import type { LineTranslator } from "../translated-run.ts";
-import { buildFileLock } from "./file-lock.ts";
 
 const NAMES: Readonly<Record<string, string>> = {
   "-L": "lockfile",

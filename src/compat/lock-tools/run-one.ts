@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { UsageError } from "../../base/errors.ts";
 import { findCommandName } from "../../syntax/command-name.ts";
 import { removeReleaseNames } from "../../syntax/release-path.ts";
+import { formatOneHostNote } from "../lock-tools.ts";
 import type { LineTranslator } from "../translated-run.ts";
-import { formatOneHostNote } from "./file-lock.ts";
 
 /** Matches characters that stand for expansions. */
 const UNKNOWN = /[\ue000-\uf8ff]/g;

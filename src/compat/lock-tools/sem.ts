@@ -1,8 +1,8 @@
 import { UsageError } from "../../base/errors.ts";
 import { collectTexts, quoteText } from "../../base/text.ts";
 import { type GetoptSpec, parseGetopt } from "../getopt.ts";
+import { formatOneHostNote } from "../lock-tools.ts";
 import type { LineTranslator } from "../translated-run.ts";
-import { formatOneHostNote } from "./file-lock.ts";
 
 /** @see sem(1) of GNU parallel */
 const OPTIONS: GetoptSpec = {

@@ -1,7 +1,7 @@
 import { UsageError } from "../../base/errors.ts";
 import { collectTexts, quoteText } from "../../base/text.ts";
+import { formatOneHostNote } from "../lock-tools.ts";
 import type { LineTranslator } from "../translated-run.ts";
-import { formatOneHostNote } from "./file-lock.ts";
 
 /** EADDRINUSE, the exit code of Perl's `die` in that case. */
 const BUSY = "98";

@@ -1,6 +1,6 @@
 import { UsageError } from "../../base/errors.ts";
+import { buildFileLock } from "../lock-tools.ts";
 import type { LineTranslator } from "../translated-run.ts";
-import { buildFileLock } from "./file-lock.ts";
 
 /** Flags of `signalbox run` for each mode. */
 const MODES: Readonly<Record<string, readonly string[]>> = {

@@ -16,12 +16,12 @@ import { findHostMaintenance } from "../../syntax/host-maintenance.ts";
 import { findLockTools } from "../../syntax/lock-tools.ts";
 import { HostFiles } from "./host-files.ts";
 import { applyEdits, decodeCommand } from "./lines/edits.ts";
-import type { LineReport, Migration, MigrationOptions } from "./lines/migration.ts";
-import { UntranslatableError } from "./lines/migration.ts";
-import { assignLockNames, type PlainLine, parsePlainLine } from "./lines/plain-line.ts";
 import { buildPlainReport } from "./lines/plain-report.ts";
-import { rewriteShell } from "./lines/shell-line.ts";
-import { hasToolName } from "./lines/tools.ts";
+import type { LineReport, Migration, MigrationOptions } from "./migration.ts";
+import { UntranslatableError } from "./migration.ts";
+import { assignLockNames, type PlainLine, parsePlainLine } from "./plain-line.ts";
+import { rewriteShell } from "./shell-line.ts";
+import { hasToolName } from "./tools.ts";
 
 export const execute: CommandExecutor = async (call, world) => {
   const [path = "-"] = call.args;
@@ -161,7 +161,7 @@ function buildMigrationDocument(
   };
 }
 
-export type { Migration, MigrationOptions } from "./lines/migration.ts";
+export type { Migration, MigrationOptions } from "./migration.ts";
 
 /** Rewrites a crontab for `signalbox run`. The result does not change when it is rewritten again. */
 export function migrateCrontab(text: string, options: MigrationOptions): Migration {

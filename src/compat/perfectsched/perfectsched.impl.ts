@@ -3,7 +3,7 @@ import { UsageError } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
 import { VERSION } from "../../base/version.ts";
 import { explainError } from "../../commands/explain-error.ts";
-import type { ListedSchedule } from "../../commands/schedule/inspect/list.impl.ts";
+import type { ListedSchedule } from "../../commands/schedule/inspect.impl.ts";
 import { listCronNotes } from "../../commands/schedule/perfectsched/convert.ts";
 import { AlreadyExistsError, NotFoundError } from "../../commands/schedule/sheets.ts";
 import type { Call, CommandExecutor, CommandIo } from "../../commands/spec.ts";
@@ -75,7 +75,7 @@ function buildCall(
 }
 
 async function listSchedules({ setup, world }: PerfectschedRun): Promise<number> {
-  const { HEAD, createScheduleListCommand } = await import("../../commands/schedule/inspect/list.impl.ts");
+  const { HEAD, createScheduleListCommand } = await import("../../commands/schedule/inspect.impl.ts");
   const formatLine = (cells: readonly string[]) => formatTableLine(cells.map((cell) => clean(cell)));
   const compareByRunTime = (one: ListedSchedule, other: ListedSchedule) =>
     (one.runAt ?? Number.POSITIVE_INFINITY) - (other.runAt ?? Number.POSITIVE_INFINITY) || 0;
@@ -126,7 +126,7 @@ async function runWorker(name: string, { line, setup, world }: PerfectschedRun):
   const { settings, log, retryWait, keys } = setup;
   const { file, environment, notes } = findHandlerFile(line, name, setup);
   for (const note of notes) writeMessage(world, `note: ${note}`);
-  const { runWorker: work } = await import("../../commands/schedule/worker/worker.impl.ts");
+  const { runWorker: work } = await import("../../commands/schedule/worker.impl.ts");
   const call: Call = {
     ...buildCall(setup, [], { handlers: file, ...(environment !== undefined && { environment }) }),
     settings: { ...settings, ...(log !== undefined && { logFile: log }) },

@@ -21,7 +21,7 @@ import { readPlainFile } from "../plain-file.ts";
 import { DEFAULT_CONFIG, parseSwitchmanConfig, type SwitchmanConfig } from "./config.ts";
 import { DIED, declaration } from "./declaration.ts";
 import { SwitchmanLog } from "./log.ts";
-import { buildSwitchmanOptions, type SwitchmanOptions } from "./switchman-options.ts";
+import { buildSwitchmanOptions, type SwitchmanOptions } from "./options.ts";
 import { removeZeroLeases } from "./translate.ts";
 
 /** The version of switchman that is emulated. */

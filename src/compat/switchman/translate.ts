@@ -10,7 +10,7 @@ import { createMacros } from "../../fleet/macros.ts";
 import { parseSwitchman, type SwitchmanCall } from "../../syntax/switchman-call.ts";
 import type { LineTranslator, TranslatedRun } from "../translated-run.ts";
 import { DEFAULT_CONFIG, parseSwitchmanConfig, type SwitchmanConfig, toSignalboxLevel } from "./config.ts";
-import { buildSwitchmanOptions, type SwitchmanOptions, type SwitchmanSetting } from "./switchman-options.ts";
+import { buildSwitchmanOptions, type SwitchmanOptions, type SwitchmanSetting } from "./options.ts";
 
 /** Replaces a configuration file that is not available: its settings are left to the signalbox configuration. */
 const UNKNOWN_CONFIG: SwitchmanConfig = {

@@ -1,6 +1,6 @@
 import { collectTexts } from "../../base/text.ts";
 import type { LineTranslator, TranslatedRun } from "../translated-run.ts";
-import { formatIgnoredWords, parseZooLockedOptions } from "./zoo-locked-options.ts";
+import { formatIgnoredWords, parseZooLockedOptions } from "./options.ts";
 
 /** Translates a line of zoo-locked to `signalbox run`. @throws UsageError if the front end would refuse it */
 export const translateZooLocked: LineTranslator = (words): TranslatedRun => {

@@ -15,7 +15,7 @@ import {
   formatIgnoredWords,
   parseZooLockedOptions,
   type ZooLockedOptions,
-} from "./zoo-locked-options.ts";
+} from "./options.ts";
 
 export const execute: CommandExecutor = async ({ args }, world) => {
   let wasTold = false;

@@ -1,4 +1,4 @@
-import { type ContextSummary, describeContexts } from "../../commands/check/context/describe-contexts.ts";
+import { type ContextSummary, describeContexts } from "../../commands/check/describe-contexts.ts";
 import type { CommandIo } from "../../commands/spec.ts";
 import type { CommandContext } from "../../commands/store-command.ts";
 import type { Tone } from "../../model/views/view.ts";

@@ -1,5 +1,5 @@
-import type { ContextSummary } from "../../commands/check/context/describe-contexts.ts";
-import { askCluster } from "../../commands/check/context/describe-contexts.ts";
+import type { ContextSummary } from "../../commands/check/describe-contexts.ts";
+import { askCluster } from "../../commands/check/describe-contexts.ts";
 import type { CommandContext } from "../../commands/store-command.ts";
 
 /** Whether the cluster of a context has answered the last request. */

@@ -1,5 +1,5 @@
 import { formatSingleDocument } from "../../commands/configure/transfer/single-document.ts";
-import { formatScheduleDocument } from "../../commands/schedule/transfer/schedule-document.ts";
+import { formatScheduleDocument } from "../../commands/schedule/schedule-document.ts";
 import type { Command } from "../../commands/spec.ts";
 import type { Snapshot } from "../../model/snapshot/snapshot.ts";
 import type { Subject } from "../../model/views/view.ts";

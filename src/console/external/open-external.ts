@@ -1,5 +1,5 @@
 import { EditorFile } from "../../commands/editor/editor-file.ts";
-import type { ProgramEnd } from "../../commands/editor/open-external-program.ts";
+import type { ProgramEnd } from "../../commands/open-external-program.ts";
 import type {
   EnvironmentAccess,
   LogAccess,
@@ -12,7 +12,7 @@ import { getShownText, type ShownTextParts } from "./shown-text.ts";
 export type ExternalParts = EnvironmentAccess & LogAccess & SettingsAccess & TerminalControl & ToastAccess;
 
 /** Loads what starts programs: seldom needed, and slow to load. */
-const loadPrograms = () => import("../../commands/editor/open-external-program.ts");
+const loadPrograms = () => import("../../commands/open-external-program.ts");
 
 /** Shows what has the keyboard in the user's pager. */
 export function openPager(app: ExternalParts & ShownTextParts): void {

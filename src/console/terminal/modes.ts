@@ -1,4 +1,4 @@
-import type { TerminalModes } from "../../commands/see/screen/ansi-screen.ts";
+import type { TerminalModes } from "../../commands/see/ansi-screen.ts";
 
 /**
  * Builds the codes that turn terminal modes on and off, apart from the alternate screen: bracketed paste, and the mouse:

@@ -6,8 +6,8 @@ import {
   createFaultyOutcome,
   createOutcome,
 } from "../../../src/commands/outcome/create-outcome.ts";
-import type { DrainResult, PruneResult } from "../../../src/commands/outcome/operation-result.ts";
-import { printOutcome } from "../../../src/commands/outcome/print-outcome.ts";
+import type { DrainResult, PruneResult } from "../../../src/commands/outcome.ts";
+import { printOutcome } from "../../../src/commands/print-outcome.ts";
 import type { Call, CommandIo } from "../../../src/commands/spec.ts";
 
 const createCall = (flags: Call["flags"] = {}, verbosity = 0): Call => ({

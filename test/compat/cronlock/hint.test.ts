@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { EXIT, SignalboxError } from "../../../src/base/errors.ts";
 import { findConfigHint } from "../../../src/compat/cronlock/cronlock.impl.ts";
-import { parseCronlockOptions } from "../../../src/compat/cronlock/settings/cronlock-options.ts";
+import { parseCronlockOptions } from "../../../src/compat/cronlock/options.ts";
 import { ToolVariables } from "../../../src/compat/cronlock/settings/variables.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "signalbox-hint-"));

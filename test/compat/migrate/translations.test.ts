@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { parseCall } from "../../../src/commands/command-line/parse-call.ts";
 import { runCommand } from "../../../src/commands/run/run.ts";
-import { TOOLS } from "../../../src/compat/migrate/lines/tools.ts";
+import { TOOLS } from "../../../src/compat/migrate/tools.ts";
 import type { TranslatedRun } from "../../../src/compat/translated-run.ts";
 import { shellWords } from "../../commands/samples.ts";
 

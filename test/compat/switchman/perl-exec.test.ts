@@ -1,7 +1,7 @@
 /** A command of one word, compared with Perl if it is installed. */
 import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
-import { splitExecWords } from "../../../src/compat/switchman/switchman-options.ts";
+import { splitExecWords } from "../../../src/compat/switchman/options.ts";
 
 const SHELL = ["/bin/sh", "-c"];
 

@@ -31,7 +31,7 @@ import {
 import { confirmAction } from "../../confirm.ts";
 import type { ActionOutcome } from "../../outcome/action-outcome.ts";
 import { createOutcome } from "../../outcome/create-outcome.ts";
-import type { DrainResult } from "../../outcome/operation-result.ts";
+import type { DrainResult } from "../../outcome.ts";
 import { readSnapshot, readSnapshotAt, SCOPE_COLLECTIONS } from "../../read-snapshot.ts";
 import type { Call } from "../../spec.ts";
 import type { ActionContext, CommandContext } from "../../store-command.ts";

@@ -16,7 +16,7 @@ import type { QueueEntry } from "../../../protocol/ticket.ts";
 import { parseDurationFlag, parseReasonFlag } from "../../command-line/flags.ts";
 import { readSnapshot, SCOPE_COLLECTIONS } from "../../read-snapshot.ts";
 import { type ActionContext, type CommandContext, InterruptedError } from "../../store-command.ts";
-import { type DrainWaitNews, type DrainWaitResult, waitUntilEmpty } from "./drain-wait.ts";
+import { type DrainWaitNews, type DrainWaitResult, waitUntilEmpty } from "../drain-wait.ts";
 
 export interface DrainWaitOptions {
   target: DrainTarget;

@@ -19,9 +19,9 @@ import { parseDurationFlag, parseReasonFlag, parseRevisionFlag } from "../../com
 import { confirmAction } from "../../confirm.ts";
 import type { ActionOutcome } from "../../outcome/action-outcome.ts";
 import { createOutcome } from "../../outcome/create-outcome.ts";
-import type { EvictionResult, RunnerRecord } from "../../outcome/operation-result.ts";
+import type { EvictionResult, RunnerRecord } from "../../outcome.ts";
 import { QUEUE_COLLECTIONS, readEntryLiveness, readSnapshot, readSnapshotAt } from "../../read-snapshot.ts";
-import { toRunnersJson } from "../../see/show/show-json.ts";
+import { toRunnersJson } from "../../see/show-json.ts";
 import { type ActionContext, InterruptedError } from "../../store-command.ts";
 
 /** Tickets to remove for an operator, and the snapshot that the decision is based on. */

@@ -2,7 +2,7 @@ import { EXIT } from "../../../base/errors.ts";
 import { formatJsonDocument } from "../../json-output.ts";
 import type { CommandExecutor } from "../../spec.ts";
 import { renderTextTable } from "../../table.ts";
-import { type ContextSummary, describeContexts } from "./describe-contexts.ts";
+import { type ContextSummary, describeContexts } from "../describe-contexts.ts";
 
 export const execute: CommandExecutor = async ({ flags, settings }, io) => {
   const contexts = describeContexts({ settings, env: io.env });

@@ -10,17 +10,17 @@ import { buildConfiguration, listMalformedConfig } from "../../../model/config-i
 import { formatConfigChanges } from "../../../model/config-impact/impact-text.ts";
 import type { Snapshot } from "../../../model/snapshot/snapshot.ts";
 import { parseReasonFlag } from "../../command-line/flags.ts";
-import { editText } from "../../editor/edit-text.ts";
+import { editText } from "../../editor.ts";
 import { ignoreCtrlC } from "../../ignore-ctrl-c.ts";
 import { createActionCommand } from "../../outcome/action-command.ts";
 import type { ActionOutcome } from "../../outcome/action-outcome.ts";
 import { createOutcome } from "../../outcome/create-outcome.ts";
-import type { ConfigResult, OperationResult } from "../../outcome/operation-result.ts";
+import type { ConfigResult, OperationResult } from "../../outcome.ts";
 import { readSnapshot } from "../../read-snapshot.ts";
 import type { ActionContext } from "../../store-command.ts";
-import { ConfigChangeCommand } from "../config-change-command.ts";
+import { ConfigChangeCommand } from "../config-change.ts";
 import { CONFIG_COLLECTIONS, createTotalCheck, IMPACT_COLLECTIONS } from "../config-snapshot.ts";
-import { formatFaultLines, removeByteOrderMark } from "../document-input.ts";
+import { formatFaultLines, removeByteOrderMark } from "../documents.ts";
 
 /** The action and target of the change, as in the audit. */
 const EDIT = { action: "edit", target: "configuration" } as const;

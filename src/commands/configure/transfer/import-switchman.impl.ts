@@ -3,8 +3,8 @@ import { quoteText } from "../../../base/text.ts";
 import { parseConfigDocument } from "../../../fleet/config-document-parser.ts";
 import { extractZnodeJson } from "../../../syntax/znode-json.ts";
 import { createActionCommand } from "../../outcome/action-command.ts";
-import { readDocumentText } from "../document-input.ts";
-import { importDocument } from "./import.impl.ts";
+import { readDocumentText } from "../documents.ts";
+import { importDocument } from "../transfer.impl.ts";
 
 export const { execute, perform } = createActionCommand(async (context) => {
   const [file = "-"] = context.call.args;

@@ -12,9 +12,9 @@ import { getTextFlag, parseReasonFlag, parseRevisionFlag } from "../../command-l
 import { confirmAction } from "../../confirm.ts";
 import type { ActionOutcome } from "../../outcome/action-outcome.ts";
 import { createOutcome } from "../../outcome/create-outcome.ts";
-import type { ScheduleResult } from "../../outcome/operation-result.ts";
+import type { ScheduleResult } from "../../outcome.ts";
 import type { ActionContext } from "../../store-command.ts";
-import { formatScheduleChange, toScheduleChange } from "../change-lines.ts";
+import { formatScheduleChange, toScheduleChange } from "../describe-schedule.ts";
 
 /** Previews a change of a calendar, asks if it deletes something or moves schedules, and applies it. */
 export async function changeCalendar(

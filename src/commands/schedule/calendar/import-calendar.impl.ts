@@ -2,7 +2,7 @@ import { ConfigError, UsageError } from "../../../base/errors.ts";
 import { validateName } from "../../../protocol/names.ts";
 import { parseCalendarEntry, toDay } from "../../../schedule/calendar/calendar-day.ts";
 import { getTextFlag } from "../../command-line/flags.ts";
-import { readDocumentText } from "../../configure/document-input.ts";
+import { readDocumentText } from "../../configure/documents.ts";
 import { createActionCommand } from "../../outcome/action-command.ts";
 import type { ActionContext } from "../../store-command.ts";
 import { buildCalendar, changeCalendar, chooseNote } from "./change-calendar.ts";
@@ -16,7 +16,7 @@ export const { execute, perform } = createActionCommand(async (context) => {
   const span = parseSpan(context);
   const text = await readDocumentText(context.io, file);
   // `import` here, so that no other command loads the package.
-  const { readICalendarDays } = await import("./read-icalendar.ts");
+  const { readICalendarDays } = await import("../read-icalendar.ts");
   const days = readICalendarDays(text, span);
   if (days.length === 0) throw new ConfigError(`${file} has no events`);
   return await changeCalendar(context, {

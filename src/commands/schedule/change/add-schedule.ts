@@ -10,11 +10,11 @@ import type { ActionOutcome } from "../../outcome/action-outcome.ts";
 import type { ActionContext } from "../../store-command.ts";
 import { AmendmentCommand } from "../amendment-command.ts";
 import { listProgramNotes } from "../command-words.ts";
+import { applyGivenFields, checkNoneEmpty, parseDataJson, parseGivenFields } from "../definition-input.ts";
 import { checkConfiguredTotals } from "../lease-totals.ts";
 import { formatUpcomingRuns } from "../next-lines.ts";
 import { readCalendarsOf } from "../read-schedule.ts";
 import type { AddArguments } from "./add-arguments.ts";
-import { applyGivenFields, checkNoneEmpty, parseDataJson, parseGivenFields } from "./definition-input.ts";
 
 /** Adds a schedule as its arguments and flags say. @throws UsageError, CronError */
 export async function addSchedule(

@@ -15,7 +15,7 @@ import { createActionCommand } from "../../outcome/action-command.ts";
 import type { ActionImplementation, Call } from "../../spec.ts";
 import type { ActionContext } from "../../store-command.ts";
 import { AmendmentCommand } from "../amendment-command.ts";
-import { parseDataJson, parseEnvField } from "./definition-input.ts";
+import { parseDataJson, parseEnvField } from "../definition-input.ts";
 
 export const deleteSchedules = createKeysCommand("Delete", buildDeleteMutation);
 export const resumeSchedules = createKeysCommand("Resume", buildResumeMutation);

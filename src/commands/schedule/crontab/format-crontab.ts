@@ -3,7 +3,7 @@ import { clean } from "../../../base/text.ts";
 import { CRON_MACROS } from "../../../schedule/cron/cron.ts";
 import type { Definition } from "../../../schedule/definition.ts";
 import { findScheduleFault } from "../../../syntax/crontab-schedule.ts";
-import { WITH_INPUT } from "./convert.ts";
+import { WITH_INPUT } from "../crontab.ts";
 
 /** Formats schedules as a crontab. What a crontab cannot express becomes a comment. */
 export function formatScheduleCrontab(definitions: ReadonlyMap<string, Definition>): string {

@@ -5,7 +5,7 @@ import { SCHEDULE_DEFAULTS } from "../../../schedule/definition-values.ts";
 import { explainPlan, parsePlan } from "../../../schedule/plan/plan.ts";
 import { computeLag } from "../../../schedule/timing.ts";
 import { formatInstantUtc } from "../../command-line/instant.ts";
-import { formatArgv, formatPredecessors, formatSchedulePause } from "../change-lines.ts";
+import { formatArgv, formatPredecessors, formatSchedulePause } from "../describe-schedule.ts";
 import { describeCalendars } from "./calendar-lines.ts";
 
 const OVERLAP = {

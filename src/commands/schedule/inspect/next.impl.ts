@@ -8,7 +8,7 @@ import { createMessagePrinter } from "../../message-printer.ts";
 import type { Call, CommandExecutor, CommandIo } from "../../spec.ts";
 import { createStoreCommand } from "../../store-command.ts";
 import { renderTextTable } from "../../table.ts";
-import { formatSchedulePause } from "../change-lines.ts";
+import { formatSchedulePause } from "../describe-schedule.ts";
 import { computeNextRuns, computeRunsFrom, formatClockMark, type UpcomingRun } from "../next-lines.ts";
 import { parseCronArgument, readCalendarsOf, readSchedule } from "../read-schedule.ts";
 

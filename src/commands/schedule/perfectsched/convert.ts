@@ -13,7 +13,7 @@ import {
   type TableColumnName,
   type TableRemark,
   unescapeText,
-} from "./rows.ts";
+} from "../perfectsched.ts";
 
 /** Options from the command line of the import. */
 export interface TableImportOptions {

@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import { buildImportMutation, formatImportCounts } from "../../../operate/import-schedules.ts";
 import { validateName } from "../../../protocol/names.ts";
 import { getTextFlag } from "../../command-line/flags.ts";
-import { readDocumentText } from "../../configure/document-input.ts";
+import { readDocumentText } from "../../configure/documents.ts";
 import { createActionCommand } from "../../outcome/action-command.ts";
 import { AmendmentCommand } from "../amendment-command.ts";
 import { createImportFaults } from "../transfer/import-input.ts";

@@ -4,9 +4,9 @@ import { buildImportMutation, formatImportCounts } from "../../../operate/import
 import { previewMutation } from "../../../operate/schedule-mutation.ts";
 import { formatJsonDocument } from "../../json-output.ts";
 import { toScheduleChangeJson } from "../../outcome/outcome-json.ts";
-import { printOutcome } from "../../outcome/print-outcome.ts";
+import { printOutcome } from "../../print-outcome.ts";
 import { createStoreCommand } from "../../store-command.ts";
-import { formatScheduleChange, toScheduleChange } from "../change-lines.ts";
+import { formatScheduleChange, toScheduleChange } from "../describe-schedule.ts";
 import { listCalendarNotes } from "../inspect/calendar-lines.ts";
 import { readImportInput } from "./import-input.ts";
 

@@ -5,7 +5,7 @@ import { getTextFlag } from "../../command-line/flags.ts";
 import { replaceFileText } from "../../configure/write-file.ts";
 import { createStoreCommand } from "../../store-command.ts";
 import { formatScheduleCrontab } from "../crontab/format-crontab.ts";
-import { formatScheduleDocument } from "./schedule-document.ts";
+import { formatScheduleDocument } from "../schedule-document.ts";
 
 export const execute = createStoreCommand(async (call, io, context) => {
   const [file = "-"] = call.args;

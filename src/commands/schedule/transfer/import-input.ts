@@ -8,12 +8,12 @@ import type { Catchup, Overlap } from "../../../schedule/definition-values.ts";
 import type { CrontabFormat } from "../../../syntax/crontab.ts";
 import { guessCrontabFormat } from "../../../syntax/crontab-format.ts";
 import { getTextFlag } from "../../command-line/flags.ts";
-import { readDocumentText } from "../../configure/document-input.ts";
+import { readDocumentText } from "../../configure/documents.ts";
 import type { ActionOutcome } from "../../outcome/action-outcome.ts";
 import { createFaultyOutcome } from "../../outcome/create-outcome.ts";
 import type { Call, CommandIo } from "../../spec.ts";
-import { type CrontabImportOptions, convertCrontab } from "../crontab/convert.ts";
-import { parseScheduleDocument } from "./schedule-document.ts";
+import { type CrontabImportOptions, convertCrontab } from "../crontab.ts";
+import { parseScheduleDocument } from "../schedule-document.ts";
 
 /** The schedules in a file, and notes about them. */
 export interface ImportInput {

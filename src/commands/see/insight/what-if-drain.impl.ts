@@ -1,6 +1,6 @@
 import { predictDrain } from "../../../model/insight/what-if.ts";
 import { formatOperator } from "../../../operate/ports.ts";
-import { parseDrainTarget } from "../../act/drain/drain-target.ts";
+import { parseDrainTarget } from "../../drain-target.ts";
 import { createReadCommand } from "../../read-command.ts";
 import { QUEUE_COLLECTIONS, readSnapshot } from "../../read-snapshot.ts";
 import { printWhatIf } from "./print-what-if.ts";

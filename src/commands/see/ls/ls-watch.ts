@@ -8,9 +8,9 @@ import { followEtcd } from "../../../observe/follow.ts";
 import { formatJsonLine, formatJsonText } from "../../json-output.ts";
 import type { Call, CommandIo } from "../../spec.ts";
 import type { CommandContext } from "../../store-command.ts";
+import { AnsiScreen } from "../ansi-screen.ts";
 import { renderGrid } from "../grid.ts";
 import { detectOutputStyle, type OutputStyle, paintText } from "../paint.ts";
-import { AnsiScreen } from "../screen/ansi-screen.ts";
 import { getShownColumns, hasDrawnColumn, type ListOptions, sortAndLimitRows } from "./ls-options.ts";
 import { RowCache } from "./row-cache.ts";
 

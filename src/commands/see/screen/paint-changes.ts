@@ -1,4 +1,4 @@
-import { CellWriter } from "./cell-writer.ts";
+import { CellWriter } from "../cell-writer.ts";
 import { applySgrParameters, DEFAULT_SGR, type SgrState, toBlankState } from "./sgr-state.ts";
 
 /** Unchanged cells that are written again between two changes: a movement of the cursor is longer. */

@@ -1,7 +1,7 @@
 import { formatDuration } from "../../../base/duration.ts";
 import type { SettingKey } from "../../../config/settings.ts";
+import type { CronlockOptions } from "../options.ts";
 import { CODES } from "./codes.ts";
-import type { CronlockOptions } from "./cronlock-options.ts";
 import type { SourcedValue } from "./variables.ts";
 
 /** Requested settings, each with its source for messages. */

@@ -1,6 +1,6 @@
 import { ConfigError } from "../../../base/errors.ts";
 import { clean, quoteText } from "../../../base/text.ts";
-import type { Assignment } from "./shell-file.ts";
+import type { Assignment } from "../shell-file.ts";
 
 /** The value of a variable, and its source: `environment CRONLOCK_HOST`, `/etc/cronlock.conf: CRONLOCK_HOST`. */
 export interface SourcedValue {

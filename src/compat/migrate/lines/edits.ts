@@ -1,4 +1,4 @@
-import { UntranslatableError } from "./migration.ts";
+import { UntranslatableError } from "../migration.ts";
 
 /** A replacement of a part of a text. */
 export interface TextEdit {

@@ -1,9 +1,9 @@
 import type { CronJob } from "../../../syntax/crontab.ts";
 import { findHostMaintenance } from "../../../syntax/host-maintenance.ts";
+import type { LineReport, MigrationOptions } from "../migration.ts";
+import { UntranslatableError } from "../migration.ts";
+import { buildPlainEdit, parsePlainLine } from "../plain-line.ts";
 import { applyEdits, type DecodedCommand } from "./edits.ts";
-import type { LineReport, MigrationOptions } from "./migration.ts";
-import { UntranslatableError } from "./migration.ts";
-import { buildPlainEdit, parsePlainLine } from "./plain-line.ts";
 
 /** Reports on a line without a lock. @throws UntranslatableError if it cannot have one */
 export function buildPlainReport(

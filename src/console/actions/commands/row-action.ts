@@ -1,4 +1,4 @@
-import { drain } from "../../../commands/act/drain/drain.ts";
+import { drain } from "../../../commands/act/drain.ts";
 import { COMMANDS, type DeclaredRowCommand, type RowCommandId } from "../../../commands/registry/registry.ts";
 import type { Command, RowCommand } from "../../../commands/spec.ts";
 import type { Snapshot } from "../../../model/snapshot/snapshot.ts";

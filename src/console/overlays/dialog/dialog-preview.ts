@@ -1,4 +1,4 @@
-import type { OperationResult } from "../../../commands/outcome/operation-result.ts";
+import type { OperationResult } from "../../../commands/outcome.ts";
 import type { Command } from "../../../commands/spec.ts";
 import { canPredictGrants, formatNextGrants } from "../../../model/insight/next-grants.ts";
 import {

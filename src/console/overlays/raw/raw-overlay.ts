@@ -5,7 +5,7 @@ import {
   formatEarlierFacts,
   formatKeyFacts,
   formatValueLines,
-} from "../../../commands/see/raw/format-raw.ts";
+} from "../../../commands/see/format-raw.ts";
 import { listSubjectRanges } from "../../../commands/see/raw/subject-ranges.ts";
 import { formatSubjectName } from "../../actions/commands/row-action.ts";
 import { createSameRowCheck } from "../../navigation/focus.ts";

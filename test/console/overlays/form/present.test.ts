@@ -1,10 +1,7 @@
 /** The form for editing a schedule: it shows all values, and passes on only the changed ones. */
 import { describe, expect, it } from "vitest";
 import { parseCall } from "../../../../src/commands/command-line/parse-call.ts";
-import {
-  applyGivenFields,
-  parseGivenFields,
-} from "../../../../src/commands/schedule/change/definition-input.ts";
+import { applyGivenFields, parseGivenFields } from "../../../../src/commands/schedule/definition-input.ts";
 import { buildEditAction } from "../../../../src/console/actions/commands/configuration-actions.ts";
 import { toCommandWords } from "../../../../src/console/overlays/form/command-words.ts";
 import { createForm, type Form, setFieldValue } from "../../../../src/console/overlays/form/form.ts";

@@ -1,0 +1,32 @@
+import { declareCommand } from "./declare-command.ts";
+import { CONNECTION_SETTINGS, LOGGING_SETTINGS } from "./spec.ts";
+
+export const agentCommand = declareCommand({
+  id: "agent",
+  topic: "Run",
+  brief: "serve the runs of this host over one connection to etcd",
+  about: [
+    "While an agent runs, signalbox run and the front ends on this host need no connection and no session of their own:" +
+      " they start within milliseconds, and a waiting run needs little memory. Without an agent, or if it cannot serve" +
+      " a call, they do everything themselves; output, exit codes and safety are the same.",
+    "Commands run in the context of their caller, never in that of the agent. The agent can be restarted while they run:" +
+      " they go on, and the new agent takes them over within the time to live of their session.",
+    "After TERM or INT the agent ends at once and frees nothing. The default log level is info.",
+  ],
+  flags: { "--metrics [HOST:]PORT": "serve metrics for Prometheus, and /healthz" },
+  settings: [
+    "agentSocket",
+    "agentAllow",
+    "host",
+    "ttl",
+    "terminationTimeout",
+    "outputDirectory",
+    ...LOGGING_SETTINGS,
+    ...CONNECTION_SETTINGS,
+  ],
+  examples: {
+    "signalbox agent": "serve the runs of this user; as root, those of the whole host",
+    "signalbox agent --agent-allow deploy,%cron": "also those of another user and of a group",
+    "signalbox agent --metrics :9466": "with metrics for Prometheus",
+  },
+});

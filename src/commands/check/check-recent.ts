@@ -1,0 +1,50 @@
+import { declareCommand, type FlagTable } from "../declare-command.ts";
+import { CHECK_FLAGS } from "./findings.ts";
+
+const FLAGS: FlagTable = {
+  "--within DURATION": "how long ago the last success may be (default: 25h, for daily jobs)",
+  ...CHECK_FLAGS,
+};
+const CODES =
+  "The exit code is 0 if each succeeded in time, 1 if the last run of one has failed since, 2 if one has not succeeded in" +
+  " time, 69 if etcd could not be read.";
+
+export const checkLock = declareCommand({
+  id: "check lock",
+  topic: "Check",
+  brief: "check that the job of a lock has succeeded recently",
+  about: [
+    "Reads the history of the lock, which has the results of runs on all hosts. A run counts as a success when its" +
+      " command exited with 0. Runs with --no-history are not recorded.",
+    CODES,
+  ],
+  args: { "LOCK...": { names: "lock", help: "locks to check" } },
+  flags: FLAGS,
+  examples: {
+    "signalbox check lock backup --within 25h": "did last night's backup succeed?",
+    "signalbox check lock backup invoices --within 2d --nagios": "two locks, for monitoring",
+  },
+  load: () => import("./recent/check-lock.impl.ts"),
+});
+
+export const checkSchedule = declareCommand({
+  id: "check schedule",
+  topic: "Check",
+  brief: "check that a schedule has succeeded recently",
+  about: [
+    "Reads the history of the schedule. Only the result ok counts as a success. --tag and --all leave out jobs, and schedules that are" +
+      " paused or that only run when they are triggered or after others.",
+    CODES,
+  ],
+  args: { "[ID...]": { names: "schedule", help: "schedules to check" } },
+  flags: {
+    "--tag TAG": { isRepeatable: true, help: "schedules with this tag, or all of several" },
+    "--all": "all schedules",
+    ...FLAGS,
+  },
+  examples: {
+    "signalbox check schedule report --within 25h": "did the daily report succeed?",
+    "signalbox check schedule --tag team=web --nagios": "the schedules of a team, for monitoring",
+  },
+  load: () => import("./check-recent.impl.ts"),
+});

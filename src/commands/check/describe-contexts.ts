@@ -1,0 +1,75 @@
+import { SignalboxError } from "../../base/errors.ts";
+import { type Config, resolveConfig } from "../../config/config.ts";
+import { type ContextEntry, listFileContexts } from "../../config/contexts.ts";
+import { readConfigFiles } from "../../config/files.ts";
+import { openStore } from "../../etcd/open/open.ts";
+import { buildStoreOptions } from "../../etcd/open/store-options.ts";
+import { createKeys } from "../../protocol/keys.ts";
+import type { CommandConnection } from "../connect.ts";
+import type { Call, CommandIo } from "../spec.ts";
+
+/** A context of the configuration, as a command with `--context` would use it. */
+export interface ContextSummary extends ContextEntry {
+  isActive: boolean;
+  /** Its resolved settings, or why no command can use it. */
+  config: Config | { fault: string };
+}
+
+/** What names the configuration files and the active context. */
+export interface ContextSource {
+  settings: Call["settings"];
+  env: CommandIo["env"];
+}
+
+/** Describes all contexts. A context that cannot be used does not hide the others. @throws ConfigError for a file */
+export function describeContexts({ settings, env }: ContextSource): ContextSummary[] {
+  const active = findActiveContext({ settings, env });
+  return listNamedContexts({ settings, env }).map((entry) => ({
+    ...entry,
+    isActive: entry.name === active,
+    config: resolveContext({ settings, env }, entry.name),
+  }));
+}
+
+/** Resolves the settings with another context. */
+export function resolveContext({ settings, env }: ContextSource, name: string): ContextSummary["config"] {
+  try {
+    return resolveConfig({ flags: { ...settings, context: name }, env });
+  } catch (error) {
+    if (error instanceof SignalboxError) return { fault: error.message };
+    throw error;
+  }
+}
+
+function listNamedContexts({ settings: { config }, env }: ContextSource): ContextEntry[] {
+  const named = typeof config === "string" ? config : env.SIGNALBOX_CONFIG || undefined;
+  return listFileContexts(readConfigFiles(named, env));
+}
+
+/** Returns the active context; undefined if there is none, or if the configuration cannot be used with it. */
+function findActiveContext({ settings, env }: ContextSource): string | undefined {
+  const { context } = settings;
+  if (typeof context === "string") return context;
+  try {
+    return resolveConfig({ flags: settings, env }).values.context;
+  } catch {
+    return env.SIGNALBOX_CONTEXT || undefined;
+  }
+}
+
+/**
+ * Asks the cluster of a configuration whether it answers: one small read, on a connection that is closed afterwards.
+ * @throws StoreError, ConfigError, the signal's reason
+ */
+export async function askCluster(
+  { values }: Config,
+  { clock, random }: Pick<CommandConnection, "clock" | "random">,
+  signal: AbortSignal,
+): Promise<void> {
+  const store = await openStore(buildStoreOptions(values), { clock, unit: random.generateFraction });
+  try {
+    await store.readRange({ key: createKeys(values.prefix).group("-"), countOnly: true }, signal);
+  } finally {
+    store.close();
+  }
+}

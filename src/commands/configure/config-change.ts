@@ -1,0 +1,211 @@
+import { clean } from "../../base/text.ts";
+import {
+  applyConfigChanges,
+  type ConfigChange,
+  formatChangeCount,
+  formatConfigChange,
+} from "../../fleet/config-changes.ts";
+import { buildConfiguration } from "../../model/config-impact/configuration.ts";
+import { type ConfigImpact, computeConfigImpact } from "../../model/config-impact/impact.ts";
+import {
+  formatAffectedCount,
+  formatAffectedRuns,
+  formatConfigChanges,
+} from "../../model/config-impact/impact-text.ts";
+import type { Snapshot } from "../../model/snapshot/snapshot.ts";
+import { applyConfigUpdate, type ConfigUpdate } from "../../operate/configure.ts";
+import { readConfigAudit } from "../../operate/operator-action.ts";
+import { formatOperator } from "../../operate/ports.ts";
+import { parseReasonFlag, parseRevisionFlag } from "../command-line/flags.ts";
+import { confirmAction } from "../confirm.ts";
+import type { ActionOutcome } from "../outcome/action-outcome.ts";
+import { createOutcome } from "../outcome/create-outcome.ts";
+import type { ConfigResult } from "../outcome.ts";
+import { readSnapshot, readSnapshotAt } from "../read-snapshot.ts";
+import type { ActionContext } from "../store-command.ts";
+import { CONFIG_COLLECTIONS, listSeenKeys } from "./config-snapshot.ts";
+
+/** Changes of the configuration, and the snapshot that they are based on. */
+export interface ConfigDraft {
+  action: ConfigUpdate["action"];
+  /** As in the audit: `group web`. */
+  target: string;
+  snapshot: Snapshot;
+  changes: readonly ConfigChange[];
+  /** The message if there is nothing to change. */
+  nothing: string;
+  /** Further notes for the operator, one sentence each. */
+  notes?: readonly string[];
+  /**
+   * Whether many objects change at once. Then the command always asks, and refuses if any part of the configuration
+   * changed.
+   */
+  isBulk?: boolean;
+}
+
+/** Largest number of changes that are reported one by one afterwards, and of notes; further ones are only counted. */
+const MANY = 10;
+/** How often the write is tried if others write, but not to the configuration. */
+const TRIES = 5;
+
+/**
+ * Previews changes of the configuration, asks for confirmation if they affect a run or delete something, and applies
+ * them.
+ */
+export class ConfigChangeCommand {
+  readonly #context: ActionContext;
+  readonly #draft: ConfigDraft;
+  readonly #impact: ConfigImpact;
+  /** How many runs are affected, in words; empty if none is. */
+  readonly #hits: string;
+  readonly #reason: string | undefined;
+
+  constructor(context: ActionContext, draft: ConfigDraft) {
+    this.#context = context;
+    this.#draft = draft;
+    this.#reason = parseReasonFlag(context.call);
+    this.#impact = computeConfigImpact(draft.snapshot, draft.changes, context.clock.getWallTime());
+    this.#hits = formatAffectedCount(this.#impact.affected);
+  }
+
+  async run(): Promise<ActionOutcome<ConfigResult>> {
+    const { changes, nothing } = this.#draft;
+    const moved = await this.#describeChangesSince();
+    if (moved.length > 0) return this.#createOutcome("changed", moved);
+    if (changes.length === 0) return this.#createOutcome("nothing", [nothing]);
+    this.#printNotes();
+    const lines = this.#buildPreview(this.#context.clock.getWallTime());
+    if (this.#context.call.flags["dry-run"])
+      return this.#createOutcome("dry-run", lines, {
+        messageKeys: this.#buildPreview(undefined),
+        repeat: `--expect-revision ${this.#draft.snapshot.revision} --yes`,
+      });
+    const isAsked = this.#needsConfirmation() && !this.#context.call.flags.yes;
+    if (isAsked && !(await confirmAction(this.#context, lines, this.#buildQuestion())))
+      return this.#createOutcome("declined", ["nothing was changed"]);
+    return await this.#apply(isAsked);
+  }
+
+  async #apply(wasShown: boolean): Promise<ActionOutcome<ConfigResult>> {
+    let { snapshot } = this.#draft;
+    for (let left = TRIES; ; left -= 1) {
+      const receipt = await applyConfigUpdate(this.#context, this.#buildRequest(snapshot));
+      if (receipt.kind === "done")
+        return this.#createOutcome("done", this.#describeResult(wasShown), { revision: receipt.revision });
+      const now = await readSnapshot(this.#context, CONFIG_COLLECTIONS);
+      const moved = formatConfigChanges(snapshot, now, this.#createScopeFilter());
+      if (moved.length > 0)
+        return this.#createOutcome("changed", [...moved, ...(await this.#readAuthors(snapshot.revision))]);
+      if (left <= 1)
+        return this.#createOutcome("changed", ["other operators keep changing the configuration; try again"]);
+      snapshot = now; // another operator changed something else
+    }
+  }
+
+  #buildRequest(snapshot: Snapshot): ConfigUpdate {
+    const { action, target, changes, isBulk = false } = this.#draft;
+    return {
+      action,
+      target,
+      changes,
+      seen: snapshot.revision,
+      keys: listSeenKeys(snapshot),
+      guardsAll: isBulk,
+      reason: this.#reason,
+      outcome: `${this.#buildSummary()}${this.#hits === "" ? "" : `; ${this.#hits}`}`,
+    };
+  }
+
+  /** Formats the changes for the audit record. */
+  #buildSummary(): string {
+    const [only] = this.#draft.changes;
+    if (only !== undefined && this.#draft.changes.length === 1) return this.#formatChange(only);
+    return formatChangeCount(this.#draft.changes);
+  }
+
+  async #describeChangesSince(): Promise<string[]> {
+    const expected = parseRevisionFlag(this.#context.call, "expect-revision");
+    if (expected === undefined) return [];
+    const { snapshot } = this.#draft;
+    const then = await readSnapshotAt(this.#context, CONFIG_COLLECTIONS, expected, snapshot);
+    const moved = formatConfigChanges(then, snapshot, this.#createScopeFilter());
+    return moved.length === 0 ? [] : [...moved, ...(await this.#readAuthors(expected))];
+  }
+
+  /**
+   * Returns a filter for what must not have changed: everything for a bulk change, otherwise the objects of the
+   * changes.
+   */
+  #createScopeFilter(): (kind: ConfigChange["kind"], name: string) => boolean {
+    const { isBulk, changes, target } = this.#draft;
+    const touched = new Set([target, ...changes.map(({ kind, name }) => `${kind} ${name}`)]);
+    return (kind, name) => isBulk === true || touched.has(`${kind} ${name}`);
+  }
+
+  /** Reads from the audit who changed the configuration since a revision. */
+  async #readAuthors(since: bigint): Promise<string[]> {
+    const records = await readConfigAudit(this.#context, since);
+    return records.map(
+      (one) => `changed by ${formatOperator(one)}: ${one.action}, ${one.target}: ${one.outcome}`,
+    );
+  }
+
+  #needsConfirmation(): boolean {
+    const { isBulk, changes } = this.#draft;
+    return (
+      isBulk === true || this.#impact.affected.length > 0 || changes.some(({ after }) => after === undefined)
+    );
+  }
+
+  /** @param wall  as in `formatAffectedRuns` */
+  #buildPreview(wall: number | undefined): string[] {
+    const { changes } = this.#draft;
+    const lines = changes.map((change) => this.#formatChange(change));
+    return [...lines, ...formatAffectedRuns(this.#impact.affected, wall)];
+  }
+
+  #describeResult(wasShown: boolean): string[] {
+    const { changes } = this.#draft;
+    const told =
+      wasShown || changes.length > MANY
+        ? [`done: ${formatChangeCount(changes)}`]
+        : changes.map((change) => this.#formatChange(change));
+    return this.#hits === "" ? told : [...told, `this ${this.#hits}`];
+  }
+
+  #formatChange(change: ConfigChange): string {
+    const { snapshot, changes } = this.#draft;
+    return formatConfigChange(change, applyConfigChanges(buildConfiguration(snapshot), changes).groups);
+  }
+
+  #buildQuestion(): string {
+    const what = this.#draft.isBulk ? formatChangeCount(this.#draft.changes) : clean(this.#draft.target);
+    return `Change ${what}${this.#hits === "" ? "" : `, which ${this.#hits}`}?`;
+  }
+
+  #printNotes(): void {
+    const notes = this.#listNotes();
+    for (const note of notes.slice(0, MANY)) this.#context.printMessage(`note: ${note}`);
+    if (notes.length > MANY)
+      this.#context.printMessage(`note: and ${notes.length - MANY} more notes; --json prints all`);
+  }
+
+  #listNotes(): string[] {
+    return [...(this.#draft.notes ?? []), ...this.#impact.notes];
+  }
+
+  #createOutcome(
+    outcome: ConfigResult["outcome"],
+    messages: readonly string[],
+    more: Pick<ActionOutcome, "messageKeys" | "repeat"> & { revision?: bigint } = {},
+  ): ActionOutcome<ConfigResult> {
+    const { action, target, changes } = this.#draft;
+    const { affected } = this.#impact;
+    const { revision = this.#draft.snapshot.revision, ...texts } = more;
+    return createOutcome(
+      this.#context.call,
+      { kind: "configuration", outcome, revision, action, target, changes, affected },
+      { messages, notes: this.#listNotes(), ...texts },
+    );
+  }
+}

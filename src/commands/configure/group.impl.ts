@@ -1,0 +1,72 @@
+import { isDeepStrictEqual } from "node:util";
+import { ConfigError, UsageError } from "../../base/errors.ts";
+import { findNameFault, quoteText } from "../../base/text.ts";
+import { normalizeMembers } from "../../fleet/configuration.ts";
+import { createUnknownGroupError } from "../../fleet/groups.ts";
+import type { Snapshot } from "../../model/snapshot/snapshot.ts";
+import { validateName } from "../../protocol/names.ts";
+import { createActionCommand } from "../outcome/action-command.ts";
+import { readSnapshot } from "../read-snapshot.ts";
+import type { ActionImplementation } from "../spec.ts";
+import { changeConfigEntry } from "./change-config-entry.ts";
+import { IMPACT_COLLECTIONS } from "./config-snapshot.ts";
+
+/** A group, and the complete configuration. */
+interface GroupPlace {
+  name: string;
+  snapshot: Snapshot;
+}
+
+/** Computes the new members of a group. */
+type MembersUpdate = (
+  /** Undefined if the group does not exist; empty if it cannot be read. */
+  before: readonly string[] | undefined,
+  given: readonly string[],
+  where: GroupPlace,
+) => readonly string[] | undefined;
+
+export const setMembers = createGroupCommand((_, given) => given);
+export const addMembers = createGroupCommand((before, given, where) => {
+  if (given.length === 0) throw new UsageError("MEMBER is missing: the host or group to add");
+  return [...getCurrentMembers(before, where), ...given];
+});
+export const removeMembers = createGroupCommand((before, given, where) => {
+  if (given.length === 0) throw new UsageError("MEMBER is missing: the host or group to remove");
+  const gone = new Set(given);
+  return getCurrentMembers(before, where).filter((member) => !gone.has(member));
+});
+export const deleteGroup = createGroupCommand(() => undefined);
+
+/** Creates a command that changes one group: `GROUP MEMBER...`. */
+function createGroupCommand(updateMembers: MembersUpdate): ActionImplementation {
+  return createActionCommand(async (context) => {
+    const [given = "", ...members] = context.call.args;
+    const name = validateName("group", given);
+    for (const member of members) checkMember(member);
+    const snapshot = await readSnapshot(context, IMPACT_COLLECTIONS);
+    const kept = snapshot.groups.get(name);
+    const before = kept && normalizeMembers(kept.value ?? []);
+    const wanted = updateMembers(before, members, { name, snapshot });
+    const after = wanted && normalizeMembers(wanted);
+    const isSame = kept?.fault === undefined && isDeepStrictEqual(before, after);
+    const changes = isSame ? [] : [{ kind: "group", name, before, after } as const];
+    return await changeConfigEntry(context, { kind: "group", name, snapshot }, changes);
+  });
+}
+
+/** Returns the members of a group that is changed, not replaced. @throws ConfigError if there is nothing to change */
+function getCurrentMembers(
+  before: readonly string[] | undefined,
+  { name, snapshot }: GroupPlace,
+): readonly string[] {
+  const fault = snapshot.groups.get(name)?.fault;
+  if (fault !== undefined)
+    throw new ConfigError(`group ${quoteText(name)} cannot be read; replace it with group set: ${fault}`);
+  if (before === undefined) throw createUnknownGroupError(snapshot.groups, name);
+  return before;
+}
+
+function checkMember(member: string): void {
+  const fault = findNameFault(member);
+  if (fault !== undefined) throw new UsageError(`member ${quoteText(member)} cannot be used: ${fault}`);
+}

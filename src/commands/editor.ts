@@ -1,0 +1,73 @@
+import { EXIT, SignalboxError } from "../base/errors.ts";
+import { runEditor } from "../process/editor.ts";
+import { EditorFile } from "./editor/editor-file.ts";
+import { ignoreCtrlC } from "./ignore-ctrl-c.ts";
+import { type ActionOutcome, addAdvice } from "./outcome/action-outcome.ts";
+import { createAbandonedOutcome } from "./outcome/create-outcome.ts";
+import type { CommandIo } from "./spec.ts";
+import type { ActionContext } from "./store-command.ts";
+
+/** A text that the user edits. */
+interface EditableText<T> {
+  text: string;
+  /** @param path  the file of the text. @returns the value, or the faults of the text, one sentence each */
+  parse(text: string, path: string): { value: T } | { faults: readonly string[] };
+  apply(value: T): Promise<ActionOutcome>;
+  /** Whether the text is no longer needed after this outcome. */
+  isSettled(outcome: ActionOutcome): boolean;
+  /** Describes how to use a text that was kept. @param path  its file */
+  describeNextStep?(path: string): string;
+}
+
+/**
+ * Opens a text in the user's editor, and again if it has faults. The file is kept unless its text is no longer needed.
+ * @throws SignalboxError if the editor fails; as `apply`
+ */
+export async function editText<T>(context: ActionContext, editable: EditableText<T>): Promise<ActionOutcome> {
+  const { text, parse, apply, isSettled } = editable;
+  const sheet = new EditorFile(text);
+  const close = () => discardUnlessChanged(sheet, editable);
+  try {
+    for (;;) {
+      await openEditor(context.io, sheet, ignoreCtrlC(context.signal));
+      const parsed = parse(sheet.read(), sheet.path);
+      if ("value" in parsed) {
+        const outcome = await apply(parsed.value);
+        if (isSettled(outcome)) sheet.discard();
+        return addAdvice(outcome, close());
+      }
+      for (const fault of parsed.faults) context.printMessage(fault);
+      if (context.call.flags.yes || !(await askEditAgain(context.io)))
+        return addAdvice(createAbandonedOutcome(), close());
+    }
+  } catch (error) {
+    for (const line of close()) context.printMessage(line);
+    throw error;
+  }
+}
+
+async function openEditor(
+  { env: { VISUAL, EDITOR } }: CommandIo,
+  sheet: EditorFile,
+  signal: AbortSignal,
+): Promise<void> {
+  const end = await runEditor(VISUAL || EDITOR || "vi", sheet.path, signal);
+  signal.throwIfAborted();
+  if (!end.ok) throw new SignalboxError(EXIT.undone, `nothing was changed: ${end.why}`);
+}
+
+async function askEditAgain({ terminal }: CommandIo): Promise<boolean> {
+  const answer = await terminal.ask("Edit again? [Y/n] ");
+  return answer !== undefined && !/^n/i.test(answer.trim());
+}
+
+/** Deletes the file if the user has typed nothing. @returns where it is kept otherwise */
+function discardUnlessChanged(
+  sheet: EditorFile,
+  { describeNextStep }: Pick<EditableText<never>, "describeNextStep">,
+): string[] {
+  if (sheet.isChanged)
+    return [`your text is kept in ${sheet.path}`, ...[describeNextStep?.(sheet.path) ?? []].flat()];
+  sheet.discard();
+  return [];
+}

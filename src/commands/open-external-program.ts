@@ -1,0 +1,25 @@
+import { runEditor } from "../process/editor.ts";
+import { runPager, USUAL_PAGER } from "../process/pager.ts";
+import type { EditorFile } from "./editor/editor-file.ts";
+import type { CommandIo } from "./spec.ts";
+
+/** How another program on the terminal has ended. */
+export type ProgramEnd = { ok: true } | { ok: false; why: string };
+
+/** Shows a text in the user's pager. */
+export function openUserPager(
+  { env: { PAGER } }: Pick<CommandIo, "env">,
+  text: string,
+  signal: AbortSignal,
+): Promise<ProgramEnd> {
+  return runPager(PAGER || USUAL_PAGER, text, signal);
+}
+
+/** Opens a file in the user's editor. */
+export function openUserEditor(
+  { env: { VISUAL, EDITOR } }: Pick<CommandIo, "env">,
+  sheet: EditorFile,
+  signal: AbortSignal,
+): Promise<ProgramEnd> {
+  return runEditor(VISUAL || EDITOR || "vi", sheet.path, signal);
+}

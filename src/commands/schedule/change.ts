@@ -1,0 +1,211 @@
+import { ACTION_FLAGS } from "../command-line/flags.ts";
+import { type ArgumentDetails, declareCommand, declareRowCommand } from "../declare-command.ts";
+import { DEFINITION_FLAGS, START_FLAGS } from "./definition-flags.ts";
+
+const KEY: ArgumentDetails = { names: "schedule", help: "the schedule's id" };
+const KEYS: ArgumentDetails = { names: "schedule", help: "ids of schedules" };
+
+export const TIMES =
+  "Times are ISO 8601 (without an offset, in the schedule's time zone), seconds since the epoch, now, or +2h.";
+
+export const scheduleAdd = declareCommand({
+  id: "schedule add",
+  topic: "Schedule",
+  brief: "add a schedule: what to run, and when",
+  about: [
+    "TYPE selects a handler of the workers; with - the KEY up to its first dot is the type. With a command" +
+      " after --, no handler is needed: KEY CRON -- COMMAND is enough. A command gets no shell; write sh -c '…' for one.",
+    "CRON has five fields, or is a macro such as @daily. `signalbox schedule explain` explains it, and `schedule" +
+      " lint` reports likely mistakes. If the id exists already, nothing is done (exit 1).",
+    "With --after, CRON can be left out: the schedule then runs only after those schedules. @manual as CRON means that it runs" +
+      " only when it is triggered, and `@at 2026-12-24T18:00Z` once; see also `signalbox schedule at`.",
+    TIMES,
+  ],
+  args: {
+    KEY: "the id of the new schedule",
+    "[TYPE]": "selects the handler; left out with a command",
+    "[CRON]": 'five fields in one argument, such as "30 2 * * *"',
+    "[DATA]": "JSON for the handler",
+  },
+  takesCommand: "optional",
+  flags: {
+    ...START_FLAGS,
+    "--paused": "create it paused; it does not fire until it is resumed",
+    ...DEFINITION_FLAGS,
+    ...ACTION_FLAGS,
+  },
+  examples: {
+    "signalbox schedule add backup '0 3 * * *' --timezone Europe/Berlin -- db-dump --all":
+      "run a command every night",
+    'signalbox schedule add report.weekly report @weekly \'{"to": "ops"}\' --retries 3': "run a handler",
+    "signalbox schedule add load --after extract -- load-tables": "run it whenever extract has succeeded",
+    "signalbox schedule add poll - '*/5 * * * *' --jitter 2m --catchup latest":
+      "run the handler for type poll",
+  },
+  load: () => import("./change/add.impl.ts"),
+});
+
+/** Flags of schedules that are due once: without those about repeated times. */
+const { "--end TIME": _end, "--jitter DURATION": _jitter, ...ONCE_FLAGS } = DEFINITION_FLAGS;
+
+export const scheduleAt = declareCommand({
+  id: "schedule at",
+  topic: "Schedule",
+  brief: "run something once, at a given time",
+  about: [
+    "Adds a schedule that is due once. If no worker is running then, it runs as soon as one is, or not after --deadline. Afterwards" +
+      " it is kept with its result until `signalbox schedule delete`.",
+    "WHEN is ISO 8601 (without an offset, in --timezone), seconds since the epoch, or +2h.",
+  ],
+  args: {
+    WHEN: "when to run it",
+    "[TYPE]": "selects the handler; left out with a command",
+    "[DATA]": "JSON for the handler",
+  },
+  takesCommand: "optional",
+  flags: {
+    "--id KEY": "the id of the new schedule (default: at- and the time)",
+    ...ONCE_FLAGS,
+    ...ACTION_FLAGS,
+  },
+  examples: {
+    "signalbox schedule at 2026-12-24T18:00 --timezone Europe/Berlin -- close-shop": "once, on Christmas Eve",
+    "signalbox schedule at +2h --id restart-cache --lease db=1 -- restart-cache":
+      "in two hours, holding a unit of db",
+  },
+  load: async () => (await import("./change/add.impl.ts")).scheduleOnce,
+});
+
+export const scheduleEdit = declareCommand({
+  id: "schedule edit",
+  topic: "Schedule",
+  brief: "change a schedule, by flags or in your editor",
+  about: [
+    "Fields that are not given stay unchanged; an empty value removes a field. A new cron text or zone applies from now on, but an" +
+      " occurrence that is already due is kept. Without flags, the definition is opened as JSON in $VISUAL, $EDITOR or vi.",
+    TIMES,
+  ],
+  args: { KEY },
+  takesCommand: "optional",
+  flags: {
+    "--cron CRON": "when",
+    "--type TYPE": { canClear: true, help: "selects the handler" },
+    ...START_FLAGS,
+    ...DEFINITION_FLAGS,
+    ...ACTION_FLAGS,
+  },
+  examples: {
+    "signalbox schedule edit backup --cron '30 4 * * *'": "another time",
+    "signalbox schedule edit backup --timeout '' --retries 2": "no time limit, and two retries",
+    "signalbox schedule edit backup": "in your editor",
+  },
+  load: () => import("./change.impl.ts"),
+});
+
+export const scheduleDelete = declareCommand({
+  id: "schedule delete",
+  topic: "Schedule",
+  brief: "delete schedules and their history",
+  about: ["Running commands continue. If one of the schedules does not exist, none is deleted (exit 1)."],
+  args: { "KEY...": KEYS },
+  flags: ACTION_FLAGS,
+  examples: { "signalbox schedule delete backup report.weekly --dry-run": "what would be deleted?" },
+  load: async () => (await import("./change/keys-commands.impl.ts")).deleteSchedules,
+});
+
+export const schedulePause = declareRowCommand({
+  id: "schedule pause",
+  topic: "Schedule",
+  rows: { key: "P", kinds: ["schedule"], refusal: "schedule pause applies only to schedules" },
+  brief: "stop schedules from firing until they are resumed",
+  about: [
+    "Running commands continue, and `schedule trigger` still works. Occurrences during the pause are skipped: they are not made up" +
+      " for after `schedule resume` or --until.",
+    "Times are ISO 8601 (without an offset, in UTC), seconds since the epoch, or +2h.",
+  ],
+  args: { "KEY...": KEYS },
+  flags: { "--until TIME": "resume automatically at this time", ...ACTION_FLAGS },
+  examples: {
+    "signalbox schedule pause backup --until +8h --reason 'the disk is full'":
+      "for eight hours, with a reason",
+  },
+  load: async () => (await import("./change/keys-commands.impl.ts")).pauseSchedules,
+});
+
+export const scheduleResume = declareRowCommand({
+  id: "schedule resume",
+  topic: "Schedule",
+  rows: { key: "C", kinds: ["schedule"], refusal: "schedule resume applies only to schedules" },
+  brief: "let paused schedules fire again, from now on",
+  args: { "KEY...": KEYS },
+  flags: ACTION_FLAGS,
+  examples: { "signalbox schedule resume backup": "fire again" },
+  load: async () => (await import("./change/keys-commands.impl.ts")).resumeSchedules,
+});
+
+export const scheduleTrigger = declareRowCommand({
+  id: "schedule trigger",
+  topic: "Schedule",
+  rows: { key: "N", kinds: ["schedule"], refusal: "schedule trigger applies only to schedules" },
+  brief: "run schedules once, now, in addition to their times",
+  about: [
+    "Paused schedules run too. A run that is retried, or run again by --dead, keeps its --data and --env. --dead runs an occurrence that was given up again, with its scheduled time; `signalbox" +
+      " schedule dead` lists these occurrences.",
+  ],
+  args: { "KEY...": KEYS },
+  flags: {
+    "--dead TIME":
+      "the scheduled time of a dead letter, or `all`; it is removed from the list, and runs again",
+    "--data JSON": "data for the handler in this run, instead of the schedule's",
+    "--env NAME=VALUE": {
+      isRepeatable: true,
+      help: "an environment variable of the command in this run, in addition to the schedule's",
+    },
+    ...ACTION_FLAGS,
+  },
+  examples: {
+    "signalbox schedule trigger backup": "run it now",
+    'signalbox schedule trigger report --data \'{"day": "2026-11-21"}\' --env DRY_RUN=1':
+      "run it with other input",
+    "signalbox schedule trigger backup --dead '2026-11-21 03:00:00Z'": "run a dead letter again",
+    "signalbox schedule trigger backup --dead all": "run all dead letters again",
+  },
+  load: async () => (await import("./change/keys-commands.impl.ts")).triggerSchedules,
+});
+
+export const scheduleBackfill = declareCommand({
+  id: "schedule backfill",
+  topic: "Schedule",
+  brief: "run the occurrences of a past time",
+  about: [
+    "Runs every occurrence from --from to --to, the oldest first, with its scheduled time, beside what is due now, which comes first. The workers" +
+      " continue by themselves if one of them dies; a pause of the schedule stops them. Without --from, shows the progress.",
+    TIMES,
+  ],
+  args: { KEY },
+  flags: {
+    "--from TIME": "the first time",
+    "--to TIME": "the last time (default: now)",
+    "--parallel N": "how many at a time, with --overlap allow (default: 1)",
+    "--cancel": "start no more of them",
+    "--watch": "print the progress until the end",
+    ...ACTION_FLAGS,
+  },
+  examples: {
+    "signalbox schedule backfill report --from 2026-11-01 --to 2026-11-20": "make up for three weeks",
+    "signalbox schedule backfill report --watch": "how far is it?",
+    "signalbox schedule backfill report --cancel": "stop it",
+  },
+  load: async () => (await import("./change/backfill.impl.ts")).backfillSchedule,
+});
+
+export const scheduleBury = declareCommand({
+  id: "schedule bury",
+  topic: "Schedule",
+  brief: "delete dead letters of schedules",
+  about: ["They are removed from the list of `signalbox schedule dead`, and do not run again."],
+  args: { "KEY...": KEYS },
+  flags: ACTION_FLAGS,
+  examples: { "signalbox schedule bury backup --reason 'made up for by hand'": "delete its dead letters" },
+  load: async () => (await import("./change/keys-commands.impl.ts")).buryDeadLetters,
+});

@@ -1,0 +1,217 @@
+import { parseDuration } from "../../base/duration.ts";
+import { ConfigError, SignalboxError } from "../../base/errors.ts";
+import { type ParseResult, quoteText } from "../../base/text.ts";
+import { parseCron } from "../../schedule/cron/cron.ts";
+import { checkZone } from "../../schedule/cron/zone.ts";
+import type { Definition } from "../../schedule/definition.ts";
+import type { Catchup, Overlap } from "../../schedule/definition-values.ts";
+import { listCronDifferences } from "../../schedule/lint/dialect-cron.ts";
+import { type CronJob, type CrontabFault, type CrontabFormat, parseCrontab } from "../../syntax/crontab.ts";
+import { findHostMaintenance } from "../../syntax/host-maintenance.ts";
+import { findLockTools } from "../../syntax/lock-tools.ts";
+import { buildScheduleIds } from "./crontab/ids.ts";
+
+/** Options for converting a crontab. */
+export interface CrontabImportOptions {
+  format: CrontabFormat;
+  /** The time zone of lines without CRON_TZ. */
+  timezone: string;
+  /** The value of `Definition.source` for its schedules. */
+  source: string;
+  prefix: string;
+  group?: string | undefined;
+  /** The user that workers run as. */
+  workerUser: string;
+  /** Whether lines of other users run through sudo. */
+  sudo: boolean;
+  catchup: Catchup;
+  overlap: Overlap;
+  /** Wall clock, ms since the epoch. */
+  now: number;
+}
+
+/** A message about a line, counted from 1. */
+export interface CrontabRemark {
+  line: number;
+  detail: string;
+}
+
+export interface ConvertedCrontab {
+  definitions: ReadonlyMap<string, Definition>;
+  /** Lines that cannot be converted to a schedule. */
+  faults: readonly CrontabRemark[];
+  /** Differences to cron. */
+  notes: readonly CrontabRemark[];
+}
+
+/** Variables for cron itself, or set by cron. */
+const CRON_VARIABLES = new Set(
+  "SHELL MAILTO MAILFROM CRON_TZ RANDOM_DELAY LOGNAME USER CONTENT_TYPE CONTENT_TRANSFER_ENCODING START_HOURS_RANGE".split(
+    " ",
+  ),
+);
+
+/** Converts a crontab to schedules. */
+export function convertCrontab(text: string, terms: CrontabImportOptions): ConvertedCrontab {
+  const { jobs, faults } = parseCrontab(text, terms.format);
+  const fatal = faults.filter(({ isFatal, isUnfinished }) => isFatal && !isUnfinished);
+  const bad = new Set(fatal.map(({ line }) => line));
+  const notes = faults
+    .filter((fault) => !fatal.includes(fault))
+    .map((fault) => ({ line: fault.line, detail: formatFaultNote(fault) }));
+  const ids = buildScheduleIds(jobs, terms.prefix);
+  const definitions = new Map<string, Definition>();
+  const refused: CrontabRemark[] = fatal.map(({ line, detail }) => ({ line, detail }));
+  for (const [index, job] of jobs.entries()) {
+    if (bad.has(job.line)) continue;
+    const reason = findSkipReason(job);
+    const note = reason ?? findHostWorkNote(job);
+    if (note !== undefined) notes.push({ line: job.line, detail: note });
+    if (job.isCut && reason === undefined) notes.push({ line: job.line, detail: CUT });
+    if (reason !== undefined) continue;
+    const converted = tryConvert(() => buildDefinition(job, terms));
+    if ("fault" in converted) refused.push({ line: job.line, detail: converted.fault });
+    else {
+      definitions.set(ids[index] ?? "", converted.value);
+      notes.push(...listCronNotes(job, converted.value, terms.now));
+    }
+  }
+  return {
+    definitions,
+    faults: refused.sort(compareLines),
+    notes: [...notes, ...listVariableNotes(jobs)].sort(compareLines),
+  };
+}
+
+const compareLines = (a: CrontabRemark, b: CrontabRemark): number => a.line - b.line;
+
+function buildDefinition(job: CronJob, terms: CrontabImportOptions): Definition {
+  const { variables, note } = job;
+  const jitter = parseRandomDelay(variables.get("RANDOM_DELAY"));
+  const env = Object.fromEntries([...variables].filter(([name]) => !CRON_VARIABLES.has(name)));
+  const isOther = terms.format === "system" && job.user !== terms.workerUser;
+  if (isOther && !terms.sudo)
+    throw new ConfigError(
+      `it runs as user ${quoteText(job.user ?? "")}, but workers run as ${quoteText(terms.workerUser)}: set --worker-user, or add --sudo to run it with sudo`,
+    );
+  return {
+    cron: toCronText(job.schedule),
+    timezone: checkZone(variables.get("CRON_TZ") ?? terms.timezone),
+    command: isOther ? buildSudoArgv(job, env) : buildArgv(job),
+    ...(!isOther && Object.keys(env).length > 0 && { env }),
+    catchup: terms.catchup,
+    overlap: terms.overlap,
+    source: terms.source,
+    ...(jitter !== undefined && { jitter }),
+    ...(terms.group !== undefined && { group: terms.group }),
+    ...(note !== undefined && { note: note.slice(0, LONGEST_NOTE) }),
+  };
+}
+
+/** Notes where cron fires at other times than signalbox. */
+function listCronNotes({ line }: CronJob, { cron, timezone }: Definition, now: number): CrontabRemark[] {
+  return listCronDifferences(parseCron(cron), timezone, now).map((detail) => ({
+    line,
+    detail: `${quoteText(cron)}: ${detail}`,
+  }));
+}
+
+const CUT =
+  "the command ends at the first % without a backslash, as with cron, and the text after it is its input; write \\% for a percent sign";
+const LONGEST_NOTE = 500;
+
+/** Converts a schedule of cron to five fields or a macro. @throws CronError */
+function toCronText(schedule: string): string {
+  const text = schedule.replace(/^-/, "").replace(/[ \t]+/g, " ");
+  const known = /^@every_minute$/i.test(text)
+    ? "* * * * *"
+    : text.startsWith("@")
+      ? text.toLowerCase()
+      : text;
+  return parseCron(known).text;
+}
+
+/** A script that passes the text after `%` as input to a shell line. Its exit code is that of the line. */
+export const WITH_INPUT = `printf '%s\\n' "$1" | "$2" -c "$3"`;
+
+function buildArgv({ variables, command, input }: CronJob): string[] {
+  const shell = variables.get("SHELL") ?? "/bin/sh";
+  if (input === undefined) return [shell, "-c", command];
+  return ["/bin/sh", "-c", WITH_INPUT, "cron", input.replace(/\n$/, ""), shell, command];
+}
+
+/** Builds the argv for sudo. sudo keeps no variables, so `env` sets them. */
+function buildSudoArgv(job: CronJob, env: Readonly<Record<string, string>>): string[] {
+  const sets = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+  const given = sets.length === 0 ? [] : ["env", ...sets];
+  return ["sudo", "-n", "-H", "-u", job.user ?? "", "--", ...given, ...buildArgv(job)];
+}
+
+/**
+ * Parses RANDOM_DELAY of cronie, in minutes.
+ * @returns ms
+ */
+function parseRandomDelay(text: string | undefined): number | undefined {
+  if (text === undefined || /^0*$/.test(text)) return undefined;
+  const span = parseDuration(`${text}m`);
+  if ("fault" in span) throw new ConfigError(`RANDOM_DELAY ${quoteText(text)} is not a number of minutes`);
+  return span.value;
+}
+
+/** Lists notes about variables that have no effect in a schedule, once for each. */
+function listVariableNotes(jobs: readonly CronJob[]): CrontabRemark[] {
+  const notes = new Map<string, CrontabRemark>();
+  for (const { line, variables } of jobs) {
+    const addNote = (about: string, detail: string) => notes.has(about) || notes.set(about, { line, detail });
+    if ((variables.get("MAILTO") ?? "") !== "")
+      addNote(
+        "mail",
+        "MAILTO: no mail is sent; the history has the output of runs, and --hook-failure reports failures",
+      );
+    if (variables.has("TZ") && !variables.has("CRON_TZ"))
+      addNote(
+        "zone",
+        "TZ applies only to the command, as with cron; CRON_TZ or --timezone sets the time zone of the schedule",
+      );
+    if (variables.has("START_HOURS_RANGE"))
+      addNote("hours", "START_HOURS_RANGE is a variable of anacron, and is ignored");
+  }
+  return [...notes.values()];
+}
+
+function tryConvert<T>(make: () => T): ParseResult<T> {
+  try {
+    return { value: make() };
+  } catch (error) {
+    if (error instanceof SignalboxError) return { fault: error.message };
+    throw error;
+  }
+}
+
+/** Returns the reason why a line is not imported and stays in the crontab; undefined if it is imported. */
+function findSkipReason({ schedule, command, variables }: CronJob): string | undefined {
+  if (/^@reboot$/i.test(schedule))
+    return "@reboot has no time: the line is not imported, and stays with cron (or systemd)";
+  const tool = findLockTools(command, variables)[0]?.name;
+  if (tool === undefined) return undefined;
+  if (tool === "signalbox run") return "the line uses signalbox run: it is not imported, and stays with cron";
+  return (
+    `the line takes a lock with ${tool}: it is not imported; convert it with signalbox migrate crontab, or remove` +
+    ` ${tool} and import it, since runs of a schedule do not overlap`
+  );
+}
+
+/** Returns a note about a line that seems to maintain its host. */
+function findHostWorkNote({ command, variables }: CronJob): string | undefined {
+  const work = findHostMaintenance(command, variables);
+  if (work === undefined) return undefined;
+  return (
+    `the line seems to maintain the host itself (${work}): as a schedule, it runs on one host each time;` +
+    " if every host needs it, keep it in the crontabs"
+  );
+}
+
+/** Formats a fault of the crontab that does not prevent the import. */
+function formatFaultNote({ isUnfinished, detail }: CrontabFault): string {
+  return isUnfinished ? `${detail}; it is imported` : detail;
+}

@@ -1,0 +1,109 @@
+import { EXCLUSION_RULES } from "../../schedule/calendar/day-rule.ts";
+import {
+  CATCHUPS,
+  CHAIN_CONDITIONS,
+  HOOK_NAMES,
+  OVERLAPS,
+  REMOVAL_CONDITIONS,
+} from "../../schedule/definition-values.ts";
+import type { FlagTable } from "../declare-command.ts";
+
+/** Flags for the fields of a schedule other than its cron text. In `edit`, an empty value removes the field. */
+export const DEFINITION_FLAGS: FlagTable = {
+  "--timezone ZONE": "time zone of the cron text, such as Europe/Berlin (default: UTC)",
+  "--data JSON": { canClear: true, help: "data for the handler" },
+  "--command LINE": {
+    canClear: true,
+    help: "the command, split into words as by a shell, but run without one; or put it after --",
+  },
+  "--env NAME=VALUE": { isRepeatable: true, canClear: true, help: "an environment variable of the command" },
+  "--after KEY[,KEY…]": {
+    names: "schedule",
+    canClear: true,
+    help: "run it when each of these schedules has ended since its last run",
+  },
+  "--on CONDITION": {
+    choices: CHAIN_CONDITIONS,
+    help: "how the schedules of --after must end: success, failure (given up), or end: either (default: success)",
+  },
+  "--except NAME[,NAME…]": {
+    names: "calendar",
+    canClear: true,
+    help: "do not fire on the days of these calendars",
+  },
+  "--only NAME[,NAME…]": {
+    names: "calendar",
+    canClear: true,
+    help: "fire only on the days of any of these calendars",
+  },
+  "--if-excluded RULE": {
+    choices: EXCLUSION_RULES,
+    help: "what is due on an excluded day: skip it, or move it to the next or previous day that is not (default: skip)",
+  },
+  "--delay DURATION": { canClear: true, help: "run it this long after its scheduled time" },
+  "--jitter DURATION": {
+    canClear: true,
+    help: "and up to this much later; the same for all runs of a schedule",
+  },
+  "--end TIME": { canClear: true, help: "no occurrence after this time" },
+  "--catchup RULE": {
+    choices: CATCHUPS,
+    help: "which missed occurrences to run: all, only the latest, or none (default: all)",
+  },
+  "--deadline DURATION": { canClear: true, help: "skip occurrences that are later than this" },
+  "--overlap RULE": {
+    choices: OVERLAPS,
+    help: "if the previous run is still running: forbid (wait), allow, or replace it (default: forbid)",
+  },
+  "--priority N": {
+    canClear: true,
+    help: "start it before what has a lower priority, from -100 to 100 (default: 0)",
+  },
+  "--remove-after CONDITION": {
+    choices: REMOVAL_CONDITIONS,
+    help: "delete the schedule when its last run has succeeded, or has ended: success, end",
+  },
+  "--group GROUP": { names: "group", canClear: true, help: "run it only on hosts of this group" },
+  "--lease RESOURCE=COUNT[:TOTAL]": {
+    names: "resource",
+    isRepeatable: true,
+    canClear: true,
+    help: "units of a resource to hold while it runs",
+  },
+  "--timeout DURATION": { canClear: true, help: "end a run that takes longer than this" },
+  "--retries NUMBER": { canClear: true, help: "how often to retry a failed run (default: 0)" },
+  "--backoff DURATION": {
+    canClear: true,
+    help: "delay before the first retry, doubled for each further one (default: 30s)",
+  },
+  "--keep N": { canClear: true, help: "how many outcomes the history keeps, 1 to 100 (default: 20)" },
+  "--keep-for DURATION": {
+    canClear: true,
+    help: "drop outcomes that ended so much earlier than the newest one",
+  },
+  ...Object.fromEntries(
+    HOOK_NAMES.map((hook) => [`--hook-${hook} ADDRESS|LINE`, { canClear: true, help: describeHook(hook) }]),
+  ),
+  "--tag TAG": { isRepeatable: true, canClear: true, help: "a word for filters, such as team=billing" },
+  "--note TEXT": { canClear: true, help: "a note, shown to others" },
+};
+
+/** Flags for the next run. */
+export const START_FLAGS: FlagTable = {
+  "--start TIME": "no occurrence before this time (default: now)",
+  "--at TIME": "when to start the first run",
+};
+
+function describeHook(hook: (typeof HOOK_NAMES)[number]): string {
+  const when = {
+    start: "when a run starts",
+    success: "when a run succeeds",
+    failure: "when a run fails, also before a retry",
+    "failed-first": "when a run fails after one that succeeded",
+    recovered: "when a run succeeds after one that failed",
+    dead: "when an occurrence is given up",
+    late: "when a run starts late",
+    missed: "when occurrences are skipped",
+  };
+  return `call this address, or run this line, ${when[hook]}`;
+}

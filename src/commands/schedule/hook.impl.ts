@@ -1,0 +1,125 @@
+import { hostname } from "node:os";
+import { EXIT, UsageError } from "../../base/errors.ts";
+import { silentLog } from "../../base/log.ts";
+import { quoteText } from "../../base/text.ts";
+import { scrubEnv } from "../../config/scrub.ts";
+import { createRealClock } from "../../process/clock.ts";
+import { createGuardianHost } from "../../process/host.ts";
+import { realRandom } from "../../process/random.ts";
+import { HOOK_NAMES, type Hook, type HookName } from "../../schedule/definition-values.ts";
+import { callHook, formatHook } from "../../worker/hooks/call-hook.ts";
+import type { HookPayload } from "../../worker/hooks/hook-payload.ts";
+import { getTextFlag } from "../command-line/flags.ts";
+import { formatJsonDocument } from "../json-output.ts";
+import type { Call, CommandExecutor, CommandIo } from "../spec.ts";
+import { createStoreCommand } from "../store-command.ts";
+import { renderTextTable } from "../table.ts";
+import { parseHook } from "./definition-input.ts";
+import { readSchedule } from "./read-schedule.ts";
+
+/** Limit of one attempt, as in a worker, ms. */
+const WITHIN = 10_000;
+
+/** A hook to call. */
+interface TestedHook {
+  event: HookName;
+  hook: Hook;
+}
+
+export const execute: CommandExecutor = async (call, io) => {
+  const [text] = call.args;
+  const given = call.flags.schedule !== undefined;
+  if (given === (text !== undefined))
+    throw new UsageError(
+      "hook test needs an address, a command line, or --schedule KEY, and only one of them",
+    );
+  if (given) return await testHooksOfSchedule(call, io);
+  const event = getEvent(call) ?? "failure";
+  return await testHooks(call, io, "example", [{ event, hook: parseHook("the hook", text ?? "") }]);
+};
+
+const testHooksOfSchedule = createStoreCommand(async (call, io, context) => {
+  const { id, definition } = await readSchedule(context, getTextFlag(call, "schedule") ?? "");
+  const { hooks = {} } = definition;
+  const event = getEvent(call);
+  const events = event === undefined ? HOOK_NAMES : [event];
+  const tested = events.flatMap((one): TestedHook[] => {
+    const hook = hooks[one];
+    return hook === undefined ? [] : [{ event: one, hook }];
+  });
+  if (tested.length > 0) return await testHooks(call, io, id, tested);
+  const what = event === undefined ? "no hooks" : `no hook ${event}`;
+  throw new UsageError(`schedule ${quoteText(id)} has ${what}; set one with: signalbox schedule edit`);
+});
+
+function getEvent(call: Call): HookName | undefined {
+  const text = getTextFlag(call, "event");
+  return HOOK_NAMES.find((name) => name === text);
+}
+
+/** Calls hooks one after the other, and prints what came of it. @returns the exit code */
+async function testHooks(
+  call: Call,
+  io: CommandIo,
+  schedule: string,
+  hooks: readonly TestedHook[],
+): Promise<number> {
+  const clock = createRealClock();
+  const ports = {
+    clock,
+    random: realRandom,
+    log: silentLog,
+    commands: createGuardianHost(clock),
+    host: hostname(),
+    env: scrubEnv(io.env),
+  };
+  const limits = { within: WITHIN, signal: new AbortController().signal };
+  const rows: { event: HookName; hook: string; fault: string | null }[] = [];
+  for (const { event, hook } of hooks) {
+    const payload = buildSamplePayload(event, schedule, ports.host, clock.getWallTime());
+    const fault = (await callHook(ports, hook, payload, limits)) ?? null;
+    rows.push({ event, hook: formatHook(hook), fault });
+  }
+  if (call.flags.json) io.writeOutput(formatJsonDocument({ rows }));
+  else io.writeOutput(renderTextTable(["event", "hook", "result"], rows.map(toRow)));
+  return rows.some(({ fault }) => fault !== null) ? EXIT.undone : EXIT.ok;
+}
+
+const toRow = ({ event, hook, fault }: { event: string; hook: string; fault: string | null }) => [
+  event,
+  hook,
+  fault === null ? "ok" : `failed: ${fault}`,
+];
+
+/** How late, and how long, the made-up run was, ms. */
+const LATE = 90_000;
+const DURATION = 42_000;
+const OUTPUT = "This is a test of a hook. No run has failed.";
+
+/** Builds the payload of a made-up run that ends now. @param now  wall clock, ms since the epoch */
+function buildSamplePayload(event: HookName, schedule: string, host: string, now: number): HookPayload {
+  const scheduled = now - DURATION - LATE;
+  const common = {
+    version: 1 as const,
+    event,
+    schedule,
+    type: schedule.split(".", 1)[0] ?? schedule,
+    host,
+    scheduled,
+    scheduledTime: new Date(scheduled).toISOString(),
+  };
+  const started = { ...common, run: "test", attempt: 1, late: LATE };
+  const ended = { ...started, startedAt: now - DURATION, endedAt: now, isDead: event === "dead" };
+  switch (event) {
+    case "start":
+    case "late":
+      return started;
+    case "missed":
+      return { ...common, endedAt: now, result: "skipped", count: 1, until: scheduled };
+    case "success":
+    case "recovered":
+      return { ...ended, result: "ok", code: 0, tail: OUTPUT };
+    default:
+      return { ...ended, result: "failed", code: 1, tail: OUTPUT };
+  }
+}

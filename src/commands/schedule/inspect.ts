@@ -1,0 +1,115 @@
+import { type ArgumentDetails, declareCommand, type FlagTable } from "../declare-command.ts";
+
+const KEY: ArgumentDetails = { names: "schedule", help: "the schedule's id" };
+const CRON: FlagTable = { "--cron CRON": "a cron text instead of a schedule; works without etcd" };
+const ZONE: FlagTable = { "--timezone ZONE": "time zone of the cron text (default: UTC)" };
+
+export const scheduleList = declareCommand({
+  id: "schedule list",
+  topic: "Schedule",
+  brief: "list schedules in a table",
+  about: ["`signalbox ls schedules` shows more: who runs them and their results, with filters."],
+  flags: {
+    "--tag TAG": { isRepeatable: true, help: "only schedules with this tag, or all of several" },
+    "--json": "as JSON",
+  },
+  examples: {
+    "signalbox schedule list": "all schedules, with their next times",
+    "signalbox schedule list --tag team=billing": "those of a team",
+  },
+  load: () => import("./inspect.impl.ts"),
+});
+
+export const scheduleShow = declareCommand({
+  id: "schedule show",
+  topic: "Schedule",
+  brief: "show a schedule: its definition, its next runs and its last results",
+  about: ["The same as `signalbox show schedule KEY`."],
+  args: { KEY },
+  flags: { "--json": "as JSON" },
+  examples: { "signalbox schedule show backup": "all details" },
+  load: () => import("./inspect/show.impl.ts"),
+});
+
+export const scheduleGraph = declareCommand({
+  id: "schedule graph",
+  topic: "Schedule",
+  brief: "show which schedules run after which",
+  about: [
+    "Prints a tree for each schedule that others follow (--after) and that follows none. A schedule that follows several appears below each of" +
+      " them. With a KEY, prints only the schedules before and after it.",
+  ],
+  args: { "[KEY]": KEY },
+  flags: { "--json": "as JSON" },
+  examples: {
+    "signalbox schedule graph": "all chains",
+    "signalbox schedule graph load": "the chains of one schedule",
+  },
+  load: () => import("./inspect/graph.impl.ts"),
+});
+
+export const scheduleNext = declareCommand({
+  id: "schedule next",
+  topic: "Schedule",
+  brief: "show when a schedule is due next, with clock changes marked",
+  about: [
+    "If a clock change skips or repeats the time of an occurrence, it is marked with gap or overlap, and with what happens to it.",
+    "A time without an offset is in the schedule's time zone.",
+  ],
+  args: { "[KEY|CRON]": { names: "schedule", help: "a schedule's id, or a cron text in one argument" } },
+  flags: {
+    "--count NUMBER": "number of runs to show (default: 10)",
+    "--from TIME": "show runs from this time on (default: now)",
+    ...CRON,
+    ...ZONE,
+    "--json": "as JSON",
+  },
+  examples: {
+    "signalbox schedule next backup --count 3": "the next three runs",
+    "signalbox schedule next '30 2 * * *' --timezone Europe/Berlin --from 2027-03-27":
+      "what happens at the change to summer time?",
+  },
+  load: () => import("./inspect/next.impl.ts"),
+});
+
+export const scheduleExplain = declareCommand({
+  id: "schedule explain",
+  topic: "Schedule",
+  brief: "explain in words when and how a schedule, or a cron text, fires",
+  args: { "KEY|CRON": { names: "schedule", help: "a schedule's id, or a cron text in one argument" } },
+  flags: { ...ZONE, "--json": "as JSON" },
+  examples: {
+    "signalbox schedule explain '*/20 6-18 * * mon-fri'": "explain a cron text",
+    "signalbox schedule explain backup": "explain a schedule",
+  },
+  load: () => import("./inspect/explain.impl.ts"),
+});
+
+export const scheduleLint = declareCommand({
+  id: "schedule lint",
+  topic: "Schedule",
+  brief: "report likely mistakes in schedules",
+  about: [
+    "Without a KEY, checks all schedules. A cron text may stand in place of KEY. The exit code is 1 if there are errors; warnings and hints do not change it.",
+  ],
+  args: { "[KEY...]": KEY },
+  flags: { ...CRON, ...ZONE, "--json": "as JSON" },
+  examples: {
+    "signalbox schedule lint": "check all schedules",
+    "signalbox schedule lint '0 2 30 2 *'": "check a cron text before you use it",
+  },
+  load: () => import("./lint.impl.ts"),
+});
+
+export const scheduleDead = declareCommand({
+  id: "schedule dead",
+  topic: "Schedule",
+  brief: "list dead letters: occurrences that were given up",
+  about: [
+    "A dead letter has failed more often than --retries allows. `schedule trigger KEY --dead TIME` runs it again, `schedule bury KEY` deletes them.",
+  ],
+  args: { "[KEY]": KEY },
+  flags: { "--json": "as JSON" },
+  examples: { "signalbox schedule dead": "which occurrences need attention?" },
+  load: () => import("./inspect/dead.impl.ts"),
+});

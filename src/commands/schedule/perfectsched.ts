@@ -1,0 +1,245 @@
+import { parseTree } from "jsonc-parser";
+import { computeLineColumn } from "../../base/json-fault.ts";
+import { findInexactNumber } from "../../base/json-numbers.ts";
+import { isJsonObject, parseJson } from "../../base/parse-json.ts";
+import { quoteText } from "../../base/text.ts";
+
+/** Columns of PerfectSched's table. */
+const TABLE_COLUMNS = ["id", "timeout", "next_time", "cron", "delay", "data", "timezone"] as const;
+export type TableColumnName = (typeof TABLE_COLUMNS)[number];
+
+/** Columns that every row needs. */
+const NEEDED: readonly TableColumnName[] = ["id", "next_time", "cron"];
+
+/** A row of the table, not validated: texts of a table, or JSON values. */
+export interface ExportedRow {
+  line: number;
+  values: Readonly<Partial<Record<TableColumnName, unknown>>>;
+  /** Whether a backslash in a text may begin an escape. */
+  isTabbed: boolean;
+}
+
+/** A message about a line of the file. */
+export interface TableRemark {
+  line: number;
+  detail: string;
+}
+
+export interface ExportedRows {
+  rows: readonly ExportedRow[];
+  faults: readonly TableRemark[];
+  notes: readonly TableRemark[];
+}
+
+/**
+ * Parses an export of the table: a JSON array, one JSON object per line, or cells below a line with the column names.
+ */
+export function parseExportedRows(text: string): ExportedRows {
+  const isJson = /^\s*[[{]/.test(text);
+  return isJson ? parseJsonRows(text) : parseCellRows(text);
+}
+
+function parseCellRows(text: string): ExportedRows {
+  const records = parseDelimited(text);
+  if (!Array.isArray(records)) return { rows: [], faults: [records], notes: [] };
+  const [head, ...rest] = records;
+  if (head === undefined) return { rows: [], faults: [{ line: 1, detail: "the file is empty" }], notes: [] };
+  const names = head.cells.map((name) => (name ?? "").trim().toLowerCase());
+  const fault = findHeadFault(names);
+  if (fault !== undefined) return { rows: [], faults: [{ line: head.line, detail: fault }], notes: [] };
+  const isTabbed = text.slice(0, text.indexOf("\n")).includes("\t");
+  const faults: TableRemark[] = [];
+  const rows = rest.flatMap(({ line, cells }): ExportedRow[] => {
+    if (cells.length === names.length)
+      return [{ line, isTabbed, values: Object.fromEntries(names.map((name, at) => [name, cells[at]])) }];
+    faults.push({
+      line,
+      detail: `the line has ${cells.length} cells, but the first line has ${names.length} columns`,
+    });
+    return [];
+  });
+  return { rows, faults, notes: listStrayNotes(head.line, names) };
+}
+
+function findHeadFault(names: readonly string[]): string | undefined {
+  const missing = NEEDED.filter((name) => !names.includes(name));
+  const twice = names.find((name, at) => names.indexOf(name) !== at);
+  if (missing.length === 0)
+    return twice === undefined ? undefined : `column ${quoteText(twice)} is named twice`;
+  return `the first line must name the columns (${TABLE_COLUMNS.join(",")}); ${formatMissing(missing)}`;
+}
+
+function formatMissing(missing: readonly string[]): string {
+  return `${missing.join(", ")} ${missing.length === 1 ? "is" : "are"} missing`;
+}
+
+function listStrayNotes(line: number, names: readonly string[]): TableRemark[] {
+  const stray = names.filter((name) => !(TABLE_COLUMNS as readonly string[]).includes(name));
+  return stray.map((name) => ({ line, detail: `column ${quoteText(name)} is ignored` }));
+}
+
+function parseJsonRows(text: string): ExportedRows {
+  const read = parseJsonValues(text);
+  const inexact = read.faults.length === 0 ? findInexactNumber(text) : undefined;
+  if (inexact === undefined) return read;
+  const { line } = computeLineColumn(text, inexact.at);
+  return { ...read, faults: [{ line, detail: inexact.detail }] };
+}
+
+function parseJsonValues(text: string): ExportedRows {
+  const whole = parseJson(text);
+  if (Array.isArray(whole)) {
+    const lines = findElementLines(text);
+    return toExportedRows(whole.map((value, at) => ({ line: lines[at] ?? 1, value })));
+  }
+  if (isJsonObject(whole)) return toExportedRows([{ line: 1, value: whole }]);
+  const lines = text
+    .split(/\r?\n/)
+    .flatMap((one, at) => (one.trim() === "" ? [] : [{ line: at + 1, value: parseJson(one) }]));
+  if (lines.length > 0 && isJsonObject(lines[0]?.value)) return toExportedRows(lines);
+  return {
+    rows: [],
+    faults: [{ line: 1, detail: "the file must be a JSON array of rows, or have one JSON object per line" }],
+    notes: [],
+  };
+}
+
+function toExportedRows(values: readonly { line: number; value: unknown }[]): ExportedRows {
+  const faults: TableRemark[] = [];
+  const stray = new Map<string, number>();
+  const rows = values.flatMap(({ line, value }): ExportedRow[] => {
+    const missing = isJsonObject(value) ? NEEDED.filter((name) => value[name] === undefined) : [];
+    if (isJsonObject(value) && missing.length === 0) {
+      for (const name of Object.keys(value)) if (!stray.has(name)) stray.set(name, line);
+      return [{ line, values: value, isTabbed: false }];
+    }
+    faults.push({
+      line,
+      detail: isJsonObject(value) ? formatMissing(missing) : "the row is not a JSON object",
+    });
+    return [];
+  });
+  const notes = [...stray].flatMap(([name, line]) => listStrayNotes(line, [name]));
+  return { rows, faults, notes };
+}
+
+/** Finds the lines on which the elements of an array begin. */
+function findElementLines(text: string): number[] {
+  const { children = [] } = parseTree(text) ?? {};
+  let [line, end] = [1, 0];
+  return children.map(({ offset }) => {
+    line += text.slice(end, offset).split("\n").length - 1;
+    end = offset;
+    return line;
+  });
+}
+
+// Parses tables that databases export: comma separated with doubled quotes; the same with backslashes, as MySQL's
+// OUTFILE writes them; tab separated, as the MySQL client's --batch writes them.
+
+/** A record, and the line on which it begins. A null cell has no value. */
+interface DelimitedRecord {
+  line: number;
+  cells: readonly (string | null)[];
+}
+
+/** A line that fits no table format. */
+interface DelimitedFault {
+  line: number;
+  detail: string;
+}
+
+/** Parses the records of a text. Empty lines are skipped. */
+function parseDelimited(text: string): DelimitedRecord[] | DelimitedFault {
+  const head = text.slice(0, text.search(/[\r\n]|$/));
+  if (head.includes("\t")) return parseTabbed(text);
+  const separator = head.includes(";") && !head.includes(",") ? ";" : ",";
+  // MySQL writes a quote inside quotes as \". In other files this ends the cell, but is not followed by a separator.
+  const doubled = parseQuoted(text, separator, false);
+  if (Array.isArray(doubled)) return doubled;
+  const escaped = parseQuoted(text, separator, true);
+  return Array.isArray(escaped) ? escaped : doubled;
+}
+
+function parseTabbed(text: string): DelimitedRecord[] {
+  return text.split(/\r?\n/).flatMap((line, at) => {
+    if (line === "") return [];
+    return [{ line: at + 1, cells: line.split("\t").map((cell) => (isNull(cell) ? null : cell)) }];
+  });
+}
+
+const isNull = (cell: string): boolean => cell === "\\N" || cell === "NULL";
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  n: "\n",
+  t: "\t",
+  r: "\r",
+  "0": "\0",
+  b: "\b",
+  Z: "\x1a",
+};
+
+/** Replaces escapes such as `\n` and `\t` by the characters they stand for. */
+export function unescapeText(text: string): string {
+  return text.replace(/\\(.)/gs, (_, char: string) => ESCAPES[char] ?? char);
+}
+
+function parseQuoted(
+  text: string,
+  separator: string,
+  hasEscapes: boolean,
+): DelimitedRecord[] | DelimitedFault {
+  const records: DelimitedRecord[] = [];
+  let cells: (string | null)[] = [];
+  let line = 1;
+  let start = 1;
+  for (let at = 0; at <= text.length; ) {
+    const cell =
+      text[at] === '"'
+        ? parseQuotedCell(text, at, hasEscapes)
+        : parsePlainCell(text, at, separator, hasEscapes);
+    const next = cell === undefined ? undefined : text[cell.end];
+    if (cell === undefined) return { line: start, detail: "a quoted cell has no closing quote" };
+    line += text.slice(at, cell.end).split("\n").length - 1;
+    if (next !== undefined && next !== separator && next !== "\n" && next !== "\r")
+      return { line, detail: "a cell continues after its closing quote" };
+    cells.push(cell.value);
+    at = cell.end + 1;
+    if (next === separator) continue;
+    if (next === "\r" && text[at] === "\n") at += 1;
+    if (cells.length > 1 || cells[0] !== "") records.push({ line: start, cells });
+    cells = [];
+    line += next === undefined ? 0 : 1;
+    start = line;
+  }
+  return records;
+}
+
+/** A cell, and the position of its end. */
+interface Cell {
+  value: string | null;
+  end: number;
+}
+
+function parseQuotedCell(text: string, start: number, hasEscapes: boolean): Cell | undefined {
+  // Finds one mark at a time: a pattern for the whole cell would exhaust the stack on a long one.
+  const mark = hasEscapes ? /\\.|""|"/gs : /""|"/g;
+  mark.lastIndex = start + 1;
+  let found = mark.exec(text);
+  while (found !== null && found[0] !== '"') found = mark.exec(text);
+  if (found === null) return undefined;
+  const single = text.slice(start + 1, found.index).replaceAll('""', '"');
+  return { value: hasEscapes ? unescapeText(single) : single, end: mark.lastIndex };
+}
+
+function parsePlainCell(text: string, start: number, separator: string, hasEscapes: boolean): Cell {
+  const rest = new RegExp(
+    hasEscapes ? `[^${separator}\\\\\\r\\n]*(?:\\\\.[^${separator}\\\\\\r\\n]*)*` : `[^${separator}\\r\\n]*`,
+    "sy",
+  );
+  rest.lastIndex = start;
+  const cell = rest.exec(text)?.[0] ?? "";
+  const end = start + cell.length;
+  if (isNull(cell)) return { value: null, end };
+  return { value: hasEscapes ? unescapeText(cell) : cell, end };
+}

@@ -1,0 +1,87 @@
+import { constants } from "node:os";
+import { EXIT } from "../../base/errors.ts";
+import { readMemberClocks } from "../../etcd/members/member-metrics.ts";
+import { buildStoreOptions } from "../../etcd/open/store-options.ts";
+import { createGuardianHost } from "../../process/host.ts";
+import { readUserName } from "../../process/user.ts";
+import { WorkerService, type WorkerServiceOptions } from "../../worker/service/worker-service.ts";
+import { getListFlag, getTextFlag, parseCountFlag } from "../command-line/flags.ts";
+import { type CommandConnection, openConnection } from "../connect.ts";
+import { buildOutputStorage } from "../output-storage.ts";
+import { raiseVerbosity } from "../raise-verbosity.ts";
+import type { Call, CommandExecutor, CommandIo } from "../spec.ts";
+
+const LEAVING: readonly NodeJS.Signals[] = ["SIGTERM", "SIGINT", "SIGQUIT"];
+const RELOADING: readonly NodeJS.Signals[] = ["SIGHUP", "SIGUSR1"];
+
+/** The worker file as a front end has parsed it, and the defaults of its tool. */
+type WorkerFileOptions = Pick<WorkerServiceOptions, "keysRead" | "usual">;
+
+export const execute: CommandExecutor = (call, io) => runWorker(call, io);
+
+/**
+ * Runs a worker until a signal stops it.
+ * @returns the exit code
+ * @throws ConfigError, UsageError, StoreError
+ */
+export async function runWorker(call: Call, io: CommandIo, given: WorkerFileOptions = {}): Promise<number> {
+  const connection = await openConnection(raiseVerbosity(call, io), io, { prefersGrpc: true });
+  const { store, log } = connection;
+  let stop = () => {};
+  try {
+    const options = { ...buildWorkerOptions(call, connection, io), ...given };
+    const worker = await WorkerService.create(buildPorts(connection, io), options);
+    const ending = new AbortController();
+    let leaving = 0;
+    let forced: NodeJS.Signals | undefined;
+    stop = io.onSignal((name) => {
+      if (name === "SIGUSR2") log.reopen();
+      else if (RELOADING.includes(name)) worker.reload();
+      else if (LEAVING.includes(name)) {
+        leaving += 1;
+        if (leaving === 1) worker.leave(name);
+        else {
+          forced ??= name;
+          ending.abort(new Error(`the worker received ${name} again`));
+        }
+      }
+    });
+    await worker.run(ending.signal);
+    return forced === undefined ? EXIT.ok : 128 + constants.signals[forced];
+  } finally {
+    stop();
+    log.close?.();
+    store.close();
+  }
+}
+
+function buildPorts({ store, keys, clock, random, log, settings }: CommandConnection, io: CommandIo) {
+  const { connectTimeout } = settings;
+  const commands = createGuardianHost(clock);
+  return { store, keys, clock, random, log, commands, env: io.env, settings: { connectTimeout } };
+}
+
+function buildWorkerOptions(
+  call: Call,
+  { settings, facts, clock }: CommandConnection,
+  { env }: CommandIo,
+): WorkerServiceOptions {
+  const { SIGNALBOX_ENV: named = "" } = env;
+  return {
+    file: getTextFlag(call, "handlers"),
+    environment: getTextFlag(call, "environment") ?? (named === "" ? undefined : named),
+    concurrency: parseCountFlag(call, "concurrency", 1),
+    tags: getListFlag(call, "tag"),
+    commands: call.flags["no-commands"] === undefined,
+    acceptsRoleBypass: call.flags["accept-role-bypass"] === true,
+    metrics: getTextFlag(call, "metrics"),
+    facts,
+    user: readUserName(),
+    ttl: settings.ttl / 1000,
+    terminationTimeout: settings.terminationTimeout,
+    readMemberClocks: (signal: AbortSignal) =>
+      readMemberClocks(buildStoreOptions(settings), clock.getWallTime, signal),
+    output: buildOutputStorage(call, settings, env),
+    secrets: settings.password === undefined ? [] : [settings.password],
+  };
+}

@@ -1,0 +1,96 @@
+import { parseJson } from "../../base/parse-json.ts";
+import { clean } from "../../base/text.ts";
+import type { RawKey } from "../../observe/raw-keys.ts";
+import type { KeyValue } from "../../protocol/txn.ts";
+import { escapeInvisible } from "../json-output.ts";
+
+/** A line of a value: new in this revision, removed in it, or as before. */
+export interface ChangedLine {
+  mark: "+" | "-" | " ";
+  text: string;
+}
+
+/**
+ * Formats a value as lines: indented if it is JSON that is the same after it was read and written again, otherwise as it is
+ * stored. A number with more digits than a program can read would be another one.
+ */
+export function formatValueLines(value: string): string[] {
+  const parsed = parseJson(value);
+  const isSame = parsed !== undefined && JSON.stringify(parsed) === value;
+  const text = isSame ? JSON.stringify(parsed, undefined, 2) : value;
+  return text.split("\n").map((line) => clean(escapeInvisible(line)));
+}
+
+/** Formats what etcd says of a key: revisions, version, lease. */
+export function formatKeyFacts({ createRevision, modRevision, version, session, lease }: RawKey): string {
+  const facts = [
+    `created at revision ${createRevision}`,
+    `changed at ${modRevision}`,
+    ...(version === undefined ? [] : [`version ${version}`]),
+    session === 0n ? "no lease" : `lease ${session.toString(16)}, ${formatLease(lease)}`,
+  ];
+  return facts.join(", ");
+}
+
+function formatLease(lease: RawKey["lease"]): string {
+  if (lease === null) return "its time to live could not be read";
+  if (lease === undefined) return "which has ended";
+  return `${lease.left} s of ${lease.ttl} s left`;
+}
+
+/** Formats the revision of an earlier value. */
+export function formatEarlierFacts({ modRevision, version }: KeyValue): string {
+  return `changed at revision ${modRevision}${version === undefined ? "" : `, version ${version}`}`;
+}
+
+/** Longest values whose lines are compared: the effort grows with the product of both. */
+const MOST_LINES = 500;
+
+/** Compares the lines of a value with those before it. */
+export function compareLines(before: readonly string[] | undefined, after: readonly string[]): ChangedLine[] {
+  if (before === undefined || before.length > MOST_LINES || after.length > MOST_LINES)
+    return after.map((text) => ({ mark: " ", text }));
+  const lengths = computeCommonLengths(before, after);
+  const lines: ChangedLine[] = [];
+  let [i, j] = [0, 0];
+  while (i < before.length || j < after.length) {
+    const [old, now] = [before[i], after[j]];
+    if (old !== undefined && old === now) {
+      lines.push({ mark: " ", text: now });
+      i += 1;
+      j += 1;
+    } else if (
+      now === undefined ||
+      (old !== undefined && getLength(lengths, i + 1, j) >= getLength(lengths, i, j + 1))
+    ) {
+      lines.push({ mark: "-", text: old ?? "" });
+      i += 1;
+    } else {
+      lines.push({ mark: "+", text: now });
+      j += 1;
+    }
+  }
+  return lines;
+}
+
+function getLength(lengths: readonly (readonly number[])[], i: number, j: number): number {
+  return lengths[i]?.[j] ?? 0;
+}
+
+/** Computes the length of the longest common subsequence of all ends of two lists. */
+function computeCommonLengths(before: readonly string[], after: readonly string[]): number[][] {
+  const lengths = Array.from({ length: before.length + 1 }, () =>
+    new Array<number>(after.length + 1).fill(0),
+  );
+  for (let i = before.length - 1; i >= 0; i -= 1) {
+    for (let j = after.length - 1; j >= 0; j -= 1) {
+      const row = lengths[i];
+      if (row === undefined) continue;
+      row[j] =
+        before[i] === after[j]
+          ? 1 + getLength(lengths, i + 1, j + 1)
+          : Math.max(getLength(lengths, i + 1, j), getLength(lengths, i, j + 1));
+    }
+  }
+  return lengths;
+}

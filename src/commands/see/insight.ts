@@ -1,0 +1,51 @@
+import { declareCommand } from "../declare-command.ts";
+
+export const collisions = declareCommand({
+  id: "collisions",
+  topic: "See",
+  brief: "which schedules compete for the same minutes, leases or locks",
+  about: [
+    "Lists, for the coming time: schedules that start in the same minute; leases of which the runs together need more units than" +
+      " the total; and runs that usually have not ended when the next one starts that they exclude: of the same schedule, or with" +
+      " the same lock (`signalbox run --lock` in the command).",
+    "The usual duration is the median of the recorded runs. A run without a record counts as one minute for leases. Leases with" +
+      " macros differ between hosts and are left out. Prints the commands that would spread the schedules, and changes nothing.",
+  ],
+  args: { "[SCHEDULE...]": "only what competes with one of these (default: all schedules)" },
+  flags: { "--within DURATION": "how far to look ahead, at most 31d (default: 24h)", "--json": "as JSON" },
+  examples: {
+    "signalbox collisions": "what competes in the next 24 hours?",
+    "signalbox collisions backup": "with what does this schedule compete?",
+    "signalbox collisions --within 7d --json | jq -r '.suggestions[].command'": "commands for a week",
+  },
+  load: () => import("./insight.impl.ts"),
+});
+
+export const timeline = declareCommand({
+  id: "timeline",
+  topic: "See",
+  brief: "bars of holds, waits and drains over time",
+  about: [
+    "A line for each lock, resource and schedule: when it was held or ran, when runs waited, and when it was drained. The history of a lock has" +
+      " its last 20 runs, that of a schedule what its --keep and --keep-for keep. Resources have no history: only what is held and waited for" +
+      " now is shown. Drains that were lifted or have ended are known from the actions of operators.",
+    "The signs are ASCII if the locale has no UTF-8.",
+  ],
+  args: {
+    "[NAME...]": {
+      names: ["lock", "resource", "schedule"],
+      help: "only these locks, resources and schedules",
+    },
+  },
+  flags: {
+    "--since TIME":
+      "start: an instant such as 2026-11-22T05:00Z (UTC), or a duration before now (default: 1h)",
+    "--width COLUMNS": "columns of the bars, 10 to 1000 (default: as wide as the terminal)",
+    "--json": "as JSON: the intervals",
+  },
+  examples: {
+    "signalbox timeline": "the last hour",
+    "signalbox timeline invoices backup --since 1d": "how often do these two wait?",
+  },
+  load: () => import("./insight/timeline.impl.ts"),
+});

@@ -1,0 +1,26 @@
+import { declareCommand } from "../declare-command.ts";
+
+export const rawCommand = declareCommand({
+  id: "raw",
+  topic: "See",
+  brief: "the keys of an object as etcd has them",
+  about: [
+    "For each key: its value, the revisions at which it was created and changed, how often it was written, and the lease that it" +
+      " is attached to with its remaining time. --revisions also prints earlier values, as far as etcd has not compacted them.",
+    "At most 100 keys are printed. The format of values is not stable; programs use show --json.",
+  ],
+  args: {
+    KIND: { choices: ["lock", "resource", "host", "run", "group", "schedule"], help: "kind of object" },
+    NAME: { names: "lock", help: "its name; for a run its id, the beginning of its id, or HOST:PID" },
+  },
+  flags: {
+    "--revisions COUNT": "print so many earlier values of each key (default: none)",
+    "--json": "as JSON",
+  },
+  examples: {
+    "signalbox raw lock invoices": "the tickets of its queue, and its history",
+    "signalbox raw group web --revisions 5": "what the group was before",
+    "signalbox raw schedule backup --json | jq '.keys[0].modRevision'": "for programs",
+  },
+  load: () => import("./raw.impl.ts"),
+});

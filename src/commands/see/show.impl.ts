@@ -1,0 +1,263 @@
+import { canonicalizeHost } from "../../fleet/groups.ts";
+import { filterAuditRecords } from "../../model/detail/detail.ts";
+import { buildGroupDetail, findGroupState, spreadOverHosts } from "../../model/detail/group.ts";
+import {
+  buildHostDetail,
+  findHostState,
+  isAboutHost,
+  judgeHostByClaims,
+  listClaimsOnHosts,
+} from "../../model/detail/host.ts";
+import { buildQueueDetail } from "../../model/detail/queue.ts";
+import { buildRunDetail } from "../../model/detail/run.ts";
+import { buildScheduleDetail, isAboutSchedule } from "../../model/detail/schedule.ts";
+import { explain } from "../../model/explain/explain.ts";
+import { findRunnerLiveness, type SessionLivenessMap } from "../../model/explain/explain-text.ts";
+import { judgeHostLiveness, type RunnerLiveness } from "../../model/rows/liveness.ts";
+import { buildEmptyQueueRow, buildQueueRow } from "../../model/rows/queue-row.ts";
+import { buildClaims, type Claim, findClaimHost, formatTicketOwner } from "../../model/snapshot/claims.ts";
+import { type Collection, findNamedQueue, type Snapshot } from "../../model/snapshot/snapshot.ts";
+import { toDrainJson } from "../../model/tables/cells.ts";
+import { VIEWS, type ViewId } from "../../model/tables/index.ts";
+import { QUEUE_VIEW } from "../../model/tables/queue-columns.ts";
+import { schedulesView } from "../../model/tables/schedules.ts";
+import type { ViewContext } from "../../model/views/view.ts";
+import { buildViewContext } from "../../model/views/view-context.ts";
+import { isHolding } from "../../protocol/admission.ts";
+import type { QueueKind } from "../../protocol/keys.ts";
+import { validateName } from "../../protocol/names.ts";
+import type { QueueEntry } from "../../protocol/ticket.ts";
+import { parseOutcomes } from "../../schedule/state/outcome.ts";
+import { findOnlyClaim } from "../find-only-claim.ts";
+import { formatJsonDocument } from "../json-output.ts";
+import { createReadCommand } from "../read-command.ts";
+import {
+  buildRecentAuditRange,
+  QUEUE_COLLECTIONS,
+  readEntryLiveness,
+  readSnapshotRanges,
+  retryCompacted,
+  throwUnknownName,
+  toSingleKeyRange,
+} from "../read-snapshot.ts";
+import type { CommandContext } from "../store-command.ts";
+import { renderDetailText } from "./detail.ts";
+import { detectOutputStyle } from "./paint.ts";
+import {
+  addHistories,
+  type DetailDocument,
+  listConcernedEntries,
+  toClaimRow,
+  toExplanationJson,
+  toRunnerJson,
+  toRunnersJson,
+} from "./show-json.ts";
+
+export const execute = createReadCommand(async ({ args: [kind = "", name = ""], flags }, io, context) => {
+  const { revision, detail, document } = await readDetail(context, kind, name);
+  const style = detectOutputStyle(io, { ascii: false, wide: false });
+  if (flags.json) io.writeOutput(formatJsonDocument({ revision, kind, ...document }));
+  else io.writeOutput(`${renderDetailText(detail, style).join("\n")}\n`);
+});
+
+function readDetail(context: CommandContext, kind: string, name: string): Promise<DetailDocument> {
+  if (kind === "lock" || kind === "resource") return showQueue(context, kind, validateName(kind, name));
+  if (kind === "host") return showHost(context, name);
+  if (kind === "schedule") return showSchedule(context, validateName(kind, name));
+  if (kind === "group") return showGroup(context, name);
+  return showRun(context, name);
+}
+
+const COLLECTIONS: readonly Collection[] = [...QUEUE_COLLECTIONS, "hosts"];
+
+/**
+ * Shows a host. Reads all queues, because its runs may be in any of them.
+ * @throws SignalboxError 1 if nothing names the host
+ */
+async function showHost(context: CommandContext, name: string): Promise<DetailDocument> {
+  const snapshot = await readSnapshotRanges(context, COLLECTIONS, [buildRecentAuditRange(context)]);
+  const sight = findHostState(snapshot, name, context.clock.getWallTime());
+  if (sight === undefined) return throwUnknownName("host", name, snapshot.hosts.keys());
+  const entries = listFirstEntries(sight.claims);
+  const liveness = await readEntryLiveness(context, entries);
+  const wall = context.clock.getWallTime();
+  const scene = buildViewContext(snapshot, wall);
+  // A host that only a drain names is not in the listing of hosts.
+  const drains = sight.drains.map(toDrainJson);
+  const bare = { host: sight.name, holds: 0, waits: 0, groups: [], drains, agents: [] };
+  return {
+    revision: snapshot.revision,
+    detail: buildHostDetail(snapshot, sight, { wall, sessions: liveness }),
+    document: {
+      row: findRowJson(snapshot, "hosts", sight.name, scene) ?? bare,
+      alive: judgeHostByClaims(sight, { wall, sessions: liveness }),
+      runs: sight.claims.map((claim) => toClaimRow(claim, scene)),
+      runners: toRunnersJson(entries, liveness),
+      audit: filterAuditRecords(snapshot.audit, (target) => isAboutHost(target, sight.name)),
+    },
+  };
+}
+
+/** Shows a group and the runs on its hosts. @throws SignalboxError 1 if it does not exist */
+async function showGroup(context: CommandContext, name: string): Promise<DetailDocument> {
+  const snapshot = await readSnapshotRanges(context, COLLECTIONS, [buildRecentAuditRange(context)]);
+  const sight = findGroupState(snapshot, name, context.clock.getWallTime());
+  if (sight === undefined) return throwUnknownName("group", name, snapshot.groups.keys());
+  const liveness = await readEntryLiveness(context, listFirstEntries(spreadOverHosts(sight.claims)));
+  const wall = context.clock.getWallTime();
+  const scene = buildViewContext(snapshot, wall);
+  const byHost = Map.groupBy(sight.claims, findClaimHost);
+  return {
+    revision: snapshot.revision,
+    detail: buildGroupDetail(snapshot, sight, { wall, sessions: liveness }),
+    document: {
+      row: findRowJson(snapshot, "groups", name, scene),
+      parents: sight.parents,
+      drains: sight.drains.map(toDrainJson),
+      hosts: sight.hosts.map((host) => {
+        const claims = byHost.get(canonicalizeHost(host)) ?? [];
+        const record = snapshot.hosts.get(canonicalizeHost(host));
+        return {
+          host,
+          seenAt: record?.seenAt,
+          ...judgeHostByClaims({ record, claims }, { wall, sessions: liveness }),
+        };
+      }),
+      runs: sight.claims.map((claim) => toClaimRow(claim, scene)),
+      audit: filterAuditRecords(snapshot.audit, (target) => target === `group ${name}`),
+    },
+  };
+}
+
+/** Returns one ticket of each run: all tickets of a run have the same session. */
+function listFirstEntries(claims: readonly Claim[]) {
+  return claims.flatMap(({ entries: [first] }) => (first === undefined ? [] : [first.entry]));
+}
+
+/** Returns one row of a view as JSON. */
+function findRowJson(snapshot: Snapshot, id: ViewId, key: string, scene: ViewContext): object | undefined {
+  const view = VIEWS[id];
+  const rows = view.of === "picture" ? view.buildRows(snapshot, scene) : [];
+  const row = rows.find((one) => view.getKey(one) === key);
+  return row === undefined ? undefined : view.toJson(row);
+}
+
+/** Shows a lock or resource. Reads its queue, and the small collections it depends on. */
+async function showQueue(context: CommandContext, kind: QueueKind, name: string): Promise<DetailDocument> {
+  const { keys, clock } = context;
+  const history = kind === "lock" ? [toSingleKeyRange(keys.history(name))] : [];
+  const collections = ["resourceConfigs", "groups", "drains", "hosts"] as const;
+  const snapshot = await readSnapshotRanges(context, collections, [
+    keys.getQueueRange(kind, name),
+    ...history,
+    buildRecentAuditRange(context),
+  ]);
+  const queue = findNamedQueue(snapshot, kind, name);
+  const entries = queue?.entries ?? [];
+  const liveness = await readEntryLiveness(context, [...entries.filter(isHolding), ...entries]);
+  const holder = kind === "lock" ? entries.find(isHolding) : undefined;
+  const host = holder && (await readHolderHost(context, snapshot, holder, liveness));
+  const wall = clock.getWallTime();
+  const scene = buildViewContext(snapshot, wall);
+  const line = queue === undefined ? buildEmptyQueueRow(kind, name, scene) : buildQueueRow(queue, scene);
+  return {
+    revision: snapshot.revision,
+    detail: buildQueueDetail(snapshot, kind, name, { wall, sessions: liveness, host }),
+    document: {
+      row: QUEUE_VIEW.toJson(line),
+      runners: toRunnersJson(entries, liveness),
+      ...(kind === "lock" && { host, history: snapshot.histories.get(name) ?? [] }),
+      audit: filterAuditRecords(snapshot.audit, (target) => target === `${kind} ${name}`),
+    },
+  };
+}
+
+/**
+ * Judges whether the host of a holder is alive. If the holder's runner or agent renews its session, the host is alive.
+ * Otherwise, and only then, all queues are read to check the other runners of the host.
+ */
+async function readHolderHost(
+  context: CommandContext,
+  snapshot: Snapshot,
+  holder: QueueEntry,
+  liveness: SessionLivenessMap,
+): Promise<Pick<RunnerLiveness, "verdict" | "text"> | undefined> {
+  const { ticket } = holder;
+  if (ticket === undefined || ticket.state === "grace") return undefined;
+  const name = canonicalizeHost(ticket.host);
+  const own = findRunnerLiveness(holder, liveness);
+  if (own?.verdict === "alive") return { verdict: "alive", text: "its runner is alive" };
+  if (own?.verdict === "agent") return { verdict: "alive", text: "its agent is alive" };
+  const all = await readSnapshotRanges(context, QUEUE_COLLECTIONS);
+  const others = listClaimsOnHosts(all, new Set([name])).flatMap(({ run, entries: [first] }) =>
+    first === undefined || run === holder.run || first.entry.ticket?.state === "grace" ? [] : [first.entry],
+  );
+  const otherLiveness = await readEntryLiveness(context, others);
+  const runners = others.flatMap((entry) => findRunnerLiveness(entry, otherLiveness) ?? []);
+  return judgeHostLiveness(snapshot.hosts.get(name), runners, context.clock.getWallTime(), "other runners");
+}
+
+/** Shows a run. Reads all queues, because its tickets may be in any of them. */
+async function showRun(context: CommandContext, word: string): Promise<DetailDocument> {
+  const { picture: snapshot, claim } = await retryCompacted(async () => {
+    const all = await readSnapshotRanges(context, QUEUE_COLLECTIONS, [buildRecentAuditRange(context)]);
+    const found = findRun(all, word);
+    return { picture: await addHistories(context, all, [found]), claim: found };
+  });
+  const wall = context.clock.getWallTime();
+  const explanation = explain(snapshot, claim, wall);
+  const own = claim.entries.map(({ entry }) => entry);
+  const liveness = await readEntryLiveness(context, [...own, ...listConcernedEntries([explanation])]);
+  return {
+    revision: snapshot.revision,
+    detail: buildRunDetail(snapshot, claim, { wall, sessions: liveness }),
+    document: {
+      row: toClaimRow(claim, buildViewContext(snapshot, wall)),
+      runner: own[0] && toRunnerJson(own[0], liveness),
+      why: toExplanationJson(explanation, liveness),
+      audit: filterAuditRecords(snapshot.audit, (target) => target === `run ${claim.run}`),
+    },
+  };
+}
+
+/** @throws SignalboxError 1 if no run matches, or several do */
+function findRun(snapshot: Snapshot, word: string): Claim {
+  const claims = buildClaims(snapshot);
+  const claim = findOnlyClaim(word, claims);
+  return claim ?? throwUnknownName("run", word, listNames(claims), ", or it has ended");
+}
+
+function* listNames(claims: ReadonlyMap<string, Claim>): Generator<string> {
+  for (const { run, entries } of claims.values()) {
+    yield run;
+    if (entries[0] !== undefined) yield formatTicketOwner(entries[0].entry);
+  }
+}
+
+/** Shows a schedule. Reads its own keys, the workers and the groups. @throws SignalboxError 1 if it does not exist */
+async function showSchedule(context: CommandContext, id: string): Promise<DetailDocument> {
+  const { keys, clock } = context;
+  const own = [keys.schedule(id), keys.due(id), keys.running(id), keys.outcomes(id)].map(toSingleKeyRange);
+  const ranges = [...own, keys.getOccurrenceRange(id), buildRecentAuditRange(context)];
+  const snapshot = await readSnapshotRanges(context, ["workers", "groups", "calendars"], ranges);
+  const executions = snapshot.executions.get(id) ?? [];
+  const liveness = await readEntryLiveness(context, executions);
+  const wall = clock.getWallTime();
+  const detail = buildScheduleDetail(snapshot, id, { wall, sessions: liveness });
+  if (detail === undefined) {
+    const all = await readSnapshotRanges(context, ["schedules"], [], snapshot.revision);
+    return throwUnknownName("schedule", id, all.schedules.keys());
+  }
+  const [row] = schedulesView.buildRows(snapshot, buildViewContext(snapshot, wall));
+  const outcomes = parseOutcomes(snapshot.outcomes.get(id));
+  return {
+    revision: snapshot.revision,
+    detail,
+    document: {
+      row: row && schedulesView.toJson(row),
+      history: outcomes.runs,
+      dead: outcomes.dead,
+      audit: filterAuditRecords(snapshot.audit, (target) => isAboutSchedule(target, id)),
+    },
+  };
+}

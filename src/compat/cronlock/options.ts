@@ -1,0 +1,198 @@
+import { ConfigError } from "../../base/errors.ts";
+import { quoteText } from "../../base/text.ts";
+import { wrapBuiltin } from "./bash-builtin.ts";
+import { type CronlockTool, computeArgumentsHash } from "./settings/lock-name.ts";
+import type { SourcedValue, ToolVariables } from "./settings/variables.ts";
+
+/** The options of a cronlock or golock line. Times in seconds. */
+export interface CronlockOptions {
+  tool: CronlockTool;
+  lock: string;
+  /** As written, for messages. */
+  words: readonly string[];
+  /** What is run: bash, for one of its builtins. */
+  command: readonly string[];
+  /** Minimum time for which the lock is held. */
+  grace: number;
+  /** Maximum time for which the lock is held. */
+  release: number;
+  /** 0: no timeout. */
+  timeout: number;
+  /** How long etcd may be unreachable at the start. */
+  connectTimeout: number;
+  /** Undefined if the signalbox configuration names the endpoints. */
+  endpoints: SourcedValue | undefined;
+  usesTls: boolean;
+  skipsVerification: boolean;
+  login: CronlockLogin | undefined;
+  database: number;
+  /** Resets the lock and runs nothing. */
+  isReset: boolean;
+  isVerbose: boolean;
+  /** golock writes the lock's name before it takes the lock. */
+  showsKey: boolean;
+  /** One sentence for each option without effect. */
+  notes: readonly string[];
+  /** Where a variable was set, for error messages. */
+  getSource(name: string): string;
+}
+
+/** The longest time that settings accept, in seconds. It stands for no limit. */
+const TEN_YEARS = 3_650 * 86_400;
+
+/**
+ * Parses a line of one of the tools and its variables.
+ * @throws ConfigError for an invalid value, and for features of Redis
+ */
+export function parseCronlockOptions(
+  tool: CronlockTool,
+  words: readonly string[],
+  variables: ToolVariables,
+): CronlockOptions {
+  refuseUnsupported(variables);
+  const usesTls = variables.getBoolean("CRONLOCK_TLS");
+  const timeout = Math.min(variables.getCount("CRONLOCK_TIMEOUT", 0), TEN_YEARS);
+  return {
+    tool,
+    lock: computeLockName(tool, words, variables),
+    words,
+    // With a timeout, cronlock starts the command through timeout(1), which knows no builtins.
+    command: tool === "cronlock" && timeout === 0 ? wrapBuiltin(words) : words,
+    grace: variables.getCount("CRONLOCK_GRACE", 40, { most: TEN_YEARS }),
+    // At 0 the lock would be free within the second in which it was taken.
+    release: Math.min(Math.max(variables.getCount("CRONLOCK_RELEASE", 86_400), 1), TEN_YEARS),
+    timeout,
+    connectTimeout: computeConnectTimeout(tool, variables),
+    endpoints: parseCronlockAddresses(variables, usesTls),
+    usesTls,
+    skipsVerification: variables.getBoolean("CRONLOCK_TLS_SKIP_VERIFY"),
+    login: parseCronlockLogin(tool, variables),
+    database: variables.getCount("CRONLOCK_DB", 0),
+    isReset: variables.isExplicitYes("CRONLOCK_RESET"), // a user who writes `true` does not want the command to run
+    isVerbose: variables.isYes("CRONLOCK_VERBOSE"),
+    showsKey: tool === "golock" && variables.getBoolean("CRONLOCK_SHOW_KEY"),
+    notes: buildNotes(variables),
+    getSource: (name) => variables.get(name)?.source ?? `default of ${name}`,
+  };
+}
+
+/**
+ * Computes the lock name. Both tools use "cronlock." with a dot, unlike their documentation. golock accepts an empty
+ * prefix.
+ */
+function computeLockName(tool: CronlockTool, words: readonly string[], variables: ToolVariables): string {
+  const key = variables.getText("CRONLOCK_KEY") ?? computeArgumentsHash(tool, words);
+  const isBare = tool === "golock" && variables.isSet("CRONLOCK_PREFIX");
+  return `${variables.getText("CRONLOCK_PREFIX") ?? (isBare ? "" : "cronlock.")}${key}`;
+}
+
+/**
+ * Computes how long the tool would have tried to connect, in seconds: cronlock increases the pause after each
+ * attempt, golock does not.
+ */
+function computeConnectTimeout(tool: CronlockTool, variables: ToolVariables): number {
+  const old = variables.getCount("CRONLOCK_READ_TIMEOUT", 30); // the name in cronlock's documentation
+  const answer = variables.getCount("CRONLOCK_REDIS_TIMEOUT", old);
+  const attempts = variables.getCount("CRONLOCK_RECONNECT_ATTEMPTS", 5);
+  const backoff = variables.getCount("CRONLOCK_RECONNECT_BACKOFF", 5);
+  const pauses = tool === "golock" ? attempts : (attempts * (attempts - 1)) / 2;
+  return Math.min(Math.max(answer, backoff * pauses), TEN_YEARS);
+}
+
+/** Refuses features that only Redis has, and settings that would run a job on the wrong host. @throws ConfigError */
+function refuseUnsupported(variables: ToolVariables): void {
+  const sentinel = variables.get("CRONLOCK_USE_SENTINEL");
+  if (sentinel?.value === "yes")
+    throw new ConfigError(
+      `${sentinel.source}: Sentinel belongs to Redis and etcd needs none: remove it, and name ` +
+        "several of them in CRONLOCK_HOST, with commas between",
+    );
+  const address = variables.get("CRONLOCK_LOCAL_VIP");
+  if (address !== undefined)
+    throw new ConfigError(
+      `${address.source}: signalbox does not bind jobs to an address; put the hosts that may run them into a group ` +
+        "(signalbox group set), and set SIGNALBOX_GROUP to it",
+    );
+}
+
+function buildNotes(variables: ToolVariables): string[] {
+  return variables.isYes("CRONLOCK_NTPDATE")
+    ? [
+        "CRONLOCK_NTPDATE is ignored: the lock does not depend on this host's clock; set the clock with chrony or ntpd",
+      ]
+    : [];
+}
+
+/** The login for etcd. Without a user, the one of the signalbox configuration is used. */
+interface CronlockLogin {
+  user?: string;
+  password: string;
+  source: string;
+}
+
+/** Variables with credentials, which no command needs. */
+export const CREDENTIALS = ["CRONLOCK_AUTH", "CRONLOCK_USER", "CRONLOCK_SENTINEL_AUTH"];
+
+/**
+ * Parses CRONLOCK_AUTH: `user:password`, or a password alone; for cronlock also `user password`, as for Redis's AUTH.
+ * If CRONLOCK_USER of newer cronlock versions is set, the whole text is the password.
+ */
+function parseCronlockLogin(tool: CronlockTool, variables: ToolVariables): CronlockLogin | undefined {
+  const auth = variables.get("CRONLOCK_AUTH");
+  if (auth === undefined) return undefined;
+  const user = variables.getText("CRONLOCK_USER");
+  if (user !== undefined) return { user, password: auth.value, source: auth.source };
+  const parts =
+    /^([^:\s]+):(.+)$/s.exec(auth.value) ?? (tool === "cronlock" ? /^(\S+) +(\S+)$/.exec(auth.value) : null);
+  const [, name, secret] = parts ?? [];
+  return name === undefined || secret === undefined
+    ? { password: auth.value, source: auth.source }
+    : { user: name, password: secret, source: auth.source };
+}
+
+/** The default port of etcd. */
+const ETCD_PORT = 2379;
+/** The default port of Redis. A line with this port was not migrated yet. */
+const REDIS_PORT = 6379;
+
+const ADDRESS = /^(?:(https?):\/\/)?(\[[0-9A-Fa-f:.]+\]|[^:/\s]+)(?::(\d+))?\/?$/;
+
+/**
+ * Parses the addresses of etcd in CRONLOCK_HOST and CRONLOCK_PORT: hosts separated by commas or blanks, each with its
+ * own port or the common one.
+ * @returns undefined if neither is set: the signalbox configuration then names the endpoints
+ * @throws ConfigError
+ */
+function parseCronlockAddresses(variables: ToolVariables, usesTls: boolean): SourcedValue | undefined {
+  const host = variables.get("CRONLOCK_HOST");
+  const port = variables.getCount("CRONLOCK_PORT", ETCD_PORT, { least: 1, most: 65_535 });
+  const source = host?.source ?? variables.get("CRONLOCK_PORT")?.source;
+  if (source === undefined) return undefined;
+  const hosts = (host?.value ?? "localhost").split(/[\s,]+/).filter((one) => one !== "");
+  if (hosts.length === 0) throw new ConfigError(`${source}: no host is given`);
+  return { value: hosts.map((one) => parseAddress(one, { port, usesTls, source })).join(","), source };
+}
+
+function parseAddress(
+  text: string,
+  { port, usesTls, source }: { port: number; usesTls: boolean; source: string },
+): string {
+  // An address with user and password holds a secret, which must not be repeated in the message.
+  if (text.includes("@"))
+    throw new ConfigError(
+      `${source}: an address contains user and password (not shown here); use CRONLOCK_AUTH`,
+    );
+  const [, scheme = "http", name, own = String(port)] = ADDRESS.exec(text) ?? [];
+  if (name === undefined)
+    throw new ConfigError(
+      `${source}: ${quoteText(text)} is not a host, such as etcd1.example.com, 192.0.2.7:2379 or [2001:db8::7]`,
+    );
+  return `${usesTls ? "https" : scheme}://${name}:${own}`;
+}
+
+/** Returns a hint for unreachable endpoints, if one has the port of Redis. */
+export function findPortHint(endpoints: string): string | undefined {
+  return endpoints.split(",").some((one) => one.endsWith(`:${REDIS_PORT}`))
+    ? `port ${REDIS_PORT} is the port of Redis, etcd listens on ${ETCD_PORT}: set CRONLOCK_PORT`
+    : undefined;
+}

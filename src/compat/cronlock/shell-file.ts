@@ -1,0 +1,188 @@
+import { ConfigError } from "../../base/errors.ts";
+import { clean } from "../../base/text.ts";
+
+/** A variable assignment in a sourced file. */
+export interface Assignment {
+  name: string;
+  value: string;
+  /** From 1. */
+  line: number;
+  /** Whether the file exports it. */
+  isExported: boolean;
+}
+
+/** A file of assignments. */
+export interface ShellFile {
+  path: string;
+  assignments: readonly Assignment[];
+}
+
+const NAME = /^[A-Za-z_]\w*/;
+/** Matches `$NAME`, `${NAME}` and `${NAME:-other}`. */
+const EXPANSION = /^\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)(?::-([^{}$`"'\\\n]*))?\})/;
+const UNDERSTOOD = 'only assignments such as CRONLOCK_HOST="etcd1.example.com" are understood here';
+
+/**
+ * Parses a file that cronlock sources: assignments with shell quotes, `export`, comments, and `$NAME` of earlier
+ * assignments and of the environment. Runs nothing. Errors do not repeat values, because they may be passwords.
+ * @param path  for errors
+ * @returns the assignments in order
+ * @throws ConfigError naming file and line, for any other shell syntax
+ */
+export function parseShellFile(
+  path: string,
+  text: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Assignment[] {
+  return new ShellFileParser(path, text, env).parse();
+}
+
+class ShellFileParser {
+  readonly #path: string;
+  readonly #text: string;
+  readonly #values: Map<string, string | undefined>;
+  readonly #found: Assignment[] = [];
+  #at = 0;
+
+  constructor(path: string, text: string, env: Readonly<Record<string, string | undefined>>) {
+    this.#path = path;
+    this.#text = text;
+    this.#values = new Map(Object.entries(env));
+  }
+
+  parse(): Assignment[] {
+    const strange = /[\0\r]/.exec(this.#text);
+    this.#at = strange?.index ?? 0;
+    if (strange?.[0] === "\r") throw this.#createError("its lines end in carriage returns; remove them");
+    if (strange !== null) throw this.#createError("it contains a NUL character");
+    while (this.#skipTo(/[^\s;]/)) this.#parseStatement();
+    return this.#found;
+  }
+
+  /** Parses assignments or an export, up to the end of the line. */
+  #parseStatement(): void {
+    const isExport = /^export(?=[ \t])/.test(this.#getRest());
+    if (isExport) this.#at += "export".length;
+    while (this.#skipBlanks()) this.#parseAssignment(isExport);
+  }
+
+  #parseAssignment(isExport: boolean): void {
+    const start = this.#at;
+    const [name] = NAME.exec(this.#getRest()) ?? [];
+    if (name === undefined) throw this.#createError(UNDERSTOOD);
+    this.#at += name.length;
+    if (isExport && /^(?:[\s;]|$)/.test(this.#getRest())) return this.#markExported(name);
+    if (this.#text[this.#at] !== "=") throw this.#createError(UNDERSTOOD);
+    this.#at += 1;
+    const value = this.#parseWord();
+    this.#values.set(name, value);
+    this.#found.push({ name, value, line: this.#getLineNumber(start), isExported: isExport });
+  }
+
+  /** Handles `export NAME`: exports the variable with its present value. */
+  #markExported(name: string): void {
+    const last = this.#found.findLast((one) => one.name === name);
+    if (last !== undefined) last.isExported = true;
+  }
+
+  /** Parses a word to its end, removes quotes and expands variables. */
+  #parseWord(): string {
+    if (this.#text[this.#at] === "~") throw this.#createError('"~" is not understood; write the whole path');
+    let word = "";
+    for (let char = this.#text[this.#at]; char !== undefined && !/[\s;]/.test(char); ) {
+      word += this.#parsePiece(char);
+      char = this.#text[this.#at];
+    }
+    return word;
+  }
+
+  #parsePiece(char: string): string {
+    if (char === "'") return this.#parseSingleQuoted();
+    if (char === '"') return this.#parseDoubleQuoted();
+    if (char === "$") return this.#parseExpansion();
+    if (/[`|&<>()]/.test(char))
+      throw this.#createError(`${JSON.stringify(char)} is not understood; ${UNDERSTOOD}`);
+    if (char !== "\\") return this.#readChars(1);
+    this.#at += 1;
+    const next = this.#readChars(1);
+    return next === "\n" ? "" : next;
+  }
+
+  #parseSingleQuoted(): string {
+    const end = this.#text.indexOf("'", this.#at + 1);
+    if (end < 0) throw this.#createError("a single quote is not closed");
+    const text = this.#text.slice(this.#at + 1, end);
+    this.#at = end + 1;
+    return text;
+  }
+
+  #parseDoubleQuoted(): string {
+    const start = this.#at;
+    let text = "";
+    this.#at += 1;
+    for (let char = this.#text[this.#at]; char !== '"'; char = this.#text[this.#at]) {
+      if (char === undefined) {
+        this.#at = start;
+        throw this.#createError("a double quote is not closed");
+      }
+      text += this.#parseQuotedPiece(char);
+    }
+    this.#at += 1;
+    return text;
+  }
+
+  /**
+   * Parses a piece within double quotes, where a backslash is literal unless it precedes `"`, `$`, a backtick, a
+   * backslash or a line break.
+   */
+  #parseQuotedPiece(char: string): string {
+    if (char === "$") return this.#parseExpansion();
+    if (char === "`") throw this.#createError(`"\`" is not understood; ${UNDERSTOOD}`);
+    if (char !== "\\") return this.#readChars(1);
+    const pair = this.#readChars(2);
+    if (pair === "\\\n") return "";
+    return /^\\["$`\\]$/.test(pair) ? pair.slice(1) : pair;
+  }
+
+  #parseExpansion(): string {
+    const match = EXPANSION.exec(this.#getRest());
+    if (match === null)
+      throw this.#createError(
+        `of "$" only $NAME, \${NAME} and \${NAME:-TEXT} are understood: the file is read, never run`,
+      );
+    this.#at += match[0].length;
+    const value = this.#values.get(match[1] ?? match[2] ?? "") ?? "";
+    return value === "" ? (match[3] ?? "") : value;
+  }
+
+  /** Skips blanks and a comment. @returns whether more text follows on the same line */
+  #skipBlanks(): boolean {
+    this.#at += /^(?:[ \t]|\\\n)*(?:#[^\n]*)?/.exec(this.#getRest())?.[0].length ?? 0;
+    const next = this.#text[this.#at];
+    return next !== undefined && next !== "\n" && next !== ";";
+  }
+
+  /** Skips to the next statement, past comments. @returns whether there is one */
+  #skipTo(wanted: RegExp): boolean {
+    this.#at += /^(?:[\s;]|#[^\n]*)*/.exec(this.#getRest())?.[0].length ?? 0;
+    return wanted.test(this.#text[this.#at] ?? "");
+  }
+
+  #readChars(count: number): string {
+    const taken = this.#text.slice(this.#at, this.#at + count);
+    this.#at += count;
+    return taken;
+  }
+
+  #getRest(): string {
+    return this.#text.slice(this.#at);
+  }
+
+  #getLineNumber(index: number): number {
+    return this.#text.slice(0, index).split("\n").length;
+  }
+
+  #createError(what: string): ConfigError {
+    return new ConfigError(`${clean(this.#path)}:${this.#getLineNumber(this.#at)}: ${what}`);
+  }
+}

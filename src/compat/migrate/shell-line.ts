@@ -1,0 +1,174 @@
+import {
+  applyAssignments,
+  applyExports,
+  NON_STARTING_PROGRAMS,
+} from "../../commands/check/crontab/invocations.ts";
+import { findRemoteStarter, findShellText } from "../../syntax/nested-command.ts";
+import { parseShellCommands, type ShellCommand } from "../../syntax/shell-parser.ts";
+import { getBaseName } from "../../syntax/shell-wrappers.ts";
+import type { TextEdit } from "./lines/edits.ts";
+import type { TranslationContext } from "./located-command.ts";
+import { hasPrivateUseCharacters, Markers } from "./markers.ts";
+import { UntranslatableError } from "./migration.ts";
+import { checkVariablesReach, findChangedVariables, PrecedingCommands } from "./preceding-commands.ts";
+import { findToolStart, hasToolName, unwrapCommand } from "./tools.ts";
+import { translateCommand } from "./translate.ts";
+
+/** The result of rewriting a shell line. */
+interface ShellRewrite {
+  edits: readonly TextEdit[];
+  /** Tools whose words were translated, and `run` for a line that already uses signalbox. */
+  tools: readonly string[];
+  notes: readonly string[];
+}
+
+const NOTHING: ShellRewrite = { edits: [], tools: [], notes: [] };
+/** Maximum depth of nested shells. */
+const DEPTH = 3;
+
+/**
+ * Builds the edits for every tool in a line that cron passes to the shell. @throws UntranslatableError if the line
+ * must stay as it is
+ */
+export function rewriteShell(text: string, context: TranslationContext, depth = DEPTH): ShellRewrite {
+  if (!hasToolName(text) && !text.includes("signalbox")) return NOTHING;
+  if (hasPrivateUseCharacters(text) || [...context.variables.values()].some(hasPrivateUseCharacters))
+    throw new UntranslatableError("it contains private-use characters");
+  const markers = new Markers();
+  const commands = parseCommands(text, context.variables, markers);
+  const preceding = new PrecedingCommands(context.variables);
+  let { variables } = context;
+  const parts = commands.map((command) => {
+    variables = applyExports(command, variables);
+    preceding.add(command);
+    return rewriteCommand({ text, command, markers, preceding }, { ...context, variables }, depth);
+  });
+  return {
+    edits: parts.flatMap(({ edits }) => edits),
+    tools: parts.flatMap(({ tools }) => tools),
+    notes: parts.flatMap(({ notes }) => notes),
+  };
+}
+
+/** Parses commands like the shell. A variable that the line itself changes has no known value. */
+function parseCommands(
+  text: string,
+  variables: ReadonlyMap<string, string>,
+  markers: Markers,
+): readonly ShellCommand[] {
+  const parse = (known: ReadonlyMap<string, string>, stand: Markers) => {
+    const commands = parseShellCommands(text, known, stand.add);
+    if ("fault" in commands) throw new UntranslatableError(`the shell would refuse it: ${commands.fault}`);
+    return commands.value;
+  };
+  const changed = findChangedVariables(parse(variables, new Markers()));
+  return parse(new Map([...variables].filter(([name]) => !changed.has(name))), markers);
+}
+
+/** A command in its line. */
+interface CommandInLine {
+  text: string;
+  command: ShellCommand;
+  markers: Markers;
+  preceding: PrecedingCommands;
+}
+
+function rewriteCommand(place: CommandInLine, context: TranslationContext, depth: number): ShellRewrite {
+  const { text, command, markers, preceding } = place;
+  const { words } = command;
+  const wrapped = unwrapCommand(words);
+  const { start } = wrapped;
+  if (start === undefined) return rewriteNestedShell(place, context, depth);
+  const inner = buildInnerToolNotes(words, start.at + start.length);
+  if (start.tool === "run") return { edits: [], tools: ["run"], notes: inner };
+  if (wrapped.isApart) checkVariablesReach(start.tool, words.slice(0, start.at), context.variables);
+  const sourced = preceding.buildNotes(start.tool, markers);
+  const variables = applyAssignments(context.variables, words.slice(0, start.at));
+  const located = { text, command, wrapped: { ...wrapped, start }, markers };
+  const { edits, notes } = translateCommand(located, { ...context, variables });
+  return {
+    edits,
+    tools: [start.tool],
+    notes: [...notes, ...sourced, ...inner, ...buildPathNotes(words, start.at, start.length)],
+  };
+}
+
+/** Builds notes about a tool within another one. It stays: two locks were intended, or a migration is in progress. */
+function buildInnerToolNotes(words: readonly string[], from: number): string[] {
+  const index = words.findIndex((_, at) => at >= from && findToolStart(words, at) !== undefined);
+  const inner = findToolStart(words, index);
+  if (inner === undefined || inner.tool === "run") return [];
+  return [
+    `the command itself starts ${inner.tool}, which stays; if both take the same lock, remove it once every host has this line`,
+  ];
+}
+
+/** Builds a note about a tool called by its path. That may have been necessary, because cron's PATH is short. */
+function buildPathNotes(words: readonly string[], at: number, length: number): string[] {
+  const word = words[at] ?? "";
+  if (length === 2 || !/^\/(?!usr\/bin\/|bin\/)/.test(word)) return [];
+  return [
+    `${getBaseName(word)} was called by its path: check that cron's PATH finds signalbox, or give its path with --program`,
+  ];
+}
+
+/** Rewrites the text that a shell receives with `-c`, if its quotes can be kept. */
+function rewriteNestedShell(
+  { text, command, markers }: CommandInLine,
+  context: TranslationContext,
+  depth: number,
+): ShellRewrite {
+  const { words, spans } = command;
+  const inner = depth > 0 ? findShellText(command) : undefined;
+  if (inner === undefined || !hasToolName(inner)) return checkUnknownProgram(words, markers);
+  checkRunsHere(words);
+  const span = spans[words.indexOf(inner)];
+  const source = span === undefined ? "" : text.slice(span.start, span.end);
+  const mark = source[0] ?? "";
+  if (
+    span === undefined ||
+    !/^['"]$/.test(mark) ||
+    source !== `${mark}${inner}${mark}` ||
+    /[\\$`"]/.test(mark === '"' ? inner : "")
+  )
+    throw new UntranslatableError(
+      "the tool is in a command for a shell, with quotes inside quotes; put it into a script",
+    );
+  const variables = isLoginShell(words) ? new Map<string, string>() : context.variables;
+  const { edits, ...rest } = rewriteShell(inner, { ...context, variables }, depth - 1);
+  return { ...rest, edits: edits.map((edit) => escapeEdit(edit, mark, span.start + 1)) };
+}
+
+/**
+ * Checks that the tool runs on this host. In a container or on another host, signalbox would have to be installed
+ * there. @throws UntranslatableError
+ */
+function checkRunsHere(words: readonly string[]): void {
+  const program = findRemoteStarter(words.slice(unwrapCommand(words).program));
+  if (program !== undefined)
+    throw new UntranslatableError(
+      `${program} starts the tool elsewhere; remove the tool there, and put signalbox run before ${program}`,
+    );
+}
+
+/** Whether a command like `su - ben -c TEXT` drops the crontab's variables. */
+function isLoginShell(words: readonly string[]): boolean {
+  const at = words.findIndex((word) => /^(?:su|runuser)$/.test(getBaseName(word)));
+  return at >= 0 && words.slice(at + 1).some((word) => /^(?:-|-l|--login)$/.test(word));
+}
+
+function escapeEdit({ start, end, text }: TextEdit, mark: string, offset: number): TextEdit {
+  const escaped = mark === "'" ? text.replaceAll("'", "'\\''") : text.replace(/[\\"$`]/g, "\\$&");
+  return { start: start + offset, end: end + offset, text: escaped };
+}
+
+/** Checks for a tool among the words of an unknown program. @throws UntranslatableError */
+function checkUnknownProgram(words: readonly string[], markers: Markers): ShellRewrite {
+  const program = unwrapCommand(words).program;
+  const at = words.findIndex((_, index) => index > program && findToolStart(words, index) !== undefined);
+  const start = findToolStart(words, at);
+  const isSpoken = NON_STARTING_PROGRAMS.test(getBaseName(words[program] ?? ""));
+  if (start === undefined || start.tool === "run" || isSpoken || at + 1 >= words.length) return NOTHING;
+  const name = markers.restoreSource(getBaseName(words[program] ?? ""));
+  throw new UntranslatableError(`whether ${name} starts ${start.tool} is not known`);
+}
