@@ -7,7 +7,7 @@ import { parseArgs } from "node:util";
 import { type BuildOptions, build, type Plugin } from "esbuild";
 import { VERSION } from "../src/base/version.ts";
 import { ALL_COMMANDS } from "../src/bin/commands.ts";
-import { SCRIPTS } from "../src/commands/completion/scripts.ts";
+import { SCRIPTS } from "../src/commands/completion/completion.impl.ts";
 import { cacheCode } from "./build/code-cache.ts";
 import { adaptInkModules } from "./build/ink-modules.ts";
 import { collectLicences } from "./build/licences.ts";

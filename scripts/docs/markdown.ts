@@ -1,6 +1,7 @@
 /** Generates docs/commands.md from the declarations of the commands and of the settings. */
-import { EXIT_CODES } from "../../src/commands/command-line/exit-codes.ts";
+
 import { buildArgumentRows, buildFlagRows, renderUsage } from "../../src/commands/command-line/help.ts";
+import { EXIT_CODES } from "../../src/commands/command-line/help-topics.ts";
 import {
   COMMON_FLAGS,
   CONNECTION_SETTINGS,

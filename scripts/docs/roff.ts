@@ -1,5 +1,5 @@
 /** Generates the manual pages from the same declarations as docs/commands.md. */
-import { EXIT_CODES } from "../../src/commands/command-line/exit-codes.ts";
+
 import {
   buildArgumentRows,
   buildFlagRows,
@@ -7,6 +7,7 @@ import {
   renderUsage,
   wrapHelpText,
 } from "../../src/commands/command-line/help.ts";
+import { EXIT_CODES } from "../../src/commands/command-line/help-topics.ts";
 import { COMMON_FLAGS, CONNECTION_SETTINGS, type Command, TOPICS } from "../../src/commands/spec.ts";
 import { FILES, GIVEN, PRECEDENCE, VARIABLES } from "./environment.ts";
 import { listSettings } from "./settings.ts";

@@ -1,6 +1,6 @@
 import { UsageError } from "../base/errors.ts";
 import { reportError } from "../commands/command-line/execute-command.ts";
-import { RUNNERS } from "../compat/registry/registry.ts";
+import { RUNNERS } from "../compat/registry/runners.ts";
 import { launch } from "./launch.ts";
 import { runCommandLine } from "./main.ts";
 

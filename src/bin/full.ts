@@ -13,9 +13,9 @@ import {
   renderSubcommandsHelp,
 } from "../commands/command-line/help-topics.ts";
 import { SWITCHES, VALUED } from "../commands/command-line/leading-options.ts";
-import { listFlags, listSpellings } from "../commands/command-line/list-flags.ts";
 import { runCommand } from "../commands/run/run.ts";
 import type { Command, CommandIo } from "../commands/spec.ts";
+import { listFlags, listSpellings } from "../commands/spec.ts";
 import { ALL_COMMANDS } from "./commands.ts";
 import { launch } from "./launch.ts";
 import { runCommandLine } from "./main.ts";

@@ -1,11 +1,11 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { EXIT, SignalboxError } from "../base/errors.ts";
 import { runEditor } from "../process/editor.ts";
-import { EditorFile } from "./editor/editor-file.ts";
-import { ignoreCtrlC } from "./ignore-ctrl-c.ts";
-import { type ActionOutcome, addAdvice } from "./outcome/action-outcome.ts";
-import { createAbandonedOutcome } from "./outcome/create-outcome.ts";
+import { type ActionOutcome, addAdvice, createAbandonedOutcome } from "./outcome.ts";
 import type { CommandIo } from "./spec.ts";
-import type { ActionContext } from "./store-command.ts";
+import { type ActionContext, InterruptedError } from "./store-command.ts";
 
 /** A text that the user edits. */
 interface EditableText<T> {
@@ -70,4 +70,50 @@ function discardUnlessChanged(
     return [`your text is kept in ${sheet.path}`, ...[describeNextStep?.(sheet.path) ?? []].flat()];
   sheet.discard();
   return [];
+}
+
+/** A text in a private file for an editor. Other users can neither read nor replace the file. */
+export class EditorFile {
+  readonly path: string;
+  readonly #first: string;
+  #isGone = false;
+
+  /** @param name  of the file; editors choose by it how to show the text */
+  constructor(text: string, name = "signalbox.json") {
+    this.path = join(mkdtempSync(join(tmpdir(), "signalbox-")), name); // the folder has mode 0700
+    this.#first = text;
+    writeFileSync(this.path, text, { mode: 0o600, flag: "wx" });
+  }
+
+  /** Reads the current text; the first text if the file cannot be read. */
+  read(): string {
+    try {
+      return readFileSync(this.path, "utf8");
+    } catch {
+      return this.#first;
+    }
+  }
+
+  /** Whether the user has changed the text. */
+  get isChanged(): boolean {
+    return !this.#isGone && this.read() !== this.#first;
+  }
+
+  discard(): void {
+    this.#isGone = true;
+    rmSync(dirname(this.path), { recursive: true, force: true });
+  }
+}
+
+/**
+ * Ignores Ctrl+C, which belongs to the editor: the process must not end, or the text would be lost. Other signals
+ * abort.
+ */
+export function ignoreCtrlC(signal: AbortSignal): AbortSignal {
+  const stop = new AbortController();
+  signal.addEventListener("abort", () => {
+    const { reason } = signal;
+    if (!(reason instanceof InterruptedError) || reason.exitCode !== 130) stop.abort(reason);
+  });
+  return stop.signal;
 }

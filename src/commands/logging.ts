@@ -2,7 +2,9 @@ import { closeSync, constants, openSync, writeSync } from "node:fs";
 import { ConfigError, describeFileError } from "../base/errors.ts";
 import type { Log, LogFields, LogLevel } from "../base/log.ts";
 import { clean } from "../base/text.ts";
+import { resolveConfig } from "../config/config.ts";
 import { formatJsonLine } from "./json-output.ts";
+import type { Call, CommandIo } from "./spec.ts";
 
 /** Instead of a descriptor: nothing is written any more. */
 const CLOSED = -1;
@@ -135,4 +137,14 @@ function writeLine(descriptor: number, line: string): Error | undefined {
   } catch (error) {
     return error as Error;
   }
+}
+
+/**
+ * Raises the default verbosity to `-v`, so that a service logs what it does, unless the configuration sets the log
+ * level.
+ */
+export function raiseVerbosity(call: Call, { env }: CommandIo): Call {
+  if (call.verbosity !== 0) return call;
+  const { sources } = resolveConfig({ flags: call.settings, env });
+  return sources.logLevel === "default" ? { ...call, verbosity: 1 } : call;
 }

@@ -1,6 +1,6 @@
 import { runEditor } from "../process/editor.ts";
 import { runPager, USUAL_PAGER } from "../process/pager.ts";
-import type { EditorFile } from "./editor/editor-file.ts";
+import type { EditorFile } from "./editor.ts";
 import type { CommandIo } from "./spec.ts";
 
 /** How another program on the terminal has ended. */

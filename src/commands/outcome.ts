@@ -1,3 +1,4 @@
+import { EXIT } from "../base/errors.ts";
 import type { JsonFault } from "../base/json-fault.ts";
 import type { ConfigChange } from "../fleet/config-changes.ts";
 import type { ConfigImpact } from "../model/config-impact/impact.ts";
@@ -145,4 +146,99 @@ export interface FaultyDocument {
 /** The user gave up in the editor. Nothing was changed. */
 export interface AbandonedEdit {
   kind: "abandoned";
+}
+
+/** What a command that acts has done, or would do with `--dry-run`. `printOutcome` prints it. */
+export interface ActionOutcome<R extends OperationResult = OperationResult> {
+  exitCode: number;
+  result: R;
+  /** For people, one sentence each. */
+  messages: readonly string[];
+  /**
+   * One key for each message of a dry run. The key of a message stays the same as time passes, though its ages and counts
+   * change. Undefined: the messages themselves.
+   */
+  messageKeys?: readonly string[] | undefined;
+  /** Warnings, one sentence each. The command prints them before it acts or asks. */
+  notes: readonly string[];
+  /** The line above the messages, if it is not the usual one. */
+  heading?: string | undefined;
+  /** The command line, or the end of it, that does what a dry run shows. */
+  repeat?: string | undefined;
+  /** Whether something prevented or limited the action. Then its text goes to standard error. */
+  isFault: boolean;
+  /** Advice, printed on standard error after everything else. */
+  advice?: readonly string[];
+}
+
+/** Returns an outcome with further advice. */
+export function addAdvice<R extends OperationResult>(
+  outcome: ActionOutcome<R>,
+  advice: readonly string[],
+): ActionOutcome<R> {
+  return { ...outcome, advice: [...(outcome.advice ?? []), ...advice] };
+}
+
+/** The result of a command that came as far as a decision. */
+type DecidedResult = Exclude<OperationResult, FaultyDocument | AbandonedEdit>;
+
+/** The texts of an outcome, for people. */
+type OutcomeTexts = Pick<ActionOutcome, "messages" | "messageKeys" | "repeat" | "heading"> &
+  Partial<Pick<ActionOutcome, "notes">>;
+
+/** Creates the outcome of an action, with its exit code. */
+export function createOutcome<R extends DecidedResult>(
+  { flags }: { flags: Readonly<Record<string, unknown>> },
+  result: R,
+  { notes = [], ...texts }: OutcomeTexts,
+): ActionOutcome<R> {
+  const exitCode = getExitCode(result, flags.strict === true);
+  const isFault = result.kind !== "prune" && (exitCode === EXIT.changed || exitCode === EXIT.timeout);
+  return { exitCode, result, notes, isFault, ...texts };
+}
+
+function getExitCode({ kind, outcome }: DecidedResult, isStrict: boolean): number {
+  switch (outcome) {
+    case "nothing":
+    case "standing":
+      return isStrict ? EXIT.undone : EXIT.ok;
+    case "declined":
+      return EXIT.undone;
+    case "changed":
+      return EXIT.changed;
+    case "timeout":
+      return EXIT.timeout;
+    case "lifted":
+      return kind === "drain" ? EXIT.changed : EXIT.ok; // of a drain: while it was waited for
+    default:
+      return EXIT.ok;
+  }
+}
+
+/**
+ * Creates the outcome of a document that cannot be imported.
+ * @param messages  the faults for people, and that nothing was changed
+ */
+export function createFaultyOutcome(
+  result: Omit<FaultyDocument, "kind">,
+  messages: readonly string[],
+): ActionOutcome<FaultyDocument> {
+  return {
+    exitCode: EXIT.config,
+    result: { kind: "faulty", ...result },
+    messages,
+    notes: [],
+    isFault: true,
+  };
+}
+
+/** Creates the outcome of a text that the user left with faults. */
+export function createAbandonedOutcome(): ActionOutcome<AbandonedEdit> {
+  return {
+    exitCode: EXIT.config,
+    result: { kind: "abandoned" },
+    messages: [],
+    notes: [],
+    isFault: true,
+  };
 }

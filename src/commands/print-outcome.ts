@@ -1,10 +1,25 @@
+import { UsageError } from "../base/errors.ts";
 import { clean } from "../base/text.ts";
+import type { Claim } from "../model/snapshot/claims.ts";
+import { type Drain, formatAuditTarget } from "../protocol/drain.ts";
 import { formatJsonDocument } from "./json-output.ts";
-import { createMessagePrinter } from "./message-printer.ts";
-import type { ActionOutcome } from "./outcome/action-outcome.ts";
-import { toOutcomeJson } from "./outcome/outcome-json.ts";
-import { listOutcomeLines } from "./outcome/outcome-lines.ts";
-import type { Call, CommandIo } from "./spec.ts";
+import type {
+  ActionOutcome,
+  ConfigResult,
+  DrainResult,
+  EvictionResult,
+  OperationResult,
+  PruneResult,
+  ScheduleChangeRecord,
+  UndrainResult,
+} from "./outcome.ts";
+import type { ActionImplementation, Call, CommandIo } from "./spec.ts";
+import {
+  type ActionContext,
+  createMessagePrinter,
+  createStoreCommand,
+  withCommandContext,
+} from "./store-command.ts";
 
 /** Prints an outcome, as text or with `--json` as JSON. @returns its exit code */
 export function printOutcome(outcome: ActionOutcome, call: Call, io: CommandIo): number {
@@ -19,4 +34,225 @@ export function printOutcome(outcome: ActionOutcome, call: Call, io: CommandIo):
       else io.writeOutput(`${clean(line)}\n`);
   for (const line of advice) printMessage(line);
   return exitCode;
+}
+
+/**
+ * Builds the JSON document of an outcome. docs/json.md describes the fields.
+ * @returns undefined if there is none: the user gave up in the editor
+ */
+function toOutcomeJson(outcome: ActionOutcome): object | undefined {
+  const { result, notes } = outcome;
+  const messages = [...outcome.messages, ...formatRepeatLine(outcome)];
+  switch (result.kind) {
+    case "eviction":
+      return toEvictionJson(result, messages);
+    case "drain":
+      return toDrainJson(result, [...notes, ...messages]);
+    case "undrain":
+      return toUndrainJson(result, messages);
+    case "configuration":
+      return toConfigJson(result, messages, notes);
+    case "schedules": {
+      const { revision, target, outcome: end, changes, calendar } = result;
+      return {
+        revision,
+        action: calendar ? "calendar" : "schedule",
+        target,
+        outcome: end,
+        ...(calendar && { calendar }),
+        changes: changes.map(toScheduleChangeJson),
+        messages,
+      };
+    }
+    case "prune": {
+      const { revision, outcome: end, audit, hosts, vanished } = result;
+      return { revision, outcome: formatPruneEnd(end), audit, hosts, vanished };
+    }
+    case "faulty":
+      return { revision: result.revision, outcome: "faulty", faults: result.faults };
+    case "abandoned":
+      return undefined;
+  }
+}
+
+function toEvictionJson(
+  { revision, action, target, outcome, preview, runners }: EvictionResult,
+  messages: readonly string[],
+): object {
+  const { evicted, freed, next } = preview;
+  return {
+    revision,
+    action,
+    target,
+    outcome,
+    messages,
+    evicted: evicted.map(toClaimJson),
+    runners,
+    freed,
+    next: next.map(({ claim, drains }) => ({ ...toClaimJson(claim), drainedBy: drains.map(({ by }) => by) })),
+  };
+}
+
+function toDrainJson(result: DrainResult, messages: readonly string[]): object {
+  const { revision, target, outcome, drain, before, extent, holders } = result;
+  return {
+    revision,
+    action: "drain",
+    target: formatAuditTarget(target),
+    outcome,
+    messages,
+    drain: drain && toDrainDocument(drain),
+    before: before.map(toDrainDocument),
+    hosts: extent.hosts,
+    holders: holders.map(toClaimJson),
+    waiters: extent.waiters.map(({ claim, fate }) => ({ ...toClaimJson(claim), fate })),
+  };
+}
+
+function toUndrainJson(result: UndrainResult, messages: readonly string[]): object {
+  const { revision, target, outcome, drains, others, waiters } = result;
+  return {
+    revision,
+    action: "undrain",
+    target: formatAuditTarget(target),
+    outcome,
+    messages,
+    drains: drains.map(toDrainDocument),
+    others: others.map(toDrainDocument),
+    waiters: waiters.map(toClaimJson),
+  };
+}
+
+function toConfigJson(
+  { revision, action, target, outcome, changes, affected }: ConfigResult,
+  messages: readonly string[],
+  notes: readonly string[],
+): object {
+  return {
+    revision,
+    action,
+    target,
+    outcome,
+    messages,
+    notes,
+    changes: changes.map(({ kind, name, before, after }) => ({
+      kind,
+      name,
+      before: before ?? null,
+      after: after ?? null,
+    })),
+    hits: affected.map(({ claim, fate, exit, why }) => ({ ...toClaimJson(claim), fate, exit, why })),
+  };
+}
+
+/** Converts a change of a schedule to JSON. Times are ms since the epoch. */
+export function toScheduleChangeJson({ id, kind, fields, definition, due }: ScheduleChangeRecord): object {
+  return {
+    id,
+    kind,
+    ...(definition && { fields, definition }),
+    ...(due && { next: due.next ?? null, runAt: due.runAt }),
+  };
+}
+
+/** Converts a run and its tickets to JSON. */
+function toClaimJson({ run, entries }: Claim): object {
+  const ticket = entries.find(({ entry }) => entry.ticket !== undefined)?.entry.ticket;
+  const { host, pid, user, command, label } = ticket ?? {};
+  return {
+    run,
+    host,
+    pid,
+    user,
+    command,
+    label,
+    tickets: entries.map(({ queue, entry }) => ({
+      kind: queue.kind,
+      name: queue.name,
+      state: entry.ticket?.state ?? "malformed",
+      units: entry.ticket?.count,
+      token: entry.createRevision,
+    })),
+  };
+}
+
+/** Converts a drain to JSON. Times are wall clock, in ms since the epoch; `revision` is that of its last change. */
+function toDrainDocument({ scope, name, by, at, why, until, modRevision }: Drain): object {
+  return { scope, name, by, at, why, until, revision: modRevision };
+}
+
+/** Lists the lines of an outcome for people. */
+export function listOutcomeLines(outcome: ActionOutcome): string[] {
+  const heading = outcome.heading === undefined ? formatHeading(outcome.result) : [outcome.heading];
+  return [...heading, ...outcome.messages, ...formatRepeatLine(outcome)];
+}
+
+/** Formats the line that repeats a dry run. @returns no line if the outcome has none */
+function formatRepeatLine({ repeat }: Pick<ActionOutcome, "repeat">): string[] {
+  return repeat === undefined ? [] : [`do it with: ${repeat}`];
+}
+
+/** Formats the line above the changes that prevented an action. */
+function formatHeading(result: OperationResult): string[] {
+  if (!("outcome" in result) || result.outcome !== "changed") return [];
+  switch (result.kind) {
+    case "configuration":
+      return ["nothing was done, because the configuration has changed:"];
+    case "schedules":
+      return ["nothing was done, because schedules have changed:"];
+    case "prune":
+      return [];
+    default:
+      return ["nothing was done, because something has changed:"];
+  }
+}
+
+/** Formats how a prune ended. */
+export function formatPruneEnd(outcome: PruneResult["outcome"]): string {
+  switch (outcome) {
+    case "nothing":
+      return "nothing to do";
+    case "dry-run":
+      return "would be forgotten";
+    case "declined":
+      return "nothing was done";
+    case "done":
+      return "forgotten";
+    case "changed":
+      return "nothing was done, because a host was seen or a run removed a mark meanwhile";
+  }
+}
+
+/** Does the work of a command that acts. */
+type ActionWork = (context: ActionContext) => Promise<ActionOutcome>;
+
+/** Creates a command that acts, from its work. */
+export function createActionCommand(work: ActionWork): ActionImplementation {
+  return {
+    perform: (call, io) => withCommandContext(call, io, (context) => work({ ...context, call, io })),
+    execute: createStoreCommand(async (call, io, context) =>
+      printOutcome(await work({ ...context, call, io }), call, io),
+    ),
+  };
+}
+
+/**
+ * Decides whether an action continues: with `--yes` always, otherwise the user at the terminal answers.
+ * @param preview   what the user is shown before the question, one sentence each
+ * @param question  ends in `?`
+ * @throws UsageError if the user cannot be asked
+ */
+export async function confirmAction(
+  { call, io, printMessage }: ActionContext,
+  preview: readonly string[],
+  question: string,
+): Promise<boolean> {
+  if (call.flags.yes) return true;
+  for (const line of preview) printMessage(line);
+  if (!io.terminal.canAsk())
+    throw new UsageError(
+      "nothing was done: cannot ask for confirmation without a terminal; add --yes to go on, or --dry-run to see what would change",
+    );
+  const answer = await io.terminal.ask(`${question} [y/N] `);
+  return /^y(es)?$/i.test((answer ?? "").trim());
 }

@@ -1,14 +1,18 @@
 import { EXIT, SignalboxError, UsageError } from "../base/errors.ts";
 import { findNearest, quoteText } from "../base/text.ts";
+import { findSchemaFault } from "../check/schema.ts";
 import { isCompacted } from "../etcd/retry.ts";
 import type { SessionLivenessMap } from "../model/explain/explain-text.ts";
+import { type Claim, findClaimsByWord, formatTicketOwner } from "../model/snapshot/claims.ts";
 import type { Collection, Snapshot } from "../model/snapshot/snapshot.ts";
 import { SnapshotBuilder } from "../model/snapshot/snapshot-builder.ts";
-import { load, readAll } from "../observe/read.ts";
+import { load, readAll, readPages } from "../observe/read.ts";
 import { type RunnerKey, readRunnerLiveness, selectFirstSessions } from "../observe/runner-liveness.ts";
 import { formatAuditTime } from "../protocol/audit.ts";
 import type { KeyRange } from "../protocol/txn.ts";
-import type { CommandContext } from "./store-command.ts";
+import { type OutcomeHistory, parseOutcomes } from "../schedule/state/outcome.ts";
+import type { CommandExecutor } from "./spec.ts";
+import { type CommandContext, createStoreCommand, type StoreWork } from "./store-command.ts";
 
 /** Largest number of sessions to check; more would take too long. */
 const MOST_SESSIONS = 50;
@@ -127,4 +131,68 @@ export function throwUnknownName(kind: string, name: string, known: Iterable<str
   const meant = findNearest(name, known);
   const hint = meant === undefined ? `see: signalbox ls ${kind}s` : `did you mean ${quoteText(meant)}?`;
   throw new SignalboxError(EXIT.undone, `there is no ${kind} ${quoteText(name)}${more}; ${hint}`);
+}
+
+/**
+ * Finds the claim that a word matches; undefined if it matches none.
+ * @throws SignalboxError 1 if there are several
+ */
+export function findOnlyClaim(word: string, among: ReadonlyMap<string, Claim>): Claim | undefined {
+  const claims = findClaimsByWord(among, word);
+  if (claims.length < 2) return claims[0];
+  const names = claims
+    .slice(0, 5)
+    .map(({ run, entries: [first] }) => `${run}${first && ` (${formatTicketOwner(first.entry)})`}`);
+  throw new SignalboxError(
+    EXIT.undone,
+    `${quoteText(word)} matches ${claims.length} runs: ${names.join(", ")}; type more characters of the id`,
+  );
+}
+
+/** Outcome histories by schedule. */
+export type OutcomeHistories = ReadonlyMap<string, OutcomeHistory>;
+
+/** Reads the outcome histories of all schedules by id, page by page, without output. @throws StoreError */
+export async function readAllOutcomes(
+  context: CommandContext,
+  revision?: bigint,
+): Promise<Map<string, OutcomeHistory>> {
+  const outcomes = await readOutcomes(context, context.keys.getOutcomesRange(), revision, context.signal);
+  return new Map([...outcomes].map(([id, history]) => [id, removeTails(history)]));
+}
+
+/** Reads the outcome histories in a range, page by page. @throws StoreError */
+export async function readOutcomes(
+  context: CommandContext,
+  range: Required<KeyRange>,
+  revision: bigint | undefined,
+  signal: AbortSignal,
+): Promise<OutcomeHistories> {
+  const outcomes = new Map<string, OutcomeHistory>();
+  for await (const { kvs } of readPages(context, range, { revision, signal }))
+    for (const { key, value } of kvs) {
+      const parsed = context.keys.parse(key);
+      if (parsed.kind === "outcomes") outcomes.set(parsed.name, parseOutcomes(value));
+    }
+  return outcomes;
+}
+
+/** Removes the output: it is the largest part, and no summary uses it. */
+function removeTails({ runs, dead }: OutcomeHistory): OutcomeHistory {
+  const removeTail = <T extends { tail?: string }>({ tail: _, ...rest }: T) => rest;
+  return { runs: runs.map(removeTail), dead: dead.map(removeTail) };
+}
+
+/** Creates a command that shows what etcd contains. It warns if newer programs may have written more than it knows. */
+export function createReadCommand(work: StoreWork): CommandExecutor {
+  return createStoreCommand(async (call, io, context) => {
+    const [exitCode] = await Promise.all([work(call, io, context), warnOfNewerSchema(context)]);
+    return exitCode;
+  });
+}
+
+/** Never rejects: what prevents this read prevents the command too, and is reported there. */
+async function warnOfNewerSchema(context: CommandContext): Promise<void> {
+  const fault = await findSchemaFault(context, context.signal).catch(() => undefined);
+  if (fault !== undefined) context.printMessage(`this may be incomplete: ${fault}`);
 }

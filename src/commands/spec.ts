@@ -1,8 +1,8 @@
 import type { Terminal } from "../base/terminal.ts";
-import type { SettingKey } from "../config/settings.ts";
+import { getFlagName, getSetting, type SettingKey } from "../config/settings.ts";
 import type { Snapshot } from "../model/snapshot/snapshot.ts";
 import type { Subject } from "../model/views/view.ts";
-import type { ActionOutcome } from "./outcome/action-outcome.ts";
+import type { ActionOutcome } from "./outcome.ts";
 
 /** What a flag or an argument takes. */
 interface ValueDeclaration {
@@ -83,8 +83,11 @@ export interface Command {
   /** Settings that can be given as flags. */
   settings?: readonly SettingKey[];
   examples: readonly (readonly [line: string, what: string])[];
-  /** Undefined for the console, which is a separate bundle that `bin` starts. */
-  load?: () => Promise<CommandImplementation>;
+  /**
+   * Loads what it does: a function, or an implementation. Undefined for the console, which is a separate bundle that
+   * `bin` starts.
+   */
+  load?: () => Promise<CommandExecutor | CommandImplementation>;
 }
 
 /** The kinds of rows that commands act on: all but records of the past. */
@@ -115,7 +118,7 @@ export function isRowCommand(command: Command): command is RowCommand {
 }
 
 /** The implementation of a command. */
-interface CommandImplementation {
+export interface CommandImplementation {
   execute: CommandExecutor;
   /**
    * If the command acts: does its work, and returns the outcome instead of printing it.
@@ -205,3 +208,111 @@ export const COMMON_FLAGS: readonly Flag[] = [
   { name: "quiet", short: "q", help: "print nothing on standard error, not even errors" },
   { name: "help", short: "h", help: "show this help" },
 ];
+
+/** What is declared of a flag besides its spelling. */
+type FlagDetails = Omit<Flag, "name" | "short" | "value" | "isOptional">;
+
+/**
+ * Flags by their spelling, as help shows it: `-w, --wait`, `--timeout DURATION`, `--wait[=DURATION]`. A text alone is the
+ * help of the flag.
+ */
+export type FlagTable = Readonly<Record<string, string | FlagDetails>>;
+
+/** What is declared of an argument besides its spelling. */
+export type ArgumentDetails = Omit<Argument, "name" | "isOptional" | "isRest">;
+
+/** Arguments by their spelling, as usage lines show them: `NAME`, `[NAME]`, `FILE...`, `[FILE...]`. */
+export type ArgumentTable = Readonly<Record<string, string | ArgumentDetails>>;
+
+/** A command as it is written down. */
+interface CommandDeclaration extends Omit<Command, "args" | "flags" | "variables" | "examples"> {
+  args?: ArgumentTable;
+  flags?: FlagTable;
+  /** What each variable is for. */
+  variables?: Readonly<Record<string, string>>;
+  /** What each line does. */
+  examples: Readonly<Record<string, string>>;
+}
+
+/**
+ * Declares a command. Unless it is a front end, its settings are by default those of the connection to etcd. Flags and
+ * arguments are converted when they are read, because a process reads those of few commands.
+ */
+export function declareCommand(declaration: CommandDeclaration): Command {
+  const { args = {}, flags = {}, variables = {}, examples, ...others } = declaration;
+  return {
+    settings: others.takesWords ? [] : CONNECTION_SETTINGS,
+    ...others,
+    get args() {
+      return toArguments(args);
+    },
+    get flags() {
+      return toFlags(flags);
+    },
+    variables: Object.entries(variables),
+    examples: Object.entries(examples),
+  };
+}
+
+/** Declares a command that acts on rows. Keeps the types of its id and of its kinds of rows. */
+export function declareRowCommand<const Id extends string, const K extends RowKind>(
+  declaration: CommandDeclaration & Pick<RowCommand<Id, K>, "id" | "rows">,
+): RowCommand<Id, K> {
+  return declareCommand(declaration) as RowCommand<Id, K>;
+}
+
+function toArguments(table: ArgumentTable): Argument[] {
+  return Object.entries(table).map(([spelling, details]) => ({
+    name: spelling.replace(/^\[|\.\.\.|\]$/g, ""),
+    ...(spelling.startsWith("[") && { isOptional: true }),
+    ...(/\.\.\.\]?$/.test(spelling) && { isRest: true }),
+    ...toDetails(details),
+  }));
+}
+
+/** Matches the spelling of a flag. */
+const SPELLING = /^(?:-(?<short>\w), )?--(?<name>[\w-]+)(?:\[=(?<optional>.+)\]| (?<value>.+))?$/;
+
+export function toFlags(table: FlagTable): Flag[] {
+  return Object.entries(table).map(([spelling, details]) => {
+    const { short, name = "", optional, value = optional } = SPELLING.exec(spelling)?.groups ?? {};
+    return {
+      name,
+      ...(short !== undefined && { short }),
+      ...(value !== undefined && { value }),
+      ...(optional !== undefined && { isOptional: true }),
+      ...toDetails(details),
+    };
+  });
+}
+
+function toDetails<T extends { help: string }>(details: string | T): T | { help: string } {
+  return typeof details === "string" ? { help: details } : details;
+}
+
+/** Lists the flags of a command: its own, those of every command, and those of its settings. */
+export function listFlags({ flags = [], settings = [], takesWords }: Command): Flag[] {
+  return [...flags, ...(takesWords ? [] : COMMON_FLAGS), ...settings.flatMap(toSettingFlag)];
+}
+
+/** Lists the spellings of a flag: `--lock`, `--lockname`, `-l`. */
+export function listSpellings({ name, aliases = [], short }: Flag): string[] {
+  return [...[name, ...aliases].map((one) => `--${one}`), ...(short === undefined ? [] : [`-${short}`])];
+}
+
+/** Converts a setting to its flag. A setting that is on or off takes no value. */
+function toSettingFlag(setting: SettingKey): Flag[] {
+  const { kind, default: standard, short, help } = getSetting(setting);
+  const flag = getFlagName(setting);
+  if (flag === undefined) return [];
+  return [
+    {
+      name: flag.slice(2),
+      setting,
+      help,
+      ...(short !== undefined && { short }),
+      ...(typeof standard !== "boolean" && { value: kind.name }),
+      ...(setting === "endpoints" && { isRepeatable: true }),
+    },
+  ];
+}

@@ -4,7 +4,6 @@ import type { Snapshot } from "../model/snapshot/snapshot.ts";
 import type { Operator } from "../operate/ports.ts";
 import { readUserName } from "../process/user.ts";
 import { type CommandConnection, openConnection } from "./connect.ts";
-import { createMessagePrinter } from "./message-printer.ts";
 import type { Call, CommandExecutor, CommandIo } from "./spec.ts";
 
 /** The context of an operator's command. */
@@ -85,4 +84,14 @@ export function createStoreCommand(work: StoreWork): CommandExecutor {
 function getOperator({ env }: CommandIo, host: string): Operator {
   const { SUDO_USER: sudoUser = "" } = env;
   return { user: readUserName(), host, ...(sudoUser !== "" && { sudoUser }) };
+}
+
+/** Creates a function that prints one line for the user on standard error, unless the call is quiet. */
+export function createMessagePrinter(
+  { verbosity }: Pick<Call, "verbosity">,
+  io: Pick<CommandIo, "writeMessage">,
+): (line: string) => void {
+  return (line) => {
+    if (verbosity >= 0) io.writeMessage(line);
+  };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { findDifferentSetting, findForeignPath } from "../../src/agent/served-run.ts";
-import { createCall } from "../../src/commands/run/run-invocation.ts";
+import { createCall } from "../../src/commands/run/execute-run.ts";
 import type { Call } from "../../src/commands/spec.ts";
 import { resolveConfig } from "../../src/config/config.ts";
 import type { Flags } from "../../src/config/layers.ts";

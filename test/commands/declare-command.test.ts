@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { declareCommand, toFlags } from "../../src/commands/declare-command.ts";
-import { CONNECTION_SETTINGS } from "../../src/commands/spec.ts";
+import { CONNECTION_SETTINGS, declareCommand, toFlags } from "../../src/commands/spec.ts";
 
 describe("flags", () => {
   test.each([

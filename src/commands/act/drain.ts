@@ -1,6 +1,6 @@
 import { DRAIN_SCOPES } from "../../protocol/keys.ts";
 import { ACTION_FLAGS } from "../command-line/flags.ts";
-import { type ArgumentDetails, declareRowCommand } from "../declare-command.ts";
+import { type ArgumentDetails, declareRowCommand } from "../spec.ts";
 
 const SCOPE: ArgumentDetails = { choices: DRAIN_SCOPES, help: "lock, resource, host, group or all" };
 const NAME: ArgumentDetails = { help: "the name of the lock, resource, host or group; none for all" };
@@ -45,7 +45,7 @@ export const drain = declareRowCommand({
       "end the runs that still use it after 10 minutes",
     "signalbox drain group web --dry-run": "show the hosts, holders and waiting runs",
   },
-  load: () => import("./drain.impl.ts"),
+  load: async () => (await import("./drain.impl.ts")).drainTarget,
 });
 
 export const undrain = declareRowCommand({
@@ -69,5 +69,5 @@ export const undrain = declareRowCommand({
     "signalbox undrain host web1.example.com": "show which runs can continue, and ask",
     "signalbox undrain all --yes --reason 'upgrade is done'": "in a script",
   },
-  load: () => import("./undrain.impl.ts"),
+  load: async () => (await import("./drain.impl.ts")).undrainTarget,
 });

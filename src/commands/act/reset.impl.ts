@@ -1,17 +1,357 @@
+import { formatDuration } from "../../base/duration.ts";
+import { EXIT, SignalboxError } from "../../base/errors.ts";
 import { quoteShellWord } from "../../base/shell.ts";
-import { quoteText, suggestNearest } from "../../base/text.ts";
-import { findResetTargets } from "../../model/preview/reset-targets.ts";
-import { buildClaims } from "../../model/snapshot/claims.ts";
+import { clean, quoteText, suggestNearest } from "../../base/text.ts";
+import { type EvictionPreview, previewEviction } from "../../model/preview/eviction-preview.ts";
+import { formatEvictionPreview, SHOWN_LINES } from "../../model/preview/eviction-preview-text.ts";
+import { describeQueueChanges, findResetTargets } from "../../model/preview/reset-targets.ts";
+import { judgeRunnerLiveness } from "../../model/rows/liveness.ts";
+import { buildClaims, type Claim, formatTicketOwner, isHolder } from "../../model/snapshot/claims.ts";
 import { findNamedQueue, type Snapshot } from "../../model/snapshot/snapshot.ts";
+import { type DepartureEvent, waitUntilGone } from "../../operate/departures.ts";
+import { type ActionResult, updateAuditOutcome } from "../../operate/operator-action.ts";
+import { canRequestReset, removeTickets, requestResets } from "../../operate/reset.ts";
+import { isHolding } from "../../protocol/admission.ts";
+import { guardOwned } from "../../protocol/guards.ts";
 import type { QueueKind } from "../../protocol/keys.ts";
 import { validateName } from "../../protocol/names.ts";
-import { getTextFlag } from "../command-line/flags.ts";
-import { findOnlyClaim } from "../find-only-claim.ts";
-import { createActionCommand } from "../outcome/action-command.ts";
-import { QUEUE_COLLECTIONS, readSnapshot } from "../read-snapshot.ts";
-import { EvictionCommand } from "./reset/evict.ts";
+import { describeVanished, type QueueEntry } from "../../protocol/ticket.ts";
+import type { Compare } from "../../protocol/txn.ts";
+import { getTextFlag, parseDurationFlag, parseReasonFlag, parseRevisionFlag } from "../command-line/flags.ts";
+import type { ActionOutcome, EvictionResult, RunnerRecord } from "../outcome.ts";
+import { createOutcome } from "../outcome.ts";
+import { confirmAction, createActionCommand } from "../print-outcome.ts";
+import {
+  findOnlyClaim,
+  QUEUE_COLLECTIONS,
+  readEntryLiveness,
+  readSnapshot,
+  readSnapshotAt,
+} from "../read-snapshot.ts";
+import { toRunnersJson } from "../see/show-json.ts";
+import { type ActionContext, InterruptedError } from "../store-command.ts";
 
-export const { execute, perform } = createActionCommand(async (context) => {
+/** Tickets to remove for an operator, and the snapshot that the decision is based on. */
+interface EvictionPlan extends EvictionScope {
+  action: "reset" | "release";
+  /** As in the audit: `lock invoices`. */
+  target: string;
+  snapshot: Snapshot;
+  /** The command to repeat this, without flags. */
+  words: string;
+  /** The message if there are no tickets. */
+  nothing: string;
+}
+
+/** Largest number of runners whose state a preview shows. */
+const MOST_RUNNERS = 8;
+
+/** Previews an eviction, asks for confirmation, does it, and waits until the runs are gone. */
+class EvictionCommand {
+  readonly #context: ActionContext;
+  readonly #plan: EvictionPlan;
+  readonly #entries: readonly QueueEntry[];
+  readonly #foresight: EvictionPreview;
+  /** The state of the runners that were checked. */
+  #asked: readonly RunnerRecord[] = [];
+
+  constructor(context: ActionContext, plan: EvictionPlan) {
+    this.#context = context;
+    this.#plan = plan;
+    this.#entries = plan.findEntries(plan.snapshot);
+    const runs = new Set(this.#entries.map(({ run }) => run));
+    this.#foresight = previewEviction(plan.snapshot, runs, context.clock.getWallTime());
+  }
+
+  async run(): Promise<ActionOutcome<EvictionResult>> {
+    const { nothing, target } = this.#plan;
+    const moved = await describeChangesSince(this.#context, this.#plan);
+    if (moved.length > 0) return this.#createOutcome("changed", moved);
+    if (this.#entries.length === 0) return this.#createOutcome("nothing", [nothing]);
+    this.#checkReadable();
+    const states = await this.#readRunners();
+    const lines = [
+      ...formatEvictionPreview(this.#foresight, this.#context.clock.getWallTime()),
+      ...states.map(({ text }) => text),
+    ];
+    if (this.#context.call.flags["dry-run"])
+      return this.#createOutcome("dry-run", lines, {
+        messageKeys: [...formatEvictionPreview(this.#foresight, undefined), ...states.map(({ key }) => key)],
+        repeat: this.#formatRepeatCommand(),
+      });
+    if (!(await confirmAction(this.#context, lines, `${this.#formatVerb()} ${clean(target)}?`)))
+      return this.#createOutcome("declined", ["nothing was done"]);
+    const receipt = await this.#act();
+    if (receipt?.kind === "changed")
+      return this.#createOutcome("changed", await readCurrentChanges(this.#context, this.#plan));
+    if (this.#context.call.flags["no-wait"])
+      return this.#createOutcome("asked", [`${this.#formatRuns()} was asked to end`]);
+    return await this.#wait(receipt);
+  }
+
+  /** Reads the state of the runners to end: a runner that is gone answers no request. */
+  async #readRunners(): Promise<{ text: string; key: string }[]> {
+    if (this.#context.call.flags.yes && !this.#context.call.flags["dry-run"]) return [];
+    const entries = this.#entries.slice(0, MOST_RUNNERS);
+    const runnerLiveness = await readEntryLiveness(this.#context, entries);
+    this.#asked = toRunnersJson(entries, runnerLiveness);
+    return entries.map((entry) => {
+      const { text, verdict } = judgeRunnerLiveness(runnerLiveness.get(entry.session));
+      return { text: `state ${formatTicketOwner(entry)}: ${text}`, key: `${entry.key} ${verdict}` };
+    });
+  }
+
+  #checkReadable(): void {
+    const strange = this.#entries.find((entry) => !canRequestReset(entry));
+    if (strange === undefined || this.#context.call.flags.force) return;
+    if (strange.vanished !== undefined)
+      throw new SignalboxError(
+        EXIT.undone,
+        `nothing was done: run ${strange.run} cannot be asked to end: ${describeVanished(strange.vanished)}; --force frees it now`,
+      );
+    throw new SignalboxError(
+      EXIT.undone,
+      `nothing was done: the ticket ${strange.key} cannot be read, so its run cannot be asked to end; --force deletes the ticket`,
+    );
+  }
+
+  #act(): Promise<ActionResult | undefined> {
+    const { action, target, snapshot } = this.#plan;
+    const reason = parseReasonFlag(this.#context.call);
+    const seen = { seen: snapshot.revision, compare: buildNextGuards(this.#context, this.#plan) };
+    const eviction = { action, target, places: this.#entries, reason, ...seen };
+    return this.#context.call.flags.force
+      ? removeTickets(this.#context, eviction)
+      : requestResets(this.#context, eviction);
+  }
+
+  /** Waits until the tickets are gone: then the commands have ended, and the next ones may start. */
+  async #wait(receipt: ActionResult | undefined): Promise<ActionOutcome<EvictionResult>> {
+    const { clock, signal } = this.#context;
+    const start = clock.now();
+    const timeout = parseDurationFlag(this.#context.call, "timeout");
+    if (!this.#context.call.flags.force)
+      this.#context.printMessage(`asked ${this.#formatRuns()} to end, waiting for the end`);
+    const deadline = timeout === undefined ? undefined : start + timeout;
+    try {
+      const reportNews = (one: DepartureEvent) => this.#reportNews(one);
+      const left = await waitUntilGone(this.#context, this.#entries, {
+        signal,
+        deadline,
+        onEvent: reportNews,
+      });
+      const took = formatDuration(Math.round((clock.now() - start) / 100) * 100);
+      if (left.length > 0) return await this.#reportTimeout(receipt, left.length, took);
+      await this.#recordOutcome(
+        receipt,
+        this.#context.call.flags.force ? "removed by force" : `ended after ${took}`,
+      );
+      return this.#createOutcome("done", [
+        `${this.#formatRuns()} has ended, after ${took}`,
+        ...(await this.#readSuccessors()),
+      ]);
+    } catch (error) {
+      if (error instanceof InterruptedError)
+        this.#context.printMessage("no longer waiting; the request stays in effect");
+      throw error;
+    }
+  }
+
+  async #reportTimeout(
+    receipt: ActionResult | undefined,
+    left: number,
+    took: string,
+  ): Promise<ActionOutcome<EvictionResult>> {
+    await this.#recordOutcome(receipt, `${left} not ended after ${took}`);
+    return this.#createOutcome("timeout", [
+      `${left} of ${this.#entries.length} tickets are left after ${took}; the request stays in effect`,
+      "a runner that is frozen or gone loses its claim when its session expires; --force does not wait for that",
+      ...(this.#entries.some(({ ticket }) => ticket?.call !== undefined)
+        ? ["a run of an agent has no session of its own: the agent removes its ticket when the run is gone"]
+        : []),
+    ]);
+  }
+
+  async #recordOutcome(receipt: ActionResult | undefined, outcome: string): Promise<void> {
+    if (receipt?.kind === "done") await updateAuditOutcome(this.#context, receipt.record, outcome);
+  }
+
+  /** Describes the current holder of each freed queue. A grant takes some milliseconds. */
+  async #readSuccessors(): Promise<string[]> {
+    const now = await readSnapshot(this.#context, QUEUE_COLLECTIONS);
+    return this.#plan.queues.map(({ kind, name }) => {
+      const entries = findNamedQueue(now, kind, name)?.entries ?? [];
+      const [holder] = entries.filter(isHolding);
+      if (holder !== undefined) return `${kind} ${name} is now held by ${formatTicketOwner(holder)}`;
+      const [next] = entries;
+      return `${kind} ${name} is free, ${next === undefined ? "nobody waits for it" : `next is ${formatTicketOwner(next)}`}`;
+    });
+  }
+
+  #reportNews(news: DepartureEvent): void {
+    if (news.kind === "away")
+      this.#context.printMessage(`etcd is unreachable (${news.error.message}); waiting for it`);
+    if (news.kind === "back") this.#context.printMessage("etcd is reachable again");
+    if (news.kind === "left" && news.remaining > 0)
+      this.#context.printMessage(`${news.remaining} still to end`);
+  }
+
+  #createOutcome(
+    outcome: EvictionResult["outcome"],
+    messages: readonly string[],
+    texts: Pick<ActionOutcome, "messageKeys" | "repeat"> = {},
+  ): ActionOutcome<EvictionResult> {
+    const { action, target, snapshot } = this.#plan;
+    const result: EvictionResult = {
+      kind: "eviction",
+      outcome,
+      revision: snapshot.revision,
+      action,
+      target,
+      preview: this.#foresight,
+      runners: this.#asked,
+    };
+    return createOutcome(this.#context.call, result, { messages, ...texts });
+  }
+
+  #formatRuns(): string {
+    const names = [...new Set(this.#entries.map(formatTicketOwner))];
+    return names.length > 3
+      ? `${names.slice(0, 3).join(", ")} and ${names.length - 3} more`
+      : names.join(", ");
+  }
+
+  #formatVerb(): string {
+    const verb = this.#plan.action === "reset" ? "Reset" : "Release";
+    return this.#context.call.flags.force ? `${verb}, at the risk that two commands run at once,` : verb;
+  }
+
+  #formatRepeatCommand(): string {
+    const force = this.#context.call.flags.force ? " --force" : "";
+    return `${this.#plan.words}${force} --expect-revision ${this.#plan.snapshot.revision} --yes`;
+  }
+}
+
+/** The tickets and queues of an eviction, for any snapshot. */
+interface EvictionScope {
+  /** Finds the tickets that the eviction ends. */
+  findEntries(snapshot: Snapshot): readonly QueueEntry[];
+  /** The queues of these tickets. */
+  queues: readonly { kind: QueueKind; name: string }[];
+}
+
+/** The eviction to guard, and the snapshot that it is based on. */
+type GuardedEviction = EvictionScope & { snapshot: Snapshot };
+
+/**
+ * Describes what has changed since `--expect-revision` in what the eviction affects, one sentence each. Prints how many
+ * other runs came and left.
+ * @throws as `readSnapshotAt`
+ */
+async function describeChangesSince(
+  context: ActionContext,
+  plan: GuardedEviction,
+): Promise<readonly string[]> {
+  const expected = parseRevisionFlag(context.call, "expect-revision");
+  if (expected === undefined) return [];
+  const before = await readSnapshotAt(context, QUEUE_COLLECTIONS, expected, plan.snapshot);
+  const { atStake, others } = computeEvictionChanges(
+    plan,
+    before,
+    plan.snapshot,
+    context.clock.getWallTime(),
+  );
+  if (atStake.length === 0 && others.come + others.gone > 0)
+    context.printMessage(
+      `since revision ${expected}: ${others.come} runs came, ${others.gone} left; the runs to end are the same`,
+    );
+  return atStake;
+}
+
+/** Describes what other operators changed between the read and the write. @throws StoreError */
+async function readCurrentChanges(context: ActionContext, plan: GuardedEviction): Promise<readonly string[]> {
+  const now = await readSnapshot(context, QUEUE_COLLECTIONS);
+  const { atStake } = computeEvictionChanges(plan, plan.snapshot, now, context.clock.getWallTime());
+  return atStake.length > 0 ? atStake : ["it changed and was reverted; run the command again"];
+}
+
+/** Builds the guards that the runs shown as next are still there. Empty if nothing was shown. */
+function buildNextGuards(context: ActionContext, plan: GuardedEviction): Compare[] {
+  const isShown = !context.call.flags.yes || parseRevisionFlag(context.call, "expect-revision") !== undefined;
+  return isShown
+    ? guardOwned(findNextEntries(plan.findEntries(plan.snapshot), plan.snapshot, context.clock.getWallTime()))
+    : [];
+}
+
+/** Changes between the snapshot that the operator saw and a later one. */
+interface EvictionChanges {
+  /** Changes to what the eviction affects, one sentence each. If there are any, the eviction is refused. */
+  atStake: readonly string[];
+  /** Other tickets that came to or left the queues. They are reported and do not refuse the eviction. */
+  others: { come: number; gone: number };
+}
+
+/**
+ * Compares what an eviction affects: the tickets that it ends, and the runs that were shown as next.
+ * @param wall  wall clock, ms since the epoch
+ */
+function computeEvictionChanges(
+  scope: EvictionScope,
+  before: Snapshot,
+  after: Snapshot,
+  wall: number,
+): EvictionChanges {
+  const [ended, ends] = [scope.findEntries(before), scope.findEntries(after)];
+  const isAtStake = collectKeys([...ended, ...ends]);
+  const queues = scope.queues.map(({ kind, name }) => ({
+    before: findNamedQueue(before, kind, name)?.entries ?? [],
+    after: findNamedQueue(after, kind, name)?.entries ?? [],
+  }));
+  const filterAtStake = (entries: readonly QueueEntry[]) => entries.filter(({ key }) => isAtStake.has(key));
+  const moved = queues.flatMap((queue) =>
+    describeQueueChanges(filterAtStake(queue.before), filterAtStake(queue.after)),
+  );
+  const then = collectKeys(queues.flatMap((queue) => queue.before));
+  const now = collectKeys(queues.flatMap((queue) => queue.after));
+  const countMissing = (from: ReadonlySet<string>, to: ReadonlySet<string>) =>
+    [...from].filter((key) => !to.has(key) && !isAtStake.has(key)).length;
+  return {
+    atStake: [...new Set([...moved, ...describeNextChanges(ended, before, ends, after, wall)])],
+    others: { come: countMissing(now, then), gone: countMissing(then, now) },
+  };
+}
+
+/** Describes runs that were shown as next and no longer are. Additional next runs are no reason to refuse. */
+function describeNextChanges(
+  ended: readonly QueueEntry[],
+  before: Snapshot,
+  ends: readonly QueueEntry[],
+  after: Snapshot,
+  wall: number,
+): string[] {
+  const shown = findNextEntries(ended, before, wall);
+  if (shown.length === 0) return [];
+  const now = findNextEntries(ends, after, wall);
+  const runs = new Set(now.map(({ run }) => run));
+  const lost = shown.filter(({ run }) => !runs.has(run));
+  if (lost.length === 0) return [];
+  const [next] = now;
+  const instead = next === undefined ? "no waiting run is" : `${formatTicketOwner(next)} is`;
+  return lost.map((entry) => `${formatTicketOwner(entry)} is no longer next: ${instead}`);
+}
+
+/** Finds the first ticket of each run that would be granted next, limited to the runs that a preview shows. */
+function findNextEntries(ended: readonly QueueEntry[], snapshot: Snapshot, wall: number): QueueEntry[] {
+  const runs = new Set(ended.map(({ run }) => run));
+  const { next } = previewEviction(snapshot, runs, wall);
+  return next.slice(0, SHOWN_LINES).flatMap(({ claim: { entries } }) => entries[0]?.entry ?? []);
+}
+
+function collectKeys(entries: readonly QueueEntry[]): Set<string> {
+  return new Set(entries.map(({ key }) => key));
+}
+
+export const resetQueue = createActionCommand(async (context) => {
   const [kindName = "", nameGiven = ""] = context.call.args;
   const kind: QueueKind = kindName === "resource" ? "resource" : "lock";
   const name = validateName(kind, nameGiven);
@@ -45,4 +385,40 @@ function describeNothingHeld(snapshot: Snapshot, kind: QueueKind, name: string):
   if (queue !== undefined) return `nobody holds ${kind} ${quoteText(name)}; ${queue.entries.length} wait`;
   const known = [...snapshot.queues.values()].filter((one) => one.kind === kind).map((one) => one.name);
   return `nobody holds ${kind} ${quoteText(name)} or waits for it${suggestNearest(name, known)}`;
+}
+
+export const releaseRun = createActionCommand(async (context) => {
+  const [word = ""] = context.call.args;
+  const snapshot = await readSnapshot(context, QUEUE_COLLECTIONS);
+  const claim = findOnlyClaim(word, buildClaims(snapshot));
+  if (claim !== undefined) refuseHolder(claim);
+  const stands = claim?.entries ?? [];
+  const outcome = await new EvictionCommand(context, {
+    action: "release",
+    target: `run ${claim?.run ?? word}`,
+    snapshot,
+    findEntries: (seen) =>
+      (claim &&
+        buildClaims(seen)
+          .get(claim.run)
+          ?.entries.map(({ entry }) => entry)) ??
+      [],
+    queues: stands.map(({ queue: { kind, name } }) => ({ kind, name })),
+    words: `signalbox release ${claim?.run ?? word}`,
+    nothing: `no run ${quoteText(word)} is waiting`,
+  }).run();
+  const isUnknown = claim === undefined && outcome.result.outcome === "nothing";
+  return isUnknown ? { ...outcome, exitCode: EXIT.undone, isFault: true } : outcome;
+});
+
+/** Refuses a run that holds something: `release` of a waiting run ends no command, this would. */
+function refuseHolder(claim: Claim): void {
+  const [first] = claim.entries;
+  if (first === undefined || !isHolder(claim)) return;
+  const { queue, entry } = first;
+  throw new SignalboxError(
+    EXIT.changed,
+    `nothing was done: ${formatTicketOwner(entry)} is not waiting, it holds ${queue.kind} ${quoteText(queue.name)}; ` +
+      `end it with: signalbox reset ${queue.kind} ${quoteShellWord(queue.name)} --run ${claim.run}`,
+  );
 }

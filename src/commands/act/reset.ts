@@ -1,5 +1,5 @@
 import { ACTION_FLAGS } from "../command-line/flags.ts";
-import { declareRowCommand, type FlagTable } from "../declare-command.ts";
+import { declareRowCommand, type FlagTable } from "../spec.ts";
 
 const EVICTION_FLAGS: FlagTable = {
   "--force":
@@ -43,7 +43,7 @@ export const reset = declareRowCommand({
     "signalbox reset lock invoices --force --yes":
       "the runner's host is gone; do not wait until its session expires",
   },
-  load: () => import("./reset.impl.ts"),
+  load: async () => (await import("./reset.impl.ts")).resetQueue,
 });
 
 export const release = declareRowCommand({
@@ -63,5 +63,5 @@ export const release = declareRowCommand({
   args: { RUN: { names: "run", help: "id of the run, the beginning of the id, or HOST:PID" } },
   flags: EVICTION_FLAGS,
   examples: { "signalbox release 7c3f --yes": "the run whose id begins with 7c3f" },
-  load: () => import("./reset/release.impl.ts"),
+  load: async () => (await import("./reset.impl.ts")).releaseRun,
 });

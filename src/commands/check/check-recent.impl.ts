@@ -1,18 +1,25 @@
 import { EXIT, SignalboxError, UsageError } from "../../base/errors.ts";
-import type { EndedRun, RecentRuns } from "../../model/checks/recent-runs.ts";
-import type { Snapshot } from "../../model/snapshot/snapshot.ts";
+import {
+  computeTimeSinceSuccess,
+  type EndedRun,
+  judgeRecentRuns,
+  type RecentRuns,
+} from "../../model/checks/recent-runs.ts";
+import { findNamedQueue, type Snapshot } from "../../model/snapshot/snapshot.ts";
+import { isHolding } from "../../protocol/admission.ts";
+import type { PastRun } from "../../protocol/history.ts";
 import { validateName } from "../../protocol/names.ts";
 import { type Definition, isPaused } from "../../schedule/definition.ts";
 import { parsePlan } from "../../schedule/plan/plan.ts";
 import type { DueState } from "../../schedule/state/due.ts";
 import { type OccurrenceOutcome, parseOutcomes } from "../../schedule/state/outcome.ts";
-import { getListFlag } from "../command-line/flags.ts";
+import { getListFlag, parseDurationFlag } from "../command-line/flags.ts";
 import { readSnapshotRanges, throwUnknownName, toSingleKeyRange } from "../read-snapshot.ts";
-import type { Call } from "../spec.ts";
-import type { CommandContext } from "../store-command.ts";
-import { createRecentRunsCommand, type RecentJobs } from "./recent/recent-report.ts";
+import type { Call, CommandExecutor } from "../spec.ts";
+import { type CommandContext, createStoreCommand } from "../store-command.ts";
+import { type CheckFigure, type CheckReport, printReport, reportErrorsToNagios } from "./findings.ts";
 
-export const execute = createRecentRunsCommand(readSchedules);
+export const checkSchedules = createRecentRunsCommand(readSchedules);
 
 /** @throws SignalboxError 1 for a schedule that does not exist */
 async function readSchedules(context: CommandContext, call: Call): Promise<RecentJobs> {
@@ -42,7 +49,7 @@ async function readSelected(
   const names = [...new Set([...given, ...selected])].sort();
   if (names.length === 0)
     throw new SignalboxError(EXIT.undone, "no schedule is selected; see: signalbox ls schedules");
-  return { jobs: names.map((name) => toRecentRuns(snapshot, name)), revision: snapshot.revision };
+  return { jobs: names.map((name) => toScheduleRuns(snapshot, name)), revision: snapshot.revision };
 }
 
 /** Whether a schedule runs by itself, and again. */
@@ -63,11 +70,11 @@ async function readNamed(context: CommandContext, names: readonly string[]): Pro
     const all = await readSnapshotRanges(context, ["schedules"], [], snapshot.revision);
     return throwUnknownName("schedule", unknown, all.schedules.keys());
   }
-  return { jobs: names.map((name) => toRecentRuns(snapshot, name)), revision: snapshot.revision };
+  return { jobs: names.map((name) => toScheduleRuns(snapshot, name)), revision: snapshot.revision };
 }
 
 /** Lists the runs of a schedule. The last result of the state is included even if its outcomes were lost. */
-function toRecentRuns(snapshot: Snapshot, name: string): RecentRuns {
+function toScheduleRuns(snapshot: Snapshot, name: string): RecentRuns {
   const due = snapshot.dues.get(name)?.value;
   const last = due?.last;
   const outcomes = parseOutcomes(snapshot.outcomes.get(name)).runs;
@@ -94,4 +101,80 @@ function toEndedRun(outcome: Pick<OccurrenceOutcome, "endedAt" | "result" | "hos
   const exit = code === undefined ? "" : ` with exit ${code}`;
   const where = host === undefined ? "" : ` on ${host}`;
   return { endedAt, isSuccess: result === "ok", text: `${result}${exit}${where}` };
+}
+
+export const checkLocks = createRecentRunsCommand(readLocks);
+
+async function readLocks(context: CommandContext, { args }: Call): Promise<RecentJobs> {
+  const names = [...new Set(args.map((name) => validateName("lock", name)))];
+  const ranges = names.flatMap((name) => [
+    toSingleKeyRange(context.keys.history(name)),
+    context.keys.getQueueRange("lock", name),
+  ]);
+  const snapshot = await readSnapshotRanges(context, [], ranges);
+  return { jobs: names.map((name) => toLockRuns(snapshot, name)), revision: snapshot.revision };
+}
+
+function toLockRuns(snapshot: Snapshot, name: string): RecentRuns {
+  const holder = findNamedQueue(snapshot, "lock", name)?.entries.find(isHolding);
+  const isRunning = holder !== undefined && holder.ticket?.state !== "grace";
+  return {
+    kind: "lock",
+    name,
+    runs: (snapshot.histories.get(name) ?? []).map(toEndedHold),
+    runningSince: isRunning ? holder.ticket?.grantedAt : undefined,
+  };
+}
+
+function toEndedHold({ endedAt, exit, host, reason }: PastRun): EndedRun {
+  const why = reason === undefined ? "" : ` (${reason})`;
+  return { endedAt, isSuccess: exit === 0, text: `exit ${exit} on ${host}${why}` };
+}
+
+/** Default of `--within`: a day and an hour, since a daily job may be an hour late. In ms. */
+const USUAL = 25 * 3_600_000;
+
+/** The recent runs of the named jobs, read at one revision. */
+interface RecentJobs {
+  jobs: readonly RecentRuns[];
+  revision: bigint;
+}
+
+/** Creates a command that checks when jobs last succeeded. */
+function createRecentRunsCommand(
+  read: (context: CommandContext, call: Call) => Promise<RecentJobs>,
+): CommandExecutor {
+  return reportErrorsToNagios(
+    createStoreCommand(async (call, io, context) => {
+      const report = toReport(call, await read(context, call), context.clock.getWallTime());
+      return printReport(report, call, io);
+    }),
+  );
+}
+
+function toReport(call: Call, { jobs, revision }: RecentJobs, wall: number): CheckReport {
+  const limit = { within: parseDurationFlag(call, "within") ?? USUAL, wall };
+  const findings = jobs.map((job) => judgeRecentRuns(job, limit));
+  const count = (level: string) => findings.filter((finding) => finding.level === level).length;
+  const ages = jobs.map((job) => computeTimeSinceSuccess(job, limit));
+  const oldest: CheckFigure[] = ages.every((age) => age !== undefined)
+    ? [{ name: "oldest_success", value: Math.max(...ages), unit: "ms", critical: limit.within }]
+    : [];
+  return {
+    findings,
+    revision,
+    summary: formatSummary(findings),
+    figures: [
+      { name: "jobs", value: jobs.length },
+      { name: "overdue", value: count("failure"), critical: 0 },
+      { name: "failed_since", value: count("warning"), warning: 0 },
+      ...oldest,
+    ],
+  };
+}
+
+function formatSummary(findings: CheckReport["findings"]): string {
+  const [only] = findings;
+  if (only !== undefined && findings.length === 1) return `${only.check} ${only.detail}`;
+  return `each of ${findings.length} succeeded in time`;
 }

@@ -1,4 +1,4 @@
-import { declareCommand, type FlagTable } from "../declare-command.ts";
+import { declareCommand, type FlagTable } from "../spec.ts";
 import { CHECK_FLAGS } from "./findings.ts";
 
 const FLAGS: FlagTable = {
@@ -24,7 +24,7 @@ export const checkLock = declareCommand({
     "signalbox check lock backup --within 25h": "did last night's backup succeed?",
     "signalbox check lock backup invoices --within 2d --nagios": "two locks, for monitoring",
   },
-  load: () => import("./recent/check-lock.impl.ts"),
+  load: async () => (await import("./check-recent.impl.ts")).checkLocks,
 });
 
 export const checkSchedule = declareCommand({
@@ -46,5 +46,5 @@ export const checkSchedule = declareCommand({
     "signalbox check schedule report --within 25h": "did the daily report succeed?",
     "signalbox check schedule --tag team=web --nagios": "the schedules of a team, for monitoring",
   },
-  load: () => import("./check-recent.impl.ts"),
+  load: async () => (await import("./check-recent.impl.ts")).checkSchedules,
 });

@@ -1,11 +1,12 @@
-import { EXIT } from "../../base/errors.ts";
+import { ConfigError, EXIT } from "../../base/errors.ts";
 import { describeConfig, resolveConfig } from "../../config/config.ts";
 import { findStrayVariables } from "../../config/scrub.ts";
 import { formatJsonDocument } from "../json-output.ts";
 import type { CommandExecutor } from "../spec.ts";
 import { renderTextTable } from "../table.ts";
+import { type ContextSummary, describeContexts } from "./describe-contexts.ts";
 
-export const execute: CommandExecutor = async ({ flags, settings }, io) => {
+export const showConfig: CommandExecutor = async ({ flags, settings }, io) => {
   const rows = describeConfig(resolveConfig({ flags: settings, env: io.env }));
   if (flags.json) io.writeOutput(formatJsonDocument({ settings: rows }));
   else
@@ -18,5 +19,51 @@ export const execute: CommandExecutor = async ({ flags, settings }, io) => {
   for (const { name, meant } of findStrayVariables(io.env)) {
     io.writeMessage(`note: unknown setting ${name}${meant === undefined ? "" : `; did you mean ${meant}?`}`);
   }
+  return EXIT.ok;
+};
+
+export const printContexts: CommandExecutor = async ({ flags, settings }, io) => {
+  const contexts = describeContexts({ settings, env: io.env });
+  if (flags.json) io.writeOutput(formatJsonDocument({ contexts: contexts.map(toJson) }));
+  else if (contexts.length === 0)
+    io.writeMessage("the configuration has no contexts; see: signalbox context list --help");
+  else
+    io.writeOutput(
+      renderTextTable(["CONTEXT", "ACTIVE", "ENDPOINTS", "PREFIX", "NOTE"], contexts.map(toRow)),
+    );
+  return EXIT.ok;
+};
+
+function toRow({ name, isActive, config }: ContextSummary): string[] {
+  const mark = isActive ? "yes" : "";
+  if ("fault" in config) return [name, mark, "", "", `cannot be used: ${config.fault}`];
+  const { endpoints, prefix, readOnly } = config.values;
+  return [name, mark, endpoints.join(","), prefix, readOnly ? "read-only" : ""];
+}
+
+function toJson({ name, isActive, files, config }: ContextSummary): object {
+  if ("fault" in config) return { name, active: isActive, files, fault: config.fault };
+  const { endpoints, prefix, readOnly } = config.values;
+  return { name, active: isActive, files, endpoints, prefix, readOnly };
+}
+
+export const showContext: CommandExecutor = async ({ args: [name], flags, settings }, io) => {
+  const chosen = name === undefined ? settings : { ...settings, context: name };
+  const config = resolveConfig({ flags: chosen, env: io.env });
+  const { context } = config.values;
+  if (context === undefined)
+    throw new ConfigError(
+      "no context is active; name one of: " +
+        (config.contexts.map((one) => one.name).join(", ") || "(the configuration has no contexts)"),
+    );
+  const rows = describeConfig(config).filter(({ source }) => source !== "default");
+  if (flags.json) io.writeOutput(formatJsonDocument({ context, settings: rows }));
+  else
+    io.writeOutput(
+      renderTextTable(
+        ["SETTING", "VALUE", "SOURCE"],
+        rows.map(({ key, value, source }) => [key, value, source]),
+      ),
+    );
   return EXIT.ok;
 };

@@ -1,5 +1,4 @@
-import { declareCommand } from "../declare-command.ts";
-import { CONNECTION_SETTINGS, LOGGING_SETTINGS } from "../spec.ts";
+import { CONNECTION_SETTINGS, declareCommand, LOGGING_SETTINGS } from "../spec.ts";
 
 export const config = declareCommand({
   id: "config",
@@ -15,5 +14,36 @@ export const config = declareCommand({
     "signalbox config": "the settings of a run in this shell",
     "signalbox config -c ./test.json": "is this file valid? (exit 78 if not)",
   },
-  load: () => import("./config.impl.ts"),
+  load: async () => (await import("./config.impl.ts")).showConfig,
+});
+
+export const contextList = declareCommand({
+  id: "context list",
+  topic: "Check",
+  brief: "the contexts of the configuration: several clusters, and which is active",
+  about: [
+    'A context is a set of settings in the configuration file: {"contexts": {"prod": {"endpoints": ["https://etcd1:2379"]}}, "context":' +
+      ' "prod"}. Choose one with --context NAME, SIGNALBOX_CONTEXT, or "context" in the file. Flags and variables override its settings,' +
+      " and it overrides the rest of the file. This command contacts no cluster.",
+  ],
+  flags: { "--json": "as JSON" },
+  settings: [],
+  examples: {
+    "signalbox context list": "names, addresses and prefixes, and which one is active",
+    "signalbox context list --json | jq -r '.contexts[] | select(.active) | .name'": "for programs",
+  },
+  load: async () => (await import("./config.impl.ts")).printContexts,
+});
+
+export const contextShow = declareCommand({
+  id: "context show",
+  topic: "Check",
+  brief: "the settings of a context, and where each comes from",
+  args: { "[NAME]": { names: "context", help: "name of the context (default: the active one)" } },
+  flags: { "--json": "as JSON" },
+  settings: [],
+  examples: {
+    "signalbox context show prod": "what commands with --context prod use; passwords are not shown",
+  },
+  load: async () => (await import("./config.impl.ts")).showContext,
 });

@@ -1,31 +1,55 @@
-import { UsageError } from "../../base/errors.ts";
+import { EXIT, SignalboxError, UsageError } from "../../base/errors.ts";
 import type { Finding } from "../../base/finding.ts";
 import { quoteText } from "../../base/text.ts";
 import { checkAgent, locateAgentSocket } from "../../check/agent.ts";
+import { type AuthenticationMode, judgeAuthentication } from "../../check/authentication.ts";
+import { checkEtcd } from "../../check/etcd.ts";
 import { buildUncheckedFinding, examine } from "../../check/examine.ts";
 import { countPresent, getAnsweringMembers } from "../../check/members.ts";
 import { checkNative } from "../../check/native.ts";
 import { checkOutput } from "../../check/output.ts";
 import type { EtcdRole } from "../../check/permissions.ts";
-import { createClusterMemory } from "../../etcd/open/store-options.ts";
+import { findRunningHosts } from "../../check/running-hosts.ts";
+import {
+  judgeTransport,
+  type TransportName,
+  type TransportTrial,
+  type TransportVerdict,
+} from "../../check/transport.ts";
+import { resolveConfig } from "../../config/config.ts";
+import { parseEndpoint } from "../../etcd/endpoint.ts";
+import { type MemberMetrics, readMemberMetrics } from "../../etcd/members/member-metrics.ts";
+import { chooseTransport, openStore, type StoreOptions } from "../../etcd/open/open.ts";
+import { buildStoreOptions, createClusterMemory } from "../../etcd/open/store-options.ts";
+import { type MemberStatus, type Store, StoreError } from "../../etcd/store.ts";
+import { canonicalizeHost } from "../../fleet/groups.ts";
+import { findStaleHosts, judgeHosts } from "../../model/checks/hosts.ts";
 import { KeyCheck } from "../../model/checks/key-check.ts";
 import type { Collection } from "../../model/snapshot/snapshot.ts";
 import { SnapshotBuilder } from "../../model/snapshot/snapshot-builder.ts";
 import { load, readPages } from "../../observe/read.ts";
-import { getListFlag, getTextFlag } from "../command-line/flags.ts";
+import { getListFlag, getTextFlag, parseDurationFlag } from "../command-line/flags.ts";
+import { formatJsonDocument } from "../json-output.ts";
 import { findOutputDirectory } from "../output-storage.ts";
-import { retryCompacted } from "../read-snapshot.ts";
-import type { Call, CommandIo } from "../spec.ts";
-import { type CommandContext, createStoreCommand } from "../store-command.ts";
-import { askWithoutUser } from "./ask-without-user.ts";
-import { AcceptedWarnings } from "./doctor/accepted.ts";
-import { type EtcdAccess, tryTransports } from "./doctor/doctor-transports.ts";
-import { type CheckFigure, printFindings, reportCheck, reportErrorsToNagios } from "./findings.ts";
+import { readSnapshot, retryCompacted } from "../read-snapshot.ts";
+import type { Call, CommandExecutor, CommandIo } from "../spec.ts";
+import { type CommandContext, createMessagePrinter, createStoreCommand } from "../store-command.ts";
+import {
+  AcceptedWarnings,
+  type CheckFigure,
+  type CheckReport,
+  formatFinding,
+  printFindings,
+  printReport,
+  reportCheck,
+  reportErrorsToNagios,
+  toFindingJson,
+} from "./findings.ts";
 
 /** Small collections that the other keys are checked against. */
 const KEY_CHECK_COLLECTIONS: readonly Collection[] = ["resourceConfigs", "groups", "drains", "hosts"];
 
-export const execute = reportErrorsToNagios(
+export const runDoctor = reportErrorsToNagios(
   createStoreCommand(async (call, io, context) => {
     const quota = parseBytesFlag(call, "quota");
     const way = await tryTransports(context);
@@ -145,4 +169,170 @@ function parseBytesFlag(call: Call, name: string): number | undefined {
   const bytes = number === "" ? 0 : Number(number) * 1024 ** UNITS.indexOf(unit.toLowerCase());
   if (bytes < 1) throw new UsageError(`--${name} must be a size, such as 8GiB; got ${quoteText(text)}`);
   return bytes;
+}
+
+export const initHost: CommandExecutor = async (call, io) => {
+  if (call.flags["forget-cluster"]) forgetCluster(call, io); // before a connection refuses the new one
+  return await checkHost(call, io);
+};
+
+function forgetCluster(call: Call, io: CommandIo): void {
+  const { values } = resolveConfig({ flags: call.settings, env: io.env });
+  const paths = createClusterMemory(values).forget();
+  const printMessage = createMessagePrinter(call, io);
+  for (const path of paths) printMessage(`forgot the cluster in ${path}`);
+  if (paths.length === 0) printMessage("this host remembers no cluster for these endpoints and this prefix");
+}
+
+const checkHost = createStoreCommand(async ({ flags }, io, context) => {
+  const findings: Finding[] = [];
+  const addFindings = (more: readonly Finding[]) => {
+    findings.push(...more);
+    if (!flags.json) for (const finding of more) io.writeOutput(formatFinding(finding, io));
+  };
+  const native = await checkNative(context.clock);
+  const isFit = native.every(({ level }) => level === "ok");
+  if (!isFit) addFindings(native); // at once: if etcd is unavailable, this is all there is to report
+  const etcd = await checkEtcd(context, context.settings.clusterId, createClusterMemory(context.settings));
+  addFindings(isFit ? [...native, ...etcd] : etcd);
+  addFindings(
+    judgeAuthentication(await askWithoutUser(context, chooseTransport(buildStoreOptions(context.settings)))),
+  );
+  if (flags.json) io.writeOutput(formatJsonDocument({ findings: findings.map(toFindingJson) }));
+  const failed = findings.filter(({ level }) => level === "failure");
+  if (failed.length === 0) return EXIT.ok;
+  return failed.every(({ kind }) => kind === "permissions") ? EXIT.permission : EXIT.config;
+});
+
+/**
+ * Reads a key from etcd without a user name, to test whether etcd requires authentication. Over gRPC, etcd may take the
+ * user from a client certificate; over HTTP it never does.
+ * @returns undefined if the answer does not say
+ */
+async function askWithoutUser(
+  context: CommandContext,
+  transport: TransportName,
+): Promise<AuthenticationMode | undefined> {
+  const { user: _, password: __, ...options } = buildStoreOptions(context.settings);
+  const hasCertificate = options.tls?.cert !== undefined;
+  const own = { ...options, transport: hasCertificate ? ("http" as const) : transport };
+  const store = await openStore(own, { clock: context.clock, unit: context.random.generateFraction });
+  try {
+    await store.readRange({ key: context.keys.prefix, limit: 1, keysOnly: true }, context.signal);
+    return hasCertificate ? "certificate" : "open";
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    const isAsked = error.kind === "unauthenticated" || error.kind === "permission";
+    return isAsked ? "closed" : undefined;
+  } finally {
+    store.close();
+  }
+}
+
+/** A working connection to etcd, if there is one. */
+interface EtcdAccess {
+  store: Store;
+  members: readonly MemberStatus[];
+  /** By endpoint. */
+  gauges: ReadonlyMap<string, MemberMetrics>;
+  verdict: TransportVerdict;
+  close(): void;
+}
+
+/** Tries both transports in parallel, and reads the metrics of the members. */
+async function tryTransports(context: CommandContext): Promise<EtcdAccess> {
+  const options = buildStoreOptions(context.settings);
+  const chosen = chooseTransport(options);
+  const second = await openOtherStore(context, options, chosen === "http" ? "grpc" : "http");
+  const [own, other, gauges] = await Promise.all([
+    askMembers(context.store, context.signal),
+    second instanceof Error ? second : askMembers(second, context.signal),
+    readAllGauges(context, options),
+  ]);
+  const trials: Record<TransportName, TransportTrial> =
+    chosen === "http" ? { http: own, grpc: other } : { http: other, grpc: own };
+  const verdict = judgeTransport(context.settings.transport, chosen, trials);
+  const isOwn = verdict.use === chosen || second instanceof Error || other instanceof Error;
+  return {
+    ...(isOwn ? { store: context.store, members: own } : { store: second, members: other }),
+    gauges,
+    verdict,
+    close: () => (second instanceof Error ? undefined : second.close()),
+  };
+}
+
+/** How often members are asked if none answers: on a busy host, a transport that is still loading answers late. */
+const TRIES = 3;
+
+async function askMembers(store: Store, signal: AbortSignal): Promise<readonly MemberStatus[]> {
+  for (let left = TRIES; ; left -= 1) {
+    const members = await store.readMemberStatuses(signal);
+    if (left === 1 || countPresent(members) > 0) return members;
+  }
+}
+
+async function openOtherStore(
+  context: CommandContext,
+  options: StoreOptions,
+  transport: TransportName,
+): Promise<Store | Error> {
+  try {
+    return await openStore(
+      { ...options, transport },
+      { clock: context.clock, unit: context.random.generateFraction },
+    );
+  } catch (error) {
+    if (error instanceof SignalboxError) return error; // this transport does not support a setting
+    throw error;
+  }
+}
+
+async function readAllGauges(
+  context: CommandContext,
+  { endpoints, tls }: StoreOptions,
+): Promise<Map<string, MemberMetrics>> {
+  const asked = endpoints.map(async (text) => {
+    const { url } = parseEndpoint(text, tls !== undefined);
+    return [
+      url,
+      await readMemberMetrics(url, tls, () => context.clock.getWallTime(), context.signal),
+    ] as const;
+  });
+  return new Map(await Promise.all(asked));
+}
+
+const COLLECTIONS: readonly Collection[] = ["groups", "hosts", "drains", "workers"];
+/** Default of `--within`, in ms. */
+const USUAL = 3_600_000;
+
+export const checkGroupHosts = reportErrorsToNagios(
+  createStoreCommand(async (call, io, context) => {
+    return printReport(await checkGroups(call, context), call, io);
+  }),
+);
+
+async function checkGroups(call: Call, context: CommandContext): Promise<CheckReport> {
+  const within = parseDurationFlag(call, "within") ?? USUAL;
+  const snapshot = await readSnapshot(context, COLLECTIONS);
+  const sight = { snapshot, within, wall: context.clock.getWallTime() };
+  const stale = findStaleHosts(sight, call.args);
+  const working = [...snapshot.workers.values()].flatMap(({ value }) => value?.host ?? []);
+  for (const host of working) stale.delete(canonicalizeHost(host));
+  const runs = await findRunningHosts(context, stale, canonicalizeHost, context.signal);
+  const running = new Set([...runs, ...working.map(canonicalizeHost)]);
+  const findings = judgeHosts({ ...sight, running }, call.args);
+  const groups = call.args.length > 0 ? call.args.length : snapshot.groups.size;
+  const without = new Set(
+    findings.filter(({ kind, level }) => kind === "group" && level === "failure").map(({ check }) => check),
+  ).size;
+  return {
+    findings,
+    revision: snapshot.revision,
+    figures: [
+      { name: "groups", value: groups },
+      { name: "groups_without_host", value: without, critical: 0 },
+      { name: "hosts_missing", value: stale.size - runs.size },
+    ],
+    summary: `${groups} ${groups === 1 ? "group" : "groups"}, each with an active host`,
+  };
 }

@@ -1,7 +1,14 @@
-import { declareCommand } from "../declare-command.ts";
-import { CONNECTION_SETTINGS } from "../spec.ts";
-import { ACCEPT_FLAG } from "./doctor/accepted.ts";
+import { CONNECTION_SETTINGS, declareCommand, type FlagTable } from "../spec.ts";
 import { CHECK_FLAGS } from "./findings.ts";
+
+const ACCEPT_FLAG: FlagTable = {
+  "--accept ID[=CHECK]": {
+    isRepeatable: true,
+    help:
+      "ignore a known warning: by its id, as authentication, or for one thing only, as 'clock=clock of web1'." +
+      " --json prints the ids. Failures are never ignored",
+  },
+};
 
 export const doctor = declareCommand({
   id: "doctor",
@@ -29,5 +36,45 @@ export const doctor = declareCommand({
     "signalbox doctor --nagios --accept authentication": "the same, ignoring a known warning",
     "signalbox doctor --json | jq '.findings[] | select(.level != \"ok\")'": "for programs",
   },
-  load: () => import("./doctor.impl.ts"),
+  load: async () => (await import("./doctor.impl.ts")).runDoctor,
+});
+
+export const init = declareCommand({
+  id: "init",
+  topic: "Check",
+  brief: "check that runs work on this host: native programs, etcd, permissions, prefix",
+  about: [
+    "Writes nothing to etcd. Prints each problem with a remedy. The exit code is 0 if runs will work. signalbox doctor" +
+      " checks more, and takes longer.",
+    "A host remembers the cluster that answers first, for each set of endpoints and each prefix, and refuses any other" +
+      " (78). After the cluster was replaced on purpose, --forget-cluster lets the host accept the new one.",
+  ],
+  flags: {
+    "--json": "as JSON",
+    "--forget-cluster": "first forget the cluster that this host remembers for the endpoints and the prefix",
+  },
+  examples: {
+    "signalbox init": "is everything ready for runs on this host?",
+    "signalbox init --forget-cluster": "the endpoints now belong to a new cluster",
+  },
+  load: async () => (await import("./doctor.impl.ts")).initHost,
+});
+
+export const checkHosts = declareCommand({
+  id: "check hosts",
+  topic: "Check",
+  brief: "check that each group has an active host",
+  about: [
+    "A host is active if it has used signalbox run within the limit, or if one of its runs is alive now. A group without an active" +
+      " host is a failure. Hosts that are not active, and members that were never seen, are warnings.",
+    "The exit code is 0 if all is fine, 1 with warnings, 2 with failures, 69 if etcd could not be read.",
+  ],
+  args: { "[GROUP...]": { names: "group", help: "only these groups" } },
+  flags: { "--within DURATION": "how long ago a host may have been seen (default: 1h)", ...CHECK_FLAGS },
+  examples: {
+    "signalbox check hosts": "every group",
+    "signalbox check hosts web db --within 15m": "two groups, with hosts seen in the last 15 minutes",
+    "signalbox check hosts --nagios": "for monitoring",
+  },
+  load: async () => (await import("./doctor.impl.ts")).checkGroupHosts,
 });

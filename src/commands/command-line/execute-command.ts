@@ -1,7 +1,9 @@
 import { EXIT, SignalboxError } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
-import { explainError } from "../explain-error.ts";
-import type { Call, Command, CommandIo } from "../spec.ts";
+import { StoreError } from "../../etcd/store.ts";
+import type { ActionOutcome } from "../outcome.ts";
+import type { Call, Command, CommandImplementation, CommandIo } from "../spec.ts";
+import { InterruptedError } from "../store-command.ts";
 import { parseCall } from "./parse-call.ts";
 
 /**
@@ -26,10 +28,11 @@ export async function executeCommand(spec: Command, argv: readonly string[], io:
 }
 
 /** Loads the implementation of a command. @throws SignalboxError if it is a program of its own */
-export function loadCommand({ id, load }: Command): ReturnType<NonNullable<Command["load"]>> {
+export async function loadCommand({ id, load }: Command): Promise<CommandImplementation> {
   if (load === undefined)
     throw new SignalboxError(EXIT.internal, `${id} is a program of its own: signalbox ${id}`);
-  return load();
+  const loaded = await load();
+  return typeof loaded === "function" ? { execute: loaded } : loaded;
 }
 
 /** Prints the error unless `verbosity` is negative; with `-vv`, its stack too. @returns the exit code */
@@ -38,4 +41,69 @@ export function reportError(error: unknown, io: CommandIo, verbosity: number): n
   if (verbosity >= 0) io.writeMessage(message);
   if (verbosity > 1) io.writeError(`${clean(String((error as Error)?.stack ?? error))}\n`);
   return exitCode;
+}
+
+/** Returns the exit code of an error, and its message for people. */
+export function explainError(error: unknown): { exitCode: number; message: string } {
+  if (error instanceof SignalboxError) return error;
+  if (!(error instanceof StoreError)) {
+    return {
+      exitCode: EXIT.internal,
+      message: `this is a defect of signalbox: ${String(error)} (-vv prints the stack)`,
+    };
+  }
+  const { kind, message } = error;
+  switch (kind) {
+    case "unavailable":
+      return {
+        exitCode: EXIT.unreachable,
+        message: `cannot reach etcd: ${message}`,
+      };
+    case "otherCluster":
+    case "notEtcd":
+      return { exitCode: EXIT.config, message: `the setting endpoints is wrong: ${message}` };
+    case "unauthenticated":
+      return { exitCode: EXIT.permission, message: `etcd refused the credentials: ${message}` };
+    case "permission":
+      return { exitCode: EXIT.permission, message: `etcd refused the permission: ${message}` };
+    case "tooLarge":
+      return { exitCode: EXIT.config, message: `this is larger than etcd accepts: ${message}` };
+    case "noSpace":
+      return {
+        exitCode: EXIT.unreachable,
+        message: `etcd has no space left and accepts no writes: ${message}`,
+      };
+    default:
+      return { exitCode: EXIT.internal, message: `etcd refused a call (${kind}): ${message}` };
+  }
+}
+
+/** How a command ended. */
+export interface CommandEnd {
+  exitCode: number;
+  /** What a command that acts has done, not printed. Undefined for other commands, and if it failed with a message. */
+  outcome?: ActionOutcome;
+}
+
+/**
+ * Runs one command, but does not print the outcome of a command that acts. Never throws.
+ * @param argv      the words after its name
+ * @param settings  settings of the caller, such as the endpoints of etcd; the command line takes precedence
+ */
+export async function performCommand(
+  spec: Command,
+  argv: readonly string[],
+  io: CommandIo,
+  settings: Call["settings"],
+): Promise<CommandEnd> {
+  try {
+    const parsed = parseCall(spec, argv);
+    const call = { ...parsed, settings: { ...settings, ...parsed.settings } };
+    const { execute, perform } = await loadCommand(spec);
+    if (perform === undefined) return { exitCode: await execute(call, io) };
+    const outcome = await perform(call, io);
+    return { exitCode: outcome.exitCode, outcome };
+  } catch (error) {
+    return { exitCode: error instanceof InterruptedError ? error.exitCode : reportError(error, io, 0) };
+  }
 }

@@ -2,8 +2,7 @@ import { parseDuration } from "../../base/duration.ts";
 import { UsageError } from "../../base/errors.ts";
 import { quoteShellWord } from "../../base/shell.ts";
 import { clean, quoteText } from "../../base/text.ts";
-import type { FlagTable } from "../declare-command.ts";
-import type { Call } from "../spec.ts";
+import type { Call, FlagTable } from "../spec.ts";
 
 const CONFIRMATION_FLAGS: FlagTable = {
   "-n, --dry-run": "show what would change, and change nothing",

@@ -1,7 +1,7 @@
 import { UsageError } from "../../base/errors.ts";
 import { findNearest, quoteText, suggestNearest } from "../../base/text.ts";
 import type { Call, Command, Flag } from "../spec.ts";
-import { listFlags, listSpellings } from "./list-flags.ts";
+import { listFlags, listSpellings } from "../spec.ts";
 
 type FlagValues = Record<string, string | true | string[]>;
 

@@ -1,6 +1,6 @@
 import { DRAIN_SCOPES, type DrainScope } from "../../protocol/keys.ts";
-import { listFlags, listSpellings } from "../command-line/list-flags.ts";
 import type { Argument, Command, Flag, NameKind } from "../spec.ts";
+import { listFlags, listSpellings } from "../spec.ts";
 import {
   type CompletionValues,
   getArgumentValues,

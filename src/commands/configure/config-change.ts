@@ -1,10 +1,13 @@
-import { clean } from "../../base/text.ts";
+import { clean, quoteText } from "../../base/text.ts";
+import { evaluateUnits } from "../../fleet/arithmetic.ts";
 import {
   applyConfigChanges,
   type ConfigChange,
   formatChangeCount,
   formatConfigChange,
 } from "../../fleet/config-changes.ts";
+import type { TotalCheck } from "../../fleet/config-document-parser.ts";
+import { createMacros } from "../../fleet/macros.ts";
 import { buildConfiguration } from "../../model/config-impact/configuration.ts";
 import { type ConfigImpact, computeConfigImpact } from "../../model/config-impact/impact.ts";
 import {
@@ -12,18 +15,46 @@ import {
   formatAffectedRuns,
   formatConfigChanges,
 } from "../../model/config-impact/impact-text.ts";
-import type { Snapshot } from "../../model/snapshot/snapshot.ts";
-import { applyConfigUpdate, type ConfigUpdate } from "../../operate/configure.ts";
+import { buildHostMacros } from "../../model/config-impact/totals.ts";
+import type { Collection, Snapshot } from "../../model/snapshot/snapshot.ts";
+import { applyConfigUpdate, type ConfigKeyRevision, type ConfigUpdate } from "../../operate/configure.ts";
 import { readConfigAudit } from "../../operate/operator-action.ts";
 import { formatOperator } from "../../operate/ports.ts";
 import { parseReasonFlag, parseRevisionFlag } from "../command-line/flags.ts";
-import { confirmAction } from "../confirm.ts";
-import type { ActionOutcome } from "../outcome/action-outcome.ts";
-import { createOutcome } from "../outcome/create-outcome.ts";
-import type { ConfigResult } from "../outcome.ts";
-import { readSnapshot, readSnapshotAt } from "../read-snapshot.ts";
-import type { ActionContext } from "../store-command.ts";
-import { CONFIG_COLLECTIONS, listSeenKeys } from "./config-snapshot.ts";
+import type { ActionOutcome, ConfigResult } from "../outcome.ts";
+import { createOutcome } from "../outcome.ts";
+import { confirmAction } from "../print-outcome.ts";
+import { QUEUE_COLLECTIONS, readSnapshot, readSnapshotAt } from "../read-snapshot.ts";
+import type { ActionContext, CommandContext } from "../store-command.ts";
+
+/** The collections of the configuration. */
+export const CONFIG_COLLECTIONS: readonly Collection[] = ["groups", "resourceConfigs"];
+
+/** The collections that decide which runs a configuration change affects. */
+export const IMPACT_COLLECTIONS: readonly Collection[] = [...QUEUE_COLLECTIONS, "hosts"];
+
+/** Lists all configuration keys in a snapshot with their revisions, including malformed ones. */
+function listSeenKeys({ groups, resources }: Pick<Snapshot, "groups" | "resources">): ConfigKeyRevision[] {
+  const toSeenKeys = (kind: ConfigKeyRevision["kind"], kept: ReadonlyMap<string, { modRevision: bigint }>) =>
+    [...kept].map(([name, { modRevision }]) => ({ kind, name, modRevision }));
+  return [...toSeenKeys("group", groups), ...toSeenKeys("resource", resources)];
+}
+
+/**
+ * Creates a check that a total can be evaluated on this host, or on any known host, since other hosts have their own
+ * macros. A total that is unchanged in etcd is not checked.
+ */
+export function createTotalCheck({ facts }: Pick<CommandContext, "facts">, snapshot: Snapshot): TotalCheck {
+  return (resource, total) => {
+    if (snapshot.resources.get(resource)?.value?.total === total.trim()) return undefined;
+    const here = evaluateUnits(total, createMacros(facts).lookup);
+    if (!("fault" in here)) return undefined;
+    const isFineSomewhere = [...snapshot.hosts].some(
+      ([fqdn, record]) => !("fault" in evaluateUnits(total, buildHostMacros(fqdn, record).lookup)),
+    );
+    return isFineSomewhere ? undefined : here.fault;
+  };
+}
 
 /** Changes of the configuration, and the snapshot that they are based on. */
 export interface ConfigDraft {
@@ -208,4 +239,23 @@ export class ConfigChangeCommand {
       { messages, notes: this.#listNotes(), ...texts },
     );
   }
+}
+
+/** Changes one group or resource. */
+export async function changeConfigEntry(
+  context: ActionContext,
+  { kind, name, snapshot }: Pick<ConfigChange, "kind" | "name"> & { snapshot: Snapshot },
+  changes: readonly ConfigChange[],
+): Promise<ActionOutcome<ConfigResult>> {
+  const kept = (kind === "group" ? snapshot.groups : snapshot.resources).get(name);
+  const missing = kind === "group" ? "does not exist" : "is not configured";
+  const what = `${kind} ${quoteText(name)}`;
+  return await new ConfigChangeCommand(context, {
+    action: kind,
+    target: `${kind} ${name}`,
+    snapshot,
+    changes,
+    nothing: `${what} ${kept === undefined ? missing : "is up to date"}: nothing to change`,
+    notes: kept?.fault === undefined ? [] : [`${what} could not be read: ${kept.fault}`],
+  }).run();
 }

@@ -1,6 +1,19 @@
-import { readFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { EXIT, SignalboxError } from "../../base/errors.ts";
 import type { JsonFault } from "../../base/json-fault.ts";
+import { formatConfigDocument } from "../../fleet/config-document.ts";
+import { buildConfiguration } from "../../model/config-impact/configuration.ts";
+import type { Snapshot } from "../../model/snapshot/snapshot.ts";
 import type { CommandIo } from "../spec.ts";
 
 /** Largest number of faults that are reported; further ones are only counted. */
@@ -44,4 +57,54 @@ export function removeByteOrderMark(text: string): string {
 export function formatFaultLines(file: string, faults: readonly JsonFault[]): string[] {
   const lines = faults.slice(0, MANY).map(({ line, column, what }) => `${file}:${line}:${column}: ${what}`);
   return faults.length > MANY ? [...lines, `and ${faults.length - MANY} more faults`] : lines;
+}
+
+/** The revision in a document is not compared: the same configuration has the same text at any time. */
+const ANY_REVISION = 0n;
+
+/** Formats the configuration of one group or resource as a document that `signalbox import` reads. */
+export function formatSingleDocument(
+  snapshot: Pick<Snapshot, "groups" | "resources">,
+  kind: "group" | "resource",
+  name: string,
+): string {
+  const { groups, resources } = buildConfiguration(snapshot);
+  const isGroup = kind === "group";
+  return formatConfigDocument(
+    {
+      groups: new Map(isGroup ? [[name, groups.get(name) ?? []]] : []),
+      resources: new Map(isGroup ? [] : [[name, resources.get(name) ?? {}]]),
+    },
+    ANY_REVISION,
+  );
+}
+
+/** Replaces the text of a file. Pipes and devices are written to directly. @throws SignalboxError 74 */
+export function replaceFileText(file: string, text: string): void {
+  const stat = statSync(file, { throwIfNoEntry: false });
+  try {
+    if (stat === undefined) replaceFile(file, text);
+    else if (stat.isFile()) replaceFile(realpathSync(file), text, stat);
+    else writeFileSync(file, text);
+  } catch (cause) {
+    throw new SignalboxError(EXIT.io, `nothing was written: ${(cause as Error).message}`, { cause });
+  }
+}
+
+/**
+ * Replaces a file atomically, so that a reader gets the old or the new text.
+ * @param old  the file whose mode is kept, and whose owner is kept if this process is root
+ */
+function replaceFile(file: string, text: string, old?: Stats): void {
+  const part = `${file}.${process.pid}.part`;
+  try {
+    // Only this user can read it until it has the old mode: a crontab may contain passwords.
+    writeFileSync(part, text, { flag: "wx", flush: true, ...(old !== undefined && { mode: 0o600 }) });
+    if (old !== undefined && process.geteuid?.() === 0) chownSync(part, old.uid, old.gid);
+    if (old !== undefined) chmodSync(part, old.mode & 0o777);
+    renameSync(part, file);
+  } catch (error) {
+    rmSync(part, { force: true });
+    throw error;
+  }
 }

@@ -1,5 +1,5 @@
 import { ACTION_FLAGS } from "../command-line/flags.ts";
-import { type ArgumentDetails, declareCommand } from "../declare-command.ts";
+import { type ArgumentDetails, declareCommand } from "../spec.ts";
 
 const GROUP: ArgumentDetails = { names: "group", help: "name of the group" };
 const MEMBER: ArgumentDetails = { names: ["host", "group"], help: "hosts and groups" };
@@ -76,5 +76,5 @@ export const groupList = declareCommand({
   about: ["See `signalbox show group NAME` for details."],
   flags: { "--json": "as JSON" },
   examples: { "signalbox group list": "all groups" },
-  load: () => import("./group/group-list.impl.ts"),
+  load: async () => (await import("./group.impl.ts")).listGroups,
 });

@@ -4,11 +4,9 @@ import { waitUntilGone } from "../../operate/departures.ts";
 import { type PruneCandidates, prune, readPruneCandidates } from "../../operate/prune.ts";
 import { getTicketKey } from "../../protocol/ticket.ts";
 import { parseDurationFlag, parseReasonFlag } from "../command-line/flags.ts";
-import { confirmAction } from "../confirm.ts";
-import { createActionCommand } from "../outcome/action-command.ts";
-import { createOutcome } from "../outcome/create-outcome.ts";
-import { formatPruneEnd } from "../outcome/outcome-lines.ts";
 import type { PruneResult } from "../outcome.ts";
+import { createOutcome } from "../outcome.ts";
+import { confirmAction, createActionCommand, formatPruneEnd } from "../print-outcome.ts";
 import type { ActionContext } from "../store-command.ts";
 
 export const { execute, perform } = createActionCommand(async (context) => {

@@ -1,5 +1,5 @@
 import { UNGUARDED_ACTION_FLAGS } from "../command-line/flags.ts";
-import { declareCommand } from "../declare-command.ts";
+import { declareCommand } from "../spec.ts";
 
 export const pruneCommand = declareCommand({
   id: "prune",

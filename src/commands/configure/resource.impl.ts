@@ -2,17 +2,24 @@ import { UsageError } from "../../base/errors.ts";
 import { quoteText } from "../../base/text.ts";
 import { type ConfigChange, computeConfigChanges } from "../../fleet/config-changes.ts";
 import { LONGEST_NOTE } from "../../fleet/config-document-parser.ts";
-import { normalizeResource } from "../../fleet/configuration.ts";
+import { compareByResourceOrder, normalizeResource } from "../../fleet/configuration.ts";
 import type { ResourceConfig } from "../../fleet/resources.ts";
+import { buildConfiguration, listMalformedConfig } from "../../model/config-impact/configuration.ts";
 import type { Snapshot } from "../../model/snapshot/snapshot.ts";
 import { validateName } from "../../protocol/names.ts";
 import { getTextFlag } from "../command-line/flags.ts";
-import { createActionCommand } from "../outcome/action-command.ts";
-import { readSnapshot } from "../read-snapshot.ts";
+import { formatJsonDocument } from "../json-output.ts";
+import { createActionCommand } from "../print-outcome.ts";
+import { createReadCommand, readSnapshot } from "../read-snapshot.ts";
 import type { ActionImplementation, Call } from "../spec.ts";
 import type { ActionContext } from "../store-command.ts";
-import { changeConfigEntry } from "./change-config-entry.ts";
-import { createTotalCheck, IMPACT_COLLECTIONS } from "./config-snapshot.ts";
+import { renderTextTable } from "../table.ts";
+import {
+  CONFIG_COLLECTIONS,
+  changeConfigEntry,
+  createTotalCheck,
+  IMPACT_COLLECTIONS,
+} from "./config-change.ts";
 
 /** Computes the new configuration of a resource. @throws UsageError */
 type ResourceUpdate = (
@@ -79,3 +86,32 @@ function parseOrderFlag(call: Call, before: number | undefined): number | undefi
     throw new UsageError(`--order must be a whole number; got ${quoteText(order)}`);
   return Number(order);
 }
+
+export const listResources = createReadCommand(async ({ flags }, io, context) => {
+  const snapshot = await readSnapshot(context, CONFIG_COLLECTIONS);
+  const resources = [...buildConfiguration(snapshot).resources].sort(compareByResourceOrder);
+  const malformed = listMalformedConfig(snapshot).filter(({ kind }) => kind === "resource");
+  if (flags.json)
+    io.writeOutput(
+      formatJsonDocument({
+        revision: snapshot.revision,
+        resources: resources.map(([name, config]) => ({ name, ...config })),
+        malformed: malformed.map(({ name, fault }) => ({ name, fault })),
+      }),
+    );
+  else
+    io.writeOutput(
+      renderTextTable(
+        ["RESOURCE", "TOTAL", "ORDER", "NOTE"],
+        [
+          ...resources.map(([name, { total = "", order = "", note = "" }]) => [
+            name,
+            total,
+            String(order),
+            note,
+          ]),
+          ...malformed.map(({ name, fault }) => [name, "malformed", "", fault]),
+        ],
+      ),
+    );
+});

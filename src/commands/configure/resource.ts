@@ -1,5 +1,5 @@
 import { ACTION_FLAGS } from "../command-line/flags.ts";
-import { type ArgumentDetails, declareCommand } from "../declare-command.ts";
+import { type ArgumentDetails, declareCommand } from "../spec.ts";
 
 const RESOURCE: ArgumentDetails = { names: "resource", help: "name of the resource" };
 
@@ -53,5 +53,5 @@ export const resourceList = declareCommand({
   about: ["See `signalbox show resource NAME` for details."],
   flags: { "--json": "as JSON" },
   examples: { "signalbox resource list": "all configured resources" },
-  load: () => import("./resource/resource-list.impl.ts"),
+  load: async () => (await import("./resource.impl.ts")).listResources,
 });

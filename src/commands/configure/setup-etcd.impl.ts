@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { join } from "node:path";
@@ -9,8 +9,33 @@ import { quoteText } from "../../base/text.ts";
 import { resolveConfig } from "../../config/config.ts";
 import { getTextFlag } from "../command-line/flags.ts";
 import type { CommandExecutor } from "../spec.ts";
-import { type ClusterPlan, listEndpoints, RUNNER } from "./setup/cluster-plan.ts";
-import { buildHostScript } from "./setup/host-script.ts";
+
+/** A new etcd: its members, and what a host has to know of it. */
+interface ClusterPlan {
+  /** Names or addresses of the members. */
+  hosts: readonly string[];
+  /** A text that no other cluster has: etcd computes the cluster's id from it. */
+  token: string;
+  /** The prefix of signalbox's keys. */
+  prefix: string;
+  /** PEM texts. */
+  certificates: { ca: string; cert: string; key: string };
+  /** The password of the user that runs jobs. */
+  runnerPassword: string;
+}
+
+/** The etcd user that runs jobs. */
+const RUNNER = "runner";
+
+/** Returns the addresses of the members for clients. */
+function listEndpoints({ hosts }: Pick<ClusterPlan, "hosts">): string[] {
+  return hosts.map((host) => `https://${host}:2379`);
+}
+
+/** Returns the address of a member for the other members. */
+function buildPeerAddress(host: string): string {
+  return `https://${host}:2380`;
+}
 
 /** What names of hosts consist of. They become parts of scripts and names of files. */
 const HOST = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i;
@@ -187,4 +212,106 @@ function listRoleCommands(role: string, prefix: string): string[] {
     ...(collections.includes("") ? [] : [buildGrant("read", prefix)]),
     ...collections.map((collection) => buildGrant("readwrite", prefix + collection)),
   ];
+}
+
+/** Builds the script that makes a host a member of etcd, and configures signalbox on it. It can be run again. */
+function buildHostScript(plan: ClusterPlan, host: string): string {
+  const { ca, cert, key } = plan.certificates;
+  return `#!/bin/sh
+# Makes ${host} a member of a new etcd, and configures signalbox on it. Run it there, as root. It contains secrets.
+set -eu
+umask 077 # nobody else can read a file before it has its mode
+
+fail() {
+  echo "$1" >&2
+  exit 1
+}
+
+# put FILE OWNER MODE: writes standard input to a file
+put() {
+  cat > "$1"
+  chown "$2" "$1"
+  chmod "$3" "$1"
+}
+
+getent passwd etcd > /dev/null || fail "there is no user etcd: apt-get install etcd-server"
+if grep -qs '^ETCD_' /etc/default/etcd && ! grep -q '${plan.token}' /etc/default/etcd; then
+  fail "/etc/default/etcd has settings of another etcd; if that is not needed, remove them"
+fi
+install -d -m 755 /etc/etcd /etc/signalbox
+
+put /etc/etcd/ca.pem root 644 <<'END'
+${ca.trim()}
+END
+put /etc/etcd/etcd.pem root 644 <<'END'
+${cert.trim()}
+END
+put /etc/etcd/etcd-key.pem etcd 600 <<'END'
+${key.trim()}
+END
+put /etc/default/etcd root 644 <<'END'
+${buildEtcdSettings(plan, host)}
+END
+put /etc/signalbox/password root 600 <<'END'
+${plan.runnerPassword}
+END
+put /etc/signalbox/config.json root 644 <<'END'
+${buildConfiguration(plan)}
+END
+
+if [ -d /run/systemd/system ]; then
+  systemctl restart --no-block etcd # the start ends when most of the members run
+else
+  service etcd restart
+fi
+`;
+}
+
+/** Builds the environment of Debian's service. */
+function buildEtcdSettings({ hosts, token }: ClusterPlan, host: string): string {
+  const peers = hosts.map((one) => `${one}=${buildPeerAddress(one)}`);
+  return `ETCD_NAME=${host}
+ETCD_DATA_DIR=/var/lib/etcd/signalbox
+ETCD_LISTEN_CLIENT_URLS=https://0.0.0.0:2379
+ETCD_ADVERTISE_CLIENT_URLS=https://${host}:2379
+ETCD_CERT_FILE=/etc/etcd/etcd.pem
+ETCD_KEY_FILE=/etc/etcd/etcd-key.pem
+ETCD_LISTEN_PEER_URLS=https://0.0.0.0:2380
+ETCD_INITIAL_ADVERTISE_PEER_URLS=${buildPeerAddress(host)}
+ETCD_PEER_CERT_FILE=/etc/etcd/etcd.pem
+ETCD_PEER_KEY_FILE=/etc/etcd/etcd-key.pem
+ETCD_PEER_TRUSTED_CA_FILE=/etc/etcd/ca.pem
+ETCD_PEER_CLIENT_CERT_AUTH=true
+ETCD_INITIAL_CLUSTER=${peers.join(",")}
+ETCD_INITIAL_CLUSTER_TOKEN=${token}
+ETCD_INITIAL_CLUSTER_STATE=new
+ETCD_AUTO_COMPACTION_RETENTION=1h`;
+}
+
+/** Builds signalbox's configuration file. */
+function buildConfiguration(plan: ClusterPlan): string {
+  const configuration = {
+    endpoints: listEndpoints(plan),
+    clusterId: computeClusterId(plan.hosts.map(buildPeerAddress), plan.token),
+    prefix: plan.prefix,
+    cacert: "/etc/etcd/ca.pem",
+    user: RUNNER,
+    passwordFile: "/etc/signalbox/password",
+  };
+  return JSON.stringify(configuration, null, 2);
+}
+
+/**
+ * Computes the id that a new etcd will have, as etcd does. The id of a member is a hash of its address for peers and of the
+ * cluster's token; that of the cluster is a hash of its members' ids.
+ * @param peers  one address for each member
+ */
+export function computeClusterId(peers: readonly string[], token: string): string {
+  const members = peers.map((peer) => hashToId(Buffer.from(peer + token)));
+  return hashToId(Buffer.concat(members.sort(Buffer.compare))).toString("hex");
+}
+
+/** The first eight bytes of the SHA-1. */
+function hashToId(bytes: Buffer): Buffer {
+  return createHash("sha1").update(bytes).digest().subarray(0, 8);
 }

@@ -1,4 +1,4 @@
-import { declareCommand } from "../declare-command.ts";
+import { declareCommand } from "../spec.ts";
 
 export const setupEtcd = declareCommand({
   id: "setup etcd",

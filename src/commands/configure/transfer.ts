@@ -1,5 +1,5 @@
 import { ACTION_FLAGS, UNGUARDED_ACTION_FLAGS } from "../command-line/flags.ts";
-import { declareCommand } from "../declare-command.ts";
+import { declareCommand } from "../spec.ts";
 
 export const exportConfig = declareCommand({
   id: "export",
@@ -14,7 +14,7 @@ export const exportConfig = declareCommand({
     "signalbox export signalbox.json": "into a file",
     "signalbox export | jq .groups.web": "one group",
   },
-  load: () => import("./transfer/export.impl.ts"),
+  load: async () => (await import("./transfer.impl.ts")).exportConfiguration,
 });
 
 export const importConfig = declareCommand({
@@ -36,7 +36,7 @@ export const importConfig = declareCommand({
     "signalbox import signalbox.json --dry-run": "what would change?",
     "signalbox import signalbox.json --replace --yes": "in a script: exactly what the file has",
   },
-  load: () => import("./transfer.impl.ts"),
+  load: async () => (await import("./transfer.impl.ts")).importConfiguration,
 });
 
 export const importSwitchman = declareCommand({
@@ -57,7 +57,7 @@ export const importSwitchman = declareCommand({
     "zkCli.sh get /myproject/switchman | signalbox import switchman - --dry-run": "what would change?",
     "signalbox import switchman znode.json --yes": "in a script",
   },
-  load: () => import("./transfer/import-switchman.impl.ts"),
+  load: async () => (await import("./transfer.impl.ts")).importSwitchmanData,
 });
 
 export const editConfig = declareCommand({
@@ -72,5 +72,5 @@ export const editConfig = declareCommand({
   ],
   flags: UNGUARDED_ACTION_FLAGS,
   examples: { "signalbox edit": "change several things at once" },
-  load: () => import("./transfer/edit.impl.ts"),
+  load: async () => (await import("./transfer.impl.ts")).editConfiguration,
 });

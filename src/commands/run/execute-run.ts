@@ -1,12 +1,20 @@
-import { SignalboxError } from "../../base/errors.ts";
+import { EXIT, SignalboxError } from "../../base/errors.ts";
 import { quoteText } from "../../base/text.ts";
+import { VERSION } from "../../base/version.ts";
 import { StoreError } from "../../etcd/store.ts";
-import type { RunRequest } from "../../run/request.ts";
+import { serializeHostRecord } from "../../fleet/host-record.ts";
+import { createMacros, type Macros } from "../../fleet/macros.ts";
+import { evaluateConfiguredTotal } from "../../fleet/resources.ts";
+import { createGuardianHost } from "../../process/host.ts";
+import { readUserName } from "../../process/user.ts";
+import { CallAttempts } from "../../run/call-attempts.ts";
+import type { RunPorts, RunRequest } from "../../run/request.ts";
 import { type RunResult, run } from "../../run/run.ts";
-import { explainError } from "../explain-error.ts";
-import type { CommandIo } from "../spec.ts";
-import { withOpenRun } from "./open-run.ts";
-import type { RunInvocation } from "./run-invocation.ts";
+import { explainError } from "../command-line/execute-command.ts";
+import { type CommandConnection, type FrontEndOptions, openConnection } from "../connect.ts";
+import type { Call, CommandIo } from "../spec.ts";
+import { buildRunRequest } from "./build-run-request.ts";
+import { CALL_VARIABLE, FALLBACK_VARIABLE, findLaunchedRun, parseCallNote } from "./call-note.ts";
 
 /** Runs the command to its end. @throws SignalboxError or StoreError if the command was not run */
 export async function executeRun(invocation: RunInvocation, io: CommandIo): Promise<RunResult> {
@@ -29,4 +37,110 @@ function toNotStarted(cause: StoreError, { lock, identity }: RunRequest): Signal
   const { exitCode, message } = explainError(cause);
   const job = lock === undefined ? `command ${quoteText(identity.command)}` : `lock ${quoteText(lock)}`;
   return new SignalboxError(exitCode, `${job}: the command was not started: ${message}`, { cause });
+}
+
+/** Opens everything that a run needs, and closes it after `work`. @throws as `openConnection`; UsageError */
+export async function withOpenRun<T>(
+  { call, overrides, onGrant, ...supply }: RunInvocation,
+  io: CommandIo,
+  work: (ports: RunPorts, request: RunRequest) => Promise<T>,
+): Promise<T> {
+  const launched = findLaunchedRun(io);
+  const connection = await (launched?.openConnection(call, supply) ?? openConnection(call, io, supply));
+  const { store, log, logContext, facts, settings } = connection;
+  if (settings.agent === "always" && launched === undefined) throw createNoAgentError();
+  const macros = createMacros(facts);
+  const ports = createRunPorts(connection, macros, io, onGrant);
+  const host = { fqdn: facts.fqdn, macros, settings, owner: launched?.identity ?? readOwner() };
+  const request = { ...buildRunRequest(call, host, io.env), ...overrides };
+  const capture = call.flags.capture === undefined ? undefined : await openCapture(call, io, connection);
+  if (capture !== undefined) capture.connect(ports, request);
+  logContext.lock = request.lock;
+  const { [FALLBACK_VARIABLE]: why = "" } = io.env;
+  if (why !== "") log.info("no agent serves this run", { why });
+  const stop = io.onSignal((name) => {
+    if (name === "SIGUSR2") log.reopen();
+  });
+  try {
+    return await work(ports, request);
+  } finally {
+    await capture?.close();
+    stop();
+    log.close?.();
+    store.close();
+  }
+}
+
+/** Loaded when it is used: most runs keep no output. @throws UsageError */
+async function openCapture(call: Call, io: CommandIo, connection: CommandConnection) {
+  const { createCapture } = await import("./capture.impl.ts");
+  return createCapture(call, io, connection);
+}
+
+/** The launcher does not start this program if an agent must serve the run, so it was started without a launcher. */
+function createNoAgentError(): SignalboxError {
+  const why =
+    "this program was started without its launcher; start the program signalbox (in a clone: dist/signalbox)," +
+    " with all options after run, or use --agent auto";
+  return new SignalboxError(EXIT.unreachable, `--agent always: no agent serves this run: ${why}`);
+}
+
+function createRunPorts(
+  { store, keys, clock, random, log, logContext, facts }: CommandConnection,
+  macros: Macros,
+  io: CommandIo,
+  onGrant: RunInvocation["onGrant"],
+): RunPorts {
+  const launched = findLaunchedRun(io);
+  const own = launched?.createPorts() ?? {
+    commands: createGuardianHost(clock),
+    describeHost: (wall: number) => serializeHostRecord(facts, VERSION, wall),
+    ...findEarlierAttempts(io.env),
+  };
+  return {
+    store,
+    keys,
+    clock,
+    random,
+    log,
+    onSignal: io.onSignal,
+    ...own,
+    evaluateTotal: (text) => evaluateConfiguredTotal(text, macros),
+    ...(onGrant && { onGrant }),
+    onAttempt: (attempt) => {
+      logContext.run = attempt.run;
+      return launched?.onAttempt(attempt);
+    },
+  };
+}
+
+/** Continues the numbers of the attempts that an agent has made for the launcher, before it became this process. */
+function findEarlierAttempts({ [CALL_VARIABLE]: note }: CommandIo["env"]): Pick<RunPorts, "attempts"> {
+  const call = parseCallNote(note?.slice(note.indexOf("{"))); // without the seal, which only agents can check
+  return call === undefined ? {} : { attempts: new CallAttempts(call.id, call.number) };
+}
+
+function readOwner(): { pid: number; user: string } {
+  return { pid: process.pid, user: readUserName() };
+}
+
+export type { RunResult };
+/** The reason why the command was not run. */
+export type RunRefusal = Extract<RunResult, { kind: "refused" }>["refusal"];
+
+/** A run of `signalbox run` or of a front end. */
+export interface RunInvocation extends FrontEndOptions {
+  /** Flags, settings and the command, as in a line of `signalbox run`. */
+  call: Call;
+  /** Options that no flag sets. */
+  overrides?: Pick<RunRequest, "graceFrom" | "limitSignal" | "isKnownOnly">;
+  /** Called when the claim is granted, before the command starts. */
+  onGrant?(): void;
+  /** Called before anything is claimed. If it returns a result, that is the result of the run. */
+  checkFirst?(ports: RunPorts, request: RunRequest): Promise<RunResult | undefined>;
+}
+
+/** Creates a call from flags and a command, without settings and arguments. */
+export function createCall(flags: Call["flags"], command: readonly string[]): Call {
+  return { flags, settings: {}, args: [], command, verbosity: 0 };
 }

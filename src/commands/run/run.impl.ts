@@ -1,6 +1,5 @@
 import type { CommandExecutor } from "../spec.ts";
-import { executeRun } from "./execute-run.ts";
-import { withOpenRun } from "./open-run.ts";
+import { executeRun, withOpenRun } from "./execute-run.ts";
 
 export const execute: CommandExecutor = async (call, io) => {
   if (!call.flags["dry-run"]) return (await executeRun({ call }, io)).code;

@@ -6,13 +6,11 @@ import { formatImportCounts } from "../../operate/import-schedules.ts";
 import type { PlannedChange } from "../../operate/planned-change.ts";
 import { applyMutation, previewMutation, type ScheduleMutation } from "../../operate/schedule-mutation.ts";
 import { parseReasonFlag, parseRevisionFlag } from "../command-line/flags.ts";
-import { confirmAction } from "../confirm.ts";
-import type { ActionOutcome } from "../outcome/action-outcome.ts";
-import { createOutcome } from "../outcome/create-outcome.ts";
-import type { ScheduleResult } from "../outcome.ts";
+import type { ActionOutcome, ScheduleResult } from "../outcome.ts";
+import { createOutcome } from "../outcome.ts";
+import { confirmAction } from "../print-outcome.ts";
 import type { ActionContext, CommandContext } from "../store-command.ts";
-import { formatScheduleChange, toScheduleChange } from "./describe-schedule.ts";
-import { listCalendarNotes } from "./inspect/calendar-lines.ts";
+import { formatScheduleChange, listCalendarNotes, toScheduleChange } from "./describe-schedule.ts";
 
 /** A mutation of schedules, and the texts around it. */
 export interface AmendmentDraft {

@@ -1,13 +1,28 @@
-import { quoteText } from "../../base/text.ts";
-import { validateName } from "../../protocol/names.ts";
-import { NotFoundError } from "../../schedule/errors.ts";
-import { createActionCommand } from "../outcome/action-command.ts";
+import { ConfigError, UsageError } from "../../base/errors.ts";
+import { clean, quoteText } from "../../base/text.ts";
 import {
-  buildCalendar,
-  changeCalendar,
-  chooseNote,
-  requireReadableCalendar,
-} from "./calendar/change-calendar.ts";
+  applyCalendarMutation,
+  type CalendarMutation,
+  type CalendarPlan,
+  formatCalendarChange,
+  listUsers,
+  previewCalendarMutation,
+} from "../../operate/calendar-mutation.ts";
+import type { StoredCalendar } from "../../operate/stored-calendars.ts";
+import { readAllStoredSchedules } from "../../operate/stored-schedules.ts";
+import { validateName } from "../../protocol/names.ts";
+import { type Calendar, findDayFault, normalizeDays } from "../../schedule/calendar/calendar.ts";
+import { parseCalendarEntry, toDay } from "../../schedule/calendar/calendar-day.ts";
+import { NotFoundError } from "../../schedule/errors.ts";
+import { getTextFlag, parseReasonFlag, parseRevisionFlag } from "../command-line/flags.ts";
+import { readDocumentText } from "../configure/documents.ts";
+import { formatJsonDocument } from "../json-output.ts";
+import { type ActionOutcome, createOutcome, type ScheduleResult } from "../outcome.ts";
+import { confirmAction, createActionCommand } from "../print-outcome.ts";
+import { createReadCommand } from "../read-snapshot.ts";
+import type { ActionContext } from "../store-command.ts";
+import { renderTextTable } from "../table.ts";
+import { formatScheduleChange, toScheduleChange } from "./describe-schedule.ts";
 
 export const addDays = createActionCommand(async (context) => {
   const { args, flags } = context.call;
@@ -38,3 +53,172 @@ export const deleteCalendar = createActionCommand(async (context) => {
     },
   });
 });
+
+/** Years for which events that repeat are added, beside the current one. */
+const YEARS = 5;
+
+export const importCalendarDays = createActionCommand(async (context) => {
+  const [given = "", file = "-"] = context.call.args;
+  const name = validateName("calendar", given);
+  const span = parseSpan(context);
+  const text = await readDocumentText(context.io, file);
+  // `import` here, so that no other command loads the package.
+  const { readICalendarDays } = await import("./read-icalendar.ts");
+  const days = readICalendarDays(text, span);
+  if (days.length === 0) throw new ConfigError(`${file} has no events`);
+  return await changeCalendar(context, {
+    name,
+    decide: (before) => {
+      const old = before !== undefined && "value" in before ? before.value : undefined;
+      return buildCalendar(days, chooseNote(context, old));
+    },
+  });
+});
+
+/** Returns the days for which events that repeat are added. Whole years, so that a second import changes nothing. */
+function parseSpan({ call, clock }: ActionContext): { from: number; until: number } {
+  const year = new Date(clock.getWallTime()).getUTCFullYear();
+  const from = toDay(Date.UTC(year, 0));
+  const until = getTextFlag(call, "until");
+  if (until === undefined) return { from, until: toDay(Date.UTC(year + YEARS + 1, 0)) - 1 };
+  const parsed = parseCalendarEntry(until);
+  if ("fault" in parsed || parsed.value.kind !== "range" || parsed.value.from !== parsed.value.until)
+    throw new UsageError(`--until must be a date such as 2030-12-31; got ${JSON.stringify(until)}`);
+  return { from, until: parsed.value.until };
+}
+
+export const listCalendars = createReadCommand(async ({ flags }, io, context) => {
+  const stored = await readAllStoredSchedules(context, context.signal);
+  const rows = [...stored.calendars].map(([name, calendar]) =>
+    toJson(name, calendar, listUsers(stored, name)),
+  );
+  if (flags.json) io.writeOutput(formatJsonDocument({ revision: stored.revision, rows }));
+  else
+    io.writeOutput(
+      renderTextTable(
+        ["CALENDAR", "ENTRIES", "SCHEDULES", "NOTE"],
+        rows.map(({ calendar, days, schedules, note, fault }) => [
+          calendar,
+          days === null ? "?" : String(days.length),
+          String(schedules.length),
+          fault === undefined ? (note ?? "") : `cannot be read: ${fault}`,
+        ]),
+      ),
+    );
+});
+
+export const showCalendar = createReadCommand(async ({ args, flags }, io, context) => {
+  const name = validateName("calendar", args[0] ?? "");
+  const stored = await readAllStoredSchedules(context, context.signal);
+  const calendar = stored.calendars.get(name);
+  if (calendar === undefined)
+    throw new NotFoundError(`there is no calendar ${quoteText(name)}; see: signalbox calendar list`);
+  const shown = toJson(name, calendar, listUsers(stored, name));
+  if (flags.json) {
+    io.writeOutput(formatJsonDocument({ revision: stored.revision, ...shown }));
+    return;
+  }
+  const { days, note, fault, schedules } = shown;
+  const lines = [
+    ...(fault === undefined ? [] : [`it cannot be read, so the schedules that use it do not fire: ${fault}`]),
+    ...(note === undefined ? [] : [`note: ${note}`]),
+    ...(days ?? []),
+    schedules.length === 0 ? "no schedule uses it" : `used by: ${schedules.join(", ")}`,
+  ];
+  io.writeOutput(lines.map((line) => `${clean(line)}\n`).join(""));
+});
+
+function toJson(name: string, stored: StoredCalendar, schedules: readonly string[]) {
+  const { days, note } = "value" in stored ? stored.value : { days: null, note: undefined };
+  return {
+    calendar: name,
+    days,
+    modRevision: stored.mod,
+    schedules,
+    ...(note !== undefined && { note }),
+    ...("fault" in stored && { fault: stored.fault }),
+  };
+}
+
+/** Previews a change of a calendar, asks if it deletes something or moves schedules, and applies it. */
+async function changeCalendar(
+  context: ActionContext,
+  mutation: CalendarMutation,
+): Promise<ActionOutcome<ScheduleResult>> {
+  const { call } = context;
+  const reason = parseReasonFlag(call);
+  const expected = parseRevisionFlag(call, "expect-revision");
+  const plan = await previewCalendarMutation(context, mutation);
+  if (expected !== undefined && (plan.before?.mod ?? 0n) > expected)
+    return describe(context, plan, "changed", [formatMoved(plan)]);
+  if (plan.isSame)
+    return describe(context, plan, "nothing", [`calendar ${quoteText(plan.name)} is up to date`]);
+  const lines = listLines(plan);
+  if (call.flags["dry-run"])
+    return describe(context, plan, "dry-run", lines, `--expect-revision ${plan.revision} --yes`);
+  const isAsked = call.flags.yes !== true && (plan.after === undefined || plan.changes.length > 0);
+  const question = `${plan.after === undefined ? "Delete" : "Change"} calendar ${plan.name}?`;
+  if (isAsked && !(await confirmAction(context, lines, question)))
+    return describe(context, plan, "declined", ["nothing was changed"]);
+  const end = await applyCalendarMutation(context, mutation, {
+    reason,
+    seen: isAsked ? plan.revision : expected,
+  });
+  const told = end.kind === "changed" ? [formatMoved(end.plan)] : listLines(end.plan);
+  return describe(context, { ...end.plan, revision: end.revision }, end.kind, told);
+}
+
+/**
+ * Builds the new value of a calendar.
+ * @param note  null removes the note, undefined keeps it
+ * @throws UsageError for a day that is not valid
+ */
+function buildCalendar(days: readonly string[], note: string | undefined): Calendar {
+  const normal = normalizeDays(days);
+  const fault = findDayFault(normal);
+  if (fault !== undefined) throw new UsageError(fault);
+  return { days: normal, ...(note !== undefined && note !== "" && { note }) };
+}
+
+/** Returns the note to store: that of --note, else the old one. */
+function chooseNote({ call }: ActionContext, before: Calendar | undefined): string | undefined {
+  return getTextFlag(call, "note") ?? before?.note;
+}
+
+/** Returns the stored calendar. @throws ConfigError if it cannot be read */
+function requireReadableCalendar(name: string, before: CalendarPlan["before"]): Calendar | undefined {
+  if (before === undefined || "value" in before) return before?.value;
+  throw new ConfigError(
+    `calendar ${quoteText(name)} cannot be read; replace it with calendar add --replace: ${before.fault}`,
+  );
+}
+
+/** Largest number of schedules that are reported one by one; further ones are only counted. */
+const MANY = 20;
+
+function listLines(plan: CalendarPlan): string[] {
+  const { changes } = plan;
+  const rest = changes.length > MANY ? [`and ${changes.length - MANY} more schedules change`] : [];
+  return [formatCalendarChange(plan), ...changes.slice(0, MANY).map(formatScheduleChange), ...rest];
+}
+
+function formatMoved({ name }: CalendarPlan): string {
+  return `calendar ${name} has changed; see: signalbox calendar show ${name}`;
+}
+
+function describe(
+  { call }: ActionContext,
+  { name, changes, revision, after }: CalendarPlan,
+  outcome: ScheduleResult["outcome"],
+  messages: readonly string[],
+  repeat?: string,
+): ActionOutcome<ScheduleResult> {
+  const isChange = outcome === "done" || outcome === "dry-run";
+  const shown = isChange ? changes.map(toScheduleChange) : [];
+  const calendar = { name, days: after?.days ?? null };
+  return createOutcome(
+    call,
+    { kind: "schedules", outcome, revision, target: `calendar ${name}`, changes: shown, calendar },
+    { messages, ...(repeat !== undefined && { repeat }) },
+  );
+}

@@ -1,5 +1,5 @@
 import { ACTION_FLAGS } from "../command-line/flags.ts";
-import { type ArgumentDetails, declareCommand } from "../declare-command.ts";
+import { type ArgumentDetails, declareCommand } from "../spec.ts";
 
 const NAME: ArgumentDetails = { names: "calendar", help: "name of the calendar" };
 
@@ -50,7 +50,7 @@ export const calendarImport = declareCommand({
     "signalbox calendar import holidays holidays.ics --dry-run": "what would change?",
     "cat *.ics | signalbox calendar import holidays - --yes": "in a script",
   },
-  load: () => import("./calendar/import-calendar.impl.ts"),
+  load: async () => (await import("./calendar.impl.ts")).importCalendarDays,
 });
 
 export const calendarShow = declareCommand({
@@ -60,7 +60,7 @@ export const calendarShow = declareCommand({
   args: { NAME },
   flags: { "--json": "as JSON" },
   examples: { "signalbox calendar show holidays": "which days?" },
-  load: async () => ({ execute: (await import("./calendar/see-calendars.impl.ts")).showCalendar }),
+  load: async () => ({ execute: (await import("./calendar.impl.ts")).showCalendar }),
 });
 
 export const calendarList = declareCommand({
@@ -69,7 +69,7 @@ export const calendarList = declareCommand({
   brief: "list calendars",
   flags: { "--json": "as JSON" },
   examples: { "signalbox calendar list": "all calendars" },
-  load: async () => ({ execute: (await import("./calendar/see-calendars.impl.ts")).listCalendars }),
+  load: async () => ({ execute: (await import("./calendar.impl.ts")).listCalendars }),
 });
 
 export const calendarDelete = declareCommand({

@@ -1,26 +1,57 @@
 import { ConfigError, EXIT, SignalboxError, UsageError } from "../../base/errors.ts";
+import { generateRunId } from "../../base/ids.ts";
 import { quoteText } from "../../base/text.ts";
-import { buildModifyMutation } from "../../operate/schedule-mutations.ts";
+import { formatOperator } from "../../operate/ports.ts";
+import type { ScheduleMutation } from "../../operate/schedule-mutation.ts";
+import {
+  buildAddMutation,
+  buildBackfillCancellation,
+  buildBackfillMutation,
+  buildBuryMutation,
+  buildDeleteMutation,
+  buildModifyMutation,
+  buildPauseMutation,
+  buildResumeMutation,
+  buildTriggerMutation,
+  type TriggerOptions,
+} from "../../operate/schedule-mutations.ts";
 import { readStoredSchedules, type StoredSchedule } from "../../operate/stored-schedules.ts";
+import { validateName } from "../../protocol/names.ts";
+import { checkZone } from "../../schedule/cron/zone.ts";
 import { checkDefinition, type Definition, findUnknownField } from "../../schedule/definition.ts";
 import type { JsonFields } from "../../schedule/json-fields.ts";
-import { parsePlan } from "../../schedule/plan/plan.ts";
-import { ACTION_FLAGS, getTextFlag, parseReasonFlag } from "../command-line/flags.ts";
-import { parseFirstRunFlags } from "../command-line/instant.ts";
-import { toFlags } from "../declare-command.ts";
+import { compareWithCronParser } from "../../schedule/lint/compare-cron-parser.ts";
+import { formatOncePlan, MANUAL, type Plan, parsePlan } from "../../schedule/plan/plan.ts";
+import { listBackfilled } from "../../schedule/state/backfill.ts";
+import type { DueState } from "../../schedule/state/due.ts";
+import { ACTION_FLAGS, getTextFlag, parseCountFlag, parseReasonFlag } from "../command-line/flags.ts";
+import {
+  formatInstantUtc,
+  INSTANT_FORM,
+  parseFirstRunFlags,
+  parseInstant,
+  parseInstantFlag,
+} from "../command-line/instant.ts";
 import { editText } from "../editor.ts";
-import { escapeInvisible } from "../json-output.ts";
-import { createActionCommand } from "../outcome/action-command.ts";
-import type { ActionOutcome } from "../outcome/action-outcome.ts";
-import type { Call } from "../spec.ts";
-import type { ActionContext } from "../store-command.ts";
+import { escapeInvisible, formatJsonDocument } from "../json-output.ts";
+import type { ActionOutcome } from "../outcome.ts";
+import { createActionCommand } from "../print-outcome.ts";
+import { type ActionImplementation, type Call, toFlags } from "../spec.ts";
+import { type ActionContext, type CommandContext, createStoreCommand } from "../store-command.ts";
 import { AmendmentCommand } from "./amendment-command.ts";
-import { listProgramNotes } from "./command-words.ts";
-import { applyGivenFields, parseGivenFields } from "./definition-input.ts";
-import { checkConfiguredTotals } from "./lease-totals.ts";
-import { readExistingSchedule } from "./read-schedule.ts";
+import {
+  applyGivenFields,
+  checkConfiguredTotals,
+  checkNoneEmpty,
+  listProgramNotes,
+  parseDataJson,
+  parseEnvField,
+  parseGivenFields,
+} from "./definition-input.ts";
+import { formatUpcomingRuns } from "./describe-schedule.ts";
+import { readCalendarsOf, readExistingSchedule, readSchedule, type ValidSchedule } from "./read-schedule.ts";
 
-export const { execute, perform } = createActionCommand(async (context) => {
+export const editSchedule = createActionCommand(async (context) => {
   const { call } = context;
   parseReasonFlag(call); // check it before the user types anything
   const seen = await readExistingSchedule(context, call.args[0] ?? "");
@@ -120,4 +151,245 @@ async function changeSchedule(
     nothing: `schedule ${quoteText(id)} is up to date: nothing to change`,
     buildQuestion: () => `Change schedule ${id}?`,
   }).run();
+}
+
+export const addRecurring = createActionCommand((context) =>
+  addSchedule(context, parseAddArguments(context.call)),
+);
+
+export const scheduleOnce = createActionCommand((context) =>
+  addSchedule(context, parseOnceArguments(context)),
+);
+
+/** Adds a schedule as its arguments and flags say. @throws UsageError, CronError */
+async function addSchedule(
+  context: ActionContext,
+  { id, type, cron, data, start }: AddArguments,
+): Promise<ActionOutcome> {
+  const { call } = context;
+  checkNoneEmpty(call);
+  const plan = parsePlan(cron);
+  await printSecondReading(context, plan);
+  const now = context.clock.getWallTime();
+  if (data !== undefined && getTextFlag(call, "data") !== undefined)
+    throw new UsageError("DATA was given twice: as an argument and with --data; leave one of them out");
+  const given = parseGivenFields(call, "UTC", now);
+  const base = { cron, timezone: "UTC", ...(type !== undefined && { type }) };
+  const definition = {
+    ...applyGivenFields(base, { ...given, ...(data !== undefined && { data: parseDataJson(data) }) }, call),
+    ...buildPause(context, now),
+  };
+  const first = {
+    ...(start !== undefined && { start }),
+    ...parseFirstRunFlags(call, definition.timezone, now),
+  };
+  await checkConfiguredTotals(context, definition.leases);
+  const calendars = await readCalendarsOf(context, definition);
+  return await new AmendmentCommand(context, {
+    amendment: buildAddMutation(id, definition, first),
+    nothing: `schedule ${quoteText(id)} is up to date`,
+    notes: listProgramNotes(definition.command),
+    buildQuestion: () => `Add schedule ${id}?`,
+    buildFollowUp: (changes) => {
+      const due = changes.find(({ before }) => before.id === id)?.due;
+      return due === undefined ? [] : formatUpcomingRuns(id, definition, due, 3, { calendars, since: now });
+    },
+  }).run();
+}
+
+/** Says how the package cron-parser reads an expression, if that differs. */
+async function printSecondReading(context: ActionContext, plan: Plan): Promise<void> {
+  const second = plan.kind === "cron" ? await compareWithCronParser(plan.cron) : undefined;
+  if (second !== undefined) context.printMessage(`note: ${second.detail}`);
+}
+
+function buildPause({ call, operator }: ActionContext, at: number) {
+  if (!call.flags.paused) return {};
+  const why = parseReasonFlag(call);
+  return { pause: { by: formatOperator(operator), at, ...(why !== undefined && { why }) } };
+}
+
+/** What the arguments of a new schedule say. */
+interface AddArguments {
+  id: string;
+  type?: string;
+  cron: string;
+  /** JSON. */
+  data?: string;
+  /** The first occurrence is not before this instant, ms since the epoch, unless --start is given. */
+  start?: number;
+}
+
+/**
+ * Parses `KEY TYPE CRON [DATA]`, or `KEY CRON` with a command. With --after, CRON may be missing.
+ * @throws UsageError
+ */
+function parseAddArguments(call: Call): AddArguments {
+  const [id = "", first, second, data] = call.args;
+  const isChained = (getTextFlag(call, "after") ?? "") !== "";
+  if (second === undefined) return parseShortArguments(call, id, first, isChained);
+  if (first !== undefined && /^\S+$/.test(second) && /\s/.test(first))
+    throw new UsageError(`TYPE must come before CRON: KEY TYPE CRON; got ${quoteText(first)} as TYPE`);
+  return {
+    id,
+    cron: second,
+    ...(first !== "-" && first !== undefined && { type: first }),
+    ...(data !== undefined && { data }),
+  };
+}
+
+function parseShortArguments(
+  call: Call,
+  id: string,
+  first: string | undefined,
+  isChained: boolean,
+): AddArguments {
+  const hasCommand = call.command.length > 0 || getTextFlag(call, "command") !== undefined;
+  if (first !== undefined && hasCommand) return { id, cron: first };
+  if (isChained) return { id, cron: MANUAL, ...(first !== undefined && first !== "-" && { type: first }) };
+  throw new UsageError(
+    first === undefined
+      ? "CRON is missing: write KEY TYPE CRON, KEY CRON -- COMMAND, or --after KEY for a schedule that follows another"
+      : `CRON or COMMAND is missing: write KEY TYPE CRON, or KEY CRON -- COMMAND; got ${quoteText(first)} as TYPE`,
+  );
+}
+
+/** Parses `WHEN [TYPE] [DATA]`. @throws UsageError */
+function parseOnceArguments({ call, clock, random }: ActionContext): AddArguments {
+  const [when = "", type, data] = call.args;
+  const zone = checkZone(getTextFlag(call, "timezone") || "UTC");
+  const now = clock.getWallTime();
+  const at = parseInstant(when, zone, now);
+  if (at === undefined)
+    throw new UsageError(`WHEN: ${quoteText(when)} is not an instant; write it as ${INSTANT_FORM}`);
+  if (at < now) throw new UsageError(`WHEN: ${new Date(at).toISOString()} has passed`);
+  const hasCommand = call.command.length > 0 || getTextFlag(call, "command") !== undefined;
+  if (!hasCommand && type === undefined)
+    throw new UsageError("COMMAND or TYPE is missing: write WHEN -- COMMAND, or WHEN TYPE [DATA]");
+  const stamp = new Date(at).toISOString().slice(0, 19).replaceAll(/[-:]/g, "");
+  const id = getTextFlag(call, "id") ?? `at-${stamp}-${generateRunId(random).slice(-4)}`;
+  return {
+    id,
+    cron: formatOncePlan(at),
+    start: at,
+    ...(type !== undefined && type !== "-" && { type }),
+    ...(data !== undefined && { data }),
+  };
+}
+
+/** Time between two looks at a backfill, ms. */
+const LOOK_EVERY = 1_000;
+
+const change = createActionCommand(async (context) => {
+  const { call } = context;
+  const { id, definition } = await readSchedule(context, call.args[0] ?? "");
+  const now = context.clock.getWallTime();
+  const from = parseInstantFlag(call, "from", definition.timezone, now);
+  if (call.flags.cancel && from !== undefined)
+    throw new UsageError("--from and --cancel exclude each other; leave one of them out");
+  if (from === undefined && !call.flags.cancel) throw new UsageError("--to and --parallel need --from");
+  const to = parseInstantFlag(call, "to", definition.timezone, now) ?? now;
+  const parallel = parseCountFlag(call, "parallel", 1) ?? 1;
+  return await new AmendmentCommand(context, {
+    amendment:
+      from === undefined
+        ? buildBackfillCancellation([id])
+        : buildBackfillMutation(id, { from, to, parallel }),
+    nothing: `no backfill of schedule ${id} is under way`,
+    buildQuestion: () => (from === undefined ? `Cancel the backfill of ${id}?` : `Backfill schedule ${id}?`),
+    buildFollowUp: ([one]) => (one?.due?.backfill === undefined ? [] : [formatProgress(one.due)]),
+  }).run();
+});
+
+const show = createStoreCommand(async (call, io, context) => {
+  for (let before: string | undefined; ; ) {
+    const schedule = await readSchedule(context, call.args[0] ?? "");
+    const line = describeProgress(call, schedule);
+    if (line !== before) io.writeOutput(line);
+    before = line;
+    if (!call.flags.watch || !isUnderWay(schedule.due)) return EXIT.ok;
+    await waitForLook(context);
+  }
+});
+
+/** Starts, cancels or shows a backfill. */
+export const backfillSchedule: ActionImplementation = {
+  perform: change.perform,
+  execute: async (call, io) => {
+    const { flags } = call;
+    const isChange = [flags.from, flags.to, flags.parallel, flags.cancel].some((one) => one !== undefined);
+    if (!isChange) return await show(call, io);
+    const code = await change.execute(call, io);
+    return code === EXIT.ok && flags.watch && !flags["dry-run"] ? await show(call, io) : code;
+  },
+};
+
+function describeProgress(call: Call, { id, due }: ValidSchedule): string {
+  if (call.flags.json) {
+    const open = listBackfilled(due?.open ?? []);
+    const document = { id, backfill: due?.backfill ?? null, open };
+    return call.flags.watch ? `${JSON.stringify(document)}\n` : formatJsonDocument(document);
+  }
+  return isUnderWay(due) && due !== undefined
+    ? `schedule ${id}: ${formatProgress(due)}\n`
+    : `no backfill of schedule ${id} is under way\n`;
+}
+
+function isUnderWay(due: DueState | undefined): boolean {
+  return due !== undefined && (due.backfill !== undefined || listBackfilled(due.open).length > 0);
+}
+
+/** Formats the progress: `12 of 30 started, 2 not finished, next 2026-11-21 03:00:00 UTC`. */
+function formatProgress({ backfill, open }: DueState): string {
+  const waiting = `${listBackfilled(open).length} not finished`;
+  if (backfill === undefined) return `all started, ${waiting}`;
+  const { started, total, next } = backfill;
+  return `${started} of ${total} started, ${waiting}, next ${formatInstantUtc(next)}`;
+}
+
+async function waitForLook({ clock, signal }: CommandContext): Promise<void> {
+  await clock.sleep(LOOK_EVERY, signal);
+}
+
+export const deleteSchedules = createKeysCommand("Delete", buildDeleteMutation);
+export const resumeSchedules = createKeysCommand("Resume", buildResumeMutation);
+export const buryDeadLetters = createKeysCommand("Delete the dead letters of", buildBuryMutation);
+export const pauseSchedules = createKeysCommand("Pause", (ids, { call, clock, operator }) => {
+  const until = parseInstantFlag(call, "until", "UTC", clock.getWallTime());
+  return buildPauseMutation(ids, { by: formatOperator(operator), until, why: parseReasonFlag(call) });
+});
+export const triggerSchedules = createKeysCommand("Trigger", (ids, { call, clock }) =>
+  buildTriggerMutation(ids, {
+    dead:
+      getTextFlag(call, "dead") === "all"
+        ? "all"
+        : parseInstantFlag(call, "dead", "UTC", clock.getWallTime()),
+    ...parseRunInput(call),
+  }),
+);
+
+/** Parses --data and --env of a run. @throws UsageError */
+function parseRunInput(call: Call): Pick<TriggerOptions, "data" | "env"> {
+  const data = getTextFlag(call, "data");
+  const env = parseEnvField(call);
+  return {
+    ...(data !== undefined && { data: parseDataJson(data) }),
+    ...(env !== undefined && env !== null && { env }),
+  };
+}
+
+/** Creates a command on named schedules: `KEY…`. @param verb  for the question */
+function createKeysCommand(
+  verb: string,
+  buildAmendment: (ids: readonly string[], context: ActionContext) => ScheduleMutation,
+): ActionImplementation {
+  return createActionCommand(async (context) => {
+    const ids = [...new Set(context.call.args.map((id) => validateName("schedule", id)))];
+    const what = ids.length === 1 ? `schedule ${ids[0]}` : `${ids.length} schedules`;
+    return await new AmendmentCommand(context, {
+      amendment: buildAmendment(ids, context),
+      nothing: `${what}: nothing to change`,
+      buildQuestion: (changes) => `${verb} ${changes.length === 1 ? what : `${changes.length} schedules`}?`,
+    }).run();
+  });
 }

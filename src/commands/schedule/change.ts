@@ -1,5 +1,5 @@
 import { ACTION_FLAGS } from "../command-line/flags.ts";
-import { type ArgumentDetails, declareCommand, declareRowCommand } from "../declare-command.ts";
+import { type ArgumentDetails, declareCommand, declareRowCommand } from "../spec.ts";
 import { DEFINITION_FLAGS, START_FLAGS } from "./definition-flags.ts";
 
 const KEY: ArgumentDetails = { names: "schedule", help: "the schedule's id" };
@@ -42,7 +42,7 @@ export const scheduleAdd = declareCommand({
     "signalbox schedule add poll - '*/5 * * * *' --jitter 2m --catchup latest":
       "run the handler for type poll",
   },
-  load: () => import("./change/add.impl.ts"),
+  load: async () => (await import("./change.impl.ts")).addRecurring,
 });
 
 /** Flags of schedules that are due once: without those about repeated times. */
@@ -73,7 +73,7 @@ export const scheduleAt = declareCommand({
     "signalbox schedule at +2h --id restart-cache --lease db=1 -- restart-cache":
       "in two hours, holding a unit of db",
   },
-  load: async () => (await import("./change/add.impl.ts")).scheduleOnce,
+  load: async () => (await import("./change.impl.ts")).scheduleOnce,
 });
 
 export const scheduleEdit = declareCommand({
@@ -99,7 +99,7 @@ export const scheduleEdit = declareCommand({
     "signalbox schedule edit backup --timeout '' --retries 2": "no time limit, and two retries",
     "signalbox schedule edit backup": "in your editor",
   },
-  load: () => import("./change.impl.ts"),
+  load: async () => (await import("./change.impl.ts")).editSchedule,
 });
 
 export const scheduleDelete = declareCommand({
@@ -110,7 +110,7 @@ export const scheduleDelete = declareCommand({
   args: { "KEY...": KEYS },
   flags: ACTION_FLAGS,
   examples: { "signalbox schedule delete backup report.weekly --dry-run": "what would be deleted?" },
-  load: async () => (await import("./change/keys-commands.impl.ts")).deleteSchedules,
+  load: async () => (await import("./change.impl.ts")).deleteSchedules,
 });
 
 export const schedulePause = declareRowCommand({
@@ -129,7 +129,7 @@ export const schedulePause = declareRowCommand({
     "signalbox schedule pause backup --until +8h --reason 'the disk is full'":
       "for eight hours, with a reason",
   },
-  load: async () => (await import("./change/keys-commands.impl.ts")).pauseSchedules,
+  load: async () => (await import("./change.impl.ts")).pauseSchedules,
 });
 
 export const scheduleResume = declareRowCommand({
@@ -140,7 +140,7 @@ export const scheduleResume = declareRowCommand({
   args: { "KEY...": KEYS },
   flags: ACTION_FLAGS,
   examples: { "signalbox schedule resume backup": "fire again" },
-  load: async () => (await import("./change/keys-commands.impl.ts")).resumeSchedules,
+  load: async () => (await import("./change.impl.ts")).resumeSchedules,
 });
 
 export const scheduleTrigger = declareRowCommand({
@@ -170,7 +170,7 @@ export const scheduleTrigger = declareRowCommand({
     "signalbox schedule trigger backup --dead '2026-11-21 03:00:00Z'": "run a dead letter again",
     "signalbox schedule trigger backup --dead all": "run all dead letters again",
   },
-  load: async () => (await import("./change/keys-commands.impl.ts")).triggerSchedules,
+  load: async () => (await import("./change.impl.ts")).triggerSchedules,
 });
 
 export const scheduleBackfill = declareCommand({
@@ -196,7 +196,7 @@ export const scheduleBackfill = declareCommand({
     "signalbox schedule backfill report --watch": "how far is it?",
     "signalbox schedule backfill report --cancel": "stop it",
   },
-  load: async () => (await import("./change/backfill.impl.ts")).backfillSchedule,
+  load: async () => (await import("./change.impl.ts")).backfillSchedule,
 });
 
 export const scheduleBury = declareCommand({
@@ -207,5 +207,5 @@ export const scheduleBury = declareCommand({
   args: { "KEY...": KEYS },
   flags: ACTION_FLAGS,
   examples: { "signalbox schedule bury backup --reason 'made up for by hand'": "delete its dead letters" },
-  load: async () => (await import("./change/keys-commands.impl.ts")).buryDeadLetters,
+  load: async () => (await import("./change.impl.ts")).buryDeadLetters,
 });

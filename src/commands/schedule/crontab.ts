@@ -1,15 +1,19 @@
 import { parseDuration } from "../../base/duration.ts";
 import { ConfigError, SignalboxError } from "../../base/errors.ts";
-import { type ParseResult, quoteText } from "../../base/text.ts";
-import { parseCron } from "../../schedule/cron/cron.ts";
+import { hash } from "../../base/hash.ts";
+import { quotePosixWord } from "../../base/shell.ts";
+import { clean, type ParseResult, quoteText } from "../../base/text.ts";
+import { CRON_MACROS, parseCron } from "../../schedule/cron/cron.ts";
 import { checkZone } from "../../schedule/cron/zone.ts";
 import type { Definition } from "../../schedule/definition.ts";
 import type { Catchup, Overlap } from "../../schedule/definition-values.ts";
 import { listCronDifferences } from "../../schedule/lint/dialect-cron.ts";
 import { type CronJob, type CrontabFault, type CrontabFormat, parseCrontab } from "../../syntax/crontab.ts";
+import { findScheduleFault } from "../../syntax/crontab-schedule.ts";
 import { findHostMaintenance } from "../../syntax/host-maintenance.ts";
 import { findLockTools } from "../../syntax/lock-tools.ts";
-import { buildScheduleIds } from "./crontab/ids.ts";
+import { removeReleaseNames } from "../../syntax/release-path.ts";
+import { parseShellCommands, UNKNOWN } from "../../syntax/shell-parser.ts";
 
 /** Options for converting a crontab. */
 export interface CrontabImportOptions {
@@ -215,3 +219,171 @@ function findHostWorkNote({ command, variables }: CronJob): string | undefined {
 function formatFaultNote({ isUnfinished, detail }: CrontabFault): string {
   return isUnfinished ? `${detail}; it is imported` : detail;
 }
+
+/** Programs that start another program, and their flags that take a value. */
+const WRAPPERS: Readonly<Record<string, string>> = {
+  env: "u",
+  nice: "n",
+  ionice: "cn",
+  sudo: "ug",
+  su: "cs",
+  flock: "wE",
+  timeout: "sk",
+  nohup: "",
+  exec: "",
+  chronic: "",
+  cronic: "",
+  setsid: "",
+  time: "",
+  command: "",
+  stdbuf: "ioe",
+  sh: "",
+  bash: "",
+  dash: "",
+};
+/** Commands that only prepare the main command. */
+const PREPARING = new Set([
+  "cd",
+  "test",
+  "[",
+  "[[",
+  ".",
+  "source",
+  "export",
+  "umask",
+  "sleep",
+  "set",
+  "ulimit",
+  "echo",
+]);
+const LONGEST = 32;
+
+/**
+ * Builds ids for the lines of a crontab: a word for the command, and a hash of the command, its input and its user. An
+ * id stays the same while the line runs the same command. The time is not part of it, so a new time changes a schedule
+ * instead of creating another. Duplicate lines get a number.
+ */
+function buildScheduleIds(jobs: readonly CronJob[], prefix: string): string[] {
+  const met = new Map<string, number>();
+  return jobs.map((job) => {
+    const id = `${prefix}${buildCommandSlug(job.command)}-${computeDigest(job)}`;
+    const count = (met.get(id) ?? 0) + 1;
+    met.set(id, count);
+    return count === 1 ? id : `${id}-${count}`;
+  });
+}
+
+function computeDigest({ command, input = "", user = "" }: CronJob): string {
+  return hash(JSON.stringify([user, removeReleaseNames(command.replace(/[ \t]+/g, " ")), input]))
+    .toString(36)
+    .padStart(7, "0");
+}
+
+/** Returns the name of the program of a line, without path and extension: `db-dump`. */
+export function buildCommandSlug(line: string): string {
+  const read = parseShellCommands(line, new Map());
+  const words = "value" in read ? read.value.map((one) => findCommandWord(one.words)) : [];
+  const name = words.find((word) => word !== undefined) ?? "job";
+  const plain = (name.split("/").findLast((part) => part !== "") ?? name).replace(
+    /\.(sh|py|pl|rb|php|js|mjs|ts)$/i,
+    "",
+  );
+  const slug = plain
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .slice(0, LONGEST)
+    .replace(/^-+|-+$/g, "");
+  return slug === "" ? "job" : slug;
+}
+
+/** Finds the first word that is neither a variable, nor a wrapper, nor a flag of a wrapper. */
+function findCommandWord(words: readonly string[]): string | undefined {
+  let wrapper: string | undefined;
+  for (let at = 0; at < words.length; at += 1) {
+    const word = words[at] ?? "";
+    const name = word.split("/").at(-1) ?? word;
+    if (wrapper !== undefined && word.startsWith("-")) {
+      if (/^-\w$/.test(word) && WRAPPERS[wrapper]?.includes(word.slice(1))) at += 1;
+    } else if (WRAPPERS[name] !== undefined) wrapper = name;
+    else if (wrapper === "timeout" && /^[\d.]+[smhd]?$/.test(word)) wrapper = "env";
+    else if (wrapper === "flock" && /[/.]|lock/i.test(word)) wrapper = "env";
+    else if (PREPARING.has(name)) return undefined;
+    else if (!/^\w+=/.test(word) && !word.includes(UNKNOWN)) return name;
+  }
+  return undefined;
+}
+
+/** Formats schedules as a crontab. What a crontab cannot express becomes a comment. */
+export function formatScheduleCrontab(definitions: ReadonlyMap<string, Definition>): string {
+  const lines: string[] = [];
+  let zone: string | undefined;
+  for (const [id, definition] of sortByZone(definitions)) {
+    if (definition.timezone !== zone) lines.push("", `CRON_TZ=${definition.timezone}`);
+    zone = definition.timezone;
+    lines.push("", ...formatScheduleLines(id, definition));
+  }
+  return `# written by signalbox schedule export\n${lines.join("\n")}\n`;
+}
+
+function sortByZone(definitions: ReadonlyMap<string, Definition>): [string, Definition][] {
+  return [...definitions].sort(([a, { timezone: one }], [b, { timezone: other }]) =>
+    one === other ? (a < b ? -1 : 1) : one < other ? -1 : 1,
+  );
+}
+
+const UNSUPPORTED_FIELDS = [
+  "after",
+  "except",
+  "only",
+  "delay",
+  "jitter",
+  "end",
+  "catchup",
+  "deadline",
+  "overlap",
+  "group",
+  "leases",
+  "timeout",
+  "retries",
+] as const;
+
+function formatScheduleLines(id: string, definition: Definition): string[] {
+  const { command, cron, note, pause } = definition;
+  const lost = UNSUPPORTED_FIELDS.filter((name) => definition[name] !== undefined);
+  const head = [
+    `# ${clean(id)}${note === undefined ? "" : `: ${clean(note)}`}`,
+    ...(lost.length === 0 ? [] : [`# cron has no ${lost.join(", ")}`]),
+  ];
+  if (command === undefined) return [...head, "# cron has no handlers: this schedule has no command"];
+  const { argv, input } = splitInput(command);
+  const line = `${cron} ${[formatCommandLine(argv, definition.env ?? {}), ...input].map(escapePercent).join("%")}`;
+  if (line.replaceAll("\t", " ") !== clean(line))
+    return [...head, "# its command has line breaks or invisible characters, which cron does not support"];
+  if (!isKnownToCron(cron)) return [...head, "# cron does not understand this time:", `# ${line}`];
+  return [...head, pause === undefined ? line : `# paused: ${line}`];
+}
+
+/** Returns whether cron reads a cron text, which may have `W`, `L`, `#`, ranges that wrap, or full names. */
+function isKnownToCron(cron: string): boolean {
+  return (
+    CRON_MACROS[cron.toLowerCase()] !== undefined || findScheduleFault(cron.split(" "))?.isFatal !== true
+  );
+}
+
+/** Formats a command line. An imported shell line is restored, any other argv is quoted. */
+function formatCommandLine(command: readonly string[], env: Readonly<Record<string, string>>): string {
+  const sets = Object.entries(env).map(([name, value]) => quotePosixWord(`${name}=${value}`));
+  const [shell, flag, script] = command;
+  const isPlain = shell === "/bin/sh" && flag === "-c" && script !== undefined && command.length === 3;
+  const text = isPlain && sets.length === 0 ? script : command.map(quotePosixWord).join(" ");
+  return [...(sets.length === 0 ? [] : ["env", ...sets]), text].join(" ");
+}
+
+/** Splits off the input of a command that was imported with `%`. */
+function splitInput(command: readonly string[]): { argv: readonly string[]; input: readonly string[] } {
+  const [, , script, , input = "", shell = "", line = ""] = command;
+  if (script !== WITH_INPUT) return { argv: command, input: [] };
+  return { argv: [shell, "-c", line], input: input.split("\n") };
+}
+
+const escapePercent = (text: string): string => text.replaceAll("%", "\\%");

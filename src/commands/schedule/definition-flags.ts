@@ -1,12 +1,16 @@
+import { formatDuration } from "../../base/duration.ts";
+import { quoteShellWord } from "../../base/shell.ts";
 import { EXCLUSION_RULES } from "../../schedule/calendar/day-rule.ts";
+import type { Definition } from "../../schedule/definition.ts";
 import {
   CATCHUPS,
   CHAIN_CONDITIONS,
   HOOK_NAMES,
+  type Hook,
   OVERLAPS,
   REMOVAL_CONDITIONS,
 } from "../../schedule/definition-values.ts";
-import type { FlagTable } from "../declare-command.ts";
+import type { FlagTable } from "../spec.ts";
 
 /** Flags for the fields of a schedule other than its cron text. In `edit`, an empty value removes the field. */
 export const DEFINITION_FLAGS: FlagTable = {
@@ -106,4 +110,64 @@ function describeHook(hook: (typeof HOOK_NAMES)[number]): string {
     missed: "when occurrences are skipped",
   };
   return `call this address, or run this line, ${when[hook]}`;
+}
+
+const DURATIONS = ["delay", "jitter", "deadline", "timeout", "backoff"] as const;
+const TEXTS = ["type", "on", "catchup", "overlap", "group", "note"] as const;
+
+/** Converts a definition to the flags of `schedule edit`, without cron text and time zone. */
+export function toEditFlags(definition: Definition): Record<string, string | readonly string[]> {
+  const {
+    priority,
+    removeAfter,
+    data,
+    command,
+    env,
+    end,
+    after,
+    tags,
+    leases,
+    retries,
+    keep,
+    keepFor,
+    hooks = {},
+  } = definition;
+  const flags: Record<string, string | readonly string[] | undefined> = {
+    ...Object.fromEntries(TEXTS.map((name) => [name, definition[name]])),
+    ...Object.fromEntries(DURATIONS.map((name) => [name, formatOptionalDuration(definition[name])])),
+    data: data === undefined ? undefined : JSON.stringify(data),
+    command: command && formatLine(command),
+    env: env && Object.entries(env).map(([name, value]) => `${name}=${value}`),
+    end: end === undefined ? undefined : new Date(end).toISOString(),
+    after: after?.join(","),
+    priority: priority === undefined ? undefined : String(priority),
+    "remove-after": removeAfter,
+    except: definition.except?.join(","),
+    only: definition.only?.join(","),
+    "if-excluded": definition.ifExcluded,
+    tag: tags,
+    lease: leases,
+    retries: retries === undefined ? undefined : String(retries),
+    keep: keep === undefined ? undefined : String(keep),
+    "keep-for": formatOptionalDuration(keepFor),
+    ...Object.fromEntries(
+      Object.entries(hooks).map(([name, hook]) => [`hook-${name}`, hook && formatHook(hook)]),
+    ),
+  };
+  const there = Object.entries(flags).filter(
+    (flag): flag is [string, string | string[]] => flag[1] !== undefined,
+  );
+  return Object.fromEntries(there);
+}
+
+function formatOptionalDuration(ms: number | undefined): string | undefined {
+  return ms === undefined ? undefined : formatDuration(ms);
+}
+
+function formatLine(words: readonly string[]): string {
+  return words.map(quoteShellWord).join(" ");
+}
+
+function formatHook(hook: Hook): string {
+  return typeof hook === "string" ? hook : formatLine(hook);
 }

@@ -1,7 +1,11 @@
 import { UsageError } from "../../base/errors.ts";
 import { findInexactNumber } from "../../base/json-numbers.ts";
 import { quoteText } from "../../base/text.ts";
+import { type LeaseSpec, parseLeases } from "../../fleet/lease-spec.ts";
+import { parseResourceConfig } from "../../fleet/resources.ts";
+import { commitWithRetries } from "../../observe/ports.ts";
 import { validateName } from "../../protocol/names.ts";
+import { findFirstKey } from "../../protocol/txn.ts";
 import { type ExclusionRule, listCalendarNames } from "../../schedule/calendar/day-rule.ts";
 import { checkZone } from "../../schedule/cron/zone.ts";
 import type { Definition } from "../../schedule/definition.ts";
@@ -16,11 +20,11 @@ import {
   type RemovalCondition,
 } from "../../schedule/definition-values.ts";
 import { HOOK_ADDRESS_FORM, parseHookAddress, resemblesHookAddress } from "../../schedule/hook-address.ts";
+import { parseShellCommands, UNKNOWN } from "../../syntax/shell-parser.ts";
 import { getListFlag, getTextFlag, parseCountFlag, parseDurationFlag } from "../command-line/flags.ts";
 import { parseInstantFlag } from "../command-line/instant.ts";
-import { toFlags } from "../declare-command.ts";
-import type { Call } from "../spec.ts";
-import { checkLeases, parseCommandWords } from "./command-words.ts";
+import { type Call, toFlags } from "../spec.ts";
+import type { CommandContext } from "../store-command.ts";
 import { DEFINITION_FLAGS } from "./definition-flags.ts";
 
 /** The given fields; null removes a field. Fields that were not given are absent. */
@@ -209,4 +213,88 @@ export function parseHook(what: string, text: string): Hook {
 
 function dropUndefined(given: Record<string, unknown>): GivenFields {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as GivenFields;
+}
+
+/**
+ * Splits a line into the words of one command, without a shell. Quotes and backslashes mean what they mean in a shell.
+ * @throws UsageError if the line needs a shell
+ */
+export function parseCommandWords(what: string, line: string): readonly string[] {
+  const read = parseShellCommands(line, new Map());
+  if ("fault" in read) throw new UsageError(`${what}: ${quoteText(line)}: ${read.fault}`);
+  const [only, ...more] = read.value;
+  if (only === undefined) throw new UsageError(`${what} must have a command; got ${quoteText(line)}`);
+  const isPlain = more.length === 0 && only.next === "" && !/[<>]/.test(removeQuoted(line));
+  if (!isPlain || only.words.some((word) => word.includes(UNKNOWN)))
+    throw new UsageError(
+      `${what}: ${quoteText(line)} needs a shell, but commands run without one; write: sh -c ${quoteText(line)}`,
+    );
+  return only.words;
+}
+
+function removeQuoted(line: string): string {
+  return line.replace(/'[^']*'|"(?:[^"\\]|\\.)*"|\\./gs, "");
+}
+
+/**
+ * Checks leases in the form of `--lease`. Totals and names may contain macros, which only hosts can evaluate.
+ * @throws UsageError
+ */
+function checkLeases(leases: readonly string[]): readonly string[] {
+  for (const lease of leases) {
+    if (!/^[^=]+=[^:=]+(?::.+)?$/s.test(lease))
+      throw new UsageError(
+        `--lease must be RESOURCE=COUNT[:TOTAL], such as db=2:10; got ${quoteText(lease)}`,
+      );
+  }
+  parsePlainLeases(leases);
+  return leases;
+}
+
+/** Parses the leases whose amounts contain no macro. Macros in names stay. @throws UsageError */
+function parsePlainLeases(leases: readonly string[]): LeaseSpec[] {
+  const plain = leases.filter((lease) => !/=.*[A-Z]/s.test(lease));
+  return parseLeases(plain, {
+    lookup: () => undefined,
+    expand: (name) => name,
+    findTemplate: () => undefined,
+  });
+}
+
+/** Lists a note about a command whose program is named by a relative path. */
+export function listProgramNotes(command: readonly string[] | undefined): string[] {
+  const [file = ""] = command ?? [];
+  return file.includes("/") && !file.startsWith("/")
+    ? [
+        `${quoteText(file)} is a path in the working folder of the worker that runs it; write an absolute path`,
+      ]
+    : [];
+}
+
+/**
+ * Checks that leases fit the configured totals of their resources. Amounts and totals with macros are not checked, nor
+ * those that the user's role must not read.
+ * @throws UsageError
+ */
+export async function checkConfiguredTotals(
+  context: CommandContext,
+  leases: readonly string[] = [],
+): Promise<void> {
+  const plain = parsePlainLeases(leases);
+  if (plain.length === 0) return;
+  const success = plain.map(
+    ({ resource }) => ({ op: "range", key: context.keys.resourceConfig(resource) }) as const,
+  );
+  const txn = { compare: [], success, failure: [] };
+  const answer = await commitWithRetries(context, txn, context.signal).catch(() => undefined);
+  for (const [index, { resource, count }] of plain.entries()) {
+    const kv = findFirstKey(answer?.results[index]);
+    if (kv === undefined) continue;
+    const config = parseResourceConfig(kv.value);
+    const total = "value" in config ? Number(config.value.total) : Number.NaN;
+    if (count > total)
+      throw new UsageError(
+        `--lease: ${count} units of resource ${quoteText(resource)} are requested, but there are only ${total}; ask for fewer, or change the total: signalbox resource set`,
+      );
+  }
 }

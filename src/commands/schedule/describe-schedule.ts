@@ -2,11 +2,18 @@ import { isDeepStrictEqual } from "node:util";
 import { formatDuration } from "../../base/duration.ts";
 import { quoteShellWord } from "../../base/shell.ts";
 import { quoteText } from "../../base/text.ts";
+import { formatEntries } from "../../operate/calendar-mutation.ts";
 import type { PlannedChange } from "../../operate/planned-change.ts";
-import type { Definition, Pause } from "../../schedule/definition.ts";
+import type { CalendarAdditions } from "../../operate/stored-calendars.ts";
+import { type Calendars, NO_CALENDARS } from "../../schedule/calendar/calendar.ts";
+import { type CalendarFields, findCalendarFault } from "../../schedule/calendar/day-rule.ts";
+import { listExcludedDays, listUpcoming, type PlannedFields } from "../../schedule/calendar/upcoming-days.ts";
+import type { UpcomingOccurrence } from "../../schedule/cron/upcoming-occurrences.ts";
+import { type Definition, getScheduleType, type Pause } from "../../schedule/definition.ts";
 import { SCHEDULE_DEFAULTS } from "../../schedule/definition-values.ts";
-import { MANUAL } from "../../schedule/plan/plan.ts";
+import { explainPlan, MANUAL, parsePlan } from "../../schedule/plan/plan.ts";
 import type { DueState } from "../../schedule/state/due.ts";
+import { computeLag } from "../../schedule/timing.ts";
 import { formatInstantUtc } from "../command-line/instant.ts";
 import type { FieldChange, ScheduleChangeKind, ScheduleChangeRecord } from "../outcome.ts";
 
@@ -137,4 +144,206 @@ function formatNextDue(due: DueState | undefined, definition: Definition | undef
 function findTriggeredTime(before: DueState | undefined, after: DueState | undefined): number | undefined {
   const old = new Set(before?.open.map(({ scheduled }) => scheduled));
   return after?.open.find(({ kind, scheduled }) => kind === "trigger" && !old.has(scheduled))?.scheduled;
+}
+
+const OVERLAP = {
+  forbid: "the next run waits until the current run has ended",
+  allow: "runs may overlap",
+  replace: "a run that is still active when the next one is due is ended",
+};
+const CATCHUP = {
+  all: "missed occurrences are run later, one after the other",
+  latest: "of missed occurrences, only the latest is run",
+  none: "missed occurrences are skipped",
+};
+
+/** Describes a definition in sentences. */
+export function describeDefinition(id: string, definition: Definition): string[] {
+  return [
+    describeTiming(id, definition),
+    ...(definition.after === undefined ? [] : [`runs ${formatPredecessors(definition)}`]),
+    ...describeCalendars(definition),
+    describeWork(id, definition),
+    ...describeRules(definition),
+    ...describeLimits(definition),
+  ];
+}
+
+function describeTiming(id: string, { cron, timezone, end, ...rest }: Definition): string {
+  const lag = computeLag(id, rest);
+  const later = lag === 0 ? "" : `, ${formatDuration(lag)} later`;
+  const until = end === undefined ? "" : `, until ${formatInstantUtc(end)}`;
+  return `${explainPlan(parsePlan(cron))}, ${timezone}${later}${until}`;
+}
+
+function describeWork(id: string, definition: Definition): string {
+  const { command, group, leases = [] } = definition;
+  const work =
+    command === undefined
+      ? `runs the handler for type ${quoteText(getScheduleType(id, definition))}`
+      : `runs: ${formatArgv(command)}`;
+  const where = group === undefined ? "" : `, on hosts of group ${group}`;
+  return `${work}${where}${leases.length === 0 ? "" : `, holding ${leases.join(", ")}`}`;
+}
+
+function describeRules({
+  overlap = SCHEDULE_DEFAULTS.overlap,
+  catchup = SCHEDULE_DEFAULTS.catchup,
+  deadline,
+}: Definition): string[] {
+  const late = deadline ?? (catchup === "none" ? SCHEDULE_DEFAULTS.missedAfter : undefined);
+  return [
+    OVERLAP[overlap],
+    `${CATCHUP[catchup]}${late === undefined ? "" : `; occurrences more than ${formatDuration(late)} late are skipped`}`,
+  ];
+}
+
+function describeLimits({
+  timeout,
+  retries = 0,
+  backoff = SCHEDULE_DEFAULTS.backoff,
+  keep,
+  keepFor,
+  pause,
+  note,
+}: Definition): string[] {
+  const times = retries === 1 ? "once" : `${retries} times`;
+  return [
+    ...(timeout === undefined ? [] : [`a run that takes longer than ${formatDuration(timeout)} is ended`]),
+    retries === 0
+      ? "a run that fails is given up, and kept as a dead letter"
+      : `a run that fails is retried ${times}, first after ${formatDuration(backoff)}, then after longer delays; then it is kept as a dead letter`,
+    ...(keep === undefined ? [] : [`the history keeps ${keep === 1 ? "one outcome" : `${keep} outcomes`}`]),
+    ...(keepFor === undefined
+      ? []
+      : [`the history keeps no outcome that ended ${formatDuration(keepFor)} before the newest one`]),
+    ...(pause === undefined ? [] : [`the schedule is paused${formatSchedulePause(pause)}`]),
+    ...(note === undefined ? [] : [`note: ${note}`]),
+  ];
+}
+
+/** Lists the calendars that an import adds, and those that it does not change. */
+export function listCalendarNotes({
+  added,
+  different,
+}: Pick<CalendarAdditions, "added" | "different">): string[] {
+  return [
+    ...added.map(([name, { days }]) => `calendar ${name} is added: ${formatEntries(days)}`),
+    ...different.map(
+      (name) =>
+        `calendar ${name} differs from that of the file and is not changed; to change it: signalbox calendar add ${quoteShellWord(name)} --replace DAY…`,
+    ),
+  ];
+}
+
+/** Days ahead in which excluded days are listed. */
+const HORIZON = 366;
+/** Largest number of excluded days that are named. */
+const NAMED = 5;
+
+const RULES = {
+  skip: "what is due on another day is skipped",
+  next: "what is due on another day moves to the next day that is allowed",
+  previous: "what is due on another day moves to the day before that is allowed",
+};
+
+/** Describes the calendars of a schedule: `not on days of holidays; what is due on another day is skipped`. */
+function describeCalendars({ except = [], only = [], ifExcluded = "skip" }: CalendarFields): string[] {
+  const parts = [
+    ...(only.length === 0 ? [] : [`only on days of ${only.join(", ")}`]),
+    ...(except.length === 0 ? [] : [`not on days of ${except.join(", ")}`]),
+  ];
+  return parts.length === 0 ? [] : [`${parts.join(", ")}; ${RULES[ifExcluded]}`];
+}
+
+/** Lists the next days that calendars exclude, or says why the schedule does not fire. @param now  ms since the epoch */
+export function describeExcludedDays(fields: PlannedFields, calendars: Calendars, now: number): string[] {
+  const fault = findCalendarFault(fields, calendars);
+  if (fault !== undefined) return [`it does not fire: ${fault}`];
+  const days = listExcludedDays(fields, calendars, now, HORIZON);
+  if (days.length === 0) return [];
+  const more = days.length > NAMED ? ` and ${days.length - NAMED} more in a year` : "";
+  return [`next excluded days: ${days.slice(0, NAMED).join(", ")}${more}`];
+}
+
+/** A future occurrence. Times are ms since the epoch. */
+export interface UpcomingRun extends UpcomingOccurrence {
+  /** When it may start: its time plus delay and jitter. */
+  runAt: number;
+}
+
+/**
+ * Computes the next occurrences of a schedule, assuming that it does not change.
+ * @param due  its current state; the first occurrence may be in the past if it is late
+ * @param marks.since  excluded days are marked from this instant on, ms since the epoch
+ */
+export function computeNextRuns(
+  id: string,
+  definition: Definition,
+  due: DueState,
+  count: number,
+  marks: CalendarMarks = {},
+): UpcomingRun[] {
+  if (due.next === undefined) return [];
+  const all = computeRunsFrom(id, definition, due.next, count, marks);
+  return all.map((one) => (one.at === due.next ? { ...one, runAt: due.runAt } : one));
+}
+
+/** What is needed to mark excluded days. */
+interface CalendarMarks {
+  calendars?: Calendars;
+  /** ms since the epoch. Default: the start of the list. */
+  since?: number;
+}
+
+/** Computes the occurrences from a time on. @throws ConfigError if a calendar is missing or cannot be read */
+export function computeRunsFrom(
+  id: string,
+  definition: Definition,
+  from: number,
+  count: number,
+  { calendars = NO_CALENDARS, since = from }: CalendarMarks = {},
+): UpcomingRun[] {
+  const lag = computeLag(id, definition);
+  const { end = Number.POSITIVE_INFINITY } = definition;
+  const range = { after: from - 1, count, since: Math.min(since, from) };
+  return listUpcoming(definition, calendars, range)
+    .filter(({ at }) => at <= end)
+    .map((one) => ({ ...one, runAt: one.at + lag }));
+}
+
+/** Formats the next runs as lines: `next: 2026-11-22 04:00 CET (+01:00), 2026-11-22 03:00:00 UTC`. */
+export function formatUpcomingRuns(
+  id: string,
+  definition: Definition,
+  due: DueState,
+  count: number,
+  marks: CalendarMarks = {},
+): string[] {
+  return computeNextRuns(id, definition, due, count, marks).map(
+    (one, index) => `${index === 0 ? "next:" : "then:"} ${formatUpcomingRun(one)}`,
+  );
+}
+
+function formatUpcomingRun({ at, local, runAt, mark, note }: UpcomingRun): string {
+  const lag = runAt - at;
+  const started =
+    lag === 0
+      ? ""
+      : lag > 0
+        ? `, started ${formatDuration(lag)} later`
+        : `, started ${formatInstantUtc(runAt)}`;
+  return `${local}, ${formatInstantUtc(at)}${started}${formatClockMark({ mark, note })}`;
+}
+
+/** Formats how a clock change affects an occurrence. */
+export function formatClockMark({
+  mark,
+  note,
+}: {
+  mark?: UpcomingOccurrence["mark"] | undefined;
+  note?: string | undefined;
+}): string {
+  if (mark === undefined && note === undefined) return "";
+  return `  [${[mark, note].filter((part) => part !== undefined).join(": ")}]`;
 }

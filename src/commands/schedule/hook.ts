@@ -1,5 +1,5 @@
 import { HOOK_NAMES } from "../../schedule/definition-values.ts";
-import { declareCommand } from "../declare-command.ts";
+import { declareCommand } from "../spec.ts";
 
 export const hookTest = declareCommand({
   id: "hook test",

@@ -1,4 +1,4 @@
-import { type ArgumentDetails, declareCommand, type FlagTable } from "../declare-command.ts";
+import { type ArgumentDetails, declareCommand, type FlagTable } from "../spec.ts";
 
 const KEY: ArgumentDetails = { names: "schedule", help: "the schedule's id" };
 const CRON: FlagTable = { "--cron CRON": "a cron text instead of a schedule; works without etcd" };
@@ -17,7 +17,7 @@ export const scheduleList = declareCommand({
     "signalbox schedule list": "all schedules, with their next times",
     "signalbox schedule list --tag team=billing": "those of a team",
   },
-  load: () => import("./inspect.impl.ts"),
+  load: async () => (await import("./inspect.impl.ts")).listSchedules,
 });
 
 export const scheduleShow = declareCommand({
@@ -28,7 +28,7 @@ export const scheduleShow = declareCommand({
   args: { KEY },
   flags: { "--json": "as JSON" },
   examples: { "signalbox schedule show backup": "all details" },
-  load: () => import("./inspect/show.impl.ts"),
+  load: async () => (await import("./inspect.impl.ts")).showSchedule,
 });
 
 export const scheduleGraph = declareCommand({
@@ -45,7 +45,7 @@ export const scheduleGraph = declareCommand({
     "signalbox schedule graph": "all chains",
     "signalbox schedule graph load": "the chains of one schedule",
   },
-  load: () => import("./inspect/graph.impl.ts"),
+  load: async () => (await import("./inspect.impl.ts")).showChains,
 });
 
 export const scheduleNext = declareCommand({
@@ -69,7 +69,7 @@ export const scheduleNext = declareCommand({
     "signalbox schedule next '30 2 * * *' --timezone Europe/Berlin --from 2027-03-27":
       "what happens at the change to summer time?",
   },
-  load: () => import("./inspect/next.impl.ts"),
+  load: async () => (await import("./inspect.impl.ts")).listNextRuns,
 });
 
 export const scheduleExplain = declareCommand({
@@ -82,7 +82,7 @@ export const scheduleExplain = declareCommand({
     "signalbox schedule explain '*/20 6-18 * * mon-fri'": "explain a cron text",
     "signalbox schedule explain backup": "explain a schedule",
   },
-  load: () => import("./inspect/explain.impl.ts"),
+  load: async () => (await import("./inspect.impl.ts")).explainSchedule,
 });
 
 export const scheduleLint = declareCommand({
@@ -98,7 +98,7 @@ export const scheduleLint = declareCommand({
     "signalbox schedule lint": "check all schedules",
     "signalbox schedule lint '0 2 30 2 *'": "check a cron text before you use it",
   },
-  load: () => import("./lint.impl.ts"),
+  load: async () => (await import("./lint.impl.ts")).lintSchedules,
 });
 
 export const scheduleDead = declareCommand({
@@ -111,5 +111,5 @@ export const scheduleDead = declareCommand({
   args: { "[KEY]": KEY },
   flags: { "--json": "as JSON" },
   examples: { "signalbox schedule dead": "which occurrences need attention?" },
-  load: () => import("./inspect/dead.impl.ts"),
+  load: async () => (await import("./inspect.impl.ts")).listDeadLetters,
 });

@@ -1,3 +1,4 @@
+import { formatDuration } from "../../base/duration.ts";
 import { EXIT } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
 import {
@@ -8,20 +9,25 @@ import {
 import { createRealClock } from "../../process/clock.ts";
 import { validateName } from "../../protocol/names.ts";
 import type { Calendars } from "../../schedule/calendar/calendar.ts";
+import { formatDay, getWeekdayOf, toDay } from "../../schedule/calendar/calendar-day.ts";
+import { buildDayRule, findCalendarFault } from "../../schedule/calendar/day-rule.ts";
+import { isPlanned, listMovedDays } from "../../schedule/calendar/restrict-plan.ts";
+import type { Cron } from "../../schedule/cron/cron.ts";
 import { checkZone } from "../../schedule/cron/zone.ts";
+import type { Definition } from "../../schedule/definition.ts";
 import { NotFoundError } from "../../schedule/errors.ts";
 import { compareWithCronParser } from "../../schedule/lint/compare-cron-parser.ts";
-import { lintCron } from "../../schedule/lint/lint-cron.ts";
-import { parsePlan } from "../../schedule/plan/plan.ts";
+import { type LintFinding, lintCron } from "../../schedule/lint/lint-cron.ts";
+import { createPlanTimes, parsePlan } from "../../schedule/plan/plan.ts";
+import { createTiming } from "../../schedule/timing.ts";
 import { formatJsonDocument } from "../json-output.ts";
 import type { Call, CommandExecutor, CommandIo } from "../spec.ts";
 import { createStoreCommand } from "../store-command.ts";
-import { lintSchedule, type ScheduleLintFinding } from "./inspect/lint-schedule.ts";
 import { findCronArgument } from "./read-schedule.ts";
 
-export const execute: CommandExecutor = async (call, io) => {
+export const lintSchedules: CommandExecutor = async (call, io) => {
   const given = findCronArgument(call);
-  if (given === undefined) return await lintSchedules(call, io);
+  if (given === undefined) return await lintStoredSchedules(call, io);
   const { cron } = given;
   const zone = checkZone(given.timezone);
   return printRemarks(
@@ -32,7 +38,7 @@ export const execute: CommandExecutor = async (call, io) => {
   );
 };
 
-const lintSchedules = createStoreCommand(async (call, io, context) => {
+const lintStoredSchedules = createStoreCommand(async (call, io, context) => {
   const ids = call.args.map((id) => validateName("schedule", id));
   const sight = await (ids.length === 0
     ? readAllStoredSchedules(context, context.signal)
@@ -86,4 +92,109 @@ function printRemarks(
 function formatRemark({ id, level, about, detail, remedy }: ScheduleLintFinding): string {
   const where = id === undefined ? "" : `${id}: `;
   return `${where}${level}: ${about}: ${detail}${remedy === undefined ? "" : `; ${remedy}`}`;
+}
+
+/** A finding, and the schedule it is about. */
+interface ScheduleLintFinding extends LintFinding {
+  id?: string;
+}
+
+/** @param now  ms since the epoch */
+function lintSchedule(
+  { id, definition, fault, due }: StoredSchedule,
+  now: number,
+  calendars: Calendars,
+): ScheduleLintFinding[] {
+  if (definition === undefined) {
+    const detail = `the definition cannot be read, so the schedule never fires: ${fault}`;
+    return [{ id, level: "error", about: "definition", detail }];
+  }
+  const { cron, timezone, end } = definition;
+  const isOver = due !== undefined && due.next === undefined && end !== undefined;
+  const findings = [
+    ...lintCron(cron, timezone, now),
+    ...(isOver
+      ? [createWarning("end", "its end has passed, it never fires again", "delete the schedule")]
+      : []),
+    ...lintSpan(definition, now),
+    ...lintCalendars(definition, calendars, now),
+  ];
+  return findings.map((one) => ({ id, ...one }));
+}
+
+/** Finds calendars that prevent a schedule from firing. */
+function lintCalendars(definition: Definition, calendars: Calendars, now: number): LintFinding[] {
+  const fault = findCalendarFault(definition, calendars);
+  if (fault !== undefined)
+    return [{ level: "error", about: "calendars", detail: `${fault}, so the schedule does not fire` }];
+  const plan = parsePlan(definition.cron);
+  const moved = plan.kind === "cron" ? lintMovedDays(plan.cron, definition, calendars, now) : [];
+  if (moved.length > 0) return moved;
+  const isDue = plan.kind !== "cron" || definition.end !== undefined;
+  if (isDue || createTiming("", definition, calendars).findFrom(now) !== undefined) return [];
+  return [
+    { level: "error", about: "calendars", detail: "they exclude all its days, so the schedule never fires" },
+  ];
+}
+
+/** Finds an occurrence that moves to a weekday which the cron text does not name, such as from Monday to Sunday. */
+function lintMovedDays(
+  { fields, walls }: Cron,
+  definition: Definition,
+  calendars: Calendars,
+  now: number,
+): LintFinding[] {
+  const rule = buildDayRule(definition, calendars);
+  if (rule === undefined || rule.rule === "skip" || fields.weekday.isStar || !fields.day.isStar) return [];
+  const days = Array.from({ length: 366 }, (_, index) => toDay(now) + index);
+  const named = new Set(days.filter((day) => isPlanned(walls, day)).map(getWeekdayOf));
+  const found = days.find(
+    (day) =>
+      !named.has(getWeekdayOf(day)) && !rule.isExcluded(day) && listMovedDays(walls, rule, day).length > 0,
+  );
+  if (found === undefined) return [];
+  const [from = found] = listMovedDays(walls, rule, found);
+  const detail = `with --if-excluded ${rule.rule}, what is due on ${formatDay(from)} moves to ${formatDay(found)}, a ${WEEKDAYS[getWeekdayOf(found)]}, which is none of "${fields.weekday.text}"`;
+  const remedy = "exclude that weekday too, with a calendar such as sat,sun";
+  return [createWarning("calendars", detail, remedy)];
+}
+
+const WEEKDAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+
+/** Finds settings that do not fit the time between two occurrences. */
+function lintSpan(definition: Definition, now: number): LintFinding[] {
+  const { timezone, jitter = 0, timeout, deadline, overlap = "forbid", delay = 0 } = definition;
+  const { findAfter } = createPlanTimes(parsePlan(definition.cron), timezone);
+  const first = findAfter(now);
+  const second = first === undefined ? undefined : findAfter(first);
+  if (first === undefined || second === undefined) return [];
+  const span = second - first;
+  const every = `it is due every ${formatDuration(span)}`;
+  const findings = [
+    jitter >= span && createHint("jitter", `${formatDuration(jitter)} may be more than a period: ${every}`),
+    delay >= span && createHint("delay", `${formatDuration(delay)} is more than a period: ${every}`),
+    overlap === "forbid" &&
+      timeout !== undefined &&
+      timeout > span &&
+      createHint(
+        "timeout",
+        `a run may take ${formatDuration(timeout)}, but ${every}: runs may be late`,
+        "a shorter timeout, catchup latest, or overlap allow",
+      ),
+    deadline !== undefined &&
+      deadline < 1000 &&
+      createWarning(
+        "deadline",
+        `${formatDuration(deadline)} is shorter than a worker may need to start a run: most occurrences will be skipped`,
+      ),
+  ];
+  return findings.filter((one) => one !== false);
+}
+
+function createHint(about: string, detail: string, remedy?: string): LintFinding {
+  return { level: "hint", about, detail, ...(remedy !== undefined && { remedy }) };
+}
+
+function createWarning(about: string, detail: string, remedy?: string): LintFinding {
+  return { ...createHint(about, detail, remedy), level: "warning" };
 }

@@ -1,9 +1,35 @@
-import { buildImportMutation, formatImportCounts } from "../../operate/import-schedules.ts";
-import { createActionCommand } from "../outcome/action-command.ts";
+import { userInfo } from "node:os";
+import { basename } from "node:path";
+import { EXIT, UsageError } from "../../base/errors.ts";
+import { clean } from "../../base/text.ts";
+import {
+  buildImportMutation,
+  formatImportCounts,
+  type ScheduleImport,
+} from "../../operate/import-schedules.ts";
+import { previewMutation } from "../../operate/schedule-mutation.ts";
+import { readAllStoredSchedules } from "../../operate/stored-schedules.ts";
+import { validateName } from "../../protocol/names.ts";
+import type { Calendar } from "../../schedule/calendar/calendar.ts";
+import { checkZone } from "../../schedule/cron/zone.ts";
+import type { Definition } from "../../schedule/definition.ts";
+import type { Catchup, Overlap } from "../../schedule/definition-values.ts";
+import type { CrontabFormat } from "../../syntax/crontab.ts";
+import { guessCrontabFormat } from "../../syntax/crontab-format.ts";
+import { getTextFlag } from "../command-line/flags.ts";
+import { readDocumentText, replaceFileText } from "../configure/documents.ts";
+import { formatJsonDocument } from "../json-output.ts";
+import { type ActionOutcome, createFaultyOutcome } from "../outcome.ts";
+import { createActionCommand, printOutcome, toScheduleChangeJson } from "../print-outcome.ts";
+import type { Call, CommandIo } from "../spec.ts";
+import { createStoreCommand } from "../store-command.ts";
 import { AmendmentCommand } from "./amendment-command.ts";
-import { readImportInput } from "./transfer/import-input.ts";
+import { type CrontabImportOptions, convertCrontab, formatScheduleCrontab } from "./crontab.ts";
+import { formatScheduleChange, listCalendarNotes, toScheduleChange } from "./describe-schedule.ts";
+import { convertTable } from "./perfectsched.ts";
+import { formatScheduleDocument, parseScheduleDocument } from "./schedule-document.ts";
 
-export const { execute, perform } = createActionCommand(async (context) => {
+export const importSchedules = createActionCommand(async (context) => {
   const input = await readImportInput(context.call, context.io, context.clock.getWallTime());
   if ("faulty" in input) return input.faulty;
   const { wanted, notes } = input;
@@ -14,5 +40,190 @@ export const { execute, perform } = createActionCommand(async (context) => {
     nothing: "the schedules are up to date: nothing to change",
     buildQuestion: (changes) =>
       `Import ${wanted.definitions.size} schedules (${formatImportCounts(changes)})?`,
+  }).run();
+});
+
+export const diffSchedules = createStoreCommand(async (call, io, context) => {
+  const input = await readImportInput(call, io, context.clock.getWallTime());
+  if ("faulty" in input) return printOutcome(input.faulty, call, io);
+  const plan = await previewMutation(context, buildImportMutation(input.wanted));
+  const { changes, added, revision } = plan;
+  const notes = [...input.notes, ...listCalendarNotes(plan)];
+  if (call.flags.json)
+    io.writeOutput(
+      formatJsonDocument({
+        revision,
+        changes: changes.map((change) => toScheduleChangeJson(toScheduleChange(change))),
+        notes,
+      }),
+    );
+  else {
+    for (const note of notes) context.printMessage(`note: ${note}`);
+    for (const change of changes) io.writeOutput(`${clean(formatScheduleChange(change))}\n`);
+    io.writeOutput(`${formatImportCounts(changes, added.length)}\n`);
+  }
+  return changes.length + added.length === 0 ? EXIT.ok : EXIT.undone;
+});
+
+export const exportSchedules = createStoreCommand(async (call, io, context) => {
+  const [file = "-"] = call.args;
+  const { schedules, calendars: stored } = await readAllStoredSchedules(context, context.signal);
+  const definitions = new Map<string, Definition>();
+  for (const { id, definition, fault } of schedules.values()) {
+    if (definition !== undefined) definitions.set(id, definition);
+    else context.printMessage(`note: schedule ${id} cannot be read and was left out: ${fault ?? ""}`);
+  }
+  const calendars = new Map<string, Calendar>();
+  for (const [name, calendar] of stored) {
+    if ("value" in calendar) calendars.set(name, calendar.value);
+    else context.printMessage(`note: calendar ${name} cannot be read and was left out: ${calendar.fault}`);
+  }
+  const text =
+    getTextFlag(call, "format") === "crontab"
+      ? formatScheduleCrontab(definitions)
+      : formatScheduleDocument({ definitions, calendars });
+  if (file === "-") io.writeOutput(text);
+  else replaceFileText(file, text);
+});
+
+/** The schedules in a file, and notes about them. */
+interface ImportInput {
+  wanted: ScheduleImport;
+  notes: readonly string[];
+}
+
+/**
+ * Reads the file of an import.
+ * @param now  wall clock, ms since the epoch
+ * @returns the outcome if the file has faults
+ * @throws UsageError, SignalboxError 74
+ */
+async function readImportInput(
+  call: Call,
+  io: CommandIo,
+  now: number,
+): Promise<ImportInput | { faulty: ActionOutcome }> {
+  const [kind, file = "-"] = call.args;
+  const text = await readDocumentText(io, file);
+  const name = file === "-" ? "standard input" : file;
+  if (kind === "json") return readJsonInput(call, name, text);
+  const terms = { ...parseImportOptions(call, io, file, text), now };
+  const { definitions, faults, notes } = convertCrontab(text, terms);
+  const formatRemark = ({ line, detail }: { line: number; detail: string }) => `${name}:${line}: ${detail}`;
+  if (faults.length > 0) return { faulty: createImportFaults(faults.map(formatRemark)) };
+  const wanted = { target: terms.source.replace(":", " "), definitions, source: terms.source };
+  return { wanted: { ...wanted, prunes: call.flags.prune === true }, notes: notes.map(formatRemark) };
+}
+
+/** Flags that only an import of a crontab has. */
+const CRONTAB_FLAGS = [
+  "format",
+  "timezone",
+  "host-group",
+  "prefix-id",
+  "worker-user",
+  "sudo",
+  "catchup",
+  "overlap",
+];
+
+function readJsonInput(call: Call, name: string, text: string): ImportInput | { faulty: ActionOutcome } {
+  const useless = CRONTAB_FLAGS.find((flag) => call.flags[flag] !== undefined);
+  if (useless !== undefined)
+    throw new UsageError(`--${useless} is for crontabs; a JSON file has the settings of each schedule`);
+  const read = parseScheduleDocument(text);
+  if ("faults" in read)
+    return { faulty: createImportFaults(read.faults.map((fault) => `${name}: ${fault}`)) };
+  const { calendars } = read;
+  const wanted = { target: `schedules of ${name}`, prunes: call.flags.prune === true, calendars };
+  const given = getTextFlag(call, "source");
+  if (given === undefined) return { wanted: { ...wanted, definitions: read.definitions }, notes: [] };
+  const source = `json:${validateName("source", given)}`;
+  const definitions = new Map([...read.definitions].map(([id, one]) => [id, { ...one, source }]));
+  const remedy = "Give that schedule another id in the file, or leave out --source";
+  return { wanted: { ...wanted, definitions, source, remedy }, notes: [] };
+}
+
+function parseImportOptions(
+  call: Call,
+  io: CommandIo,
+  file: string,
+  text: string,
+): Omit<CrontabImportOptions, "now"> {
+  const group = getTextFlag(call, "host-group");
+  const zone = getTextFlag(call, "timezone");
+  const source = getTextFlag(call, "source") ?? (file === "-" ? "stdin" : basename(file));
+  return {
+    format: (getTextFlag(call, "format") as CrontabFormat | undefined) ?? chooseCrontabFormat(file, text),
+    timezone: zone === undefined ? getHostZone() : checkZone(zone),
+    source: `crontab:${validateName("source", source)}`,
+    prefix: getTextFlag(call, "prefix-id") ?? "",
+    group: group === undefined ? undefined : validateName("group", group),
+    workerUser: getTextFlag(call, "worker-user") ?? io.env.USER ?? userInfo().username,
+    sudo: call.flags.sudo === true,
+    catchup: (getTextFlag(call, "catchup") as Catchup | undefined) ?? "latest",
+    overlap: (getTextFlag(call, "overlap") as Overlap | undefined) ?? "forbid",
+  };
+}
+
+/**
+ * Returns the format of a crontab. If both formats are possible, --format is required: the wrong one would take the
+ * first word of a command for a user, or a user for the command.
+ * @throws UsageError
+ */
+function chooseCrontabFormat(file: string, text: string): CrontabFormat {
+  const { format, doubt } = guessCrontabFormat(file, text);
+  if (doubt === undefined) return format;
+  throw new UsageError(
+    `${file === "-" ? "standard input" : file}: ${doubt}: add --format system or --format user`,
+  );
+}
+
+/** Returns the time zone of this host, which cron uses too. */
+function getHostZone(): string {
+  return Intl.DateTimeFormat().resolvedOptions().timeZone;
+}
+
+/** Largest number of faults that are reported; further ones are only counted. */
+const MANY = 50;
+
+/** Creates the outcome of a file with faults. */
+function createImportFaults(faults: readonly string[]): ActionOutcome {
+  const more = faults.length > MANY ? [`and ${faults.length - MANY} more faults`] : [];
+  return createFaultyOutcome({ revision: undefined, faults }, [
+    ...faults.slice(0, MANY),
+    ...more,
+    "nothing was changed",
+  ]);
+}
+
+export const importPerfectschedTable = createActionCommand(async (context) => {
+  const { call, io } = context;
+  const [file = "-"] = call.args;
+  const text = await readDocumentText(io, file);
+  const name = file === "-" ? "standard input" : file;
+  const source = validateName("source", getTextFlag(call, "source") ?? "perfectsched");
+  const terms = {
+    type: getTextFlag(call, "type"),
+    source,
+    prefix: getTextFlag(call, "prefix-id") ?? "",
+    now: context.clock.getWallTime(),
+  };
+  const { definitions, positions, faults, notes } = convertTable(text, terms);
+  const formatRemark = ({ line, detail }: { line: number; detail: string }) => `${name}:${line}: ${detail}`;
+  if (faults.length > 0)
+    return createImportFaults([...faults].sort((a, b) => a.line - b.line).map(formatRemark));
+  return await new AmendmentCommand(context, {
+    amendment: buildImportMutation({
+      definitions,
+      positions,
+      source,
+      prunes: call.flags.prune === true,
+      target: `schedules of ${basename(name)}`,
+    }),
+    notes: notes.map(formatRemark),
+    needsConfirmation: true,
+    nothing: "the schedules are up to date: nothing to change",
+    buildQuestion: (changes) => `Import ${definitions.size} schedules (${formatImportCounts(changes)})?`,
   }).run();
 });

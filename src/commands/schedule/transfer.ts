@@ -1,6 +1,6 @@
 import { CATCHUPS, OVERLAPS } from "../../schedule/definition-values.ts";
 import { ACTION_FLAGS } from "../command-line/flags.ts";
-import { type ArgumentDetails, declareCommand, type FlagTable } from "../declare-command.ts";
+import { type ArgumentDetails, declareCommand, type FlagTable } from "../spec.ts";
 
 const KIND: ArgumentDetails = { choices: ["crontab", "json"], help: "the format of the file" };
 const FILE: ArgumentDetails = { help: "the file; - for standard input" };
@@ -52,7 +52,7 @@ export const scheduleImport = declareCommand({
     "signalbox schedule import crontab /etc/cron.d/backup --worker-user root --prune --yes": "in a script",
     "signalbox schedule import json schedules.json": "the output of schedule export",
   },
-  load: () => import("./transfer.impl.ts"),
+  load: async () => (await import("./transfer.impl.ts")).importSchedules,
 });
 
 export const scheduleDiff = declareCommand({
@@ -68,7 +68,7 @@ export const scheduleDiff = declareCommand({
     "signalbox schedule diff crontab /etc/cron.d/backup --prune":
       "do the file and the schedules still match?",
   },
-  load: () => import("./transfer/diff.impl.ts"),
+  load: async () => (await import("./transfer.impl.ts")).diffSchedules,
 });
 
 export const scheduleExport = declareCommand({
@@ -82,5 +82,33 @@ export const scheduleExport = declareCommand({
   args: { "[FILE]": "the file to write; - or nothing for standard output" },
   flags: { "--format FORMAT": { choices: ["json", "crontab"], help: "default: json" } },
   examples: { "signalbox schedule export schedules.json": "into a file" },
-  load: () => import("./transfer/export.impl.ts"),
+  load: async () => (await import("./transfer.impl.ts")).exportSchedules,
+});
+
+export const importPerfectsched = declareCommand({
+  id: "import perfectsched",
+  topic: "Migrate",
+  brief: "create schedules from an export of PerfectSched's table",
+  about: [
+    "FILE has a line with the column names id, timeout, next_time, cron, delay, data and timezone, and a line per row: comma separated," +
+      " or as printed by mysql --batch. It may also be JSON: an array of rows, or one row per line. id, next_time and cron are required.",
+    "Stop the PerfectSched workers, export, import, then start signalbox workers: occurrences that were due and not done stay due. The type" +
+      " is read from data, as in PerfectSched; without one, it is the id up to the first dot.",
+    "All rows are checked first; if some are bad, all of them are listed and nothing is done (exit 78). Then the command asks, and" +
+      " writes everything in one transaction. A second import of the same file changes nothing, and no import moves a schedule back in time.",
+  ],
+  args: { FILE: "the file; - for standard input" },
+  flags: {
+    "--type TYPE": "type of schedules without a type in data",
+    "--prefix-id TEXT": "prefix of the schedules' ids",
+    "--source NAME":
+      "name of the table as a source, which owns the schedules imported from it (default: perfectsched)",
+    "--prune": "also delete schedules imported from this table that it no longer has",
+    ...ACTION_FLAGS,
+  },
+  examples: {
+    "signalbox import perfectsched schedules.tsv --dry-run": "what would change?",
+    "signalbox import perfectsched schedules.csv --yes": "in a script",
+  },
+  load: async () => (await import("./transfer.impl.ts")).importPerfectschedTable,
 });

@@ -7,8 +7,8 @@ import { readUserName } from "../../process/user.ts";
 import { WorkerService, type WorkerServiceOptions } from "../../worker/service/worker-service.ts";
 import { getListFlag, getTextFlag, parseCountFlag } from "../command-line/flags.ts";
 import { type CommandConnection, openConnection } from "../connect.ts";
+import { raiseVerbosity } from "../logging.ts";
 import { buildOutputStorage } from "../output-storage.ts";
-import { raiseVerbosity } from "../raise-verbosity.ts";
 import type { Call, CommandExecutor, CommandIo } from "../spec.ts";
 
 const LEAVING: readonly NodeJS.Signals[] = ["SIGTERM", "SIGINT", "SIGQUIT"];

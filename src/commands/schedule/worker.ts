@@ -1,5 +1,4 @@
-import { declareCommand } from "../declare-command.ts";
-import { CONNECTION_SETTINGS, LOGGING_SETTINGS } from "../spec.ts";
+import { CONNECTION_SETTINGS, declareCommand, LOGGING_SETTINGS } from "../spec.ts";
 
 export const worker = declareCommand({
   id: "worker",

@@ -1,5 +1,4 @@
-import { declareCommand } from "../declare-command.ts";
-import { CONNECTION_SETTINGS, LOGGING_SETTINGS } from "../spec.ts";
+import { CONNECTION_SETTINGS, declareCommand, LOGGING_SETTINGS } from "../spec.ts";
 
 /** The console is a separate bundle, because it loads modules that no other command needs; `bin` starts it. */
 export const consoleCommand = declareCommand({

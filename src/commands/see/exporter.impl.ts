@@ -1,15 +1,143 @@
 import { EXIT, type SignalboxError } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
+import { VERSION } from "../../base/version.ts";
+import { METRIC_COLLECTIONS, measureSnapshot } from "../../model/metrics/measure-snapshot.ts";
+import { createMetric, formatExposition, type MetricFamily } from "../../model/metrics/metric-family.ts";
+import { SnapshotBuilder } from "../../model/snapshot/snapshot-builder.ts";
+import { followEtcd } from "../../observe/follow.ts";
+import type { Keys } from "../../protocol/keys.ts";
+import type { WatchEvent } from "../../protocol/txn.ts";
 import {
   EXPORTER_LISTEN,
   formatListenAddress,
   parseListenAddress,
 } from "../../worker/metrics/listen-address.ts";
 import { serveMetrics } from "../../worker/metrics/metrics-server.ts";
+import { createProcessRegistry } from "../../worker/metrics/process-metrics.ts";
 import { createNotifier } from "../../worker/service/notifier.ts";
 import type { CommandExecutor } from "../spec.ts";
 import { type CommandContext, createStoreCommand, InterruptedError } from "../store-command.ts";
-import { ClusterMetrics } from "./exporter/cluster-metrics.ts";
+
+/** How long a rendered text is served again, in ms, so that frequent requests cost nothing. */
+const FRESH = 1_000;
+
+/** Follows a snapshot in etcd and serves metrics of it. */
+class ClusterMetrics {
+  readonly #context: CommandContext;
+  readonly #builder: SnapshotBuilder;
+  /** Renders the metrics of this process. */
+  readonly #own: () => Promise<string>;
+  readonly #countWritten: (collection: string, bytes: number) => void;
+  #isUp = false;
+  /** When `#isUp` last changed, by the clock's `now()`, in ms. */
+  #since: number;
+  #served: { at: number; isUp: boolean; text: string } | undefined;
+
+  /** Loads the package for the metrics of this process. */
+  static async create(context: CommandContext): Promise<ClusterMetrics> {
+    const prom = await import("prom-client");
+    const register = createProcessRegistry(prom);
+    const written = new prom.Counter({
+      name: "signalbox_written_bytes_total",
+      help: "Bytes of keys and values written, by the first part of the key, since the exporter was started.",
+      labelNames: ["collection"],
+      registers: [register],
+    });
+    return new ClusterMetrics(
+      context,
+      () => register.metrics(),
+      (collection, bytes) => written.inc({ collection }, bytes),
+    );
+  }
+
+  private constructor(
+    context: CommandContext,
+    own: () => Promise<string>,
+    countWritten: (collection: string, bytes: number) => void,
+  ) {
+    this.#context = context;
+    this.#own = own;
+    this.#countWritten = countWritten;
+    this.#builder = new SnapshotBuilder(context.keys, METRIC_COLLECTIONS);
+    this.#since = context.clock.now();
+  }
+
+  /** Keeps the snapshot up to date. Ends only with an error. @throws StoreError; the signal's reason */
+  async follow(signal: AbortSignal): Promise<never> {
+    try {
+      for await (const event of followEtcd(this.#context, this.#builder, signal)) {
+        this.#updateIsUp(event.kind !== "away");
+        if (event.kind !== "batch") continue;
+        for (const [collection, bytes] of sumWrittenBytes(this.#context.keys, event.batch.events))
+          this.#countWritten(collection, bytes);
+      }
+    } finally {
+      this.#updateIsUp(false);
+    }
+    throw new Error("the watch of etcd ended without an error");
+  }
+
+  /** Renders the metrics in the text format of Prometheus. */
+  async renderMetrics(): Promise<string> {
+    const now = this.#context.clock.now();
+    const known = this.#served;
+    if (known !== undefined && known.isUp === this.#isUp && now - known.at < FRESH) return known.text;
+    const text = formatExposition(this.#buildFamilies(now)) + (await this.#own());
+    this.#served = { at: now, isUp: this.#isUp, text };
+    return text;
+  }
+
+  findFault(): string | undefined {
+    return this.#isUp ? undefined : "etcd is unreachable";
+  }
+
+  #updateIsUp(isUp: boolean): void {
+    if (isUp === this.#isUp) return;
+    this.#isUp = isUp;
+    this.#since = this.#context.clock.now();
+  }
+
+  /**
+   * Builds the metrics. While etcd is unavailable, those of the snapshot are left out, so that Prometheus marks them as
+   * stale.
+   */
+  #buildFamilies(now: number): MetricFamily[] {
+    const build: MetricFamily = {
+      name: "build_info",
+      help: "Version of the exporter.",
+      samples: [[{ version: VERSION }, 1]],
+    };
+    const up = createMetric(
+      "up",
+      "1 while etcd is reachable and the metrics are current, 0 otherwise.",
+      Number(this.#isUp),
+    );
+    const since = createMetric(
+      "up_unchanged_seconds",
+      "Seconds since signalbox_up last changed.",
+      (now - this.#since) / 1_000,
+    );
+    const base = [build, up, since];
+    return this.#isUp
+      ? [...base, ...measureSnapshot(this.#builder.getSnapshot(), this.#context.clock.getWallTime())]
+      : base;
+  }
+}
+
+/**
+ * Sums how many bytes a watch has seen written, by collection. etcd keeps every value until it is compacted, so a key that is
+ * overwritten fills the database as well as new keys do.
+ */
+export function sumWrittenBytes(keys: Keys, events: readonly WatchEvent[]): ReadonlyMap<string, number> {
+  const sums = new Map<string, number>();
+  for (const event of events) {
+    if (event.type !== "put") continue;
+    const { key, value } = event.kv;
+    const collection = keys.findFirstSegment(key) ?? "other"; // the label takes no value that a user can choose
+    sums.set(collection, (sums.get(collection) ?? 0) + Buffer.byteLength(key) + Buffer.byteLength(value));
+  }
+  return sums;
+}
 
 /** Pause before it tries again if etcd cannot be reached at the start, in ms. */
 const PAUSE = 5_000;

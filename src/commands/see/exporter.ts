@@ -1,6 +1,5 @@
 import { EXPORTER_LISTEN } from "../../worker/metrics/listen-address.ts";
-import { declareCommand } from "../declare-command.ts";
-import { CONNECTION_SETTINGS, LOGGING_SETTINGS } from "../spec.ts";
+import { CONNECTION_SETTINGS, declareCommand, LOGGING_SETTINGS } from "../spec.ts";
 
 export const exporter = declareCommand({
   id: "exporter",

@@ -28,7 +28,7 @@ const SMALL_WIDTH = 14;
 const ENOUGH_WIDTH = 20;
 const AMPLE_WIDTH = 32;
 /** The share of its cells that a column must show in full before other columns are left out for it. */
-const MOST = 0.8;
+const SHOWN_SHARE = 0.8;
 /** Cells are shortened if the columns up to this priority do not fit otherwise. A lower number is a higher priority. */
 export const CORE_PRIORITY = 4;
 
@@ -98,7 +98,7 @@ function computeSufficientWidth(strip: TextColumn, most: number): number {
   if (isWhole) return own;
   const sorted = texts.filter((text) => text.trim() !== "").map(computeDisplayWidth);
   sorted.sort((a, b) => a - b);
-  const usual = sorted[Math.max(0, Math.ceil(sorted.length * MOST) - 1)] ?? 0;
+  const usual = sorted[Math.max(0, Math.ceil(sorted.length * SHOWN_SHARE) - 1)] ?? 0;
   // The name of a row identifies it: cut, `db1.example.com_cpu` and `db1.example.com_mem` would look the same.
   const limit = strip.priority <= 1 ? AMPLE_WIDTH : most;
   return Math.max(title.length, Math.min(own, Math.max(SMALL_WIDTH, Math.min(usual, limit))));
@@ -139,4 +139,20 @@ function cutToFloor<S extends TextColumn>(
     widest.width = Math.max(widest.least, widest.width - Math.min(over, step));
   }
   return shown.map(({ strip, width: own }) => ({ ...strip, width: own }));
+}
+
+/** Maximum number of blanks added to a column. More would tear the cells of a row apart. */
+const MOST_BLANKS = 4;
+
+/** Spreads columns over a width that they do not need: each but the last gets the same number of further blanks. */
+export function spreadColumns<S extends TextColumn>(
+  columns: readonly FittedColumn<S>[],
+  width: number,
+): readonly FittedColumn<S>[] {
+  const needed = columns.reduce((sum, column) => sum + column.width + GAP, -GAP);
+  const more = Math.min(MOST_BLANKS, Math.floor((width - needed) / Math.max(1, columns.length - 1)));
+  if (more <= 0) return columns;
+  return columns.map((column, at) =>
+    at === columns.length - 1 ? column : { ...column, width: column.width + more },
+  );
 }

@@ -4,7 +4,6 @@ import { renderShareBar } from "../../model/rows/shares.ts";
 import type { TableColumn, Tone } from "../../model/views/view.ts";
 import { type FittedColumn, fitColumns, GAP, type TextColumn } from "./fit-columns.ts";
 import { type OutputStyle, paintSpans, type TextSpan, trimSpans } from "./paint.ts";
-import { wrapText } from "./wrap.ts";
 
 /** Columns with this priority are shown only on request. */
 export const ON_DEMAND = 9;
@@ -174,4 +173,18 @@ function formatLinesBelow<R>({ column, texts }: GridColumn<R>, at: number, style
   if (column.below === "sentence") return wrapText(text, available).map((line) => indent + line);
   const line = `${style.arrow} ${text}`;
   return [indent + (style.isClipped ? cleanToWidth(line, available) : line)];
+}
+
+/** Wraps a clean text between words. A word that is longer than a line is cut. */
+export function wrapText(text: string, columns: number): string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ").filter(Boolean)) {
+    const longer = line === "" ? word : `${line} ${word}`;
+    if (line !== "" && computeDisplayWidth(longer) > columns) {
+      lines.push(line);
+      line = cleanToWidth(word, columns);
+    } else line = cleanToWidth(longer, columns);
+  }
+  return line === "" ? lines : [...lines, line];
 }

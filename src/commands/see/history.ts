@@ -1,4 +1,4 @@
-import { declareCommand } from "../declare-command.ts";
+import { declareCommand } from "../spec.ts";
 
 export const historyCommand = declareCommand({
   id: "history",
@@ -15,7 +15,7 @@ export const historyCommand = declareCommand({
     "--json": "as JSON",
   },
   examples: { "signalbox history invoices": "newest first" },
-  load: () => import("./history.impl.ts"),
+  load: async () => (await import("./history.impl.ts")).showHistory,
 });
 
 const STATISTICS_ORDERS = ["name", "runs", "failures", "busy", "held", "waited", "last"] as const;
@@ -41,5 +41,5 @@ export const stats = declareCommand({
     "signalbox stats --sort busy": "which locks are a bottleneck?",
     "signalbox stats --sort failures --json": "for programs",
   },
-  load: () => import("./history/stats.impl.ts"),
+  load: async () => (await import("./history.impl.ts")).showStats,
 });

@@ -1,22 +1,38 @@
 import { formatBriefDuration, formatInstant } from "../../base/duration.ts";
 import { UsageError } from "../../base/errors.ts";
 import { quoteShellWord } from "../../base/shell.ts";
-import { quoteText } from "../../base/text.ts";
+import { clean, quoteText } from "../../base/text.ts";
 import { findAllCollisions } from "../../model/insight/all-collisions.ts";
 import type { CollisionReport, OverlapCollision } from "../../model/insight/collisions.ts";
 import type { TimeSpan } from "../../model/insight/forecast.ts";
 import type { SpreadSuggestion } from "../../model/insight/spread.ts";
+import { buildTimeline, type TimelineTrack } from "../../model/insight/timeline.ts";
+import { ASCII_SIGNS, formatTimeline, UNICODE_SIGNS } from "../../model/insight/timeline-text.ts";
+import { predictDrain, predictReset, predictTotal, type WhatIfReport } from "../../model/insight/what-if.ts";
+import { formatWhatIf } from "../../model/insight/what-if-text.ts";
+import { findResetTargets } from "../../model/preview/reset-targets.ts";
+import { buildClaims, type Claim, findClaimTicket } from "../../model/snapshot/claims.ts";
 import type { Snapshot } from "../../model/snapshot/snapshot.ts";
 import { formatShortList } from "../../model/views/short-list.ts";
+import { formatOperator } from "../../operate/ports.ts";
 import { validateName } from "../../protocol/names.ts";
 import { NotFoundError } from "../../schedule/errors.ts";
-import { parseDurationFlag } from "../command-line/flags.ts";
+import { getTextFlag, parseCountFlag, parseDurationFlag } from "../command-line/flags.ts";
+import { parseSinceFlag } from "../command-line/instant.ts";
+import { parseDrainTarget } from "../drain-target.ts";
 import { formatJsonDocument } from "../json-output.ts";
-import { createReadCommand } from "../read-command.ts";
-import { readSnapshotRanges, retryCompacted } from "../read-snapshot.ts";
-import type { Call } from "../spec.ts";
+import {
+  createReadCommand,
+  QUEUE_COLLECTIONS,
+  readAllOutcomes,
+  readSnapshot,
+  readSnapshotRanges,
+  retryCompacted,
+} from "../read-snapshot.ts";
+import type { Call, CommandIo } from "../spec.ts";
+import type { CommandContext } from "../store-command.ts";
 import { renderTextTable } from "../table.ts";
-import { readAllOutcomes } from "./insight/read-outcomes.ts";
+import { isUtf8 } from "./paint.ts";
 
 const DAY = 86_400_000;
 /** Longest time to look ahead, ms. */
@@ -24,7 +40,7 @@ const MOST = 31 * DAY;
 /** Number of names in a cell. */
 const SHORT = 6;
 
-export const execute = createReadCommand(async (call, io, context) => {
+export const showCollisions = createReadCommand(async (call, io, context) => {
   const from = context.clock.getWallTime();
   const span = { from, until: from + parseWithin(call) };
   const { snapshot, outcomes } = await retryCompacted(async () => {
@@ -107,4 +123,124 @@ const OVERLAP_HEAD = ["EARLIER", "LATER", "EXCLUDED BY", "TIMES", "FIRST", "LONG
 function toOverlapRow({ earlier, later, lock, times, first, longest }: OverlapCollision): string[] {
   const excludedBy = lock === undefined ? "the same schedule" : `lock ${lock}`;
   return [earlier, later, excludedBy, String(times), formatInstant(first), formatBriefDuration(longest)];
+}
+
+/** Widest bar, in columns. */
+const MOST_COLUMNS = 1_000;
+/** How far back the bars begin without --since, ms. */
+const HOUR = 3_600_000;
+
+export const showTimeline = createReadCommand(async (call, io, context) => {
+  const until = context.clock.getWallTime();
+  const span = { from: parseSinceFlag(call, until) ?? until - HOUR, until };
+  if (span.from === until) throw new UsageError("--since must be before now; got now");
+  const given = parseCountFlag(call, "width", 10);
+  const inputs = await retryCompacted(() => readInputs(context));
+  const tracks = selectTracks(buildTimeline(inputs, span), call.args);
+  if (call.flags.json) {
+    io.writeOutput(formatJsonDocument({ revision: inputs.snapshot.revision, ...span, tracks }));
+    return;
+  }
+  const signs = isUtf8(io.env) ? UNICODE_SIGNS : ASCII_SIGNS;
+  const width = Math.min(MOST_COLUMNS, given ?? computeWidth(io, tracks));
+  const lines = formatTimeline(tracks, span, { width, signs });
+  io.writeOutput(
+    tracks.length === 0 ? describeNone(call) : `${lines.map((line) => clean(line)).join("\n")}\n`,
+  );
+});
+
+async function readInputs(context: CommandContext) {
+  const collections = ["locks", "resources", "drains", "histories", "runnings", "audits", "groups"] as const;
+  const snapshot = await readSnapshotRanges(context, collections);
+  const histories = await readAllOutcomes(context, snapshot.revision);
+  return { snapshot, outcomes: new Map([...histories].map(([id, { runs }]) => [id, runs])) };
+}
+
+/** Selects the tracks of the given names, or all. */
+function selectTracks(tracks: readonly TimelineTrack[], names: readonly string[]): TimelineTrack[] {
+  const isGiven = ({ subject }: TimelineTrack) => names.includes(subject.slice(subject.indexOf(" ") + 1));
+  return tracks.filter((track) => names.length === 0 || isGiven(track));
+}
+
+function computeWidth({ terminal }: CommandIo, tracks: readonly TimelineTrack[]): number {
+  const longest = tracks.reduce((most, { subject }) => Math.max(most, subject.length), 0);
+  return Math.max(10, terminal.getSize().columns - longest - 3);
+}
+
+function describeNone({ args }: Call): string {
+  const of = args.length === 0 ? "" : ` of ${args.map((name) => quoteText(name)).join(", ")}`;
+  return `nothing is recorded${of} in this time\n`;
+}
+
+export const previewDrain = createReadCommand(async (call, io, context) => {
+  const target = parseDrainTarget(call.args);
+  const snapshot = await readSnapshot(context, [...QUEUE_COLLECTIONS, "histories"]);
+  const wall = context.clock.getWallTime();
+  const report = predictDrain(snapshot, target, { by: formatOperator(context.operator), wall });
+  printWhatIf(call, io, { report, revision: snapshot.revision, wall });
+});
+
+export const previewReset = createReadCommand(async (call, io, context) => {
+  const kind = call.args[0] === "resource" ? "resource" : "lock";
+  const name = validateName(kind, call.args[1] ?? "");
+  const snapshot = await readSnapshot(context, [...QUEUE_COLLECTIONS, "histories"]);
+  const wall = context.clock.getWallTime();
+  const claims = buildClaims(snapshot);
+  const targets = findResetTargets(snapshot, kind, name, getTextFlag(call, "run"));
+  const evicted = [...new Set(targets.map(({ run }) => run))].flatMap((run) => claims.get(run) ?? []);
+  const report = predictReset(snapshot, evicted, wall);
+  printWhatIf(call, io, { report, revision: snapshot.revision, wall });
+});
+
+export const previewTotal = createReadCommand(async (call, io, context) => {
+  const [name = "", text = ""] = call.args;
+  const resource = validateName("resource", name);
+  if (!/^[1-9]\d{0,14}$/.test(text))
+    throw new UsageError(`TOTAL must be a whole number of 1 or more; got ${quoteText(text)}`);
+  const snapshot = await readSnapshot(context, [...QUEUE_COLLECTIONS, "hosts", "histories"]);
+  const wall = context.clock.getWallTime();
+  const report = predictTotal(snapshot, { resource, total: Number(text) }, wall);
+  printWhatIf(call, io, { report, revision: snapshot.revision, wall });
+});
+
+/** Prints the effects of a change. @param wall  wall clock, ms since the epoch */
+function printWhatIf(
+  call: Call,
+  io: CommandIo,
+  { report, revision, wall }: { report: WhatIfReport; revision: bigint; wall: number },
+): void {
+  if (call.flags.json) io.writeOutput(formatJsonDocument({ revision, ...toWhatIfJson(report) }));
+  else
+    io.writeOutput(
+      `${formatWhatIf(report, wall)
+        .map((line) => clean(line))
+        .join("\n")}\n`,
+    );
+}
+
+function toWhatIfJson({ ends, leaves, grants, blocked }: WhatIfReport): object {
+  return {
+    ends: ends.map(toClaimIds),
+    leaves: leaves.map(({ claim, why, isPerhaps }) => ({ ...toClaimIds(claim), why, isPerhaps })),
+    grants: grants.map(({ claim, round, before, expected }) => ({
+      ...toClaimIds(claim),
+      round,
+      before: before ?? null,
+      expected: expected === undefined ? null : { p50: expected.p50, p95: expected.p95 },
+    })),
+    blocked: blocked.map(({ claim, drains }) => ({
+      ...toClaimIds(claim),
+      drains: drains.map(({ scope, name, by, why }) => ({ scope, name, by, why })),
+    })),
+  };
+}
+
+function toClaimIds(claim: Claim): object {
+  const { host, pid, command } = findClaimTicket(claim) ?? {};
+  const queues = claim.entries.map(({ queue: { kind, name }, entry }) => ({
+    kind,
+    name,
+    count: entry.ticket?.count,
+  }));
+  return { run: claim.run, host, pid, command, queues };
 }

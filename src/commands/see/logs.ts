@@ -1,5 +1,4 @@
-import { declareCommand } from "../declare-command.ts";
-import { CONNECTION_SETTINGS } from "../spec.ts";
+import { CONNECTION_SETTINGS, declareCommand } from "../spec.ts";
 
 export const logs = declareCommand({
   id: "logs",

@@ -7,14 +7,23 @@ import { type RawKey, readEarlierValue, readRawKeys } from "../../observe/raw-ke
 import { validateName } from "../../protocol/names.ts";
 import type { KeyValue } from "../../protocol/txn.ts";
 import { getTextFlag } from "../command-line/flags.ts";
-import { findOnlyClaim } from "../find-only-claim.ts";
 import { formatJsonDocument } from "../json-output.ts";
-import { createReadCommand } from "../read-command.ts";
-import { QUEUE_COLLECTIONS, readSnapshot, throwUnknownName } from "../read-snapshot.ts";
+import {
+  createReadCommand,
+  findOnlyClaim,
+  QUEUE_COLLECTIONS,
+  readSnapshot,
+  throwUnknownName,
+} from "../read-snapshot.ts";
 import type { Call } from "../spec.ts";
 import type { CommandContext } from "../store-command.ts";
-import { compareLines, formatEarlierFacts, formatKeyFacts, formatValueLines } from "./format-raw.ts";
-import { listSubjectRanges } from "./raw/subject-ranges.ts";
+import {
+  compareLines,
+  formatEarlierFacts,
+  formatKeyFacts,
+  formatValueLines,
+  listSubjectRanges,
+} from "./format-raw.ts";
 
 /** Maximum number of keys, and of earlier values of each. */
 const MOST_KEYS = 100;

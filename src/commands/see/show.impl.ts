@@ -28,11 +28,11 @@ import type { QueueKind } from "../../protocol/keys.ts";
 import { validateName } from "../../protocol/names.ts";
 import type { QueueEntry } from "../../protocol/ticket.ts";
 import { parseOutcomes } from "../../schedule/state/outcome.ts";
-import { findOnlyClaim } from "../find-only-claim.ts";
 import { formatJsonDocument } from "../json-output.ts";
-import { createReadCommand } from "../read-command.ts";
 import {
   buildRecentAuditRange,
+  createReadCommand,
+  findOnlyClaim,
   QUEUE_COLLECTIONS,
   readEntryLiveness,
   readSnapshotRanges,

@@ -1,4 +1,4 @@
-import { declareCommand } from "../declare-command.ts";
+import { declareCommand } from "../spec.ts";
 
 export const showCommand = declareCommand({
   id: "show",

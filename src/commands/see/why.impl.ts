@@ -14,11 +14,11 @@ import { formatAuditTime } from "../../protocol/audit.ts";
 import { validateName } from "../../protocol/names.ts";
 import { parseOutcomes } from "../../schedule/state/outcome.ts";
 import { getTextFlag } from "../command-line/flags.ts";
-import { parsePastTime } from "../command-line/past-time.ts";
-import { findOnlyClaim } from "../find-only-claim.ts";
+import { parsePastTime } from "../command-line/instant.ts";
 import { formatJsonDocument } from "../json-output.ts";
-import { createReadCommand } from "../read-command.ts";
 import {
+  createReadCommand,
+  findOnlyClaim,
   QUEUE_COLLECTIONS,
   readEntryLiveness,
   readSnapshotRanges,

@@ -1,15 +1,15 @@
 import { ConfigError, EXIT, SignalboxError, UsageError } from "../../base/errors.ts";
 import type { LogFields } from "../../base/log.ts";
 import { quoteText } from "../../base/text.ts";
-import { explainError } from "../../commands/explain-error.ts";
+import { explainError } from "../../commands/command-line/execute-command.ts";
 import { type LogSink, openLog } from "../../commands/logging.ts";
-import { executeRun } from "../../commands/run/execute-run.ts";
 import {
   createCall,
+  executeRun,
   type RunInvocation,
   type RunRefusal,
   type RunResult,
-} from "../../commands/run/run-invocation.ts";
+} from "../../commands/run/execute-run.ts";
 import type { CommandExecutor, CommandIo } from "../../commands/spec.ts";
 import { resolveConfig } from "../../config/config.ts";
 import type { Env } from "../../config/files.ts";

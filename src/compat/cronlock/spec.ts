@@ -1,4 +1,4 @@
-import { type ArgumentTable, declareCommand } from "../../commands/declare-command.ts";
+import { type ArgumentTable, declareCommand } from "../../commands/spec.ts";
 import { CODES } from "./settings/codes.ts";
 
 const ARGS: ArgumentTable = { COMMAND: "the command to run", "[ARG...]": "its arguments" };

@@ -2,7 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import { describeFileError, EXIT, SignalboxError, UsageError } from "../../base/errors.ts";
 import { clean, quoteText } from "../../base/text.ts";
 import { getListFlag, getTextFlag } from "../../commands/command-line/flags.ts";
-import { replaceFileText } from "../../commands/configure/write-file.ts";
+import { replaceFileText } from "../../commands/configure/documents.ts";
 import type { Call, CommandExecutor, CommandIo } from "../../commands/spec.ts";
 import {
   type CronJob,

@@ -1,4 +1,4 @@
-import { declareCommand } from "../../commands/declare-command.ts";
+import { declareCommand } from "../../commands/spec.ts";
 
 export const migrateCrontabCommand = declareCommand({
   id: "migrate crontab",

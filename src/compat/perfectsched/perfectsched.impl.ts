@@ -2,9 +2,9 @@ import { computeDisplayWidth } from "../../base/display-width.ts";
 import { UsageError } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
 import { VERSION } from "../../base/version.ts";
-import { explainError } from "../../commands/explain-error.ts";
+import { explainError } from "../../commands/command-line/execute-command.ts";
 import type { ListedSchedule } from "../../commands/schedule/inspect.impl.ts";
-import { listCronNotes } from "../../commands/schedule/perfectsched/convert.ts";
+import { listCronNotes } from "../../commands/schedule/perfectsched.ts";
 import { AlreadyExistsError, NotFoundError } from "../../commands/schedule/sheets.ts";
 import type { Call, CommandExecutor, CommandIo } from "../../commands/spec.ts";
 import {
@@ -75,12 +75,12 @@ function buildCall(
 }
 
 async function listSchedules({ setup, world }: PerfectschedRun): Promise<number> {
-  const { HEAD, createScheduleListCommand } = await import("../../commands/schedule/inspect.impl.ts");
+  const { LIST_HEAD, createScheduleListCommand } = await import("../../commands/schedule/inspect.impl.ts");
   const formatLine = (cells: readonly string[]) => formatTableLine(cells.map((cell) => clean(cell)));
   const compareByRunTime = (one: ListedSchedule, other: ListedSchedule) =>
     (one.runAt ?? Number.POSITIVE_INFINITY) - (other.runAt ?? Number.POSITIVE_INFINITY) || 0;
   const formatSchedules = (schedules: readonly ListedSchedule[]) =>
-    [HEAD, ...[...schedules].sort(compareByRunTime).map(({ cells }) => cells)].map(formatLine).join("");
+    [LIST_HEAD, ...[...schedules].sort(compareByRunTime).map(({ cells }) => cells)].map(formatLine).join("");
   return await createScheduleListCommand(formatSchedules)(buildCall(setup), world);
 }
 
@@ -98,8 +98,8 @@ async function addSchedule(command: AddCommand, { setup, world }: PerfectschedRu
   };
   for (const note of [...listCronNotes({ cron, timezone }, Date.now()), ...buildZoneNotes(command, setup)])
     writeMessage(world, `note: ${note}`);
-  const { execute: addOne } = await import("../../commands/schedule/change/add.impl.ts");
-  return await addOne(
+  const { addRecurring } = await import("../../commands/schedule/change.impl.ts");
+  return await addRecurring.execute(
     buildCall(setup, [key, type === undefined || type === "" ? "-" : type, cron], flags),
     silenceOutput(world),
   );
@@ -113,13 +113,13 @@ function buildZoneNotes({ timezone }: AddCommand, setup: PerfectschedConfig): st
 }
 
 async function removeSchedule(key: string, { setup, world }: PerfectschedRun): Promise<number> {
-  const { deleteSchedules } = await import("../../commands/schedule/change/keys-commands.impl.ts");
+  const { deleteSchedules } = await import("../../commands/schedule/change.impl.ts");
   return await deleteSchedules.execute(buildCall(setup, [key], { yes: true }), silenceOutput(world));
 }
 
 async function checkCluster({ setup, world }: PerfectschedRun): Promise<number> {
-  const { execute: check } = await import("../../commands/check/init.impl.ts");
-  return await check(buildCall(setup), world);
+  const { initHost } = await import("../../commands/check/doctor.impl.ts");
+  return await initHost(buildCall(setup), world);
 }
 
 async function runWorker(name: string, { line, setup, world }: PerfectschedRun): Promise<number> {

@@ -1,5 +1,5 @@
 import { EXIT } from "../../base/errors.ts";
-import { declareCommand } from "../../commands/declare-command.ts";
+import { declareCommand } from "../../commands/spec.ts";
 
 export const perfectsched = declareCommand({
   id: "perfectsched",

@@ -1,4 +1,4 @@
-import { declareCommand } from "../../commands/declare-command.ts";
+import { declareCommand } from "../../commands/spec.ts";
 
 /** Exit code of Perl's `die`. */
 export const DIED = 255;

@@ -2,15 +2,15 @@ import { parseDuration } from "../../base/duration.ts";
 import { ConfigError, EXIT, SignalboxError } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
 import { VERSION } from "../../base/version.ts";
-import { explainError } from "../../commands/explain-error.ts";
-import { executeRun } from "../../commands/run/execute-run.ts";
-import { findQueuedRun } from "../../commands/run/queued.ts";
+import { explainError } from "../../commands/command-line/execute-command.ts";
 import {
   createCall,
+  executeRun,
   type RunInvocation,
   type RunRefusal,
   type RunResult,
-} from "../../commands/run/run-invocation.ts";
+} from "../../commands/run/execute-run.ts";
+import { findQueuedRun } from "../../commands/run/queued.ts";
 import type { CommandExecutor, CommandIo } from "../../commands/spec.ts";
 import { resolveConfig } from "../../config/config.ts";
 import type { Env, FileReader } from "../../config/files.ts";

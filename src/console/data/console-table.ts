@@ -1,4 +1,10 @@
-import { CORE_PRIORITY, fitColumns, GAP, shortenColumn } from "../../commands/see/fit-columns.ts";
+import {
+  CORE_PRIORITY,
+  fitColumns,
+  GAP,
+  shortenColumn,
+  spreadColumns,
+} from "../../commands/see/fit-columns.ts";
 import {
   buildGridColumn,
   buildHeadSpans,
@@ -8,7 +14,6 @@ import {
 } from "../../commands/see/grid.ts";
 import { RowCache } from "../../commands/see/ls/row-cache.ts";
 import type { OutputStyle, TextSpan } from "../../commands/see/paint.ts";
-import { spreadColumns } from "../../commands/see/spread-columns.ts";
 import { buildExportTable, type ExportTable } from "../../model/export/export-table.ts";
 import { countThings, type Snapshot } from "../../model/snapshot/snapshot.ts";
 import { VIEWS, type ViewId } from "../../model/tables/index.ts";

@@ -1,5 +1,5 @@
 import { EXIT } from "../../base/errors.ts";
-import { explainError } from "../../commands/explain-error.ts";
+import { explainError } from "../../commands/command-line/execute-command.ts";
 import type { CommandContext } from "../../commands/store-command.ts";
 import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../model/snapshot/snapshot.ts";
 import { SnapshotBuilder } from "../../model/snapshot/snapshot-builder.ts";

@@ -1,4 +1,4 @@
-import { type OutcomeHistories, readOutcomes } from "../../commands/see/insight/read-outcomes.ts";
+import { type OutcomeHistories, readOutcomes } from "../../commands/read-snapshot.ts";
 import type { CommandContext } from "../../commands/store-command.ts";
 import type { Snapshot } from "../../model/snapshot/snapshot.ts";
 import type { KeyRange } from "../../protocol/txn.ts";

@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { clean, quoteText } from "../../base/text.ts";
 import { formatJsonDocument } from "../../commands/json-output.ts";
 import { renderDetailText } from "../../commands/see/detail.ts";
-import { wrapText } from "../../commands/see/wrap.ts";
+import { wrapText } from "../../commands/see/grid.ts";
 import type { Detail } from "../../model/detail/detail.ts";
 import type { ExportTable } from "../../model/export/export-table.ts";
 import { formatCsv, formatTextTable } from "../../model/export/export-table.ts";

@@ -1,4 +1,4 @@
-import { formatSingleDocument } from "../../commands/configure/transfer/single-document.ts";
+import { formatSingleDocument } from "../../commands/configure/documents.ts";
 import { formatScheduleDocument } from "../../commands/schedule/schedule-document.ts";
 import type { Command } from "../../commands/spec.ts";
 import type { Snapshot } from "../../model/snapshot/snapshot.ts";

@@ -1,4 +1,4 @@
-import { EditorFile } from "../../commands/editor/editor-file.ts";
+import { EditorFile } from "../../commands/editor.ts";
 import type { ProgramEnd } from "../../commands/open-external-program.ts";
 import type {
   EnvironmentAccess,

@@ -1,8 +1,8 @@
 import type { Clock } from "../../base/clock.ts";
 import { clean } from "../../base/text.ts";
-import { type CommandEnd, performCommand } from "../../commands/command-line/perform-command.ts";
-import type { ActionOutcome } from "../../commands/outcome/action-outcome.ts";
-import { listOutcomeLines } from "../../commands/outcome/outcome-lines.ts";
+import { type CommandEnd, performCommand } from "../../commands/command-line/execute-command.ts";
+import type { ActionOutcome } from "../../commands/outcome.ts";
+import { listOutcomeLines } from "../../commands/print-outcome.ts";
 import type { Call, Command, CommandIo } from "../../commands/spec.ts";
 import type { Snapshot } from "../../model/snapshot/snapshot.ts";
 import { createCapturingIo } from "./capturing-io.ts";

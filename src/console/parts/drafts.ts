@@ -1,4 +1,4 @@
-import type { EditorFile } from "../../commands/editor/editor-file.ts";
+import type { EditorFile } from "../../commands/editor.ts";
 
 /** The texts of definitions that the user has edited and not yet stored, by target. */
 export class Drafts {

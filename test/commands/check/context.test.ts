@@ -2,9 +2,8 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import * as list from "../../../src/commands/check/context/context-list.impl.ts";
-import * as show from "../../../src/commands/check/context/context-show.impl.ts";
-import type { CommandIo } from "../../../src/commands/spec.ts";
+import { printContexts, showContext } from "../../../src/commands/check/config.impl.ts";
+import type { CommandExecutor, CommandIo } from "../../../src/commands/spec.ts";
 
 const path = join(mkdtempSync(join(tmpdir(), "signalbox-context-")), "config.json");
 writeFileSync(
@@ -21,7 +20,7 @@ writeFileSync(
 );
 
 async function run(
-  { execute }: typeof list,
+  execute: CommandExecutor,
   { args = [], flags = {}, ...settings }: { args?: string[]; flags?: Record<string, true>; context?: string },
   env: Record<string, string> = {},
 ) {
@@ -37,7 +36,7 @@ async function run(
 }
 
 test("context list shows names, which is active, and why one cannot be used", async () => {
-  const lines = (await run(list, {})).split("\n").map((line) => line.split(/\s{2,}/));
+  const lines = (await run(printContexts, {})).split("\n").map((line) => line.split(/\s{2,}/));
   expect(lines.slice(0, 4)).toEqual([
     ["CONTEXT", "ACTIVE", "ENDPOINTS", "PREFIX", "NOTE"],
     ["prod", "yes", "https://a:1", "/p/", "read-only"],
@@ -51,12 +50,12 @@ test.each<[{ context?: string }, Record<string, string>, string]>([
   [{ context: "staging" }, {}, "staging"],
   [{}, { SIGNALBOX_CONTEXT: "broken" }, "broken"],
 ])("the active one of %j and %j is %s, even if it cannot be used", async (given, env, name) => {
-  const { contexts } = JSON.parse(await run(list, { ...given, flags: { json: true } }, env));
+  const { contexts } = JSON.parse(await run(printContexts, { ...given, flags: { json: true } }, env));
   expect(contexts.filter((one: { active: boolean }) => one.active)).toMatchObject([{ name, files: [path] }]);
 });
 
 test("context show prints what a context sets, and no password", async () => {
-  const text = await run(show, { args: ["prod"], flags: { json: true } });
+  const text = await run(showContext, { args: ["prod"], flags: { json: true } });
   expect(text).not.toContain("hush");
   expect(JSON.parse(text)).toMatchObject({
     context: "prod",
@@ -65,9 +64,9 @@ test("context show prints what a context sets, and no password", async () => {
       { key: "readOnly", value: "true", source: `context prod of ${path}: readOnly` },
     ]),
   });
-  expect(await run(show, {})).toContain("https://a:1");
+  expect(await run(showContext, {})).toContain("https://a:1");
 });
 
 test("context show of an unknown one lists the known ones", async () => {
-  await expect(run(show, { args: ["prd"] })).rejects.toThrow("known contexts: prod, staging, broken");
+  await expect(run(showContext, { args: ["prd"] })).rejects.toThrow("known contexts: prod, staging, broken");
 });

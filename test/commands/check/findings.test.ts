@@ -1,8 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { UsageError } from "../../../src/base/errors.ts";
 import type { Finding, FindingLevel } from "../../../src/base/finding.ts";
-import { AcceptedWarnings } from "../../../src/commands/check/doctor/accepted.ts";
-import { formatFinding, reportCheck, reportErrorsToNagios } from "../../../src/commands/check/findings.ts";
+import {
+  AcceptedWarnings,
+  formatFinding,
+  reportCheck,
+  reportErrorsToNagios,
+} from "../../../src/commands/check/findings.ts";
 import type { Call, CommandIo } from "../../../src/commands/spec.ts";
 import { StoreError } from "../../../src/etcd/store.ts";
 

@@ -2,9 +2,10 @@ import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../src/base/errors.ts";
 import { findNearest } from "../../../src/base/text.ts";
 import { ALL_COMMANDS } from "../../../src/bin/commands.ts";
-import { EXIT_CODES } from "../../../src/commands/command-line/exit-codes.ts";
+import { loadCommand } from "../../../src/commands/command-line/execute-command.ts";
 import { computeHelpWidth, renderCommandHelp, renderUsage } from "../../../src/commands/command-line/help.ts";
 import {
+  EXIT_CODES,
   formatExitCodesJson,
   renderAllCommandsHelp,
   renderConnectionHelp,
@@ -102,7 +103,7 @@ describe.each(ALL_COMMANDS.map((spec) => [spec.id, spec] as const))("signalbox %
   });
 
   test.skipIf(spec.load === undefined)("loads what it runs", async () => {
-    expect((await spec.load?.())?.execute).toBeTypeOf("function");
+    expect((await loadCommand(spec)).execute).toBeTypeOf("function");
   });
 });
 

@@ -1,8 +1,13 @@
 import { expect, test } from "vitest";
 import { moveLeadingOptions, SWITCHES, VALUED } from "../../../src/commands/command-line/leading-options.ts";
-import { listFlags, listSpellings } from "../../../src/commands/command-line/list-flags.ts";
 import { ls } from "../../../src/commands/see/ls/ls.ts";
-import { COMMON_FLAGS, CONNECTION_SETTINGS, LOGGING_SETTINGS } from "../../../src/commands/spec.ts";
+import {
+  COMMON_FLAGS,
+  CONNECTION_SETTINGS,
+  LOGGING_SETTINGS,
+  listFlags,
+  listSpellings,
+} from "../../../src/commands/spec.ts";
 
 test("they are the options of every command, and those of connection and log", () => {
   const settings = [...CONNECTION_SETTINGS, ...LOGGING_SETTINGS];

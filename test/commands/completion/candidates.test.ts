@@ -7,7 +7,7 @@ import {
   findCandidates,
   type NameQuery,
 } from "../../../src/commands/completion/candidates.ts";
-import { SCRIPTS } from "../../../src/commands/completion/scripts.ts";
+import { SCRIPTS } from "../../../src/commands/completion/completion.impl.ts";
 
 /** Answers with what it was asked for, so that it can be read. */
 const lookup = async ({ kinds, prefix, scope, queue }: NameQuery) => {

@@ -1,6 +1,6 @@
 /** Completion of names from etcd. */
 import { describe, expect, it } from "vitest";
-import { readCompletionNames } from "../../../src/commands/completion/names.ts";
+import { readCompletionNames } from "../../../src/commands/completion/complete.ts";
 import type { NameKind } from "../../../src/commands/spec.ts";
 import { MemoryStore } from "../../../src/etcd/memory/memory-store.ts";
 import type { RangeOp } from "../../../src/protocol/txn.ts";

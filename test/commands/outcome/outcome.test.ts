@@ -1,12 +1,13 @@
 /** Outcomes of commands that act: exit codes and output. */
 import { describe, expect, it } from "vitest";
-import { type ActionOutcome, addAdvice } from "../../../src/commands/outcome/action-outcome.ts";
+import type { DrainResult, PruneResult } from "../../../src/commands/outcome.ts";
 import {
+  type ActionOutcome,
+  addAdvice,
   createAbandonedOutcome,
   createFaultyOutcome,
   createOutcome,
-} from "../../../src/commands/outcome/create-outcome.ts";
-import type { DrainResult, PruneResult } from "../../../src/commands/outcome.ts";
+} from "../../../src/commands/outcome.ts";
 import { printOutcome } from "../../../src/commands/print-outcome.ts";
 import type { Call, CommandIo } from "../../../src/commands/spec.ts";
 

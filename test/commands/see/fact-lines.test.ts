@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { computeDisplayWidth } from "../../../src/base/display-width.ts";
-import { buildDetailLines } from "../../../src/commands/see/detail.ts";
-import { flowFacts } from "../../../src/commands/see/fact-lines.ts";
+import { buildDetailLines, flowFacts } from "../../../src/commands/see/detail.ts";
 import type { Detail, Fact } from "../../../src/model/detail/detail.ts";
 
 const STYLE = { colours: false, marks: undefined, arrow: "->" };

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { spreadColumns } from "../../../src/commands/see/spread-columns.ts";
+import { spreadColumns } from "../../../src/commands/see/fit-columns.ts";
 
 const columns = [10, 6, 4].map((width) => ({ title: "", priority: 1, isWhole: false, texts: [], width }));
 const spread = (width: number) => spreadColumns(columns, width).map((column) => column.width);

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { computeDisplayWidth } from "../../../src/base/display-width.ts";
-import { wrapText } from "../../../src/commands/see/wrap.ts";
+import { wrapText } from "../../../src/commands/see/grid.ts";
 
 describe("a wrapped sentence", () => {
   it.each([

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { ConfigError, EXIT, SignalboxError } from "../../../src/base/errors.ts";
-import type { RunResult } from "../../../src/commands/run/run-invocation.ts";
+import type { RunResult } from "../../../src/commands/run/execute-run.ts";
 import { SwitchmanLog } from "../../../src/compat/switchman/log.ts";
 import {
   reportSwitchmanFailure,

@@ -1,4 +1,4 @@
-import { declareCommand } from "../../declare-command.ts";
+import { declareCommand } from "../../spec.ts";
 import { CHECK_FLAGS } from "../findings.ts";
 
 export const checkCrontab = declareCommand({

@@ -3,8 +3,13 @@ import type { Finding } from "../../../base/finding.ts";
 import { findProgram, type ProgramSearch, readInterpreter } from "../../../process/programs.ts";
 import { UNKNOWN } from "../../../syntax/shell-parser.ts";
 import { unwrapWords } from "../../../syntax/shell-wrappers.ts";
-import { applyAssignments, type Invocation } from "./invocations.ts";
-import { applyWrapperPath, CRON_PATH, SERVICE_PATH } from "./search-path.ts";
+import {
+  applyAssignments,
+  applyWrapperPath,
+  CRON_PATH,
+  type Invocation,
+  SERVICE_PATH,
+} from "./invocations.ts";
 
 /** Builtins and syntax of shells, which need no file. */
 const BUILTINS =

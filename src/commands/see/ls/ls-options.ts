@@ -4,7 +4,7 @@ import { addFieldWords, addStart, parseRowFilter, type RowFilter } from "../../.
 import { parseSortOrder, type SortOrder, sortViewRows } from "../../../model/views/sort.ts";
 import type { AnyView } from "../../../model/views/view.ts";
 import { getListFlag, getTextFlag, parseCountFlag } from "../../command-line/flags.ts";
-import { parseSinceFlag } from "../../command-line/past-time.ts";
+import { parseSinceFlag } from "../../command-line/instant.ts";
 import type { Call } from "../../spec.ts";
 import { renderTextTable } from "../../table.ts";
 import { ON_DEMAND } from "../grid.ts";

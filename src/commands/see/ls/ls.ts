@@ -1,4 +1,4 @@
-import { declareCommand } from "../../declare-command.ts";
+import { declareCommand } from "../../spec.ts";
 
 /** The views that can be listed. */
 export const LISTINGS = [

@@ -1,4 +1,4 @@
-import { toEditFlags } from "../../../commands/schedule/change/edit-flags.ts";
+import { toEditFlags } from "../../../commands/schedule/definition-flags.ts";
 import type { Snapshot } from "../../../model/snapshot/snapshot.ts";
 import type { Subject } from "../../../model/views/view.ts";
 import type { TabId } from "../../state/console-state.ts";

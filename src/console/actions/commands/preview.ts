@@ -1,7 +1,6 @@
 import { EXIT } from "../../../base/errors.ts";
 import { clean } from "../../../base/text.ts";
-import type { ActionOutcome } from "../../../commands/outcome/action-outcome.ts";
-import type { OperationResult } from "../../../commands/outcome.ts";
+import type { ActionOutcome, OperationResult } from "../../../commands/outcome.ts";
 import type { Command } from "../../../commands/spec.ts";
 import type { Jobs } from "../../jobs/jobs.ts";
 

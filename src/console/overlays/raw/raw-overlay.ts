@@ -5,8 +5,8 @@ import {
   formatEarlierFacts,
   formatKeyFacts,
   formatValueLines,
+  listSubjectRanges,
 } from "../../../commands/see/format-raw.ts";
-import { listSubjectRanges } from "../../../commands/see/raw/subject-ranges.ts";
 import { formatSubjectName } from "../../actions/commands/row-action.ts";
 import { createSameRowCheck } from "../../navigation/focus.ts";
 import { getChosenSubjects } from "../../navigation/marks.ts";

@@ -1,6 +1,6 @@
 import { cleanToWidth } from "../../../base/display-width.ts";
 import { clean } from "../../../base/text.ts";
-import { parsePastTime } from "../../../commands/command-line/past-time.ts";
+import { parsePastTime } from "../../../commands/command-line/instant.ts";
 import { wrapProseLines } from "../../../commands/see/detail.ts";
 import {
   explainLockAt,

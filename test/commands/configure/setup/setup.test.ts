@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { computeClusterId } from "../../../../src/commands/configure/setup/host-script.ts";
-import { buildUsersScript } from "../../../../src/commands/configure/setup-etcd.impl.ts";
+import { buildUsersScript, computeClusterId } from "../../../../src/commands/configure/setup-etcd.impl.ts";
 
 const PAGE = readFileSync(new URL("../../../../docs/etcd.md", import.meta.url), "utf8");
 

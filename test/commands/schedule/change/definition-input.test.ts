@@ -3,8 +3,11 @@ import { describe, expect, it } from "vitest";
 import { parseInstant } from "../../../../src/commands/command-line/instant.ts";
 import { parseCall } from "../../../../src/commands/command-line/parse-call.ts";
 import { scheduleEdit } from "../../../../src/commands/schedule/change.ts";
-import { parseCommandWords } from "../../../../src/commands/schedule/command-words.ts";
-import { applyGivenFields, parseGivenFields } from "../../../../src/commands/schedule/definition-input.ts";
+import {
+  applyGivenFields,
+  parseCommandWords,
+  parseGivenFields,
+} from "../../../../src/commands/schedule/definition-input.ts";
 import type { Definition } from "../../../../src/schedule/definition.ts";
 
 const NOW = Date.UTC(2026, 10, 21, 12);

@@ -1,9 +1,12 @@
 /** Conversion of a crontab to schedules: results of lines, refused lines, and stable ids. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { formatScheduleCrontab } from "../../../../src/commands/schedule/crontab/format-crontab.ts";
-import { buildCommandSlug } from "../../../../src/commands/schedule/crontab/ids.ts";
-import { type CrontabImportOptions, convertCrontab } from "../../../../src/commands/schedule/crontab.ts";
+import {
+  buildCommandSlug,
+  type CrontabImportOptions,
+  convertCrontab,
+  formatScheduleCrontab,
+} from "../../../../src/commands/schedule/crontab.ts";
 
 const ODD = readFileSync(new URL("./fixtures/odd.crontab", import.meta.url), "utf8");
 const TERMS: CrontabImportOptions = {

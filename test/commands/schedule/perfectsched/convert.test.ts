@@ -1,9 +1,6 @@
 /** Conversion of PerfectSched's table to schedules: the export formats of databases, results of rows, and refused rows. */
 import { describe, expect, it } from "vitest";
-import {
-  convertTable,
-  type TableImportOptions,
-} from "../../../../src/commands/schedule/perfectsched/convert.ts";
+import { convertTable, type TableImportOptions } from "../../../../src/commands/schedule/perfectsched.ts";
 
 const T = 1_795_262_400; // 2026-11-21 12:00 UTC
 const TERMS: TableImportOptions = {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { sumWrittenBytes } from "../../../../src/commands/see/exporter/cluster-metrics.ts";
+import { sumWrittenBytes } from "../../../../src/commands/see/exporter.impl.ts";
 import { plain } from "../../../model/pictures.ts";
 import { keys } from "../../../protocol/samples.ts";
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { type Cell, Emulator } from "../../../../fixtures/console/emulator.ts";
-import { formatChanges } from "../../../../src/commands/see/screen/paint-changes.ts";
+import { formatChanges } from "../../../../src/commands/see/ansi-screen.ts";
 
 const SIZE = { columns: 24, rows: 5 };
 

@@ -1,7 +1,7 @@
 /** The preview of a dialog, from the outcome of a dry run. */
 import { describe, expect, it } from "vitest";
-import { createFaultyOutcome, createOutcome } from "../../../../src/commands/outcome/create-outcome.ts";
 import type { EvictionResult, RunnerRecord } from "../../../../src/commands/outcome.ts";
+import { createFaultyOutcome, createOutcome } from "../../../../src/commands/outcome.ts";
 import { createPreview, runPreview } from "../../../../src/console/actions/commands/preview.ts";
 import { getCommandById } from "../../../../src/console/actions/commands/row-action.ts";
 import { previewEviction } from "../../../../src/model/preview/eviction-preview.ts";

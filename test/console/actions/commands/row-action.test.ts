@@ -1,5 +1,7 @@
 /** Commands on rows: accepted rows, the resulting command line, and the text to type. */
+
 import { describe, expect, it } from "vitest";
+import { loadCommand } from "../../../../src/commands/command-line/execute-command.ts";
 import { COMMANDS, ROW_COMMANDS, type RowCommandId } from "../../../../src/commands/registry/registry.ts";
 import { findConfirmationWord } from "../../../../src/console/actions/commands/confirmation-word.ts";
 import type { CommandPreview } from "../../../../src/console/actions/commands/preview.ts";
@@ -70,14 +72,14 @@ describe("a command on a row", () => {
 
   it("returns its outcome as a value", async () => {
     for (const { id } of ROW_COMMANDS)
-      expect([id, typeof (await getCommandById(id).load?.())?.perform]).toEqual([id, "function"]);
+      expect([id, typeof (await loadCommand(getCommandById(id))).perform]).toEqual([id, "function"]);
   });
 });
 
 it("every command with --dry-run but run returns its outcome as a value", async () => {
   const acting = COMMANDS.filter(({ flags = [] }) => flags.some(({ name }) => name === "dry-run"));
   const loaded = await Promise.all(
-    acting.map(async ({ id, load }) => [id, (await load?.())?.perform !== undefined] as const),
+    acting.map(async (one) => [one.id, (await loadCommand(one)).perform !== undefined] as const),
   );
   expect(loaded.filter(([, hasOutcome]) => !hasOutcome)).toEqual([["run", false]]);
 });
