@@ -7,7 +7,7 @@ import type { LaunchedIo, LaunchedRun } from "../commands/run/call-note.ts";
 import { parseCallNote } from "../commands/run/call-note.ts";
 import { runCommand } from "../commands/run/run.ts";
 import type { Command, CommandIo } from "../commands/spec.ts";
-import { zooLocked } from "../compat/zoo-locked/spec.ts";
+import { zooLocked } from "../compat/zoo-locked/zoo-locked.ts";
 import type { LaunchedCall } from "../process/agent-socket/launched-call.ts";
 import type { AgentContext } from "./agent-context.ts";
 import { CallDeclined, ServedRun } from "./served-run.ts";

@@ -15,7 +15,7 @@ import { resolveConfig } from "../../config/config.ts";
 import type { Env } from "../../config/files.ts";
 import { createValueLayer } from "../../config/layers.ts";
 import type { Settings } from "../../config/settings.ts";
-import { hasEndpoints } from "../endpoints.ts";
+import { hasEndpoints } from "../front-end.ts";
 import { readCronlockConfig } from "./config-file.ts";
 import { CronlockLog } from "./cronlock-log.ts";
 import { CREDENTIALS, type CronlockOptions, findPortHint, parseCronlockOptions } from "./options.ts";

@@ -1,6 +1,6 @@
 import type { Command } from "../../commands/spec.ts";
-import { migrateCrontabCommand } from "../migrate/spec.ts";
-import { perfectsched } from "../perfectsched/spec.ts";
+import { migrateCrontabCommand } from "../migrate/crontab.ts";
+import { perfectsched } from "../perfectsched/perfectsched.ts";
 import { RUNNERS } from "./runners.ts";
 
 /** Commands for migrating from other tools, in the order of the help. */

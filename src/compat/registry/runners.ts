@@ -1,7 +1,7 @@
 import type { Command } from "../../commands/spec.ts";
-import { cronlock, golock } from "../cronlock/spec.ts";
+import { cronlock, golock } from "../cronlock/cronlock.ts";
 import { switchman } from "../switchman/spec.ts";
-import { zooLocked } from "../zoo-locked/spec.ts";
+import { zooLocked } from "../zoo-locked/zoo-locked.ts";
 
 /** Front ends that hold a lock while a command runs. Their bundle holds nothing of the other front ends. */
 export const RUNNERS: readonly Command[] = [cronlock, golock, switchman, zooLocked];

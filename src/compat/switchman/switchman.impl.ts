@@ -16,7 +16,7 @@ import { resolveConfig } from "../../config/config.ts";
 import type { Env, FileReader } from "../../config/files.ts";
 import { createValueLayer } from "../../config/layers.ts";
 import { parseSwitchman, type SwitchmanCall } from "../../syntax/switchman-call.ts";
-import { hasEndpoints } from "../endpoints.ts";
+import { hasEndpoints } from "../front-end.ts";
 import { readPlainFile } from "../plain-file.ts";
 import { DEFAULT_CONFIG, parseSwitchmanConfig, type SwitchmanConfig } from "./config.ts";
 import { DIED, declaration } from "./declaration.ts";

@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { executeCommand } from "../../../src/commands/command-line/execute-command.ts";
 import type { CommandIo } from "../../../src/commands/spec.ts";
-import { migrateCrontabCommand } from "../../../src/compat/migrate/spec.ts";
+import { migrateCrontabCommand } from "../../../src/compat/migrate/crontab.ts";
 
 let folder: string;
 beforeEach(() => {

@@ -1,5 +1,5 @@
 import { declareCommand } from "../../commands/spec.ts";
-import { INVALID } from "./codes.ts";
+import { INVALID } from "../exit-codes.ts";
 
 export const zooLocked = declareCommand({
   id: "zoo-locked",
