@@ -1,12 +1,11 @@
 import { UsageError } from "../base/errors.ts";
-import { quoteText } from "../base/text.ts";
+import { collectTexts, quoteText } from "../base/text.ts";
 import { SETTINGS } from "../config/settings.ts";
 import { computeSmallestTtl } from "../config/ttl.ts";
-import { type GoFlagResult, type GoFlagSpec, isGoFlagOn, parseGoFlags } from "./go-flags.ts";
 import type { LineTranslator } from "./translated-run.ts";
 
 /** @see etcdctl's README, "LOCK" and "Global options" */
-const OPTIONS: GoFlagSpec = {
+const ETCDCTL_OPTIONS: GoFlagSpec = {
   tool: "etcdctl",
   options: {
     ttl: true,
@@ -38,12 +37,20 @@ const OPTIONS: GoFlagSpec = {
   isInterspersed: true,
 };
 /** Options without a meaning for a lock. */
-const IDLE = ["command-timeout", "keepalive-time", "keepalive-timeout", "write-out", "w", "debug", "hex"];
-const OURS = ["endpoints", "cacert", "cert", "key"] as const;
+const ETCDCTL_IDLE = [
+  "command-timeout",
+  "keepalive-time",
+  "keepalive-timeout",
+  "write-out",
+  "w",
+  "debug",
+  "hex",
+];
+const ETCDCTL_OURS = ["endpoints", "cacert", "cert", "key"] as const;
 
 /** Translates a line of `etcdctl lock`. signalbox reads etcdctl's own variables (ETCDCTL_ENDPOINTS, …) unchanged. */
 export const translateEtcdctl: LineTranslator = (words) => {
-  const given = parseGoFlags(words, OPTIONS);
+  const given = parseGoFlags(words, ETCDCTL_OPTIONS);
   const [verb, name, ...command] = given.rest;
   if (verb !== "lock") throw new UsageError("etcdctl: only etcdctl lock can be translated");
   if (name === undefined) throw new UsageError("etcdctl: no lock name is given");
@@ -51,7 +58,7 @@ export const translateEtcdctl: LineTranslator = (words) => {
     throw new UsageError(
       "etcdctl: without a command, etcdctl holds the lock until it is ended; put the commands that need the lock after signalbox run",
     );
-  refuseUnsupported(given);
+  refuseEtcdctlOptions(given);
   const { options } = given;
   const user = parseUser(given);
   return {
@@ -60,18 +67,18 @@ export const translateEtcdctl: LineTranslator = (words) => {
       name,
       "--wait",
       ...buildTtlFlag(options.get("ttl")),
-      ...OURS.flatMap((key) => buildFlag(`--${key}`, options.get(key))),
+      ...ETCDCTL_OURS.flatMap((key) => buildFlag(`--${key}`, options.get(key))),
       ...buildFlag("--connect-timeout", options.get("dial-timeout")),
       ...buildFlag("--user", user.name),
       ...(isGoFlagOn(given, "insecure-skip-tls-verify") ? ["--insecure-skip-tls-verify"] : []),
     ],
     ...(user.password !== undefined && { env: { SIGNALBOX_PASSWORD: user.password } }),
     command,
-    notes: buildNotes(given, name),
+    notes: buildEtcdctlNotes(given, name),
   };
 };
 
-function refuseUnsupported({ options }: GoFlagResult): void {
+function refuseEtcdctlOptions({ options }: GoFlagResult): void {
   const other = ["discovery-srv", "discovery-srv-name", "insecure-discovery", "auth-jwt-token"].find((key) =>
     options.has(key),
   );
@@ -106,11 +113,167 @@ function parseUser({ options }: GoFlagResult): { name?: string; password?: strin
   return { name, ...(password !== undefined && { password }) };
 }
 
-function buildNotes({ options }: GoFlagResult, name: string): string[] {
-  const idle = IDLE.filter((key) => options.has(key)).map((key) => `--${key}`);
+function buildEtcdctlNotes({ options }: GoFlagResult, name: string): string[] {
+  const idle = ETCDCTL_IDLE.filter((key) => options.has(key)).map((key) => `--${key}`);
   return [
     `the lock differs from etcdctl's: its keys begin with ${quoteText(name)}, those of signalbox with its prefix; old and new lines do not wait for each other`,
     "the command gets SIGNALBOX_LOCK_KEY and SIGNALBOX_TOKEN instead of ETCD_LOCK_KEY and ETCD_LOCK_REV, and it is ended when the lock is lost",
     ...(idle.length === 0 ? [] : [`${idle.join(", ")}: left out, since signalbox run has no equivalent`]),
   ];
+}
+
+/** Options for the connection to Consul, which are dropped because etcd is used instead. */
+const CONSUL_CONNECTION = [
+  "http-addr",
+  "token",
+  "token-file",
+  "ca-file",
+  "ca-path",
+  "client-cert",
+  "client-key",
+  "tls-server-name",
+  "datacenter",
+  "namespace",
+  "partition",
+];
+
+/** @see https://developer.hashicorp.com/consul/commands/lock */
+const CONSUL_OPTIONS: GoFlagSpec = {
+  tool: "consul lock",
+  options: {
+    n: true,
+    name: true,
+    timeout: true,
+    try: true,
+    "monitor-retry": true,
+    "child-exit-code": false,
+    "pass-stdin": false,
+    shell: false,
+    verbose: false,
+    stale: false,
+    ...Object.fromEntries(CONSUL_CONNECTION.map((name) => [name, true])),
+  },
+};
+
+/** Translates a line of `consul lock`. With `-n` above 1 it becomes a lease of a resource instead of a lock. */
+export const translateConsul: LineTranslator = (words, variables) => {
+  if (words[0] !== "lock") throw new UsageError("consul: only consul lock can be translated");
+  const given = parseGoFlags(words.slice(1), CONSUL_OPTIONS);
+  const [path = "", ...child] = given.rest;
+  const name = path.replace(/^\//, "");
+  if (name === "" || child.length === 0)
+    throw new UsageError("consul lock: a prefix and a command are needed");
+  const holders = parseHolders(given);
+  return {
+    options: [...buildConsulClaim(name, holders, parseWait(given)), "-E", "1", ...buildLabelFlag(given)],
+    command: isGoFlagOn(given, "shell", true)
+      ? [variables.get("SHELL") || "/bin/sh", "-c", child.join(" ")]
+      : child,
+    notes: buildConsulNotes(given, holders),
+  };
+};
+
+function buildConsulClaim(name: string, holders: number, wait: string | undefined): string[] {
+  if (holders === 1) return ["--lock", name, wait === undefined ? "--wait" : `--wait=${wait}`];
+  return [
+    "--no-lock",
+    "--lease",
+    `${name}=1:${holders}`,
+    ...(wait === undefined ? [] : ["--lease-timeout", wait]),
+  ];
+}
+
+function parseHolders({ options }: GoFlagResult): number {
+  const text = options.get("n") ?? "1";
+  if (!/^0*[1-9]\d{0,8}$/.test(text))
+    throw new UsageError(`consul lock: -n ${quoteText(text)} is not a number of 1 or more`);
+  return Number(text);
+}
+
+const GO_UNITS = { h: 3_600_000, m: 60_000, s: 1_000, ms: 1 } as const;
+
+/** Converts a Go duration, such as `1m30s` or `1.5h`, to one of signalbox. */
+function parseWait({ options }: GoFlagResult): string | undefined {
+  const text = options.get("timeout") ?? options.get("try") ?? "0";
+  if (text === "0") return undefined;
+  if (!/^\+?(?:\d+(?:\.\d+)?(?:ms|h|m|s))+$/.test(text))
+    throw new UsageError(`consul lock: -timeout ${quoteText(text)} is not a duration such as 30s or 1h`);
+  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|h|m|s)/g)];
+  const ms = parts.reduce(
+    (sum, [, count, unit]) => sum + Number(count) * GO_UNITS[unit as keyof typeof GO_UNITS],
+    0,
+  );
+  if (ms === 0) return undefined;
+  return ms % 1000 === 0 ? `${ms / 1000}s` : `${Math.ceil(ms)}ms`;
+}
+
+function buildLabelFlag({ options }: GoFlagResult): string[] {
+  const name = options.get("name");
+  return name === undefined || name === "" ? [] : ["--label", name];
+}
+
+function buildConsulNotes(given: GoFlagResult, holders: number): string[] {
+  const left = [...CONSUL_CONNECTION, "monitor-retry", "verbose", "stale"].filter((key) =>
+    given.options.has(key),
+  );
+  return collectTexts([
+    isGoFlagOn(given, "child-exit-code")
+      ? "the exit code is the command's own instead of 2"
+      : "the exit code is the command's own; consul lock always ends with 0",
+    "the command gets SIGNALBOX_LOCK_KEY instead of CONSUL_LOCK_HELD",
+    holders > 1 &&
+      `a semaphore becomes a lease of 1 of ${holders} units of a resource, first come, first served`,
+    left.length > 0 &&
+      `${left.map((key) => `-${key}`).join(", ")}: left out, since the lock is in etcd and not in Consul`,
+  ]);
+}
+
+/** The options of a program written in Go. */
+interface GoFlagSpec {
+  tool: string;
+  /** By name without dashes; true: a value follows. */
+  options: Readonly<Record<string, boolean>>;
+  /** Options may follow other words, up to `--`. */
+  isInterspersed?: true;
+}
+
+interface GoFlagResult {
+  options: ReadonlyMap<string, string>;
+  rest: readonly string[];
+}
+
+/**
+ * Parses words like Go's flag packages: `-name value`, `--name=value`; a switch may have `=true` or `=false`.
+ * @throws UsageError for an unknown option, and for a missing value
+ */
+function parseGoFlags(words: readonly string[], { tool, options, isInterspersed }: GoFlagSpec): GoFlagResult {
+  const found = new Map<string, string>();
+  const rest: string[] = [];
+  const left = [...words];
+  for (let word = left.shift(); word !== undefined; word = left.shift()) {
+    const isOption = word.startsWith("-") && word !== "-";
+    if (word === "--" || (!isOption && isInterspersed !== true)) {
+      rest.push(...(word === "--" ? [] : [word]), ...left);
+      break;
+    }
+    if (!isOption) rest.push(word);
+    else {
+      const [, name = "", inline] = /^--?([^=]*)(?:=(.*))?$/s.exec(word) ?? [];
+      const takes = Object.hasOwn(options, name) ? options[name] : undefined;
+      if (takes === undefined) throw new UsageError(`${tool}: unknown option ${quoteText(word)}`);
+      const value = inline ?? (takes ? left.shift() : "true");
+      if (value === undefined) throw new UsageError(`${tool}: -${name} needs a value`);
+      found.set(name, value);
+    }
+  }
+  return { options: found, rest };
+}
+
+/** Whether a switch is on. @throws UsageError if its value is neither true nor false */
+function isGoFlagOn({ options }: GoFlagResult, name: string, standard = false): boolean {
+  const value = options.get(name);
+  if (value === undefined) return standard;
+  if (/^(1|t|T|true|TRUE|True)$/.test(value)) return true;
+  if (/^(0|f|F|false|FALSE|False)$/.test(value)) return false;
+  throw new UsageError(`-${name}: ${quoteText(value)} is neither true nor false`);
 }

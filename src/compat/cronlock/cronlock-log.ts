@@ -1,7 +1,7 @@
 import { clean } from "../../base/text.ts";
 import type { CommandIo } from "../../commands/spec.ts";
-import { formatLogTime } from "../log-time.ts";
-import type { CronlockTool } from "./settings/lock-name.ts";
+import { formatLogTime } from "../front-end.ts";
+import type { CronlockTool } from "./variables.ts";
 
 /** Writes messages in the format of the tool: plain lines for cronlock, lines of Go's slog for golock. */
 export class CronlockLog {

@@ -15,24 +15,24 @@ import { resolveConfig } from "../../config/config.ts";
 import type { Env } from "../../config/files.ts";
 import { createValueLayer } from "../../config/layers.ts";
 import type { Settings } from "../../config/settings.ts";
+import { CRONLOCK_CODES } from "../exit-codes.ts";
 import { hasEndpoints } from "../front-end.ts";
-import { readCronlockConfig } from "./config-file.ts";
 import { CronlockLog } from "./cronlock-log.ts";
-import { CREDENTIALS, type CronlockOptions, findPortHint, parseCronlockOptions } from "./options.ts";
-import { CODES } from "./settings/codes.ts";
-import type { CronlockTool } from "./settings/lock-name.ts";
 import {
   buildCronlockSettings,
   buildLoginSettings,
+  CREDENTIALS,
+  type CronlockOptions,
+  findPortHint,
+  parseCronlockOptions,
   type RequestedSettings,
   type SignalboxConfig,
-} from "./settings/settings.ts";
-import { ToolVariables } from "./settings/variables.ts";
-import type { ShellFile } from "./shell-file.ts";
+} from "./options.ts";
+import { type CronlockTool, readCronlockConfig, type ShellFile, ToolVariables } from "./variables.ts";
 
 /** `cronlock COMMAND ARG...` and `golock COMMAND ARG...`, with their exit codes. */
-export const cronlockFrontEnd = { execute: createFrontEnd("cronlock") };
-export const golockFrontEnd = { execute: createFrontEnd("golock") };
+export const runCronlock = createFrontEnd("cronlock");
+export const runGolock = createFrontEnd("golock");
 
 function createFrontEnd(tool: CronlockTool): CommandExecutor {
   return async ({ args }, world) => {
@@ -43,7 +43,9 @@ function createFrontEnd(tool: CronlockTool): CommandExecutor {
     } catch (error) {
       const { exitCode, message } = explainError(error);
       log.error(message);
-      return exitCode === EXIT.notFound || exitCode === EXIT.notExecutable ? exitCode : CODES.failure;
+      return exitCode === EXIT.notFound || exitCode === EXIT.notExecutable
+        ? exitCode
+        : CRONLOCK_CODES.failure;
     }
   };
 }
@@ -159,13 +161,13 @@ function reportResult(parsed: CronlockOptions, result: RunResult, log: CronlockL
   const { code, ending } = result;
   if (ending?.kind === "lost") {
     log.error(`the lock was lost, the command was terminated: ${ending.why}`);
-    return CODES.failure;
+    return CRONLOCK_CODES.failure;
   }
   if (ending?.kind !== "timeout") return code;
   const isTimeout = parsed.timeout > 0 && parsed.timeout <= parsed.release;
   const release = `${parsed.release}s: its lock is free now (CRONLOCK_RELEASE)`;
   log.reportKilledCommand(parsed.words, isTimeout ? `${parsed.timeout}s timeout` : release);
-  return CODES.timeout;
+  return CRONLOCK_CODES.timeout;
 }
 
 /** Returns which of the tool's variables may have caused a failure, or undefined. */

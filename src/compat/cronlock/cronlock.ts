@@ -1,5 +1,5 @@
 import { type ArgumentTable, declareCommand } from "../../commands/spec.ts";
-import { CODES } from "./settings/codes.ts";
+import { CRONLOCK_CODES } from "../exit-codes.ts";
 
 const ARGS: ArgumentTable = { COMMAND: "the command to run", "[ARG...]": "its arguments" };
 
@@ -50,7 +50,7 @@ export const cronlock = declareCommand({
   ],
   args: ARGS,
   takesWords: true,
-  failure: CODES.failure,
+  failure: CRONLOCK_CODES.failure,
   variables: { CRONLOCK_CONFIG: "file with these variables (/etc/cronlock.conf)", ...VARIABLES },
   examples: {
     "signalbox cronlock ls -al": "in place of: cronlock ls -al",
@@ -59,7 +59,7 @@ export const cronlock = declareCommand({
       "on one of all hosts, each minute",
     "CRONLOCK_RESET=yes cronlock ./mail.sh": "end the run that holds the lock",
   },
-  load: async () => (await import("./cronlock.impl.ts")).cronlockFrontEnd,
+  load: async () => (await import("./cronlock.impl.ts")).runCronlock,
 });
 
 export const golock = declareCommand({
@@ -74,11 +74,11 @@ export const golock = declareCommand({
   ],
   args: ARGS,
   takesWords: true,
-  failure: CODES.failure,
+  failure: CRONLOCK_CODES.failure,
   variables: { CRONLOCK_CONFIG: "file with these variables (none)", ...VARIABLES },
   examples: {
     "signalbox golock command.sh": "in place of: golock command.sh",
     "CRONLOCK_KEY=ls golock ls -al": "a lock that other commands can share",
   },
-  load: async () => (await import("./cronlock.impl.ts")).golockFrontEnd,
+  load: async () => (await import("./cronlock.impl.ts")).runGolock,
 });

@@ -1,8 +1,10 @@
+import { createHash } from "node:crypto";
+import { formatDuration } from "../../base/duration.ts";
 import { ConfigError } from "../../base/errors.ts";
 import { quoteText } from "../../base/text.ts";
-import { wrapBuiltin } from "./bash-builtin.ts";
-import { type CronlockTool, computeArgumentsHash } from "./settings/lock-name.ts";
-import type { SourcedValue, ToolVariables } from "./settings/variables.ts";
+import type { SettingKey } from "../../config/settings.ts";
+import { CRONLOCK_CODES } from "../exit-codes.ts";
+import type { CronlockTool, SourcedValue, ToolVariables } from "./variables.ts";
 
 /** The options of a cronlock or golock line. Times in seconds. */
 export interface CronlockOptions {
@@ -195,4 +197,104 @@ export function findPortHint(endpoints: string): string | undefined {
   return endpoints.split(",").some((one) => one.endsWith(`:${REDIS_PORT}`))
     ? `port ${REDIS_PORT} is the port of Redis, etcd listens on ${ETCD_PORT}: set CRONLOCK_PORT`
     : undefined;
+}
+
+/** Requested settings, each with its source for messages. */
+export type RequestedSettings = Partial<Record<SettingKey, SourcedValue>>;
+
+/** The part of the signalbox configuration that the options build on. */
+export interface SignalboxConfig {
+  prefix: string;
+  endpoints: readonly string[];
+}
+
+/**
+ * Builds settings from options. They take precedence over all others. The front end and the translation to `signalbox
+ * run` both use them.
+ * @param readConfig  called only if needed, because it reads files
+ */
+export function buildCronlockSettings(
+  parsed: CronlockOptions,
+  readConfig: () => SignalboxConfig,
+): RequestedSettings {
+  const createSecondsSetting = (count: number, name: string) => ({
+    value: formatDuration(count * 1000),
+    source: parsed.getSource(name),
+  });
+  return {
+    ...buildConnectionSettings(parsed, readConfig),
+    connectTimeout: {
+      ...createSecondsSetting(parsed.connectTimeout, "CRONLOCK_RECONNECT_ATTEMPTS"),
+      ...(parsed.connectTimeout === 0 && { value: "100ms" }), // a single attempt without a pause still takes time
+    },
+    grace: createSecondsSetting(parsed.grace, "CRONLOCK_GRACE"),
+    maxHold: createSecondsSetting(parsed.release, "CRONLOCK_RELEASE"),
+    ...(parsed.timeout > 0 && { timeout: createSecondsSetting(parsed.timeout, "CRONLOCK_TIMEOUT") }),
+    busyExitCode: { value: String(CRONLOCK_CODES.refused), source: `exit codes of ${parsed.tool}` },
+  };
+}
+
+function buildConnectionSettings(
+  parsed: CronlockOptions,
+  readConfig: () => SignalboxConfig,
+): RequestedSettings {
+  const { endpoints, database, getSource } = parsed;
+  const tls = getSource("CRONLOCK_TLS");
+  return {
+    ...(endpoints !== undefined && { endpoints }),
+    ...(endpoints === undefined &&
+      parsed.usesTls && { endpoints: { value: readConfig().endpoints.map(toHttps).join(","), source: tls } }),
+    ...(parsed.usesTls &&
+      parsed.skipsVerification && {
+        insecureSkipTlsVerify: { value: "true", source: getSource("CRONLOCK_TLS_SKIP_VERIFY") },
+      }),
+    ...(database > 0 && {
+      prefix: { value: `${readConfig().prefix}db${database}/`, source: getSource("CRONLOCK_DB") },
+    }),
+    ...buildLoginSettings(parsed),
+  };
+}
+
+export function buildLoginSettings({ login }: CronlockOptions): RequestedSettings {
+  if (login === undefined) return {};
+  const { user, password, source } = login;
+  return {
+    ...(user !== undefined && { user: { value: user, source } }),
+    password: { value: password, source },
+  };
+}
+
+/** Replaces the scheme with https. */
+function toHttps(endpoint: string): string {
+  return `https://${endpoint.replace(/^https?:\/\//, "")}`;
+}
+
+/**
+ * Computes the hash that a tool uses as key if none is set: of its arguments, joined with blanks; for cronlock as
+ * bash's `echo` prints them.
+ * @returns the MD5 hash, in hexadecimal digits
+ */
+export function computeArgumentsHash(tool: CronlockTool, words: readonly string[]): string {
+  const text = tool === "golock" ? words.join(" ") : formatEcho(words);
+  return createHash("md5").update(text).digest("hex");
+}
+
+/** Formats words like `echo`: leading words that consist only of its options are not printed. */
+function formatEcho(words: readonly string[]): string {
+  const start = words.findIndex((word) => !/^-[neE]+$/.test(word));
+  const options = start < 0 ? words : words.slice(0, start);
+  const printed = start < 0 ? [] : words.slice(start);
+  return `${printed.join(" ")}${options.some((option) => option.includes("n")) ? "" : "\n"}`;
+}
+
+/**
+ * Builtins of bash for which there is no program, or which a program cannot replace. cronlock is a script of bash and
+ * runs its words as a command of its own, so that lines such as `cronlock eval "a && b"` and `cronlock . ./job` work.
+ */
+const BUILTINS =
+  /^(?:[.:]|alias|bind|builtin|cd|command|declare|dirs|eval|exec|exit|export|hash|help|let|popd|pushd|read|readonly|return|set|shopt|source|times|trap|type|typeset|ulimit|umask|unalias|unset|wait)$/;
+
+/** Returns the command that bash runs for words that begin with a builtin; other words unchanged. */
+function wrapBuiltin(words: readonly string[]): readonly string[] {
+  return BUILTINS.test(words[0] ?? "") ? ["bash", "-c", '"$@"', "bash", ...words] : words;
 }

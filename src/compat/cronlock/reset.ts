@@ -8,10 +8,9 @@ import { resolveConfig } from "../../config/config.ts";
 import type { Env } from "../../config/files.ts";
 import { createValueLayer } from "../../config/layers.ts";
 import { getEnvVariableName, type SettingKey } from "../../config/settings.ts";
+import { CRONLOCK_CODES } from "../exit-codes.ts";
 import type { CronlockLog } from "./cronlock-log.ts";
-import type { CronlockOptions } from "./options.ts";
-import { CODES } from "./settings/codes.ts";
-import type { RequestedSettings } from "./settings/settings.ts";
+import type { CronlockOptions, RequestedSettings } from "./options.ts";
 
 /** Minimum time to wait for the runner to end, ms. */
 const LEAST_PATIENCE = 90_000;
@@ -52,7 +51,7 @@ export async function resetLock(
     output.length = 0;
     const code = await executeCommand(reset, words, listener);
     for (const line of output) log.debug(line.trim());
-    if (code === EXIT.ok) return CODES.refused;
+    if (code === EXIT.ok) return CRONLOCK_CODES.refused;
     if (code > 128) return code; // ended by a signal
     if (code !== EXIT.changed || attempt === ATTEMPTS)
       throw new SignalboxError(code, `the lock ${parsed.lock} was not reset: ${output.join(" ").trim()}`);

@@ -3,14 +3,19 @@ import { quoteShellWord } from "../../base/shell.ts";
 import { clean, collectTexts, quoteText } from "../../base/text.ts";
 import { getEnvVariableName, getFlagName, SETTINGS, type SettingKey } from "../../config/settings.ts";
 import type { LineTranslator, TranslatedRun } from "../translated-run.ts";
-import { type CronlockOptions, parseCronlockOptions } from "./options.ts";
-import type { CronlockTool } from "./settings/lock-name.ts";
-import { buildCronlockSettings, type SignalboxConfig } from "./settings/settings.ts";
-import { ToolVariables } from "./settings/variables.ts";
-import { parseShellFile, type ShellFile } from "./shell-file.ts";
-
-/** The default configuration file of cronlock, used if no other is named and there is none beside the program. */
-export const SYSTEM_FILE = "/etc/cronlock.conf";
+import {
+  buildCronlockSettings,
+  type CronlockOptions,
+  parseCronlockOptions,
+  type SignalboxConfig,
+} from "./options.ts";
+import {
+  type CronlockTool,
+  parseShellFile,
+  type ShellFile,
+  SYSTEM_FILE,
+  ToolVariables,
+} from "./variables.ts";
 
 /** Translates a line of cronlock. */
 export const translateCronlock: LineTranslator = (words, variables, files) =>

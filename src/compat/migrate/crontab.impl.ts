@@ -1,4 +1,5 @@
 import { readFileSync, statSync } from "node:fs";
+import { isAbsolute } from "node:path";
 import { describeFileError, EXIT, SignalboxError, UsageError } from "../../base/errors.ts";
 import { clean, quoteText } from "../../base/text.ts";
 import { getListFlag, getTextFlag } from "../../commands/command-line/flags.ts";
@@ -14,12 +15,15 @@ import {
 import { guessCrontabFormat } from "../../syntax/crontab-format.ts";
 import { findHostMaintenance } from "../../syntax/host-maintenance.ts";
 import { findLockTools } from "../../syntax/lock-tools.ts";
-import { HostFiles } from "./host-files.ts";
-import { applyEdits, decodeCommand } from "./lines/edits.ts";
-import { buildPlainReport } from "./lines/plain-report.ts";
-import type { LineReport, Migration, MigrationOptions } from "./migration.ts";
-import { UntranslatableError } from "./migration.ts";
-import { assignLockNames, type PlainLine, parsePlainLine } from "./plain-line.ts";
+import {
+  applyEdits,
+  decodeCommand,
+  type LineReport,
+  type Migration,
+  type MigrationOptions,
+  UntranslatableError,
+} from "./migration.ts";
+import { assignLockNames, buildPlainReport, type PlainLine, parsePlainLine } from "./plain-line.ts";
 import { rewriteShell } from "./shell-line.ts";
 import { hasToolName } from "./tools.ts";
 
@@ -295,4 +299,46 @@ function readToolFiles(call: Call): HostFiles {
     files.addNamed(place, text, path);
   }
   return files;
+}
+
+/** Maximum size of a configuration file, in bytes. A longer file is not one. */
+const LONGEST_FILE = 1_000_000;
+
+/** Configuration files of this host, by path, read on first access. */
+class HostFiles extends Map<string, string> {
+  /** Paths that were read, and paths that could not be. */
+  readonly readPaths: string[] = [];
+  readonly unreadable: string[] = [];
+  readonly #tried = new Set<string>();
+
+  /** Paths whose text comes from another file. */
+  readonly namedPaths = new Set<string>();
+
+  addNamed(place: string, text: string, path: string): void {
+    this.set(place, text);
+    this.namedPaths.add(place);
+    this.readPaths.push(path);
+  }
+
+  override get(path: string): string | undefined {
+    if (!super.has(path) && isAbsolute(path) && !this.#tried.has(path)) this.#load(path);
+    return super.get(path);
+  }
+
+  override has(path: string): boolean {
+    return this.get(path) !== undefined;
+  }
+
+  #load(path: string): void {
+    this.#tried.add(path);
+    try {
+      const stat = statSync(path, { throwIfNoEntry: false });
+      if (stat === undefined) return;
+      if (!stat.isFile() || stat.size > LONGEST_FILE) throw new Error("it is not a file of settings");
+      this.set(path, readFileSync(path, "utf8"));
+      this.readPaths.push(path);
+    } catch {
+      this.unreadable.push(path);
+    }
+  }
 }

@@ -1,23 +1,28 @@
 import { findLockToolAt } from "../../syntax/lock-tools.ts";
 import { getBaseName, type UnwrappedCommand, unwrapWords } from "../../syntax/shell-wrappers.ts";
-import { translateConsul } from "../consul.ts";
 import { translateCronlock, translateGolock } from "../cronlock/translate.ts";
-import { translateEtcdctl } from "../go-lock-tools.ts";
-import { translateFlock } from "../getopt-lock-tools.ts";
-import { translateChpst } from "../lock-tools/chpst.ts";
-import { translateDotlockfile } from "../lock-tools/dotlockfile.ts";
-import { translateLckdo } from "../lock-tools/lckdo.ts";
-import { translateLockf } from "../lock-tools/lockf.ts";
-import { translateLockrun } from "../lock-tools/lockrun.ts";
-import { refuseKeepRunning, refuseRunThisOne, refuseTwoStepTool } from "../lock-tools/refused-tools.ts";
-import { translateRunOne } from "../lock-tools/run-one.ts";
-import { translateSem } from "../lock-tools/sem.ts";
-import { translateSolo } from "../lock-tools/solo.ts";
-import { translateWithLockEx } from "../lock-tools/with-lock-ex.ts";
-import { translateSetlock } from "../setlock.ts";
+import {
+  translateDotlockfile,
+  translateFlock,
+  translateLckdo,
+  translateLockf,
+  translateSem,
+  translateSetlock,
+} from "../getopt-lock-tools.ts";
+import { translateConsul, translateEtcdctl } from "../go-lock-tools.ts";
+import {
+  refuseKeepRunning,
+  refuseRunThisOne,
+  refuseTwoStepTool,
+  translateChpst,
+  translateLockrun,
+  translateRunOne,
+  translateSolo,
+  translateWithLockEx,
+} from "../lock-tools.ts";
 import { translateSwitchman } from "../switchman/translate.ts";
 import type { LineTranslator } from "../translated-run.ts";
-import { translateZooLocked } from "../zoo-locked/translate.ts";
+import { translateZooLocked } from "../zoo-locked/options.ts";
 
 /** Translators of the tools' lines to `signalbox run`, by tool. */
 export const TOOLS: Readonly<Record<string, LineTranslator>> = {

@@ -4,18 +4,12 @@ import { parseCall } from "../../commands/command-line/parse-call.ts";
 import { runCommand } from "../../commands/run/run.ts";
 import { resolveConfig } from "../../config/config.ts";
 import { getSetting, type SettingKey } from "../../config/settings.ts";
+import type { ShellCommand } from "../../syntax/shell-parser.ts";
 import { findBackgroundProcess } from "../background-process.ts";
 import type { TranslatedRun } from "../translated-run.ts";
-import type { TextEdit } from "./lines/edits.ts";
-import {
-  getWordRange,
-  getWordSource,
-  type LocatedCommand,
-  type TranslationContext,
-} from "./located-command.ts";
 import { hasMark, listMarks, type Markers, shiftMarks, unshiftMarks } from "./markers.ts";
-import { UntranslatableError } from "./migration.ts";
-import { FRONT_END_NAMES, OWN_VARIABLES, TOOLS } from "./tools.ts";
+import { type TextEdit, UntranslatableError } from "./migration.ts";
+import { FRONT_END_NAMES, OWN_VARIABLES, TOOLS, type ToolStart, type WrappedCommand } from "./tools.ts";
 
 interface Translation {
   edits: readonly TextEdit[];
@@ -316,4 +310,37 @@ function buildCredentialEdits(
   const at = command.spans[0]?.start ?? 0;
   const assigned = entries.map(([name, value]) => `${name}=${markers.formatWord(value)} `).join("");
   return { credentials: [{ start: at, end: at, text: assigned }], notes: [] };
+}
+
+/** What the translation of a line needs besides the line. */
+export interface TranslationContext {
+  /** Environment variables of the shell and the tool, by name. */
+  variables: ReadonlyMap<string, string>;
+  /** Texts of the tools' own configuration files, by path. */
+  files: ReadonlyMap<string, string>;
+  /** The program that the new lines call. */
+  program: string;
+  /** Keeps the tool's words after those of `signalbox run`: both locks are held while hosts are migrated. */
+  around?: boolean;
+  /** Leaves the server address and the login to signalbox's own configuration. */
+  noConnection?: boolean;
+}
+
+/** A simple command and its position in a text. */
+interface LocatedCommand {
+  text: string;
+  command: ShellCommand;
+  wrapped: WrappedCommand & { start: ToolStart };
+  markers: Markers;
+}
+
+/** Returns the range from the start of word `from` to the end of the word before `to`. */
+function getWordRange({ command }: LocatedCommand, from: number, to: number): { start: number; end: number } {
+  return { start: command.spans[from]?.start ?? 0, end: command.spans[to - 1]?.end ?? 0 };
+}
+
+/** Returns the source text of a word. */
+function getWordSource({ text, command }: LocatedCommand, index: number): string {
+  const { start, end } = command.spans[index] ?? { start: 0, end: 0 };
+  return text.slice(start, end);
 }

@@ -13,8 +13,7 @@ import {
   type PerfectschedLine,
   parsePerfectschedLine,
 } from "./command-line.ts";
-import { type PerfectschedConfig, readPerfectschedConfig } from "./config.ts";
-import { findHandlerFile } from "./handler-file.ts";
+import { findHandlerFile, type PerfectschedConfig, readPerfectschedConfig } from "./config.ts";
 
 /** Exit code for all errors. */
 const FAILED = 1;

@@ -3,8 +3,8 @@ import { declareCommand } from "../../commands/spec.ts";
 /** Exit code of Perl's `die`. */
 export const DIED = 255;
 
-/** The declaration of `signalbox switchman`, for the help and the docs. */
-export const declaration = declareCommand({
+/** Without what it does: that prints the help of this declaration. */
+export const switchmanDeclaration = declareCommand({
   id: "switchman",
   topic: "Migrate",
   brief: "run a command as switchman does",

@@ -9,8 +9,15 @@ import { readHostFacts } from "../../fleet/host.ts";
 import { createMacros } from "../../fleet/macros.ts";
 import { parseSwitchman, type SwitchmanCall } from "../../syntax/switchman-call.ts";
 import type { LineTranslator, TranslatedRun } from "../translated-run.ts";
-import { DEFAULT_CONFIG, parseSwitchmanConfig, type SwitchmanConfig, toSignalboxLevel } from "./config.ts";
-import { buildSwitchmanOptions, type SwitchmanOptions, type SwitchmanSetting } from "./options.ts";
+import {
+  buildSwitchmanOptions,
+  DEFAULT_CONFIG,
+  parseSwitchmanConfig,
+  type SwitchmanConfig,
+  type SwitchmanOptions,
+  type SwitchmanSetting,
+  toSignalboxLevel,
+} from "./options.ts";
 
 /** Replaces a configuration file that is not available: its settings are left to the signalbox configuration. */
 const UNKNOWN_CONFIG: SwitchmanConfig = {

@@ -7,8 +7,8 @@ import { createCall, executeRun, type RunRefusal, type RunResult } from "../../c
 import type { CommandExecutor, CommandIo } from "../../commands/spec.ts";
 import { createValueLayer } from "../../config/layers.ts";
 import { findBackgroundInText } from "../background-process.ts";
-import { hasEndpoints } from "../front-end.ts";
 import { INVALID, UNKNOWN_HOST } from "../exit-codes.ts";
+import { hasEndpoints } from "../front-end.ts";
 import {
   createZooKeeperHostsError,
   formatIgnoredWords,

@@ -1,4 +1,5 @@
 /** Hints that relate a failure to the variables of the tool. */
+
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,7 +7,7 @@ import { afterAll, expect, test } from "vitest";
 import { EXIT, SignalboxError } from "../../../src/base/errors.ts";
 import { findConfigHint } from "../../../src/compat/cronlock/cronlock.impl.ts";
 import { parseCronlockOptions } from "../../../src/compat/cronlock/options.ts";
-import { ToolVariables } from "../../../src/compat/cronlock/settings/variables.ts";
+import { ToolVariables } from "../../../src/compat/cronlock/variables.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "signalbox-hint-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { parseCall } from "../../../src/commands/command-line/parse-call.ts";
 import { runCommand } from "../../../src/commands/run/run.ts";
-import { computeArgumentsHash } from "../../../src/compat/cronlock/settings/lock-name.ts";
+import { computeArgumentsHash } from "../../../src/compat/cronlock/options.ts";
 import { translateCronlock, translateGolock } from "../../../src/compat/cronlock/translate.ts";
 import { resolveConfig } from "../../../src/config/config.ts";
 

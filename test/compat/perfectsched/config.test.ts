@@ -7,8 +7,7 @@ import {
   type PerfectschedLine,
   parsePerfectschedLine,
 } from "../../../src/compat/perfectsched/command-line.ts";
-import { readPerfectschedConfig } from "../../../src/compat/perfectsched/config.ts";
-import { findHandlerFile } from "../../../src/compat/perfectsched/handler-file.ts";
+import { findHandlerFile, readPerfectschedConfig } from "../../../src/compat/perfectsched/config.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "signalbox-perfectsched-"));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ConfigError } from "../../../src/base/errors.ts";
-import { parseSwitchmanConfig } from "../../../src/compat/switchman/config.ts";
+import { parseSwitchmanConfig } from "../../../src/compat/switchman/options.ts";
 import { readSwitchmanConfig } from "../../../src/compat/switchman/switchman.impl.ts";
 
 const FILE = "/etc/switchman.conf";

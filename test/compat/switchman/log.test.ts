@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { SwitchmanLog } from "../../../src/compat/switchman/log.ts";
+import { SwitchmanLog } from "../../../src/compat/switchman/switchman.impl.ts";
 
 function createLog() {
   const written: string[] = [];

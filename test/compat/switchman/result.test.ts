@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { ConfigError, EXIT, SignalboxError } from "../../../src/base/errors.ts";
 import type { RunResult } from "../../../src/commands/run/execute-run.ts";
-import { SwitchmanLog } from "../../../src/compat/switchman/log.ts";
 import {
   reportSwitchmanFailure,
   reportSwitchmanResult,
+  SwitchmanLog,
 } from "../../../src/compat/switchman/switchman.impl.ts";
 import { parseSwitchman } from "../../../src/syntax/switchman-call.ts";
 

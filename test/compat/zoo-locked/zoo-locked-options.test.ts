@@ -2,8 +2,7 @@ import { describe, expect, test } from "vitest";
 import { UsageError } from "../../../src/base/errors.ts";
 import { parseCall } from "../../../src/commands/command-line/parse-call.ts";
 import { runCommand } from "../../../src/commands/run/run.ts";
-import { parseZooLockedOptions } from "../../../src/compat/zoo-locked/options.ts";
-import { translateZooLocked } from "../../../src/compat/zoo-locked/translate.ts";
+import { parseZooLockedOptions, translateZooLocked } from "../../../src/compat/zoo-locked/options.ts";
 
 const QUIET = /^nothing is printed if the lock is taken/;
 const OURS = /^signalbox's own configuration must say where etcd is/;

@@ -13,7 +13,7 @@ import type { NamespaceOptions, TestNamespace } from "../../../fixtures/cluster/
 import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
 import { BUNDLE, createCleanEnv, LAUNCHER, type ProcessResult } from "../../../fixtures/signalbox.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { computeArgumentsHash } from "../../../src/compat/cronlock/settings/lock-name.ts";
+import { computeArgumentsHash } from "../../../src/compat/cronlock/options.ts";
 
 const cluster = TestCluster.startForFile();
 /** Links with the tools' names, as somebody would put where the tools were. */

@@ -1,7 +1,7 @@
 /** Names of locks, compared with real bash, echo and md5sum. */
 import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
-import { computeArgumentsHash } from "../../../../src/compat/cronlock/settings/lock-name.ts";
+import { computeArgumentsHash } from "../../../../src/compat/cronlock/options.ts";
 
 const LINES: string[][] = [
   ["ls"],

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: a shell's, not ours
 import { describe, expect, test } from "vitest";
-import { parseShellFile } from "../../../../src/compat/cronlock/shell-file.ts";
+import { parseShellFile } from "../../../../src/compat/cronlock/variables.ts";
 
 const ENV = { HOME: "/home/ben", EMPTY: "" };
 

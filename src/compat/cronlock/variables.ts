@@ -1,5 +1,142 @@
+import { readlinkSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import { ConfigError } from "../../base/errors.ts";
-import { clean } from "../../base/text.ts";
+import { clean, quoteText } from "../../base/text.ts";
+import type { Env } from "../../config/files.ts";
+import { readPlainFile } from "../front-end.ts";
+
+/** The supported tools. They differ in details. */
+export type CronlockTool = "cronlock" | "golock";
+
+/** The value of a variable, and its source: `environment CRONLOCK_HOST`, `/etc/cronlock.conf: CRONLOCK_HOST`. */
+export interface SourcedValue {
+  value: string;
+  source: string;
+}
+
+/** The variables of a tool. An empty one counts as unset, as for the tools. */
+export class ToolVariables {
+  readonly #env: ReadonlyMap<string, string>;
+  readonly #file: ReadonlyMap<string, SourcedValue>;
+
+  /**
+   * @param path  the configuration file of the assignments. They override the environment, because a file is sourced
+   * last.
+   */
+  constructor(env: ReadonlyMap<string, string>, assignments: readonly Assignment[] = [], path = "") {
+    this.#env = env;
+    this.#file = new Map(
+      assignments.map(({ name, value }) => [name, { value, source: `${clean(path)}: ${name}` }]),
+    );
+  }
+
+  /** @throws ConfigError with the source, if the value is not UTF-8 */
+  get(name: string): SourcedValue | undefined {
+    const value = this.#env.get(name) ?? "";
+    const found = this.#file.get(name) ?? { value, source: `environment ${name}` };
+    // Invalid UTF-8 was replaced when it was read. Two keys could become the same and block each other's commands.
+    if (found.value.includes("\ufffd")) throw new ConfigError(`${found.source}: it is not UTF-8`);
+    return found.value === "" ? undefined : found;
+  }
+
+  getText(name: string): string | undefined {
+    return this.get(name)?.value;
+  }
+
+  /** Whether the variable is set, even to an empty value. */
+  isSet(name: string): boolean {
+    return this.#file.has(name) || this.#env.has(name);
+  }
+
+  /** Whether the value is `yes`, the only word for true that the tools accept. */
+  isYes(name: string): boolean {
+    return this.getText(name) === "yes";
+  }
+
+  /**
+   * As `isYes`, but refuses other words, which the user may have meant as yes. @throws ConfigError with the source
+   */
+  isExplicitYes(name: string): boolean {
+    const found = this.get(name);
+    if (found === undefined || found.value === "no") return false;
+    if (found.value === "yes") return true;
+    throw new ConfigError(`${found.source}: ${quoteText(found.value)} is neither yes nor no`);
+  }
+
+  /** Parses a whole number. @throws ConfigError with the source */
+  getCount(name: string, standard: number, { least = 0, most = 999_999_999 } = {}): number {
+    const found = this.get(name);
+    if (found === undefined) return standard;
+    const value = /^\d{1,9}$/.test(found.value) ? Number(found.value) : Number.NaN;
+    if (value >= least && value <= most) return value;
+    const wanted = `a whole number from ${least} to ${most}`;
+    throw new ConfigError(`${found.source}: ${quoteText(found.value)} is not ${wanted}`);
+  }
+
+  /** Parses a boolean in any form that one of the tools accepts. @throws ConfigError with the source */
+  getBoolean(name: string): boolean {
+    const found = this.get(name);
+    if (found === undefined) return false;
+    const word = found.value.toLowerCase();
+    if (["yes", "true", "t", "1", "on"].includes(word)) return true;
+    if (["no", "false", "f", "0", "off"].includes(word)) return false;
+    throw new ConfigError(
+      `${found.source}: ${quoteText(found.value)} is neither yes (true, 1) nor no (false, 0)`,
+    );
+  }
+}
+
+/** The default configuration file of cronlock, used if no other is named and there is none beside the program. */
+export const SYSTEM_FILE = "/etc/cronlock.conf";
+
+/**
+ * Reads the file named in CRONLOCK_CONFIG; otherwise, with cronlock, the one beside the program, or in /etc. golock
+ * has no default file and reads only a named one.
+ * @param program  path by which this process was called
+ * @throws ConfigError if the file is missing, cannot be read or holds more than assignments
+ */
+export function readCronlockConfig(tool: CronlockTool, env: Env, program: string): ShellFile | undefined {
+  const { CRONLOCK_CONFIG: named = "" } = env;
+  const path =
+    named !== "" ? named : tool === "cronlock" ? listDefaultPaths(program).find(isFile) : undefined;
+  if (path === undefined) return undefined;
+  const text = readConfigText(path);
+  if (text === undefined) throw new ConfigError(`${clean(path)} does not exist; CRONLOCK_CONFIG names it`);
+  return { path, assignments: parseShellFile(path, text, env) };
+}
+
+/**
+ * Lists the default paths. Like cronlock, follows a link to the program once: a link to signalbox replaces cronlock.
+ */
+function listDefaultPaths(program: string): string[] {
+  const folders = [...readLinkTarget(program), program].map(dirname);
+  return [...folders.map((folder) => `${folder}/cronlock.conf`), SYSTEM_FILE];
+}
+
+function readLinkTarget(program: string): string[] {
+  try {
+    return [resolve(dirname(program), readlinkSync(program))];
+  } catch {
+    return []; // not a link
+  }
+}
+
+function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+function readConfigText(path: string): string | undefined {
+  try {
+    return readPlainFile(path)?.text;
+  } catch (cause) {
+    const { code = "unknown error" } = cause as NodeJS.ErrnoException;
+    throw new ConfigError(`${clean(path)} cannot be read (${code})`, { cause });
+  }
+}
 
 /** A variable assignment in a sourced file. */
 export interface Assignment {
