@@ -14,12 +14,41 @@ import {
 } from "../commands/command-line/help-topics.ts";
 import { SWITCHES, VALUED } from "../commands/command-line/leading-options.ts";
 import { runCommand } from "../commands/run/run.ts";
-import type { Command, CommandIo } from "../commands/spec.ts";
-import { listFlags, listSpellings } from "../commands/spec.ts";
+import { type Command, type CommandIo, listFlags, listSpellings } from "../commands/spec.ts";
 import { ALL_COMMANDS } from "./commands.ts";
 import { launch } from "./launch.ts";
 import { runCommandLine } from "./main.ts";
-import { findSynonym } from "./synonyms.ts";
+
+/**
+ * Words of other tools, and removed commands, with the commands to use instead. Above the call of `launch`, which works at
+ * once.
+ */
+const SYNONYMS: Readonly<Record<string, string>> = {
+  lock: "run --lock NAME -- COMMAND",
+  acquire: "run --lock NAME -- COMMAND",
+  exec: "run -- COMMAND",
+  unlock: "reset lock NAME",
+  kill: "reset",
+  evict: "release",
+  list: "ls",
+  status: "ls",
+  ps: "ls",
+  get: "show",
+  describe: "show",
+  ui: "console",
+  tui: "console",
+  top: "console",
+  daemon: "worker",
+  cron: "schedule",
+  schedules: "ls schedules",
+  add: "schedule add",
+  setup: "init",
+  log: "history",
+  audit: "ls audit",
+  incident: "timeline, ls history or ls audit",
+  waits: "ls queues or why NAME",
+  since: "ls history --since TIME, ls audit --since TIME or timeline",
+};
 
 /** All commands except `signalbox run …`, which has its own bundle. */
 launch(runOther);
@@ -101,4 +130,9 @@ function createUnknownSubcommandError(first: string, second: string, family: rea
   );
   const hint = meant === undefined ? there : `did you mean ${quoteText(`${first} ${meant}`)}?`;
   return new UsageError(`${quoteText(`${first} ${second}`)} is not a command; ${hint}`);
+}
+
+/** Returns what to write behind `signalbox` instead of a word; undefined for an unknown word. */
+function findSynonym(word: string): string | undefined {
+  return Object.hasOwn(SYNONYMS, word) ? SYNONYMS[word] : undefined;
 }
