@@ -136,7 +136,7 @@ export interface PruneResult {
 }
 
 /** A document that cannot be imported. Nothing was changed. */
-export interface FaultyDocument {
+interface FaultyDocument {
   kind: "faulty";
   /** Undefined if etcd was not read. */
   revision: bigint | undefined;
@@ -144,7 +144,7 @@ export interface FaultyDocument {
 }
 
 /** The user gave up in the editor. Nothing was changed. */
-export interface AbandonedEdit {
+interface AbandonedEdit {
   kind: "abandoned";
 }
 

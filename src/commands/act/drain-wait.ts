@@ -21,13 +21,13 @@ import { type ActionContext, type CommandContext, InterruptedError } from "../st
  * The end of a wait: the scope is empty, the time is up, or the drain was lifted or has ended by itself. `holders`
  * lists the last known holders that remain.
  */
-export interface DrainWaitResult {
+interface DrainWaitResult {
   kind: "empty" | "timeout" | "lifted";
   holders: readonly Claim[];
 }
 
 /** Progress while it waits. */
-export type DrainWaitNews =
+type DrainWaitNews =
   | { kind: "holders"; holders: readonly Claim[] }
   | { kind: "away"; error: Error }
   | { kind: "back" };
@@ -56,10 +56,7 @@ const FIRST_LOOK = 1_000;
  * meanwhile. While etcd is unavailable, it reports that and continues.
  * @throws the signal's reason; StoreError if etcd refuses the reads
  */
-export async function waitUntilEmpty(
-  context: CommandContext,
-  waiting: DrainWaitRequest,
-): Promise<DrainWaitResult> {
+async function waitUntilEmpty(context: CommandContext, waiting: DrainWaitRequest): Promise<DrainWaitResult> {
   const watch = new DrainWatcher(context, waiting);
   try {
     return await watch.run();

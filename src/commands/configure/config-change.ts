@@ -57,7 +57,7 @@ export function createTotalCheck({ facts }: Pick<CommandContext, "facts">, snaps
 }
 
 /** Changes of the configuration, and the snapshot that they are based on. */
-export interface ConfigDraft {
+interface ConfigDraft {
   action: ConfigUpdate["action"];
   /** As in the audit: `group web`. */
   target: string;

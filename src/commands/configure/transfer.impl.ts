@@ -33,11 +33,7 @@ export const importConfiguration = createActionCommand(async (context) => {
 });
 
 /** Previews and applies the configuration in a document. */
-export async function importDocument(
-  context: ActionContext,
-  file: string,
-  text: string,
-): Promise<ActionOutcome> {
+async function importDocument(context: ActionContext, file: string, text: string): Promise<ActionOutcome> {
   const snapshot = await readSnapshot(context, IMPACT_COLLECTIONS);
   const document = parseConfigDocument(text, createTotalCheck(context, snapshot));
   if ("faults" in document)

@@ -13,7 +13,7 @@ import type { ActionContext, CommandContext } from "../store-command.ts";
 import { formatScheduleChange, listCalendarNotes, toScheduleChange } from "./describe-schedule.ts";
 
 /** A mutation of schedules, and the texts around it. */
-export interface AmendmentDraft {
+interface AmendmentDraft {
   amendment: ScheduleMutation;
   /** The message if there is nothing to change. */
   nothing: string;

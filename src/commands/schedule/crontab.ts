@@ -35,12 +35,12 @@ export interface CrontabImportOptions {
 }
 
 /** A message about a line, counted from 1. */
-export interface CrontabRemark {
+interface CrontabRemark {
   line: number;
   detail: string;
 }
 
-export interface ConvertedCrontab {
+interface ConvertedCrontab {
   definitions: ReadonlyMap<string, Definition>;
   /** Lines that cannot be converted to a schedule. */
   faults: readonly CrontabRemark[];
@@ -136,7 +136,7 @@ function toCronText(schedule: string): string {
 }
 
 /** A script that passes the text after `%` as input to a shell line. Its exit code is that of the line. */
-export const WITH_INPUT = `printf '%s\\n' "$1" | "$2" -c "$3"`;
+const WITH_INPUT = `printf '%s\\n' "$1" | "$2" -c "$3"`;
 
 function buildArgv({ variables, command, input }: CronJob): string[] {
   const shell = variables.get("SHELL") ?? "/bin/sh";

@@ -28,7 +28,7 @@ import type { CommandContext } from "../store-command.ts";
 import { DEFINITION_FLAGS } from "./definition-flags.ts";
 
 /** The given fields; null removes a field. Fields that were not given are absent. */
-export type GivenFields = { [K in keyof Definition]?: Definition[K] | null };
+type GivenFields = { [K in keyof Definition]?: Definition[K] | null };
 
 type DefinitionCall = Pick<Call, "flags" | "command">;
 

@@ -78,12 +78,12 @@ function computeFieldChanges(before: Definition | undefined, after: Definition):
 }
 
 /** Says which schedules follow: `followed by load, report`. */
-export function formatSuccessors(successors: readonly string[] | undefined): string {
+function formatSuccessors(successors: readonly string[] | undefined): string {
   return successors === undefined ? "no schedule follows it" : `followed by ${successors.join(", ")}`;
 }
 
 /** Says which schedules must end first: `after extract, when it has succeeded`. */
-export function formatPredecessors({
+function formatPredecessors({
   after = [],
   on = SCHEDULE_DEFAULTS.on,
 }: Pick<Definition, "after" | "on">): string {

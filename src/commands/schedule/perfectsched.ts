@@ -12,13 +12,13 @@ import { formatInstantUtc } from "../command-line/instant.ts";
 
 /** Columns of PerfectSched's table. */
 const TABLE_COLUMNS = ["id", "timeout", "next_time", "cron", "delay", "data", "timezone"] as const;
-export type TableColumnName = (typeof TABLE_COLUMNS)[number];
+type TableColumnName = (typeof TABLE_COLUMNS)[number];
 
 /** Columns that every row needs. */
 const NEEDED: readonly TableColumnName[] = ["id", "next_time", "cron"];
 
 /** A row of the table, not validated: texts of a table, or JSON values. */
-export interface ExportedRow {
+interface ExportedRow {
   line: number;
   values: Readonly<Partial<Record<TableColumnName, unknown>>>;
   /** Whether a backslash in a text may begin an escape. */
@@ -26,12 +26,12 @@ export interface ExportedRow {
 }
 
 /** A message about a line of the file. */
-export interface TableRemark {
+interface TableRemark {
   line: number;
   detail: string;
 }
 
-export interface ExportedRows {
+interface ExportedRows {
   rows: readonly ExportedRow[];
   faults: readonly TableRemark[];
   notes: readonly TableRemark[];
@@ -40,7 +40,7 @@ export interface ExportedRows {
 /**
  * Parses an export of the table: a JSON array, one JSON object per line, or cells below a line with the column names.
  */
-export function parseExportedRows(text: string): ExportedRows {
+function parseExportedRows(text: string): ExportedRows {
   const isJson = /^\s*[[{]/.test(text);
   return isJson ? parseJsonRows(text) : parseCellRows(text);
 }
@@ -186,7 +186,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
 };
 
 /** Replaces escapes such as `\n` and `\t` by the characters they stand for. */
-export function unescapeText(text: string): string {
+function unescapeText(text: string): string {
   return text.replace(/\\(.)/gs, (_, char: string) => ESCAPES[char] ?? char);
 }
 

@@ -8,7 +8,7 @@ import type { KeyValue, RangeOp } from "../../protocol/txn.ts";
 import { escapeInvisible } from "../json-output.ts";
 
 /** A line of a value: new in this revision, removed in it, or as before. */
-export interface ChangedLine {
+interface ChangedLine {
   mark: "+" | "-" | " ";
   text: string;
 }

@@ -19,7 +19,7 @@ export interface GridColumn<R> extends TextColumn {
 }
 
 /** The columns and rows to show. */
-export interface GridTable<R> {
+interface GridTable<R> {
   columns: readonly TableColumn<R>[];
   rows: readonly R[];
   /** Wall clock, ms since the epoch. */
@@ -27,7 +27,7 @@ export interface GridTable<R> {
 }
 
 /** The lines of a table, in pieces: the heading, and the lines of every row. */
-export interface GridSpans {
+interface GridSpans {
   head: TextSpan[];
   rows: TextSpan[][][];
 }

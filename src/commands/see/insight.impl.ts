@@ -36,9 +36,9 @@ import { isUtf8 } from "./paint.ts";
 
 const DAY = 86_400_000;
 /** Longest time to look ahead, ms. */
-const MOST = 31 * DAY;
+const LONGEST_AHEAD = 31 * DAY;
 /** Number of names in a cell. */
-const SHORT = 6;
+const NAMES_IN_CELL = 6;
 
 export const showCollisions = createReadCommand(async (call, io, context) => {
   const from = context.clock.getWallTime();
@@ -54,7 +54,7 @@ export const showCollisions = createReadCommand(async (call, io, context) => {
     io.writeOutput(
       formatJsonDocument({ revision, ...span, schedules: forecasts.length, ...report, suggestions }),
     );
-  } else io.writeOutput(renderReport(report, suggestions, span, ids));
+  } else io.writeOutput(renderCollisions(report, suggestions, span, ids));
 });
 
 /** Returns the schedules that were named; undefined if none was. */
@@ -67,11 +67,11 @@ function selectSchedules({ args }: Call, { schedules }: Snapshot): ReadonlySet<s
 
 function parseWithin(call: Call): number {
   const within = parseDurationFlag(call, "within") ?? DAY;
-  if (within > 0 && within <= MOST) return within;
+  if (within > 0 && within <= LONGEST_AHEAD) return within;
   throw new UsageError(`--within must be greater than 0 and at most 31d; got ${String(call.flags.within)}`);
 }
 
-function renderReport(
+function renderCollisions(
   { starts, leases, overlaps }: CollisionReport,
   suggestions: readonly SpreadSuggestion[],
   { from, until }: TimeSpan,
@@ -81,7 +81,7 @@ function renderReport(
     renderPart("same minute", ["MINUTES", "FIRST", "SCHEDULES"], starts, ({ minutes, first, ids }) => [
       String(minutes),
       formatInstant(first),
-      ids.length > SHORT ? `${ids.length}: ${formatShortList(ids, SHORT)}` : ids.join(", "),
+      ids.length > NAMES_IN_CELL ? `${ids.length}: ${formatShortList(ids, NAMES_IN_CELL)}` : ids.join(", "),
     ]),
     renderPart(
       "more units than the total",
@@ -93,12 +93,12 @@ function renderReport(
         String(total),
         String(times),
         formatInstant(first),
-        formatShortList(ids, SHORT),
+        formatShortList(ids, NAMES_IN_CELL),
       ],
     ),
     renderPart("usually not ended at the next start", OVERLAP_HEAD, overlaps, toOverlapRow),
   ].filter((part) => part !== "");
-  const who = ids === undefined ? "" : ` with ${formatShortList([...ids], SHORT)}`;
+  const who = ids === undefined ? "" : ` with ${formatShortList([...ids], NAMES_IN_CELL)}`;
   if (parts.length === 0) return `no schedules compete${who} within ${formatBriefDuration(until - from)}\n`;
   if (suggestions.length > 0) parts.push(`to spread them\n${suggestions.map(renderSuggestion).join("")}`);
   return parts.join("\n");
@@ -145,7 +145,7 @@ export const showTimeline = createReadCommand(async (call, io, context) => {
   const width = Math.min(MOST_COLUMNS, given ?? computeWidth(io, tracks));
   const lines = formatTimeline(tracks, span, { width, signs });
   io.writeOutput(
-    tracks.length === 0 ? describeNone(call) : `${lines.map((line) => clean(line)).join("\n")}\n`,
+    tracks.length === 0 ? describeNothingRecorded(call) : `${lines.map((line) => clean(line)).join("\n")}\n`,
   );
 });
 
@@ -167,7 +167,7 @@ function computeWidth({ terminal }: CommandIo, tracks: readonly TimelineTrack[])
   return Math.max(10, terminal.getSize().columns - longest - 3);
 }
 
-function describeNone({ args }: Call): string {
+function describeNothingRecorded({ args }: Call): string {
   const of = args.length === 0 ? "" : ` of ${args.map((name) => quoteText(name)).join(", ")}`;
   return `nothing is recorded${of} in this time\n`;
 }

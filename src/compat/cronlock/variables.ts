@@ -139,7 +139,7 @@ function readConfigText(path: string): string | undefined {
 }
 
 /** A variable assignment in a sourced file. */
-export interface Assignment {
+interface Assignment {
   name: string;
   value: string;
   /** From 1. */

@@ -165,8 +165,6 @@ function buildMigrationDocument(
   };
 }
 
-export type { Migration, MigrationOptions } from "./migration.ts";
-
 /** Rewrites a crontab for `signalbox run`. The result does not change when it is rewritten again. */
 export function migrateCrontab(text: string, options: MigrationOptions): Migration {
   const lines = text.split("\n");

@@ -61,7 +61,7 @@ export function assignLockNames(lines: readonly PlainLine[]): ReadonlyMap<string
 }
 
 /** Puts a line behind a lock: its only command, or the whole line in a shell. */
-export function buildPlainEdit(
+function buildPlainEdit(
   { text, commands }: PlainLine,
   lock: string,
   program: string,
