@@ -39,6 +39,45 @@ import type { Call } from "../spec.ts";
 import type { ActionContext, CommandContext } from "../store-command.ts";
 import { DrainWaiter } from "./drain-wait.ts";
 
+const COLLECTIONS: readonly Collection[] = [
+  "locks",
+  "resources",
+  "resourceConfigs",
+  "groups",
+  "drains",
+  "hosts",
+];
+
+export const drainTarget = createActionCommand(async (context) => {
+  const { call } = context;
+  const target = parseDrainTarget(call.args);
+  checkFlags(call);
+  const snapshot = await readSnapshot(context, COLLECTIONS);
+  checkGroup(snapshot, target);
+  const note = await findUnknownNameNote(context, snapshot, target);
+  return await new DrainCommand(context, { snapshot, target, note }).run();
+});
+
+function checkFlags(call: Call): void {
+  const { flags } = call;
+  const isLimited = parseDurationFlag(call, "timeout") !== undefined;
+  if (parseDurationFlag(call, "for") === 0) throw new UsageError("--for must be greater than 0; got 0");
+  if (isLimited && !flags.wait) throw new UsageError("--timeout needs --wait; add --wait");
+  if (flags.reset && !(flags.wait && isLimited))
+    throw new UsageError("--reset needs --wait and --timeout; add --wait --timeout DURATION");
+  if (flags.keep && flags.for)
+    throw new UsageError("--keep and --for exclude each other; leave one of them out");
+}
+
+/** Rejects a drain of a group that does not exist or cannot be read: it would drain no host. @throws ConfigError */
+function checkGroup(snapshot: Snapshot, { scope, name }: DrainTarget): void {
+  if (scope !== "group") return;
+  listGroupHosts(buildGroupMembers(snapshot), name);
+  const { fault } = snapshot.groups.get(name) ?? {};
+  if (fault !== undefined)
+    throw new ConfigError(`the group cannot be read, so no host would be drained: ${fault}`);
+}
+
 /** A drain to apply, and the snapshot that it is based on. */
 interface DrainPlan {
   snapshot: Snapshot;
@@ -307,45 +346,6 @@ function describeHolders(holders: readonly Claim[] | undefined): string {
   if (holders === undefined) return "cannot reach etcd: the remaining holders are unknown";
   if (holders.length === 0) return "nobody holds anything there";
   return `still held there by ${formatClaimOwners(holders)}; a run that was granted just before the drain may still be starting (--wait waits for all of them)`;
-}
-
-const COLLECTIONS: readonly Collection[] = [
-  "locks",
-  "resources",
-  "resourceConfigs",
-  "groups",
-  "drains",
-  "hosts",
-];
-
-export const drainTarget = createActionCommand(async (context) => {
-  const { call } = context;
-  const target = parseDrainTarget(call.args);
-  checkFlags(call);
-  const snapshot = await readSnapshot(context, COLLECTIONS);
-  checkGroup(snapshot, target);
-  const note = await findUnknownNameNote(context, snapshot, target);
-  return await new DrainCommand(context, { snapshot, target, note }).run();
-});
-
-function checkFlags(call: Call): void {
-  const { flags } = call;
-  const isLimited = parseDurationFlag(call, "timeout") !== undefined;
-  if (parseDurationFlag(call, "for") === 0) throw new UsageError("--for must be greater than 0; got 0");
-  if (isLimited && !flags.wait) throw new UsageError("--timeout needs --wait; add --wait");
-  if (flags.reset && !(flags.wait && isLimited))
-    throw new UsageError("--reset needs --wait and --timeout; add --wait --timeout DURATION");
-  if (flags.keep && flags.for)
-    throw new UsageError("--keep and --for exclude each other; leave one of them out");
-}
-
-/** Rejects a drain of a group that does not exist or cannot be read: it would drain no host. @throws ConfigError */
-function checkGroup(snapshot: Snapshot, { scope, name }: DrainTarget): void {
-  if (scope !== "group") return;
-  listGroupHosts(buildGroupMembers(snapshot), name);
-  const { fault } = snapshot.groups.get(name) ?? {};
-  if (fault !== undefined)
-    throw new ConfigError(`the group cannot be read, so no host would be drained: ${fault}`);
 }
 
 export const undrainTarget = createActionCommand(async (context) => {

@@ -31,6 +31,78 @@ import {
 import { toRunnersJson } from "../see/show-json.ts";
 import { type ActionContext, InterruptedError } from "../store-command.ts";
 
+export const resetQueue = createActionCommand(async (context) => {
+  const [kindName = "", nameGiven = ""] = context.call.args;
+  const kind: QueueKind = kindName === "resource" ? "resource" : "lock";
+  const name = validateName(kind, nameGiven);
+  const snapshot = await readSnapshot(context, QUEUE_COLLECTIONS);
+  const wanted = getTextFlag(context.call, "run");
+  const run = wanted === undefined ? undefined : resolveRun(snapshot, kind, name, wanted);
+  return await new EvictionCommand(context, {
+    action: "reset",
+    target: `${kind} ${name}`,
+    snapshot,
+    findEntries: (seen) => findResetTargets(seen, kind, name, run),
+    queues: [{ kind, name }],
+    words: `signalbox reset ${kind} ${quoteShellWord(name)}${run === undefined ? "" : ` --run ${run}`}`,
+    nothing: describeNothingHeld(snapshot, kind, name),
+  }).run();
+});
+
+/**
+ * Finds the run in the queue that a word names. Returns the word itself if there is none: a run that has ended is no
+ * error.
+ */
+function resolveRun(snapshot: Snapshot, kind: QueueKind, name: string, word: string): string {
+  const entries = findNamedQueue(snapshot, kind, name)?.entries ?? [];
+  const here = new Set(entries.map((entry) => entry.run));
+  const claims = new Map([...buildClaims(snapshot)].filter(([run]) => here.has(run)));
+  return findOnlyClaim(word, claims)?.run ?? word;
+}
+
+function describeNothingHeld(snapshot: Snapshot, kind: QueueKind, name: string): string {
+  const queue = findNamedQueue(snapshot, kind, name);
+  if (queue !== undefined) return `nobody holds ${kind} ${quoteText(name)}; ${queue.entries.length} wait`;
+  const known = [...snapshot.queues.values()].filter((one) => one.kind === kind).map((one) => one.name);
+  return `nobody holds ${kind} ${quoteText(name)} or waits for it${suggestNearest(name, known)}`;
+}
+
+export const releaseRun = createActionCommand(async (context) => {
+  const [word = ""] = context.call.args;
+  const snapshot = await readSnapshot(context, QUEUE_COLLECTIONS);
+  const claim = findOnlyClaim(word, buildClaims(snapshot));
+  if (claim !== undefined) refuseHolder(claim);
+  const stands = claim?.entries ?? [];
+  const outcome = await new EvictionCommand(context, {
+    action: "release",
+    target: `run ${claim?.run ?? word}`,
+    snapshot,
+    findEntries: (seen) =>
+      (claim &&
+        buildClaims(seen)
+          .get(claim.run)
+          ?.entries.map(({ entry }) => entry)) ??
+      [],
+    queues: stands.map(({ queue: { kind, name } }) => ({ kind, name })),
+    words: `signalbox release ${claim?.run ?? word}`,
+    nothing: `no run ${quoteText(word)} is waiting`,
+  }).run();
+  const isUnknown = claim === undefined && outcome.result.outcome === "nothing";
+  return isUnknown ? { ...outcome, exitCode: EXIT.undone, isFault: true } : outcome;
+});
+
+/** Refuses a run that holds something: `release` of a waiting run ends no command, this would. */
+function refuseHolder(claim: Claim): void {
+  const [first] = claim.entries;
+  if (first === undefined || !isHolder(claim)) return;
+  const { queue, entry } = first;
+  throw new SignalboxError(
+    EXIT.changed,
+    `nothing was done: ${formatTicketOwner(entry)} is not waiting, it holds ${queue.kind} ${quoteText(queue.name)}; ` +
+      `end it with: signalbox reset ${queue.kind} ${quoteShellWord(queue.name)} --run ${claim.run}`,
+  );
+}
+
 /** Tickets to remove for an operator, and the snapshot that the decision is based on. */
 interface EvictionPlan extends EvictionScope {
   action: "reset" | "release";
@@ -349,76 +421,4 @@ function findNextEntries(ended: readonly QueueEntry[], snapshot: Snapshot, wall:
 
 function collectKeys(entries: readonly QueueEntry[]): Set<string> {
   return new Set(entries.map(({ key }) => key));
-}
-
-export const resetQueue = createActionCommand(async (context) => {
-  const [kindName = "", nameGiven = ""] = context.call.args;
-  const kind: QueueKind = kindName === "resource" ? "resource" : "lock";
-  const name = validateName(kind, nameGiven);
-  const snapshot = await readSnapshot(context, QUEUE_COLLECTIONS);
-  const wanted = getTextFlag(context.call, "run");
-  const run = wanted === undefined ? undefined : resolveRun(snapshot, kind, name, wanted);
-  return await new EvictionCommand(context, {
-    action: "reset",
-    target: `${kind} ${name}`,
-    snapshot,
-    findEntries: (seen) => findResetTargets(seen, kind, name, run),
-    queues: [{ kind, name }],
-    words: `signalbox reset ${kind} ${quoteShellWord(name)}${run === undefined ? "" : ` --run ${run}`}`,
-    nothing: describeNothingHeld(snapshot, kind, name),
-  }).run();
-});
-
-/**
- * Finds the run in the queue that a word names. Returns the word itself if there is none: a run that has ended is no
- * error.
- */
-function resolveRun(snapshot: Snapshot, kind: QueueKind, name: string, word: string): string {
-  const entries = findNamedQueue(snapshot, kind, name)?.entries ?? [];
-  const here = new Set(entries.map((entry) => entry.run));
-  const claims = new Map([...buildClaims(snapshot)].filter(([run]) => here.has(run)));
-  return findOnlyClaim(word, claims)?.run ?? word;
-}
-
-function describeNothingHeld(snapshot: Snapshot, kind: QueueKind, name: string): string {
-  const queue = findNamedQueue(snapshot, kind, name);
-  if (queue !== undefined) return `nobody holds ${kind} ${quoteText(name)}; ${queue.entries.length} wait`;
-  const known = [...snapshot.queues.values()].filter((one) => one.kind === kind).map((one) => one.name);
-  return `nobody holds ${kind} ${quoteText(name)} or waits for it${suggestNearest(name, known)}`;
-}
-
-export const releaseRun = createActionCommand(async (context) => {
-  const [word = ""] = context.call.args;
-  const snapshot = await readSnapshot(context, QUEUE_COLLECTIONS);
-  const claim = findOnlyClaim(word, buildClaims(snapshot));
-  if (claim !== undefined) refuseHolder(claim);
-  const stands = claim?.entries ?? [];
-  const outcome = await new EvictionCommand(context, {
-    action: "release",
-    target: `run ${claim?.run ?? word}`,
-    snapshot,
-    findEntries: (seen) =>
-      (claim &&
-        buildClaims(seen)
-          .get(claim.run)
-          ?.entries.map(({ entry }) => entry)) ??
-      [],
-    queues: stands.map(({ queue: { kind, name } }) => ({ kind, name })),
-    words: `signalbox release ${claim?.run ?? word}`,
-    nothing: `no run ${quoteText(word)} is waiting`,
-  }).run();
-  const isUnknown = claim === undefined && outcome.result.outcome === "nothing";
-  return isUnknown ? { ...outcome, exitCode: EXIT.undone, isFault: true } : outcome;
-});
-
-/** Refuses a run that holds something: `release` of a waiting run ends no command, this would. */
-function refuseHolder(claim: Claim): void {
-  const [first] = claim.entries;
-  if (first === undefined || !isHolder(claim)) return;
-  const { queue, entry } = first;
-  throw new SignalboxError(
-    EXIT.changed,
-    `nothing was done: ${formatTicketOwner(entry)} is not waiting, it holds ${queue.kind} ${quoteText(queue.name)}; ` +
-      `end it with: signalbox reset ${queue.kind} ${quoteShellWord(queue.name)} --run ${claim.run}`,
-  );
 }
