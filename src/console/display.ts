@@ -1,4 +1,4 @@
-import type { ScreenInputs } from "./panes/models/screen-model.ts";
+import type { ScreenInputs } from "./panes/screen-model.ts";
 
 /** A way to show the console on a terminal. */
 export interface Display {

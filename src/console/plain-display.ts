@@ -1,11 +1,7 @@
 import { stripStyles } from "../base/text.ts";
 import type { CommandIo } from "../commands/spec.ts";
 import type { Display } from "./display.ts";
-import {
-  formatSpokenConnection,
-  renderSpokenLines,
-  type SpokenLinesParts,
-} from "./panes/models/spoken-lines.ts";
+import { formatSpokenConnection, renderSpokenLines, type SpokenLinesParts } from "./panes/spoken-lines.ts";
 
 /**
  * Prints lines one after the other, for screen readers. Each line describes the effect of a key. Changes in the data

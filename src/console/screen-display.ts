@@ -1,8 +1,8 @@
 import { AnsiScreen } from "../commands/see/screen/ansi-screen.ts";
 import type { CommandIo } from "../commands/spec.ts";
 import type { Display } from "./display.ts";
-import { buildScreenModel, type ScreenInputs } from "./panes/models/screen-model.ts";
 import { Renderer } from "./panes/renderer.tsx";
+import { buildScreenModel, type ScreenInputs } from "./panes/screen-model.ts";
 import { buildTerminalModes } from "./terminal/modes.ts";
 import { ASK_TERMINAL, type PaintPace } from "./terminal/paint-pace.ts";
 

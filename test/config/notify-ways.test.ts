@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { notifyWays } from "../../src/config/settings.ts";
-import { combineChannels } from "../../src/console/alerts/combine-channels.ts";
+import { combineChannels } from "../../src/console/combine-channels.ts";
 
 describe("ways to notify", () => {
   it.each([

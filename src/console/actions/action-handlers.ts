@@ -1,26 +1,25 @@
 import { cleanToWidth } from "../../base/display-width.ts";
 import { ROW_COMMANDS } from "../../commands/registry/registry.ts";
-import { type ExportParts, openExportOverlay } from "../export/export-overlay.ts";
-import { openDefinition } from "../external/edit-definition.ts";
-import { openInEditor, openPager } from "../external/open-external.ts";
-import { createSameRowCheck, focusNext, focusOn, switchTab } from "../navigation/focus.ts";
-import { goToPlace } from "../navigation/go-back.ts";
-import { clearMarks, getChosenSubjects, markRange, toggleMark } from "../navigation/marks.ts";
-import { moveInFocusedPane } from "../navigation/moves.ts";
-import { openCollisions } from "../overlays/collisions/collisions-overlay.ts";
-import { openCreate, openDelete, openEdit, openRowAction } from "../overlays/dialog/open-dialog.ts";
+import { openCollisions } from "../overlays/collisions-overlay.ts";
+import { openColumns } from "../overlays/columns-overlay.ts";
+import { type ExportParts, openExportOverlay } from "../overlays/export-overlay.ts";
 import { openFilter } from "../overlays/filter.ts";
 import { openHelp } from "../overlays/help.ts";
 import { openLiveOutput } from "../overlays/live-output.ts";
-import { openMenu } from "../overlays/menu/menu-overlay.ts";
-import { openPalette } from "../overlays/palette/palette-overlay.ts";
-import { openRaw } from "../overlays/raw/raw-overlay.ts";
-import { openColumns } from "../overlays/tables/columns-overlay.ts";
-import { openSavedViews } from "../overlays/tables/saved-views-overlay.ts";
-import { openTimeline } from "../overlays/timeline/open-timeline.ts";
+import { openMenu } from "../overlays/menu-overlay.ts";
+import { openCreate, openDelete, openEdit, openRowAction } from "../overlays/open-dialog.ts";
+import { openTimeline } from "../overlays/open-timeline.ts";
+import { openWhyNowOrThen, openWhyThen } from "../overlays/open-why-then.ts";
+import { openPalette } from "../overlays/palette-overlay.ts";
+import { openRaw } from "../overlays/raw-overlay.ts";
+import { openSavedViews } from "../overlays/saved-views-overlay.ts";
 import { openTravelPrompt } from "../overlays/travel.ts";
-import { openWhatIf } from "../overlays/what-if/what-if-overlay.ts";
-import { openWhyNowOrThen, openWhyThen } from "../overlays/why-then/open-why-then.ts";
+import { openWhatIf } from "../overlays/what-if-overlay.ts";
+import { createSameRowCheck, focusNext, focusOn, switchTab } from "../parts/focus.ts";
+import { goToPlace } from "../parts/go-back.ts";
+import type { KeyActionId } from "../parts/key-actions.ts";
+import { clearMarks, getChosenSubjects, markRange, toggleMark } from "../parts/marks.ts";
+import { moveInFocusedPane } from "../parts/moves.ts";
 import type {
   ActionRunner,
   ClockAccess,
@@ -49,8 +48,9 @@ import { findWatchable, getWatchId, toggleWatched } from "../state/watched-rows.
 import { THEMES } from "../theme/theme.ts";
 import { resetSizes, resizePane } from "./borders.ts";
 import { copyCommand, copyJson, copyName, copyRun } from "./copying.ts";
-import type { KeyActionId } from "./keys/key-actions.ts";
+import { openDefinition } from "./edit-definition.ts";
 import { openSelected, unfold } from "./open.ts";
+import { openInEditor, openPager } from "./open-external.ts";
 import { reverseSort, sortByNextColumn } from "./sorting.ts";
 
 type ActionParts = ActionRunner &

@@ -2,7 +2,7 @@ import type { ClockAccess, LayoutAccess, StateUpdates, ToastAccess } from "../pa
 import type { Pane } from "../state/console-state.ts";
 import type { Layout } from "../state/layout.ts";
 import { type Border, setUserSize } from "../state/user-sizes.ts";
-import type { MouseEvent } from "../terminal/input/event.ts";
+import type { MouseEvent } from "../terminal/event.ts";
 
 type BordersParts = ClockAccess & LayoutAccess & StateUpdates;
 

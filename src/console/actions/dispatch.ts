@@ -1,4 +1,4 @@
-import { isEditKey } from "../overlays/field/edit.ts";
+import { isEditKey } from "../overlays/edit.ts";
 import type { Overlay, OverlayBoxModel } from "../parts/overlay.ts";
 import type {
   ActionRunner,
@@ -13,8 +13,8 @@ import type {
   SelectionAccess,
   TravelAccess,
 } from "../parts/parts.ts";
-import { createNamedKey } from "../terminal/input/chord.ts";
-import type { InputEvent, MouseEvent } from "../terminal/input/event.ts";
+import { createNamedKey } from "../terminal/chord.ts";
+import type { InputEvent, MouseEvent } from "../terminal/event.ts";
 import { handlePointer, handleWheel } from "./mouse.ts";
 
 type DispatchParts = ActionRunner &

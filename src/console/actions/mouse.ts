@@ -1,11 +1,12 @@
-import type { TreeNode } from "../data/explorer/tree-node.ts";
-import { focusOn, openTab } from "../navigation/focus.ts";
-import { moveToRow, scrollPane } from "../navigation/moves.ts";
-import { openMenu } from "../overlays/menu/menu-overlay.ts";
-import { listPanelTitles } from "../panes/models/panel-model.ts";
-import { findHintAt } from "../panes/models/status-model.ts";
-import { TABLE_GUTTER } from "../panes/models/table-model.ts";
-import { findTabAt } from "../panes/models/tabs-model.ts";
+import type { TreeNode } from "../data/tree-node.ts";
+import { openMenu } from "../overlays/menu-overlay.ts";
+import { listPanelTitles } from "../panes/panel-model.ts";
+import { findHintAt } from "../panes/status-model.ts";
+import { TABLE_GUTTER } from "../panes/table-model.ts";
+import { findTabAt } from "../panes/tabs-model.ts";
+import { parseChord } from "../parts/chords.ts";
+import { focusOn, openTab } from "../parts/focus.ts";
+import { moveToRow, scrollPane } from "../parts/moves.ts";
 import type {
   ActionRunner,
   ClockAccess,
@@ -22,9 +23,8 @@ import type {
 import { computeTitleHeight } from "../parts/table-notes.ts";
 import type { Pane, PanelId } from "../state/console-state.ts";
 import { computeMainWidth, type Layout } from "../state/layout.ts";
-import type { MouseEvent } from "../terminal/input/event.ts";
+import type { MouseEvent } from "../terminal/event.ts";
 import { dragBorder, pressBorder, releaseBorder } from "./borders.ts";
-import { parseChord } from "./keys/chords.ts";
 import { openSelected, unfold } from "./open.ts";
 import { sortByColumn } from "./sorting.ts";
 

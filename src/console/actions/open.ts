@@ -1,12 +1,12 @@
 import { buildQueueId } from "../../model/snapshot/snapshot.ts";
 import type { Subject } from "../../model/views/view.ts";
-import { getDefaultUnfolded } from "../data/explorer/build-tree.ts";
-import { CLUSTERS } from "../data/explorer/context-nodes.ts";
-import { chooseListedContext } from "../navigation/choose-context.ts";
-import { focusOn, goTo } from "../navigation/focus.ts";
-import { openRemedy, openTarget } from "../overlays/dialog/target.ts";
+import { getDefaultUnfolded } from "../data/build-tree.ts";
+import { CLUSTERS } from "../data/context-nodes.ts";
 import { openJob } from "../overlays/output.ts";
+import { openRemedy, openTarget } from "../overlays/target.ts";
+import { chooseListedContext } from "../parts/choose-context.ts";
 import { findSelectedTarget } from "../parts/detail-lines.ts";
+import { focusOn, goTo } from "../parts/focus.ts";
 import type {
   ClockAccess,
   ContextAccess,

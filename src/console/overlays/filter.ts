@@ -1,11 +1,11 @@
 import type { Overlay, OverlayModel } from "../parts/overlay.ts";
 import type { ChangeNotifier, DataAccess, OverlayAccess, StateUpdates, TableAccess } from "../parts/parts.ts";
 import type { TabId } from "../state/console-state.ts";
-import type { InputEvent } from "../terminal/input/event.ts";
+import type { InputEvent } from "../terminal/event.ts";
 import { createRow } from "../theme/cells.ts";
-import { editField } from "./field/edit.ts";
-import { createField, type TextField } from "./field/field.ts";
-import { buildFieldCells } from "./field/field-cells.ts";
+import { editField } from "./edit.ts";
+import { createField, type TextField } from "./field.ts";
+import { buildFieldCells } from "./field-cells.ts";
 
 type FilterParts = ChangeNotifier & DataAccess & OverlayAccess & StateUpdates & TableAccess;
 

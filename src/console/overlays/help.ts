@@ -1,5 +1,5 @@
 import { COMMANDS } from "../../commands/registry/registry.ts";
-import { type KeyAction, listKeyActions } from "../actions/keys/key-actions.ts";
+import { type KeyAction, listKeyActions } from "../parts/key-actions.ts";
 import type { ChangeNotifier, KeymapAccess, OverlayAccess, ThemeAccess } from "../parts/parts.ts";
 import { createRow, padText, type RowCell, type RowModel } from "../theme/cells.ts";
 import { BLANK_ROW } from "./content-rows.ts";

@@ -2,11 +2,9 @@ import { cleanToWidth } from "../../base/display-width.ts";
 import { EXIT } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
 import { wrapProseLines } from "../../commands/see/detail.ts";
-import { findPastObstacle } from "../actions/commands/change-obstacle.ts";
-import { getCommandById } from "../actions/commands/row-action.ts";
-import { type ExportParts, openExportOverlay } from "../export/export-overlay.ts";
-import { createSameRowCheck } from "../navigation/focus.ts";
-import { getChosenSubjects } from "../navigation/marks.ts";
+import { findPastObstacle } from "../parts/change-obstacle.ts";
+import { createSameRowCheck } from "../parts/focus.ts";
+import { getChosenSubjects } from "../parts/marks.ts";
 import type {
   ChangeNotifier,
   ClipboardAccess,
@@ -16,7 +14,9 @@ import type {
   ThemeAccess,
   ToastAccess,
 } from "../parts/parts.ts";
+import { getCommandById } from "../parts/row-action.ts";
 import { createRow, type RowModel } from "../theme/cells.ts";
+import { type ExportParts, openExportOverlay } from "./export-overlay.ts";
 import { TextOverlay } from "./text-overlay.ts";
 
 type LiveOutputParts = ExportParts &

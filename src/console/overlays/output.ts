@@ -3,13 +3,11 @@ import { EXIT } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
 import { wrapProseLines } from "../../commands/see/detail.ts";
 import type { Command } from "../../commands/spec.ts";
-import { findPastObstacle } from "../actions/commands/change-obstacle.ts";
-import { getCommandById } from "../actions/commands/row-action.ts";
-import { type ExportParts, openExportOverlay } from "../export/export-overlay.ts";
-import { describeJobState } from "../jobs/job-state.ts";
-import type { ConsoleJob } from "../jobs/jobs.ts";
-import { createSameRowCheck } from "../navigation/focus.ts";
-import { getChosenSubjects } from "../navigation/marks.ts";
+import { describeJobState } from "../data/job-state.ts";
+import type { ConsoleJob } from "../data/jobs.ts";
+import { findPastObstacle } from "../parts/change-obstacle.ts";
+import { createSameRowCheck } from "../parts/focus.ts";
+import { getChosenSubjects } from "../parts/marks.ts";
 import type { Hint } from "../parts/overlay.ts";
 import type {
   ChangeNotifier,
@@ -20,8 +18,10 @@ import type {
   ThemeAccess,
   ToastAccess,
 } from "../parts/parts.ts";
+import { getCommandById } from "../parts/row-action.ts";
 import { createRow } from "../theme/cells.ts";
 import { BLANK_ROW } from "./content-rows.ts";
+import { type ExportParts, openExportOverlay } from "./export-overlay.ts";
 import { TextOverlay } from "./text-overlay.ts";
 
 /** What shows the output of a command. */

@@ -1,4 +1,4 @@
-import { PAST_TARGET_FORM, parsePastTarget } from "../data/past/parse-target.ts";
+import { PAST_TARGET_FORM, parsePastTarget } from "../data/parse-target.ts";
 import type {
   ChangeNotifier,
   ClockAccess,

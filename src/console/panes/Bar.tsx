@@ -1,5 +1,5 @@
 import { Row } from "../theme/Row.tsx";
-import type { BarModel } from "./models/bar-model.ts";
+import type { BarModel } from "./bar-model.ts";
 
 /** A line with a background: the header, or the status at the bottom. */
 export function Bar({ bar: { left, right, gap, ground } }: { bar: BarModel }) {

@@ -1,7 +1,7 @@
 import { Row } from "../theme/Row.tsx";
 import { Rows } from "../theme/Rows.tsx";
 import { useTheme } from "../theme/ThemeContext.tsx";
-import type { DetailModel } from "./models/detail-model.ts";
+import type { DetailModel } from "./detail-model.ts";
 import { PaneBox } from "./PaneBox.tsx";
 
 /** The detail of the selected row. */

@@ -1,5 +1,5 @@
 import { Row } from "../theme/Row.tsx";
-import type { ExplorerModel } from "./models/explorer-model.ts";
+import type { ExplorerModel } from "./explorer-model.ts";
 import { PaneBox } from "./PaneBox.tsx";
 
 /** The tree of everything, beside the table. */

@@ -1,9 +1,9 @@
 import { Box } from "ink";
 import { listContentRows } from "../overlays/content-rows.ts";
-import { Dialog } from "../overlays/dialog/Dialog.tsx";
+import { Dialog } from "../overlays/Dialog.tsx";
 import { FittedRows } from "../overlays/FittedRows.tsx";
 import { OverlayFrame } from "../overlays/OverlayFrame.tsx";
-import { Palette } from "../overlays/palette/Palette.tsx";
+import { Palette } from "../overlays/Palette.tsx";
 import type { OverlayBoxModel, OverlayContent } from "../parts/overlay.ts";
 
 /** An overlay in its frame, at its position. */

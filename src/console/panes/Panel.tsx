@@ -2,8 +2,8 @@ import type { RowCell } from "../theme/cells.ts";
 import { Row } from "../theme/Row.tsx";
 import { Rows } from "../theme/Rows.tsx";
 import { useTheme } from "../theme/ThemeContext.tsx";
-import type { PanelModel, PanelTitleModel } from "./models/panel-model.ts";
 import { PaneBox } from "./PaneBox.tsx";
+import type { PanelModel, PanelTitleModel } from "./panel-model.ts";
 
 /** Events, jobs, problems, the audit or the log, below the table. */
 export function Panel({ model: { rows, ...size } }: { model: PanelModel }) {

@@ -3,8 +3,8 @@ import { useCallback, useSyncExternalStore } from "react";
 import type { StateStore } from "../state/store.ts";
 import { ThemeContext } from "../theme/ThemeContext.tsx";
 import type { Theme } from "../theme/theme.ts";
-import type { ScreenOrMessage } from "./models/screen-model.ts";
 import { Screen } from "./Screen.tsx";
+import type { ScreenOrMessage } from "./screen-model.ts";
 
 /** What is shown. It is kept outside React. */
 export interface ShownScreen {

@@ -2,10 +2,10 @@ import { Box } from "ink";
 import { Bar } from "./Bar.tsx";
 import { DetailPane } from "./DetailPane.tsx";
 import { Explorer } from "./Explorer.tsx";
-import type { ScreenModel } from "./models/screen-model.ts";
 import { OverlayBox } from "./OverlayBox.tsx";
 import { Panel, PanelTitle } from "./Panel.tsx";
 import { Divider, TitleRule } from "./Rules.tsx";
+import type { ScreenModel } from "./screen-model.ts";
 import { Table } from "./Table.tsx";
 import { Tabs } from "./Tabs.tsx";
 

@@ -1,8 +1,8 @@
 import { Row } from "../theme/Row.tsx";
 import { Rows } from "../theme/Rows.tsx";
 import { useTheme } from "../theme/ThemeContext.tsx";
-import type { TableModel, TableRowModel } from "./models/table-model.ts";
 import { PaneBox } from "./PaneBox.tsx";
+import type { TableModel, TableRowModel } from "./table-model.ts";
 
 /** The rows of the active view, below the titles of their columns. */
 export function Table({ model }: { model: TableModel }) {

@@ -1,5 +1,5 @@
 import { Row } from "../theme/Row.tsx";
-import type { TabsModel } from "./models/tabs-model.ts";
+import type { TabsModel } from "./tabs-model.ts";
 
 /** The names of the views, with the active one marked. */
 export function Tabs({ model: { start, end, separator, tabs } }: { model: TabsModel }) {

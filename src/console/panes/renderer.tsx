@@ -3,8 +3,8 @@ import { type Instance, render } from "ink";
 import type { ReactNode } from "react";
 import { StateStore } from "../state/store.ts";
 import type { Theme } from "../theme/theme.ts";
-import type { ScreenOrMessage } from "./models/screen-model.ts";
 import { Root, type ShownScreen } from "./Root.tsx";
+import type { ScreenOrMessage } from "./screen-model.ts";
 
 /**
  * Renders the components to lines with Ink. Ink does not write to the terminal here, but to a string: it would clear the

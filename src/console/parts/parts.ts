@@ -2,19 +2,19 @@ import type { CommandContext } from "../../commands/store-command.ts";
 import type { Detail } from "../../model/detail/detail.ts";
 import type { EventList } from "../../model/events/event-log.ts";
 import type { Subject } from "../../model/views/view.ts";
-import type { Keymap } from "../actions/keys/keymap.ts";
-import type { ContextList } from "../contexts/context-list.ts";
+import type { TabCounts } from "../data/build-tree.ts";
 import type { ConsoleTable } from "../data/console-table.ts";
-import type { TabCounts } from "../data/explorer/build-tree.ts";
-import type { ExplorerTree } from "../data/explorer/explorer-tree.ts";
-import type { TimeTravel } from "../data/past/time-travel.ts";
+import type { ContextList } from "../data/context-list.ts";
+import type { ExplorerTree } from "../data/explorer-tree.ts";
+import type { Jobs } from "../data/jobs.ts";
 import type { ScreenLog } from "../data/screen-log.ts";
 import type { ShownData } from "../data/shown-data.ts";
-import type { Jobs } from "../jobs/jobs.ts";
+import type { TimeTravel } from "../data/time-travel.ts";
 import type { ConsoleState } from "../state/console-state.ts";
 import type { Layout, Size } from "../state/layout.ts";
 import type { Theme } from "../theme/theme.ts";
 import type { Drafts } from "./drafts.ts";
+import type { Keymap } from "./keymap.ts";
 import type { Hint, Overlays } from "./overlay.ts";
 
 // What the parts of the console share. A function names only what it needs.

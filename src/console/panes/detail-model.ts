@@ -1,0 +1,29 @@
+import { findSelectedLine, listDetailLines } from "../parts/detail-lines.ts";
+import type { DataAccess, DetailAccess, StateAccess, ThemeAccess } from "../parts/parts.ts";
+import type { Size } from "../state/layout.ts";
+import type { RowModel } from "../theme/cells.ts";
+
+/** The visible lines of the detail. */
+export interface DetailModel extends Size {
+  rows: readonly RowModel[];
+  /** Number of lines below them; then there is room for one line less. */
+  more: number;
+}
+
+/** Builds the detail of the selected subject at its scroll position. */
+export function buildDetailModel(
+  app: DataAccess & DetailAccess & StateAccess & ThemeAccess,
+  size: Size,
+): DetailModel {
+  const lines = listDetailLines(app, size.width);
+  const top = Math.max(0, Math.min(app.state.detail.top, lines.length - size.height));
+  const selected = findSelectedLine(app, lines);
+  const rows = lines.slice(top, top + size.height).map(
+    ({ spans }, at): RowModel => ({
+      cells: [{ text: " " }, ...spans],
+      selection: top + at === selected ? "focused" : undefined,
+    }),
+  );
+  const left = lines.length - top - size.height;
+  return left <= 0 ? { ...size, rows, more: 0 } : { ...size, rows: rows.slice(0, -1), more: left + 1 };
+}

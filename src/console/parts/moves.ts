@@ -1,0 +1,165 @@
+import type { DetailLine } from "../../commands/see/detail.ts";
+import type { ConsoleState, Cursor, Pane } from "../state/console-state.ts";
+import { moveCursor, type RowList, scrollCursor } from "../state/cursor.ts";
+import { scrollBy } from "../state/scroll.ts";
+import { computePanelListHeight } from "./clamp-cursors.ts";
+import { findTargetLines, listDetailLines } from "./detail-lines.ts";
+import { getPanelRows } from "./panel-rows.ts";
+import type { CursorAccess, DetailAccess, LogAccess, StateUpdates, ThemeAccess } from "./parts.ts";
+import { computeTableHeight } from "./table-notes.ts";
+
+type MovesParts = CursorAccess & DetailAccess & LogAccess & StateUpdates & ThemeAccess;
+
+/** A list with its cursor, and a function that moves the cursor. */
+interface CursorList {
+  rows: RowList;
+  cursor: Cursor;
+  height: number;
+  setCursor(state: ConsoleState, cursor: Cursor): ConsoleState;
+}
+
+/** Returns the list of a pane, or undefined for a pane of text. */
+function findCursorList(app: CursorAccess, pane: Pane): CursorList | undefined {
+  const layout = app.getLayout();
+  const { state } = app;
+  switch (pane) {
+    case "table":
+      return {
+        rows: app.table,
+        cursor: state.tabs[state.tab].cursor,
+        height: computeTableHeight(app, layout?.table?.height ?? 1),
+        setCursor: (now, cursor) => ({
+          ...now,
+          detail: { top: 0 },
+          tabs: { ...now.tabs, [now.tab]: { ...now.tabs[now.tab], cursor } },
+        }),
+      };
+    case "explorer":
+      return {
+        rows: app.tree,
+        cursor: state.explorer.cursor,
+        height: (layout?.explorer?.height ?? 2) - 1,
+        setCursor: (now, cursor) => ({ ...now, explorer: { ...now.explorer, cursor } }),
+      };
+    case "panel": {
+      const rows = getPanelRows(app);
+      const height = computePanelListHeight(app, layout?.panel?.height ?? 1);
+      if (rows.length === 0) return undefined;
+      return {
+        rows,
+        cursor: state.panel.cursor,
+        height,
+        setCursor: (now, cursor) => ({ ...now, panel: { ...now.panel, cursor } }),
+      };
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** New index of the cursor, by action. */
+const STEPS: Readonly<Record<string, (list: CursorList) => number>> = {
+  up: ({ cursor }) => cursor.index - 1,
+  down: ({ cursor }) => cursor.index + 1,
+  top: () => 0,
+  bottom: ({ rows }) => rows.length - 1,
+  pageUp: ({ cursor, height }) => cursor.index - Math.max(1, height - 1),
+  pageDown: ({ cursor, height }) => cursor.index + Math.max(1, height - 1),
+};
+/** Keys that scroll a text, by action. */
+const SCROLLS: Readonly<Record<string, string>> = {
+  up: "up",
+  down: "down",
+  top: "home",
+  bottom: "end",
+  pageUp: "pageup",
+  pageDown: "pagedown",
+};
+
+/** Moves the cursor or the text of the focused pane. @param id  up, down, top, bottom, pageUp or pageDown */
+export function moveInFocusedPane(app: MovesParts, id: string): void {
+  const { focus } = app.state;
+  const list = findCursorList(app, focus);
+  if (list === undefined) return scrollText(app, focus, SCROLLS[id] ?? "");
+  const to = STEPS[id]?.(list) ?? list.cursor.index;
+  app.update((state) => list.setCursor(state, moveCursor(list.cursor, list.rows, to, list.height)));
+}
+
+/** Moves the cursor of a list to an index, if there is such a row. */
+export function moveToRow(app: CursorAccess & StateUpdates, pane: Pane, index: number): void {
+  const list = findCursorList(app, pane);
+  if (list === undefined || index >= list.rows.length) return;
+  app.update((state) => list.setCursor(state, moveCursor(list.cursor, list.rows, index, list.height)));
+}
+
+/** Scrolls a pane. Its cursor moves only if it would leave the view. */
+export function scrollPane(app: MovesParts, pane: Pane, by: 3 | -3): void {
+  const list = findCursorList(app, pane);
+  if (list === undefined) return scrollText(app, pane, by > 0 ? "wheel-down" : "wheel-up");
+  app.update((state) => list.setCursor(state, scrollCursor(list.cursor, list.rows, by, list.height)));
+}
+
+function scrollText(app: MovesParts, pane: Pane, by: string): void {
+  const layout = app.getLayout();
+  if (pane === "detail" && layout?.detail !== undefined) {
+    const detail = moveInDetail(
+      app.state.detail,
+      listDetailLines(app, layout.detail.width),
+      layout.detail.height,
+      by,
+    );
+    app.update((state) => ({ ...state, detail }));
+  }
+  if (pane === "panel" && layout?.panel !== undefined) {
+    const { length } = app.state.panel.id === "log" ? app.log.lines : app.events;
+    const top = scrollBy(by, app.state.panel.top, length, layout.panel.height);
+    app.update((state) => ({ ...state, panel: { ...state.panel, top } }));
+  }
+}
+
+type DetailState = ConsoleState["detail"];
+
+/**
+ * Moves in the detail: selects the next line with a target if it is visible, otherwise scrolls by one line. So the
+ * same keys read all lines and reach every target.
+ * @param height  number of visible lines
+ * @param by      up, down, or a key that scrolls
+ */
+function moveInDetail(
+  { top, row }: DetailState,
+  lines: readonly DetailLine[],
+  height: number,
+  by: string,
+): DetailState {
+  const scrolled = scrollBy(by, top, lines.length, height);
+  if (by !== "down" && by !== "up") return { top: scrolled };
+  const targets = findTargetLines(lines);
+  const next = findNextRow(targets, row, by, top);
+  const line = next === undefined ? undefined : targets[next];
+  const getLastLine = (first: number) => first + height - (first + height < lines.length ? 2 : 1);
+  if (line !== undefined && line >= top && line <= getLastLine(top)) return { top, row: next };
+  if (line !== undefined && line >= scrolled && line <= getLastLine(scrolled))
+    return { top: scrolled, row: next };
+  const here = row === undefined ? undefined : targets[row];
+  const isInSight = here !== undefined && here >= scrolled && here <= getLastLine(scrolled);
+  return { top: scrolled, row: isInSight && by === "down" ? row : undefined };
+}
+
+/**
+ * Returns the target before or after the selected one. Without a selection, returns the first one below the top, or
+ * the last one above it.
+ */
+function findNextRow(
+  targets: readonly number[],
+  row: number | undefined,
+  by: "up" | "down",
+  top: number,
+): number | undefined {
+  const to =
+    row !== undefined
+      ? row + (by === "down" ? 1 : -1)
+      : by === "down"
+        ? targets.findIndex((line) => line >= top)
+        : targets.findLastIndex((line) => line < top);
+  return to >= 0 && to < targets.length ? to : undefined;
+}
