@@ -1,7 +1,7 @@
 /** Generates docs/console-keys.md from the declarations of the console's actions. */
 import type { Command } from "../../src/commands/spec.ts";
-import { formatChord } from "../../src/console/parts/chords.ts";
 import { type KeyAction, listKeyActions } from "../../src/console/parts/key-actions.ts";
+import { formatChord } from "../../src/console/parts/keymap.ts";
 import { renderMarkdownTable } from "./markdown.ts";
 
 /** @param commands  those that declare a key act on rows */

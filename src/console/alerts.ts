@@ -2,8 +2,14 @@ import { cleanToWidth } from "../base/display-width.ts";
 import { findDrainsOfTarget } from "../model/preview/drain-extent.ts";
 import { findNamedQueue, type Snapshot } from "../model/snapshot/snapshot.ts";
 import { isHolding } from "../protocol/admission.ts";
-import { buildDetail } from "./data/build-detail.ts";
+import { buildDetail } from "./data/detail-cache.ts";
 import { getWatchId, type WatchedRow } from "./state/watched-rows.ts";
+import {
+  formatDesktopNotification,
+  formatWindowTitle,
+  POP_TITLE,
+  PUSH_TITLE,
+} from "./terminal/output-sequences.ts";
 
 /** Minimum time between two notifications, ms. What happens meanwhile is told together. */
 const PAUSE = 2_000;
@@ -107,4 +113,64 @@ function describeQueue(
     text: cleanToWidth(`${state}${by}${end}, ${queue}`, WIDTH),
     mark: `${state} ${waiting === 0} ${holders.map(({ run }) => run).join(" ")}`,
   };
+}
+
+/** Tells the user of changes, even if the terminal is not in view. */
+export class AlertNotifier {
+  readonly #write: (text: string) => void;
+  readonly #channels: NotificationChannels;
+  /** What the title names: the cluster. */
+  readonly #name: string;
+  readonly #sign: string;
+  /** Changes since the user has last pressed a key. */
+  #unseen = 0;
+
+  constructor(
+    write: (text: string) => void,
+    { channels, name, sign }: { channels: NotificationChannels; name: string; sign: string },
+  ) {
+    this.#write = write;
+    this.#channels = channels;
+    this.#name = name;
+    this.#sign = sign;
+  }
+
+  notify({ text, changes }: AlertNews): void {
+    const { bell, desktop, title } = this.#channels;
+    const push = title && this.#unseen === 0 ? PUSH_TITLE : "";
+    this.#unseen += changes.length;
+    const news = `${this.#sign}${this.#unseen} news - signalbox ${this.#name}`;
+    const all = [
+      ...(title ? [push, formatWindowTitle(news)] : []),
+      ...(desktop ? [formatDesktopNotification(text)] : []),
+      ...(bell ? ["\x07"] : []),
+    ].join("");
+    if (all !== "") this.#write(all);
+  }
+
+  /** Restores the title: the user has seen the news, or leaves the console. */
+  restoreTitle(): void {
+    if (this.#unseen > 0 && this.#channels.title) this.#write(POP_TITLE);
+    this.#unseen = 0;
+  }
+}
+
+/** The ways to reach a user who looks elsewhere. */
+interface NotificationChannels {
+  bell: boolean;
+  desktop: boolean;
+  title: boolean;
+}
+
+type NotifySetting = "all" | "bell" | "desktop" | "title" | "off";
+
+/** Returns the channels of all ways that are wanted and that the terminal is known to survive. */
+export function chooseChannels(
+  ways: readonly NotifySetting[],
+  term: string | undefined,
+  isPlain: boolean,
+): NotificationChannels {
+  const isSimple = isPlain || term === undefined || /^(linux|dumb|cons25|vt\d+)/.test(term);
+  const wants = (way: NotifySetting) => ways.includes("all") || ways.includes(way);
+  return { bell: wants("bell"), desktop: !isSimple && wants("desktop"), title: !isSimple && wants("title") };
 }

@@ -1,31 +1,28 @@
+import { COMMANDS } from "../commands/registry/registry.ts";
 import type { Call, CommandIo } from "../commands/spec.ts";
 import type { CommandContext } from "../commands/store-command.ts";
 import type { Detail } from "../model/detail/detail.ts";
 import { type EventList, EventLog, limitEvents } from "../model/events/event-log.ts";
 import type { Subject } from "../model/views/view.ts";
+import { ACTION_HANDLERS } from "./actions/action-handlers.ts";
 import { buildHints } from "./actions/hints.ts";
 import { type AlertNews, Alerts } from "./alerts.ts";
-import { getDefaultUnfolded, type TabCounts } from "./data/build-tree.ts";
-import { isLive } from "./data/connection-state.ts";
-import type { ConsoleTable } from "./data/console-table.ts";
+import { type ConsoleTable, Tables } from "./data/console-table.ts";
+import type { OpenedContext } from "./data/context-list.ts";
 import { ContextList } from "./data/context-list.ts";
 import { DetailCache } from "./data/detail-cache.ts";
-import { ExplorerTree } from "./data/explorer-tree.ts";
+import { ExplorerTree, getDefaultUnfolded, type TabCounts } from "./data/explorer-tree.ts";
 import { Jobs } from "./data/jobs.ts";
-import { LiveView } from "./data/live-view.ts";
-import type { OpenedContext } from "./data/open-context.ts";
-import type { PastView } from "./data/past-view.ts";
-import { RevisionMonitor } from "./data/revision-monitor.ts";
+import { isLive, LiveView, RevisionMonitor, type ShownData } from "./data/live-view.ts";
 import { ScreenLog } from "./data/screen-log.ts";
-import type { ShownData } from "./data/shown-data.ts";
 import { TabCounter } from "./data/tab-counter.ts";
-import { Tables } from "./data/tables.ts";
-import { TimeTravel } from "./data/time-travel.ts";
-import { clampCursors } from "./parts/clamp-cursors.ts";
+import { type PastView, TimeTravel } from "./data/time-travel.ts";
+import { computeTitleHeight, countPanelLines } from "./parts/detail-lines.ts";
 import { Drafts } from "./parts/drafts.ts";
-import type { Keymap } from "./parts/keymap.ts";
+import { listKeyActions } from "./parts/key-actions.ts";
+import { createKeymap, type Keymap } from "./parts/keymap.ts";
+import { clampCursors } from "./parts/moves.ts";
 import { type Hint, Overlays } from "./parts/overlay.ts";
-import { countPanelLines } from "./parts/panel-rows.ts";
 import type {
   ActionRunner,
   ClockAccess,
@@ -41,15 +38,17 @@ import type {
   TerminalControl,
   TravelAccess,
 } from "./parts/parts.ts";
-import { computeTitleHeight } from "./parts/table-notes.ts";
-import { type ConsoleState, TOAST_DURATION } from "./state/console-state.ts";
+import { type ConsoleState, StateStore, TOAST_DURATION } from "./state/console-state.ts";
 import { computeLayout, type Layout, type Size } from "./state/layout.ts";
-import { toConsolePreferences } from "./state/preferences.ts";
-import { writePreferences } from "./state/preferences-file.ts";
-import { StateStore } from "./state/store.ts";
-import { formatClipboardSequence } from "./terminal/clipboard.ts";
-import { dimTheme } from "./theme/dim-theme.ts";
-import type { Theme } from "./theme/theme.ts";
+import {
+  getPreferencesPath,
+  readPreferences,
+  restoreState,
+  toConsolePreferences,
+  writePreferences,
+} from "./state/preferences.ts";
+import { formatClipboardSequence } from "./terminal/output-sequences.ts";
+import { createThemeLookup, dimTheme, type Theme } from "./theme/theme.ts";
 
 /** Columns of a table that are no cells: the mark at its left, and a blank at its right. */
 const TABLE_MARGIN = 3;
@@ -385,4 +384,53 @@ export class ConsoleApp implements ConsoleParts {
         : `etcd: ${kind}${fault === undefined ? "" : `, ${fault}`}`,
     );
   }
+}
+
+/** Builds the console from its settings. */
+export function createConsoleApp(ports: {
+  call: Call;
+  io: CommandIo;
+  context: CommandContext;
+  /** As the console was started, if another context is shown now. */
+  first?: OpenedContext;
+  /** Whether the background of the terminal is light; undefined if it is not known. */
+  getIsLight?(): boolean | undefined;
+  repaint(): void;
+  suspend(): void;
+  lendTerminal: TerminalControl["lendTerminal"];
+  switchContext: ContextAccess["switchContext"];
+  redraw(): void;
+  getAgeStep(): number;
+  isLineSlow(): boolean;
+  runWhenShown(action: () => void): void;
+  onFirstRead?(): void;
+  quit(code: number): void;
+}): ConsoleApp {
+  const { context, io, call } = ports;
+  const { keymap, findings } = createKeymap(listKeyActions(COMMANDS), context.settings.keyBindings);
+  const getThemeByName = createThemeLookup(io, {
+    ascii: call.flags.ascii === true,
+    getConditions: () => ({ isLight: ports.getIsLight?.(), isSlow: ports.isLineSlow() }),
+  });
+  const app = new ConsoleApp(
+    {
+      ...ports,
+      keymap,
+      getThemeByName,
+      handlers: ACTION_HANDLERS,
+      isReadOnly: context.settings.readOnly,
+      preferencesPath: getPreferencesPath(io, context.settings),
+    },
+    loadInitialState(io, context),
+  );
+  for (const finding of findings) app.log.add(finding);
+  const [first] = findings;
+  if (first !== undefined) app.showToast(first, "problem");
+  return app;
+}
+
+/** Loads the stored state, with the theme from the settings. */
+function loadInitialState(io: CommandIo, { settings }: CommandContext): ConsoleState {
+  const state = restoreState(readPreferences(getPreferencesPath(io, settings)));
+  return settings.theme === "auto" ? state : { ...state, configuredTheme: settings.theme };
 }

@@ -1,13 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { AlertNotifier } from "../../src/console/alert-notifier.ts";
-import { Alerts } from "../../src/console/alerts.ts";
+import { AlertNotifier, Alerts, chooseChannels } from "../../src/console/alerts.ts";
 import type { WatchedRow } from "../../src/console/state/watched-rows.ts";
-import {
-  chooseChannels,
-  formatDesktopNotification,
-  formatWindowTitle,
-} from "../../src/console/terminal/notification.ts";
+import { formatDesktopNotification, formatWindowTitle } from "../../src/console/terminal/output-sequences.ts";
 import { SNAPSHOT_COLLECTIONS } from "../../src/model/snapshot/snapshot.ts";
 import { SnapshotBuilder } from "../../src/model/snapshot/snapshot-builder.ts";
 import { serializeDrain } from "../../src/protocol/drain.ts";
@@ -120,11 +115,11 @@ describe("notifications outside the screen", () => {
   it("use only the ways that are wanted, and on simple terminals only the bell", () => {
     const all = { bell: true, desktop: true, title: true };
     const none = { bell: false, desktop: false, title: false };
-    expect(chooseChannels("all", "xterm-256color", false)).toEqual(all);
-    expect(chooseChannels("off", "xterm-256color", false)).toEqual(none);
-    expect(chooseChannels("title", "xterm", false)).toEqual({ ...none, title: true });
-    expect(chooseChannels("all", "linux", false)).toEqual({ ...none, bell: true });
-    expect(chooseChannels("all", "xterm", true)).toEqual({ ...none, bell: true });
+    expect(chooseChannels(["all"], "xterm-256color", false)).toEqual(all);
+    expect(chooseChannels(["off"], "xterm-256color", false)).toEqual(none);
+    expect(chooseChannels(["title"], "xterm", false)).toEqual({ ...none, title: true });
+    expect(chooseChannels(["all"], "linux", false)).toEqual({ ...none, bell: true });
+    expect(chooseChannels(["all"], "xterm", true)).toEqual({ ...none, bell: true });
   });
 
   it("count the news in the title, and restore it once", () => {
@@ -149,7 +144,7 @@ describe("notifications outside the screen", () => {
 
   it("are silent if all ways are off", () => {
     const written: string[] = [];
-    const channels = chooseChannels("off", "xterm", false);
+    const channels = chooseChannels(["off"], "xterm", false);
     const notifier = new AlertNotifier((text) => written.push(text), { channels, name: "", sign: "" });
     notifier.notify({ text: "x", changes: ["x"] });
     notifier.restoreTitle();

@@ -5,18 +5,17 @@ import { openColumns } from "../overlays/columns-overlay.ts";
 import { type ExportParts, openExportOverlay } from "../overlays/export-overlay.ts";
 import { openFilter } from "../overlays/filter.ts";
 import { openHelp } from "../overlays/help.ts";
-import { openLiveOutput } from "../overlays/live-output.ts";
 import { openMenu } from "../overlays/menu-overlay.ts";
 import { openCreate, openDelete, openEdit, openRowAction } from "../overlays/open-dialog.ts";
-import { openTimeline } from "../overlays/open-timeline.ts";
-import { openWhyNowOrThen, openWhyThen } from "../overlays/open-why-then.ts";
+import { openLiveOutput } from "../overlays/output.ts";
 import { openPalette } from "../overlays/palette-overlay.ts";
 import { openRaw } from "../overlays/raw-overlay.ts";
 import { openSavedViews } from "../overlays/saved-views-overlay.ts";
+import { openTimeline } from "../overlays/timeline-overlay.ts";
 import { openTravelPrompt } from "../overlays/travel.ts";
 import { openWhatIf } from "../overlays/what-if-overlay.ts";
-import { createSameRowCheck, focusNext, focusOn, switchTab } from "../parts/focus.ts";
-import { goToPlace } from "../parts/go-back.ts";
+import { openWhyNowOrThen, openWhyThen } from "../overlays/why-then-overlay.ts";
+import { createSameRowCheck, focusNext, focusOn, goToPlace, switchTab } from "../parts/focus.ts";
 import type { KeyActionId } from "../parts/key-actions.ts";
 import { clearMarks, getChosenSubjects, markRange, toggleMark } from "../parts/marks.ts";
 import { moveInFocusedPane } from "../parts/moves.ts";
@@ -48,10 +47,8 @@ import { findWatchable, getWatchId, toggleWatched } from "../state/watched-rows.
 import { THEMES } from "../theme/theme.ts";
 import { resetSizes, resizePane } from "./borders.ts";
 import { copyCommand, copyJson, copyName, copyRun } from "./copying.ts";
-import { openDefinition } from "./edit-definition.ts";
 import { openSelected, unfold } from "./open.ts";
-import { openInEditor, openPager } from "./open-external.ts";
-import { reverseSort, sortByNextColumn } from "./sorting.ts";
+import { openDefinition, openInEditor, openPager } from "./open-external.ts";
 
 type ActionParts = ActionRunner &
   ClockAccess &
@@ -300,4 +297,36 @@ function wrapRowAction<P extends WrapRowActionParts>(act: (app: P) => void): (ap
 function hasLinkedRow({ state: { focus, explorer, panel }, tree }: StateAccess & TreeAccess): boolean {
   if (focus === "explorer") return tree.nodes[explorer.cursor.index]?.key !== undefined;
   return panel.id === "problems" || panel.id === "audit";
+}
+
+type SortingParts = StateUpdates & TableAccess & ToastAccess;
+
+function sortByNextColumn(app: SortingParts): void {
+  const { columns, order } = app.table;
+  const at = columns.findIndex(({ id }) => id === order.column);
+  const next = columns[(at + 1) % columns.length];
+  if (next === undefined) return;
+  setOrder(app, { column: next.id, descending: false });
+  app.showToast(`sorted by ${next.title.toLowerCase()}`);
+}
+
+/** Sorts by a column; if the table is already sorted by it, reverses the order. */
+export function sortByColumn(app: SortingParts, id: string): void {
+  const { columns, order } = app.table;
+  if (id === order.column) return reverseSort(app);
+  setOrder(app, { column: id, descending: false });
+  const title = columns.find((column) => column.id === id)?.title ?? id;
+  app.showToast(`sorted by ${title.toLowerCase()}`);
+}
+
+function reverseSort(app: StateUpdates & TableAccess): void {
+  const { column, descending } = app.table.order;
+  setOrder(app, { column, descending: !descending });
+}
+
+function setOrder(app: StateUpdates, order: { column: string; descending: boolean }): void {
+  app.update((state) => ({
+    ...state,
+    tabs: { ...state.tabs, [state.tab]: { ...state.tabs[state.tab], order } },
+  }));
 }

@@ -1,7 +1,7 @@
 import type { ClockAccess, LayoutAccess, StateUpdates, ToastAccess } from "../parts/parts.ts";
 import type { Pane } from "../state/console-state.ts";
+import { type Border, setUserSize } from "../state/console-state.ts";
 import type { Layout } from "../state/layout.ts";
-import { type Border, setUserSize } from "../state/user-sizes.ts";
 import type { MouseEvent } from "../terminal/event.ts";
 
 type BordersParts = ClockAccess & LayoutAccess & StateUpdates;

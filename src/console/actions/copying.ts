@@ -2,7 +2,7 @@ import { quoteShellWord } from "../../base/shell.ts";
 import { formatJsonDocument } from "../../commands/json-output.ts";
 import { buildRerunSection } from "../../model/detail/queue.ts";
 import type { Subject } from "../../model/views/view.ts";
-import { listContextWords } from "../parts/context-words.ts";
+import { listContextWords } from "../overlays/dialog-form.ts";
 import { getChosenSubjects } from "../parts/marks.ts";
 import type { ClipboardAccess, SelectionAccess, SettingsAccess, ToastAccess } from "../parts/parts.ts";
 import { formatSubjectName } from "../parts/row-action.ts";

@@ -1,13 +1,36 @@
+import { formatInstant } from "../../base/duration.ts";
+import { clean } from "../../base/text.ts";
+import { formatSingleDocument } from "../../commands/configure/transfer/single-document.ts";
 import { EditorFile } from "../../commands/editor/editor-file.ts";
 import type { ProgramEnd } from "../../commands/editor/open-external-program.ts";
+import { formatScheduleDocument } from "../../commands/schedule/transfer/schedule-document.ts";
+import type { Command } from "../../commands/spec.ts";
+import type { Snapshot } from "../../model/snapshot/snapshot.ts";
+import type { Subject } from "../../model/views/view.ts";
+import type { ConsoleTable } from "../data/console-table.ts";
+import type { ConsoleJob } from "../data/jobs.ts";
+import { openDialog } from "../overlays/open-dialog.ts";
+import { formatDetailText } from "../parts/detail-lines.ts";
 import type {
+  ClockAccess,
+  DataAccess,
+  DetailAccess,
+  DialogPorts,
+  DraftAccess,
   EnvironmentAccess,
+  JobAccess,
   LogAccess,
+  OverlayAccess,
   SettingsAccess,
+  StateAccess,
+  SubjectAccess,
+  TableAccess,
   TerminalControl,
+  ThemeAccess,
   ToastAccess,
+  TreeAccess,
 } from "../parts/parts.ts";
-import { getShownText, type ShownTextParts } from "./shown-text.ts";
+import { findChangeObstacle, formatSubjectName, getCommandById } from "../parts/row-action.ts";
 
 export type ExternalParts = EnvironmentAccess & LogAccess & SettingsAccess & TerminalControl & ToastAccess;
 
@@ -68,5 +91,153 @@ async function lendTo(
   } catch (error) {
     app.showToast((error as Error).message, "problem");
     return false;
+  }
+}
+
+type DefinitionParts = DialogPorts & DraftAccess & ExternalParts & SubjectAccess;
+
+/** The definition of a row as a document, and the command that imports the document. */
+interface EditableDefinition {
+  /** For the user, and the key of its draft: `group web`. */
+  target: string;
+  text: string;
+  command: Command;
+  /** The arguments before the file. */
+  args: readonly string[];
+}
+
+/**
+ * Opens the definition of the selected group, resource or schedule in the user's editor. What the user writes goes through the
+ * preview and the confirmation of an import. A text that was not stored is kept, and opened again the next time.
+ * @returns false if the row has no definition, or nothing can be changed now
+ */
+export function openDefinition(app: DefinitionParts): boolean {
+  const definition = findDefinition(app.getSubject(), app.liveView.snapshot);
+  if (definition === undefined || findChangeObstacle(app) !== undefined) return false;
+  void edit(app, definition);
+  return true;
+}
+
+async function edit(app: DefinitionParts, definition: EditableDefinition): Promise<void> {
+  const { target, text } = definition;
+  const sheet = app.drafts.find(target) ?? createSheet(app, text, "signalbox.json");
+  if (sheet === undefined) return;
+  app.drafts.keep(target, sheet);
+  const isDone = await openSheet(app, sheet);
+  if (!sheet.isChanged) {
+    app.drafts.discard(target);
+    if (isDone) app.showToast(`${target}: nothing was changed`);
+    return;
+  }
+  if (!isDone) return app.showToast(`${target}: your text is kept, E opens it again`, "problem");
+  const subject = app.getSubject();
+  const now = findDefinition(subject, app.liveView.snapshot);
+  if (now?.target === target && now.text !== text)
+    app.showToast(`${target} was changed by others meanwhile: read what the preview replaces`, "problem");
+  const { command, args } = definition;
+  openDialog(app, [{ command, args: [...args, sheet.path], target }], (jobs) => handleEnd(app, target, jobs));
+}
+
+/** Removes the text once it is stored. */
+function handleEnd(app: DefinitionParts, target: string, jobs: readonly ConsoleJob[]): void {
+  if (jobs.every(({ code }) => code === 0)) app.drafts.discard(target);
+}
+
+function findDefinition(subject: Subject | undefined, snapshot: Snapshot): EditableDefinition | undefined {
+  if (subject?.kind === "record") return findDefinition(subject.about, snapshot);
+  if (subject?.kind !== "group" && subject?.kind !== "resource" && subject?.kind !== "schedule")
+    return undefined;
+  const target = formatSubjectName(subject);
+  const { name } = subject;
+  if (subject.kind === "schedule") {
+    const value = snapshot.schedules.get(name)?.value;
+    if (value === undefined) return undefined;
+    const text = formatScheduleDocument({ definitions: new Map([[name, value]]), calendars: new Map() });
+    return { target, text, command: removeFlag("schedule import", "prune"), args: ["json"] };
+  }
+  const text = formatSingleDocument(snapshot, subject.kind, name);
+  return { target, text, command: removeFlag("import", "replace"), args: [] };
+}
+
+/** Returns an import without the flag that removes everything that the document does not have: it has one definition only. */
+function removeFlag(id: string, flag: string): Command {
+  const command = getCommandById(id);
+  return { ...command, flags: (command.flags ?? []).filter(({ name }) => name !== flag) };
+}
+
+/** What shown texts are taken from. */
+type ShownTextParts = ClockAccess &
+  DataAccess &
+  DetailAccess &
+  JobAccess &
+  LogAccess &
+  OverlayAccess &
+  StateAccess &
+  TableAccess &
+  ThemeAccess &
+  TreeAccess;
+
+/** A text for another program: without control characters, because that program may pass them to the terminal. */
+interface ShownText {
+  /** What it is, for messages: `the detail`. */
+  name: string;
+  text: string;
+}
+
+/** Columns of a text. A pager scrolls to the side, and an editor too. */
+const WIDTH = 240;
+/** Maximum number of rows of a table: more take too long. */
+const MOST_ROWS = 20_000;
+
+/** Returns what has the keyboard as text: all of it, also what is scrolled out of view. */
+function getShownText(app: ShownTextParts): ShownText {
+  const own = app.overlays.top?.getText?.();
+  if (own !== undefined) return joinLines("the text", own);
+  switch (app.state.focus) {
+    case "explorer":
+      return joinLines(
+        "the explorer",
+        app.tree.nodes.map(({ depth, label, note }) => `${"  ".repeat(depth)}${label} ${note}`.trimEnd()),
+      );
+    case "table":
+      return joinLines(`the table ${app.state.tab}`, listTableLines(app, app.table));
+    case "detail":
+      return joinLines("the detail", formatDetailText(app, WIDTH));
+    case "panel":
+      return joinLines(`the panel ${app.state.panel.id}`, listPanelLines(app));
+  }
+}
+
+/** Joins lines without their control characters. */
+function joinLines(name: string, lines: readonly string[]): ShownText {
+  return { name, text: `${lines.map((line) => clean(line).trimEnd()).join("\n")}\n` };
+}
+
+function listTableLines(app: ClockAccess & ThemeAccess, table: ConsoleTable): string[] {
+  const height = Math.min(table.length, MOST_ROWS);
+  const look = app.theme.createLook(WIDTH);
+  const { head, rows } = table.buildRows({ top: 0, height }, app.getWallTime(), look);
+  const more = table.length > height ? [`(${table.length - height} more rows)`] : [];
+  const lines = [head, ...rows].map((spans) => spans.map(({ text }) => text).join(""));
+  return [...(table.length === 0 ? [table.empty] : lines), ...more];
+}
+
+function listPanelLines(app: ShownTextParts): readonly string[] {
+  switch (app.state.panel.id) {
+    case "events":
+      return app.events.list.map(({ at, text }) => `${formatInstant(at)} ${text}`);
+    case "log":
+      return app.log.lines;
+    case "jobs":
+      return app.jobs.list.flatMap(({ title, code, line, lines }) => [
+        `${title}: ${code === undefined ? "running" : `exit code ${code}`}`,
+        `$ ${line}`,
+        ...lines.map((one) => `  ${one}`),
+        "",
+      ]);
+    default: {
+      const table = app.getPanelTable();
+      return table === undefined ? [] : listTableLines(app, table);
+    }
   }
 }

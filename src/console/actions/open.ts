@@ -1,12 +1,10 @@
 import { buildQueueId } from "../../model/snapshot/snapshot.ts";
 import type { Subject } from "../../model/views/view.ts";
-import { getDefaultUnfolded } from "../data/build-tree.ts";
-import { CLUSTERS } from "../data/context-nodes.ts";
+import { CLUSTERS, getDefaultUnfolded } from "../data/explorer-tree.ts";
+import { openRemedy, openTarget } from "../overlays/open-dialog.ts";
 import { openJob } from "../overlays/output.ts";
-import { openRemedy, openTarget } from "../overlays/target.ts";
-import { chooseListedContext } from "../parts/choose-context.ts";
 import { findSelectedTarget } from "../parts/detail-lines.ts";
-import { focusOn, goTo } from "../parts/focus.ts";
+import { chooseListedContext, focusOn, goTo, rememberPlace } from "../parts/focus.ts";
 import type {
   ClockAccess,
   ContextAccess,
@@ -18,7 +16,6 @@ import type {
   TreeAccess,
 } from "../parts/parts.ts";
 import type { TabId } from "../state/console-state.ts";
-import { rememberPlace } from "../state/places.ts";
 
 type OpenParts = ClockAccess & ContextAccess & CursorAccess & DialogPorts & SelectionAccess;
 

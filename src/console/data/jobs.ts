@@ -5,7 +5,7 @@ import type { ActionOutcome } from "../../commands/outcome/action-outcome.ts";
 import { listOutcomeLines } from "../../commands/outcome/outcome-lines.ts";
 import type { Call, Command, CommandIo } from "../../commands/spec.ts";
 import type { Snapshot } from "../../model/snapshot/snapshot.ts";
-import { createCapturingIo } from "./capturing-io.ts";
+import type { StyleRole } from "../theme/roles.ts";
 
 /** A command that runs or has ended. */
 export interface ConsoleJob {
@@ -123,4 +123,62 @@ export class Jobs {
     this.#ports.onChange();
     return this.#list.find((job) => job.id === id);
   }
+}
+
+/** Receives the output of a command, line by line, and can end the command. */
+interface OutputCapture {
+  /**
+   * Receives whole lines, without line breaks. Lines on standard error arrive at once, lines on standard output when
+   * they are written.
+   */
+  writeLine(text: string, stream: "out" | "err"): void;
+  /** Aborted when the user ends the command: the command receives an interrupt. */
+  signal: AbortSignal;
+  /** Returns the displayed snapshot for previews, or undefined if it is not live. */
+  getSnapshot(): Snapshot | undefined;
+}
+
+/** Builds the io of a command that runs inside the console: no terminal, no prompts, and its output is captured. */
+function createCapturingIo(io: CommandIo, { writeLine, signal, getSnapshot }: OutputCapture): CommandIo {
+  const createLineSplitter = (stream: "out" | "err") => {
+    let rest = "";
+    return (text: string) => {
+      const lines = (rest + text).split("\n");
+      rest = lines.pop() ?? "";
+      for (const one of lines) writeLine(one, stream);
+      return true;
+    };
+  };
+  const out = createLineSplitter("out");
+  const err = createLineSplitter("err");
+  return {
+    env: io.env,
+    writeOutput: out,
+    getSnapshot,
+    readInput: async () => "",
+    writeError: (text) => void err(text),
+    writeMessage: (line) => writeLine(line, "err"),
+    onSignal(listener) {
+      const notifyListener = () => listener("SIGINT");
+      signal.addEventListener("abort", notifyListener);
+      return () => signal.removeEventListener("abort", notifyListener);
+    },
+    terminal: {
+      isOutput: () => false,
+      canAsk: () => false,
+      getSize: io.terminal.getSize,
+      onResize: () => () => {},
+      ask: async () => undefined,
+    },
+  };
+}
+
+/** Describes the state of a job in a word. */
+export function describeJobState({ code }: ConsoleJob): { text: string; role: StyleRole } {
+  if (code === undefined) return { text: "running", role: "waiting" };
+  if (code === 0) return { text: "done   ", role: "held" };
+  if (code === 75) return { text: "refused", role: "problem" };
+  if (code === 124) return { text: "timeout", role: "problem" };
+  if (code > 128) return { text: "stopped", role: "quiet" };
+  return { text: `exit ${code}`.padEnd(7), role: "problem" };
 }

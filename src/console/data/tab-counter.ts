@@ -1,8 +1,8 @@
 import { findProblems } from "../../model/problems/find-problems.ts";
 import type { Problem } from "../../model/problems/problem.ts";
 import type { Snapshot } from "../../model/snapshot/snapshot.ts";
-import type { TabCounts } from "./build-tree.ts";
-import { getQueueWaits } from "./queue-waits.ts";
+import type { TabCounts } from "./explorer-tree.ts";
+import { getQueueWaits } from "./tree-node.ts";
 
 /**
  * Problems also appear as time passes. They are counted at least `EVERY` ms apart, and `RARELY` times as far apart as

@@ -1,7 +1,9 @@
 import { cleanToWidth } from "../../base/display-width.ts";
-import { formatInstant } from "../../base/duration.ts";
+import { formatInstant, parseDuration } from "../../base/duration.ts";
+import { quoteText } from "../../base/text.ts";
+import { parseInstant } from "../../commands/command-line/instant.ts";
 import type { CommandContext } from "../../commands/store-command.ts";
-import { SNAPSHOT_COLLECTIONS } from "../../model/snapshot/snapshot.ts";
+import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../model/snapshot/snapshot.ts";
 import { SnapshotBuilder } from "../../model/snapshot/snapshot-builder.ts";
 import { findLastChange, findNextChange, type PastChange } from "../../observe/neighbour-change.ts";
 import {
@@ -14,9 +16,26 @@ import {
 } from "../../observe/past-revision.ts";
 import { load } from "../../observe/read.ts";
 import type { Keys } from "../../protocol/keys.ts";
-import type { PastTarget } from "./parse-target.ts";
-import { PastView } from "./past-view.ts";
-import type { PastMoment } from "./shown-data.ts";
+import type { ConnectionState, PastMoment, ShownData } from "./live-view.ts";
+
+/** Shows the state of etcd at a past revision. It never changes, and nothing can be changed through it. */
+export class PastView implements ShownData {
+  readonly snapshot: Snapshot;
+  readonly past: PastMoment;
+  readonly hasRead = true;
+  readonly clusterHealth = undefined;
+  readonly connection: ConnectionState;
+
+  constructor(snapshot: Snapshot, past: PastMoment) {
+    this.snapshot = snapshot;
+    this.past = past;
+    this.connection = { kind: "past", since: past.at, fault: undefined };
+  }
+
+  reread(): void {}
+
+  catchUp(): void {}
+}
 
 /** What time travel tells: a sentence for the user. */
 interface TravelListener {
@@ -187,4 +206,63 @@ function nameKey(keys: Keys, key: string): string {
   const parsed = keys.parse(key);
   if (parsed.kind === "audit") return ACTION;
   return "name" in parsed ? `${parsed.kind} ${parsed.name}` : key.slice(keys.prefix.length);
+}
+
+/** Where to travel: a time, or a revision of etcd. */
+type PastTarget = { at: number } | { revision: bigint };
+
+const DAY = 86_400_000;
+const CLOCK = /^(?:(today|yesterday)(?:\s+|$))?(?:(\d{1,2}):(\d\d)(?::(\d\d))?)?$/i;
+
+/** Examples of times, for messages and hints. */
+export const PAST_TARGET_FORM = "03:00, yesterday 22:10, -2h, 2026-11-22T03:00Z or rev 1234";
+
+/**
+ * Parses where to travel. Times without a day are those of the last 24 hours; all are UTC, as on the screen.
+ * @param now  ms since the epoch
+ */
+export function parsePastTarget(text: string, now: number): PastTarget | { fault: string } {
+  const wanted = text.trim();
+  const [, revision] = /^(?:rev(?:ision)?\s*|#)(\d{1,18})$/i.exec(wanted) ?? [];
+  if (revision !== undefined)
+    return BigInt(revision) > 0n ? { revision: BigInt(revision) } : { fault: "revisions begin at 1" };
+  const at = parseClock(wanted, now) ?? parseSpan(wanted, now) ?? parseInstant(wanted, "UTC", now);
+  if (at === undefined) return { fault: `write a time as ${PAST_TARGET_FORM}; got ${quoteText(wanted)}` };
+  return at > now ? { fault: `${quoteText(wanted)} is in the future` } : { at };
+}
+
+function parseClock(text: string, now: number): number | undefined {
+  const [, day, hour, minute, second = "0"] = text === "" ? [] : (CLOCK.exec(text) ?? []);
+  if (day === undefined && hour === undefined) return undefined;
+  const [h, m, s] = [Number(hour ?? 0), Number(minute ?? 0), Number(second)];
+  if (h > 23 || m > 59 || s > 59) return undefined;
+  const today = now - (now % DAY);
+  const clock = ((h * 60 + m) * 60 + s) * 1_000;
+  if (day !== undefined) return (day.toLowerCase() === "today" ? today : today - DAY) + clock;
+  return today + clock > now ? today - DAY + clock : today + clock;
+}
+
+/** `-2h` and `2h` are both two hours ago. */
+function parseSpan(text: string, now: number): number | undefined {
+  const span = parseDuration(text.replace(/^-\s*/, ""));
+  return "value" in span ? now - span.value : undefined;
+}
+
+/** Formats a time: `03:00:02Z`, with the day if it is another one than that of `now`. */
+export function formatPastTime(at: number, now: number): string {
+  const [text, today] = [formatInstant(at), formatInstant(now)];
+  return text.slice(0, 10) === today.slice(0, 10) ? text.slice(11) : text;
+}
+
+/** Says which state is shown and how exactly its time is known. @param now  ms since the epoch */
+export function describePastMoment(moment: PastMoment, now: number): string {
+  return `state at revision ${moment.revision}, ${describePastBounds(moment, now)}`;
+}
+
+/** Says how exactly the time of a past state is known. @param now  ms since the epoch */
+export function describePastBounds({ from, until }: PastMoment, now: number): string {
+  const [after, before] = [from, until].map((at) => (at === undefined ? undefined : formatPastTime(at, now)));
+  if (after === undefined) return before === undefined ? "of an unknown time" : `before ${before}`;
+  if (before === undefined) return `not before ${after}`;
+  return after === before ? `at ${after}` : `between ${after} and ${before}`;
 }

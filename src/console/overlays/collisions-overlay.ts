@@ -5,11 +5,10 @@ import { type CollisionReport, selectCollisions } from "../../model/insight/coll
 import type { SpreadSuggestion } from "../../model/insight/spread.ts";
 import { formatShortList } from "../../model/views/short-list.ts";
 import { OutcomeReader } from "../data/outcome-reader.ts";
-import { findChangeObstacle } from "../parts/change-obstacle.ts";
-import { buildEditAction } from "../parts/configuration-actions.ts";
 import { getChosenSubjects } from "../parts/marks.ts";
 import type { Overlay, OverlayModel } from "../parts/overlay.ts";
 import type { ClockAccess, DialogPorts, SelectionAccess } from "../parts/parts.ts";
+import { buildEditAction, findChangeObstacle } from "../parts/row-action.ts";
 import type { InputEvent } from "../terminal/event.ts";
 import { createRow, type RowModel } from "../theme/cells.ts";
 import { openDialog } from "./open-dialog.ts";

@@ -1,5 +1,5 @@
 import { clean } from "../../base/text.ts";
-import type { ColumnChoice } from "../data/column-fit.ts";
+import type { ColumnChoice } from "../data/console-table.ts";
 import type { Overlay, OverlayModel } from "../parts/overlay.ts";
 import type {
   ChangeNotifier,

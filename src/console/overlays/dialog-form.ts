@@ -1,5 +1,11 @@
-import { quotePosixWord } from "../../base/shell.ts";
-import type { Argument, Command, Flag, NameKind } from "../../commands/spec.ts";
+import { parseDuration } from "../../base/duration.ts";
+import { UsageError } from "../../base/errors.ts";
+import { quotePosixWord, quoteShellWord } from "../../base/shell.ts";
+import { findNameFault } from "../../base/text.ts";
+import { parseReasonFlag } from "../../commands/command-line/flags.ts";
+import { CommandLineError, parseCall } from "../../commands/command-line/parse-call.ts";
+import type { Argument, Call, Command, Flag, NameKind } from "../../commands/spec.ts";
+import type { SettingsAccess } from "../parts/parts.ts";
 
 /** A command line to fill in, made from the command's declaration. */
 export interface Form {
@@ -160,4 +166,104 @@ export function parseWordList(line: string): string[] {
       return single ?? double?.replace(/\\(["\\$`])/g, "$1") ?? escaped ?? bare ?? "";
     }),
   );
+}
+
+/**
+ * Converts a form to the words after the command's name, as `parseCall` reads them: arguments, then flags. If an
+ * argument starts with a dash, the arguments come last, after `--`. Empty fields are left out.
+ */
+export function toCommandWords(form: Form): string[] {
+  return buildWords(form, []);
+}
+
+/** Formats a form as a command line to copy, quoted for a shell. @param more  additional flags */
+export function formatFormCommand(form: Form, more: readonly string[] = []): string {
+  return ["signalbox", form.spec.id, ...buildWords(form, more).map(quoteShellWord)].join(" ");
+}
+
+function buildWords({ fields }: Form, more: readonly string[]): string[] {
+  const args = buildArgumentWords(fields.filter(({ id }) => id.startsWith("arg:")));
+  const flags = [...fields.flatMap(buildFlagWords), ...more];
+  const needsEnd = args.some((word) => word.startsWith("-") && word !== "-");
+  return needsEnd ? [...flags, "--", ...args] : [...args, ...flags];
+}
+
+/** Builds the argument words. An empty argument is kept only if another one follows. */
+function buildArgumentWords(fields: readonly FormField[]): string[] {
+  const values = fields.map(getFieldValues);
+  const last = values.findLastIndex((words) => words.length > 0);
+  return values.slice(0, last + 1).flatMap((words) => (words.length > 0 ? words : [""]));
+}
+
+function buildFlagWords(field: FormField): string[] {
+  const { id, kind, value, clears, unchanged } = field;
+  if (!id.startsWith("flag:") || value === unchanged) return [];
+  const flag = `--${id.slice("flag:".length)}`;
+  if (kind === "switch") return value === true ? [flag] : [];
+  const values = value === "" && clears !== undefined ? [""] : getFieldValues(field);
+  // Without `=`, a reader would take a value that starts with a dash for a flag, and the parser would take `--` for
+  // the end.
+  return values.flatMap((word) => (word.startsWith("-") ? [`${flag}=${word}`] : [flag, word]));
+}
+
+/** What is wrong with a form. */
+interface FormFault {
+  /** The field; undefined if the fault concerns all of them. */
+  id?: string;
+  text: string;
+}
+
+/** Returns the first fault of a form as a sentence, or undefined if it has none. */
+export function findFormFault(form: Form): string | undefined {
+  return listFormFaults(form)[0]?.text;
+}
+
+/** Lists the faults of a form in the order of its fields. If the fields have none, the command's parser decides. */
+export function listFormFaults(form: Form): FormFault[] {
+  const own = form.fields.flatMap(findFieldFaults);
+  return own.length > 0 ? own : findParserFaults(form);
+}
+
+function findFieldFaults(field: FormField): FormFault[] {
+  const { id, label, isRequired } = field;
+  const values = getFieldValues(field);
+  if (values.length === 0)
+    return isRequired && field.kind !== "switch" ? [{ id, text: `${label} is missing` }] : [];
+  const fault = values.map((value) => findValueFault(field, value)).find((text) => text !== undefined);
+  return fault === undefined ? [] : [{ id, text: `${label}: ${fault}` }];
+}
+
+function findValueFault(field: FormField, value: string): string | undefined {
+  if (field.unit === "DURATION" || field.unit === "AGE") {
+    const parsed = parseDuration(value);
+    return "fault" in parsed ? parsed.fault : undefined;
+  }
+  return field.names === undefined ? undefined : findNameFault(value);
+}
+
+function findParserFaults(form: Form): FormFault[] {
+  try {
+    parseReasonFlag(parseForm(form));
+    return [];
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    // The reference to the command line's help is of no use in the console.
+    return [{ text: error instanceof CommandLineError ? error.fault : error.message }];
+  }
+}
+
+/** Parses a form as its command will see it. @throws UsageError */
+function parseForm(form: Form): Call {
+  return parseCall(form.spec, toCommandWords(form));
+}
+
+/**
+ * Lists the flags that a command line to copy needs so that it acts on the cluster that is shown: none if the configuration or a
+ * variable chose the context.
+ */
+export function listContextWords({ context }: Pick<SettingsAccess, "context">): string[] {
+  const { sources, values } = context.config;
+  return values.context !== undefined && sources.context.startsWith("flag ")
+    ? ["--context", values.context]
+    : [];
 }

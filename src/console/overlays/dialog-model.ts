@@ -1,14 +1,14 @@
 import { cleanToWidth } from "../../base/display-width.ts";
 import { wrapProseLines } from "../../commands/see/detail.ts";
+import type { JobRequest } from "../data/jobs.ts";
 import type { OverlayModel } from "../parts/overlay.ts";
-import type { ThemeAccess } from "../parts/parts.ts";
-import type { CommandPreview } from "../parts/preview.ts";
+import type { DataAccess, SettingsAccess, ThemeAccess } from "../parts/parts.ts";
+import { type CommandPreview, findChangeObstacle, findPastObstacle, hasFlag } from "../parts/row-action.ts";
 import { createRow, padText, type RowCell, type RowModel } from "../theme/cells.ts";
 import type { StyleRole } from "../theme/roles.ts";
 import type { Theme } from "../theme/theme.ts";
-import type { Form } from "./dialog-form.ts";
-import { createField, type TextField } from "./field.ts";
-import { buildFieldCells } from "./field-cells.ts";
+import { type Form, formatFormCommand, toCommandWords } from "./dialog-form.ts";
+import { buildFieldCells, createField, type TextField } from "./field.ts";
 
 /** The values a dialog is rendered from. */
 export interface DialogView {
@@ -210,4 +210,59 @@ function buildChangedRows(
     ...messages.flatMap((text, at) => (isNew(at) ? wrap(text, "+", "match") : wrap(text, " ", plain))),
     ...gone.flatMap((text) => wrap(text, "-", "quiet")),
   ];
+}
+
+/**
+ * Returns why a dialog cannot be confirmed now, or undefined if it can. @param typed  what the user typed to confirm
+ */
+export function findDialogObstacle(
+  app: DataAccess & SettingsAccess,
+  dialog: DialogView,
+  typed: string,
+): string | undefined {
+  const { previews, word, incomplete, isReading } = dialog;
+  if (incomplete !== undefined) return incomplete;
+  if (isReading) return findPastObstacle(app);
+  const obstacle = findChangeObstacle(app);
+  if (obstacle !== undefined) return obstacle;
+  if (previews === undefined) return "wait for the preview of what will happen";
+  if (previews.some(({ outcome }) => outcome === "failed" || outcome === "changed"))
+    return "not possible with these values: see above";
+  if (word !== undefined && typed !== word) return `type ${cleanToWidth(word, 60)} to confirm`;
+  return dialog.isReady ? undefined : "the preview has just changed: read it, then press Enter";
+}
+
+/**
+ * Builds a job request that is bound to the revision of its preview: if the revision has changed since, the command
+ * does nothing.
+ */
+export function createJobRequest(
+  form: Form,
+  {
+    target,
+    preview,
+    reopen,
+    more,
+  }: {
+    target: string;
+    preview: CommandPreview | undefined;
+    reopen: () => void;
+    /** Further flags of the line to copy. */
+    more: readonly string[];
+  },
+): JobRequest {
+  const { spec } = form;
+  const revision = preview?.revision;
+  const isBound = revision !== undefined && hasFlag(spec, "expect-revision");
+  const flags = [
+    ...(isBound ? ["--expect-revision", revision] : []),
+    ...(hasFlag(spec, "yes") ? ["--yes"] : []),
+  ];
+  return {
+    command: spec,
+    words: [...flags, ...toCommandWords(form)],
+    line: formatFormCommand(form, [...flags, ...more]),
+    title: `${spec.id} ${cleanToWidth(target, 80)}`.trim(),
+    reopen,
+  };
 }

@@ -1,21 +1,36 @@
+import { EXIT } from "../../base/errors.ts";
 import type { ConsoleJob, JobRequest } from "../data/jobs.ts";
-import { findConfirmationWord } from "../parts/confirmation-word.ts";
-import { listContextWords } from "../parts/context-words.ts";
 import type { Overlay, OverlayModel } from "../parts/overlay.ts";
-import type { DialogPorts } from "../parts/parts.ts";
-import { type CommandPreview, hasFlag } from "../parts/preview.ts";
+import type {
+  ChangeNotifier,
+  ClipboardAccess,
+  DialogPorts,
+  JobAccess,
+  KeymapAccess,
+  OverlayAccess,
+  SettingsAccess,
+  StateUpdates,
+  ThemeAccess,
+  ToastAccess,
+} from "../parts/parts.ts";
+import { type CommandPreview, findConfirmationWord, hasFlag } from "../parts/row-action.ts";
+import { START_CURSOR } from "../state/console-state.ts";
 import type { InputEvent, MouseEvent } from "../terminal/event.ts";
 import type { RowModel } from "../theme/cells.ts";
-import { formatFormCommand, toCommandWords } from "./command-words.ts";
-import { type Form, listArgumentValues, selectNextValue, setFieldValue } from "./dialog-form.ts";
-import { buildDialogModel, type DialogView } from "./dialog-model.ts";
+import {
+  type Form,
+  findFormFault,
+  formatFormCommand,
+  listArgumentValues,
+  listContextWords,
+  selectNextValue,
+  setFieldValue,
+  toCommandWords,
+} from "./dialog-form.ts";
+import { buildDialogModel, createJobRequest, type DialogView, findDialogObstacle } from "./dialog-model.ts";
 import { DialogPreview } from "./dialog-preview.ts";
-import { createJobRequest, findDialogObstacle } from "./dialog-requests.ts";
-import { editField } from "./edit.ts";
-import { findFormFault } from "./faults.ts";
-import { createField, type TextField } from "./field.ts";
-import { openOutput } from "./output.ts";
-import { runJobRequests } from "./run-job-requests.ts";
+import { createField, editField, type TextField } from "./field.ts";
+import { openJob, openOutput } from "./output.ts";
 
 /** What a dialog shows before a command runs. */
 export interface DialogOptions {
@@ -285,4 +300,62 @@ function findFieldAt(
 
 function isActive({ cells: [sign] }: RowModel): boolean {
   return sign?.text === ">";
+}
+
+type RunJobRequestsParts = ChangeNotifier &
+  ClipboardAccess &
+  JobAccess &
+  KeymapAccess &
+  OverlayAccess &
+  SettingsAccess &
+  StateUpdates &
+  ThemeAccess &
+  ToastAccess;
+
+/** Maximum number of jobs that run at the same time. */
+const AT_ONCE = 4;
+
+/** Runs confirmed requests, each as its own job, and reports the results. @returns the ended jobs */
+async function runJobRequests(
+  app: RunJobRequestsParts,
+  requests: readonly JobRequest[],
+): Promise<readonly ConsoleJob[]> {
+  const results: ConsoleJob[] = [];
+  const next = requests.values();
+  const runNext = async () => {
+    for (const request of next) results.push(await app.jobs.start(request).done);
+  };
+  app.update((state) => ({
+    ...state,
+    panel: { ...state.panel, id: "jobs", isOpen: true, cursor: START_CURSOR },
+  }));
+  await Promise.all(Array.from({ length: AT_ONCE }, runNext));
+  reportResults(app, results);
+  return results;
+}
+
+/** Within this time after a confirmation, ms, a refused job opens at once. Later the user may be elsewhere. */
+const SOON = 5_000;
+
+function reportResults(app: RunJobRequestsParts, results: readonly ConsoleJob[]): void {
+  const [only] = results;
+  if (results.length > 1) return reportResultCounts(app, results);
+  if (only === undefined) return;
+  const { code, startedAt, endedAt = startedAt } = only;
+  const isSoon = endedAt - startedAt < SOON && app.overlays.top === undefined;
+  if (code === EXIT.changed && isSoon) return openJob(app, only.id);
+  app.showToast(formatJobToast(app, only), code === EXIT.ok ? "held" : "problem");
+}
+
+function reportResultCounts(app: ToastAccess, results: readonly ConsoleJob[]): void {
+  const bad = results.filter(({ code }) => code !== EXIT.ok).length;
+  if (bad === 0) app.showToast(`all ${results.length} jobs are done`, "held");
+  else app.showToast(`${bad} of ${results.length} jobs failed: press Enter on a job to see why`, "problem");
+}
+
+function formatJobToast(app: KeymapAccess, { title, lines, code, outcome }: ConsoleJob): string {
+  const end = code === EXIT.ok ? "done" : `exit ${code}`;
+  const isDrained = outcome?.result.kind === "drain" && code === EXIT.ok;
+  const [undo] = isDrained ? app.keymap.getKeyLabels("undrain") : [];
+  return `${title}: ${lines.at(-1) ?? end}${undo === undefined ? "" : `; ${undo} lifts it`}`;
 }

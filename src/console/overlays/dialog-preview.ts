@@ -10,9 +10,9 @@ import {
 import { findPlainTotal } from "../../model/preview/eviction-preview.ts";
 import type { Snapshot } from "../../model/snapshot/snapshot.ts";
 import { formatOperator } from "../../operate/ports.ts";
-import { isLive } from "../data/connection-state.ts";
+import { isLive } from "../data/live-view.ts";
 import type { ChangeNotifier, DataAccess, FrameAccess, JobAccess, SettingsAccess } from "../parts/parts.ts";
-import { type CommandPreview, runPreview } from "../parts/preview.ts";
+import { type CommandPreview, runPreview } from "../parts/row-action.ts";
 
 type DialogPreviewParts = ChangeNotifier & DataAccess & FrameAccess & JobAccess & SettingsAccess;
 

@@ -4,8 +4,6 @@ import { buildQueueId, type Snapshot } from "../../model/snapshot/snapshot.ts";
 import type { ListedContext } from "../data/context-list.ts";
 import type { KeyAction } from "../parts/key-actions.ts";
 import type { TabId } from "../state/console-state.ts";
-import { isMove, isShownByAction } from "./choice-obstacle.ts";
-import type { EntryKind, PaletteChoice, PaletteEntry } from "./entry.ts";
 
 /** What the palette is built from. */
 export interface PaletteOptions {
@@ -132,4 +130,131 @@ function createNameEntries(
     keys: [],
     choice: { kind: "go", tab, key: toKey(name) },
   }));
+}
+
+/** The kinds of palette entries. */
+export const ENTRY_KINDS = [
+  "command",
+  "action",
+  "view",
+  "context",
+  "lock",
+  "resource",
+  "host",
+  "group",
+  "schedule",
+] as const;
+type EntryKind = (typeof ENTRY_KINDS)[number];
+
+/** What choosing an entry does. */
+export type PaletteChoice =
+  /** Runs a command of the registry, by its id. With arguments, it does not apply to the selected rows. */
+  | { kind: "command"; id: string; args?: readonly string[] }
+  /** Runs an action of the console, by the id that keys are bound to. */
+  | { kind: "action"; id: string }
+  /** Shows the console as it was at a time, as typed. */
+  | { kind: "travel"; time: string }
+  /** Shows the cluster of another context. */
+  | { kind: "context"; name: string | undefined }
+  /** Goes to a tab, and optionally to a row in it. */
+  | { kind: "go"; tab: TabId; key?: string };
+
+/** An entry of the palette. Its texts are clean. */
+export interface PaletteEntry {
+  /** Stays the same each time the palette opens: recent entries are stored by id. */
+  readonly id: string;
+  readonly kind: EntryKind;
+  readonly label: string;
+  /** What it does; for a name, its kind. */
+  readonly detail: string;
+  /** As displayed: `Ctrl+P`. */
+  readonly keys: readonly string[];
+  /** Why it cannot be chosen now; undefined if it can. */
+  readonly disabled?: string;
+  readonly choice: PaletteChoice;
+}
+
+/** Whether an entry runs something, rather than going somewhere. */
+export function isExecutable({ kind }: PaletteEntry): boolean {
+  return kind === "command" || kind === "action";
+}
+
+/** Commands that do not work in the console, and what to do instead. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  run: "start it in another terminal",
+  logs: "start it in another terminal",
+  console: "already open",
+  edit: "opens an editor: start it in another terminal",
+  completion: "only useful in a shell",
+  exporter: "a service: start it in a terminal, or with systemd",
+  worker: "a service: start it in a terminal, or with systemd",
+  agent: "a service: start it in a terminal, or with systemd",
+  init: "etcd is set up already: see doctor",
+  "setup etcd": "etcd is set up already: see doctor",
+  ls: "see the tabs",
+  "group list": "see the tab Groups",
+  "schedule list": "see the tab Schedules",
+  "resource list": "see the tab Resources",
+};
+
+/** Actions for keys only. They are not listed in the palette. */
+const MOVES: ReadonlySet<string> = new Set(
+  "palette back up down left right top bottom pageUp pageDown open mark range".split(" "),
+);
+/** Actions that apply to the selected rows. */
+const ON_ROWS: ReadonlySet<string> = new Set(
+  "copy copyJson copyCommand why whyDidItNotRun timeline whatIf edit delete".split(" "),
+);
+
+/** All commands and actions. */
+interface KnownChoices {
+  commands: readonly Command[];
+  actions: readonly Pick<KeyAction, "id" | "isChange">[];
+}
+
+/** The conditions that decide what can be chosen. */
+export interface ChoiceConditions {
+  isReadOnly: boolean;
+  /** The snapshot is not live. */
+  isAway: boolean;
+  hasSelection: boolean;
+  /** The snapshot is that of a past time; commands would show the present. */
+  isPast?: boolean;
+}
+
+/** Commands for which the console has an action of the same name, which shows more. */
+const SHOWN_BY_ACTIONS: ReadonlySet<string> = new Set(["timeline", "collisions"]);
+
+/** Whether an action of the console shows what a command prints. */
+function isShownByAction(id: string): boolean {
+  return SHOWN_BY_ACTIONS.has(id);
+}
+
+/** Whether an action moves the cursor, or is otherwise not worth listing in the palette. */
+function isMove(id: string): boolean {
+  return MOVES.has(id);
+}
+
+/** Returns in a few words why a choice is not possible now, or undefined if it is. */
+export function findChoiceObstacle(
+  choice: PaletteChoice,
+  { commands, actions }: KnownChoices,
+  { isReadOnly, isAway, hasSelection, isPast = false }: ChoiceConditions,
+): string | undefined {
+  if (choice.kind === "go" || choice.kind === "travel" || choice.kind === "context") return undefined;
+  if (choice.kind === "command" && Object.hasOwn(ELSEWHERE, choice.id)) return ELSEWHERE[choice.id];
+  const isCommand = choice.kind === "command";
+  const isChanging = isCommand
+    ? commands.some((command) => command.id === choice.id && isMutatingCommand(command))
+    : actions.some(({ id, isChange }) => id === choice.id && isChange);
+  if (isPast && (isCommand || isChanging)) return "not in the past";
+  if (isChanging && isReadOnly) return "read-only";
+  if (isChanging && isAway) return "etcd unreachable";
+  if (!isCommand && ON_ROWS.has(choice.id) && !hasSelection) return "nothing is selected";
+  return undefined;
+}
+
+/** Whether a command changes something in etcd. All such commands have `--dry-run`. */
+function isMutatingCommand({ flags = [] }: Command): boolean {
+  return flags.some(({ name }) => name === "dry-run");
 }

@@ -22,9 +22,7 @@ import type {
 } from "../parts/parts.ts";
 import type { InputEvent } from "../terminal/event.ts";
 import { createRow, type RowCell, type RowModel } from "../theme/cells.ts";
-import { editField } from "./edit.ts";
-import { createField, type TextField } from "./field.ts";
-import { buildFieldCells } from "./field-cells.ts";
+import { buildFieldCells, createField, editField, type TextField } from "./field.ts";
 
 export type ExportParts = ChangeNotifier & OverlayAccess & SettingsAccess & ThemeAccess & ToastAccess;
 

@@ -3,9 +3,7 @@ import type { ChangeNotifier, DataAccess, OverlayAccess, StateUpdates, TableAcce
 import type { TabId } from "../state/console-state.ts";
 import type { InputEvent } from "../terminal/event.ts";
 import { createRow } from "../theme/cells.ts";
-import { editField } from "./edit.ts";
-import { createField, type TextField } from "./field.ts";
-import { buildFieldCells } from "./field-cells.ts";
+import { buildFieldCells, createField, editField, type TextField } from "./field.ts";
 
 type FilterParts = ChangeNotifier & DataAccess & OverlayAccess & StateUpdates & TableAccess;
 

@@ -1,8 +1,8 @@
 import { COMMANDS } from "../../commands/registry/registry.ts";
 import { type KeyAction, listKeyActions } from "../parts/key-actions.ts";
+import { BLANK_ROW } from "../parts/overlay.ts";
 import type { ChangeNotifier, KeymapAccess, OverlayAccess, ThemeAccess } from "../parts/parts.ts";
 import { createRow, padText, type RowCell, type RowModel } from "../theme/cells.ts";
-import { BLANK_ROW } from "./content-rows.ts";
 import { TextOverlay } from "./text-overlay.ts";
 
 type HelpParts = ChangeNotifier & KeymapAccess & OverlayAccess & ThemeAccess;

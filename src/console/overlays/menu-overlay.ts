@@ -2,14 +2,21 @@ import { cleanToWidth, computeDisplayWidth } from "../../base/display-width.ts";
 import { COMMANDS, isRowCommandId } from "../../commands/registry/registry.ts";
 import type { Snapshot } from "../../model/snapshot/snapshot.ts";
 import type { Subject } from "../../model/views/view.ts";
-import { findChangeObstacle } from "../parts/change-obstacle.ts";
+import { computeTitleHeight } from "../parts/detail-lines.ts";
 import { createSameRowCheck } from "../parts/focus.ts";
 import { type KeyAction, listKeyActions } from "../parts/key-actions.ts";
 import { getChosenSubjects } from "../parts/marks.ts";
 import type { Overlay, OverlayModel, OverlayPlace } from "../parts/overlay.ts";
-import type { ActionRunner, DialogPorts, SelectionAccess } from "../parts/parts.ts";
-import { buildRowAction, formatSubjectName } from "../parts/row-action.ts";
-import { findRowPlace } from "../parts/row-place.ts";
+import type {
+  ActionRunner,
+  DataAccess,
+  DialogPorts,
+  LayoutAccess,
+  SelectionAccess,
+  StateAccess,
+  TableAccess,
+} from "../parts/parts.ts";
+import { buildRowAction, findChangeObstacle, formatSubjectName } from "../parts/row-action.ts";
 import type { InputEvent } from "../terminal/event.ts";
 import { padCells, padText, type RowCell, type RowModel } from "../theme/cells.ts";
 
@@ -202,4 +209,19 @@ function findObstacle(action: KeyAction, inputs: MenuInputs): string | undefined
   const [first] = results;
   if (first === undefined || results.some((result) => "command" in result)) return undefined;
   return "reason" in first ? first.reason : undefined;
+}
+
+/** Lines above the table: header and tabs. */
+const ABOVE = 2;
+/** Columns between the edge of the table and a box next to a row: behind the mark and the beginning of the name. */
+const INDENT = 12;
+
+/** Returns where the row under the cursor is on the screen; the middle if it is not on the screen. */
+function findRowPlace(app: DataAccess & LayoutAccess & StateAccess & TableAccess): OverlayPlace {
+  const layout = app.getLayout();
+  const { focus, tabs, tab } = app.state;
+  if (layout?.table === undefined || focus !== "table") return "middle";
+  const { index, top } = tabs[tab].cursor;
+  const left = layout.explorer === undefined ? 0 : layout.explorer.width + 1;
+  return { column: left + INDENT, row: ABOVE + computeTitleHeight(app) + index - top };
 }

@@ -3,12 +3,10 @@ import { EXIT } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
 import { wrapProseLines } from "../../commands/see/detail.ts";
 import type { Command } from "../../commands/spec.ts";
-import { describeJobState } from "../data/job-state.ts";
-import type { ConsoleJob } from "../data/jobs.ts";
-import { findPastObstacle } from "../parts/change-obstacle.ts";
+import { type ConsoleJob, describeJobState } from "../data/jobs.ts";
 import { createSameRowCheck } from "../parts/focus.ts";
 import { getChosenSubjects } from "../parts/marks.ts";
-import type { Hint } from "../parts/overlay.ts";
+import { BLANK_ROW, type Hint } from "../parts/overlay.ts";
 import type {
   ChangeNotifier,
   ClipboardAccess,
@@ -18,9 +16,8 @@ import type {
   ThemeAccess,
   ToastAccess,
 } from "../parts/parts.ts";
-import { getCommandById } from "../parts/row-action.ts";
-import { createRow } from "../theme/cells.ts";
-import { BLANK_ROW } from "./content-rows.ts";
+import { findPastObstacle, getCommandById } from "../parts/row-action.ts";
+import { createRow, type RowModel } from "../theme/cells.ts";
 import { type ExportParts, openExportOverlay } from "./export-overlay.ts";
 import { TextOverlay } from "./text-overlay.ts";
 
@@ -127,4 +124,98 @@ export function openJob(app: OutputParts, id: number): void {
     },
   });
   app.overlays.open(overlay);
+}
+
+type LiveOutputParts = ExportParts &
+  ChangeNotifier &
+  ClipboardAccess &
+  JobAccess &
+  OverlayAccess &
+  SelectionAccess &
+  ThemeAccess &
+  ToastAccess;
+
+/** Lines to ask for at first, and to keep. */
+const FIRST_LINES = 200;
+const MOST_LINES = 2_000;
+
+/** Shows what the selected run, or the run of the selected lock or schedule, has written, and what it writes. */
+export function openLiveOutput(app: LiveOutputParts): void {
+  const obstacle = findPastObstacle(app);
+  if (obstacle !== undefined) return app.showToast(obstacle, "problem");
+  const [subject] = getChosenSubjects(app);
+  const about = subject?.kind === "record" ? subject.about : subject;
+  if (about?.kind !== "run" && about?.kind !== "lock" && about?.kind !== "schedule")
+    return app.showToast("output: select a lock, a schedule or a run", "problem", createSameRowCheck(app));
+  const lines = new KeptLines();
+  const stop = new AbortController();
+  let code: number | undefined;
+  const overlay: TextOverlay = new TextOverlay({
+    title: cleanToWidth(`output of ${about.name}`, 60),
+    followsEnd: true,
+    buildRows: (width) => [
+      ...lines.buildRows((texts) => wrapProseLines(texts, app.theme.createLook(width)), width),
+      createRow(describeEnd(code, lines.isEmpty) ?? app.theme.signs.ellipsis, "quiet"),
+    ],
+    close: () => app.overlays.close(overlay),
+    onChange: () => app.notifyChange(),
+    keys: { y: () => app.copy(lines.join(), "the output") },
+    onExport: (texts) => {
+      const title = `output of ${about.name}`;
+      openExportOverlay(app, { kind: "text", name: title, title, lines: texts });
+    },
+    hints: [["y", "copy"]],
+    onClose: () => stop.abort(),
+  });
+  app.overlays.open(overlay);
+  const writeLine = (text: string) => {
+    lines.add(clean(text));
+    app.notifyChange();
+  };
+  const words = ["--follow", "--tail", String(FIRST_LINES), about.name];
+  const capture = { writeLine, signal: stop.signal };
+  void app.jobs.perform(getCommandById("logs"), words, capture).then(({ exitCode }) => {
+    code = exitCode;
+    app.notifyChange();
+  });
+}
+
+/** @returns undefined while the output is followed */
+function describeEnd(code: number | undefined, isEmpty: boolean): string | undefined {
+  if (code === undefined) return undefined;
+  if (code !== EXIT.ok) return "no more is shown";
+  return isEmpty ? "it has written nothing" : "end of the output";
+}
+
+/** The last lines of the output. Wraps each line once, because a fast command makes many frames. */
+class KeptLines {
+  #lines: string[] = [];
+  #rows: RowModel[] = [];
+  /** How many of the lines are among the rows, and for which width. */
+  #wrapped = 0;
+  #width = 0;
+
+  get isEmpty(): boolean {
+    return this.#lines.length === 0;
+  }
+
+  add(line: string): void {
+    this.#lines.push(line);
+    if (this.#lines.length <= 2 * MOST_LINES) return;
+    this.#lines = this.#lines.slice(-MOST_LINES);
+    this.#wrapped = 0;
+  }
+
+  join(): string {
+    return this.#lines.join("\n");
+  }
+
+  buildRows(wrap: (lines: readonly string[]) => readonly string[], width: number): readonly RowModel[] {
+    if (width !== this.#width) this.#wrapped = 0;
+    if (this.#wrapped === 0) this.#rows = [];
+    this.#rows.push(...wrap(this.#lines.slice(this.#wrapped)).map((line) => createRow(line)));
+    this.#wrapped = this.#lines.length;
+    this.#width = width;
+    return this.#rows;
+  }
 }

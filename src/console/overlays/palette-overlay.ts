@@ -1,8 +1,7 @@
 import { COMMANDS, isRowCommandId } from "../../commands/registry/registry.ts";
-import { getTabLabel } from "../data/build-tree.ts";
-import { isLive } from "../data/connection-state.ts";
-import { chooseListedContext } from "../parts/choose-context.ts";
-import { goTo } from "../parts/focus.ts";
+import { getTabLabel } from "../data/explorer-tree.ts";
+import { isLive } from "../data/live-view.ts";
+import { chooseListedContext, goTo } from "../parts/focus.ts";
 import { listKeyActions } from "../parts/key-actions.ts";
 import { getChosenSubjects } from "../parts/marks.ts";
 import type { Overlay, OverlayModel } from "../parts/overlay.ts";
@@ -18,18 +17,12 @@ import { buildRowAction } from "../parts/row-action.ts";
 import { TABS } from "../state/console-state.ts";
 import type { InputEvent } from "../terminal/event.ts";
 import { createRow } from "../theme/cells.ts";
-import { findChoiceObstacle } from "./choice-obstacle.ts";
-import { editField } from "./edit.ts";
-import { buildPaletteEntries } from "./entries.ts";
-import type { PaletteChoice, PaletteEntry } from "./entry.ts";
-import { createField, type TextField } from "./field.ts";
-import { buildFieldCells } from "./field-cells.ts";
-import { buildMatchRows } from "./match-rows.ts";
+import type { PaletteChoice, PaletteEntry } from "./entries.ts";
+import { buildPaletteEntries, findChoiceObstacle } from "./entries.ts";
+import { buildFieldCells, createField, editField, type TextField } from "./field.ts";
 import { openCommand, openFixedCommand, openRowAction } from "./open-dialog.ts";
-import { addRecentEntry } from "./rank.ts";
-import { PaletteIndex, type SearchResult } from "./search.ts";
+import { addRecentEntry, addTravelMatch, buildMatchRows, PaletteIndex, type SearchResult } from "./search.ts";
 import { travelTo } from "./travel.ts";
-import { addTravelMatch } from "./travel-match.ts";
 
 type PaletteOverlayParts = ActionRunner &
   ClockAccess &

@@ -7,8 +7,12 @@ import {
   formatValueLines,
 } from "../../commands/see/raw/format-raw.ts";
 import { listSubjectRanges } from "../../commands/see/raw/subject-ranges.ts";
+import type { CommandContext } from "../../commands/store-command.ts";
+import { type RawKey, readEarlierValue, readRawKeys } from "../../observe/raw-keys.ts";
+import type { KeyValue, RangeOp } from "../../protocol/txn.ts";
 import { createSameRowCheck } from "../parts/focus.ts";
 import { getChosenSubjects } from "../parts/marks.ts";
+import { BLANK_ROW } from "../parts/overlay.ts";
 import type {
   ChangeNotifier,
   ClipboardAccess,
@@ -20,8 +24,6 @@ import type {
 } from "../parts/parts.ts";
 import { formatSubjectName } from "../parts/row-action.ts";
 import { createRow, type RowModel } from "../theme/cells.ts";
-import { BLANK_ROW } from "./content-rows.ts";
-import { RawHistory } from "./raw-history.ts";
 import { TextOverlay } from "./text-overlay.ts";
 
 type RawParts = ChangeNotifier &
@@ -86,4 +88,126 @@ function buildRawRows(app: ThemeAccess, history: RawHistory, width: number): Row
     ...(end === undefined ? [] : [BLANK_ROW, ...wrap([end], "quiet")]),
     ...(history.hasMore ? wrap(["only the first keys are shown"], "quiet") : []),
   ];
+}
+
+/** Maximum number of keys. */
+const MOST_KEYS = 200;
+
+/** The values of a key that were read, the newest first. */
+interface ReadValues {
+  values: KeyValue[];
+  /** Why there are no earlier values. */
+  end: "created" | "compacted" | undefined;
+  isReading: boolean;
+}
+
+/** Keys of one subject and their earlier values, read when they are asked for. Never throws: faults are shown. */
+class RawHistory {
+  readonly #ports: Pick<CommandContext, "store">;
+  readonly #onChange: () => void;
+  readonly #stop = new AbortController();
+  #entries: readonly RawKey[] = [];
+  #read = new Map<string, ReadValues>();
+  #key = 0;
+  #age = 0;
+  isRead = false;
+  hasMore = false;
+  fault: string | undefined;
+
+  constructor(ports: Pick<CommandContext, "store">, ranges: readonly RangeOp[], onChange: () => void) {
+    this.#ports = ports;
+    this.#onChange = onChange;
+    void this.#attempt(async (signal) => {
+      const found = await readRawKeys(ports, ranges, { limit: MOST_KEYS, signal });
+      this.#entries = found.entries;
+      this.hasMore = found.hasMore;
+      this.isRead = true;
+      await this.#readEarlier();
+    });
+  }
+
+  /** The selected key, as it is now. */
+  get entry(): RawKey | undefined {
+    return this.#entries[this.#key];
+  }
+
+  /** The value that is shown. */
+  get shown(): KeyValue | undefined {
+    return this.#age === 0 ? this.entry : this.#values.values[this.#age];
+  }
+
+  /** The value before the one that is shown, if it was read. */
+  get before(): KeyValue | undefined {
+    return this.#values.values[this.#age + 1];
+  }
+
+  get position(): { key: number; keys: number } {
+    return { key: this.#key, keys: this.#entries.length };
+  }
+
+  /** Why there is nothing before the value that is shown. */
+  get end(): string | undefined {
+    const { values, end } = this.#values;
+    if (end === undefined || this.#age < values.length - 1) return undefined;
+    return end === "created" ? "this is its first value" : "etcd has compacted the values before this one";
+  }
+
+  /** Goes to the value before (1) or after (-1) the one that is shown. */
+  moveInTime(by: 1 | -1): void {
+    const last = this.#values.values.length - 1;
+    this.#age = Math.max(0, Math.min(last, this.#age + by));
+    this.#onChange();
+    void this.#attempt(() => this.#readEarlier());
+  }
+
+  selectKey(by: 1 | -1): void {
+    this.#key = Math.max(0, Math.min(this.#entries.length - 1, this.#key + by));
+    this.#age = 0;
+    this.#onChange();
+    void this.#attempt(() => this.#readEarlier());
+  }
+
+  get #values(): ReadValues {
+    const { entry } = this;
+    const known = this.#read.get(entry?.key ?? "");
+    if (known !== undefined) return known;
+    const values: ReadValues = {
+      values: entry === undefined ? [] : [entry],
+      end: undefined,
+      isReading: false,
+    };
+    if (entry !== undefined) this.#read.set(entry.key, values);
+    return values;
+  }
+
+  /** Reads the value before the one that is shown, so that the difference can be shown. */
+  async #readEarlier(): Promise<void> {
+    const known = this.#values;
+    const last = known.values.at(-1);
+    if (last === undefined || known.end !== undefined || known.isReading) return;
+    if (known.values.length > this.#age + 1) return;
+    known.isReading = true;
+    try {
+      const found = await readEarlierValue(this.#ports, last, this.#stop.signal);
+      if ("end" in found) known.end = found.end;
+      else known.values.push(found.kv);
+    } finally {
+      known.isReading = false;
+    }
+  }
+
+  async #attempt(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    const { signal } = this.#stop;
+    try {
+      await work(signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      this.fault = error instanceof Error ? error.message : String(error);
+    }
+    this.#onChange();
+  }
+
+  close(): void {
+    this.#stop.abort(new Error("the keys are no longer shown"));
+  }
 }

@@ -14,12 +14,10 @@ import {
   MAX_VIEW_NAME,
   openView,
   saveCurrentView,
-} from "../state/saved-views.ts";
+} from "../state/preferences.ts";
 import type { InputEvent } from "../terminal/event.ts";
 import { createRow, padText, type RowModel } from "../theme/cells.ts";
-import { editField } from "./edit.ts";
-import { createField, type TextField } from "./field.ts";
-import { buildFieldCells } from "./field-cells.ts";
+import { buildFieldCells, createField, editField, type TextField } from "./field.ts";
 import { moveInList, windowRows } from "./selection-list.ts";
 
 type SavedViewsParts = ChangeNotifier & OverlayAccess & StateUpdates & ThemeAccess & ToastAccess;

@@ -1,7 +1,9 @@
 import fuzzysort from "fuzzysort";
-import { ENTRY_KINDS, isExecutable, type PaletteEntry } from "./entry.ts";
-import { type TextRange, toTextRanges } from "./ranges.ts";
-import { computeRank } from "./rank.ts";
+import { cleanToWidth, computeDisplayWidth } from "../../base/display-width.ts";
+import { padCells, padText, type RowCell, type RowModel } from "../theme/cells.ts";
+import type { StyleRole } from "../theme/roles.ts";
+import { ENTRY_KINDS, isExecutable, type PaletteEntry } from "./entries.ts";
+import { findBoundaryFrom } from "./field.ts";
 
 /** A matching entry, and the positions of the query's letters in it. */
 export interface PaletteMatch {
@@ -195,4 +197,146 @@ function hasPhrase(phrases: readonly string[], query: string): boolean {
     const words = phrase.split(" ");
     return sought.every((part) => words.some((word) => word.startsWith(part)));
   });
+}
+
+/** Added to the fuzzy score, which is from 0 to 1. */
+const EXACT = 0.6;
+const PREFIX = 0.15;
+const DOING = 0.1;
+/** A view whose label starts with the query comes before commands: a command opens a form, a view opens at once. */
+const VIEW = 0.5;
+const RECENT = 0.2;
+const DISABLED = -0.15;
+
+/**
+ * Returns the rank of a match; higher is better.
+ * @param score   the fuzzy score, from 0 to 1
+ * @param recent  ids of recently used entries, newest first
+ */
+function computeRank(entry: PaletteEntry, text: string, score: number, recent: readonly string[]): number {
+  const [label, sought] = [entry.label.toLowerCase(), text.toLowerCase()];
+  const fits = label === sought ? EXACT : label.startsWith(sought) ? PREFIX : 0;
+  const at = recent.indexOf(entry.id);
+  const lately = at < 0 ? 0 : RECENT * (1 - at / recent.length);
+  const view = entry.kind === "view" && label.startsWith(sought) ? VIEW : 0;
+  return (
+    score +
+    fits +
+    lately +
+    view +
+    (isExecutable(entry) ? DOING : 0) +
+    (entry.disabled === undefined ? 0 : DISABLED)
+  );
+}
+
+/** Maximum number of recent entries kept. */
+const REMEMBERED = 20;
+
+/** Adds an id to the recently used ones, newest first, without duplicates. */
+export function addRecentEntry(recent: readonly string[], id: string): readonly string[] {
+  return [id, ...recent.filter((one) => one !== id)].slice(0, REMEMBERED);
+}
+
+/** A part of a text, as indexes: the first is included, the second is not. */
+type TextRange = readonly [from: number, to: number];
+
+/** Converts offsets of single letters to ranges of whole graphemes. Adjacent ranges are merged. */
+export function toTextRanges(text: string, offsets: readonly number[]): TextRange[] {
+  const ranges: [number, number][] = [];
+  for (const offset of [...offsets].sort((a, b) => a - b)) {
+    if (offset >= text.length) break;
+    const last = ranges.at(-1);
+    if (last !== undefined && offset < last[1]) continue;
+    const end = findBoundaryFrom(text, offset + 1);
+    if (last !== undefined && last[1] === offset) last[1] = end;
+    else ranges.push([offset, end]);
+  }
+  return ranges;
+}
+
+/** Splits a text into its parts, in order, each within a range or outside. */
+export function splitByRanges(
+  text: string,
+  ranges: readonly TextRange[],
+): { text: string; isWithin: boolean }[] {
+  const parts: { text: string; isWithin: boolean }[] = [];
+  let at = 0;
+  for (const [from, to] of ranges) {
+    parts.push(
+      { text: text.slice(at, from), isWithin: false },
+      { text: text.slice(from, to), isWithin: true },
+    );
+    at = to;
+  }
+  return [...parts, { text: text.slice(at), isWithin: false }].filter((part) => part.text !== "");
+}
+
+/** Columns between two columns of text. */
+const GAP = 2;
+/** Maximum share of the width for labels, so that details have room. */
+const MOST = 0.5;
+
+/**
+ * Builds the rows of matches: label, then the detail or the reason why it cannot be chosen, and keys at the right edge.
+ * @param selected  index of the match under the cursor
+ * @param width     columns of every row
+ */
+export function buildMatchRows(
+  matches: readonly PaletteMatch[],
+  selected: number,
+  width: number,
+): RowModel[] {
+  const widest = Math.max(0, ...matches.map(({ entry }) => computeDisplayWidth(entry.label)));
+  const room = Math.max(1, Math.min(widest, Math.floor(width * MOST)));
+  return matches.map((match, at) => ({
+    cells: buildMatchCells(match, room, width),
+    selection: at === selected ? "focused" : undefined,
+  }));
+}
+
+function buildMatchCells({ entry, label, detail }: PaletteMatch, room: number, width: number): RowCell[] {
+  const isUsable = entry.disabled === undefined;
+  const keys = entry.keys.slice(0, 2).join(" ");
+  const left = Math.max(0, width - room - GAP - (keys === "" ? 0 : computeDisplayWidth(keys) + GAP));
+  const gap = { text: " ".repeat(GAP) };
+  return [
+    ...padCells(highlightRanges(isUsable ? "plain" : "disabled", entry.label, label, room), room),
+    gap,
+    ...(isUsable
+      ? padCells(highlightRanges("quiet", entry.detail, detail, left), left)
+      : [{ text: padText(cleanToWidth(`(${entry.disabled})`, left), left), role: "disabled" as const }]),
+    ...(keys === "" ? [] : [gap, { text: keys, role: "key" as const }]),
+  ];
+}
+
+/** Highlights the letters that match the query. Letters that are cut off are not highlighted. */
+function highlightRanges(
+  role: StyleRole,
+  text: string,
+  ranges: readonly TextRange[],
+  room: number,
+): RowCell[] {
+  const cut = cleanToWidth(text, room);
+  const whole = cut === text ? text.length : Math.max(0, cut.length - 1); // without the ellipsis
+  const shown = ranges
+    .filter(([from]) => from < whole)
+    .map(([from, to]) => [from, Math.min(to, whole)] as const);
+  return splitByRanges(cut, shown).map((part) =>
+    part.isWithin ? { text: part.text, role: "match", ground: role } : { text: part.text, role },
+  );
+}
+
+/** Adds the entry that travels to a time, first, if the text asks for one: `at 03:00`. */
+export function addTravelMatch(text: string, found: SearchResult): SearchResult {
+  const [, time] = /^\s*at\s+(\S.*?)\s*$/i.exec(text) ?? [];
+  if (time === undefined) return found;
+  const entry: PaletteEntry = {
+    id: "travel",
+    kind: "action",
+    label: `at ${time}`,
+    detail: "show everything as it was then",
+    keys: [],
+    choice: { kind: "travel", time },
+  };
+  return { matches: [{ entry, label: [], detail: [] }, ...found.matches], total: found.total + 1 };
 }

@@ -1,5 +1,5 @@
 import type { Hint, Overlay, OverlayModel } from "../parts/overlay.ts";
-import { scrollBy } from "../state/scroll.ts";
+import { scrollBy } from "../state/cursor.ts";
 import type { InputEvent } from "../terminal/event.ts";
 import { computeCellsWidth, joinCellTexts, type RowModel } from "../theme/cells.ts";
 

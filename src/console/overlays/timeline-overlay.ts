@@ -1,16 +1,26 @@
 import { cleanToWidth } from "../../base/display-width.ts";
 import { formatBriefDuration, formatInstant } from "../../base/duration.ts";
 import { clean } from "../../base/text.ts";
+import { toSingleKeyRange } from "../../commands/read-snapshot.ts";
 import { wrapProseLines } from "../../commands/see/detail.ts";
 import type { TimeSpan } from "../../model/insight/forecast.ts";
-import type { TimelineTrack } from "../../model/insight/timeline.ts";
+import {
+  buildHostTimeline,
+  buildTimeline,
+  type TimelineInputs,
+  type TimelineTrack,
+} from "../../model/insight/timeline.ts";
 import { buildRunBars, type RunBar } from "../../model/insight/timeline-bars.ts";
-import type { OutcomeReader } from "../data/outcome-reader.ts";
+import { buildQueueId, type Snapshot } from "../../model/snapshot/snapshot.ts";
+import type { Subject } from "../../model/views/view.ts";
+import { OutcomeReader } from "../data/outcome-reader.ts";
+import { createSameRowCheck } from "../parts/focus.ts";
+import { getChosenSubjects } from "../parts/marks.ts";
 import type { Overlay, OverlayModel } from "../parts/overlay.ts";
-import type { ClockAccess, DialogPorts } from "../parts/parts.ts";
+import type { ClockAccess, DialogPorts, SelectionAccess } from "../parts/parts.ts";
 import type { InputEvent } from "../terminal/event.ts";
 import { createRow } from "../theme/cells.ts";
-import { openTarget } from "./target.ts";
+import { openTarget } from "./open-dialog.ts";
 import { TextOverlay } from "./text-overlay.ts";
 import {
   ASCII_VIEW_SIGNS,
@@ -19,7 +29,6 @@ import {
   listRunFacts,
   UNICODE_VIEW_SIGNS,
 } from "./timeline-rows.ts";
-import { buildSubjectTracks, describeTimelineGap, type TimelineSubject } from "./timeline-subject.ts";
 
 /** The part of the time that a timeline shows. */
 interface TimeWindow {
@@ -263,4 +272,97 @@ function listEndLines({ until }: RunBar, { code, reason, tail }: RunEnd = {}): s
 function splitSubject(subject: string): [kind: string, name: string] {
   const at = subject.indexOf(" ");
   return [subject.slice(0, at), subject.slice(at + 1)];
+}
+
+/** Most schedules whose outcomes are read for the timeline of a host. */
+const MOST_SCHEDULES = 1_000;
+
+/** Opens the timeline of the selected lock, resource, host or schedule. */
+export function openTimeline(app: SelectionAccess & TimelineParts): void {
+  const [chosen] = getChosenSubjects(app);
+  const subject = findTimelineSubject(chosen);
+  if (subject === undefined)
+    return app.showToast(
+      "timeline: select a lock, a resource, a host or a schedule",
+      "problem",
+      createSameRowCheck(app),
+    );
+  const { context } = app;
+  const { kind, name } = subject;
+  const readsAll = kind === "host" && app.liveView.snapshot.schedules.size <= MOST_SCHEDULES;
+  const ranges = {
+    schedule: () => toSingleKeyRange(context.keys.outcomes(name)),
+    host: () => context.keys.getOutcomesRange(),
+  };
+  const range = kind === "schedule" || (kind === "host" && readsAll) ? ranges[kind]() : undefined;
+  const reader = range && new OutcomeReader(context, range, () => app.notifyChange());
+  app.overlays.open(new TimelineOverlay(app, subject, reader));
+}
+
+/** What a timeline can be about. */
+interface TimelineSubject {
+  kind: "lock" | "resource" | "host" | "schedule";
+  name: string;
+}
+
+/** Returns what the timeline of a row is about; undefined if it has none. */
+function findTimelineSubject(subject: Subject | undefined): TimelineSubject | undefined {
+  switch (subject?.kind) {
+    case "lock":
+    case "resource":
+    case "host":
+    case "schedule":
+      return { kind: subject.kind, name: subject.name };
+    case "run":
+      return subject.queue;
+    case "record":
+      return findTimelineSubject(subject.about);
+    case "drain":
+      return subject.scope === "all" || subject.scope === "group"
+        ? undefined
+        : { kind: subject.scope, name: subject.name };
+    default:
+      return undefined;
+  }
+}
+
+/** Builds the tracks of a subject. Looks only at its own part of the snapshot, which may be large. */
+function buildSubjectTracks(
+  { kind, name }: TimelineSubject,
+  { snapshot, outcomes }: { snapshot: Snapshot; outcomes: TimelineInputs["outcomes"] },
+  span: TimeSpan,
+): TimelineTrack[] {
+  if (kind === "host") return buildHostTimeline({ snapshot, outcomes }, name, span);
+  const { drains, audit, groups } = snapshot;
+  const own = {
+    drains,
+    audit,
+    groups,
+    queues: kind === "schedule" ? new Map() : pick(snapshot.queues, buildQueueId(kind, name)),
+    histories: kind === "lock" ? pick(snapshot.histories, name) : new Map(),
+    executions: kind === "schedule" ? pick(snapshot.executions, name) : new Map(),
+  };
+  const inputs = { snapshot: own, outcomes: kind === "schedule" ? pick(outcomes, name) : new Map() };
+  return buildTimeline(inputs, span).filter(({ subject }) => subject === `${kind} ${name}`);
+}
+
+function pick<T>(map: ReadonlyMap<string, T>, key: string): Map<string, T> {
+  const value = map.get(key);
+  return new Map(value === undefined ? [] : [[key, value]]);
+}
+
+/** What a timeline of this kind cannot show. @param hasOutcomes  whether the outcomes of schedules are read */
+function describeTimelineGap(kind: TimelineSubject["kind"], hasOutcomes: boolean): string {
+  switch (kind) {
+    case "lock":
+      return "its history has the last 20 runs";
+    case "resource":
+      return "ended runs of resources are not stored: only those of now";
+    case "host":
+      return hasOutcomes
+        ? "the last 20 runs of each lock, and what schedules keep"
+        : "the last 20 runs of each lock; there are too many schedules to read their runs";
+    case "schedule":
+      return "runs as far as its --keep and --keep-for keep them";
+  }
 }

@@ -8,20 +8,21 @@ import { buildClaims } from "../../model/snapshot/claims.ts";
 import type { Snapshot } from "../../model/snapshot/snapshot.ts";
 import type { Subject } from "../../model/views/view.ts";
 import { formatOperator } from "../../operate/ports.ts";
-import { findChangeObstacle } from "../parts/change-obstacle.ts";
-import { buildEditAction } from "../parts/configuration-actions.ts";
 import { createSameRowCheck } from "../parts/focus.ts";
 import { getChosenSubjects } from "../parts/marks.ts";
 import type { Hint, Overlay, OverlayModel } from "../parts/overlay.ts";
+import { BLANK_ROW } from "../parts/overlay.ts";
 import type { ClockAccess, DialogPorts, SelectionAccess } from "../parts/parts.ts";
-import { buildRowAction, type RowActionResult } from "../parts/row-action.ts";
-import { scrollBy } from "../state/scroll.ts";
+import {
+  buildEditAction,
+  buildRowAction,
+  findChangeObstacle,
+  type RowActionResult,
+} from "../parts/row-action.ts";
+import { scrollBy } from "../state/cursor.ts";
 import type { InputEvent } from "../terminal/event.ts";
 import { createRow, type RowCell, type RowModel } from "../theme/cells.ts";
-import { BLANK_ROW } from "./content-rows.ts";
-import { editField } from "./edit.ts";
-import { createField, type TextField } from "./field.ts";
-import { buildFieldCells } from "./field-cells.ts";
+import { buildFieldCells, createField, editField, type TextField } from "./field.ts";
 import { openDialog } from "./open-dialog.ts";
 
 type WhatIfParts = ClockAccess & DialogPorts;

@@ -2,7 +2,6 @@ import type { Stats } from "node:fs";
 import { link, lstat, open, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { quoteText } from "../../base/text.ts";
-import { describeWriteFault, getErrorCode } from "./write-fault.ts";
 
 /** What became of an export. `exists`: nothing was written, because the file exists. */
 export type ExportResult = { kind: "written" } | { kind: "exists" } | { kind: "fault"; text: string };
@@ -53,4 +52,27 @@ async function writeDraft(draft: string, text: string): Promise<void> {
   } finally {
     await file.close();
   }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EACCES: "you may not write there",
+  EPERM: "you may not write there",
+  EROFS: "the file system is read-only",
+  ENOENT: "the folder does not exist",
+  ENOTDIR: "a part of the path is not a folder",
+  ENOSPC: "the disk is full",
+  EDQUOT: "your disk quota is used up",
+  ENAMETOOLONG: "the name is too long",
+};
+
+/** Describes why a file was not written: its path and the cause. */
+export function describeWriteFault(error: unknown, path: string): string {
+  const reason =
+    REASONS[getErrorCode(error) ?? ""] ?? (error instanceof Error ? error.message : String(error));
+  return `cannot write ${quoteText(path, 200)}: ${reason}; nothing was written`;
+}
+
+/** Returns the code of a system error: `ENOSPC`. */
+function getErrorCode(error: unknown): string | undefined {
+  return error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
 }

@@ -1,6 +1,6 @@
 import { formatBriefDuration } from "../../base/duration.ts";
 import { wrapProseLines } from "../../commands/see/detail.ts";
-import { NOT_READ_YET } from "../data/not-read-yet.ts";
+import { NOT_READ_YET } from "../data/live-view.ts";
 import type { ClockAccess, DataAccess, SettingsAccess, ThemeAccess } from "../parts/parts.ts";
 import type { RowModel } from "../theme/cells.ts";
 import type { StyleRole } from "../theme/roles.ts";

@@ -1,10 +1,10 @@
 import { EventEmitter } from "node:events";
 import { type Instance, render } from "ink";
 import type { ReactNode } from "react";
-import { StateStore } from "../state/store.ts";
+import { StateStore } from "../state/console-state.ts";
 import type { Theme } from "../theme/theme.ts";
-import { Root, type ShownScreen } from "./Root.tsx";
-import type { ScreenOrMessage } from "./screen-model.ts";
+import type { ScreenOrMessage } from "./Screen.tsx";
+import { Root, type ShownScreen } from "./Screen.tsx";
 
 /**
  * Renders the components to lines with Ink. Ink does not write to the terminal here, but to a string: it would clear the

@@ -1,7 +1,17 @@
 import { buildDetailLines, type DetailLine } from "../../commands/see/detail.ts";
 import type { DetailTarget } from "../../model/detail/detail.ts";
-import { NOT_READ_YET } from "../data/not-read-yet.ts";
-import type { DataAccess, DetailAccess, LayoutAccess, StateAccess, ThemeAccess } from "./parts.ts";
+import { NOT_READ_YET } from "../data/live-view.ts";
+import type { RowList } from "../state/cursor.ts";
+import type {
+  DataAccess,
+  DetailAccess,
+  JobAccess,
+  LayoutAccess,
+  LogAccess,
+  StateAccess,
+  TableAccess,
+  ThemeAccess,
+} from "./parts.ts";
 
 /** Sum of the margins at the left and the right of the text, columns. */
 const MARGIN = 2;
@@ -46,4 +56,82 @@ export function findSelectedLine(
   lines: readonly DetailLine[],
 ): number | undefined {
   return focus !== "detail" || detail.row === undefined ? undefined : findTargetLines(lines)[detail.row];
+}
+
+type NoteInputs = DataAccess & StateAccess & TableAccess;
+
+/** Returns the number of visible rows. @param height  lines of the pane */
+export function computeTableHeight(app: NoteInputs, height: number): number {
+  return Math.max(1, height - computeTitleHeight(app));
+}
+
+/** Returns the number of lines above the rows. */
+export function computeTitleHeight(app: NoteInputs): number {
+  return 1 + listTableNotes(app).length;
+}
+
+/**
+ * Lists the notes above the table: a remark about all rows, such as a drain, then the active filter and the number of
+ * marks.
+ */
+export function listTableNotes(app: NoteInputs): { text: string; role: "problem" | "match" }[] {
+  const { table, state } = app;
+  const { filter, marks } = state.tabs[state.tab];
+  const [remark] = table.remarks;
+  const known = app.getTabCounts()[state.tab];
+  const all = known === undefined ? "" : ` of ${known}`;
+  const marked = marks.size > 0 ? formatMarked(app) : "";
+  const fault = filter === "" ? undefined : table.filterFault;
+  if (fault !== undefined) return [{ text: `filter ${filter}: ${fault}`, role: "problem" }];
+  const shown = filter === "" ? "" : `filter ${filter}: ${table.length}${all}`;
+  const told = [shown, marked].filter((text) => text !== "").join(", ");
+  return [
+    ...(remark === undefined ? [] : [{ text: remark, role: "problem" as const }]),
+    ...(told === "" ? [] : [{ text: told, role: "match" as const }]),
+  ];
+}
+
+/** Formats the number of marked rows. Actions apply only to marked rows that are in the table. */
+function formatMarked(app: NoteInputs): string {
+  const { here, elsewhere } = countMarkedRows(app);
+  return `${here} marked${elsewhere > 0 ? `, ${elsewhere} more not shown here` : ""}`;
+}
+
+/** Counts the marked rows that the table shows, and the marked rows that it does not show. */
+function countMarkedRows({ state, table }: StateAccess & TableAccess): {
+  here: number;
+  elsewhere: number;
+} {
+  const { marks } = state.tabs[state.tab];
+  const here = [...marks].filter((key) => table.findIndex(key, 0) >= 0).length;
+  return { here, elsewhere: marks.size - here };
+}
+
+/** Counts the lines of the panel: one that says so if it has none, and one more for the titles of a table. */
+export function countPanelLines(app: JobAccess & LogAccess & StateAccess & TableAccess): number {
+  switch (app.state.panel.id) {
+    case "events":
+      return Math.max(1, app.events.length);
+    case "jobs":
+      return Math.max(1, app.jobs.list.length);
+    case "log":
+      return Math.max(1, app.log.lines.length);
+    case "problems":
+    case "audit":
+      return 1 + (app.getPanelTable()?.length ?? 0);
+  }
+}
+
+type PanelRowsParts = JobAccess & StateAccess & TableAccess;
+
+/** Returns the rows of the panel that a cursor can select. A view of text has none. */
+export function getPanelRows(app: PanelRowsParts): RowList {
+  const table = app.getPanelTable();
+  if (table !== undefined) return table;
+  const jobs = app.state.panel.id === "jobs" ? app.jobs.list : [];
+  return {
+    length: jobs.length,
+    getKeyAt: (index) => jobs[index] && String(jobs[index].id),
+    findIndex: (key) => jobs.findIndex(({ id }) => String(id) === key),
+  };
 }

@@ -1,11 +1,19 @@
+import { EXIT } from "../../base/errors.ts";
+import { clean } from "../../base/text.ts";
 import { drain } from "../../commands/act/drain/drain.ts";
+import type { ActionOutcome } from "../../commands/outcome/action-outcome.ts";
+import type { OperationResult } from "../../commands/outcome/operation-result.ts";
 import { COMMANDS, type DeclaredRowCommand, type RowCommandId } from "../../commands/registry/registry.ts";
-import type { Command, RowCommand } from "../../commands/spec.ts";
-import type { Snapshot } from "../../model/snapshot/snapshot.ts";
-import { findNamedQueue } from "../../model/snapshot/snapshot.ts";
+import { toEditFlags } from "../../commands/schedule/change/edit-flags.ts";
+import { type Command, isRowCommand, type RowCommand } from "../../commands/spec.ts";
+import { findNamedQueue, type Snapshot } from "../../model/snapshot/snapshot.ts";
 import type { Subject } from "../../model/views/view.ts";
 import { isHolding } from "../../protocol/admission.ts";
 import type { QueueKind } from "../../protocol/keys.ts";
+import type { Jobs } from "../data/jobs.ts";
+import { isLive } from "../data/live-view.ts";
+import type { TabId } from "../state/console-state.ts";
+import type { DataAccess, SettingsAccess } from "./parts.ts";
 
 /** A command and the row it applies to. */
 export interface RowAction {
@@ -145,4 +153,193 @@ function toDrainArguments({ scope, name }: Subject & { kind: "drain" }): string[
 
 function buildScheduleAction({ name }: Subject & { kind: "schedule" }): Omit<RowAction, "command"> {
   return { args: [name], target: name };
+}
+
+/** What a command would do. */
+export interface CommandPreview {
+  /** Undefined if the preview failed; the messages then give the reason. */
+  revision: string | undefined;
+  /** How the dry run ended; `failed`: the command cannot be done. */
+  outcome: Extract<OperationResult, { outcome: string }>["outcome"] | "failed";
+  messages: readonly string[];
+  /** One key for each message. It stays the same as time passes, though ages in the message change. */
+  messageKeys: readonly string[];
+  /** Whether the command ends at least one run that may be alive: its verdict is not `gone`. */
+  isLive: boolean;
+  /** The runs that the command ends, as one text. If it differs, the preview concerns other runs. */
+  affectedRuns: string;
+}
+
+/** What `runPreview` needs besides the command. */
+interface PreviewPorts {
+  signal: AbortSignal;
+  /** Describes in one line what follows from the command; undefined if there is nothing to tell. */
+  describeNext?: (result: OperationResult) => string | undefined;
+}
+
+/** Runs a command with `--dry-run`. Changes nothing and never fails. @param words  the words after its name */
+export async function runPreview(
+  jobs: Pick<Jobs, "perform">,
+  command: Command,
+  words: readonly string[],
+  { signal, describeNext }: PreviewPorts,
+): Promise<CommandPreview> {
+  if (!hasFlag(command, "dry-run"))
+    return { ...createFailedPreview(["this command has no preview"]), outcome: "dry-run" };
+  const told: string[] = [];
+  const writeLine = (text: string) => void told.push(text);
+  const { outcome } = await jobs.perform(command, ["--dry-run", ...words], { writeLine, signal });
+  return outcome === undefined ? createFailedPreview(told) : createPreview(outcome, describeNext);
+}
+
+export function hasFlag({ flags = [] }: Command, name: string): boolean {
+  return flags.some((flag) => flag.name === name);
+}
+
+/** Creates the preview from the outcome of a dry run. What follows comes first: a small screen cuts the end off. */
+export function createPreview(
+  end: ActionOutcome,
+  describeNext: PreviewPorts["describeNext"] = () => undefined,
+): CommandPreview {
+  const { exitCode, result, messages, messageKeys = messages, notes } = end;
+  if (exitCode !== EXIT.ok || !("outcome" in result)) return createFailedPreview(messages);
+  const next = describeNext(result);
+  const first = next === undefined ? [] : [next];
+  return {
+    revision: String(result.revision),
+    outcome: result.outcome,
+    messages: [...first, ...messages, ...notes].map((text) => clean(text)),
+    messageKeys: [...first, ...messageKeys, ...notes],
+    isLive: result.kind === "eviction" && result.runners.some(({ verdict }) => verdict !== "gone"),
+    affectedRuns: listEndedRuns(result).join(" "),
+  };
+}
+
+/** Lists the runs that a command ends. */
+function listEndedRuns(result: OperationResult): string[] {
+  switch (result.kind) {
+    case "eviction":
+      return result.preview.evicted.map(({ run }) => run);
+    case "drain":
+      return result.endsHolders ? result.holders.map(({ run }) => run) : [];
+    default:
+      return [];
+  }
+}
+
+function createFailedPreview(messages: readonly string[]): CommandPreview {
+  const outcome = "failed" as const;
+  const cleaned = messages.map((text) => clean(text));
+  return {
+    revision: undefined,
+    outcome,
+    messages: cleaned,
+    messageKeys: cleaned,
+    isLive: false,
+    affectedRuns: "",
+  };
+}
+
+/**
+ * Finds what the user must type to confirm a command; undefined if Enter is enough.
+ * @param items  the arguments of the command for each item; the last one is the name
+ */
+export function findConfirmationWord(
+  command: Command,
+  items: readonly (readonly string[])[],
+  previews: readonly CommandPreview[] = [],
+): string | undefined {
+  const danger = isRowCommand(command) ? command.rows.danger : undefined;
+  const stopsAll = danger === "stopsRuns" && items.some((args) => args.includes("all"));
+  const endsRuns = danger === "endsRuns" && previews.some(({ isLive }) => isLive);
+  if (!stopsAll && !endsRuns) return undefined;
+  if (items.length > 1) return String(items.length);
+  return stopsAll ? "all" : items[0]?.at(-1);
+}
+
+/** Returns why nothing can be changed now, or undefined if changes are possible. */
+export function findChangeObstacle({
+  isReadOnly,
+  liveView,
+}: DataAccess & SettingsAccess): string | undefined {
+  const past = findPastObstacle({ liveView });
+  if (past !== undefined) return past;
+  if (isReadOnly) return "this console is read-only";
+  return isLive(liveView.connection) ? undefined : "etcd is unreachable: changes are not possible now";
+}
+
+/** Returns why no command can run now: in the past, its output would be about the present. */
+export function findPastObstacle({ liveView }: Pick<DataAccess, "liveView">): string | undefined {
+  return liveView.past === undefined
+    ? undefined
+    : "this is the past: nothing can be changed or run; a returns to live";
+}
+
+/**
+ * Builds the action that edits the configuration of a group, a resource or a schedule, starting with its present
+ * values.
+ */
+export function buildEditAction(subject: Subject | undefined, snapshot: Snapshot): RowActionResult {
+  if (subject?.kind === "record") return buildEditAction(subject.about, snapshot);
+  if (subject?.kind === "group") {
+    const members = snapshot.groups.get(subject.name)?.value ?? [];
+    return {
+      command: getCommandById("group set"),
+      args: [subject.name, ...members],
+      fixed: 1,
+      target: formatSubjectName(subject),
+    };
+  }
+  if (subject?.kind === "resource") {
+    const { total, note, order } = snapshot.resources.get(subject.name)?.value ?? {};
+    const flags = {
+      ...(note !== undefined && { note }),
+      ...(order !== undefined && { order: String(order) }),
+    };
+    const args = [subject.name, ...(total === undefined ? [] : [total])];
+    return {
+      command: getCommandById("resource set"),
+      args,
+      flags,
+      fixed: 1,
+      target: formatSubjectName(subject),
+    };
+  }
+  if (subject?.kind === "schedule") {
+    const { value } = snapshot.schedules.get(subject.name) ?? {};
+    const flags = { cron: value?.cron ?? "", ...(value && { timezone: value.timezone }) };
+    const present = value && toEditFlags(value);
+    const action = {
+      command: getCommandById("schedule edit"),
+      args: [subject.name],
+      flags,
+      target: subject.name,
+    };
+    return { ...action, ...(present && { present }) };
+  }
+  return { reason: "only groups, resources and schedules can be edited" };
+}
+
+/** Builds the action that creates an item of the kind that the tab shows. */
+export function buildCreateAction(tab: TabId): RowActionResult {
+  if (tab === "groups" || tab === "hosts")
+    return { command: getCommandById("group set"), args: [], fixed: 0, target: "a new group" };
+  if (tab === "resources")
+    return { command: getCommandById("resource set"), args: [], fixed: 0, target: "a new resource" };
+  if (tab === "drains")
+    return { command: getCommandById("drain"), args: [], fixed: 0, target: "a new drain" };
+  if (tab === "schedules")
+    return { command: getCommandById("schedule add"), args: [], fixed: 0, target: "a new schedule" };
+  return { reason: "create groups, resources, drains or schedules in their own tabs" };
+}
+
+export function buildDeleteAction(subject: Subject | undefined): RowActionResult {
+  if (subject?.kind === "record") return buildDeleteAction(subject.about);
+  if (subject?.kind === "group" || subject?.kind === "resource" || subject?.kind === "schedule")
+    return {
+      command: getCommandById(`${subject.kind} delete`),
+      args: [subject.name],
+      target: subject.kind === "schedule" ? subject.name : formatSubjectName(subject),
+    };
+  return { reason: "only groups, schedules and configured resources can be deleted" };
 }

@@ -1,5 +1,5 @@
 import type { ConsoleState, Pane } from "./console-state.ts";
-import { chooseSize } from "./user-sizes.ts";
+import { chooseSize } from "./console-state.ts";
 
 /** Columns and rows of a part of the screen. */
 export interface Size {

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { type AttentionInputs, buildAttentionNodes } from "../../../src/console/data/attention-nodes.ts";
-import { buildTree, getDefaultUnfolded } from "../../../src/console/data/build-tree.ts";
-import { ExplorerTree } from "../../../src/console/data/explorer-tree.ts";
-import { buildExplorerModel } from "../../../src/console/panes/explorer-model.ts";
+import { buildTree, ExplorerTree, getDefaultUnfolded } from "../../../src/console/data/explorer-tree.ts";
+import { type AttentionInputs, buildAttentionNodes } from "../../../src/console/data/tree-node.ts";
+import { buildExplorerModel } from "../../../src/console/panes/Explorer.tsx";
 import { createInitialState } from "../../../src/console/state/console-state.ts";
 import { joinCellTexts } from "../../../src/console/theme/cells.ts";
 import { UNICODE } from "../../../src/console/theme/signs.ts";

@@ -1,8 +1,11 @@
 /** Where the console travels to, as tables. */
 import { describe, expect, it } from "vitest";
-import { parsePastTarget } from "../../../src/console/data/parse-target.ts";
-import { describePastMoment, formatPastTime } from "../../../src/console/data/past-text.ts";
-import { addTravelMatch } from "../../../src/console/overlays/travel-match.ts";
+import {
+  describePastMoment,
+  formatPastTime,
+  parsePastTarget,
+} from "../../../src/console/data/time-travel.ts";
+import { addTravelMatch } from "../../../src/console/overlays/search.ts";
 
 const NOW = Date.parse("2026-11-23T10:30:00Z");
 const HOUR = 3_600_000;

@@ -1,12 +1,12 @@
 /** In the past nothing can be changed or run. */
 import { describe, expect, it } from "vitest";
 import { COMMANDS } from "../../../src/commands/registry/registry.ts";
-import { isLive } from "../../../src/console/data/connection-state.ts";
-import { PastView } from "../../../src/console/data/past-view.ts";
-import { findChoiceObstacle } from "../../../src/console/overlays/choice-obstacle.ts";
-import { findChangeObstacle, findPastObstacle } from "../../../src/console/parts/change-obstacle.ts";
+import { isLive } from "../../../src/console/data/live-view.ts";
+import { PastView } from "../../../src/console/data/time-travel.ts";
+import { findChoiceObstacle } from "../../../src/console/overlays/entries.ts";
 import { listKeyActions } from "../../../src/console/parts/key-actions.ts";
 import type { DataAccess, SettingsAccess } from "../../../src/console/parts/parts.ts";
+import { findChangeObstacle, findPastObstacle } from "../../../src/console/parts/row-action.ts";
 import { NOW, pictureOf } from "../../model/pictures.ts";
 
 const view = new PastView(pictureOf([]), { revision: 5n, at: NOW, from: undefined, until: undefined });

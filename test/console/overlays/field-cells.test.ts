@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createField } from "../../../src/console/overlays/field.ts";
-import { buildFieldCells } from "../../../src/console/overlays/field-cells.ts";
+import { buildFieldCells, createField } from "../../../src/console/overlays/field.ts";
 import { computeCellsWidth, joinCellTexts } from "../../../src/console/theme/cells.ts";
 
 describe("the cells of a field", () => {

@@ -2,15 +2,15 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { computeDisplayWidth } from "../../../src/base/display-width.ts";
-import { editField } from "../../../src/console/overlays/edit.ts";
 import {
+  computeFieldWindow,
   createField,
+  editField,
+  findBoundaryFrom,
   insertText,
   MAX_FIELD_LENGTH,
   type TextField,
 } from "../../../src/console/overlays/field.ts";
-import { computeFieldWindow } from "../../../src/console/overlays/field-cells.ts";
-import { findBoundaryFrom } from "../../../src/console/overlays/graphemes.ts";
 import type { InputEvent } from "../../../src/console/terminal/event.ts";
 
 const key = (chord: string): InputEvent =>

@@ -6,16 +6,18 @@ import { measureProcessorMs } from "../../../fixtures/steady.ts";
 import { parseCall } from "../../../src/commands/command-line/parse-call.ts";
 import { COMMANDS } from "../../../src/commands/registry/registry.ts";
 import type { Command } from "../../../src/commands/spec.ts";
-import { formatFormCommand, toCommandWords } from "../../../src/console/overlays/command-words.ts";
 import {
   createForm,
   type Form,
+  findFormFault,
+  formatFormCommand,
   formatWordList,
+  listFormFaults,
   parseWordList,
   selectNextValue,
   setFieldValue,
+  toCommandWords,
 } from "../../../src/console/overlays/dialog-form.ts";
-import { findFormFault, listFormFaults } from "../../../src/console/overlays/faults.ts";
 
 function command(id: string): Command {
   const found = COMMANDS.find((one) => one.id === id);

@@ -3,13 +3,19 @@ import fc from "fast-check";
 import { beforeAll, describe, expect, it, test } from "vitest";
 import { clean } from "../../../src/base/text.ts";
 import { COMMANDS } from "../../../src/commands/registry/registry.ts";
-import { type ChoiceConditions, findChoiceObstacle } from "../../../src/console/overlays/choice-obstacle.ts";
-import { buildPaletteEntries } from "../../../src/console/overlays/entries.ts";
-import type { PaletteChoice, PaletteEntry } from "../../../src/console/overlays/entry.ts";
-import { buildMatchRows } from "../../../src/console/overlays/match-rows.ts";
-import { splitByRanges, toTextRanges } from "../../../src/console/overlays/ranges.ts";
-import { addRecentEntry } from "../../../src/console/overlays/rank.ts";
-import { PaletteIndex } from "../../../src/console/overlays/search.ts";
+import type { PaletteChoice, PaletteEntry } from "../../../src/console/overlays/entries.ts";
+import {
+  buildPaletteEntries,
+  type ChoiceConditions,
+  findChoiceObstacle,
+} from "../../../src/console/overlays/entries.ts";
+import {
+  addRecentEntry,
+  buildMatchRows,
+  PaletteIndex,
+  splitByRanges,
+  toTextRanges,
+} from "../../../src/console/overlays/search.ts";
 import { listKeyActions } from "../../../src/console/parts/key-actions.ts";
 import { createKeymap } from "../../../src/console/parts/keymap.ts";
 import { computeCellsWidth, joinCellTexts } from "../../../src/console/theme/cells.ts";

@@ -5,9 +5,13 @@ import {
   applyGivenFields,
   parseGivenFields,
 } from "../../../src/commands/schedule/change/definition-input.ts";
-import { toCommandWords } from "../../../src/console/overlays/command-words.ts";
-import { createForm, type Form, setFieldValue } from "../../../src/console/overlays/dialog-form.ts";
-import { buildEditAction } from "../../../src/console/parts/configuration-actions.ts";
+import {
+  createForm,
+  type Form,
+  setFieldValue,
+  toCommandWords,
+} from "../../../src/console/overlays/dialog-form.ts";
+import { buildEditAction } from "../../../src/console/parts/row-action.ts";
 import type { Definition } from "../../../src/schedule/definition.ts";
 import { pictureOf } from "../../model/pictures.ts";
 

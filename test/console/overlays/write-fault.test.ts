@@ -4,8 +4,7 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { writeExport } from "../../../src/console/overlays/write-export.ts";
-import { describeWriteFault } from "../../../src/console/overlays/write-fault.ts";
+import { describeWriteFault, writeExport } from "../../../src/console/overlays/write-export.ts";
 
 const isRoot = process.getuid?.() === 0;
 /** More than the disk of the test has. */

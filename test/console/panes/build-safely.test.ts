@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ScreenLog } from "../../../src/console/data/screen-log.ts";
-import { buildSafely } from "../../../src/console/panes/build-safely.ts";
+import { buildSafely } from "../../../src/console/panes/Screen.tsx";
 import { joinCellTexts } from "../../../src/console/theme/cells.ts";
 import { getTheme, type Theme } from "../../../src/console/theme/theme.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { quietenCells } from "../../../src/console/panes/table-model.ts";
+import { quietenCells } from "../../../src/console/panes/Table.tsx";
 import type { RowCell } from "../../../src/console/theme/cells.ts";
 import { UNICODE } from "../../../src/console/theme/signs.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { buildTabsModel, findTabAt, type TabsModel } from "../../../src/console/panes/tabs-model.ts";
+import { buildTabsModel, findTabAt, type TabsModel } from "../../../src/console/panes/Tabs.tsx";
 import { createInitialState, TABS, type TabId } from "../../../src/console/state/console-state.ts";
 import { getTheme } from "../../../src/console/theme/theme.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { encodeKeystroke } from "../../../fixtures/console/keys.ts";
 import { COMMANDS } from "../../../src/commands/registry/registry.ts";
-import { formatChord, parseChord } from "../../../src/console/parts/chords.ts";
 import { listKeyActions } from "../../../src/console/parts/key-actions.ts";
+import { formatChord, parseChord } from "../../../src/console/parts/keymap.ts";
 import { chords } from "../terminal/parsed.ts";
 
 describe("a chord as people write it", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { clampCursors } from "../../../src/console/parts/clamp-cursors.ts";
+import { clampCursors } from "../../../src/console/parts/moves.ts";
 import type { ClockAccess, CursorAccess } from "../../../src/console/parts/parts.ts";
 import {
   type ConsoleState,

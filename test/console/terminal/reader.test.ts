@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createKeyReader } from "../../../src/console/terminal/reader.ts";
+import { createKeyReader } from "../../../src/console/terminal/parser.ts";
 
 /** Creates a reader with a manual clock. */
 function reader(onChord: (chord: string) => void = () => {}) {

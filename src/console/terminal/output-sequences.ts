@@ -1,23 +1,22 @@
 import { cleanToWidth } from "../../base/display-width.ts";
+import type { TerminalModes } from "../../commands/see/screen/ansi-screen.ts";
 
-/** The ways to reach a user who looks elsewhere. */
-export interface NotificationChannels {
-  bell: boolean;
-  desktop: boolean;
-  title: boolean;
+// Sequences that the console writes besides its frames.
+
+/**
+ * Builds the codes that turn terminal modes on and off, apart from the alternate screen: bracketed paste, and the mouse:
+ * clicks, and movements while a button is down. A terminal without 1002 keeps 1000.
+ */
+export function buildTerminalModes(wants: { mouse: boolean }): TerminalModes {
+  const mouse = wants.mouse ? ["?1000", "?1002", "?1006"] : [];
+  const all = ["?2004", ...mouse];
+  const formatModes = (end: "h" | "l") => all.map((mode) => `\x1b[${mode}${end}`).join("");
+  return { on: formatModes("h"), off: formatModes("l") };
 }
 
-export type NotifySetting = "all" | "bell" | "desktop" | "title" | "off";
-
-/** Returns the ways that are wanted and that the terminal is known to survive. */
-export function chooseChannels(
-  notify: NotifySetting,
-  term: string | undefined,
-  isPlain: boolean,
-): NotificationChannels {
-  const isSimple = isPlain || term === undefined || /^(linux|dumb|cons25|vt\d+)/.test(term);
-  const wants = (one: NotifySetting) => notify === "all" || notify === one;
-  return { bell: wants("bell"), desktop: !isSimple && wants("desktop"), title: !isSimple && wants("title") };
+/** Formats the sequence (OSC 52) that copies a text to the clipboard of the user's terminal. */
+export function formatClipboardSequence(text: string): string {
+  return `\x1b]52;c;${Buffer.from(text).toString("base64")}\x07`;
 }
 
 /** Ends a string sequence. Unlike BEL, it rings nowhere. */
