@@ -5,39 +5,23 @@ import type { Detail } from "../model/detail/detail.ts";
 import { type EventList, EventLog, limitEvents } from "../model/events/event-log.ts";
 import type { Subject } from "../model/views/view.ts";
 import { ACTION_HANDLERS } from "./actions/action-handlers.ts";
-import { buildHints } from "./actions/hints.ts";
 import { type AlertNews, Alerts } from "./alerts.ts";
 import { type ConsoleTable, Tables } from "./data/console-table.ts";
 import type { OpenedContext } from "./data/context-list.ts";
 import { ContextList } from "./data/context-list.ts";
 import { DetailCache } from "./data/detail-cache.ts";
-import { ExplorerTree, getDefaultUnfolded, type TabCounts } from "./data/explorer-tree.ts";
+import { ExplorerTree, getDefaultUnfolded, TabCounter, type TabCounts } from "./data/explorer-tree.ts";
 import { Jobs } from "./data/jobs.ts";
 import { isLive, LiveView, RevisionMonitor, type ShownData } from "./data/live-view.ts";
 import { ScreenLog } from "./data/screen-log.ts";
-import { TabCounter } from "./data/tab-counter.ts";
 import { type PastView, TimeTravel } from "./data/time-travel.ts";
 import { computeTitleHeight, countPanelLines } from "./parts/detail-lines.ts";
 import { Drafts } from "./parts/drafts.ts";
-import { listKeyActions } from "./parts/key-actions.ts";
+import { type KeyActionId, listKeyActions } from "./parts/key-actions.ts";
 import { createKeymap, type Keymap } from "./parts/keymap.ts";
 import { clampCursors } from "./parts/moves.ts";
-import { type Hint, Overlays } from "./parts/overlay.ts";
-import type {
-  ActionRunner,
-  ClockAccess,
-  ContextAccess,
-  CursorAccess,
-  DialogPorts,
-  DraftAccess,
-  EnvironmentAccess,
-  HintAccess,
-  LineAccess,
-  LogAccess,
-  SelectionAccess,
-  TerminalControl,
-  TravelAccess,
-} from "./parts/parts.ts";
+import { Overlays } from "./parts/overlay.ts";
+import type { ConsoleParts } from "./parts/parts.ts";
 import { type ConsoleState, StateStore, TOAST_DURATION } from "./state/console-state.ts";
 import { computeLayout, type Layout, type Size } from "./state/layout.ts";
 import {
@@ -53,21 +37,6 @@ import { createThemeLookup, dimTheme, type Theme } from "./theme/theme.ts";
 /** Columns of a table that are no cells: the mark at its left, and a blank at its right. */
 const TABLE_MARGIN = 3;
 
-/** All parts of the console. Each function names those that it needs. */
-export type ConsoleParts = ActionRunner &
-  CursorAccess &
-  ContextAccess &
-  DialogPorts &
-  DraftAccess &
-  EnvironmentAccess &
-  HintAccess &
-  LineAccess &
-  LogAccess &
-  SelectionAccess &
-  TerminalControl &
-  TravelAccess &
-  ClockAccess;
-
 /** What the console needs from its process. */
 export interface ConsolePorts {
   context: CommandContext;
@@ -75,19 +44,15 @@ export interface ConsolePorts {
   call: Call;
   /** As the console was started, if another context is shown now. */
   first?: OpenedContext;
-  isReadOnly: boolean;
-  preferencesPath: string;
+  /** Whether the background of the terminal is light; undefined if it is not known. */
+  getIsLight?(): boolean | undefined;
   /** Called once, when everything was read for the first time. */
   onFirstRead?(): void;
-  keymap: Keymap;
-  /** Handlers by the id of their action. */
-  handlers: Readonly<Record<string, (app: ConsoleParts) => void>>;
-  getThemeByName(name: string): Theme;
   /** Schedules a repaint; several requests become one. */
   repaint(): void;
   suspend(): void;
-  lendTerminal: TerminalControl["lendTerminal"];
-  switchContext: ContextAccess["switchContext"];
+  lendTerminal: ConsoleParts["lendTerminal"];
+  switchContext: ConsoleParts["switchContext"];
   /** Discards what is known of the screen, because something else may have written to it. */
   redraw(): void;
   /** The step in which displayed ages grow, ms. */
@@ -100,6 +65,8 @@ export interface ConsolePorts {
 /** Connects the parts of the console. Independent of the terminal: its output is a frame, its input are events. */
 export class ConsoleApp implements ConsoleParts {
   readonly #ports: ConsolePorts;
+  readonly keymap: Keymap;
+  readonly #getThemeByName: (name: string) => Theme;
   readonly #store: StateStore<ConsoleState>;
   /** Goes on while a past state is shown, so that the return takes no time. */
   readonly #live: LiveView;
@@ -122,11 +89,17 @@ export class ConsoleApp implements ConsoleParts {
   #isFirstReadDone = false;
   #dimmed: { of: Theme; theme: Theme } | undefined;
 
-  constructor(ports: ConsolePorts, state: ConsoleState) {
+  constructor(ports: ConsolePorts) {
     this.#ports = ports;
     const { context, io, call } = ports;
+    const { keymap, findings } = createKeymap(listKeyActions(COMMANDS), context.settings.keyBindings);
+    this.keymap = keymap;
+    this.#getThemeByName = createThemeLookup(io, {
+      ascii: call.flags.ascii === true,
+      getConditions: () => ({ isLight: ports.getIsLight?.(), isSlow: ports.isLineSlow() }),
+    });
     const notifyChange = () => this.notifyChange();
-    this.#store = new StateStore(state);
+    this.#store = new StateStore(loadInitialState(io, context));
     this.#store.subscribe(notifyChange);
     this.log = new ScreenLog(
       () => context.clock.getWallTime(),
@@ -148,6 +121,9 @@ export class ConsoleApp implements ConsoleParts {
     });
     this.contexts = new ContextList({ first: ports.first ?? { call, context }, io, context }, notifyChange);
     this.#detailCache = new DetailCache(context, notifyChange);
+    for (const finding of findings) this.log.add(finding);
+    const [first] = findings;
+    if (first !== undefined) this.showToast(first, "problem");
   }
 
   get liveView(): ShownData {
@@ -176,18 +152,15 @@ export class ConsoleApp implements ConsoleParts {
   get state(): ConsoleState {
     return this.#store.state;
   }
-  get keymap(): Keymap {
-    return this.#ports.keymap;
-  }
   get isReadOnly(): boolean {
-    return this.#ports.isReadOnly;
+    return this.context.settings.readOnly;
   }
   get isLineSlow(): boolean {
     return this.#ports.isLineSlow();
   }
   /** The dimmed theme while the displayed data may be out of date. */
   get theme(): Theme {
-    const theme = this.#ports.getThemeByName(this.state.configuredTheme ?? this.state.theme);
+    const theme = this.#getThemeByName(this.state.configuredTheme ?? this.state.theme);
     const { kind } = this.liveView.connection;
     if (kind === "live" || kind === "opening" || kind === "past") return theme;
     if (this.#dimmed?.of !== theme) this.#dimmed = { of: theme, theme: dimTheme(theme) };
@@ -255,12 +228,8 @@ export class ConsoleApp implements ConsoleParts {
     );
   }
 
-  getHints(): readonly Hint[] {
-    return buildHints(this);
-  }
-
   act(id: string): void {
-    this.#ports.handlers[id]?.(this);
+    ACTION_HANDLERS[id as KeyActionId]?.(this);
   }
 
   update(change: (state: ConsoleState) => ConsoleState): void {
@@ -283,7 +252,7 @@ export class ConsoleApp implements ConsoleParts {
 
   /** Stores the preferences for the next session. */
   savePreferences(): void {
-    writePreferences(this.#ports.preferencesPath, toConsolePreferences(this.state));
+    writePreferences(getPreferencesPath(this.io, this.context.settings), toConsolePreferences(this.state));
   }
 
   suspend(): void {
@@ -384,49 +353,6 @@ export class ConsoleApp implements ConsoleParts {
         : `etcd: ${kind}${fault === undefined ? "" : `, ${fault}`}`,
     );
   }
-}
-
-/** Builds the console from its settings. */
-export function createConsoleApp(ports: {
-  call: Call;
-  io: CommandIo;
-  context: CommandContext;
-  /** As the console was started, if another context is shown now. */
-  first?: OpenedContext;
-  /** Whether the background of the terminal is light; undefined if it is not known. */
-  getIsLight?(): boolean | undefined;
-  repaint(): void;
-  suspend(): void;
-  lendTerminal: TerminalControl["lendTerminal"];
-  switchContext: ContextAccess["switchContext"];
-  redraw(): void;
-  getAgeStep(): number;
-  isLineSlow(): boolean;
-  runWhenShown(action: () => void): void;
-  onFirstRead?(): void;
-  quit(code: number): void;
-}): ConsoleApp {
-  const { context, io, call } = ports;
-  const { keymap, findings } = createKeymap(listKeyActions(COMMANDS), context.settings.keyBindings);
-  const getThemeByName = createThemeLookup(io, {
-    ascii: call.flags.ascii === true,
-    getConditions: () => ({ isLight: ports.getIsLight?.(), isSlow: ports.isLineSlow() }),
-  });
-  const app = new ConsoleApp(
-    {
-      ...ports,
-      keymap,
-      getThemeByName,
-      handlers: ACTION_HANDLERS,
-      isReadOnly: context.settings.readOnly,
-      preferencesPath: getPreferencesPath(io, context.settings),
-    },
-    loadInitialState(io, context),
-  );
-  for (const finding of findings) app.log.add(finding);
-  const [first] = findings;
-  if (first !== undefined) app.showToast(first, "problem");
-  return app;
 }
 
 /** Loads the stored state, with the theme from the settings. */

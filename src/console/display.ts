@@ -6,22 +6,10 @@ import { NOT_READ_YET } from "./data/live-view.ts";
 import { describePastMoment } from "./data/time-travel.ts";
 import { buildUnknownPage } from "./panes/empty-pages.ts";
 import { Renderer } from "./panes/renderer.tsx";
-import { buildScreenModel, type ScreenInputs } from "./panes/Screen.tsx";
+import { buildScreenModel } from "./panes/Screen.tsx";
 import { formatDetailText } from "./parts/detail-lines.ts";
 import { listContentRows } from "./parts/overlay.ts";
-import type {
-  ClockAccess,
-  DataAccess,
-  DetailAccess,
-  JobAccess,
-  LogAccess,
-  OverlayAccess,
-  SettingsAccess,
-  StateAccess,
-  TableAccess,
-  ThemeAccess,
-  TreeAccess,
-} from "./parts/parts.ts";
+import type { ConsoleParts } from "./parts/parts.ts";
 import { buildTerminalModes } from "./terminal/output-sequences.ts";
 import { ASK_TERMINAL, type PaintPace } from "./terminal/paint-pace.ts";
 import { joinCellTexts, type RowModel } from "./theme/cells.ts";
@@ -33,7 +21,7 @@ export interface Display {
   /** Gives the terminal back, finally or for a suspend. */
   end(): void;
   /** Shows the current state. @returns false if the output is closed */
-  show(app: ScreenInputs): boolean;
+  show(app: ConsoleParts): boolean;
   /** Whether the last call of `show` has written everything. If not, call it again when the terminal has answered. */
   readonly isComplete: boolean;
   /** Discards what is known of the screen. */
@@ -61,7 +49,7 @@ export class PlainDisplay implements Display {
 
   end(): void {}
 
-  show(app: SpokenLinesParts): boolean {
+  show(app: ConsoleParts): boolean {
     const lines = [
       ...this.#describeConnection(app),
       ...this.#describeToast(app),
@@ -74,7 +62,7 @@ export class PlainDisplay implements Display {
     this.#location = "";
   }
 
-  #describeConnection(app: SpokenLinesParts): string[] {
+  #describeConnection(app: ConsoleParts): string[] {
     const { connection, past } = app.liveView;
     const kind = `${connection.kind} ${past?.revision ?? ""}`;
     if (kind === this.#kind) return [];
@@ -82,14 +70,14 @@ export class PlainDisplay implements Display {
     return [formatSpokenConnection(app)];
   }
 
-  #describeToast({ state: { toast } }: SpokenLinesParts): string[] {
+  #describeToast({ state: { toast } }: ConsoleParts): string[] {
     if (toast === undefined || toast === this.#toast) return [];
     this.#toast = toast;
     return [toast.text];
   }
 
   /** Describes the position only if the user has moved, or the contents of an overlay have changed. */
-  #describeLocation(app: SpokenLinesParts): string[] {
+  #describeLocation(app: ConsoleParts): string[] {
     const lines = renderSpokenLines(app).map(stripStyles);
     const { focus, tab, tabs, explorer, panel } = app.state;
     const where = [
@@ -138,7 +126,7 @@ export class ScreenDisplay implements Display {
     this.#screen.leave();
   }
 
-  show(app: ScreenInputs): boolean {
+  show(app: ConsoleParts): boolean {
     const lines = this.#renderer.renderLines(app.theme, buildScreenModel(app));
     this.#written = 0;
     const finished = lines.map(app.theme.finishLine);
@@ -165,23 +153,11 @@ export class ScreenDisplay implements Display {
 }
 
 /** What spoken lines are rendered from. */
-type SpokenLinesParts = ClockAccess &
-  DataAccess &
-  DetailAccess &
-  JobAccess &
-  LogAccess &
-  OverlayAccess &
-  SettingsAccess &
-  StateAccess &
-  TableAccess &
-  ThemeAccess &
-  TreeAccess;
-
 /** Width of spoken lines, in columns. The terminal wraps longer ones. */
 const WIDTH = 100;
 
 /** Renders what has the keyboard as lines that make sense when read aloud one after the other. */
-function renderSpokenLines(app: SpokenLinesParts): string[] {
+function renderSpokenLines(app: ConsoleParts): string[] {
   const overlay = app.overlays.top;
   if (overlay !== undefined) {
     const { title, content, hints } = overlay.buildModel({ width: WIDTH, height: 200 });
@@ -213,7 +189,7 @@ function formatRows(rows: readonly RowModel[]): string[] {
 }
 
 /** Renders a row as a sentence: each value after the name of its column. */
-function renderSpokenRow(app: SpokenLinesParts): string[] {
+function renderSpokenRow(app: ConsoleParts): string[] {
   const { table, state } = app;
   const { cursor, marks } = state.tabs[state.tab];
   const head = `${getTabLabel(state.tab)}, row ${Math.min(cursor.index + 1, table.length)} of ${table.length}`;
@@ -226,7 +202,7 @@ function renderSpokenRow(app: SpokenLinesParts): string[] {
   return [`${head}: ${[...marked, ...facts].join(", ")}`];
 }
 
-function renderSpokenPanel(app: SpokenLinesParts): string[] {
+function renderSpokenPanel(app: ConsoleParts): string[] {
   const { panel } = app.state;
   switch (panel.id) {
     case "events":
@@ -256,7 +232,7 @@ function renderSpokenPanel(app: SpokenLinesParts): string[] {
 }
 
 /** Formats the connection state as a spoken line. */
-function formatSpokenConnection(app: ClockAccess & DataAccess): string {
+function formatSpokenConnection(app: ConsoleParts): string {
   const { liveView } = app;
   const { kind, fault } = liveView.connection;
   if (liveView.past !== undefined)

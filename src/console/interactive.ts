@@ -4,16 +4,14 @@ import type { Call, CommandIo } from "../commands/spec.ts";
 import type { CommandContext } from "../commands/store-command.ts";
 import { dispatch } from "./actions/dispatch.ts";
 import { AlertNotifier, chooseChannels } from "./alerts.ts";
-import type { ConsoleApp } from "./console-app.ts";
-import { createConsoleApp } from "./console-app.ts";
+import { ConsoleApp } from "./console-app.ts";
 import { type OpenedContext, openContext } from "./data/context-list.ts";
 import type { Display } from "./display.ts";
 import { PlainDisplay, ScreenDisplay } from "./display.ts";
 import type { TabId } from "./state/console-state.ts";
 import { BackgroundQuery } from "./terminal/background-query.ts";
-import { discardAnswers } from "./terminal/discard-answers.ts";
 import type { InputEvent, TerminalReport } from "./terminal/event.ts";
-import { PaintPace } from "./terminal/paint-pace.ts";
+import { discardAnswers, PaintPace } from "./terminal/paint-pace.ts";
 import { createKeyReader } from "./terminal/parser.ts";
 import type { TerminalLoan } from "./terminal/terminal-loan.ts";
 import { TerminalSession } from "./terminal/terminal-session.ts";
@@ -95,7 +93,7 @@ class InteractiveConsole {
   }
 
   #createApp({ call, context }: OpenedContext): ConsoleApp {
-    return createConsoleApp({
+    return new ConsoleApp({
       call,
       io: this.#io,
       context,

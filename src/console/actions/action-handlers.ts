@@ -1,8 +1,13 @@
 import { cleanToWidth } from "../../base/display-width.ts";
+import { quoteShellWord } from "../../base/shell.ts";
+import { formatJsonDocument } from "../../commands/json-output.ts";
 import { ROW_COMMANDS } from "../../commands/registry/registry.ts";
+import { buildRerunSection } from "../../model/detail/queue.ts";
+import type { Subject } from "../../model/views/view.ts";
 import { openCollisions } from "../overlays/collisions-overlay.ts";
 import { openColumns } from "../overlays/columns-overlay.ts";
-import { type ExportParts, openExportOverlay } from "../overlays/export-overlay.ts";
+import { listContextWords } from "../overlays/dialog-form.ts";
+import { openExportOverlay } from "../overlays/export-overlay.ts";
 import { openFilter } from "../overlays/filter.ts";
 import { openHelp } from "../overlays/help.ts";
 import { openMenu } from "../overlays/menu-overlay.ts";
@@ -19,57 +24,23 @@ import { createSameRowCheck, focusNext, focusOn, goToPlace, switchTab } from "..
 import type { KeyActionId } from "../parts/key-actions.ts";
 import { clearMarks, getChosenSubjects, markRange, toggleMark } from "../parts/marks.ts";
 import { moveInFocusedPane } from "../parts/moves.ts";
-import type {
-  ActionRunner,
-  ClockAccess,
-  ContextAccess,
-  CursorAccess,
-  DataAccess,
-  DetailAccess,
-  DialogPorts,
-  DraftAccess,
-  EnvironmentAccess,
-  HintAccess,
-  JobAccess,
-  LogAccess,
-  SelectionAccess,
-  StateAccess,
-  StateUpdates,
-  TableAccess,
-  TerminalControl,
-  ThemeAccess,
-  ToastAccess,
-  TravelAccess,
-  TreeAccess,
-} from "../parts/parts.ts";
+import type { ConsoleParts } from "../parts/parts.ts";
+import { formatSubjectName } from "../parts/row-action.ts";
 import type { ConsoleState } from "../state/console-state.ts";
 import { findWatchable, getWatchId, toggleWatched } from "../state/watched-rows.ts";
 import { THEMES } from "../theme/theme.ts";
 import { resetSizes, resizePane } from "./borders.ts";
-import { copyCommand, copyJson, copyName, copyRun } from "./copying.ts";
 import { openSelected, unfold } from "./open.ts";
 import { openDefinition, openInEditor, openPager } from "./open-external.ts";
 
-type ActionParts = ActionRunner &
-  ClockAccess &
-  ContextAccess &
-  CursorAccess &
-  DialogPorts &
-  DraftAccess &
-  EnvironmentAccess &
-  HintAccess &
-  LogAccess &
-  SelectionAccess &
-  TerminalControl &
-  TravelAccess;
-type ActionHandler = (app: ActionParts) => void;
+type ActionHandler = (app: ConsoleParts) => void;
 
 /** Handlers of all actions, by id: the console's own and those of row commands. */
 export const ACTION_HANDLERS: Readonly<Record<KeyActionId, ActionHandler>> = {
   palette: openPalette,
   filter: openFilter,
   help: openHelp,
-  quit: (app) => quit(app),
+  quit,
   redraw: (app) => app.redraw(),
   suspend: (app) => app.suspend(),
   nextPane: (app) => focusNext(app, 1),
@@ -122,7 +93,7 @@ export const ACTION_HANDLERS: Readonly<Record<KeyActionId, ActionHandler>> = {
   left: (app) => unfold(app, false),
   right: (app) => unfold(app, true),
   open: openSelected,
-  menu: wrapRowAction<ActionParts>((app) => openMenu(app)),
+  menu: wrapRowAction((app) => openMenu(app)),
   unmark: clearMarks,
   sort: sortByNextColumn,
   reverse: reverseSort,
@@ -130,8 +101,8 @@ export const ACTION_HANDLERS: Readonly<Record<KeyActionId, ActionHandler>> = {
   columns: openColumns,
   views: openSavedViews,
   export: exportShown,
-  mark: wrapRowAction<ActionParts>(toggleMark),
-  range: wrapRowAction<ActionParts>(markRange),
+  mark: wrapRowAction(toggleMark),
+  range: wrapRowAction(markRange),
   pager: openPager,
   editor: openEditorHere,
   raw: wrapRowAction(openRaw),
@@ -139,12 +110,12 @@ export const ACTION_HANDLERS: Readonly<Record<KeyActionId, ActionHandler>> = {
   copyJson: wrapRowAction(copyJson),
   copyCommand: wrapRowAction(copyCommand),
   copyRun: wrapRowAction(copyRun),
-  why: wrapRowAction<ActionParts>(openWhyNowOrThen),
-  whyDidItNotRun: wrapRowAction<ActionParts>(openWhyThen),
-  timeline: wrapRowAction<ActionParts>(openTimeline),
-  whatIf: wrapRowAction<ActionParts>(openWhatIf),
-  collisions: (app: ActionParts) => openCollisions(app),
-  notifyMe: wrapRowAction<ActionParts>(toggleWatch),
+  why: wrapRowAction(openWhyNowOrThen),
+  whyDidItNotRun: wrapRowAction(openWhyThen),
+  timeline: wrapRowAction(openTimeline),
+  whatIf: wrapRowAction(openWhatIf),
+  collisions: openCollisions,
+  notifyMe: wrapRowAction(toggleWatch),
   output: showOutput,
   edit: wrapRowAction(openEdit),
   delete: wrapRowAction(openDelete),
@@ -163,27 +134,27 @@ function createHandlers<const Id extends string>(
 }
 
 /** Returns the theme after the one in use. After the last it is again the one that fits the terminal. */
-function findNextTheme({ state, theme }: StateAccess & ThemeAccess): string {
+function findNextTheme({ state, theme }: ConsoleParts): string {
   const isChosen = THEMES.some((name) => name === (state.configuredTheme ?? state.theme));
   const at = THEMES.indexOf(theme.name) + 1;
   return THEMES[isChosen ? at : at % THEMES.length] ?? "auto";
 }
 
 /** Unfolds in the explorer, as in vi: its lines have no output. */
-function showOutput(app: ActionParts): void {
+function showOutput(app: ConsoleParts): void {
   if (app.state.focus === "explorer") unfold(app, true);
-  else wrapRowAction<ActionParts>(openLiveOutput)(app);
+  else wrapRowAction(openLiveOutput)(app);
 }
 
 /** Opens the definition of the row in the editor if it has one, otherwise what has the keyboard. */
-function openEditorHere(app: ActionParts): void {
+function openEditorHere(app: ConsoleParts): void {
   const { focus } = app.state;
   const isRow = app.overlays.top === undefined && (focus === "table" || focus === "detail");
   if (!isRow || !openDefinition(app)) openInEditor(app);
 }
 
 /** Quits. Jobs end with the console, so if any are running, the user must press the key again to confirm. */
-function quit(app: JobAccess & StateUpdates & TerminalControl & ToastAccess): void {
+function quit(app: ConsoleParts): void {
   const [first, ...more] = app.jobs.running;
   if (first === undefined || app.state.toast?.asks === "quit") return app.quit();
   const what = more.length === 0 ? `${cleanToWidth(first.title, 24)} is` : `${more.length + 1} jobs are`;
@@ -191,20 +162,20 @@ function quit(app: JobAccess & StateUpdates & TerminalControl & ToastAccess): vo
   app.update(({ toast, ...state }) => ({ ...state, toast: toast && { ...toast, asks: "quit" } }));
 }
 
-function showJobs(app: StateUpdates): void {
+function showJobs(app: ConsoleParts): void {
   app.update((state) => ({ ...state, panel: { ...state.panel, id: "jobs", isOpen: true } }));
   focusOn(app, "panel");
 }
 
 /** Asks for a past time; in the past, or while one is read, returns to live. */
-function toggleTravel(app: ActionParts): void {
+function toggleTravel(app: ConsoleParts): void {
   const { view, search } = app.travel;
   if (view === undefined && search === undefined) openTravelPrompt(app);
   else app.travel.end();
 }
 
 /** Undoes one step. When there is nothing else to undo, leaves the past. */
-function goBackOrReturn(app: ActionParts): void {
+function goBackOrReturn(app: ConsoleParts): void {
   const next = goBack(app.state);
   if (next === app.state && (app.travel.view ?? app.travel.search) !== undefined) app.travel.end();
   else app.update(() => next);
@@ -225,10 +196,8 @@ function goBack(state: ConsoleState): ConsoleState {
   return state;
 }
 
-type ExportShownParts = DataAccess & DetailAccess & ExportParts & StateAccess & TableAccess;
-
 /** Exports what the focused pane shows: the detail, or all rows of the table as filtered, sorted and chosen. */
-function exportShown(app: ExportShownParts): void {
+function exportShown(app: ConsoleParts): void {
   if (!app.liveView.hasRead)
     return app.showToast("nothing was read yet, so there is nothing to export", "problem");
   const { focus, tab } = app.state;
@@ -260,7 +229,7 @@ function exportShown(app: ExportShownParts): void {
 }
 
 /** Begins to watch the chosen rows, or ends it if all of them are watched. */
-function toggleWatch(app: SelectionAccess & StateUpdates & ToastAccess): void {
+function toggleWatch(app: ConsoleParts): void {
   const rows = getChosenSubjects(app).flatMap((subject) => findWatchable(subject) ?? []);
   const [first] = rows;
   if (first === undefined) return app.showToast("nothing here can be watched", "problem");
@@ -271,14 +240,12 @@ function toggleWatch(app: SelectionAccess & StateUpdates & ToastAccess): void {
   app.showToast(isOn ? `watching ${what}: you are told when it changes` : `no longer watching ${what}`);
 }
 
-type WrapRowActionParts = ClockAccess & ContextAccess & CursorAccess & DialogPorts & SelectionAccess;
-
 /**
  * Wraps an action that applies to rows of the table. If another list has the keyboard, the user means the line in
  * that list: the wrapped action goes to the linked row and asks for the key again. It never acts on a row that is not
  * in view.
  */
-function wrapRowAction<P extends WrapRowActionParts>(act: (app: P) => void): (app: P) => void {
+function wrapRowAction(act: ActionHandler): ActionHandler {
   return (app) => {
     const { focus } = app.state;
     if (focus === "table" || focus === "detail") return act(app);
@@ -294,14 +261,12 @@ function wrapRowAction<P extends WrapRowActionParts>(act: (app: P) => void): (ap
 }
 
 /** Whether the line under the cursor leads to a row. */
-function hasLinkedRow({ state: { focus, explorer, panel }, tree }: StateAccess & TreeAccess): boolean {
+function hasLinkedRow({ state: { focus, explorer, panel }, tree }: ConsoleParts): boolean {
   if (focus === "explorer") return tree.nodes[explorer.cursor.index]?.key !== undefined;
   return panel.id === "problems" || panel.id === "audit";
 }
 
-type SortingParts = StateUpdates & TableAccess & ToastAccess;
-
-function sortByNextColumn(app: SortingParts): void {
+function sortByNextColumn(app: ConsoleParts): void {
   const { columns, order } = app.table;
   const at = columns.findIndex(({ id }) => id === order.column);
   const next = columns[(at + 1) % columns.length];
@@ -311,7 +276,7 @@ function sortByNextColumn(app: SortingParts): void {
 }
 
 /** Sorts by a column; if the table is already sorted by it, reverses the order. */
-export function sortByColumn(app: SortingParts, id: string): void {
+export function sortByColumn(app: ConsoleParts, id: string): void {
   const { columns, order } = app.table;
   if (id === order.column) return reverseSort(app);
   setOrder(app, { column: id, descending: false });
@@ -319,14 +284,62 @@ export function sortByColumn(app: SortingParts, id: string): void {
   app.showToast(`sorted by ${title.toLowerCase()}`);
 }
 
-function reverseSort(app: StateUpdates & TableAccess): void {
+function reverseSort(app: ConsoleParts): void {
   const { column, descending } = app.table.order;
   setOrder(app, { column, descending: !descending });
 }
 
-function setOrder(app: StateUpdates, order: { column: string; descending: boolean }): void {
+function setOrder(app: ConsoleParts, order: { column: string; descending: boolean }): void {
   app.update((state) => ({
     ...state,
     tabs: { ...state.tabs, [state.tab]: { ...state.tabs[state.tab], order } },
   }));
+}
+
+/** Copies the names of the chosen rows, one per line. */
+function copyName(app: ConsoleParts): void {
+  const subjects = getChosenSubjects(app);
+  if (subjects.length === 0) return app.showToast("nothing is selected");
+  app.copy(
+    subjects.map(({ name }) => name).join("\n"),
+    subjects.length === 1 ? formatOptionalSubject(subjects[0]) : `${subjects.length} names`,
+  );
+}
+
+/** Copies the row under the cursor as JSON, as `signalbox ls --json` prints it. */
+function copyJson(app: ConsoleParts): void {
+  const row = app.table.getJsonAt(app.state.tabs[app.state.tab].cursor.index);
+  if (row === undefined) return app.showToast("nothing is selected");
+  app.copy(formatJsonDocument(row), "the row as JSON");
+}
+
+/** Copies the command that shows the same. */
+function copyCommand(app: ConsoleParts): void {
+  const subject = app.getSubject();
+  const { filter } = app.state.tabs[app.state.tab];
+  const line =
+    formatShowCommand(subject) ??
+    `signalbox ls ${app.state.tab}${filter === "" ? "" : ` --filter ${quoteShellWord(filter)}`}`;
+  const whole = [line, ...listContextWords(app.context).map(quoteShellWord)].join(" ");
+  app.copy(whole, whole);
+}
+
+/** Copies the command line that runs the selected lock's last job again. */
+function copyRun(app: ConsoleParts): void {
+  const subject = app.getSubject();
+  const lock = subject?.kind === "record" ? subject.about : subject;
+  const [section] = lock?.kind === "lock" ? buildRerunSection(lock.name, app.liveView.snapshot) : [];
+  if (section?.kind !== "lines")
+    return app.showToast("run again: select a lock that has a history", "problem");
+  app.copy(section.lines.join("\n"), section.lines.join(""));
+}
+
+function formatShowCommand(subject: Subject | undefined): string | undefined {
+  if (subject?.kind === "record") return formatShowCommand(subject.about);
+  if (subject === undefined || subject.kind === "drain") return undefined;
+  return `signalbox show ${subject.kind} ${quoteShellWord(subject.name)}`;
+}
+
+function formatOptionalSubject(subject: Subject | undefined): string {
+  return subject === undefined ? "" : formatSubjectName(subject);
 }

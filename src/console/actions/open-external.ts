@@ -11,45 +11,25 @@ import type { ConsoleTable } from "../data/console-table.ts";
 import type { ConsoleJob } from "../data/jobs.ts";
 import { openDialog } from "../overlays/open-dialog.ts";
 import { formatDetailText } from "../parts/detail-lines.ts";
-import type {
-  ClockAccess,
-  DataAccess,
-  DetailAccess,
-  DialogPorts,
-  DraftAccess,
-  EnvironmentAccess,
-  JobAccess,
-  LogAccess,
-  OverlayAccess,
-  SettingsAccess,
-  StateAccess,
-  SubjectAccess,
-  TableAccess,
-  TerminalControl,
-  ThemeAccess,
-  ToastAccess,
-  TreeAccess,
-} from "../parts/parts.ts";
+import type { ConsoleParts } from "../parts/parts.ts";
 import { findChangeObstacle, formatSubjectName, getCommandById } from "../parts/row-action.ts";
-
-export type ExternalParts = EnvironmentAccess & LogAccess & SettingsAccess & TerminalControl & ToastAccess;
 
 /** Loads what starts programs: seldom needed, and slow to load. */
 const loadPrograms = () => import("../../commands/editor/open-external-program.ts");
 
 /** Shows what has the keyboard in the user's pager. */
-export function openPager(app: ExternalParts & ShownTextParts): void {
+export function openPager(app: ConsoleParts): void {
   const { text } = getShownText(app);
   void lendTo(app, async () => (await loadPrograms()).openUserPager(app, text, app.context.signal));
 }
 
 /** Opens a copy of what has the keyboard in the user's editor. The file is removed afterwards. */
-export function openInEditor(app: ExternalParts & ShownTextParts): void {
+export function openInEditor(app: ConsoleParts): void {
   const { name, text } = getShownText(app);
   void editCopy(app, name, text);
 }
 
-async function editCopy(app: ExternalParts, name: string, text: string): Promise<void> {
+async function editCopy(app: ConsoleParts, name: string, text: string): Promise<void> {
   const sheet = createSheet(app, text, "signalbox.txt");
   if (sheet === undefined) return;
   try {
@@ -61,7 +41,7 @@ async function editCopy(app: ExternalParts, name: string, text: string): Promise
 }
 
 /** Writes a text to a private file for an editor. Shows why, if that fails. */
-export function createSheet(app: ToastAccess, text: string, name: string): EditorFile | undefined {
+export function createSheet(app: ConsoleParts, text: string, name: string): EditorFile | undefined {
   try {
     return new EditorFile(text, name);
   } catch (error) {
@@ -71,7 +51,7 @@ export function createSheet(app: ToastAccess, text: string, name: string): Edito
 }
 
 /** Opens a file in the user's editor. @returns whether the editor succeeded; if not, shows why */
-export function openSheet(app: ExternalParts, sheet: EditorFile): Promise<boolean> {
+export function openSheet(app: ConsoleParts, sheet: EditorFile): Promise<boolean> {
   return lendTo(app, async () => (await loadPrograms()).openUserEditor(app, sheet, app.context.signal));
 }
 
@@ -79,10 +59,7 @@ export function openSheet(app: ExternalParts, sheet: EditorFile): Promise<boolea
 const FOLDERS = /(?<=^|\s)\/(?:[^\s/]+\/)+/g;
 
 /** Runs a program on the terminal. Never rejects. @returns whether it succeeded; if not, shows why */
-async function lendTo(
-  app: LogAccess & TerminalControl & ToastAccess,
-  run: () => Promise<ProgramEnd>,
-): Promise<boolean> {
+async function lendTo(app: ConsoleParts, run: () => Promise<ProgramEnd>): Promise<boolean> {
   try {
     const end = await app.lendTerminal(run);
     if (!end.ok) app.showToast(end.why.replace(FOLDERS, ""), "problem");
@@ -94,7 +71,7 @@ async function lendTo(
   }
 }
 
-type DefinitionParts = DialogPorts & DraftAccess & ExternalParts & SubjectAccess;
+type DefinitionParts = ConsoleParts;
 
 /** The definition of a row as a document, and the command that imports the document. */
 interface EditableDefinition {
@@ -166,17 +143,6 @@ function removeFlag(id: string, flag: string): Command {
 }
 
 /** What shown texts are taken from. */
-type ShownTextParts = ClockAccess &
-  DataAccess &
-  DetailAccess &
-  JobAccess &
-  LogAccess &
-  OverlayAccess &
-  StateAccess &
-  TableAccess &
-  ThemeAccess &
-  TreeAccess;
-
 /** A text for another program: without control characters, because that program may pass them to the terminal. */
 interface ShownText {
   /** What it is, for messages: `the detail`. */
@@ -190,7 +156,7 @@ const WIDTH = 240;
 const MOST_ROWS = 20_000;
 
 /** Returns what has the keyboard as text: all of it, also what is scrolled out of view. */
-function getShownText(app: ShownTextParts): ShownText {
+function getShownText(app: ConsoleParts): ShownText {
   const own = app.overlays.top?.getText?.();
   if (own !== undefined) return joinLines("the text", own);
   switch (app.state.focus) {
@@ -213,7 +179,7 @@ function joinLines(name: string, lines: readonly string[]): ShownText {
   return { name, text: `${lines.map((line) => clean(line).trimEnd()).join("\n")}\n` };
 }
 
-function listTableLines(app: ClockAccess & ThemeAccess, table: ConsoleTable): string[] {
+function listTableLines(app: ConsoleParts, table: ConsoleTable): string[] {
   const height = Math.min(table.length, MOST_ROWS);
   const look = app.theme.createLook(WIDTH);
   const { head, rows } = table.buildRows({ top: 0, height }, app.getWallTime(), look);
@@ -222,7 +188,7 @@ function listTableLines(app: ClockAccess & ThemeAccess, table: ConsoleTable): st
   return [...(table.length === 0 ? [table.empty] : lines), ...more];
 }
 
-function listPanelLines(app: ShownTextParts): readonly string[] {
+function listPanelLines(app: ConsoleParts): readonly string[] {
   switch (app.state.panel.id) {
     case "events":
       return app.events.list.map(({ at, text }) => `${formatInstant(at)} ${text}`);

@@ -7,13 +7,12 @@ import { formatShortList } from "../../model/views/short-list.ts";
 import { OutcomeReader } from "../data/outcome-reader.ts";
 import { getChosenSubjects } from "../parts/marks.ts";
 import type { Overlay, OverlayModel } from "../parts/overlay.ts";
-import type { ClockAccess, DialogPorts, SelectionAccess } from "../parts/parts.ts";
+import type { ConsoleParts } from "../parts/parts.ts";
 import { buildEditAction, findChangeObstacle } from "../parts/row-action.ts";
 import type { InputEvent } from "../terminal/event.ts";
 import { createRow, type RowModel } from "../theme/cells.ts";
 import { openDialog } from "./open-dialog.ts";
 
-type CollisionsParts = ClockAccess & DialogPorts;
 type Found = ReturnType<typeof findAllCollisions>;
 
 const DAY = 86_400_000;
@@ -24,14 +23,14 @@ const MOST_SCHEDULES = 2_000;
 
 /** Shows which schedules compete in the next 24 hours, and suggests other minutes. */
 class CollisionsOverlay implements Overlay {
-  readonly #app: CollisionsParts;
+  readonly #app: ConsoleParts;
   readonly #reader: OutcomeReader;
   /** Their collisions come first. */
   readonly #ids: ReadonlySet<string>;
   #cursor = 0;
   #last: { key: readonly unknown[]; found: Found } | undefined;
 
-  constructor(app: CollisionsParts, ids: ReadonlySet<string>) {
+  constructor(app: ConsoleParts, ids: ReadonlySet<string>) {
     this.#app = app;
     this.#ids = ids;
     const range = app.context.keys.getOutcomesRange();
@@ -143,7 +142,7 @@ function toFlags({ flag, value, cron }: SpreadSuggestion): Record<string, string
 }
 
 /** Opens the collisions of all schedules. Those of the chosen schedules come first. */
-export function openCollisions(app: CollisionsParts & SelectionAccess): void {
+export function openCollisions(app: ConsoleParts): void {
   const chosen = getChosenSubjects(app).filter(({ kind }) => kind === "schedule");
   app.overlays.open(new CollisionsOverlay(app, new Set(chosen.map(({ name }) => name))));
 }

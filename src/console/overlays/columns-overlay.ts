@@ -1,23 +1,14 @@
 import { clean } from "../../base/text.ts";
 import type { ColumnChoice } from "../data/console-table.ts";
 import type { Overlay, OverlayModel } from "../parts/overlay.ts";
-import type {
-  ChangeNotifier,
-  OverlayAccess,
-  StateUpdates,
-  TableAccess,
-  ThemeAccess,
-  ToastAccess,
-} from "../parts/parts.ts";
+import { moveInList, windowRows } from "../parts/overlay.ts";
+import type { ConsoleParts } from "../parts/parts.ts";
 import type { TabId } from "../state/console-state.ts";
 import type { InputEvent } from "../terminal/event.ts";
 import { padText, type RowModel } from "../theme/cells.ts";
-import { moveInList, windowRows } from "./selection-list.ts";
-
-type ColumnsParts = ChangeNotifier & OverlayAccess & StateUpdates & TableAccess & ThemeAccess & ToastAccess;
 
 /** Opens the list of the active tab's columns. The table behind it follows. */
-export function openColumns(app: ColumnsParts): void {
+export function openColumns(app: ConsoleParts): void {
   app.overlays.open(new ColumnsOverlay(app));
 }
 
@@ -29,13 +20,13 @@ const STATES: Readonly<Record<ColumnChoice["state"], string>> = {
 };
 
 class ColumnsOverlay implements Overlay {
-  readonly #app: ColumnsParts;
+  readonly #app: ConsoleParts;
   readonly #tab: TabId;
   /** Ids in the order of the list. Columns keep their place while they are off. */
   #ids: readonly string[];
   #at = 0;
 
-  constructor(app: ColumnsParts) {
+  constructor(app: ConsoleParts) {
     this.#app = app;
     this.#tab = app.state.tab;
     this.#ids = app.table.listColumnChoices(app.state.tabs[this.#tab].columns).map(({ id }) => id);

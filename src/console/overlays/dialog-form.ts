@@ -5,7 +5,7 @@ import { findNameFault } from "../../base/text.ts";
 import { parseReasonFlag } from "../../commands/command-line/flags.ts";
 import { CommandLineError, parseCall } from "../../commands/command-line/parse-call.ts";
 import type { Argument, Call, Command, Flag, NameKind } from "../../commands/spec.ts";
-import type { SettingsAccess } from "../parts/parts.ts";
+import type { CommandContext } from "../../commands/store-command.ts";
 
 /** A command line to fill in, made from the command's declaration. */
 export interface Form {
@@ -261,7 +261,7 @@ function parseForm(form: Form): Call {
  * Lists the flags that a command line to copy needs so that it acts on the cluster that is shown: none if the configuration or a
  * variable chose the context.
  */
-export function listContextWords({ context }: Pick<SettingsAccess, "context">): string[] {
+export function listContextWords(context: CommandContext): string[] {
   const { sources, values } = context.config;
   return values.context !== undefined && sources.context.startsWith("flag ")
     ? ["--context", values.context]

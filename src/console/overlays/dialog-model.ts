@@ -2,7 +2,7 @@ import { cleanToWidth } from "../../base/display-width.ts";
 import { wrapProseLines } from "../../commands/see/detail.ts";
 import type { JobRequest } from "../data/jobs.ts";
 import type { OverlayModel } from "../parts/overlay.ts";
-import type { DataAccess, SettingsAccess, ThemeAccess } from "../parts/parts.ts";
+import type { ConsoleParts } from "../parts/parts.ts";
 import { type CommandPreview, findChangeObstacle, findPastObstacle, hasFlag } from "../parts/row-action.ts";
 import { createRow, padText, type RowCell, type RowModel } from "../theme/cells.ts";
 import type { StyleRole } from "../theme/roles.ts";
@@ -12,7 +12,7 @@ import { buildFieldCells, createField, type TextField } from "./field.ts";
 
 /** The values a dialog is rendered from. */
 export interface DialogView {
-  readonly app: ThemeAccess;
+  readonly app: ConsoleParts;
   readonly title: string;
   readonly targets: readonly string[];
   readonly forms: readonly Form[];
@@ -124,7 +124,7 @@ function buildFieldRows({ app, fields, active, typed }: DialogView, width: numbe
   const room = Math.max(10, Math.min(32, width - label - 4));
   return fields.map((field): RowModel => {
     const isActive = field.id === active;
-    const value = buildValueCells(field, typed.get(field.id) ?? createField(), room, isActive, app);
+    const value = buildValueCells(field, typed.get(field.id) ?? createField(), room, isActive, app.theme);
     return {
       cells: [
         buildActiveSign(isActive),
@@ -148,7 +148,7 @@ function buildValueCells(
   typed: TextField,
   room: number,
   isActive: boolean,
-  { theme }: ThemeAccess,
+  theme: Theme,
 ): RowCell[] {
   if (field.kind === "switch")
     return [{ text: padText(field.value === true ? `[${theme.signs.marked}]` : "[ ]", room) }];
@@ -215,14 +215,10 @@ function buildChangedRows(
 /**
  * Returns why a dialog cannot be confirmed now, or undefined if it can. @param typed  what the user typed to confirm
  */
-export function findDialogObstacle(
-  app: DataAccess & SettingsAccess,
-  dialog: DialogView,
-  typed: string,
-): string | undefined {
+export function findDialogObstacle(app: ConsoleParts, dialog: DialogView, typed: string): string | undefined {
   const { previews, word, incomplete, isReading } = dialog;
   if (incomplete !== undefined) return incomplete;
-  if (isReading) return findPastObstacle(app);
+  if (isReading) return findPastObstacle(app.liveView);
   const obstacle = findChangeObstacle(app);
   if (obstacle !== undefined) return obstacle;
   if (previews === undefined) return "wait for the preview of what will happen";

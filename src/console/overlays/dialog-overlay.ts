@@ -1,18 +1,7 @@
 import { EXIT } from "../../base/errors.ts";
 import type { ConsoleJob, JobRequest } from "../data/jobs.ts";
 import type { Overlay, OverlayModel } from "../parts/overlay.ts";
-import type {
-  ChangeNotifier,
-  ClipboardAccess,
-  DialogPorts,
-  JobAccess,
-  KeymapAccess,
-  OverlayAccess,
-  SettingsAccess,
-  StateUpdates,
-  ThemeAccess,
-  ToastAccess,
-} from "../parts/parts.ts";
+import type { ConsoleParts } from "../parts/parts.ts";
 import { type CommandPreview, findConfirmationWord, hasFlag } from "../parts/row-action.ts";
 import { START_CURSOR } from "../state/console-state.ts";
 import type { InputEvent, MouseEvent } from "../terminal/event.ts";
@@ -51,7 +40,7 @@ const CONFIRM = "confirm";
 
 /** Shows what a command would do, lets the user fill in its flags, asks for confirmation, and runs it. */
 export class DialogOverlay implements Overlay, DialogView {
-  readonly app: DialogPorts;
+  readonly app: ConsoleParts;
   readonly title: string;
   readonly targets: readonly string[];
   forms: readonly Form[];
@@ -69,7 +58,7 @@ export class DialogOverlay implements Overlay, DialogView {
   #obstacle: string | undefined;
   readonly #onDone: DialogOptions["onDone"];
 
-  constructor(app: DialogPorts, { title, forms, targets, base, onDone }: DialogOptions) {
+  constructor(app: ConsoleParts, { title, forms, targets, base, onDone }: DialogOptions) {
     this.app = app;
     this.#onDone = onDone;
     this.title = title;
@@ -112,7 +101,7 @@ export class DialogOverlay implements Overlay, DialogView {
 
   /** The same commands as lines for a shell. */
   get lines(): readonly string[] {
-    return this.forms.map((form) => formatFormCommand(form, listContextWords(this.app)));
+    return this.forms.map((form) => formatFormCommand(form, listContextWords(this.app.context)));
   }
 
   /** What the user must type to confirm; undefined where Enter is enough. */
@@ -258,7 +247,7 @@ export class DialogOverlay implements Overlay, DialogView {
     const base = preview && [preview];
     const again = { title, forms: [form], targets: [target], base, onDone: this.#onDone };
     const reopen = () => app.overlays.open(new DialogOverlay(app, again));
-    return createJobRequest(form, { target, preview, reopen, more: listContextWords(app) });
+    return createJobRequest(form, { target, preview, reopen, more: listContextWords(app.context) });
   }
 
   /** Clears the confirmation that was typed: it was for other runs. */
@@ -302,22 +291,12 @@ function isActive({ cells: [sign] }: RowModel): boolean {
   return sign?.text === ">";
 }
 
-type RunJobRequestsParts = ChangeNotifier &
-  ClipboardAccess &
-  JobAccess &
-  KeymapAccess &
-  OverlayAccess &
-  SettingsAccess &
-  StateUpdates &
-  ThemeAccess &
-  ToastAccess;
-
 /** Maximum number of jobs that run at the same time. */
 const AT_ONCE = 4;
 
 /** Runs confirmed requests, each as its own job, and reports the results. @returns the ended jobs */
 async function runJobRequests(
-  app: RunJobRequestsParts,
+  app: ConsoleParts,
   requests: readonly JobRequest[],
 ): Promise<readonly ConsoleJob[]> {
   const results: ConsoleJob[] = [];
@@ -337,7 +316,7 @@ async function runJobRequests(
 /** Within this time after a confirmation, ms, a refused job opens at once. Later the user may be elsewhere. */
 const SOON = 5_000;
 
-function reportResults(app: RunJobRequestsParts, results: readonly ConsoleJob[]): void {
+function reportResults(app: ConsoleParts, results: readonly ConsoleJob[]): void {
   const [only] = results;
   if (results.length > 1) return reportResultCounts(app, results);
   if (only === undefined) return;
@@ -347,13 +326,13 @@ function reportResults(app: RunJobRequestsParts, results: readonly ConsoleJob[])
   app.showToast(formatJobToast(app, only), code === EXIT.ok ? "held" : "problem");
 }
 
-function reportResultCounts(app: ToastAccess, results: readonly ConsoleJob[]): void {
+function reportResultCounts(app: ConsoleParts, results: readonly ConsoleJob[]): void {
   const bad = results.filter(({ code }) => code !== EXIT.ok).length;
   if (bad === 0) app.showToast(`all ${results.length} jobs are done`, "held");
   else app.showToast(`${bad} of ${results.length} jobs failed: press Enter on a job to see why`, "problem");
 }
 
-function formatJobToast(app: KeymapAccess, { title, lines, code, outcome }: ConsoleJob): string {
+function formatJobToast(app: ConsoleParts, { title, lines, code, outcome }: ConsoleJob): string {
   const end = code === EXIT.ok ? "done" : `exit ${code}`;
   const isDrained = outcome?.result.kind === "drain" && code === EXIT.ok;
   const [undo] = isDrained ? app.keymap.getKeyLabels("undrain") : [];

@@ -11,10 +11,8 @@ import { findPlainTotal } from "../../model/preview/eviction-preview.ts";
 import type { Snapshot } from "../../model/snapshot/snapshot.ts";
 import { formatOperator } from "../../operate/ports.ts";
 import { isLive } from "../data/live-view.ts";
-import type { ChangeNotifier, DataAccess, FrameAccess, JobAccess, SettingsAccess } from "../parts/parts.ts";
+import type { ConsoleParts } from "../parts/parts.ts";
 import { type CommandPreview, runPreview } from "../parts/row-action.ts";
-
-type DialogPreviewParts = ChangeNotifier & DataAccess & FrameAccess & JobAccess & SettingsAccess;
 
 /** Time between the last change of a form and the request for its preview, ms. */
 const SETTLE = 250;
@@ -39,7 +37,7 @@ export interface PreviewRequest {
  * Makes the previews of a dialog. Makes them again when the form changes, and when etcd changes while the user reads.
  */
 export class DialogPreview {
-  readonly #app: DialogPreviewParts;
+  readonly #app: ConsoleParts;
   readonly #onRunsChanged: () => void;
   #stop = new AbortController();
   #timer: NodeJS.Timeout | undefined;
@@ -57,7 +55,7 @@ export class DialogPreview {
   base: readonly CommandPreview[] | undefined;
 
   /** @param onRunsChanged  called when the new previews would end other runs than the previews shown before */
-  constructor(app: DialogPreviewParts, onRunsChanged: () => void) {
+  constructor(app: ConsoleParts, onRunsChanged: () => void) {
     this.#app = app;
     this.#onRunsChanged = onRunsChanged;
   }

@@ -13,21 +13,13 @@ import {
   formatMarkdownText,
 } from "../../model/export/markdown.ts";
 import type { Overlay, OverlayModel } from "../parts/overlay.ts";
-import type {
-  ChangeNotifier,
-  OverlayAccess,
-  SettingsAccess,
-  ThemeAccess,
-  ToastAccess,
-} from "../parts/parts.ts";
+import type { ConsoleParts } from "../parts/parts.ts";
 import type { InputEvent } from "../terminal/event.ts";
 import { createRow, type RowCell, type RowModel } from "../theme/cells.ts";
 import { buildFieldCells, createField, editField, type TextField } from "./field.ts";
 
-export type ExportParts = ChangeNotifier & OverlayAccess & SettingsAccess & ThemeAccess & ToastAccess;
-
 /** Asks where to write a document, and writes it. */
-export function openExportOverlay(app: ExportParts, document: ExportDocument): void {
+export function openExportOverlay(app: ConsoleParts, document: ExportDocument): void {
   app.overlays.open(new ExportOverlay(app, document));
 }
 
@@ -42,7 +34,7 @@ export function formatExportName(name: string, format: ExportFormat, wall: numbe
 }
 
 class ExportOverlay implements Overlay {
-  readonly #app: ExportParts;
+  readonly #app: ConsoleParts;
   readonly #document: ExportDocument;
   readonly #formats: readonly ExportFormat[];
   #field: TextField;
@@ -51,7 +43,7 @@ class ExportOverlay implements Overlay {
   #asked: string | undefined;
   #isWriting = false;
 
-  constructor(app: ExportParts, document: ExportDocument) {
+  constructor(app: ConsoleParts, document: ExportDocument) {
     this.#app = app;
     this.#document = document;
     this.#formats = listExportFormats(document);

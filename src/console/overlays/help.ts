@@ -1,14 +1,12 @@
 import { COMMANDS } from "../../commands/registry/registry.ts";
 import { type KeyAction, listKeyActions } from "../parts/key-actions.ts";
 import { BLANK_ROW } from "../parts/overlay.ts";
-import type { ChangeNotifier, KeymapAccess, OverlayAccess, ThemeAccess } from "../parts/parts.ts";
+import type { ConsoleParts } from "../parts/parts.ts";
 import { createRow, padText, type RowCell, type RowModel } from "../theme/cells.ts";
 import { TextOverlay } from "./text-overlay.ts";
 
-type HelpParts = ChangeNotifier & KeymapAccess & OverlayAccess & ThemeAccess;
-
 /** Opens a list of all keys, built from the declarations of the key actions. */
-export function openHelp(app: HelpParts): void {
+export function openHelp(app: ConsoleParts): void {
   const overlay: TextOverlay = new TextOverlay({
     title: "keys",
     buildRows: (width) => buildHelpRows(app, width),
@@ -24,7 +22,7 @@ const SIGNS_HELP = ["held", "free", "waiting", "problem"] as const;
 const WIDE = 96;
 const COLUMN = { key: 20, brief: 56 };
 
-function buildHelpRows({ theme, keymap }: KeymapAccess & ThemeAccess, width: number): RowModel[] {
+function buildHelpRows({ theme, keymap }: ConsoleParts, width: number): RowModel[] {
   const actions = listKeyActions(COMMANDS);
   const buildActionRow = ({ id, brief }: KeyAction): RowModel => {
     const key = padText(keymap.getKeyLabels(id).join(" "), COLUMN.key);

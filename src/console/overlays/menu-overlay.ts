@@ -7,26 +7,16 @@ import { createSameRowCheck } from "../parts/focus.ts";
 import { type KeyAction, listKeyActions } from "../parts/key-actions.ts";
 import { getChosenSubjects } from "../parts/marks.ts";
 import type { Overlay, OverlayModel, OverlayPlace } from "../parts/overlay.ts";
-import type {
-  ActionRunner,
-  DataAccess,
-  DialogPorts,
-  LayoutAccess,
-  SelectionAccess,
-  StateAccess,
-  TableAccess,
-} from "../parts/parts.ts";
+import type { ConsoleParts } from "../parts/parts.ts";
 import { buildRowAction, findChangeObstacle, formatSubjectName } from "../parts/row-action.ts";
 import type { InputEvent } from "../terminal/event.ts";
 import { padCells, padText, type RowCell, type RowModel } from "../theme/cells.ts";
-
-type MenuParts = ActionRunner & DialogPorts & SelectionAccess;
 
 /**
  * Opens the menu of the chosen rows: every action that applies to them, with its key.
  * @param at  where the pointer is; without it, the menu opens next to the row
  */
-export function openMenu(app: MenuParts, at?: OverlayPlace): void {
+export function openMenu(app: ConsoleParts, at?: OverlayPlace): void {
   const subjects = getChosenSubjects(app);
   const [first] = subjects;
   if (first === undefined) return app.showToast("nothing is selected", "quiet", createSameRowCheck(app));
@@ -38,14 +28,14 @@ export function openMenu(app: MenuParts, at?: OverlayPlace): void {
 const STEPS: Readonly<Record<string, number>> = { up: -1, down: 1, pageUp: -10, pageDown: 10 };
 
 class MenuOverlay implements Overlay {
-  readonly #app: MenuParts;
+  readonly #app: ConsoleParts;
   readonly #title: string;
   readonly #at: OverlayPlace;
   /** Id of the entry under the cursor: others may appear while the menu is open. */
   #active: string | undefined;
   #top = 0;
 
-  constructor(app: MenuParts, { title, at }: { title: string; at: OverlayPlace }) {
+  constructor(app: ConsoleParts, { title, at }: { title: string; at: OverlayPlace }) {
     this.#app = app;
     this.#title = title;
     this.#at = at;
@@ -217,7 +207,7 @@ const ABOVE = 2;
 const INDENT = 12;
 
 /** Returns where the row under the cursor is on the screen; the middle if it is not on the screen. */
-function findRowPlace(app: DataAccess & LayoutAccess & StateAccess & TableAccess): OverlayPlace {
+function findRowPlace(app: ConsoleParts): OverlayPlace {
   const layout = app.getLayout();
   const { focus, tabs, tab } = app.state;
   if (layout?.table === undefined || focus !== "table") return "middle";

@@ -8,16 +8,7 @@ import { buildDetail } from "../data/detail-cache.ts";
 import type { ConsoleJob } from "../data/jobs.ts";
 import { createSameRowCheck } from "../parts/focus.ts";
 import { getChosenSubjects } from "../parts/marks.ts";
-import type {
-  ChangeNotifier,
-  ClockAccess,
-  DataAccess,
-  DialogPorts,
-  OverlayAccess,
-  SelectionAccess,
-  SubjectAccess,
-  ThemeAccess,
-} from "../parts/parts.ts";
+import type { ConsoleParts } from "../parts/parts.ts";
 import {
   buildCreateAction,
   buildDeleteAction,
@@ -43,7 +34,7 @@ import { TextOverlay } from "./text-overlay.ts";
 const BEGINS_WITH: Readonly<Record<string, RowAction["flags"]>> = { drain: { wait: true } };
 
 /** Opens the dialog of a command for the marked rows, or for the row under the cursor. */
-export function openRowAction(app: DialogPorts & SelectionAccess, id: RowCommandId): void {
+export function openRowAction(app: ConsoleParts, id: RowCommandId): void {
   const subjects = getChosenSubjects(app);
   const all = (subjects.length === 0 ? [undefined] : subjects).map((one) =>
     buildRowAction(id, one, app.liveView.snapshot),
@@ -52,9 +43,9 @@ export function openRowAction(app: DialogPorts & SelectionAccess, id: RowCommand
 }
 
 /** Opens a form for everything that a command needs. */
-export function openCommand(app: DialogPorts, id: string): void {
+export function openCommand(app: ConsoleParts, id: string): void {
   const command = getCommandById(id);
-  const past = findPastObstacle(app);
+  const past = findPastObstacle(app.liveView);
   if (past !== undefined) return app.showToast(past, "problem");
   if (hasFlag(command, "dry-run")) return openDialog(app, [{ command, args: [], fixed: 0, target: "" }]);
   const form = createForm(command);
@@ -64,19 +55,19 @@ export function openCommand(app: DialogPorts, id: string): void {
 }
 
 /** Opens the dialog of a command that changes something, with arguments that cannot be edited. */
-export function openFixedCommand(app: DialogPorts, id: string, args: readonly string[]): void {
+export function openFixedCommand(app: ConsoleParts, id: string, args: readonly string[]): void {
   openDialog(app, [{ command: getCommandById(id), args, target: args.join(" ") }]);
 }
 
-export function openEdit(app: DialogPorts & SubjectAccess): void {
+export function openEdit(app: ConsoleParts): void {
   openDialog(app, [buildEditAction(app.getSubject(), app.liveView.snapshot)]);
 }
 
-export function openCreate(app: DialogPorts): void {
+export function openCreate(app: ConsoleParts): void {
   openDialog(app, [buildCreateAction(app.state.tab)]);
 }
 
-export function openDelete(app: DialogPorts & SelectionAccess): void {
+export function openDelete(app: ConsoleParts): void {
   openDialog(app, getChosenSubjects(app).map(buildDeleteAction));
 }
 
@@ -85,7 +76,7 @@ export function openDelete(app: DialogPorts & SelectionAccess): void {
  * @param onDone  called when the confirmed commands have ended
  */
 export function openDialog(
-  app: DialogPorts,
+  app: ConsoleParts,
   possible: readonly RowActionResult[],
   onDone?: (jobs: readonly ConsoleJob[]) => void,
 ): void {
@@ -114,15 +105,13 @@ export function openDialog(
   );
 }
 
-type TargetParts = ClockAccess & DataAccess & ThemeAccess;
-
 /** Opens the dialog of a command that helps, with its values filled in. */
-export function openRemedy(app: DialogPorts, remedy: Remedy): void {
+export function openRemedy(app: ConsoleParts, remedy: Remedy): void {
   openDialog(app, [buildRemedyAction(app, remedy)]);
 }
 
 /** Opens what a detail row leads to: the dialog of its remedy if it has one, otherwise its details. */
-export function openTarget(app: ClockAccess & DialogPorts, target: DetailTarget): void {
+export function openTarget(app: ConsoleParts, target: DetailTarget): void {
   const { remedy, subject, lines, title } = target;
   if (remedy !== undefined) return openRemedy(app, remedy);
   if (lines !== undefined)
@@ -132,24 +121,20 @@ export function openTarget(app: ClockAccess & DialogPorts, target: DetailTarget)
   if (subject !== undefined) openText(app, title, (width) => buildSubjectRows(app, subject, width));
 }
 
-function buildRemedyAction(app: DataAccess, { command, args, flags }: Remedy): RowActionResult {
+function buildRemedyAction(app: ConsoleParts, { command, args, flags }: Remedy): RowActionResult {
   const [name = ""] = args;
   if (command === "resource set") return buildEditAction({ kind: "resource", name }, app.liveView.snapshot);
   return { command: getCommandById(command), args, ...(flags && { flags }), target: args.join(" ") };
 }
 
 /** Builds the current details of a subject. Called for every frame, because its state can change. */
-function buildSubjectRows(app: TargetParts, subject: Subject, width: number): RowModel[] {
+function buildSubjectRows(app: ConsoleParts, subject: Subject, width: number): RowModel[] {
   const inputs = { snapshot: app.liveView.snapshot, wall: app.getWallTime(), sessions: new Map(), facts: [] };
   const lines = buildDetailLines(buildDetail(subject, inputs), app.theme.createLook(width));
   return lines.map(({ spans }) => ({ cells: spans }));
 }
 
-function openText(
-  app: ChangeNotifier & OverlayAccess,
-  title: string,
-  buildRows: (width: number) => readonly RowModel[],
-): void {
+function openText(app: ConsoleParts, title: string, buildRows: (width: number) => readonly RowModel[]): void {
   const overlay: TextOverlay = new TextOverlay({
     title: cleanToWidth(title, 60),
     buildRows,

@@ -7,28 +7,18 @@ import { type ConsoleJob, describeJobState } from "../data/jobs.ts";
 import { createSameRowCheck } from "../parts/focus.ts";
 import { getChosenSubjects } from "../parts/marks.ts";
 import { BLANK_ROW, type Hint } from "../parts/overlay.ts";
-import type {
-  ChangeNotifier,
-  ClipboardAccess,
-  JobAccess,
-  OverlayAccess,
-  SelectionAccess,
-  ThemeAccess,
-  ToastAccess,
-} from "../parts/parts.ts";
+import type { ConsoleParts } from "../parts/parts.ts";
 import { findPastObstacle, getCommandById } from "../parts/row-action.ts";
 import { createRow, type RowModel } from "../theme/cells.ts";
-import { type ExportParts, openExportOverlay } from "./export-overlay.ts";
+import { openExportOverlay } from "./export-overlay.ts";
 import { TextOverlay } from "./text-overlay.ts";
 
 /** What shows the output of a command. */
-type OutputParts = ExportParts & ChangeNotifier & ClipboardAccess & JobAccess & OverlayAccess & ThemeAccess;
-
 /** Shows why the selected run waits, or why nobody gets the selected lock or resource. */
-export function openWhy(app: OutputParts & SelectionAccess & ToastAccess): void {
+export function openWhy(app: ConsoleParts & ConsoleParts): void {
   const [subject] = getChosenSubjects(app);
   const about = subject?.kind === "record" ? subject.about : subject;
-  const obstacle = findPastObstacle(app);
+  const obstacle = findPastObstacle(app.liveView);
   if (obstacle !== undefined) return app.showToast(obstacle, "problem");
   if (about === undefined || (about.kind !== "run" && about.kind !== "lock" && about.kind !== "resource"))
     return app.showToast(
@@ -41,7 +31,7 @@ export function openWhy(app: OutputParts & SelectionAccess & ToastAccess): void 
 
 /** Runs a read-only command and shows its output. */
 export function openOutput(
-  app: OutputParts,
+  app: ConsoleParts,
   command: Command,
   words: readonly string[],
   title: string,
@@ -80,7 +70,7 @@ function isRefused(job: ConsoleJob | undefined): boolean {
 }
 
 /** Shows the output of a job. */
-export function openJob(app: OutputParts, id: number): void {
+export function openJob(app: ConsoleParts, id: number): void {
   const findJob = () => app.jobs.list.find((job) => job.id === id);
   const overlay: TextOverlay = new TextOverlay({
     title: cleanToWidth(findJob()?.title ?? "", 60),
@@ -126,22 +116,13 @@ export function openJob(app: OutputParts, id: number): void {
   app.overlays.open(overlay);
 }
 
-type LiveOutputParts = ExportParts &
-  ChangeNotifier &
-  ClipboardAccess &
-  JobAccess &
-  OverlayAccess &
-  SelectionAccess &
-  ThemeAccess &
-  ToastAccess;
-
 /** Lines to ask for at first, and to keep. */
 const FIRST_LINES = 200;
 const MOST_LINES = 2_000;
 
 /** Shows what the selected run, or the run of the selected lock or schedule, has written, and what it writes. */
-export function openLiveOutput(app: LiveOutputParts): void {
-  const obstacle = findPastObstacle(app);
+export function openLiveOutput(app: ConsoleParts): void {
+  const obstacle = findPastObstacle(app.liveView);
   if (obstacle !== undefined) return app.showToast(obstacle, "problem");
   const [subject] = getChosenSubjects(app);
   const about = subject?.kind === "record" ? subject.about : subject;

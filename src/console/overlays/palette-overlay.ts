@@ -5,14 +5,7 @@ import { chooseListedContext, goTo } from "../parts/focus.ts";
 import { listKeyActions } from "../parts/key-actions.ts";
 import { getChosenSubjects } from "../parts/marks.ts";
 import type { Overlay, OverlayModel } from "../parts/overlay.ts";
-import type {
-  ActionRunner,
-  ClockAccess,
-  ContextAccess,
-  DialogPorts,
-  SelectionAccess,
-  TravelAccess,
-} from "../parts/parts.ts";
+import type { ConsoleParts } from "../parts/parts.ts";
 import { buildRowAction } from "../parts/row-action.ts";
 import { TABS } from "../state/console-state.ts";
 import type { InputEvent } from "../terminal/event.ts";
@@ -24,30 +17,23 @@ import { openCommand, openFixedCommand, openRowAction } from "./open-dialog.ts";
 import { addRecentEntry, addTravelMatch, buildMatchRows, PaletteIndex, type SearchResult } from "./search.ts";
 import { travelTo } from "./travel.ts";
 
-type PaletteOverlayParts = ActionRunner &
-  ClockAccess &
-  ContextAccess &
-  DialogPorts &
-  SelectionAccess &
-  TravelAccess;
-
 /** Maximum number of matches shown. Beyond it, only the total is shown. */
 const MOST = 200;
 
 /** Opens the palette, which finds commands, actions, views and names by a few letters. */
-export function openPalette(app: PaletteOverlayParts): void {
+export function openPalette(app: ConsoleParts): void {
   app.overlays.open(new PaletteOverlay(app));
 }
 
 class PaletteOverlay implements Overlay {
-  readonly #app: PaletteOverlayParts;
+  readonly #app: ConsoleParts;
   readonly #searchable: PaletteIndex;
   #field: TextField = createField();
   #found: SearchResult;
   #at = 0;
   #height = 1;
 
-  constructor(app: PaletteOverlayParts) {
+  constructor(app: ConsoleParts) {
     this.#app = app;
     this.#searchable = new PaletteIndex(listEntries(app));
     this.#found = this.#searchable.search("", MOST, app.state.recent);
@@ -143,7 +129,7 @@ class PaletteOverlay implements Overlay {
   }
 }
 
-function listEntries(app: PaletteOverlayParts): PaletteEntry[] {
+function listEntries(app: ConsoleParts): PaletteEntry[] {
   const conditions = {
     isReadOnly: app.isReadOnly,
     isAway: !isLive(app.liveView.connection),
@@ -162,7 +148,7 @@ function listEntries(app: PaletteOverlayParts): PaletteEntry[] {
 }
 
 /** Runs a choice. A command that acts on rows is applied to the selected rows where possible. */
-function runChoice(app: PaletteOverlayParts, choice: PaletteChoice): void {
+function runChoice(app: ConsoleParts, choice: PaletteChoice): void {
   if (choice.kind === "go") return goTo(app, choice.tab, choice.key);
   if (choice.kind === "context") return chooseListedContext(app, choice.name);
   if (choice.kind === "action") return app.act(choice.id);

@@ -13,29 +13,14 @@ import type { KeyValue, RangeOp } from "../../protocol/txn.ts";
 import { createSameRowCheck } from "../parts/focus.ts";
 import { getChosenSubjects } from "../parts/marks.ts";
 import { BLANK_ROW } from "../parts/overlay.ts";
-import type {
-  ChangeNotifier,
-  ClipboardAccess,
-  OverlayAccess,
-  SelectionAccess,
-  SettingsAccess,
-  ThemeAccess,
-  ToastAccess,
-} from "../parts/parts.ts";
+import type { ConsoleParts } from "../parts/parts.ts";
 import { formatSubjectName } from "../parts/row-action.ts";
 import { createRow, type RowModel } from "../theme/cells.ts";
+import type { Theme } from "../theme/theme.ts";
 import { TextOverlay } from "./text-overlay.ts";
 
-type RawParts = ChangeNotifier &
-  ClipboardAccess &
-  OverlayAccess &
-  SelectionAccess &
-  SettingsAccess &
-  ThemeAccess &
-  ToastAccess;
-
 /** Shows the keys of the selected row as etcd has them, with their earlier values. */
-export function openRaw(app: RawParts): void {
+export function openRaw(app: ConsoleParts): void {
   const [subject] = getChosenSubjects(app);
   const { keys } = app.context;
   const ranges = subject === undefined ? [] : listSubjectRanges(keys, subject, app.liveView.snapshot);
@@ -47,7 +32,7 @@ export function openRaw(app: RawParts): void {
       `raw ${formatSubjectName(subject.kind === "record" ? (subject.about ?? subject) : subject)}`,
       60,
     ),
-    buildRows: (width) => buildRawRows(app, history, width),
+    buildRows: (width) => buildRawRows(app.theme, history, width),
     close: () => app.overlays.close(overlay),
     onChange: () => app.notifyChange(),
     keys: {
@@ -67,13 +52,13 @@ export function openRaw(app: RawParts): void {
   app.overlays.open(overlay);
 }
 
-function buildRawRows(app: ThemeAccess, history: RawHistory, width: number): RowModel[] {
+function buildRawRows(theme: Theme, history: RawHistory, width: number): RowModel[] {
   const { entry, shown, before, position, fault, end } = history;
   const wrap = (lines: readonly string[], role?: RowModel["cells"][number]["role"]) =>
-    wrapProseLines(lines, app.theme.createLook(width)).map((line) => createRow(line, role));
+    wrapProseLines(lines, theme.createLook(width)).map((line) => createRow(line, role));
   if (fault !== undefined) return wrap([`cannot read the keys: ${fault}`], "problem");
   if (entry === undefined || shown === undefined)
-    return wrap([history.isRead ? "etcd has no such key any more" : app.theme.signs.ellipsis], "quiet");
+    return wrap([history.isRead ? "etcd has no such key any more" : theme.signs.ellipsis], "quiet");
   const lines = compareLines(before && formatValueLines(before.value), formatValueLines(shown.value));
   return [
     ...wrap([`${position.key + 1}/${position.keys}  ${formatValueLines(entry.key).join("")}`]),

@@ -1,12 +1,7 @@
 import { cleanToWidth } from "../../base/display-width.ts";
 import type { Hint, Overlay, OverlayModel } from "../parts/overlay.ts";
-import type {
-  ChangeNotifier,
-  OverlayAccess,
-  StateUpdates,
-  ThemeAccess,
-  ToastAccess,
-} from "../parts/parts.ts";
+import { moveInList, windowRows } from "../parts/overlay.ts";
+import type { ConsoleParts } from "../parts/parts.ts";
 import type { SavedView } from "../state/console-state.ts";
 import {
   deleteView,
@@ -18,24 +13,21 @@ import {
 import type { InputEvent } from "../terminal/event.ts";
 import { createRow, padText, type RowModel } from "../theme/cells.ts";
 import { buildFieldCells, createField, editField, type TextField } from "./field.ts";
-import { moveInList, windowRows } from "./selection-list.ts";
-
-type SavedViewsParts = ChangeNotifier & OverlayAccess & StateUpdates & ThemeAccess & ToastAccess;
 
 /** Opens the list of saved views of this cluster. */
-export function openSavedViews(app: SavedViewsParts): void {
+export function openSavedViews(app: ConsoleParts): void {
   app.overlays.open(new SavedViewsOverlay(app));
 }
 
 class SavedViewsOverlay implements Overlay {
-  readonly #app: SavedViewsParts;
+  readonly #app: ConsoleParts;
   #at = 0;
   /** The name that is typed for what is shown; undefined while the list has the keyboard. */
   #naming: TextField | undefined;
   /** The view that `d` deletes if it is pressed again. */
   #deleting: string | undefined;
 
-  constructor(app: SavedViewsParts) {
+  constructor(app: ConsoleParts) {
     this.#app = app;
   }
 

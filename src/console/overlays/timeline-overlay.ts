@@ -17,7 +17,7 @@ import { OutcomeReader } from "../data/outcome-reader.ts";
 import { createSameRowCheck } from "../parts/focus.ts";
 import { getChosenSubjects } from "../parts/marks.ts";
 import type { Overlay, OverlayModel } from "../parts/overlay.ts";
-import type { ClockAccess, DialogPorts, SelectionAccess } from "../parts/parts.ts";
+import type { ConsoleParts } from "../parts/parts.ts";
 import type { InputEvent } from "../terminal/event.ts";
 import { createRow } from "../theme/cells.ts";
 import { openTarget } from "./open-dialog.ts";
@@ -68,11 +68,9 @@ function stopAtPresent(window: { length: number; end: number }, now: number): Ti
   return end >= now ? { length, end: undefined } : { length, end: Math.max(length, end) };
 }
 
-export type TimelineParts = ClockAccess & DialogPorts;
-
 /** Shows who held an object when, who waited, and when it was drained. Follows the present until it is moved. */
 export class TimelineOverlay implements Overlay {
-  readonly #app: TimelineParts;
+  readonly #app: ConsoleParts;
   readonly #subject: TimelineSubject;
   /** Only for what schedules do. */
   readonly #reader: OutcomeReader | undefined;
@@ -82,7 +80,7 @@ export class TimelineOverlay implements Overlay {
   #bars: readonly RunBar[] = [];
   #last: { key: readonly unknown[]; tracks: readonly TimelineTrack[] } | undefined;
 
-  constructor(app: TimelineParts, subject: TimelineSubject, reader: OutcomeReader | undefined) {
+  constructor(app: ConsoleParts, subject: TimelineSubject, reader: OutcomeReader | undefined) {
     this.#app = app;
     this.#subject = subject;
     this.#reader = reader;
@@ -238,7 +236,7 @@ interface RunEnd {
 }
 
 /** Opens the details of a run that goes on, or the facts and the stored output of one that has ended. */
-function openRunBar(app: ClockAccess & DialogPorts, bar: RunBar, outcome: RunEnd | undefined): void {
+function openRunBar(app: ConsoleParts, bar: RunBar, outcome: RunEnd | undefined): void {
   const [kind, name] = splitSubject(bar.subject);
   const title = `run ${bar.run}`;
   if (bar.until === undefined && (kind === "lock" || kind === "resource"))
@@ -278,7 +276,7 @@ function splitSubject(subject: string): [kind: string, name: string] {
 const MOST_SCHEDULES = 1_000;
 
 /** Opens the timeline of the selected lock, resource, host or schedule. */
-export function openTimeline(app: SelectionAccess & TimelineParts): void {
+export function openTimeline(app: ConsoleParts): void {
   const [chosen] = getChosenSubjects(app);
   const subject = findTimelineSubject(chosen);
   if (subject === undefined)

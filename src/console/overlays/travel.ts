@@ -1,18 +1,12 @@
 import { PAST_TARGET_FORM, parsePastTarget } from "../data/time-travel.ts";
 import type { Overlay, OverlayModel } from "../parts/overlay.ts";
-import type {
-  ChangeNotifier,
-  ClockAccess,
-  OverlayAccess,
-  ToastAccess,
-  TravelAccess,
-} from "../parts/parts.ts";
+import type { ConsoleParts } from "../parts/parts.ts";
 import type { InputEvent } from "../terminal/event.ts";
 import { createRow } from "../theme/cells.ts";
 import { buildFieldCells, createField, editField, type TextField } from "./field.ts";
 
 /** Asks for a time, and shows the console as it was then. */
-export function openTravelPrompt(app: ChangeNotifier & ClockAccess & OverlayAccess & TravelAccess): void {
+export function openTravelPrompt(app: ConsoleParts): void {
   openPrompt(app, {
     title: "show a past time",
     help: `${PAST_TARGET_FORM} (UTC)`,
@@ -22,13 +16,13 @@ export function openTravelPrompt(app: ChangeNotifier & ClockAccess & OverlayAcce
 }
 
 /** Shows the console as it was at a time, as typed. */
-export function travelTo(app: ClockAccess & ToastAccess & TravelAccess, text: string): void {
+export function travelTo(app: ConsoleParts, text: string): void {
   const fault = startTravel(app, text);
   if (fault !== undefined) app.showToast(fault, "problem");
 }
 
 /** @returns why the text is no time */
-function startTravel(app: ClockAccess & TravelAccess, text: string): string | undefined {
+function startTravel(app: ConsoleParts, text: string): string | undefined {
   const target = parsePastTarget(text, app.getPresentTime());
   if ("fault" in target) return target.fault;
   app.travel.go(target);
@@ -49,17 +43,17 @@ interface PromptOptions {
 const WIDEST = 76;
 
 /** Asks for one line. */
-function openPrompt(app: ChangeNotifier & OverlayAccess, options: PromptOptions): void {
+function openPrompt(app: ConsoleParts, options: PromptOptions): void {
   app.overlays.open(new Prompt(app, options));
 }
 
 class Prompt implements Overlay {
-  readonly #app: ChangeNotifier & OverlayAccess;
+  readonly #app: ConsoleParts;
   readonly #options: PromptOptions;
   #field: TextField = createField();
   #fault: string | undefined;
 
-  constructor(app: ChangeNotifier & OverlayAccess, options: PromptOptions) {
+  constructor(app: ConsoleParts, options: PromptOptions) {
     this.#app = app;
     this.#options = options;
   }

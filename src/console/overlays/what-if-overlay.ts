@@ -12,7 +12,7 @@ import { createSameRowCheck } from "../parts/focus.ts";
 import { getChosenSubjects } from "../parts/marks.ts";
 import type { Hint, Overlay, OverlayModel } from "../parts/overlay.ts";
 import { BLANK_ROW } from "../parts/overlay.ts";
-import type { ClockAccess, DialogPorts, SelectionAccess } from "../parts/parts.ts";
+import type { ConsoleParts } from "../parts/parts.ts";
 import {
   buildEditAction,
   buildRowAction,
@@ -25,11 +25,9 @@ import { createRow, type RowCell, type RowModel } from "../theme/cells.ts";
 import { buildFieldCells, createField, editField, type TextField } from "./field.ts";
 import { openDialog } from "./open-dialog.ts";
 
-type WhatIfParts = ClockAccess & DialogPorts;
-
 /** Shows what a drain, a reset or a new total would do now, without doing it. */
 class WhatIfOverlay implements Overlay {
-  readonly #app: WhatIfParts;
+  readonly #app: ConsoleParts;
   readonly #subject: WhatIfSubject;
   readonly #changes: readonly WhatIfChange[];
   #change: WhatIfChange = "drain";
@@ -40,7 +38,7 @@ class WhatIfOverlay implements Overlay {
   /** The last prediction: it is made again when something has changed, or a second later. */
   #last: { of: Snapshot; key: string; lines: readonly string[]; isKnown: boolean } | undefined;
 
-  constructor(app: WhatIfParts, subject: WhatIfSubject) {
+  constructor(app: ConsoleParts, subject: WhatIfSubject) {
     this.#app = app;
     this.#subject = subject;
     this.#changes = listWhatIfChanges(subject);
@@ -165,7 +163,7 @@ class WhatIfOverlay implements Overlay {
 const NOTE = "if no other run joins or leaves; nothing is changed here";
 
 /** Opens what-if for the selected lock, resource, host or group. */
-export function openWhatIf(app: SelectionAccess & WhatIfParts): void {
+export function openWhatIf(app: ConsoleParts): void {
   const [chosen] = getChosenSubjects(app);
   const subject = findWhatIfSubject(chosen);
   if (subject !== undefined) return app.overlays.open(new WhatIfOverlay(app, subject));

@@ -16,14 +16,12 @@ import { OutcomeReader } from "../data/outcome-reader.ts";
 import { createSameRowCheck } from "../parts/focus.ts";
 import { getChosenSubjects } from "../parts/marks.ts";
 import { BLANK_ROW, type Overlay, type OverlayModel } from "../parts/overlay.ts";
-import type { ClockAccess, DialogPorts, SelectionAccess } from "../parts/parts.ts";
+import type { ConsoleParts } from "../parts/parts.ts";
 import { scrollBy } from "../state/cursor.ts";
 import type { InputEvent } from "../terminal/event.ts";
 import { createRow, type RowModel } from "../theme/cells.ts";
 import { buildFieldCells, createField, editField, type TextField } from "./field.ts";
 import { openWhy } from "./output.ts";
-
-export type WhyThenParts = ClockAccess & DialogPorts;
 
 /** What can be asked about. */
 export interface WhyThenSubject {
@@ -33,7 +31,7 @@ export interface WhyThenSubject {
 
 /** Asks for a time, and tells why a schedule or a lock did not run then: one sentence, and its evidence. */
 export class WhyThenOverlay implements Overlay {
-  readonly #app: WhyThenParts;
+  readonly #app: ConsoleParts;
   readonly #subject: WhyThenSubject;
   readonly #reader: OutcomeReader | undefined;
   #time: TextField;
@@ -41,7 +39,7 @@ export class WhyThenOverlay implements Overlay {
   #length = 0;
   #height = 1;
 
-  constructor(app: WhyThenParts, subject: WhyThenSubject, reader: OutcomeReader | undefined) {
+  constructor(app: ConsoleParts, subject: WhyThenSubject, reader: OutcomeReader | undefined) {
     this.#app = app;
     this.#subject = subject;
     this.#reader = reader;
@@ -157,7 +155,7 @@ export class WhyThenOverlay implements Overlay {
 
 const SCROLLS: ReadonlySet<string> = new Set(["up", "down", "pageup", "pagedown"]);
 
-type OpenWhyParts = SelectionAccess & WhyThenParts;
+type OpenWhyParts = ConsoleParts;
 
 /** Asks why the selected schedule or lock did not run at a time. */
 export function openWhyThen(app: OpenWhyParts): void {
@@ -176,7 +174,7 @@ export function openWhyNowOrThen(app: OpenWhyParts): void {
   else openWhy(app);
 }
 
-function openSubject(app: WhyThenParts, subject: WhyThenSubject): void {
+function openSubject(app: ConsoleParts, subject: WhyThenSubject): void {
   const { context } = app;
   const reader =
     subject.kind === "schedule"

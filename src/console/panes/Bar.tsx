@@ -1,16 +1,8 @@
 import { cleanToWidth } from "../../base/display-width.ts";
 import { formatBriefDuration } from "../../base/duration.ts";
 import { describePastBounds, formatPastTime } from "../data/time-travel.ts";
-import type {
-  ClockAccess,
-  DataAccess,
-  HintAccess,
-  JobAccess,
-  SettingsAccess,
-  StateAccess,
-  ThemeAccess,
-  TravelAccess,
-} from "../parts/parts.ts";
+import type { Hint } from "../parts/overlay.ts";
+import type { ConsoleParts } from "../parts/parts.ts";
 import { computeCellsWidth, joinCellTexts, type RowCell } from "../theme/cells.ts";
 import { Row } from "../theme/Row.tsx";
 import type { StyleRole } from "../theme/roles.ts";
@@ -76,10 +68,7 @@ function selectFitting(segments: readonly BarSegment[], width: number): Readonly
 const USUAL_PREFIX = "/signalbox/";
 
 /** Builds the header: which cluster this is, and whether anything can be changed. */
-export function buildHeaderModel(
-  app: ClockAccess & DataAccess & SettingsAccess & ThemeAccess,
-  width: number,
-): BarModel {
+export function buildHeaderModel(app: ConsoleParts, width: number): BarModel {
   const { theme, context, isReadOnly } = app;
   const { endpoints, prefix, context: name } = context.settings;
   const hosts = endpoints.map((endpoint) => cleanToWidth(endpoint.replace(/^https?:\/\//, ""), 40)).join(",");
@@ -110,7 +99,7 @@ export function buildHeaderModel(
 }
 
 /** Marks the past clearly: everything below is about that time. */
-function formatPastBadge(app: ClockAccess & DataAccess & ThemeAccess): string {
+function formatPastBadge(app: ConsoleParts): string {
   const { past } = app.liveView;
   if (past === undefined) return "";
   const time =
@@ -120,13 +109,7 @@ function formatPastBadge(app: ClockAccess & DataAccess & ThemeAccess): string {
   return ` PAST ${time} ${app.theme.signs.dot} read-only `;
 }
 
-type StatusInputs = ClockAccess &
-  DataAccess &
-  JobAccess &
-  HintAccess &
-  StateAccess &
-  ThemeAccess &
-  TravelAccess;
+export type StatusInputs = ConsoleParts;
 
 /** Builds the last line: the connection state, running jobs, a toast, and the keys of the context. */
 export function buildStatusModel(app: StatusInputs, width: number): BarModel {
@@ -138,14 +121,14 @@ export function buildStatusModel(app: StatusInputs, width: number): BarModel {
     ...buildJobSegments(app, ground),
     ...buildToastSegments(app, ground),
   ];
-  const hints = app.getHints().map(([key, what], at): BarSegment => {
+  const hints = buildHints(app).map(([key, what], at): BarSegment => {
     return { text: formatHint(key, what), role: ground, weight: 5 + at };
   });
   return buildBar(width, left, hints, ground);
 }
 
 /** Says what is being read from the past. */
-function buildTravelSegments({ travel, theme }: ThemeAccess & TravelAccess, role: StyleRole): BarSegment[] {
+function buildTravelSegments({ travel, theme }: ConsoleParts, role: StyleRole): BarSegment[] {
   if (travel.search === undefined) return [];
   return [{ text: ` ${travel.search}${theme.signs.ellipsis}`, role, weight: 1 }];
 }
@@ -157,7 +140,7 @@ export function findHintAt(app: StatusInputs, width: number, column: number): st
   for (const cell of right) {
     const end = start + computeCellsWidth([cell]);
     if (column >= start && column < end)
-      return app.getHints().find(([key, what]) => formatHint(key, what) === cell.text)?.[0];
+      return buildHints(app).find(([key, what]) => formatHint(key, what) === cell.text)?.[0];
     start = end;
   }
   return undefined;
@@ -167,7 +150,7 @@ function formatHint(key: string, what: string): string {
   return ` ${key} ${what} `;
 }
 
-function buildConnectionSegments(app: ClockAccess & DataAccess & ThemeAccess, role: StyleRole): BarSegment[] {
+function buildConnectionSegments(app: ConsoleParts, role: StyleRole): BarSegment[] {
   const { liveView, theme } = app;
   const { connection: state, snapshot, clusterHealth } = liveView;
   const { signs } = theme;
@@ -202,7 +185,7 @@ function buildConnectionSegments(app: ClockAccess & DataAccess & ThemeAccess, ro
 
 /** Builds the health of the cluster. The number of members stays longest; the rest goes before the keys do. */
 function buildHealthSegments(
-  { leader, up, total, ms }: NonNullable<DataAccess["liveView"]["clusterHealth"]>,
+  { leader, up, total, ms }: NonNullable<ConsoleParts["liveView"]["clusterHealth"]>,
   role: StyleRole,
   dot: string,
 ): BarSegment[] {
@@ -221,10 +204,7 @@ function formatRoundTrip(ms: number): string {
   return `${Math.round(ms / step) * step} ms`;
 }
 
-function buildJobSegments(
-  { jobs: { running }, theme }: JobAccess & ThemeAccess,
-  role: StyleRole,
-): BarSegment[] {
+function buildJobSegments({ jobs: { running }, theme }: ConsoleParts, role: StyleRole): BarSegment[] {
   const [first] = running;
   if (first === undefined) return [];
   const more = running.length > 1 ? ` +${running.length - 1}` : "";
@@ -237,10 +217,71 @@ function buildJobSegments(
   ];
 }
 
-function buildToastSegments(
-  { state: { toast: shown }, theme }: StateAccess & ThemeAccess,
-  role: StyleRole,
-): BarSegment[] {
+function buildToastSegments({ state: { toast: shown }, theme }: ConsoleParts, role: StyleRole): BarSegment[] {
   if (shown === undefined) return [];
   return [{ text: ` ${theme.signs.dot} ${cleanToWidth(shown.text, 70)}`, role, weight: 2 }];
+}
+
+/** Actions that always have a hint: first those that lead to all others, then the rest. */
+const FIRST = ["help", "palette"] as const;
+const ALSO = ["filter", "quit"] as const;
+/** Number of context actions before the other hints. Small screens have little more room. */
+const MOST = 2;
+const SHORT: Readonly<Record<string, string>> = {
+  palette: "palette",
+  filter: "filter",
+  help: "help",
+  quit: "quit",
+  open: "open",
+  back: "back",
+  drain: "drain",
+  undrain: "undrain",
+  reset: "reset",
+  release: "release",
+  edit: "edit",
+  create: "new",
+  "schedule pause": "pause",
+  "schedule resume": "resume",
+  "schedule trigger": "run now",
+  travel: "return to live",
+  olderChange: "change before",
+  newerChange: "next change",
+  nextPane: "pane",
+  mark: "mark",
+  why: "why",
+};
+
+/** Lists the keys that are useful in the present context, the most important first. */
+function buildHints(app: ConsoleParts): Hint[] {
+  const here = listContextActions(app);
+  const first = app.liveView.past === undefined ? FIRST : ["travel", ...FIRST];
+  return [...first, ...here.slice(0, MOST), ...ALSO, ...here.slice(MOST)].flatMap((id): Hint[] => {
+    const [key] = app.keymap.getKeyLabels(id);
+    return key === undefined ? [] : [[key, SHORT[id] ?? id]];
+  });
+}
+
+function listContextActions(app: ConsoleParts): string[] {
+  const { state, isReadOnly, liveView } = app;
+  if (liveView.past !== undefined) return ["olderChange", "newerChange", "nextPane"];
+  if (state.focus !== "table") return ["open", "nextPane"];
+  if (isReadOnly) return ["nextPane"];
+  const kind = app.getSubject()?.kind;
+  switch (kind) {
+    case "lock":
+    case "resource":
+      return ["drain", "reset", ...(kind === "resource" ? ["edit"] : []), "mark"];
+    case "run":
+      return ["release", "why", "mark"];
+    case "host":
+      return ["drain", "undrain", "mark"];
+    case "group":
+      return ["drain", "edit", "create"];
+    case "schedule":
+      return ["schedule trigger", "schedule pause", "schedule resume", "edit", "mark"];
+    case "drain":
+      return ["undrain"];
+    default:
+      return ["nextPane"];
+  }
 }

@@ -1,9 +1,9 @@
 import { findSelectedLine, listDetailLines } from "../parts/detail-lines.ts";
-import type { DataAccess, DetailAccess, StateAccess, ThemeAccess } from "../parts/parts.ts";
+import type { ConsoleParts } from "../parts/parts.ts";
 import type { Size } from "../state/layout.ts";
 import type { RowModel } from "../theme/cells.ts";
 import { Row, Rows, useTheme } from "../theme/Row.tsx";
-import { PaneBox } from "./PaneBox.tsx";
+import { PaneBox } from "./OverlayBox.tsx";
 
 /** The detail of the selected row. */
 export function DetailPane({ model: { rows, more, ...size } }: { model: DetailModel }) {
@@ -28,10 +28,7 @@ export interface DetailModel extends Size {
 }
 
 /** Builds the detail of the selected subject at its scroll position. */
-export function buildDetailModel(
-  app: DataAccess & DetailAccess & StateAccess & ThemeAccess,
-  size: Size,
-): DetailModel {
+export function buildDetailModel(app: ConsoleParts, size: Size): DetailModel {
   const lines = listDetailLines(app, size.width);
   const top = Math.max(0, Math.min(app.state.detail.top, lines.length - size.height));
   const selected = findSelectedLine(app, lines);

@@ -1,11 +1,11 @@
 import { cleanToWidth, computeDisplayWidth } from "../../base/display-width.ts";
 import type { TreeNode } from "../data/tree-node.ts";
-import type { StateAccess, ThemeAccess, TreeAccess } from "../parts/parts.ts";
+import type { ConsoleParts } from "../parts/parts.ts";
 import type { Size } from "../state/layout.ts";
 import type { RowCell, RowSelection } from "../theme/cells.ts";
 import { Row } from "../theme/Row.tsx";
 import type { Signs } from "../theme/signs.ts";
-import { PaneBox } from "./PaneBox.tsx";
+import { PaneBox } from "./OverlayBox.tsx";
 
 /** The tree of everything, beside the table. */
 export function Explorer({ model }: { model: ExplorerModel }) {
@@ -36,7 +36,7 @@ interface ExplorerNode {
 
 /** Builds the tree of all locks, resources, hosts and other items. */
 export function buildExplorerModel(
-  { theme, state, tree }: StateAccess & ThemeAccess & TreeAccess,
+  { theme, state, tree }: Pick<ConsoleParts, "theme" | "state" | "tree">,
   size: Size,
 ): ExplorerModel {
   const isFocused = state.focus === "explorer";

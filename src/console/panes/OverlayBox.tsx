@@ -11,6 +11,7 @@ import {
   type OverlayModel,
   type PaletteModel,
 } from "../parts/overlay.ts";
+import type { Size } from "../state/layout.ts";
 import { computeCellsWidth, padCells, type RowCell, type RowModel, truncateCells } from "../theme/cells.ts";
 import { Row, Rows, Span, useTheme } from "../theme/Row.tsx";
 import type { StyleRole } from "../theme/roles.ts";
@@ -143,5 +144,16 @@ function Palette({ model: { field, matches, notes }, width }: PaletteProps) {
       <FittedRows rows={matches} width={width} />
       <FittedRows rows={notes} width={width} />
     </>
+  );
+}
+
+/** The area of a pane. What does not fit is not shown. */
+export function PaneBox({ size: { width, height }, children }: { size: Size; children: ReactNode }) {
+  return (
+    <Box flexDirection="column" width={width} height={height} overflow="hidden">
+      <Box flexDirection="column" width={width} flexShrink={0}>
+        {children}
+      </Box>
+    </Box>
   );
 }

@@ -2,21 +2,13 @@ import { cleanToWidth, computeDisplayWidth } from "../../base/display-width.ts";
 import { formatBriefDuration, formatInstant } from "../../base/duration.ts";
 import { type ConsoleJob, describeJobState } from "../data/jobs.ts";
 import { NOT_READ_YET } from "../data/live-view.ts";
-import type {
-  ClockAccess,
-  DataAccess,
-  JobAccess,
-  LogAccess,
-  StateAccess,
-  TableAccess,
-  ThemeAccess,
-} from "../parts/parts.ts";
-import { PANELS, type PanelId } from "../state/console-state.ts";
+import type { ConsoleParts } from "../parts/parts.ts";
+import { type ConsoleState, PANELS, type PanelId } from "../state/console-state.ts";
 import type { Size } from "../state/layout.ts";
 import type { RowCell, RowModel } from "../theme/cells.ts";
 import { Row, Rows, useTheme } from "../theme/Row.tsx";
 import { createPageRow } from "./empty-pages.ts";
-import { PaneBox } from "./PaneBox.tsx";
+import { PaneBox } from "./OverlayBox.tsx";
 
 /** Events, jobs, problems, the audit or the log, below the table. */
 export function Panel({ model: { rows, ...size } }: { model: PanelModel }) {
@@ -53,9 +45,7 @@ export interface PanelTitleModel {
   titles: readonly { id: PanelId; text: string; isActive: boolean; isUrgent?: boolean }[];
 }
 
-type PanelInputs = ClockAccess & DataAccess & JobAccess & LogAccess & StateAccess & TableAccess & ThemeAccess;
-
-export function buildPanelTitle(app: DataAccess & JobAccess & StateAccess, width: number): PanelTitleModel {
+export function buildPanelTitle(app: ConsoleParts, width: number): PanelTitleModel {
   const { panel, focus } = app.state;
   const hasProblems = (app.getTabCounts().problems ?? 0) > 0;
   const titles = listPanelTitles(app).map((title) => ({
@@ -67,7 +57,7 @@ export function buildPanelTitle(app: DataAccess & JobAccess & StateAccess, width
 }
 
 /** Lists the titles as they appear in that line: from the third column on, with two columns between them. */
-export function listPanelTitles(app: DataAccess & JobAccess): { id: PanelId; text: string }[] {
+export function listPanelTitles(app: ConsoleParts): { id: PanelId; text: string }[] {
   const counts: Partial<Record<PanelId, number>> = {
     jobs: app.jobs.running.length,
     problems: app.getTabCounts().problems ?? 0,
@@ -76,11 +66,11 @@ export function listPanelTitles(app: DataAccess & JobAccess): { id: PanelId; tex
 }
 
 /** Builds the active view of the panel. */
-export function buildPanelModel(app: PanelInputs, size: Size): PanelModel {
+export function buildPanelModel(app: ConsoleParts, size: Size): PanelModel {
   return { ...size, rows: buildPanelRows(app, size) };
 }
 
-function buildPanelRows(app: PanelInputs, size: Size): RowModel[] {
+function buildPanelRows(app: ConsoleParts, size: Size): RowModel[] {
   switch (app.state.panel.id) {
     case "events":
       return buildEventRows(app, size);
@@ -90,17 +80,17 @@ function buildPanelRows(app: PanelInputs, size: Size): RowModel[] {
     case "audit":
       return buildTableRows(app, size);
     case "log":
-      return showNewest(app, app.log.lines, size, {
+      return showNewest(app.state, app.log.lines, size, {
         empty: "The log is empty.",
         build: (text) => [{ text }],
       });
   }
 }
 
-function buildEventRows(app: PanelInputs, size: Size): RowModel[] {
+function buildEventRows(app: ConsoleParts, size: Size): RowModel[] {
   const wall = app.getWallTime();
   const empty = app.liveView.hasRead ? "No events yet. Runs, drains and changes appear here." : NOT_READ_YET;
-  return showNewest(app, app.events, size, {
+  return showNewest(app.state, app.events, size, {
     empty,
     build: ({ at, text, tone }) => [
       { text: formatEventTime(at, wall), role: "quiet" },
@@ -120,7 +110,7 @@ function formatEventTime(at: number, wall: number): string {
 
 /** Builds rows, newest first, at the panel's scroll position. */
 function showNewest<T>(
-  { state }: StateAccess,
+  state: ConsoleState,
   items: { length: number; slice(from: number, to: number): readonly T[] },
   { width, height }: Size,
   { empty, build }: { empty: string; build(item: T): readonly RowCell[] },
@@ -130,7 +120,7 @@ function showNewest<T>(
   return items.slice(top, top + height).map((item) => ({ cells: [{ text: " " }, ...build(item)] }));
 }
 
-function buildJobRows(app: PanelInputs, { width, height }: Size): RowModel[] {
+function buildJobRows(app: ConsoleParts, { width, height }: Size): RowModel[] {
   const { state, jobs } = app;
   if (jobs.list.length === 0) {
     const empty = "No jobs yet. D drains and X resets the selection; : has all commands.";
@@ -138,14 +128,14 @@ function buildJobRows(app: PanelInputs, { width, height }: Size): RowModel[] {
   }
   const { cursor } = state.panel;
   return jobs.list.slice(cursor.top, cursor.top + height).map((job, at) => ({
-    cells: [{ text: " " }, ...buildJobCells(app, job, width - 2)],
+    cells: [{ text: " " }, ...buildJobCells(job, app.getPresentTime(), width - 2)],
     selection: isSelectedRow(app, cursor.top + at) ? "focused" : undefined,
   }));
 }
 
-function buildJobCells(app: ClockAccess, job: ConsoleJob, width: number): RowCell[] {
+function buildJobCells(job: ConsoleJob, now: number, width: number): RowCell[] {
   const { text, role } = describeJobState(job);
-  const took = formatBriefDuration((job.endedAt ?? app.getPresentTime()) - job.startedAt);
+  const took = formatBriefDuration((job.endedAt ?? now) - job.startedAt);
   const title = cleanToWidth(job.title, 60);
   const room = Math.max(0, width - text.length - 7 - computeDisplayWidth(title) - 2);
   return [
@@ -155,11 +145,11 @@ function buildJobCells(app: ClockAccess, job: ConsoleJob, width: number): RowCel
   ];
 }
 
-function isSelectedRow({ state: { focus, panel } }: StateAccess, index: number): boolean {
+function isSelectedRow({ state: { focus, panel } }: ConsoleParts, index: number): boolean {
   return focus === "panel" && index === panel.cursor.index;
 }
 
-function buildTableRows(app: PanelInputs, { width, height }: Size): RowModel[] {
+function buildTableRows(app: ConsoleParts, { width, height }: Size): RowModel[] {
   const table = app.getPanelTable();
   if (table === undefined) return [];
   const empty = app.liveView.hasRead ? table.empty : NOT_READ_YET;

@@ -2,23 +2,7 @@ import { Box, Text } from "ink";
 import { useCallback, useSyncExternalStore } from "react";
 import { clean } from "../../base/text.ts";
 import { listContentRows, type OverlayBoxModel, type OverlayModel } from "../parts/overlay.ts";
-import type {
-  ClockAccess,
-  DataAccess,
-  DetailAccess,
-  HintAccess,
-  JobAccess,
-  LayoutAccess,
-  LineAccess,
-  LogAccess,
-  OverlayAccess,
-  SettingsAccess,
-  StateAccess,
-  TableAccess,
-  ThemeAccess,
-  TravelAccess,
-  TreeAccess,
-} from "../parts/parts.ts";
+import type { ConsoleParts } from "../parts/parts.ts";
 import type { StateStore } from "../state/console-state.ts";
 import { computeMainWidth, type Layout, type Size } from "../state/layout.ts";
 import { createRow, type RowModel } from "../theme/cells.ts";
@@ -101,24 +85,8 @@ export interface ScreenModel {
 /** The screen, or a message why it cannot be shown. */
 export type ScreenOrMessage = ScreenModel | { screen: Size; message: string };
 
-export type ScreenInputs = ClockAccess &
-  DataAccess &
-  DetailAccess &
-  HintAccess &
-  JobAccess &
-  LayoutAccess &
-  LineAccess &
-  LogAccess &
-  OverlayAccess &
-  SettingsAccess &
-  StateAccess &
-  TableAccess &
-  ThemeAccess &
-  TravelAccess &
-  TreeAccess;
-
 /** Builds the current screen; if it is too small, a message that says so. */
-export function buildScreenModel(app: ScreenInputs): ScreenOrMessage {
+export function buildScreenModel(app: ConsoleParts): ScreenOrMessage {
   const layout = app.getLayout();
   const screen = app.getScreenSize();
   if (layout === undefined) {
@@ -139,7 +107,7 @@ export function buildScreenModel(app: ScreenInputs): ScreenOrMessage {
 }
 
 function buildPanes(
-  app: ScreenInputs,
+  app: ConsoleParts,
   { explorer, table, detail, panel }: Layout,
 ): Pick<ScreenModel, "explorer" | "table" | "detail" | "panel"> {
   return {
@@ -179,10 +147,7 @@ function buildPanes(
 }
 
 /** Builds all overlays at their positions, the lowest first. */
-function buildOverlayBoxes(
-  app: LogAccess & OverlayAccess & ThemeAccess,
-  screen: Size,
-): readonly OverlayBoxModel[] {
+function buildOverlayBoxes(app: ConsoleParts, screen: Size): readonly OverlayBoxModel[] {
   const available = { width: Math.max(20, screen.width - 6), height: Math.max(3, screen.height - 6) };
   app.overlays.shown = app.overlays.all.map((overlay) => {
     const model = buildSafely(
@@ -281,15 +246,15 @@ export function Divider({ height, isFocused = false }: { height: number; isFocus
  * @param replace  builds the part from a row with the error
  */
 export function buildSafely<T>(
-  app: Pick<LogAccess, "log"> & ThemeAccess,
+  { log, theme }: Pick<ConsoleParts, "log" | "theme">,
   build: () => T,
   replace: (row: RowModel) => T,
 ): T {
   try {
     return build();
   } catch (error) {
-    app.log.add(`a part of the screen failed: ${String((error as Error)?.stack ?? error)}`);
-    const text = `${app.theme.signs.marks.problem}this part failed, a defect of signalbox: ${String(error)}`;
+    log.add(`a part of the screen failed: ${String((error as Error)?.stack ?? error)}`);
+    const text = `${theme.signs.marks.problem}this part failed, a defect of signalbox: ${String(error)}`;
     return replace(createRow(clean(text), "problem"));
   }
 }

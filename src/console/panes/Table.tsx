@@ -1,15 +1,7 @@
 import { cleanToWidth } from "../../base/display-width.ts";
 import type { Subject } from "../../model/views/view.ts";
 import { computeTableHeight, listTableNotes } from "../parts/detail-lines.ts";
-import type {
-  ClockAccess,
-  DataAccess,
-  LineAccess,
-  SettingsAccess,
-  StateAccess,
-  TableAccess,
-  ThemeAccess,
-} from "../parts/parts.ts";
+import type { ConsoleParts } from "../parts/parts.ts";
 import type { Size } from "../state/layout.ts";
 import { getWatchId } from "../state/watched-rows.ts";
 import type { RowCell, RowModel, RowSelection } from "../theme/cells.ts";
@@ -17,7 +9,7 @@ import { Row, Rows, useTheme } from "../theme/Row.tsx";
 import type { StyleRole } from "../theme/roles.ts";
 import type { Signs } from "../theme/signs.ts";
 import { buildUnknownPage, buildWelcomePage, createPageRow } from "./empty-pages.ts";
-import { PaneBox } from "./PaneBox.tsx";
+import { PaneBox } from "./OverlayBox.tsx";
 
 /** The rows of the active view, below the titles of their columns. */
 export function Table({ model }: { model: TableModel }) {
@@ -70,16 +62,8 @@ export const TABLE_GUTTER = 2;
 /** Room for columns on a slow line: the others would take a second of it. */
 const SLOW_ROOM = 72;
 
-type TableInputs = ClockAccess &
-  DataAccess &
-  LineAccess &
-  SettingsAccess &
-  StateAccess &
-  TableAccess &
-  ThemeAccess;
-
 /** Builds the table of the active tab: notes, titles and visible rows, or a help text if there are no rows. */
-export function buildTableModel(app: TableInputs, size: Size): TableModel {
+export function buildTableModel(app: ConsoleParts, size: Size): TableModel {
   const { theme, state, table } = app;
   const { cursor, marks, columns } = state.tabs[state.tab];
   const notes = buildNotes(app, size.width);
@@ -112,7 +96,7 @@ export function buildTableModel(app: TableInputs, size: Size): TableModel {
   return { ...size, notes, head: shown.head, rows };
 }
 
-function buildNotes(app: TableInputs, width: number): RowModel[] {
+function buildNotes(app: ConsoleParts, width: number): RowModel[] {
   return listTableNotes(app).map(({ text, role }) => {
     const sign = role === "problem" ? app.theme.signs.marks.problem : "/ ";
     return { cells: [{ text: cleanToWidth(` ${sign}${text}`, width), role }] };
@@ -123,7 +107,7 @@ function buildNotes(app: TableInputs, width: number): RowModel[] {
  * Builds the text for an empty table, with what to type next. If nothing was read yet, it says that the rows are not
  * known.
  */
-function buildEmptyRows(app: TableInputs, width: number): RowModel[] {
+function buildEmptyRows(app: ConsoleParts, width: number): RowModel[] {
   const { table, state, liveView } = app;
   if (!liveView.hasRead) return buildUnknownPage(app, width);
   const { filter } = state.tabs[state.tab];

@@ -1,6 +1,6 @@
 import { computeDisplayWidth } from "../../base/display-width.ts";
 import { getTabLabel } from "../data/explorer-tree.ts";
-import type { DataAccess, StateAccess, ThemeAccess } from "../parts/parts.ts";
+import type { ConsoleParts } from "../parts/parts.ts";
 import { TABS, type TabId } from "../state/console-state.ts";
 import { Row } from "../theme/Row.tsx";
 import type { StyleRole } from "../theme/roles.ts";
@@ -20,13 +20,11 @@ export interface TabsModel {
   tabs: readonly { id: TabId; text: string; role: StyleRole }[];
 }
 
-type TabsInputs = DataAccess & StateAccess & ThemeAccess;
-
 /**
  * Builds the tabs with their counts. If they do not fit, first the counts of tabs that need no attention are left out,
  * then the lines between them; then only the tabs around the active one are shown, with the number of the others.
  */
-export function buildTabsModel(app: TabsInputs, width: number): TabsModel {
+export function buildTabsModel(app: ConsoleParts, width: number): TabsModel {
   const line = ` ${app.theme.signs.vertical} `;
   const counted = TABS.map((id) => buildTab(app, id, true));
   const brief = TABS.map((id) => buildTab(app, id, isUrgent(app, id)));
@@ -35,12 +33,14 @@ export function buildTabsModel(app: TabsInputs, width: number): TabsModel {
     { tabs: brief, separator: line },
     { tabs: brief, separator: "  " },
   ].map((one) => ({ ...one, start: " ", end: "" }));
-  return whole.find((model) => computeTabsWidth(model) <= width) ?? buildPart(app, brief, line, width);
+  return (
+    whole.find((model) => computeTabsWidth(model) <= width) ??
+    buildPart(brief, TABS.indexOf(app.state.tab), line, width)
+  );
 }
 
 /** Builds the tabs around the active one. */
-function buildPart(app: TabsInputs, all: TabsModel["tabs"], separator: string, width: number): TabsModel {
-  const active = TABS.indexOf(app.state.tab);
+function buildPart(all: TabsModel["tabs"], active: number, separator: string, width: number): TabsModel {
   const buildRange = (from: number, to: number): TabsModel => ({
     start: from > 0 ? `${from}+ ` : " ",
     end: to < all.length ? ` +${all.length - to}` : "",
@@ -56,7 +56,7 @@ function buildPart(app: TabsInputs, all: TabsModel["tabs"], separator: string, w
 }
 
 /** Returns the tab at a column of that line, from 0. */
-export function findTabAt(app: TabsInputs, width: number, column: number): TabId | undefined {
+export function findTabAt(app: ConsoleParts, width: number, column: number): TabId | undefined {
   const { start, separator, tabs } = buildTabsModel(app, width);
   let left = computeDisplayWidth(start);
   for (const { id, text } of tabs) {
@@ -71,7 +71,7 @@ function computeTabsWidth({ start, end, separator, tabs }: TabsModel): number {
   return computeDisplayWidth(start + tabs.map(({ text }) => text).join(separator) + end);
 }
 
-function buildTab(app: TabsInputs, id: TabId, isCounted: boolean): TabsModel["tabs"][number] {
+function buildTab(app: ConsoleParts, id: TabId, isCounted: boolean): TabsModel["tabs"][number] {
   const { tab, focus } = app.state;
   const count = isCounted ? app.getTabCounts()[id] : undefined;
   const text = `${getTabLabel(id)}${count === undefined ? "" : ` ${count}`}`;
@@ -80,6 +80,6 @@ function buildTab(app: TabsInputs, id: TabId, isCounted: boolean): TabsModel["ta
 }
 
 /** Whether the count of a tab is shown even if there is little room. */
-function isUrgent(app: TabsInputs, id: TabId): boolean {
+function isUrgent(app: ConsoleParts, id: TabId): boolean {
   return id === app.state.tab || (id === "problems" && (app.getTabCounts().problems ?? 0) > 0);
 }

@@ -1,12 +1,13 @@
 import { formatBriefDuration } from "../../base/duration.ts";
 import { wrapProseLines } from "../../commands/see/detail.ts";
+import type { CommandContext } from "../../commands/store-command.ts";
 import { NOT_READ_YET } from "../data/live-view.ts";
-import type { ClockAccess, DataAccess, SettingsAccess, ThemeAccess } from "../parts/parts.ts";
+import type { ConsoleParts } from "../parts/parts.ts";
 import type { RowModel } from "../theme/cells.ts";
 import type { StyleRole } from "../theme/roles.ts";
 
 /** Settings that decide how etcd is reached. Of the unset ones, only the endpoints are shown. */
-const REACHING: readonly (keyof SettingsAccess["context"]["config"]["sources"])[] = [
+const REACHING: readonly (keyof ConsoleParts["context"]["config"]["sources"])[] = [
   "endpoints",
   "transport",
   "prefix",
@@ -16,10 +17,7 @@ const REACHING: readonly (keyof SettingsAccess["context"]["config"]["sources"])[
 ];
 
 /** Builds the page for an unread cluster: the fault, the settings in use with their sources, and what to set. */
-export function buildUnknownPage(
-  app: ClockAccess & DataAccess & SettingsAccess & ThemeAccess,
-  width: number,
-): RowModel[] {
+export function buildUnknownPage(app: ConsoleParts, width: number): RowModel[] {
   const { kind, fault, since } = app.liveView.connection;
   const look = app.theme.createLook(width - 2);
   const wrap = (...texts: string[]) => wrapProseLines(texts, look).map((line) => createPageRow(line));
@@ -32,14 +30,14 @@ export function buildUnknownPage(
       `trying for ${formatBriefDuration(app.getPresentTime() - since)}; retries continue until it works`,
     ),
     blank,
-    ...wrap(...listSettingLines(app)),
+    ...wrap(...listSettingLines(app.context)),
     blank,
     ...(kind === "opening" ? [] : wrap(...listAdviceLines(kind === "refused"))),
   ];
 }
 
 /** Builds the page for a cluster that was read and on which nothing has run yet. */
-export function buildWelcomePage(app: DataAccess & SettingsAccess & ThemeAccess, width: number): RowModel[] {
+export function buildWelcomePage(app: ConsoleParts, width: number): RowModel[] {
   const { theme, context, liveView } = app;
   const isFresh = liveView.hasRead && Object.values(app.getTabCounts()).every((count) => count === 0);
   if (!isFresh) return [];
@@ -59,7 +57,7 @@ export function createPageRow(text: string, role?: StyleRole): RowModel {
   return { cells: [{ text: " " }, { text, role }] };
 }
 
-function listSettingLines({ context }: SettingsAccess): string[] {
+function listSettingLines(context: CommandContext): string[] {
   const { values, sources } = context.config;
   return REACHING.flatMap((key) => {
     const source = sources[key];

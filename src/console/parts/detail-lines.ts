@@ -2,28 +2,17 @@ import { buildDetailLines, type DetailLine } from "../../commands/see/detail.ts"
 import type { DetailTarget } from "../../model/detail/detail.ts";
 import { NOT_READ_YET } from "../data/live-view.ts";
 import type { RowList } from "../state/cursor.ts";
-import type {
-  DataAccess,
-  DetailAccess,
-  JobAccess,
-  LayoutAccess,
-  LogAccess,
-  StateAccess,
-  TableAccess,
-  ThemeAccess,
-} from "./parts.ts";
+import type { ConsoleParts } from "./parts.ts";
 
 /** Sum of the margins at the left and the right of the text, columns. */
 const MARGIN = 2;
 
-type DetailInputs = DataAccess & DetailAccess & ThemeAccess;
-
 /** Lists all lines of the detail, each with its target. @param width  of the pane */
-export function listDetailLines(app: DetailInputs, width: number): DetailLine[] {
+export function listDetailLines(app: ConsoleParts, width: number): DetailLine[] {
   return buildLines(app, width, true);
 }
 
-function buildLines(app: DetailInputs, width: number, isDense: boolean): DetailLine[] {
+function buildLines(app: ConsoleParts, width: number, isDense: boolean): DetailLine[] {
   const detail = app.getDetail();
   const empty = app.liveView.hasRead ? "nothing is selected" : NOT_READ_YET;
   if (detail === undefined) return [{ spans: [{ text: empty, role: "quiet" }] }];
@@ -31,7 +20,7 @@ function buildLines(app: DetailInputs, width: number, isDense: boolean): DetailL
 }
 
 /** Returns the lines of the detail as text, a fact on each. @param width  of the lines */
-export function formatDetailText(app: DetailInputs, width: number): string[] {
+export function formatDetailText(app: ConsoleParts, width: number): string[] {
   return buildLines(app, width + MARGIN, false).map(({ spans }) => spans.map(({ text }) => text).join(""));
 }
 
@@ -43,7 +32,7 @@ export function findTargetLines(lines: readonly DetailLine[]): number[] {
 }
 
 /** Returns the target selected in the detail, if the detail has the keyboard. */
-export function findSelectedTarget(app: DetailInputs & LayoutAccess & StateAccess): DetailTarget | undefined {
+export function findSelectedTarget(app: ConsoleParts): DetailTarget | undefined {
   const width = app.getLayout()?.detail?.width;
   if (app.state.focus !== "detail" || width === undefined) return undefined;
   const lines = listDetailLines(app, width);
@@ -52,21 +41,19 @@ export function findSelectedTarget(app: DetailInputs & LayoutAccess & StateAcces
 
 /** Returns the index of the selected line, if the detail has the keyboard. */
 export function findSelectedLine(
-  { state: { focus, detail } }: StateAccess,
+  { state: { focus, detail } }: ConsoleParts,
   lines: readonly DetailLine[],
 ): number | undefined {
   return focus !== "detail" || detail.row === undefined ? undefined : findTargetLines(lines)[detail.row];
 }
 
-type NoteInputs = DataAccess & StateAccess & TableAccess;
-
 /** Returns the number of visible rows. @param height  lines of the pane */
-export function computeTableHeight(app: NoteInputs, height: number): number {
+export function computeTableHeight(app: ConsoleParts, height: number): number {
   return Math.max(1, height - computeTitleHeight(app));
 }
 
 /** Returns the number of lines above the rows. */
-export function computeTitleHeight(app: NoteInputs): number {
+export function computeTitleHeight(app: ConsoleParts): number {
   return 1 + listTableNotes(app).length;
 }
 
@@ -74,7 +61,7 @@ export function computeTitleHeight(app: NoteInputs): number {
  * Lists the notes above the table: a remark about all rows, such as a drain, then the active filter and the number of
  * marks.
  */
-export function listTableNotes(app: NoteInputs): { text: string; role: "problem" | "match" }[] {
+export function listTableNotes(app: ConsoleParts): { text: string; role: "problem" | "match" }[] {
   const { table, state } = app;
   const { filter, marks } = state.tabs[state.tab];
   const [remark] = table.remarks;
@@ -92,13 +79,13 @@ export function listTableNotes(app: NoteInputs): { text: string; role: "problem"
 }
 
 /** Formats the number of marked rows. Actions apply only to marked rows that are in the table. */
-function formatMarked(app: NoteInputs): string {
+function formatMarked(app: ConsoleParts): string {
   const { here, elsewhere } = countMarkedRows(app);
   return `${here} marked${elsewhere > 0 ? `, ${elsewhere} more not shown here` : ""}`;
 }
 
 /** Counts the marked rows that the table shows, and the marked rows that it does not show. */
-function countMarkedRows({ state, table }: StateAccess & TableAccess): {
+function countMarkedRows({ state, table }: ConsoleParts): {
   here: number;
   elsewhere: number;
 } {
@@ -108,7 +95,7 @@ function countMarkedRows({ state, table }: StateAccess & TableAccess): {
 }
 
 /** Counts the lines of the panel: one that says so if it has none, and one more for the titles of a table. */
-export function countPanelLines(app: JobAccess & LogAccess & StateAccess & TableAccess): number {
+export function countPanelLines(app: ConsoleParts): number {
   switch (app.state.panel.id) {
     case "events":
       return Math.max(1, app.events.length);
@@ -122,10 +109,8 @@ export function countPanelLines(app: JobAccess & LogAccess & StateAccess & Table
   }
 }
 
-type PanelRowsParts = JobAccess & StateAccess & TableAccess;
-
 /** Returns the rows of the panel that a cursor can select. A view of text has none. */
-export function getPanelRows(app: PanelRowsParts): RowList {
+export function getPanelRows(app: ConsoleParts): RowList {
   const table = app.getPanelTable();
   if (table !== undefined) return table;
   const jobs = app.state.panel.id === "jobs" ? app.jobs.list : [];

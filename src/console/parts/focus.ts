@@ -9,20 +9,10 @@ import {
   type TabId,
 } from "../state/console-state.ts";
 import { listPanes } from "../state/layout.ts";
-import type {
-  ClockAccess,
-  ContextAccess,
-  DataAccess,
-  JobAccess,
-  LayoutAccess,
-  StateAccess,
-  StateUpdates,
-  TableAccess,
-  ToastAccess,
-} from "./parts.ts";
+import type { ConsoleParts } from "./parts.ts";
 
 /** Gives the keyboard to a pane, and shows it if it is hidden. */
-export function focusOn(app: StateUpdates, focus: Pane): void {
+export function focusOn(app: ConsoleParts, focus: Pane): void {
   app.update((state) => ({
     ...state,
     focus,
@@ -33,14 +23,14 @@ export function focusOn(app: StateUpdates, focus: Pane): void {
 }
 
 /** Returns a check whether the row that is selected now is still selected. Used for messages about it. */
-export function createSameRowCheck(app: StateAccess): () => boolean {
+export function createSameRowCheck(app: ConsoleParts): () => boolean {
   const { tab, tabs } = app.state;
   const { key } = tabs[tab].cursor;
   return () => app.state.tab === tab && app.state.tabs[tab].cursor.key === key;
 }
 
 /** Gives the keyboard to the next or the previous pane. */
-export function focusNext(app: LayoutAccess & StateUpdates, by: 1 | -1): void {
+export function focusNext(app: ConsoleParts, by: 1 | -1): void {
   const layout = app.getLayout();
   if (layout === undefined || app.state.zoomed !== undefined) return;
   const panes = listPanes(layout);
@@ -50,7 +40,7 @@ export function focusNext(app: LayoutAccess & StateUpdates, by: 1 | -1): void {
 }
 
 /** Switches to the next tab; in the panel, to its next view. */
-export function switchTab(app: StateUpdates, by: 1 | -1): void {
+export function switchTab(app: ConsoleParts, by: 1 | -1): void {
   app.update((state) =>
     state.focus === "panel" ? switchPanel(state, by) : openTab(state, findNeighbour(TABS, state.tab, by)),
   );
@@ -67,7 +57,7 @@ export function openTab(state: ConsoleState, tab: TabId): ConsoleState {
 }
 
 /** Selects a row of a tab, and clears a filter that could hide it. */
-export function goTo(app: StateUpdates, tab: TabId, key: string | undefined): void {
+export function goTo(app: ConsoleParts, tab: TabId, key: string | undefined): void {
   app.update((state) => {
     const before = state.tabs[tab];
     const cursor = key === undefined ? before.cursor : { ...before.cursor, key };
@@ -154,10 +144,7 @@ function isSameRow(a: Place, b: Place): boolean {
 }
 
 /** Goes back or forward in the history of places. If the row is gone, goes to its tab and says so. */
-export function goToPlace(
-  app: ClockAccess & DataAccess & StateUpdates & TableAccess & ToastAccess,
-  by: 1 | -1,
-): void {
+export function goToPlace(app: ConsoleParts, by: 1 | -1): void {
   const before = app.state;
   app.update((state) => stepThroughPlaces(state, by));
   if (app.state === before) return app.showToast(by < 0 ? "no earlier place" : "no later place");
@@ -172,10 +159,7 @@ export function goToPlace(
  * Switches to another context. Everything of the present cluster ends, also its jobs, so if any are running, the user must choose
  * the context again to confirm.
  */
-export function chooseListedContext(
-  app: ContextAccess & JobAccess & StateUpdates & ToastAccess,
-  name: string | undefined,
-): void {
+export function chooseListedContext(app: ConsoleParts, name: string | undefined): void {
   const label = name ?? "no context";
   if (name === app.contexts.activeName) return app.showToast(`${label} is shown already`);
   const asks = `context ${label}`;

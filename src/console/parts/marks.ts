@@ -1,24 +1,13 @@
 import type { Subject } from "../../model/views/view.ts";
-import type { TabState } from "../state/console-state.ts";
+import type { ConsoleState, TabState } from "../state/console-state.ts";
 import { findSelectedTarget } from "./detail-lines.ts";
 import { moveInFocusedPane } from "./moves.ts";
-import type {
-  CursorAccess,
-  DetailAccess,
-  LogAccess,
-  SelectionAccess,
-  StateAccess,
-  StateUpdates,
-  ThemeAccess,
-  ToastAccess,
-} from "./parts.ts";
-
-type MarksParts = CursorAccess & DetailAccess & LogAccess & StateUpdates & ThemeAccess & ToastAccess;
+import type { ConsoleParts } from "./parts.ts";
 
 /** Toggles the mark of the row under the cursor, and moves to the next row. */
-export function toggleMark(app: MarksParts): void {
+export function toggleMark(app: ConsoleParts): void {
   const { table } = app;
-  const key = table.getKeyAt(getActiveTabState(app).cursor.index);
+  const key = table.getKeyAt(getActiveTabState(app.state).cursor.index);
   if (key === undefined) return;
   updateActiveTab(app, (tab) => {
     const marks = new Set(tab.marks);
@@ -29,13 +18,13 @@ export function toggleMark(app: MarksParts): void {
 }
 
 /** Starts a range at the cursor; the second time, marks all rows from there to the cursor. */
-export function markRange(app: MarksParts): void {
+export function markRange(app: ConsoleParts): void {
   const { table } = app;
-  const { cursor, anchor } = getActiveTabState(app);
+  const { cursor, anchor } = getActiveTabState(app.state);
   if (anchor === undefined) {
     updateActiveTab(app, (tab) => ({ ...tab, anchor: cursor.key }));
     const { tab } = app.state;
-    const isOn = () => app.state.tab === tab && getActiveTabState(app).anchor !== undefined;
+    const isOn = () => app.state.tab === tab && getActiveTabState(app.state).anchor !== undefined;
     app.showToast("range started: move to its other end and press the key again", "quiet", isOn);
     return;
   }
@@ -46,7 +35,7 @@ export function markRange(app: MarksParts): void {
   updateActiveTab(app, (tab) => ({ ...tab, marks: new Set([...tab.marks, ...keys]), anchor: undefined }));
 }
 
-export function clearMarks(app: StateUpdates): void {
+export function clearMarks(app: ConsoleParts): void {
   updateActiveTab(app, (tab) => ({ ...tab, marks: new Set(), anchor: undefined }));
 }
 
@@ -54,19 +43,19 @@ export function clearMarks(app: StateUpdates): void {
  * Returns what actions apply to: the row selected in the detail, otherwise the marked rows that still exist,
  * otherwise the row under the cursor.
  */
-export function getChosenSubjects(app: SelectionAccess): Subject[] {
+export function getChosenSubjects(app: ConsoleParts): Subject[] {
   const selected = findSelectedTarget(app)?.subject;
   if (selected !== undefined) return [selected];
-  const { marks } = getActiveTabState(app);
+  const { marks } = getActiveTabState(app.state);
   const own = app.getSubject();
   if (marks.size === 0) return own === undefined ? [] : [own];
   return [...marks].flatMap((key) => app.table.findSubject(key) ?? []);
 }
 
-function getActiveTabState({ state }: StateAccess): TabState {
+function getActiveTabState(state: ConsoleState): TabState {
   return state.tabs[state.tab];
 }
 
-function updateActiveTab(app: StateUpdates, to: (tab: TabState) => TabState): void {
+function updateActiveTab(app: ConsoleParts, to: (tab: TabState) => TabState): void {
   app.update((state) => ({ ...state, tabs: { ...state.tabs, [state.tab]: to(state.tabs[state.tab]) } }));
 }

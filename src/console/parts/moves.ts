@@ -8,17 +8,7 @@ import {
 } from "../state/console-state.ts";
 import { clampCursor, moveCursor, type RowList, scrollBy, scrollCursor } from "../state/cursor.ts";
 import { computeTableHeight, findTargetLines, getPanelRows, listDetailLines } from "./detail-lines.ts";
-import type {
-  ClockAccess,
-  CursorAccess,
-  DetailAccess,
-  LogAccess,
-  StateUpdates,
-  TableAccess,
-  ThemeAccess,
-} from "./parts.ts";
-
-type MovesParts = CursorAccess & DetailAccess & LogAccess & StateUpdates & ThemeAccess;
+import type { ConsoleParts } from "./parts.ts";
 
 /** A list with its cursor, and a function that moves the cursor. */
 interface CursorList {
@@ -29,7 +19,7 @@ interface CursorList {
 }
 
 /** Returns the list of a pane, or undefined for a pane of text. */
-function findCursorList(app: CursorAccess, pane: Pane): CursorList | undefined {
+function findCursorList(app: ConsoleParts, pane: Pane): CursorList | undefined {
   const layout = app.getLayout();
   const { state } = app;
   switch (pane) {
@@ -87,7 +77,7 @@ const SCROLLS: Readonly<Record<string, string>> = {
 };
 
 /** Moves the cursor or the text of the focused pane. @param id  up, down, top, bottom, pageUp or pageDown */
-export function moveInFocusedPane(app: MovesParts, id: string): void {
+export function moveInFocusedPane(app: ConsoleParts, id: string): void {
   const { focus } = app.state;
   const list = findCursorList(app, focus);
   if (list === undefined) return scrollText(app, focus, SCROLLS[id] ?? "");
@@ -96,20 +86,20 @@ export function moveInFocusedPane(app: MovesParts, id: string): void {
 }
 
 /** Moves the cursor of a list to an index, if there is such a row. */
-export function moveToRow(app: CursorAccess & StateUpdates, pane: Pane, index: number): void {
+export function moveToRow(app: ConsoleParts, pane: Pane, index: number): void {
   const list = findCursorList(app, pane);
   if (list === undefined || index >= list.rows.length) return;
   app.update((state) => list.setCursor(state, moveCursor(list.cursor, list.rows, index, list.height)));
 }
 
 /** Scrolls a pane. Its cursor moves only if it would leave the view. */
-export function scrollPane(app: MovesParts, pane: Pane, by: 3 | -3): void {
+export function scrollPane(app: ConsoleParts, pane: Pane, by: 3 | -3): void {
   const list = findCursorList(app, pane);
   if (list === undefined) return scrollText(app, pane, by > 0 ? "wheel-down" : "wheel-up");
   app.update((state) => list.setCursor(state, scrollCursor(list.cursor, list.rows, by, list.height)));
 }
 
-function scrollText(app: MovesParts, pane: Pane, by: string): void {
+function scrollText(app: ConsoleParts, pane: Pane, by: string): void {
   const layout = app.getLayout();
   if (pane === "detail" && layout?.detail !== undefined) {
     const detail = moveInDetail(
@@ -175,7 +165,7 @@ function findNextRow(
 }
 
 /** Returns the state with every cursor on an existing row; the same object if nothing changes. */
-export function clampCursors(state: ConsoleState, app: ClockAccess & CursorAccess): ConsoleState {
+export function clampCursors(state: ConsoleState, app: ConsoleParts): ConsoleState {
   const layout = app.getLayout();
   if (layout === undefined) return state;
   const tab = state.tabs[state.tab];
@@ -212,7 +202,7 @@ function getPanelCursor({ panel, focus }: ConsoleState): Cursor {
 }
 
 /** Returns the number of visible rows in the panel: a table has a title line above them. */
-function computePanelListHeight(app: TableAccess, height: number): number {
+function computePanelListHeight(app: ConsoleParts, height: number): number {
   return app.getPanelTable() === undefined ? height : height - 1;
 }
 

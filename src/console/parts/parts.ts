@@ -14,146 +14,68 @@ import type { Layout, Size } from "../state/layout.ts";
 import type { Theme } from "../theme/theme.ts";
 import type { Drafts } from "./drafts.ts";
 import type { Keymap } from "./keymap.ts";
-import type { Hint, Overlays } from "./overlay.ts";
+import type { Overlays } from "./overlay.ts";
 
-// What the parts of the console share. A function names only what it needs.
-
-/** How the user has arranged the console. */
-export interface StateAccess {
+/**
+ * The console as its own functions see it: what it shows, what it consists of, and what it can do. `ConsoleApp` connects it. A function that
+ * needs one or two of these values takes the values.
+ */
+export interface ConsoleParts {
+  /** How the user has arranged the console. */
   readonly state: ConsoleState;
-}
-
-export interface StateUpdates extends StateAccess {
   /** Changes the console state; the screen follows. */
   update(change: (state: ConsoleState) => ConsoleState): void;
-}
-
-export interface ThemeAccess {
-  readonly theme: Theme;
-}
-
-export interface ClockAccess {
+  readonly context: CommandContext;
+  readonly isReadOnly: boolean;
+  /** The variables of the process. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly keymap: Keymap;
   /** The time that the screen is about, ms since the epoch: the wall clock, or a past time. */
   getWallTime(): number;
   /** The wall clock for displayed ages: it moves in steps, because each change is written to the terminal. */
   getShownTime(): number;
   /** Wall clock, ms since the epoch. */
   getPresentTime(): number;
-}
-
-export interface LineAccess {
+  readonly theme: Theme;
   /** Whether the line to the terminal is slow: each cell costs time. */
   readonly isLineSlow: boolean;
-}
-
-export interface LayoutAccess {
   getScreenSize(): Size;
   /** Undefined if the screen is too small. */
   getLayout(): Layout | undefined;
-}
-
-/** What is known of the cluster. */
-export interface DataAccess {
   /** What is shown: the live state, or a past one. */
   readonly liveView: ShownData;
   getTabCounts(): TabCounts;
-}
-
-export interface TableAccess {
+  readonly travel: TimeTravel;
+  readonly contexts: ContextList;
+  /** Ends everything of the present cluster and shows another one. @param name  undefined: as the console was started */
+  switchContext(name: string | undefined): void;
   /** The table of the active tab. */
   readonly table: ConsoleTable;
   /** The table that the panel shows, if it shows one. */
   getPanelTable(): ConsoleTable | undefined;
-}
-
-export interface TreeAccess {
   readonly tree: ExplorerTree;
-}
-
-export interface SubjectAccess {
   /** The subject that the detail shows and that actions apply to. */
   getSubject(): Subject | undefined;
-}
-
-export interface DetailAccess {
   getDetail(): Detail | undefined;
-}
-
-export interface JobAccess {
-  readonly jobs: Jobs;
-}
-
-export interface TravelAccess {
-  readonly travel: TimeTravel;
-}
-
-export interface LogAccess {
   readonly events: EventList;
   readonly log: ScreenLog;
-}
-
-export interface OverlayAccess {
-  readonly overlays: Overlays;
-}
-
-export interface SettingsAccess {
-  readonly context: CommandContext;
-  readonly isReadOnly: boolean;
-}
-
-export interface ContextAccess {
-  readonly contexts: ContextList;
-  /** Ends everything of the present cluster and shows another one. @param name  undefined: as the console was started */
-  switchContext(name: string | undefined): void;
-}
-
-export interface DraftAccess {
+  readonly jobs: Jobs;
   /** Definitions that were edited and not stored. */
   readonly drafts: Drafts;
-}
-
-export interface EnvironmentAccess {
-  /** The variables of the process. */
-  readonly env: Readonly<Record<string, string | undefined>>;
-}
-
-export interface KeymapAccess {
-  readonly keymap: Keymap;
-}
-
-export interface HintAccess {
-  getHints(): readonly Hint[];
-}
-
-export interface ActionRunner {
+  readonly overlays: Overlays;
   /** Runs an action by its id. */
   act(id: string): void;
-}
-
-export interface ChangeNotifier {
   /** Requests a repaint after a change outside the console state. */
   notifyChange(): void;
-}
-
-export interface FrameAccess {
   /**
    * Runs `action` when what is being painted is on the screen: the terminal has answered after it, or it never answers. Call it while a
    * frame is built.
    */
   runWhenShown(action: () => void): void;
-}
-
-export interface ToastAccess {
   /** @param isTrue  called for every frame: the toast disappears as soon as it returns false */
   showToast(text: string, tone?: "held" | "problem" | "quiet", isTrue?: () => boolean): void;
-}
-
-export interface ClipboardAccess {
   /** Copies a text to the clipboard of the user's terminal. */
   copy(text: string, what: string): void;
-}
-
-export interface TerminalControl {
   suspend(): void;
   /** Lends the terminal to another program until the promise settles; then repaints everything. */
   lendTerminal<T>(use: () => Promise<T>): Promise<T>;
@@ -161,28 +83,3 @@ export interface TerminalControl {
   redraw(): void;
   quit(code?: number): void;
 }
-
-/** What tells which rows are chosen: the marked ones, or the one under the cursor. */
-export type SelectionAccess = DataAccess &
-  DetailAccess &
-  LayoutAccess &
-  StateAccess &
-  SubjectAccess &
-  TableAccess &
-  ThemeAccess;
-
-/** What a dialog needs to preview a command, and to run it as a job. */
-export type DialogPorts = ChangeNotifier &
-  ClipboardAccess &
-  DataAccess &
-  FrameAccess &
-  JobAccess &
-  KeymapAccess &
-  OverlayAccess &
-  SettingsAccess &
-  StateUpdates &
-  ThemeAccess &
-  ToastAccess;
-
-/** What the cursors of all panes depend on. */
-export type CursorAccess = DataAccess & JobAccess & LayoutAccess & StateAccess & TableAccess & TreeAccess;

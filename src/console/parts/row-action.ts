@@ -11,9 +11,9 @@ import type { Subject } from "../../model/views/view.ts";
 import { isHolding } from "../../protocol/admission.ts";
 import type { QueueKind } from "../../protocol/keys.ts";
 import type { Jobs } from "../data/jobs.ts";
-import { isLive } from "../data/live-view.ts";
+import { isLive, type ShownData } from "../data/live-view.ts";
 import type { TabId } from "../state/console-state.ts";
-import type { DataAccess, SettingsAccess } from "./parts.ts";
+import type { ConsoleParts } from "./parts.ts";
 
 /** A command and the row it applies to. */
 export interface RowAction {
@@ -261,16 +261,16 @@ export function findConfirmationWord(
 export function findChangeObstacle({
   isReadOnly,
   liveView,
-}: DataAccess & SettingsAccess): string | undefined {
-  const past = findPastObstacle({ liveView });
-  if (past !== undefined) return past;
+}: Pick<ConsoleParts, "isReadOnly" | "liveView">): string | undefined {
+  const obstacle = findPastObstacle(liveView);
+  if (obstacle !== undefined) return obstacle;
   if (isReadOnly) return "this console is read-only";
   return isLive(liveView.connection) ? undefined : "etcd is unreachable: changes are not possible now";
 }
 
 /** Returns why no command can run now: in the past, its output would be about the present. */
-export function findPastObstacle({ liveView }: Pick<DataAccess, "liveView">): string | undefined {
-  return liveView.past === undefined
+export function findPastObstacle({ past }: ShownData): string | undefined {
+  return past === undefined
     ? undefined
     : "this is the past: nothing can be changed or run; a returns to live";
 }

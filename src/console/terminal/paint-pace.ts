@@ -1,3 +1,4 @@
+import { closeSync, constants, openSync, readSync } from "node:fs";
 import type { Clock } from "../../base/clock.ts";
 
 /** A line that takes fewer bytes per second is slow, and one that takes more than that is not. */
@@ -209,3 +210,40 @@ export class PaintPace {
     return this.#clock.now() - this.#lastKeyAt < QUIET ? STEPS.active : STEPS.quiet;
   }
 }
+
+/** Longest wait, ms. A shell that reads the answer later shows it as typed text. */
+const ANSWER_WAIT = 250;
+const READ_PAUSE = 5;
+
+/** Reads and discards what a terminal sends, until so many answers to `CSI 5 n` have arrived. Blocks: the process may be about to exit. */
+export function discardAnswers(count: number, path = "/dev/fd/0"): void {
+  if (count === 0) return;
+  try {
+    const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+    try {
+      readAnswers(descriptor, count);
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch {
+    // the terminal is closed: nobody gets the answer
+  }
+}
+
+function readAnswers(descriptor: number, count: number): void {
+  const pause = new Int32Array(new SharedArrayBuffer(4));
+  const bytes = Buffer.alloc(4_096);
+  let read = "";
+  for (let waited = 0; waited < ANSWER_WAIT && countAnswers(read) < count; waited += READ_PAUSE) {
+    try {
+      const length = readSync(descriptor, bytes);
+      if (length === 0) return;
+      read = (read + bytes.toString("latin1", 0, length)).slice(-bytes.length);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw error;
+      Atomics.wait(pause, 0, 0, READ_PAUSE);
+    }
+  }
+}
+
+const countAnswers = (read: string) => read.match(/\x1b\[[03]n/g)?.length ?? 0;

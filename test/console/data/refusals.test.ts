@@ -5,7 +5,6 @@ import { isLive } from "../../../src/console/data/live-view.ts";
 import { PastView } from "../../../src/console/data/time-travel.ts";
 import { findChoiceObstacle } from "../../../src/console/overlays/entries.ts";
 import { listKeyActions } from "../../../src/console/parts/key-actions.ts";
-import type { DataAccess, SettingsAccess } from "../../../src/console/parts/parts.ts";
 import { findChangeObstacle, findPastObstacle } from "../../../src/console/parts/row-action.ts";
 import { NOW, pictureOf } from "../../model/pictures.ts";
 
@@ -20,10 +19,8 @@ it("a past view is not live, so code that asks for that refuses", () => {
 });
 
 it.each([true, false])("changes are refused with the reason (read-only console: %s)", (isReadOnly) => {
-  const app = { isReadOnly, liveView: view } as Partial<DataAccess & SettingsAccess> as DataAccess &
-    SettingsAccess;
-  expect(findChangeObstacle(app)).toContain("this is the past");
-  expect(findPastObstacle(app)).toContain("a returns to live");
+  expect(findChangeObstacle({ isReadOnly, liveView: view })).toContain("this is the past");
+  expect(findPastObstacle(view)).toContain("a returns to live");
 });
 
 describe("in the palette", () => {
