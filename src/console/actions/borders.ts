@@ -1,8 +1,8 @@
-import type { ConsoleParts } from "../parts/parts.ts";
+import type { ConsoleParts } from "../parts/console-parts.ts";
 import type { Pane } from "../state/console-state.ts";
 import { type Border, setUserSize } from "../state/console-state.ts";
 import type { Layout } from "../state/layout.ts";
-import type { MouseEvent } from "../terminal/event.ts";
+import type { MouseEvent } from "../terminal/input-event.ts";
 
 /** Maximum time between the two presses of a double click, ms. */
 const DOUBLE = 400;

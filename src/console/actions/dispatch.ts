@@ -1,21 +1,21 @@
-import type { TreeNode } from "../data/tree-node.ts";
+import type { TreeNode } from "../data/explorer-nodes.ts";
 import { isEditKey } from "../overlays/field.ts";
 import { openMenu } from "../overlays/menu-overlay.ts";
 import { findHintAt } from "../panes/Bar.tsx";
 import { listPanelTitles } from "../panes/Panel.tsx";
 import { TABLE_GUTTER } from "../panes/Table.tsx";
 import { findTabAt } from "../panes/Tabs.tsx";
-import { computeTitleHeight } from "../parts/detail-lines.ts";
-import { focusOn, openTab } from "../parts/focus.ts";
+import type { ConsoleParts } from "../parts/console-parts.ts";
 import { parseChord } from "../parts/keymap.ts";
 import { moveToRow, scrollPane } from "../parts/moves.ts";
+import { focusOn, openTab } from "../parts/navigation.ts";
 import type { Overlay, OverlayBoxModel, Overlays } from "../parts/overlay.ts";
-import type { ConsoleParts } from "../parts/parts.ts";
+import { computeTitleHeight } from "../parts/pane-lines.ts";
 import type { ConsoleState, Pane, PanelId } from "../state/console-state.ts";
 import { computeMainWidth, type Layout } from "../state/layout.ts";
-import { createNamedKey, type InputEvent, type MouseEvent } from "../terminal/event.ts";
-import { sortByColumn } from "./action-handlers.ts";
+import { createNamedKey, type InputEvent, type MouseEvent } from "../terminal/input-event.ts";
 import { dragBorder, pressBorder, releaseBorder } from "./borders.ts";
+import { sortByColumn } from "./handlers.ts";
 import { openSelected, unfold } from "./open.ts";
 
 /** Handles a key, a click or a paste. */

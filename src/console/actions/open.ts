@@ -1,11 +1,11 @@
 import { buildQueueId } from "../../model/snapshot/snapshot.ts";
 import type { Subject } from "../../model/views/view.ts";
 import { CLUSTERS, getDefaultUnfolded } from "../data/explorer-tree.ts";
-import { openRemedy, openTarget } from "../overlays/open-dialog.ts";
+import { openRemedy, openTarget } from "../overlays/dialog-openers.ts";
 import { openJob } from "../overlays/output.ts";
-import { findSelectedTarget } from "../parts/detail-lines.ts";
-import { chooseListedContext, focusOn, goTo, rememberPlace } from "../parts/focus.ts";
-import type { ConsoleParts } from "../parts/parts.ts";
+import type { ConsoleParts } from "../parts/console-parts.ts";
+import { chooseListedContext, focusOn, goTo, rememberPlace } from "../parts/navigation.ts";
+import { findSelectedTarget } from "../parts/pane-lines.ts";
 import type { TabId } from "../state/console-state.ts";
 
 /**

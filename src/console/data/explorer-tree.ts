@@ -19,7 +19,7 @@ import {
   getQueueWaits,
   type TreeNode,
   type TreeSigns,
-} from "./tree-node.ts";
+} from "./explorer-nodes.ts";
 
 /** The current lines of the explorer, built again only when their inputs change. */
 export class ExplorerTree implements RowList {

@@ -5,13 +5,13 @@ import { type CollisionReport, selectCollisions } from "../../model/insight/coll
 import type { SpreadSuggestion } from "../../model/insight/spread.ts";
 import { formatShortList } from "../../model/views/short-list.ts";
 import { OutcomeReader } from "../data/outcome-reader.ts";
+import type { ConsoleParts } from "../parts/console-parts.ts";
 import { getChosenSubjects } from "../parts/marks.ts";
 import type { Overlay, OverlayModel } from "../parts/overlay.ts";
-import type { ConsoleParts } from "../parts/parts.ts";
-import { buildEditAction, findChangeObstacle } from "../parts/row-action.ts";
-import type { InputEvent } from "../terminal/event.ts";
+import { buildEditAction, findChangeObstacle } from "../parts/row-actions.ts";
+import type { InputEvent } from "../terminal/input-event.ts";
 import { createRow, type RowModel } from "../theme/cells.ts";
-import { openDialog } from "./open-dialog.ts";
+import { openDialog } from "./dialog-openers.ts";
 
 type Found = ReturnType<typeof findAllCollisions>;
 

@@ -1,10 +1,10 @@
 import { clean } from "../../base/text.ts";
 import type { ColumnChoice } from "../data/console-table.ts";
+import type { ConsoleParts } from "../parts/console-parts.ts";
 import type { Overlay, OverlayModel } from "../parts/overlay.ts";
 import { moveInList, windowRows } from "../parts/overlay.ts";
-import type { ConsoleParts } from "../parts/parts.ts";
 import type { TabId } from "../state/console-state.ts";
-import type { InputEvent } from "../terminal/event.ts";
+import type { InputEvent } from "../terminal/input-event.ts";
 import { padText, type RowModel } from "../theme/cells.ts";
 
 /** Opens the list of the active tab's columns. The table behind it follows. */

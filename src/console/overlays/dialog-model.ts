@@ -1,9 +1,9 @@
 import { cleanToWidth } from "../../base/display-width.ts";
 import { wrapProseLines } from "../../commands/see/detail.ts";
 import type { JobRequest } from "../data/jobs.ts";
+import type { ConsoleParts } from "../parts/console-parts.ts";
 import type { OverlayModel } from "../parts/overlay.ts";
-import type { ConsoleParts } from "../parts/parts.ts";
-import { type CommandPreview, findChangeObstacle, findPastObstacle, hasFlag } from "../parts/row-action.ts";
+import { type CommandPreview, findChangeObstacle, findPastObstacle, hasFlag } from "../parts/row-actions.ts";
 import { createRow, padText, type RowCell, type RowModel } from "../theme/cells.ts";
 import type { StyleRole } from "../theme/roles.ts";
 import type { Theme } from "../theme/theme.ts";

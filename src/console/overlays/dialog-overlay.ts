@@ -1,10 +1,10 @@
 import { EXIT } from "../../base/errors.ts";
 import type { ConsoleJob, JobRequest } from "../data/jobs.ts";
+import type { ConsoleParts } from "../parts/console-parts.ts";
 import type { Overlay, OverlayModel } from "../parts/overlay.ts";
-import type { ConsoleParts } from "../parts/parts.ts";
-import { type CommandPreview, findConfirmationWord, hasFlag } from "../parts/row-action.ts";
+import { type CommandPreview, findConfirmationWord, hasFlag } from "../parts/row-actions.ts";
 import { START_CURSOR } from "../state/console-state.ts";
-import type { InputEvent, MouseEvent } from "../terminal/event.ts";
+import type { InputEvent, MouseEvent } from "../terminal/input-event.ts";
 import type { RowModel } from "../theme/cells.ts";
 import {
   type Form,

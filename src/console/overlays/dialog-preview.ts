@@ -11,8 +11,8 @@ import { findPlainTotal } from "../../model/preview/eviction-preview.ts";
 import type { Snapshot } from "../../model/snapshot/snapshot.ts";
 import { formatOperator } from "../../operate/ports.ts";
 import { isLive } from "../data/live-view.ts";
-import type { ConsoleParts } from "../parts/parts.ts";
-import { type CommandPreview, runPreview } from "../parts/row-action.ts";
+import type { ConsoleParts } from "../parts/console-parts.ts";
+import { type CommandPreview, runPreview } from "../parts/row-actions.ts";
 
 /** Time between the last change of a form and the request for its preview, ms. */
 const SETTLE = 250;

@@ -12,9 +12,9 @@ import {
   formatMarkdownTable,
   formatMarkdownText,
 } from "../../model/export/markdown.ts";
+import type { ConsoleParts } from "../parts/console-parts.ts";
 import type { Overlay, OverlayModel } from "../parts/overlay.ts";
-import type { ConsoleParts } from "../parts/parts.ts";
-import type { InputEvent } from "../terminal/event.ts";
+import type { InputEvent } from "../terminal/input-event.ts";
 import { createRow, type RowCell, type RowModel } from "../theme/cells.ts";
 import { buildFieldCells, createField, editField, type TextField } from "./field.ts";
 

@@ -1,6 +1,6 @@
 import { computeDisplayWidth } from "../../base/display-width.ts";
 import { clean } from "../../base/text.ts";
-import type { InputEvent } from "../terminal/event.ts";
+import type { InputEvent } from "../terminal/input-event.ts";
 import { computeCellsWidth, type RowCell } from "../theme/cells.ts";
 
 /** A line of text that the user edits. */

@@ -1,7 +1,7 @@
 import { COMMANDS } from "../../commands/registry/registry.ts";
+import type { ConsoleParts } from "../parts/console-parts.ts";
 import { type KeyAction, listKeyActions } from "../parts/key-actions.ts";
 import { BLANK_ROW } from "../parts/overlay.ts";
-import type { ConsoleParts } from "../parts/parts.ts";
 import { createRow, padText, type RowCell, type RowModel } from "../theme/cells.ts";
 import { TextOverlay } from "./text-overlay.ts";
 

@@ -2,14 +2,14 @@ import { cleanToWidth, computeDisplayWidth } from "../../base/display-width.ts";
 import { COMMANDS, isRowCommandId } from "../../commands/registry/registry.ts";
 import type { Snapshot } from "../../model/snapshot/snapshot.ts";
 import type { Subject } from "../../model/views/view.ts";
-import { computeTitleHeight } from "../parts/detail-lines.ts";
-import { createSameRowCheck } from "../parts/focus.ts";
+import type { ConsoleParts } from "../parts/console-parts.ts";
 import { type KeyAction, listKeyActions } from "../parts/key-actions.ts";
 import { getChosenSubjects } from "../parts/marks.ts";
+import { createSameRowCheck } from "../parts/navigation.ts";
 import type { Overlay, OverlayModel, OverlayPlace } from "../parts/overlay.ts";
-import type { ConsoleParts } from "../parts/parts.ts";
-import { buildRowAction, findChangeObstacle, formatSubjectName } from "../parts/row-action.ts";
-import type { InputEvent } from "../terminal/event.ts";
+import { computeTitleHeight } from "../parts/pane-lines.ts";
+import { buildRowAction, findChangeObstacle, formatSubjectName } from "../parts/row-actions.ts";
+import type { InputEvent } from "../terminal/input-event.ts";
 import { padCells, padText, type RowCell, type RowModel } from "../theme/cells.ts";
 
 /**

@@ -1,20 +1,26 @@
 import { COMMANDS, isRowCommandId } from "../../commands/registry/registry.ts";
 import { getTabLabel } from "../data/explorer-tree.ts";
 import { isLive } from "../data/live-view.ts";
-import { chooseListedContext, goTo } from "../parts/focus.ts";
+import type { ConsoleParts } from "../parts/console-parts.ts";
 import { listKeyActions } from "../parts/key-actions.ts";
 import { getChosenSubjects } from "../parts/marks.ts";
+import { chooseListedContext, goTo } from "../parts/navigation.ts";
 import type { Overlay, OverlayModel } from "../parts/overlay.ts";
-import type { ConsoleParts } from "../parts/parts.ts";
-import { buildRowAction } from "../parts/row-action.ts";
+import { buildRowAction } from "../parts/row-actions.ts";
 import { TABS } from "../state/console-state.ts";
-import type { InputEvent } from "../terminal/event.ts";
+import type { InputEvent } from "../terminal/input-event.ts";
 import { createRow } from "../theme/cells.ts";
-import type { PaletteChoice, PaletteEntry } from "./entries.ts";
-import { buildPaletteEntries, findChoiceObstacle } from "./entries.ts";
+import { openCommand, openFixedCommand, openRowAction } from "./dialog-openers.ts";
 import { buildFieldCells, createField, editField, type TextField } from "./field.ts";
-import { openCommand, openFixedCommand, openRowAction } from "./open-dialog.ts";
-import { addRecentEntry, addTravelMatch, buildMatchRows, PaletteIndex, type SearchResult } from "./search.ts";
+import type { PaletteChoice, PaletteEntry } from "./palette-entries.ts";
+import { buildPaletteEntries, findChoiceObstacle } from "./palette-entries.ts";
+import {
+  addRecentEntry,
+  addTravelMatch,
+  buildMatchRows,
+  PaletteIndex,
+  type SearchResult,
+} from "./palette-search.ts";
 import { travelTo } from "./travel.ts";
 
 /** Maximum number of matches shown. Beyond it, only the total is shown. */

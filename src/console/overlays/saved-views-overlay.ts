@@ -1,7 +1,7 @@
 import { cleanToWidth } from "../../base/display-width.ts";
+import type { ConsoleParts } from "../parts/console-parts.ts";
 import type { Hint, Overlay, OverlayModel } from "../parts/overlay.ts";
 import { moveInList, windowRows } from "../parts/overlay.ts";
-import type { ConsoleParts } from "../parts/parts.ts";
 import type { SavedView } from "../state/console-state.ts";
 import {
   deleteView,
@@ -10,7 +10,7 @@ import {
   openView,
   saveCurrentView,
 } from "../state/preferences.ts";
-import type { InputEvent } from "../terminal/event.ts";
+import type { InputEvent } from "../terminal/input-event.ts";
 import { createRow, padText, type RowModel } from "../theme/cells.ts";
 import { buildFieldCells, createField, editField, type TextField } from "./field.ts";
 

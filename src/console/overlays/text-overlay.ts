@@ -1,6 +1,6 @@
 import type { Hint, Overlay, OverlayModel } from "../parts/overlay.ts";
 import { scrollBy } from "../state/cursor.ts";
-import type { InputEvent } from "../terminal/event.ts";
+import type { InputEvent } from "../terminal/input-event.ts";
 import { computeCellsWidth, joinCellTexts, type RowModel } from "../theme/cells.ts";
 
 /** What a text overlay needs from the code that opens it. */

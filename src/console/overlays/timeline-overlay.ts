@@ -14,13 +14,13 @@ import { buildRunBars, type RunBar } from "../../model/insight/timeline-bars.ts"
 import { buildQueueId, type Snapshot } from "../../model/snapshot/snapshot.ts";
 import type { Subject } from "../../model/views/view.ts";
 import { OutcomeReader } from "../data/outcome-reader.ts";
-import { createSameRowCheck } from "../parts/focus.ts";
+import type { ConsoleParts } from "../parts/console-parts.ts";
 import { getChosenSubjects } from "../parts/marks.ts";
+import { createSameRowCheck } from "../parts/navigation.ts";
 import type { Overlay, OverlayModel } from "../parts/overlay.ts";
-import type { ConsoleParts } from "../parts/parts.ts";
-import type { InputEvent } from "../terminal/event.ts";
+import type { InputEvent } from "../terminal/input-event.ts";
 import { createRow } from "../theme/cells.ts";
-import { openTarget } from "./open-dialog.ts";
+import { openTarget } from "./dialog-openers.ts";
 import { TextOverlay } from "./text-overlay.ts";
 import {
   ASCII_VIEW_SIGNS,

@@ -1,7 +1,7 @@
 import { PAST_TARGET_FORM, parsePastTarget } from "../data/time-travel.ts";
+import type { ConsoleParts } from "../parts/console-parts.ts";
 import type { Overlay, OverlayModel } from "../parts/overlay.ts";
-import type { ConsoleParts } from "../parts/parts.ts";
-import type { InputEvent } from "../terminal/event.ts";
+import type { InputEvent } from "../terminal/input-event.ts";
 import { createRow } from "../theme/cells.ts";
 import { buildFieldCells, createField, editField, type TextField } from "./field.ts";
 

@@ -8,22 +8,22 @@ import { buildClaims } from "../../model/snapshot/claims.ts";
 import type { Snapshot } from "../../model/snapshot/snapshot.ts";
 import type { Subject } from "../../model/views/view.ts";
 import { formatOperator } from "../../operate/ports.ts";
-import { createSameRowCheck } from "../parts/focus.ts";
+import type { ConsoleParts } from "../parts/console-parts.ts";
 import { getChosenSubjects } from "../parts/marks.ts";
+import { createSameRowCheck } from "../parts/navigation.ts";
 import type { Hint, Overlay, OverlayModel } from "../parts/overlay.ts";
 import { BLANK_ROW } from "../parts/overlay.ts";
-import type { ConsoleParts } from "../parts/parts.ts";
 import {
   buildEditAction,
   buildRowAction,
   findChangeObstacle,
   type RowActionResult,
-} from "../parts/row-action.ts";
+} from "../parts/row-actions.ts";
 import { scrollBy } from "../state/cursor.ts";
-import type { InputEvent } from "../terminal/event.ts";
+import type { InputEvent } from "../terminal/input-event.ts";
 import { createRow, type RowCell, type RowModel } from "../theme/cells.ts";
+import { openDialog } from "./dialog-openers.ts";
 import { buildFieldCells, createField, editField, type TextField } from "./field.ts";
-import { openDialog } from "./open-dialog.ts";
 
 /** Shows what a drain, a reset or a new total would do now, without doing it. */
 class WhatIfOverlay implements Overlay {

@@ -13,12 +13,12 @@ import {
 import { findNamedQueue } from "../../model/snapshot/snapshot.ts";
 import type { Subject } from "../../model/views/view.ts";
 import { OutcomeReader } from "../data/outcome-reader.ts";
-import { createSameRowCheck } from "../parts/focus.ts";
+import type { ConsoleParts } from "../parts/console-parts.ts";
 import { getChosenSubjects } from "../parts/marks.ts";
+import { createSameRowCheck } from "../parts/navigation.ts";
 import { BLANK_ROW, type Overlay, type OverlayModel } from "../parts/overlay.ts";
-import type { ConsoleParts } from "../parts/parts.ts";
 import { scrollBy } from "../state/cursor.ts";
-import type { InputEvent } from "../terminal/event.ts";
+import type { InputEvent } from "../terminal/input-event.ts";
 import { createRow, type RowModel } from "../theme/cells.ts";
 import { buildFieldCells, createField, editField, type TextField } from "./field.ts";
 import { openWhy } from "./output.ts";

@@ -1,8 +1,8 @@
 import { cleanToWidth } from "../../base/display-width.ts";
 import { formatBriefDuration } from "../../base/duration.ts";
 import { describePastBounds, formatPastTime } from "../data/time-travel.ts";
+import type { ConsoleParts } from "../parts/console-parts.ts";
 import type { Hint } from "../parts/overlay.ts";
-import type { ConsoleParts } from "../parts/parts.ts";
 import { computeCellsWidth, joinCellTexts, type RowCell } from "../theme/cells.ts";
 import { Row } from "../theme/Row.tsx";
 import type { StyleRole } from "../theme/roles.ts";

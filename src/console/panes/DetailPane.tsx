@@ -1,9 +1,9 @@
-import { findSelectedLine, listDetailLines } from "../parts/detail-lines.ts";
-import type { ConsoleParts } from "../parts/parts.ts";
+import type { ConsoleParts } from "../parts/console-parts.ts";
+import { findSelectedLine, listDetailLines } from "../parts/pane-lines.ts";
 import type { Size } from "../state/layout.ts";
 import type { RowModel } from "../theme/cells.ts";
 import { Row, Rows, useTheme } from "../theme/Row.tsx";
-import { PaneBox } from "./OverlayBox.tsx";
+import { PaneBox } from "./boxes.tsx";
 
 /** The detail of the selected row. */
 export function DetailPane({ model: { rows, more, ...size } }: { model: DetailModel }) {

@@ -1,11 +1,11 @@
 import { cleanToWidth, computeDisplayWidth } from "../../base/display-width.ts";
-import type { TreeNode } from "../data/tree-node.ts";
-import type { ConsoleParts } from "../parts/parts.ts";
+import type { TreeNode } from "../data/explorer-nodes.ts";
+import type { ConsoleParts } from "../parts/console-parts.ts";
 import type { Size } from "../state/layout.ts";
 import type { RowCell, RowSelection } from "../theme/cells.ts";
 import { Row } from "../theme/Row.tsx";
 import type { Signs } from "../theme/signs.ts";
-import { PaneBox } from "./OverlayBox.tsx";
+import { PaneBox } from "./boxes.tsx";
 
 /** The tree of everything, beside the table. */
 export function Explorer({ model }: { model: ExplorerModel }) {

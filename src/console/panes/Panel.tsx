@@ -2,13 +2,13 @@ import { cleanToWidth, computeDisplayWidth } from "../../base/display-width.ts";
 import { formatBriefDuration, formatInstant } from "../../base/duration.ts";
 import { type ConsoleJob, describeJobState } from "../data/jobs.ts";
 import { NOT_READ_YET } from "../data/live-view.ts";
-import type { ConsoleParts } from "../parts/parts.ts";
+import type { ConsoleParts } from "../parts/console-parts.ts";
 import { type ConsoleState, PANELS, type PanelId } from "../state/console-state.ts";
 import type { Size } from "../state/layout.ts";
 import type { RowCell, RowModel } from "../theme/cells.ts";
 import { Row, Rows, useTheme } from "../theme/Row.tsx";
+import { PaneBox } from "./boxes.tsx";
 import { createPageRow } from "./empty-pages.ts";
-import { PaneBox } from "./OverlayBox.tsx";
 
 /** Events, jobs, problems, the audit or the log, below the table. */
 export function Panel({ model: { rows, ...size } }: { model: PanelModel }) {

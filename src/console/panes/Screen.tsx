@@ -1,17 +1,17 @@
 import { Box, Text } from "ink";
 import { useCallback, useSyncExternalStore } from "react";
 import { clean } from "../../base/text.ts";
+import type { ConsoleParts } from "../parts/console-parts.ts";
 import { listContentRows, type OverlayBoxModel, type OverlayModel } from "../parts/overlay.ts";
-import type { ConsoleParts } from "../parts/parts.ts";
 import type { StateStore } from "../state/console-state.ts";
 import { computeMainWidth, type Layout, type Size } from "../state/layout.ts";
 import { createRow, type RowModel } from "../theme/cells.ts";
 import { Row, Span, ThemeContext, useTheme } from "../theme/Row.tsx";
 import type { Theme } from "../theme/theme.ts";
 import { Bar, type BarModel, buildHeaderModel, buildStatusModel } from "./Bar.tsx";
+import { OverlayBox } from "./boxes.tsx";
 import { buildDetailModel, type DetailModel, DetailPane } from "./DetailPane.tsx";
 import { buildExplorerModel, Explorer, type ExplorerModel } from "./Explorer.tsx";
-import { OverlayBox } from "./OverlayBox.tsx";
 import {
   buildPanelModel,
   buildPanelTitle,

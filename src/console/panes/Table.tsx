@@ -1,15 +1,15 @@
 import { cleanToWidth } from "../../base/display-width.ts";
 import type { Subject } from "../../model/views/view.ts";
-import { computeTableHeight, listTableNotes } from "../parts/detail-lines.ts";
-import type { ConsoleParts } from "../parts/parts.ts";
+import type { ConsoleParts } from "../parts/console-parts.ts";
+import { computeTableHeight, listTableNotes } from "../parts/pane-lines.ts";
 import type { Size } from "../state/layout.ts";
 import { getWatchId } from "../state/watched-rows.ts";
 import type { RowCell, RowModel, RowSelection } from "../theme/cells.ts";
 import { Row, Rows, useTheme } from "../theme/Row.tsx";
 import type { StyleRole } from "../theme/roles.ts";
 import type { Signs } from "../theme/signs.ts";
+import { PaneBox } from "./boxes.tsx";
 import { buildUnknownPage, buildWelcomePage, createPageRow } from "./empty-pages.ts";
-import { PaneBox } from "./OverlayBox.tsx";
 
 /** The rows of the active view, below the titles of their columns. */
 export function Table({ model }: { model: TableModel }) {

@@ -1,6 +1,6 @@
 import { computeDisplayWidth } from "../../base/display-width.ts";
 import { getTabLabel } from "../data/explorer-tree.ts";
-import type { ConsoleParts } from "../parts/parts.ts";
+import type { ConsoleParts } from "../parts/console-parts.ts";
 import { TABS, type TabId } from "../state/console-state.ts";
 import { Row } from "../theme/Row.tsx";
 import type { StyleRole } from "../theme/roles.ts";

@@ -2,7 +2,7 @@ import { formatBriefDuration } from "../../base/duration.ts";
 import { wrapProseLines } from "../../commands/see/detail.ts";
 import type { CommandContext } from "../../commands/store-command.ts";
 import { NOT_READ_YET } from "../data/live-view.ts";
-import type { ConsoleParts } from "../parts/parts.ts";
+import type { ConsoleParts } from "../parts/console-parts.ts";
 import type { RowModel } from "../theme/cells.ts";
 import type { StyleRole } from "../theme/roles.ts";
 

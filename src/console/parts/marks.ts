@@ -1,8 +1,8 @@
 import type { Subject } from "../../model/views/view.ts";
 import type { ConsoleState, TabState } from "../state/console-state.ts";
-import { findSelectedTarget } from "./detail-lines.ts";
+import type { ConsoleParts } from "./console-parts.ts";
 import { moveInFocusedPane } from "./moves.ts";
-import type { ConsoleParts } from "./parts.ts";
+import { findSelectedTarget } from "./pane-lines.ts";
 
 /** Toggles the mark of the row under the cursor, and moves to the next row. */
 export function toggleMark(app: ConsoleParts): void {

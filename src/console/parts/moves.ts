@@ -7,8 +7,8 @@ import {
   TOAST_DURATION,
 } from "../state/console-state.ts";
 import { clampCursor, moveCursor, type RowList, scrollBy, scrollCursor } from "../state/cursor.ts";
-import { computeTableHeight, findTargetLines, getPanelRows, listDetailLines } from "./detail-lines.ts";
-import type { ConsoleParts } from "./parts.ts";
+import type { ConsoleParts } from "./console-parts.ts";
+import { computeTableHeight, findTargetLines, getPanelRows, listDetailLines } from "./pane-lines.ts";
 
 /** A list with its cursor, and a function that moves the cursor. */
 interface CursorList {

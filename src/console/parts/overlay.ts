@@ -1,4 +1,4 @@
-import type { InputEvent } from "../terminal/event.ts";
+import type { InputEvent } from "../terminal/input-event.ts";
 import type { RowModel } from "../theme/cells.ts";
 
 /** A box over the rest of the screen. It has the keyboard while it is open. */

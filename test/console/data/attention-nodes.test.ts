@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { type AttentionInputs, buildAttentionNodes } from "../../../src/console/data/explorer-nodes.ts";
 import { buildTree, ExplorerTree, getDefaultUnfolded } from "../../../src/console/data/explorer-tree.ts";
-import { type AttentionInputs, buildAttentionNodes } from "../../../src/console/data/tree-node.ts";
 import { buildExplorerModel } from "../../../src/console/panes/Explorer.tsx";
 import { createInitialState } from "../../../src/console/state/console-state.ts";
 import { joinCellTexts } from "../../../src/console/theme/cells.ts";

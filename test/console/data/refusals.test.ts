@@ -3,9 +3,9 @@ import { describe, expect, it } from "vitest";
 import { COMMANDS } from "../../../src/commands/registry/registry.ts";
 import { isLive } from "../../../src/console/data/live-view.ts";
 import { PastView } from "../../../src/console/data/time-travel.ts";
-import { findChoiceObstacle } from "../../../src/console/overlays/entries.ts";
+import { findChoiceObstacle } from "../../../src/console/overlays/palette-entries.ts";
 import { listKeyActions } from "../../../src/console/parts/key-actions.ts";
-import { findChangeObstacle, findPastObstacle } from "../../../src/console/parts/row-action.ts";
+import { findChangeObstacle, findPastObstacle } from "../../../src/console/parts/row-actions.ts";
 import { NOW, pictureOf } from "../../model/pictures.ts";
 
 const view = new PastView(pictureOf([]), { revision: 5n, at: NOW, from: undefined, until: undefined });

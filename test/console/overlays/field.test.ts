@@ -11,7 +11,7 @@ import {
   MAX_FIELD_LENGTH,
   type TextField,
 } from "../../../src/console/overlays/field.ts";
-import type { InputEvent } from "../../../src/console/terminal/event.ts";
+import type { InputEvent } from "../../../src/console/terminal/input-event.ts";
 
 const key = (chord: string): InputEvent =>
   chord.length === 1 ? { kind: "key", chord, text: chord } : { kind: "key", chord };

@@ -4,7 +4,7 @@ import { cleanup } from "ink-testing-library";
 import { createElement } from "react";
 import { afterEach, describe, expect, it } from "vitest";
 import { stripStyles } from "../../../src/base/text.ts";
-import { OverlayBox } from "../../../src/console/panes/OverlayBox.tsx";
+import { OverlayBox } from "../../../src/console/panes/boxes.tsx";
 import type { OverlayContent, OverlayModel } from "../../../src/console/parts/overlay.ts";
 import { listContentRows } from "../../../src/console/parts/overlay.ts";
 import { createRow, joinCellTexts } from "../../../src/console/theme/cells.ts";

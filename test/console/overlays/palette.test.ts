@@ -3,19 +3,19 @@ import fc from "fast-check";
 import { beforeAll, describe, expect, it, test } from "vitest";
 import { clean } from "../../../src/base/text.ts";
 import { COMMANDS } from "../../../src/commands/registry/registry.ts";
-import type { PaletteChoice, PaletteEntry } from "../../../src/console/overlays/entries.ts";
+import type { PaletteChoice, PaletteEntry } from "../../../src/console/overlays/palette-entries.ts";
 import {
   buildPaletteEntries,
   type ChoiceConditions,
   findChoiceObstacle,
-} from "../../../src/console/overlays/entries.ts";
+} from "../../../src/console/overlays/palette-entries.ts";
 import {
   addRecentEntry,
   buildMatchRows,
   PaletteIndex,
   splitByRanges,
   toTextRanges,
-} from "../../../src/console/overlays/search.ts";
+} from "../../../src/console/overlays/palette-search.ts";
 import { listKeyActions } from "../../../src/console/parts/key-actions.ts";
 import { createKeymap } from "../../../src/console/parts/keymap.ts";
 import { computeCellsWidth, joinCellTexts } from "../../../src/console/theme/cells.ts";

@@ -11,7 +11,7 @@ import {
   setFieldValue,
   toCommandWords,
 } from "../../../src/console/overlays/dialog-form.ts";
-import { buildEditAction } from "../../../src/console/parts/row-action.ts";
+import { buildEditAction } from "../../../src/console/parts/row-actions.ts";
 import type { Definition } from "../../../src/schedule/definition.ts";
 import { pictureOf } from "../../model/pictures.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import type { ConsoleParts } from "../../../src/console/parts/console-parts.ts";
 import { clampCursors } from "../../../src/console/parts/moves.ts";
-import type { ConsoleParts } from "../../../src/console/parts/parts.ts";
 import {
   type ConsoleState,
   createInitialState,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { COMMANDS, ROW_COMMANDS } from "../../../src/commands/registry/registry.ts";
-import { ACTION_HANDLERS } from "../../../src/console/actions/action-handlers.ts";
+import { ACTION_HANDLERS } from "../../../src/console/actions/handlers.ts";
 import { listKeyActions } from "../../../src/console/parts/key-actions.ts";
 import { createKeymap, type KeyBindings } from "../../../src/console/parts/keymap.ts";
 

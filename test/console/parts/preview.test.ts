@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { createFaultyOutcome, createOutcome } from "../../../src/commands/outcome/create-outcome.ts";
 import type { EvictionResult, RunnerRecord } from "../../../src/commands/outcome/operation-result.ts";
-import { createPreview, getCommandById, runPreview } from "../../../src/console/parts/row-action.ts";
+import { createPreview, getCommandById, runPreview } from "../../../src/console/parts/row-actions.ts";
 import { previewEviction } from "../../../src/model/preview/eviction-preview.ts";
 import { NOW, pictureOf, runOf, stand } from "../../model/pictures.ts";
 

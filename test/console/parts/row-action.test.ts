@@ -1,12 +1,12 @@
 /** Commands on rows: accepted rows, the resulting command line, and the text to type. */
 import { describe, expect, it } from "vitest";
 import { COMMANDS, ROW_COMMANDS, type RowCommandId } from "../../../src/commands/registry/registry.ts";
-import type { CommandPreview } from "../../../src/console/parts/row-action.ts";
+import type { CommandPreview } from "../../../src/console/parts/row-actions.ts";
 import {
   buildRowAction,
   findConfirmationWord,
   getCommandById,
-} from "../../../src/console/parts/row-action.ts";
+} from "../../../src/console/parts/row-actions.ts";
 import type { Subject } from "../../../src/model/views/view.ts";
 import { pictureOf, runOf, stand } from "../../model/pictures.ts";
 

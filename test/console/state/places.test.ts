@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { rememberPlace, stepThroughPlaces } from "../../../src/console/parts/focus.ts";
+import { rememberPlace, stepThroughPlaces } from "../../../src/console/parts/navigation.ts";
 import {
   type ConsoleState,
   createInitialState,

@@ -1,5 +1,5 @@
-import type { InputEvent } from "../../../src/console/terminal/event.ts";
-import { InputParser } from "../../../src/console/terminal/parser.ts";
+import type { InputEvent } from "../../../src/console/terminal/input-event.ts";
+import { InputParser } from "../../../src/console/terminal/input-parser.ts";
 
 /** Parses several reads until the end of input, without answers of the terminal. Texts are UTF-8. */
 export function parsed(...reads: (string | Uint8Array)[]): InputEvent[] {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { InputParser } from "../../../src/console/terminal/parser.ts";
+import { InputParser } from "../../../src/console/terminal/input-parser.ts";
 import { chords, parsed } from "./parsed.ts";
 
 describe("keys as terminals send them", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createKeyReader } from "../../../src/console/terminal/parser.ts";
+import { createKeyReader } from "../../../src/console/terminal/input-parser.ts";
 
 /** Creates a reader with a manual clock. */
 function reader(onChord: (chord: string) => void = () => {}) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { isLightBackground, parseOscReport } from "../../../src/console/terminal/event.ts";
-import { InputParser } from "../../../src/console/terminal/parser.ts";
+import { isLightBackground, parseOscReport } from "../../../src/console/terminal/input-event.ts";
+import { InputParser } from "../../../src/console/terminal/input-parser.ts";
 
 /** Parses reads to what the terminal has answered, and the number of other events. */
 function listReports(reads: readonly string[]) {

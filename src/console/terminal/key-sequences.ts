@@ -8,7 +8,7 @@ import {
   type MouseEvent,
   SHIFT,
   type TerminalReport,
-} from "./event.ts";
+} from "./input-event.ts";
 
 /** Maximum length of a key sequence. Longer ones are ignored. */
 const LONGEST = 64;

@@ -13,7 +13,7 @@ import type { QueueKind } from "../../protocol/keys.ts";
 import type { Jobs } from "../data/jobs.ts";
 import { isLive, type ShownData } from "../data/live-view.ts";
 import type { TabId } from "../state/console-state.ts";
-import type { ConsoleParts } from "./parts.ts";
+import type { ConsoleParts } from "./console-parts.ts";
 
 /** A command and the row it applies to. */
 export interface RowAction {

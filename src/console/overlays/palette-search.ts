@@ -2,8 +2,8 @@ import fuzzysort from "fuzzysort";
 import { cleanToWidth, computeDisplayWidth } from "../../base/display-width.ts";
 import { padCells, padText, type RowCell, type RowModel } from "../theme/cells.ts";
 import type { StyleRole } from "../theme/roles.ts";
-import { ENTRY_KINDS, isExecutable, type PaletteEntry } from "./entries.ts";
 import { findBoundaryFrom } from "./field.ts";
+import { ENTRY_KINDS, isExecutable, type PaletteEntry } from "./palette-entries.ts";
 
 /** A matching entry, and the positions of the query's letters in it. */
 export interface PaletteMatch {

@@ -10,8 +10,8 @@ import {
   parseOscReport,
   SHIFT,
   type TerminalReport,
-} from "./event.ts";
-import { type InputPiece, type ParserMode, parseCsiSequence, parseSs3Sequence } from "./sequences.ts";
+} from "./input-event.ts";
+import { type InputPiece, type ParserMode, parseCsiSequence, parseSs3Sequence } from "./key-sequences.ts";
 
 /** Maximum number of bytes examined for one piece. No key sequence is longer. */
 const WINDOW = 256;

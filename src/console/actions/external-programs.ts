@@ -9,10 +9,10 @@ import type { Snapshot } from "../../model/snapshot/snapshot.ts";
 import type { Subject } from "../../model/views/view.ts";
 import type { ConsoleTable } from "../data/console-table.ts";
 import type { ConsoleJob } from "../data/jobs.ts";
-import { openDialog } from "../overlays/open-dialog.ts";
-import { formatDetailText } from "../parts/detail-lines.ts";
-import type { ConsoleParts } from "../parts/parts.ts";
-import { findChangeObstacle, formatSubjectName, getCommandById } from "../parts/row-action.ts";
+import { openDialog } from "../overlays/dialog-openers.ts";
+import type { ConsoleParts } from "../parts/console-parts.ts";
+import { formatDetailText } from "../parts/pane-lines.ts";
+import { findChangeObstacle, formatSubjectName, getCommandById } from "../parts/row-actions.ts";
 
 /** Loads what starts programs: seldom needed, and slow to load. */
 const loadPrograms = () => import("../../commands/editor/open-external-program.ts");

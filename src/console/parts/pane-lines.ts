@@ -2,7 +2,7 @@ import { buildDetailLines, type DetailLine } from "../../commands/see/detail.ts"
 import type { DetailTarget } from "../../model/detail/detail.ts";
 import { NOT_READ_YET } from "../data/live-view.ts";
 import type { RowList } from "../state/cursor.ts";
-import type { ConsoleParts } from "./parts.ts";
+import type { ConsoleParts } from "./console-parts.ts";
 
 /** Sum of the margins at the left and the right of the text, columns. */
 const MARGIN = 2;

@@ -6,9 +6,9 @@ import type { Remedy } from "../../model/views/remedy.ts";
 import type { Subject } from "../../model/views/view.ts";
 import { buildDetail } from "../data/detail-cache.ts";
 import type { ConsoleJob } from "../data/jobs.ts";
-import { createSameRowCheck } from "../parts/focus.ts";
+import type { ConsoleParts } from "../parts/console-parts.ts";
 import { getChosenSubjects } from "../parts/marks.ts";
-import type { ConsoleParts } from "../parts/parts.ts";
+import { createSameRowCheck } from "../parts/navigation.ts";
 import {
   buildCreateAction,
   buildDeleteAction,
@@ -20,7 +20,7 @@ import {
   hasFlag,
   type RowAction,
   type RowActionResult,
-} from "../parts/row-action.ts";
+} from "../parts/row-actions.ts";
 import { createRow, type RowModel } from "../theme/cells.ts";
 import { createForm } from "./dialog-form.ts";
 import { DialogOverlay } from "./dialog-overlay.ts";

@@ -9,7 +9,7 @@ import {
   type TabId,
 } from "../state/console-state.ts";
 import { listPanes } from "../state/layout.ts";
-import type { ConsoleParts } from "./parts.ts";
+import type { ConsoleParts } from "./console-parts.ts";
 
 /** Gives the keyboard to a pane, and shows it if it is hidden. */
 export function focusOn(app: ConsoleParts, focus: Pane): void {
