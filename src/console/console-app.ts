@@ -38,7 +38,7 @@ import { createThemeLookup, dimTheme, type Theme } from "./theme/theme.ts";
 const TABLE_MARGIN = 3;
 
 /** What the console needs from its process. */
-export interface ConsolePorts {
+interface ConsolePorts {
   context: CommandContext;
   io: CommandIo;
   call: Call;

@@ -28,6 +28,61 @@ export interface Display {
   forget(): void;
 }
 
+/** Shows the full screen, and writes only the cells that have changed. */
+export class ScreenDisplay implements Display {
+  readonly #io: CommandIo;
+  readonly #pace: PaintPace;
+  readonly #screen: AnsiScreen;
+  readonly #renderer = new Renderer();
+
+  /** Bytes that the current call of `show` has written. */
+  #written = 0;
+
+  constructor(io: CommandIo, pace: PaintPace, options: { mouse: boolean }) {
+    this.#io = io;
+    this.#pace = pace;
+    const writeOutput = (text: string) => {
+      this.#written += Buffer.byteLength(text);
+      return io.writeOutput(text);
+    };
+    this.#screen = new AnsiScreen({ writeOutput, terminal: io.terminal }, buildTerminalModes(options));
+  }
+
+  begin(): void {
+    if (this.#io.writeOutput(ASK_TERMINAL)) this.#pace.handleProbed();
+    this.#screen.enter();
+  }
+
+  end(): void {
+    this.#screen.leave();
+  }
+
+  show(app: ConsoleParts): boolean {
+    const lines = this.#renderer.renderLines(app.theme, buildScreenModel(app));
+    this.#written = 0;
+    const finished = lines.map(app.theme.finishLine);
+    if (!this.#screen.paint(finished, this.#pace.partLength)) return false;
+    return (this.#written === 0 && !this.#pace.needsQuestion) || this.#askTerminal();
+  }
+
+  get isComplete(): boolean {
+    return this.#screen.isComplete;
+  }
+
+  #askTerminal(): boolean {
+    if (!this.#pace.asks) {
+      this.#pace.handleUnasked();
+      return true;
+    }
+    this.#pace.handleAsked(this.#written);
+    return this.#io.writeOutput(ASK_TERMINAL);
+  }
+
+  forget(): void {
+    this.#screen.forget();
+  }
+}
+
 /**
  * Prints lines one after the other, for screen readers. Each line describes the effect of a key. Changes in the data
  * are not printed.
@@ -97,70 +152,15 @@ export class PlainDisplay implements Display {
   }
 }
 
-/** Shows the full screen, and writes only the cells that have changed. */
-export class ScreenDisplay implements Display {
-  readonly #io: CommandIo;
-  readonly #pace: PaintPace;
-  readonly #screen: AnsiScreen;
-  readonly #renderer = new Renderer();
-
-  /** Bytes that the current call of `show` has written. */
-  #written = 0;
-
-  constructor(io: CommandIo, pace: PaintPace, options: { mouse: boolean }) {
-    this.#io = io;
-    this.#pace = pace;
-    const writeOutput = (text: string) => {
-      this.#written += Buffer.byteLength(text);
-      return io.writeOutput(text);
-    };
-    this.#screen = new AnsiScreen({ writeOutput, terminal: io.terminal }, buildTerminalModes(options));
-  }
-
-  begin(): void {
-    if (this.#io.writeOutput(ASK_TERMINAL)) this.#pace.handleProbed();
-    this.#screen.enter();
-  }
-
-  end(): void {
-    this.#screen.leave();
-  }
-
-  show(app: ConsoleParts): boolean {
-    const lines = this.#renderer.renderLines(app.theme, buildScreenModel(app));
-    this.#written = 0;
-    const finished = lines.map(app.theme.finishLine);
-    if (!this.#screen.paint(finished, this.#pace.partLength)) return false;
-    return (this.#written === 0 && !this.#pace.needsQuestion) || this.#askTerminal();
-  }
-
-  get isComplete(): boolean {
-    return this.#screen.isComplete;
-  }
-
-  #askTerminal(): boolean {
-    if (!this.#pace.asks) {
-      this.#pace.handleUnasked();
-      return true;
-    }
-    this.#pace.handleAsked(this.#written);
-    return this.#io.writeOutput(ASK_TERMINAL);
-  }
-
-  forget(): void {
-    this.#screen.forget();
-  }
-}
-
 /** What spoken lines are rendered from. */
 /** Width of spoken lines, in columns. The terminal wraps longer ones. */
-const WIDTH = 100;
+const SPOKEN_WIDTH = 100;
 
 /** Renders what has the keyboard as lines that make sense when read aloud one after the other. */
 function renderSpokenLines(app: ConsoleParts): string[] {
   const overlay = app.overlays.top;
   if (overlay !== undefined) {
-    const { title, content, hints } = overlay.buildModel({ width: WIDTH, height: 200 });
+    const { title, content, hints } = overlay.buildModel({ width: SPOKEN_WIDTH, height: 200 });
     return [
       title,
       ...formatRows(listContentRows(content)),
@@ -177,7 +177,7 @@ function renderSpokenLines(app: ConsoleParts): string[] {
       return [`explorer: ${clean(node.label)} ${clean(node.note)}${fold}`];
     }
     case "detail":
-      return ["detail", ...formatDetailText(app, WIDTH).filter((line) => line.trim() !== "")];
+      return ["detail", ...formatDetailText(app, SPOKEN_WIDTH).filter((line) => line.trim() !== "")];
     case "panel":
       return renderSpokenPanel(app);
   }
@@ -193,7 +193,8 @@ function renderSpokenRow(app: ConsoleParts): string[] {
   const { table, state } = app;
   const { cursor, marks } = state.tabs[state.tab];
   const head = `${getTabLabel(state.tab)}, row ${Math.min(cursor.index + 1, table.length)} of ${table.length}`;
-  if (!app.liveView.hasRead) return formatRows(buildUnknownPage(app, WIDTH)).map((line) => line.trim());
+  if (!app.liveView.hasRead)
+    return formatRows(buildUnknownPage(app, SPOKEN_WIDTH)).map((line) => line.trim());
   if (table.length === 0) return [head, table.empty];
   const facts = table
     .getFactsAt(cursor.index, app.getWallTime())

@@ -41,7 +41,7 @@ async function editCopy(app: ConsoleParts, name: string, text: string): Promise<
 }
 
 /** Writes a text to a private file for an editor. Shows why, if that fails. */
-export function createSheet(app: ConsoleParts, text: string, name: string): EditorFile | undefined {
+function createSheet(app: ConsoleParts, text: string, name: string): EditorFile | undefined {
   try {
     return new EditorFile(text, name);
   } catch (error) {
@@ -51,7 +51,7 @@ export function createSheet(app: ConsoleParts, text: string, name: string): Edit
 }
 
 /** Opens a file in the user's editor. @returns whether the editor succeeded; if not, shows why */
-export function openSheet(app: ConsoleParts, sheet: EditorFile): Promise<boolean> {
+function openSheet(app: ConsoleParts, sheet: EditorFile): Promise<boolean> {
   return lendTo(app, async () => (await loadPrograms()).openUserEditor(app, sheet, app.context.signal));
 }
 
@@ -71,8 +71,6 @@ async function lendTo(app: ConsoleParts, run: () => Promise<ProgramEnd>): Promis
   }
 }
 
-type DefinitionParts = ConsoleParts;
-
 /** The definition of a row as a document, and the command that imports the document. */
 interface EditableDefinition {
   /** For the user, and the key of its draft: `group web`. */
@@ -88,14 +86,14 @@ interface EditableDefinition {
  * preview and the confirmation of an import. A text that was not stored is kept, and opened again the next time.
  * @returns false if the row has no definition, or nothing can be changed now
  */
-export function openDefinition(app: DefinitionParts): boolean {
+export function openDefinition(app: ConsoleParts): boolean {
   const definition = findDefinition(app.getSubject(), app.liveView.snapshot);
   if (definition === undefined || findChangeObstacle(app) !== undefined) return false;
   void edit(app, definition);
   return true;
 }
 
-async function edit(app: DefinitionParts, definition: EditableDefinition): Promise<void> {
+async function edit(app: ConsoleParts, definition: EditableDefinition): Promise<void> {
   const { target, text } = definition;
   const sheet = app.drafts.find(target) ?? createSheet(app, text, "signalbox.json");
   if (sheet === undefined) return;
@@ -116,7 +114,7 @@ async function edit(app: DefinitionParts, definition: EditableDefinition): Promi
 }
 
 /** Removes the text once it is stored. */
-function handleEnd(app: DefinitionParts, target: string, jobs: readonly ConsoleJob[]): void {
+function handleEnd(app: ConsoleParts, target: string, jobs: readonly ConsoleJob[]): void {
   if (jobs.every(({ code }) => code === 0)) app.drafts.discard(target);
 }
 
@@ -151,7 +149,7 @@ interface ShownText {
 }
 
 /** Columns of a text. A pager scrolls to the side, and an editor too. */
-const WIDTH = 240;
+const TEXT_WIDTH = 240;
 /** Maximum number of rows of a table: more take too long. */
 const MOST_ROWS = 20_000;
 
@@ -168,7 +166,7 @@ function getShownText(app: ConsoleParts): ShownText {
     case "table":
       return joinLines(`the table ${app.state.tab}`, listTableLines(app, app.table));
     case "detail":
-      return joinLines("the detail", formatDetailText(app, WIDTH));
+      return joinLines("the detail", formatDetailText(app, TEXT_WIDTH));
     case "panel":
       return joinLines(`the panel ${app.state.panel.id}`, listPanelLines(app));
   }
@@ -181,7 +179,7 @@ function joinLines(name: string, lines: readonly string[]): ShownText {
 
 function listTableLines(app: ConsoleParts, table: ConsoleTable): string[] {
   const height = Math.min(table.length, MOST_ROWS);
-  const look = app.theme.createLook(WIDTH);
+  const look = app.theme.createLook(TEXT_WIDTH);
   const { head, rows } = table.buildRows({ top: 0, height }, app.getWallTime(), look);
   const more = table.length > height ? [`(${table.length - height} more rows)`] : [];
   const lines = [head, ...rows].map((spans) => spans.map(({ text }) => text).join(""));

@@ -37,10 +37,10 @@ export interface TableOptions {
 const LARGE = 5_000;
 
 /** How a table is painted. `room`: columns that do not fit into it are left out; default: the width. */
-export type TableLook = OutputStyle & { width: number; room?: number };
+type TableLook = OutputStyle & { width: number; room?: number };
 
 /** The titles of a table's columns, and the cells of its rows. */
-export interface TableRows {
+interface TableRows {
   head: readonly TextSpan[];
   rows: readonly (readonly TextSpan[])[];
 }

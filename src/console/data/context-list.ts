@@ -12,72 +12,6 @@ import type { Tone } from "../../model/views/view.ts";
 /** Whether the cluster of a context has answered the last request. */
 type ContextState = "ok" | "away";
 
-/** Time between two rounds, ms. */
-const PROBE_EVERY = 15_000;
-/** Time limit of one request, with its connection, ms. */
-const PATIENCE = 3_000;
-/** Maximum number of contexts that are asked in a round. */
-const MOST = 16;
-
-/**
- * Asks the clusters of other contexts whether they answer: one small read each, one cluster after the other, on a connection of
- * its own that is closed afterwards. Never throws.
- */
-class ContextProbe {
-  readonly #listOthers: () => readonly ContextSummary[];
-  readonly #ports: Pick<CommandContext, "clock" | "random">;
-  readonly #onChange: () => void;
-  readonly #states = new Map<string, ContextState>();
-  readonly #stop = new AbortController();
-
-  constructor(
-    listOthers: () => readonly ContextSummary[],
-    ports: Pick<CommandContext, "clock" | "random">,
-    onChange: () => void,
-  ) {
-    this.#listOthers = listOthers;
-    this.#ports = ports;
-    this.#onChange = onChange;
-  }
-
-  /** @returns undefined if the cluster was not asked yet */
-  getState(name: string): ContextState | undefined {
-    return this.#states.get(name);
-  }
-
-  begin(): void {
-    void this.#run();
-  }
-
-  end(): void {
-    this.#stop.abort(new Error("the console shows another context"));
-  }
-
-  async #run(): Promise<void> {
-    const { signal } = this.#stop;
-    while (!signal.aborted) {
-      for (const { name, config } of this.#listOthers().slice(0, MOST)) {
-        if (signal.aborted) return;
-        if ("fault" in config) continue;
-        const state = await this.#ask(config);
-        if (this.#states.get(name) !== state) this.#onChange();
-        this.#states.set(name, state);
-      }
-      await this.#ports.clock.sleep(PROBE_EVERY, signal).catch(() => {});
-    }
-  }
-
-  async #ask(config: Exclude<ContextSummary["config"], { fault: string }>): Promise<ContextState> {
-    const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(PATIENCE)]);
-    try {
-      await askCluster(config, this.#ports, signal);
-      return "ok";
-    } catch {
-      return "away";
-    }
-  }
-}
-
 /** A context as the console shows it. */
 export interface ListedContext {
   /** Undefined for the settings that the console was started with, if they are of no context. */
@@ -92,7 +26,7 @@ export interface ListedContext {
 }
 
 /** Time between two readings of the configuration files, ms. */
-const EVERY = 5_000;
+const READ_EVERY = 5_000;
 
 /** The contexts of the configuration, and whether their clusters answer. */
 export class ContextList {
@@ -160,7 +94,7 @@ export class ContextList {
 
   #readContexts(): readonly ContextSummary[] {
     const at = this.#context.clock.now();
-    if (this.#known !== undefined && at - this.#known.at < EVERY) return this.#known.all;
+    if (this.#known !== undefined && at - this.#known.at < READ_EVERY) return this.#known.all;
     this.#known = { at, all: this.#readFiles() };
     return this.#known.all;
   }
@@ -177,6 +111,74 @@ export class ContextList {
 
   #listOthers(): ContextSummary[] {
     return this.#readContexts().filter(({ name }) => name !== this.activeName);
+  }
+}
+
+/** Time between two rounds, ms. */
+const PROBE_EVERY = 15_000;
+
+/** Time limit of one request, with its connection, ms. */
+const PATIENCE = 3_000;
+
+/** Maximum number of contexts that are asked in a round. */
+const MOST = 16;
+
+/**
+ * Asks the clusters of other contexts whether they answer: one small read each, one cluster after the other, on a connection of
+ * its own that is closed afterwards. Never throws.
+ */
+class ContextProbe {
+  readonly #listOthers: () => readonly ContextSummary[];
+  readonly #ports: Pick<CommandContext, "clock" | "random">;
+  readonly #onChange: () => void;
+  readonly #states = new Map<string, ContextState>();
+  readonly #stop = new AbortController();
+
+  constructor(
+    listOthers: () => readonly ContextSummary[],
+    ports: Pick<CommandContext, "clock" | "random">,
+    onChange: () => void,
+  ) {
+    this.#listOthers = listOthers;
+    this.#ports = ports;
+    this.#onChange = onChange;
+  }
+
+  /** @returns undefined if the cluster was not asked yet */
+  getState(name: string): ContextState | undefined {
+    return this.#states.get(name);
+  }
+
+  begin(): void {
+    void this.#run();
+  }
+
+  end(): void {
+    this.#stop.abort(new Error("the console shows another context"));
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      for (const { name, config } of this.#listOthers().slice(0, MOST)) {
+        if (signal.aborted) return;
+        if ("fault" in config) continue;
+        const state = await this.#ask(config);
+        if (this.#states.get(name) !== state) this.#onChange();
+        this.#states.set(name, state);
+      }
+      await this.#ports.clock.sleep(PROBE_EVERY, signal).catch(() => {});
+    }
+  }
+
+  async #ask(config: Exclude<ContextSummary["config"], { fault: string }>): Promise<ContextState> {
+    const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(PATIENCE)]);
+    try {
+      await askCluster(config, this.#ports, signal);
+      return "ok";
+    } catch {
+      return "away";
+    }
   }
 }
 

@@ -23,69 +23,68 @@ import type { QueueEntry } from "../../protocol/ticket.ts";
 import type { ConsoleTable } from "./console-table.ts";
 import type { PastMoment } from "./live-view.ts";
 
-/** Maximum number of sessions polled. More would take too long. */
-const MOST = 30;
-/** Interval between two polls of a session, ms, and pause after a cursor move, because more moves may follow, ms. */
-const EVERY = 2_000;
-/** Pause after a cursor move, because more moves may follow, and pause before a retry after an error, ms. */
-const SETTLE = 120;
+/** Sessions can be asked only about the present. */
+const UNKNOWN: SessionLivenessMap = new Map();
 
-/** Polls the sessions of the visible runs. */
-class LivenessPoller {
-  readonly #context: CommandContext;
-  readonly #onChange: () => void;
-  #wanted: readonly RunnerKey[] = [];
-  #known: SessionLivenessMap = new Map();
-  #timer: NodeJS.Timeout | undefined;
-  #isAsking = false;
-  readonly #stop = new AbortController();
+/** Caches the detail of the selected subject. Builds it again only when one of its inputs changes. */
+export class DetailCache {
+  readonly #livenessPoller: LivenessPoller;
+  readonly #outcomeFetch: DebouncedFetch;
+  #known: { for: readonly unknown[]; detail: Detail | undefined } | undefined;
 
+  /** @param onChange  called when new session states or outcomes were read */
   constructor(context: CommandContext, onChange: () => void) {
-    this.#context = context;
-    this.#onChange = onChange;
+    this.#livenessPoller = new LivenessPoller(context, onChange);
+    this.#outcomeFetch = new DebouncedFetch(context, onChange);
   }
 
-  get known(): SessionLivenessMap {
-    return this.#known;
+  /** Selects the subject of the detail. @param wall  ms since the epoch @param past  set if the snapshot is a past one */
+  watchSubject(subject: Subject | undefined, snapshot: Snapshot, wall: number, past?: PastMoment): void {
+    this.#livenessPoller.watchSessions(
+      subject === undefined || past !== undefined ? [] : listDetailTickets(subject, snapshot, wall),
+    );
+    this.#outcomeFetch.selectSchedule(
+      subject?.kind === "schedule" ? subject.name : undefined,
+      snapshot,
+      past?.revision,
+    );
   }
 
-  /** Selects the sessions to poll. */
-  watchSessions(tickets: readonly RunnerKey[]): void {
-    const wanted = selectFirstSessions(tickets, MOST);
-    const isSame = wanted.every(({ session }, at) => session === this.#wanted[at]?.session);
-    if (isSame && wanted.length === this.#wanted.length) return;
-    this.#wanted = wanted;
-    this.#schedulePoll(SETTLE);
+  /** @param index  index of the row in its table */
+  getDetail(
+    subject: Subject | undefined,
+    snapshot: Snapshot,
+    table: ConsoleTable,
+    index: number,
+    wall: number,
+    past?: PastMoment,
+  ): Detail | undefined {
+    const liveness = past === undefined ? this.#livenessPoller.known : UNKNOWN;
+    const outcomes = this.#outcomeFetch.getKnown(past?.revision);
+    const key = [JSON.stringify(subject), snapshot, Math.floor(wall / 1000), liveness, outcomes, index];
+    if (this.#known?.for.every((one, at) => one === key[at]) !== true) {
+      const inputs = {
+        snapshot: { ...snapshot, outcomes },
+        wall,
+        sessions: liveness,
+        facts: table.getFactsAt(index, wall),
+      };
+      this.#known = { for: key, detail: subject && buildDetail(subject, inputs) };
+    }
+    return this.#known?.detail;
   }
 
   end(): void {
-    clearTimeout(this.#timer);
-    this.#stop.abort(new Error("the view was closed"));
-  }
-
-  #schedulePoll(pause: number): void {
-    clearTimeout(this.#timer);
-    if (this.#wanted.length > 0 && !this.#stop.signal.aborted)
-      this.#timer = setTimeout(() => void this.#poll(), pause);
-  }
-
-  async #poll(): Promise<void> {
-    if (this.#isAsking) return this.#schedulePoll(SETTLE);
-    this.#isAsking = true;
-    const limit = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(EVERY)]);
-    try {
-      this.#known = await readRunnerLiveness(this.#context, this.#wanted, limit);
-      this.#onChange();
-    } catch {
-      // The request timed out or was stopped. The known states stay; the status line shows whether etcd answers.
-    } finally {
-      this.#isAsking = false;
-      this.#schedulePoll(EVERY);
-    }
+    this.#livenessPoller.end();
+    this.#outcomeFetch.end();
   }
 }
 
-const AGAIN = 2_000;
+/** Pause after a cursor move, because more moves may follow, ms. */
+const SETTLE = 120;
+
+/** Pause before a retry after an error, ms. */
+const FETCH_AGAIN = 2_000;
 
 const NONE: Snapshot["outcomes"] = new Map();
 
@@ -153,65 +152,69 @@ class DebouncedFetch {
       this.#onChange();
     } catch {
       // The fetch was stopped, or etcd is away, which the status line shows.
-      if (this.#wanted === wanted) this.#scheduleFetch(AGAIN);
+      if (this.#wanted === wanted) this.#scheduleFetch(FETCH_AGAIN);
     }
   }
 }
 
-/** Sessions can be asked only about the present. */
-const UNKNOWN: SessionLivenessMap = new Map();
+/** Maximum number of sessions polled. More would take too long. */
+const MOST_SESSIONS = 30;
 
-/** Caches the detail of the selected subject. Builds it again only when one of its inputs changes. */
-export class DetailCache {
-  readonly #livenessPoller: LivenessPoller;
-  readonly #outcomeFetch: DebouncedFetch;
-  #known: { for: readonly unknown[]; detail: Detail | undefined } | undefined;
+/** Interval between two polls of a session, ms. */
+const POLL_EVERY = 2_000;
 
-  /** @param onChange  called when new session states or outcomes were read */
+/** Polls the sessions of the visible runs. */
+class LivenessPoller {
+  readonly #context: CommandContext;
+  readonly #onChange: () => void;
+  #wanted: readonly RunnerKey[] = [];
+  #known: SessionLivenessMap = new Map();
+  #timer: NodeJS.Timeout | undefined;
+  #isAsking = false;
+  readonly #stop = new AbortController();
+
   constructor(context: CommandContext, onChange: () => void) {
-    this.#livenessPoller = new LivenessPoller(context, onChange);
-    this.#outcomeFetch = new DebouncedFetch(context, onChange);
+    this.#context = context;
+    this.#onChange = onChange;
   }
 
-  /** Selects the subject of the detail. @param wall  ms since the epoch @param past  set if the snapshot is a past one */
-  watchSubject(subject: Subject | undefined, snapshot: Snapshot, wall: number, past?: PastMoment): void {
-    this.#livenessPoller.watchSessions(
-      subject === undefined || past !== undefined ? [] : listDetailTickets(subject, snapshot, wall),
-    );
-    this.#outcomeFetch.selectSchedule(
-      subject?.kind === "schedule" ? subject.name : undefined,
-      snapshot,
-      past?.revision,
-    );
+  get known(): SessionLivenessMap {
+    return this.#known;
   }
 
-  /** @param index  index of the row in its table */
-  getDetail(
-    subject: Subject | undefined,
-    snapshot: Snapshot,
-    table: ConsoleTable,
-    index: number,
-    wall: number,
-    past?: PastMoment,
-  ): Detail | undefined {
-    const liveness = past === undefined ? this.#livenessPoller.known : UNKNOWN;
-    const outcomes = this.#outcomeFetch.getKnown(past?.revision);
-    const key = [JSON.stringify(subject), snapshot, Math.floor(wall / 1000), liveness, outcomes, index];
-    if (this.#known?.for.every((one, at) => one === key[at]) !== true) {
-      const inputs = {
-        snapshot: { ...snapshot, outcomes },
-        wall,
-        sessions: liveness,
-        facts: table.getFactsAt(index, wall),
-      };
-      this.#known = { for: key, detail: subject && buildDetail(subject, inputs) };
-    }
-    return this.#known?.detail;
+  /** Selects the sessions to poll. */
+  watchSessions(tickets: readonly RunnerKey[]): void {
+    const wanted = selectFirstSessions(tickets, MOST_SESSIONS);
+    const isSame = wanted.every(({ session }, at) => session === this.#wanted[at]?.session);
+    if (isSame && wanted.length === this.#wanted.length) return;
+    this.#wanted = wanted;
+    this.#schedulePoll(SETTLE);
   }
 
   end(): void {
-    this.#livenessPoller.end();
-    this.#outcomeFetch.end();
+    clearTimeout(this.#timer);
+    this.#stop.abort(new Error("the view was closed"));
+  }
+
+  #schedulePoll(pause: number): void {
+    clearTimeout(this.#timer);
+    if (this.#wanted.length > 0 && !this.#stop.signal.aborted)
+      this.#timer = setTimeout(() => void this.#poll(), pause);
+  }
+
+  async #poll(): Promise<void> {
+    if (this.#isAsking) return this.#schedulePoll(SETTLE);
+    this.#isAsking = true;
+    const limit = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(POLL_EVERY)]);
+    try {
+      this.#known = await readRunnerLiveness(this.#context, this.#wanted, limit);
+      this.#onChange();
+    } catch {
+      // The request timed out or was stopped. The known states stay; the status line shows whether etcd answers.
+    } finally {
+      this.#isAsking = false;
+      this.#schedulePoll(POLL_EVERY);
+    }
   }
 }
 

@@ -95,7 +95,7 @@ function buildShareNode(share: ResourceShare, depth: number, { bar }: TreeSigns)
 /** The id of the node above them. */
 export const ATTENTION = "attention";
 /** Maximum number of nodes of each sort. The others are counted. */
-const MOST = 5;
+const MOST_URGENT = 5;
 
 /** What is examined for nodes. */
 export interface AttentionInputs {
@@ -157,7 +157,7 @@ interface AttentionNode {
 
 /** @param count  of all nodes of the sort */
 function limitNodes(nodes: readonly AttentionNode[], count: number): TreeNode[] {
-  const shown = nodes.slice(0, MOST).map(({ node }) => node);
+  const shown = nodes.slice(0, MOST_URGENT).map(({ node }) => node);
   const last = shown.at(-1);
   if (last === undefined || count <= shown.length) return shown;
   const label = `${count - shown.length} more`;
@@ -229,10 +229,10 @@ function findLongestWaits({ queues }: Pick<Snapshot, "queues">, seen: ReadonlySe
     if (getQueueWaits(queue).count === 0 || seen.has(formatQueueName(queue))) continue;
     count += 1;
     const last = longest.at(-1);
-    if (longest.length === MOST && last !== undefined && getStart(queue) >= getStart(last)) continue;
+    if (longest.length === MOST_URGENT && last !== undefined && getStart(queue) >= getStart(last)) continue;
     longest.push(queue);
     longest.sort((a, b) => getStart(a) - getStart(b));
-    longest.length = Math.min(longest.length, MOST);
+    longest.length = Math.min(longest.length, MOST_URGENT);
   }
   return { longest, count };
 }

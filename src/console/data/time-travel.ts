@@ -18,25 +18,6 @@ import { load } from "../../observe/read.ts";
 import type { Keys } from "../../protocol/keys.ts";
 import type { ConnectionState, PastMoment, ShownData } from "./live-view.ts";
 
-/** Shows the state of etcd at a past revision. It never changes, and nothing can be changed through it. */
-export class PastView implements ShownData {
-  readonly snapshot: Snapshot;
-  readonly past: PastMoment;
-  readonly hasRead = true;
-  readonly clusterHealth = undefined;
-  readonly connection: ConnectionState;
-
-  constructor(snapshot: Snapshot, past: PastMoment) {
-    this.snapshot = snapshot;
-    this.past = past;
-    this.connection = { kind: "past", since: past.at, fault: undefined };
-  }
-
-  reread(): void {}
-
-  catchUp(): void {}
-}
-
 /** What time travel tells: a sentence for the user. */
 interface TravelListener {
   onChange(): void;
@@ -185,6 +166,25 @@ function describeTooOld(what: string, { revision, at }: TimedRevision): string {
   return `etcd has compacted ${what}: the oldest state is revision ${revision}${since}; see History and Audit`;
 }
 
+/** Shows the state of etcd at a past revision. It never changes, and nothing can be changed through it. */
+export class PastView implements ShownData {
+  readonly snapshot: Snapshot;
+  readonly past: PastMoment;
+  readonly hasRead = true;
+  readonly clusterHealth = undefined;
+  readonly connection: ConnectionState;
+
+  constructor(snapshot: Snapshot, past: PastMoment) {
+    this.snapshot = snapshot;
+    this.past = past;
+    this.connection = { kind: "past", since: past.at, fault: undefined };
+  }
+
+  reread(): void {}
+
+  catchUp(): void {}
+}
+
 /** Longest name, columns. */
 const WIDEST = 40;
 
@@ -212,6 +212,7 @@ function nameKey(keys: Keys, key: string): string {
 type PastTarget = { at: number } | { revision: bigint };
 
 const DAY = 86_400_000;
+
 const CLOCK = /^(?:(today|yesterday)(?:\s+|$))?(?:(\d{1,2}):(\d\d)(?::(\d\d))?)?$/i;
 
 /** Examples of times, for messages and hints. */

@@ -14,7 +14,7 @@ export interface Form {
 }
 
 /** One field of a form. */
-export interface FormField {
+interface FormField {
   /** `arg:NAME` or `flag:NAME`: an argument and a flag may have the same name. */
   readonly id: string;
   readonly label: string;
@@ -46,7 +46,7 @@ const OWN: ReadonlySet<string> = new Set(
 );
 
 /** The initial values of a form's fields. */
-export interface FormDefaults {
+interface FormDefaults {
   /** Values of arguments, in order. */
   args?: readonly string[];
   /** Values of flags. Flags that the form does not have are ignored. */
@@ -139,7 +139,7 @@ export function selectNextValue(form: Form, id: string, by: 1 | -1 = 1): Form {
 }
 
 /** Returns the values that a field passes to the command: none, one, or those of a list. */
-export function getFieldValues({ kind, value }: FormField): readonly string[] {
+function getFieldValues({ kind, value }: FormField): readonly string[] {
   if (typeof value !== "string" || value === "") return [];
   return kind === "list" ? parseWordList(value) : [value];
 }

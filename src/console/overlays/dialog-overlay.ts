@@ -22,7 +22,7 @@ import { createField, editField, type TextField } from "./field.ts";
 import { openJob, openOutput } from "./output.ts";
 
 /** What a dialog shows before a command runs. */
-export interface DialogOptions {
+interface DialogOptions {
   /** For example `drain host web1.example.com`. */
   title: string;
   /** One for each item; all of the same command. Their fields are filled in together. */

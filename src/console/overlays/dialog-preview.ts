@@ -28,7 +28,7 @@ const READ = 250;
 const REFRESH = 1_000;
 
 /** A command to preview, with one command line for each item. */
-export interface PreviewRequest {
+interface PreviewRequest {
   command: Command;
   items: readonly (readonly string[])[];
 }

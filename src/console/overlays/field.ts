@@ -29,7 +29,7 @@ export function insertText(field: TextField, text: string): TextField {
 }
 
 /** Replaces the text between two indexes. The cursor moves behind the replacement. */
-export function replaceRange({ text }: TextField, from: number, to: number, by = ""): TextField {
+function replaceRange({ text }: TextField, from: number, to: number, by = ""): TextField {
   const whole = text.slice(0, from) + by + text.slice(to);
   // The inserted text may form one grapheme with the text after it.
   return { text: whole, cursor: findBoundaryFrom(whole, from + by.length) };

@@ -5,8 +5,51 @@ import type { ListedContext } from "../data/context-list.ts";
 import type { KeyAction } from "../parts/key-actions.ts";
 import type { TabId } from "../state/console-state.ts";
 
+/** The kinds of palette entries. */
+export const ENTRY_KINDS = [
+  "command",
+  "action",
+  "view",
+  "context",
+  "lock",
+  "resource",
+  "host",
+  "group",
+  "schedule",
+] as const;
+
+type EntryKind = (typeof ENTRY_KINDS)[number];
+
+/** What choosing an entry does. */
+export type PaletteChoice =
+  /** Runs a command of the registry, by its id. With arguments, it does not apply to the selected rows. */
+  | { kind: "command"; id: string; args?: readonly string[] }
+  /** Runs an action of the console, by the id that keys are bound to. */
+  | { kind: "action"; id: string }
+  /** Shows the console as it was at a time, as typed. */
+  | { kind: "travel"; time: string }
+  /** Shows the cluster of another context. */
+  | { kind: "context"; name: string | undefined }
+  /** Goes to a tab, and optionally to a row in it. */
+  | { kind: "go"; tab: TabId; key?: string };
+
+/** An entry of the palette. Its texts are clean. */
+export interface PaletteEntry {
+  /** Stays the same each time the palette opens: recent entries are stored by id. */
+  readonly id: string;
+  readonly kind: EntryKind;
+  readonly label: string;
+  /** What it does; for a name, its kind. */
+  readonly detail: string;
+  /** As displayed: `Ctrl+P`. */
+  readonly keys: readonly string[];
+  /** Why it cannot be chosen now; undefined if it can. */
+  readonly disabled?: string;
+  readonly choice: PaletteChoice;
+}
+
 /** What the palette is built from. */
-export interface PaletteOptions {
+interface PaletteOptions {
   commands: readonly Command[];
   /** The actions that keys are bound to: commands that act on rows, and the console's own actions. */
   actions: readonly Pick<KeyAction, "id" | "brief">[];
@@ -132,48 +175,6 @@ function createNameEntries(
   }));
 }
 
-/** The kinds of palette entries. */
-export const ENTRY_KINDS = [
-  "command",
-  "action",
-  "view",
-  "context",
-  "lock",
-  "resource",
-  "host",
-  "group",
-  "schedule",
-] as const;
-type EntryKind = (typeof ENTRY_KINDS)[number];
-
-/** What choosing an entry does. */
-export type PaletteChoice =
-  /** Runs a command of the registry, by its id. With arguments, it does not apply to the selected rows. */
-  | { kind: "command"; id: string; args?: readonly string[] }
-  /** Runs an action of the console, by the id that keys are bound to. */
-  | { kind: "action"; id: string }
-  /** Shows the console as it was at a time, as typed. */
-  | { kind: "travel"; time: string }
-  /** Shows the cluster of another context. */
-  | { kind: "context"; name: string | undefined }
-  /** Goes to a tab, and optionally to a row in it. */
-  | { kind: "go"; tab: TabId; key?: string };
-
-/** An entry of the palette. Its texts are clean. */
-export interface PaletteEntry {
-  /** Stays the same each time the palette opens: recent entries are stored by id. */
-  readonly id: string;
-  readonly kind: EntryKind;
-  readonly label: string;
-  /** What it does; for a name, its kind. */
-  readonly detail: string;
-  /** As displayed: `Ctrl+P`. */
-  readonly keys: readonly string[];
-  /** Why it cannot be chosen now; undefined if it can. */
-  readonly disabled?: string;
-  readonly choice: PaletteChoice;
-}
-
 /** Whether an entry runs something, rather than going somewhere. */
 export function isExecutable({ kind }: PaletteEntry): boolean {
   return kind === "command" || kind === "action";
@@ -201,6 +202,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 const MOVES: ReadonlySet<string> = new Set(
   "palette back up down left right top bottom pageUp pageDown open mark range".split(" "),
 );
+
 /** Actions that apply to the selected rows. */
 const ON_ROWS: ReadonlySet<string> = new Set(
   "copy copyJson copyCommand why whyDidItNotRun timeline whatIf edit delete".split(" "),

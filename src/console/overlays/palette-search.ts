@@ -6,7 +6,7 @@ import { findBoundaryFrom } from "./field.ts";
 import { ENTRY_KINDS, isExecutable, type PaletteEntry } from "./palette-entries.ts";
 
 /** A matching entry, and the positions of the query's letters in it. */
-export interface PaletteMatch {
+interface PaletteMatch {
   readonly entry: PaletteEntry;
   /** Ranges in its label. */
   readonly label: readonly TextRange[];
@@ -274,7 +274,7 @@ export function splitByRanges(
 /** Columns between two columns of text. */
 const GAP = 2;
 /** Maximum share of the width for labels, so that details have room. */
-const MOST = 0.5;
+const MOST_FOR_LABELS = 0.5;
 
 /**
  * Builds the rows of matches: label, then the detail or the reason why it cannot be chosen, and keys at the right edge.
@@ -287,7 +287,7 @@ export function buildMatchRows(
   width: number,
 ): RowModel[] {
   const widest = Math.max(0, ...matches.map(({ entry }) => computeDisplayWidth(entry.label)));
-  const room = Math.max(1, Math.min(widest, Math.floor(width * MOST)));
+  const room = Math.max(1, Math.min(widest, Math.floor(width * MOST_FOR_LABELS)));
   return matches.map((match, at) => ({
     cells: buildMatchCells(match, room, width),
     selection: at === selected ? "focused" : undefined,

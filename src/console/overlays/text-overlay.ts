@@ -4,7 +4,7 @@ import type { InputEvent } from "../terminal/input-event.ts";
 import { computeCellsWidth, joinCellTexts, type RowModel } from "../theme/cells.ts";
 
 /** What a text overlay needs from the code that opens it. */
-export interface TextOverlayOptions {
+interface TextOverlayOptions {
   title: string;
   /** Builds the rows for a width. Called for every frame, so they may change. */
   buildRows(width: number): readonly RowModel[];

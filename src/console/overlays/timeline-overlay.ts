@@ -69,7 +69,7 @@ function stopAtPresent(window: { length: number; end: number }, now: number): Ti
 }
 
 /** Shows who held an object when, who waited, and when it was drained. Follows the present until it is moved. */
-export class TimelineOverlay implements Overlay {
+class TimelineOverlay implements Overlay {
   readonly #app: ConsoleParts;
   readonly #subject: TimelineSubject;
   /** Only for what schedules do. */

@@ -14,7 +14,7 @@ import { createRow, padText, type RowCell, type RowModel } from "../theme/cells.
 import type { StyleRole } from "../theme/roles.ts";
 
 /** The signs of a timeline. */
-export interface TimelineViewSigns {
+interface TimelineViewSigns {
   cells: Readonly<Record<BarCell, string>>;
   drain: string;
 }
@@ -36,7 +36,7 @@ const ROLES: Readonly<Record<BarCell, StyleRole>> = {
 };
 
 /** What the rows of a timeline are built from. */
-export interface TimelineRowsInput {
+interface TimelineRowsInput {
   tracks: readonly TimelineTrack[];
   bars: readonly RunBar[];
   span: TimeSpan;

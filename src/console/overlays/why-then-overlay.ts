@@ -24,13 +24,13 @@ import { buildFieldCells, createField, editField, type TextField } from "./field
 import { openWhy } from "./output.ts";
 
 /** What can be asked about. */
-export interface WhyThenSubject {
+interface WhyThenSubject {
   kind: "lock" | "schedule";
   name: string;
 }
 
 /** Asks for a time, and tells why a schedule or a lock did not run then: one sentence, and its evidence. */
-export class WhyThenOverlay implements Overlay {
+class WhyThenOverlay implements Overlay {
   readonly #app: ConsoleParts;
   readonly #subject: WhyThenSubject;
   readonly #reader: OutcomeReader | undefined;
@@ -155,17 +155,15 @@ export class WhyThenOverlay implements Overlay {
 
 const SCROLLS: ReadonlySet<string> = new Set(["up", "down", "pageup", "pagedown"]);
 
-type OpenWhyParts = ConsoleParts;
-
 /** Asks why the selected schedule or lock did not run at a time. */
-export function openWhyThen(app: OpenWhyParts): void {
+export function openWhyThen(app: ConsoleParts): void {
   const subject = findWhyThenSubject(getChosenSubjects(app)[0]);
   if (subject !== undefined) return openSubject(app, subject);
   app.showToast("why did it not run: select a schedule or a lock", "problem", createSameRowCheck(app));
 }
 
 /** Tells why a run waits; of a schedule, or a lock that nobody holds or waits for, why it did not run. */
-export function openWhyNowOrThen(app: OpenWhyParts): void {
+export function openWhyNowOrThen(app: ConsoleParts): void {
   const subject = findWhyThenSubject(getChosenSubjects(app)[0]);
   const isPast =
     subject?.kind === "schedule" ||

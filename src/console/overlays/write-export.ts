@@ -4,7 +4,7 @@ import { basename, dirname, join } from "node:path";
 import { quoteText } from "../../base/text.ts";
 
 /** What became of an export. `exists`: nothing was written, because the file exists. */
-export type ExportResult = { kind: "written" } | { kind: "exists" } | { kind: "fault"; text: string };
+type ExportResult = { kind: "written" } | { kind: "exists" } | { kind: "fault"; text: string };
 
 /** Number of drafts of this process. Each has its own name. */
 let drafts = 0;

@@ -109,10 +109,8 @@ function formatPastBadge(app: ConsoleParts): string {
   return ` PAST ${time} ${app.theme.signs.dot} read-only `;
 }
 
-export type StatusInputs = ConsoleParts;
-
 /** Builds the last line: the connection state, running jobs, a toast, and the keys of the context. */
-export function buildStatusModel(app: StatusInputs, width: number): BarModel {
+export function buildStatusModel(app: ConsoleParts, width: number): BarModel {
   const isLive = app.liveView.connection.kind === "live";
   const ground: StyleRole = isLive ? "barLive" : app.liveView.past === undefined ? "barAway" : "barPast";
   const left = [
@@ -134,7 +132,7 @@ function buildTravelSegments({ travel, theme }: ConsoleParts, role: StyleRole): 
 }
 
 /** Returns the key whose hint is at a column of that line. */
-export function findHintAt(app: StatusInputs, width: number, column: number): string | undefined {
+export function findHintAt(app: ConsoleParts, width: number, column: number): string | undefined {
   const { left, right, gap } = buildStatusModel(app, width);
   let start = computeCellsWidth(left) + gap;
   for (const cell of right) {
@@ -223,11 +221,11 @@ function buildToastSegments({ state: { toast: shown }, theme }: ConsoleParts, ro
 }
 
 /** Actions that always have a hint: first those that lead to all others, then the rest. */
-const FIRST = ["help", "palette"] as const;
-const ALSO = ["filter", "quit"] as const;
+const FIRST_HINTS = ["help", "palette"] as const;
+const LATER_HINTS = ["filter", "quit"] as const;
 /** Number of context actions before the other hints. Small screens have little more room. */
-const MOST = 2;
-const SHORT: Readonly<Record<string, string>> = {
+const MOST_EARLY_HINTS = 2;
+const HINT_TEXTS: Readonly<Record<string, string>> = {
   palette: "palette",
   filter: "filter",
   help: "help",
@@ -254,10 +252,15 @@ const SHORT: Readonly<Record<string, string>> = {
 /** Lists the keys that are useful in the present context, the most important first. */
 function buildHints(app: ConsoleParts): Hint[] {
   const here = listContextActions(app);
-  const first = app.liveView.past === undefined ? FIRST : ["travel", ...FIRST];
-  return [...first, ...here.slice(0, MOST), ...ALSO, ...here.slice(MOST)].flatMap((id): Hint[] => {
+  const first = app.liveView.past === undefined ? FIRST_HINTS : ["travel", ...FIRST_HINTS];
+  return [
+    ...first,
+    ...here.slice(0, MOST_EARLY_HINTS),
+    ...LATER_HINTS,
+    ...here.slice(MOST_EARLY_HINTS),
+  ].flatMap((id): Hint[] => {
     const [key] = app.keymap.getKeyLabels(id);
-    return key === undefined ? [] : [[key, SHORT[id] ?? id]];
+    return key === undefined ? [] : [[key, HINT_TEXTS[id] ?? id]];
   });
 }
 

@@ -1,13 +1,10 @@
 import { Box, Text } from "ink";
-import { useCallback, useSyncExternalStore } from "react";
 import { clean } from "../../base/text.ts";
 import type { ConsoleParts } from "../parts/console-parts.ts";
 import { listContentRows, type OverlayBoxModel, type OverlayModel } from "../parts/overlay.ts";
-import type { StateStore } from "../state/console-state.ts";
 import { computeMainWidth, type Layout, type Size } from "../state/layout.ts";
 import { createRow, type RowModel } from "../theme/cells.ts";
-import { Row, Span, ThemeContext, useTheme } from "../theme/Row.tsx";
-import type { Theme } from "../theme/theme.ts";
+import { Row, Span, useTheme } from "../theme/Row.tsx";
 import { Bar, type BarModel, buildHeaderModel, buildStatusModel } from "./Bar.tsx";
 import { OverlayBox } from "./boxes.tsx";
 import { buildDetailModel, type DetailModel, DetailPane } from "./DetailPane.tsx";
@@ -185,23 +182,6 @@ function placeNextTo(
   const above = row - (screen.height - free);
   const top = below <= free - 1 ? below : above >= 1 ? above : free - 1;
   return { left, top: Math.max(0, top), model };
-}
-
-/** What is shown. It is kept outside React. */
-export interface ShownScreen {
-  theme: Theme;
-  model: ScreenOrMessage;
-}
-
-/** Renders the screen in the store, and again whenever it changes. */
-export function Root({ store }: { store: StateStore<ShownScreen> }) {
-  const subscribe = useCallback((onChange: () => void) => store.subscribe(onChange), [store]);
-  const { theme, model } = useSyncExternalStore(subscribe, () => store.state);
-  return (
-    <ThemeContext value={theme}>
-      {"message" in model ? <Text>{model.message}</Text> : <Screen model={model} />}
-    </ThemeContext>
-  );
 }
 
 interface TitleRuleProps {

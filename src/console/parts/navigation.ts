@@ -75,7 +75,7 @@ function findNeighbour<T>(list: readonly T[], of: T, by: 1 | -1): T {
 }
 
 /** Maximum number of places in each direction. */
-const MOST = 50;
+const MOST_PLACES = 50;
 
 /** Adds the present place to the history before a jump. What was ahead is no longer reachable, as in an editor. */
 export function rememberPlace(state: ConsoleState): ConsoleState {
@@ -136,7 +136,7 @@ function restorePlace(state: ConsoleState, { tab, key, filter, focus, node }: Pl
 function addPlace(places: readonly Place[], place: Place): readonly Place[] {
   const last = places.at(-1);
   const others = last !== undefined && isSameRow(last, place) ? places.slice(0, -1) : places;
-  return [...others, place].slice(-MOST);
+  return [...others, place].slice(-MOST_PLACES);
 }
 
 function isSameRow(a: Place, b: Place): boolean {

@@ -37,12 +37,12 @@ export type OverlayPlace = "top" | "middle" | "bottom" | { column: number; row: 
 /** The content of an overlay, by kind. */
 export type OverlayContent = TextModel | FilterModel | PaletteModel | DialogModel;
 
-export interface TextModel {
+interface TextModel {
   kind: "text";
   rows: readonly RowModel[];
 }
 
-export interface FilterModel {
+interface FilterModel {
   kind: "filter";
   row: RowModel;
   /** Why the filter cannot be used. */

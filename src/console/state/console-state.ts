@@ -110,7 +110,7 @@ export interface SavedView {
 /** How long a toast is shown, ms. */
 export const TOAST_DURATION = 6_000;
 
-export interface Toast {
+interface Toast {
   text: string;
   tone: "held" | "problem" | "quiet";
   /** End of display, wall clock, ms since the epoch. */

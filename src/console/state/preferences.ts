@@ -18,7 +18,7 @@ import {
 import { restoreWatchedRows, type WatchedRow } from "./watched-rows.ts";
 
 /** The part of the console state that is kept between sessions. */
-export interface ConsolePreferences {
+interface ConsolePreferences {
   tab: string;
   theme: string;
   recent: readonly string[];

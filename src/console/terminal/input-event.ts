@@ -14,7 +14,7 @@ export interface KeyEvent {
 }
 
 /** A paste as a whole. It is never taken for commands. */
-export interface PasteEvent {
+interface PasteEvent {
   kind: "paste";
   text: string;
 }
@@ -29,7 +29,7 @@ export interface MouseEvent {
 }
 
 /** The terminal window has got or lost the focus. */
-export interface FocusEvent {
+interface FocusEvent {
   kind: "focus";
   has: boolean;
 }

@@ -10,6 +10,17 @@ import {
   type TerminalReport,
 } from "./input-event.ts";
 
+/** Input that continues beyond one piece: OSC; DCS and other strings; a paste; a sequence too long to be a key. */
+export type ParserMode = "osc" | "string" | "paste" | "csi";
+
+/** A parsed piece of input: its length in bytes, and its event, if any. */
+export interface InputPiece {
+  length: number;
+  event?: InputEvent | TerminalReport | undefined;
+  /** The mode that starts after it. */
+  begins?: ParserMode;
+}
+
 /** Maximum length of a key sequence. Longer ones are ignored. */
 const LONGEST = 64;
 
@@ -88,11 +99,15 @@ export function parseSs3Sequence(rest: string, skip: number, isAll: boolean): In
 
 /** Modifiers of rxvt, by the last byte of its sequences. */
 const RXVT: Readonly<Record<string, number>> = { "^": CTRL, "@": CTRL | SHIFT };
+
 /** Stands for an invalid modifier number. It is one of the foreign bits, so the key is ignored. */
 const UNKNOWN = 8;
+
 const MOUSE = /^<([0-9;]+)$/;
+
 /** The number of a key, its modifier, and the event type. */
 const NUMBERED = /^(\d{1,3})(?:;(\d{0,3})(?::(\d))?)?$/;
+
 /** Additionally the shifted key, the key of the base layout, and the text. */
 const KITTYS = /^(\d{1,7})(?::(\d{0,7}))?(?::(\d{0,7}))?(?:;(\d{0,3})(?::(\d))?)?(?:;([\d:]*))?$/;
 
@@ -299,15 +314,5 @@ const KITTY: Readonly<Record<number, string>> = {
 
 /** The keypad of the kitty protocol, by the character typed: `0` to `9`, then signs. */
 const KITTY_PAD = "0123456789./*-+";
+
 const KITTY_PAD_FIRST = 57399;
-
-/** Input that continues beyond one piece: OSC; DCS and other strings; a paste; a sequence too long to be a key. */
-export type ParserMode = "osc" | "string" | "paste" | "csi";
-
-/** A parsed piece of input: its length in bytes, and its event, if any. */
-export interface InputPiece {
-  length: number;
-  event?: InputEvent | TerminalReport | undefined;
-  /** The mode that starts after it. */
-  begins?: ParserMode;
-}

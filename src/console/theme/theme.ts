@@ -7,14 +7,14 @@ import { applySgr, buildSgrCodes, type ColourDepth, removeColours, type SgrCodes
 import { ASCII, type Signs, toAscii, UNICODE, withShortRules } from "./signs.ts";
 
 export const THEMES = ["dark", "light", "contrast", "ansi", "mono"] as const;
-export type ThemeName = (typeof THEMES)[number];
+type ThemeName = (typeof THEMES)[number];
 
 const PALETTES: Record<ThemeName, ThemePalette> = { dark, light, contrast: contrastDark, ansi, mono };
 /** Palettes that differ on a light background. */
 const ON_LIGHT: Partial<Record<ThemeName, ThemePalette>> = { contrast: contrastLight };
 
 /** The state of a row that changes its style. */
-export interface RowState {
+interface RowState {
   isSelected: boolean;
   /** Its pane has the keyboard. */
   isFocused: boolean;
@@ -40,7 +40,7 @@ export interface Theme {
 }
 
 /** What a theme depends on besides its name and the terminal. */
-export interface ThemeConditions {
+interface ThemeConditions {
   /** The background of the terminal is known to be light. */
   isLight?: boolean | undefined;
   /** The line to the terminal is slow: long rules are made of signs of one byte. */
