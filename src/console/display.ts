@@ -152,7 +152,6 @@ export class PlainDisplay implements Display {
   }
 }
 
-/** What spoken lines are rendered from. */
 /** Width of spoken lines, in columns. The terminal wraps longer ones. */
 const SPOKEN_WIDTH = 100;
 

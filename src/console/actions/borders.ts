@@ -1,6 +1,5 @@
 import type { ConsoleParts } from "../parts/console-parts.ts";
-import type { Pane } from "../state/console-state.ts";
-import { type Border, setUserSize } from "../state/console-state.ts";
+import { type Border, type Pane, setUserSize } from "../state/console-state.ts";
 import type { Layout } from "../state/layout.ts";
 import type { MouseEvent } from "../terminal/input-event.ts";
 

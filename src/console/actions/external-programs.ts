@@ -140,7 +140,6 @@ function removeFlag(id: string, flag: string): Command {
   return { ...command, flags: (command.flags ?? []).filter(({ name }) => name !== flag) };
 }
 
-/** What shown texts are taken from. */
 /** A text for another program: without control characters, because that program may pass them to the terminal. */
 interface ShownText {
   /** What it is, for messages: `the detail`. */

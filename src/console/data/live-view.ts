@@ -118,7 +118,6 @@ export class LiveView implements ShownData {
     return this.#clusterHealth;
   }
 
-  /** Whether anything was ever read. Before that the snapshot is empty, even if etcd is not. */
   get hasRead(): boolean {
     return this.#snapshot.revision > 0n;
   }
@@ -148,7 +147,6 @@ export class LiveView implements ShownData {
     void this.#watchHeartbeat();
   }
 
-  /** Reads everything again. */
   reread(): void {
     this.#again.abort(new Error("read again"));
   }

@@ -1,8 +1,7 @@
 import { clean } from "../../base/text.ts";
 import type { ColumnChoice } from "../data/console-table.ts";
 import type { ConsoleParts } from "../parts/console-parts.ts";
-import type { Overlay, OverlayModel } from "../parts/overlay.ts";
-import { moveInList, windowRows } from "../parts/overlay.ts";
+import { moveInList, type Overlay, type OverlayModel, windowRows } from "../parts/overlay.ts";
 import type { TabId } from "../state/console-state.ts";
 import type { InputEvent } from "../terminal/input-event.ts";
 import { padText, type RowModel } from "../theme/cells.ts";

@@ -49,7 +49,6 @@ export class DialogOverlay implements Overlay, DialogView {
   /** The text being typed, by field. */
   readonly typed = new Map<string, TextField>();
   readonly #preview: DialogPreview;
-  /** Lines of the preview scrolled past. */
   top = 0;
   fault: string | undefined;
   /** The last frame: what a click can hit. */
@@ -99,7 +98,6 @@ export class DialogOverlay implements Overlay, DialogView {
     return this.forms.map(findFormFault).find((fault) => fault !== undefined);
   }
 
-  /** The same commands as lines for a shell. */
   get lines(): readonly string[] {
     return this.forms.map((form) => formatFormCommand(form, listContextWords(this.app.context)));
   }

@@ -5,8 +5,7 @@ import { formatJsonDocument } from "../../commands/json-output.ts";
 import { renderDetailText } from "../../commands/see/detail.ts";
 import { wrapText } from "../../commands/see/wrap.ts";
 import type { Detail } from "../../model/detail/detail.ts";
-import type { ExportTable } from "../../model/export/export-table.ts";
-import { formatCsv, formatTextTable } from "../../model/export/export-table.ts";
+import { type ExportTable, formatCsv, formatTextTable } from "../../model/export/export-table.ts";
 import {
   formatMarkdownDetail,
   formatMarkdownTable,

@@ -13,7 +13,6 @@ import { createRow, type RowModel } from "../theme/cells.ts";
 import { openExportOverlay } from "./export-overlay.ts";
 import { TextOverlay } from "./text-overlay.ts";
 
-/** What shows the output of a command. */
 /** Shows why the selected run waits, or why nobody gets the selected lock or resource. */
 export function openWhy(app: ConsoleParts & ConsoleParts): void {
   const [subject] = getChosenSubjects(app);

@@ -12,8 +12,12 @@ import type { InputEvent } from "../terminal/input-event.ts";
 import { createRow } from "../theme/cells.ts";
 import { openCommand, openFixedCommand, openRowAction } from "./dialog-openers.ts";
 import { buildFieldCells, createField, editField, type TextField } from "./field.ts";
-import type { PaletteChoice, PaletteEntry } from "./palette-entries.ts";
-import { buildPaletteEntries, findChoiceObstacle } from "./palette-entries.ts";
+import {
+  buildPaletteEntries,
+  findChoiceObstacle,
+  type PaletteChoice,
+  type PaletteEntry,
+} from "./palette-entries.ts";
 import {
   addRecentEntry,
   addTravelMatch,

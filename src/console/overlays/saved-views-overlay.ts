@@ -1,7 +1,6 @@
 import { cleanToWidth } from "../../base/display-width.ts";
 import type { ConsoleParts } from "../parts/console-parts.ts";
-import type { Hint, Overlay, OverlayModel } from "../parts/overlay.ts";
-import { moveInList, windowRows } from "../parts/overlay.ts";
+import { type Hint, moveInList, type Overlay, type OverlayModel, windowRows } from "../parts/overlay.ts";
 import type { SavedView } from "../state/console-state.ts";
 import {
   deleteView,

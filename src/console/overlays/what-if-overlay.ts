@@ -11,8 +11,7 @@ import { formatOperator } from "../../operate/ports.ts";
 import type { ConsoleParts } from "../parts/console-parts.ts";
 import { getChosenSubjects } from "../parts/marks.ts";
 import { createSameRowCheck } from "../parts/navigation.ts";
-import type { Hint, Overlay, OverlayModel } from "../parts/overlay.ts";
-import { BLANK_ROW } from "../parts/overlay.ts";
+import { BLANK_ROW, type Hint, type Overlay, type OverlayModel } from "../parts/overlay.ts";
 import {
   buildEditAction,
   buildRowAction,
