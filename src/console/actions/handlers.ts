@@ -299,11 +299,10 @@ function setOrder(app: ConsoleParts, order: { column: string; descending: boolea
 /** Copies the names of the chosen rows, one per line. */
 function copyName(app: ConsoleParts): void {
   const subjects = getChosenSubjects(app);
-  if (subjects.length === 0) return app.showToast("nothing is selected");
-  app.copy(
-    subjects.map(({ name }) => name).join("\n"),
-    subjects.length === 1 ? formatOptionalSubject(subjects[0]) : `${subjects.length} names`,
-  );
+  const [first] = subjects;
+  if (first === undefined) return app.showToast("nothing is selected");
+  const what = subjects.length === 1 ? formatSubjectName(first) : `${subjects.length} names`;
+  app.copy(subjects.map(({ name }) => name).join("\n"), what);
 }
 
 /** Copies the row under the cursor as JSON, as `signalbox ls --json` prints it. */
@@ -338,8 +337,4 @@ function formatShowCommand(subject: Subject | undefined): string | undefined {
   if (subject?.kind === "record") return formatShowCommand(subject.about);
   if (subject === undefined || subject.kind === "drain") return undefined;
   return `signalbox show ${subject.kind} ${quoteShellWord(subject.name)}`;
-}
-
-function formatOptionalSubject(subject: Subject | undefined): string {
-  return subject === undefined ? "" : formatSubjectName(subject);
 }

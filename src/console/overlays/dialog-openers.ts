@@ -1,4 +1,3 @@
-import { cleanToWidth } from "../../base/display-width.ts";
 import type { RowCommandId } from "../../commands/registry/registry.ts";
 import { buildDetailLines, wrapProseLines } from "../../commands/see/detail.ts";
 import type { DetailTarget } from "../../model/detail/detail.ts";
@@ -25,7 +24,7 @@ import { createRow, type RowModel } from "../theme/cells.ts";
 import { createForm } from "./dialog-form.ts";
 import { DialogOverlay } from "./dialog-overlay.ts";
 import { openOutput } from "./output.ts";
-import { TextOverlay } from "./text-overlay.ts";
+import { openText } from "./text-overlay.ts";
 
 /**
  * Initial flags by command. A drain waits by default until nothing is held there any more: the user usually wants to
@@ -115,10 +114,12 @@ export function openTarget(app: ConsoleParts, target: DetailTarget): void {
   const { remedy, subject, lines, title } = target;
   if (remedy !== undefined) return openRemedy(app, remedy);
   if (lines !== undefined)
-    return openText(app, title, (width) =>
-      wrapProseLines(lines, app.theme.createLook(width)).map((line) => createRow(line)),
-    );
-  if (subject !== undefined) openText(app, title, (width) => buildSubjectRows(app, subject, width));
+    openText(app, {
+      title,
+      buildRows: (width) => wrapProseLines(lines, app.theme.createLook(width)).map((line) => createRow(line)),
+    });
+  else if (subject !== undefined)
+    openText(app, { title, buildRows: (width) => buildSubjectRows(app, subject, width) });
 }
 
 function buildRemedyAction(app: ConsoleParts, { command, args, flags }: Remedy): RowActionResult {
@@ -132,14 +133,4 @@ function buildSubjectRows(app: ConsoleParts, subject: Subject, width: number): R
   const inputs = { snapshot: app.liveView.snapshot, wall: app.getWallTime(), sessions: new Map(), facts: [] };
   const lines = buildDetailLines(buildDetail(subject, inputs), app.theme.createLook(width));
   return lines.map(({ spans }) => ({ cells: spans }));
-}
-
-function openText(app: ConsoleParts, title: string, buildRows: (width: number) => readonly RowModel[]): void {
-  const overlay: TextOverlay = new TextOverlay({
-    title: cleanToWidth(title, 60),
-    buildRows,
-    close: () => app.overlays.close(overlay),
-    onChange: () => app.notifyChange(),
-  });
-  app.overlays.open(overlay);
 }

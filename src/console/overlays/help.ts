@@ -3,17 +3,14 @@ import type { ConsoleParts } from "../parts/console-parts.ts";
 import { type KeyAction, listKeyActions } from "../parts/key-actions.ts";
 import { BLANK_ROW } from "../parts/overlay.ts";
 import { createRow, padText, type RowCell, type RowModel } from "../theme/cells.ts";
-import { TextOverlay } from "./text-overlay.ts";
+import { openText } from "./text-overlay.ts";
 
 /** Opens a list of all keys, built from the declarations of the key actions. */
 export function openHelp(app: ConsoleParts): void {
-  const overlay: TextOverlay = new TextOverlay({
+  openText(app, {
     title: "keys",
     buildRows: (width) => buildHelpRows(app, width),
-    close: () => app.overlays.close(overlay),
-    onChange: () => app.notifyChange(),
   });
-  app.overlays.open(overlay);
 }
 
 const SIGNS_HELP = ["held", "free", "waiting", "problem"] as const;

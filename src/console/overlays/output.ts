@@ -1,4 +1,3 @@
-import { cleanToWidth } from "../../base/display-width.ts";
 import { EXIT } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
 import { wrapProseLines } from "../../commands/see/detail.ts";
@@ -10,11 +9,10 @@ import { createSameRowCheck } from "../parts/navigation.ts";
 import { BLANK_ROW, type Hint } from "../parts/overlay.ts";
 import { findPastObstacle, getCommandById } from "../parts/row-actions.ts";
 import { createRow, type RowModel } from "../theme/cells.ts";
-import { openExportOverlay } from "./export-overlay.ts";
-import { TextOverlay } from "./text-overlay.ts";
+import { openText, type TextOverlay } from "./text-overlay.ts";
 
 /** Shows why the selected run waits, or why nobody gets the selected lock or resource. */
-export function openWhy(app: ConsoleParts & ConsoleParts): void {
+export function openWhy(app: ConsoleParts): void {
   const [subject] = getChosenSubjects(app);
   const about = subject?.kind === "record" ? subject.about : subject;
   const obstacle = findPastObstacle(app.liveView);
@@ -38,21 +36,18 @@ export function openOutput(
   const lines: string[] = [];
   const stop = new AbortController();
   let code: number | undefined;
-  const overlay: TextOverlay = new TextOverlay({
-    title: cleanToWidth(title, 60),
+  openText(app, {
+    title,
     buildRows: (width) => {
       const rows = wrapProseLines(lines, app.theme.createLook(width)).map((line) => createRow(line));
       if (code === undefined) return [...rows, createRow(app.theme.signs.ellipsis, "quiet")];
       return rows.length > 0 ? rows : [createRow("(no output)")];
     },
-    close: () => app.overlays.close(overlay),
-    onChange: () => app.notifyChange(),
     keys: { y: () => app.copy(lines.join("\n"), "the text") },
-    onExport: (texts) => openExportOverlay(app, { kind: "text", name: title, title, lines: texts }),
+    canExport: true,
     hints: [["y", "copy"]],
     onClose: () => stop.abort(),
   });
-  app.overlays.open(overlay);
   const writeLine = (text: string) => {
     lines.push(clean(text));
     app.notifyChange();
@@ -71,8 +66,8 @@ function isRefused(job: ConsoleJob | undefined): boolean {
 /** Shows the output of a job. */
 export function openJob(app: ConsoleParts, id: number): void {
   const findJob = () => app.jobs.list.find((job) => job.id === id);
-  const overlay: TextOverlay = new TextOverlay({
-    title: cleanToWidth(findJob()?.title ?? "", 60),
+  const overlay: TextOverlay = openText(app, {
+    title: findJob()?.title ?? "",
     buildRows: (width) => {
       const job = findJob();
       if (job === undefined) return [];
@@ -88,12 +83,7 @@ export function openJob(app: ConsoleParts, id: number): void {
         ...wrap([job.line]),
       ];
     },
-    close: () => app.overlays.close(overlay),
-    onChange: () => app.notifyChange(),
-    onExport: (lines) => {
-      const title = findJob()?.title ?? "job";
-      openExportOverlay(app, { kind: "text", name: title, title, lines });
-    },
+    canExport: true,
     keys: {
       enter: () => {
         const job = findJob();
@@ -112,7 +102,6 @@ export function openJob(app: ConsoleParts, id: number): void {
       ];
     },
   });
-  app.overlays.open(overlay);
 }
 
 /** Lines to ask for at first, and to keep. */
@@ -130,24 +119,18 @@ export function openLiveOutput(app: ConsoleParts): void {
   const lines = new KeptLines();
   const stop = new AbortController();
   let code: number | undefined;
-  const overlay: TextOverlay = new TextOverlay({
-    title: cleanToWidth(`output of ${about.name}`, 60),
+  openText(app, {
+    title: `output of ${about.name}`,
     followsEnd: true,
     buildRows: (width) => [
       ...lines.buildRows((texts) => wrapProseLines(texts, app.theme.createLook(width)), width),
       createRow(describeEnd(code, lines.isEmpty) ?? app.theme.signs.ellipsis, "quiet"),
     ],
-    close: () => app.overlays.close(overlay),
-    onChange: () => app.notifyChange(),
     keys: { y: () => app.copy(lines.join(), "the output") },
-    onExport: (texts) => {
-      const title = `output of ${about.name}`;
-      openExportOverlay(app, { kind: "text", name: title, title, lines: texts });
-    },
+    canExport: true,
     hints: [["y", "copy"]],
     onClose: () => stop.abort(),
   });
-  app.overlays.open(overlay);
   const writeLine = (text: string) => {
     lines.add(clean(text));
     app.notifyChange();

@@ -66,11 +66,11 @@ interface PaletteOptions {
 export function buildPaletteEntries(options: PaletteOptions): PaletteEntry[] {
   const { commands, actions, views, snapshot } = options;
   const bound = new Set(commands.filter(isRowCommand).map(({ id }) => id));
-  const doing = actions.filter(({ id }) => !bound.has(id) && !isMove(id));
+  const doing = actions.filter(({ id }) => !bound.has(id) && !MOVES.has(id));
   return [
     ...views.map((view) => createViewEntry(view)),
     ...commands
-      .filter(({ id }) => !isShownByAction(id))
+      .filter(({ id }) => !SHOWN_BY_ACTIONS.has(id))
       .flatMap((command) => [
         createCommandEntry(options, command),
         ...(ON_EVERYTHING.has(command.id) ? [createEverythingEntry(options, command.id)] : []),
@@ -226,16 +226,6 @@ export interface ChoiceConditions {
 
 /** Commands for which the console has an action of the same name, which shows more. */
 const SHOWN_BY_ACTIONS: ReadonlySet<string> = new Set(["timeline", "collisions"]);
-
-/** Whether an action of the console shows what a command prints. */
-function isShownByAction(id: string): boolean {
-  return SHOWN_BY_ACTIONS.has(id);
-}
-
-/** Whether an action moves the cursor, or is otherwise not worth listing in the palette. */
-function isMove(id: string): boolean {
-  return MOVES.has(id);
-}
 
 /** Returns in a few words why a choice is not possible now, or undefined if it is. */
 export function findChoiceObstacle(

@@ -1,4 +1,3 @@
-import { cleanToWidth } from "../../base/display-width.ts";
 import { wrapProseLines } from "../../commands/see/detail.ts";
 import {
   compareLines,
@@ -17,7 +16,7 @@ import { BLANK_ROW } from "../parts/overlay.ts";
 import { formatSubjectName } from "../parts/row-actions.ts";
 import { createRow, type RowModel } from "../theme/cells.ts";
 import type { Theme } from "../theme/theme.ts";
-import { TextOverlay } from "./text-overlay.ts";
+import { openText } from "./text-overlay.ts";
 
 /** Shows the keys of the selected row as etcd has them, with their earlier values. */
 export function openRaw(app: ConsoleParts): void {
@@ -27,14 +26,9 @@ export function openRaw(app: ConsoleParts): void {
   if (subject === undefined || ranges.length === 0)
     return app.showToast("raw: this row has no key of its own", "problem", createSameRowCheck(app));
   const history = new RawHistory(app.context, ranges, () => app.notifyChange());
-  const overlay: TextOverlay = new TextOverlay({
-    title: cleanToWidth(
-      `raw ${formatSubjectName(subject.kind === "record" ? (subject.about ?? subject) : subject)}`,
-      60,
-    ),
+  openText(app, {
+    title: `raw ${formatSubjectName(subject.kind === "record" ? (subject.about ?? subject) : subject)}`,
     buildRows: (width) => buildRawRows(app.theme, history, width),
-    close: () => app.overlays.close(overlay),
-    onChange: () => app.notifyChange(),
     keys: {
       up: () => history.moveInTime(-1),
       down: () => history.moveInTime(1),
@@ -49,7 +43,6 @@ export function openRaw(app: ConsoleParts): void {
     ],
     onClose: () => history.close(),
   });
-  app.overlays.open(overlay);
 }
 
 function buildRawRows(theme: Theme, history: RawHistory, width: number): RowModel[] {

@@ -21,7 +21,7 @@ import type { Overlay, OverlayModel } from "../parts/overlay.ts";
 import type { InputEvent } from "../terminal/input-event.ts";
 import { createRow } from "../theme/cells.ts";
 import { openTarget } from "./dialog-openers.ts";
-import { TextOverlay } from "./text-overlay.ts";
+import { openText } from "./text-overlay.ts";
 import {
   ASCII_VIEW_SIGNS,
   buildTimelineRows,
@@ -243,8 +243,8 @@ function openRunBar(app: ConsoleParts, bar: RunBar, outcome: RunEnd | undefined)
     return openTarget(app, { title, subject: { kind: "run", name: bar.run, queue: { kind, name } } });
   const history = kind === "lock" ? app.liveView.snapshot.histories.get(name) : undefined;
   const end = outcome ?? history?.find(({ run }) => run === bar.run);
-  const overlay: TextOverlay = new TextOverlay({
-    title: cleanToWidth(title, 60),
+  openText(app, {
+    title,
     buildRows: (width) => {
       const lines = [describeRun(bar), ...listRunFacts(bar, app.getShownTime()), ...listEndLines(bar, end)];
       return wrapProseLines(
@@ -252,10 +252,7 @@ function openRunBar(app: ConsoleParts, bar: RunBar, outcome: RunEnd | undefined)
         app.theme.createLook(width),
       ).map((line) => createRow(line));
     },
-    close: () => app.overlays.close(overlay),
-    onChange: () => app.notifyChange(),
   });
-  app.overlays.open(overlay);
 }
 
 function listEndLines({ until }: RunBar, { code, reason, tail }: RunEnd = {}): string[] {

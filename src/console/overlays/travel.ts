@@ -7,12 +7,7 @@ import { buildFieldCells, createField, editField, type TextField } from "./field
 
 /** Asks for a time, and shows the console as it was then. */
 export function openTravelPrompt(app: ConsoleParts): void {
-  openPrompt(app, {
-    title: "show a past time",
-    help: `${PAST_TARGET_FORM} (UTC)`,
-    verb: "go",
-    onSubmit: (text) => startTravel(app, text),
-  });
+  app.overlays.open(new TravelPrompt(app));
 }
 
 /** Shows the console as it was at a time, as typed. */
@@ -29,33 +24,16 @@ function startTravel(app: ConsoleParts, text: string): string | undefined {
   return undefined;
 }
 
-/** A question with one line as its answer. */
-interface PromptOptions {
-  title: string;
-  /** What to write. */
-  help: string;
-  /** What Enter does. */
-  verb: string;
-  /** @returns why the answer was not accepted; the prompt then stays open. Undefined closes it. */
-  onSubmit(text: string): string | undefined;
-}
-
 const WIDEST = 76;
 
-/** Asks for one line. */
-function openPrompt(app: ConsoleParts, options: PromptOptions): void {
-  app.overlays.open(new Prompt(app, options));
-}
-
-class Prompt implements Overlay {
+/** Asks for a time. Stays open until it is one. */
+class TravelPrompt implements Overlay {
   readonly #app: ConsoleParts;
-  readonly #options: PromptOptions;
   #field: TextField = createField();
   #fault: string | undefined;
 
-  constructor(app: ConsoleParts, options: PromptOptions) {
+  constructor(app: ConsoleParts) {
     this.#app = app;
-    this.#options = options;
   }
 
   onInput(event: InputEvent): void {
@@ -70,19 +48,18 @@ class Prompt implements Overlay {
 
   buildModel(available: { width: number; height: number }): OverlayModel {
     const width = Math.min(WIDEST, available.width);
-    const { title, help, verb } = this.#options;
     return {
-      title,
+      title: "show a past time",
       content: {
         kind: "text",
         rows: [
-          createRow(help, "quiet"),
+          createRow(`${PAST_TARGET_FORM} (UTC)`, "quiet"),
           { cells: buildFieldCells(this.#field, width) },
           ...(this.#fault === undefined ? [] : [createRow(this.#fault, "problem")]),
         ],
       },
       hints: [
-        ["Enter", verb],
+        ["Enter", "go"],
         ["Esc", "cancel"],
       ],
       width,
@@ -91,7 +68,7 @@ class Prompt implements Overlay {
   }
 
   #submit(): void {
-    this.#fault = this.#options.onSubmit(this.#field.text.trim());
+    this.#fault = startTravel(this.#app, this.#field.text.trim());
     if (this.#fault === undefined) this.#app.overlays.close(this);
     else this.#app.notifyChange();
   }
