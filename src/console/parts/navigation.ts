@@ -84,6 +84,18 @@ export function rememberPlace(state: ConsoleState): ConsoleState {
   return { ...state, places: { past: addPlace(past, place), future: [] } };
 }
 
+/** Goes back or forward in the history of places. If the row is gone, goes to its tab and says so. */
+export function goToPlace(app: ConsoleParts, by: 1 | -1): void {
+  const before = app.state;
+  app.update((state) => stepThroughPlaces(state, by));
+  if (app.state === before) return app.showToast(by < 0 ? "no earlier place" : "no later place");
+  const tab = app.state.tabs[app.state.tab];
+  const { key } = tab.cursor;
+  app.table.update(app.liveView.snapshot, app.getWallTime(), tab); // the tab was not shown until now
+  if (key === undefined || app.table.findIndex(key, tab.cursor.index) >= 0) return;
+  app.showToast(`${cleanToWidth(key, 40)} is gone`, "quiet", createSameRowCheck(app));
+}
+
 /** Goes one place back or forward. Returns the same state if there is none in that direction. */
 export function stepThroughPlaces(state: ConsoleState, by: 1 | -1): ConsoleState {
   const { past, future } = dropPresent(state, by);
@@ -141,18 +153,6 @@ function addPlace(places: readonly Place[], place: Place): readonly Place[] {
 
 function isSameRow(a: Place, b: Place): boolean {
   return a.tab === b.tab && a.key === b.key && a.filter === b.filter && a.focus === b.focus;
-}
-
-/** Goes back or forward in the history of places. If the row is gone, goes to its tab and says so. */
-export function goToPlace(app: ConsoleParts, by: 1 | -1): void {
-  const before = app.state;
-  app.update((state) => stepThroughPlaces(state, by));
-  if (app.state === before) return app.showToast(by < 0 ? "no earlier place" : "no later place");
-  const tab = app.state.tabs[app.state.tab];
-  const { key } = tab.cursor;
-  app.table.update(app.liveView.snapshot, app.getWallTime(), tab); // the tab was not shown until now
-  if (key === undefined || app.table.findIndex(key, tab.cursor.index) >= 0) return;
-  app.showToast(`${cleanToWidth(key, 40)} is gone`, "quiet", createSameRowCheck(app));
 }
 
 /**

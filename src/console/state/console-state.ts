@@ -165,11 +165,6 @@ export type Border = (typeof BORDERS)[number];
 /** Columns or rows that the user has chosen; without one, the console computes it from the screen. */
 export type UserSizes = Readonly<Partial<Record<Border, number>>>;
 
-/** A state with sizes. */
-interface SizedState {
-  sizes: UserSizes;
-}
-
 /** Minimum columns or rows of the pane, and of what is on the other side of the border. */
 const LIMITS: Readonly<Record<Border, { least: number; others: number }>> = {
   explorer: { least: 14, others: 60 },
@@ -183,7 +178,7 @@ const LIMITS: Readonly<Record<Border, { least: number; others: number }>> = {
  * @param available  columns or rows of both sides of the border
  */
 export function chooseSize(
-  { sizes }: SizedState,
+  { sizes }: ConsoleState,
   border: Border,
   computed: number,
   available: number,
@@ -196,7 +191,7 @@ export function chooseSize(
 }
 
 /** Sets a size; `undefined` returns to the computed one. */
-export function setUserSize<S extends SizedState>(state: S, border: Border, size: number | undefined): S {
+export function setUserSize(state: ConsoleState, border: Border, size: number | undefined): ConsoleState {
   const { [border]: before, ...others } = state.sizes;
   if (before === size) return state;
   return { ...state, sizes: size === undefined ? others : { ...others, [border]: Math.max(1, size) } };
