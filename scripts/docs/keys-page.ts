@@ -1,7 +1,7 @@
 /** Generates docs/console-keys.md from the declarations of the console's actions. */
 import type { Command } from "../../src/commands/spec.ts";
-import { formatChord } from "../../src/console/actions/keys/chords.ts";
-import { type KeyAction, listKeyActions } from "../../src/console/actions/keys/key-actions.ts";
+import { type KeyAction, listKeyActions } from "../../src/console/parts/key-actions.ts";
+import { formatChord } from "../../src/console/parts/keymap.ts";
 import { renderMarkdownTable } from "./markdown.ts";
 
 /** @param commands  those that declare a key act on rows */
@@ -21,7 +21,7 @@ export function renderKeysPage(commands: readonly Command[]): string {
   return [
     "# Keys of the console",
     "",
-    "Made from the program by `npm run docs`; changes go into `src/console/actions/keys/key-actions.ts` and the declarations of commands.",
+    "Made from the program by `npm run docs`; changes go into `src/console/parts/key-actions.ts` and the declarations of commands.",
     "These are the default keys. The last column has the name for `keyBindings` in the configuration file",
     "([console.md](console.md#bind-other-keys)).",
     "",

@@ -1,94 +1,57 @@
+import { COMMANDS } from "../commands/registry/registry.ts";
 import type { Call, CommandIo } from "../commands/spec.ts";
 import type { CommandContext } from "../commands/store-command.ts";
 import type { Detail } from "../model/detail/detail.ts";
 import { type EventList, EventLog, limitEvents } from "../model/events/event-log.ts";
 import type { Subject } from "../model/views/view.ts";
-import { buildHints } from "./actions/hints.ts";
-import type { Keymap } from "./actions/keys/keymap.ts";
-import { type AlertNews, Alerts } from "./alerts/alerts.ts";
-import { ContextList } from "./contexts/context-list.ts";
-import type { OpenedContext } from "./contexts/open-context.ts";
-import { isLive } from "./data/connection-state.ts";
-import type { ConsoleTable } from "./data/console-table.ts";
-import { DetailCache } from "./data/detail/detail-cache.ts";
-import { getDefaultUnfolded, type TabCounts } from "./data/explorer/build-tree.ts";
-import { ExplorerTree } from "./data/explorer/explorer-tree.ts";
-import { TabCounter } from "./data/explorer/tab-counter.ts";
-import { LiveView } from "./data/live-view.ts";
-import type { PastView } from "./data/past/past-view.ts";
-import { TimeTravel } from "./data/past/time-travel.ts";
-import { RevisionMonitor } from "./data/revision-monitor.ts";
+import { ACTION_HANDLERS } from "./actions/handlers.ts";
+import { type AlertNews, Alerts } from "./alerts.ts";
+import { type ConsoleTable, Tables } from "./data/console-table.ts";
+import { ContextList, type OpenedContext } from "./data/context-list.ts";
+import { DetailCache } from "./data/detail-cache.ts";
+import { ExplorerTree, getDefaultUnfolded, TabCounter, type TabCounts } from "./data/explorer-tree.ts";
+import { Jobs } from "./data/jobs.ts";
+import { isLive, LiveView, RevisionMonitor, type ShownData } from "./data/live-view.ts";
 import { ScreenLog } from "./data/screen-log.ts";
-import type { ShownData } from "./data/shown-data.ts";
-import { Tables } from "./data/tables.ts";
-import { Jobs } from "./jobs/jobs.ts";
-import { clampCursors } from "./parts/clamp-cursors.ts";
+import { type PastView, TimeTravel } from "./data/time-travel.ts";
+import type { ConsoleParts } from "./parts/console-parts.ts";
 import { Drafts } from "./parts/drafts.ts";
-import { type Hint, Overlays } from "./parts/overlay.ts";
-import { countPanelLines } from "./parts/panel-rows.ts";
-import type {
-  ActionRunner,
-  ClockAccess,
-  ContextAccess,
-  CursorAccess,
-  DialogPorts,
-  DraftAccess,
-  EnvironmentAccess,
-  HintAccess,
-  LineAccess,
-  LogAccess,
-  SelectionAccess,
-  TerminalControl,
-  TravelAccess,
-} from "./parts/parts.ts";
-import { computeTitleHeight } from "./parts/table-notes.ts";
-import { type ConsoleState, TOAST_DURATION } from "./state/console-state.ts";
+import { type KeyActionId, listKeyActions } from "./parts/key-actions.ts";
+import { createKeymap, type Keymap } from "./parts/keymap.ts";
+import { clampCursors } from "./parts/moves.ts";
+import { Overlays } from "./parts/overlay.ts";
+import { computeTitleHeight, countPanelLines } from "./parts/pane-lines.ts";
+import { type ConsoleState, StateStore, TOAST_DURATION } from "./state/console-state.ts";
 import { computeLayout, type Layout, type Size } from "./state/layout.ts";
-import { toConsolePreferences } from "./state/preferences.ts";
-import { writePreferences } from "./state/preferences-file.ts";
-import { StateStore } from "./state/store.ts";
-import { formatClipboardSequence } from "./terminal/clipboard.ts";
-import { dimTheme } from "./theme/dim-theme.ts";
-import type { Theme } from "./theme/theme.ts";
+import {
+  getPreferencesPath,
+  readPreferences,
+  restoreState,
+  toConsolePreferences,
+  writePreferences,
+} from "./state/preferences.ts";
+import { formatClipboardSequence } from "./terminal/output-sequences.ts";
+import { createThemeLookup, dimTheme, type Theme } from "./theme/theme.ts";
 
 /** Columns of a table that are no cells: the mark at its left, and a blank at its right. */
 const TABLE_MARGIN = 3;
 
-/** All parts of the console. Each function names those that it needs. */
-export type ConsoleParts = ActionRunner &
-  CursorAccess &
-  ContextAccess &
-  DialogPorts &
-  DraftAccess &
-  EnvironmentAccess &
-  HintAccess &
-  LineAccess &
-  LogAccess &
-  SelectionAccess &
-  TerminalControl &
-  TravelAccess &
-  ClockAccess;
-
 /** What the console needs from its process. */
-export interface ConsolePorts {
+interface ConsolePorts {
   context: CommandContext;
   io: CommandIo;
   call: Call;
   /** As the console was started, if another context is shown now. */
   first?: OpenedContext;
-  isReadOnly: boolean;
-  preferencesPath: string;
+  /** Whether the background of the terminal is light; undefined if it is not known. */
+  getIsLight?(): boolean | undefined;
   /** Called once, when everything was read for the first time. */
   onFirstRead?(): void;
-  keymap: Keymap;
-  /** Handlers by the id of their action. */
-  handlers: Readonly<Record<string, (app: ConsoleParts) => void>>;
-  getThemeByName(name: string): Theme;
   /** Schedules a repaint; several requests become one. */
   repaint(): void;
   suspend(): void;
-  lendTerminal: TerminalControl["lendTerminal"];
-  switchContext: ContextAccess["switchContext"];
+  lendTerminal: ConsoleParts["lendTerminal"];
+  switchContext: ConsoleParts["switchContext"];
   /** Discards what is known of the screen, because something else may have written to it. */
   redraw(): void;
   /** The step in which displayed ages grow, ms. */
@@ -101,6 +64,8 @@ export interface ConsolePorts {
 /** Connects the parts of the console. Independent of the terminal: its output is a frame, its input are events. */
 export class ConsoleApp implements ConsoleParts {
   readonly #ports: ConsolePorts;
+  readonly keymap: Keymap;
+  readonly #getThemeByName: (name: string) => Theme;
   readonly #store: StateStore<ConsoleState>;
   /** Goes on while a past state is shown, so that the return takes no time. */
   readonly #live: LiveView;
@@ -123,11 +88,17 @@ export class ConsoleApp implements ConsoleParts {
   #isFirstReadDone = false;
   #dimmed: { of: Theme; theme: Theme } | undefined;
 
-  constructor(ports: ConsolePorts, state: ConsoleState) {
+  constructor(ports: ConsolePorts) {
     this.#ports = ports;
     const { context, io, call } = ports;
+    const { keymap, findings } = createKeymap(listKeyActions(COMMANDS), context.settings.keyBindings);
+    this.keymap = keymap;
+    this.#getThemeByName = createThemeLookup(io, {
+      ascii: call.flags.ascii === true,
+      getConditions: () => ({ isLight: ports.getIsLight?.(), isSlow: ports.isLineSlow() }),
+    });
     const notifyChange = () => this.notifyChange();
-    this.#store = new StateStore(state);
+    this.#store = new StateStore(loadInitialState(io, context));
     this.#store.subscribe(notifyChange);
     this.log = new ScreenLog(
       () => context.clock.getWallTime(),
@@ -149,6 +120,9 @@ export class ConsoleApp implements ConsoleParts {
     });
     this.contexts = new ContextList({ first: ports.first ?? { call, context }, io, context }, notifyChange);
     this.#detailCache = new DetailCache(context, notifyChange);
+    for (const finding of findings) this.log.add(finding);
+    const [first] = findings;
+    if (first !== undefined) this.showToast(first, "problem");
   }
 
   get liveView(): ShownData {
@@ -177,18 +151,15 @@ export class ConsoleApp implements ConsoleParts {
   get state(): ConsoleState {
     return this.#store.state;
   }
-  get keymap(): Keymap {
-    return this.#ports.keymap;
-  }
   get isReadOnly(): boolean {
-    return this.#ports.isReadOnly;
+    return this.context.settings.readOnly;
   }
   get isLineSlow(): boolean {
     return this.#ports.isLineSlow();
   }
   /** The dimmed theme while the displayed data may be out of date. */
   get theme(): Theme {
-    const theme = this.#ports.getThemeByName(this.state.configuredTheme ?? this.state.theme);
+    const theme = this.#getThemeByName(this.state.configuredTheme ?? this.state.theme);
     const { kind } = this.liveView.connection;
     if (kind === "live" || kind === "opening" || kind === "past") return theme;
     if (this.#dimmed?.of !== theme) this.#dimmed = { of: theme, theme: dimTheme(theme) };
@@ -256,12 +227,8 @@ export class ConsoleApp implements ConsoleParts {
     );
   }
 
-  getHints(): readonly Hint[] {
-    return buildHints(this);
-  }
-
   act(id: string): void {
-    this.#ports.handlers[id]?.(this);
+    ACTION_HANDLERS[id as KeyActionId]?.(this);
   }
 
   update(change: (state: ConsoleState) => ConsoleState): void {
@@ -284,7 +251,7 @@ export class ConsoleApp implements ConsoleParts {
 
   /** Stores the preferences for the next session. */
   savePreferences(): void {
-    writePreferences(this.#ports.preferencesPath, toConsolePreferences(this.state));
+    writePreferences(getPreferencesPath(this.io, this.context.settings), toConsolePreferences(this.state));
   }
 
   suspend(): void {
@@ -385,4 +352,10 @@ export class ConsoleApp implements ConsoleParts {
         : `etcd: ${kind}${fault === undefined ? "" : `, ${fault}`}`,
     );
   }
+}
+
+/** Loads the stored state, with the theme from the settings. */
+function loadInitialState(io: CommandIo, { settings }: CommandContext): ConsoleState {
+  const state = restoreState(readPreferences(getPreferencesPath(io, settings)));
+  return settings.theme === "auto" ? state : { ...state, configuredTheme: settings.theme };
 }

@@ -3,25 +3,19 @@ import { EXIT } from "../base/errors.ts";
 import type { Call, CommandIo } from "../commands/spec.ts";
 import type { CommandContext } from "../commands/store-command.ts";
 import { dispatch } from "./actions/dispatch.ts";
-import { AlertNotifier } from "./alerts/alert-notifier.ts";
-import { combineChannels } from "./alerts/combine-channels.ts";
-import type { ConsoleApp } from "./console-app.ts";
-import { type OpenedContext, openContext } from "./contexts/open-context.ts";
-import { createConsoleApp } from "./create-console-app.ts";
-import type { Display } from "./display.ts";
-import { PlainDisplay } from "./plain-display.ts";
-import { ScreenDisplay } from "./screen-display.ts";
+import { AlertNotifier, chooseChannels } from "./alerts.ts";
+import { ConsoleApp } from "./console-app.ts";
+import { type OpenedContext, openContext } from "./data/context-list.ts";
+import { type Display, PlainDisplay, ScreenDisplay } from "./display.ts";
 import type { TabId } from "./state/console-state.ts";
 import { BackgroundQuery } from "./terminal/background-query.ts";
-import { discardAnswers } from "./terminal/discard-answers.ts";
-import type { InputEvent } from "./terminal/input/event.ts";
-import { createKeyReader } from "./terminal/input/reader.ts";
-import type { TerminalReport } from "./terminal/input/report.ts";
-import { PaintPace } from "./terminal/paint-pace.ts";
+import type { InputEvent, TerminalReport } from "./terminal/input-event.ts";
+import { createKeyReader } from "./terminal/input-parser.ts";
+import { discardAnswers, PaintPace } from "./terminal/paint-pace.ts";
 import type { TerminalLoan } from "./terminal/terminal-loan.ts";
 import { TerminalSession } from "./terminal/terminal-session.ts";
 import { TtyWriter } from "./terminal/tty-writer.ts";
-import { dependsOnBackground } from "./theme/choose-theme.ts";
+import { dependsOnBackground } from "./theme/theme.ts";
 
 /** Interval for repainting, ms, because displayed ages grow. */
 const TICK = 1_000;
@@ -90,7 +84,7 @@ class InteractiveConsole {
     this.#app = this.#createApp({ call, context });
     if (view !== undefined) this.#app.update((state) => ({ ...state, tab: view }));
     this.#notifier = new AlertNotifier((text) => void io.writeOutput(text), {
-      channels: combineChannels(context.settings.notify, io.env.TERM, call.flags.plain === true),
+      channels: chooseChannels(context.settings.notify, io.env.TERM, call.flags.plain === true),
       name: cleanToWidth(context.settings.prefix, 40),
       sign: this.#app.theme.signs.marks.held,
     });
@@ -98,7 +92,7 @@ class InteractiveConsole {
   }
 
   #createApp({ call, context }: OpenedContext): ConsoleApp {
-    return createConsoleApp({
+    return new ConsoleApp({
       call,
       io: this.#io,
       context,

@@ -2,9 +2,9 @@ import { EXIT } from "../base/errors.ts";
 import { stripStyles } from "../base/text.ts";
 import type { Call, CommandIo } from "../commands/spec.ts";
 import type { CommandContext } from "../commands/store-command.ts";
-import { createConsoleApp } from "./create-console-app.ts";
-import { buildScreenModel } from "./panes/models/screen-model.ts";
+import { ConsoleApp } from "./console-app.ts";
 import { Renderer } from "./panes/renderer.tsx";
+import { buildScreenModel } from "./panes/Screen.tsx";
 import type { TabId } from "./state/console-state.ts";
 
 /** Prints one screen as text, without cursor movement. @returns the exit code */
@@ -16,7 +16,7 @@ export async function printConsoleOnce(
 ): Promise<number> {
   const around = { ...io, terminal: { ...io.terminal, getSize: () => options.size } };
   let wake = () => {};
-  const app = createConsoleApp({
+  const app = new ConsoleApp({
     call,
     io: around,
     context,

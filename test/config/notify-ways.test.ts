@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { notifyWays } from "../../src/config/settings.ts";
-import { combineChannels } from "../../src/console/alerts/combine-channels.ts";
+import { chooseChannels } from "../../src/console/alerts.ts";
 
 describe("ways to notify", () => {
   it.each([
@@ -27,8 +27,8 @@ describe("ways to notify", () => {
 
   it("are combined, and limited to what the terminal survives", () => {
     const some = { bell: true, desktop: false, title: true };
-    expect(combineChannels(["bell", "title"], "xterm-256color", false)).toEqual(some);
-    expect(combineChannels(["bell", "title"], "linux", false)).toEqual({ ...some, title: false });
-    expect(combineChannels(["off"], "xterm", false)).toEqual({ bell: false, desktop: false, title: false });
+    expect(chooseChannels(["bell", "title"], "xterm-256color", false)).toEqual(some);
+    expect(chooseChannels(["bell", "title"], "linux", false)).toEqual({ ...some, title: false });
+    expect(chooseChannels(["off"], "xterm", false)).toEqual({ bell: false, desktop: false, title: false });
   });
 });

@@ -1,16 +1,13 @@
-import type { ClockAccess, LayoutAccess, StateUpdates, ToastAccess } from "../parts/parts.ts";
-import type { Pane } from "../state/console-state.ts";
+import type { ConsoleParts } from "../parts/console-parts.ts";
+import { type Border, type Pane, setUserSize } from "../state/console-state.ts";
 import type { Layout } from "../state/layout.ts";
-import { type Border, setUserSize } from "../state/user-sizes.ts";
-import type { MouseEvent } from "../terminal/input/event.ts";
-
-type BordersParts = ClockAccess & LayoutAccess & StateUpdates;
+import type { MouseEvent } from "../terminal/input-event.ts";
 
 /** Maximum time between the two presses of a double click, ms. */
 const DOUBLE = 400;
 
 /** Starts to drag the border under the pointer. A double click resets it. @returns whether there is a border */
-export function pressBorder(app: BordersParts, event: MouseEvent): boolean {
+export function pressBorder(app: ConsoleParts, event: MouseEvent): boolean {
   const layout = app.getLayout();
   const border = layout && findBorderAt(layout, event);
   const at = app.getWallTime();
@@ -23,7 +20,7 @@ export function pressBorder(app: BordersParts, event: MouseEvent): boolean {
 }
 
 /** Moves the border that was pressed to the pointer. */
-export function dragBorder(app: BordersParts, event: MouseEvent): void {
+export function dragBorder(app: ConsoleParts, event: MouseEvent): void {
   const layout = app.getLayout();
   const { pressed } = app.state;
   if (layout === undefined || pressed?.isHeld !== true) return;
@@ -33,7 +30,7 @@ export function dragBorder(app: BordersParts, event: MouseEvent): void {
 }
 
 /** Ends dragging. */
-export function releaseBorder(app: StateUpdates): void {
+export function releaseBorder(app: ConsoleParts): void {
   app.update((state) =>
     state.pressed === undefined ? state : { ...state, pressed: { ...state.pressed, isHeld: false } },
   );
@@ -81,7 +78,7 @@ function computeDraggedSize({ screen, panel }: Layout, border: Border, { column,
 const STEP = { columns: 4, rows: 2 };
 
 /** Makes the pane with the keyboard larger or smaller. */
-export function resizePane(app: LayoutAccess & StateUpdates & ToastAccess, by: 1 | -1): void {
+export function resizePane(app: ConsoleParts, by: 1 | -1): void {
   const layout = app.getLayout();
   const change = layout && findSizeChange(layout, app.state.focus);
   if (layout === undefined || change === undefined)
@@ -109,7 +106,7 @@ function findSizeChange(
 }
 
 /** Returns all panes to their computed sizes. */
-export function resetSizes(app: StateUpdates & ToastAccess): void {
+export function resetSizes(app: ConsoleParts): void {
   app.update((state) => ({ ...state, sizes: {} }));
   app.showToast("sizes reset");
 }

@@ -1,32 +1,18 @@
 import { buildQueueId } from "../../model/snapshot/snapshot.ts";
 import type { Subject } from "../../model/views/view.ts";
-import { getDefaultUnfolded } from "../data/explorer/build-tree.ts";
-import { CLUSTERS } from "../data/explorer/context-nodes.ts";
-import { chooseListedContext } from "../navigation/choose-context.ts";
-import { focusOn, goTo } from "../navigation/focus.ts";
-import { openRemedy, openTarget } from "../overlays/dialog/target.ts";
+import { CLUSTERS, getDefaultUnfolded } from "../data/explorer-tree.ts";
+import { openRemedy, openTarget } from "../overlays/dialog-openers.ts";
 import { openJob } from "../overlays/output.ts";
-import { findSelectedTarget } from "../parts/detail-lines.ts";
-import type {
-  ClockAccess,
-  ContextAccess,
-  CursorAccess,
-  DialogPorts,
-  LayoutAccess,
-  SelectionAccess,
-  StateUpdates,
-  TreeAccess,
-} from "../parts/parts.ts";
+import type { ConsoleParts } from "../parts/console-parts.ts";
+import { chooseListedContext, focusOn, goTo, rememberPlace } from "../parts/navigation.ts";
+import { findSelectedTarget } from "../parts/pane-lines.ts";
 import type { TabId } from "../state/console-state.ts";
-import { rememberPlace } from "../state/places.ts";
-
-type OpenParts = ClockAccess & ContextAccess & CursorAccess & DialogPorts & SelectionAccess;
 
 /**
  * Handles Enter. In the explorer it goes to the row of the node; from a row it opens the detail; from a job its
  * output.
  */
-export function openSelected(app: OpenParts): void {
+export function openSelected(app: ConsoleParts): void {
   switch (app.state.focus) {
     case "explorer": {
       const node = app.tree.nodes[app.state.explorer.cursor.index];
@@ -52,7 +38,7 @@ function isProblem(id: string): boolean {
 }
 
 /** Opens the dialog of a problem's remedy. If no command is a remedy, shows what the problem concerns. */
-function openProblem(app: DialogPorts & LayoutAccess, subject: Subject): void {
+function openProblem(app: ConsoleParts, subject: Subject): void {
   if (subject.kind !== "record") return openDetail(app);
   if (subject.remedy !== undefined) return openRemedy(app, subject.remedy);
   const { about } = subject;
@@ -78,13 +64,13 @@ function findSubjectRow(subject: Subject): { tab: TabId; key: string } | undefin
 }
 
 /** Gives the keyboard to the detail. If it does not fit beside the table, it gets the whole screen. */
-function openDetail(app: LayoutAccess & StateUpdates): void {
+function openDetail(app: ConsoleParts): void {
   app.update(rememberPlace);
   focusOn(app, "detail");
   if (app.getLayout()?.detail === undefined) app.update((state) => ({ ...state, zoomed: "detail" }));
 }
 
-function openRow(app: OpenParts): void {
+function openRow(app: ConsoleParts): void {
   const { panel } = app.state;
   if (panel.id === "jobs") {
     const job = app.jobs.list[panel.cursor.index];
@@ -100,7 +86,7 @@ function openRow(app: OpenParts): void {
  * Handles left and right. In the explorer it folds and unfolds; elsewhere it moves between explorer, table and
  * detail.
  */
-export function unfold(app: OpenParts, isOpen: boolean): void {
+export function unfold(app: ConsoleParts, isOpen: boolean): void {
   const { focus, explorer } = app.state;
   if (focus === "table") return focusOn(app, isOpen ? "detail" : "explorer");
   if (focus === "detail" && !isOpen) return focusOn(app, "table");
@@ -115,7 +101,7 @@ export function unfold(app: OpenParts, isOpen: boolean): void {
   app.update((state) => ({ ...state, explorer: { ...state.explorer, open } }));
 }
 
-function moveToParent(app: StateUpdates & TreeAccess): void {
+function moveToParent(app: ConsoleParts): void {
   const { nodes } = app.tree;
   const { cursor } = app.state.explorer;
   const depth = nodes[cursor.index]?.depth ?? 0;

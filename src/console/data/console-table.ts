@@ -1,5 +1,6 @@
 import {
   CORE_PRIORITY,
+  type FittedColumn,
   fitColumns,
   GAP,
   shortenColumn,
@@ -21,16 +22,8 @@ import { NO_FILTER, parseRowFilter, type RowFilter } from "../../model/views/fil
 import { parseSortOrder, type SortOrder } from "../../model/views/sort.ts";
 import { SortedRows } from "../../model/views/sorted-rows.ts";
 import type { AnyView, Subject, TableColumn } from "../../model/views/view.ts";
+import type { PanelId, TabId } from "../state/console-state.ts";
 import type { RowList } from "../state/cursor.ts";
-import {
-  type ColumnChoice,
-  type ColumnState,
-  chooseColumns,
-  findPlacedColumn,
-  listColumnIds,
-  type PlacedColumn,
-  placeTableColumns,
-} from "./column-fit.ts";
 
 /** Filter and order of a table. */
 export interface TableOptions {
@@ -44,10 +37,10 @@ export interface TableOptions {
 const LARGE = 5_000;
 
 /** How a table is painted. `room`: columns that do not fit into it are left out; default: the width. */
-export type TableLook = OutputStyle & { width: number; room?: number };
+type TableLook = OutputStyle & { width: number; room?: number };
 
 /** The titles of a table's columns, and the cells of its rows. */
-export interface TableRows {
+interface TableRows {
   head: readonly TextSpan[];
   rows: readonly (readonly TextSpan[])[];
 }
@@ -273,4 +266,100 @@ export class ConsoleTable implements RowList {
 /** Returns the width at which no cell of some columns is cut. */
 function computeWholeWidth(strips: readonly GridColumn<object>[]): number {
   return fitColumns(strips, undefined, false).reduce((sum, { width }) => sum + width + GAP, -GAP);
+}
+
+/** Why a column is not on the screen, or that it is. */
+type ColumnState = "shown" | "too narrow" | "no values" | "off";
+
+/** A column of a table, for choosing. */
+export interface ColumnChoice {
+  id: string;
+  title: string;
+  isOn: boolean;
+  state: ColumnState;
+}
+
+/** Where a column was painted, from the left edge of the titles. */
+interface PlacedColumn {
+  id: string;
+  left: number;
+  width: number;
+}
+
+/** Returns where fitted columns are painted. */
+export function placeTableColumns(
+  columns: readonly FittedColumn<{ column: { id: string } }>[],
+): PlacedColumn[] {
+  let left = 0;
+  return columns.map(({ column: { id }, width }) => {
+    const placed = { id, left, width };
+    left += width + GAP;
+    return placed;
+  });
+}
+
+/** Returns the column whose title is at a position. The gap after a column belongs to it. */
+export function findPlacedColumn(placed: readonly PlacedColumn[], at: number): string | undefined {
+  return placed.find(({ left, width }) => at >= left && at < left + width + GAP)?.id;
+}
+
+/**
+ * Returns the columns of a view that the user has chosen, in their order. The first is the most important one: columns
+ * that do not fit are left out from the end.
+ * @param chosen  ids, perhaps of another version; undefined for those of the view
+ */
+export function chooseColumns<R>(
+  columns: readonly TableColumn<R>[],
+  chosen: readonly string[] | undefined,
+  onDemand: number,
+): readonly TableColumn<R>[] {
+  const known = chosen?.flatMap((id) => columns.find((column) => column.id === id) ?? []) ?? [];
+  if (known.length === 0) return columns.filter(({ priority }) => priority < onDemand);
+  return known.map((column, at) => ({ ...column, priority: at + 1 }));
+}
+
+/** Lists the ids of all columns: first the chosen ones in their order, then the others. */
+export function listColumnIds<R>(
+  columns: readonly TableColumn<R>[],
+  chosen: readonly string[] | undefined,
+  onDemand: number,
+): string[] {
+  const on = chooseColumns(columns, chosen, onDemand).map(({ id }) => id);
+  return [...on, ...columns.flatMap(({ id }) => (on.includes(id) ? [] : [id]))];
+}
+
+/** Tables by where they are shown, each created on first use. A large one forgets its rows when it is no longer shown. */
+export class Tables {
+  readonly #tabs = new ShownTable();
+  readonly #panels = new ShownTable();
+
+  getTabTable(id: TabId): ConsoleTable {
+    return this.#tabs.show(id);
+  }
+
+  /** Returns the table that a panel shows, or undefined if it shows none. */
+  findPanelTable(id: PanelId): ConsoleTable | undefined {
+    if (id === "problems" || id === "audit") return this.#panels.show(id);
+    this.#panels.hide();
+    return undefined;
+  }
+}
+
+/** The tables of one place, which shows one of them at a time. */
+class ShownTable {
+  readonly #known = new Map<TabId, ConsoleTable>();
+  #shown: ConsoleTable | undefined;
+
+  show(id: TabId): ConsoleTable {
+    const table = this.#known.get(id) ?? new ConsoleTable(id);
+    this.#known.set(id, table);
+    if (table !== this.#shown) this.hide();
+    this.#shown = table;
+    return table;
+  }
+
+  hide(): void {
+    if (this.#shown?.isLarge) this.#shown.forgetRows();
+    this.#shown = undefined;
+  }
 }

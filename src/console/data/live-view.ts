@@ -5,13 +5,70 @@ import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../model/snapshot/snapsh
 import { SnapshotBuilder } from "../../model/snapshot/snapshot-builder.ts";
 import { type EtcdHealth, watchEtcdHealth } from "../../observe/etcd-health.ts";
 import { followEtcd } from "../../observe/follow.ts";
-import type { ClusterHealth, ConnectionState } from "./connection-state.ts";
-import type { ShownData } from "./shown-data.ts";
+
+/** What the console shows: the live state of etcd, or that of a past revision. */
+export interface ShownData {
+  /** The same object as long as nothing changed. */
+  readonly snapshot: Snapshot;
+  readonly clusterHealth: ClusterHealth | undefined;
+  /** Whether anything was ever read. Before that the snapshot is empty, even if etcd is not. */
+  readonly hasRead: boolean;
+  readonly connection: ConnectionState;
+  /** Set if the state is a past one. */
+  readonly past?: PastMoment | undefined;
+  /** Reads everything again. */
+  reread(): void;
+  /** Takes all received changes into the snapshot now. */
+  catchUp(): void;
+}
+
+/** A past moment, and how exactly it is known. */
+export interface PastMoment {
+  revision: bigint;
+  /** The time that the screen is about, ms since the epoch. */
+  at: number;
+  /** Times of the last change before it, and of the first one after it, as far as they are known. */
+  from: number | undefined;
+  until: number | undefined;
+}
+
+/** Whether the displayed data can be trusted. */
+export interface ConnectionState {
+  /**
+   * `opening`: nothing was read yet. `live`: etcd answers, and the data is current. `away`: etcd does not answer; the
+   * data last read stays. `refused`: etcd answers, but does not allow reading. `past`: the data is that of a past time.
+   */
+  kind: "opening" | "live" | "away" | "refused" | "past";
+  /** Start of this state, wall clock, ms since the epoch. */
+  since: number;
+  /** The error from etcd or the network, if the state is not live. */
+  fault: string | undefined;
+}
+
+/** The status of the etcd cluster. */
+interface ClusterHealth {
+  /** Round trip of a linearizable request, ms. */
+  ms: number;
+  leader: string | undefined;
+  up: number;
+  total: number;
+  version: string | undefined;
+}
+
+/** Whether the data is current, so that changes are allowed. */
+export function isLive({ kind }: ConnectionState): boolean {
+  return kind === "live";
+}
+
+/** Shown in place of rows until something was read. An unread cluster is not an empty one. */
+export const NOT_READ_YET = "No data yet: etcd has not been read.";
 
 /** Pause before the next request after etcd has refused one, ms. */
 const AFTER_REFUSAL = 3_000;
+
 /** Minimum time between two snapshots, ms. */
 const LEAST_PAUSE = 200;
+
 /**
  * Maximum age of the request that etcd answered last, ms. With an older one the state is not known. A missing answer
  * is reported sooner; this age is reached when the process was stopped or busy, or its terminal accepted no output.
@@ -61,7 +118,6 @@ export class LiveView implements ShownData {
     return this.#clusterHealth;
   }
 
-  /** Whether anything was ever read. Before that the snapshot is empty, even if etcd is not. */
   get hasRead(): boolean {
     return this.#snapshot.revision > 0n;
   }
@@ -91,7 +147,6 @@ export class LiveView implements ShownData {
     void this.#watchHeartbeat();
   }
 
-  /** Reads everything again. */
   reread(): void {
     this.#again.abort(new Error("read again"));
   }
@@ -173,4 +228,20 @@ export class LiveView implements ShownData {
 
 function isAway(error: unknown): boolean {
   return explainError(error).exitCode === EXIT.unreachable;
+}
+
+/**
+ * Checks the etcd revision of each snapshot. Revisions only grow, unless etcd was restored or replaced by another
+ * cluster.
+ */
+export class RevisionMonitor {
+  #revision = 0n;
+
+  /** @returns a message for the user if the revision is lower than the one before, otherwise undefined */
+  checkRevision(revision: bigint): string | undefined {
+    const before = this.#revision;
+    this.#revision = revision;
+    if (revision >= before) return undefined;
+    return `the revision of etcd went from ${before} down to ${revision}: etcd was restored, or replaced`;
+  }
 }

@@ -1,13 +1,9 @@
+import type { ConsoleParts } from "../parts/console-parts.ts";
 import type { Overlay, OverlayModel } from "../parts/overlay.ts";
-import type { ChangeNotifier, DataAccess, OverlayAccess, StateUpdates, TableAccess } from "../parts/parts.ts";
 import type { TabId } from "../state/console-state.ts";
-import type { InputEvent } from "../terminal/input/event.ts";
+import type { InputEvent } from "../terminal/input-event.ts";
 import { createRow } from "../theme/cells.ts";
-import { editField } from "./field/edit.ts";
-import { createField, type TextField } from "./field/field.ts";
-import { buildFieldCells } from "./field/field-cells.ts";
-
-type FilterParts = ChangeNotifier & DataAccess & OverlayAccess & StateUpdates & TableAccess;
+import { buildFieldCells, createField, editField, type TextField } from "./field.ts";
 
 /**
  * Time between the last letter and the filtering of rows, ms. With 100,000 rows, filtering takes longer than a key
@@ -18,18 +14,18 @@ const SETTLE = 60;
 const BLANK = { text: " " };
 
 /** Opens the filter of the active tab. The rows follow while the user types. */
-export function openFilter(app: FilterParts): void {
+export function openFilter(app: ConsoleParts): void {
   app.overlays.open(new FilterOverlay(app, app.state.tab));
 }
 
 class FilterOverlay implements Overlay {
-  readonly #app: FilterParts;
+  readonly #app: ConsoleParts;
   readonly #tab: TabId;
   readonly #before: string;
   #field: TextField;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(app: FilterParts, tab: TabId) {
+  constructor(app: ConsoleParts, tab: TabId) {
     this.#app = app;
     this.#tab = tab;
     this.#before = app.state.tabs[tab].filter;

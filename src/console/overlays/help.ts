@@ -1,21 +1,16 @@
 import { COMMANDS } from "../../commands/registry/registry.ts";
-import { type KeyAction, listKeyActions } from "../actions/keys/key-actions.ts";
-import type { ChangeNotifier, KeymapAccess, OverlayAccess, ThemeAccess } from "../parts/parts.ts";
+import type { ConsoleParts } from "../parts/console-parts.ts";
+import { type KeyAction, listKeyActions } from "../parts/key-actions.ts";
+import { BLANK_ROW } from "../parts/overlay.ts";
 import { createRow, padText, type RowCell, type RowModel } from "../theme/cells.ts";
-import { BLANK_ROW } from "./content-rows.ts";
-import { TextOverlay } from "./text-overlay.ts";
-
-type HelpParts = ChangeNotifier & KeymapAccess & OverlayAccess & ThemeAccess;
+import { openText } from "./text-overlay.ts";
 
 /** Opens a list of all keys, built from the declarations of the key actions. */
-export function openHelp(app: HelpParts): void {
-  const overlay: TextOverlay = new TextOverlay({
+export function openHelp(app: ConsoleParts): void {
+  openText(app, {
     title: "keys",
     buildRows: (width) => buildHelpRows(app, width),
-    close: () => app.overlays.close(overlay),
-    onChange: () => app.notifyChange(),
   });
-  app.overlays.open(overlay);
 }
 
 const SIGNS_HELP = ["held", "free", "waiting", "problem"] as const;
@@ -24,7 +19,7 @@ const SIGNS_HELP = ["held", "free", "waiting", "problem"] as const;
 const WIDE = 96;
 const COLUMN = { key: 20, brief: 56 };
 
-function buildHelpRows({ theme, keymap }: KeymapAccess & ThemeAccess, width: number): RowModel[] {
+function buildHelpRows({ theme, keymap }: ConsoleParts, width: number): RowModel[] {
   const actions = listKeyActions(COMMANDS);
   const buildActionRow = ({ id, brief }: KeyAction): RowModel => {
     const key = padText(keymap.getKeyLabels(id).join(" "), COLUMN.key);

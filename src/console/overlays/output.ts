@@ -1,37 +1,21 @@
-import { cleanToWidth } from "../../base/display-width.ts";
 import { EXIT } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
 import { wrapProseLines } from "../../commands/see/detail.ts";
 import type { Command } from "../../commands/spec.ts";
-import { findPastObstacle } from "../actions/commands/change-obstacle.ts";
-import { getCommandById } from "../actions/commands/row-action.ts";
-import { type ExportParts, openExportOverlay } from "../export/export-overlay.ts";
-import { describeJobState } from "../jobs/job-state.ts";
-import type { ConsoleJob } from "../jobs/jobs.ts";
-import { createSameRowCheck } from "../navigation/focus.ts";
-import { getChosenSubjects } from "../navigation/marks.ts";
-import type { Hint } from "../parts/overlay.ts";
-import type {
-  ChangeNotifier,
-  ClipboardAccess,
-  JobAccess,
-  OverlayAccess,
-  SelectionAccess,
-  ThemeAccess,
-  ToastAccess,
-} from "../parts/parts.ts";
-import { createRow } from "../theme/cells.ts";
-import { BLANK_ROW } from "./content-rows.ts";
-import { TextOverlay } from "./text-overlay.ts";
-
-/** What shows the output of a command. */
-type OutputParts = ExportParts & ChangeNotifier & ClipboardAccess & JobAccess & OverlayAccess & ThemeAccess;
+import { type ConsoleJob, describeJobState } from "../data/jobs.ts";
+import type { ConsoleParts } from "../parts/console-parts.ts";
+import { getChosenSubjects } from "../parts/marks.ts";
+import { createSameRowCheck } from "../parts/navigation.ts";
+import { BLANK_ROW, type Hint } from "../parts/overlay.ts";
+import { findPastObstacle, getCommandById } from "../parts/row-actions.ts";
+import { createRow, type RowModel } from "../theme/cells.ts";
+import { openText, type TextOverlay } from "./text-overlay.ts";
 
 /** Shows why the selected run waits, or why nobody gets the selected lock or resource. */
-export function openWhy(app: OutputParts & SelectionAccess & ToastAccess): void {
+export function openWhy(app: ConsoleParts): void {
   const [subject] = getChosenSubjects(app);
   const about = subject?.kind === "record" ? subject.about : subject;
-  const obstacle = findPastObstacle(app);
+  const obstacle = findPastObstacle(app.liveView);
   if (obstacle !== undefined) return app.showToast(obstacle, "problem");
   if (about === undefined || (about.kind !== "run" && about.kind !== "lock" && about.kind !== "resource"))
     return app.showToast(
@@ -44,7 +28,7 @@ export function openWhy(app: OutputParts & SelectionAccess & ToastAccess): void 
 
 /** Runs a read-only command and shows its output. */
 export function openOutput(
-  app: OutputParts,
+  app: ConsoleParts,
   command: Command,
   words: readonly string[],
   title: string,
@@ -52,21 +36,18 @@ export function openOutput(
   const lines: string[] = [];
   const stop = new AbortController();
   let code: number | undefined;
-  const overlay: TextOverlay = new TextOverlay({
-    title: cleanToWidth(title, 60),
+  openText(app, {
+    title,
     buildRows: (width) => {
       const rows = wrapProseLines(lines, app.theme.createLook(width)).map((line) => createRow(line));
       if (code === undefined) return [...rows, createRow(app.theme.signs.ellipsis, "quiet")];
       return rows.length > 0 ? rows : [createRow("(no output)")];
     },
-    close: () => app.overlays.close(overlay),
-    onChange: () => app.notifyChange(),
     keys: { y: () => app.copy(lines.join("\n"), "the text") },
-    onExport: (texts) => openExportOverlay(app, { kind: "text", name: title, title, lines: texts }),
+    canExport: true,
     hints: [["y", "copy"]],
     onClose: () => stop.abort(),
   });
-  app.overlays.open(overlay);
   const writeLine = (text: string) => {
     lines.push(clean(text));
     app.notifyChange();
@@ -83,10 +64,10 @@ function isRefused(job: ConsoleJob | undefined): boolean {
 }
 
 /** Shows the output of a job. */
-export function openJob(app: OutputParts, id: number): void {
+export function openJob(app: ConsoleParts, id: number): void {
   const findJob = () => app.jobs.list.find((job) => job.id === id);
-  const overlay: TextOverlay = new TextOverlay({
-    title: cleanToWidth(findJob()?.title ?? "", 60),
+  const overlay: TextOverlay = openText(app, {
+    title: findJob()?.title ?? "",
     buildRows: (width) => {
       const job = findJob();
       if (job === undefined) return [];
@@ -102,12 +83,7 @@ export function openJob(app: OutputParts, id: number): void {
         ...wrap([job.line]),
       ];
     },
-    close: () => app.overlays.close(overlay),
-    onChange: () => app.notifyChange(),
-    onExport: (lines) => {
-      const title = findJob()?.title ?? "job";
-      openExportOverlay(app, { kind: "text", name: title, title, lines });
-    },
+    canExport: true,
     keys: {
       enter: () => {
         const job = findJob();
@@ -126,5 +102,83 @@ export function openJob(app: OutputParts, id: number): void {
       ];
     },
   });
-  app.overlays.open(overlay);
+}
+
+/** Lines to ask for at first, and to keep. */
+const FIRST_LINES = 200;
+const MOST_LINES = 2_000;
+
+/** Shows what the selected run, or the run of the selected lock or schedule, has written, and what it writes. */
+export function openLiveOutput(app: ConsoleParts): void {
+  const obstacle = findPastObstacle(app.liveView);
+  if (obstacle !== undefined) return app.showToast(obstacle, "problem");
+  const [subject] = getChosenSubjects(app);
+  const about = subject?.kind === "record" ? subject.about : subject;
+  if (about?.kind !== "run" && about?.kind !== "lock" && about?.kind !== "schedule")
+    return app.showToast("output: select a lock, a schedule or a run", "problem", createSameRowCheck(app));
+  const lines = new KeptLines();
+  const stop = new AbortController();
+  let code: number | undefined;
+  openText(app, {
+    title: `output of ${about.name}`,
+    followsEnd: true,
+    buildRows: (width) => [
+      ...lines.buildRows((texts) => wrapProseLines(texts, app.theme.createLook(width)), width),
+      createRow(describeEnd(code, lines.isEmpty) ?? app.theme.signs.ellipsis, "quiet"),
+    ],
+    keys: { y: () => app.copy(lines.join(), "the output") },
+    canExport: true,
+    hints: [["y", "copy"]],
+    onClose: () => stop.abort(),
+  });
+  const writeLine = (text: string) => {
+    lines.add(clean(text));
+    app.notifyChange();
+  };
+  const words = ["--follow", "--tail", String(FIRST_LINES), about.name];
+  const capture = { writeLine, signal: stop.signal };
+  void app.jobs.perform(getCommandById("logs"), words, capture).then(({ exitCode }) => {
+    code = exitCode;
+    app.notifyChange();
+  });
+}
+
+/** @returns undefined while the output is followed */
+function describeEnd(code: number | undefined, isEmpty: boolean): string | undefined {
+  if (code === undefined) return undefined;
+  if (code !== EXIT.ok) return "no more is shown";
+  return isEmpty ? "it has written nothing" : "end of the output";
+}
+
+/** The last lines of the output. Wraps each line once, because a fast command makes many frames. */
+class KeptLines {
+  #lines: string[] = [];
+  #rows: RowModel[] = [];
+  /** How many of the lines are among the rows, and for which width. */
+  #wrapped = 0;
+  #width = 0;
+
+  get isEmpty(): boolean {
+    return this.#lines.length === 0;
+  }
+
+  add(line: string): void {
+    this.#lines.push(line);
+    if (this.#lines.length <= 2 * MOST_LINES) return;
+    this.#lines = this.#lines.slice(-MOST_LINES);
+    this.#wrapped = 0;
+  }
+
+  join(): string {
+    return this.#lines.join("\n");
+  }
+
+  buildRows(wrap: (lines: readonly string[]) => readonly string[], width: number): readonly RowModel[] {
+    if (width !== this.#width) this.#wrapped = 0;
+    if (this.#wrapped === 0) this.#rows = [];
+    this.#rows.push(...wrap(this.#lines.slice(this.#wrapped)).map((line) => createRow(line)));
+    this.#wrapped = this.#lines.length;
+    this.#width = width;
+    return this.#rows;
+  }
 }

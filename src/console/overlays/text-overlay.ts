@@ -1,22 +1,23 @@
+import { cleanToWidth } from "../../base/display-width.ts";
+import type { ConsoleParts } from "../parts/console-parts.ts";
 import type { Hint, Overlay, OverlayModel } from "../parts/overlay.ts";
-import { scrollBy } from "../state/scroll.ts";
-import type { InputEvent } from "../terminal/input/event.ts";
+import { scrollBy } from "../state/cursor.ts";
+import type { InputEvent } from "../terminal/input-event.ts";
 import { computeCellsWidth, joinCellTexts, type RowModel } from "../theme/cells.ts";
+import { openExportOverlay } from "./export-overlay.ts";
 
-/** What a text overlay needs from the code that opens it. */
-export interface TextOverlayOptions {
+/** A text to show. */
+interface TextOverlayOptions {
   title: string;
   /** Builds the rows for a width. Called for every frame, so they may change. */
   buildRows(width: number): readonly RowModel[];
-  close(): void;
-  onChange(): void;
   /** Additional keys, by chord. */
   keys?: Readonly<Record<string, () => void>>;
   hints?: readonly Hint[];
   /** Shows the end of a text that grows, until the user scrolls up. */
   followsEnd?: boolean;
-  /** Exports all lines of the text; `O` does. */
-  onExport?(lines: readonly string[]): void;
+  /** Whether `O` exports all lines of the text, under its title. */
+  canExport?: true;
   onClose?(): void;
 }
 
@@ -26,7 +27,14 @@ const UNWRAPPED = 1_000;
 const EXPORT_WIDTH = 110;
 
 /** Shows a text: the help, the reason for a wait, the output of a command. */
+export function openText(app: ConsoleParts, options: TextOverlayOptions): TextOverlay {
+  const overlay = new TextOverlay(app, options);
+  app.overlays.open(overlay);
+  return overlay;
+}
+
 export class TextOverlay implements Overlay {
+  readonly #app: ConsoleParts;
   readonly #options: TextOverlayOptions;
   #top = 0;
   #height = 1;
@@ -37,7 +45,8 @@ export class TextOverlay implements Overlay {
   #length = Number.POSITIVE_INFINITY;
   #isAtEnd: boolean;
 
-  constructor(options: TextOverlayOptions) {
+  constructor(app: ConsoleParts, options: TextOverlayOptions) {
+    this.#app = app;
     this.#options = options;
     this.#isAtEnd = options.followsEnd ?? false;
   }
@@ -47,18 +56,24 @@ export class TextOverlay implements Overlay {
     if (event.kind !== "key") return;
     const own = this.#options.keys?.[event.chord];
     if (own !== undefined) return own();
-    if (event.chord === "O" && this.#options.onExport !== undefined)
-      return this.#options.onExport(
-        this.#options.buildRows(EXPORT_WIDTH).map(({ cells }) => joinCellTexts(cells)),
-      );
-    if (["escape", "q", "enter", "?"].includes(event.chord)) return this.#options.close();
+    if (event.chord === "O" && this.#options.canExport) return this.#export();
+    if (["escape", "q", "enter", "?"].includes(event.chord)) return this.#app.overlays.close(this);
     this.#scroll(event.chord);
+  }
+
+  #export(): void {
+    const { title } = this.#options;
+    openExportOverlay(this.#app, { kind: "text", name: title, title, lines: this.#listLines(EXPORT_WIDTH) });
+  }
+
+  #listLines(width: number): string[] {
+    return this.#options.buildRows(width).map(({ cells }) => joinCellTexts(cells));
   }
 
   #scroll(by: string): void {
     this.#top = scrollBy(by, this.#top, this.#length, this.#height);
     this.#isAtEnd = this.#options.followsEnd === true && this.#top >= this.#length - this.#height;
-    this.#options.onChange();
+    this.#app.notifyChange();
   }
 
   buildModel(available: { width: number; height: number }): OverlayModel {
@@ -74,12 +89,12 @@ export class TextOverlay implements Overlay {
     this.#top = this.#isAtEnd ? last : Math.max(0, Math.min(this.#top, last));
     const isLong = this.#length > this.#height;
     return {
-      title: this.#options.title,
+      title: cleanToWidth(this.#options.title, 60),
       content: { kind: "text", rows: rows.slice(this.#top, this.#top + this.#height) },
       hints: [
         ...(isLong ? ([["↑↓ PgUp PgDn", "scroll"]] as const) : []),
         ...(this.#options.hints ?? []),
-        ...(this.#options.onExport === undefined ? [] : ([["O", "export"]] as const)),
+        ...(this.#options.canExport ? ([["O", "export"]] as const) : []),
         ["Esc", "close"],
       ],
       width,
@@ -88,7 +103,7 @@ export class TextOverlay implements Overlay {
   }
 
   getText(): readonly string[] {
-    return this.#options.buildRows(UNWRAPPED).map(({ cells }) => joinCellTexts(cells));
+    return this.#listLines(UNWRAPPED);
   }
 
   onClose(): void {

@@ -1,10 +1,10 @@
 import { EventEmitter } from "node:events";
-import { type Instance, render } from "ink";
-import type { ReactNode } from "react";
-import { StateStore } from "../state/store.ts";
+import { type Instance, render, Text } from "ink";
+import { type ReactNode, useCallback, useSyncExternalStore } from "react";
+import { StateStore } from "../state/console-state.ts";
+import { ThemeContext } from "../theme/Row.tsx";
 import type { Theme } from "../theme/theme.ts";
-import type { ScreenOrMessage } from "./models/screen-model.ts";
-import { Root, type ShownScreen } from "./Root.tsx";
+import { Screen, type ScreenOrMessage } from "./Screen.tsx";
 
 /**
  * Renders the components to lines with Ink. Ink does not write to the terminal here, but to a string: it would clear the
@@ -52,6 +52,23 @@ export class Renderer {
       patchConsole: false,
     });
   }
+}
+
+/** What is shown. It is kept outside React. */
+interface ShownScreen {
+  theme: Theme;
+  model: ScreenOrMessage;
+}
+
+/** Renders the screen in the store, and again whenever it changes. */
+function Root({ store }: { store: StateStore<ShownScreen> }) {
+  const subscribe = useCallback((onChange: () => void) => store.subscribe(onChange), [store]);
+  const { theme, model } = useSyncExternalStore(subscribe, () => store.state);
+  return (
+    <ThemeContext value={theme}>
+      {"message" in model ? <Text>{model.message}</Text> : <Screen model={model} />}
+    </ThemeContext>
+  );
 }
 
 /** Replaces the terminal: keeps the last frame. */

@@ -1,4 +1,4 @@
-import type { InputEvent } from "../terminal/input/event.ts";
+import type { InputEvent } from "../terminal/input-event.ts";
 import type { RowModel } from "../theme/cells.ts";
 
 /** A box over the rest of the screen. It has the keyboard while it is open. */
@@ -37,12 +37,12 @@ export type OverlayPlace = "top" | "middle" | "bottom" | { column: number; row: 
 /** The content of an overlay, by kind. */
 export type OverlayContent = TextModel | FilterModel | PaletteModel | DialogModel;
 
-export interface TextModel {
+interface TextModel {
   kind: "text";
   rows: readonly RowModel[];
 }
 
-export interface FilterModel {
+interface FilterModel {
   kind: "filter";
   row: RowModel;
   /** Why the filter cannot be used. */
@@ -110,4 +110,50 @@ export class Overlays {
     for (const gone of this.#stack.splice(at)) gone.onClose?.();
     this.#onChange();
   }
+}
+
+export const BLANK_ROW: RowModel = { cells: [] };
+
+/** Lists the rows of an overlay's content, from the top. */
+export function listContentRows(content: OverlayContent): readonly RowModel[] {
+  switch (content.kind) {
+    case "text":
+      return content.rows;
+    case "filter":
+      return content.fault === undefined ? [content.row] : [content.row, content.fault];
+    case "palette":
+      return [content.field, ...content.matches, ...content.notes];
+    case "dialog": {
+      const { preview, fields, command, confirmation, faults } = content;
+      return [...preview, BLANK_ROW, ...fields, BLANK_ROW, command, ...confirmation, ...faults];
+    }
+  }
+}
+
+/** How keys move through a list. */
+const STEPS: Readonly<Record<string, number>> = {
+  up: -1,
+  k: -1,
+  "wheel-up": -1,
+  down: 1,
+  j: 1,
+  "wheel-down": 1,
+  pageup: -10,
+  pagedown: 10,
+  home: -Infinity,
+  end: Infinity,
+};
+
+/** Returns the index that a key leads to, or undefined for another key. */
+export function moveInList(at: number, length: number, chord: string): number | undefined {
+  const step = Object.hasOwn(STEPS, chord) ? STEPS[chord] : undefined;
+  return step === undefined ? undefined : Math.max(0, Math.min(length - 1, at + step));
+}
+
+/** Returns the rows around the selected one that fit, with the selection. */
+export function windowRows(rows: readonly RowModel[], at: number, height: number): RowModel[] {
+  const top = Math.max(0, Math.min(at - Math.floor(height / 2), rows.length - height));
+  return rows
+    .map((row, index): RowModel => (index === at ? { ...row, selection: "focused" } : row))
+    .slice(top, top + height);
 }

@@ -1,6 +1,5 @@
 import type { ViewId } from "../../model/tables/index.ts";
 import type { SortOrder } from "../../model/views/sort.ts";
-import type { Border, UserSizes } from "./user-sizes.ts";
 import type { WatchedRow } from "./watched-rows.ts";
 
 /** The parts of the screen that can have the keyboard. */
@@ -111,7 +110,7 @@ export interface SavedView {
 /** How long a toast is shown, ms. */
 export const TOAST_DURATION = 6_000;
 
-export interface Toast {
+interface Toast {
   text: string;
   tone: "held" | "problem" | "quiet";
   /** End of display, wall clock, ms since the epoch. */
@@ -157,4 +156,81 @@ export function createInitialState(): ConsoleState {
     sizes: {},
     pressed: undefined,
   };
+}
+
+/** The borders between panes that the user can move. */
+export const BORDERS = ["explorer", "detailHeight", "detailWidth", "panel"] as const;
+export type Border = (typeof BORDERS)[number];
+
+/** Columns or rows that the user has chosen; without one, the console computes it from the screen. */
+export type UserSizes = Readonly<Partial<Record<Border, number>>>;
+
+/** Minimum columns or rows of the pane, and of what is on the other side of the border. */
+const LIMITS: Readonly<Record<Border, { least: number; others: number }>> = {
+  explorer: { least: 14, others: 60 },
+  detailHeight: { least: 3, others: 6 },
+  detailWidth: { least: 30, others: 60 },
+  panel: { least: 2, others: 10 },
+};
+
+/**
+ * Returns the size of a pane: the user's, if the screen has room for it.
+ * @param available  columns or rows of both sides of the border
+ */
+export function chooseSize(
+  { sizes }: ConsoleState,
+  border: Border,
+  computed: number,
+  available: number,
+): number {
+  const wanted = sizes[border];
+  if (wanted === undefined) return computed;
+  const { least, others } = LIMITS[border];
+  const most = available - others;
+  return most < least ? computed : Math.max(least, Math.min(wanted, most));
+}
+
+/** Sets a size; `undefined` returns to the computed one. */
+export function setUserSize(state: ConsoleState, border: Border, size: number | undefined): ConsoleState {
+  const { [border]: before, ...others } = state.sizes;
+  if (before === size) return state;
+  return { ...state, sizes: size === undefined ? others : { ...others, [border]: Math.max(1, size) } };
+}
+
+/** Restores stored sizes. Ignores those that are no sizes. */
+export function restoreUserSizes(kept: unknown): UserSizes {
+  if (typeof kept !== "object" || kept === null) return {};
+  const entries = Object.entries(kept).filter(
+    ([border, size]) =>
+      BORDERS.some((known) => known === border) && Number.isInteger(size) && size > 0 && size < 10_000,
+  );
+  return Object.fromEntries(entries);
+}
+
+/** Holds one immutable value outside React, and notifies listeners when it changes. */
+export class StateStore<S> {
+  #state: S;
+  readonly #listeners = new Set<() => void>();
+
+  constructor(state: S) {
+    this.#state = state;
+  }
+
+  get state(): S {
+    return this.#state;
+  }
+
+  /** Replaces the value. Notifies the listeners unless the value is the same. */
+  update(change: (state: S) => S): void {
+    const next = change(this.#state);
+    if (next === this.#state) return;
+    this.#state = next;
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** @returns a function that removes the listener */
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
 }

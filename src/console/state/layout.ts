@@ -1,5 +1,4 @@
-import type { ConsoleState, Pane } from "./console-state.ts";
-import { chooseSize } from "./user-sizes.ts";
+import { type ConsoleState, chooseSize, type Pane } from "./console-state.ts";
 
 /** Columns and rows of a part of the screen. */
 export interface Size {

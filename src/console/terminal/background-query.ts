@@ -1,5 +1,4 @@
-import type { TerminalReport } from "./input/report.ts";
-import { isLightBackground } from "./input/report.ts";
+import { isLightBackground, type TerminalReport } from "./input-event.ts";
 
 /** Asks for the background colour (OSC 11), then for the attributes of the terminal (DA1), which each answers. */
 const QUESTION = "\x1b]11;?\x07\x1b[c";

@@ -3,7 +3,7 @@ import type { CommandIo } from "../../commands/spec.ts";
 import { discardInput, RESET_TERMINAL, type TerminalLoan } from "./terminal-loan.ts";
 
 /** Events of a terminal other than keys. */
-export interface TerminalEvents {
+interface TerminalEvents {
   onBytes(bytes: Buffer): void;
   onResize(): void;
   /** The console has taken the terminal: at the start, and when the process continues after a stop. */

@@ -1,7 +1,7 @@
 import { constants, openSync, writeSync } from "node:fs";
 
 /** Events of a terminal that is written to. */
-export interface TtyWriterEvents {
+interface TtyWriterEvents {
   /** The terminal has accepted all output after a delay. */
   onDrained(): void;
   /** The terminal is closed. */

@@ -1,8 +1,8 @@
 import { Text, Transform } from "ink";
-import { memo, type ReactNode } from "react";
+import { createContext, memo, type ReactNode, use } from "react";
 import { addAccent, type RowCell, type RowModel, type RowSelection } from "./cells.ts";
 import type { StyleRole } from "./roles.ts";
-import { useTheme } from "./ThemeContext.tsx";
+import { getTheme, type Theme } from "./theme.ts";
 
 interface RowProps extends RowModel {
   /** The columns that a selected row fills. */
@@ -87,4 +87,19 @@ function isSameRow(a: RowProps, b: RowProps): boolean {
 
 function isSameCell(a: RowCell, b: RowCell | undefined): boolean {
   return a.text === b?.text && a.role === b.role && a.ground === b.ground;
+}
+
+/** Rows, one below the other. */
+export function Rows({ rows, width }: { rows: readonly RowModel[]; width: number }) {
+  return rows.map((row, at) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: a row is identified by its position
+    <Row key={at} {...row} width={width} />
+  ));
+}
+
+/** The theme of all components. */
+export const ThemeContext = createContext<Theme>(getTheme("mono", "16", true));
+
+export function useTheme(): Theme {
+  return use(ThemeContext);
 }

@@ -1,12 +1,12 @@
 /** Which columns of a table are on, and where they are. */
 import { describe, expect, it } from "vitest";
 import {
+  ConsoleTable,
   chooseColumns,
   findPlacedColumn,
   listColumnIds,
   placeTableColumns,
-} from "../../../src/console/data/column-fit.ts";
-import { ConsoleTable } from "../../../src/console/data/console-table.ts";
+} from "../../../src/console/data/console-table.ts";
 import { NOW, pictureOf, stand } from "../../model/pictures.ts";
 
 const COLUMNS = (["a", "b", "c"] as const).map((id, at) => ({

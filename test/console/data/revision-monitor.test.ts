@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { RevisionMonitor } from "../../../src/console/data/revision-monitor.ts";
+import { RevisionMonitor } from "../../../src/console/data/live-view.ts";
 
 describe("the course of revisions", () => {
   it("is what it should be as long as they do not shrink", () => {

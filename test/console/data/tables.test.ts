@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Tables } from "../../../src/console/data/tables.ts";
+import { Tables } from "../../../src/console/data/console-table.ts";
 import { NOW, pictureOf, stand } from "../../model/pictures.ts";
 
 const ALL = { filter: "", order: undefined };

@@ -1,6 +1,6 @@
 import { render } from "ink-testing-library";
 import { createElement, type ReactNode } from "react";
-import { ThemeContext } from "../../../src/console/theme/ThemeContext.tsx";
+import { ThemeContext } from "../../../src/console/theme/Row.tsx";
 import { getTheme, type Theme } from "../../../src/console/theme/theme.ts";
 
 /** A theme with ASCII symbols and without colours, so that the output is plain text. */

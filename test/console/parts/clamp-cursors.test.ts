@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { clampCursors } from "../../../src/console/parts/clamp-cursors.ts";
-import type { ClockAccess, CursorAccess } from "../../../src/console/parts/parts.ts";
+import type { ConsoleParts } from "../../../src/console/parts/console-parts.ts";
+import { clampCursors } from "../../../src/console/parts/moves.ts";
 import {
   type ConsoleState,
   createInitialState,
@@ -26,7 +26,7 @@ function createParts(state: ConsoleState, { rows = ["a", "b"], jobs = [3, 2, 1] 
     getTabCounts: () => ({}),
     getPanelTable: () => undefined,
   };
-  return parts as unknown as ClockAccess & CursorAccess;
+  return parts as unknown as ConsoleParts;
 }
 
 const withPanel = (focus: ConsoleState["focus"], index: number): ConsoleState => {

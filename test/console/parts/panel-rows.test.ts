@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { countPanelLines } from "../../../src/console/parts/panel-rows.ts";
+import { countPanelLines } from "../../../src/console/parts/pane-lines.ts";
 import type { PanelId } from "../../../src/console/state/console-state.ts";
 
 type PanelInputs = Parameters<typeof countPanelLines>[0];

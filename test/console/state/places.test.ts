@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
+import { rememberPlace, stepThroughPlaces } from "../../../src/console/parts/navigation.ts";
 import {
   type ConsoleState,
   createInitialState,
   type TabId,
 } from "../../../src/console/state/console-state.ts";
-import { rememberPlace, stepThroughPlaces } from "../../../src/console/state/places.ts";
 
 /** A jump to a row, as the console makes it. */
 function jump(state: ConsoleState, tab: TabId, key: string): ConsoleState {

@@ -1,14 +1,15 @@
 /** Saved views are kept, bounded, and tolerant of what is stored. */
 import { describe, expect, it } from "vitest";
 import { createInitialState } from "../../../src/console/state/console-state.ts";
-import { restoreState, toConsolePreferences } from "../../../src/console/state/preferences.ts";
 import {
   deleteView,
   MAX_SAVED_VIEWS,
   openView,
   restoreSavedViews,
+  restoreState,
   saveCurrentView,
-} from "../../../src/console/state/saved-views.ts";
+  toConsolePreferences,
+} from "../../../src/console/state/preferences.ts";
 
 function createState() {
   const state = createInitialState();

@@ -1,10 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { findBorderAt } from "../../../src/console/actions/borders.ts";
-import { createInitialState, PANES } from "../../../src/console/state/console-state.ts";
+import {
+  BORDERS,
+  createInitialState,
+  PANES,
+  restoreUserSizes,
+  setUserSize,
+} from "../../../src/console/state/console-state.ts";
 import { computeLayout, type Layout } from "../../../src/console/state/layout.ts";
 import { restoreState, toConsolePreferences } from "../../../src/console/state/preferences.ts";
-import { BORDERS, restoreUserSizes, setUserSize } from "../../../src/console/state/user-sizes.ts";
 
 const size = fc.integer({ min: 1, max: 9_999 });
 const sizes = fc.record(

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { BackgroundQuery } from "../../../src/console/terminal/background-query.ts";
-import type { TerminalReport } from "../../../src/console/terminal/input/report.ts";
+import type { TerminalReport } from "../../../src/console/terminal/input-event.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

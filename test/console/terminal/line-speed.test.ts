@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from "vitest";
-import { LineSpeed } from "../../../src/console/terminal/line-speed.ts";
+import { LineSpeed } from "../../../src/console/terminal/paint-pace.ts";
 
 /** A line of so many bytes per second, whose answers take so long besides, ms. */
 interface Line {

@@ -4,9 +4,8 @@ import { createElement } from "react";
 import { afterEach, describe, expect, it } from "vitest";
 import { stripStyles } from "../../../src/base/text.ts";
 import type { RowCell, RowModel } from "../../../src/console/theme/cells.ts";
-import { dimTheme } from "../../../src/console/theme/dim-theme.ts";
 import { Row } from "../../../src/console/theme/Row.tsx";
-import { getTheme } from "../../../src/console/theme/theme.ts";
+import { dimTheme, getTheme } from "../../../src/console/theme/theme.ts";
 import { renderComponent } from "../panes/render-component.ts";
 
 afterEach(cleanup);

@@ -1,7 +1,6 @@
 /** WCAG contrast of all texts in the themes with fixed colours. */
 import { describe, expect, it } from "vitest";
-import { contrastDark, contrastLight } from "../../../src/console/theme/contrast-palettes.ts";
-import { dark, light } from "../../../src/console/theme/palettes.ts";
+import { contrastDark, contrastLight, dark, light } from "../../../src/console/theme/palettes.ts";
 import { ROLES, type Style, type StyleRole, type ThemePalette } from "../../../src/console/theme/roles.ts";
 import { findNearest256 } from "../../../src/console/theme/sgr.ts";
 

@@ -5,15 +5,17 @@ import { describe, expect, it, test } from "vitest";
 import { computeDisplayWidth, computeStyledWidth } from "../../../src/base/display-width.ts";
 import { stripStyles } from "../../../src/base/text.ts";
 import { buildGridSpans } from "../../../src/commands/see/grid.ts";
+import { ROLES, type StyleRole } from "../../../src/console/theme/roles.ts";
+import { ASCII, toAscii, UNICODE } from "../../../src/console/theme/signs.ts";
 import {
   chooseTheme,
   createThemeLookup,
   dependsOnBackground,
   detectColourDepth,
-} from "../../../src/console/theme/choose-theme.ts";
-import { ROLES, type StyleRole } from "../../../src/console/theme/roles.ts";
-import { ASCII, toAscii, UNICODE } from "../../../src/console/theme/signs.ts";
-import { getTheme, THEMES, type Theme } from "../../../src/console/theme/theme.ts";
+  getTheme,
+  THEMES,
+  type Theme,
+} from "../../../src/console/theme/theme.ts";
 import type { TableColumn } from "../../../src/model/views/view.ts";
 
 const dark = getTheme("dark", "24bit", false);

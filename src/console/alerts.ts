@@ -1,0 +1,176 @@
+import { cleanToWidth } from "../base/display-width.ts";
+import { findDrainsOfTarget } from "../model/preview/drain-extent.ts";
+import { findNamedQueue, type Snapshot } from "../model/snapshot/snapshot.ts";
+import { isHolding } from "../protocol/admission.ts";
+import { buildDetail } from "./data/detail-cache.ts";
+import { getWatchId, type WatchedRow } from "./state/watched-rows.ts";
+import {
+  formatDesktopNotification,
+  formatWindowTitle,
+  POP_TITLE,
+  PUSH_TITLE,
+} from "./terminal/output-sequences.ts";
+
+/** Minimum time between two notifications, ms. What happens meanwhile is told together. */
+const PAUSE = 2_000;
+
+/** What there is to tell. */
+export interface AlertNews {
+  /** One line; several changes are counted. */
+  text: string;
+  /** All changes, for the log. */
+  changes: readonly string[];
+}
+
+/** Notices changes of watched rows. */
+export class Alerts {
+  readonly #marks = new Map<string, string>();
+  #source: { snapshot: Snapshot; watched: readonly WatchedRow[] } | undefined;
+  #pending: string[] = [];
+  #toldAt = Number.NEGATIVE_INFINITY;
+
+  /**
+   * Compares the watched rows with what was seen before. A row that is new in the list is only remembered.
+   * @param now  monotonic clock, ms
+   * @returns what to tell now, if anything
+   */
+  check(
+    watched: readonly WatchedRow[],
+    snapshot: Snapshot,
+    wall: number,
+    now: number,
+  ): AlertNews | undefined {
+    if (this.#source?.snapshot !== snapshot || this.#source.watched !== watched)
+      this.#compare(watched, snapshot, wall);
+    if (this.#pending.length === 0 || now - this.#toldAt < PAUSE) return undefined;
+    this.#toldAt = now;
+    const changes = this.#pending;
+    this.#pending = [];
+    const [first = ""] = changes;
+    return {
+      text: changes.length === 1 ? first : `${changes.length} changes, last: ${changes.at(-1)}`,
+      changes,
+    };
+  }
+
+  #compare(watched: readonly WatchedRow[], snapshot: Snapshot, wall: number): void {
+    this.#source = { snapshot, watched };
+    const ids = new Set(watched.map(getWatchId));
+    for (const id of this.#marks.keys()) if (!ids.has(id)) this.#marks.delete(id);
+    for (const row of watched) {
+      const { text, mark } = describeWatchedRow(row, snapshot, wall);
+      const id = getWatchId(row);
+      const before = this.#marks.get(id);
+      this.#marks.set(id, mark);
+      if (before !== undefined && before !== mark) this.#pending.push(text);
+    }
+  }
+}
+
+/** How a watched row is. */
+interface WatchedState {
+  /** One clean line, such as `lock orders: held`. */
+  text: string;
+  /** Differs whenever something has happened that is worth a notification. */
+  mark: string;
+}
+
+/** Maximum columns of a notification. */
+const WIDTH = 100;
+
+/** Describes a watched row as its detail does. */
+function describeWatchedRow(row: WatchedRow, snapshot: Snapshot, wall: number): WatchedState {
+  const { heading } = buildDetail(row, { snapshot, wall, sessions: new Map(), facts: [] });
+  if (row.kind === "lock" || row.kind === "resource")
+    return describeQueue(row.kind, row.name, heading, snapshot);
+  const isLifted = row.kind === "drain" && findDrainsOfTarget(snapshot, row).length === 0;
+  const state = isLifted ? "lifted" : heading.includes(": ") ? undefined : "gone";
+  const text = cleanToWidth(state === undefined ? heading : `${getWatchId(row)}: ${state}`, WIDTH);
+  const last = row.kind === "schedule" ? snapshot.dues.get(row.name)?.value?.last?.run : undefined;
+  return { text, mark: `${text} ${last ?? ""}` };
+}
+
+/** A queue also changes if another run gets it, or if it becomes empty. */
+function describeQueue(
+  kind: "lock" | "resource",
+  name: string,
+  heading: string,
+  snapshot: Snapshot,
+): WatchedState {
+  const entries = findNamedQueue(snapshot, kind, name)?.entries ?? [];
+  const holders = entries.filter(isHolding);
+  const waiting = entries.length - holders.length;
+  const [first] = holders;
+  const by = first?.ticket === undefined ? "" : ` by ${first.ticket.host}`;
+  const [last] = kind === "lock" ? (snapshot.histories.get(name) ?? []).slice(-1) : [];
+  const end =
+    first === undefined && last !== undefined && last.exit !== 0
+      ? `, the last run failed (${last.exit})`
+      : "";
+  const queue = waiting === 0 ? "nobody waits" : `${waiting} wait`;
+  const state = heading.includes(": ") ? heading : `${kind} ${name}: free`;
+  return {
+    text: cleanToWidth(`${state}${by}${end}, ${queue}`, WIDTH),
+    mark: `${state} ${waiting === 0} ${holders.map(({ run }) => run).join(" ")}`,
+  };
+}
+
+/** Tells the user of changes, even if the terminal is not in view. */
+export class AlertNotifier {
+  readonly #write: (text: string) => void;
+  readonly #channels: NotificationChannels;
+  /** What the title names: the cluster. */
+  readonly #name: string;
+  readonly #sign: string;
+  /** Changes since the user has last pressed a key. */
+  #unseen = 0;
+
+  constructor(
+    write: (text: string) => void,
+    { channels, name, sign }: { channels: NotificationChannels; name: string; sign: string },
+  ) {
+    this.#write = write;
+    this.#channels = channels;
+    this.#name = name;
+    this.#sign = sign;
+  }
+
+  notify({ text, changes }: AlertNews): void {
+    const { bell, desktop, title } = this.#channels;
+    const push = title && this.#unseen === 0 ? PUSH_TITLE : "";
+    this.#unseen += changes.length;
+    const news = `${this.#sign}${this.#unseen} news - signalbox ${this.#name}`;
+    const all = [
+      ...(title ? [push, formatWindowTitle(news)] : []),
+      ...(desktop ? [formatDesktopNotification(text)] : []),
+      ...(bell ? ["\x07"] : []),
+    ].join("");
+    if (all !== "") this.#write(all);
+  }
+
+  /** Restores the title: the user has seen the news, or leaves the console. */
+  restoreTitle(): void {
+    if (this.#unseen > 0 && this.#channels.title) this.#write(POP_TITLE);
+    this.#unseen = 0;
+  }
+}
+
+/** The ways to reach a user who looks elsewhere. */
+interface NotificationChannels {
+  bell: boolean;
+  desktop: boolean;
+  title: boolean;
+}
+
+type NotifySetting = "all" | "bell" | "desktop" | "title" | "off";
+
+/** Returns the channels of all ways that are wanted and that the terminal is known to survive. */
+export function chooseChannels(
+  ways: readonly NotifySetting[],
+  term: string | undefined,
+  isPlain: boolean,
+): NotificationChannels {
+  const isSimple = isPlain || term === undefined || /^(linux|dumb|cons25|vt\d+)/.test(term);
+  const wants = (way: NotifySetting) => ways.includes("all") || ways.includes(way);
+  return { bell: wants("bell"), desktop: !isSimple && wants("desktop"), title: !isSimple && wants("title") };
+}

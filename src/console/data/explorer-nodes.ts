@@ -1,0 +1,284 @@
+import { buildProblemId, formatQueueName, type Problem } from "../../model/problems/problem.ts";
+import {
+  getShareTone,
+  type ResourceShare,
+  type ResourceShares,
+  renderShareBar,
+} from "../../model/rows/shares.ts";
+import { buildQueueId, type NamedQueue, type Snapshot } from "../../model/snapshot/snapshot.ts";
+import { shortenOwner } from "../../model/tables/cells.ts";
+import type { Tone } from "../../model/views/view.ts";
+import { isHolding } from "../../protocol/admission.ts";
+import type { Drain } from "../../protocol/drain.ts";
+import type { TabId } from "../state/console-state.ts";
+
+/** A line of the explorer. */
+export interface TreeNode {
+  id: string;
+  depth: number;
+  label: string;
+  /** Displayed at the right edge. */
+  note: string;
+  tone: Tone;
+  /** Whether its children are shown; undefined for a node without children. */
+  isOpen?: boolean;
+  /** The tab that it leads to, and the row in it. */
+  tab: TabId;
+  key?: string;
+  /** The context that it leads to instead; `name` is undefined for the settings of no context. */
+  context?: { name: string | undefined };
+}
+
+/** Characters of a bar: full and empty. */
+export interface TreeSigns {
+  bar: readonly [string, string];
+}
+
+/**
+ * Builds the nodes of resources: first those without a host, then the others by host. @param open  ids of the
+ * unfolded nodes
+ */
+export function buildResourceNodes(
+  { hosts, others }: ResourceShares,
+  open: ReadonlySet<string>,
+  signs: TreeSigns,
+): TreeNode[] {
+  const byHost = hosts.flatMap(({ host, parts }): TreeNode[] => {
+    const id = `resources@${host}`;
+    const isOpen = open.has(id);
+    const fullest = findFullest(parts);
+    const node: TreeNode = {
+      id,
+      depth: 1,
+      label: shortenOwner(host),
+      note: isOpen || fullest === undefined ? "" : `${fullest.short} ${renderShareBar(fullest, signs.bar)}`,
+      tone: isOpen || fullest === undefined ? "plain" : toNodeTone(fullest),
+      isOpen,
+      tab: "resources",
+    };
+    return isOpen ? [node, ...parts.map((share) => buildShareNode(share, 2, signs))] : [node];
+  });
+  return [...others.map((share) => buildShareNode(share, 1, signs)), ...byHost];
+}
+
+/** Returns the resource of a host with the largest part in use, which stands for all of them. */
+function findFullest(parts: readonly ResourceShare[]): ResourceShare | undefined {
+  const computePart = ({ used, total }: ResourceShare) =>
+    total === undefined ? 0 : used / Math.max(1, total);
+  return parts.reduce<ResourceShare | undefined>(
+    (most, part) => (most === undefined || computePart(part) > computePart(most) ? part : most),
+    undefined,
+  );
+}
+
+/** Returns the tone of a resource in the tree: none for normal use. */
+function toNodeTone(share: ResourceShare): Tone {
+  const tone = getShareTone(share);
+  return tone === "waiting" || tone === "problem" ? tone : "plain";
+}
+
+function buildShareNode(share: ResourceShare, depth: number, { bar }: TreeSigns): TreeNode {
+  const { name, short, used, total } = share;
+  const note = `${renderShareBar(share, bar)} ${`${used}/${total ?? "?"}`.padStart(5)}`;
+  const key = buildQueueId("resource", name);
+  return {
+    id: `resources/${name}`,
+    depth,
+    label: short,
+    note,
+    tone: toNodeTone(share),
+    tab: "resources",
+    key,
+  };
+}
+
+/** The id of the node above them. */
+export const ATTENTION = "attention";
+/** Maximum number of nodes of each sort. The others are counted. */
+const MOST_URGENT = 5;
+
+/** What is examined for nodes. */
+export interface AttentionInputs {
+  snapshot: Pick<Snapshot, "queues">;
+  /** Failures first. */
+  problems: readonly Problem[];
+  drains: readonly (Drain & { key: string })[];
+  /** Shares of resources; the names of those of a host begin with it. */
+  shares: readonly ResourceShare[];
+}
+
+/**
+ * Builds the explorer's first part, most urgent first: problems, drains, full resources with a queue, and then what is
+ * waited for, the longest wait first. An object has one node: that of its most urgent reason.
+ */
+export function buildAttentionNodes(inputs: AttentionInputs, isOpen: boolean): TreeNode[] {
+  const seen = new Set<string>();
+  const sorts = [
+    inputs.problems.map(toProblemNode),
+    inputs.drains.map(toDrainNode),
+    inputs.shares.filter(isFull).map(toFullNode),
+  ].map((sort) => keepNew(sort, seen));
+  const waits = findLongestWaits(inputs.snapshot, seen);
+  const count = sorts.reduce((sum, { length }) => sum + length, waits.count);
+  const root =
+    count === 0 ? buildAttentionRoot("none", undefined) : buildAttentionRoot(String(count), isOpen);
+  if (!isOpen) return [root];
+  const nodes = sorts.flatMap((sort) => limitNodes(sort, sort.length));
+  return [root, ...nodes, ...limitNodes(waits.longest.map(toWaitNode), waits.count)];
+}
+
+/** Returns the nodes about objects that were not seen before. */
+function keepNew(nodes: readonly AttentionNode[], seen: Set<string>): AttentionNode[] {
+  return nodes.filter(({ about }) => {
+    const isNew = !seen.has(about);
+    seen.add(about);
+    return isNew;
+  });
+}
+
+/** Builds the node above them. It exists before anything is known, so that the cursor starts on it. */
+export function buildAttentionRoot(note: string, isOpen: boolean | undefined): TreeNode {
+  return {
+    id: ATTENTION,
+    depth: 0,
+    label: "Attention",
+    note,
+    tone: "plain",
+    tab: "problems",
+    ...(isOpen !== undefined && { isOpen }),
+  };
+}
+
+/** A node, and the object that it is about: `lock invoices`. */
+interface AttentionNode {
+  about: string;
+  node: TreeNode;
+}
+
+/** @param count  of all nodes of the sort */
+function limitNodes(nodes: readonly AttentionNode[], count: number): TreeNode[] {
+  const shown = nodes.slice(0, MOST_URGENT).map(({ node }) => node);
+  const last = shown.at(-1);
+  if (last === undefined || count <= shown.length) return shown;
+  const label = `${count - shown.length} more`;
+  return [...shown, { id: `${last.id}/more`, depth: 1, label, note: "", tone: "quiet", tab: last.tab }];
+}
+
+function toProblemNode(problem: Problem): AttentionNode {
+  const key = buildProblemId(problem);
+  const { subject, kind, level } = problem;
+  return {
+    about: subject,
+    node: {
+      id: `${ATTENTION}/problem/${key}`,
+      depth: 1,
+      label: subject.replace(/^\S+ /, ""),
+      note: kind,
+      tone: level === "failure" ? "problem" : "waiting",
+      tab: "problems",
+      key,
+    },
+  };
+}
+
+function toDrainNode({ key, scope, name }: Drain & { key: string }): AttentionNode {
+  const label = scope === "all" ? "everything" : scope === "host" ? shortenOwner(name) : name;
+  return {
+    about: `${scope} ${name}`,
+    node: {
+      id: `${ATTENTION}/drain/${key}`,
+      depth: 1,
+      label,
+      note: "drained",
+      tone: "problem",
+      tab: "drains",
+      key,
+    },
+  };
+}
+
+function isFull({ used, total, waiting }: ResourceShare): boolean {
+  return total !== undefined && used >= total && waiting > 0;
+}
+
+function toFullNode({ name, used, total, waiting }: ResourceShare): AttentionNode {
+  return {
+    about: `resource ${name}`,
+    node: {
+      id: `${ATTENTION}/full/${name}`,
+      depth: 1,
+      label: shortenQueueName(name),
+      note: `${used}/${total} +${waiting}`,
+      tone: "problem",
+      tab: "resources",
+      key: buildQueueId("resource", name),
+    },
+  };
+}
+
+/**
+ * Finds the queues with the longest waits, and counts all with waiters. It sorts only the few that it returns: there may
+ * be many thousand queues, and this runs for every snapshot.
+ * @param seen  objects that have a node already
+ */
+function findLongestWaits({ queues }: Pick<Snapshot, "queues">, seen: ReadonlySet<string>) {
+  const longest: NamedQueue[] = [];
+  const getStart = (queue: NamedQueue) => getQueueWaits(queue).since ?? Number.POSITIVE_INFINITY;
+  let count = 0;
+  for (const queue of queues.values()) {
+    if (getQueueWaits(queue).count === 0 || seen.has(formatQueueName(queue))) continue;
+    count += 1;
+    const last = longest.at(-1);
+    if (longest.length === MOST_URGENT && last !== undefined && getStart(queue) >= getStart(last)) continue;
+    longest.push(queue);
+    longest.sort((a, b) => getStart(a) - getStart(b));
+    longest.length = Math.min(longest.length, MOST_URGENT);
+  }
+  return { longest, count };
+}
+
+function toWaitNode(queue: NamedQueue): AttentionNode {
+  const { kind, name } = queue;
+  return {
+    about: formatQueueName(queue),
+    node: {
+      id: `${ATTENTION}/waiting/${kind}/${name}`,
+      depth: 1,
+      label: shortenQueueName(name),
+      note: `+${getQueueWaits(queue).count}`,
+      tone: "waiting",
+      tab: `${kind}s`,
+      key: buildQueueId(kind, name),
+    },
+  };
+}
+
+/** Shortens the domain of a host in a name: `db1.example.com_cpu` to `db1_cpu`. */
+function shortenQueueName(name: string): string {
+  return name.replace(/^([a-z0-9-]+)(?:\.[a-z0-9-]+)+(?=_)/i, "$1");
+}
+
+/** Who waits in a queue. */
+interface QueueWaits {
+  count: number;
+  /** When the longest wait began, ms since the epoch; undefined if no ticket states it. */
+  since: number | undefined;
+}
+
+/** Waits of queues that have not changed: a queue may have many thousand entries. */
+const known = new WeakMap<NamedQueue, QueueWaits>();
+
+/** Counts the waiters of a queue. */
+export function getQueueWaits(queue: NamedQueue): QueueWaits {
+  const found = known.get(queue);
+  if (found !== undefined) return found;
+  const waits: QueueWaits = { count: 0, since: undefined };
+  for (const entry of queue.entries) {
+    if (isHolding(entry)) continue;
+    waits.count += 1;
+    const at = entry.ticket?.enqueuedAt;
+    if (at !== undefined && at < (waits.since ?? Number.POSITIVE_INFINITY)) waits.since = at;
+  }
+  known.set(queue, waits);
+  return waits;
+}

@@ -1,0 +1,184 @@
+import type { Clock } from "../../base/clock.ts";
+import { clean } from "../../base/text.ts";
+import { type CommandEnd, performCommand } from "../../commands/command-line/execute-command.ts";
+import type { ActionOutcome } from "../../commands/outcome.ts";
+import { listOutcomeLines } from "../../commands/print-outcome.ts";
+import type { Call, Command, CommandIo } from "../../commands/spec.ts";
+import type { Snapshot } from "../../model/snapshot/snapshot.ts";
+import type { StyleRole } from "../theme/roles.ts";
+
+/** A command that runs or has ended. */
+export interface ConsoleJob {
+  readonly id: number;
+  readonly command: Command;
+  /** The words after the command's name. */
+  readonly words: readonly string[];
+  /** The same command as a line for a shell. */
+  readonly line: string;
+  /** A title for the user. */
+  readonly title: string;
+  /** Opens the dialog again with all values kept, for a job that was refused. */
+  readonly reopen?: (() => void) | undefined;
+  /** The last lines of its output. */
+  readonly lines: readonly string[];
+  /** Exit code; undefined while the job runs. */
+  readonly code: number | undefined;
+  /** What the command has done; undefined while it runs, and if it failed with a message. */
+  readonly outcome?: ActionOutcome | undefined;
+  /** Wall clock, ms since the epoch. */
+  readonly startedAt: number;
+  readonly endedAt: number | undefined;
+}
+
+/** A command line as it was previewed. */
+export type JobRequest = Pick<ConsoleJob, "command" | "words" | "line" | "title" | "reopen">;
+
+/** Maximum number of jobs kept, and of lines kept for each. */
+const MOST_JOBS = 200;
+const MOST_LINES = 200;
+
+interface JobPorts {
+  io: CommandIo;
+  clock: Clock;
+  /** The connection settings of the console itself. */
+  settings: Call["settings"];
+  onChange(): void;
+  /** Returns the displayed snapshot, or undefined if it is not live. */
+  getSnapshot(): Snapshot | undefined;
+}
+
+/** Runs the commands started from the console. They continue while the user does other things. */
+export class Jobs {
+  readonly #ports: JobPorts;
+  readonly #stops = new Map<number, AbortController>();
+  #list: readonly ConsoleJob[] = [];
+  #next = 1;
+
+  constructor(ports: JobPorts) {
+    this.#ports = ports;
+  }
+
+  /** Newest first. */
+  get list(): readonly ConsoleJob[] {
+    return this.#list;
+  }
+
+  get running(): readonly ConsoleJob[] {
+    return this.#list.filter(({ code }) => code === undefined);
+  }
+
+  /** Starts a command. Never fails: the result is in the job. */
+  start(request: JobRequest): { job: ConsoleJob; done: Promise<ConsoleJob> } {
+    const { clock } = this.#ports;
+    const now = clock.getWallTime();
+    const job: ConsoleJob = {
+      ...request,
+      id: this.#next,
+      lines: [],
+      code: undefined,
+      startedAt: now,
+      endedAt: undefined,
+    };
+    this.#next += 1;
+    this.#list = [job, ...this.#list].slice(0, MOST_JOBS);
+    this.#ports.onChange();
+    return { job, done: this.#run(job) };
+  }
+
+  /** Interrupts a job, as Ctrl+C would. What it has already written to etcd stays. */
+  interrupt(id: number): void {
+    this.#stops.get(id)?.abort();
+  }
+
+  async #run(job: ConsoleJob): Promise<ConsoleJob> {
+    const stop = new AbortController();
+    this.#stops.set(job.id, stop);
+    const writeLine = (text: string) => this.#appendLine(job.id, text);
+    const end = await this.perform(job.command, job.words, { writeLine, signal: stop.signal });
+    const { exitCode: code, outcome } = end;
+    for (const line of outcome === undefined ? [] : listOutcomeLines(outcome)) writeLine(line);
+    this.#stops.delete(job.id);
+    const ended = { code, outcome, endedAt: this.#ports.clock.getWallTime() };
+    return this.#updateJob(job.id, ended) ?? { ...job, ...ended };
+  }
+
+  /** Runs a command without creating a job. The outcome of a command that acts is not written as lines. */
+  perform(
+    command: Command,
+    words: readonly string[],
+    capture: { writeLine(text: string, stream: "out" | "err"): void; signal: AbortSignal },
+  ): Promise<CommandEnd> {
+    const { io, settings, getSnapshot } = this.#ports;
+    return performCommand(command, words, createCapturingIo(io, { ...capture, getSnapshot }), settings);
+  }
+
+  #appendLine(id: number, text: string): void {
+    const line = clean(text);
+    const known = this.#list.find((job) => job.id === id);
+    if (known !== undefined) this.#updateJob(id, { lines: [...known.lines, line].slice(-MOST_LINES) });
+  }
+
+  #updateJob(id: number, change: Partial<ConsoleJob>): ConsoleJob | undefined {
+    this.#list = this.#list.map((job) => (job.id === id ? { ...job, ...change } : job));
+    this.#ports.onChange();
+    return this.#list.find((job) => job.id === id);
+  }
+}
+
+/** Receives the output of a command, line by line, and can end the command. */
+interface OutputCapture {
+  /**
+   * Receives whole lines, without line breaks. Lines on standard error arrive at once, lines on standard output when
+   * they are written.
+   */
+  writeLine(text: string, stream: "out" | "err"): void;
+  /** Aborted when the user ends the command: the command receives an interrupt. */
+  signal: AbortSignal;
+  /** Returns the displayed snapshot for previews, or undefined if it is not live. */
+  getSnapshot(): Snapshot | undefined;
+}
+
+/** Builds the io of a command that runs inside the console: no terminal, no prompts, and its output is captured. */
+function createCapturingIo(io: CommandIo, { writeLine, signal, getSnapshot }: OutputCapture): CommandIo {
+  const createLineSplitter = (stream: "out" | "err") => {
+    let rest = "";
+    return (text: string) => {
+      const lines = (rest + text).split("\n");
+      rest = lines.pop() ?? "";
+      for (const one of lines) writeLine(one, stream);
+      return true;
+    };
+  };
+  const out = createLineSplitter("out");
+  const err = createLineSplitter("err");
+  return {
+    env: io.env,
+    writeOutput: out,
+    getSnapshot,
+    readInput: async () => "",
+    writeError: (text) => void err(text),
+    writeMessage: (line) => writeLine(line, "err"),
+    onSignal(listener) {
+      const notifyListener = () => listener("SIGINT");
+      signal.addEventListener("abort", notifyListener);
+      return () => signal.removeEventListener("abort", notifyListener);
+    },
+    terminal: {
+      isOutput: () => false,
+      canAsk: () => false,
+      getSize: io.terminal.getSize,
+      onResize: () => () => {},
+      ask: async () => undefined,
+    },
+  };
+}
+
+/** Describes the state of a job in a word. */
+export function describeJobState({ code }: ConsoleJob): { text: string; role: StyleRole } {
+  if (code === undefined) return { text: "running", role: "waiting" };
+  if (code === 0) return { text: "done   ", role: "held" };
+  if (code === 75) return { text: "refused", role: "problem" };
+  if (code === 124) return { text: "timeout", role: "problem" };
+  if (code > 128) return { text: "stopped", role: "quiet" };
+  return { text: `exit ${code}`.padEnd(7), role: "problem" };
+}

@@ -1,0 +1,269 @@
+import { cleanToWidth } from "../../base/display-width.ts";
+import { formatInstant, parseDuration } from "../../base/duration.ts";
+import { quoteText } from "../../base/text.ts";
+import { parseInstant } from "../../commands/command-line/instant.ts";
+import type { CommandContext } from "../../commands/store-command.ts";
+import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../model/snapshot/snapshot.ts";
+import { SnapshotBuilder } from "../../model/snapshot/snapshot-builder.ts";
+import { findLastChange, findNextChange, type PastChange } from "../../observe/neighbour-change.ts";
+import {
+  findOldestRevision,
+  findRevisionAt,
+  isTooOld,
+  readCurrentRevision,
+  readTimeOfRevision,
+  type TimedRevision,
+} from "../../observe/past-revision.ts";
+import { load } from "../../observe/read.ts";
+import type { Keys } from "../../protocol/keys.ts";
+import type { ConnectionState, PastMoment, ShownData } from "./live-view.ts";
+
+/** What time travel tells: a sentence for the user. */
+interface TravelListener {
+  onChange(): void;
+  onMessage(text: string, tone: "problem" | "quiet"): void;
+}
+
+/** A sentence that ends a journey without a new state. */
+class TravelRefusal extends Error {}
+
+/** Shows past states of etcd. The live view goes on meanwhile, so the return takes no time. Never throws. */
+export class TimeTravel {
+  readonly #context: CommandContext;
+  readonly #listener: TravelListener;
+  #view: PastView | undefined;
+  #stop = new AbortController();
+  #search: string | undefined;
+
+  constructor(context: CommandContext, listener: TravelListener) {
+    this.#context = context;
+    this.#listener = listener;
+  }
+
+  /** The past state that is shown; undefined while the console is live. */
+  get view(): PastView | undefined {
+    return this.#view;
+  }
+
+  /** What is being read; undefined if nothing is. */
+  get search(): string | undefined {
+    return this.#search;
+  }
+
+  /** Shows the state at a time or a revision, as soon as it is read. */
+  go(target: PastTarget): void {
+    const what = "at" in target ? formatInstant(target.at) : `revision ${target.revision}`;
+    void this.#read(`reading the state at ${what}`, async (signal) => {
+      const moment =
+        "at" in target ? await this.#findTime(target.at, signal) : await this.#findRevision(target, signal);
+      return { moment, message: undefined };
+    });
+  }
+
+  /** Shows the state before the last change, or after the next one. */
+  step(by: 1 | -1): void {
+    const from = this.#view?.past;
+    if (from === undefined) return this.#listener.onMessage("not in the past: a asks for a time", "quiet");
+    void this.#read(by > 0 ? "looking for the next change" : "looking for the change before", (signal) =>
+      by > 0 ? this.#findNext(from, signal) : this.#findBefore(from, signal),
+    );
+  }
+
+  /** Returns to the live state. Stops a read. */
+  end(): void {
+    this.#stop.abort(new Error("returned to live"));
+    this.#search = undefined;
+    this.#view = undefined;
+    this.#listener.onChange();
+  }
+
+  async #read(
+    what: string,
+    find: (signal: AbortSignal) => Promise<{ moment: PastMoment; message: string | undefined }>,
+  ): Promise<void> {
+    this.#stop.abort(new Error("another state is wanted"));
+    this.#stop = new AbortController();
+    const { signal } = this.#stop;
+    this.#search = what;
+    this.#listener.onChange();
+    try {
+      const { moment, message } = await find(signal);
+      const view = await this.#readView(moment, signal);
+      if (signal.aborted) return;
+      this.#view = view;
+      if (message !== undefined) this.#listener.onMessage(message, "quiet");
+    } catch (error) {
+      if (signal.aborted) return;
+      this.#listener.onMessage(await this.#explain(error), "problem");
+    } finally {
+      if (this.#stop.signal === signal) this.#search = undefined;
+      this.#listener.onChange();
+    }
+  }
+
+  async #readView(moment: PastMoment, signal: AbortSignal): Promise<PastView> {
+    const builder = new SnapshotBuilder(this.#context.keys, SNAPSHOT_COLLECTIONS);
+    await load(this.#context, builder, { revision: moment.revision, signal });
+    return new PastView(builder.getSnapshot(), moment);
+  }
+
+  async #findTime(at: number, signal: AbortSignal): Promise<PastMoment> {
+    const found = await findRevisionAt(this.#context, at, signal);
+    if (found.kind === "tooOld") throw new TravelRefusal(describeTooOld(formatInstant(at), found.oldest));
+    const { revision, from, until } = found;
+    return { revision, at, from, until };
+  }
+
+  async #findRevision({ revision }: { revision: bigint }, signal: AbortSignal): Promise<PastMoment> {
+    const current = await readCurrentRevision(this.#context, signal);
+    if (revision > current)
+      throw new TravelRefusal(`there is no revision ${revision} yet: etcd is at ${current}`);
+    return await this.#buildMoment(revision, signal);
+  }
+
+  async #findNext(
+    { revision }: PastMoment,
+    signal: AbortSignal,
+  ): Promise<{ moment: PastMoment; message: string }> {
+    const change = await findNextChange(this.#context, revision, signal);
+    if (change === undefined) throw new TravelRefusal("no later change was found; a returns to live");
+    const moment = await this.#buildMoment(change.revision, signal);
+    return { moment, message: `after the change of ${nameChange(this.#context.keys, change)}` };
+  }
+
+  async #findBefore(
+    { revision }: PastMoment,
+    signal: AbortSignal,
+  ): Promise<{ moment: PastMoment; message: string }> {
+    const oldest = await findOldestRevision(this.#context, signal);
+    const change = await findLastChange(this.#context, { revision, oldest: oldest.revision }, signal);
+    if (change === undefined) throw new TravelRefusal(describeTooOld("an earlier change", oldest));
+    const moment = await this.#buildMoment(change.revision - 1n, signal);
+    return { moment, message: `before the change of ${nameChange(this.#context.keys, change)}` };
+  }
+
+  /** The time of a revision is that of the last change in it. */
+  async #buildMoment(revision: bigint, signal: AbortSignal): Promise<PastMoment> {
+    const { at } = await readTimeOfRevision(this.#context, revision, signal);
+    return { revision, at: at ?? this.#context.clock.getWallTime(), from: at, until: undefined };
+  }
+
+  async #explain(error: unknown): Promise<string> {
+    if (error instanceof TravelRefusal) return error.message;
+    const text = error instanceof Error ? error.message : String(error);
+    if (!isTooOld(error)) return `the past cannot be read: ${text}`;
+    try {
+      return describeTooOld("this revision", await findOldestRevision(this.#context, this.#stop.signal));
+    } catch {
+      return `etcd has compacted this revision: ${text}`;
+    }
+  }
+}
+
+/** Says what the oldest state is. What was queued before it is stored nowhere. */
+function describeTooOld(what: string, { revision, at }: TimedRevision): string {
+  const since = at === undefined ? "" : ` of ${formatInstant(at)}`;
+  return `etcd has compacted ${what}: the oldest state is revision ${revision}${since}; see History and Audit`;
+}
+
+/** Shows the state of etcd at a past revision. It never changes, and nothing can be changed through it. */
+export class PastView implements ShownData {
+  readonly snapshot: Snapshot;
+  readonly past: PastMoment;
+  readonly hasRead = true;
+  readonly clusterHealth = undefined;
+  readonly connection: ConnectionState;
+
+  constructor(snapshot: Snapshot, past: PastMoment) {
+    this.snapshot = snapshot;
+    this.past = past;
+    this.connection = { kind: "past", since: past.at, fault: undefined };
+  }
+
+  reread(): void {}
+
+  catchUp(): void {}
+}
+
+/** Longest name, columns. */
+const WIDEST = 40;
+
+/** Names what a change has written or deleted: `lock backup and 3 more`. An action is named by what it changed. */
+export function nameChange(keys: Keys, change: PastChange): string {
+  const names = [...new Set(change.keys.map((key) => nameKey(keys, key)))];
+  const [first = "", ...more] = [
+    ...names.filter((name) => name !== ACTION),
+    ...names.filter((name) => name === ACTION),
+  ];
+  return cleanToWidth(first, WIDEST) + (more.length > 0 ? ` and ${more.length} more` : "");
+}
+
+const ACTION = "an action";
+
+function nameKey(keys: Keys, key: string): string {
+  const queue = keys.parseQueueKey(key);
+  if (queue !== undefined) return `${queue.kind} ${queue.name}`;
+  const parsed = keys.parse(key);
+  if (parsed.kind === "audit") return ACTION;
+  return "name" in parsed ? `${parsed.kind} ${parsed.name}` : key.slice(keys.prefix.length);
+}
+
+/** Where to travel: a time, or a revision of etcd. */
+type PastTarget = { at: number } | { revision: bigint };
+
+const DAY = 86_400_000;
+
+const CLOCK = /^(?:(today|yesterday)(?:\s+|$))?(?:(\d{1,2}):(\d\d)(?::(\d\d))?)?$/i;
+
+/** Examples of times, for messages and hints. */
+export const PAST_TARGET_FORM = "03:00, yesterday 22:10, -2h, 2026-11-22T03:00Z or rev 1234";
+
+/**
+ * Parses where to travel. Times without a day are those of the last 24 hours; all are UTC, as on the screen.
+ * @param now  ms since the epoch
+ */
+export function parsePastTarget(text: string, now: number): PastTarget | { fault: string } {
+  const wanted = text.trim();
+  const [, revision] = /^(?:rev(?:ision)?\s*|#)(\d{1,18})$/i.exec(wanted) ?? [];
+  if (revision !== undefined)
+    return BigInt(revision) > 0n ? { revision: BigInt(revision) } : { fault: "revisions begin at 1" };
+  const at = parseClock(wanted, now) ?? parseSpan(wanted, now) ?? parseInstant(wanted, "UTC", now);
+  if (at === undefined) return { fault: `write a time as ${PAST_TARGET_FORM}; got ${quoteText(wanted)}` };
+  return at > now ? { fault: `${quoteText(wanted)} is in the future` } : { at };
+}
+
+function parseClock(text: string, now: number): number | undefined {
+  const [, day, hour, minute, second = "0"] = text === "" ? [] : (CLOCK.exec(text) ?? []);
+  if (day === undefined && hour === undefined) return undefined;
+  const [h, m, s] = [Number(hour ?? 0), Number(minute ?? 0), Number(second)];
+  if (h > 23 || m > 59 || s > 59) return undefined;
+  const today = now - (now % DAY);
+  const clock = ((h * 60 + m) * 60 + s) * 1_000;
+  if (day !== undefined) return (day.toLowerCase() === "today" ? today : today - DAY) + clock;
+  return today + clock > now ? today - DAY + clock : today + clock;
+}
+
+/** `-2h` and `2h` are both two hours ago. */
+function parseSpan(text: string, now: number): number | undefined {
+  const span = parseDuration(text.replace(/^-\s*/, ""));
+  return "value" in span ? now - span.value : undefined;
+}
+
+/** Formats a time: `03:00:02Z`, with the day if it is another one than that of `now`. */
+export function formatPastTime(at: number, now: number): string {
+  const [text, today] = [formatInstant(at), formatInstant(now)];
+  return text.slice(0, 10) === today.slice(0, 10) ? text.slice(11) : text;
+}
+
+/** Says which state is shown and how exactly its time is known. @param now  ms since the epoch */
+export function describePastMoment(moment: PastMoment, now: number): string {
+  return `state at revision ${moment.revision}, ${describePastBounds(moment, now)}`;
+}
+
+/** Says how exactly the time of a past state is known. @param now  ms since the epoch */
+export function describePastBounds({ from, until }: PastMoment, now: number): string {
+  const [after, before] = [from, until].map((at) => (at === undefined ? undefined : formatPastTime(at, now)));
+  if (after === undefined) return before === undefined ? "of an unknown time" : `before ${before}`;
+  if (before === undefined) return `not before ${after}`;
+  return after === before ? `at ${after}` : `between ${after} and ${before}`;
+}

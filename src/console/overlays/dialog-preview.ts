@@ -1,0 +1,222 @@
+import type { OperationResult } from "../../commands/outcome.ts";
+import type { Command } from "../../commands/spec.ts";
+import { canPredictGrants, formatNextGrants } from "../../model/insight/next-grants.ts";
+import {
+  computeDrainEffect,
+  computeResetEffect,
+  computeTotalEffect,
+  type DirectEffect,
+} from "../../model/insight/what-if.ts";
+import { findPlainTotal } from "../../model/preview/eviction-preview.ts";
+import type { Snapshot } from "../../model/snapshot/snapshot.ts";
+import { formatOperator } from "../../operate/ports.ts";
+import { isLive } from "../data/live-view.ts";
+import type { ConsoleParts } from "../parts/console-parts.ts";
+import { type CommandPreview, runPreview } from "../parts/row-actions.ts";
+
+/** Time between the last change of a form and the request for its preview, ms. */
+const SETTLE = 250;
+/** Maximum number of previews that are made at the same time. */
+const AT_ONCE = 4;
+/** Largest number of items whose next grants are described. Each takes some ms in which no key is handled. */
+const MOST_WITH_GRANTS = 8;
+
+/** How long a preview must be on the screen before a key can confirm it, ms. Nobody reads faster. */
+const READ = 250;
+
+/** Minimum age of a preview before it is made again, ms, if something in etcd has changed since. */
+const REFRESH = 1_000;
+
+/** A command to preview, with one command line for each item. */
+interface PreviewRequest {
+  command: Command;
+  items: readonly (readonly string[])[];
+}
+
+/**
+ * Makes the previews of a dialog. Makes them again when the form changes, and when etcd changes while the user reads.
+ */
+export class DialogPreview {
+  readonly #app: ConsoleParts;
+  readonly #onRunsChanged: () => void;
+  #stop = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
+  #asked = "";
+  #request: PreviewRequest | undefined;
+  #reading: NodeJS.Timeout | undefined;
+  #shown: readonly CommandPreview[] | undefined;
+  #read: readonly CommandPreview[] | undefined;
+  /** The snapshot from which the previews were made, and when they were made, monotonic, ms. */
+  #made: { of: unknown; at: number } | undefined;
+  #isMaking = false;
+  /** One for each item; undefined while they are made. */
+  previews: readonly CommandPreview[] | undefined;
+  /** The first previews shown for this request. Later previews are compared with them. */
+  base: readonly CommandPreview[] | undefined;
+
+  /** @param onRunsChanged  called when the new previews would end other runs than the previews shown before */
+  constructor(app: ConsoleParts, onRunsChanged: () => void) {
+    this.#app = app;
+    this.#onRunsChanged = onRunsChanged;
+  }
+
+  /** Whether the user can have read what would happen. Otherwise a key was meant for something else. */
+  get isRead(): boolean {
+    return this.bound !== undefined;
+  }
+
+  /** The previews that a key confirms: the last ones that were on the screen for long enough. */
+  get bound(): readonly CommandPreview[] | undefined {
+    return this.previews === undefined ? undefined : this.#read;
+  }
+
+  /**
+   * Notes that the dialog is being painted. The time starts when the terminal shows it: keys that came before were not
+   * meant for this preview.
+   */
+  onShown(): void {
+    this.#refresh();
+    const { previews } = this;
+    if (previews === undefined || previews === this.#shown) return;
+    this.#shown = previews;
+    this.#app.runWhenShown(() => {
+      if (this.#shown !== previews || this.#stop.signal.aborted) return;
+      clearTimeout(this.#reading);
+      this.#reading = setTimeout(() => this.#runAfterInput(() => this.onRead(previews)), READ);
+    });
+  }
+
+  /** Runs `work` after pending input. On a machine that was stopped, keys may have waited longer than the timer. */
+  #runAfterInput(work: () => void): void {
+    const shown = this.#shown;
+    setImmediate(() => {
+      if (this.#shown === shown) work();
+    });
+  }
+
+  /**
+   * Handles a key that came too early: restarts the time. Otherwise a key that is held down would confirm in the end.
+   */
+  onEarlyKey(): void {
+    clearTimeout(this.#reading);
+    this.#shown = undefined;
+  }
+
+  /** Marks the previews as read: the time has passed, or the user has typed the confirmation. */
+  onRead(previews = this.previews): void {
+    if (previews !== this.previews) return;
+    this.#read = previews;
+    this.#app.notifyChange();
+  }
+
+  /** Requests previews, unless this request is the current one. */
+  request(request: PreviewRequest, pause = SETTLE): void {
+    const asked = JSON.stringify(request.items);
+    if (asked === this.#asked) return;
+    this.end();
+    this.#asked = asked;
+    this.#request = request;
+    this.#stop = new AbortController();
+    this.previews = undefined;
+    this.#read = undefined;
+    this.#made = undefined;
+    this.#timer = setTimeout(() => void this.#runPreviews(request, this.#stop.signal), pause);
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+    clearTimeout(this.#reading);
+    this.#stop.abort();
+  }
+
+  /** Makes the previews again if etcd has changed. The old previews stay visible until the new ones replace them. */
+  #refresh(): void {
+    const { liveView, context } = this.#app;
+    if (this.#made === undefined || this.#request === undefined || this.#isMaking) return;
+    if (liveView.snapshot === this.#made.of || !isLive(liveView.connection)) return;
+    if (context.clock.now() - this.#made.at < REFRESH) return;
+    void this.#runPreviews(this.#request, this.#stop.signal);
+  }
+
+  async #runPreviews({ command, items }: PreviewRequest, signal: AbortSignal): Promise<void> {
+    const { snapshot } = this.#app.liveView;
+    const found: CommandPreview[] = [];
+    const next = items.entries();
+    const describeNext =
+      items.length > MOST_WITH_GRANTS
+        ? undefined
+        : (result: OperationResult) => this.#describeNextGrants(result);
+    const ports = { signal, ...(describeNext && { describeNext }) };
+    const runNext = async () => {
+      for (const [at, words] of next) found[at] = await runPreview(this.#app.jobs, command, words, ports);
+    };
+    this.#isMaking = true;
+    await Promise.all(Array.from({ length: AT_ONCE }, runNext));
+    this.#isMaking = false;
+    if (signal.aborted) return;
+    this.#made = { of: snapshot, at: this.#app.context.clock.now() };
+    this.#showPreviews(found);
+  }
+
+  #describeNextGrants(result: OperationResult): string | undefined {
+    const { liveView, context } = this.#app;
+    const origin = { by: formatOperator(context.operator), wall: context.clock.getWallTime() };
+    return describeNextGrants(result, liveView.snapshot, origin);
+  }
+
+  #showPreviews(found: readonly CommandPreview[]): void {
+    const isOther =
+      this.previews?.some(({ affectedRuns }, at) => affectedRuns !== found[at]?.affectedRuns) === true;
+    this.previews = found;
+    this.base ??= found;
+    if (isOther) {
+      this.#read = undefined;
+      this.#onRunsChanged();
+    }
+    this.#app.notifyChange();
+  }
+}
+
+/** When a change would be made, and by whom. */
+interface ChangeOrigin {
+  by: string;
+  /** Wall clock, ms since the epoch. */
+  wall: number;
+}
+
+/**
+ * Describes in one line which runs would be granted after what a dry run shows.
+ * @returns undefined if the change concerns no queue, if nobody waits, or if the cluster is too large
+ */
+function describeNextGrants(
+  result: OperationResult,
+  snapshot: Snapshot,
+  origin: ChangeOrigin,
+): string | undefined {
+  if (!("outcome" in result) || result.outcome !== "dry-run" || !canPredictGrants(snapshot)) return undefined;
+  const effect = computeEffect(result, snapshot, origin);
+  return effect && formatNextGrants(effect, origin.wall);
+}
+
+function computeEffect(
+  result: OperationResult,
+  snapshot: Snapshot,
+  { by, wall }: ChangeOrigin,
+): DirectEffect | undefined {
+  switch (result.kind) {
+    case "eviction":
+      return computeResetEffect(snapshot, result.preview.evicted);
+    case "drain":
+      return computeDrainEffect(snapshot, result.target, { by, wall });
+    case "configuration": {
+      const [change, ...others] = result.changes;
+      if (change?.kind !== "resource" || others.length > 0) return undefined;
+      const value = change.after && { value: change.after, modRevision: 0n };
+      const total = value && findPlainTotal({ resources: new Map([[change.name, value]]) }, change.name);
+      if (total === undefined) return undefined; // an expression: its value differs by host
+      return computeTotalEffect(snapshot, { resource: change.name, total }, wall);
+    }
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,175 @@
+import { cleanToWidth } from "../../base/display-width.ts";
+import { formatBriefDuration, formatInstant } from "../../base/duration.ts";
+import type { TimeSpan } from "../../model/insight/forecast.ts";
+import type { TimelineTrack } from "../../model/insight/timeline.ts";
+import {
+  type BarCell,
+  countBandCells,
+  drawRunBar,
+  drawTimeAxis,
+  isFailedResult,
+  type RunBar,
+} from "../../model/insight/timeline-bars.ts";
+import { createRow, padText, type RowCell, type RowModel } from "../theme/cells.ts";
+import type { StyleRole } from "../theme/roles.ts";
+
+/** The signs of a timeline. */
+interface TimelineViewSigns {
+  cells: Readonly<Record<BarCell, string>>;
+  drain: string;
+}
+
+export const UNICODE_VIEW_SIGNS: TimelineViewSigns = {
+  cells: { free: "·", wait: "░", hold: "█", failed: "▲" },
+  drain: "▒",
+};
+export const ASCII_VIEW_SIGNS: TimelineViewSigns = {
+  cells: { free: ".", wait: "-", hold: "#", failed: "!" },
+  drain: "x",
+};
+
+const ROLES: Readonly<Record<BarCell, StyleRole>> = {
+  free: "quiet",
+  wait: "waiting",
+  hold: "held",
+  failed: "problem",
+};
+
+/** What the rows of a timeline are built from. */
+interface TimelineRowsInput {
+  tracks: readonly TimelineTrack[];
+  bars: readonly RunBar[];
+  span: TimeSpan;
+  /** Index of the run under the cursor. */
+  cursor: number;
+  signs: TimelineViewSigns;
+  /** Whether the object of each run is shown, because there are several. */
+  isMixed: boolean;
+  note: string;
+}
+
+/** Builds a timeline: axis, drains and waiters, a bar for each run around the cursor, the facts of one, the legend. */
+export function buildTimelineRows(
+  input: TimelineRowsInput,
+  { width, height }: { width: number; height: number },
+): RowModel[] {
+  const { bars, span, cursor, signs } = input;
+  const label = Math.max(10, Math.min(input.isMixed ? 36 : 24, Math.floor(width / 3)));
+  const room = Math.max(4, width - label - 2);
+  const facts = buildFactRows(bars[cursor], span, width);
+  const note = createRow(cleanToWidth(input.note, width), "quiet");
+  const below = [...facts, buildLegendRow(signs), note].slice(0, Math.max(0, height - 4)); // low screens show no legend
+  const list = Math.max(1, height - 3 - below.length);
+  const top = Math.max(0, Math.min(cursor - Math.floor(list / 2), bars.length - list));
+  const shown = bars.slice(top, top + list);
+  const rows = shown.map((bar, at): RowModel => {
+    const isHere = top + at === cursor;
+    const name = cleanToWidth(`${isHere ? ">" : " "} ${formatBarLabel(bar, input.isMixed)}`, label);
+    const cells = toBarCells(drawRunBar(bar, span, room), signs);
+    return {
+      cells: [{ text: padText(name, label), role: isHere ? "key" : "plain" }, { text: "  " }, ...cells],
+    };
+  });
+  return [
+    ...buildBandRows(input, label, room),
+    ...(rows.length === 0 ? [createRow("no runs are recorded in this time", "quiet")] : rows),
+    ...below,
+  ];
+}
+
+/** The axis, the drains and the number of waiters. */
+function buildBandRows({ tracks, span, signs }: TimelineRowsInput, label: number, room: number): RowModel[] {
+  const { waiters, drained } = countBandCells(tracks, span, room);
+  const drains = drained.map(
+    (is): RowCell =>
+      is ? { text: signs.drain, role: "problem" } : { text: signs.cells.free, role: "quiet" },
+  );
+  const counts = waiters.map((count): RowCell => {
+    const text = count === 0 ? signs.cells.free : count > 9 ? "+" : String(count);
+    return { text, role: count === 0 ? "quiet" : "waiting" };
+  });
+  const head = (text: string): RowCell => ({
+    text: padText(cleanToWidth(text, label), label + 2),
+    role: "quiet",
+  });
+  return [
+    { cells: [head("UTC"), { text: drawTimeAxis(span, room), role: "quiet" }] },
+    { cells: [head("  drained"), ...joinSameRoles(drains)] },
+    { cells: [head("  waiting"), ...joinSameRoles(counts)] },
+  ];
+}
+
+function toBarCells(cells: readonly BarCell[], signs: TimelineViewSigns): RowCell[] {
+  return joinSameRoles(cells.map((cell) => ({ text: signs.cells[cell], role: ROLES[cell] })));
+}
+
+/** Joins neighbours of one role: each cell costs time when it is painted. */
+function joinSameRoles(cells: readonly RowCell[]): RowCell[] {
+  const joined: RowCell[] = [];
+  for (const cell of cells) {
+    const last = joined.at(-1);
+    if (last !== undefined && last.role === cell.role) last.text += cell.text;
+    else joined.push({ ...cell });
+  }
+  return joined;
+}
+
+/** The process, on its host; of one host, with the object instead. */
+function formatBarLabel({ subject, host, pid, run }: RunBar, isMixed: boolean): string {
+  if (isMixed) return `${subject} ${pid ?? run}`;
+  if (host === undefined) return run;
+  return `${host.split(".")[0] ?? host}${pid === undefined ? "" : `:${pid}`}`;
+}
+
+function buildFactRows(bar: RunBar | undefined, { until: now }: TimeSpan, width: number): RowModel[] {
+  if (bar === undefined) return [createRow(""), createRow(""), createRow("")];
+  const role: StyleRole = isFailedResult(bar.result) ? "problem" : "plain";
+  return [
+    createRow(""),
+    createRow(cleanToWidth(describeRun(bar), width)),
+    // The end first: at 80 columns the beginning of the wait has no room.
+    createRow(cleanToWidth(listRunFacts(bar, now).toReversed().join("; "), width), role),
+  ];
+}
+
+export function describeRun({ subject, host, pid, command, run }: RunBar): string {
+  const where = host === undefined ? "" : ` on ${host}${pid === undefined ? "" : `:${pid}`}`;
+  return `${subject}: ${command ?? `run ${run}`}${where}`;
+}
+
+/** Lists when a run waited and held, and how it ended. @param now  ms since the epoch */
+export function listRunFacts({ waitedFrom, from, until, result }: RunBar, now: number): string[] {
+  const waited =
+    waitedFrom === undefined
+      ? []
+      : [
+          `${from === undefined && until === undefined ? "waits" : "waited"} since ${formatInstant(waitedFrom)} (${formatBriefDuration((from ?? until ?? now) - waitedFrom)})`,
+        ];
+  if (from === undefined) return waited;
+  const length = formatBriefDuration((until ?? now) - from);
+  const held =
+    until === undefined
+      ? `holds since ${formatInstant(from)} (${length})`
+      : `held ${formatInstant(from)} until ${formatInstant(until)} (${length})`;
+  return [...waited, held, ...(result === undefined ? [] : [describeResult(result)])];
+}
+
+function describeResult(result: string): string {
+  return /^-?\d+$/.test(result) ? `exit code ${result}` : result;
+}
+
+function buildLegendRow({ cells, drain }: TimelineViewSigns): RowModel {
+  const part = (sign: string, role: StyleRole, what: string): RowCell[] => [
+    { text: sign, role },
+    { text: ` ${what}  `, role: "quiet" },
+  ];
+  return {
+    cells: [
+      ...part(cells.hold, "held", "held"),
+      ...part(cells.wait, "waiting", "waited"),
+      ...part(cells.failed, "problem", "failed"),
+      ...part(drain, "problem", "drained"),
+      ...part("1-9+", "waiting", "number waiting"),
+    ],
+  };
+}

@@ -1,0 +1,175 @@
+import { cleanToWidth } from "../../base/display-width.ts";
+import {
+  type ConsoleState,
+  PANELS,
+  type Pane,
+  type Place,
+  type PlaceHistory,
+  TABS,
+  type TabId,
+} from "../state/console-state.ts";
+import { listPanes } from "../state/layout.ts";
+import type { ConsoleParts } from "./console-parts.ts";
+
+/** Gives the keyboard to a pane, and shows it if it is hidden. */
+export function focusOn(app: ConsoleParts, focus: Pane): void {
+  app.update((state) => ({
+    ...state,
+    focus,
+    zoomed: state.zoomed === undefined ? undefined : focus,
+    ...(focus === "explorer" && { explorer: { ...state.explorer, isOpen: true } }),
+    ...(focus === "panel" && { panel: { ...state.panel, isOpen: true } }),
+  }));
+}
+
+/** Returns a check whether the row that is selected now is still selected. Used for messages about it. */
+export function createSameRowCheck(app: ConsoleParts): () => boolean {
+  const { tab, tabs } = app.state;
+  const { key } = tabs[tab].cursor;
+  return () => app.state.tab === tab && app.state.tabs[tab].cursor.key === key;
+}
+
+/** Gives the keyboard to the next or the previous pane. */
+export function focusNext(app: ConsoleParts, by: 1 | -1): void {
+  const layout = app.getLayout();
+  if (layout === undefined || app.state.zoomed !== undefined) return;
+  const panes = listPanes(layout);
+  const at = panes.indexOf(app.state.focus);
+  const next = panes[(at + by + panes.length) % panes.length];
+  if (next !== undefined) focusOn(app, next);
+}
+
+/** Switches to the next tab; in the panel, to its next view. */
+export function switchTab(app: ConsoleParts, by: 1 | -1): void {
+  app.update((state) =>
+    state.focus === "panel" ? switchPanel(state, by) : openTab(state, findNeighbour(TABS, state.tab, by)),
+  );
+}
+
+/** Opens a tab. This is a jump: the place before it is remembered. */
+export function openTab(state: ConsoleState, tab: TabId): ConsoleState {
+  return {
+    ...rememberPlace(state),
+    tab,
+    detail: { top: 0 },
+    focus: state.focus === "explorer" ? "explorer" : "table",
+  };
+}
+
+/** Selects a row of a tab, and clears a filter that could hide it. */
+export function goTo(app: ConsoleParts, tab: TabId, key: string | undefined): void {
+  app.update((state) => {
+    const before = state.tabs[tab];
+    const cursor = key === undefined ? before.cursor : { ...before.cursor, key };
+    const own = { ...before, cursor, filter: key === undefined ? before.filter : "" };
+    return { ...openTab(state, tab), tabs: { ...state.tabs, [tab]: own }, focus: "table" };
+  });
+}
+
+function switchPanel(state: ConsoleState, by: 1 | -1): ConsoleState {
+  return { ...state, panel: { ...state.panel, id: findNeighbour(PANELS, state.panel.id, by), top: 0 } };
+}
+
+function findNeighbour<T>(list: readonly T[], of: T, by: 1 | -1): T {
+  return list[(list.indexOf(of) + by + list.length) % list.length] ?? of;
+}
+
+/** Maximum number of places in each direction. */
+const MOST_PLACES = 50;
+
+/** Adds the present place to the history before a jump. What was ahead is no longer reachable, as in an editor. */
+export function rememberPlace(state: ConsoleState): ConsoleState {
+  const place = getPlace(state);
+  const { past } = state.places;
+  return { ...state, places: { past: addPlace(past, place), future: [] } };
+}
+
+/** Goes back or forward in the history of places. If the row is gone, goes to its tab and says so. */
+export function goToPlace(app: ConsoleParts, by: 1 | -1): void {
+  const before = app.state;
+  app.update((state) => stepThroughPlaces(state, by));
+  if (app.state === before) return app.showToast(by < 0 ? "no earlier place" : "no later place");
+  const tab = app.state.tabs[app.state.tab];
+  const { key } = tab.cursor;
+  app.table.update(app.liveView.snapshot, app.getWallTime(), tab); // the tab was not shown until now
+  if (key === undefined || app.table.findIndex(key, tab.cursor.index) >= 0) return;
+  app.showToast(`${cleanToWidth(key, 40)} is gone`, "quiet", createSameRowCheck(app));
+}
+
+/** Goes one place back or forward. Returns the same state if there is none in that direction. */
+export function stepThroughPlaces(state: ConsoleState, by: 1 | -1): ConsoleState {
+  const { past, future } = dropPresent(state, by);
+  const place = (by < 0 ? past : future).at(-1);
+  if (place === undefined) return state;
+  const here = getPlace(state);
+  const places =
+    by < 0
+      ? { past: past.slice(0, -1), future: addPlace(future, here) }
+      : { past: addPlace(past, here), future: future.slice(0, -1) };
+  return { ...restorePlace(state, place), places };
+}
+
+/** A jump that led to where the user was already must not need a second key. */
+function dropPresent(state: ConsoleState, by: 1 | -1): PlaceHistory {
+  const here = getPlace(state);
+  const { past, future } = state.places;
+  const isHere = (place: Place | undefined) => place !== undefined && isSameRow(place, here);
+  if (by < 0) return { past: isHere(past.at(-1)) ? past.slice(0, -1) : past, future };
+  return { past, future: isHere(future.at(-1)) ? future.slice(0, -1) : future };
+}
+
+function getPlace({ tab, tabs, focus, explorer }: ConsoleState): Place {
+  const { cursor, filter } = tabs[tab];
+  return { tab, key: cursor.key, filter, focus, node: explorer.cursor.key };
+}
+
+function restorePlace(state: ConsoleState, { tab, key, filter, focus, node }: Place): ConsoleState {
+  const before = state.tabs[tab];
+  const { explorer, panel } = state;
+  return {
+    ...state,
+    tab,
+    focus,
+    detail: { top: 0 },
+    zoomed: state.zoomed === undefined ? undefined : focus,
+    tabs: {
+      ...state.tabs,
+      [tab]: { ...before, filter, cursor: { ...before.cursor, key: key ?? before.cursor.key } },
+    },
+    explorer: {
+      ...explorer,
+      isOpen: explorer.isOpen || focus === "explorer",
+      cursor: { ...explorer.cursor, key: node ?? explorer.cursor.key },
+    },
+    panel: { ...panel, isOpen: panel.isOpen || focus === "panel" },
+  };
+}
+
+function addPlace(places: readonly Place[], place: Place): readonly Place[] {
+  const last = places.at(-1);
+  const others = last !== undefined && isSameRow(last, place) ? places.slice(0, -1) : places;
+  return [...others, place].slice(-MOST_PLACES);
+}
+
+function isSameRow(a: Place, b: Place): boolean {
+  return a.tab === b.tab && a.key === b.key && a.filter === b.filter && a.focus === b.focus;
+}
+
+/**
+ * Switches to another context. Everything of the present cluster ends, also its jobs, so if any are running, the user must choose
+ * the context again to confirm.
+ */
+export function chooseListedContext(app: ConsoleParts, name: string | undefined): void {
+  const label = name ?? "no context";
+  if (name === app.contexts.activeName) return app.showToast(`${label} is shown already`);
+  const asks = `context ${label}`;
+  const [first, ...more] = app.jobs.running;
+  if (first === undefined || app.state.toast?.asks === asks) return app.switchContext(name);
+  const what = more.length === 0 ? `${cleanToWidth(first.title, 24)} is` : `${more.length + 1} jobs are`;
+  app.showToast(
+    `${what} running and would be left; choose ${label} again to switch anyway`,
+    "problem",
+    () => app.jobs.running.length > 0,
+  );
+  app.update(({ toast, ...state }) => ({ ...state, toast: toast && { ...toast, asks } }));
+}

@@ -1,0 +1,344 @@
+import { EXIT } from "../../base/errors.ts";
+import { clean } from "../../base/text.ts";
+import { drain } from "../../commands/act/drain.ts";
+import type { ActionOutcome, OperationResult } from "../../commands/outcome.ts";
+import { COMMANDS, type DeclaredRowCommand, type RowCommandId } from "../../commands/registry/registry.ts";
+import { toEditFlags } from "../../commands/schedule/definition-flags.ts";
+import { type Command, isRowCommand, type RowCommand } from "../../commands/spec.ts";
+import { findNamedQueue, type Snapshot } from "../../model/snapshot/snapshot.ts";
+import type { Subject } from "../../model/views/view.ts";
+import { isHolding } from "../../protocol/admission.ts";
+import type { QueueKind } from "../../protocol/keys.ts";
+import type { Jobs } from "../data/jobs.ts";
+import { isLive, type ShownData } from "../data/live-view.ts";
+import type { TabId } from "../state/console-state.ts";
+import type { ConsoleParts } from "./console-parts.ts";
+
+/** A command and the row it applies to. */
+export interface RowAction {
+  command: Command;
+  args: readonly string[];
+  /** How many of the arguments are fixed; undefined: all. */
+  fixed?: number;
+  /** Initial values of flags. */
+  flags?: Readonly<Record<string, string | true>>;
+  /** Present values of flags: shown, and passed only if they are changed. */
+  present?: Readonly<Record<string, string | readonly string[]>>;
+  /** Its target, for the user: `lock invoices`. */
+  target: string;
+}
+
+/** An action, or the reason why it is not possible. */
+export type RowActionResult = RowAction | { reason: string };
+
+/** @throws Error for an unknown command: a defect */
+export function getCommandById(id: string): Command {
+  const command = COMMANDS.find((one) => one.id === id);
+  if (command === undefined) throw new Error(`there is no command ${id}`);
+  return command;
+}
+
+/** A row of the kinds that a command acts on. */
+type RowOf<Id extends RowCommandId> = Subject & {
+  kind: Extract<DeclaredRowCommand, { id: Id }>["rows"]["kinds"][number];
+};
+
+/** Builds the action of one command, without the command. */
+type RowActionBuilder<Id extends RowCommandId> = (
+  row: RowOf<Id>,
+  snapshot: Snapshot,
+) => Omit<RowAction, "command"> | { reason: string };
+
+/** How each command that acts on rows is filled in for a row. */
+const BUILDERS: { readonly [Id in RowCommandId]: RowActionBuilder<Id> } = {
+  reset: (row, snapshot) =>
+    row.kind === "run" ? buildRunResetAction(row, snapshot) : buildQueueResetAction(row, snapshot),
+  release: (row, snapshot) =>
+    row.kind === "run" ? createNamedAction([row.name], row) : buildReleaseAction(row, snapshot),
+  drain: buildDrainAction,
+  undrain: (row) =>
+    createNamedAction(row.kind === "drain" ? toDrainArguments(row) : [row.kind, row.name], row),
+  "schedule pause": buildScheduleAction,
+  "schedule trigger": buildScheduleAction, // also of a paused schedule
+  "schedule resume": (row, { schedules }) =>
+    schedules.get(row.name)?.value?.pause === undefined
+      ? { reason: `${formatSubjectName(row)} is not paused` }
+      : buildScheduleAction(row),
+};
+
+/** Builds the action of a command for a row. */
+export function buildRowAction(
+  id: RowCommandId,
+  subject: Subject | undefined,
+  snapshot: Snapshot,
+): RowActionResult {
+  if (subject === undefined) return { reason: "nothing is selected" };
+  const command = getCommandById(id) as DeclaredRowCommand;
+  if (subject.kind === "record") {
+    const { about, isEndedRun } = subject;
+    const built = buildRowAction(id, about, snapshot);
+    if (isEndedRun === undefined || about === undefined || "reason" in built) return built;
+    if (command.rows.danger !== "endsRuns") return built;
+    const place = about.kind === "lock" ? "Locks" : "Resources";
+    return {
+      reason: `this run has ended: see ${formatSubjectName(about)} in ${place}`,
+    };
+  }
+  if (!isRowOf(command, subject)) return { reason: command.rows.refusal };
+  const built = (BUILDERS[id] as RowActionBuilder<RowCommandId>)(subject, snapshot);
+  return "reason" in built ? built : { command, ...built };
+}
+
+/** Whether a command acts on rows of this kind. */
+function isRowOf({ rows }: RowCommand, subject: Subject): subject is RowOf<RowCommandId> {
+  return rows.kinds.some((kind) => kind === subject.kind);
+}
+
+/** Formats the name of a subject for the user. */
+export function formatSubjectName(subject: Subject): string {
+  if (subject.kind === "drain")
+    return subject.scope === "all" ? "everything" : `${subject.scope} ${subject.name}`;
+  return `${subject.kind} ${subject.name}`;
+}
+
+function createNamedAction(args: readonly string[], row: Subject): Omit<RowAction, "command"> {
+  return { args, target: formatSubjectName(row) };
+}
+
+function buildQueueResetAction(
+  row: RowOf<"reset"> & { kind: QueueKind },
+  snapshot: Snapshot,
+): ReturnType<RowActionBuilder<"reset">> {
+  const isHeld = findNamedQueue(snapshot, row.kind, row.name)?.entries.some(isHolding) === true;
+  return isHeld
+    ? createNamedAction([row.kind, row.name], row)
+    : { reason: `nobody holds ${formatSubjectName(row)}` };
+}
+
+function buildRunResetAction(
+  { name, queue }: Subject & { kind: "run" },
+  snapshot: Snapshot,
+): ReturnType<RowActionBuilder<"reset">> {
+  const entries = queue && findNamedQueue(snapshot, queue.kind, queue.name)?.entries;
+  if (queue === undefined || !entries?.some((entry) => entry.run === name && isHolding(entry)))
+    return { reason: "the run is waiting: K releases it" };
+  return { args: [queue.kind, queue.name], flags: { run: name }, target: `${queue.kind} ${queue.name}` };
+}
+
+/** Builds the release of the only run that waits for a lock or a resource. */
+function buildReleaseAction(
+  row: RowOf<"release"> & { kind: QueueKind },
+  snapshot: Snapshot,
+): ReturnType<RowActionBuilder<"release">> {
+  const entries = findNamedQueue(snapshot, row.kind, row.name)?.entries ?? [];
+  const waiters = entries.filter((entry) => !isHolding(entry));
+  const [only] = waiters;
+  if (only === undefined) return { reason: `nobody waits for ${formatSubjectName(row)}` };
+  if (waiters.length > 1) return { reason: `${waiters.length} runs wait: select one in Queues` };
+  return { args: [only.run], target: `run ${only.run}` };
+}
+
+/** Builds the drain of a row. For a run, that of the lock or resource in whose queue it was found. */
+function buildDrainAction(row: RowOf<"drain">): ReturnType<RowActionBuilder<"drain">> {
+  if (row.kind === "drain") return { reason: "already drained: U lifts the drain" };
+  const subject = row.kind === "run" ? row.queue : row;
+  if (subject === undefined) return { reason: drain.rows.refusal };
+  return createNamedAction([subject.kind, subject.name], subject);
+}
+
+function toDrainArguments({ scope, name }: Subject & { kind: "drain" }): string[] {
+  return scope === "all" ? [scope] : [scope, name];
+}
+
+function buildScheduleAction({ name }: Subject & { kind: "schedule" }): Omit<RowAction, "command"> {
+  return { args: [name], target: name };
+}
+
+/** What a command would do. */
+export interface CommandPreview {
+  /** Undefined if the preview failed; the messages then give the reason. */
+  revision: string | undefined;
+  /** How the dry run ended; `failed`: the command cannot be done. */
+  outcome: Extract<OperationResult, { outcome: string }>["outcome"] | "failed";
+  messages: readonly string[];
+  /** One key for each message. It stays the same as time passes, though ages in the message change. */
+  messageKeys: readonly string[];
+  /** Whether the command ends at least one run that may be alive: its verdict is not `gone`. */
+  isLive: boolean;
+  /** The runs that the command ends, as one text. If it differs, the preview concerns other runs. */
+  affectedRuns: string;
+}
+
+/** What `runPreview` needs besides the command. */
+interface PreviewPorts {
+  signal: AbortSignal;
+  /** Describes in one line what follows from the command; undefined if there is nothing to tell. */
+  describeNext?: (result: OperationResult) => string | undefined;
+}
+
+/** Runs a command with `--dry-run`. Changes nothing and never fails. @param words  the words after its name */
+export async function runPreview(
+  jobs: Pick<Jobs, "perform">,
+  command: Command,
+  words: readonly string[],
+  { signal, describeNext }: PreviewPorts,
+): Promise<CommandPreview> {
+  if (!hasFlag(command, "dry-run"))
+    return { ...createFailedPreview(["this command has no preview"]), outcome: "dry-run" };
+  const told: string[] = [];
+  const writeLine = (text: string) => void told.push(text);
+  const { outcome } = await jobs.perform(command, ["--dry-run", ...words], { writeLine, signal });
+  return outcome === undefined ? createFailedPreview(told) : createPreview(outcome, describeNext);
+}
+
+export function hasFlag({ flags = [] }: Command, name: string): boolean {
+  return flags.some((flag) => flag.name === name);
+}
+
+/** Creates the preview from the outcome of a dry run. What follows comes first: a small screen cuts the end off. */
+export function createPreview(
+  end: ActionOutcome,
+  describeNext: PreviewPorts["describeNext"] = () => undefined,
+): CommandPreview {
+  const { exitCode, result, messages, messageKeys = messages, notes } = end;
+  if (exitCode !== EXIT.ok || !("outcome" in result)) return createFailedPreview(messages);
+  const next = describeNext(result);
+  const first = next === undefined ? [] : [next];
+  return {
+    revision: String(result.revision),
+    outcome: result.outcome,
+    messages: [...first, ...messages, ...notes].map((text) => clean(text)),
+    messageKeys: [...first, ...messageKeys, ...notes],
+    isLive: result.kind === "eviction" && result.runners.some(({ verdict }) => verdict !== "gone"),
+    affectedRuns: listEndedRuns(result).join(" "),
+  };
+}
+
+/** Lists the runs that a command ends. */
+function listEndedRuns(result: OperationResult): string[] {
+  switch (result.kind) {
+    case "eviction":
+      return result.preview.evicted.map(({ run }) => run);
+    case "drain":
+      return result.endsHolders ? result.holders.map(({ run }) => run) : [];
+    default:
+      return [];
+  }
+}
+
+function createFailedPreview(messages: readonly string[]): CommandPreview {
+  const outcome = "failed" as const;
+  const cleaned = messages.map((text) => clean(text));
+  return {
+    revision: undefined,
+    outcome,
+    messages: cleaned,
+    messageKeys: cleaned,
+    isLive: false,
+    affectedRuns: "",
+  };
+}
+
+/**
+ * Finds what the user must type to confirm a command; undefined if Enter is enough.
+ * @param items  the arguments of the command for each item; the last one is the name
+ */
+export function findConfirmationWord(
+  command: Command,
+  items: readonly (readonly string[])[],
+  previews: readonly CommandPreview[] = [],
+): string | undefined {
+  const danger = isRowCommand(command) ? command.rows.danger : undefined;
+  const stopsAll = danger === "stopsRuns" && items.some((args) => args.includes("all"));
+  const endsRuns = danger === "endsRuns" && previews.some(({ isLive }) => isLive);
+  if (!stopsAll && !endsRuns) return undefined;
+  if (items.length > 1) return String(items.length);
+  return stopsAll ? "all" : items[0]?.at(-1);
+}
+
+/** Returns why nothing can be changed now, or undefined if changes are possible. */
+export function findChangeObstacle({
+  isReadOnly,
+  liveView,
+}: Pick<ConsoleParts, "isReadOnly" | "liveView">): string | undefined {
+  const obstacle = findPastObstacle(liveView);
+  if (obstacle !== undefined) return obstacle;
+  if (isReadOnly) return "this console is read-only";
+  return isLive(liveView.connection) ? undefined : "etcd is unreachable: changes are not possible now";
+}
+
+/** Returns why no command can run now: in the past, its output would be about the present. */
+export function findPastObstacle({ past }: ShownData): string | undefined {
+  return past === undefined
+    ? undefined
+    : "this is the past: nothing can be changed or run; a returns to live";
+}
+
+/**
+ * Builds the action that edits the configuration of a group, a resource or a schedule, starting with its present
+ * values.
+ */
+export function buildEditAction(subject: Subject | undefined, snapshot: Snapshot): RowActionResult {
+  if (subject?.kind === "record") return buildEditAction(subject.about, snapshot);
+  if (subject?.kind === "group") {
+    const members = snapshot.groups.get(subject.name)?.value ?? [];
+    return {
+      command: getCommandById("group set"),
+      args: [subject.name, ...members],
+      fixed: 1,
+      target: formatSubjectName(subject),
+    };
+  }
+  if (subject?.kind === "resource") {
+    const { total, note, order } = snapshot.resources.get(subject.name)?.value ?? {};
+    const flags = {
+      ...(note !== undefined && { note }),
+      ...(order !== undefined && { order: String(order) }),
+    };
+    const args = [subject.name, ...(total === undefined ? [] : [total])];
+    return {
+      command: getCommandById("resource set"),
+      args,
+      flags,
+      fixed: 1,
+      target: formatSubjectName(subject),
+    };
+  }
+  if (subject?.kind === "schedule") {
+    const { value } = snapshot.schedules.get(subject.name) ?? {};
+    const flags = { cron: value?.cron ?? "", ...(value && { timezone: value.timezone }) };
+    const present = value && toEditFlags(value);
+    const action = {
+      command: getCommandById("schedule edit"),
+      args: [subject.name],
+      flags,
+      target: subject.name,
+    };
+    return { ...action, ...(present && { present }) };
+  }
+  return { reason: "only groups, resources and schedules can be edited" };
+}
+
+/** Builds the action that creates an item of the kind that the tab shows. */
+export function buildCreateAction(tab: TabId): RowActionResult {
+  if (tab === "groups" || tab === "hosts")
+    return { command: getCommandById("group set"), args: [], fixed: 0, target: "a new group" };
+  if (tab === "resources")
+    return { command: getCommandById("resource set"), args: [], fixed: 0, target: "a new resource" };
+  if (tab === "drains")
+    return { command: getCommandById("drain"), args: [], fixed: 0, target: "a new drain" };
+  if (tab === "schedules")
+    return { command: getCommandById("schedule add"), args: [], fixed: 0, target: "a new schedule" };
+  return { reason: "create groups, resources, drains or schedules in their own tabs" };
+}
+
+export function buildDeleteAction(subject: Subject | undefined): RowActionResult {
+  if (subject?.kind === "record") return buildDeleteAction(subject.about);
+  if (subject?.kind === "group" || subject?.kind === "resource" || subject?.kind === "schedule")
+    return {
+      command: getCommandById(`${subject.kind} delete`),
+      args: [subject.name],
+      target: subject.kind === "schedule" ? subject.name : formatSubjectName(subject),
+    };
+  return { reason: "only groups, schedules and configured resources can be deleted" };
+}

@@ -1,0 +1,129 @@
+/** An event of the terminal, independent of its byte encoding. */
+export type InputEvent = KeyEvent | PasteEvent | MouseEvent | FocusEvent;
+
+/**
+ * A key, as a chord: the character it types (`j`, `G`, `é`, `:`), or its name (`up`, `pageup`, `f1`, `enter`, `tab`,
+ * `escape`, `space`, `backspace`, `delete`, `insert`, `home`, `end`), after its modifiers in the order `ctrl+`,
+ * `alt+`, `shift+`. Shift is not a modifier of a character: the chord is `G`, never `shift+g`.
+ */
+export interface KeyEvent {
+  kind: "key";
+  chord: string;
+  /** The text that it types into a field; undefined for keys that type nothing. */
+  text?: string;
+}
+
+/** A paste as a whole. It is never taken for commands. */
+interface PasteEvent {
+  kind: "paste";
+  text: string;
+}
+
+export interface MouseEvent {
+  kind: "mouse";
+  action: "press" | "release" | "drag" | "wheel-up" | "wheel-down";
+  button: "left" | "middle" | "right" | "none";
+  /** From 0, from the top left. */
+  column: number;
+  row: number;
+}
+
+/** The terminal window has got or lost the focus. */
+interface FocusEvent {
+  kind: "focus";
+  has: boolean;
+}
+
+/** Bits of the modifiers: the number that terminals send, less one. */
+export const SHIFT = 1;
+export const ALT = 2;
+export const CTRL = 4;
+/** Super, hyper and meta: the console ignores keys with them. */
+const FOREIGN = 8 | 16 | 32;
+
+/**
+ * Creates the event of a named key. @param modifiers  bits; those of lock keys are ignored @returns undefined for
+ * keys that the console ignores
+ */
+export function createNamedKey(name: string, modifiers = 0): KeyEvent | undefined {
+  if ((modifiers & FOREIGN) !== 0) return undefined;
+  const isPlain = (modifiers & (SHIFT | ALT | CTRL)) === 0;
+  const isSign = [...name].length === 1;
+  if (isSign && (modifiers & (ALT | CTRL)) === 0) return { kind: "key", chord: name, text: name };
+  const chord = addModifiers(name, modifiers);
+  if (name === "space" && (isPlain || modifiers === SHIFT)) return { kind: "key", chord: "space", text: " " };
+  return { kind: "key", chord };
+}
+
+/** Creates the event of a key that types a character. @returns undefined for keys that the console ignores */
+export function createTypedKey(character: string, modifiers = 0): KeyEvent | undefined {
+  if ((modifiers & FOREIGN) !== 0) return undefined;
+  if (character === " ") return createNamedKey("space", modifiers);
+  const isCommand = (modifiers & (ALT | CTRL)) !== 0;
+  if (!isCommand) return { kind: "key", chord: character, text: character };
+  if ((modifiers & CTRL) === 0) return { kind: "key", chord: addModifiers(character, modifiers & ~SHIFT) };
+  return { kind: "key", chord: addModifiers(character.toLowerCase(), modifiers) };
+}
+
+/** Creates the event of a control byte: below the space, or DEL. */
+export function createControlKey(code: number, modifiers = 0): KeyEvent | undefined {
+  switch (code) {
+    case 0x0d:
+      return createNamedKey("enter", modifiers);
+    case 0x09:
+      return createNamedKey("tab", modifiers);
+    case 0x7f:
+      return createNamedKey("backspace", modifiers);
+    case 0x1b:
+      return createNamedKey("escape", modifiers);
+    case 0x00:
+      return createNamedKey("space", modifiers | CTRL);
+    default:
+      return createNamedKey(String.fromCharCode(code + 0x40).toLowerCase(), modifiers | CTRL);
+  }
+}
+
+function addModifiers(name: string, modifiers: number): string {
+  const ctrl = (modifiers & CTRL) !== 0 ? "ctrl+" : "";
+  const alt = (modifiers & ALT) !== 0 ? "alt+" : "";
+  const shift = (modifiers & SHIFT) !== 0 ? "shift+" : "";
+  return ctrl + alt + shift + name;
+}
+
+/** An answer of the terminal to a question of the console. It is never a key. */
+export type TerminalReport = BackgroundReport | { kind: "report"; of: "attributes" | "status" };
+
+/** The background colour, each part from 0 to 1. */
+interface BackgroundReport {
+  kind: "report";
+  of: "background";
+  red: number;
+  green: number;
+  blue: number;
+}
+
+/** Longest text of an OSC string that is kept, in bytes. Longer ones are no answer to a question of the console. */
+export const LONGEST_REPORT = 64;
+
+/** `11;rgb:RRRR/GGGG/BBBB`, with one to four digits for each part; some terminals add an alpha part. */
+const BACKGROUND = /^11;rgba?:([0-9a-f]{1,4})\/([0-9a-f]{1,4})\/([0-9a-f]{1,4})(?:\/[0-9a-f]{1,4})?$/i;
+/** The beginning of such an answer. */
+const STARTED = /^1(?:1(?:;(?:r(?:g(?:b(?:a?(?::[0-9a-f/]*)?)?)?)?)?)?)?$/i;
+
+/** Parses the text of an OSC string. @returns undefined for all but the answer about the background */
+export function parseOscReport(text: string): BackgroundReport | undefined {
+  const [, ...parts] = BACKGROUND.exec(text) ?? [];
+  const [red, green, blue] = parts.map((part) => Number.parseInt(part, 16) / (16 ** part.length - 1));
+  if (red === undefined || green === undefined || blue === undefined) return undefined;
+  return { kind: "report", of: "background", red, green, blue };
+}
+
+/** Whether a text may be the beginning of the answer about the background. */
+export function isReportStarted(text: string): boolean {
+  return STARTED.test(text);
+}
+
+/** Whether dark text is better to read on a background: its perceived brightness is over one half. */
+export function isLightBackground({ red, green, blue }: BackgroundReport): boolean {
+  return 0.299 * red + 0.587 * green + 0.114 * blue > 0.5;
+}

@@ -1,0 +1,372 @@
+import { clean } from "../../base/text.ts";
+import {
+  ALT,
+  createControlKey,
+  createNamedKey,
+  createTypedKey,
+  type InputEvent,
+  isReportStarted,
+  LONGEST_REPORT,
+  parseOscReport,
+  SHIFT,
+  type TerminalReport,
+} from "./input-event.ts";
+import { type InputPiece, type ParserMode, parseCsiSequence, parseSs3Sequence } from "./key-sequences.ts";
+
+/**
+ * What kind of input is incomplete, for `flush` to decide. `report`: an answer of the terminal has certainly begun, and
+ * its rest must not be taken for keys, however late it is.
+ */
+type PendingInput = "escape" | "sequence" | "report" | "paste";
+
+/** What the terminal sends: events of the user, and answers. */
+type TerminalInput = InputEvent | TerminalReport;
+
+/**
+ * Wait for the rest of incomplete input, ms. After Escape the user notices the wait. A started sequence is certainly
+ * one, and slow lines split sequences: its end must not be taken for keys.
+ */
+const PATIENCE: Readonly<Record<PendingInput, number>> = {
+  escape: 40,
+  sequence: 1_000,
+  report: 10_000,
+  paste: 1_000,
+};
+
+/** The same for an Escape while the terminal has to answer a question: it may be the beginning of the answer. */
+const EXPECTING = 250;
+
+/** Calls `then` once after some ms. @returns a function that cancels the call */
+type TimeoutFunction = (milliseconds: number, then: () => void) => () => void;
+
+/** Receives the bytes of a terminal. */
+interface KeyReader {
+  feed(bytes: Uint8Array): void;
+  /** The terminal was asked something; until it answers, an Escape may begin its answer. */
+  expectReport(isExpected: boolean): void;
+  /** Stops all events of the user, including those of the bytes just read. */
+  end(): void;
+}
+
+/**
+ * Creates a reader that converts terminal input to events, with the timer that distinguishes Escape from the start of
+ * a sequence.
+ * @param onReport  receives answers of the terminal, also after `end`
+ */
+export function createKeyReader(
+  onEvent: (event: InputEvent) => void,
+  onReport: (report: TerminalReport) => void = () => {},
+  startTimeout: TimeoutFunction = startTimer,
+): KeyReader {
+  const parser = new InputParser();
+  let cancel: (() => void) | undefined;
+  let [hasEnded, isExpecting] = [false, false];
+  const emitInput = (input: readonly TerminalInput[]) => {
+    for (const one of input) {
+      if (one.kind === "report") onReport(one);
+      else if (!hasEnded) onEvent(one);
+    }
+  };
+  return {
+    feed(bytes) {
+      cancel?.();
+      cancel = undefined;
+      emitInput(parser.feed(bytes));
+      const { pending } = parser;
+      if (pending === undefined || (hasEnded && !isExpecting)) return;
+      const patience = pending === "escape" && isExpecting ? EXPECTING : PATIENCE[pending];
+      cancel = startTimeout(patience, () => emitInput(parser.flush()));
+    },
+    expectReport(isExpected) {
+      isExpecting = isExpected;
+    },
+    end() {
+      hasEnded = true;
+      cancel?.();
+    },
+  };
+}
+
+function startTimer(milliseconds: number, then: () => void): () => void {
+  const timer = setTimeout(then, milliseconds);
+  return () => clearTimeout(timer);
+}
+
+const CTRL_C = "\x03";
+
+/**
+ * Converts the bytes of a terminal to events. Has no timers: the caller calls `flush` when nothing has arrived for a
+ * while, which distinguishes the Escape key from the start of a sequence. Unknown sequences are skipped as a whole
+ * and never become keys.
+ */
+export class InputParser {
+  /** Bytes that are not parsed yet, one character each. */
+  #rest = "";
+  #within: ParserMode | undefined;
+  /** Whether nothing has arrived for a while within a paste. */
+  #hasPaused = false;
+  readonly #paste = new PasteBuffer();
+  /** The text of the present OSC string, if it may be an answer. */
+  #osc = "";
+
+  /**
+   * The kind of incomplete input: an Escape, a sequence or a paste; undefined if there is none. A paste may take any
+   * time.
+   */
+  get pending(): PendingInput | undefined {
+    if (this.#within === "paste") return "paste";
+    if (this.#within === "osc" && isReportStarted(this.#osc)) return "report";
+    if (this.#within !== undefined) return "sequence";
+    if (this.#rest === "") return undefined;
+    return /^\x1b+$/.test(this.#rest) ? "escape" : "sequence";
+  }
+
+  feed(bytes: Uint8Array): TerminalInput[] {
+    const read = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
+    // The end of a paste can get lost. Then Ctrl+C, alone and after a pause, is the only way out.
+    if (this.#hasPaused && read === CTRL_C) this.#abandon();
+    this.#hasPaused = false;
+    this.#rest += read;
+    return this.#parse(false);
+  }
+
+  /** Parses the remaining bytes as complete, because nothing has arrived for a while. */
+  flush(): TerminalInput[] {
+    if (this.#within === "paste") {
+      this.#hasPaused = true;
+      return [];
+    }
+    // The start of an end marker that did not complete is not an Escape key.
+    if (this.#within !== undefined) this.#rest = "";
+    this.#within = undefined;
+    return this.#parse(true);
+  }
+
+  #abandon(): void {
+    this.#paste.clear();
+    this.#within = undefined;
+    this.#rest = "";
+  }
+
+  #parse(isAll: boolean): TerminalInput[] {
+    const events: TerminalInput[] = [];
+    while (this.#rest !== "") {
+      const piece = this.#parsePiece(isAll);
+      if (piece === undefined) break;
+      this.#rest = this.#rest.slice(piece.length);
+      if (piece.begins !== undefined) [this.#within, this.#osc] = [piece.begins, ""];
+      if (piece.event !== undefined) events.push(piece.event);
+    }
+    return events;
+  }
+
+  #parsePiece(isAll: boolean): InputPiece | undefined {
+    switch (this.#within) {
+      case "paste":
+        return this.#takePaste();
+      case "osc":
+      case "string":
+        return this.#skipString();
+      case "csi":
+        return this.#skipOverlong();
+      default:
+        return parseInputPiece(this.#rest.slice(0, WINDOW), isAll);
+    }
+  }
+
+  #takePaste(): InputPiece | undefined {
+    const { length, text } = this.#paste.take(this.#rest);
+    if (text === undefined) return length === 0 ? undefined : { length };
+    return { ...this.#leaveMode(length), event: { kind: "paste", text } };
+  }
+
+  /** Takes a string up to BEL or ESC \; a new sequence ends it too. */
+  #skipString(): InputPiece | undefined {
+    const end = /[\x07\x1b\x18\x1a]/.exec(this.#rest);
+    const length = end?.index ?? this.#rest.length;
+    this.#osc = (this.#osc + this.#rest.slice(0, length)).slice(0, LONGEST_REPORT + 1);
+    if (end === null) return { length };
+    if (end[0] !== "\x1b") return this.#endString(length + 1, end[0] === "\x07");
+    const next = this.#rest[length + 1];
+    if (next !== undefined) return this.#endString(next === "\\" ? length + 2 : length, next === "\\");
+    this.#rest = this.#rest.slice(length); // its text is kept already
+    return undefined;
+  }
+
+  /** @param isWhole  it has ended as it must, not by another sequence */
+  #endString(length: number, isWhole: boolean): InputPiece {
+    const report = this.#within === "osc" && isWhole ? parseOscReport(this.#osc) : undefined;
+    return { ...this.#leaveMode(length), event: report };
+  }
+
+  /** Skips the rest of a sequence that is too long to be a key. */
+  #skipOverlong(): InputPiece {
+    const end = /[^ -?]/.exec(this.#rest);
+    if (end === null) return { length: this.#rest.length };
+    return this.#leaveMode(/[@-~]/.test(end[0]) ? end.index + 1 : end.index);
+  }
+
+  #leaveMode(length: number): InputPiece {
+    this.#within = undefined;
+    return { length };
+  }
+}
+
+/** Maximum number of bytes kept of a paste. The rest is dropped. */
+const LONGEST_PASTE = 1 << 20;
+
+const PASTE_END = "\x1b[201~";
+
+/** Collects a paste up to the end marker of the terminal. */
+class PasteBuffer {
+  #kept = "";
+
+  /**
+   * Takes bytes of the paste.
+   * @param rest  bytes, one character each
+   * @returns how many bytes were taken, and the text once it is complete
+   */
+  take(rest: string): { length: number; text: string | undefined } {
+    const end = rest.indexOf(PASTE_END);
+    if (end >= 0) {
+      this.#keep(rest.slice(0, end));
+      const text = cleanPaste(Buffer.from(this.#kept, "latin1").toString("utf8"));
+      this.clear();
+      return { length: end + PASTE_END.length, text };
+    }
+    // The end marker may have arrived in part.
+    const safe = Math.max(0, rest.length - PASTE_END.length + 1);
+    this.#keep(rest.slice(0, safe));
+    return { length: safe, text: undefined };
+  }
+
+  clear(): void {
+    this.#kept = "";
+  }
+
+  #keep(bytes: string): void {
+    this.#kept += bytes.slice(0, Math.max(0, LONGEST_PASTE - this.#kept.length));
+  }
+}
+
+/** Normalizes line breaks, which terminals send as Enter, and removes terminal control sequences. */
+function cleanPaste(text: string): string {
+  const lines = text.split(/\r\n?|\n/);
+  return lines.map((line) => clean(line)).join("\n");
+}
+
+/** Maximum number of bytes examined for one piece. No key sequence is longer. */
+const WINDOW = 256;
+
+/** A parsed piece, or undefined if its end has not arrived yet. */
+type ParsedPiece = InputPiece | undefined;
+
+/**
+ * Parses the piece at the beginning of the input, which holds one character for each byte.
+ * @param isAll  no more bytes follow: an incomplete piece produces no event
+ * @returns undefined if the end of the piece has not arrived yet; never with `isAll`
+ */
+function parseInputPiece(rest: string, isAll: boolean): ParsedPiece {
+  const first = rest.charCodeAt(0);
+  if (first === 0x1b) return parseEscape(rest, isAll);
+  if (first < 0x20 || first === 0x7f) return { length: 1, event: createControlKey(first) };
+  if (first >= 0x80 && first < 0xa0) return parseEightBit(rest, first, isAll);
+  return parseCharacter(rest, isAll, 0);
+}
+
+/** Parses what follows an Escape. */
+function parseEscape(rest: string, isAll: boolean): ParsedPiece {
+  switch (rest[1]) {
+    case undefined:
+      return isAll ? { length: 1, event: createNamedKey("escape") } : undefined;
+    case "[":
+      return parseCsiSequence(rest, 0, isAll);
+    case "O":
+      return parseSs3Sequence(rest, 0, isAll);
+    case "]":
+    case "P":
+    case "X":
+    case "^":
+    case "_":
+      return parseString(rest, isAll);
+    case "\x1b":
+      return parseDoubleEscape(rest, isAll);
+    default:
+      return parseAlt(rest, isAll);
+  }
+}
+
+/**
+ * Parses the start of OSC, DCS, SOS, PM and APC. If nothing follows, or another sequence such as an answer of the terminal,
+ * it is a letter typed with Alt.
+ */
+function parseString(rest: string, isAll: boolean): ParsedPiece {
+  if (rest[2] === "\x1b" && rest[3] !== "\\")
+    return rest[3] === undefined && !isAll ? undefined : parseAlt(rest, isAll);
+  if (rest.length > 2) return { length: 2, begins: rest[1] === "]" ? "osc" : "string" };
+  return isAll ? parseAlt(rest, isAll) : undefined;
+}
+
+/** Parses two Escapes: the Escape key, or rxvt's encoding of keys with Alt. */
+function parseDoubleEscape(rest: string, isAll: boolean): ParsedPiece {
+  const third = rest[2];
+  if (third === undefined && !isAll) return undefined;
+  const key: InputPiece = { length: 1, event: createNamedKey("escape") };
+  const piece =
+    third === "[" ? parseCsiSequence(rest, 1, isAll) : third === "O" ? parseSs3Sequence(rest, 1, isAll) : key;
+  // A paste or a click has no Alt modifier: the first Escape was the key, and the rest followed at once.
+  const isOther = piece?.begins === "paste" || (piece?.event !== undefined && piece.event.kind !== "key");
+  return isOther ? key : piece;
+}
+
+function parseAlt(rest: string, isAll: boolean): ParsedPiece {
+  const code = rest.charCodeAt(1);
+  // The Linux console's Shift+Tab. Window managers use Alt+Tab, so it does not reach a terminal.
+  if (code === 0x09) return { length: 2, event: createNamedKey("tab", SHIFT) };
+  if (code < 0x20 || code === 0x7f) return { length: 2, event: createControlKey(code, ALT) };
+  const piece = parseCharacter(rest.slice(1), isAll, ALT);
+  return piece && { ...piece, length: piece.length + 1 };
+}
+
+/**
+ * Parses 8-bit codes, one byte instead of two at the start of a sequence. Few terminals send them, but the rest of
+ * such a sequence must not be taken for typed text.
+ */
+function parseEightBit(rest: string, first: number, isAll: boolean): ParsedPiece {
+  const second = String.fromCharCode(first - 0x40);
+  if (!/[O[\]PX^_]/.test(second)) return { length: 1 };
+  const piece = parseEscape(`\x1b${second}${rest.slice(1)}`, isAll);
+  if (piece === undefined) return undefined;
+  return rest.length === 1 ? { length: 1 } : { ...piece, length: piece.length - 1 };
+}
+
+/** Parses a UTF-8 character. Invalid bytes are skipped. */
+function parseCharacter(rest: string, isAll: boolean, modifiers: number): ParsedPiece {
+  const { text, length } = decodeUtf8(rest);
+  if (length === undefined) return isAll ? { length: rest.length } : undefined;
+  if (text === undefined || /[\u0080-\u009f]/.test(text)) return { length };
+  return { length, event: createTypedKey(text, modifiers) };
+}
+
+/** Returns the length of a character in bytes, by its first byte, or 0 if no character starts with it. */
+function getUtf8Length(first: number): number {
+  if (first < 0x80) return 1;
+  if (first >= 0xc2 && first < 0xe0) return 2;
+  if (first >= 0xe0 && first < 0xf0) return 3;
+  return first >= 0xf0 && first < 0xf5 ? 4 : 0;
+}
+
+/**
+ * Decodes the character at the beginning of the input, which holds one character for each byte.
+ * @returns its length in bytes, undefined if its end has not arrived yet; and its text, undefined for invalid bytes:
+ * an interrupted character is skipped as a whole
+ */
+function decodeUtf8(bytes: string): { text: string | undefined; length: number | undefined } {
+  const length = getUtf8Length(bytes.charCodeAt(0));
+  if (length === 0) return { text: undefined, length: 1 };
+  const [own = ""] = /^.[\x80-\xbf]*/s.exec(bytes.slice(0, length)) ?? [];
+  if (own.length < length) return { text: undefined, length: own === bytes ? undefined : own.length };
+  const text = Buffer.from(own, "latin1").toString("utf8");
+  const isNone = text.includes("\ufffd") && own !== "\xef\xbf\xbd";
+  return { text: isNone ? undefined : text, length };
+}

@@ -1,0 +1,318 @@
+import {
+  ALT,
+  CTRL,
+  createControlKey,
+  createNamedKey,
+  createTypedKey,
+  type InputEvent,
+  type MouseEvent,
+  SHIFT,
+  type TerminalReport,
+} from "./input-event.ts";
+
+/** Input that continues beyond one piece: OSC; DCS and other strings; a paste; a sequence too long to be a key. */
+export type ParserMode = "osc" | "string" | "paste" | "csi";
+
+/** A parsed piece of input: its length in bytes, and its event, if any. */
+export interface InputPiece {
+  length: number;
+  event?: InputEvent | TerminalReport | undefined;
+  /** The mode that starts after it. */
+  begins?: ParserMode;
+}
+
+/** Maximum length of a key sequence. Longer ones are ignored. */
+const LONGEST = 64;
+
+/**
+ * Parses `ESC [` and what follows up to the last byte, as defined by ECMA-48. Unknown sequences are skipped as a
+ * whole.
+ * @param rest  bytes, one character each
+ * @param skip  number of Escapes before the sequence: Alt, as rxvt sends it
+ * @returns undefined if the end of the sequence has not arrived yet
+ */
+export function parseCsiSequence(rest: string, skip: number, isAll: boolean): InputPiece | undefined {
+  const body = rest.slice(skip + 2);
+  if (body.startsWith("[")) return parseLinuxKey(body, skip, isAll);
+  if (body.startsWith("M")) return parseX10Mouse(body, skip, isAll);
+  const [taken = ""] = /^[ -?]*/.exec(body) ?? [];
+  const final = body[taken.length];
+  if (final === undefined || !/[@-~]/.test(final)) return parseBrokenCsi(rest, taken, skip, isAll);
+  const length = skip + 2 + taken.length + 1;
+  if (taken.length >= LONGEST) return { length };
+  if (taken === "200" && final === "~") return { length, begins: "paste" };
+  return { length, event: parseCsiEvent(taken, final, skip > 0 ? ALT : 0) };
+}
+
+/** Handles an incomplete sequence, or one interrupted by an invalid byte. It usually produces no event. */
+function parseBrokenCsi(rest: string, taken: string, skip: number, isAll: boolean): InputPiece | undefined {
+  const length = skip + 2 + taken.length;
+  const isOpen = rest.length === length;
+  if (taken.length >= LONGEST) return { length, begins: "csi" };
+  if (isOpen && !isAll) return undefined;
+  // rxvt ends keys with Shift in `$`. In other sequences a final byte follows it.
+  const [, number] = /^(\d+)\$$/.exec(taken) ?? [];
+  if (number !== undefined)
+    return { length, event: findTildeKey(Number(number), SHIFT | (skip > 0 ? ALT : 0)) };
+  const isAltBracket = isOpen && rest === "\x1b[";
+  return { length, event: isAltBracket ? createTypedKey("[", ALT) : undefined };
+}
+
+/** Parses `ESC [ [ A`: F1 to F5 of the Linux console. */
+function parseLinuxKey(body: string, skip: number, isAll: boolean): InputPiece | undefined {
+  const letter = body[1];
+  if (letter === undefined) return isAll ? { length: skip + 3 } : undefined;
+  if (!/[@-~]/.test(letter)) return { length: skip + 3 };
+  const at = "ABCDE".indexOf(letter);
+  const event = at < 0 ? undefined : createNamedKey(`f${at + 1}`, skip > 0 ? ALT : 0);
+  return { length: skip + 4, event };
+}
+
+/** Skips X10 mouse reports, three bytes after `ESC [ M`. The console does not request them. */
+function parseX10Mouse(body: string, skip: number, isAll: boolean): InputPiece | undefined {
+  const [taken = ""] = /^M[^\x1b]{0,3}/.exec(body) ?? [];
+  if (taken.length === body.length && taken.length < 4 && !isAll) return undefined;
+  return { length: skip + 2 + taken.length };
+}
+
+/**
+ * Parses `ESC O` and a letter. Some terminals put modifiers before the letter: `ESC O 5 P`, `ESC O 1;5 P`. Otherwise
+ * as `parseCsiSequence`.
+ */
+export function parseSs3Sequence(rest: string, skip: number, isAll: boolean): InputPiece | undefined {
+  const body = rest.slice(skip + 2);
+  const [taken = ""] = /^[0-9:;]*/.exec(body) ?? [];
+  const letter = body[taken.length];
+  const length = skip + 2 + taken.length;
+  if (taken.length >= LONGEST) return { length, begins: "csi" };
+  if (letter === undefined && !isAll) return undefined;
+  if (letter === undefined || !/[ -~]/.test(letter))
+    return { length, event: rest === "\x1bO" ? createTypedKey("O", ALT) : undefined };
+  const modifiers = parseModifiers(taken.split(";").at(-1) ?? "") | (skip > 0 ? ALT : 0);
+  const [name, more] =
+    taken === "" && Object.hasOwn(RXVT_ARROWS, letter) ? [RXVT_ARROWS[letter], CTRL] : [SS3[letter], 0];
+  return {
+    length: length + 1,
+    event: name === undefined ? undefined : createNamedKey(name, modifiers | more),
+  };
+}
+
+/** Modifiers of rxvt, by the last byte of its sequences. */
+const RXVT: Readonly<Record<string, number>> = { "^": CTRL, "@": CTRL | SHIFT };
+
+/** Stands for an invalid modifier number. It is one of the foreign bits, so the key is ignored. */
+const UNKNOWN = 8;
+
+const MOUSE = /^<([0-9;]+)$/;
+
+/** The number of a key, its modifier, and the event type. */
+const NUMBERED = /^(\d{1,3})(?:;(\d{0,3})(?::(\d))?)?$/;
+
+/** Additionally the shifted key, the key of the base layout, and the text. */
+const KITTYS = /^(\d{1,7})(?::(\d{0,7}))?(?::(\d{0,7}))?(?:;(\d{0,3})(?::(\d))?)?(?:;([\d:]*))?$/;
+
+/**
+ * Parses a CSI sequence.
+ * @param taken  the text between `ESC [` and the last byte
+ * @param more   additional modifiers
+ * @returns undefined for ignored keys and for unknown sequences
+ */
+function parseCsiEvent(taken: string, final: string, more: number): InputEvent | TerminalReport | undefined {
+  const [, mouse] = MOUSE.exec(taken) ?? [];
+  if (mouse !== undefined) return parseMouseEvent(mouse, final);
+  if (final === "c" && taken.startsWith("?")) return { kind: "report", of: "attributes" };
+  if (final === "n" && (taken === "0" || taken === "3")) return { kind: "report", of: "status" };
+  if (final === "u") return parseKittyKey(taken, more);
+  if (final === "~" && taken.startsWith("27;")) return parseModifyOtherKeys(taken, more);
+  if (taken === "" && (final === "I" || final === "O")) return { kind: "focus", has: final === "I" };
+  if (taken === "" && RXVT_ARROWS[final] !== undefined)
+    return createNamedKey(RXVT_ARROWS[final], SHIFT | more);
+  return parseNumberedKey(taken, final, more);
+}
+
+/** Parses `CSI 5;2~` and `CSI 1;5A`. `CSI 12;40R` is a cursor position report, not F3. */
+function parseNumberedKey(taken: string, final: string, more: number): InputEvent | undefined {
+  const [, number = "", modifier = "", event = "1"] = NUMBERED.exec(taken === "" ? "1" : taken) ?? [];
+  if (number === "" || !isPressed(event)) return undefined;
+  const modifiers = parseModifiers(modifier) | more;
+  if (final === "~") return findTildeKey(Number(number), modifiers);
+  const rxvt = RXVT[final];
+  if (rxvt !== undefined) return taken === number ? findTildeKey(Number(number), rxvt | more) : undefined;
+  if (Number(number) !== 1) return undefined;
+  if (final === "Z") return createNamedKey("tab", SHIFT | modifiers);
+  const name = LETTERS[final];
+  return name === undefined ? undefined : createNamedKey(name, modifiers);
+}
+
+/** Returns a key by the number before `~`. */
+function findTildeKey(number: number, modifiers: number): InputEvent | undefined {
+  const name = TILDE[number];
+  return name === undefined ? undefined : createNamedKey(name, modifiers);
+}
+
+/** Parses xterm's modifyOtherKeys: `CSI 27;MODIFIER;CODE~`. */
+function parseModifyOtherKeys(taken: string, more: number): InputEvent | undefined {
+  const [, modifier = "", code = ""] = /^27;(\d{1,3});(\d{1,7})$/.exec(taken) ?? [];
+  return code === "" ? undefined : createCodedKey(Number(code), parseModifiers(modifier) | more);
+}
+
+/** Parses the kitty protocol: `CSI CODE:SHIFTED:BASE;MODIFIER:EVENT;TEXT u`. */
+function parseKittyKey(taken: string, more: number): InputEvent | undefined {
+  const [, code = "", shifted = "", base = "", modifier = "", event = "1", text = ""] =
+    KITTYS.exec(taken) ?? [];
+  if (code === "" || !isPressed(event)) return undefined;
+  const modifiers = parseModifiers(modifier) | more;
+  const pad = KITTY_PAD[Number(code) - KITTY_PAD_FIRST];
+  if (pad !== undefined) return createTypedKey(pad, modifiers);
+  if ((modifiers & (CTRL | ALT)) !== 0) {
+    // Ctrl or Alt with a non-Latin letter: uses the key at the same position of a Latin keyboard.
+    return createCodedKey(Number(code) > 0x7f && base !== "" ? Number(base) : Number(code), modifiers);
+  }
+  const typed = text === "" ? ((modifiers & SHIFT) !== 0 ? shifted : "") : text.split(":")[0];
+  return createCodedKey(Number(typed || code), modifiers);
+}
+
+/** Creates the event of a key by its character code. */
+function createCodedKey(code: number, modifiers: number): InputEvent | undefined {
+  const name = KITTY[code];
+  if (name !== undefined) return createNamedKey(name, modifiers);
+  if (code === 0x08) return createControlKey(code, modifiers & ~CTRL);
+  // Private characters are keys such as Shift itself. Of the control characters, only the named ones are key codes.
+  const isText = code >= 0x20 && code <= 0x10ffff && !(code >= 0x7f && code < 0xa0);
+  if (!isText || (code >= 0xd800 && code <= 0xf8ff)) return undefined;
+  const character = String.fromCodePoint(code);
+  const isUpper = (modifiers & SHIFT) !== 0 && (modifiers & CTRL) === 0;
+  return createTypedKey(isUpper ? toUpperCharacter(character) : character, modifiers);
+}
+
+/** Keeps a character whose capital form is more than one character, such as ß. */
+function toUpperCharacter(character: string): string {
+  const upper = character.toUpperCase();
+  return [...upper].length === 1 ? upper : character;
+}
+
+/** Whether a key was pressed or repeated. Releases are ignored. */
+function isPressed(event: string): boolean {
+  return event === "1" || event === "2";
+}
+
+/** Converts the modifier number of a terminal, which is one more than the bits. */
+function parseModifiers(parameter: string): number {
+  const number = Number(parameter || 1);
+  return number >= 1 && number <= 256 ? number - 1 : UNKNOWN;
+}
+
+const BUTTONS = ["left", "middle", "right", "none"] as const;
+
+/** Parses `CSI < BUTTON;COLUMN;ROW M`, or `m` for a release. */
+function parseMouseEvent(parameters: string, final: string): MouseEvent | undefined {
+  const match = /^(\d{1,3});(\d{1,5});(\d{1,5})$/.exec(parameters);
+  if (match === null || (final !== "M" && final !== "m")) return undefined;
+  const [code = 0, column = 0, row = 0] = match.slice(1).map(Number);
+  const position = { kind: "mouse" as const, column: Math.max(0, column - 1), row: Math.max(0, row - 1) };
+  if ((code & 128) !== 0) return undefined; // additional buttons, which are ignored
+  if ((code & 64) !== 0) return createWheelEvent(code & 3, position);
+  const button = BUTTONS[code & 3] ?? "none";
+  const action = final === "m" ? "release" : (code & 32) !== 0 ? "drag" : "press";
+  return { ...position, action, button };
+}
+
+/** Creates the event of a wheel turn up or down. Horizontal turns are ignored. */
+function createWheelEvent(
+  which: number,
+  position: Pick<MouseEvent, "kind" | "column" | "row">,
+): MouseEvent | undefined {
+  if (which > 1) return undefined;
+  return { ...position, action: which === 0 ? "wheel-up" : "wheel-down", button: "none" };
+}
+
+/** Keys by the number before `~`. */
+const TILDE: Readonly<Record<number, string>> = {
+  1: "home",
+  2: "insert",
+  3: "delete",
+  4: "end",
+  5: "pageup",
+  6: "pagedown",
+  7: "home",
+  8: "end",
+  11: "f1",
+  12: "f2",
+  13: "f3",
+  14: "f4",
+  15: "f5",
+  17: "f6",
+  18: "f7",
+  19: "f8",
+  20: "f9",
+  21: "f10",
+  23: "f11",
+  24: "f12",
+  25: "f13",
+  26: "f14",
+  28: "f15",
+  29: "f16",
+  31: "f17",
+  32: "f18",
+  33: "f19",
+  34: "f20",
+};
+
+/** Keys by the last letter of their sequence. */
+const LETTERS: Readonly<Record<string, string>> = {
+  A: "up",
+  B: "down",
+  C: "right",
+  D: "left",
+  H: "home",
+  F: "end",
+  P: "f1",
+  Q: "f2",
+  R: "f3",
+  S: "f4",
+};
+
+/** Keys by the letter after `ESC O`, including the keypad in application mode. */
+const SS3: Readonly<Record<string, string>> = {
+  ...LETTERS,
+  M: "enter",
+  I: "tab",
+  X: "=",
+  j: "*",
+  k: "+",
+  l: ",",
+  m: "-",
+  n: ".",
+  o: "/",
+  " ": "space",
+  ...Object.fromEntries(Array.from("pqrstuvwxy", (letter, digit) => [letter, String(digit)])),
+};
+
+/** The arrow keys of rxvt: with Shift after `ESC [`, with Ctrl after `ESC O`. */
+const RXVT_ARROWS: Readonly<Record<string, string>> = { a: "up", b: "down", c: "right", d: "left" };
+
+/** Keys of the kitty protocol that type no character. */
+const KITTY: Readonly<Record<number, string>> = {
+  9: "tab",
+  13: "enter",
+  27: "escape",
+  32: "space",
+  127: "backspace",
+  57414: "enter",
+  57417: "left",
+  57418: "right",
+  57419: "up",
+  57420: "down",
+  57421: "pageup",
+  57422: "pagedown",
+  57423: "home",
+  57424: "end",
+  57425: "insert",
+  57426: "delete",
+  ...Object.fromEntries(Array.from({ length: 8 }, (_, at) => [57376 + at, `f${13 + at}`])),
+};
+
+/** The keypad of the kitty protocol, by the character typed: `0` to `9`, then signs. */
+const KITTY_PAD = "0123456789./*-+";
+
+const KITTY_PAD_FIRST = 57399;

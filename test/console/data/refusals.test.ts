@@ -1,0 +1,43 @@
+/** In the past nothing can be changed or run. */
+import { describe, expect, it } from "vitest";
+import { COMMANDS } from "../../../src/commands/registry/registry.ts";
+import { isLive } from "../../../src/console/data/live-view.ts";
+import { PastView } from "../../../src/console/data/time-travel.ts";
+import { findChoiceObstacle } from "../../../src/console/overlays/palette-entries.ts";
+import { listKeyActions } from "../../../src/console/parts/key-actions.ts";
+import { findChangeObstacle, findPastObstacle } from "../../../src/console/parts/row-actions.ts";
+import { NOW, pictureOf } from "../../model/pictures.ts";
+
+const view = new PastView(pictureOf([]), { revision: 5n, at: NOW, from: undefined, until: undefined });
+const actions = listKeyActions(COMMANDS);
+
+it("a past view is not live, so code that asks for that refuses", () => {
+  expect(isLive(view.connection)).toBe(false);
+  view.reread();
+  view.catchUp();
+  expect(view.snapshot.revision).toBe(100n);
+});
+
+it.each([true, false])("changes are refused with the reason (read-only console: %s)", (isReadOnly) => {
+  expect(findChangeObstacle({ isReadOnly, liveView: view })).toContain("this is the past");
+  expect(findPastObstacle(view)).toContain("a returns to live");
+});
+
+describe("in the palette", () => {
+  const conditions = { isReadOnly: false, isAway: false, hasSelection: true, isPast: true };
+  const known = { commands: COMMANDS, actions };
+  it.each(COMMANDS.map(({ id }) => id))("the command %s cannot be chosen", (id) => {
+    expect(findChoiceObstacle({ kind: "command", id }, known, conditions)).toBeDefined();
+  });
+  it.each(actions.filter(({ isChange }) => isChange).map(({ id }) => id))(
+    "the action %s cannot be chosen",
+    (id) => {
+      expect(findChoiceObstacle({ kind: "action", id }, known, conditions)).toBe("not in the past");
+    },
+  );
+  it("names, views and times can", () => {
+    expect(findChoiceObstacle({ kind: "go", tab: "locks" }, known, conditions)).toBeUndefined();
+    expect(findChoiceObstacle({ kind: "travel", time: "03:00" }, known, conditions)).toBeUndefined();
+    expect(findChoiceObstacle({ kind: "action", id: "help" }, known, conditions)).toBeUndefined();
+  });
+});

@@ -1,0 +1,111 @@
+/** The preview of a dialog, from the outcome of a dry run. */
+import { describe, expect, it } from "vitest";
+import type { EvictionResult, RunnerRecord } from "../../../src/commands/outcome.ts";
+import { createFaultyOutcome, createOutcome } from "../../../src/commands/outcome.ts";
+import { createPreview, getCommandById, runPreview } from "../../../src/console/parts/row-actions.ts";
+import { previewEviction } from "../../../src/model/preview/eviction-preview.ts";
+import { NOW, pictureOf, runOf, stand } from "../../model/pictures.ts";
+
+const SNAPSHOT = pictureOf([
+  stand("lock x", "a", 1, { state: "held" }),
+  stand("lock x", "b", 2, { state: "waiting" }),
+]);
+
+function createEviction(verdict: RunnerRecord["verdict"]): EvictionResult {
+  const runner = { run: runOf("a"), who: "a.example.com pid 1", verdict, left: 9, ttl: 10 };
+  const preview = previewEviction(SNAPSHOT, new Set([runOf("a")]), NOW);
+  const action = { action: "reset", target: "lock x", revision: 100n } as const;
+  return { kind: "eviction", outcome: "dry-run", ...action, preview, runners: [runner] };
+}
+
+const createDryRun = (verdict: RunnerRecord["verdict"], exitCode = 0) => ({
+  ...createOutcome({ flags: {} }, createEviction(verdict), {
+    messages: ["ends a"],
+    notes: ["a note"],
+    repeat: "signalbox reset lock x --yes",
+  }),
+  exitCode,
+});
+
+describe("a preview", () => {
+  it("has the revision, the messages and notes, and the runs that end, without the line for a shell", () => {
+    expect(createPreview(createDryRun("alive"))).toEqual({
+      revision: "100",
+      outcome: "dry-run",
+      messages: ["ends a", "a note"],
+      messageKeys: ["ends a", "a note"],
+      isLive: true,
+      affectedRuns: runOf("a"),
+    });
+  });
+
+  it.each([
+    ["alive", true],
+    ["quiet", true],
+    ["unknown", true],
+    ["gone", false],
+  ] as const)("of a runner that is %s asks for its name: %s", (verdict, isLive) => {
+    expect(createPreview(createDryRun(verdict)).isLive).toBe(isLive);
+  });
+
+  it("lists the holders that a drain ends, and none that it leaves", () => {
+    const holders = previewEviction(SNAPSHOT, new Set([runOf("a")]), NOW).evicted;
+    const createDrain = (endsHolders: boolean) =>
+      createOutcome(
+        { flags: {} },
+        {
+          kind: "drain",
+          outcome: "dry-run",
+          revision: 100n,
+          target: { scope: "lock", name: "x" },
+          extent: { holders, waiters: [], hosts: [] },
+          drain: undefined,
+          before: [],
+          holders,
+          endsHolders,
+        },
+        { messages: [] },
+      );
+    expect(createPreview(createDrain(true)).affectedRuns).toBe(runOf("a"));
+    expect(createPreview(createDrain(false)).affectedRuns).toBe("");
+  });
+
+  it("fails if the command cannot be done, with the reasons", () => {
+    const failed = { revision: undefined, outcome: "failed", isLive: false, affectedRuns: "" };
+    const faulty = createFaultyOutcome({ revision: 1n, faults: ["f:1: bad"] }, ["f:1: bad"]);
+    expect(createPreview(faulty)).toEqual({ ...failed, messages: ["f:1: bad"], messageKeys: ["f:1: bad"] });
+    expect(createPreview(createDryRun("alive", 75))).toEqual({
+      ...failed,
+      messages: ["ends a"],
+      messageKeys: ["ends a"],
+    });
+  });
+});
+
+describe("a dry run", () => {
+  const perform = async (
+    _: unknown,
+    words: readonly string[],
+    { writeLine }: { writeLine(text: string, stream: "out" | "err"): void },
+  ) => {
+    writeLine(`got ${words.join(" ")}\x1b[2J`, "err");
+    return { exitCode: 64 };
+  };
+
+  it("that fails with a message shows it, without what a terminal would act on", async () => {
+    const preview = await runPreview(
+      { perform },
+      getCommandById("drain"),
+      ["lock", "x"],
+      new AbortController(),
+    );
+    expect(preview).toMatchObject({ outcome: "failed", revision: undefined });
+    expect(preview.messages.join("")).toMatch(/^got --dry-run lock x/);
+    expect(preview.messages.join("")).not.toContain("\x1b");
+  });
+
+  it("is not tried for a command without one", async () => {
+    const preview = await runPreview({ perform }, getCommandById("doctor"), [], new AbortController());
+    expect(preview.messages).toEqual(["this command has no preview"]);
+  });
+});

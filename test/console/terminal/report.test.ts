@@ -1,0 +1,61 @@
+import { describe, expect, it } from "vitest";
+import { isLightBackground, parseOscReport } from "../../../src/console/terminal/input-event.ts";
+import { InputParser } from "../../../src/console/terminal/input-parser.ts";
+
+/** Parses reads to what the terminal has answered, and the number of other events. */
+function listReports(reads: readonly string[]) {
+  const parser = new InputParser();
+  const all = [...reads.flatMap((read) => parser.feed(Buffer.from(read, "latin1"))), ...parser.flush()];
+  const reports = all.filter((one) => one.kind === "report").map(({ of }) => of);
+  return { reports, others: all.length - reports.length };
+}
+
+describe("the answer about the background", () => {
+  it.each<[text: string, isLight: boolean | undefined]>([
+    ["11;rgb:1e1e/1e1e/1e1e", false],
+    ["11;rgb:0/0/0", false],
+    ["11;rgb:f/f/f", true],
+    ["11;rgb:fd/f6/e3", true],
+    ["11;rgb:ffff/ffff/eeee", true],
+    ["11;rgba:0000/2b2b/3636/ffff", false],
+    ["11;RGB:FFFF/FFFF/FFFF", true],
+    ["10;rgb:ffff/ffff/ffff", undefined],
+    ["11;rgb:fffff/0/0", undefined],
+    ["11;rgb:ff/ff", undefined],
+    ["11;rgb:ff/ff/fg", undefined],
+    ["11;?", undefined],
+    ["", undefined],
+  ])("%s means light: %s", (text, isLight) => {
+    const report = parseOscReport(text);
+    expect(report && isLightBackground(report)).toBe(isLight);
+  });
+
+  it.each([
+    ["BEL", "\x1b]11;rgb:1e1e/1e1e/1e1e\x07"],
+    ["ESC \\", "\x1b]11;rgb:1e1e/1e1e/1e1e\x1b\\"],
+    ["BEL, with an 8-bit beginning", "\x9d11;rgb:1e1e/1e1e/1e1e\x07"],
+  ])("ends in %s, in any pieces", (_, answer) => {
+    expect(listReports([...answer])).toEqual({ reports: ["background"], others: 0 });
+    for (let at = 0; at <= answer.length; at += 1)
+      expect(listReports([answer.slice(0, at), answer.slice(at)]), String(at)).toEqual({
+        reports: ["background"],
+        others: 0,
+      });
+  });
+
+  it.each([
+    ["interrupted by a key", "\x1b]11;rgb:1e1e\x1b[A", 1],
+    ["cancelled", "\x1b]11;rgb:1e1e/1e1e/1e1e\x18", 0],
+    ["endless", `\x1b]11;rgb:${"1".repeat(5_000)}\x07`, 0],
+    ["in another string", "\x1bP11;rgb:1e1e/1e1e/1e1e\x07", 0],
+    ["in a paste", "\x1b[200~\x1b]11;rgb:1e1e/1e1e/1e1e\x07\x1b[201~", 1],
+  ])("is none if it is %s", (_, bytes, others) => {
+    expect(listReports([bytes])).toEqual({ reports: [], others });
+  });
+});
+
+it("knows the answer about the attributes, which every terminal gives", () => {
+  for (const bytes of ["\x1b[?62;22c", "\x1b[?6c", "\x9b?1;2c"])
+    expect(listReports([bytes])).toEqual({ reports: ["attributes"], others: 0 });
+  expect(listReports(["\x1b[>41;0;0c\x1b[5n"])).toEqual({ reports: [], others: 0 });
+});
