@@ -1,6 +1,6 @@
 /** JSON Schemas for the rows of `signalbox ls --json` and their parts. */
 
-import { SCHEDULE_STATES } from "../../src/model/rows/schedule-row.ts";
+import { SCHEDULE_STATES } from "../../src/model/tables/schedules.ts";
 import { AUDIT_ACTIONS } from "../../src/protocol/audit.ts";
 import { DRAIN_SCOPES } from "../../src/protocol/keys.ts";
 import { OCCURRENCE_RESULTS } from "../../src/schedule/state/outcome.ts";

@@ -2,7 +2,7 @@ import { EXIT, SignalboxError, UsageError } from "../base/errors.ts";
 import { findNearest, quoteText } from "../base/text.ts";
 import { findSchemaFault } from "../check/schema.ts";
 import { isCompacted } from "../etcd/retry.ts";
-import type { SessionLivenessMap } from "../model/explain/explain-text.ts";
+import type { SessionLivenessMap } from "../model/explain/explain.ts";
 import { type Claim, findClaimsByWord, formatTicketOwner } from "../model/snapshot/claims.ts";
 import type { Collection, Snapshot } from "../model/snapshot/snapshot.ts";
 import { SnapshotBuilder } from "../model/snapshot/snapshot-builder.ts";

@@ -16,7 +16,7 @@ import {
   formatClaimOwners,
   formatDrainExtent,
   formatDrainWithEnd,
-} from "../../model/preview/drain-extent-text.ts";
+} from "../../model/preview/drain-extent.ts";
 import type { Claim } from "../../model/snapshot/claims.ts";
 import { buildGroupMembers, type Collection, type Snapshot } from "../../model/snapshot/snapshot.ts";
 import { liftDrains, putDrain } from "../../operate/drain.ts";

@@ -14,8 +14,8 @@ import {
   formatAffectedCount,
   formatAffectedRuns,
   formatConfigChanges,
-} from "../../model/config-impact/impact-text.ts";
-import { buildHostMacros } from "../../model/config-impact/totals.ts";
+} from "../../model/config-impact/impact.ts";
+import { buildHostMacros } from "../../model/config-impact/configuration.ts";
 import type { Collection, Snapshot } from "../../model/snapshot/snapshot.ts";
 import { applyConfigUpdate, type ConfigKeyRevision, type ConfigUpdate } from "../../operate/configure.ts";
 import { readConfigAudit } from "../../operate/operator-action.ts";

@@ -9,7 +9,7 @@ import {
 } from "../../fleet/config-document.ts";
 import { parseConfigDocument } from "../../fleet/config-document-parser.ts";
 import { buildConfiguration, listMalformedConfig } from "../../model/config-impact/configuration.ts";
-import { formatConfigChanges } from "../../model/config-impact/impact-text.ts";
+import { formatConfigChanges } from "../../model/config-impact/impact.ts";
 import type { Snapshot } from "../../model/snapshot/snapshot.ts";
 import { extractZnodeJson } from "../../syntax/znode-json.ts";
 import { parseReasonFlag } from "../command-line/flags.ts";

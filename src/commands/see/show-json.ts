@@ -1,9 +1,9 @@
 import type { Detail } from "../../model/detail/detail.ts";
 import type { ClaimObstacle, Explanation } from "../../model/explain/explain.ts";
-import { findRunnerLiveness, type SessionLivenessMap } from "../../model/explain/explain-text.ts";
+import { findRunnerLiveness, type SessionLivenessMap } from "../../model/explain/explain.ts";
 import { type Claim, formatTicketOwner, isHolder } from "../../model/snapshot/claims.ts";
 import { findNamedQueue, type Snapshot } from "../../model/snapshot/snapshot.ts";
-import { toDrainJson, toQueueEntryJson } from "../../model/tables/cells.ts";
+import { toDrainJson, toQueueEntryJson } from "../../model/tables/columns.ts";
 import { computeClaimState, toRunJson } from "../../model/tables/runs.ts";
 import { listStoppingDrains } from "../../model/views/stopping-drains.ts";
 import type { ViewContext } from "../../model/views/view.ts";

@@ -1,25 +1,25 @@
 import { canonicalizeHost } from "../../fleet/groups.ts";
 import { filterAuditRecords } from "../../model/detail/detail.ts";
-import { buildGroupDetail, findGroupState, spreadOverHosts } from "../../model/detail/group.ts";
+import { buildGroupDetail, findGroupState, spreadOverHosts } from "../../model/tables/groups.ts";
 import {
   buildHostDetail,
   findHostState,
   isAboutHost,
   judgeHostByClaims,
   listClaimsOnHosts,
-} from "../../model/detail/host.ts";
-import { buildQueueDetail } from "../../model/detail/queue.ts";
-import { buildRunDetail } from "../../model/detail/run.ts";
-import { buildScheduleDetail, isAboutSchedule } from "../../model/detail/schedule.ts";
+} from "../../model/tables/hosts.ts";
+import { buildQueueDetail } from "../../model/tables/queues.ts";
+import { buildRunDetail } from "../../model/tables/runs.ts";
+import { buildScheduleDetail, isAboutSchedule } from "../../model/tables/schedules.ts";
 import { explain } from "../../model/explain/explain.ts";
-import { findRunnerLiveness, type SessionLivenessMap } from "../../model/explain/explain-text.ts";
+import { findRunnerLiveness, type SessionLivenessMap } from "../../model/explain/explain.ts";
 import { judgeHostLiveness, type RunnerLiveness } from "../../model/rows/liveness.ts";
-import { buildEmptyQueueRow, buildQueueRow } from "../../model/rows/queue-row.ts";
+import { buildEmptyQueueRow, buildQueueRow } from "../../model/tables/queues.ts";
 import { buildClaims, type Claim, findClaimHost, formatTicketOwner } from "../../model/snapshot/claims.ts";
 import { type Collection, findNamedQueue, type Snapshot } from "../../model/snapshot/snapshot.ts";
-import { toDrainJson } from "../../model/tables/cells.ts";
+import { toDrainJson } from "../../model/tables/columns.ts";
 import { VIEWS, type ViewId } from "../../model/tables/index.ts";
-import { QUEUE_VIEW } from "../../model/tables/queue-columns.ts";
+import { QUEUE_VIEW } from "../../model/tables/queues.ts";
 import { schedulesView } from "../../model/tables/schedules.ts";
 import type { ViewContext } from "../../model/views/view.ts";
 import { buildViewContext } from "../../model/views/view-context.ts";

@@ -1,6 +1,6 @@
 import { clean, findNameFault, quoteText } from "../../base/text.ts";
 import { explain } from "../../model/explain/explain.ts";
-import { formatExplanation } from "../../model/explain/explain-text.ts";
+import { formatExplanation } from "../../model/explain/explain.ts";
 import {
   explainLockAt,
   explainScheduleAt,

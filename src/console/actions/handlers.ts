@@ -2,7 +2,7 @@ import { cleanToWidth } from "../../base/display-width.ts";
 import { quoteShellWord } from "../../base/shell.ts";
 import { formatJsonDocument } from "../../commands/json-output.ts";
 import { ROW_COMMANDS } from "../../commands/registry/registry.ts";
-import { buildRerunSection } from "../../model/detail/queue.ts";
+import { buildRerunSection } from "../../model/tables/queues.ts";
 import type { Subject } from "../../model/views/view.ts";
 import { openCollisions } from "../overlays/collisions-overlay.ts";
 import { openColumns } from "../overlays/columns-overlay.ts";

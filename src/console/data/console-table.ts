@@ -20,7 +20,7 @@ import { countThings, type Snapshot } from "../../model/snapshot/snapshot.ts";
 import { VIEWS, type ViewId } from "../../model/tables/index.ts";
 import { NO_FILTER, parseRowFilter, type RowFilter } from "../../model/views/filter.ts";
 import { parseSortOrder, type SortOrder } from "../../model/views/sort.ts";
-import { SortedRows } from "../../model/views/sorted-rows.ts";
+import { SortedRows } from "../../model/views/sort.ts";
 import type { AnyView, Subject, TableColumn } from "../../model/views/view.ts";
 import type { PanelId, TabId } from "../state/console-state.ts";
 import type { RowList } from "../state/cursor.ts";

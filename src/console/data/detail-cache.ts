@@ -1,18 +1,18 @@
 import { readSnapshotRanges, toSingleKeyRange } from "../../commands/read-snapshot.ts";
 import type { CommandContext } from "../../commands/store-command.ts";
 import { buildFacts, type Detail, type DetailContext } from "../../model/detail/detail.ts";
-import { buildGroupDetail, findGroupState, spreadOverHosts } from "../../model/detail/group.ts";
-import { buildHostDetail, findHostState } from "../../model/detail/host.ts";
-import { buildQueueDetail } from "../../model/detail/queue.ts";
-import { buildRunDetail } from "../../model/detail/run.ts";
-import { buildScheduleDetail } from "../../model/detail/schedule.ts";
-import type { SessionLivenessMap } from "../../model/explain/explain-text.ts";
+import { buildGroupDetail, findGroupState, spreadOverHosts } from "../../model/tables/groups.ts";
+import { buildHostDetail, findHostState } from "../../model/tables/hosts.ts";
+import { buildQueueDetail } from "../../model/tables/queues.ts";
+import { buildRunDetail } from "../../model/tables/runs.ts";
+import { buildScheduleDetail } from "../../model/tables/schedules.ts";
+import type { SessionLivenessMap } from "../../model/explain/explain.ts";
 import { computeDrainExtent, findDrainsOfTarget } from "../../model/preview/drain-extent.ts";
 import {
   describeDrainTarget,
   formatDrainExtent,
   formatInstantSeconds,
-} from "../../model/preview/drain-extent-text.ts";
+} from "../../model/preview/drain-extent.ts";
 import { findClaim } from "../../model/snapshot/claims.ts";
 import { findNamedQueue, type Snapshot } from "../../model/snapshot/snapshot.ts";
 import type { Subject } from "../../model/views/view.ts";

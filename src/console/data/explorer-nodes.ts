@@ -6,7 +6,7 @@ import {
   renderShareBar,
 } from "../../model/rows/shares.ts";
 import { buildQueueId, type NamedQueue, type Snapshot } from "../../model/snapshot/snapshot.ts";
-import { shortenOwner } from "../../model/tables/cells.ts";
+import { shortenOwner } from "../../model/tables/columns.ts";
 import type { Tone } from "../../model/views/view.ts";
 import { isHolding } from "../../protocol/admission.ts";
 import type { Drain } from "../../protocol/drain.ts";

@@ -1,6 +1,6 @@
 import type { OperationResult } from "../../commands/outcome.ts";
 import type { Command } from "../../commands/spec.ts";
-import { canPredictGrants, formatNextGrants } from "../../model/insight/next-grants.ts";
+import { canPredictGrants, formatNextGrants } from "../../model/insight/what-if.ts";
 import {
   computeDrainEffect,
   computeResetEffect,

@@ -10,7 +10,7 @@ import {
   formatMarkdownDetail,
   formatMarkdownTable,
   formatMarkdownText,
-} from "../../model/export/markdown.ts";
+} from "../../model/export/export-table.ts";
 import type { ConsoleParts } from "../parts/console-parts.ts";
 import type { Overlay, OverlayModel } from "../parts/overlay.ts";
 import type { InputEvent } from "../terminal/input-event.ts";

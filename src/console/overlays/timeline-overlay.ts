@@ -10,7 +10,7 @@ import {
   type TimelineInputs,
   type TimelineTrack,
 } from "../../model/insight/timeline.ts";
-import { buildRunBars, type RunBar } from "../../model/insight/timeline-bars.ts";
+import { buildRunBars, type RunBar } from "../../model/insight/timeline.ts";
 import { buildQueueId, type Snapshot } from "../../model/snapshot/snapshot.ts";
 import type { Subject } from "../../model/views/view.ts";
 import { OutcomeReader } from "../data/outcome-reader.ts";

@@ -9,7 +9,7 @@ import {
   drawTimeAxis,
   isFailedResult,
   type RunBar,
-} from "../../model/insight/timeline-bars.ts";
+} from "../../model/insight/timeline.ts";
 import { createRow, padText, type RowCell, type RowModel } from "../theme/cells.ts";
 import type { StyleRole } from "../theme/roles.ts";
 

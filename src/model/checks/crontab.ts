@@ -4,10 +4,9 @@ import { quoteText } from "../../base/text.ts";
 import { evaluateUnits } from "../../fleet/arithmetic.ts";
 import { canonicalizeHost, createUnknownGroupError, listGroupHosts } from "../../fleet/groups.ts";
 import { type LeaseSpec, parseLeases } from "../../fleet/lease-spec.ts";
-import { createMacros, type Macros } from "../../fleet/macros.ts";
-import { buildHostMacros } from "../config-impact/totals.ts";
-import { buildGroupMembers, type Snapshot } from "../snapshot/snapshot.ts";
-import type { CrontabJob } from "./crontab-job.ts";
+import { type MacroFacts, type Macros, createMacros } from "../../fleet/macros.ts";
+import { buildHostMacros } from "../config-impact/configuration.ts";
+import { type Snapshot, buildGroupMembers } from "../snapshot/snapshot.ts";
 import { formatHostNames } from "./hosts.ts";
 
 /** The configuration in etcd that jobs depend on. */
@@ -210,4 +209,23 @@ function findTotalFault(
   if (count > total.value)
     return `${count} units of resource ${quoteText(resource)} are requested, but there are only ${total.value}`;
   return undefined;
+}
+
+/** A crontab job, as far as its line can be parsed without running it. Durations in ms. */
+export interface CrontabJob {
+  /** File and line: `/etc/cron.d/jobs:12`. */
+  where: string;
+  tool: "signalbox" | "switchman";
+  /** Undefined: the job takes no lock, or the shell computes its name. */
+  lock: { name: string; isNamed: boolean } | undefined;
+  group: string | undefined;
+  /** As in `--lease`. */
+  leases: readonly string[];
+  ttl: number;
+  grace: number | undefined;
+  command: readonly string[];
+  /** The host that the line runs on, as configured here. */
+  here: MacroFacts;
+  /** Whether it uses another prefix or another etcd, whose configuration is not known. */
+  isElsewhere: boolean;
 }

@@ -1,14 +1,17 @@
 import { EXIT } from "../../base/errors.ts";
 import { quoteText } from "../../base/text.ts";
-import type { ConfigChange, GroupChange } from "../../fleet/config-changes.ts";
+import { type ConfigChange, type GroupChange, computeConfigChanges, formatConfigChange } from "../../fleet/config-changes.ts";
 import { listGroupNotes } from "../../fleet/group-notes.ts";
-import { canonicalizeHost, findMembership, type Groups } from "../../fleet/groups.ts";
+import { type Groups, canonicalizeHost, findMembership, listGroupHosts } from "../../fleet/groups.ts";
 import { isHolding } from "../../protocol/admission.ts";
 import type { Ticket } from "../../protocol/ticket.ts";
-import { buildClaims, type Claim, findClaimTicket, isHolder } from "../snapshot/claims.ts";
-import { buildGroupMembers, findNamedQueue, type Snapshot } from "../snapshot/snapshot.ts";
-import { type AffectedRun, computeDrainImpact, FATES, type ImpactVerdict } from "./drain-impact.ts";
-import { createTotalLookup, type HostTotal } from "./totals.ts";
+import { type Claim, buildClaims, findClaimTicket, isHolder } from "../snapshot/claims.ts";
+import { type Snapshot, buildGroupMembers, findNamedQueue } from "../snapshot/snapshot.ts";
+import { type HostTotal, createTotalLookup } from "./configuration.ts";
+import { formatClaimLine } from "../preview/eviction-preview.ts";
+import { buildConfiguration } from "./configuration.ts";
+import { type Drain, hasEnded } from "../../protocol/drain.ts";
+import { formatShortList } from "../views/short-list.ts";
 
 /** The effect of a configuration change on current runs. */
 export interface ConfigImpact {
@@ -133,7 +136,7 @@ function listOvercommitted(snapshot: Snapshot, changes: readonly ConfigChange[])
 }
 
 /** Number of unknown hosts listed by name. Further hosts are only counted. */
-const MANY = 5;
+const MOST_MEMBERS = 5;
 
 /** Lists possible mistakes in group changes. Mistakes that existed before the changes are not included. */
 function listConfigNotes(
@@ -179,10 +182,159 @@ function listUnknownMembers(
     (now ?? []).filter((member) => before?.includes(member) !== true && !after.has(member)),
   );
   const unknown = [...new Set(added)].filter((member) => !seen.has(canonicalizeHost(member)));
-  const notes = unknown.slice(0, MANY).map((member) => {
+  const notes = unknown.slice(0, MOST_MEMBERS).map((member) => {
     const full = [...seen].find((host) => host.startsWith(`${canonicalizeHost(member)}.`));
     const hint = full === undefined ? "" : `; did you mean ${quoteText(full)}?`;
     return `${quoteText(member)} is neither a group nor a host that was ever seen${hint}`;
   });
-  return unknown.length > MANY ? [...notes, `${unknown.length - MANY} more members are unknown`] : notes;
+  return unknown.length > MOST_MEMBERS ? [...notes, `${unknown.length - MOST_MEMBERS} more members are unknown`] : notes;
 }
+
+/** Number of runs shown one per line. Further runs are only counted. */
+const MOST_LINES = 8;
+
+/**
+ * Formats the runs that a configuration change affects as lines of text. Texts from etcd are not cleaned.
+ * @param wall  wall clock, ms since the epoch; undefined leaves out ages and counts, which change as time passes
+ */
+export function formatAffectedRuns(affected: readonly AffectedRun[], wall: number | undefined): string[] {
+  return (["ended", "leaves", "perhaps"] as const).flatMap((fate) => {
+    const those = affected.filter((affectedRun) => affectedRun.fate === fate);
+    const word = { ended: "ends", leaves: "evicts", perhaps: "may evict" }[fate];
+    const lines = those
+      .slice(0, MOST_LINES)
+      .map(({ claim, why }) => `${word.padEnd(9)} ${formatClaimLine(claim, wall)}: ${why}`);
+    if (those.length <= MOST_LINES) return lines;
+    const count = wall === undefined ? "" : `${those.length - MOST_LINES} `;
+    return [...lines, `${word.padEnd(9)} and ${count}more`];
+  });
+}
+
+/** Formats the numbers of affected runs: `ends 2 running commands, evicts 1 waiting run`; empty without any. */
+export function formatAffectedCount(affected: readonly AffectedRun[]): string {
+  const countFate = (fate: AffectedRun["fate"]) =>
+    affected.filter((affectedRun) => affectedRun.fate === fate).length;
+  const [ended, leaving, perhaps] = [countFate("ended"), countFate("leaves"), countFate("perhaps")];
+  return [
+    ...(ended > 0 ? [`ends ${pluralize(ended, "running command")}`] : []),
+    ...(leaving > 0 ? [`evicts ${pluralize(leaving, "waiting run")}`] : []),
+    ...(perhaps > 0 ? [`may evict ${pluralize(perhaps, "waiting run")}`] : []),
+  ].join(", ");
+}
+
+function pluralize(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
+}
+
+/**
+ * Formats the configuration changes between two reads, one line each. Includes values that were changed and reverted.
+ * @param concerns  returns whether to include a name
+ */
+export function formatConfigChanges(
+  then: Pick<Snapshot, "groups" | "resources">,
+  now: Pick<Snapshot, "groups" | "resources">,
+  concerns: (kind: "group" | "resource", name: string) => boolean,
+): string[] {
+  const current = buildConfiguration(now);
+  const changes = computeConfigChanges(buildConfiguration(then), current).filter(({ kind, name }) =>
+    concerns(kind, name),
+  );
+  const told = new Set(changes.map(({ kind, name }) => `${kind} ${name}`));
+  const rewritten = (["group", "resource"] as const).flatMap((kind) => {
+    const [before, after] = [getStored(then, kind), getStored(now, kind)];
+    const names = [...new Set([...before.keys(), ...after.keys()])];
+    return names
+      .filter(
+        (name) => before.get(name)?.modRevision !== after.get(name)?.modRevision && concerns(kind, name),
+      )
+      .map((name) => `${kind} ${name}`)
+      .filter((what) => !told.has(what))
+      .map((what) => `${what} was written again`);
+  });
+  return [...changes.map((change) => formatConfigChange(change, current.groups)), ...rewritten];
+}
+
+function getStored(
+  snapshot: Pick<Snapshot, "groups" | "resources">,
+  kind: "group" | "resource",
+): ReadonlyMap<string, { modRevision: bigint }> {
+  return kind === "group" ? snapshot.groups : snapshot.resources;
+}
+
+/** The effect of group changes on hosts that enter or leave a drained group. */
+interface DrainImpact {
+  judge(claim: Claim, ticket: Ticket): ImpactVerdict | undefined;
+  notes: readonly string[];
+}
+
+/** Maximum number of hosts listed by name. */
+const MOST_DRAINED = 3;
+
+/** Computes the effect of group changes. @param wall  ms since the epoch; expired drains have no effect */
+function computeDrainImpact(
+  snapshot: Snapshot,
+  before: Groups,
+  after: Groups,
+  wall: number,
+): DrainImpact {
+  const drains = [...snapshot.drains.values()].filter((one) => one.scope === "group" && !hasEnded(one, wall));
+  const shifts = drains.map((drain) => {
+    const [was, is] = [buildHostSet(before, drain.name), buildHostSet(after, drain.name)];
+    return {
+      drain,
+      entered: subtractHosts(is, was),
+      left: subtractHosts(was, is),
+      isGone: before.has(drain.name) && !after.has(drain.name),
+    };
+  });
+  const newly = new Map(
+    shifts.flatMap(({ drain, entered }) => entered.map((host) => [host, drain] as const)),
+  );
+  return {
+    notes: shifts.flatMap(({ drain, entered, left, isGone }) => [
+      ...(isGone ? [`${formatDrainSentence(drain)}; without the group, the drain stops nothing`] : []),
+      ...(entered.length > 0
+        ? [`${formatDrainSentence(drain)}; nothing starts any more on ${formatShortList(entered, MOST_DRAINED)}`]
+        : []),
+      ...(left.length > 0 && !isGone
+        ? [`${formatDrainSentence(drain)}; it no longer applies to ${formatShortList(left, MOST_DRAINED)}`]
+        : []),
+    ]),
+    judge(claim, { host }) {
+      const drain = newly.get(canonicalizeHost(host));
+      if (drain === undefined || isHolder(claim)) return undefined;
+      const why = `its host becomes part of the drained group ${quoteText(drain.name)}; it leaves unless it waits (--wait)`;
+      return { fate: "perhaps", exit: EXIT.busy, why };
+    },
+  };
+}
+
+function buildHostSet(groups: Groups, name: string): Set<string> {
+  return new Set(groups.has(name) ? listGroupHosts(groups, name).map(canonicalizeHost) : []);
+}
+
+function subtractHosts(hosts: ReadonlySet<string>, others: ReadonlySet<string>): string[] {
+  return [...hosts].filter((host) => !others.has(host)).sort();
+}
+
+function formatDrainSentence({ name, by }: Drain): string {
+  return `group ${quoteText(name)} is drained by ${by}`;
+}
+
+/**
+ * A run that a configuration change affects. `ended`: its command is terminated. `leaves`: it waits, and gives up.
+ * `perhaps`: it waits, and may give up; its tickets do not show enough to decide.
+ */
+interface AffectedRun {
+  readonly claim: Claim;
+  readonly fate: "ended" | "leaves" | "perhaps";
+  /** Its exit code, unless its options set another one. */
+  readonly exit: number;
+  readonly why: string;
+}
+
+/** The effect on a run, and the reason. */
+type ImpactVerdict = Omit<AffectedRun, "claim">;
+
+/** Worst first. */
+const FATES: readonly AffectedRun["fate"][] = ["ended", "leaves", "perhaps"];

@@ -2,10 +2,10 @@ import { formatBriefDuration, formatInstant } from "../../base/duration.ts";
 import { quoteShellWord } from "../../base/shell.ts";
 import type { AuditRecord } from "../../protocol/audit.ts";
 import type { PastRun } from "../../protocol/history.ts";
-import type { ExplainContext } from "../explain/explain-text.ts";
+import type { ExplainContext } from "../explain/explain.ts";
 import type { RunnerLiveness } from "../rows/liveness.ts";
 import type { Snapshot } from "../snapshot/snapshot.ts";
-import { formatAuditAuthor, shortenOwner } from "../tables/cells.ts";
+import { formatAuditAuthor, shortenOwner } from "../tables/columns.ts";
 import type { Remedy } from "../views/remedy.ts";
 import type { Subject, Tone } from "../views/view.ts";
 

@@ -1,11 +1,17 @@
 import type { ResourceConfig } from "../../fleet/resources.ts";
 import type { Drain, DrainTarget } from "../../protocol/drain.ts";
 import { computeConfigImpact } from "../config-impact/impact.ts";
-import { estimateWait, type WaitEstimate } from "../explain/explain.ts";
+import { type WaitEstimate, estimateWait } from "../explain/explain.ts";
 import { computeDrainExtent } from "../preview/drain-extent.ts";
-import type { Claim } from "../snapshot/claims.ts";
-import { buildQueueId, findNamedQueue, type Snapshot, type StoredValue } from "../snapshot/snapshot.ts";
-import { type BlockedClaim, computeGrantOrder, type PlannedGrant, removeRunsFrom } from "./grant-order.ts";
+import { type Claim, buildClaims, compareClaims, findClaimTicket, formatTicketOwner, isHolder } from "../snapshot/claims.ts";
+import { type NamedQueue, type Snapshot, type StoredValue, buildQueueId, findNamedQueue } from "../snapshot/snapshot.ts";
+import { formatBriefDuration } from "../../base/duration.ts";
+import { formatClaimLine, formatDrainLine, formatLimitedList } from "../preview/eviction-preview.ts";
+import { admit, isHolding } from "../../protocol/admission.ts";
+import { findPlainTotal } from "../preview/eviction-preview.ts";
+import { listStoppingDrains } from "../views/stopping-drains.ts";
+import type { ViewContext } from "../views/view.ts";
+import { buildViewContext } from "../views/view-context.ts";
 
 /** A waiting run that gives up or claims again later. */
 export interface LeavingClaim {
@@ -157,4 +163,224 @@ function listQueueIds(claims: readonly Claim[]): Set<string> {
   return new Set(
     claims.flatMap(({ entries }) => entries.map(({ queue }) => buildQueueId(queue.kind, queue.name))),
   );
+}
+
+/** Formats the effects of a change, a line for each run. Not cleaned. @param wall  wall clock, ms since the epoch */
+export function formatWhatIf({ ends, leaves, grants, blocked }: WhatIfReport, wall: number): string[] {
+  const lines = [
+    ...formatLimitedList("ends", ends, wall, (claim) => formatClaimLine(claim, wall)),
+    ...formatLimitedList("leaves", leaves, wall, ({ claim, why, isPerhaps }) =>
+      [formatClaimLine(claim, wall), `; ${isPerhaps ? "perhaps: " : ""}${why}`].join(""),
+    ),
+    ...grants.map((grant) => formatGrant(grant, wall)),
+    ...formatLimitedList("never", blocked, wall, ({ claim, drains: [drain] }) => {
+      const why = drain === undefined ? "" : `; ${formatDrainLine(drain)}`;
+      return `${formatClaimLine(claim, wall)}${why}`;
+    }),
+  ];
+  return lines.length === 0 ? ["no run would end, leave or be granted"] : lines;
+}
+
+function formatGrant({ claim, round, before, expected }: ComparedGrant, wall: number): string {
+  const change = before === round ? "" : `; without the change: ${formatRound(before)}`;
+  const when =
+    expected === undefined
+      ? ""
+      : `; expected in ${formatBriefDuration(expected.p50)} to ${formatBriefDuration(expected.p95)}`;
+  return `${formatRound(round).padEnd(6)} ${formatClaimLine(claim, wall)}${when}${change}`;
+}
+
+function formatRound(round: number | undefined): string {
+  if (round === undefined) return "never";
+  return round === 0 ? "now" : `then ${round}`;
+}
+
+/** Number of runs that the line names. */
+const NAMED = 3;
+
+/** Largest number of tickets in the cluster for which the line is computed: it is computed again while it is read. */
+export const MOST_TICKETS = 5_000;
+
+/** Whether the cluster is small enough to compute the next grants whenever a preview is made. */
+export function canPredictGrants({ queues }: Pick<Snapshot, "queues">): boolean {
+  let count = 0;
+  for (const { entries } of queues.values()) {
+    count += entries.length;
+    if (count > MOST_TICKETS) return false;
+  }
+  return true;
+}
+
+/**
+ * Formats in one line which runs are granted after a change, in this order. Not cleaned.
+ * @param wall  wall clock, ms since the epoch
+ * @returns undefined if nobody waits in the queues of the change
+ */
+export function formatNextGrants({ after, queueIds }: DirectEffect, wall: number): string | undefined {
+  const { grants, blocked } = computeGrantOrder(after, queueIds, wall, NAMED + 1);
+  if (grants.length === 0 && blocked.length === 0) return undefined;
+  if (grants.length === 0) return "then granted: none of the waiting runs";
+  const names = grants.slice(0, NAMED).map(
+    ({
+      claim: {
+        run,
+        entries: [first],
+      },
+      round,
+    }) => {
+      const owner = first === undefined ? run : formatTicketOwner(first.entry);
+      return round === 0 ? `${owner} at once` : owner;
+    },
+  );
+  return `then granted: ${names.join(", ")}${grants.length > NAMED ? " and more (i shows all)" : ""}`;
+}
+
+/** A grant to come. */
+interface PlannedGrant {
+  claim: Claim;
+  /** 0: now. n: when all runs that hold these queues in round n - 1 have ended. */
+  round: number;
+}
+
+/** A waiting claim that is not granted, however many runs end. */
+interface BlockedClaim {
+  claim: Claim;
+  /** The drains that stop it. Without any, it requests too much, waits behind such a run, or waits in another queue. */
+  drains: readonly Drain[];
+}
+
+/** The order in which waiting runs are granted. */
+interface GrantOrder {
+  grants: readonly PlannedGrant[];
+  blocked: readonly BlockedClaim[];
+}
+
+/**
+ * Computes the order in which the runs in some queues are granted, if no run joins or leaves. Each decision is that of
+ * the protocol, `admit`. What waiting runs will claim later (the leases of runs behind a lock) is not known.
+ * @param queueIds  as of `buildQueueId`. Other queues stay as they are
+ * @param wall  wall clock, ms since the epoch. Expired drains have no effect
+ * @param most  ends the computation after the round with this grant; the runs that are left then count as blocked
+ */
+export function computeGrantOrder(
+  snapshot: Snapshot,
+  queueIds: ReadonlySet<string>,
+  wall: number,
+  most = Number.POSITIVE_INFINITY,
+): GrantOrder {
+  const planned = new PlannedQueues(snapshot, queueIds, wall);
+  const grants: PlannedGrant[] = [];
+  for (let round = 0; ; round += 1) {
+    const ready = planned.listReady();
+    grants.push(...ready.map((claim) => ({ claim, round })));
+    const isEnd = ready.length === 0 && planned.holders.length === 0;
+    if (isEnd || grants.length >= most) return { grants, blocked: planned.listBlocked() };
+    planned.remove([...planned.holders, ...ready]);
+  }
+}
+
+/**
+ * Some queues while runs leave them. Only queues from which a run has left are looked at again: with a thousand waiters,
+ * everything else would take seconds.
+ */
+class PlannedQueues {
+  readonly #snapshot: Snapshot;
+  readonly #viewContext: ViewContext;
+  readonly #queues: Map<string, NamedQueue>;
+  /** Claims of the queues by run, by age. */
+  readonly #left: Map<string, Claim>;
+  #holders: readonly Claim[];
+  /** Queues that have changed since the last call of `listReady`. */
+  #changed: Set<string>;
+  /** The runs that each queue admits. */
+  readonly #admitted = new Map<string, ReadonlySet<string>>();
+
+  constructor(snapshot: Snapshot, queueIds: ReadonlySet<string>, wall: number) {
+    this.#snapshot = snapshot;
+    this.#viewContext = buildViewContext(snapshot, wall);
+    this.#queues = new Map(snapshot.queues);
+    const isIn = ({ entries }: Claim) => entries.some(({ queue }) => queueIds.has(getQueueId(queue)));
+    const claims = [...buildClaims(snapshot).values()].filter(isIn).sort(compareClaims);
+    this.#left = new Map(claims.map((claim) => [claim.run, claim]));
+    this.#holders = claims.filter(isHolder);
+    this.#changed = new Set(claims.flatMap(({ entries }) => entries.map(({ queue }) => getQueueId(queue))));
+  }
+
+  /** The runs that hold all their queues and have not left. */
+  get holders(): readonly Claim[] {
+    return this.#holders;
+  }
+
+  /** Lists the waiting runs that can be granted now, by age. */
+  listReady(): Claim[] {
+    const runs = new Set<string>();
+    for (const id of this.#changed) {
+      const admitted = listAdmitted(this.#snapshot, this.#queues.get(id));
+      this.#admitted.set(id, admitted);
+      for (const run of admitted) runs.add(run);
+    }
+    this.#changed = new Set();
+    const found = [...runs].flatMap((run) => this.#left.get(run) ?? []);
+    return found.filter((claim) => this.#isReady(claim)).sort(compareClaims);
+  }
+
+  /** Lists the runs that are left, with the drains that stop them. */
+  listBlocked(): BlockedClaim[] {
+    return [...this.#left.values()].map((claim) => ({ claim, drains: this.#listDrains(claim) }));
+  }
+
+  remove(claims: readonly Claim[]): void {
+    const runs = new Set(claims.map(({ run }) => run));
+    for (const { run, entries } of claims) {
+      this.#left.delete(run);
+      for (const { queue } of entries) this.#changed.add(getQueueId(queue));
+    }
+    for (const id of this.#changed) {
+      const queue = this.#queues.get(id);
+      if (queue !== undefined)
+        this.#queues.set(id, { ...queue, entries: queue.entries.filter(({ run }) => !runs.has(run)) });
+    }
+    this.#holders = this.#holders.filter(({ run }) => !runs.has(run));
+  }
+
+  #isReady(claim: Claim): boolean {
+    if (isHolder(claim)) return false;
+    const isAdmitted = claim.entries.every(({ queue }) =>
+      this.#admitted.get(getQueueId(queue))?.has(claim.run),
+    );
+    return isAdmitted && this.#listDrains(claim).length === 0;
+  }
+
+  #listDrains(claim: Claim): readonly Drain[] {
+    const queues = claim.entries.map(({ queue }) => queue);
+    return listStoppingDrains({ host: findClaimTicket(claim)?.host, queues }, this.#viewContext);
+  }
+}
+
+/** Lists the runs that a queue admits: behind the first that it does not admit, it admits only holders. */
+function listAdmitted(snapshot: Snapshot, queue: NamedQueue | undefined): Set<string> {
+  const admitted = new Set<string>();
+  if (queue === undefined) return admitted;
+  const configured = queue.kind === "resource" ? findPlainTotal(snapshot, queue.name) : 1;
+  let isOpen = true;
+  for (const entry of queue.entries) {
+    if (isHolding(entry)) admitted.add(entry.run);
+    else if (isOpen && admit(queue.entries, entry.run, configured).kind === "admitted")
+      admitted.add(entry.run);
+    else isOpen = false;
+  }
+  return admitted;
+}
+
+function getQueueId({ kind, name }: NamedQueue): string {
+  return buildQueueId(kind, name);
+}
+
+/** Returns the snapshot without the queue entries of some runs. */
+export function removeRunsFrom(snapshot: Snapshot, runs: ReadonlySet<string>): Snapshot {
+  const queues = [...snapshot.queues].map(([id, queue]): [string, NamedQueue] => [
+    id,
+    { ...queue, entries: queue.entries.filter(({ run }) => !runs.has(run)) },
+  ]);
+  return { ...snapshot, queues: new Map(queues.filter(([, { entries }]) => entries.length > 0)) };
 }

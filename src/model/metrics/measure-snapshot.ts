@@ -1,20 +1,14 @@
 import { isHolding } from "../../protocol/admission.ts";
 import { hasEnded } from "../../protocol/drain.ts";
 import { DRAIN_SCOPES } from "../../protocol/keys.ts";
-import { findProblems } from "../problems/find-problems.ts";
-import { computeHostAgents, type HostAgent, sumDeclined } from "../rows/host-agents.ts";
-import { buildScheduleRows, SCHEDULE_STATES } from "../rows/schedule-row.ts";
+import { findProblems } from "../tables/problems.ts";
+import { type HostAgent, computeHostAgents, sumDeclined } from "../tables/hosts.ts";
+import { SCHEDULE_STATES, buildScheduleRows } from "../tables/schedules.ts";
 import { computeShares } from "../rows/shares.ts";
 import type { Collection, NamedQueue, Snapshot } from "../snapshot/snapshot.ts";
 import { buildViewContext } from "../views/view-context.ts";
-import { measureHistories } from "./histories.ts";
-import {
-  createLabelledMetric,
-  createMetric,
-  type ItemMetric,
-  type MetricFamily,
-  measureItems,
-} from "./metric-family.ts";
+import type { PastRun } from "../../protocol/history.ts";
+import { clean } from "../../base/text.ts";
 
 /** Collections that the metrics need. */
 export const METRIC_COLLECTIONS: readonly Collection[] = [
@@ -293,4 +287,126 @@ function measureResources(snapshot: Snapshot): MetricFamily[] {
       shares.length - shown.length,
     ),
   ];
+}
+
+/** Maximum number of locks with their own series: the locks that ran last. */
+const MOST_HISTORIES = 1_000;
+
+/** Measures the last runs of each lock from its history. */
+function measureHistories({ histories }: Snapshot): MetricFamily[] {
+  const jobs = [...histories].flatMap(([lock, runs]) => {
+    const [last] = runs;
+    return last === undefined ? [] : [{ lock, runs, last }];
+  });
+  const shown = jobs.sort((a, b) => b.last.endedAt - a.last.endedAt).slice(0, MOST_HISTORIES);
+  return [
+    ...measureItems(shown, ({ lock }) => ({ lock }), METRICS),
+    createMetric(
+      "lock_histories_left_out",
+      "Locks with a history that have no series of their own.",
+      jobs.length - shown.length,
+    ),
+  ];
+}
+
+/** A lock with a history. */
+interface RecordedLock {
+  lock: string;
+  runs: readonly PastRun[];
+  last: PastRun;
+}
+
+const METRICS: readonly ItemMetric<RecordedLock>[] = [
+  [
+    "lock_last_success_timestamp_seconds",
+    "When a run of the lock last ended with exit code 0, in seconds since the epoch.",
+    ({ runs }) => toSeconds(runs.find(({ exit }) => exit === 0)),
+  ],
+  [
+    "lock_last_end_timestamp_seconds",
+    "When the last run of the lock ended, in seconds since the epoch.",
+    ({ last }) => toSeconds(last),
+  ],
+  ["lock_last_exit_code", "Exit code of the last run of the lock.", ({ last }) => last.exit],
+  [
+    "lock_last_duration_seconds",
+    "How long the last run of the lock held it.",
+    ({ last }) => Math.max(0, last.held) / 1_000,
+  ],
+];
+
+function toSeconds(run: PastRun | undefined): number | undefined {
+  return run && run.endedAt / 1_000;
+}
+
+/** A value with its labels. */
+type MetricSample = readonly [labels: Readonly<Record<string, string>>, value: number];
+
+/** All samples of one metric, as in Prometheus. Every metric is a gauge. */
+export interface MetricFamily {
+  /** Name without the prefix `signalbox_`. */
+  name: string;
+  help: string;
+  samples: readonly MetricSample[];
+}
+
+/** Creates a family with one sample. */
+export function createMetric(name: string, help: string, value: number): MetricFamily {
+  return { name, help, samples: [[{}, value]] };
+}
+
+/** Creates a family with one sample for each value of a label. */
+function createLabelledMetric(
+  name: string,
+  help: string,
+  label: string,
+  counts: Iterable<readonly [string, number]>,
+): MetricFamily {
+  return { name, help, samples: [...counts].map(([word, count]) => [{ [label]: word }, count]) };
+}
+
+/** A metric of items: its name, its help, and its value for an item, if it has one. */
+type ItemMetric<T> = readonly [name: string, help: string, read: (item: T) => number | undefined];
+
+/** Measures items: creates a family for each metric, with one sample for each item. */
+function measureItems<T>(
+  items: readonly T[],
+  getLabels: (item: T) => MetricSample[0],
+  metrics: readonly ItemMetric<T>[],
+): MetricFamily[] {
+  return metrics.map(([name, help, read]) => {
+    const samples = items.flatMap((item): MetricSample[] => {
+      const value = read(item);
+      return value === undefined ? [] : [[getLabels(item), value]];
+    });
+    return { name, help, samples };
+  });
+}
+
+/** Formats metrics in the Prometheus text format. Drops duplicate series: with one, Prometheus rejects the scrape. */
+export function formatExposition(families: readonly MetricFamily[]): string {
+  return families.map(formatFamily).join("");
+}
+
+function formatFamily({ name, help, samples }: MetricFamily): string {
+  const whole = `signalbox_${name}`;
+  const lines = new Map<string, string>();
+  for (const [labels, value] of samples) {
+    const series = `${whole}${formatLabels(labels)}`;
+    if (!lines.has(series)) lines.set(series, `${series} ${formatValue(value)}\n`);
+  }
+  if (lines.size === 0) return "";
+  return `# HELP ${whole} ${help}\n# TYPE ${whole} gauge\n${[...lines.values()].join("")}`;
+}
+
+function formatLabels(labels: MetricSample[0]): string {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escapeLabel(clean(value))}"`);
+  return pairs.length === 0 ? "" : `{${pairs.join(",")}}`;
+}
+
+const escapeLabel = (text: string) => text.replace(/["\\]/g, "\\$&");
+
+function formatValue(value: number): string {
+  if (Number.isFinite(value)) return String(value);
+  return Number.isNaN(value) ? "NaN" : value > 0 ? "+Inf" : "-Inf";
 }

@@ -1,38 +1,48 @@
 import { parseGroupMembers } from "../../fleet/groups.ts";
 import { type HostRecord, parseHostRecord } from "../../fleet/host-record.ts";
-import { parseResourceConfig, type ResourceConfig } from "../../fleet/resources.ts";
+import { type ResourceConfig, parseResourceConfig } from "../../fleet/resources.ts";
 import { parseAgentReport, parseAgentSession } from "../../protocol/agent-record.ts";
 import { type AuditRecord, parseAuditRecord } from "../../protocol/audit.ts";
 import { type Drain, parseDrain } from "../../protocol/drain.ts";
 import { FollowedKeys } from "../../protocol/followed-keys.ts";
 import { type PastRun, parsePastRuns } from "../../protocol/history.ts";
 import type { Keys, ParsedKey, QueueKind } from "../../protocol/keys.ts";
-import {
-  compareByClaim,
-  dropAccompaniedMarks,
-  isMark,
-  type QueueEntry,
-  type Ticket,
-  toQueueEntry,
-} from "../../protocol/ticket.ts";
+import { type QueueEntry, type Ticket, compareByClaim, dropAccompaniedMarks, isMark, toQueueEntry } from "../../protocol/ticket.ts";
 import type { KeyRange, KeyValue } from "../../protocol/txn.ts";
 import { type Calendar, parseCalendar } from "../../schedule/calendar/calendar.ts";
 import { type Definition, parseDefinition } from "../../schedule/definition.ts";
 import { type DueState, parseDue } from "../../schedule/state/due.ts";
 import { parseRunning } from "../../schedule/state/running-record.ts";
 import { parseWorker } from "../../schedule/state/worker-record.ts";
-import { CowMap } from "./cow-map.ts";
-import {
-  buildQueueId,
-  type Collection,
-  type Execution,
-  type NamedQueue,
-  type Snapshot,
-  type StoredAgentReport,
-  type StoredAgentSession,
-  type StoredValue,
-  type StoredWorker,
-} from "./snapshot.ts";
+import { type Collection, type Execution, type NamedQueue, type Snapshot, type StoredAgentReport, type StoredAgentSession, type StoredValue, type StoredWorker, buildQueueId } from "./snapshot.ts";
+
+/** A copy-on-write map: values change one at a time, and `getAll` returns an immutable copy. */
+export class CowMap<T> {
+  readonly #things = new Map<string, T>();
+  #given: ReadonlyMap<string, T> | undefined;
+
+  get(name: string): T | undefined {
+    return this.#things.get(name);
+  }
+
+  /** Sets a value. @param thing  undefined deletes the name. @returns whether the name has a value now */
+  put(name: string, thing: T | undefined): boolean {
+    if (thing === undefined) this.delete(name);
+    else this.#things.set(name, thing);
+    this.#given = undefined;
+    return thing !== undefined;
+  }
+
+  delete(name: string): void {
+    if (this.#things.delete(name)) this.#given = undefined;
+  }
+
+  /** Returns all current values. Returns the same map until a value changes. */
+  getAll(): ReadonlyMap<string, T> {
+    this.#given ??= new Map(this.#things);
+    return this.#given;
+  }
+}
 
 /** The executions of each schedule. Lists are immutable: a change replaces the list. */
 class ExecutionIndex {

@@ -1,26 +1,20 @@
 import type { Drain } from "../../protocol/drain.ts";
 import { getScheduleType } from "../../schedule/definition.ts";
-import { formatDrainLine } from "../preview/eviction-preview-text.ts";
-import {
-  buildClaims,
-  type Claim,
-  findClaimTicket,
-  formatTicketOwner,
-  getEntryState,
-  isHolder,
-} from "../snapshot/claims.ts";
+import { formatDrainLine } from "../preview/eviction-preview.ts";
+import { type Claim, type ClaimEntry, buildClaims, findClaimTicket, formatTicketOwner, getEntryState, isHolder } from "../snapshot/claims.ts";
 import type { Execution, Snapshot } from "../snapshot/snapshot.ts";
 import { listStoppingDrains } from "../views/stopping-drains.ts";
-import { CONTEXT_COLLECTIONS, type SnapshotView, type ViewContext } from "../views/view.ts";
-import { formatTicketCommand, getStateTone, toDrainJson } from "./cells.ts";
-import {
-  createAgeColumn,
-  createNoteColumn,
-  createNumberColumn,
-  createOwnerColumn,
-  createStateColumn,
-} from "./columns.ts";
+import { CONTEXT_COLLECTIONS, type SnapshotView, type Tone, type ViewContext } from "../views/view.ts";
+import { createAgeColumn, createNoteColumn, createNumberColumn, createOwnerColumn, createStateColumn, formatTicketCommand, getStateTone, toDrainJson } from "./columns.ts";
 import { formatExecutionOwner } from "./schedules.ts";
+import { type Queue, type QueueEntry, type Ticket, describeVanished } from "../../protocol/ticket.ts";
+import { explain } from "../explain/explain.ts";
+import { type SessionLivenessMap, findRunnerLiveness, formatExplanation } from "../explain/explain.ts";
+import { type Cell, type Detail, type DetailContext, type DetailTarget, type Fact, type ItemColumn, type Section, buildAuditTable, buildDetailTable, buildFacts, buildOwnerCell } from "../detail/detail.ts";
+import { buildRunnerCell, buildStateCell } from "./queues.ts";
+import { formatBriefDuration, formatInstant } from "../../base/duration.ts";
+import { isHolding } from "../../protocol/admission.ts";
+import { isSessionRenewed } from "../rows/liveness.ts";
 
 /** A run: its tickets, or an occurrence of a schedule on a worker, or both for a task with leases. */
 interface RunRow {
@@ -191,4 +185,176 @@ function formatRunOwner({ claim, task }: RunRow): string {
 function findSince(row: RunRow): number | undefined {
   const ticket = findTicket(row);
   return ticket?.grantedAt ?? ticket?.enqueuedAt ?? row.task?.value?.since;
+}
+
+/** Builds the detail of a run: what it holds or waits for, and why it waits. */
+export function buildRunDetail(snapshot: Snapshot, claim: Claim, detailContext: DetailContext): Detail {
+  const claimEntry = claim.entries.find(({ entry }) => entry.ticket !== undefined) ?? claim.entries[0];
+  const own = claimEntry === undefined ? [] : buildTicketFacts(claimEntry.entry, detailContext);
+  const lines = isHolder(claim)
+    ? []
+    : formatExplanation(explain(snapshot, claim, detailContext.wall), detailContext);
+  return {
+    heading: `run ${claim.run}: ${computeClaimState(claim)}`,
+    tone: getStateTone(computeClaimState(claim)),
+    facts: [
+      ...own.filter(({ label }) => label !== "run" && label !== "token"),
+      ...buildFacts([["token", String(getClaimToken(claim))]]),
+    ],
+    sections: [
+      ...(lines.length === 0 ? [] : [{ kind: "lines", title: "why", lines } as const]),
+      ...buildDetailTable("tickets", TICKET_COLUMNS, claim.entries),
+      ...buildAuditTable(snapshot, (target) => target === `run ${claim.run}`),
+    ],
+  };
+}
+
+const TICKET_COLUMNS: readonly ItemColumn<ClaimEntry>[] = [
+  { title: "KIND", priority: 1, getCell: ({ queue }) => queue.kind },
+  { title: "NAME", priority: 1, getCell: ({ queue }) => queue.name },
+  { title: "UNITS", priority: 2, align: "right", getCell: formatUnits },
+  {
+    title: "STATE",
+    priority: 1,
+    isMarked: true,
+    getCell: ({ entry }) => buildStateCell(getEntryState(entry)),
+  },
+  { title: "PLACE", priority: 2, getCell: ({ queue: { entries }, entry }) => formatPlace(entries, entry) },
+  { title: "KEY", priority: 5, getCell: ({ entry }) => entry.key },
+];
+
+function formatUnits({ queue: { kind }, entry: { ticket } }: ClaimEntry): string {
+  return kind === "lock" ? "" : String(ticket?.count ?? "?");
+}
+
+function formatPlace(entries: Queue, entry: QueueEntry): string {
+  return `${entries.indexOf(entry) + 1} of ${entries.length}`;
+}
+
+/** Options of a table of runs. */
+interface ClaimTableOptions {
+  /** All runs are on one host: the table omits the host column. */
+  isOneHost?: true;
+  /** Command that shows all runs. */
+  all?: string;
+}
+
+/** Builds the table of the runs of a host or group: holders first, then in the order of claims. */
+export function buildClaimTable(
+  claims: readonly Claim[],
+  { sessions }: DetailContext,
+  { isOneHost, all }: ClaimTableOptions = {},
+): Section[] {
+  const getRank = (claim: Claim) => (isHolder(claim) ? 0 : 1);
+  const sorted = [...claims].sort(
+    (a, b) => getRank(a) - getRank(b) || (getClaimToken(a) < getClaimToken(b) ? -1 : 1),
+  );
+  const columns: ItemColumn<Claim>[] = [
+    { title: "RUN", priority: 3, getCell: ({ run }) => run },
+    ...(isOneHost ? [] : [HOST_COLUMN]),
+    {
+      title: "PID",
+      priority: 2,
+      align: "right",
+      getCell: (claim) => String(findClaimTicket(claim)?.pid ?? ""),
+    },
+    {
+      title: "STATE",
+      priority: 1,
+      isMarked: true,
+      getCell: (claim) => buildStateCell(computeClaimState(claim)),
+    },
+    { title: "RUNNER", priority: 3, getCell: (claim) => buildClaimRunnerCell(claim, sessions) },
+    {
+      title: "HOLDS OR WAITS FOR",
+      priority: 1,
+      getCell: ({ entries }) => entries.map(formatClaimEntry).join(" "),
+    },
+  ];
+  return buildDetailTable("runs", columns, sorted, { all, getTarget: buildRunTarget });
+}
+
+const HOST_COLUMN: ItemColumn<Claim> = {
+  title: "HOST",
+  priority: 1,
+  getCell: (claim) => buildOwnerCell(findClaimTicket(claim)?.host ?? ""),
+};
+
+function buildRunTarget({ run, entries: [first] }: Claim): DetailTarget {
+  return { title: `run ${run}`, subject: { kind: "run", name: run, ...(first && { queue: first.queue }) } };
+}
+
+function buildClaimRunnerCell({ entries }: Claim, sessions: SessionLivenessMap): Cell | undefined {
+  const readable = entries.find(({ entry }) => entry.ticket !== undefined);
+  return readable && buildRunnerCell(readable.entry, sessions);
+}
+
+function formatClaimEntry({ queue: { kind, name }, entry: { ticket } }: Claim["entries"][number]): string {
+  return kind === "lock" ? name : `${name}=${ticket?.count ?? "?"}`;
+}
+
+/** Builds the facts about the run of a ticket. */
+export function buildTicketFacts(entry: QueueEntry, { wall, sessions, host }: DetailContext): Fact[] {
+  const { ticket, run, createRevision } = entry;
+  if (ticket === undefined) return buildFacts([["ticket", `${entry.key} cannot be read`, "problem"]]);
+  const [runner, tone] = formatRunner(entry, sessions);
+  return buildFacts([
+    [
+      isHolding(entry) ? "holder" : "waiter",
+      `${formatTicketOwner(entry)} (${formatTicketCommand(ticket)}), user ${ticket.user}`,
+    ],
+    ["label", ticket.label],
+    ["run", run],
+    ["token", String(createRevision)],
+    ...listTimeFacts(ticket, wall),
+    ["runner", runner, tone],
+    ["host", host && `${ticket.host} ${formatHost(host)}`, host?.verdict === "quiet" ? "problem" : "plain"],
+    ["reset", formatReset(ticket, wall), "problem"],
+  ]);
+}
+
+function formatHost({ verdict, text }: NonNullable<DetailContext["host"]>): string {
+  if (verdict === "alive") return `is alive: ${text}`;
+  return verdict === "quiet" ? `seems to be down: ${text}` : `may be alive or not: ${text}`;
+}
+
+type FactEntry = readonly [label: string, value: string | undefined, tone?: Tone];
+
+function listTimeFacts(ticket: Ticket, wall: number): FactEntry[] {
+  const { grantedAt, enqueuedAt, state, until } = ticket;
+  const since = grantedAt ?? enqueuedAt;
+  return [
+    ["since", `${formatInstant(since)}, for ${formatBriefDuration(wall - since)}`],
+    ["waited", grantedAt === undefined ? undefined : formatBriefDuration(grantedAt - enqueuedAt)],
+    ["grace", state === "grace" ? formatGrace(until, wall) : undefined],
+  ];
+}
+
+function formatGrace(until: number | undefined, wall: number): string {
+  const end =
+    until === undefined
+      ? "without an end"
+      : until <= wall
+        ? "over, others may take it"
+        : `for another ${formatBriefDuration(until - wall)}`;
+  return `its command has ended, its place is kept: ${end}`;
+}
+
+function formatReset({ reset }: Ticket, wall: number): string | undefined {
+  if (reset === undefined) return undefined;
+  const why = reset.why === undefined ? "" : `: ${reset.why}`;
+  return `asked for by ${reset.by}, ${formatBriefDuration(wall - reset.at)} ago${why}`;
+}
+
+function formatRunner(
+  entry: QueueEntry,
+  sessions: SessionLivenessMap,
+): [text: string | undefined, tone: Tone] {
+  if (entry.vanished !== undefined) return [describeVanished(entry.vanished), "problem"];
+  if (entry.session === 0n) return ["no session: it stays until a reset with --force", "problem"];
+  const alive = findRunnerLiveness(entry, sessions);
+  if (alive === undefined || entry.ticket?.state === "grace") return [undefined, "plain"];
+  const isRenewed = isSessionRenewed(alive);
+  const left = isRenewed ? `, ${alive.left}s left` : "";
+  return [`${alive.verdict}: ${alive.text}${left}`, isRenewed ? "plain" : "problem"];
 }

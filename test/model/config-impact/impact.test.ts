@@ -13,7 +13,7 @@ import {
   formatAffectedCount,
   formatAffectedRuns,
   formatConfigChanges,
-} from "../../../src/model/config-impact/impact-text.ts";
+} from "../../../src/model/config-impact/impact.ts";
 import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../../src/model/snapshot/snapshot.ts";
 import { SnapshotBuilder } from "../../../src/model/snapshot/snapshot-builder.ts";
 import { serializeDrain } from "../../../src/protocol/drain.ts";

@@ -1,11 +1,11 @@
 /** The details of an object in `show`. */
 import { describe, expect, it } from "vitest";
 import type { Detail } from "../../../src/model/detail/detail.ts";
-import { buildGroupDetail, findGroupState, spreadOverHosts } from "../../../src/model/detail/group.ts";
-import { buildHostDetail, findHostState } from "../../../src/model/detail/host.ts";
-import { buildQueueDetail } from "../../../src/model/detail/queue.ts";
-import { buildRunDetail } from "../../../src/model/detail/run.ts";
-import type { SessionLivenessMap } from "../../../src/model/explain/explain-text.ts";
+import { buildGroupDetail, findGroupState, spreadOverHosts } from "../../../src/model/tables/groups.ts";
+import { buildHostDetail, findHostState } from "../../../src/model/tables/hosts.ts";
+import { buildQueueDetail } from "../../../src/model/tables/queues.ts";
+import { buildRunDetail } from "../../../src/model/tables/runs.ts";
+import type { SessionLivenessMap } from "../../../src/model/explain/explain.ts";
 import { buildClaims } from "../../../src/model/snapshot/claims.ts";
 import type { Snapshot } from "../../../src/model/snapshot/snapshot.ts";
 import { serializeAuditRecord } from "../../../src/protocol/audit.ts";

@@ -13,7 +13,7 @@ import {
   formatMarkdownDetail,
   formatMarkdownTable,
   formatMarkdownText,
-} from "../../../src/model/export/markdown.ts";
+} from "../../../src/model/export/export-table.ts";
 
 function createTable(...rows: string[][]): ExportTable {
   return {

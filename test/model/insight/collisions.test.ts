@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { findCollisions } from "../../../src/model/insight/collisions.ts";
 import { type ForecastInput, forecastSchedule } from "../../../src/model/insight/forecast.ts";
-import { suggestSpread } from "../../../src/model/insight/spread.ts";
+import { suggestSpread } from "../../../src/model/insight/collisions.ts";
 import type { Definition } from "../../../src/schedule/definition.ts";
 import { definitionOf } from "../schedules.ts";
 

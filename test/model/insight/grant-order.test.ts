@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { computeGrantOrder, removeRunsFrom } from "../../../src/model/insight/grant-order.ts";
+import { computeGrantOrder, removeRunsFrom } from "../../../src/model/insight/what-if.ts";
 import { isClaimReady, listDrainsOnClaim } from "../../../src/model/preview/eviction-preview.ts";
 import { buildClaims, compareClaims, isHolder } from "../../../src/model/snapshot/claims.ts";
 import { buildQueueId, type Snapshot } from "../../../src/model/snapshot/snapshot.ts";

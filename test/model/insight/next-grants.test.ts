@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { canPredictGrants, formatNextGrants, MOST_TICKETS } from "../../../src/model/insight/next-grants.ts";
+import { canPredictGrants, formatNextGrants, MOST_TICKETS } from "../../../src/model/insight/what-if.ts";
 import {
   computeDrainEffect,
   computeResetEffect,

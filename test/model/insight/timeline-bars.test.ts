@@ -7,7 +7,7 @@ import {
   drawRunBar,
   drawTimeAxis,
   type RunBar,
-} from "../../../src/model/insight/timeline-bars.ts";
+} from "../../../src/model/insight/timeline.ts";
 
 const SPAN = { from: 1_000, until: 11_000 };
 const SIGNS = { free: ".", wait: "-", hold: "#", failed: "!" };

@@ -12,7 +12,7 @@ import {
   formatDrainExtent,
   formatDrainWithEnd,
   formatInstantSeconds,
-} from "../../../src/model/preview/drain-extent-text.ts";
+} from "../../../src/model/preview/drain-extent.ts";
 import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../../src/model/snapshot/snapshot.ts";
 import { SnapshotBuilder } from "../../../src/model/snapshot/snapshot-builder.ts";
 import { type DrainTarget, isDrainApplicable, isEveryQueueStopped } from "../../../src/protocol/drain.ts";

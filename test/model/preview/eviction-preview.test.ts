@@ -2,8 +2,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { previewEviction } from "../../../src/model/preview/eviction-preview.ts";
-import { formatEvictionPreview } from "../../../src/model/preview/eviction-preview-text.ts";
-import { describeQueueChanges, findResetTargets } from "../../../src/model/preview/reset-targets.ts";
+import { formatEvictionPreview } from "../../../src/model/preview/eviction-preview.ts";
+import { describeQueueChanges, findResetTargets } from "../../../src/model/snapshot/claims.ts";
 import { buildClaims, findClaimsByWord, isHolder } from "../../../src/model/snapshot/claims.ts";
 import type { Snapshot } from "../../../src/model/snapshot/snapshot.ts";
 import { admit } from "../../../src/protocol/admission.ts";

@@ -1,6 +1,6 @@
 /** Problems: what is reported to operators, and what is not. */
 import { describe, expect, it } from "vitest";
-import { findProblems } from "../../../src/model/problems/find-problems.ts";
+import { findProblems } from "../../../src/model/tables/problems.ts";
 import { buildProblemId } from "../../../src/model/problems/problem.ts";
 import { serializeDrain } from "../../../src/protocol/drain.ts";
 import { formatWorker, type WorkerRecord } from "../../../src/schedule/state/worker-record.ts";

@@ -1,6 +1,6 @@
 /** Rows of locks and resources, which several tables share. */
 import { expect, test } from "vitest";
-import { buildEmptyQueueRow, buildQueueRow } from "../../../src/model/rows/queue-row.ts";
+import { buildEmptyQueueRow, buildQueueRow } from "../../../src/model/tables/queues.ts";
 import { findNamedQueue, type NamedQueue } from "../../../src/model/snapshot/snapshot.ts";
 import { buildViewContext } from "../../../src/model/views/view-context.ts";
 import { serializeDrain } from "../../../src/protocol/drain.ts";

@@ -1,6 +1,6 @@
 /** The views of schedules and of workers. */
 import { describe, expect, it } from "vitest";
-import { buildScheduleRows, SCHEDULE_LATE_AFTER } from "../../../src/model/rows/schedule-row.ts";
+import { buildScheduleRows, SCHEDULE_LATE_AFTER } from "../../../src/model/tables/schedules.ts";
 import { SNAPSHOT_COLLECTIONS } from "../../../src/model/snapshot/snapshot.ts";
 import { SnapshotBuilder } from "../../../src/model/snapshot/snapshot-builder.ts";
 import { runsView } from "../../../src/model/tables/runs.ts";

@@ -1,6 +1,6 @@
 /** All views of one snapshot: states, notes, order. */
 import { describe, expect, it } from "vitest";
-import { shortenOwner } from "../../../src/model/tables/cells.ts";
+import { shortenOwner } from "../../../src/model/tables/columns.ts";
 import { VIEWS, type ViewId } from "../../../src/model/tables/index.ts";
 import { parseSortOrder, sortViewRows } from "../../../src/model/views/sort.ts";
 import { buildViewContext } from "../../../src/model/views/view-context.ts";

@@ -7,7 +7,7 @@ import { quoteText } from "../../../base/text.ts";
 import { thisMachine } from "../../../config/machine.ts";
 import type { Settings } from "../../../config/settings.ts";
 import { readHostFacts } from "../../../fleet/host.ts";
-import type { CrontabJob } from "../../../model/checks/crontab-job.ts";
+import type { CrontabJob } from "../../../model/checks/crontab.ts";
 import { type CronJob, type CrontabFormat, parseCrontab } from "../../../syntax/crontab.ts";
 import { type FormatGuess, guessCrontabFormat } from "../../../syntax/crontab-format.ts";
 import { UNKNOWN } from "../../../syntax/shell-parser.ts";

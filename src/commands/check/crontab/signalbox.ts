@@ -6,7 +6,7 @@ import { readFileWithMode } from "../../../config/files.ts";
 import { thisMachine } from "../../../config/machine.ts";
 import { getEnvVariableName, getSetting, type SettingKey, type Settings } from "../../../config/settings.ts";
 import { readHostFacts } from "../../../fleet/host.ts";
-import type { CrontabJob } from "../../../model/checks/crontab-job.ts";
+import type { CrontabJob } from "../../../model/checks/crontab.ts";
 import { validateName } from "../../../protocol/names.ts";
 import { UNKNOWN } from "../../../syntax/shell-parser.ts";
 import { getListFlag, getTextFlag } from "../../command-line/flags.ts";

@@ -2,10 +2,10 @@ import { EXIT, SignalboxError, UsageError } from "../../../base/errors.ts";
 import { clean } from "../../../base/text.ts";
 import { isCompacted } from "../../../etcd/retry.ts";
 import { buildExportTable, formatCsv } from "../../../model/export/export-table.ts";
-import { formatMarkdownTable } from "../../../model/export/markdown.ts";
+import { formatMarkdownTable } from "../../../model/export/export-table.ts";
 import type { NamedQueue, Snapshot } from "../../../model/snapshot/snapshot.ts";
 import { SnapshotBuilder } from "../../../model/snapshot/snapshot-builder.ts";
-import { buildEmptyTableRows } from "../../../model/tables/empty-rows.ts";
+import { buildEmptyTableRows } from "../../../model/tables/queues.ts";
 import { VIEWS, type ViewId } from "../../../model/tables/index.ts";
 import { isFilterMatch } from "../../../model/views/filter.ts";
 import {

@@ -1,5 +1,5 @@
 import type { Collection, NamedQueue, Snapshot } from "../../../model/snapshot/snapshot.ts";
-import { buildEmptyTableRows } from "../../../model/tables/empty-rows.ts";
+import { buildEmptyTableRows } from "../../../model/tables/queues.ts";
 import { isFilterMatch, type RowFilter, splitTimedFilter } from "../../../model/views/filter.ts";
 import type { AnyView, QueueView, SnapshotView, ViewContext } from "../../../model/views/view.ts";
 import { buildViewContext } from "../../../model/views/view-context.ts";
