@@ -3,7 +3,7 @@ import type { Call, CommandIo } from "../commands/spec.ts";
 import type { CommandContext } from "../commands/store-command.ts";
 import type { Detail } from "../model/detail/detail.ts";
 import { type EventList, EventLog, limitEvents } from "../model/events/event-log.ts";
-import type { Subject } from "../model/views/view.ts";
+import type { Subject } from "../model/views/subject.ts";
 import { ACTION_HANDLERS } from "./actions/handlers.ts";
 import { type AlertNews, Alerts } from "./alerts.ts";
 import { type ConsoleTable, Tables } from "./data/console-table.ts";

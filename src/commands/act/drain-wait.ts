@@ -1,8 +1,13 @@
 import { formatDuration } from "../../base/duration.ts";
 import { OVER } from "../../base/over.ts";
 import { isUnavailable } from "../../etcd/retry.ts";
-import { computeDrainExtent, findDrainsOfTarget, listHeldEntries } from "../../model/preview/drain-extent.ts";
-import { describeDrainTarget, formatClaimOwners } from "../../model/preview/drain-extent.ts";
+import {
+  computeDrainExtent,
+  describeDrainTarget,
+  findDrainsOfTarget,
+  formatClaimOwners,
+  listHeldEntries,
+} from "../../model/preview/drain-extent.ts";
 import type { Claim } from "../../model/snapshot/claims.ts";
 import { SnapshotBuilder } from "../../model/snapshot/snapshot-builder.ts";
 import { type FollowEvent, followEtcd } from "../../observe/follow.ts";

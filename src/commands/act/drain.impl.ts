@@ -7,12 +7,10 @@ import { listGroupHosts } from "../../fleet/groups.ts";
 import {
   computeDrainExtent,
   type DrainExtent,
-  findDrainsOfTarget,
-  findOtherDrains,
-} from "../../model/preview/drain-extent.ts";
-import {
   describeDrainChanges,
   describeDrainTarget,
+  findDrainsOfTarget,
+  findOtherDrains,
   formatClaimOwners,
   formatDrainExtent,
   formatDrainWithEnd,

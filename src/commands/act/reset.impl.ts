@@ -2,11 +2,21 @@ import { formatDuration } from "../../base/duration.ts";
 import { EXIT, SignalboxError } from "../../base/errors.ts";
 import { quoteShellWord } from "../../base/shell.ts";
 import { clean, quoteText, suggestNearest } from "../../base/text.ts";
-import { type EvictionPreview, previewEviction } from "../../model/preview/eviction-preview.ts";
-import { formatEvictionPreview, SHOWN_LINES } from "../../model/preview/eviction-preview.ts";
-import { describeQueueChanges, findResetTargets } from "../../model/snapshot/claims.ts";
+import {
+  type EvictionPreview,
+  formatEvictionPreview,
+  previewEviction,
+  SHOWN_LINES,
+} from "../../model/preview/eviction-preview.ts";
 import { judgeRunnerLiveness } from "../../model/rows/liveness.ts";
-import { buildClaims, type Claim, formatTicketOwner, isHolder } from "../../model/snapshot/claims.ts";
+import {
+  buildClaims,
+  type Claim,
+  describeQueueChanges,
+  findResetTargets,
+  formatTicketOwner,
+  isHolder,
+} from "../../model/snapshot/claims.ts";
 import { findNamedQueue, type Snapshot } from "../../model/snapshot/snapshot.ts";
 import { type DepartureEvent, waitUntilGone } from "../../operate/departures.ts";
 import { type ActionResult, updateAuditOutcome } from "../../operate/operator-action.ts";

@@ -8,14 +8,14 @@ import {
 } from "../../fleet/config-changes.ts";
 import type { TotalCheck } from "../../fleet/config-document-parser.ts";
 import { createMacros } from "../../fleet/macros.ts";
-import { buildConfiguration } from "../../model/config-impact/configuration.ts";
-import { type ConfigImpact, computeConfigImpact } from "../../model/config-impact/impact.ts";
+import { buildConfiguration, buildHostMacros } from "../../model/config-impact/configuration.ts";
 import {
+  type ConfigImpact,
+  computeConfigImpact,
   formatAffectedCount,
   formatAffectedRuns,
   formatConfigChanges,
 } from "../../model/config-impact/impact.ts";
-import { buildHostMacros } from "../../model/config-impact/configuration.ts";
 import type { Collection, Snapshot } from "../../model/snapshot/snapshot.ts";
 import { applyConfigUpdate, type ConfigKeyRevision, type ConfigUpdate } from "../../operate/configure.ts";
 import { readConfigAudit } from "../../operate/operator-action.ts";

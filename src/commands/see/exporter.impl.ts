@@ -1,8 +1,13 @@
 import { EXIT, type SignalboxError } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
 import { VERSION } from "../../base/version.ts";
-import { METRIC_COLLECTIONS, measureSnapshot } from "../../model/metrics/measure-snapshot.ts";
-import { createMetric, formatExposition, type MetricFamily } from "../../model/metrics/measure-snapshot.ts";
+import {
+  createMetric,
+  formatExposition,
+  METRIC_COLLECTIONS,
+  type MetricFamily,
+  measureSnapshot,
+} from "../../model/metrics/measure-snapshot.ts";
 import { SnapshotBuilder } from "../../model/snapshot/snapshot-builder.ts";
 import { followEtcd } from "../../observe/follow.ts";
 import type { Keys } from "../../protocol/keys.ts";

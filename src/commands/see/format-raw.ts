@@ -1,7 +1,7 @@
 import { parseJson } from "../../base/parse-json.ts";
 import { clean } from "../../base/text.ts";
 import type { Snapshot } from "../../model/snapshot/snapshot.ts";
-import type { Subject } from "../../model/views/view.ts";
+import type { Subject } from "../../model/views/subject.ts";
 import type { RawKey } from "../../observe/raw-keys.ts";
 import type { Keys } from "../../protocol/keys.ts";
 import type { KeyValue, RangeOp } from "../../protocol/txn.ts";

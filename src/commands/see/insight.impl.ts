@@ -2,16 +2,24 @@ import { formatBriefDuration, formatInstant } from "../../base/duration.ts";
 import { UsageError } from "../../base/errors.ts";
 import { quoteShellWord } from "../../base/shell.ts";
 import { clean, quoteText } from "../../base/text.ts";
+import type { CollisionReport, OverlapCollision, SpreadSuggestion } from "../../model/insight/collisions.ts";
 import { findAllCollisions } from "../../model/insight/collisions.ts";
-import type { CollisionReport, OverlapCollision } from "../../model/insight/collisions.ts";
 import type { TimeSpan } from "../../model/insight/forecast.ts";
-import type { SpreadSuggestion } from "../../model/insight/collisions.ts";
-import { buildTimeline, type TimelineTrack } from "../../model/insight/timeline.ts";
-import { ASCII_SIGNS, formatTimeline, UNICODE_SIGNS } from "../../model/insight/timeline.ts";
-import { predictDrain, predictReset, predictTotal, type WhatIfReport } from "../../model/insight/what-if.ts";
-import { formatWhatIf } from "../../model/insight/what-if.ts";
-import { findResetTargets } from "../../model/snapshot/claims.ts";
-import { buildClaims, type Claim, findClaimTicket } from "../../model/snapshot/claims.ts";
+import {
+  ASCII_SIGNS,
+  buildTimeline,
+  formatTimeline,
+  type TimelineTrack,
+  UNICODE_SIGNS,
+} from "../../model/insight/timeline.ts";
+import {
+  formatWhatIf,
+  predictDrain,
+  predictReset,
+  predictTotal,
+  type WhatIfReport,
+} from "../../model/insight/what-if.ts";
+import { buildClaims, type Claim, findClaimTicket, findResetTargets } from "../../model/snapshot/claims.ts";
 import type { Snapshot } from "../../model/snapshot/snapshot.ts";
 import { formatShortList } from "../../model/views/short-list.ts";
 import { formatOperator } from "../../operate/ports.ts";

@@ -2,7 +2,7 @@ import { UsageError } from "../../base/errors.ts";
 import { parseJson } from "../../base/parse-json.ts";
 import { quoteText } from "../../base/text.ts";
 import { buildClaims } from "../../model/snapshot/claims.ts";
-import type { Subject } from "../../model/views/view.ts";
+import type { Subject } from "../../model/views/subject.ts";
 import { type RawKey, readEarlierValue, readRawKeys } from "../../observe/raw-keys.ts";
 import { validateName } from "../../protocol/names.ts";
 import type { KeyValue } from "../../protocol/txn.ts";

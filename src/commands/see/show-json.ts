@@ -5,8 +5,8 @@ import { type Claim, formatTicketOwner, isHolder } from "../../model/snapshot/cl
 import { findNamedQueue, type Snapshot } from "../../model/snapshot/snapshot.ts";
 import { toDrainJson, toQueueEntryJson } from "../../model/tables/columns.ts";
 import { computeClaimState, toRunJson } from "../../model/tables/runs.ts";
-import { listStoppingDrains } from "../../model/views/stopping-drains.ts";
-import type { ViewContext } from "../../model/views/view.ts";
+import type { ViewContext } from "../../model/views/view-context.ts";
+import { listStoppingDrains } from "../../model/views/view-context.ts";
 import { isHolding } from "../../protocol/admission.ts";
 import type { QueueEntry } from "../../protocol/ticket.ts";
 import type { RunnerRecord } from "../outcome.ts";

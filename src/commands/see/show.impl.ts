@@ -1,5 +1,10 @@
 import { canonicalizeHost } from "../../fleet/groups.ts";
 import { filterAuditRecords } from "../../model/detail/detail.ts";
+import { explain, findRunnerLiveness, type SessionLivenessMap } from "../../model/explain/explain.ts";
+import { judgeHostLiveness, type RunnerLiveness } from "../../model/rows/liveness.ts";
+import { buildClaims, type Claim, findClaimHost, formatTicketOwner } from "../../model/snapshot/claims.ts";
+import { type Collection, findNamedQueue, type Snapshot } from "../../model/snapshot/snapshot.ts";
+import { toDrainJson } from "../../model/tables/columns.ts";
 import { buildGroupDetail, findGroupState, spreadOverHosts } from "../../model/tables/groups.ts";
 import {
   buildHostDetail,
@@ -8,20 +13,16 @@ import {
   judgeHostByClaims,
   listClaimsOnHosts,
 } from "../../model/tables/hosts.ts";
-import { buildQueueDetail } from "../../model/tables/queues.ts";
-import { buildRunDetail } from "../../model/tables/runs.ts";
-import { buildScheduleDetail, isAboutSchedule } from "../../model/tables/schedules.ts";
-import { explain } from "../../model/explain/explain.ts";
-import { findRunnerLiveness, type SessionLivenessMap } from "../../model/explain/explain.ts";
-import { judgeHostLiveness, type RunnerLiveness } from "../../model/rows/liveness.ts";
-import { buildEmptyQueueRow, buildQueueRow } from "../../model/tables/queues.ts";
-import { buildClaims, type Claim, findClaimHost, formatTicketOwner } from "../../model/snapshot/claims.ts";
-import { type Collection, findNamedQueue, type Snapshot } from "../../model/snapshot/snapshot.ts";
-import { toDrainJson } from "../../model/tables/columns.ts";
 import { VIEWS, type ViewId } from "../../model/tables/index.ts";
-import { QUEUE_VIEW } from "../../model/tables/queues.ts";
-import { schedulesView } from "../../model/tables/schedules.ts";
-import type { ViewContext } from "../../model/views/view.ts";
+import {
+  buildEmptyQueueRow,
+  buildQueueDetail,
+  buildQueueRow,
+  QUEUE_VIEW,
+} from "../../model/tables/queues.ts";
+import { buildRunDetail } from "../../model/tables/runs.ts";
+import { buildScheduleDetail, isAboutSchedule, schedulesView } from "../../model/tables/schedules.ts";
+import type { ViewContext } from "../../model/views/view-context.ts";
 import { buildViewContext } from "../../model/views/view-context.ts";
 import { isHolding } from "../../protocol/admission.ts";
 import type { QueueKind } from "../../protocol/keys.ts";

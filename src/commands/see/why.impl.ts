@@ -1,6 +1,5 @@
 import { clean, findNameFault, quoteText } from "../../base/text.ts";
-import { explain } from "../../model/explain/explain.ts";
-import { formatExplanation } from "../../model/explain/explain.ts";
+import { explain, formatExplanation } from "../../model/explain/explain.ts";
 import {
   explainLockAt,
   explainScheduleAt,

@@ -6,7 +6,7 @@ import type { ProgramEnd } from "../../commands/open-external-program.ts";
 import { formatScheduleDocument } from "../../commands/schedule/schedule-document.ts";
 import type { Command } from "../../commands/spec.ts";
 import type { Snapshot } from "../../model/snapshot/snapshot.ts";
-import type { Subject } from "../../model/views/view.ts";
+import type { Subject } from "../../model/views/subject.ts";
 import type { ConsoleTable } from "../data/console-table.ts";
 import type { ConsoleJob } from "../data/jobs.ts";
 import { openDialog } from "../overlays/dialog-openers.ts";

@@ -3,7 +3,7 @@ import { quoteShellWord } from "../../base/shell.ts";
 import { formatJsonDocument } from "../../commands/json-output.ts";
 import { ROW_COMMANDS } from "../../commands/registry/registry.ts";
 import { buildRerunSection } from "../../model/tables/queues.ts";
-import type { Subject } from "../../model/views/view.ts";
+import type { Subject } from "../../model/views/subject.ts";
 import { openCollisions } from "../overlays/collisions-overlay.ts";
 import { openColumns } from "../overlays/columns-overlay.ts";
 import { listContextWords } from "../overlays/dialog-form.ts";

@@ -19,9 +19,9 @@ import { buildExportTable, type ExportTable } from "../../model/export/export-ta
 import { countThings, type Snapshot } from "../../model/snapshot/snapshot.ts";
 import { VIEWS, type ViewId } from "../../model/tables/index.ts";
 import { NO_FILTER, parseRowFilter, type RowFilter } from "../../model/views/filter.ts";
-import { parseSortOrder, type SortOrder } from "../../model/views/sort.ts";
-import { SortedRows } from "../../model/views/sort.ts";
-import type { AnyView, Subject, TableColumn } from "../../model/views/view.ts";
+import { parseSortOrder, SortedRows, type SortOrder } from "../../model/views/sort.ts";
+import type { Subject } from "../../model/views/subject.ts";
+import type { AnyView, TableColumn } from "../../model/views/view.ts";
 import type { PanelId, TabId } from "../state/console-state.ts";
 import type { RowList } from "../state/cursor.ts";
 

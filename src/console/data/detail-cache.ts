@@ -1,21 +1,22 @@
 import { readSnapshotRanges, toSingleKeyRange } from "../../commands/read-snapshot.ts";
 import type { CommandContext } from "../../commands/store-command.ts";
 import { buildFacts, type Detail, type DetailContext } from "../../model/detail/detail.ts";
-import { buildGroupDetail, findGroupState, spreadOverHosts } from "../../model/tables/groups.ts";
-import { buildHostDetail, findHostState } from "../../model/tables/hosts.ts";
-import { buildQueueDetail } from "../../model/tables/queues.ts";
-import { buildRunDetail } from "../../model/tables/runs.ts";
-import { buildScheduleDetail } from "../../model/tables/schedules.ts";
 import type { SessionLivenessMap } from "../../model/explain/explain.ts";
-import { computeDrainExtent, findDrainsOfTarget } from "../../model/preview/drain-extent.ts";
 import {
+  computeDrainExtent,
   describeDrainTarget,
+  findDrainsOfTarget,
   formatDrainExtent,
   formatInstantSeconds,
 } from "../../model/preview/drain-extent.ts";
 import { findClaim } from "../../model/snapshot/claims.ts";
 import { findNamedQueue, type Snapshot } from "../../model/snapshot/snapshot.ts";
-import type { Subject } from "../../model/views/view.ts";
+import { buildGroupDetail, findGroupState, spreadOverHosts } from "../../model/tables/groups.ts";
+import { buildHostDetail, findHostState } from "../../model/tables/hosts.ts";
+import { buildQueueDetail } from "../../model/tables/queues.ts";
+import { buildRunDetail } from "../../model/tables/runs.ts";
+import { buildScheduleDetail } from "../../model/tables/schedules.ts";
+import type { Subject } from "../../model/views/subject.ts";
 import { type RunnerKey, readRunnerLiveness, selectFirstSessions } from "../../observe/runner-liveness.ts";
 import { isHolding } from "../../protocol/admission.ts";
 import type { DrainTarget } from "../../protocol/drain.ts";

@@ -7,7 +7,7 @@ import {
 } from "../../model/rows/shares.ts";
 import { buildQueueId, type NamedQueue, type Snapshot } from "../../model/snapshot/snapshot.ts";
 import { shortenOwner } from "../../model/tables/columns.ts";
-import type { Tone } from "../../model/views/view.ts";
+import type { Tone } from "../../model/views/subject.ts";
 import { isHolding } from "../../protocol/admission.ts";
 import type { Drain } from "../../protocol/drain.ts";
 import type { TabId } from "../state/console-state.ts";

@@ -1,12 +1,11 @@
-import { findProblems } from "../../model/tables/problems.ts";
 import type { Problem } from "../../model/problems/problem.ts";
-import { buildQueueRow } from "../../model/tables/queues.ts";
-import { buildScheduleRows } from "../../model/tables/schedules.ts";
 import { computeShares, type ResourceShares } from "../../model/rows/shares.ts";
 import { buildQueueId, type NamedQueue, type Snapshot } from "../../model/snapshot/snapshot.ts";
 import { getStateTone } from "../../model/tables/columns.ts";
-import { getScheduleTone } from "../../model/tables/schedules.ts";
-import type { ViewContext } from "../../model/views/view.ts";
+import { findProblems } from "../../model/tables/problems.ts";
+import { buildQueueRow } from "../../model/tables/queues.ts";
+import { buildScheduleRows, getScheduleTone } from "../../model/tables/schedules.ts";
+import type { ViewContext } from "../../model/views/view-context.ts";
 import { buildViewContext } from "../../model/views/view-context.ts";
 import type { TabId } from "../state/console-state.ts";
 import type { RowList } from "../state/cursor.ts";

@@ -1,11 +1,12 @@
 import type { OperationResult } from "../../commands/outcome.ts";
 import type { Command } from "../../commands/spec.ts";
-import { canPredictGrants, formatNextGrants } from "../../model/insight/what-if.ts";
 import {
+  canPredictGrants,
   computeDrainEffect,
   computeResetEffect,
   computeTotalEffect,
   type DirectEffect,
+  formatNextGrants,
 } from "../../model/insight/what-if.ts";
 import { findPlainTotal } from "../../model/preview/eviction-preview.ts";
 import type { Snapshot } from "../../model/snapshot/snapshot.ts";

@@ -5,11 +5,13 @@ import { formatJsonDocument } from "../../commands/json-output.ts";
 import { renderDetailText } from "../../commands/see/detail.ts";
 import { wrapText } from "../../commands/see/grid.ts";
 import type { Detail } from "../../model/detail/detail.ts";
-import { type ExportTable, formatCsv, formatTextTable } from "../../model/export/export-table.ts";
 import {
+  type ExportTable,
+  formatCsv,
   formatMarkdownDetail,
   formatMarkdownTable,
   formatMarkdownText,
+  formatTextTable,
 } from "../../model/export/export-table.ts";
 import type { ConsoleParts } from "../parts/console-parts.ts";
 import type { Overlay, OverlayModel } from "../parts/overlay.ts";

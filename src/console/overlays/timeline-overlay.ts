@@ -6,13 +6,14 @@ import { wrapProseLines } from "../../commands/see/detail.ts";
 import type { TimeSpan } from "../../model/insight/forecast.ts";
 import {
   buildHostTimeline,
+  buildRunBars,
   buildTimeline,
+  type RunBar,
   type TimelineInputs,
   type TimelineTrack,
 } from "../../model/insight/timeline.ts";
-import { buildRunBars, type RunBar } from "../../model/insight/timeline.ts";
 import { buildQueueId, type Snapshot } from "../../model/snapshot/snapshot.ts";
-import type { Subject } from "../../model/views/view.ts";
+import type { Subject } from "../../model/views/subject.ts";
 import { OutcomeReader } from "../data/outcome-reader.ts";
 import type { ConsoleParts } from "../parts/console-parts.ts";
 import { getChosenSubjects } from "../parts/marks.ts";

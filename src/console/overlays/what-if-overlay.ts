@@ -1,12 +1,16 @@
 import { cleanToWidth } from "../../base/display-width.ts";
 import { clean } from "../../base/text.ts";
 import { wrapProseLines } from "../../commands/see/detail.ts";
-import { predictDrain, predictReset, predictTotal, type WhatIfReport } from "../../model/insight/what-if.ts";
-import { formatWhatIf } from "../../model/insight/what-if.ts";
-import { findResetTargets } from "../../model/snapshot/claims.ts";
-import { buildClaims } from "../../model/snapshot/claims.ts";
+import {
+  formatWhatIf,
+  predictDrain,
+  predictReset,
+  predictTotal,
+  type WhatIfReport,
+} from "../../model/insight/what-if.ts";
+import { buildClaims, findResetTargets } from "../../model/snapshot/claims.ts";
 import type { Snapshot } from "../../model/snapshot/snapshot.ts";
-import type { Subject } from "../../model/views/view.ts";
+import type { Subject } from "../../model/views/subject.ts";
 import { formatOperator } from "../../operate/ports.ts";
 import type { ConsoleParts } from "../parts/console-parts.ts";
 import { getChosenSubjects } from "../parts/marks.ts";

@@ -11,7 +11,7 @@ import {
   type PastReason,
 } from "../../model/insight/why-then.ts";
 import { findNamedQueue } from "../../model/snapshot/snapshot.ts";
-import type { Subject } from "../../model/views/view.ts";
+import type { Subject } from "../../model/views/subject.ts";
 import { OutcomeReader } from "../data/outcome-reader.ts";
 import type { ConsoleParts } from "../parts/console-parts.ts";
 import { getChosenSubjects } from "../parts/marks.ts";

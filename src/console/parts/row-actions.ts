@@ -6,7 +6,7 @@ import { COMMANDS, type DeclaredRowCommand, type RowCommandId } from "../../comm
 import { toEditFlags } from "../../commands/schedule/definition-flags.ts";
 import { type Command, isRowCommand, type RowCommand } from "../../commands/spec.ts";
 import { findNamedQueue, type Snapshot } from "../../model/snapshot/snapshot.ts";
-import type { Subject } from "../../model/views/view.ts";
+import type { Subject } from "../../model/views/subject.ts";
 import { isHolding } from "../../protocol/admission.ts";
 import type { QueueKind } from "../../protocol/keys.ts";
 import type { Jobs } from "../data/jobs.ts";

@@ -1,4 +1,4 @@
-import type { Subject } from "../../model/views/view.ts";
+import type { Subject } from "../../model/views/subject.ts";
 import { DRAIN_SCOPES } from "../../protocol/keys.ts";
 
 /** A row that the user wants to hear of. */

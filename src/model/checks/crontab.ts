@@ -4,9 +4,9 @@ import { quoteText } from "../../base/text.ts";
 import { evaluateUnits } from "../../fleet/arithmetic.ts";
 import { canonicalizeHost, createUnknownGroupError, listGroupHosts } from "../../fleet/groups.ts";
 import { type LeaseSpec, parseLeases } from "../../fleet/lease-spec.ts";
-import { type MacroFacts, type Macros, createMacros } from "../../fleet/macros.ts";
+import { createMacros, type MacroFacts, type Macros } from "../../fleet/macros.ts";
 import { buildHostMacros } from "../config-impact/configuration.ts";
-import { type Snapshot, buildGroupMembers } from "../snapshot/snapshot.ts";
+import { buildGroupMembers, type Snapshot } from "../snapshot/snapshot.ts";
 import { formatHostNames } from "./hosts.ts";
 
 /** The configuration in etcd that jobs depend on. */

@@ -1,7 +1,9 @@
-import { type Finding, type FindingLevel, computeWorstLevel } from "../../base/finding.ts";
+import { formatBriefDuration, formatInstant } from "../../base/duration.ts";
+import { computeWorstLevel, type Finding, type FindingLevel } from "../../base/finding.ts";
 import { isJsonObject, parseJson } from "../../base/parse-json.ts";
 import { quoteShellWord } from "../../base/shell.ts";
 import { LONGEST_VALUE } from "../../base/value-size.ts";
+import { canonicalizeHost } from "../../fleet/groups.ts";
 import { parseHostRecord } from "../../fleet/host-record.ts";
 import { parseAuditRecord } from "../../protocol/audit.ts";
 import { type PastRun, parsePastRuns } from "../../protocol/history.ts";
@@ -9,12 +11,15 @@ import type { Keys, QueueKind } from "../../protocol/keys.ts";
 import { findNestedPrefix } from "../../protocol/nested-prefix.ts";
 import { isMark, toQueue, toQueueEntry } from "../../protocol/ticket.ts";
 import type { KeyValue } from "../../protocol/txn.ts";
-import { buildUnknownKeyProblem, findDrainProblems, findGroupProblems, findMalformedConfig } from "../tables/problems.ts";
 import type { Problem } from "../problems/problem.ts";
-import { findQueueProblems } from "../tables/problems.ts";
 import type { NamedQueue, Snapshot } from "../snapshot/snapshot.ts";
-import { formatBriefDuration, formatInstant } from "../../base/duration.ts";
-import { canonicalizeHost } from "../../fleet/groups.ts";
+import {
+  buildUnknownKeyProblem,
+  findDrainProblems,
+  findGroupProblems,
+  findMalformedConfig,
+  findQueueProblems,
+} from "../tables/problems.ts";
 import { formatShortList } from "../views/short-list.ts";
 
 /**

@@ -1,11 +1,11 @@
-import { type Configuration, normalizeMembers, normalizeResource } from "../../fleet/configuration.ts";
-import type { Snapshot, StoredValue } from "../snapshot/snapshot.ts";
 import { findMacroFault } from "../../base/text.ts";
 import { evaluateUnits } from "../../fleet/arithmetic.ts";
 import type { ResourceChange } from "../../fleet/config-changes.ts";
+import { type Configuration, normalizeMembers, normalizeResource } from "../../fleet/configuration.ts";
 import type { HostRecord } from "../../fleet/host-record.ts";
-import { type Macros, createMacros } from "../../fleet/macros.ts";
+import { createMacros, type Macros } from "../../fleet/macros.ts";
 import type { ResourceConfig } from "../../fleet/resources.ts";
+import type { Snapshot, StoredValue } from "../snapshot/snapshot.ts";
 
 /** Builds the configuration from all values that can be read. */
 export function buildConfiguration(snapshot: Pick<Snapshot, "groups" | "resources">): Configuration {

@@ -1,17 +1,21 @@
 import { EXIT } from "../../base/errors.ts";
 import { quoteText } from "../../base/text.ts";
-import { type ConfigChange, type GroupChange, computeConfigChanges, formatConfigChange } from "../../fleet/config-changes.ts";
+import {
+  type ConfigChange,
+  computeConfigChanges,
+  formatConfigChange,
+  type GroupChange,
+} from "../../fleet/config-changes.ts";
 import { listGroupNotes } from "../../fleet/group-notes.ts";
-import { type Groups, canonicalizeHost, findMembership, listGroupHosts } from "../../fleet/groups.ts";
+import { canonicalizeHost, findMembership, type Groups, listGroupHosts } from "../../fleet/groups.ts";
 import { isHolding } from "../../protocol/admission.ts";
-import type { Ticket } from "../../protocol/ticket.ts";
-import { type Claim, buildClaims, findClaimTicket, isHolder } from "../snapshot/claims.ts";
-import { type Snapshot, buildGroupMembers, findNamedQueue } from "../snapshot/snapshot.ts";
-import { type HostTotal, createTotalLookup } from "./configuration.ts";
-import { formatClaimLine } from "../preview/eviction-preview.ts";
-import { buildConfiguration } from "./configuration.ts";
 import { type Drain, hasEnded } from "../../protocol/drain.ts";
+import type { Ticket } from "../../protocol/ticket.ts";
+import { formatClaimLine } from "../preview/eviction-preview.ts";
+import { buildClaims, type Claim, findClaimTicket, isHolder } from "../snapshot/claims.ts";
+import { buildGroupMembers, findNamedQueue, type Snapshot } from "../snapshot/snapshot.ts";
 import { formatShortList } from "../views/short-list.ts";
+import { buildConfiguration, createTotalLookup, type HostTotal } from "./configuration.ts";
 
 /** The effect of a configuration change on current runs. */
 export interface ConfigImpact {
@@ -187,7 +191,9 @@ function listUnknownMembers(
     const hint = full === undefined ? "" : `; did you mean ${quoteText(full)}?`;
     return `${quoteText(member)} is neither a group nor a host that was ever seen${hint}`;
   });
-  return unknown.length > MOST_MEMBERS ? [...notes, `${unknown.length - MOST_MEMBERS} more members are unknown`] : notes;
+  return unknown.length > MOST_MEMBERS
+    ? [...notes, `${unknown.length - MOST_MEMBERS} more members are unknown`]
+    : notes;
 }
 
 /** Number of runs shown one per line. Further runs are only counted. */
@@ -271,12 +277,7 @@ interface DrainImpact {
 const MOST_DRAINED = 3;
 
 /** Computes the effect of group changes. @param wall  ms since the epoch; expired drains have no effect */
-function computeDrainImpact(
-  snapshot: Snapshot,
-  before: Groups,
-  after: Groups,
-  wall: number,
-): DrainImpact {
+function computeDrainImpact(snapshot: Snapshot, before: Groups, after: Groups, wall: number): DrainImpact {
   const drains = [...snapshot.drains.values()].filter((one) => one.scope === "group" && !hasEnded(one, wall));
   const shifts = drains.map((drain) => {
     const [was, is] = [buildHostSet(before, drain.name), buildHostSet(after, drain.name)];
@@ -294,7 +295,9 @@ function computeDrainImpact(
     notes: shifts.flatMap(({ drain, entered, left, isGone }) => [
       ...(isGone ? [`${formatDrainSentence(drain)}; without the group, the drain stops nothing`] : []),
       ...(entered.length > 0
-        ? [`${formatDrainSentence(drain)}; nothing starts any more on ${formatShortList(entered, MOST_DRAINED)}`]
+        ? [
+            `${formatDrainSentence(drain)}; nothing starts any more on ${formatShortList(entered, MOST_DRAINED)}`,
+          ]
         : []),
       ...(left.length > 0 && !isGone
         ? [`${formatDrainSentence(drain)}; it no longer applies to ${formatShortList(left, MOST_DRAINED)}`]

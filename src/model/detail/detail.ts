@@ -6,8 +6,7 @@ import type { ExplainContext } from "../explain/explain.ts";
 import type { RunnerLiveness } from "../rows/liveness.ts";
 import type { Snapshot } from "../snapshot/snapshot.ts";
 import { formatAuditAuthor, shortenOwner } from "../tables/columns.ts";
-import type { Remedy } from "../views/remedy.ts";
-import type { Subject, Tone } from "../views/view.ts";
+import type { Remedy, Subject, Tone } from "../views/subject.ts";
 
 /**
  * The details of one object as data, for commands and the console: a heading, facts and sections. Texts may come from

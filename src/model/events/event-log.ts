@@ -1,8 +1,12 @@
 import type { Snapshot } from "../snapshot/snapshot.ts";
-import { EVENT_RANKS, type EventDraft, type SnapshotEvent } from "./event.ts";
-import { buildOperatorDrafts } from "./event.ts";
-import { buildRunDrafts } from "./event.ts";
-import { buildExecutionDrafts } from "./event.ts";
+import {
+  buildExecutionDrafts,
+  buildOperatorDrafts,
+  buildRunDrafts,
+  EVENT_RANKS,
+  type EventDraft,
+  type SnapshotEvent,
+} from "./event.ts";
 
 /** Maximum number of events in the log. */
 const LENGTH = 1_000;

@@ -1,17 +1,17 @@
-import type { QueueKind } from "../../protocol/keys.ts";
-import { type QueueEntry, compareByClaim } from "../../protocol/ticket.ts";
-import type { Execution, NamedQueue, Snapshot, StoredValue } from "../snapshot/snapshot.ts";
-import type { Subject, Tone } from "../views/view.ts";
+import { formatBriefDuration } from "../../base/duration.ts";
 import type { AuditRecord } from "../../protocol/audit.ts";
 import { type Drain, formatAuditTarget } from "../../protocol/drain.ts";
-import { shortenOwner } from "../tables/columns.ts";
-import { parseSubject } from "../views/subject.ts";
-import { formatBriefDuration } from "../../base/duration.ts";
 import type { PastRun } from "../../protocol/history.ts";
-import { formatTicketOwner, getEntryState } from "../snapshot/claims.ts";
+import type { QueueKind } from "../../protocol/keys.ts";
+import { compareByClaim, type QueueEntry } from "../../protocol/ticket.ts";
 import { type Definition, isPaused } from "../../schedule/definition.ts";
 import type { DueState } from "../../schedule/state/due.ts";
+import { formatTicketOwner, getEntryState } from "../snapshot/claims.ts";
+import type { Execution, NamedQueue, Snapshot, StoredValue } from "../snapshot/snapshot.ts";
+import { shortenOwner } from "../tables/columns.ts";
 import { formatExecutionOwner, formatLateness, getResultTone } from "../tables/schedules.ts";
+import type { Subject, Tone } from "../views/subject.ts";
+import { parseSubject } from "../views/subject.ts";
 
 /** The kinds of events, with their order at the same instant: causes before effects. `more`: events above the limit. */
 export const EVENT_RANKS = {
@@ -400,7 +400,10 @@ export function buildExecutionDrafts(before: Snapshot, after: Snapshot): EventDr
     // Without a previous state it is unknown whether the outcome is new.
     if (last === undefined || was === undefined || was.value?.last?.run === last.run) return;
     drafts.push(
-      buildOccurrenceEndDraft(id, last, [...(before.executions.get(id) ?? []), ...(after.executions.get(id) ?? [])]),
+      buildOccurrenceEndDraft(id, last, [
+        ...(before.executions.get(id) ?? []),
+        ...(after.executions.get(id) ?? []),
+      ]),
     );
   });
   return drafts;

@@ -1,14 +1,26 @@
+import { formatBriefDuration, formatDuration } from "../../base/duration.ts";
 import { admit, isHolding } from "../../protocol/admission.ts";
 import type { Drain } from "../../protocol/drain.ts";
 import type { PastRun } from "../../protocol/history.ts";
 import type { QueueKind } from "../../protocol/keys.ts";
-import { type QueueEntry, type ResetRequest, describeVanished } from "../../protocol/ticket.ts";
+import { describeVanished, type QueueEntry, type ResetRequest } from "../../protocol/ticket.ts";
 import { findPlainTotal, listDrainsOnClaim } from "../preview/eviction-preview.ts";
-import { type Claim, type ClaimEntry, findClaim, findClaimTicket, formatTicketOwner, isHolder } from "../snapshot/claims.ts";
+import {
+  isSessionRenewed,
+  judgeRunnerLiveness,
+  type RunnerLiveness,
+  type SessionLiveness,
+} from "../rows/liveness.ts";
+import {
+  type Claim,
+  type ClaimEntry,
+  findClaim,
+  findClaimTicket,
+  formatTicketOwner,
+  isHolder,
+} from "../snapshot/claims.ts";
 import type { Snapshot } from "../snapshot/snapshot.ts";
 import { computePercentile, computeTypicalHeld } from "./statistics.ts";
-import { formatBriefDuration, formatDuration } from "../../base/duration.ts";
-import { type RunnerLiveness, type SessionLiveness, isSessionRenewed, judgeRunnerLiveness } from "../rows/liveness.ts";
 
 /** The position of one ticket that is not granted yet, and what blocks it. */
 export interface ClaimObstacle {

@@ -1,7 +1,7 @@
 import { computeDisplayWidth } from "../../base/display-width.ts";
 import { clean } from "../../base/text.ts";
-import type { TableColumn } from "../views/view.ts";
 import type { Detail, Section } from "../detail/detail.ts";
+import type { TableColumn } from "../views/view.ts";
 
 /** A table to write into a file. Its cells are clean. */
 export interface ExportTable {

@@ -1,12 +1,12 @@
-import { type ScheduleForecast, type TimeSpan, forecastSchedule, hasExclusiveRuns } from "./forecast.ts";
-import type { OutcomeHistory } from "../../schedule/state/outcome.ts";
-import { findPlainTotal } from "../preview/eviction-preview.ts";
-import type { Snapshot } from "../snapshot/snapshot.ts";
 import { formatDuration } from "../../base/duration.ts";
 import { quoteShellWord } from "../../base/shell.ts";
 import { CRON_MACROS } from "../../schedule/cron/cron.ts";
 import { SCHEDULE_DEFAULTS } from "../../schedule/definition-values.ts";
 import { computeJitter } from "../../schedule/hash.ts";
+import type { OutcomeHistory } from "../../schedule/state/outcome.ts";
+import { findPlainTotal } from "../preview/eviction-preview.ts";
+import type { Snapshot } from "../snapshot/snapshot.ts";
+import { forecastSchedule, hasExclusiveRuns, type ScheduleForecast, type TimeSpan } from "./forecast.ts";
 
 /** Schedules that start in the same minute. */
 export interface StartCollision {

@@ -1,13 +1,13 @@
+import { formatInstant } from "../../base/duration.ts";
 import { listHostGroups } from "../../fleet/groups.ts";
 import { isHolding } from "../../protocol/admission.ts";
 import { type DrainTarget, formatAuditTarget, isDrainApplicable } from "../../protocol/drain.ts";
 import type { PastRun } from "../../protocol/history.ts";
 import type { Queue } from "../../protocol/ticket.ts";
 import type { OccurrenceOutcome } from "../../schedule/state/outcome.ts";
-import { type Execution, type Snapshot, buildGroupMembers } from "../snapshot/snapshot.ts";
+import { buildGroupMembers, type Execution, type Snapshot } from "../snapshot/snapshot.ts";
 import type { TimeSpan } from "./forecast.ts";
-import { type PastDrain, listPastDrains } from "./past-drains.ts";
-import { formatInstant } from "../../base/duration.ts";
+import { listPastDrains, type PastDrain } from "./past-drains.ts";
 
 /** What a run or a drain did for a while. */
 export interface TimelineInterval {

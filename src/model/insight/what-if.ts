@@ -1,17 +1,33 @@
+import { formatBriefDuration } from "../../base/duration.ts";
 import type { ResourceConfig } from "../../fleet/resources.ts";
+import { admit, isHolding } from "../../protocol/admission.ts";
 import type { Drain, DrainTarget } from "../../protocol/drain.ts";
 import { computeConfigImpact } from "../config-impact/impact.ts";
-import { type WaitEstimate, estimateWait } from "../explain/explain.ts";
+import { estimateWait, type WaitEstimate } from "../explain/explain.ts";
 import { computeDrainExtent } from "../preview/drain-extent.ts";
-import { type Claim, buildClaims, compareClaims, findClaimTicket, formatTicketOwner, isHolder } from "../snapshot/claims.ts";
-import { type NamedQueue, type Snapshot, type StoredValue, buildQueueId, findNamedQueue } from "../snapshot/snapshot.ts";
-import { formatBriefDuration } from "../../base/duration.ts";
-import { formatClaimLine, formatDrainLine, formatLimitedList } from "../preview/eviction-preview.ts";
-import { admit, isHolding } from "../../protocol/admission.ts";
-import { findPlainTotal } from "../preview/eviction-preview.ts";
-import { listStoppingDrains } from "../views/stopping-drains.ts";
-import type { ViewContext } from "../views/view.ts";
-import { buildViewContext } from "../views/view-context.ts";
+import {
+  findPlainTotal,
+  formatClaimLine,
+  formatDrainLine,
+  formatLimitedList,
+} from "../preview/eviction-preview.ts";
+import {
+  buildClaims,
+  type Claim,
+  compareClaims,
+  findClaimTicket,
+  formatTicketOwner,
+  isHolder,
+} from "../snapshot/claims.ts";
+import {
+  buildQueueId,
+  findNamedQueue,
+  type NamedQueue,
+  type Snapshot,
+  type StoredValue,
+} from "../snapshot/snapshot.ts";
+import type { ViewContext } from "../views/view-context.ts";
+import { buildViewContext, listStoppingDrains } from "../views/view-context.ts";
 
 /** A waiting run that gives up or claims again later. */
 export interface LeavingClaim {

@@ -1,14 +1,14 @@
+import { clean } from "../../base/text.ts";
 import { isHolding } from "../../protocol/admission.ts";
 import { hasEnded } from "../../protocol/drain.ts";
+import type { PastRun } from "../../protocol/history.ts";
 import { DRAIN_SCOPES } from "../../protocol/keys.ts";
-import { findProblems } from "../tables/problems.ts";
-import { type HostAgent, computeHostAgents, sumDeclined } from "../tables/hosts.ts";
-import { SCHEDULE_STATES, buildScheduleRows } from "../tables/schedules.ts";
 import { computeShares } from "../rows/shares.ts";
 import type { Collection, NamedQueue, Snapshot } from "../snapshot/snapshot.ts";
+import { computeHostAgents, type HostAgent, sumDeclined } from "../tables/hosts.ts";
+import { findProblems } from "../tables/problems.ts";
+import { buildScheduleRows, SCHEDULE_STATES } from "../tables/schedules.ts";
 import { buildViewContext } from "../views/view-context.ts";
-import type { PastRun } from "../../protocol/history.ts";
-import { clean } from "../../base/text.ts";
 
 /** Collections that the metrics need. */
 export const METRIC_COLLECTIONS: readonly Collection[] = [

@@ -1,8 +1,24 @@
 import { listGroupHosts, listHostGroups } from "../../fleet/groups.ts";
-import { type Drain, type DrainTarget, type RunTargets, formatAuditTarget, hasEnded, isDrainApplicable, isEveryQueueStopped, isSameTarget } from "../../protocol/drain.ts";
+import {
+  type Drain,
+  type DrainTarget,
+  formatAuditTarget,
+  hasEnded,
+  isDrainApplicable,
+  isEveryQueueStopped,
+  isSameTarget,
+  type RunTargets,
+} from "../../protocol/drain.ts";
 import type { QueueEntry } from "../../protocol/ticket.ts";
-import { type Claim, buildClaims, compareClaims, findClaimTicket, formatTicketOwner, isHolder } from "../snapshot/claims.ts";
-import { type Snapshot, buildGroupMembers } from "../snapshot/snapshot.ts";
+import {
+  buildClaims,
+  type Claim,
+  compareClaims,
+  findClaimTicket,
+  formatTicketOwner,
+  isHolder,
+} from "../snapshot/claims.ts";
+import { buildGroupMembers, type Snapshot } from "../snapshot/snapshot.ts";
 import { formatShortList } from "../views/short-list.ts";
 import { formatClaimLine, formatDrainLine, formatLimitedList } from "./eviction-preview.ts";
 

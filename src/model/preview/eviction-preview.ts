@@ -1,12 +1,19 @@
+import { formatDuration } from "../../base/duration.ts";
 import { admit, isHolding } from "../../protocol/admission.ts";
 import type { Drain } from "../../protocol/drain.ts";
 import type { QueueKind } from "../../protocol/keys.ts";
-import { type Claim, type ClaimEntry, buildClaims, compareClaims, findClaimTicket, formatTicketOwner, isHolder } from "../snapshot/claims.ts";
-import { type NamedQueue, type Snapshot, buildQueueId } from "../snapshot/snapshot.ts";
-import { listStoppingDrains } from "../views/stopping-drains.ts";
-import { buildViewContext } from "../views/view-context.ts";
-import { formatDuration } from "../../base/duration.ts";
 import type { QueueEntry } from "../../protocol/ticket.ts";
+import {
+  buildClaims,
+  type Claim,
+  type ClaimEntry,
+  compareClaims,
+  findClaimTicket,
+  formatTicketOwner,
+  isHolder,
+} from "../snapshot/claims.ts";
+import { buildQueueId, type NamedQueue, type Snapshot } from "../snapshot/snapshot.ts";
+import { buildViewContext, listStoppingDrains } from "../views/view-context.ts";
 
 /** The effect on other runs when some runs lose their claims. */
 export interface EvictionPreview {

@@ -1,5 +1,5 @@
 import type { NamedQueue, Snapshot } from "../snapshot/snapshot.ts";
-import type { Remedy } from "../views/remedy.ts";
+import type { Remedy } from "../views/subject.ts";
 
 /** A condition that needs the attention of an operator. */
 export interface Problem {

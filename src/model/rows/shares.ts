@@ -7,7 +7,7 @@ import type { ResourceConfig } from "../../fleet/resources.ts";
 import { isHolding } from "../../protocol/admission.ts";
 import { findPlainTotal } from "../preview/eviction-preview.ts";
 import { buildQueueId, type NamedQueue, type Snapshot } from "../snapshot/snapshot.ts";
-import type { Share, Tone } from "../views/view.ts";
+import type { Share, Tone } from "../views/subject.ts";
 
 /** The use of one resource, in its units. */
 export interface ResourceShare {

@@ -1,8 +1,8 @@
 import { canonicalizeHost } from "../../fleet/groups.ts";
 import { isHolding } from "../../protocol/admission.ts";
-import type { Queue, QueueEntry, Ticket } from "../../protocol/ticket.ts";
-import { type NamedQueue, type Snapshot, findNamedQueue } from "./snapshot.ts";
 import type { QueueKind } from "../../protocol/keys.ts";
+import type { Queue, QueueEntry, Ticket } from "../../protocol/ticket.ts";
+import { findNamedQueue, type NamedQueue, type Snapshot } from "./snapshot.ts";
 
 /** A queue entry with its queue. */
 export interface ClaimEntry {

@@ -1,20 +1,37 @@
 import { parseGroupMembers } from "../../fleet/groups.ts";
 import { type HostRecord, parseHostRecord } from "../../fleet/host-record.ts";
-import { type ResourceConfig, parseResourceConfig } from "../../fleet/resources.ts";
+import { parseResourceConfig, type ResourceConfig } from "../../fleet/resources.ts";
 import { parseAgentReport, parseAgentSession } from "../../protocol/agent-record.ts";
 import { type AuditRecord, parseAuditRecord } from "../../protocol/audit.ts";
 import { type Drain, parseDrain } from "../../protocol/drain.ts";
 import { FollowedKeys } from "../../protocol/followed-keys.ts";
 import { type PastRun, parsePastRuns } from "../../protocol/history.ts";
 import type { Keys, ParsedKey, QueueKind } from "../../protocol/keys.ts";
-import { type QueueEntry, type Ticket, compareByClaim, dropAccompaniedMarks, isMark, toQueueEntry } from "../../protocol/ticket.ts";
+import {
+  compareByClaim,
+  dropAccompaniedMarks,
+  isMark,
+  type QueueEntry,
+  type Ticket,
+  toQueueEntry,
+} from "../../protocol/ticket.ts";
 import type { KeyRange, KeyValue } from "../../protocol/txn.ts";
 import { type Calendar, parseCalendar } from "../../schedule/calendar/calendar.ts";
 import { type Definition, parseDefinition } from "../../schedule/definition.ts";
 import { type DueState, parseDue } from "../../schedule/state/due.ts";
 import { parseRunning } from "../../schedule/state/running-record.ts";
 import { parseWorker } from "../../schedule/state/worker-record.ts";
-import { type Collection, type Execution, type NamedQueue, type Snapshot, type StoredAgentReport, type StoredAgentSession, type StoredValue, type StoredWorker, buildQueueId } from "./snapshot.ts";
+import {
+  buildQueueId,
+  type Collection,
+  type Execution,
+  type NamedQueue,
+  type Snapshot,
+  type StoredAgentReport,
+  type StoredAgentSession,
+  type StoredValue,
+  type StoredWorker,
+} from "./snapshot.ts";
 
 /** A copy-on-write map: values change one at a time, and `getAll` returns an immutable copy. */
 export class CowMap<T> {

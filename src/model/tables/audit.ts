@@ -2,8 +2,7 @@ import { formatInstant } from "../../base/duration.ts";
 import type { AuditRecord } from "../../protocol/audit.ts";
 import { parseSubject } from "../views/subject.ts";
 import type { SnapshotView } from "../views/view.ts";
-import { formatAuditAuthor } from "./columns.ts";
-import { createNumberColumn } from "./columns.ts";
+import { createNumberColumn, formatAuditAuthor } from "./columns.ts";
 
 export const auditView: SnapshotView<AuditRecord> = {
   of: "picture",

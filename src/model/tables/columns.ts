@@ -1,4 +1,3 @@
-import type { TableColumn, Tone } from "../views/view.ts";
 import { formatBriefDuration } from "../../base/duration.ts";
 import type { HostRecord } from "../../fleet/host-record.ts";
 import type { AuditRecord } from "../../protocol/audit.ts";
@@ -7,6 +6,8 @@ import type { DrainScope } from "../../protocol/keys.ts";
 import type { QueueEntry, Ticket } from "../../protocol/ticket.ts";
 import { formatDrainLine } from "../preview/eviction-preview.ts";
 import { THRESHOLDS } from "../problems/problem.ts";
+import type { Tone } from "../views/subject.ts";
+import type { TableColumn } from "../views/view.ts";
 
 /** Creates a column of numbers. Undefined is shown as an empty cell. @param tones  for 0, and for other numbers */
 export function createNumberColumn<R>(

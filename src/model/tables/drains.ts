@@ -1,8 +1,7 @@
 import { formatBriefDuration } from "../../base/duration.ts";
 import { type Drain, hasEnded } from "../../protocol/drain.ts";
 import type { SnapshotView } from "../views/view.ts";
-import { computeDurationWeight, toDrainJson } from "./columns.ts";
-import { createAgeMeasure } from "./columns.ts";
+import { computeDurationWeight, createAgeMeasure, toDrainJson } from "./columns.ts";
 
 interface DrainRow {
   drain: Drain;

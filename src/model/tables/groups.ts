@@ -1,13 +1,22 @@
 import { canonicalizeHost, listGroupHosts } from "../../fleet/groups.ts";
 import type { Drain } from "../../protocol/drain.ts";
-import { type RunnerLiveness, formatSeen, isSeenWithin } from "../rows/liveness.ts";
-import type { SnapshotView } from "../views/view.ts";
-import { createNoteColumn, createNumberColumn, formatDrainNote, toDrainJson } from "./columns.ts";
+import {
+  buildAuditTable,
+  buildDetailTable,
+  buildFacts,
+  type Cell,
+  type Detail,
+  type DetailContext,
+  type ItemColumn,
+  type Section,
+} from "../detail/detail.ts";
 import { formatDrainLine } from "../preview/eviction-preview.ts";
+import { formatSeen, isSeenWithin, type RunnerLiveness } from "../rows/liveness.ts";
 import { type Claim, findClaimHost, isHolder } from "../snapshot/claims.ts";
 import type { Snapshot } from "../snapshot/snapshot.ts";
+import type { SnapshotView } from "../views/view.ts";
 import { buildViewContext } from "../views/view-context.ts";
-import { type Cell, type Detail, type DetailContext, type ItemColumn, type Section, buildAuditTable, buildDetailTable, buildFacts } from "../detail/detail.ts";
+import { createNoteColumn, createNumberColumn, formatDrainNote, toDrainJson } from "./columns.ts";
 import { judgeHostByClaims, listClaimsOnHosts } from "./hosts.ts";
 import { buildClaimTable } from "./runs.ts";
 

@@ -1,13 +1,25 @@
 import { formatBriefDuration, formatInstant } from "../../base/duration.ts";
-import type { PastRun } from "../../protocol/history.ts";
-import type { Snapshot } from "../snapshot/snapshot.ts";
-import type { SnapshotView, Tone } from "../views/view.ts";
-import { createNumberColumn, createOwnerColumn, createStateColumn } from "./columns.ts";
 import { quoteShellWord } from "../../base/shell.ts";
+import type { PastRun } from "../../protocol/history.ts";
 import { MOST_KEPT } from "../../schedule/definition-values.ts";
-import { DEAD_LETTERS_LENGTH, type OccurrenceOutcome, type OutcomeHistory } from "../../schedule/state/outcome.ts";
+import {
+  DEAD_LETTERS_LENGTH,
+  type OccurrenceOutcome,
+  type OutcomeHistory,
+} from "../../schedule/state/outcome.ts";
+import {
+  buildDetailTable,
+  buildOwnerCell,
+  type Cell,
+  type DetailTarget,
+  type ItemColumn,
+  type Section,
+} from "../detail/detail.ts";
+import type { Snapshot } from "../snapshot/snapshot.ts";
+import type { Tone } from "../views/subject.ts";
+import type { SnapshotView } from "../views/view.ts";
+import { createNumberColumn, createOwnerColumn, createStateColumn } from "./columns.ts";
 import { formatLateness, getResultTone } from "./schedules.ts";
-import { type Cell, type DetailTarget, type ItemColumn, type Section, buildDetailTable, buildOwnerCell } from "../detail/detail.ts";
 
 /** A finished run, and the lock whose history contains it. */
 interface PastRunRow {

@@ -1,22 +1,32 @@
-import { canonicalizeHost, listHostGroups } from "../../fleet/groups.ts";
-import type { HostRecord } from "../../fleet/host-record.ts";
-import { type Drain, isDrainApplicable } from "../../protocol/drain.ts";
-import { THRESHOLDS } from "../problems/problem.ts";
-import { computeShares, formatShare } from "../rows/shares.ts";
-import type { Snapshot } from "../snapshot/snapshot.ts";
-import { CONTEXT_COLLECTIONS, type SnapshotView, type Tone, type ViewContext } from "../views/view.ts";
-import { createAgeMeasure, createNoteColumn, createNumberColumn, createOwnerColumn, formatAge, formatDrainNote, formatMacros, toDrainJson } from "./columns.ts";
-import { isHolding } from "../../protocol/admission.ts";
-import type { QueueEntry } from "../../protocol/ticket.ts";
-import type { AgentReport } from "../../protocol/agent-record.ts";
-import { type Claim, buildClaimsWith, findClaimHost, isHolder } from "../snapshot/claims.ts";
 import { formatBriefDuration, formatInstant } from "../../base/duration.ts";
 import { quoteShellWord } from "../../base/shell.ts";
+import { canonicalizeHost, listHostGroups } from "../../fleet/groups.ts";
+import type { HostRecord } from "../../fleet/host-record.ts";
+import { isHolding } from "../../protocol/admission.ts";
+import type { AgentReport } from "../../protocol/agent-record.ts";
+import { type Drain, isDrainApplicable } from "../../protocol/drain.ts";
+import type { QueueEntry } from "../../protocol/ticket.ts";
+import { buildAuditTable, buildFacts, type Detail, type DetailContext } from "../detail/detail.ts";
 import { findRunnerLiveness } from "../explain/explain.ts";
 import { formatDrainLine } from "../preview/eviction-preview.ts";
-import { type RunnerLiveness, formatSeen, judgeHostLiveness } from "../rows/liveness.ts";
-import { buildViewContext } from "../views/view-context.ts";
-import { type Detail, type DetailContext, buildAuditTable, buildFacts } from "../detail/detail.ts";
+import { THRESHOLDS } from "../problems/problem.ts";
+import { formatSeen, judgeHostLiveness, type RunnerLiveness } from "../rows/liveness.ts";
+import { computeShares, formatShare } from "../rows/shares.ts";
+import { buildClaimsWith, type Claim, findClaimHost, isHolder } from "../snapshot/claims.ts";
+import type { Snapshot } from "../snapshot/snapshot.ts";
+import type { Tone } from "../views/subject.ts";
+import type { SnapshotView } from "../views/view.ts";
+import { buildViewContext, CONTEXT_COLLECTIONS, type ViewContext } from "../views/view-context.ts";
+import {
+  createAgeMeasure,
+  createNoteColumn,
+  createNumberColumn,
+  createOwnerColumn,
+  formatAge,
+  formatDrainNote,
+  formatMacros,
+  toDrainJson,
+} from "./columns.ts";
 import { buildClaimTable } from "./runs.ts";
 
 interface HostRow extends HostSigns {

@@ -1,23 +1,30 @@
-import { type Problem, type ProblemInputs, THRESHOLDS, buildProblemId, formatQueueName } from "../problems/problem.ts";
-import { parseSubject } from "../views/subject.ts";
-import { CONTEXT_COLLECTIONS, type SnapshotView } from "../views/view.ts";
-import { type NamedQueue, type Snapshot, buildGroupMembers } from "../snapshot/snapshot.ts";
 import { formatBriefDuration, formatInstant } from "../../base/duration.ts";
 import { quoteShellWord } from "../../base/shell.ts";
 import { listGroupNotes } from "../../fleet/group-notes.ts";
 import { canonicalizeHost, listGroupHosts } from "../../fleet/groups.ts";
 import { HOST_RECORD_INTERVAL } from "../../fleet/host-record.ts";
 import { hasEnded } from "../../protocol/drain.ts";
-import { isSeenWithin } from "../rows/liveness.ts";
-import { formatShortList } from "../views/short-list.ts";
-import { type QueueEntry, type Ticket, describeVanished } from "../../protocol/ticket.ts";
-import { computeTypicalHeld, computeTypicalWaited } from "../explain/statistics.ts";
-import { findPlainTotal } from "../preview/eviction-preview.ts";
-import { formatTicketOwner } from "../snapshot/claims.ts";
-import type { Remedy } from "../views/remedy.ts";
+import { describeVanished, type QueueEntry, type Ticket } from "../../protocol/ticket.ts";
 import { getScheduleType } from "../../schedule/definition.ts";
 import type { DueState } from "../../schedule/state/due.ts";
-import { type ScheduleRow, buildScheduleRows } from "./schedules.ts";
+import { computeTypicalHeld, computeTypicalWaited } from "../explain/statistics.ts";
+import { findPlainTotal } from "../preview/eviction-preview.ts";
+import {
+  buildProblemId,
+  formatQueueName,
+  type Problem,
+  type ProblemInputs,
+  THRESHOLDS,
+} from "../problems/problem.ts";
+import { isSeenWithin } from "../rows/liveness.ts";
+import { formatTicketOwner } from "../snapshot/claims.ts";
+import { buildGroupMembers, type NamedQueue, type Snapshot } from "../snapshot/snapshot.ts";
+import { formatShortList } from "../views/short-list.ts";
+import type { Remedy } from "../views/subject.ts";
+import { parseSubject } from "../views/subject.ts";
+import type { SnapshotView } from "../views/view.ts";
+import { CONTEXT_COLLECTIONS } from "../views/view-context.ts";
+import { buildScheduleRows, type ScheduleRow } from "./schedules.ts";
 
 export const problemsView: SnapshotView<Problem> = {
   of: "picture",

@@ -1,24 +1,57 @@
-import type { Drain } from "../../protocol/drain.ts";
-import type { QueueKind } from "../../protocol/keys.ts";
-import type { QueueEntry } from "../../protocol/ticket.ts";
-import { formatTicketOwner, getEntryState } from "../snapshot/claims.ts";
-import { listStoppingDrains } from "../views/stopping-drains.ts";
-import { CONTEXT_COLLECTIONS, type QueueView, type TableColumn, type Tone, type ViewContext } from "../views/view.ts";
-import { createAgeColumn, createNoteColumn, createNumberColumn, createOwnerColumn, createStateColumn, formatDrainNote, formatFirstAndMore, formatTicketCommand, getHeldSince, getStateTone, judgeHoldAge, judgeWaitAge, shortenOwner, toDrainJson, toQueueEntryJson } from "./columns.ts";
 import { formatBriefDuration } from "../../base/duration.ts";
-import { formatDrainLine } from "../preview/eviction-preview.ts";
-import { getShareTone } from "../rows/shares.ts";
+import { quoteShellWord } from "../../base/shell.ts";
 import type { ResourceConfig } from "../../fleet/resources.ts";
 import { isHolding } from "../../protocol/admission.ts";
+import type { Drain } from "../../protocol/drain.ts";
 import type { PastRun } from "../../protocol/history.ts";
-import { findPlainTotal } from "../preview/eviction-preview.ts";
-import { type NamedQueue, type Snapshot, findNamedQueue } from "../snapshot/snapshot.ts";
-import { quoteShellWord } from "../../base/shell.ts";
-import { type SessionLivenessMap, findRunnerLiveness } from "../explain/explain.ts";
+import type { QueueKind } from "../../protocol/keys.ts";
+import type { QueueEntry } from "../../protocol/ticket.ts";
+import {
+  buildAuditTable,
+  buildDetailTable,
+  buildFacts,
+  buildOwnerCell,
+  buildPastRunTable,
+  type Cell,
+  type Detail,
+  type DetailContext,
+  type DetailTarget,
+  type Fact,
+  type ItemColumn,
+  type Section,
+} from "../detail/detail.ts";
+import { findRunnerLiveness, type SessionLivenessMap } from "../explain/explain.ts";
+import { findPlainTotal, formatDrainLine } from "../preview/eviction-preview.ts";
 import { isSessionRenewed } from "../rows/liveness.ts";
+import { getShareTone } from "../rows/shares.ts";
+import { formatTicketOwner, getEntryState } from "../snapshot/claims.ts";
+import { findNamedQueue, type NamedQueue, type Snapshot } from "../snapshot/snapshot.ts";
 import { formatShortList } from "../views/short-list.ts";
-import { buildViewContext } from "../views/view-context.ts";
-import { type Cell, type Detail, type DetailContext, type DetailTarget, type Fact, type ItemColumn, type Section, buildAuditTable, buildDetailTable, buildFacts, buildOwnerCell, buildPastRunTable } from "../detail/detail.ts";
+import type { Tone } from "../views/subject.ts";
+import type { QueueView, TableColumn } from "../views/view.ts";
+import {
+  buildViewContext,
+  CONTEXT_COLLECTIONS,
+  listStoppingDrains,
+  type ViewContext,
+} from "../views/view-context.ts";
+import {
+  createAgeColumn,
+  createNoteColumn,
+  createNumberColumn,
+  createOwnerColumn,
+  createStateColumn,
+  formatDrainNote,
+  formatFirstAndMore,
+  formatTicketCommand,
+  getHeldSince,
+  getStateTone,
+  judgeHoldAge,
+  judgeWaitAge,
+  shortenOwner,
+  toDrainJson,
+  toQueueEntryJson,
+} from "./columns.ts";
 import { buildLastRunOutput } from "./history.ts";
 import { buildTicketFacts } from "./runs.ts";
 

@@ -1,20 +1,54 @@
-import type { Drain } from "../../protocol/drain.ts";
-import { getScheduleType } from "../../schedule/definition.ts";
-import { formatDrainLine } from "../preview/eviction-preview.ts";
-import { type Claim, type ClaimEntry, buildClaims, findClaimTicket, formatTicketOwner, getEntryState, isHolder } from "../snapshot/claims.ts";
-import type { Execution, Snapshot } from "../snapshot/snapshot.ts";
-import { listStoppingDrains } from "../views/stopping-drains.ts";
-import { CONTEXT_COLLECTIONS, type SnapshotView, type Tone, type ViewContext } from "../views/view.ts";
-import { createAgeColumn, createNoteColumn, createNumberColumn, createOwnerColumn, createStateColumn, formatTicketCommand, getStateTone, toDrainJson } from "./columns.ts";
-import { formatExecutionOwner } from "./schedules.ts";
-import { type Queue, type QueueEntry, type Ticket, describeVanished } from "../../protocol/ticket.ts";
-import { explain } from "../explain/explain.ts";
-import { type SessionLivenessMap, findRunnerLiveness, formatExplanation } from "../explain/explain.ts";
-import { type Cell, type Detail, type DetailContext, type DetailTarget, type Fact, type ItemColumn, type Section, buildAuditTable, buildDetailTable, buildFacts, buildOwnerCell } from "../detail/detail.ts";
-import { buildRunnerCell, buildStateCell } from "./queues.ts";
 import { formatBriefDuration, formatInstant } from "../../base/duration.ts";
 import { isHolding } from "../../protocol/admission.ts";
+import type { Drain } from "../../protocol/drain.ts";
+import { describeVanished, type Queue, type QueueEntry, type Ticket } from "../../protocol/ticket.ts";
+import { getScheduleType } from "../../schedule/definition.ts";
+import {
+  buildAuditTable,
+  buildDetailTable,
+  buildFacts,
+  buildOwnerCell,
+  type Cell,
+  type Detail,
+  type DetailContext,
+  type DetailTarget,
+  type Fact,
+  type ItemColumn,
+  type Section,
+} from "../detail/detail.ts";
+import {
+  explain,
+  findRunnerLiveness,
+  formatExplanation,
+  type SessionLivenessMap,
+} from "../explain/explain.ts";
+import { formatDrainLine } from "../preview/eviction-preview.ts";
 import { isSessionRenewed } from "../rows/liveness.ts";
+import {
+  buildClaims,
+  type Claim,
+  type ClaimEntry,
+  findClaimTicket,
+  formatTicketOwner,
+  getEntryState,
+  isHolder,
+} from "../snapshot/claims.ts";
+import type { Execution, Snapshot } from "../snapshot/snapshot.ts";
+import type { Tone } from "../views/subject.ts";
+import type { SnapshotView } from "../views/view.ts";
+import { CONTEXT_COLLECTIONS, listStoppingDrains, type ViewContext } from "../views/view-context.ts";
+import {
+  createAgeColumn,
+  createNoteColumn,
+  createNumberColumn,
+  createOwnerColumn,
+  createStateColumn,
+  formatTicketCommand,
+  getStateTone,
+  toDrainJson,
+} from "./columns.ts";
+import { buildRunnerCell, buildStateCell } from "./queues.ts";
+import { formatExecutionOwner } from "./schedules.ts";
 
 /** A run: its tickets, or an occurrence of a schedule on a worker, or both for a task with leases. */
 interface RunRow {

@@ -1,24 +1,46 @@
 import { formatBriefDuration, formatDuration, formatInstant } from "../../base/duration.ts";
-import { type Definition, getScheduleType, isPaused } from "../../schedule/definition.ts";
-import { type Execution, type Snapshot, type StoredValue, buildGroupMembers } from "../snapshot/snapshot.ts";
-import { CONTEXT_COLLECTIONS, type SnapshotView, type Tone, type ViewContext } from "../views/view.ts";
-import { computeDurationWeight, createAgeColumn, createAgeMeasure, createNumberColumn, createStateColumn, formatAge, formatFirstAndMore, shortenOwner } from "./columns.ts";
+import { quoteShellWord } from "../../base/shell.ts";
+import { findMembership } from "../../fleet/groups.ts";
 import type { Calendars } from "../../schedule/calendar/calendar.ts";
 import { findCalendarFault } from "../../schedule/calendar/day-rule.ts";
-import { MANUAL, explainPlan, parsePlan } from "../../schedule/plan/plan.ts";
-import type { Backfill, DueState, LastOccurrence, OpenOccurrence } from "../../schedule/state/due.ts";
-import { isHeadFree } from "../../schedule/state/next-candidate.ts";
-import { findMembership } from "../../fleet/groups.ts";
-import { canHandle } from "../../schedule/handler-types.ts";
-import type { WorkerRecord } from "../../schedule/state/worker-record.ts";
-import { quoteShellWord } from "../../base/shell.ts";
 import { listUpcoming } from "../../schedule/calendar/upcoming-days.ts";
 import type { UpcomingOccurrence } from "../../schedule/cron/upcoming-occurrences.ts";
+import { type Definition, getScheduleType, isPaused } from "../../schedule/definition.ts";
 import { SCHEDULE_DEFAULTS } from "../../schedule/definition-values.ts";
+import { canHandle } from "../../schedule/handler-types.ts";
+import { explainPlan, MANUAL, parsePlan } from "../../schedule/plan/plan.ts";
+import type { Backfill, DueState, LastOccurrence, OpenOccurrence } from "../../schedule/state/due.ts";
+import { isHeadFree } from "../../schedule/state/next-candidate.ts";
 import { parseOutcomes } from "../../schedule/state/outcome.ts";
+import type { WorkerRecord } from "../../schedule/state/worker-record.ts";
 import { computeLag } from "../../schedule/timing.ts";
-import { type SessionLivenessMap, findRunnerLiveness } from "../explain/explain.ts";
-import { type Cell, type Detail, type DetailContext, type Fact, type ItemColumn, type Section, buildAuditTable, buildDetailTable, buildFacts, buildOwnerCell } from "../detail/detail.ts";
+import {
+  buildAuditTable,
+  buildDetailTable,
+  buildFacts,
+  buildOwnerCell,
+  type Cell,
+  type Detail,
+  type DetailContext,
+  type Fact,
+  type ItemColumn,
+  type Section,
+} from "../detail/detail.ts";
+import { findRunnerLiveness, type SessionLivenessMap } from "../explain/explain.ts";
+import { buildGroupMembers, type Execution, type Snapshot, type StoredValue } from "../snapshot/snapshot.ts";
+import type { Tone } from "../views/subject.ts";
+import type { SnapshotView } from "../views/view.ts";
+import { CONTEXT_COLLECTIONS, type ViewContext } from "../views/view-context.ts";
+import {
+  computeDurationWeight,
+  createAgeColumn,
+  createAgeMeasure,
+  createNumberColumn,
+  createStateColumn,
+  formatAge,
+  formatFirstAndMore,
+  shortenOwner,
+} from "./columns.ts";
 import { buildDeadLetterTable, buildLastOutput, buildLongerOutput, buildOutcomeTable } from "./history.ts";
 
 export const schedulesView: SnapshotView<ScheduleRow> = {

@@ -1,17 +1,6 @@
-import type { HostRecord } from "../../fleet/host-record.ts";
-import type { Drain } from "../../protocol/drain.ts";
-import type { DrainScope, QueueKind } from "../../protocol/keys.ts";
 import type { Collection, NamedQueue, Snapshot } from "../snapshot/snapshot.ts";
-import type { Remedy } from "./remedy.ts";
-
-/** The meaning of a cell, for colours. Its text contains the same information. */
-export type Tone = "held" | "free" | "waiting" | "problem" | "quiet" | "plain";
-
-/** Units in use of a total. */
-export interface Share {
-  used: number;
-  total: number | undefined;
-}
+import type { Share, Subject, Tone } from "./subject.ts";
+import type { ViewContext } from "./view-context.ts";
 
 /** A column of a table. Texts may come from etcd, and are not cleaned. */
 export interface TableColumn<R> {
@@ -54,18 +43,6 @@ export interface Facets {
   holders: readonly string[];
   tags?: readonly string[];
 }
-
-/** The object of a row. `name` is as in commands: the id of a run; empty for a drain of everything. */
-export type Subject =
-  | { kind: "lock" | "resource" | "host" | "group" | "schedule"; name: string }
-  /** A run; `queue` is the queue in which it was found. */
-  | { kind: "run"; name: string; queue?: { kind: QueueKind; name: string } }
-  | { kind: "drain"; scope: DrainScope; name: string }
-  /**
-   * A row without actions of its own: a past run, an audit record. `about` is the object that it refers to, if known.
-   * `remedy` is a command that solves the problem. `isEndedRun`: `about` may be held by another run by now.
-   */
-  | { kind: "record"; name: string; about?: Subject; remedy?: Remedy; isEndedRun?: true };
 
 /** A table as data, so that commands and the console show the same columns. */
 export interface TableView<R> {
@@ -110,20 +87,3 @@ export interface SnapshotView<R> extends TableView<R> {
 }
 
 export type AnyView<R> = QueueView<R> | SnapshotView<R>;
-
-/** Data from small collections that views need in addition to queues. It is read before the queues. */
-export interface ViewContext {
-  /** Wall clock, ms since the epoch. */
-  wall: number;
-  /** Drains that have not ended. */
-  drains: readonly Drain[];
-  /** Members by group. */
-  groups: ReadonlyMap<string, readonly string[]>;
-  resources: Snapshot["resources"];
-  hosts: ReadonlyMap<string, HostRecord>;
-  /** Finished runs by lock, newest first, where they were read. */
-  histories?: Snapshot["histories"];
-}
-
-/** The collections of a ViewContext. */
-export const CONTEXT_COLLECTIONS: readonly Collection[] = ["resourceConfigs", "groups", "drains", "hosts"];

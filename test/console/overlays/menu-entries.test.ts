@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { listMenuEntries } from "../../../src/console/overlays/menu-overlay.ts";
 import { SNAPSHOT_COLLECTIONS } from "../../../src/model/snapshot/snapshot.ts";
 import { SnapshotBuilder } from "../../../src/model/snapshot/snapshot-builder.ts";
-import type { Subject } from "../../../src/model/views/view.ts";
+import type { Subject } from "../../../src/model/views/subject.ts";
 import { createKeys } from "../../../src/protocol/keys.ts";
 
 const snapshot = new SnapshotBuilder(createKeys("/test/"), SNAPSHOT_COLLECTIONS).getSnapshot();

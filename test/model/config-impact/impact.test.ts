@@ -8,8 +8,8 @@ import {
 import { normalizeMembers } from "../../../src/fleet/configuration.ts";
 import type { ResourceConfig } from "../../../src/fleet/resources.ts";
 import { buildConfiguration, listMalformedConfig } from "../../../src/model/config-impact/configuration.ts";
-import { computeConfigImpact } from "../../../src/model/config-impact/impact.ts";
 import {
+  computeConfigImpact,
   formatAffectedCount,
   formatAffectedRuns,
   formatConfigChanges,

@@ -1,13 +1,13 @@
 /** The details of an object in `show`. */
 import { describe, expect, it } from "vitest";
 import type { Detail } from "../../../src/model/detail/detail.ts";
+import type { SessionLivenessMap } from "../../../src/model/explain/explain.ts";
+import { buildClaims } from "../../../src/model/snapshot/claims.ts";
+import type { Snapshot } from "../../../src/model/snapshot/snapshot.ts";
 import { buildGroupDetail, findGroupState, spreadOverHosts } from "../../../src/model/tables/groups.ts";
 import { buildHostDetail, findHostState } from "../../../src/model/tables/hosts.ts";
 import { buildQueueDetail } from "../../../src/model/tables/queues.ts";
 import { buildRunDetail } from "../../../src/model/tables/runs.ts";
-import type { SessionLivenessMap } from "../../../src/model/explain/explain.ts";
-import { buildClaims } from "../../../src/model/snapshot/claims.ts";
-import type { Snapshot } from "../../../src/model/snapshot/snapshot.ts";
 import { serializeAuditRecord } from "../../../src/protocol/audit.ts";
 import { serializeDrain } from "../../../src/protocol/drain.ts";
 import type { KeyValue } from "../../../src/protocol/txn.ts";

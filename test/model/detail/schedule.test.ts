@@ -1,11 +1,11 @@
 /** Schedules: details in `show schedule`, problems, and events. */
 import { describe, expect, it } from "vitest";
 import type { Detail } from "../../../src/model/detail/detail.ts";
-import { buildScheduleDetail } from "../../../src/model/tables/schedules.ts";
 import { listEventsBetween } from "../../../src/model/events/event-log.ts";
-import { findProblems } from "../../../src/model/tables/problems.ts";
 import { SNAPSHOT_COLLECTIONS } from "../../../src/model/snapshot/snapshot.ts";
 import { SnapshotBuilder } from "../../../src/model/snapshot/snapshot-builder.ts";
+import { findProblems } from "../../../src/model/tables/problems.ts";
+import { buildScheduleDetail } from "../../../src/model/tables/schedules.ts";
 import { serializeAuditRecord } from "../../../src/protocol/audit.ts";
 import { serializeDrain } from "../../../src/protocol/drain.ts";
 import type { KeyValue } from "../../../src/protocol/txn.ts";

@@ -1,8 +1,7 @@
 /** Events between two snapshots. */
 import { describe, expect, it } from "vitest";
 import { measureProcessorMs } from "../../../fixtures/steady.ts";
-import { listEventsBetween } from "../../../src/model/events/event-log.ts";
-import { EventLog } from "../../../src/model/events/event-log.ts";
+import { EventLog, listEventsBetween } from "../../../src/model/events/event-log.ts";
 import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../../src/model/snapshot/snapshot.ts";
 import { SnapshotBuilder } from "../../../src/model/snapshot/snapshot-builder.ts";
 import { type AuditAction, serializeAuditRecord } from "../../../src/protocol/audit.ts";

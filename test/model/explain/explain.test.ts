@@ -1,8 +1,7 @@
 /** Why a run waits. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { explain } from "../../../src/model/explain/explain.ts";
-import { formatExplanation, type SessionLivenessMap } from "../../../src/model/explain/explain.ts";
+import { explain, formatExplanation, type SessionLivenessMap } from "../../../src/model/explain/explain.ts";
 import { buildClaims } from "../../../src/model/snapshot/claims.ts";
 import { admit } from "../../../src/protocol/admission.ts";
 import { serializeDrain } from "../../../src/protocol/drain.ts";

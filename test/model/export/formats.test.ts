@@ -5,14 +5,12 @@ import type { Detail } from "../../../src/model/detail/detail.ts";
 import {
   buildExportTable,
   type ExportTable,
-  formatCsv,
-  formatTextTable,
-} from "../../../src/model/export/export-table.ts";
-import {
   escapeMarkdown,
+  formatCsv,
   formatMarkdownDetail,
   formatMarkdownTable,
   formatMarkdownText,
+  formatTextTable,
 } from "../../../src/model/export/export-table.ts";
 
 function createTable(...rows: string[][]): ExportTable {

@@ -1,8 +1,7 @@
 /** Schedules that compete, as tables of definitions and outcomes. */
 import { describe, expect, it } from "vitest";
-import { findCollisions } from "../../../src/model/insight/collisions.ts";
+import { findCollisions, suggestSpread } from "../../../src/model/insight/collisions.ts";
 import { type ForecastInput, forecastSchedule } from "../../../src/model/insight/forecast.ts";
-import { suggestSpread } from "../../../src/model/insight/collisions.ts";
 import type { Definition } from "../../../src/schedule/definition.ts";
 import { definitionOf } from "../schedules.ts";
 

@@ -1,9 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { canPredictGrants, formatNextGrants, MOST_TICKETS } from "../../../src/model/insight/what-if.ts";
 import {
+  canPredictGrants,
   computeDrainEffect,
   computeResetEffect,
   computeTotalEffect,
+  formatNextGrants,
+  MOST_TICKETS,
 } from "../../../src/model/insight/what-if.ts";
 import { buildClaims } from "../../../src/model/snapshot/claims.ts";
 import { NOW, pictureOf, runOf, stand } from "../pictures.ts";

@@ -1,7 +1,6 @@
 /** Bars of holds and waits, as tables of histories and queues. */
 import { describe, expect, it } from "vitest";
-import { buildTimeline } from "../../../src/model/insight/timeline.ts";
-import { ASCII_SIGNS, formatTimeline } from "../../../src/model/insight/timeline.ts";
+import { ASCII_SIGNS, buildTimeline, formatTimeline } from "../../../src/model/insight/timeline.ts";
 import { serializeDrain } from "../../../src/protocol/drain.ts";
 import { appendPastRun } from "../../../src/protocol/history.ts";
 import type { KeyValue } from "../../../src/protocol/txn.ts";

@@ -1,6 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { measureSnapshot } from "../../../src/model/metrics/measure-snapshot.ts";
-import { formatExposition, type MetricFamily } from "../../../src/model/metrics/measure-snapshot.ts";
+import {
+  formatExposition,
+  type MetricFamily,
+  measureSnapshot,
+} from "../../../src/model/metrics/measure-snapshot.ts";
 import { serializeDrain } from "../../../src/protocol/drain.ts";
 import type { PastRun } from "../../../src/protocol/history.ts";
 import type { KeyValue } from "../../../src/protocol/txn.ts";

@@ -3,11 +3,9 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   computeDrainExtent,
+  describeDrainChanges,
   findDrainsOfTarget,
   findOtherDrains,
-} from "../../../src/model/preview/drain-extent.ts";
-import {
-  describeDrainChanges,
   formatClaimOwners,
   formatDrainExtent,
   formatDrainWithEnd,

@@ -1,10 +1,14 @@
 /** Previews of resets, as tables of snapshots. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { previewEviction } from "../../../src/model/preview/eviction-preview.ts";
-import { formatEvictionPreview } from "../../../src/model/preview/eviction-preview.ts";
-import { describeQueueChanges, findResetTargets } from "../../../src/model/snapshot/claims.ts";
-import { buildClaims, findClaimsByWord, isHolder } from "../../../src/model/snapshot/claims.ts";
+import { formatEvictionPreview, previewEviction } from "../../../src/model/preview/eviction-preview.ts";
+import {
+  buildClaims,
+  describeQueueChanges,
+  findClaimsByWord,
+  findResetTargets,
+  isHolder,
+} from "../../../src/model/snapshot/claims.ts";
 import type { Snapshot } from "../../../src/model/snapshot/snapshot.ts";
 import { admit } from "../../../src/protocol/admission.ts";
 import { serializeDrain } from "../../../src/protocol/drain.ts";

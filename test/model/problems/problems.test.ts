@@ -1,7 +1,7 @@
 /** Problems: what is reported to operators, and what is not. */
 import { describe, expect, it } from "vitest";
-import { findProblems } from "../../../src/model/tables/problems.ts";
 import { buildProblemId } from "../../../src/model/problems/problem.ts";
+import { findProblems } from "../../../src/model/tables/problems.ts";
 import { serializeDrain } from "../../../src/protocol/drain.ts";
 import { formatWorker, type WorkerRecord } from "../../../src/schedule/state/worker-record.ts";
 import { keys } from "../../protocol/samples.ts";

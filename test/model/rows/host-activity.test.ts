@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { computeHostActivity, NO_ACTIVITY } from "../../../src/model/tables/hosts.ts";
 import { buildClaims, buildClaimsWith, findClaimHost, isHolder } from "../../../src/model/snapshot/claims.ts";
 import type { Snapshot } from "../../../src/model/snapshot/snapshot.ts";
+import { computeHostActivity, NO_ACTIVITY } from "../../../src/model/tables/hosts.ts";
 import type { QueueEntry, TicketState } from "../../../src/protocol/ticket.ts";
 import { NOW, pictureOf, stand } from "../pictures.ts";
 

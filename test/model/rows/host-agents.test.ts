@@ -1,10 +1,15 @@
 /** Agents in listings, details and metrics, from their keys. */
 import { describe, expect, it } from "vitest";
-import { buildHostDetail, findHostState } from "../../../src/model/tables/hosts.ts";
 import { measureAgents } from "../../../src/model/metrics/measure-snapshot.ts";
+import {
+  buildHostDetail,
+  computeHostAgents,
+  findHostState,
+  formatDeclined,
+  hostsView,
+  sumDeclined,
+} from "../../../src/model/tables/hosts.ts";
 import { findProblems } from "../../../src/model/tables/problems.ts";
-import { computeHostAgents, formatDeclined, sumDeclined } from "../../../src/model/tables/hosts.ts";
-import { hostsView } from "../../../src/model/tables/hosts.ts";
 import { buildViewContext } from "../../../src/model/views/view-context.ts";
 import { formatAgentReport, formatAgentSession } from "../../../src/protocol/agent-record.ts";
 import { keys } from "../../protocol/samples.ts";

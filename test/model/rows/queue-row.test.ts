@@ -1,7 +1,7 @@
 /** Rows of locks and resources, which several tables share. */
 import { expect, test } from "vitest";
-import { buildEmptyQueueRow, buildQueueRow } from "../../../src/model/tables/queues.ts";
 import { findNamedQueue, type NamedQueue } from "../../../src/model/snapshot/snapshot.ts";
+import { buildEmptyQueueRow, buildQueueRow } from "../../../src/model/tables/queues.ts";
 import { buildViewContext } from "../../../src/model/views/view-context.ts";
 import { serializeDrain } from "../../../src/protocol/drain.ts";
 import { appendPastRun } from "../../../src/protocol/history.ts";

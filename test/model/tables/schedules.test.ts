@@ -1,10 +1,14 @@
 /** The views of schedules and of workers. */
 import { describe, expect, it } from "vitest";
-import { buildScheduleRows, SCHEDULE_LATE_AFTER } from "../../../src/model/tables/schedules.ts";
 import { SNAPSHOT_COLLECTIONS } from "../../../src/model/snapshot/snapshot.ts";
 import { SnapshotBuilder } from "../../../src/model/snapshot/snapshot-builder.ts";
 import { runsView } from "../../../src/model/tables/runs.ts";
-import { formatTimeUntilNext, schedulesView } from "../../../src/model/tables/schedules.ts";
+import {
+  buildScheduleRows,
+  formatTimeUntilNext,
+  SCHEDULE_LATE_AFTER,
+  schedulesView,
+} from "../../../src/model/tables/schedules.ts";
 import { workersView } from "../../../src/model/tables/workers.ts";
 import { isFilterMatch, parseRowFilter } from "../../../src/model/views/filter.ts";
 import { parseSortOrder, sortViewRows } from "../../../src/model/views/sort.ts";

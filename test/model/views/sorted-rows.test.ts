@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { parseSortOrder, sortViewRows } from "../../../src/model/views/sort.ts";
-import { SortedRows } from "../../../src/model/views/sort.ts";
+import { parseSortOrder, SortedRows, sortViewRows } from "../../../src/model/views/sort.ts";
 
 interface Row {
   id: number;

@@ -1,20 +1,18 @@
 import { EXIT, SignalboxError, UsageError } from "../../../base/errors.ts";
 import { clean } from "../../../base/text.ts";
 import { isCompacted } from "../../../etcd/retry.ts";
-import { buildExportTable, formatCsv } from "../../../model/export/export-table.ts";
-import { formatMarkdownTable } from "../../../model/export/export-table.ts";
+import { buildExportTable, formatCsv, formatMarkdownTable } from "../../../model/export/export-table.ts";
 import type { NamedQueue, Snapshot } from "../../../model/snapshot/snapshot.ts";
 import { SnapshotBuilder } from "../../../model/snapshot/snapshot-builder.ts";
-import { buildEmptyTableRows } from "../../../model/tables/queues.ts";
 import { VIEWS, type ViewId } from "../../../model/tables/index.ts";
+import { buildEmptyTableRows } from "../../../model/tables/queues.ts";
 import { isFilterMatch } from "../../../model/views/filter.ts";
+import type { AnyView, QueueView } from "../../../model/views/view.ts";
 import {
-  type AnyView,
+  buildViewContext,
   CONTEXT_COLLECTIONS,
-  type QueueView,
   type ViewContext,
-} from "../../../model/views/view.ts";
-import { buildViewContext } from "../../../model/views/view-context.ts";
+} from "../../../model/views/view-context.ts";
 import { load, readPages } from "../../../observe/read.ts";
 import type { QueueKind } from "../../../protocol/keys.ts";
 import { toQueue } from "../../../protocol/ticket.ts";

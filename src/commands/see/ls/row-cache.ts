@@ -1,7 +1,8 @@
 import type { Collection, NamedQueue, Snapshot } from "../../../model/snapshot/snapshot.ts";
 import { buildEmptyTableRows } from "../../../model/tables/queues.ts";
 import { isFilterMatch, type RowFilter, splitTimedFilter } from "../../../model/views/filter.ts";
-import type { AnyView, QueueView, SnapshotView, ViewContext } from "../../../model/views/view.ts";
+import type { AnyView, QueueView, SnapshotView } from "../../../model/views/view.ts";
+import type { ViewContext } from "../../../model/views/view-context.ts";
 import { buildViewContext } from "../../../model/views/view-context.ts";
 import type { QueueKind } from "../../../protocol/keys.ts";
 import type { ListOptions } from "./ls-options.ts";
