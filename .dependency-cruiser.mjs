@@ -51,9 +51,13 @@ const folders = {
     ],
     why: "starts occurrences with the code below it; it does not depend on a command line or a screen",
   },
-  model: {
+  state: {
     may: ["base", "protocol", "fleet", "syntax", "schedule"],
-    why: "builds a snapshot from keys and events, and has no side effects",
+    why: "builds a snapshot from keys and events, and computes what it means; it has no side effects",
+  },
+  views: {
+    may: ["base", "protocol", "fleet", "syntax", "schedule", "state"],
+    why: "rows, columns, colours, JSON and details as data: commands and the console show the same",
   },
   commands: {
     may: [
@@ -71,12 +75,13 @@ const folders = {
       "run",
       "operate",
       "worker",
-      "model",
+      "state",
+      "views",
     ],
     why: "a command connects the parts below it; these do not depend on commands",
   },
   console: {
-    may: ["base", "protocol", "observe", "operate", "model", "commands"],
+    may: ["base", "protocol", "observe", "operate", "state", "views", "commands"],
     why: "renders the model, and changes things only through commands",
   },
   library: {
@@ -117,7 +122,7 @@ const folders = {
     why: "serves the calls of launchers with the commands and front ends that they name",
   },
 };
-const pure = ["base", "protocol", "fleet", "syntax", "schedule", "model"];
+const pure = ["base", "protocol", "fleet", "syntax", "schedule", "state", "views"];
 
 const flow = Object.entries(folders).map(([folder, { may, why }]) => ({
   name: `${folder}-imports`,

@@ -66,7 +66,8 @@ const RULES = [
   "console",
   "fleet",
   "syntax",
-  "model",
+  "state",
+  "views",
   "protocol",
   "schedule",
 ].map((folder) => `test/${folder}/**/*.test.ts`);

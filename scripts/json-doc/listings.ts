@@ -1,5 +1,5 @@
 /** JSON Schemas for the documents of `signalbox ls --json` and the lines of `signalbox ls --watch`. */
-import { VIEWS, type ViewId } from "../../src/model/tables/index.ts";
+import { VIEWS, type ViewId } from "../../src/views/index.ts";
 import { PARTS, ROWS } from "./rows.ts";
 import {
   createChoiceSchema,

@@ -1,10 +1,10 @@
 /** JSON Schemas for the rows of `signalbox ls --json` and their parts. */
 
-import { SCHEDULE_STATES } from "../../src/model/tables/schedules.ts";
 import { AUDIT_ACTIONS } from "../../src/protocol/audit.ts";
 import { DRAIN_SCOPES } from "../../src/protocol/keys.ts";
 import { OCCURRENCE_RESULTS } from "../../src/schedule/state/outcome.ts";
 import { CLOCK_STATES } from "../../src/schedule/state/worker-record.ts";
+import { SCHEDULE_STATES } from "../../src/views/schedules.ts";
 import {
   createChoiceSchema,
   createCountSchema,

@@ -151,3 +151,9 @@ export function findMacroFault(name: string, value: unknown): string | undefined
   const fault = findNameFault(value);
   return fault === undefined ? undefined : `${name} cannot be part of a name: ${fault}`;
 }
+
+/** Formats the first texts of a list, and the number of the others: `web1, web2 and 3 more`. */
+export function formatShortList(texts: readonly string[], most: number): string {
+  const few = texts.slice(0, most).join(", ");
+  return texts.length > most ? `${few} and ${texts.length - most} more` : few;
+}

@@ -1,10 +1,10 @@
 import { UsageError } from "../base/errors.ts";
 import { quoteText, suggestNearest } from "../base/text.ts";
 import { canonicalizeHost } from "../fleet/groups.ts";
-import { buildGroupMembers, findNamedQueue, type Snapshot } from "../model/snapshot/snapshot.ts";
 import type { DrainTarget } from "../protocol/drain.ts";
 import { DRAIN_ALL, DRAIN_SCOPES, type QueueKind } from "../protocol/keys.ts";
 import { validateName } from "../protocol/names.ts";
+import { buildGroupMembers, findNamedQueue, type Snapshot } from "../state/snapshot.ts";
 import { readRecordedLocks } from "./read-snapshot.ts";
 import type { CommandContext } from "./store-command.ts";
 

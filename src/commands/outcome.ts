@@ -1,14 +1,14 @@
 import { EXIT } from "../base/errors.ts";
 import type { JsonFault } from "../base/json-fault.ts";
 import type { ConfigChange } from "../fleet/config-changes.ts";
-import type { ConfigImpact } from "../model/config-impact/impact.ts";
-import type { DrainExtent } from "../model/preview/drain-extent.ts";
-import type { EvictionPreview } from "../model/preview/eviction-preview.ts";
-import type { RunnerLiveness } from "../model/rows/liveness.ts";
-import type { Claim } from "../model/snapshot/claims.ts";
 import type { Drain, DrainTarget } from "../protocol/drain.ts";
 import type { Definition } from "../schedule/definition.ts";
 import type { DueState } from "../schedule/state/due.ts";
+import type { Claim } from "../state/claims.ts";
+import type { DrainExtent } from "../state/drain-extent.ts";
+import type { EvictionPreview } from "../state/eviction-preview.ts";
+import type { ConfigImpact } from "../state/impact.ts";
+import type { RunnerLiveness } from "../state/liveness.ts";
 
 /** What a command did or would do, as values. docs/json.md describes the JSON that is made of them. */
 export type OperationResult =

@@ -1,7 +1,7 @@
 import { UsageError } from "../base/errors.ts";
 import { clean } from "../base/text.ts";
-import type { Claim } from "../model/snapshot/claims.ts";
 import { type Drain, formatAuditTarget } from "../protocol/drain.ts";
+import type { Claim } from "../state/claims.ts";
 import { formatJsonDocument } from "./json-output.ts";
 import type {
   ActionOutcome,

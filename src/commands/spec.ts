@@ -1,7 +1,7 @@
 import type { Terminal } from "../base/terminal.ts";
 import { getFlagName, getSetting, type SettingKey } from "../config/settings.ts";
-import type { Snapshot } from "../model/snapshot/snapshot.ts";
-import type { Subject } from "../model/views/subject.ts";
+import type { Snapshot } from "../state/snapshot.ts";
+import type { Subject } from "../state/subject.ts";
 import type { ActionOutcome } from "./outcome.ts";
 
 /** What a flag or an argument takes. */

@@ -1,8 +1,8 @@
 import { constants } from "node:os";
 import { EXIT } from "../base/errors.ts";
-import type { Snapshot } from "../model/snapshot/snapshot.ts";
 import type { Operator } from "../operate/ports.ts";
 import { readUserName } from "../process/user.ts";
+import type { Snapshot } from "../state/snapshot.ts";
 import { type CommandConnection, openConnection } from "./connect.ts";
 import type { Call, CommandExecutor, CommandIo } from "./spec.ts";
 

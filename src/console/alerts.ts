@@ -1,7 +1,7 @@
 import { cleanToWidth } from "../base/display-width.ts";
-import { findDrainsOfTarget } from "../model/preview/drain-extent.ts";
-import { findNamedQueue, type Snapshot } from "../model/snapshot/snapshot.ts";
 import { isHolding } from "../protocol/admission.ts";
+import { findDrainsOfTarget } from "../state/drain-extent.ts";
+import { findNamedQueue, type Snapshot } from "../state/snapshot.ts";
 import { buildDetail } from "./data/detail-cache.ts";
 import { getWatchId, type WatchedRow } from "./state/watched-rows.ts";
 import {

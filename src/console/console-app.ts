@@ -1,9 +1,9 @@
 import { COMMANDS } from "../commands/registry/registry.ts";
 import type { Call, CommandIo } from "../commands/spec.ts";
 import type { CommandContext } from "../commands/store-command.ts";
-import type { Detail } from "../model/detail/detail.ts";
-import { type EventList, EventLog, limitEvents } from "../model/events/event-log.ts";
-import type { Subject } from "../model/views/subject.ts";
+import type { Subject } from "../state/subject.ts";
+import type { Detail } from "../views/detail.ts";
+import { type EventList, EventLog, limitEvents } from "../views/event-log.ts";
 import { ACTION_HANDLERS } from "./actions/handlers.ts";
 import { type AlertNews, Alerts } from "./alerts.ts";
 import { type ConsoleTable, Tables } from "./data/console-table.ts";

@@ -3,12 +3,12 @@ import { describe, expect, it } from "vitest";
 import { AlertNotifier, Alerts, chooseChannels } from "../../src/console/alerts.ts";
 import type { WatchedRow } from "../../src/console/state/watched-rows.ts";
 import { formatDesktopNotification, formatWindowTitle } from "../../src/console/terminal/output-sequences.ts";
-import { SNAPSHOT_COLLECTIONS } from "../../src/model/snapshot/snapshot.ts";
-import { SnapshotBuilder } from "../../src/model/snapshot/snapshot-builder.ts";
 import { serializeDrain } from "../../src/protocol/drain.ts";
 import { createKeys } from "../../src/protocol/keys.ts";
 import { serializeTicket } from "../../src/protocol/ticket.ts";
 import type { KeyValue } from "../../src/protocol/txn.ts";
+import { SNAPSHOT_COLLECTIONS } from "../../src/state/snapshot.ts";
+import { SnapshotBuilder } from "../../src/state/snapshot-builder.ts";
 import { plain } from "../model/pictures.ts";
 import { ticketWith } from "../protocol/samples.ts";
 

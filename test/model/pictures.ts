@@ -1,10 +1,10 @@
 /** Sample snapshots for tests. */
 
-import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../src/model/snapshot/snapshot.ts";
-import { SnapshotBuilder } from "../../src/model/snapshot/snapshot-builder.ts";
 import type { PastRun } from "../../src/protocol/history.ts";
 import { serializeTicket, type Ticket } from "../../src/protocol/ticket.ts";
 import type { KeyValue } from "../../src/protocol/txn.ts";
+import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../src/state/snapshot.ts";
+import { SnapshotBuilder } from "../../src/state/snapshot-builder.ts";
 import { keys, ticketWith } from "../protocol/samples.ts";
 
 export const NOW = 1_700_000_100_000;

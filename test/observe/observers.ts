@@ -5,14 +5,14 @@ import { startStopwatch } from "../../fixtures/steady.ts";
 import { waitUntil } from "../../fixtures/wait-until.ts";
 import { openStore, type StoreOptions } from "../../src/etcd/open/open.ts";
 import type { Store } from "../../src/etcd/store.ts";
-import { SNAPSHOT_COLLECTIONS } from "../../src/model/snapshot/snapshot.ts";
-import { SnapshotBuilder } from "../../src/model/snapshot/snapshot-builder.ts";
 import { type EtcdHealth, watchEtcdHealth } from "../../src/observe/etcd-health.ts";
 import { type FollowEvent, followEtcd } from "../../src/observe/follow.ts";
 import type { ObserverPorts } from "../../src/observe/ports.ts";
 import { createRealClock } from "../../src/process/clock.ts";
 import { realRandom } from "../../src/process/random.ts";
 import { createKeys } from "../../src/protocol/keys.ts";
+import { SNAPSHOT_COLLECTIONS } from "../../src/state/snapshot.ts";
+import { SnapshotBuilder } from "../../src/state/snapshot-builder.ts";
 
 /** What was told, and when: ms after the beginning; those in which this process stood still do not count. */
 export class EventLog<T extends { kind: string }> {

@@ -1,15 +1,6 @@
 import { formatDuration } from "../../base/duration.ts";
 import { OVER } from "../../base/over.ts";
 import { isUnavailable } from "../../etcd/retry.ts";
-import {
-  computeDrainExtent,
-  describeDrainTarget,
-  findDrainsOfTarget,
-  formatClaimOwners,
-  listHeldEntries,
-} from "../../model/preview/drain-extent.ts";
-import type { Claim } from "../../model/snapshot/claims.ts";
-import { SnapshotBuilder } from "../../model/snapshot/snapshot-builder.ts";
 import { type FollowEvent, followEtcd } from "../../observe/follow.ts";
 import { type ActionResult, updateAuditOutcome } from "../../operate/operator-action.ts";
 import { requestResets } from "../../operate/reset.ts";
@@ -18,6 +9,15 @@ import { type DrainTarget, formatAuditTarget, hasEnded } from "../../protocol/dr
 import { guardRevision } from "../../protocol/guards.ts";
 import { parseTicket, type QueueEntry } from "../../protocol/ticket.ts";
 import type { KeyValue } from "../../protocol/txn.ts";
+import type { Claim } from "../../state/claims.ts";
+import {
+  computeDrainExtent,
+  describeDrainTarget,
+  findDrainsOfTarget,
+  formatClaimOwners,
+  listHeldEntries,
+} from "../../state/drain-extent.ts";
+import { SnapshotBuilder } from "../../state/snapshot-builder.ts";
 import { parseDurationFlag, parseReasonFlag } from "../command-line/flags.ts";
 import { readSnapshot, SCOPE_COLLECTIONS } from "../read-snapshot.ts";
 import { type ActionContext, type CommandContext, InterruptedError } from "../store-command.ts";

@@ -4,6 +4,12 @@ import { quoteShellWord } from "../../base/shell.ts";
 import { clean, suggestNearest } from "../../base/text.ts";
 import { isUnavailable } from "../../etcd/retry.ts";
 import { listGroupHosts } from "../../fleet/groups.ts";
+import { liftDrains, putDrain } from "../../operate/drain.ts";
+import type { ActionResult } from "../../operate/operator-action.ts";
+import { type Drain, type DrainTarget, hasEnded } from "../../protocol/drain.ts";
+import type { Keys } from "../../protocol/keys.ts";
+import type { Compare } from "../../protocol/txn.ts";
+import type { Claim } from "../../state/claims.ts";
 import {
   computeDrainExtent,
   type DrainExtent,
@@ -14,14 +20,8 @@ import {
   formatClaimOwners,
   formatDrainExtent,
   formatDrainWithEnd,
-} from "../../model/preview/drain-extent.ts";
-import type { Claim } from "../../model/snapshot/claims.ts";
-import { buildGroupMembers, type Collection, type Snapshot } from "../../model/snapshot/snapshot.ts";
-import { liftDrains, putDrain } from "../../operate/drain.ts";
-import type { ActionResult } from "../../operate/operator-action.ts";
-import { type Drain, type DrainTarget, hasEnded } from "../../protocol/drain.ts";
-import type { Keys } from "../../protocol/keys.ts";
-import type { Compare } from "../../protocol/txn.ts";
+} from "../../state/drain-extent.ts";
+import { buildGroupMembers, type Collection, type Snapshot } from "../../state/snapshot.ts";
 import {
   listGivenFlags,
   parseDurationFlag,

@@ -2,22 +2,6 @@ import { formatDuration } from "../../base/duration.ts";
 import { EXIT, SignalboxError } from "../../base/errors.ts";
 import { quoteShellWord } from "../../base/shell.ts";
 import { clean, quoteText, suggestNearest } from "../../base/text.ts";
-import {
-  type EvictionPreview,
-  formatEvictionPreview,
-  previewEviction,
-  SHOWN_LINES,
-} from "../../model/preview/eviction-preview.ts";
-import { judgeRunnerLiveness } from "../../model/rows/liveness.ts";
-import {
-  buildClaims,
-  type Claim,
-  describeQueueChanges,
-  findResetTargets,
-  formatTicketOwner,
-  isHolder,
-} from "../../model/snapshot/claims.ts";
-import { findNamedQueue, type Snapshot } from "../../model/snapshot/snapshot.ts";
 import { type DepartureEvent, waitUntilGone } from "../../operate/departures.ts";
 import { type ActionResult, updateAuditOutcome } from "../../operate/operator-action.ts";
 import { canRequestReset, removeTickets, requestResets } from "../../operate/reset.ts";
@@ -27,6 +11,22 @@ import type { QueueKind } from "../../protocol/keys.ts";
 import { validateName } from "../../protocol/names.ts";
 import { describeVanished, type QueueEntry } from "../../protocol/ticket.ts";
 import type { Compare } from "../../protocol/txn.ts";
+import {
+  buildClaims,
+  type Claim,
+  describeQueueChanges,
+  findResetTargets,
+  formatTicketOwner,
+  isHolder,
+} from "../../state/claims.ts";
+import {
+  type EvictionPreview,
+  formatEvictionPreview,
+  previewEviction,
+  SHOWN_LINES,
+} from "../../state/eviction-preview.ts";
+import { judgeRunnerLiveness } from "../../state/liveness.ts";
+import { findNamedQueue, type Snapshot } from "../../state/snapshot.ts";
 import { getTextFlag, parseDurationFlag, parseReasonFlag, parseRevisionFlag } from "../command-line/flags.ts";
 import type { ActionOutcome, EvictionResult, RunnerRecord } from "../outcome.ts";
 import { createOutcome } from "../outcome.ts";

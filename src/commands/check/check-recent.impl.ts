@@ -1,11 +1,4 @@
 import { EXIT, SignalboxError, UsageError } from "../../base/errors.ts";
-import {
-  computeTimeSinceSuccess,
-  type EndedRun,
-  judgeRecentRuns,
-  type RecentRuns,
-} from "../../model/checks/recent-runs.ts";
-import { findNamedQueue, type Snapshot } from "../../model/snapshot/snapshot.ts";
 import { isHolding } from "../../protocol/admission.ts";
 import type { PastRun } from "../../protocol/history.ts";
 import { validateName } from "../../protocol/names.ts";
@@ -13,6 +6,13 @@ import { type Definition, isPaused } from "../../schedule/definition.ts";
 import { parsePlan } from "../../schedule/plan/plan.ts";
 import type { DueState } from "../../schedule/state/due.ts";
 import { type OccurrenceOutcome, parseOutcomes } from "../../schedule/state/outcome.ts";
+import { findNamedQueue, type Snapshot } from "../../state/snapshot.ts";
+import {
+  computeTimeSinceSuccess,
+  type EndedRun,
+  judgeRecentRuns,
+  type RecentRuns,
+} from "../../views/checks/recent-runs.ts";
 import { getListFlag, parseDurationFlag } from "../command-line/flags.ts";
 import { readSnapshotRanges, throwUnknownName, toSingleKeyRange } from "../read-snapshot.ts";
 import type { Call, CommandExecutor } from "../spec.ts";

@@ -23,11 +23,11 @@ import { chooseTransport, openStore, type StoreOptions } from "../../etcd/open/o
 import { buildStoreOptions, createClusterMemory } from "../../etcd/open/store-options.ts";
 import { type MemberStatus, type Store, StoreError } from "../../etcd/store.ts";
 import { canonicalizeHost } from "../../fleet/groups.ts";
-import { findStaleHosts, judgeHosts } from "../../model/checks/hosts.ts";
-import { KeyCheck } from "../../model/checks/key-check.ts";
-import type { Collection } from "../../model/snapshot/snapshot.ts";
-import { SnapshotBuilder } from "../../model/snapshot/snapshot-builder.ts";
 import { load, readPages } from "../../observe/read.ts";
+import type { Collection } from "../../state/snapshot.ts";
+import { SnapshotBuilder } from "../../state/snapshot-builder.ts";
+import { findStaleHosts, judgeHosts } from "../../views/checks/hosts.ts";
+import { KeyCheck } from "../../views/checks/key-check.ts";
 import { getListFlag, getTextFlag, parseDurationFlag } from "../command-line/flags.ts";
 import { formatJsonDocument } from "../json-output.ts";
 import { findOutputDirectory } from "../output-storage.ts";

@@ -2,7 +2,7 @@ import { EXIT, SignalboxError } from "../../base/errors.ts";
 import { computeFindingsLevel, type Finding, type FindingLevel, getFindingId } from "../../base/finding.ts";
 import { clean } from "../../base/text.ts";
 import { StoreError } from "../../etcd/store.ts";
-import type { Tone } from "../../model/views/subject.ts";
+import type { Tone } from "../../state/subject.ts";
 import { formatJsonDocument } from "../json-output.ts";
 import { detectOutputStyle, paintText } from "../see/paint.ts";
 import type { Call, CommandExecutor, CommandIo, FlagTable } from "../spec.ts";

@@ -8,18 +8,18 @@ import {
 } from "../../fleet/config-changes.ts";
 import type { TotalCheck } from "../../fleet/config-document-parser.ts";
 import { createMacros } from "../../fleet/macros.ts";
-import { buildConfiguration, buildHostMacros } from "../../model/config-impact/configuration.ts";
+import { applyConfigUpdate, type ConfigKeyRevision, type ConfigUpdate } from "../../operate/configure.ts";
+import { readConfigAudit } from "../../operate/operator-action.ts";
+import { formatOperator } from "../../operate/ports.ts";
+import { buildConfiguration, buildHostMacros } from "../../state/configuration.ts";
 import {
   type ConfigImpact,
   computeConfigImpact,
   formatAffectedCount,
   formatAffectedRuns,
   formatConfigChanges,
-} from "../../model/config-impact/impact.ts";
-import type { Collection, Snapshot } from "../../model/snapshot/snapshot.ts";
-import { applyConfigUpdate, type ConfigKeyRevision, type ConfigUpdate } from "../../operate/configure.ts";
-import { readConfigAudit } from "../../operate/operator-action.ts";
-import { formatOperator } from "../../operate/ports.ts";
+} from "../../state/impact.ts";
+import type { Collection, Snapshot } from "../../state/snapshot.ts";
 import { parseReasonFlag, parseRevisionFlag } from "../command-line/flags.ts";
 import type { ActionOutcome, ConfigResult } from "../outcome.ts";
 import { createOutcome } from "../outcome.ts";

@@ -12,8 +12,8 @@ import {
 import { EXIT, SignalboxError } from "../../base/errors.ts";
 import type { JsonFault } from "../../base/json-fault.ts";
 import { formatConfigDocument } from "../../fleet/config-document.ts";
-import { buildConfiguration } from "../../model/config-impact/configuration.ts";
-import type { Snapshot } from "../../model/snapshot/snapshot.ts";
+import { buildConfiguration } from "../../state/configuration.ts";
+import type { Snapshot } from "../../state/snapshot.ts";
 import type { CommandIo } from "../spec.ts";
 
 /** Largest number of faults that are reported; further ones are only counted. */

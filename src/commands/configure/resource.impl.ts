@@ -4,9 +4,9 @@ import { type ConfigChange, computeConfigChanges } from "../../fleet/config-chan
 import { LONGEST_NOTE } from "../../fleet/config-document-parser.ts";
 import { compareByResourceOrder, normalizeResource } from "../../fleet/configuration.ts";
 import type { ResourceConfig } from "../../fleet/resources.ts";
-import { buildConfiguration, listMalformedConfig } from "../../model/config-impact/configuration.ts";
-import type { Snapshot } from "../../model/snapshot/snapshot.ts";
 import { validateName } from "../../protocol/names.ts";
+import { buildConfiguration, listMalformedConfig } from "../../state/configuration.ts";
+import type { Snapshot } from "../../state/snapshot.ts";
 import { getTextFlag } from "../command-line/flags.ts";
 import { formatJsonDocument } from "../json-output.ts";
 import { createActionCommand } from "../print-outcome.ts";

@@ -8,9 +8,9 @@ import {
   formatConfigDocument,
 } from "../../fleet/config-document.ts";
 import { parseConfigDocument } from "../../fleet/config-document-parser.ts";
-import { buildConfiguration, listMalformedConfig } from "../../model/config-impact/configuration.ts";
-import { formatConfigChanges } from "../../model/config-impact/impact.ts";
-import type { Snapshot } from "../../model/snapshot/snapshot.ts";
+import { buildConfiguration, listMalformedConfig } from "../../state/configuration.ts";
+import { formatConfigChanges } from "../../state/impact.ts";
+import type { Snapshot } from "../../state/snapshot.ts";
 import { extractZnodeJson } from "../../syntax/znode-json.ts";
 import { parseReasonFlag } from "../command-line/flags.ts";
 import { editText, ignoreCtrlC } from "../editor.ts";

@@ -1,7 +1,7 @@
 import { computeDisplayWidth } from "../../base/display-width.ts";
 import { clean } from "../../base/text.ts";
-import type { Detail, DetailRow, DetailTarget, Fact, Section } from "../../model/detail/detail.ts";
-import type { TableColumn } from "../../model/views/view.ts";
+import type { Detail, DetailRow, DetailTarget, Fact, Section } from "../../views/detail.ts";
+import type { TableColumn } from "../../views/view.ts";
 import { buildGridSpans, wrapText } from "./grid.ts";
 import { type OutputStyle, paintSpans, type TextSpan } from "./paint.ts";
 

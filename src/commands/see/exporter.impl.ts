@@ -1,17 +1,17 @@
 import { EXIT, type SignalboxError } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
 import { VERSION } from "../../base/version.ts";
+import { followEtcd } from "../../observe/follow.ts";
+import type { Keys } from "../../protocol/keys.ts";
+import type { WatchEvent } from "../../protocol/txn.ts";
+import { SnapshotBuilder } from "../../state/snapshot-builder.ts";
 import {
   createMetric,
   formatExposition,
   METRIC_COLLECTIONS,
   type MetricFamily,
   measureSnapshot,
-} from "../../model/metrics/measure-snapshot.ts";
-import { SnapshotBuilder } from "../../model/snapshot/snapshot-builder.ts";
-import { followEtcd } from "../../observe/follow.ts";
-import type { Keys } from "../../protocol/keys.ts";
-import type { WatchEvent } from "../../protocol/txn.ts";
+} from "../../views/metrics.ts";
 import {
   EXPORTER_LISTEN,
   formatListenAddress,

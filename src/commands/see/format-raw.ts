@@ -1,10 +1,10 @@
 import { parseJson } from "../../base/parse-json.ts";
 import { clean } from "../../base/text.ts";
-import type { Snapshot } from "../../model/snapshot/snapshot.ts";
-import type { Subject } from "../../model/views/subject.ts";
 import type { RawKey } from "../../observe/raw-keys.ts";
 import type { Keys } from "../../protocol/keys.ts";
 import type { KeyValue, RangeOp } from "../../protocol/txn.ts";
+import type { Snapshot } from "../../state/snapshot.ts";
+import type { Subject } from "../../state/subject.ts";
 import { escapeInvisible } from "../json-output.ts";
 
 /** A line of a value: new in this revision, removed in it, or as before. */

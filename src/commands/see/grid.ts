@@ -1,8 +1,8 @@
 import { cleanToWidth, computeDisplayWidth } from "../../base/display-width.ts";
 import { clean } from "../../base/text.ts";
-import { renderShareBar } from "../../model/rows/shares.ts";
-import type { Tone } from "../../model/views/subject.ts";
-import type { TableColumn } from "../../model/views/view.ts";
+import { renderShareBar } from "../../state/shares.ts";
+import type { Tone } from "../../state/subject.ts";
+import type { TableColumn } from "../../views/view.ts";
 import { type FittedColumn, fitColumns, GAP, type TextColumn } from "./fit-columns.ts";
 import { type OutputStyle, paintSpans, type TextSpan, trimSpans } from "./paint.ts";
 

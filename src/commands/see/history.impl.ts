@@ -1,11 +1,11 @@
 import { formatBriefDuration, formatInstant } from "../../base/duration.ts";
 import { EXIT } from "../../base/errors.ts";
 import { quoteText, suggestNearest } from "../../base/text.ts";
-import { computeLockStatistics, type LockStatistics } from "../../model/explain/statistics.ts";
 import { readWithRetries } from "../../observe/ports.ts";
 import { readPages } from "../../observe/read.ts";
 import { type PastRun, parsePastRuns } from "../../protocol/history.ts";
 import { validateName } from "../../protocol/names.ts";
+import { computeLockStatistics, type LockStatistics } from "../../state/statistics.ts";
 import { getTextFlag, parseCountFlag } from "../command-line/flags.ts";
 import { parseSinceFlag } from "../command-line/instant.ts";
 import { formatJsonDocument } from "../json-output.ts";

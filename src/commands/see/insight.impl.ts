@@ -1,30 +1,29 @@
 import { formatBriefDuration, formatInstant } from "../../base/duration.ts";
 import { UsageError } from "../../base/errors.ts";
 import { quoteShellWord } from "../../base/shell.ts";
-import { clean, quoteText } from "../../base/text.ts";
-import type { CollisionReport, OverlapCollision, SpreadSuggestion } from "../../model/insight/collisions.ts";
-import { findAllCollisions } from "../../model/insight/collisions.ts";
-import type { TimeSpan } from "../../model/insight/forecast.ts";
+import { clean, formatShortList, quoteText } from "../../base/text.ts";
+import { formatOperator } from "../../operate/ports.ts";
+import { validateName } from "../../protocol/names.ts";
+import { NotFoundError } from "../../schedule/errors.ts";
+import { buildClaims, type Claim, findClaimTicket, findResetTargets } from "../../state/claims.ts";
+import type { CollisionReport, OverlapCollision, SpreadSuggestion } from "../../state/collisions.ts";
+import { findAllCollisions } from "../../state/collisions.ts";
+import type { TimeSpan } from "../../state/forecast.ts";
+import type { Snapshot } from "../../state/snapshot.ts";
 import {
   ASCII_SIGNS,
   buildTimeline,
   formatTimeline,
   type TimelineTrack,
   UNICODE_SIGNS,
-} from "../../model/insight/timeline.ts";
+} from "../../state/timeline.ts";
 import {
   formatWhatIf,
   predictDrain,
   predictReset,
   predictTotal,
   type WhatIfReport,
-} from "../../model/insight/what-if.ts";
-import { buildClaims, type Claim, findClaimTicket, findResetTargets } from "../../model/snapshot/claims.ts";
-import type { Snapshot } from "../../model/snapshot/snapshot.ts";
-import { formatShortList } from "../../model/views/short-list.ts";
-import { formatOperator } from "../../operate/ports.ts";
-import { validateName } from "../../protocol/names.ts";
-import { NotFoundError } from "../../schedule/errors.ts";
+} from "../../state/what-if.ts";
 import { getTextFlag, parseCountFlag, parseDurationFlag } from "../command-line/flags.ts";
 import { parseSinceFlag } from "../command-line/instant.ts";
 import { parseDrainTarget } from "../drain-target.ts";

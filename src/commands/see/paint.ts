@@ -1,4 +1,4 @@
-import type { Tone } from "../../model/views/subject.ts";
+import type { Tone } from "../../state/subject.ts";
 import type { CommandIo } from "../spec.ts";
 
 /** The style of the output: what the terminal can show, and what the user has chosen. */

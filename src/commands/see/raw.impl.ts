@@ -1,11 +1,11 @@
 import { UsageError } from "../../base/errors.ts";
 import { parseJson } from "../../base/parse-json.ts";
 import { quoteText } from "../../base/text.ts";
-import { buildClaims } from "../../model/snapshot/claims.ts";
-import type { Subject } from "../../model/views/subject.ts";
 import { type RawKey, readEarlierValue, readRawKeys } from "../../observe/raw-keys.ts";
 import { validateName } from "../../protocol/names.ts";
 import type { KeyValue } from "../../protocol/txn.ts";
+import { buildClaims } from "../../state/claims.ts";
+import type { Subject } from "../../state/subject.ts";
 import { getTextFlag } from "../command-line/flags.ts";
 import { formatJsonDocument } from "../json-output.ts";
 import {

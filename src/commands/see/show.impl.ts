@@ -1,34 +1,29 @@
 import { canonicalizeHost } from "../../fleet/groups.ts";
-import { filterAuditRecords } from "../../model/detail/detail.ts";
-import { explain, findRunnerLiveness, type SessionLivenessMap } from "../../model/explain/explain.ts";
-import { judgeHostLiveness, type RunnerLiveness } from "../../model/rows/liveness.ts";
-import { buildClaims, type Claim, findClaimHost, formatTicketOwner } from "../../model/snapshot/claims.ts";
-import { type Collection, findNamedQueue, type Snapshot } from "../../model/snapshot/snapshot.ts";
-import { toDrainJson } from "../../model/tables/columns.ts";
-import { buildGroupDetail, findGroupState, spreadOverHosts } from "../../model/tables/groups.ts";
+import { isHolding } from "../../protocol/admission.ts";
+import type { QueueKind } from "../../protocol/keys.ts";
+import { validateName } from "../../protocol/names.ts";
+import type { QueueEntry } from "../../protocol/ticket.ts";
+import { parseOutcomes } from "../../schedule/state/outcome.ts";
+import { buildClaims, type Claim, findClaimHost, formatTicketOwner } from "../../state/claims.ts";
+import { explain, findRunnerLiveness, type SessionLivenessMap } from "../../state/explain.ts";
+import { judgeHostLiveness, type RunnerLiveness } from "../../state/liveness.ts";
+import { type Collection, findNamedQueue, type Snapshot } from "../../state/snapshot.ts";
+import type { ViewContext } from "../../state/view-context.ts";
+import { buildViewContext } from "../../state/view-context.ts";
+import { toDrainJson } from "../../views/columns.ts";
+import { filterAuditRecords } from "../../views/detail.ts";
+import { buildGroupDetail, findGroupState, spreadOverHosts } from "../../views/groups.ts";
 import {
   buildHostDetail,
   findHostState,
   isAboutHost,
   judgeHostByClaims,
   listClaimsOnHosts,
-} from "../../model/tables/hosts.ts";
-import { VIEWS, type ViewId } from "../../model/tables/index.ts";
-import {
-  buildEmptyQueueRow,
-  buildQueueDetail,
-  buildQueueRow,
-  QUEUE_VIEW,
-} from "../../model/tables/queues.ts";
-import { buildRunDetail } from "../../model/tables/runs.ts";
-import { buildScheduleDetail, isAboutSchedule, schedulesView } from "../../model/tables/schedules.ts";
-import type { ViewContext } from "../../model/views/view-context.ts";
-import { buildViewContext } from "../../model/views/view-context.ts";
-import { isHolding } from "../../protocol/admission.ts";
-import type { QueueKind } from "../../protocol/keys.ts";
-import { validateName } from "../../protocol/names.ts";
-import type { QueueEntry } from "../../protocol/ticket.ts";
-import { parseOutcomes } from "../../schedule/state/outcome.ts";
+} from "../../views/hosts.ts";
+import { VIEWS, type ViewId } from "../../views/index.ts";
+import { buildEmptyQueueRow, buildQueueDetail, buildQueueRow, QUEUE_VIEW } from "../../views/queues.ts";
+import { buildRunDetail } from "../../views/runs.ts";
+import { buildScheduleDetail, isAboutSchedule, schedulesView } from "../../views/schedules.ts";
 import { formatJsonDocument } from "../json-output.ts";
 import {
   buildRecentAuditRange,

@@ -1,17 +1,12 @@
 import { clean, findNameFault, quoteText } from "../../base/text.ts";
-import { explain, formatExplanation } from "../../model/explain/explain.ts";
-import {
-  explainLockAt,
-  explainScheduleAt,
-  findMainReason,
-  type PastReason,
-} from "../../model/insight/why-then.ts";
-import { buildClaims, type Claim, formatTicketOwner } from "../../model/snapshot/claims.ts";
-import { findNamedQueue, type Snapshot } from "../../model/snapshot/snapshot.ts";
 import { isHolding } from "../../protocol/admission.ts";
 import { formatAuditTime } from "../../protocol/audit.ts";
 import { validateName } from "../../protocol/names.ts";
 import { parseOutcomes } from "../../schedule/state/outcome.ts";
+import { buildClaims, type Claim, formatTicketOwner } from "../../state/claims.ts";
+import { explain, formatExplanation } from "../../state/explain.ts";
+import { findNamedQueue, type Snapshot } from "../../state/snapshot.ts";
+import { explainLockAt, explainScheduleAt, findMainReason, type PastReason } from "../../state/why-then.ts";
 import { getTextFlag } from "../command-line/flags.ts";
 import { parsePastTime } from "../command-line/instant.ts";
 import { formatJsonDocument } from "../json-output.ts";

@@ -1,5 +1,5 @@
-import { buildQueueId } from "../../model/snapshot/snapshot.ts";
-import type { Subject } from "../../model/views/subject.ts";
+import { buildQueueId } from "../../state/snapshot.ts";
+import type { Subject } from "../../state/subject.ts";
 import { CLUSTERS, getDefaultUnfolded } from "../data/explorer-tree.ts";
 import { openRemedy, openTarget } from "../overlays/dialog-openers.ts";
 import { openJob } from "../overlays/output.ts";

@@ -15,13 +15,13 @@ import {
 } from "../../commands/see/grid.ts";
 import { RowCache } from "../../commands/see/ls/row-cache.ts";
 import type { OutputStyle, TextSpan } from "../../commands/see/paint.ts";
-import { buildExportTable, type ExportTable } from "../../model/export/export-table.ts";
-import { countThings, type Snapshot } from "../../model/snapshot/snapshot.ts";
-import { VIEWS, type ViewId } from "../../model/tables/index.ts";
-import { NO_FILTER, parseRowFilter, type RowFilter } from "../../model/views/filter.ts";
-import { parseSortOrder, SortedRows, type SortOrder } from "../../model/views/sort.ts";
-import type { Subject } from "../../model/views/subject.ts";
-import type { AnyView, TableColumn } from "../../model/views/view.ts";
+import { countThings, type Snapshot } from "../../state/snapshot.ts";
+import type { Subject } from "../../state/subject.ts";
+import { buildExportTable, type ExportTable } from "../../views/export-table.ts";
+import { NO_FILTER, parseRowFilter, type RowFilter } from "../../views/filter.ts";
+import { VIEWS, type ViewId } from "../../views/index.ts";
+import { parseSortOrder, SortedRows, type SortOrder } from "../../views/sort.ts";
+import type { AnyView, TableColumn } from "../../views/view.ts";
 import type { PanelId, TabId } from "../state/console-state.ts";
 import type { RowList } from "../state/cursor.ts";
 

@@ -3,7 +3,7 @@ import { askCluster, type ContextSummary, describeContexts } from "../../command
 import { findOverridingVariables, openConnection } from "../../commands/connect.ts";
 import { type Call, CONNECTION_SETTINGS, type CommandIo } from "../../commands/spec.ts";
 import type { CommandContext } from "../../commands/store-command.ts";
-import type { Tone } from "../../model/views/subject.ts";
+import type { Tone } from "../../state/subject.ts";
 
 /** Whether the cluster of a context has answered the last request. */
 type ContextState = "ok" | "away";

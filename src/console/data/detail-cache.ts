@@ -1,26 +1,26 @@
 import { readSnapshotRanges, toSingleKeyRange } from "../../commands/read-snapshot.ts";
 import type { CommandContext } from "../../commands/store-command.ts";
-import { buildFacts, type Detail, type DetailContext } from "../../model/detail/detail.ts";
-import type { SessionLivenessMap } from "../../model/explain/explain.ts";
+import { type RunnerKey, readRunnerLiveness, selectFirstSessions } from "../../observe/runner-liveness.ts";
+import { isHolding } from "../../protocol/admission.ts";
+import type { DrainTarget } from "../../protocol/drain.ts";
+import type { QueueEntry } from "../../protocol/ticket.ts";
+import { findClaim } from "../../state/claims.ts";
 import {
   computeDrainExtent,
   describeDrainTarget,
   findDrainsOfTarget,
   formatDrainExtent,
   formatInstantSeconds,
-} from "../../model/preview/drain-extent.ts";
-import { findClaim } from "../../model/snapshot/claims.ts";
-import { findNamedQueue, type Snapshot } from "../../model/snapshot/snapshot.ts";
-import { buildGroupDetail, findGroupState, spreadOverHosts } from "../../model/tables/groups.ts";
-import { buildHostDetail, findHostState } from "../../model/tables/hosts.ts";
-import { buildQueueDetail } from "../../model/tables/queues.ts";
-import { buildRunDetail } from "../../model/tables/runs.ts";
-import { buildScheduleDetail } from "../../model/tables/schedules.ts";
-import type { Subject } from "../../model/views/subject.ts";
-import { type RunnerKey, readRunnerLiveness, selectFirstSessions } from "../../observe/runner-liveness.ts";
-import { isHolding } from "../../protocol/admission.ts";
-import type { DrainTarget } from "../../protocol/drain.ts";
-import type { QueueEntry } from "../../protocol/ticket.ts";
+} from "../../state/drain-extent.ts";
+import type { SessionLivenessMap } from "../../state/explain.ts";
+import { findNamedQueue, type Snapshot } from "../../state/snapshot.ts";
+import type { Subject } from "../../state/subject.ts";
+import { buildFacts, type Detail, type DetailContext } from "../../views/detail.ts";
+import { buildGroupDetail, findGroupState, spreadOverHosts } from "../../views/groups.ts";
+import { buildHostDetail, findHostState } from "../../views/hosts.ts";
+import { buildQueueDetail } from "../../views/queues.ts";
+import { buildRunDetail } from "../../views/runs.ts";
+import { buildScheduleDetail } from "../../views/schedules.ts";
 import type { ConsoleTable } from "./console-table.ts";
 import type { PastMoment } from "./live-view.ts";
 

@@ -1,15 +1,10 @@
-import { buildProblemId, formatQueueName, type Problem } from "../../model/problems/problem.ts";
-import {
-  getShareTone,
-  type ResourceShare,
-  type ResourceShares,
-  renderShareBar,
-} from "../../model/rows/shares.ts";
-import { buildQueueId, type NamedQueue, type Snapshot } from "../../model/snapshot/snapshot.ts";
-import { shortenOwner } from "../../model/tables/columns.ts";
-import type { Tone } from "../../model/views/subject.ts";
 import { isHolding } from "../../protocol/admission.ts";
 import type { Drain } from "../../protocol/drain.ts";
+import { buildProblemId, formatQueueName, type Problem } from "../../state/problem.ts";
+import { getShareTone, type ResourceShare, type ResourceShares, renderShareBar } from "../../state/shares.ts";
+import { buildQueueId, type NamedQueue, type Snapshot } from "../../state/snapshot.ts";
+import type { Tone } from "../../state/subject.ts";
+import { shortenOwner } from "../../views/columns.ts";
 import type { TabId } from "../state/console-state.ts";
 
 /** A line of the explorer. */

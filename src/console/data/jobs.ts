@@ -4,7 +4,7 @@ import { type CommandEnd, performCommand } from "../../commands/command-line/exe
 import type { ActionOutcome } from "../../commands/outcome.ts";
 import { listOutcomeLines } from "../../commands/print-outcome.ts";
 import type { Call, Command, CommandIo } from "../../commands/spec.ts";
-import type { Snapshot } from "../../model/snapshot/snapshot.ts";
+import type { Snapshot } from "../../state/snapshot.ts";
 import type { StyleRole } from "../theme/roles.ts";
 
 /** A command that runs or has ended. */

@@ -1,10 +1,10 @@
 import { EXIT } from "../../base/errors.ts";
 import { explainError } from "../../commands/command-line/execute-command.ts";
 import type { CommandContext } from "../../commands/store-command.ts";
-import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../model/snapshot/snapshot.ts";
-import { SnapshotBuilder } from "../../model/snapshot/snapshot-builder.ts";
 import { type EtcdHealth, watchEtcdHealth } from "../../observe/etcd-health.ts";
 import { followEtcd } from "../../observe/follow.ts";
+import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../state/snapshot.ts";
+import { SnapshotBuilder } from "../../state/snapshot-builder.ts";
 
 /** What the console shows: the live state of etcd, or that of a past revision. */
 export interface ShownData {

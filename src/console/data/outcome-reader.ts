@@ -1,7 +1,7 @@
 import { type OutcomeHistories, readOutcomes } from "../../commands/read-snapshot.ts";
 import type { CommandContext } from "../../commands/store-command.ts";
-import type { Snapshot } from "../../model/snapshot/snapshot.ts";
 import type { KeyRange } from "../../protocol/txn.ts";
+import type { Snapshot } from "../../state/snapshot.ts";
 
 /** Least time between two reads, ms. */
 const PAUSE = 500;

@@ -3,8 +3,6 @@ import { formatInstant, parseDuration } from "../../base/duration.ts";
 import { quoteText } from "../../base/text.ts";
 import { parseInstant } from "../../commands/command-line/instant.ts";
 import type { CommandContext } from "../../commands/store-command.ts";
-import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../model/snapshot/snapshot.ts";
-import { SnapshotBuilder } from "../../model/snapshot/snapshot-builder.ts";
 import { findLastChange, findNextChange, type PastChange } from "../../observe/neighbour-change.ts";
 import {
   findOldestRevision,
@@ -16,6 +14,8 @@ import {
 } from "../../observe/past-revision.ts";
 import { load } from "../../observe/read.ts";
 import type { Keys } from "../../protocol/keys.ts";
+import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../state/snapshot.ts";
+import { SnapshotBuilder } from "../../state/snapshot-builder.ts";
 import type { ConnectionState, PastMoment, ShownData } from "./live-view.ts";
 
 /** What time travel tells: a sentence for the user. */

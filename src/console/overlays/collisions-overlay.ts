@@ -1,8 +1,8 @@
 import { cleanToWidth } from "../../base/display-width.ts";
 import { formatBriefDuration, formatDuration, formatInstant } from "../../base/duration.ts";
-import type { SpreadSuggestion } from "../../model/insight/collisions.ts";
-import { type CollisionReport, findAllCollisions, selectCollisions } from "../../model/insight/collisions.ts";
-import { formatShortList } from "../../model/views/short-list.ts";
+import { formatShortList } from "../../base/text.ts";
+import type { SpreadSuggestion } from "../../state/collisions.ts";
+import { type CollisionReport, findAllCollisions, selectCollisions } from "../../state/collisions.ts";
 import { OutcomeReader } from "../data/outcome-reader.ts";
 import type { ConsoleParts } from "../parts/console-parts.ts";
 import { getChosenSubjects } from "../parts/marks.ts";

@@ -1,7 +1,7 @@
 import type { RowCommandId } from "../../commands/registry/registry.ts";
 import { buildDetailLines, wrapProseLines } from "../../commands/see/detail.ts";
-import type { DetailTarget } from "../../model/detail/detail.ts";
-import type { Remedy, Subject } from "../../model/views/subject.ts";
+import type { Remedy, Subject } from "../../state/subject.ts";
+import type { DetailTarget } from "../../views/detail.ts";
 import { buildDetail } from "../data/detail-cache.ts";
 import type { ConsoleJob } from "../data/jobs.ts";
 import type { ConsoleParts } from "../parts/console-parts.ts";

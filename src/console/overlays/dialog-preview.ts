@@ -1,5 +1,8 @@
 import type { OperationResult } from "../../commands/outcome.ts";
 import type { Command } from "../../commands/spec.ts";
+import { formatOperator } from "../../operate/ports.ts";
+import { findPlainTotal } from "../../state/eviction-preview.ts";
+import type { Snapshot } from "../../state/snapshot.ts";
 import {
   canPredictGrants,
   computeDrainEffect,
@@ -7,10 +10,7 @@ import {
   computeTotalEffect,
   type DirectEffect,
   formatNextGrants,
-} from "../../model/insight/what-if.ts";
-import { findPlainTotal } from "../../model/preview/eviction-preview.ts";
-import type { Snapshot } from "../../model/snapshot/snapshot.ts";
-import { formatOperator } from "../../operate/ports.ts";
+} from "../../state/what-if.ts";
 import { isLive } from "../data/live-view.ts";
 import type { ConsoleParts } from "../parts/console-parts.ts";
 import { type CommandPreview, runPreview } from "../parts/row-actions.ts";

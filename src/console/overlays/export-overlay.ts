@@ -4,7 +4,7 @@ import { clean, quoteText } from "../../base/text.ts";
 import { formatJsonDocument } from "../../commands/json-output.ts";
 import { renderDetailText } from "../../commands/see/detail.ts";
 import { wrapText } from "../../commands/see/grid.ts";
-import type { Detail } from "../../model/detail/detail.ts";
+import type { Detail } from "../../views/detail.ts";
 import {
   type ExportTable,
   formatCsv,
@@ -12,7 +12,7 @@ import {
   formatMarkdownTable,
   formatMarkdownText,
   formatTextTable,
-} from "../../model/export/export-table.ts";
+} from "../../views/export-table.ts";
 import type { ConsoleParts } from "../parts/console-parts.ts";
 import type { Overlay, OverlayModel } from "../parts/overlay.ts";
 import type { InputEvent } from "../terminal/input-event.ts";

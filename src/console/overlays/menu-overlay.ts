@@ -1,7 +1,7 @@
 import { cleanToWidth, computeDisplayWidth } from "../../base/display-width.ts";
 import { COMMANDS, isRowCommandId } from "../../commands/registry/registry.ts";
-import type { Snapshot } from "../../model/snapshot/snapshot.ts";
-import type { Subject } from "../../model/views/subject.ts";
+import type { Snapshot } from "../../state/snapshot.ts";
+import type { Subject } from "../../state/subject.ts";
 import type { ConsoleParts } from "../parts/console-parts.ts";
 import { type KeyAction, listKeyActions } from "../parts/key-actions.ts";
 import { getChosenSubjects } from "../parts/marks.ts";

@@ -1,6 +1,6 @@
 import { clean } from "../../base/text.ts";
 import { type Command, isRowCommand } from "../../commands/spec.ts";
-import { buildQueueId, type Snapshot } from "../../model/snapshot/snapshot.ts";
+import { buildQueueId, type Snapshot } from "../../state/snapshot.ts";
 import type { ListedContext } from "../data/context-list.ts";
 import type { KeyAction } from "../parts/key-actions.ts";
 import type { TabId } from "../state/console-state.ts";

@@ -3,7 +3,9 @@ import { formatBriefDuration, formatInstant } from "../../base/duration.ts";
 import { clean } from "../../base/text.ts";
 import { toSingleKeyRange } from "../../commands/read-snapshot.ts";
 import { wrapProseLines } from "../../commands/see/detail.ts";
-import type { TimeSpan } from "../../model/insight/forecast.ts";
+import type { TimeSpan } from "../../state/forecast.ts";
+import { buildQueueId, type Snapshot } from "../../state/snapshot.ts";
+import type { Subject } from "../../state/subject.ts";
 import {
   buildHostTimeline,
   buildRunBars,
@@ -11,9 +13,7 @@ import {
   type RunBar,
   type TimelineInputs,
   type TimelineTrack,
-} from "../../model/insight/timeline.ts";
-import { buildQueueId, type Snapshot } from "../../model/snapshot/snapshot.ts";
-import type { Subject } from "../../model/views/subject.ts";
+} from "../../state/timeline.ts";
 import { OutcomeReader } from "../data/outcome-reader.ts";
 import type { ConsoleParts } from "../parts/console-parts.ts";
 import { getChosenSubjects } from "../parts/marks.ts";

@@ -1,7 +1,7 @@
 import { cleanToWidth } from "../../base/display-width.ts";
 import { formatBriefDuration, formatInstant } from "../../base/duration.ts";
-import type { TimeSpan } from "../../model/insight/forecast.ts";
-import type { TimelineTrack } from "../../model/insight/timeline.ts";
+import type { TimeSpan } from "../../state/forecast.ts";
+import type { TimelineTrack } from "../../state/timeline.ts";
 import {
   type BarCell,
   countBandCells,
@@ -9,7 +9,7 @@ import {
   drawTimeAxis,
   isFailedResult,
   type RunBar,
-} from "../../model/insight/timeline.ts";
+} from "../../state/timeline.ts";
 import { createRow, padText, type RowCell, type RowModel } from "../theme/cells.ts";
 import type { StyleRole } from "../theme/roles.ts";
 

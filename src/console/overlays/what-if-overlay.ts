@@ -1,17 +1,17 @@
 import { cleanToWidth } from "../../base/display-width.ts";
 import { clean } from "../../base/text.ts";
 import { wrapProseLines } from "../../commands/see/detail.ts";
+import { formatOperator } from "../../operate/ports.ts";
+import { buildClaims, findResetTargets } from "../../state/claims.ts";
+import type { Snapshot } from "../../state/snapshot.ts";
+import type { Subject } from "../../state/subject.ts";
 import {
   formatWhatIf,
   predictDrain,
   predictReset,
   predictTotal,
   type WhatIfReport,
-} from "../../model/insight/what-if.ts";
-import { buildClaims, findResetTargets } from "../../model/snapshot/claims.ts";
-import type { Snapshot } from "../../model/snapshot/snapshot.ts";
-import type { Subject } from "../../model/views/subject.ts";
-import { formatOperator } from "../../operate/ports.ts";
+} from "../../state/what-if.ts";
 import type { ConsoleParts } from "../parts/console-parts.ts";
 import { getChosenSubjects } from "../parts/marks.ts";
 import { createSameRowCheck } from "../parts/navigation.ts";

@@ -3,15 +3,15 @@ import { clean } from "../../base/text.ts";
 import { parsePastTime } from "../../commands/command-line/instant.ts";
 import { toSingleKeyRange } from "../../commands/read-snapshot.ts";
 import { wrapProseLines } from "../../commands/see/detail.ts";
+import { findNamedQueue } from "../../state/snapshot.ts";
+import type { Subject } from "../../state/subject.ts";
 import {
   explainLockAt,
   explainScheduleAt,
   findLastExpected,
   findMainReason,
   type PastReason,
-} from "../../model/insight/why-then.ts";
-import { findNamedQueue } from "../../model/snapshot/snapshot.ts";
-import type { Subject } from "../../model/views/subject.ts";
+} from "../../state/why-then.ts";
 import { OutcomeReader } from "../data/outcome-reader.ts";
 import type { ConsoleParts } from "../parts/console-parts.ts";
 import { getChosenSubjects } from "../parts/marks.ts";

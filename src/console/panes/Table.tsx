@@ -1,5 +1,5 @@
 import { cleanToWidth } from "../../base/display-width.ts";
-import type { Subject } from "../../model/views/subject.ts";
+import type { Subject } from "../../state/subject.ts";
 import type { ConsoleParts } from "../parts/console-parts.ts";
 import { computeTableHeight, listTableNotes } from "../parts/pane-lines.ts";
 import type { Size } from "../state/layout.ts";

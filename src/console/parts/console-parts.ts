@@ -1,7 +1,7 @@
 import type { CommandContext } from "../../commands/store-command.ts";
-import type { Detail } from "../../model/detail/detail.ts";
-import type { EventList } from "../../model/events/event-log.ts";
-import type { Subject } from "../../model/views/subject.ts";
+import type { Subject } from "../../state/subject.ts";
+import type { Detail } from "../../views/detail.ts";
+import type { EventList } from "../../views/event-log.ts";
 import type { ConsoleTable } from "../data/console-table.ts";
 import type { ContextList } from "../data/context-list.ts";
 import type { ExplorerTree, TabCounts } from "../data/explorer-tree.ts";

@@ -1,6 +1,6 @@
 import type { RowCommandId } from "../../commands/registry/registry.ts";
 import { type Command, isRowCommand } from "../../commands/spec.ts";
-import type { Subject } from "../../model/views/subject.ts";
+import type { Subject } from "../../state/subject.ts";
 
 /** An action that can be bound to keys. */
 export interface KeyAction {

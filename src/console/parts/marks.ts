@@ -1,4 +1,4 @@
-import type { Subject } from "../../model/views/subject.ts";
+import type { Subject } from "../../state/subject.ts";
 import type { ConsoleState, TabState } from "../state/console-state.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { moveInFocusedPane } from "./moves.ts";

@@ -1,5 +1,5 @@
 import { buildDetailLines, type DetailLine } from "../../commands/see/detail.ts";
-import type { DetailTarget } from "../../model/detail/detail.ts";
+import type { DetailTarget } from "../../views/detail.ts";
 import { NOT_READ_YET } from "../data/live-view.ts";
 import type { RowList } from "../state/cursor.ts";
 import type { ConsoleParts } from "./console-parts.ts";

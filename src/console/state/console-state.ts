@@ -1,5 +1,5 @@
-import type { ViewId } from "../../model/tables/index.ts";
-import type { SortOrder } from "../../model/views/sort.ts";
+import type { ViewId } from "../../views/index.ts";
+import type { SortOrder } from "../../views/sort.ts";
 import type { WatchedRow } from "./watched-rows.ts";
 
 /** The parts of the screen that can have the keyboard. */

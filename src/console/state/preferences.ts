@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { hash } from "../../base/hash.ts";
 import type { CommandIo } from "../../commands/spec.ts";
-import type { SortOrder } from "../../model/views/sort.ts";
+import type { SortOrder } from "../../views/sort.ts";
 import {
   type ConsoleState,
   createInitialState,

@@ -1,5 +1,5 @@
-import type { Subject } from "../../model/views/subject.ts";
 import { DRAIN_SCOPES } from "../../protocol/keys.ts";
+import type { Subject } from "../../state/subject.ts";
 
 /** A row that the user wants to hear of. */
 export type WatchedRow = Exclude<Subject, { kind: "record" }>;

@@ -1,5 +1,5 @@
 import { computeDisplayWidth } from "../../base/display-width.ts";
-import type { Tone } from "../../model/views/subject.ts";
+import type { Tone } from "../../state/subject.ts";
 
 /** All characters on the screen that are not text. */
 export interface Signs {

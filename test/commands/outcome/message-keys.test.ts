@@ -1,7 +1,7 @@
 /** Keys of messages: equal for the same line at another time, so that a dialog marks only what has changed. */
 import { describe, expect, it } from "vitest";
-import { computeDrainExtent, formatDrainExtent } from "../../../src/model/preview/drain-extent.ts";
-import { formatEvictionPreview, previewEviction } from "../../../src/model/preview/eviction-preview.ts";
+import { computeDrainExtent, formatDrainExtent } from "../../../src/state/drain-extent.ts";
+import { formatEvictionPreview, previewEviction } from "../../../src/state/eviction-preview.ts";
 import { NOW, pictureOf, runOf, stand } from "../../model/pictures.ts";
 
 const TARGET = { scope: "lock", name: "x" } as const;

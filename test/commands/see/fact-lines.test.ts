@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { computeDisplayWidth } from "../../../src/base/display-width.ts";
 import { buildDetailLines, flowFacts } from "../../../src/commands/see/detail.ts";
-import type { Detail, Fact } from "../../../src/model/detail/detail.ts";
+import type { Detail, Fact } from "../../../src/views/detail.ts";
 
 const STYLE = { colours: false, marks: undefined, arrow: "->" };
 const flow = (facts: readonly Fact[], width: number | undefined) =>

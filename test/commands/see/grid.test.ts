@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { computeDisplayWidth } from "../../../src/base/display-width.ts";
 import { renderGridLines } from "../../../src/commands/see/grid.ts";
 import type { OutputStyle } from "../../../src/commands/see/paint.ts";
-import type { TableColumn } from "../../../src/model/views/view.ts";
+import type { TableColumn } from "../../../src/views/view.ts";
 
 type Row = Record<string, string>;
 const column = (id: string, priority: number, more: Partial<TableColumn<Row>> = {}): TableColumn<Row> => ({

@@ -6,7 +6,7 @@ import { createInitialState } from "../../../src/console/state/console-state.ts"
 import { joinCellTexts } from "../../../src/console/theme/cells.ts";
 import { UNICODE } from "../../../src/console/theme/signs.ts";
 import { getTheme } from "../../../src/console/theme/theme.ts";
-import type { Problem } from "../../../src/model/problems/problem.ts";
+import type { Problem } from "../../../src/state/problem.ts";
 import { NOW, pictureOf, stand } from "../../model/pictures.ts";
 
 const problem = (subject: string, level: Problem["level"] = "failure"): Problem => ({

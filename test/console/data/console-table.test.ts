@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { ConsoleTable, type TableOptions } from "../../../src/console/data/console-table.ts";
-import { parseSortOrder } from "../../../src/model/views/sort.ts";
+import { parseSortOrder } from "../../../src/views/sort.ts";
 import { NOW, pictureOf, stand } from "../../model/pictures.ts";
 
 const LOOK = { colours: false, marks: undefined, arrow: ">", width: 100 };

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { listMenuEntries } from "../../../src/console/overlays/menu-overlay.ts";
-import { SNAPSHOT_COLLECTIONS } from "../../../src/model/snapshot/snapshot.ts";
-import { SnapshotBuilder } from "../../../src/model/snapshot/snapshot-builder.ts";
-import type { Subject } from "../../../src/model/views/subject.ts";
 import { createKeys } from "../../../src/protocol/keys.ts";
+import { SNAPSHOT_COLLECTIONS } from "../../../src/state/snapshot.ts";
+import { SnapshotBuilder } from "../../../src/state/snapshot-builder.ts";
+import type { Subject } from "../../../src/state/subject.ts";
 
 const snapshot = new SnapshotBuilder(createKeys("/test/"), SNAPSHOT_COLLECTIONS).getSnapshot();
 

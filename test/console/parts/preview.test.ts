@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { EvictionResult, RunnerRecord } from "../../../src/commands/outcome.ts";
 import { createFaultyOutcome, createOutcome } from "../../../src/commands/outcome.ts";
 import { createPreview, getCommandById, runPreview } from "../../../src/console/parts/row-actions.ts";
-import { previewEviction } from "../../../src/model/preview/eviction-preview.ts";
+import { previewEviction } from "../../../src/state/eviction-preview.ts";
 import { NOW, pictureOf, runOf, stand } from "../../model/pictures.ts";
 
 const SNAPSHOT = pictureOf([

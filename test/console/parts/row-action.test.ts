@@ -8,7 +8,7 @@ import {
   findConfirmationWord,
   getCommandById,
 } from "../../../src/console/parts/row-actions.ts";
-import type { Subject } from "../../../src/model/views/subject.ts";
+import type { Subject } from "../../../src/state/subject.ts";
 import { pictureOf, runOf, stand } from "../../model/pictures.ts";
 
 const SNAPSHOT = pictureOf([

@@ -16,7 +16,7 @@ import {
   THEMES,
   type Theme,
 } from "../../../src/console/theme/theme.ts";
-import type { TableColumn } from "../../../src/model/views/view.ts";
+import type { TableColumn } from "../../../src/views/view.ts";
 
 const dark = getTheme("dark", "24bit", false);
 const at = (hex: string) => Number.parseInt(hex.slice(1), 16);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { CrontabJob } from "../../../src/model/checks/crontab.ts";
-import { judgeJobs } from "../../../src/model/checks/crontab.ts";
+import type { CrontabJob } from "../../../src/views/checks/crontab.ts";
+import { judgeJobs } from "../../../src/views/checks/crontab.ts";
 import { keys } from "../../protocol/samples.ts";
 import { pictureOf, plain } from "../pictures.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { HostClockCheck } from "../../../src/model/checks/key-check.ts";
+import { HostClockCheck } from "../../../src/views/checks/key-check.ts";
 import { NOW } from "../pictures.ts";
 
 const told = (clocks: HostClockCheck, own = "here.x") =>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { findStaleHosts, judgeHosts } from "../../../src/model/checks/hosts.ts";
 import type { KeyValue } from "../../../src/protocol/txn.ts";
+import { findStaleHosts, judgeHosts } from "../../../src/views/checks/hosts.ts";
 import { keys } from "../../protocol/samples.ts";
 import { NOW, pictureOf, plain } from "../pictures.ts";
 

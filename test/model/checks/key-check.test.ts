@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { KeyCheck } from "../../../src/model/checks/key-check.ts";
 import type { PastRun } from "../../../src/protocol/history.ts";
 import { createKeys } from "../../../src/protocol/keys.ts";
 import type { KeyValue } from "../../../src/protocol/txn.ts";
+import { KeyCheck } from "../../../src/views/checks/key-check.ts";
 import { keys } from "../../protocol/samples.ts";
 import { NOW, pictureOf, plain, runOf, stand } from "../pictures.ts";
 

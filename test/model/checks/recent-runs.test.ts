@@ -4,7 +4,7 @@ import {
   type EndedRun,
   judgeRecentRuns,
   type RecentRuns,
-} from "../../../src/model/checks/recent-runs.ts";
+} from "../../../src/views/checks/recent-runs.ts";
 
 const HOUR = 3_600_000;
 const NOW = 1_000 * HOUR;

@@ -7,18 +7,18 @@ import {
 } from "../../../src/fleet/config-changes.ts";
 import { normalizeMembers } from "../../../src/fleet/configuration.ts";
 import type { ResourceConfig } from "../../../src/fleet/resources.ts";
-import { buildConfiguration, listMalformedConfig } from "../../../src/model/config-impact/configuration.ts";
+import { serializeDrain } from "../../../src/protocol/drain.ts";
+import { serializeTicket, type Ticket } from "../../../src/protocol/ticket.ts";
+import type { KeyValue } from "../../../src/protocol/txn.ts";
+import { buildConfiguration, listMalformedConfig } from "../../../src/state/configuration.ts";
 import {
   computeConfigImpact,
   formatAffectedCount,
   formatAffectedRuns,
   formatConfigChanges,
-} from "../../../src/model/config-impact/impact.ts";
-import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../../src/model/snapshot/snapshot.ts";
-import { SnapshotBuilder } from "../../../src/model/snapshot/snapshot-builder.ts";
-import { serializeDrain } from "../../../src/protocol/drain.ts";
-import { serializeTicket, type Ticket } from "../../../src/protocol/ticket.ts";
-import type { KeyValue } from "../../../src/protocol/txn.ts";
+} from "../../../src/state/impact.ts";
+import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../../src/state/snapshot.ts";
+import { SnapshotBuilder } from "../../../src/state/snapshot-builder.ts";
 import { keys, ticketWith } from "../../protocol/samples.ts";
 
 const NOW = 1_700_000_100_000;

@@ -1,16 +1,16 @@
 /** The details of an object in `show`. */
 import { describe, expect, it } from "vitest";
-import type { Detail } from "../../../src/model/detail/detail.ts";
-import type { SessionLivenessMap } from "../../../src/model/explain/explain.ts";
-import { buildClaims } from "../../../src/model/snapshot/claims.ts";
-import type { Snapshot } from "../../../src/model/snapshot/snapshot.ts";
-import { buildGroupDetail, findGroupState, spreadOverHosts } from "../../../src/model/tables/groups.ts";
-import { buildHostDetail, findHostState } from "../../../src/model/tables/hosts.ts";
-import { buildQueueDetail } from "../../../src/model/tables/queues.ts";
-import { buildRunDetail } from "../../../src/model/tables/runs.ts";
 import { serializeAuditRecord } from "../../../src/protocol/audit.ts";
 import { serializeDrain } from "../../../src/protocol/drain.ts";
 import type { KeyValue } from "../../../src/protocol/txn.ts";
+import { buildClaims } from "../../../src/state/claims.ts";
+import type { SessionLivenessMap } from "../../../src/state/explain.ts";
+import type { Snapshot } from "../../../src/state/snapshot.ts";
+import type { Detail } from "../../../src/views/detail.ts";
+import { buildGroupDetail, findGroupState, spreadOverHosts } from "../../../src/views/groups.ts";
+import { buildHostDetail, findHostState } from "../../../src/views/hosts.ts";
+import { buildQueueDetail } from "../../../src/views/queues.ts";
+import { buildRunDetail } from "../../../src/views/runs.ts";
 import { keys } from "../../protocol/samples.ts";
 import { NOW, pictureOf, plain, runOf, stand } from "../pictures.ts";
 

@@ -1,16 +1,16 @@
 /** Schedules: details in `show schedule`, problems, and events. */
 import { describe, expect, it } from "vitest";
-import type { Detail } from "../../../src/model/detail/detail.ts";
-import { listEventsBetween } from "../../../src/model/events/event-log.ts";
-import { SNAPSHOT_COLLECTIONS } from "../../../src/model/snapshot/snapshot.ts";
-import { SnapshotBuilder } from "../../../src/model/snapshot/snapshot-builder.ts";
-import { findProblems } from "../../../src/model/tables/problems.ts";
-import { buildScheduleDetail } from "../../../src/model/tables/schedules.ts";
 import { serializeAuditRecord } from "../../../src/protocol/audit.ts";
 import { serializeDrain } from "../../../src/protocol/drain.ts";
 import type { KeyValue } from "../../../src/protocol/txn.ts";
 import type { LastOccurrence } from "../../../src/schedule/state/due.ts";
 import type { OccurrenceOutcome } from "../../../src/schedule/state/outcome.ts";
+import { SNAPSHOT_COLLECTIONS } from "../../../src/state/snapshot.ts";
+import { SnapshotBuilder } from "../../../src/state/snapshot-builder.ts";
+import type { Detail } from "../../../src/views/detail.ts";
+import { listEventsBetween } from "../../../src/views/event-log.ts";
+import { findProblems } from "../../../src/views/problems.ts";
+import { buildScheduleDetail } from "../../../src/views/schedules.ts";
 import { keys } from "../../protocol/samples.ts";
 import { NOW, pictureOf, plain } from "../pictures.ts";
 import { memory, running, runningOf, schedule, worker } from "../schedules.ts";

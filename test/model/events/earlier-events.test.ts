@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { EventLog, listEarlierEvents } from "../../../src/model/events/event-log.ts";
 import type { PastRun } from "../../../src/protocol/history.ts";
+import { EventLog, listEarlierEvents } from "../../../src/views/event-log.ts";
 import { NOW, pictureOf } from "../pictures.ts";
 
 const past = (run: string, endedAt: number, exit = 0): PastRun => ({

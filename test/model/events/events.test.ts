@@ -1,13 +1,13 @@
 /** Events between two snapshots. */
 import { describe, expect, it } from "vitest";
 import { measureProcessorMs } from "../../../fixtures/steady.ts";
-import { EventLog, listEventsBetween } from "../../../src/model/events/event-log.ts";
-import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../../src/model/snapshot/snapshot.ts";
-import { SnapshotBuilder } from "../../../src/model/snapshot/snapshot-builder.ts";
 import { type AuditAction, serializeAuditRecord } from "../../../src/protocol/audit.ts";
 import { serializeDrain } from "../../../src/protocol/drain.ts";
 import type { PastRun } from "../../../src/protocol/history.ts";
 import type { KeyValue } from "../../../src/protocol/txn.ts";
+import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../../src/state/snapshot.ts";
+import { SnapshotBuilder } from "../../../src/state/snapshot-builder.ts";
+import { EventLog, listEventsBetween } from "../../../src/views/event-log.ts";
 import { keys } from "../../protocol/samples.ts";
 import { NOW, pastRun, plain, runOf, stand } from "../pictures.ts";
 

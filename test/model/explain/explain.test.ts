@@ -1,12 +1,12 @@
 /** Why a run waits. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { explain, formatExplanation, type SessionLivenessMap } from "../../../src/model/explain/explain.ts";
-import { buildClaims } from "../../../src/model/snapshot/claims.ts";
 import { admit } from "../../../src/protocol/admission.ts";
 import { serializeDrain } from "../../../src/protocol/drain.ts";
 import { toQueue } from "../../../src/protocol/ticket.ts";
 import type { KeyValue } from "../../../src/protocol/txn.ts";
+import { buildClaims } from "../../../src/state/claims.ts";
+import { explain, formatExplanation, type SessionLivenessMap } from "../../../src/state/explain.ts";
 import { keys } from "../../protocol/samples.ts";
 import { NOW, pictureOf, plain, runOf, stand } from "../pictures.ts";
 

@@ -1,12 +1,12 @@
 /** Statistics of histories. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { PastRun } from "../../../src/protocol/history.ts";
 import {
   computeLockStatistics,
   computePercentile,
   computeTypicalHeld,
-} from "../../../src/model/explain/statistics.ts";
-import type { PastRun } from "../../../src/protocol/history.ts";
+} from "../../../src/state/statistics.ts";
 
 const past = (change: Partial<PastRun>): PastRun => ({
   run: "r",

@@ -1,7 +1,7 @@
 /** What is exported can be read by other programs, and does nothing there. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Detail } from "../../../src/model/detail/detail.ts";
+import type { Detail } from "../../../src/views/detail.ts";
 import {
   buildExportTable,
   type ExportTable,
@@ -11,7 +11,7 @@ import {
   formatMarkdownTable,
   formatMarkdownText,
   formatTextTable,
-} from "../../../src/model/export/export-table.ts";
+} from "../../../src/views/export-table.ts";
 
 function createTable(...rows: string[][]): ExportTable {
   return {

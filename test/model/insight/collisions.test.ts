@@ -1,8 +1,8 @@
 /** Schedules that compete, as tables of definitions and outcomes. */
 import { describe, expect, it } from "vitest";
-import { findCollisions, suggestSpread } from "../../../src/model/insight/collisions.ts";
-import { type ForecastInput, forecastSchedule } from "../../../src/model/insight/forecast.ts";
 import type { Definition } from "../../../src/schedule/definition.ts";
+import { findCollisions, suggestSpread } from "../../../src/state/collisions.ts";
+import { type ForecastInput, forecastSchedule } from "../../../src/state/forecast.ts";
 import { definitionOf } from "../schedules.ts";
 
 const MINUTE = 60_000;

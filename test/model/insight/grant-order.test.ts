@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { computeGrantOrder, removeRunsFrom } from "../../../src/model/insight/what-if.ts";
-import { isClaimReady, listDrainsOnClaim } from "../../../src/model/preview/eviction-preview.ts";
-import { buildClaims, compareClaims, isHolder } from "../../../src/model/snapshot/claims.ts";
-import { buildQueueId, type Snapshot } from "../../../src/model/snapshot/snapshot.ts";
 import { serializeDrain } from "../../../src/protocol/drain.ts";
+import { buildClaims, compareClaims, isHolder } from "../../../src/state/claims.ts";
+import { isClaimReady, listDrainsOnClaim } from "../../../src/state/eviction-preview.ts";
+import { buildQueueId, type Snapshot } from "../../../src/state/snapshot.ts";
+import { computeGrantOrder, removeRunsFrom } from "../../../src/state/what-if.ts";
 import { keys } from "../../protocol/samples.ts";
 import { NOW, pictureOf, plain, stand } from "../pictures.ts";
 

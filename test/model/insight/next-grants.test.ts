@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { buildClaims } from "../../../src/state/claims.ts";
 import {
   canPredictGrants,
   computeDrainEffect,
@@ -6,8 +7,7 @@ import {
   computeTotalEffect,
   formatNextGrants,
   MOST_TICKETS,
-} from "../../../src/model/insight/what-if.ts";
-import { buildClaims } from "../../../src/model/snapshot/claims.ts";
+} from "../../../src/state/what-if.ts";
 import { NOW, pictureOf, runOf, stand } from "../pictures.ts";
 
 const held = { state: "held", grantedAt: NOW - 60_000 } as const;

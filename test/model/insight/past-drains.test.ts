@@ -1,8 +1,8 @@
 /** Drains of the past, as tables of audit records and stored drains. */
 import { describe, expect, it } from "vitest";
-import { listPastDrains } from "../../../src/model/insight/past-drains.ts";
 import { type AuditRecord, serializeAuditRecord } from "../../../src/protocol/audit.ts";
 import { serializeDrain } from "../../../src/protocol/drain.ts";
+import { listPastDrains } from "../../../src/state/past-drains.ts";
 import { keys } from "../../protocol/samples.ts";
 import { NOW, pictureOf, plain } from "../pictures.ts";
 

@@ -1,6 +1,6 @@
 /** Cron texts with other minutes, as a table. */
 import { expect, it } from "vitest";
-import { shiftCron } from "../../../src/model/insight/collisions.ts";
+import { shiftCron } from "../../../src/state/collisions.ts";
 
 it.each([
   ["0 3 * * *", 5, "5 3 * * *"],

@@ -1,9 +1,9 @@
 /** Bars of holds and waits, as tables of histories and queues. */
 import { describe, expect, it } from "vitest";
-import { ASCII_SIGNS, buildTimeline, formatTimeline } from "../../../src/model/insight/timeline.ts";
 import { serializeDrain } from "../../../src/protocol/drain.ts";
 import { appendPastRun } from "../../../src/protocol/history.ts";
 import type { KeyValue } from "../../../src/protocol/txn.ts";
+import { ASCII_SIGNS, buildTimeline, formatTimeline } from "../../../src/state/timeline.ts";
 import { keys } from "../../protocol/samples.ts";
 import { NOW, pastRun, pictureOf, plain, stand } from "../pictures.ts";
 import { running } from "../schedules.ts";

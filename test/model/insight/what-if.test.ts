@@ -1,15 +1,10 @@
 /** What a reset, a drain or a new total would do, as tables of queues. */
 import { describe, expect, it } from "vitest";
-import {
-  predictDrain,
-  predictReset,
-  predictTotal,
-  type WhatIfReport,
-} from "../../../src/model/insight/what-if.ts";
-import { buildClaims } from "../../../src/model/snapshot/claims.ts";
 import { serializeDrain } from "../../../src/protocol/drain.ts";
 import type { Ticket } from "../../../src/protocol/ticket.ts";
 import type { KeyValue } from "../../../src/protocol/txn.ts";
+import { buildClaims } from "../../../src/state/claims.ts";
+import { predictDrain, predictReset, predictTotal, type WhatIfReport } from "../../../src/state/what-if.ts";
 import { keys } from "../../protocol/samples.ts";
 import { NOW, pictureOf, plain, runOf, stand } from "../pictures.ts";
 

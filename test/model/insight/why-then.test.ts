@@ -1,16 +1,16 @@
 /** Why something did not run at a time, as tables of histories. */
 import { describe, expect, it } from "vitest";
-import {
-  explainLockAt,
-  explainScheduleAt,
-  findLastExpected,
-  findMainReason,
-} from "../../../src/model/insight/why-then.ts";
 import { type AuditRecord, serializeAuditRecord } from "../../../src/protocol/audit.ts";
 import { serializeDrain } from "../../../src/protocol/drain.ts";
 import { appendPastRun } from "../../../src/protocol/history.ts";
 import type { KeyValue } from "../../../src/protocol/txn.ts";
 import type { OccurrenceOutcome } from "../../../src/schedule/state/outcome.ts";
+import {
+  explainLockAt,
+  explainScheduleAt,
+  findLastExpected,
+  findMainReason,
+} from "../../../src/state/why-then.ts";
 import { keys } from "../../protocol/samples.ts";
 import { pastRun, pictureOf, plain } from "../pictures.ts";
 import { definitionOf, dueOf } from "../schedules.ts";

@@ -1,9 +1,4 @@
 import { describe, expect, test } from "vitest";
-import {
-  formatExposition,
-  type MetricFamily,
-  measureSnapshot,
-} from "../../../src/model/metrics/measure-snapshot.ts";
 import { serializeDrain } from "../../../src/protocol/drain.ts";
 import type { PastRun } from "../../../src/protocol/history.ts";
 import type { KeyValue } from "../../../src/protocol/txn.ts";
@@ -13,6 +8,7 @@ import { COMMAND_TYPE } from "../../../src/schedule/handler-types.ts";
 import { type DueState, formatDue } from "../../../src/schedule/state/due.ts";
 import { formatRunning } from "../../../src/schedule/state/running-record.ts";
 import { formatWorker, type WorkerRecord } from "../../../src/schedule/state/worker-record.ts";
+import { formatExposition, type MetricFamily, measureSnapshot } from "../../../src/views/metrics.ts";
 import { keys } from "../../protocol/samples.ts";
 import { NOW, pastRun, pictureOf, plain, stand } from "../pictures.ts";
 

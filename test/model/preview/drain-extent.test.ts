@@ -1,6 +1,10 @@
 /** Runs in the scope of a drain, as tables of snapshots. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { type DrainTarget, isDrainApplicable, isEveryQueueStopped } from "../../../src/protocol/drain.ts";
+import { DRAIN_SCOPES, type DrainScope } from "../../../src/protocol/keys.ts";
+import { serializeTicket, TICKET_STATES, type Ticket } from "../../../src/protocol/ticket.ts";
+import type { KeyValue } from "../../../src/protocol/txn.ts";
 import {
   computeDrainExtent,
   describeDrainChanges,
@@ -10,13 +14,9 @@ import {
   formatDrainExtent,
   formatDrainWithEnd,
   formatInstantSeconds,
-} from "../../../src/model/preview/drain-extent.ts";
-import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../../src/model/snapshot/snapshot.ts";
-import { SnapshotBuilder } from "../../../src/model/snapshot/snapshot-builder.ts";
-import { type DrainTarget, isDrainApplicable, isEveryQueueStopped } from "../../../src/protocol/drain.ts";
-import { DRAIN_SCOPES, type DrainScope } from "../../../src/protocol/keys.ts";
-import { serializeTicket, TICKET_STATES, type Ticket } from "../../../src/protocol/ticket.ts";
-import type { KeyValue } from "../../../src/protocol/txn.ts";
+} from "../../../src/state/drain-extent.ts";
+import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../../src/state/snapshot.ts";
+import { SnapshotBuilder } from "../../../src/state/snapshot-builder.ts";
 import { keys, ticketWith } from "../../protocol/samples.ts";
 
 const NOW = 1_700_000_100_000;

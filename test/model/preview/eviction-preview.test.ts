@@ -1,19 +1,19 @@
 /** Previews of resets, as tables of snapshots. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { formatEvictionPreview, previewEviction } from "../../../src/model/preview/eviction-preview.ts";
+import { admit } from "../../../src/protocol/admission.ts";
+import { serializeDrain } from "../../../src/protocol/drain.ts";
+import { serializeTicket, type Ticket, toQueue } from "../../../src/protocol/ticket.ts";
+import type { KeyValue } from "../../../src/protocol/txn.ts";
 import {
   buildClaims,
   describeQueueChanges,
   findClaimsByWord,
   findResetTargets,
   isHolder,
-} from "../../../src/model/snapshot/claims.ts";
-import type { Snapshot } from "../../../src/model/snapshot/snapshot.ts";
-import { admit } from "../../../src/protocol/admission.ts";
-import { serializeDrain } from "../../../src/protocol/drain.ts";
-import { serializeTicket, type Ticket, toQueue } from "../../../src/protocol/ticket.ts";
-import type { KeyValue } from "../../../src/protocol/txn.ts";
+} from "../../../src/state/claims.ts";
+import { formatEvictionPreview, previewEviction } from "../../../src/state/eviction-preview.ts";
+import type { Snapshot } from "../../../src/state/snapshot.ts";
 import { keys } from "../../protocol/samples.ts";
 import { NOW, pictureOf, plain, runOf, stand } from "../pictures.ts";
 

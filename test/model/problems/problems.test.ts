@@ -1,9 +1,9 @@
 /** Problems: what is reported to operators, and what is not. */
 import { describe, expect, it } from "vitest";
-import { buildProblemId } from "../../../src/model/problems/problem.ts";
-import { findProblems } from "../../../src/model/tables/problems.ts";
 import { serializeDrain } from "../../../src/protocol/drain.ts";
 import { formatWorker, type WorkerRecord } from "../../../src/schedule/state/worker-record.ts";
+import { buildProblemId } from "../../../src/state/problem.ts";
+import { findProblems } from "../../../src/views/problems.ts";
 import { keys } from "../../protocol/samples.ts";
 import { NOW, pictureOf, plain, stand } from "../pictures.ts";
 

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { buildClaims, buildClaimsWith, findClaimHost, isHolder } from "../../../src/model/snapshot/claims.ts";
-import type { Snapshot } from "../../../src/model/snapshot/snapshot.ts";
-import { computeHostActivity, NO_ACTIVITY } from "../../../src/model/tables/hosts.ts";
 import type { QueueEntry, TicketState } from "../../../src/protocol/ticket.ts";
+import { buildClaims, buildClaimsWith, findClaimHost, isHolder } from "../../../src/state/claims.ts";
+import type { Snapshot } from "../../../src/state/snapshot.ts";
+import { computeHostActivity, NO_ACTIVITY } from "../../../src/views/hosts.ts";
 import { NOW, pictureOf, stand } from "../pictures.ts";
 
 const HOSTS = ["web1.example.com", "WEB1.example.com.", "db"];

@@ -1,6 +1,7 @@
 /** Agents in listings, details and metrics, from their keys. */
 import { describe, expect, it } from "vitest";
-import { measureAgents } from "../../../src/model/metrics/measure-snapshot.ts";
+import { formatAgentReport, formatAgentSession } from "../../../src/protocol/agent-record.ts";
+import { buildViewContext } from "../../../src/state/view-context.ts";
 import {
   buildHostDetail,
   computeHostAgents,
@@ -8,10 +9,9 @@ import {
   formatDeclined,
   hostsView,
   sumDeclined,
-} from "../../../src/model/tables/hosts.ts";
-import { findProblems } from "../../../src/model/tables/problems.ts";
-import { buildViewContext } from "../../../src/model/views/view-context.ts";
-import { formatAgentReport, formatAgentSession } from "../../../src/protocol/agent-record.ts";
+} from "../../../src/views/hosts.ts";
+import { measureAgents } from "../../../src/views/metrics.ts";
+import { findProblems } from "../../../src/views/problems.ts";
 import { keys } from "../../protocol/samples.ts";
 import { NOW, pictureOf, plain, stand } from "../pictures.ts";
 

@@ -8,7 +8,7 @@ import {
   judgeHostLiveness,
   judgeRunnerLiveness,
   type RunnerLiveness,
-} from "../../../src/model/rows/liveness.ts";
+} from "../../../src/state/liveness.ts";
 import { NOW } from "../pictures.ts";
 
 describe("whether a runner is there", () => {

@@ -1,11 +1,11 @@
 /** Rows of locks and resources, which several tables share. */
 import { expect, test } from "vitest";
-import { findNamedQueue, type NamedQueue } from "../../../src/model/snapshot/snapshot.ts";
-import { buildEmptyQueueRow, buildQueueRow } from "../../../src/model/tables/queues.ts";
-import { buildViewContext } from "../../../src/model/views/view-context.ts";
 import { serializeDrain } from "../../../src/protocol/drain.ts";
 import { appendPastRun } from "../../../src/protocol/history.ts";
 import type { KeyValue } from "../../../src/protocol/txn.ts";
+import { findNamedQueue, type NamedQueue } from "../../../src/state/snapshot.ts";
+import { buildViewContext } from "../../../src/state/view-context.ts";
+import { buildEmptyQueueRow, buildQueueRow } from "../../../src/views/queues.ts";
 import { keys } from "../../protocol/samples.ts";
 import { NOW, pastRun, pictureOf, plain, stand } from "../pictures.ts";
 

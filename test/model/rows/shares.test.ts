@@ -1,6 +1,6 @@
 /** Which resources belong to which host, and how much of them is used. */
 import { describe, expect, it } from "vitest";
-import { computeShares, formatShare, getShareTone, renderShareBar } from "../../../src/model/rows/shares.ts";
+import { computeShares, formatShare, getShareTone, renderShareBar } from "../../../src/state/shares.ts";
 import { keys } from "../../protocol/samples.ts";
 import { pictureOf, plain, stand } from "../pictures.ts";
 

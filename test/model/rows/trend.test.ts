@@ -1,6 +1,6 @@
 /** Durations drawn as bars. */
 import { expect, it } from "vitest";
-import { describeTrend, renderSparkline, renderTrendCell } from "../../../src/model/tables/queues.ts";
+import { describeTrend, renderSparkline, renderTrendCell } from "../../../src/views/queues.ts";
 import { NOW, pastRun } from "../pictures.ts";
 
 const runs = (...held: number[]) =>

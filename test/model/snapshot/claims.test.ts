@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { buildClaims, findClaim } from "../../../src/model/snapshot/claims.ts";
-import { buildQueueId, type NamedQueue } from "../../../src/model/snapshot/snapshot.ts";
 import { toQueueEntry } from "../../../src/protocol/ticket.ts";
+import { buildClaims, findClaim } from "../../../src/state/claims.ts";
+import { buildQueueId, type NamedQueue } from "../../../src/state/snapshot.ts";
 
 const buildQueue = (kind: NamedQueue["kind"], name: string, runs: readonly string[]): NamedQueue => ({
   kind,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { CowMap } from "../../../src/model/snapshot/snapshot-builder.ts";
+import { CowMap } from "../../../src/state/snapshot-builder.ts";
 
 test("a copy that was given out does not change, and stays the same until a value changes", () => {
   const map = new CowMap<number>();

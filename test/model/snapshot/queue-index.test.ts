@@ -1,8 +1,8 @@
 import { array, assert, constantFrom, nat, property, record } from "fast-check";
 import { expect, test } from "vitest";
-import { QueueIndex } from "../../../src/model/snapshot/snapshot-builder.ts";
 import type { QueueKind } from "../../../src/protocol/keys.ts";
 import { compareByClaim, type QueueEntry } from "../../../src/protocol/ticket.ts";
+import { QueueIndex } from "../../../src/state/snapshot-builder.ts";
 
 const createEntry = (key: string, createRevision: bigint, modRevision = createRevision): QueueEntry => ({
   key,

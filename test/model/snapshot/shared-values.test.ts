@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { SharedValues } from "../../../src/model/snapshot/snapshot-builder.ts";
 import { toQueueEntry } from "../../../src/protocol/ticket.ts";
+import { SharedValues } from "../../../src/state/snapshot-builder.ts";
 
 const buildEntry = (run: string, host: string, inKey = run) =>
   toQueueEntry({

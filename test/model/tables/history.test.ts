@@ -1,10 +1,10 @@
 /** The view of past runs. */
 import { describe, expect, it } from "vitest";
-import { historyView } from "../../../src/model/tables/history.ts";
-import { isFilterMatch, parseRowFilter } from "../../../src/model/views/filter.ts";
-import { parseSortOrder, sortViewRows } from "../../../src/model/views/sort.ts";
-import { buildViewContext } from "../../../src/model/views/view-context.ts";
 import { type PastRun, parsePastRuns } from "../../../src/protocol/history.ts";
+import { buildViewContext } from "../../../src/state/view-context.ts";
+import { isFilterMatch, parseRowFilter } from "../../../src/views/filter.ts";
+import { historyView } from "../../../src/views/history.ts";
+import { parseSortOrder, sortViewRows } from "../../../src/views/sort.ts";
 import { keys } from "../../protocol/samples.ts";
 import { NOW, pastRun, pictureOf, plain } from "../pictures.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type HostSigns, judgeHostState } from "../../../src/model/tables/hosts.ts";
+import { type HostSigns, judgeHostState } from "../../../src/views/hosts.ts";
 import { NOW } from "../pictures.ts";
 
 const DAY = 86_400_000;

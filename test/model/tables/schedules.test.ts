@@ -1,21 +1,21 @@
 /** The views of schedules and of workers. */
 import { describe, expect, it } from "vitest";
-import { SNAPSHOT_COLLECTIONS } from "../../../src/model/snapshot/snapshot.ts";
-import { SnapshotBuilder } from "../../../src/model/snapshot/snapshot-builder.ts";
-import { runsView } from "../../../src/model/tables/runs.ts";
+import type { KeyValue } from "../../../src/protocol/txn.ts";
+import type { LastOccurrence, OpenOccurrence } from "../../../src/schedule/state/due.ts";
+import { SNAPSHOT_COLLECTIONS } from "../../../src/state/snapshot.ts";
+import { SnapshotBuilder } from "../../../src/state/snapshot-builder.ts";
+import { buildViewContext } from "../../../src/state/view-context.ts";
+import { isFilterMatch, parseRowFilter } from "../../../src/views/filter.ts";
+import { runsView } from "../../../src/views/runs.ts";
 import {
   buildScheduleRows,
   formatTimeUntilNext,
   SCHEDULE_LATE_AFTER,
   schedulesView,
-} from "../../../src/model/tables/schedules.ts";
-import { workersView } from "../../../src/model/tables/workers.ts";
-import { isFilterMatch, parseRowFilter } from "../../../src/model/views/filter.ts";
-import { parseSortOrder, sortViewRows } from "../../../src/model/views/sort.ts";
-import type { SnapshotView } from "../../../src/model/views/view.ts";
-import { buildViewContext } from "../../../src/model/views/view-context.ts";
-import type { KeyValue } from "../../../src/protocol/txn.ts";
-import type { LastOccurrence, OpenOccurrence } from "../../../src/schedule/state/due.ts";
+} from "../../../src/views/schedules.ts";
+import { parseSortOrder, sortViewRows } from "../../../src/views/sort.ts";
+import type { SnapshotView } from "../../../src/views/view.ts";
+import { workersView } from "../../../src/views/workers.ts";
 import { keys } from "../../protocol/samples.ts";
 import { NOW, pictureOf, plain, stand } from "../pictures.ts";
 import { definitionOf, running, schedule, worker } from "../schedules.ts";

@@ -1,10 +1,10 @@
 /** All views of one snapshot: states, notes, order. */
 import { describe, expect, it } from "vitest";
-import { shortenOwner } from "../../../src/model/tables/columns.ts";
-import { VIEWS, type ViewId } from "../../../src/model/tables/index.ts";
-import { parseSortOrder, sortViewRows } from "../../../src/model/views/sort.ts";
-import { buildViewContext } from "../../../src/model/views/view-context.ts";
 import { serializeDrain } from "../../../src/protocol/drain.ts";
+import { buildViewContext } from "../../../src/state/view-context.ts";
+import { shortenOwner } from "../../../src/views/columns.ts";
+import { VIEWS, type ViewId } from "../../../src/views/index.ts";
+import { parseSortOrder, sortViewRows } from "../../../src/views/sort.ts";
 import { keys } from "../../protocol/samples.ts";
 import { NOW, pictureOf, plain, stand } from "../pictures.ts";
 

@@ -1,16 +1,16 @@
 /** Which rows a filter lets pass. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { VIEWS } from "../../../src/model/tables/index.ts";
+import { serializeDrain } from "../../../src/protocol/drain.ts";
+import { buildViewContext } from "../../../src/state/view-context.ts";
 import {
   addFieldWords,
   isFilterMatch,
   NO_FILTER,
   parseRowFilter,
   splitTimedFilter,
-} from "../../../src/model/views/filter.ts";
-import { buildViewContext } from "../../../src/model/views/view-context.ts";
-import { serializeDrain } from "../../../src/protocol/drain.ts";
+} from "../../../src/views/filter.ts";
+import { VIEWS } from "../../../src/views/index.ts";
 import { keys } from "../../protocol/samples.ts";
 import { NOW, pictureOf, plain, stand } from "../pictures.ts";
 

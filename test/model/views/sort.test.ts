@@ -1,6 +1,6 @@
 /** The order of rows. */
 import { describe, expect, it } from "vitest";
-import { parseSortOrder, sortViewRows } from "../../../src/model/views/sort.ts";
+import { parseSortOrder, sortViewRows } from "../../../src/views/sort.ts";
 
 describe("an order", () => {
   it("is by the column's weight, with equal rows in the order of their keys", () => {

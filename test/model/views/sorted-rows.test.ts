@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { parseSortOrder, SortedRows, sortViewRows } from "../../../src/model/views/sort.ts";
+import { parseSortOrder, SortedRows, sortViewRows } from "../../../src/views/sort.ts";
 
 interface Row {
   id: number;

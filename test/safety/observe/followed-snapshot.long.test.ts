@@ -9,8 +9,6 @@ import { createTestRandom } from "../../../fixtures/test-seed.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { openStore } from "../../../src/etcd/open/open.ts";
 import type { Op } from "../../../src/etcd/store.ts";
-import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../../src/model/snapshot/snapshot.ts";
-import { SnapshotBuilder } from "../../../src/model/snapshot/snapshot-builder.ts";
 import { followEtcd } from "../../../src/observe/follow.ts";
 import type { ObserverPorts } from "../../../src/observe/ports.ts";
 import { load } from "../../../src/observe/read.ts";
@@ -19,6 +17,8 @@ import { realRandom } from "../../../src/process/random.ts";
 import { createKeys, type Keys } from "../../../src/protocol/keys.ts";
 import { serializeTicket, TICKET_STATES } from "../../../src/protocol/ticket.ts";
 import { formatRunning } from "../../../src/schedule/state/running-record.ts";
+import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../../src/state/snapshot.ts";
+import { SnapshotBuilder } from "../../../src/state/snapshot-builder.ts";
 import { runningOf } from "../../model/schedules.ts";
 import { ticketWith } from "../../protocol/samples.ts";
 

@@ -7,12 +7,12 @@ import { quoteText } from "../../../base/text.ts";
 import { thisMachine } from "../../../config/machine.ts";
 import type { Settings } from "../../../config/settings.ts";
 import { readHostFacts } from "../../../fleet/host.ts";
-import type { CrontabJob } from "../../../model/checks/crontab.ts";
 import { type CronJob, type CrontabFormat, parseCrontab } from "../../../syntax/crontab.ts";
 import { type FormatGuess, guessCrontabFormat } from "../../../syntax/crontab-format.ts";
 import { UNKNOWN } from "../../../syntax/shell-parser.ts";
 import { getBaseName } from "../../../syntax/shell-wrappers.ts";
 import { listLeasesToHold, parseSwitchman, type SwitchmanCall } from "../../../syntax/switchman-call.ts";
+import type { CrontabJob } from "../../../views/checks/crontab.ts";
 import {
   CRON_PATH,
   findInvocation,

@@ -1,8 +1,8 @@
 import { UsageError } from "../../../base/errors.ts";
 import { quoteText, suggestNearest } from "../../../base/text.ts";
-import { addFieldWords, addStart, parseRowFilter, type RowFilter } from "../../../model/views/filter.ts";
-import { parseSortOrder, type SortOrder, sortViewRows } from "../../../model/views/sort.ts";
-import type { AnyView } from "../../../model/views/view.ts";
+import { addFieldWords, addStart, parseRowFilter, type RowFilter } from "../../../views/filter.ts";
+import { parseSortOrder, type SortOrder, sortViewRows } from "../../../views/sort.ts";
+import type { AnyView } from "../../../views/view.ts";
 import { getListFlag, getTextFlag, parseCountFlag } from "../../command-line/flags.ts";
 import { parseSinceFlag } from "../../command-line/instant.ts";
 import type { Call } from "../../spec.ts";

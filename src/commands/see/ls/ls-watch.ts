@@ -1,11 +1,11 @@
 import { cleanToWidth } from "../../../base/display-width.ts";
 import { formatBriefDuration, formatInstant } from "../../../base/duration.ts";
 import { EXIT } from "../../../base/errors.ts";
-import type { Snapshot } from "../../../model/snapshot/snapshot.ts";
-import { SnapshotBuilder } from "../../../model/snapshot/snapshot-builder.ts";
-import type { AnyView } from "../../../model/views/view.ts";
-import type { ViewContext } from "../../../model/views/view-context.ts";
 import { followEtcd } from "../../../observe/follow.ts";
+import type { Snapshot } from "../../../state/snapshot.ts";
+import { SnapshotBuilder } from "../../../state/snapshot-builder.ts";
+import type { ViewContext } from "../../../state/view-context.ts";
+import type { AnyView } from "../../../views/view.ts";
 import { formatJsonLine, formatJsonText } from "../../json-output.ts";
 import type { Call, CommandIo } from "../../spec.ts";
 import type { CommandContext } from "../../store-command.ts";

@@ -1,22 +1,18 @@
 import { EXIT, SignalboxError, UsageError } from "../../../base/errors.ts";
 import { clean } from "../../../base/text.ts";
 import { isCompacted } from "../../../etcd/retry.ts";
-import { buildExportTable, formatCsv, formatMarkdownTable } from "../../../model/export/export-table.ts";
-import type { NamedQueue, Snapshot } from "../../../model/snapshot/snapshot.ts";
-import { SnapshotBuilder } from "../../../model/snapshot/snapshot-builder.ts";
-import { VIEWS, type ViewId } from "../../../model/tables/index.ts";
-import { buildEmptyTableRows } from "../../../model/tables/queues.ts";
-import { isFilterMatch } from "../../../model/views/filter.ts";
-import type { AnyView, QueueView } from "../../../model/views/view.ts";
-import {
-  buildViewContext,
-  CONTEXT_COLLECTIONS,
-  type ViewContext,
-} from "../../../model/views/view-context.ts";
 import { load, readPages } from "../../../observe/read.ts";
 import type { QueueKind } from "../../../protocol/keys.ts";
 import { toQueue } from "../../../protocol/ticket.ts";
 import type { KeyValue } from "../../../protocol/txn.ts";
+import type { NamedQueue, Snapshot } from "../../../state/snapshot.ts";
+import { SnapshotBuilder } from "../../../state/snapshot-builder.ts";
+import { buildViewContext, CONTEXT_COLLECTIONS, type ViewContext } from "../../../state/view-context.ts";
+import { buildExportTable, formatCsv, formatMarkdownTable } from "../../../views/export-table.ts";
+import { isFilterMatch } from "../../../views/filter.ts";
+import { VIEWS, type ViewId } from "../../../views/index.ts";
+import { buildEmptyTableRows } from "../../../views/queues.ts";
+import type { AnyView, QueueView } from "../../../views/view.ts";
 import { formatJsonText } from "../../json-output.ts";
 import { createReadCommand, readRecordedLocks } from "../../read-snapshot.ts";
 import type { Call, CommandExecutor, CommandIo } from "../../spec.ts";

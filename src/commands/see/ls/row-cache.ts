@@ -1,10 +1,10 @@
-import type { Collection, NamedQueue, Snapshot } from "../../../model/snapshot/snapshot.ts";
-import { buildEmptyTableRows } from "../../../model/tables/queues.ts";
-import { isFilterMatch, type RowFilter, splitTimedFilter } from "../../../model/views/filter.ts";
-import type { AnyView, QueueView, SnapshotView } from "../../../model/views/view.ts";
-import type { ViewContext } from "../../../model/views/view-context.ts";
-import { buildViewContext } from "../../../model/views/view-context.ts";
 import type { QueueKind } from "../../../protocol/keys.ts";
+import type { Collection, NamedQueue, Snapshot } from "../../../state/snapshot.ts";
+import type { ViewContext } from "../../../state/view-context.ts";
+import { buildViewContext } from "../../../state/view-context.ts";
+import { isFilterMatch, type RowFilter, splitTimedFilter } from "../../../views/filter.ts";
+import { buildEmptyTableRows } from "../../../views/queues.ts";
+import type { AnyView, QueueView, SnapshotView } from "../../../views/view.ts";
 import type { ListOptions } from "./ls-options.ts";
 
 /** The parts of a snapshot. Each is the same object while nothing in it changes. */

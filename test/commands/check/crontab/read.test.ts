@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { readJobs } from "../../../../src/commands/check/crontab/read.ts";
 import { resolveConfig } from "../../../../src/config/config.ts";
-import { judgeJobs } from "../../../../src/model/checks/crontab.ts";
+import { judgeJobs } from "../../../../src/views/checks/crontab.ts";
 
 const SETTINGS = resolveConfig({ readFile: () => undefined }).values;
 const folder = mkdtempSync(join(tmpdir(), "signalbox-crontab-"));

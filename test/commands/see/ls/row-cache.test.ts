@@ -1,14 +1,14 @@
 /** Rows of consecutive snapshots: unchanged rows are not built again. */
 import { describe, expect, it } from "vitest";
 import { RowCache } from "../../../../src/commands/see/ls/row-cache.ts";
-import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../../../src/model/snapshot/snapshot.ts";
-import { SnapshotBuilder } from "../../../../src/model/snapshot/snapshot-builder.ts";
-import { VIEWS, type ViewId } from "../../../../src/model/tables/index.ts";
-import { NO_FILTER, parseRowFilter } from "../../../../src/model/views/filter.ts";
-import { buildViewContext } from "../../../../src/model/views/view-context.ts";
 import { serializeDrain } from "../../../../src/protocol/drain.ts";
 import { appendPastRun } from "../../../../src/protocol/history.ts";
 import type { KeyValue } from "../../../../src/protocol/txn.ts";
+import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../../../src/state/snapshot.ts";
+import { SnapshotBuilder } from "../../../../src/state/snapshot-builder.ts";
+import { buildViewContext } from "../../../../src/state/view-context.ts";
+import { NO_FILTER, parseRowFilter } from "../../../../src/views/filter.ts";
+import { VIEWS, type ViewId } from "../../../../src/views/index.ts";
 import { NOW, pastRun, pictureOf, plain, runOf, stand } from "../../../model/pictures.ts";
 import { keys } from "../../../protocol/samples.ts";
 

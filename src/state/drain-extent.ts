@@ -1,0 +1,220 @@
+import { formatShortList } from "../base/text.ts";
+import { listGroupHosts, listHostGroups } from "../fleet/groups.ts";
+import {
+  type Drain,
+  type DrainTarget,
+  formatAuditTarget,
+  hasEnded,
+  isDrainApplicable,
+  isEveryQueueStopped,
+  isSameTarget,
+  type RunTargets,
+} from "../protocol/drain.ts";
+import type { QueueEntry } from "../protocol/ticket.ts";
+import {
+  buildClaims,
+  type Claim,
+  compareClaims,
+  findClaimTicket,
+  formatTicketOwner,
+  isHolder,
+} from "./claims.ts";
+import { formatClaimLine, formatDrainLine, formatLimitedList } from "./eviction-preview.ts";
+import { buildGroupMembers, type Snapshot } from "./snapshot.ts";
+
+/**
+ * What a drain does to a waiter. `stays`: it keeps its queue entry. `leaves`: its entry would block other runs, so it
+ * removes the entry and claims again after the drain. `depends`: it waits for leases. With --wait it keeps its queue
+ * entry, without --wait it gives up; the ticket does not store this option.
+ */
+export type WaiterFate = "stays" | "leaves" | "depends";
+
+/** The runs and hosts in the scope of a drain. */
+export interface DrainExtent {
+  /** Runs whose command may be running. They continue: a drain does not end commands. */
+  readonly holders: readonly Claim[];
+  readonly waiters: readonly { readonly claim: Claim; readonly fate: WaiterFate }[];
+  /** Hosts that the drain names, directly or through a group. */
+  readonly hosts: readonly string[];
+}
+
+type ExtentSnapshot = Pick<Snapshot, "queues" | "groups" | "drains">;
+
+/**
+ * Computes which runs and hosts a drain affects. Runs are in the order of claims.
+ * @param wall  wall clock, ms since the epoch. Other active drains also decide which waiters keep their queue entries
+ */
+export function computeDrainExtent(snapshot: ExtentSnapshot, target: DrainTarget, wall: number): DrainExtent {
+  const others = [...snapshot.drains.values()].filter(
+    (drain) => !hasEnded(drain, wall) && !isSameTarget(drain, target),
+  );
+  const inScope = listClaimsInScope(snapshot, target);
+  const waiters = inScope.flatMap(({ claim, reach }) => {
+    if (canBeRunning(claim) || isHolder(claim)) return [];
+    const drains = [target, ...others.filter((drain) => isDrainApplicable(drain, reach))];
+    return [{ claim, fate: judgeFate(reach, claim, drains) }];
+  });
+  return {
+    holders: inScope.flatMap(({ claim }) => (canBeRunning(claim) ? [claim] : [])),
+    waiters,
+    hosts: listHostsInScope(snapshot, target),
+  };
+}
+
+/** Finds the drains of exactly this target, for any spelling in their keys. Includes expired drains. */
+export function findDrainsOfTarget(snapshot: Pick<Snapshot, "drains">, target: DrainTarget): Drain[] {
+  return [...snapshot.drains.values()].filter((drain) => isSameTarget(drain, target));
+}
+
+/** Finds other active drains that apply to the target: they still stop it after an undrain of the target. */
+export function findOtherDrains(snapshot: ExtentSnapshot, target: DrainTarget, wall: number): Drain[] {
+  const groups = buildGroupMembers(snapshot);
+  const hosts = listHostsInScope(snapshot, target);
+  const reaches = [
+    ...hosts.map((host) => ({ resources: [], host, groups: listHostGroups(groups, host) })),
+    ...(target.scope === "lock" ? [{ lock: target.name, resources: [], host: "", groups: [] }] : []),
+    ...(target.scope === "resource" ? [{ resources: [target.name], host: "", groups: [] }] : []),
+  ];
+  return [...snapshot.drains.values()].filter(
+    (drain) =>
+      !hasEnded(drain, wall) &&
+      !isSameTarget(drain, target) &&
+      (drain.scope === "all" || reaches.some((reach) => isDrainApplicable(drain, reach))),
+  );
+}
+
+/** Lists the hosts that a drain names; empty for other scopes and for a group that does not exist. */
+function listHostsInScope(snapshot: ExtentSnapshot, { scope, name }: DrainTarget): readonly string[] {
+  if (scope === "host") return [name];
+  return scope === "group" && snapshot.groups.has(name)
+    ? listGroupHosts(buildGroupMembers(snapshot), name)
+    : [];
+}
+
+function listClaimsInScope(
+  snapshot: ExtentSnapshot,
+  target: DrainTarget,
+): { claim: Claim; reach: RunTargets }[] {
+  const groupsOfHost = createGroupLookup(snapshot);
+  return [...buildClaims(snapshot).values()]
+    .map((claim) => ({ claim, reach: buildReach(claim, groupsOfHost) }))
+    .filter(({ claim, reach }) => isDrainApplicable(target, reach) || isQueuedIn(claim, target))
+    .sort((a, b) => compareClaims(a.claim, b.claim));
+}
+
+/** Checks all entries: a run id put by hand may be in the queues of several locks. */
+function isQueuedIn({ entries }: Claim, { scope, name }: DrainTarget): boolean {
+  return entries.some(({ queue }) => queue.kind === scope && queue.name === name);
+}
+
+/** Collects the drainable targets that the tickets of a claim show. The run may still add tickets. */
+function buildReach(claim: Claim, groupsOfHost: (host: string) => readonly string[]): RunTargets {
+  const { entries } = claim;
+  const lock = entries.find(({ queue }) => queue.kind === "lock")?.queue.name;
+  const resources = entries.flatMap(({ queue }) => (queue.kind === "resource" ? [queue.name] : []));
+  const host = findClaimTicket(claim)?.host ?? "";
+  return { ...(lock !== undefined && { lock }), resources, host, groups: groupsOfHost(host) };
+}
+
+/** Caches the groups of each host, because many runs share a host. */
+function createGroupLookup(snapshot: ExtentSnapshot): (host: string) => readonly string[] {
+  const groups = buildGroupMembers(snapshot);
+  const known = new Map<string, readonly string[]>();
+  return (host) => {
+    const found = known.get(host) ?? (groups.size === 0 ? [] : listHostGroups(groups, host));
+    known.set(host, found);
+    return found;
+  };
+}
+
+/** Whether the command of a run may be running: a ticket is held or cannot be read. In grace, the command has ended. */
+function canBeRunning(claim: Claim): boolean {
+  return listHeldEntries(claim).length > 0;
+}
+
+function judgeFate(reach: RunTargets, { entries }: Claim, drains: readonly DrainTarget[]): WaiterFate {
+  if (!drains.every((drain) => isEveryQueueStopped(drain, reach))) return "leaves";
+  return entries.some(({ queue }) => queue.kind === "resource") ? "depends" : "stays";
+}
+
+/** Lists the entries that make a run a holder: tickets that are held or cannot be read. */
+export function listHeldEntries({ entries }: Claim): QueueEntry[] {
+  return entries
+    .map(({ entry }) => entry)
+    .filter(({ ticket }) => ticket === undefined || ticket.state === "held");
+}
+
+/** Number of names in a short list. */
+const SHORT = 5;
+
+const FATES: Record<WaiterFate, string> = {
+  stays: "keeps its place",
+  leaves: "leaves its queues, and claims again once it may",
+  depends: "keeps its place with --wait, gives up without",
+};
+
+/** Describes the target of a drain: `host web1.example.com`, `everything`. */
+export function describeDrainTarget(target: DrainTarget): string {
+  return target.scope === "all" ? "everything" : formatAuditTarget(target);
+}
+
+/**
+ * Formats the effect of a drain as lines of text. Texts from etcd are not cleaned.
+ * @param wall  wall clock, ms since the epoch; undefined leaves out ages and counts, which change as time passes
+ */
+export function formatDrainExtent(
+  { holders, waiters, hosts }: DrainExtent,
+  target: DrainTarget,
+  wall: number | undefined,
+): string[] {
+  return [
+    ...(target.scope === "group"
+      ? [`hosts ${hosts.length === 0 ? "none" : formatShortList(hosts, SHORT)}`]
+      : []),
+    ...(holders.length === 0
+      ? ["holds none"]
+      : formatLimitedList("holds", holders, wall, (claim) => `${formatClaimLine(claim, wall)}; goes on`)),
+    ...(waiters.length === 0
+      ? ["waits none"]
+      : formatLimitedList(
+          "waits",
+          waiters,
+          wall,
+          ({ claim, fate }) => `${formatClaimLine(claim, wall)}; ${FATES[fate]}`,
+        )),
+  ];
+}
+
+/** Formats the owners of claims: the first 5, and the number of the others. */
+export function formatClaimOwners(claims: readonly Claim[]): string {
+  const owners = claims.map(({ run, entries: [first] }) => (first ? formatTicketOwner(first.entry) : run));
+  return formatShortList(owners, SHORT);
+}
+
+/** Formats a drain with its end: `lock x is drained by ann@web1: new disks (until 2026-01-31T12:00:00Z)`. */
+export function formatDrainWithEnd(drain: Drain): string {
+  return drain.until === undefined
+    ? formatDrainLine(drain)
+    : `${formatDrainLine(drain)} (until ${formatInstantSeconds(drain.until)})`;
+}
+
+/** Formats an instant to the second. @param wall  ms since the epoch; other programs may have stored any number */
+export function formatInstantSeconds(wall: number): string {
+  if (!(Math.abs(wall) <= 8.64e15)) return "some time";
+  return `${new Date(wall).toISOString().slice(0, -5)}Z`;
+}
+
+/** Describes how the drains of one target changed between two reads, one sentence for each drain. */
+export function describeDrainChanges(before: readonly Drain[], after: readonly Drain[]): string[] {
+  const then = new Map(before.map((drain) => [drain.key, drain]));
+  const now = new Set(after.map(({ key }) => key));
+  const lifted = before
+    .filter(({ key }) => !now.has(key))
+    .map((drain) => `lifted: ${formatDrainLine(drain)}`);
+  const put = after.flatMap((drain) => {
+    const known = then.get(drain.key);
+    if (known?.modRevision === drain.modRevision) return [];
+    return [`${known === undefined ? "new" : "changed"}: ${formatDrainWithEnd(drain)}`];
+  });
+  return [...lifted, ...put];
+}

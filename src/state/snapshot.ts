@@ -1,0 +1,124 @@
+import type { HostRecord } from "../fleet/host-record.ts";
+import type { ResourceConfig } from "../fleet/resources.ts";
+import type { AgentReport, AgentSessionRecord } from "../protocol/agent-record.ts";
+import type { AuditRecord } from "../protocol/audit.ts";
+import type { Drain } from "../protocol/drain.ts";
+import type { PastRun } from "../protocol/history.ts";
+import type { QueueKind } from "../protocol/keys.ts";
+import type { Queue } from "../protocol/ticket.ts";
+import type { Calendar } from "../schedule/calendar/calendar.ts";
+import type { Definition } from "../schedule/definition.ts";
+import type { DueState } from "../schedule/state/due.ts";
+import type { RunningRecord } from "../schedule/state/running-record.ts";
+import type { WorkerRecord } from "../schedule/state/worker-record.ts";
+
+/** One lock or resource with all its queue entries, in the order of claims. Never empty. */
+export interface NamedQueue {
+  readonly kind: QueueKind;
+  readonly name: string;
+  readonly entries: Queue;
+}
+
+/** A stored value, or the reason why it cannot be read. */
+export type StoredValue<T> = { readonly modRevision: bigint } & (
+  | { readonly value: T; readonly fault?: undefined }
+  | { readonly fault: string; readonly value?: undefined }
+);
+
+/** A running occurrence of a schedule. A key that cannot be read also counts, because it blocks the schedule. */
+export type Execution = StoredValue<RunningRecord> & {
+  readonly key: string;
+  /** The schedule's id. */
+  readonly id: string;
+  /** The fencing token: the key's `create_revision`. */
+  readonly token: bigint;
+  readonly session: bigint;
+};
+
+/** The record of a worker, with the session that it is attached to. */
+export type StoredWorker = StoredValue<WorkerRecord> & { readonly session: bigint };
+
+/** A session that an agent uses for many runs. */
+export interface StoredAgentSession extends AgentSessionRecord {
+  readonly host: string;
+  readonly session: bigint;
+}
+
+/** What an agent reports about itself. */
+export interface StoredAgentReport extends AgentReport {
+  readonly host: string;
+  readonly agent: string;
+}
+
+/**
+ * The contents of etcd at one revision, by collection. Immutable: the previous snapshot shares the unchanged parts.
+ * Collections that were not read are empty.
+ */
+export interface Snapshot {
+  readonly revision: bigint;
+  /** By `buildQueueId`. */
+  readonly queues: ReadonlyMap<string, NamedQueue>;
+  /** By name, as the following maps unless noted otherwise. */
+  readonly resources: ReadonlyMap<string, StoredValue<ResourceConfig>>;
+  readonly groups: ReadonlyMap<string, StoredValue<readonly string[]>>;
+  readonly calendars: ReadonlyMap<string, StoredValue<Calendar>>;
+  /** By key. */
+  readonly drains: ReadonlyMap<string, Drain>;
+  readonly hosts: ReadonlyMap<string, HostRecord>;
+  /** By key, as the next map. */
+  readonly agentSessions: ReadonlyMap<string, StoredAgentSession>;
+  readonly agentReports: ReadonlyMap<string, StoredAgentReport>;
+  /** Finished runs by lock, newest first. */
+  readonly histories: ReadonlyMap<string, readonly PastRun[]>;
+  /** By id. */
+  readonly audit: ReadonlyMap<string, AuditRecord>;
+  /** Definitions of schedules by id, as the next three maps. */
+  readonly schedules: ReadonlyMap<string, StoredValue<Definition>>;
+  readonly dues: ReadonlyMap<string, StoredValue<DueState>>;
+  /** Running occurrences, oldest first. */
+  readonly executions: ReadonlyMap<string, readonly Execution[]>;
+  /** Outcomes of schedules, unparsed: they are large, and only read for one schedule at a time. */
+  readonly outcomes: ReadonlyMap<string, string>;
+  /** By the worker's id. */
+  readonly workers: ReadonlyMap<string, StoredWorker>;
+  /** Keys in the read ranges that are not from signalbox, with the reason. */
+  readonly strange: ReadonlyMap<string, string>;
+}
+
+/** The collections of a snapshot. Outcomes are not included: they are read for one schedule at a time. */
+export const SNAPSHOT_COLLECTIONS = [
+  "locks",
+  "resources",
+  "resourceConfigs",
+  "groups",
+  "calendars",
+  "drains",
+  "hosts",
+  "histories",
+  "audits",
+  "schedules",
+  "dues",
+  "runnings",
+  "workers",
+] as const;
+export type Collection = (typeof SNAPSHOT_COLLECTIONS)[number];
+
+/** Returns how many locks, resources, schedules and other things a snapshot contains. */
+export function countThings({ revision: _, ...collections }: Snapshot): number {
+  return Object.values(collections).reduce((sum, { size }) => sum + size, 0);
+}
+
+/** Builds the id of a queue in `Snapshot.queues`. */
+export function buildQueueId(kind: QueueKind, name: string): string {
+  return `${kind}/${name}`;
+}
+
+/** Finds the queue of a lock or resource; undefined if it is empty. */
+export function findNamedQueue(snapshot: Snapshot, kind: QueueKind, name: string): NamedQueue | undefined {
+  return snapshot.queues.get(buildQueueId(kind, name));
+}
+
+/** Returns the members of each group by its name. A malformed group has no members. */
+export function buildGroupMembers(snapshot: Pick<Snapshot, "groups">): Map<string, readonly string[]> {
+  return new Map([...snapshot.groups].map(([name, { value }]) => [name, value ?? []]));
+}

@@ -1,0 +1,57 @@
+import { listHostGroups } from "../fleet/groups.ts";
+import type { HostRecord } from "../fleet/host-record.ts";
+import { type Drain, hasEnded, isDrainApplicable } from "../protocol/drain.ts";
+import type { QueueKind } from "../protocol/keys.ts";
+import { buildGroupMembers, type Collection, type Snapshot } from "./snapshot.ts";
+
+/** Data from small collections that views need in addition to queues. It is read before the queues. */
+export interface ViewContext {
+  /** Wall clock, ms since the epoch. */
+  wall: number;
+  /** Drains that have not ended. */
+  drains: readonly Drain[];
+  /** Members by group. */
+  groups: ReadonlyMap<string, readonly string[]>;
+  resources: Snapshot["resources"];
+  hosts: ReadonlyMap<string, HostRecord>;
+  /** Finished runs by lock, newest first, where they were read. */
+  histories?: Snapshot["histories"];
+}
+
+/** The collections of a ViewContext. */
+export const CONTEXT_COLLECTIONS: readonly Collection[] = ["resourceConfigs", "groups", "drains", "hosts"];
+
+/** Builds the context for views from a snapshot. @param wall  wall clock, ms since the epoch */
+export function buildViewContext(snapshot: Snapshot, wall: number): ViewContext {
+  return {
+    wall,
+    drains: [...snapshot.drains.values()].filter((drain) => !hasEnded(drain, wall)),
+    groups: buildGroupMembers(snapshot),
+    resources: snapshot.resources,
+    hosts: snapshot.hosts,
+    histories: snapshot.histories,
+  };
+}
+
+/** The host of a run and its queues. */
+interface RunLocation {
+  /** Undefined if its ticket cannot be read. */
+  host: string | undefined;
+  queues: readonly { kind: QueueKind; name: string }[];
+}
+
+/** Lists the drains that stop a waiting run. Drains do not affect holders. */
+export function listStoppingDrains(
+  { host = "", queues }: RunLocation,
+  viewContext: ViewContext,
+): readonly Drain[] {
+  if (viewContext.drains.length === 0) return viewContext.drains;
+  const lock = queues.find(({ kind }) => kind === "lock")?.name;
+  const resources = queues.filter(({ kind }) => kind === "resource").map(({ name }) => name);
+  // There may be many groups: compute membership only for group drains.
+  const groups = viewContext.drains.some(({ scope }) => scope === "group")
+    ? listHostGroups(viewContext.groups, host)
+    : [];
+  const reach = { ...(lock !== undefined && { lock }), resources, host, groups };
+  return viewContext.drains.filter((drain) => isDrainApplicable(drain, reach));
+}

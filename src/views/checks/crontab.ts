@@ -1,0 +1,231 @@
+import { SignalboxError } from "../../base/errors.ts";
+import type { Finding } from "../../base/finding.ts";
+import { quoteText } from "../../base/text.ts";
+import { evaluateUnits } from "../../fleet/arithmetic.ts";
+import { canonicalizeHost, createUnknownGroupError, listGroupHosts } from "../../fleet/groups.ts";
+import { type LeaseSpec, parseLeases } from "../../fleet/lease-spec.ts";
+import { createMacros, type MacroFacts, type Macros } from "../../fleet/macros.ts";
+import { buildHostMacros } from "../../state/configuration.ts";
+import { buildGroupMembers, type Snapshot } from "../../state/snapshot.ts";
+import { formatHostNames } from "./hosts.ts";
+
+/** The configuration in etcd that jobs depend on. */
+export type JobConfiguration = Pick<Snapshot, "groups" | "resources" | "hosts">;
+
+/**
+ * Finds problems of crontab jobs that a check of their text alone does not find.
+ * @param configured  undefined if etcd was not read; then only the facts of this host are used
+ * @param shared  locks that different commands are meant to share
+ */
+export function judgeJobs(
+  jobs: readonly CrontabJob[],
+  configured: JobConfiguration | undefined,
+  shared: ReadonlySet<string>,
+): Finding[] {
+  return [
+    ...jobs.flatMap((job) => {
+      const known = job.isElsewhere ? undefined : configured;
+      return [...judgeGroup(job, known), ...judgeLeases(job, findGroupHosts(job, known), known)];
+    }),
+    ...(configured === undefined
+      ? []
+      : jobs.filter(({ isElsewhere }) => isElsewhere).map(buildElsewhereFinding)),
+    ...judgeLocks(jobs, shared),
+  ];
+}
+
+function buildElsewhereFinding({ where }: CrontabJob): Finding {
+  const detail = "it uses another prefix or another etcd; only its text was checked";
+  return { kind: "elsewhere", check: where, level: "hint", detail };
+}
+
+function judgeGroup({ where, group }: CrontabJob, configured: JobConfiguration | undefined): Finding[] {
+  if (group === undefined || configured === undefined) return [];
+  const about = { kind: "group", check: where, level: "failure" } as const;
+  const groups = buildGroupMembers(configured);
+  if (!groups.has(group)) return [{ ...about, detail: createUnknownGroupError(groups, group).message }];
+  const fault = configured.groups.get(group)?.fault;
+  if (fault !== undefined)
+    return [{ ...about, detail: `group ${quoteText(group)} cannot be read, so it has no hosts: ${fault}` }];
+  if (listGroupHosts(groups, group).length > 0) return [];
+  return [
+    {
+      ...about,
+      detail: `group ${quoteText(group)} has no hosts: it can run nowhere`,
+      remedy: `signalbox group add ${group} HOST`,
+    },
+  ];
+}
+
+/** Lists the canonical names of the hosts in the group of a job; undefined without a known group. */
+function findGroupHosts(
+  { group }: CrontabJob,
+  configured: JobConfiguration | undefined,
+): readonly string[] | undefined {
+  if (group === undefined || configured === undefined) return undefined;
+  const groups = buildGroupMembers(configured);
+  return groups.has(group) ? listGroupHosts(groups, group).map(canonicalizeHost) : undefined;
+}
+
+/** Finds locks that different commands use, and locks used with different options. */
+function judgeLocks(jobs: readonly CrontabJob[], shared: ReadonlySet<string>): Finding[] {
+  return [...Map.groupBy(jobs, ({ lock }) => lock?.name)].flatMap(([name, users]) => {
+    if (name === undefined) return [];
+    return [...(shared.has(name) ? [] : findSharedLocks(name, users)), ...findDisagreements(name, users)];
+  });
+}
+
+function findSharedLocks(name: string, [first, ...others]: readonly CrontabJob[]): Finding[] {
+  if (first === undefined) return [];
+  const seen = new Set([joinCommand(first)]);
+  return others.flatMap((job): Finding[] => {
+    if (seen.has(joinCommand(job))) return [];
+    seen.add(joinCommand(job));
+    const isNamed = job.lock?.isNamed === true;
+    const why = isNamed ? "" : ", its command's base name,";
+    return [
+      {
+        kind: "shared-lock",
+        check: job.where,
+        level: "warning",
+        detail: `lock ${quoteText(name)}${why} is also used by another command (${first.where}): while one runs, the other does not`,
+        remedy: `give it a --lock of its own; if this is intended: --shared ${name}`,
+      },
+    ];
+  });
+}
+
+function joinCommand({ command }: CrontabJob): string {
+  return command.join("\0");
+}
+
+function findDisagreements(name: string, [first, ...others]: readonly CrontabJob[]): Finding[] {
+  return others.flatMap((job) => {
+    const differ =
+      first === undefined ? [] : (["ttl", "grace"] as const).filter((key) => job[key] !== first[key]);
+    return differ.map(
+      (key): Finding => ({
+        kind: "disagreement",
+        check: job.where,
+        level: "hint",
+        detail: `${key} of lock ${quoteText(name)} differs from ${first?.where}`,
+      }),
+    );
+  });
+}
+
+type LeaseConfiguration = Pick<Snapshot, "resources" | "hosts">;
+
+/**
+ * Checks, by the rules of runs, whether the leases of a job can be granted on every host that it is for.
+ * @param hosts  canonical names; undefined for only the host of the crontab
+ */
+function judgeLeases(
+  job: CrontabJob,
+  hosts: readonly string[] | undefined,
+  configured: LeaseConfiguration | undefined,
+): Finding[] {
+  if (job.leases.length === 0) return [];
+  const own = canonicalizeHost(job.here.fqdn);
+  const known = (hosts ?? []).filter((host) => host === own || configured?.hosts.has(host));
+  const asked = known.length > 0 ? known : [own];
+  const faults = new Map<string, string[]>();
+  for (const host of asked) {
+    const fault = findFaultOnHost(job, host, configured);
+    if (fault !== undefined) faults.set(fault, [...(faults.get(fault) ?? []), host]);
+  }
+  const failed = [...faults.values()].flat().length;
+  return [...faults].map(([fault, where]) => {
+    const isEverywhere = failed === asked.length;
+    const names = hosts === undefined ? "here" : `on ${formatHostNames(where)}`;
+    const isPlain = isEverywhere && faults.size === 1;
+    const detail = isPlain ? `${fault}: it can run nowhere` : `it cannot run ${names}: ${fault}`;
+    // switchman evaluates Perl expressions that signalbox does not support: such a line is not wrong.
+    const level =
+      isEverywhere && job.tool === "signalbox" && !(hosts !== undefined && known.length === 0)
+        ? "failure"
+        : "warning";
+    return {
+      kind: "lease",
+      check: job.where,
+      level,
+      detail: hosts === undefined && isPlain ? fault : detail,
+    };
+  });
+}
+
+/** Returns why the leases cannot be granted on a host; undefined if they can, or if too little is known of the host. */
+function findFaultOnHost(
+  job: CrontabJob,
+  host: string,
+  configured: LeaseConfiguration | undefined,
+): string | undefined {
+  const isOwn = host === canonicalizeHost(job.here.fqdn);
+  const record = configured?.hosts.get(host);
+  const isKnown = isOwn || (record?.cpu !== undefined && record.memMb !== undefined);
+  const macros = isOwn ? createMacros(job.here) : buildHostMacros(host, record);
+  const fault = findFault(job.leases, macros, configured);
+  return isKnown ? fault : undefined;
+}
+
+function findFault(
+  specs: readonly string[],
+  macros: Macros,
+  configured: LeaseConfiguration | undefined,
+): string | undefined {
+  try {
+    const leases = parseLeases(specs, macros);
+    if (configured === undefined) return undefined;
+    return leases
+      .map((lease) => findTotalFault(lease, macros, configured))
+      .find((fault) => fault !== undefined);
+  } catch (error) {
+    if (error instanceof SignalboxError) return error.message;
+    throw error;
+  }
+}
+
+/** Applies the rule of runs: the total of the resource, else of the name before macros, else the one on the line. */
+function findTotalFault(
+  lease: LeaseSpec,
+  macros: Macros,
+  { resources }: LeaseConfiguration,
+): string | undefined {
+  const { resource, template, count, total: stated } = lease;
+  const kept = [resource, template].flatMap((name) =>
+    name === undefined ? [] : (resources.get(name) ?? []),
+  );
+  const broken = kept.find(({ fault }) => fault !== undefined);
+  if (broken?.fault !== undefined) return `resource ${quoteText(resource)} cannot be read: ${broken.fault}`;
+  const text = kept.map(({ value }) => value?.total).find((total) => total !== undefined);
+  if (text === undefined)
+    return stated === undefined
+      ? `resource ${quoteText(resource)} has no total, neither configured nor in --lease`
+      : undefined;
+  const total = evaluateUnits(text, macros.lookup);
+  if ("fault" in total) return `the configured total of resource ${quoteText(resource)}: ${total.fault}`;
+  if (stated !== undefined && stated !== total.value)
+    return `resource ${quoteText(resource)} has a configured total of ${total.value}, but the line states ${stated}`;
+  if (count > total.value)
+    return `${count} units of resource ${quoteText(resource)} are requested, but there are only ${total.value}`;
+  return undefined;
+}
+
+/** A crontab job, as far as its line can be parsed without running it. Durations in ms. */
+export interface CrontabJob {
+  /** File and line: `/etc/cron.d/jobs:12`. */
+  where: string;
+  tool: "signalbox" | "switchman";
+  /** Undefined: the job takes no lock, or the shell computes its name. */
+  lock: { name: string; isNamed: boolean } | undefined;
+  group: string | undefined;
+  /** As in `--lease`. */
+  leases: readonly string[];
+  ttl: number;
+  grace: number | undefined;
+  command: readonly string[];
+  /** The host that the line runs on, as configured here. */
+  here: MacroFacts;
+  /** Whether it uses another prefix or another etcd, whose configuration is not known. */
+  isElsewhere: boolean;
+}

@@ -1,0 +1,162 @@
+import { formatBriefDuration, formatDuration } from "../../base/duration.ts";
+import type { Finding } from "../../base/finding.ts";
+import { quoteText } from "../../base/text.ts";
+import { listGroupNotes } from "../../fleet/group-notes.ts";
+import {
+  canonicalizeHost,
+  createUnknownGroupError,
+  listGroupHosts,
+  listHostGroups,
+} from "../../fleet/groups.ts";
+import { hasEnded, isDrainApplicable } from "../../protocol/drain.ts";
+import { computeSeenAgo, isSeenWithin } from "../../state/liveness.ts";
+import { buildGroupMembers, type Snapshot } from "../../state/snapshot.ts";
+
+/** Inputs for the check of hosts and groups. */
+interface HostCheckInputs {
+  snapshot: Pick<Snapshot, "groups" | "hosts" | "drains">;
+  /** Canonical names of hosts with a worker, or a run whose session is alive, even if their record is old. */
+  running: ReadonlySet<string>;
+  /** A host must have been seen within this time, ms. */
+  within: number;
+  /** Wall clock, ms since the epoch. */
+  wall: number;
+}
+
+/** Checks that each group has a live host. @param wanted  groups to check; empty for all */
+export function judgeHosts(inputs: HostCheckInputs, wanted: readonly string[]): Finding[] {
+  const { snapshot } = inputs;
+  const groups = buildGroupMembers(snapshot);
+  const names = wanted.length > 0 ? wanted : [...groups.keys()].sort();
+  if (names.length === 0) return [{ kind: "group", check: "groups", level: "ok", detail: "none configured" }];
+  const notes = wanted.length > 0 ? [] : listGroupNotes(groups).filter((note) => !/ is empty/.test(note));
+  return [
+    ...names.flatMap((name) => judgeGroup(name, inputs)),
+    ...notes.map((detail): Finding => ({ kind: "group", check: "groups", level: "hint", detail })),
+  ];
+}
+
+/** Finds hosts of these groups that were not seen in time: the caller checks whether they have live runs. */
+export function findStaleHosts(
+  inputs: Omit<HostCheckInputs, "running">,
+  wanted: readonly string[],
+): Set<string> {
+  const groups = buildGroupMembers(inputs.snapshot);
+  const names = (wanted.length > 0 ? wanted : [...groups.keys()]).filter((name) => groups.has(name));
+  const hosts = names.flatMap((name) => listGroupHosts(groups, name)).map(canonicalizeHost);
+  return new Set(hosts.filter((host) => !isThere(host, { ...inputs, running: new Set() })));
+}
+
+function isThere(host: string, { snapshot, running, within, wall }: HostCheckInputs): boolean {
+  return running.has(host) || isSeenWithin(snapshot.hosts.get(host), within, wall);
+}
+
+function judgeGroup(name: string, inputs: HostCheckInputs): Finding[] {
+  const { snapshot, within } = inputs;
+  const groups = buildGroupMembers(snapshot);
+  const about = { kind: "group", check: `group ${name}` };
+  const buildFailure = (detail: string, remedy: string): Finding => ({
+    ...about,
+    level: "failure",
+    detail,
+    remedy,
+  });
+  if (!groups.has(name))
+    return [buildFailure(createUnknownGroupError(groups, name).message, `signalbox group set ${name} HOST…`)];
+  const fault = snapshot.groups.get(name)?.fault;
+  if (fault !== undefined)
+    return [buildFailure(`it cannot be read: ${fault}`, `signalbox group set ${name} HOST…`)];
+  const hosts = listGroupHosts(groups, name).map(canonicalizeHost);
+  if (hosts.length === 0)
+    return [buildFailure("it has no hosts: nothing can run in it", `signalbox group add ${name} HOST`)];
+  const there = hosts.filter((host) => isThere(host, inputs));
+  if (there.length === 0) {
+    const detail = `none of its ${formatHostCount(hosts)} was seen within ${formatDuration(within)}: ${formatHostNames(hosts.map((host) => formatLastSeen(host, inputs)))}`;
+    return [
+      buildFailure(detail, "are the hosts up, and is cron or a worker running there?"),
+      ...findUnseenMembers(name, hosts, inputs),
+    ];
+  }
+  const free = there.filter((host) => !isDrained(host, inputs));
+  const detail = `${there.length} of ${formatHostCount(hosts)} ${there.length === 1 ? "is" : "are"} active`;
+  const main: Finding =
+    free.length > 0
+      ? { ...about, level: "ok", detail }
+      : {
+          ...about,
+          level: "warning",
+          detail: `${detail}, and all of them are drained: nothing starts`,
+          remedy: "signalbox ls drains",
+        };
+  return [main, ...findAwayHosts(name, hosts, inputs), ...findUnseenMembers(name, hosts, inputs)];
+}
+
+/** Finds hosts that were seen before, but not lately. Skips drained hosts, because they may be down on purpose. */
+function findAwayHosts(group: string, hosts: readonly string[], inputs: HostCheckInputs): Finding[] {
+  const gone = hosts.filter(
+    (host) =>
+      !isThere(host, inputs) && computeHostSeenAgo(host, inputs) !== undefined && !isDrained(host, inputs),
+  );
+  if (gone.length === 0) return [];
+  return [
+    {
+      kind: "host",
+      check: `group ${group}`,
+      level: "warning",
+      detail: `not seen within ${formatDuration(inputs.within)}: ${formatHostNames(gone.map((host) => formatLastSeen(host, inputs)))}`,
+      remedy: "is cron or a worker running there? If they run jobs less often, use --within",
+    },
+  ];
+}
+
+/** Finds members that are neither a group nor a host that was ever seen. */
+function findUnseenMembers(group: string, hosts: readonly string[], inputs: HostCheckInputs): Finding[] {
+  const strangers = hosts.filter(
+    (host) => computeHostSeenAgo(host, inputs) === undefined && !inputs.running.has(host),
+  );
+  if (strangers.length === 0) return [];
+  return [
+    {
+      kind: "host",
+      check: `group ${group}`,
+      level: "warning",
+      detail: `neither a group nor a host that was ever seen: ${formatHostNames(strangers.map((host) => addHint(host, inputs)))}`,
+      remedy:
+        "a host is seen when it runs signalbox run or worker; a member must be a full name (FQDN), as the host itself reports it",
+    },
+  ];
+}
+
+function addHint(host: string, { snapshot }: HostCheckInputs): string {
+  const full = [...snapshot.hosts.keys()].find((known) => known.startsWith(`${host}.`));
+  return full === undefined ? host : `${host} (did you mean ${quoteText(full)}?)`;
+}
+
+function computeHostSeenAgo(host: string, { snapshot, wall }: HostCheckInputs): number | undefined {
+  return computeSeenAgo(snapshot.hosts.get(host), wall);
+}
+
+function formatLastSeen(host: string, inputs: HostCheckInputs): string {
+  const ago = computeHostSeenAgo(host, inputs);
+  return ago === undefined ? `${host} (never)` : `${host} (${formatBriefDuration(ago)} ago)`;
+}
+
+function isDrained(host: string, { snapshot, wall }: HostCheckInputs): boolean {
+  const reach = { resources: [], host, groups: listHostGroups(buildGroupMembers(snapshot), host) };
+  return [...snapshot.drains.values()].some(
+    (drain) => !hasEnded(drain, wall) && isDrainApplicable(drain, reach),
+  );
+}
+
+function formatHostCount(hosts: readonly string[]): string {
+  return hosts.length === 1 ? "1 host" : `${hosts.length} hosts`;
+}
+
+/** Number of hosts listed in one finding. Further hosts are only counted. */
+const MANY = 5;
+
+/** Formats the hosts of a finding: `web1, web2, 3 more`. */
+export function formatHostNames(hosts: readonly string[]): string {
+  const more = hosts.length > MANY ? [`${hosts.length - MANY} more`] : [];
+  return [...hosts.slice(0, MANY), ...more].join(", ");
+}

@@ -1,0 +1,227 @@
+import { formatBriefDuration } from "../base/duration.ts";
+import type { HostRecord } from "../fleet/host-record.ts";
+import type { AuditRecord } from "../protocol/audit.ts";
+import type { Drain } from "../protocol/drain.ts";
+import type { DrainScope } from "../protocol/keys.ts";
+import type { QueueEntry, Ticket } from "../protocol/ticket.ts";
+import { formatDrainLine } from "../state/eviction-preview.ts";
+import { THRESHOLDS } from "../state/problem.ts";
+import type { Tone } from "../state/subject.ts";
+import type { TableColumn } from "./view.ts";
+
+/** Creates a column of numbers. Undefined is shown as an empty cell. @param tones  for 0, and for other numbers */
+export function createNumberColumn<R>(
+  id: string,
+  title: string,
+  priority: number,
+  getNumber: (row: R) => number | bigint | undefined,
+  tones?: { zero: Tone; other: Tone },
+): TableColumn<R> {
+  const isZero = (row: R) => (getNumber(row) ?? 0) === 0;
+  return {
+    id,
+    title,
+    priority,
+    align: "right",
+    formatCell: (row) => String(getNumber(row) ?? ""),
+    getSortValue: (row) => getNumber(row) ?? 0,
+    getMeasure: (row) => toNumber(getNumber(row)),
+    ...(tones && { getTone: (row) => (isZero(row) ? tones.zero : tones.other) }),
+  };
+}
+
+/**
+ * Creates a column with the time since an instant. Undefined is shown as an empty cell.
+ * @param tone  of all cells, or by the time in ms
+ */
+export function createAgeColumn<R>(
+  id: string,
+  title: string,
+  priority: number,
+  getInstant: (row: R) => number | undefined,
+  tone?: Tone | ((age: number) => Tone),
+): TableColumn<R> {
+  const getTone = (row: R, wall: number): Tone => {
+    if (typeof tone !== "function") return tone ?? "plain";
+    const instant = getInstant(row);
+    return instant === undefined ? "plain" : tone(wall - instant);
+  };
+  return {
+    id,
+    title,
+    priority,
+    align: "right",
+    isTimed: true,
+    formatCell: (row, wall) => formatAge(getInstant(row), wall),
+    getSortValue: (row) => computeDurationWeight(getInstant(row)),
+    ...createAgeMeasure(getInstant),
+    ...(tone && { getTone }),
+  };
+}
+
+/** Creates the measure of a column that shows the time since an instant. */
+export function createAgeMeasure<R>(
+  getInstant: (row: R) => number | undefined,
+): Pick<TableColumn<R>, "unit" | "getMeasure"> {
+  return {
+    unit: "duration",
+    getMeasure: (row, wall) => {
+      const instant = getInstant(row);
+      return instant === undefined ? undefined : wall - instant;
+    },
+  };
+}
+
+function toNumber(value: number | bigint | undefined): number | undefined {
+  return value === undefined ? undefined : Number(value);
+}
+
+/** Creates a column of hosts, or of `HOST:PID`. */
+export function createOwnerColumn<R>(
+  id: string,
+  title: string,
+  priority: number,
+  formatCell: (row: R) => string,
+): TableColumn<R> {
+  return { id, title, priority, formatCell, formatBriefCell: (row) => shortenOwner(formatCell(row)) };
+}
+
+/** Creates the column of states. */
+export function createStateColumn<R, S extends string>(
+  priority: number,
+  getTone: (state: S) => Tone,
+  getState: (row: R) => S,
+): TableColumn<R> {
+  return {
+    id: "state",
+    title: "STATE",
+    isMarked: true,
+    priority,
+    formatCell: getState,
+    getTone: (row) => getTone(getState(row)),
+  };
+}
+
+/** Creates the column of notes about something unusual. */
+export function createNoteColumn<R>(priority: number, formatCell: (row: R) => string): TableColumn<R> {
+  return { id: "note", title: "NOTE", priority, formatCell, getTone: () => "problem" };
+}
+
+/** Texts that several tables share. */
+
+/** Formats the time since an instant; empty if it is undefined. @param wall  wall clock, ms since the epoch */
+export function formatAge(instant: number | undefined, wall: number): string {
+  return instant === undefined ? "" : formatBriefDuration(wall - instant);
+}
+
+/** Returns the tone of the time for which something is held: long from an hour on, a problem from a day on. */
+export function judgeHoldAge(age: number): Tone {
+  return age >= THRESHOLDS.hold ? "problem" : age >= THRESHOLDS.wait ? "waiting" : "plain";
+}
+
+/** Returns the tone of the time for which somebody waits: a problem from an hour on. */
+export function judgeWaitAge(age: number): Tone {
+  return age >= THRESHOLDS.wait ? "problem" : "waiting";
+}
+
+/** Returns a sort value for the time since an instant, independent of the clock. Undefined sorts as shortest. */
+export function computeDurationWeight(since: number | undefined): number {
+  return -(since ?? Number.POSITIVE_INFINITY);
+}
+
+/** Formats the first text, and the number of the others: `web1 +2`. */
+export function formatFirstAndMore(texts: readonly string[]): string {
+  const [first = "", ...others] = texts;
+  return others.length === 0 ? first : `${first} +${others.length}`;
+}
+
+/** Returns when a run was granted, or else enqueued, ms since the epoch. */
+export function getHeldSince({ ticket }: Pick<QueueEntry, "ticket">): number | undefined {
+  return ticket?.grantedAt ?? ticket?.enqueuedAt;
+}
+
+/** Formats the command of a ticket, with its arguments if the ticket stores them. */
+export function formatTicketCommand(ticket: Ticket | undefined): string {
+  const words = ticket?.args === undefined ? ticket?.command : [ticket.command, ...ticket.args].join(" ");
+  return words ?? "";
+}
+
+/** Formats the drains of a row. Omits the target of drains with the scope of the rows. @param of  scope of the rows */
+export function formatDrainNote(drains: readonly Drain[], of: DrainScope): string {
+  const lines = drains.map((drain) => {
+    const { scope, by, why } = drain;
+    return scope === of ? `drained by ${by}${why === undefined ? "" : `: ${why}`}` : formatDrainLine(drain);
+  });
+  return lines.join("; ");
+}
+
+/** Formats who acted: `ann@web1`, or `ann as root@web1` with sudo. */
+export function formatAuditAuthor({ user, sudoUser, host }: AuditRecord): string {
+  return `${sudoUser === undefined ? user : `${sudoUser} as ${user}`}@${host}`;
+}
+
+/** Formats the macros of a host as `NAME=value`. */
+export function formatMacros(macros: HostRecord["macros"] = {}): string {
+  return Object.entries(macros)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(" ");
+}
+
+/** Shortens `web1.example.com:3121` to `web1:3121`. Other texts than DNS names stay unchanged. */
+export function shortenOwner(who: string): string {
+  return who.replace(/^([^.:\s]+)\.[^:\s]*[a-z][^:\s]*(?=:\d+$|$)/i, "$1");
+}
+
+const TONES: Record<string, Tone> = {
+  held: "held",
+  grace: "quiet",
+  free: "free",
+  waiting: "waiting",
+  admitted: "waiting",
+  drained: "problem",
+  resetting: "problem",
+  malformed: "problem",
+};
+
+export function getStateTone(state: string): Tone {
+  return TONES[state] ?? "plain";
+}
+
+/** Returns a ticket for JSON output. Wall clocks in ms since the epoch. */
+export function toQueueEntryJson({ run, ticket, createRevision: token }: QueueEntry): object {
+  const { host, pid, user, command, args, label, state, count, total, enqueuedAt, grantedAt, until, reset } =
+    ticket ?? {};
+  return {
+    run,
+    state: state ?? "malformed",
+    host,
+    pid,
+    user,
+    command,
+    args,
+    label,
+    count,
+    total,
+    enqueuedAt,
+    grantedAt,
+    until,
+    reset,
+    token,
+  };
+}
+
+/** Returns a drain for JSON output. */
+export function toDrainJson({ scope, name, by, at, why, until, modRevision }: Drain): object {
+  return { scope, name, by, at, why, until, revision: modRevision };
+}
+
+/** Returns the tone of a result. `released` and `retry` are requests of handlers, not problems. */
+export function getResultTone(result: string | undefined): Tone {
+  if (result === undefined || result === "ok") return "quiet";
+  return result === "released" || result === "retry" ? "plain" : "problem";
+}
+
+/** Formats a lateness, in tenths of a second below 10 s. @param ms  milliseconds */
+export function formatLateness(ms: number): string {
+  return ms < 10_000 ? `${(ms / 1000).toFixed(1)}s` : formatBriefDuration(ms);
+}

@@ -1,0 +1,477 @@
+import { formatBriefDuration } from "../base/duration.ts";
+import type { AuditRecord } from "../protocol/audit.ts";
+import { type Drain, formatAuditTarget } from "../protocol/drain.ts";
+import type { PastRun } from "../protocol/history.ts";
+import type { QueueKind } from "../protocol/keys.ts";
+import { compareByClaim, type QueueEntry } from "../protocol/ticket.ts";
+import { type Definition, isPaused } from "../schedule/definition.ts";
+import type { DueState } from "../schedule/state/due.ts";
+import { formatTicketOwner, getEntryState } from "../state/claims.ts";
+import type { Execution, NamedQueue, Snapshot, StoredValue } from "../state/snapshot.ts";
+import type { Subject, Tone } from "../state/subject.ts";
+import { parseSubject } from "../state/subject.ts";
+import { formatLateness, getResultTone, shortenOwner } from "./columns.ts";
+import { formatExecutionOwner } from "./schedules.ts";
+
+/** The kinds of events, with their order at the same instant: causes before effects. `more`: events above the limit. */
+export const EVENT_RANKS = {
+  more: 0,
+  host: 1,
+  audit: 2,
+  configured: 2,
+  drained: 2,
+  undrained: 2,
+  reset: 3,
+  malformed: 3,
+  ended: 4,
+  left: 4,
+  granted: 5,
+  started: 5,
+  admitted: 6,
+  waiting: 7,
+  watched: 8,
+} as const;
+export type EventKind = keyof typeof EVENT_RANKS;
+
+/** An event between two snapshots. */
+export interface SnapshotEvent {
+  /** Wall clock, ms since the epoch: the stated time, adjusted to be between the snapshots. */
+  at: number;
+  kind: EventKind;
+  /** One line, words separated by two spaces: `granted  backup-db  web1:3121  after 3m`. Not cleaned. */
+  text: string;
+  /** The affected object, as a navigation target. */
+  subject: Subject | undefined;
+  /** Full name of the host, if any. */
+  host?: string;
+  tone: Tone;
+}
+
+/** An event before its text is formatted. Only listed events are formatted: an outage may produce many drafts. */
+export interface EventDraft extends Omit<SnapshotEvent, "at" | "text" | "host"> {
+  /** Stated time, ms since the epoch. If undefined, the event gets the time of the second snapshot. */
+  at: number | undefined;
+  host?: string | undefined;
+  /** Returns the words after the kind. @param at  time of the event, ms since the epoch */
+  formatWords(at: number): readonly (string | undefined)[];
+  /** The lock that the run holds, held or waits for. A grant is placed after the end of the previous holder. */
+  lock?: string | undefined;
+}
+
+/**
+ * Calls a function for each difference between two maps of immutable values. Values are compared by identity.
+ * @param tell  receives the name, the old value and the new value
+ */
+export function visitChanges<T>(
+  before: ReadonlyMap<string, T>,
+  after: ReadonlyMap<string, T>,
+  tell: (name: string, was: T | undefined, is: T | undefined) => void,
+): void {
+  if (before === after) return;
+  let common = 0;
+  for (const [name, is] of after) {
+    const was = before.get(name);
+    if (was !== undefined) common += 1;
+    if (was !== is) tell(name, was, is);
+  }
+  if (common === before.size) return;
+  for (const [name, was] of before) if (!after.has(name)) tell(name, was, undefined);
+}
+
+/** A ticket that was added, changed or removed. */
+export interface TicketChange {
+  kind: QueueKind;
+  name: string;
+  was: QueueEntry | undefined;
+  is: QueueEntry | undefined;
+  /** Number of entries ahead of it now. */
+  ahead: number;
+}
+
+/** Finds ticket changes by run. The change in the lock comes first. */
+export function findTicketChanges(
+  before: Pick<Snapshot, "queues">,
+  after: Pick<Snapshot, "queues">,
+): Map<string, TicketChange[]> {
+  const runs = new Map<string, TicketChange[]>();
+  visitChanges(before.queues, after.queues, (_, was, is) => {
+    for (const change of diffQueues(was, is)) {
+      const run = (change.is ?? change.was)?.run ?? "";
+      const known = runs.get(run);
+      if (known === undefined) runs.set(run, [change]);
+      else if (change.kind === "lock") known.unshift(change);
+      else known.push(change);
+    }
+  });
+  return runs;
+}
+
+/** Compares two queues in one pass: both are in the order of claims. */
+function diffQueues(before: NamedQueue | undefined, after: NamedQueue | undefined): TicketChange[] {
+  const { kind, name } = after ?? before ?? { kind: "lock", name: "" };
+  const [old, now] = [before?.entries ?? [], after?.entries ?? []];
+  const found: TicketChange[] = [];
+  let at = 0;
+  for (let ahead = 0; at < old.length || ahead < now.length; ) {
+    const [was, is] = [old[at], now[ahead]];
+    const order =
+      was === undefined ? 1 : is === undefined ? -1 : was.key === is.key ? 0 : compareByClaim(was, is);
+    if (order < 0) found.push({ kind, name, was, is: undefined, ahead: 0 });
+    else if (order > 0) found.push({ kind, name, was: undefined, is, ahead });
+    else if (was !== is) found.push({ kind, name, was, is, ahead });
+    if (order <= 0) at += 1;
+    if (order >= 0) ahead += 1;
+  }
+  return found;
+}
+
+/** Builds events for changes of drains, configuration, schedules and hosts, and for audit records. */
+export function buildOperatorDrafts(before: Snapshot, after: Snapshot): EventDraft[] {
+  const drafts: EventDraft[] = [];
+  const effects = new Set<string>();
+  const add = (target: string, draft: EventDraft) => {
+    effects.add(target);
+    drafts.push(draft);
+  };
+  visitChanges(before.drains, after.drains, (_, was, is) => {
+    const drain = is ?? was;
+    if (drain !== undefined)
+      add(formatAuditTarget(drain), is === undefined ? buildUndrainedDraft(drain) : buildDrainedDraft(is));
+  });
+  visitChanges(before.resources, after.resources, (name, was, is) => {
+    add(
+      `resource ${name}`,
+      buildConfiguredDraft("resource", name, `${formatStoredTotal(was)} → ${formatStoredTotal(is)}`),
+    );
+  });
+  visitChanges(before.groups, after.groups, (name, was, is) => {
+    add(`group ${name}`, buildConfiguredDraft("group", name, formatMemberChange(was, is)));
+  });
+  visitChanges(before.schedules, after.schedules, (name, was, is) => {
+    add(`schedule ${name}`, buildDefinitionDraft(name, was, is));
+  });
+  visitChanges(before.hosts, after.hosts, (name, was, is) => {
+    if (was === undefined || is === undefined) drafts.push(buildHostDraft(name, is === undefined));
+  });
+  visitChanges(before.audit, after.audit, (_, was, is) => {
+    if (is === undefined || was?.outcome === is.outcome) return;
+    // The change itself already has an event with more details.
+    if (was === undefined && SHOWN.has(is.action) && effects.has(is.target)) return;
+    drafts.push(buildAuditDraft(is));
+  });
+  return drafts;
+}
+
+/** Operator actions whose changes have their own events. */
+const SHOWN = new Set<AuditRecord["action"]>(["drain", "undrain", "group", "resource", "schedule"]);
+
+function buildDrainedDraft(drain: Drain): EventDraft {
+  const { scope, name, by, why, at } = drain;
+  return {
+    kind: "drained",
+    tone: "problem",
+    at: at > 0 ? at : undefined,
+    subject: { kind: "drain", scope, name },
+    host: scope === "host" ? name : undefined,
+    formatWords: () => [formatAuditTarget(drain), `by ${by}${why === undefined ? "" : `: ${why}`}`],
+  };
+}
+
+function buildUndrainedDraft(drain: Drain): EventDraft {
+  const { scope, name } = drain;
+  return {
+    kind: "undrained",
+    tone: "free",
+    at: undefined,
+    host: scope === "host" ? name : undefined,
+    subject: scope === "all" ? undefined : { kind: scope, name },
+    formatWords: (at) => [
+      formatAuditTarget(drain),
+      drain.until !== undefined && drain.until <= at ? "its time had passed" : undefined,
+    ],
+  };
+}
+
+function buildConfiguredDraft(kind: "resource" | "group", name: string, what: string): EventDraft {
+  const subject = { kind, name };
+  return {
+    kind: "configured",
+    tone: "plain",
+    at: undefined,
+    subject,
+    formatWords: () => [`${kind} ${name}`, what],
+  };
+}
+
+function formatStoredTotal(kept: StoredValue<{ total?: string }> | undefined): string {
+  if (kept === undefined) return "none";
+  return kept.fault === undefined ? (kept.value.total ?? "stated by runs") : "malformed";
+}
+
+function formatMemberChange(
+  was: StoredValue<readonly string[]> | undefined,
+  is: StoredValue<readonly string[]> | undefined,
+): string {
+  if (is === undefined) return "removed";
+  if (is.fault !== undefined) return "malformed";
+  const [old, now] = [new Set(was?.value), new Set(is.value)];
+  const come = [...now].filter((member) => !old.has(member));
+  const gone = [...old].filter((member) => !now.has(member));
+  const texts = [...formatNames("+", come), ...formatNames("-", gone)];
+  return texts.length === 0 ? "the same members" : texts.join(" ");
+}
+
+/** Maximum number of names listed. */
+const MOST = 3;
+
+function formatNames(sign: "+" | "-", names: readonly string[]): string[] {
+  const more = names.length > MOST ? [`${sign}${names.length - MOST} more`] : [];
+  return [...names.slice(0, MOST).map((name) => `${sign}${shortenOwner(name)}`), ...more];
+}
+
+function buildHostDraft(name: string, isGone: boolean): EventDraft {
+  return {
+    kind: "host",
+    tone: "plain",
+    at: undefined,
+    host: name,
+    subject: { kind: "host", name },
+    formatWords: () => [name, isGone ? "forgotten" : "seen for the first time"],
+  };
+}
+
+function buildAuditDraft(record: AuditRecord): EventDraft {
+  const { id, at, user, host, action, target, reason, outcome } = record;
+  return {
+    kind: "audit",
+    tone: "plain",
+    at,
+    host,
+    subject: { kind: "record", name: id, ...parseSubject(target) },
+    formatWords: () => [
+      `${action} ${target}`,
+      `by ${shortenOwner(`${user}@${host}`)}`,
+      reason === undefined ? outcome : `${outcome}: ${reason}`,
+    ],
+  };
+}
+
+/** Builds events of runs from changes in tickets and in lock histories. */
+export function buildRunDrafts(before: Snapshot, after: Snapshot): EventDraft[] {
+  const ended = findEndedRuns(before, after);
+  const drafts: EventDraft[] = [];
+  for (const [run, changes] of findTicketChanges(before, after)) {
+    if (ended.has(run)) continue;
+    const draft = buildRunDraft(run, changes);
+    if (draft !== undefined) drafts.push(draft);
+  }
+  for (const [run, { lock, past }] of ended) drafts.push(buildRunEndDraft(run, lock, past));
+  return drafts;
+}
+
+/** Finds runs that were added to a history, by run id. */
+function findEndedRuns(before: Snapshot, after: Snapshot): Map<string, { lock: string; past: PastRun }> {
+  const found = new Map<string, { lock: string; past: PastRun }>();
+  visitChanges(before.histories, after.histories, (lock, was = [], is = []) => {
+    const known = new Set(was.map(({ run }) => run));
+    for (const past of is) if (!known.has(past.run)) found.set(past.run, { lock, past });
+  });
+  return found;
+}
+
+function buildRunEndDraft(run: string, lock: string, past: PastRun): EventDraft {
+  const { host, pid, exit, held, endedAt, reason } = past;
+  const how = `exit ${exit} after ${formatBriefDuration(held)}${reason === undefined ? "" : `: ${reason}`}`;
+  return {
+    at: endedAt,
+    kind: "ended",
+    tone: exit === 0 ? "quiet" : "problem",
+    host,
+    subject: { kind: "record", name: run, about: { kind: "lock", name: lock }, isEndedRun: true },
+    lock,
+    formatWords: () => [lock, shortenOwner(`${host}:${pid}`), how],
+  };
+}
+
+/** Builds the event for the ticket changes of a run. The first change determines its kind. */
+function buildRunDraft(run: string, changes: readonly TicketChange[]): EventDraft | undefined {
+  const [main] = changes;
+  const entry = main?.is ?? main?.was;
+  const kind = main && findEventKind(main);
+  if (main === undefined || entry === undefined || kind === undefined) return undefined;
+  const { name } = main;
+  const at = { kind: main.kind, name };
+  const isGone = kind === "ended" || kind === "left";
+  return {
+    kind,
+    tone: TONES[kind],
+    at: findInstant(kind, entry),
+    host: entry.ticket?.host,
+    subject: isGone
+      ? { kind: "record", name: run, about: at, isEndedRun: true }
+      : { kind: "run", name: run, queue: at },
+    lock: main.kind === "lock" ? name : undefined,
+    formatWords: (noticed) => [
+      formatTicketNames(changes),
+      shortenOwner(formatTicketOwner(entry)),
+      formatCircumstances(kind, main, noticed),
+    ],
+  };
+}
+
+type RunEventKind = Extract<
+  EventKind,
+  "waiting" | "admitted" | "granted" | "ended" | "left" | "reset" | "malformed"
+>;
+
+const TONES: Readonly<Record<RunEventKind, Tone>> = {
+  waiting: "waiting",
+  admitted: "waiting",
+  granted: "held",
+  ended: "quiet",
+  left: "quiet",
+  reset: "problem",
+  malformed: "problem",
+};
+
+function findEventKind({ was, is }: TicketChange): RunEventKind | undefined {
+  const [old, now] = [was && getEntryState(was), is && getEntryState(is)];
+  if (now === "malformed") return old === "malformed" ? undefined : "malformed";
+  if (now === undefined || now === "grace") {
+    // The run of an entry in grace has already ended.
+    if (old === "grace") return undefined;
+    return old === "held" || now === "grace" ? "ended" : "left";
+  }
+  if (now === "held" && old !== "held") return "granted";
+  if (is?.ticket?.reset !== undefined && was?.ticket?.reset === undefined) return "reset";
+  if (now === "admitted" && old !== "admitted") return "admitted";
+  return old === undefined ? "waiting" : undefined;
+}
+
+function findInstant(kind: RunEventKind, { ticket }: QueueEntry): number | undefined {
+  if (kind === "granted") return ticket?.grantedAt;
+  if (kind === "waiting") return ticket?.enqueuedAt;
+  return kind === "reset" ? ticket?.reset?.at : undefined;
+}
+
+/** Formats the lock and the leases: `backup-db  db=2`. */
+function formatTicketNames(changes: readonly TicketChange[]): string {
+  const [first, second, ...more] = changes.map(({ kind, name, is, was }) =>
+    kind === "lock" ? name : `${name}=${(is ?? was)?.ticket?.count ?? "?"}`,
+  );
+  return [first, second, more.length > 0 ? `+${more.length}` : undefined]
+    .filter((name) => name !== undefined)
+    .join("  ");
+}
+
+function formatCircumstances(
+  kind: RunEventKind,
+  { kind: of, was, is, ahead }: TicketChange,
+  at: number,
+): string | undefined {
+  const ticket = (is ?? was)?.ticket;
+  if (ticket === undefined) return undefined;
+  const { enqueuedAt, grantedAt, reset } = ticket;
+  switch (kind) {
+    case "granted":
+      return grantedAt === undefined ? undefined : `after ${formatBriefDuration(grantedAt - enqueuedAt)}`;
+    case "waiting":
+      return ahead > 0 ? `behind ${ahead}` : undefined;
+    case "left":
+      return `after ${formatBriefDuration(Math.max(0, at - enqueuedAt))}`;
+    case "ended":
+      return is === undefined && of === "lock" ? "its end is not recorded" : undefined;
+    case "reset":
+      return `asked by ${reset?.by}${reset?.why === undefined ? "" : `: ${reset.why}`}`;
+    default:
+      return undefined;
+  }
+}
+
+/** Builds events for started and ended occurrences of schedules. */
+export function buildExecutionDrafts(before: Snapshot, after: Snapshot): EventDraft[] {
+  const drafts: EventDraft[] = [];
+  visitChanges(before.executions, after.executions, (id, was = [], is = []) => {
+    const known = new Set(was.map(({ token }) => token));
+    for (const one of is) if (!known.has(one.token)) drafts.push(buildStartedDraft(id, one));
+  });
+  visitChanges(before.dues, after.dues, (id, was, is) => {
+    const last = is?.value?.last;
+    // Without a previous state it is unknown whether the outcome is new.
+    if (last === undefined || was === undefined || was.value?.last?.run === last.run) return;
+    drafts.push(
+      buildOccurrenceEndDraft(id, last, [
+        ...(before.executions.get(id) ?? []),
+        ...(after.executions.get(id) ?? []),
+      ]),
+    );
+  });
+  return drafts;
+}
+
+function buildStartedDraft(id: string, execution: Execution): EventDraft {
+  const { value } = execution;
+  return {
+    kind: "started",
+    tone: "held",
+    at: value?.since,
+    host: value?.host,
+    subject: { kind: "schedule", name: id },
+    formatWords: () => [
+      `schedule ${id}`,
+      shortenOwner(formatExecutionOwner(execution)),
+      value && value.attempt > 1 ? `attempt ${value.attempt}` : undefined,
+      value && value.late >= 1_000 ? `${formatLateness(value.late)} late` : undefined,
+    ],
+  };
+}
+
+/** @param executions  includes the execution that ended, if it was in a snapshot */
+function buildOccurrenceEndDraft(
+  id: string,
+  last: NonNullable<DueState["last"]>,
+  executions: readonly Execution[],
+): EventDraft {
+  const own = executions.find(({ value }) => value?.run === last.run);
+  const { result, startedAt, endedAt } = last;
+  return {
+    kind: "ended",
+    tone: getResultTone(result),
+    at: endedAt,
+    host: own?.value?.host,
+    subject: { kind: "schedule", name: id },
+    formatWords: () => [
+      `schedule ${id}`,
+      own && shortenOwner(formatExecutionOwner(own)),
+      `${result} after ${formatBriefDuration(endedAt - startedAt)}`,
+    ],
+  };
+}
+
+/** Builds the event for a change of a schedule definition. */
+function buildDefinitionDraft(
+  id: string,
+  was: StoredValue<Definition> | undefined,
+  is: StoredValue<Definition> | undefined,
+): EventDraft {
+  return {
+    kind: "configured",
+    tone: "plain",
+    at: undefined,
+    subject: { kind: "schedule", name: id },
+    formatWords: (at) => [`schedule ${id}`, formatDefinitionChange(was, is, at)],
+  };
+}
+
+function formatDefinitionChange(
+  was: StoredValue<Definition> | undefined,
+  is: StoredValue<Definition> | undefined,
+  at: number,
+): string {
+  if (is === undefined) return "deleted";
+  if (is.value === undefined) return "malformed";
+  if (was === undefined) return `added: ${is.value.cron}`;
+  const [old, now] = [was.value !== undefined && isPaused(was.value, at), isPaused(is.value, at)];
+  if (old === now) return "changed";
+  return now ? `paused by ${is.value.pause?.by ?? "?"}` : "resumed";
+}

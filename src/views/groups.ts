@@ -1,0 +1,195 @@
+import { canonicalizeHost, listGroupHosts } from "../fleet/groups.ts";
+import type { Drain } from "../protocol/drain.ts";
+import { type Claim, findClaimHost, isHolder } from "../state/claims.ts";
+import { formatDrainLine } from "../state/eviction-preview.ts";
+import { formatSeen, isSeenWithin, type RunnerLiveness } from "../state/liveness.ts";
+import type { Snapshot } from "../state/snapshot.ts";
+import { buildViewContext } from "../state/view-context.ts";
+import { createNoteColumn, createNumberColumn, formatDrainNote, toDrainJson } from "./columns.ts";
+import {
+  buildAuditTable,
+  buildDetailTable,
+  buildFacts,
+  type Cell,
+  type Detail,
+  type DetailContext,
+  type ItemColumn,
+  type Section,
+} from "./detail.ts";
+import { judgeHostByClaims, listClaimsOnHosts } from "./hosts.ts";
+import { buildClaimTable } from "./runs.ts";
+import type { SnapshotView } from "./view.ts";
+
+/** A host seen within this time counts as live, ms. */
+const LIVE_WITHIN = 3_600_000;
+
+interface GroupRow {
+  name: string;
+  members: readonly string[];
+  fault: string | undefined;
+  /** All hosts, including those of nested groups. */
+  hosts: readonly string[];
+  live: number;
+  drains: readonly Drain[];
+}
+
+export const groupsView: SnapshotView<GroupRow> = {
+  of: "picture",
+  isTimed: true,
+  id: "groups",
+  brief: "groups of hosts: their members, and how many hosts were seen in the last hour",
+  collections: ["groups", "drains", "hosts"],
+  columns: [
+    { id: "group", title: "GROUP", priority: 1, formatCell: ({ name }) => name },
+    createNumberColumn("hosts", "HOSTS", 2, ({ hosts }) => hosts.length),
+    createNumberColumn("live", "LIVE", 2, ({ live }) => live, { zero: "problem", other: "plain" }),
+    { id: "members", title: "MEMBERS", priority: 1, formatCell: ({ members }) => members.join(" ") },
+    createNoteColumn(3, ({ fault, drains }) =>
+      [fault ?? "", formatDrainNote(drains, "group")].filter(Boolean).join("; "),
+    ),
+  ],
+  sort: "group",
+  getKey: ({ name }) => name,
+  getFacets: ({ fault, drains, hosts }) => ({
+    states: [...(fault !== undefined ? ["malformed"] : []), drains.length > 0 ? "drained" : "free"],
+    hosts,
+    holders: [],
+  }),
+  getSubject: ({ name }) => ({ kind: "group", name }),
+  toJson: ({ name, members, hosts, live, fault, drains }) => ({
+    group: name,
+    members,
+    hosts,
+    live,
+    fault,
+    drains: drains.map(toDrainJson),
+  }),
+  buildRows: (snapshot, viewContext) =>
+    [...snapshot.groups].map(([name, { value, fault }]) => {
+      const own = listGroupHosts(viewContext.groups, name);
+      const live = own.filter((host) =>
+        isSeenWithin(snapshot.hosts.get(canonicalizeHost(host)), LIVE_WITHIN, viewContext.wall),
+      );
+      const drains = viewContext.drains.filter(
+        ({ scope, name: of }) => scope === "all" || (scope === "group" && of === name),
+      );
+      return { name, members: value ?? [], fault, hosts: own, live: live.length, drains };
+    }),
+  empty: "No groups yet. Create one: signalbox group set web web1.example.com web2.example.com",
+};
+
+/** The data of a group in a snapshot. */
+interface GroupState {
+  name: string;
+  members: readonly string[];
+  /** Why its value cannot be read. */
+  fault: string | undefined;
+  /** All hosts, including those of nested groups. */
+  hosts: readonly string[];
+  /** Groups that contain it, directly or indirectly. */
+  parents: readonly string[];
+  /** Drains that apply to all its hosts. */
+  drains: readonly Drain[];
+  /** All claims on its hosts, with or without `-g`. */
+  claims: readonly Claim[];
+}
+
+/** Finds a group; undefined if it does not exist. @param wall  wall clock, ms since the epoch */
+export function findGroupState(snapshot: Snapshot, name: string, wall: number): GroupState | undefined {
+  const kept = snapshot.groups.get(name);
+  if (kept === undefined) return undefined;
+  const viewContext = buildViewContext(snapshot, wall);
+  const parents = listParentGroups(viewContext.groups, name);
+  const stopping = new Set([name, ...parents]);
+  const hosts = listGroupHosts(viewContext.groups, name);
+  return {
+    name,
+    members: kept.value ?? [],
+    fault: kept.fault,
+    hosts,
+    parents,
+    drains: viewContext.drains.filter(
+      ({ scope, name: of }) => scope === "all" || (scope === "group" && stopping.has(of)),
+    ),
+    claims: listClaimsOnHosts(snapshot, new Set(hosts.map(canonicalizeHost))),
+  };
+}
+
+function listParentGroups(groups: ReadonlyMap<string, readonly string[]>, name: string): string[] {
+  const found = new Set<string>();
+  const add = (child: string) => {
+    for (const [parent, members] of groups) if (members.includes(child)) found.add(parent);
+  };
+  add(name);
+  for (const parent of found) add(parent); // the loop also visits elements added during iteration
+  return [...found].filter((parent) => parent !== name);
+}
+
+/** Orders claims for session queries that may not reach all: the first claim of each host, then the second of each. */
+export function spreadOverHosts(claims: readonly Claim[]): Claim[] {
+  const ranked = [...Map.groupBy(claims, findClaimHost).values()].flatMap((own) =>
+    own.map((claim, rank) => ({ claim, rank })),
+  );
+  return ranked.sort((a, b) => a.rank - b.rank).map(({ claim }) => claim);
+}
+
+/** Builds the detail of a group: members, hosts and their liveness, runs and drains. */
+export function buildGroupDetail(snapshot: Snapshot, group: GroupState, context: DetailContext): Detail {
+  const { name, members, fault, hosts, parents, drains, claims } = group;
+  const count = `${hosts.length} ${hosts.length === 1 ? "host" : "hosts"}`;
+  return {
+    heading: `group ${name}: ${count}${drains.length > 0 ? ", drained" : ""}`,
+    tone: drains.length > 0 || fault !== undefined ? "problem" : "plain",
+    facts: buildFacts([
+      ["members", members.join(" ")],
+      ["malformed", fault, "problem"],
+      ["part of", parents.join(" ")],
+      ...drains.map((drain) => ["drain", formatDrainLine(drain), "problem"] as const),
+    ]),
+    sections: [
+      ...buildHostTable(snapshot, group, context),
+      ...buildClaimTable(claims, context),
+      ...buildAuditTable(snapshot, (target) => target === `group ${name}`),
+    ],
+  };
+}
+
+/** Maximum number of hosts listed. */
+const MANY_HOSTS = 100;
+
+function buildHostTable(
+  snapshot: Snapshot,
+  { hosts, claims }: GroupState,
+  context: DetailContext,
+): Section[] {
+  const byHost = Map.groupBy(claims, findClaimHost);
+  const rows = hosts.map((host) => {
+    const record = snapshot.hosts.get(canonicalizeHost(host));
+    const own = byHost.get(canonicalizeHost(host)) ?? [];
+    const held = own.filter(isHolder).length;
+    const { verdict } = judgeHostByClaims({ record, claims: own }, context);
+    return { host, seen: formatSeen(record, context.wall), verdict, held, waiting: own.length - held };
+  });
+  return buildDetailTable("hosts", HOST_COLUMNS, rows, { most: MANY_HOSTS });
+}
+
+/** A host of a group. */
+interface GroupHostRow {
+  host: string;
+  seen: string;
+  verdict: RunnerLiveness["verdict"];
+  held: number;
+  waiting: number;
+}
+
+const HOST_COLUMNS: readonly ItemColumn<GroupHostRow>[] = [
+  { title: "HOST", priority: 1, getCell: ({ host }) => host },
+  { title: "SEEN", priority: 1, getCell: ({ seen }) => seen },
+  { title: "ALIVE", priority: 1, getCell: ({ verdict }) => buildVerdictCell(verdict) },
+  { title: "HOLDS", priority: 2, align: "right", getCell: ({ held }) => String(held) },
+  { title: "WAITS", priority: 2, align: "right", getCell: ({ waiting }) => String(waiting) },
+];
+
+function buildVerdictCell(verdict: RunnerLiveness["verdict"]): Cell {
+  return { text: verdict, tone: verdict === "alive" ? "plain" : "problem" };
+}

@@ -1,0 +1,481 @@
+import { formatBriefDuration, formatInstant } from "../base/duration.ts";
+import { quoteShellWord } from "../base/shell.ts";
+import { canonicalizeHost, listHostGroups } from "../fleet/groups.ts";
+import type { HostRecord } from "../fleet/host-record.ts";
+import { isHolding } from "../protocol/admission.ts";
+import type { AgentReport } from "../protocol/agent-record.ts";
+import { type Drain, isDrainApplicable } from "../protocol/drain.ts";
+import type { QueueEntry } from "../protocol/ticket.ts";
+import { buildClaimsWith, type Claim, findClaimHost, isHolder } from "../state/claims.ts";
+import { formatDrainLine } from "../state/eviction-preview.ts";
+import { findRunnerLiveness } from "../state/explain.ts";
+import { formatSeen, judgeHostLiveness, type RunnerLiveness } from "../state/liveness.ts";
+import { THRESHOLDS } from "../state/problem.ts";
+import { computeShares, formatShare } from "../state/shares.ts";
+import type { Snapshot } from "../state/snapshot.ts";
+import type { Tone } from "../state/subject.ts";
+import { buildViewContext, CONTEXT_COLLECTIONS, type ViewContext } from "../state/view-context.ts";
+import {
+  createAgeMeasure,
+  createNoteColumn,
+  createNumberColumn,
+  createOwnerColumn,
+  formatAge,
+  formatDrainNote,
+  formatMacros,
+  toDrainJson,
+} from "./columns.ts";
+import { buildAuditTable, buildFacts, type Detail, type DetailContext } from "./detail.ts";
+import { buildClaimTable } from "./runs.ts";
+import type { SnapshotView } from "./view.ts";
+
+interface HostRow extends HostSigns {
+  fqdn: string;
+  /** The last host record; undefined if only a group or a ticket names the host. */
+  record: HostRecord | undefined;
+  groups: readonly string[];
+  drains: readonly Drain[];
+  agents: readonly HostAgent[];
+  /** Its resources in one text: `cpu 3/4  mem 2048/7976`. */
+  shares: string;
+}
+
+export const hostsView: SnapshotView<HostRow> = {
+  of: "picture",
+  id: "hosts",
+  brief: "hosts: what they have, when they were seen, what runs there",
+  collections: [...CONTEXT_COLLECTIONS, "locks", "resources"],
+  columns: [
+    createOwnerColumn("host", "HOST", 1, ({ fqdn }) => fqdn),
+    {
+      id: "state",
+      title: "STATE",
+      priority: 1,
+      isMarked: true,
+      isTimed: true,
+      formatCell: (row, wall) => judgeHostState(row, wall) + (row.drains.length > 0 ? ", drained" : ""),
+      getTone: (row, wall) => (row.drains.length > 0 ? "problem" : getHostTone(judgeHostState(row, wall))),
+    },
+    {
+      id: "seen",
+      title: "SEEN",
+      priority: 1,
+      isTimed: true,
+      formatCell: formatSeenCell,
+      getSortValue: ({ writtenAt, isPresent }) =>
+        isPresent ? Number.NEGATIVE_INFINITY : -(writtenAt ?? Number.NEGATIVE_INFINITY),
+      getTone: ({ writtenAt, isPresent }) => (writtenAt === undefined && !isPresent ? "problem" : "plain"),
+      ...createAgeMeasure(({ writtenAt }: HostRow) => writtenAt),
+    },
+    createNumberColumn("held", "HOLDS", 2, ({ held }) => held, { zero: "quiet", other: "plain" }),
+    createNumberColumn("waiting", "WAITS", 2, ({ waiting }) => waiting, { zero: "quiet", other: "waiting" }),
+    createNumberColumn("cpu", "CPU", 4, ({ record }) => record?.cpu),
+    createNumberColumn("memory", "MEMMB", 4, ({ record }) => record?.memMb),
+    { id: "leases", title: "LEASES", priority: 3, formatCell: ({ shares }) => shares },
+    { id: "groups", title: "GROUPS", priority: 3, formatCell: ({ groups }) => groups.join(" ") },
+    createNoteColumn(3, ({ drains }) => formatDrainNote(drains, "host")),
+    { id: "version", title: "VERSION", priority: 5, formatCell: ({ record }) => record?.version ?? "" },
+    {
+      id: "agent",
+      title: "AGENT",
+      priority: 4,
+      formatCell: ({ agents }) => [...new Set(agents.map(({ version }) => version))].join(" "),
+    },
+    createAgentColumn("agentHeld", "AG-HOLDS", ({ held }) => held),
+    createAgentColumn("agentWaiting", "AG-WAITS", ({ waiting }) => waiting),
+    createAgentColumn("declined", "DECLINED", (agent) =>
+      [...sumDeclined([agent]).values()].reduce((sum, count) => sum + count, 0),
+    ),
+    { id: "macros", title: "MACROS", priority: 6, formatCell: ({ record }) => formatMacros(record?.macros) },
+  ],
+  sort: "host",
+  getKey: ({ fqdn }) => fqdn,
+  getFacets: ({ fqdn, drains, held, waiting }) => ({
+    states: [
+      ...(drains.length > 0 ? ["drained"] : []),
+      ...(held > 0 ? ["held"] : []),
+      ...(waiting > 0 ? ["waiting"] : []),
+      ...(held + waiting === 0 ? ["free"] : []),
+    ],
+    hosts: [fqdn],
+    holders: [],
+  }),
+  getSubject: ({ fqdn }) => ({ kind: "host", name: fqdn }),
+  toJson: ({ fqdn, record, held, waiting, groups, drains, agents }) => ({
+    host: fqdn,
+    seenAt: record?.seenAt,
+    cpu: record?.cpu,
+    memMb: record?.memMb,
+    macros: record?.macros,
+    version: record?.version,
+    holds: held,
+    waits: waiting,
+    groups,
+    drains: drains.map(toDrainJson),
+    agents: agents.map(toAgentJson),
+  }),
+  buildRows: buildHostRows,
+  empty: "No hosts yet. A host appears when it first runs something: signalbox run --lock demo -- true",
+};
+
+/** Formats when a host was last alive. One with a run whose session is renewed is alive now, however old its record. */
+function formatSeenCell({ writtenAt, isPresent }: HostRow, wall: number): string {
+  if (isPresent) return "now";
+  return writtenAt === undefined ? "never" : `${formatAge(Math.min(writtenAt, wall), wall)} ago`;
+}
+
+/** Creates a column with the sum of a number of the agents. It is empty for a host without an agent. */
+function createAgentColumn(id: string, title: string, getNumber: (agent: HostAgent) => number) {
+  return createNumberColumn<HostRow>(id, title, 5, ({ agents }) =>
+    agents.length === 0 ? undefined : agents.reduce((sum, agent) => sum + getNumber(agent), 0),
+  );
+}
+
+function buildHostRows(snapshot: Snapshot, viewContext: ViewContext): HostRow[] {
+  const activities = computeHostActivity(snapshot);
+  const agents = computeHostAgents(snapshot);
+  const listed = [...viewContext.groups.values()].flat().filter((member) => !viewContext.groups.has(member));
+  const shares = new Map(
+    computeShares(snapshot).hosts.map(({ host, parts }) => [host, parts.map(formatShare).join("  ")]),
+  );
+  const claimants = [...activities].filter(([, { held, waiting }]) => held + waiting > 0);
+  const names = new Set([
+    ...snapshot.hosts.keys(),
+    ...claimants.map(([host]) => host),
+    ...listed.map(canonicalizeHost),
+    ...agents.keys(),
+  ]);
+  return [...names].map((fqdn) => {
+    const groups = listHostGroups(viewContext.groups, fqdn);
+    const reach = { resources: [], host: fqdn, groups };
+    const drains = viewContext.drains.filter((drain) => isDrainApplicable(drain, reach));
+    return {
+      fqdn,
+      record: snapshot.hosts.get(fqdn),
+      groups,
+      drains,
+      ...(activities.get(fqdn) ?? NO_ACTIVITY),
+      shares: shares.get(fqdn) ?? "",
+      agents: agents.get(fqdn) ?? [],
+    };
+  });
+}
+
+/** What shows that a host is or was alive. */
+export interface HostSigns extends HostActivity {
+  record: HostRecord | undefined;
+}
+
+/** `silent`: it does nothing, and has written nothing for a day. `unknown`: it has never written anything. */
+type HostState = "busy" | "waiting" | "idle" | "silent" | "unknown";
+
+/** Determines the state of a host from its signs. @param wall  wall clock, ms since the epoch */
+export function judgeHostState(signs: HostSigns, wall: number): HostState {
+  const { held, waiting, writtenAt } = signs;
+  if (held > 0) return "busy";
+  if (waiting > 0) return "waiting";
+  if (writtenAt === undefined) return "unknown";
+  return wall - writtenAt > THRESHOLDS.host ? "silent" : "idle";
+}
+
+const TONES: Readonly<Record<HostState, Tone>> = {
+  busy: "held",
+  waiting: "waiting",
+  idle: "free",
+  silent: "waiting",
+  unknown: "quiet",
+};
+
+function getHostTone(state: HostState): Tone {
+  return TONES[state];
+}
+
+/** What the runs of a host show about it. */
+interface HostActivity {
+  /** Runs that hold all that they claim. */
+  held: number;
+  waiting: number;
+  /** A run there has a session. etcd keeps it only as long as it is renewed, so the host was alive a moment ago. */
+  isPresent: boolean;
+  /** The latest instant in anything that the host has written, ms since the epoch; undefined if it wrote nothing. */
+  writtenAt: number | undefined;
+}
+
+export const NO_ACTIVITY: Readonly<HostActivity> = {
+  held: 0,
+  waiting: 0,
+  isPresent: false,
+  writtenAt: undefined,
+};
+
+/**
+ * Computes the activity of each host that has a record, a ticket or a past run, by its canonical name. The record alone is
+ * written at long intervals, and only when the host claims something.
+ */
+export function computeHostActivity(
+  snapshot: Pick<Snapshot, "hosts" | "histories" | "queues">,
+): ReadonlyMap<string, HostActivity> {
+  const activities = new ActivityIndex();
+  for (const [host, { seenAt }] of snapshot.hosts) activities.addInstant(host, seenAt);
+  for (const [run] of snapshot.histories.values())
+    if (run !== undefined) activities.addInstant(run.host, run.endedAt);
+  for (const entries of listEntriesByRun(snapshot)) activities.addRun(entries);
+  return activities.all;
+}
+
+/**
+ * Lists the queue entries of each run. There may be a hundred thousand runs, and most have one entry: nothing is built for
+ * these.
+ */
+function* listEntriesByRun({
+  queues,
+}: Pick<Snapshot, "queues">): Iterable<QueueEntry | readonly QueueEntry[]> {
+  const first = new Map<string, QueueEntry>();
+  const several = new Map<string, QueueEntry[]>();
+  for (const { entries } of queues.values())
+    for (const entry of entries) {
+      const before = first.get(entry.run);
+      if (before === undefined) first.set(entry.run, entry);
+      else several.set(entry.run, [...(several.get(entry.run) ?? [before]), entry]);
+    }
+  for (const [run, entry] of first) yield several.get(run) ?? entry;
+}
+
+class ActivityIndex {
+  readonly all = new Map<string, HostActivity>();
+  /** Hosts write their names always in the same way. */
+  readonly #names = new Map<string, HostActivity>();
+
+  addInstant(host: string, at: number | undefined): void {
+    if (at === undefined || at <= 0) return;
+    const activity = this.#getOrCreate(host);
+    activity.writtenAt = Math.max(activity.writtenAt ?? 0, at);
+  }
+
+  addRun(entries: QueueEntry | readonly QueueEntry[]): void {
+    if (!("key" in entries)) return this.#addSeveral(entries);
+    const { ticket, session } = entries;
+    if (ticket === undefined) return;
+    this.#count(ticket.host, isHolding(entries), session !== 0n);
+    this.addInstant(ticket.host, ticket.grantedAt ?? ticket.enqueuedAt);
+  }
+
+  #addSeveral(entries: readonly QueueEntry[]): void {
+    for (const { ticket } of entries)
+      if (ticket !== undefined) this.addInstant(ticket.host, ticket.grantedAt ?? ticket.enqueuedAt);
+    const host = entries.find(({ ticket }) => ticket !== undefined)?.ticket?.host;
+    if (host === undefined) return;
+    this.#count(
+      host,
+      entries.every(isHolding),
+      entries.some(({ session }) => session !== 0n),
+    );
+  }
+
+  #count(host: string, isHeld: boolean, isPresent: boolean): void {
+    const activity = this.#getOrCreate(host);
+    if (isHeld) activity.held += 1;
+    else activity.waiting += 1;
+    activity.isPresent ||= isPresent;
+  }
+
+  #getOrCreate(host: string): HostActivity {
+    const known = this.#names.get(host);
+    if (known !== undefined) return known;
+    const name = canonicalizeHost(host);
+    const activity = this.all.get(name) ?? { ...NO_ACTIVITY };
+    this.all.set(name, activity);
+    this.#names.set(host, activity);
+    return activity;
+  }
+}
+
+/** An agent that has a session. An agent that no run has used for some minutes has none. */
+export interface HostAgent {
+  /** Each start of an agent has its own id. */
+  id: string;
+  pid: number;
+  version: string;
+  /** Runs on its sessions. */
+  held: number;
+  waiting: number;
+  /** Undefined until the agent has written its first report. */
+  report: AgentReport | undefined;
+}
+
+type AgentSnapshot = Pick<Snapshot, "agentSessions" | "agentReports" | "queues">;
+
+/**
+ * Finds the agents of each host, by its canonical name. The report of an agent that owns no session any more is that of
+ * an earlier one, whose session another agent has taken over.
+ */
+export function computeHostAgents(snapshot: AgentSnapshot): Map<string, HostAgent[]> {
+  const agents = new Map<string, HostAgent[]>();
+  if (snapshot.agentSessions.size === 0) return agents;
+  const reports = new Map([...snapshot.agentReports.values()].map((report) => [report.agent, report]));
+  const runs = countRuns(snapshot);
+  for (const { host, session, agent: id, pid, version } of snapshot.agentSessions.values()) {
+    const name = canonicalizeHost(host);
+    const known = agents.get(name) ?? [];
+    agents.set(name, known);
+    const { held, waiting } = runs.get(session) ?? NO_RUNS;
+    const own = known.find((one) => one.id === id);
+    if (own === undefined) known.push({ id, pid, version, held, waiting, report: reports.get(id) });
+    else Object.assign(own, { held: own.held + held, waiting: own.waiting + waiting });
+  }
+  return agents;
+}
+
+const NO_RUNS = { held: 0, waiting: 0 };
+
+/** Counts the runs of each session of an agent. All tickets of a run that has not ended are on one session. */
+function countRuns(snapshot: AgentSnapshot): Map<bigint, { held: number; waiting: number }> {
+  const sessions = new Set([...snapshot.agentSessions.values()].map(({ session }) => session));
+  const counts = new Map<bigint, { held: number; waiting: number }>();
+  for (const claim of buildClaimsWith(snapshot, ({ session }) => sessions.has(session)).values()) {
+    const session = claim.entries[0]?.entry.session ?? 0n;
+    const known = counts.get(session) ?? NO_RUNS;
+    const { held, waiting } = known;
+    counts.set(session, isHolder(claim) ? { held: held + 1, waiting } : { held, waiting: waiting + 1 });
+  }
+  return counts;
+}
+
+/** Adds up the declined calls of agents, by reason. */
+export function sumDeclined(agents: readonly HostAgent[]): Map<string, number> {
+  const sums = new Map<string, number>();
+  for (const [reason, count] of agents.flatMap(({ report }) => Object.entries(report?.declined ?? {})))
+    sums.set(reason, (sums.get(reason) ?? 0) + count);
+  return sums;
+}
+
+/** Formats declined calls, most frequent reason first: `settings 3, files 1`. */
+export function formatDeclined(declined: ReadonlyMap<string, number>): string {
+  const sorted = [...declined].sort(([, a], [, b]) => b - a);
+  return sorted.map(([reason, count]) => `${reason} ${count}`).join(", ");
+}
+
+/** Converts an agent to JSON. docs/json.md describes the fields. */
+function toAgentJson({ id, pid, version, held, waiting, report }: HostAgent): object {
+  return {
+    agent: id,
+    user: report?.user,
+    pid,
+    version,
+    holds: held,
+    waits: waiting,
+    since: report?.since,
+    served: report?.served,
+    declined: report?.declined,
+  };
+}
+
+/** The data of a host in a snapshot. */
+interface HostDetail {
+  /** Canonical name. */
+  name: string;
+  record: HostRecord | undefined;
+  claims: readonly Claim[];
+  groups: readonly string[];
+  drains: readonly Drain[];
+  agents: readonly HostAgent[];
+}
+
+/** Finds a host; undefined if the snapshot has no data about it. @param wall  wall clock, ms since the epoch */
+export function findHostState(snapshot: Snapshot, host: string, wall: number): HostDetail | undefined {
+  const name = canonicalizeHost(host);
+  const viewContext = buildViewContext(snapshot, wall);
+  const record = snapshot.hosts.get(name);
+  const claims = listClaimsOnHosts(snapshot, new Set([name]));
+  const groups = listHostGroups(viewContext.groups, name);
+  const drains = viewContext.drains.filter((drain) =>
+    isDrainApplicable(drain, { resources: [], host: name, groups }),
+  );
+  const agents = computeHostAgents(snapshot).get(name) ?? [];
+  const isKnown =
+    claims.length + groups.length + agents.length > 0 || drains.some(({ scope }) => scope === "host");
+  return record !== undefined || isKnown ? { name, record, claims, groups, drains, agents } : undefined;
+}
+
+/** Lists the claims on some hosts. @param hosts  canonical names */
+export function listClaimsOnHosts(snapshot: Snapshot, hosts: ReadonlySet<string>): Claim[] {
+  const names = new Map<string, boolean>();
+  const isOnThem = ({ ticket }: QueueEntry): boolean => {
+    if (ticket === undefined) return false;
+    const known = names.get(ticket.host);
+    if (known !== undefined) return known;
+    const isOne = hosts.has(canonicalizeHost(ticket.host));
+    names.set(ticket.host, isOne);
+    return isOne;
+  };
+  const claims = [...buildClaimsWith(snapshot, isOnThem).values()];
+  return claims.filter((claim) => hosts.has(findClaimHost(claim) ?? ""));
+}
+
+/** Determines the liveness of a host from its record and its runners. */
+export function judgeHostByClaims(
+  { record, claims }: Pick<HostDetail, "record" | "claims">,
+  { wall, sessions }: DetailContext,
+) {
+  const runners = claims.flatMap(({ entries: [first] }): RunnerLiveness[] => {
+    const alive =
+      first?.entry.ticket?.state === "grace" ? undefined : first && findRunnerLiveness(first.entry, sessions);
+    return alive === undefined ? [] : [alive];
+  });
+  return judgeHostLiveness(record, runners, wall);
+}
+
+/** Builds the detail of a host: facts, liveness, runs and drains. */
+export function buildHostDetail(snapshot: Snapshot, host: HostDetail, context: DetailContext): Detail {
+  const { name, record, claims, groups, drains, agents } = host;
+  const alive = judgeHostByClaims(host, context);
+  const held = claims.filter(isHolder).length;
+  const state = held > 0 ? "busy" : claims.length > 0 ? "waiting" : "idle";
+  return {
+    heading: `host ${name}: ${drains.length > 0 ? `${state}, drained` : state}`,
+    tone: drains.length > 0 ? "problem" : held > 0 ? "held" : "free",
+    facts: buildFacts([
+      ["liveness", `${alive.verdict}: ${alive.text}`, alive.verdict === "quiet" ? "problem" : "plain"],
+      ["seen", formatSeenFact(record, context.wall)],
+      ["runs", `${held} hold, ${claims.length - held} wait`],
+      ["cpu", record?.cpu === undefined ? undefined : String(record.cpu)],
+      ["memory", record?.memMb === undefined ? undefined : `${record.memMb} MiB`],
+      ["macros", formatMacros(record?.macros)],
+      ["version", record?.version],
+      ...agents.flatMap((agent) => listAgentFacts(agent, context.wall)),
+      ["groups", groups.join(" ")],
+      ...drains.map((drain) => ["drain", formatDrainLine(drain), "problem"] as const),
+    ]),
+    sections: [
+      ...buildClaimTable(claims, context, {
+        isOneHost: true,
+        all: `signalbox ls runs --host ${quoteShellWord(name)}`,
+      }),
+      ...buildAuditTable(snapshot, (target) => isAboutHost(target, name)),
+    ],
+  };
+}
+
+function listAgentFacts(agent: HostAgent, wall: number): (readonly [label: string, value: string])[] {
+  const { pid, version, held, waiting, report } = agent;
+  const of = report === undefined ? "" : `, user ${report.user}`;
+  const served =
+    report === undefined
+      ? ""
+      : `, ${report.served} served in ${formatBriefDuration(Math.max(0, wall - report.since))}`;
+  const declined = formatDeclined(sumDeclined([agent]));
+  return [
+    ["agent", `${version}, process ${pid}${of}: ${held} hold, ${waiting} wait${served}`],
+    ...(declined === "" ? [] : [["declined", `calls that the agent did not serve: ${declined}`] as const]),
+  ];
+}
+
+function formatSeenFact(record: HostRecord | undefined, wall: number): string {
+  const at = record === undefined || record.seenAt <= 0 ? "" : `, about ${formatInstant(record.seenAt)}`;
+  return `${formatSeen(record, wall)}${at}`;
+}
+
+/** Whether an audit target is a host. @param name  canonical name */
+export function isAboutHost(target: string, name: string): boolean {
+  return target.startsWith("host ") && canonicalizeHost(target.slice("host ".length)) === name;
+}

@@ -1,0 +1,705 @@
+import { formatBriefDuration } from "../base/duration.ts";
+import { quoteShellWord } from "../base/shell.ts";
+import { formatShortList } from "../base/text.ts";
+import type { ResourceConfig } from "../fleet/resources.ts";
+import { isHolding } from "../protocol/admission.ts";
+import type { Drain } from "../protocol/drain.ts";
+import type { PastRun } from "../protocol/history.ts";
+import type { QueueKind } from "../protocol/keys.ts";
+import type { QueueEntry } from "../protocol/ticket.ts";
+import { formatTicketOwner, getEntryState } from "../state/claims.ts";
+import { findPlainTotal, formatDrainLine } from "../state/eviction-preview.ts";
+import { getShareTone } from "../state/shares.ts";
+import { findNamedQueue, type NamedQueue, type Snapshot } from "../state/snapshot.ts";
+import type { Tone } from "../state/subject.ts";
+import {
+  buildViewContext,
+  CONTEXT_COLLECTIONS,
+  listStoppingDrains,
+  type ViewContext,
+} from "../state/view-context.ts";
+import {
+  createAgeColumn,
+  createNoteColumn,
+  createNumberColumn,
+  createOwnerColumn,
+  createStateColumn,
+  formatDrainNote,
+  formatFirstAndMore,
+  formatTicketCommand,
+  getHeldSince,
+  getStateTone,
+  judgeHoldAge,
+  judgeWaitAge,
+  shortenOwner,
+  toDrainJson,
+  toQueueEntryJson,
+} from "./columns.ts";
+import {
+  buildAuditTable,
+  buildDetailTable,
+  buildFacts,
+  buildOwnerCell,
+  buildPastRunTable,
+  type Cell,
+  type Detail,
+  type DetailContext,
+  type DetailTarget,
+  type Fact,
+  type ItemColumn,
+  type Section,
+} from "./detail.ts";
+import { buildLastRunOutput } from "./history.ts";
+import { buildRunnerCell, buildStateCell, buildTicketFacts } from "./runs.ts";
+import type { QueueView, TableColumn } from "./view.ts";
+
+/** Columns shared by the tables of locks, of resources and of both. */
+const QUEUE_COLUMNS = {
+  kind: { id: "kind", title: "KIND", priority: 3, formatCell: ({ kind }) => kind },
+  name: { id: "name", title: "NAME", priority: 1, formatCell: ({ name }) => name },
+  state: {
+    id: "state",
+    title: "STATE",
+    isMarked: true,
+    priority: 1,
+    formatCell: (row) => listStates(row).join(", "),
+    getTone: ({ state }) => getStateTone(state),
+  },
+  holder: {
+    id: "holder",
+    title: "HOLDER",
+    priority: 2,
+    formatCell: ({ holders }) => formatFirstAndMore(holders.map(formatTicketOwner)),
+    formatBriefCell: ({ holders }) =>
+      formatFirstAndMore(holders.map((one) => shortenOwner(formatTicketOwner(one)))),
+  },
+  since: createAgeColumn(
+    "since",
+    "SINCE",
+    2,
+    ({ holders: [first] }) => first && getHeldSince(first),
+    judgeHoldAge,
+  ),
+  units: {
+    id: "units",
+    title: "UNITS",
+    priority: 2,
+    align: "right",
+    formatCell: ({ kind, used, total }) => (kind === "lock" ? "" : `${used}/${total ?? "?"}`),
+    getSortValue: ({ used, total = used }) => used / Math.max(1, total),
+    getShare: ({ used, total }) => ({ used, total }),
+    getTone: ({ used, total, waiters }) => getUnitsTone(used, total, waiters.length),
+    getMeasure: ({ used }) => used,
+  },
+  waiting: createNumberColumn("waiting", "WAITING", 2, ({ waiters }) => waiters.length, {
+    zero: "quiet",
+    other: "waiting",
+  }),
+  longest: createAgeColumn("longest", "LONGEST", 5, findLongestSince, judgeWaitAge),
+  command: {
+    id: "command",
+    title: "COMMAND",
+    priority: 4,
+    formatCell: ({ holders: [first] }) => formatTicketCommand(first?.ticket),
+  },
+  label: {
+    id: "label",
+    title: "LABEL",
+    priority: 6,
+    formatCell: ({ holders: [first] }) => first?.ticket?.label ?? "",
+  },
+  user: {
+    id: "user",
+    title: "USER",
+    priority: 9,
+    formatCell: ({ holders: [first] }) => first?.ticket?.user ?? "",
+  },
+  run: {
+    id: "run",
+    title: "RUN",
+    isRandom: true,
+    priority: 9,
+    formatCell: ({ holders: [first] }) => first?.run ?? "",
+  },
+  token: createNumberColumn("token", "TOKEN", 9, ({ holders: [first] }) => first?.createRevision),
+  order: {
+    id: "order",
+    title: "ORDER",
+    priority: 9,
+    align: "right",
+    formatCell: ({ configured }) => String(configured?.order ?? ""),
+    getSortValue: ({ configured }) => configured?.order ?? Number.POSITIVE_INFINITY,
+  },
+  about: { id: "about", title: "ABOUT", priority: 6, formatCell: ({ configured }) => configured?.note ?? "" },
+  last: {
+    id: "last",
+    title: "LAST",
+    priority: 5,
+    isTimed: true,
+    formatCell: ({ last }, wall) =>
+      last === undefined
+        ? ""
+        : `${last.exit === 0 ? "ok" : `exit ${last.exit}`} ${formatBriefDuration(wall - last.endedAt)} ago`,
+    getSortValue: ({ last }) => -(last?.endedAt ?? Number.NEGATIVE_INFINITY),
+    getTone: ({ last }) => (last === undefined || last.exit === 0 ? "quiet" : "problem"),
+  },
+  trend: createTrendColumn("trend", "TREND", "held"),
+  waitTrend: createTrendColumn("waitTrend", "WAIT-TREND", "waited"),
+  note: createNoteColumn(3, formatNote),
+} as const satisfies Record<string, TableColumn<QueueRow>>;
+
+/**
+ * Returns the tone of units in use: none for normal use, because among many bright bars none would be seen. Waiters
+ * matter only if all units are in use; otherwise they wait for something else, or for more than is left.
+ */
+function getUnitsTone(used: number, total: number | undefined, waiters: number): Tone {
+  const isFull = total !== undefined && used >= total;
+  const tone = getShareTone({ used, total, waiting: isFull ? waiters : 0 });
+  return tone === "held" || tone === "free" ? "quiet" : tone;
+}
+
+/** Creates a column that draws the last runs of a lock. Its text is computed for the rows on the screen only. */
+function createTrendColumn(id: string, title: string, field: TrendField): TableColumn<QueueRow> {
+  return {
+    id,
+    title,
+    priority: 9,
+    formatCell: ({ past }) => renderTrendCell(past, field),
+    formatAsciiCell: ({ past }) => renderTrendCell(past, field, true),
+    getSortValue: ({ past }) => past?.[0]?.[field] ?? -1,
+  };
+}
+
+/** Returns the earliest time at which a waiter was enqueued, ms since the epoch. */
+function findLongestSince({ waiters }: QueueRow): number | undefined {
+  return waiters.reduce<number | undefined>((least, { ticket }) => {
+    const at = ticket?.enqueuedAt;
+    return at === undefined || (least !== undefined && least <= at) ? least : at;
+  }, undefined);
+}
+
+/** Lists the state and `drained`: holders of a drained lock or resource continue, but nobody else is granted. */
+function listStates({ state, drains }: QueueRow): string[] {
+  return drains.length === 0 || state === "drained" ? [state] : [state, "drained"];
+}
+
+function formatNote({ kind, holders, waiters, drains }: QueueRow): string {
+  const asked = [...holders, ...waiters].find(({ ticket }) => ticket?.reset !== undefined)?.ticket?.reset;
+  const malformed = [...holders, ...waiters].filter(({ ticket }) => ticket === undefined).length;
+  return [
+    ...(drains.length > 0 ? [formatDrainNote(drains, kind)] : []),
+    ...(asked === undefined
+      ? []
+      : [`reset by ${asked.by}${asked.why === undefined ? "" : `: ${asked.why}`}`]),
+    ...(malformed > 0 ? [`${malformed} malformed`] : []),
+  ].join("; ");
+}
+
+/** What all views of locks and resources share. */
+export const QUEUE_VIEW = {
+  of: "queue",
+  hasEmpty: true,
+  getKey: ({ kind, name }) => `${kind}/${name}`,
+  getFacets: (line) => ({
+    states: listStates(line),
+    hosts: [...line.holders, ...line.waiters].flatMap(({ ticket }) => ticket?.host ?? []),
+    holders: line.holders.map(formatTicketOwner),
+  }),
+  getSubject: ({ kind, name }) => ({ kind, name }),
+  toJson: ({ kind, name, state, used, total, configured, holders, waiters, drains }) => ({
+    kind,
+    name,
+    state,
+    used,
+    total,
+    configured,
+    holders: holders.map(toQueueEntryJson),
+    waiters: waiters.map(toQueueEntryJson),
+    drains: drains.map(toDrainJson),
+  }),
+  listRemarks: formatWideDrains,
+} as const satisfies Partial<QueueView<QueueRow>>;
+
+/** Formats the drains that no row of a lock or resource shows: of everything, of hosts and of groups. */
+function formatWideDrains({ drains }: ViewContext): string[] {
+  const everything = drains.filter(({ scope }) => scope === "all");
+  const others = drains.filter(({ scope }) => scope === "host" || scope === "group");
+  const said =
+    others.length > 1
+      ? [`${others.length} hosts or groups are drained`]
+      : others.map((one) => formatDrainLine(one));
+  return [...everything.map((one) => formatDrainLine(one)), ...said].map(
+    (line) => `${line} (signalbox ls drains)`,
+  );
+}
+
+/** A waiting ticket. */
+interface WaiterRow {
+  entry: QueueEntry;
+  kind: QueueKind;
+  name: string;
+  /** Position among all tickets of the queue, from 1. */
+  position: number;
+  /** Drains that stop it in this queue: of the lock or resource, of its host or group, or of everything. */
+  drains: readonly Drain[];
+}
+
+/** All waiting tickets, one per row, longest wait first. */
+export const queuesView: QueueView<WaiterRow> = {
+  of: "queue",
+  hasEmpty: false,
+  id: "queues",
+  brief: "all runs that wait, the longest wait first",
+  collections: [...CONTEXT_COLLECTIONS, "locks", "resources"],
+  columns: [
+    { id: "kind", title: "KIND", priority: 4, formatCell: ({ kind }) => kind },
+    { id: "name", title: "NAME", priority: 1, formatCell: ({ name }) => name },
+    createNumberColumn("position", "POS", 3, ({ position }) => position),
+    createOwnerColumn("who", "WHO", 1, ({ entry }) => formatTicketOwner(entry)),
+    createStateColumn(2, getStateTone, ({ entry }) => getEntryState(entry)),
+    createAgeColumn("waits", "WAITS", 2, ({ entry }) => entry.ticket?.enqueuedAt, judgeWaitAge),
+    {
+      id: "units",
+      title: "UNITS",
+      priority: 4,
+      align: "right",
+      formatCell: ({ kind, entry }) => (kind === "lock" ? "" : String(entry.ticket?.count ?? "?")),
+      getSortValue: ({ entry }) => entry.ticket?.count ?? 0,
+      getMeasure: ({ entry }) => entry.ticket?.count,
+    },
+    createNoteColumn(3, ({ kind, drains }) => formatDrainNote(drains, kind)),
+    {
+      id: "command",
+      title: "COMMAND",
+      priority: 5,
+      formatCell: ({ entry }) => formatTicketCommand(entry.ticket),
+    },
+    { id: "run", title: "RUN", isRandom: true, priority: 3, formatCell: ({ entry }) => entry.run },
+    { id: "label", title: "LABEL", priority: 6, formatCell: ({ entry }) => entry.ticket?.label ?? "" },
+    { id: "user", title: "USER", priority: 9, formatCell: ({ entry }) => entry.ticket?.user ?? "" },
+  ],
+  sort: "-waits",
+  getKey: ({ entry }) => entry.key,
+  getFacets: ({ entry, drains }) => ({
+    states: [getEntryState(entry), ...(drains.length > 0 ? ["drained"] : [])],
+    hosts: entry.ticket === undefined ? [] : [entry.ticket.host],
+    holders: [formatTicketOwner(entry)],
+  }),
+  getSubject: ({ kind, name, entry }) => ({ kind: "run", name: entry.run, queue: { kind, name } }),
+  toJson: ({ kind, name, position, drains, entry }) => ({
+    kind,
+    name,
+    position,
+    ...toQueueEntryJson(entry),
+    drains: drains.map(toDrainJson),
+  }),
+  buildRows: ({ kind, name, entries }, viewContext) =>
+    entries.flatMap((entry, index) => {
+      const { state } = entry.ticket ?? {};
+      if (state === "held" || state === "grace") return [];
+      const drains = listStoppingDrains({ host: entry.ticket?.host, queues: [{ kind, name }] }, viewContext);
+      return [{ entry, kind, name, position: index + 1, drains }];
+    }),
+  empty: "No run waits. To see who holds what: signalbox ls",
+};
+
+const { kind, name, state, holder, since, units, waiting, longest, command, label, user, run, token, note } =
+  QUEUE_COLUMNS;
+const { order, about, last, trend, waitTrend } = QUEUE_COLUMNS;
+const detail = [label, user, run, token];
+
+/** Locks and resources that are held or waited for. */
+export const overviewView: QueueView<QueueRow> = {
+  ...QUEUE_VIEW,
+  id: "overview",
+  brief: "locks and resources that are held or waited for",
+  collections: [...CONTEXT_COLLECTIONS, "locks", "resources"],
+  columns: [kind, name, state, holder, since, units, waiting, longest, command, note, ...detail],
+  sort: "kind",
+  buildRows: (queue, viewContext) => [buildQueueRow(queue, viewContext)],
+  empty:
+    "Nothing is held or waited for. Try: signalbox run --lock demo -- sleep 60 (--all also lists what is free)",
+};
+
+export const locksView: QueueView<QueueRow> = {
+  ...QUEUE_VIEW,
+  id: "locks",
+  brief: "locks: who holds them, how many wait",
+  collections: [...CONTEXT_COLLECTIONS, "locks"],
+  columns: [name, state, holder, since, waiting, longest, command, last, note, ...detail, trend, waitTrend],
+  sort: "name",
+  buildRows: (queue, viewContext) => (queue.kind === "lock" ? [buildQueueRow(queue, viewContext)] : []),
+  empty:
+    "No lock is held or waited for. Try: signalbox run --lock demo -- sleep 60 (--all also lists free ones)",
+};
+
+export const resourcesView: QueueView<QueueRow> = {
+  ...QUEUE_VIEW,
+  id: "resources",
+  brief: "resources: units held and free, who waits for units",
+  collections: [...CONTEXT_COLLECTIONS, "resources"],
+  columns: [name, state, units, holder, since, waiting, longest, command, note, about, ...detail, order],
+  sort: "order",
+  buildRows: (queue, viewContext) => (queue.kind === "resource" ? [buildQueueRow(queue, viewContext)] : []),
+  empty:
+    "No units are held or waited for. Try: signalbox run --lease db=2:10 -- sleep 60 (--all also lists what is configured)",
+};
+
+/**
+ * The state of a lock or resource. `admitted`: the first run is admitted, and waits for its leases. `waiting`: nobody
+ * holds it, and a run is about to be granted. `drained`: nobody holds it, and nobody can be granted.
+ */
+type QueueState = "malformed" | "resetting" | "held" | "grace" | "admitted" | "drained" | "waiting" | "free";
+
+/** One lock or resource. */
+interface QueueRow {
+  kind: QueueKind;
+  name: string;
+  state: QueueState;
+  /** Oldest first. */
+  holders: readonly QueueEntry[];
+  waiters: readonly QueueEntry[];
+  /** Units held (`used`), and all units (`total`): as configured, or as the first ticket states. */
+  used: number;
+  total: number | undefined;
+  /** Configuration of the resource, if there is one and it can be read. */
+  configured: ResourceConfig | undefined;
+  /** Drains of the lock or resource itself, or of everything. */
+  drains: readonly Drain[];
+  /** The last run, for a lock that nobody holds or waits for, if its history was read. */
+  last?: PastRun;
+  /** Its finished runs, newest first, for a lock with a history that was read. */
+  past?: readonly PastRun[];
+}
+
+/** What a row depends on, besides its queue. */
+type RowContext = Pick<ViewContext, "drains" | "resources" | "histories">;
+type RowInputs = Pick<QueueRow, "drains" | "configured" | "past">;
+
+/** The last row of each queue. Several tables show the same queues, and there may be ten thousand. */
+const lastRows = new WeakMap<NamedQueue, QueueRow>();
+
+/** Builds the row of a lock or resource. Returns the same row as before while nothing has changed that it depends on. */
+export function buildQueueRow(queue: NamedQueue, viewContext: RowContext): QueueRow {
+  const inputs = findInputs(queue, viewContext);
+  const last = lastRows.get(queue);
+  if (last !== undefined && isSameInput(last, inputs)) return last;
+  const row = createRow(queue, inputs, viewContext);
+  lastRows.set(queue, row);
+  return row;
+}
+
+/** Builds the row of a lock or resource with an empty queue. */
+export function buildEmptyQueueRow(kind: QueueKind, name: string, viewContext: RowContext): QueueRow {
+  const [last] = (kind === "lock" && viewContext.histories?.get(name)) || [];
+  const queue: NamedQueue = { kind, name, entries: [] };
+  return { ...createRow(queue, findInputs(queue, viewContext), viewContext), ...(last && { last }) };
+}
+
+function findInputs(queue: NamedQueue, { drains, resources, histories }: RowContext): RowInputs {
+  const { kind, name } = queue;
+  const past = kind === "lock" ? histories?.get(name) : undefined;
+  return {
+    drains: filterDrains(queue, drains),
+    configured: kind === "resource" ? resources.get(name)?.value : undefined,
+    ...(past !== undefined && { past }),
+  };
+}
+
+function isSameInput(row: QueueRow, { drains, configured, past }: RowInputs): boolean {
+  const isSameDrains =
+    row.drains.length === drains.length && row.drains.every((drain, at) => drain === drains[at]);
+  return isSameDrains && row.configured === configured && row.past === past;
+}
+
+function createRow(queue: NamedQueue, inputs: RowInputs, viewContext: RowContext): QueueRow {
+  const { kind, name, entries } = queue;
+  const { drains, configured, past } = inputs;
+  const [holders, waiters] = splitByState(entries);
+  // One literal: an object that grows keeps its further properties in a block of their own.
+  const row: QueueRow = {
+    kind,
+    name,
+    state: computeQueueState(entries, holders, drains),
+    holders,
+    waiters,
+    used: holders.reduce((sum, { ticket }) => sum + (ticket?.count ?? 0), 0),
+    total: (kind === "resource" ? findPlainTotal(viewContext, name) : 1) ?? findFirstTotal(entries),
+    configured,
+    drains,
+  };
+  return past === undefined ? row : { ...row, past };
+}
+
+/** Splits a queue in lists of their exact length: those that `filter` returns have room for more. */
+function splitByState(entries: readonly QueueEntry[]): [holders: QueueEntry[], waiters: QueueEntry[]] {
+  const holders = entries.filter(isHolding);
+  const waiters = holders.length === 0 ? entries : entries.filter((entry) => !isHolding(entry));
+  return [holders.slice(), waiters.slice()];
+}
+
+const NO_DRAINS: readonly Drain[] = [];
+
+function filterDrains({ kind, name }: NamedQueue, drains: readonly Drain[]): readonly Drain[] {
+  const own = drains.filter(
+    (drain) => drain.scope === "all" || (drain.scope === kind && drain.name === name),
+  );
+  return own.length === 0 ? NO_DRAINS : own;
+}
+
+function computeQueueState(
+  entries: readonly QueueEntry[],
+  holding: readonly QueueEntry[],
+  drains: readonly Drain[],
+): QueueState {
+  const [first] = entries;
+  if (first !== undefined && first.ticket === undefined) return "malformed";
+  if (holding.some(({ ticket }) => ticket?.reset !== undefined)) return "resetting";
+  if (holding.length > 0) return holding.every(({ ticket }) => ticket?.state === "grace") ? "grace" : "held";
+  if (drains.length > 0) return "drained";
+  if (first === undefined) return "free";
+  return first.ticket?.state === "admitted" ? "admitted" : "waiting";
+}
+
+function findFirstTotal(entries: readonly QueueEntry[]): number | undefined {
+  return entries.find(({ ticket }) => ticket !== undefined)?.ticket?.total;
+}
+
+/** Signs from low to high. The lowest one is also for zero. */
+const [SIGNS, ASCII_SIGNS] = ["▁▂▃▅▇", "_.-=#"];
+
+/** Number of runs in a cell of a table. */
+const FEW = 12;
+
+/** The durations whose course is shown. */
+type TrendField = "held" | "waited";
+
+/** Draws durations as bars, relative to the longest. @param durations  ms, the oldest first */
+export function renderSparkline(durations: readonly number[], isAscii = false): string {
+  const signs = isAscii ? ASCII_SIGNS : SIGNS;
+  const most = Math.max(0, ...durations);
+  const last = signs.length - 1;
+  return durations
+    .map((ms) => signs[most === 0 ? 0 : Math.round((Math.max(0, ms) / most) * last)] ?? signs[0])
+    .join("");
+}
+
+/** Draws the last runs of a lock for a cell. @param runs  newest first, as in the history */
+export function renderTrendCell(
+  runs: readonly PastRun[] | undefined,
+  field: TrendField,
+  isAscii = false,
+): string {
+  return renderSparkline(listDurations(runs?.slice(0, FEW) ?? [], field), isAscii);
+}
+
+/** Draws all runs of a history, with the shortest, median and longest. Undefined with fewer than two runs. */
+export function describeTrend(
+  runs: readonly PastRun[],
+  field: TrendField,
+  isAscii = false,
+): string | undefined {
+  if (runs.length < 2) return undefined;
+  const durations = listDurations(runs, field);
+  const sorted = [...durations].sort((a, b) => a - b);
+  const [least, middle, most] = [sorted[0], sorted[Math.ceil(sorted.length / 2) - 1], sorted.at(-1)].map(
+    (ms) => formatBriefDuration(ms ?? 0),
+  );
+  return `${renderSparkline(durations, isAscii)} min ${least}, median ${middle}, max ${most} of ${runs.length} runs`;
+}
+
+function listDurations(runs: readonly PastRun[], field: TrendField): number[] {
+  return runs.map((run) => Math.max(0, run[field])).reverse();
+}
+
+/**
+ * Builds rows for locks or resources with empty queues: those that are drained, and those in `known`.
+ * @param seen   names that already have a row
+ * @param known  names with a history or a configuration; empty unless all are requested
+ */
+export function buildEmptyTableRows(
+  kind: QueueKind,
+  seen: ReadonlySet<string>,
+  known: Iterable<string>,
+  viewContext: ViewContext,
+): QueueRow[] {
+  const drained = viewContext.drains.filter(({ scope }) => scope === kind).map(({ name }) => name);
+  const names = new Set([...drained, ...known]);
+  return [...names]
+    .filter((name) => !seen.has(name))
+    .map((name) => buildEmptyQueueRow(kind, name, viewContext));
+}
+
+/** Builds the detail of a lock or resource: holders and their liveness, waiters, history and operator actions. */
+export function buildQueueDetail(
+  snapshot: Snapshot,
+  kind: QueueKind,
+  name: string,
+  detailContext: DetailContext,
+): Detail {
+  const { wall } = detailContext;
+  const entries = findNamedQueue(snapshot, kind, name)?.entries ?? [];
+  const viewContext = buildViewContext(snapshot, wall);
+  const row = buildQueueRow({ kind, name, entries }, viewContext);
+  const [first, ...others] = entries.filter(isHolding);
+  const isLock = kind === "lock";
+  return {
+    heading: `${kind} ${name}: ${formatQueueState(row)}`,
+    tone: getStateTone(row.state),
+    facts: [
+      ...(isLock && first !== undefined ? buildTicketFacts(first, detailContext) : []),
+      ...(isLock ? [] : buildResourceFacts(snapshot, name, row, entries)),
+      ...(isLock ? buildTrendFacts(snapshot.histories.get(name) ?? []) : []),
+      ...buildFacts(row.drains.map((drain) => ["drain", formatDrainLine(drain), "problem"])),
+    ],
+    sections: [
+      ...(isLock ? buildLastRunOutput(snapshot.histories.get(name) ?? []) : []),
+      ...(isLock && others.length === 0
+        ? []
+        : buildHolderTable({ kind, name }, entries.filter(isHolding), detailContext)),
+      ...buildWaiterTable(row, entries, detailContext, viewContext),
+      ...buildPastRunTable(name, isLock ? (snapshot.histories.get(name) ?? []) : []),
+      ...(isLock && entries.length === 0 ? buildRerunSection(name, snapshot) : []),
+      ...buildAuditTable(snapshot, (target) => target === `${kind} ${name}`),
+    ],
+  };
+}
+
+/** Builds the facts about how long past runs held a lock, and waited for it. */
+function buildTrendFacts(past: readonly PastRun[]): Fact[] {
+  return (["held", "waited"] as const).flatMap((field) => {
+    const value = describeTrend(past, field);
+    return value === undefined ? [] : [{ label: field, value, ascii: describeTrend(past, field, true) }];
+  });
+}
+
+/** Builds a section with the command to repeat the last run of a lock. Histories store only the command name. */
+export function buildRerunSection(lock: string, snapshot: Pick<Snapshot, "histories">): Section[] {
+  const [last] = snapshot.histories.get(lock) ?? [];
+  if (last === undefined) return [];
+  const line = `signalbox run --lock ${quoteShellWord(lock)} -- ${quoteShellWord(last.command)}`;
+  return [
+    { kind: "lines", title: `run it again, on ${last.host} (its arguments are not kept)`, lines: [line] },
+  ];
+}
+
+function formatQueueState({ kind, state, used, total, drains }: QueueRow): string {
+  const also = drains.length > 0 && state !== "drained" ? ", drained" : "";
+  return `${state}${also}${kind === "lock" ? "" : `, ${used} of ${total ?? "?"} units held`}`;
+}
+
+function buildResourceFacts(
+  snapshot: Snapshot,
+  name: string,
+  { total }: QueueRow,
+  entries: readonly QueueEntry[],
+) {
+  const { value, fault } = snapshot.resources.get(name) ?? {};
+  return buildFacts([
+    ["total", formatTotal(total, value?.total, fault), fault === undefined ? "plain" : "problem"],
+    ["order", value?.order === undefined ? undefined : String(value.order)],
+    ["note", value?.note],
+    ["totals differ", findTotalDisagreement(entries, findPlainTotal(snapshot, name)), "problem"],
+  ]);
+}
+
+function formatTotal(
+  total: number | undefined,
+  configured: string | undefined,
+  fault: string | undefined,
+): string | undefined {
+  if (fault !== undefined) return `configured, but ${fault}`;
+  if (configured !== undefined) return `${configured}, configured`;
+  return total === undefined ? undefined : `${total}, as stated by its runs`;
+}
+
+/** Formats which runs state a different total than others or than the configuration; undefined if all agree. */
+function findTotalDisagreement(
+  entries: readonly QueueEntry[],
+  configured: number | undefined,
+): string | undefined {
+  const byTotal = new Map<number, string[]>();
+  for (const entry of entries) {
+    const { total } = entry.ticket ?? {};
+    if (total !== undefined) byTotal.set(total, [...(byTotal.get(total) ?? []), formatTicketOwner(entry)]);
+  }
+  const totals = [...byTotal].sort(([a], [b]) => a - b);
+  const odd = totals.filter(([total]) => total !== configured);
+  if (configured === undefined ? totals.length < 2 : odd.length === 0) return undefined;
+  return odd.map(([total, who]) => `${total} by ${formatShortList(who, 2)}`).join("; ");
+}
+
+/** Builds the target of a queue entry: its run. */
+function buildTicketTarget(queue: { kind: QueueKind; name: string }, { run }: QueueEntry): DetailTarget {
+  return { title: `run ${run}`, subject: { kind: "run", name: run, queue } };
+}
+
+function buildHolderTable(
+  queue: { kind: QueueKind; name: string },
+  holders: readonly QueueEntry[],
+  { wall, sessions }: DetailContext,
+) {
+  const columns: ItemColumn<QueueEntry>[] = [
+    { title: "WHO", priority: 1, getCell: (entry) => buildOwnerCell(formatTicketOwner(entry)) },
+    { title: "UNITS", priority: 1, align: "right", getCell: formatUnits },
+    { title: "STATE", priority: 2, isMarked: true, getCell: (entry) => buildStateCell(getEntryState(entry)) },
+    { title: "FOR", priority: 2, align: "right", getCell: (entry) => formatTicketAge(entry, wall) },
+    { title: "RUNNER", priority: 2, getCell: (entry) => buildRunnerCell(entry, sessions) },
+    { title: "COMMAND", priority: 5, getCell: ({ ticket }) => formatTicketCommand(ticket) },
+    { title: "RUN", priority: 3, getCell: ({ run }) => run },
+  ];
+  return buildDetailTable("holders", columns, holders, {
+    getTarget: (entry) => buildTicketTarget(queue, entry),
+  });
+}
+
+function buildWaiterTable(
+  row: QueueRow,
+  entries: readonly QueueEntry[],
+  { wall, sessions }: DetailContext,
+  viewContext: ViewContext,
+) {
+  const { kind, name } = row;
+  const isLock = kind === "lock";
+  const columns: ItemColumn<QueueEntry>[] = [
+    { title: "PLACE", priority: 1, align: "right", getCell: (entry) => String(entries.indexOf(entry) + 1) },
+    { title: "WHO", priority: 1, getCell: (entry) => buildOwnerCell(formatTicketOwner(entry)) },
+    { title: "UNITS", priority: isLock ? 8 : 1, align: "right", getCell: isLock ? () => "" : formatUnits },
+    { title: "STATE", priority: 1, isMarked: true, getCell: (entry) => buildStateCell(getEntryState(entry)) },
+    { title: "WAITS", priority: 2, align: "right", getCell: (entry) => formatTicketAge(entry, wall) },
+    { title: "RUNNER", priority: 2, getCell: (entry) => buildRunnerCell(entry, sessions) },
+    { title: "COMMAND", priority: 5, getCell: ({ ticket }) => formatTicketCommand(ticket) },
+    { title: "RUN", priority: 3, getCell: ({ run }) => run },
+    { title: "NOTE", priority: 2, getCell: (entry) => buildNoteCell(entry, row, viewContext) },
+  ];
+  const waiters = entries.filter((entry) => !isHolding(entry));
+  return buildDetailTable("queue", columns, waiters, {
+    all: `signalbox ls queues --filter ${quoteShellWord(name)}`,
+    getTarget: (entry) => buildTicketTarget({ kind, name }, entry),
+  });
+}
+
+function formatUnits({ ticket }: QueueEntry): string {
+  return String(ticket?.count ?? "?");
+}
+
+/** Builds the note of a waiter: unreadable, reset requested, or drained by host or group; otherwise its label. */
+function buildNoteCell(
+  { ticket, key }: QueueEntry,
+  { kind, name, drains }: QueueRow,
+  viewContext: ViewContext,
+): Cell {
+  if (ticket === undefined) return { text: `key ${key}`, tone: "problem" };
+  if (ticket.reset !== undefined) return { text: `asked to end by ${ticket.reset.by}`, tone: "problem" };
+  const [drain] = listStoppingDrains({ host: ticket.host, queues: [{ kind, name }] }, viewContext).filter(
+    (one) => !drains.includes(one),
+  );
+  return drain === undefined
+    ? { text: ticket.label ?? "" }
+    : { text: formatDrainLine(drain), tone: "problem" };
+}
+
+function formatTicketAge({ ticket }: QueueEntry, wall: number): string {
+  const since = ticket?.grantedAt ?? ticket?.enqueuedAt;
+  return since === undefined ? "" : formatBriefDuration(wall - since);
+}
