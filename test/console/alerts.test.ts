@@ -9,8 +9,8 @@ import { serializeTicket } from "../../src/protocol/ticket.ts";
 import type { KeyValue } from "../../src/protocol/txn.ts";
 import { SNAPSHOT_COLLECTIONS } from "../../src/state/snapshot.ts";
 import { SnapshotBuilder } from "../../src/state/snapshot-builder.ts";
-import { plain } from "../model/pictures.ts";
 import { ticketWith } from "../protocol/samples.ts";
+import { plain } from "../state/pictures.ts";
 
 const keys = createKeys("/test/");
 

@@ -12,9 +12,9 @@ import { createRealClock } from "../../src/process/clock.ts";
 import { realRandom } from "../../src/process/random.ts";
 import { serializeAuditRecord } from "../../src/protocol/audit.ts";
 import { serializeTicket, type Ticket } from "../../src/protocol/ticket.ts";
-import { pastRun, plain, runOf } from "../model/pictures.ts";
-import { memory, running } from "../model/schedules.ts";
 import { keys, ticketWith } from "../protocol/samples.ts";
+import { pastRun, plain, runOf } from "../state/pictures.ts";
+import { memory, running } from "../views/schedules.ts";
 
 const { signal } = new AbortController();
 

@@ -7,7 +7,7 @@ import { joinCellTexts } from "../../../src/console/theme/cells.ts";
 import { UNICODE } from "../../../src/console/theme/signs.ts";
 import { getTheme } from "../../../src/console/theme/theme.ts";
 import type { Problem } from "../../../src/state/problem.ts";
-import { NOW, pictureOf, stand } from "../../model/pictures.ts";
+import { NOW, pictureOf, stand } from "../../state/pictures.ts";
 
 const problem = (subject: string, level: Problem["level"] = "failure"): Problem => ({
   kind: "malformed",

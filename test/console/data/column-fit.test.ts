@@ -7,7 +7,7 @@ import {
   listColumnIds,
   placeTableColumns,
 } from "../../../src/console/data/console-table.ts";
-import { NOW, pictureOf, stand } from "../../model/pictures.ts";
+import { NOW, pictureOf, stand } from "../../state/pictures.ts";
 
 const COLUMNS = (["a", "b", "c"] as const).map((id, at) => ({
   id,

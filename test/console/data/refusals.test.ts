@@ -6,7 +6,7 @@ import { PastView } from "../../../src/console/data/time-travel.ts";
 import { findChoiceObstacle } from "../../../src/console/overlays/palette-entries.ts";
 import { listKeyActions } from "../../../src/console/parts/key-actions.ts";
 import { findChangeObstacle, findPastObstacle } from "../../../src/console/parts/row-actions.ts";
-import { NOW, pictureOf } from "../../model/pictures.ts";
+import { NOW, pictureOf } from "../../state/pictures.ts";
 
 const view = new PastView(pictureOf([]), { revision: 5n, at: NOW, from: undefined, until: undefined });
 const actions = listKeyActions(COMMANDS);

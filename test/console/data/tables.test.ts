@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Tables } from "../../../src/console/data/console-table.ts";
-import { NOW, pictureOf, stand } from "../../model/pictures.ts";
+import { NOW, pictureOf, stand } from "../../state/pictures.ts";
 
 const ALL = { filter: "", order: undefined };
 const createPicture = (locks: number) =>

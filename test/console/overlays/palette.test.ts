@@ -19,8 +19,8 @@ import {
 import { listKeyActions } from "../../../src/console/parts/key-actions.ts";
 import { createKeymap } from "../../../src/console/parts/keymap.ts";
 import { computeCellsWidth, joinCellTexts } from "../../../src/console/theme/cells.ts";
-import { pictureOf, plain, stand } from "../../model/pictures.ts";
 import { keys } from "../../protocol/samples.ts";
+import { pictureOf, plain, stand } from "../../state/pictures.ts";
 
 const ACTIONS = listKeyActions(COMMANDS);
 const { keymap } = createKeymap(ACTIONS, {});

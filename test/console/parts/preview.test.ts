@@ -4,7 +4,7 @@ import type { EvictionResult, RunnerRecord } from "../../../src/commands/outcome
 import { createFaultyOutcome, createOutcome } from "../../../src/commands/outcome.ts";
 import { createPreview, getCommandById, runPreview } from "../../../src/console/parts/row-actions.ts";
 import { previewEviction } from "../../../src/state/eviction-preview.ts";
-import { NOW, pictureOf, runOf, stand } from "../../model/pictures.ts";
+import { NOW, pictureOf, runOf, stand } from "../../state/pictures.ts";
 
 const SNAPSHOT = pictureOf([
   stand("lock x", "a", 1, { state: "held" }),

@@ -9,7 +9,7 @@ import {
   getCommandById,
 } from "../../../src/console/parts/row-actions.ts";
 import type { Subject } from "../../../src/state/subject.ts";
-import { pictureOf, runOf, stand } from "../../model/pictures.ts";
+import { pictureOf, runOf, stand } from "../../state/pictures.ts";
 
 const SNAPSHOT = pictureOf([
   stand("lock x", "a", 1, { state: "held" }),

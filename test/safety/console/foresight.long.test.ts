@@ -7,9 +7,9 @@ import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts"
 import { serializeAuditRecord } from "../../../src/protocol/audit.ts";
 import { appendPastRun } from "../../../src/protocol/history.ts";
 import { serializeTicket, type Ticket } from "../../../src/protocol/ticket.ts";
-import { pastRun, plain, runOf } from "../../model/pictures.ts";
-import { memory, schedule } from "../../model/schedules.ts";
 import { keys, ticketWith } from "../../protocol/samples.ts";
+import { pastRun, plain, runOf } from "../../state/pictures.ts";
+import { memory, schedule } from "../../views/schedules.ts";
 import { putKeys } from "../support/sample-schedules.ts";
 
 const cluster = TestCluster.startForFile();

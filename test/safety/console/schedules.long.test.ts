@@ -7,7 +7,7 @@ import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts"
 import { parseAuditRecord } from "../../../src/protocol/audit.ts";
 import { parseDefinition } from "../../../src/schedule/definition.ts";
 import { parseDue } from "../../../src/schedule/state/due.ts";
-import { memory, schedule } from "../../model/schedules.ts";
+import { memory, schedule } from "../../views/schedules.ts";
 import { putKeys, putSampleSchedules } from "../support/sample-schedules.ts";
 
 const cluster = TestCluster.startForFile();

@@ -19,8 +19,8 @@ import { serializeTicket, TICKET_STATES } from "../../../src/protocol/ticket.ts"
 import { formatRunning } from "../../../src/schedule/state/running-record.ts";
 import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../../src/state/snapshot.ts";
 import { SnapshotBuilder } from "../../../src/state/snapshot-builder.ts";
-import { runningOf } from "../../model/schedules.ts";
 import { ticketWith } from "../../protocol/samples.ts";
+import { runningOf } from "../../views/schedules.ts";
 
 const clock = createRealClock();
 const cluster = TestCluster.startForFile();

@@ -12,9 +12,9 @@ import { serializeDrain } from "../../../src/protocol/drain.ts";
 import { appendPastRun } from "../../../src/protocol/history.ts";
 import type { Ticket } from "../../../src/protocol/ticket.ts";
 import { serializeTicket } from "../../../src/protocol/ticket.ts";
-import { pastRun } from "../../model/pictures.ts";
-import { running, schedule, worker } from "../../model/schedules.ts";
 import { keys as sampleKeys, ticketWith } from "../../protocol/samples.ts";
+import { pastRun } from "../../state/pictures.ts";
+import { running, schedule, worker } from "../../views/schedules.ts";
 import { findMismatches, resolveReference } from "../support/find-mismatches.ts";
 
 const cluster = TestCluster.startForFile();

@@ -3,7 +3,7 @@
 import { describe, expect, it } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
-import { running, worker } from "../../model/schedules.ts";
+import { running, worker } from "../../views/schedules.ts";
 import { putKeys, putSampleSchedules } from "../support/sample-schedules.ts";
 
 const cluster = TestCluster.startForFile();

@@ -9,8 +9,8 @@ import { SnapshotBuilder } from "../../../../src/state/snapshot-builder.ts";
 import { buildViewContext } from "../../../../src/state/view-context.ts";
 import { NO_FILTER, parseRowFilter } from "../../../../src/views/filter.ts";
 import { VIEWS, type ViewId } from "../../../../src/views/index.ts";
-import { NOW, pastRun, pictureOf, plain, runOf, stand } from "../../../model/pictures.ts";
 import { keys } from "../../../protocol/samples.ts";
+import { NOW, pastRun, pictureOf, plain, runOf, stand } from "../../../state/pictures.ts";
 
 const WISH = {
   filter: NO_FILTER,

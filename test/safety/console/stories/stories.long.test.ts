@@ -8,8 +8,8 @@ import type { TestNamespace } from "../../../../fixtures/cluster/test-namespace.
 import { serializeTicket } from "../../../../src/protocol/ticket.ts";
 import { parseDefinition } from "../../../../src/schedule/definition.ts";
 import { parseDue } from "../../../../src/schedule/state/due.ts";
-import { memory, schedule, worker } from "../../../model/schedules.ts";
 import { ticketWith } from "../../../protocol/samples.ts";
+import { memory, schedule, worker } from "../../../views/schedules.ts";
 import { putKeys } from "../../support/sample-schedules.ts";
 import { listOperatorActions, playStory, readDocumentedStories } from "./operator.ts";
 

@@ -1,0 +1,252 @@
+/** Runs in the scope of a drain, as tables of snapshots. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { type DrainTarget, isDrainApplicable, isEveryQueueStopped } from "../../src/protocol/drain.ts";
+import { DRAIN_SCOPES, type DrainScope } from "../../src/protocol/keys.ts";
+import { serializeTicket, TICKET_STATES, type Ticket } from "../../src/protocol/ticket.ts";
+import type { KeyValue } from "../../src/protocol/txn.ts";
+import {
+  computeDrainExtent,
+  describeDrainChanges,
+  findDrainsOfTarget,
+  findOtherDrains,
+  formatClaimOwners,
+  formatDrainExtent,
+  formatDrainWithEnd,
+  formatInstantSeconds,
+} from "../../src/state/drain-extent.ts";
+import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../src/state/snapshot.ts";
+import { SnapshotBuilder } from "../../src/state/snapshot-builder.ts";
+import { keys, ticketWith } from "../protocol/samples.ts";
+
+const NOW = 1_700_000_100_000;
+
+/** `lock x` or `resource db` of a run that a letter names, on the host `LETTER.example.com`. */
+function stand(what: string, letter: string, at: number, ticket: Partial<Ticket> | undefined): KeyValue {
+  const [kind, name = ""] = what.split(" ");
+  const run = letter.repeat(16);
+  const key = kind === "lock" ? keys.lock(name, run) : keys.resource(name, run);
+  const whole = ticketWith({ run, host: `${letter}.example.com`, ...ticket });
+  return plain(key, ticket === undefined ? "{" : serializeTicket(whole), at);
+}
+
+function plain(key: string, value = "{}", at = 1): KeyValue {
+  return { key, value, createRevision: BigInt(at), modRevision: BigInt(at), session: 0n };
+}
+
+function pictureOf(...kvs: readonly KeyValue[]): Snapshot {
+  const fold = new SnapshotBuilder(keys, SNAPSHOT_COLLECTIONS);
+  fold.begin();
+  for (const kv of kvs) fold.add(kv);
+  fold.finish(100n);
+  return fold.getSnapshot();
+}
+
+const target = (words: string): DrainTarget => {
+  const [scope = "all", name = "all"] = words.split(" ");
+  return { scope: scope as DrainScope, name };
+};
+
+/** Letters of the runs in scope: those that hold, and those that wait with what becomes of them. */
+function hit(picture: Snapshot, words: string): { holds: string; waits: string[] } {
+  const { holders, waiters } = computeDrainExtent(picture, target(words), NOW);
+  return {
+    holds: holders.map(({ run }) => run[0]).join(""),
+    waits: waiters.map(({ claim, fate }) => `${claim.run[0]} ${fate}`),
+  };
+}
+
+const held = { state: "held" } as const;
+const waiting = { state: "waiting" } as const;
+const GROUPS = [
+  plain(keys.group("all"), '["web","D.example.com."]'),
+  plain(keys.group("web"), '["a.example.com","B.Example.Com"]'),
+];
+
+describe("a drain is about", () => {
+  const picture = pictureOf(
+    ...GROUPS,
+    stand("lock x", "a", 1, held),
+    stand("resource db", "a", 2, held),
+    stand("lock x", "b", 3, waiting),
+    stand("lock y", "c", 4, { state: "admitted" }),
+    stand("resource db", "c", 5, waiting),
+    stand("lock z", "d", 6, { state: "grace", until: NOW + 9 }),
+    stand("resource mem", "e", 7, held),
+    stand("resource db", "f", 8, waiting),
+  );
+
+  it.each([
+    { words: "lock x", holds: "a", waits: ["b stays"] },
+    { words: "lock y", holds: "", waits: ["c leaves"] },
+    { words: "lock z", holds: "", waits: [] },
+    { words: "resource db", holds: "a", waits: ["c leaves", "f depends"] },
+    { words: "resource mem", holds: "e", waits: [] },
+    { words: "host A.example.com.", holds: "a", waits: [] },
+    { words: "host c.example.com", holds: "", waits: ["c leaves"] },
+    { words: "group web", holds: "a", waits: ["b leaves"] },
+    { words: "group all", holds: "a", waits: ["b leaves"] },
+    { words: "group none", holds: "", waits: [] },
+    { words: "all", holds: "ae", waits: ["b stays", "c depends", "f depends"] },
+  ])("$words: $holds, $waits", ({ words, holds, waits }) => {
+    expect(hit(picture, words)).toEqual({ holds, waits });
+  });
+
+  it("hosts, as their groups spell them", () => {
+    expect(computeDrainExtent(picture, target("group all"), NOW).hosts).toEqual([
+      "D.example.com.",
+      "a.example.com",
+      "B.Example.Com",
+    ]);
+    expect(computeDrainExtent(picture, target("host A"), NOW).hosts).toEqual(["A"]);
+    expect(computeDrainExtent(picture, target("lock x"), NOW).hosts).toEqual([]);
+  });
+
+  it("tickets that cannot be read, where their key says that they are in it", () => {
+    const strange = pictureOf(
+      stand("lock x", "a", 1, undefined),
+      plain(keys.lock("y", "byhand"), "?"),
+      plain(keys.lock("w", "byhand"), "?"),
+    );
+    expect(hit(strange, "lock x").holds).toBe("a");
+    expect(hit(strange, "lock y").holds).toBe("b");
+    expect(hit(strange, "lock w").holds).toBe("b");
+    expect(hit(strange, "all").holds).toBe("ab");
+    expect(hit(strange, "host a.example.com").holds).toBe("");
+  });
+
+  it("waiters that another drain makes leave, while that one lasts", () => {
+    const waiter = stand("lock x", "b", 3, waiting);
+    const until = (at: number) => plain(keys.drain("host", "b.example.com"), `{"until":${at}}`);
+    expect(hit(pictureOf(waiter, until(NOW + 1)), "lock x").waits).toEqual(["b leaves"]);
+    expect(hit(pictureOf(waiter, until(NOW)), "lock x").waits).toEqual(["b stays"]);
+  });
+});
+
+describe("drains", () => {
+  const picture = pictureOf(
+    ...GROUPS,
+    plain(keys.drain("all", "all"), '{"by":"ann"}'),
+    plain(`${keys.drains().key}all/by-hand`),
+    plain(keys.drain("host", "WEB9.example.com")),
+    plain(keys.drain("host", "a.example.com")),
+    plain(keys.drain("group", "all")),
+    plain(keys.drain("lock", "x")),
+    plain(keys.drain("resource", "x")),
+    plain(keys.drain("lock", "old"), `{"until":${NOW}}`),
+  );
+  const spelled = (drains: readonly { key: string }[]) =>
+    drains.map(({ key }) => key.slice(keys.drains().key.length)).sort();
+
+  it.each([
+    { words: "all", own: ["all/all", "all/by-hand"] },
+    { words: "host web9.example.com", own: ["host/WEB9.example.com"] },
+    { words: "lock x", own: ["lock/x"] },
+    { words: "lock old", own: ["lock/old"] },
+    { words: "group web", own: [] },
+  ])("of $words are $own", ({ words, own }) => {
+    expect(spelled(findDrainsOfTarget(picture, target(words)))).toEqual(own);
+  });
+
+  it.each([
+    { words: "all", others: [] },
+    { words: "lock x", others: ["all/all", "all/by-hand"] },
+    { words: "host a.example.com", others: ["all/all", "all/by-hand", "group/all"] },
+    { words: "group web", others: ["all/all", "all/by-hand", "group/all", "host/a.example.com"] },
+    { words: "resource db", others: ["all/all", "all/by-hand"] },
+  ])("that still stop $words are $others", ({ words, others }) => {
+    expect(spelled(findOtherDrains(picture, target(words), NOW))).toEqual(others);
+  });
+});
+
+it("is the same, however claims and drains are mixed, as what each run asks itself", () => {
+  const letters = [..."abcdefgh"];
+  const claim = fc.record({
+    lock: fc.option(fc.constantFrom("x", "y")),
+    resources: fc.uniqueArray(fc.constantFrom("db", "mem")),
+    state: fc.constantFrom(...TICKET_STATES),
+  });
+  const any = fc.record({
+    scope: fc.constantFrom(...DRAIN_SCOPES),
+    name: fc.constantFrom("x", "db", "web", "a.example.com"),
+  });
+  fc.assert(
+    fc.property(
+      fc.array(claim, { maxLength: 8 }),
+      any,
+      fc.array(any, { maxLength: 3 }),
+      (claims, drain, more) => {
+        const kvs = claims.flatMap(({ lock, resources, state }, index) => {
+          const letter = letters[index] ?? "z";
+          const all = [
+            ...(lock === null ? [] : [`lock ${lock}`]),
+            ...resources.map((name) => `resource ${name}`),
+          ];
+          return all.map((what) => stand(what, letter, index + 1, { state }));
+        });
+        const standing = more.map(({ scope, name }) => plain(keys.drain(scope, name)));
+        const picture = pictureOf(...GROUPS, ...kvs, ...standing);
+        const { holders, waiters } = computeDrainExtent(picture, drain, NOW);
+        for (const [index, { lock, resources, state }] of claims.entries()) {
+          const run = (letters[index] ?? "z").repeat(16);
+          if (lock === null && resources.length === 0) continue;
+          const groups = index === 0 || index === 1 ? ["web", "all"] : index === 3 ? ["all"] : [];
+          const stands = { ...(lock !== null && { lock }), resources };
+          const reach = { ...stands, host: `${letters[index]}.example.com`, groups };
+          const isIn = isDrainApplicable(drain, reach);
+          expect(holders.some((one) => one.run === run)).toBe(isIn && state === "held");
+          const waiter = waiters.find((one) => one.claim.run === run);
+          expect(waiter !== undefined).toBe(isIn && (state === "waiting" || state === "admitted"));
+          const mayStay = [drain, ...more.filter((one) => isDrainApplicable(one, reach))].every((one) =>
+            isEveryQueueStopped(one, stands),
+          );
+          if (waiter !== undefined) expect(waiter.fate !== "leaves").toBe(mayStay);
+        }
+      },
+    ),
+  );
+});
+
+describe("in words", () => {
+  it("a drain's extent has one line a run, a few of many, and says what becomes of it", () => {
+    const crowd = Array.from({ length: 12 }, (_, index) =>
+      stand("lock x", letterOf(index), index + 1, index === 0 ? held : waiting),
+    );
+    const picture = pictureOf(...crowd);
+    const lines = formatDrainExtent(
+      computeDrainExtent(picture, target("lock x"), NOW),
+      target("lock x"),
+      NOW,
+    );
+    expect(lines[0]).toMatch(/^holds a\.example\.com:4711 \(invoices\.sh\), holds lock x, for .*; goes on$/);
+    expect(lines[1]).toMatch(/^waits b\.example\.com:4711 .*; keeps its place$/);
+    expect(lines.at(-1)).toBe("waits and 3 more");
+    const { waiters } = computeDrainExtent(picture, target("lock x"), NOW);
+    expect(formatClaimOwners(waiters.map(({ claim }) => claim))).toMatch(
+      /^b.example.com:4711, .* and 6 more$/,
+    );
+  });
+
+  it("a drain has its end, also one that nobody can mean", () => {
+    const drain = { key: "k", scope: "all", name: "all", by: "ann", at: 1, modRevision: 1n } as const;
+    expect(formatDrainWithEnd(drain)).toBe("everything is drained by ann");
+    expect(formatDrainWithEnd({ ...drain, why: "fire", until: NOW })).toBe(
+      "everything is drained by ann: fire (until 2023-11-14T22:15:00Z)",
+    );
+    expect(formatInstantSeconds(1e300)).toBe("some time");
+  });
+
+  it("changes of drains are told one by one", () => {
+    const drain = { key: "k", scope: "lock", name: "x", by: "ann", at: 1, modRevision: 1n } as const;
+    const renewed = { ...drain, by: "bob", modRevision: 2n };
+    expect(describeDrainChanges([], [])).toEqual([]);
+    expect(describeDrainChanges([drain], [drain])).toEqual([]);
+    expect(describeDrainChanges([drain], [])).toEqual(["lifted: lock x is drained by ann"]);
+    expect(describeDrainChanges([], [drain])).toEqual(["new: lock x is drained by ann"]);
+    expect(describeDrainChanges([drain], [renewed])).toEqual(["changed: lock x is drained by bob"]);
+  });
+});
+
+function letterOf(index: number): string {
+  return String.fromCharCode(97 + index);
+}

@@ -1,0 +1,274 @@
+/** Runs affected by a change of the configuration, as tables of snapshots. */
+import { describe, expect, it } from "vitest";
+import {
+  applyConfigChanges,
+  type ConfigChange,
+  computeConfigChanges,
+} from "../../src/fleet/config-changes.ts";
+import { normalizeMembers } from "../../src/fleet/configuration.ts";
+import type { ResourceConfig } from "../../src/fleet/resources.ts";
+import { serializeDrain } from "../../src/protocol/drain.ts";
+import { serializeTicket, type Ticket } from "../../src/protocol/ticket.ts";
+import type { KeyValue } from "../../src/protocol/txn.ts";
+import { buildConfiguration, listMalformedConfig } from "../../src/state/configuration.ts";
+import {
+  computeConfigImpact,
+  formatAffectedCount,
+  formatAffectedRuns,
+  formatConfigChanges,
+} from "../../src/state/impact.ts";
+import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../src/state/snapshot.ts";
+import { SnapshotBuilder } from "../../src/state/snapshot-builder.ts";
+import { keys, ticketWith } from "../protocol/samples.ts";
+
+const NOW = 1_700_000_100_000;
+
+function plain(key: string, value: string, at = 1): KeyValue {
+  return { key, value, createRevision: BigInt(at), modRevision: BigInt(at), session: 7n };
+}
+
+/** `lock x` or `resource db` of a run named by a letter, on the host of that letter. */
+function stand(what: string, letter: string, ticket: Partial<Ticket>): KeyValue {
+  const [kind, name = ""] = what.split(" ");
+  const run = letter.repeat(16);
+  const key = kind === "lock" ? keys.lock(name, run) : keys.resource(name, run);
+  return plain(key, serializeTicket(ticketWith({ run, host: `${letter}.example.com`, ...ticket })));
+}
+
+const group = (name: string, ...members: string[]) => plain(keys.group(name), JSON.stringify(members));
+const resource = (name: string, total: string) => plain(keys.resourceConfig(name), JSON.stringify({ total }));
+const host = (letter: string, cpu: number, macros = {}) =>
+  plain(keys.host(`${letter}.example.com`), JSON.stringify({ cpu, memMb: 1000, macros, seenAt: 1 }));
+
+function pictureOf(...kvs: KeyValue[]): Snapshot {
+  const fold = new SnapshotBuilder(keys, SNAPSHOT_COLLECTIONS);
+  fold.begin();
+  for (const kv of kvs) fold.add(kv);
+  fold.finish(100n);
+  return fold.getSnapshot();
+}
+
+function groupChange(picture: Snapshot, name: string, ...members: string[]): ConfigChange[] {
+  const before = buildConfiguration(picture);
+  const groups = new Map([...before.groups, [name, normalizeMembers(members)]]);
+  return computeConfigChanges(before, { ...before, groups });
+}
+
+function deleted(picture: Snapshot, kind: ConfigChange["kind"], name: string): ConfigChange[] {
+  const { groups, resources } = buildConfiguration(picture);
+  const without = { groups: new Map(groups), resources: new Map(resources) };
+  (kind === "group" ? without.groups : without.resources).delete(name);
+  return computeConfigChanges({ groups, resources }, without);
+}
+
+function resourceChange(picture: Snapshot, name: string, config: ResourceConfig): ConfigChange[] {
+  const before = buildConfiguration(picture);
+  return computeConfigChanges(before, {
+    ...before,
+    resources: new Map([...before.resources, [name, config]]),
+  });
+}
+
+const fates = (picture: Snapshot, changes: readonly ConfigChange[]) =>
+  computeConfigImpact(picture, changes, NOW).affected.map(
+    ({ claim, fate, exit }) => `${claim.run[0]} ${fate} ${exit}`,
+  );
+const notes = (picture: Snapshot, changes: readonly ConfigChange[]) =>
+  computeConfigImpact(picture, changes, NOW).notes;
+
+const held = { state: "held", grantedAt: NOW - 60_000 } as const;
+const [A, B, C] = ["a.example.com", "b.example.com", "c.example.com"];
+
+describe("a change of groups", () => {
+  const picture = pictureOf(
+    group("web", A, B),
+    group("all", "web", C),
+    stand("lock x", "a", { ...held, group: "web" }),
+    stand("resource db", "a", { ...held, group: "web" }),
+    stand("lock x", "b", { group: "all" }),
+    stand("lock y", "c", { ...held, group: "all" }),
+    stand("lock z", "d", held), // no group at all
+    stand("lock w", "a2", { ...held, host: A }),
+    stand("lock v", "g", { state: "grace", host: A, group: "web" }),
+    stand("lock u", "o", { ...held, group: "other" }), // was not in it before either
+  );
+
+  it.each([
+    { what: "taking out a host ends what runs there", members: [B], hits: ["a ended 125"] },
+    { what: "taking out the host of a waiter sends it away", members: [A], hits: ["b leaves 75"] },
+    { what: "adding hosts hits nobody", members: [A, B, "z.example.com"], hits: [] },
+    { what: "writing a host otherwise hits nobody", members: [`${A.toUpperCase()}.`, B], hits: [] },
+    { what: "emptying hits all, the worst first", members: [], hits: ["a ended 125", "b leaves 75"] },
+    { what: "nesting keeps those who are in it still", members: [A, B, "all"], hits: [] },
+  ])("$what", ({ members, hits }) => {
+    expect(fates(picture, groupChange(picture, "web", ...members))).toEqual(hits);
+  });
+
+  it("deletion: what runs is ended, what waits is told that there is no such group", () => {
+    const hits = fates(picture, deleted(picture, "group", "web"));
+    expect(hits).toEqual(["a ended 125", "b leaves 75"]);
+    expect(fates(picture, deleted(picture, "group", "all"))).toEqual(["c ended 125", "b leaves 78"]);
+    expect(notes(picture, deleted(picture, "group", "web"))).toContain(
+      'group "all" still contains "web", which now counts as a host',
+    );
+  });
+
+  it("a group that takes the name of a host takes its members away", () => {
+    const changes = groupChange(picture, C, "z.example.com");
+    expect(fates(picture, changes)).toEqual(["c ended 125"]);
+    expect(notes(picture, changes)).toEqual(
+      expect.arrayContaining([
+        expect.stringContaining(`group "${C}" is named like a host`),
+        `member "${C}" of group "all" was a host; from now on it is the group`,
+      ]),
+    );
+  });
+
+  it("notes circles, empty groups and strangers, but only those that it brings about", () => {
+    const circle = applyConfigChanges(buildConfiguration(picture), groupChange(picture, "web", A, B, "all"));
+    expect(notes(picture, groupChange(picture, "web", A, B, "all"))).toEqual([
+      expect.stringContaining("groups contain each other in a circle"),
+    ]);
+    expect(circle.groups.get("web")).toContain("all");
+    const known = pictureOf(group("old"), group("web", A), host("a", 2));
+    expect(notes(known, groupChange(known, "web", A, "b", "a"))).toEqual([
+      `"a" is neither a group nor a host that was ever seen; did you mean "${A}"?`,
+      '"b" is neither a group nor a host that was ever seen',
+    ]);
+    expect(notes(known, groupChange(known, "web"))).toEqual([expect.stringContaining('"web" is empty')]);
+  });
+
+  it("tells of drains that come to apply, and of those that stop nobody any more", () => {
+    const drain = plain(keys.drain("group", "web"), serializeDrain({ by: "ann@ops", at: 1 }));
+    const drained = pictureOf(group("web", A, B), drain, stand("lock x", "c", { group: "web" }));
+    const waiting = stand("lock y", "c", {});
+    expect(notes(drained, groupChange(drained, "web", A))).toEqual([
+      `group "web" is drained by ann@ops; it no longer applies to ${B}`,
+    ]);
+    expect(notes(drained, deleted(drained, "group", "web"))).toEqual([
+      'group "web" is drained by ann@ops; without the group, the drain stops nothing',
+    ]);
+    const entering = pictureOf(group("web", A, B), drain, waiting);
+    const changes = groupChange(entering, "web", A, B, C);
+    expect(fates(entering, changes)).toEqual(["c perhaps 75"]);
+    expect(notes(entering, changes)).toContain(
+      `group "web" is drained by ann@ops; nothing starts any more on ${C}`,
+    );
+    const ended = plain(keys.drain("group", "web"), serializeDrain({ by: "ann", at: 1, until: NOW - 1 }));
+    const over = pictureOf(group("web", A, B), ended, waiting);
+    expect(fates(over, groupChange(over, "web", A, B, C))).toEqual([]);
+  });
+});
+
+describe("a change of totals", () => {
+  const configured = pictureOf(
+    resource("db", "10"),
+    stand("resource db", "a", { ...held, count: 4, total: 10, isStated: true }),
+    stand("resource db", "b", { count: 8, total: 10 }),
+    stand("resource db", "c", { count: 2, total: 10, isStated: true }),
+    stand("resource db", "d", { count: 2, total: 10 }),
+  );
+  const stated = pictureOf(
+    stand("resource db", "b", { count: 8, total: 10, isStated: true }),
+    stand("resource db", "c", { count: 2, total: 12, isStated: true }),
+  );
+
+  it.each([
+    {
+      what: "who asks for more leaves, and who states another",
+      to: "6",
+      hits: ["b leaves 78", "c leaves 78"],
+    },
+    { what: "more for all but those who state another", to: "12", hits: ["c leaves 78"] },
+    { what: "the same in other words", to: "5 + 5", hits: [] },
+  ])("that is configured: $what", ({ to, hits }) => {
+    expect(fates(configured, resourceChange(configured, "db", { total: to }))).toEqual(hits);
+  });
+
+  it.each([
+    { what: "another than runs state", to: "14", hits: ["b leaves 78", "c leaves 78"] },
+    { what: "the one that some state", to: "10", hits: ["c leaves 78"] },
+  ])("where none was: $what", ({ to, hits }) => {
+    expect(fates(stated, resourceChange(stated, "db", { total: to }))).toEqual(hits);
+  });
+
+  it("a note or an order hits nobody, nor does a name without a total", () => {
+    expect(fates(configured, resourceChange(configured, "db", { total: "10", order: 3, note: "x" }))).toEqual(
+      [],
+    );
+    expect(fates(stated, resourceChange(stated, "db", { order: 3 }))).toEqual([]);
+  });
+
+  it("that is taken away hits those who state none themselves", () => {
+    const hits = fates(configured, deleted(configured, "resource", "db"));
+    expect(hits).toEqual(["b leaves 78", "d leaves 78"]);
+  });
+
+  it("below what is held grants nothing until enough is back", () => {
+    expect(notes(configured, resourceChange(configured, "db", { total: "3" }))).toEqual([
+      '4 units of "db" are held, but the total is 3: nothing is granted until enough are free',
+    ]);
+  });
+
+  it("with macros means another number on each host, and an unknown one where a host was never seen", () => {
+    const picture = pictureOf(
+      host("a", 2),
+      host("b", 8),
+      resource("FQDN_cpu", "CPU * 2"),
+      stand(`resource ${A}_cpu`, "a", { count: 3, total: 4 }),
+      stand(`resource ${B}_cpu`, "b", { count: 3, total: 16 }),
+      stand(`resource ${C}_cpu`, "c", { count: 3, total: 4 }),
+    );
+    const hits = fates(picture, resourceChange(picture, "FQDN_cpu", { total: "CPU" }));
+    expect(hits).toEqual(["a leaves 78", "c perhaps 78"]);
+    const { affected: constant } = computeConfigImpact(
+      picture,
+      resourceChange(picture, "FQDN_cpu", { total: "2" }),
+      NOW,
+    );
+    expect(constant.map(({ fate }) => fate)).toEqual(["leaves", "leaves", "leaves"]);
+    const own = resourceChange(picture, `${A}_cpu`, { total: "3" });
+    expect(fates(picture, own), "its own configuration comes first").toEqual([]);
+    const less = resourceChange(picture, `${A}_cpu`, { total: "2" });
+    expect(fates(picture, less), "its own configuration comes first").toEqual(["a leaves 78"]);
+  });
+});
+
+describe("what is told", () => {
+  it("names who is hit and why, counts them, and shortens long lists", () => {
+    const many = Array.from({ length: 20 }, (_, index) =>
+      stand(`lock l${index}`, "abcdefghjkmnpqrstvwxyz"[index] ?? "", { ...held, host: A, group: "web" }),
+    );
+    const picture = pictureOf(group("web", A), ...many, stand("lock l0", "z", { host: A, group: "web" }));
+    const { affected } = computeConfigImpact(picture, deleted(picture, "group", "web"), NOW);
+    expect(formatAffectedCount(affected)).toBe("ends 20 running commands, evicts 1 waiting run");
+    const lines = formatAffectedRuns(affected, NOW);
+    expect(lines[0]).toBe(
+      'ends      a.example.com:4711 (invoices.sh), holds lock l0, for 1m: group "web" is gone',
+    );
+    expect(lines).toHaveLength(10);
+    expect(lines[8]).toBe("ends      and 12 more");
+    expect(lines[9]).toMatch(/^evicts {4}a\.example\.com:4711/);
+    expect(formatAffectedCount([])).toBe("");
+  });
+
+  it("of what has moved covers what was changed and changed back", () => {
+    const then = pictureOf(group("web", A), resource("db", "10"));
+    const again = pictureOf(plain(keys.group("web"), JSON.stringify([A]), 5), resource("db", "11"));
+    expect(formatConfigChanges(then, again, () => true)).toEqual([
+      "~ resource db: total 10 -> 11",
+      "group web was written again",
+    ]);
+    expect(formatConfigChanges(then, again, (kind) => kind === "resource")).toHaveLength(1);
+    expect(formatConfigChanges(then, then, () => true)).toEqual([]);
+  });
+
+  it("of a configuration leaves out what cannot be read, and says so", () => {
+    const picture = pictureOf(plain(keys.group("web"), "{"), plain(keys.resourceConfig("db"), "[]"));
+    expect(buildConfiguration(picture)).toEqual({ groups: new Map(), resources: new Map() });
+    expect(listMalformedConfig(picture).map(({ kind, name }) => `${kind} ${name}`)).toEqual([
+      "group web",
+      "resource db",
+    ]);
+  });
+});

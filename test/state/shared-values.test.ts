@@ -1,0 +1,48 @@
+import { describe, expect, test } from "vitest";
+import { toQueueEntry } from "../../src/protocol/ticket.ts";
+import { SharedValues } from "../../src/state/snapshot-builder.ts";
+
+const buildEntry = (run: string, host: string, inKey = run) =>
+  toQueueEntry({
+    key: `/signalbox/locks/a/${inKey}`,
+    createRevision: 1n,
+    modRevision: 1n,
+    session: 7n,
+    value: JSON.stringify({
+      v: 1,
+      run,
+      host,
+      pid: 1,
+      user: "ops",
+      count: 1,
+      total: 1,
+      state: "held",
+      command: "true",
+      enqueuedAt: 1,
+    }),
+  });
+
+describe("SharedValues", () => {
+  test("changes nothing that can be seen", () => {
+    const values = new SharedValues();
+    for (const run of ["aaaaaaaaaaaa", "bbbbbbbbbbbb"])
+      expect(values.share(buildEntry(run, "web1"))).toEqual(buildEntry(run, "web1"));
+  });
+
+  test("keeps the id of the key if the ticket states another run", () => {
+    const entry = new SharedValues().share(buildEntry("aaaaaaaaaaaa", "web1", "cccccccccccc"));
+    expect(entry.run).toBe("cccccccccccc");
+  });
+
+  test("leaves an entry that cannot be read as it is", () => {
+    const entry = { ...buildEntry("aaaaaaaaaaaa", "web1"), ticket: undefined };
+    expect(new SharedValues().share(entry)).toEqual(entry);
+  });
+
+  test("forgets when there are too many texts, and still answers", () => {
+    const values = new SharedValues();
+    const hosts = Array.from({ length: 25_000 }, (_, at) => `web${at}`);
+    const shared = hosts.map((host) => values.share(buildEntry("aaaaaaaaaaaa", host)).ticket?.host);
+    expect(shared).toEqual(hosts);
+  });
+});

@@ -1,0 +1,130 @@
+/** What a reset, a drain or a new total would do, as tables of queues. */
+import { describe, expect, it } from "vitest";
+import { serializeDrain } from "../../src/protocol/drain.ts";
+import type { Ticket } from "../../src/protocol/ticket.ts";
+import type { KeyValue } from "../../src/protocol/txn.ts";
+import { buildClaims } from "../../src/state/claims.ts";
+import { predictDrain, predictReset, predictTotal, type WhatIfReport } from "../../src/state/what-if.ts";
+import { keys } from "../protocol/samples.ts";
+import { NOW, pictureOf, plain, runOf, stand } from "./pictures.ts";
+
+const held = { state: "held", grantedAt: NOW - 60_000 } as const;
+const waiting = { state: "waiting" } as const;
+const db = (count: number, more: Partial<Ticket> = waiting) => ({ count, total: 10, ...more });
+
+/** Formats a report: `ends a`, `leaves b`, `c0` for a grant in round 0, `never d`. */
+function format({ ends, leaves, grants, blocked }: WhatIfReport): string[] {
+  return [
+    ...ends.map(({ run }) => `ends ${run[0]}`),
+    ...leaves.map(({ claim }) => `leaves ${claim.run[0]}`),
+    ...grants.map(({ claim, round }) => `${claim.run[0]}${round}`),
+    ...blocked.map(({ claim }) => `never ${claim.run[0]}`),
+  ];
+}
+
+const LOCK = [
+  stand("lock x", "a", 1, held),
+  stand("lock x", "b", 2, waiting),
+  stand("lock x", "c", 3, waiting),
+];
+const UNITS = [
+  stand("resource db", "a", 1, db(8, held)),
+  stand("resource db", "b", 2, db(4)),
+  stand("resource db", "c", 3, db(6)),
+  stand("resource db", "d", 4, db(1)),
+];
+const drained = plain(keys.drain("lock", "x"), serializeDrain({ by: "ann@web1", at: NOW }));
+
+describe("a reset", () => {
+  it.each([
+    { what: "the order of the queue", kvs: LOCK, runs: "a", result: ["ends a", "b0", "c1"] },
+    { what: "a waiter goes", kvs: LOCK, runs: "b", result: ["ends b", "c1"] },
+    { what: "as many as fit, in order", kvs: UNITS, runs: "a", result: ["ends a", "b0", "c0", "d1"] },
+    {
+      what: "a drain still stops all",
+      kvs: [...LOCK, drained],
+      runs: "a",
+      result: ["ends a", "never b", "never c"],
+    },
+    { what: "nobody waits", kvs: LOCK.slice(0, 1), runs: "a", result: ["ends a"] },
+    {
+      what: "another queue stays as it is",
+      kvs: [...LOCK, stand("resource db", "e", 4, db(10, held)), stand("resource db", "b", 5, db(1))],
+      runs: "a",
+      result: ["ends a", "never b", "never c"],
+    },
+    {
+      what: "an unreadable ticket blocks",
+      kvs: [...LOCK, plain(keys.lock("x", runOf("m")), "?", 2)],
+      runs: "a",
+      result: ["ends a", "b0", "never m", "never c"],
+    },
+  ])("$what", ({ kvs, runs, result }) => {
+    const snapshot = pictureOf(kvs);
+    const claims = buildClaims(snapshot);
+    const evicted = [...runs].flatMap((letter) => claims.get(runOf(letter)) ?? []);
+    expect(format(predictReset(snapshot, evicted, NOW))).toEqual(result);
+  });
+
+  it("says what each grant would be without it", () => {
+    const snapshot = pictureOf(LOCK);
+    const evicted = [buildClaims(snapshot).get(runOf("a"))].filter((claim) => claim !== undefined);
+    expect(predictReset(snapshot, evicted, NOW).grants.map(({ round, before }) => [round, before])).toEqual([
+      [0, 1],
+      [1, 2],
+    ]);
+  });
+});
+
+describe("a drain", () => {
+  const both = [...LOCK, stand("lock y", "d", 5, held), stand("lock y", "e", 6, waiting)];
+  it.each([
+    {
+      what: "of a lock stops its waiters only",
+      kvs: both,
+      scope: "lock",
+      name: "x",
+      result: ["never b", "never c"],
+    },
+    {
+      what: "of a host lets the next one pass",
+      kvs: LOCK,
+      scope: "host",
+      name: "b.example.com",
+      result: ["leaves b", "c1"],
+    },
+    {
+      what: "of everything",
+      kvs: both,
+      scope: "all",
+      name: "all",
+      result: ["never b", "never c", "never e"],
+    },
+    { what: "of nothing", kvs: both, scope: "lock", name: "z", result: [] },
+  ] as const)("$what", ({ kvs, scope, name, result }) => {
+    expect(format(predictDrain(pictureOf(kvs), { scope, name }, { by: "ann", wall: NOW }))).toEqual(result);
+  });
+});
+
+describe("a new total", () => {
+  const config = (total: string): KeyValue =>
+    plain(keys.resourceConfig("db"), JSON.stringify({ v: 1, total }));
+  it.each([
+    { what: "more units let the next ones start", total: 12, result: ["b0", "c1", "d1"] },
+    { what: "all fit", total: 30, result: ["b0", "c0", "d0"] },
+    { what: "fewer units", total: 8, result: ["b1", "c2", "d2"] },
+    { what: "too few for a request", total: 5, result: ["leaves c", "b1", "d1"] },
+  ])("$what", ({ total, result }) => {
+    const snapshot = pictureOf([...UNITS, config("10")]);
+    expect(format(predictTotal(snapshot, { resource: "db", total }, NOW))).toEqual(result);
+  });
+
+  it("a run that states another total leaves", () => {
+    const snapshot = pictureOf(
+      [UNITS[0], stand("resource db", "b", 2, db(4, { ...waiting, isStated: true }))].filter(
+        (kv) => kv !== undefined,
+      ),
+    );
+    expect(format(predictTotal(snapshot, { resource: "db", total: 20 }, NOW))).toEqual(["leaves b"]);
+  });
+});

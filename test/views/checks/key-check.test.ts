@@ -1,0 +1,167 @@
+import { describe, expect, test } from "vitest";
+import type { PastRun } from "../../../src/protocol/history.ts";
+import { createKeys } from "../../../src/protocol/keys.ts";
+import type { KeyValue } from "../../../src/protocol/txn.ts";
+import { KeyCheck } from "../../../src/views/checks/key-check.ts";
+import { keys } from "../../protocol/samples.ts";
+import { NOW, pictureOf, plain, runOf, stand } from "../../state/pictures.ts";
+
+const past = (change: Partial<PastRun>): PastRun => ({
+  run: runOf("a"),
+  host: "a.x",
+  pid: 1,
+  command: "x",
+  token: "5",
+  exit: 0,
+  waited: 0,
+  held: 0,
+  enqueuedAt: NOW - 9_000,
+  grantedAt: NOW - 9_000,
+  endedAt: NOW - 8_000,
+  ...change,
+});
+const history = (...runs: PastRun[]) => plain(keys.history("x"), JSON.stringify({ v: 1, runs }));
+
+/** In the order of keys, as they are read. */
+const findings = (kvs: readonly KeyValue[]) => {
+  const check = new KeyCheck(keys, pictureOf(kvs));
+  for (const kv of [...kvs].sort((a, b) => (a.key < b.key ? -1 : 1))) check.add(kv, NOW);
+  return check.listFindings("here.x", NOW);
+};
+const told = (kvs: readonly KeyValue[]) =>
+  findings(kvs).map(({ kind, level, check, detail }) => `${level} ${kind} ${check}: ${detail}`);
+const worth = (kvs: readonly KeyValue[]) => told(kvs).filter((line) => !line.startsWith("ok clock"));
+
+describe("every key under the prefix", () => {
+  test("all is well: how many there are", () => {
+    const kvs = [
+      stand("lock x", "a", 5, { state: "held", enqueuedAt: NOW }),
+      stand("resource db", "a", 6, {}),
+      history(),
+    ];
+    expect(told(kvs)).toEqual([
+      "ok keys keys: 3 under /signalbox/, 2 of them tickets",
+      expect.stringMatching(/^ok clock clocks of hosts: 1 host wrote/),
+    ]);
+  });
+
+  test("keys below a prefix of CRONLOCK_DB may be held: no word of deleting them", () => {
+    const inner = createKeys(`${keys.prefix}db3/`);
+    const kvs = [plain(inner.lock("x", runOf("a")), "1"), plain(inner.history("x"), "1")];
+    expect(worth(kvs)).toEqual([
+      "ok keys keys: 2 under /signalbox/, 0 of them tickets",
+      "ok keys prefix /signalbox/db3/: a prefix of its own (CRONLOCK_DB), with 2 keys; check it with --prefix /signalbox/db3/",
+    ]);
+    expect(worth([plain("/signalbox/db3/else", "1")])).toEqual([
+      "warning malformed key /signalbox/db3/else: not a key of signalbox",
+    ]);
+  });
+
+  test.each<[what: string, kv: KeyValue, found: RegExp]>([
+    [
+      "a value of a size that signalbox does not write",
+      plain(keys.history("x"), `{"v":1,"runs":[],"pad":"${"x".repeat(300_000)}"}`),
+      /^warning large-value key .*history\/x: its value has 293 KiB/,
+    ],
+    ["a key of nobody", plain("/signalbox/else", "1"), /^warning malformed key \/signalbox\/else: not a key/],
+    [
+      "a ticket that is none",
+      plain(keys.lock("x", runOf("a")), "hello"),
+      /^failure malformed lock x: the ticket .* cannot be read/,
+    ],
+    [
+      "a ticket without a session",
+      { ...stand("lock x", "a", 5, {}), session: 0n },
+      /^failure orphan lock x: .*never expires/,
+    ],
+    [
+      "grace that is over",
+      stand("lock x", "a", 5, { state: "grace", until: NOW - 60_000 }),
+      /^warning overdue lock x/,
+    ],
+    [
+      "a reset nobody answers",
+      stand("lock x", "a", 5, { state: "held", reset: { by: "ann", at: NOW - 600_000 } }),
+      /^warning reset-unanswered lock x/,
+    ],
+    [
+      "a drain that is over",
+      plain(keys.drain("lock", "x"), `{"by":"ann","at":1,"until":${NOW - 1}}`),
+      /^warning drain-ended drain of lock x/,
+    ],
+    [
+      "a drain in no JSON",
+      plain(keys.drain("lock", "x"), "stop!"),
+      /^warning malformed key .*drains\/lock\/x: .*still applies/,
+    ],
+    ["a history in no JSON", plain(keys.history("x"), "[]"), /^warning malformed key .*history\/x/],
+    ["a host that says nothing", plain(keys.host("a.x"), "?"), /^warning malformed key .*hosts\/a.x/],
+    [
+      "a record that is none",
+      plain(keys.audit("00000000000000000000"), "{}"),
+      /^warning malformed key .*audit/,
+    ],
+    [
+      "a resource that cannot be read",
+      plain(keys.resourceConfig("db"), "[]"),
+      /^failure malformed resource db/,
+    ],
+    ["a group that cannot be read", plain(keys.group("web"), "{"), /^failure malformed group web/],
+    [
+      "a host of a group that nobody saw",
+      plain(keys.group("web"), '["a.x"]'),
+      /^warning host group web: not seen/,
+    ],
+  ])("%s", (_, kv, found) => {
+    expect(worth([kv])[0]).toMatch(found);
+    expect(findings([kv])[0]?.remedy).toBeTruthy();
+  });
+
+  test("totals that disagree, over all tickets of a queue", () => {
+    const kvs = [
+      stand("resource db", "a", 5, { total: 3 }),
+      stand("resource db", "b", 6, { total: 4 }),
+      stand("resource dc", "c", 7, { total: 9 }),
+    ];
+    expect(worth(kvs)).toEqual([
+      expect.stringMatching(/^warning totals resource db: runs state totals of 3, 4/),
+    ]);
+  });
+
+  test("a lock that is held long and waited for long is no fault of etcd", () => {
+    expect(
+      worth([
+        stand("lock x", "a", 5, { state: "held", enqueuedAt: 1, grantedAt: 1 }),
+        stand("lock x", "b", 6, { enqueuedAt: 1 }),
+      ]),
+    ).toEqual([expect.stringMatching(/^ok keys/)]);
+  });
+
+  test("of many of a kind, the first few and their number", () => {
+    const many = Array.from({ length: 1_000 }, (_, index) => plain(`/signalbox/else${index}`, ""));
+    const found = worth([...many, { ...stand("lock x", "a", 5, {}), session: 0n }]);
+    expect(found).toHaveLength(7);
+    expect(found).toContainEqual("warning malformed and: 995 more of this kind");
+  });
+
+  test("clocks: from the runs of a lock, which followed one another", () => {
+    const earlier = past({ host: "fast.x", token: "5", endedAt: NOW - 1_000 });
+    const later = past({ host: "b.x", token: "9", grantedAt: NOW - 600_000, endedAt: NOW - 500_000 });
+    expect(told([history(later, earlier)])).toContainEqual(
+      expect.stringMatching(/^warning clock clock of (fast|b).x: it is about 9m59s/),
+    );
+    // The order of tokens is that of grants; without it, nothing is known.
+    expect(told([history({ ...later, token: "4" }, earlier)])).toContainEqual(
+      expect.stringMatching(/^ok clock/),
+    );
+    expect(told([history({ ...later, token: "x" }, earlier)])).toContainEqual(
+      expect.stringMatching(/^ok clock/),
+    );
+  });
+
+  test("clocks: a resource's ticket may follow its lock's as late as it pleases", () => {
+    const lock = stand("lock x", "b", 50, { enqueuedAt: NOW - 1_000 });
+    const late = stand("resource db", "a", 60, { enqueuedAt: NOW - 900_000 });
+    expect(told([lock, late])).toContainEqual(expect.stringMatching(/^ok clock/));
+  });
+});

@@ -1,0 +1,354 @@
+/** The details of an object in `show`. */
+import { describe, expect, it } from "vitest";
+import { serializeAuditRecord } from "../../src/protocol/audit.ts";
+import { serializeDrain } from "../../src/protocol/drain.ts";
+import type { KeyValue } from "../../src/protocol/txn.ts";
+import { buildClaims } from "../../src/state/claims.ts";
+import type { SessionLivenessMap } from "../../src/state/explain.ts";
+import type { Snapshot } from "../../src/state/snapshot.ts";
+import type { Detail } from "../../src/views/detail.ts";
+import { buildGroupDetail, findGroupState, spreadOverHosts } from "../../src/views/groups.ts";
+import { buildHostDetail, findHostState } from "../../src/views/hosts.ts";
+import { buildQueueDetail } from "../../src/views/queues.ts";
+import { buildRunDetail } from "../../src/views/runs.ts";
+import { keys } from "../protocol/samples.ts";
+import { NOW, pictureOf, plain, runOf, stand } from "../state/pictures.ts";
+
+const held = { state: "held", grantedAt: NOW - 60_000 } as const;
+const waiting = { state: "waiting" } as const;
+const ALIVE: SessionLivenessMap = new Map([[7n, { left: 29, ttl: 30 }]]);
+const QUIET: SessionLivenessMap = new Map([[7n, { left: 9, ttl: 30 }]]);
+
+const host = (fqdn: string, ago: number, more = {}) =>
+  plain(keys.host(fqdn), JSON.stringify({ v: 1, cpu: 4, memMb: 7976, seenAt: NOW - ago, ...more }));
+const group = (name: string, ...members: string[]) => plain(keys.group(name), JSON.stringify(members));
+const drain = (scope: "lock" | "host" | "group" | "all", name: string, until?: number) =>
+  plain(keys.drain(scope, name), serializeDrain({ by: "ann", at: 1, ...(until !== undefined && { until }) }));
+const deed = (id: string, target: string) =>
+  plain(
+    keys.audit(id),
+    serializeAuditRecord({
+      id,
+      at: NOW,
+      user: "root",
+      sudoUser: "ann",
+      host: "ops1",
+      action: "drain",
+      target,
+      seen: 1n,
+      outcome: `drained ${id}`,
+    }),
+  );
+
+const facts = (detail: Detail) => Object.fromEntries(detail.facts.map(({ label, value }) => [label, value]));
+/** A table as texts; the title leaves out how many are not shown. */
+function rows({ sections }: Detail, title: string): string[][] | undefined {
+  const found = sections.find((section) => section.title.replace(/ \(.*/, "") === title);
+  return found?.kind === "table" ? found.rows.map((row) => row.map(({ text }) => text)) : undefined;
+}
+const around = { wall: NOW, sessions: ALIVE };
+const shown = (kind: "lock" | "resource", name: string, ...kvs: KeyValue[]) =>
+  buildQueueDetail(pictureOf(kvs), kind, name, around);
+
+const past = (run: string, exit: number, tail?: string) => ({
+  run: runOf(run),
+  host: "a.example.com",
+  pid: 4711,
+  command: "invoices.sh",
+  token: "1",
+  exit,
+  tail,
+  enqueuedAt: NOW - 3_000,
+  grantedAt: NOW - 2_000,
+  endedAt: NOW - 1_000,
+  waited: 1_000,
+  held: 1_000,
+});
+
+describe("what is shown of a lock", () => {
+  it("is first the last output that is stored", () => {
+    const runs = [past("c", 0), past("b", 3, "1\n2\n3\n4\n5\n6\nit failed"), past("a", 0, "older")];
+    const history = plain(keys.history("x"), JSON.stringify({ v: 1, runs }));
+    expect(shown("lock", "x", history).sections[0]).toEqual({
+      kind: "lines",
+      title: expect.stringMatching(
+        /^output of the run that ended .*: exit code 3 \(the last 6 of 7 lines\)$/,
+      ),
+      lines: ["2", "3", "4", "5", "6", "it failed"],
+    });
+  });
+
+  it("is who holds it, since when, whether that one is alive, and who waits", () => {
+    const detail = shown(
+      "lock",
+      "x",
+      stand("lock x", "a", 1, { ...held, label: "nightly" }),
+      stand("lock x", "b", 2, waiting),
+    );
+    expect(detail).toMatchObject({ heading: "lock x: held", tone: "held" });
+    expect(facts(detail)).toEqual({
+      holder: "a.example.com:4711 (invoices.sh), user op",
+      label: "nightly",
+      run: runOf("a"),
+      token: "1",
+      since: "2023-11-14 22:14:00Z, for 1m",
+      waited: "40s",
+      runner: "alive: its session was renewed 1s ago, 29s left",
+    });
+    expect(rows(detail, "queue")).toEqual([
+      ["2", "b.example.com:4711", "", "waiting", "1m40s", "alive", "invoices.sh", runOf("b"), ""],
+    ]);
+    expect(rows(detail, "holders")).toBeUndefined();
+  });
+
+  it("is that a runner is late, and what its host seems to be", () => {
+    const picture = pictureOf([stand("lock x", "a", 1, held)]);
+    const quiet = { verdict: "quiet", text: "0 of 2 other runners there are alive; seen never" } as const;
+    const detail = buildQueueDetail(picture, "lock", "x", { wall: NOW, sessions: QUIET, host: quiet });
+    expect(facts(detail)).toMatchObject({
+      runner: "quiet: its session was not renewed for 21s, and ends in 9s",
+      host: "a.example.com seems to be down: 0 of 2 other runners there are alive; seen never",
+    });
+    expect(detail.facts.find(({ label }) => label === "runner")?.tone).toBe("problem");
+  });
+
+  it.each([
+    { what: "free", ticket: undefined, fact: {}, heading: "lock x: free" },
+    {
+      what: "in grace",
+      ticket: { ...held, state: "grace", until: NOW + 9_000 } as const,
+      fact: { grace: "its command has ended, its place is kept: for another 9s" },
+      heading: "lock x: grace",
+    },
+    {
+      what: "over its grace",
+      ticket: { ...held, state: "grace", until: NOW } as const,
+      fact: { grace: "its command has ended, its place is kept: over, others may take it" },
+      heading: "lock x: grace",
+    },
+    {
+      what: "being reset",
+      ticket: { ...held, reset: { by: "ann", at: NOW - 4_000, why: "hangs" } },
+      fact: { reset: "asked for by ann, 4s ago: hangs" },
+      heading: "lock x: resetting",
+    },
+  ])("$what: says so", ({ ticket, fact, heading }) => {
+    const detail = shown("lock", "x", ...(ticket === undefined ? [] : [stand("lock x", "a", 1, ticket)]));
+    expect(detail.heading).toBe(heading);
+    expect(facts(detail)).toMatchObject(fact);
+  });
+
+  it("notes of waiters what is odd about them, and not what stops the whole queue", () => {
+    const detail = shown(
+      "lock",
+      "x",
+      stand("lock x", "a", 1, { ...waiting, reset: { by: "ann", at: NOW } }),
+      stand("lock x", "b", 2, waiting),
+      stand("lock x", "c", 3, { ...waiting, label: "nightly" }),
+      plain(keys.lock("x", runOf("d")), "{oops", 4),
+      drain("lock", "x"),
+      drain("host", "b.example.com"),
+      drain("host", "c.example.com", NOW),
+    );
+    expect(detail.heading).toBe("lock x: drained");
+    expect(facts(detail)).toEqual({ drain: "lock x is drained by ann" });
+    expect(rows(detail, "queue")?.map((row) => row.at(-1))).toEqual([
+      "asked to end by ann",
+      "host b.example.com is drained by ann",
+      "nightly",
+      `key ${keys.lock("x", runOf("d"))}`,
+    ]);
+  });
+
+  it("is what was done to it, newest first, and not to others", () => {
+    const detail = shown("lock", "x", deed("a1", "lock x"), deed("a2", "lock xy"), deed("a3", "lock x"));
+    expect(rows(detail, "operators")?.map(([, who, , outcome]) => [who, outcome])).toEqual([
+      ["ann as root@ops1", "drained a3"],
+      ["ann as root@ops1", "drained a1"],
+    ]);
+  });
+
+  it("shows the first of many, and says how to see all", () => {
+    const queue = [..."abcdefghijklm"].map((letter, at) => stand("lock x", letter, at + 1, waiting));
+    const [table] = shown("lock", "x", ...queue).sections;
+    expect(table?.title).toBe("queue (the first 10 of 13; all: signalbox ls queues --filter x)");
+    expect(table?.kind === "table" && table.rows).toHaveLength(10);
+  });
+});
+
+describe("what is shown of a resource", () => {
+  const queue = [
+    stand("resource db", "a", 1, { ...held, count: 4, total: 10 }),
+    stand("resource db", "b", 2, { ...held, count: 3, total: 8 }),
+    stand("resource db", "c", 3, { ...waiting, count: 9, total: 10 }),
+  ];
+
+  it("is how much is held of how much, by whom, and who counts differently", () => {
+    const detail = shown("resource", "db", ...queue);
+    expect(detail.heading).toBe("resource db: held, 7 of 10 units held");
+    expect(facts(detail)).toEqual({
+      total: "10, as stated by its runs",
+      "totals differ": "8 by b.example.com:4711; 10 by a.example.com:4711, c.example.com:4711",
+    });
+    expect(rows(detail, "holders")?.map(([who, units]) => [who, units])).toEqual([
+      ["a.example.com:4711", "4"],
+      ["b.example.com:4711", "3"],
+    ]);
+  });
+
+  it("is no word of totals where all count alike", () => {
+    expect(facts(shown("resource", "db", ...queue.slice(0, 1)))).toEqual({
+      total: "10, as stated by its runs",
+    });
+  });
+
+  it("is what operators configured, and who counts with another total than that", () => {
+    const config = plain(
+      keys.resourceConfig("db"),
+      JSON.stringify({ v: 1, total: "10", order: 2, note: "disks" }),
+    );
+    expect(facts(shown("resource", "db", ...queue, config))).toEqual({
+      total: "10, configured",
+      order: "2",
+      note: "disks",
+      "totals differ": "8 by b.example.com:4711",
+    });
+    expect(
+      facts(shown("resource", "db", plain(keys.resourceConfig("db"), '{"v":1,"total":[]}'))),
+    ).toMatchObject({
+      total: expect.stringMatching(/^configured, but /),
+    });
+  });
+});
+
+describe("what is shown of a run", () => {
+  const kvs = [
+    stand("resource db", "a", 1, { ...held, count: 5, total: 5 }),
+    stand("lock x", "b", 2, { state: "admitted" }),
+    stand("resource db", "b", 3, { ...waiting, count: 2, total: 5 }),
+  ];
+  const of = (letter: string, picture: Snapshot) => {
+    const claim = buildClaims(picture).get(runOf(letter));
+    if (claim === undefined) throw new Error(`no run ${letter}`);
+    return buildRunDetail(picture, claim, around);
+  };
+
+  it("is all its tickets, and why it waits", () => {
+    const detail = of("b", pictureOf(kvs));
+    expect(detail.heading).toBe(`run ${runOf("b")}: waiting`);
+    expect(facts(detail)).toMatchObject({ waiter: expect.stringContaining("b.example.com"), token: "2" });
+    const why = detail.sections.find(({ title }) => title === "why");
+    expect(why?.kind === "lines" && why.lines[0]).toContain("it asks for 2, 0 of 5 are free: 2 missing");
+    const tickets = rows(detail, "tickets")?.map(([kind, name, units, state, place]) => [
+      kind,
+      name,
+      units,
+      state,
+      place,
+    ]);
+    expect(tickets?.sort()).toEqual([
+      ["lock", "x", "", "admitted", "1 of 1"],
+      ["resource", "db", "2", "waiting", "2 of 2"],
+    ]);
+  });
+
+  it("is no reason where it holds", () => {
+    expect(of("a", pictureOf(kvs)).sections.map(({ title }) => title)).toEqual(["tickets"]);
+  });
+});
+
+describe("what is shown of a host", () => {
+  const of = (name: string, pulses: SessionLivenessMap, ...kvs: KeyValue[]) => {
+    const picture = pictureOf(kvs);
+    const sight = findHostState(picture, name, NOW);
+    return sight && buildHostDetail(picture, sight, { wall: NOW, sessions: pulses });
+  };
+
+  it("is what it has, whether it is there, what runs there, and what stops it", () => {
+    const detail = of(
+      "A.example.com.",
+      ALIVE,
+      host("a.example.com", 1_000, { macros: { RACK: "r1" } }),
+      group("web", "a.example.com"),
+      stand("lock y", "b", 1, held),
+      stand("lock x", "a", 2, waiting),
+      stand("resource db", "a", 3, { ...held, count: 2 }),
+      drain("group", "web"),
+      drain("lock", "x"),
+      deed("a1", "host A.example.com"),
+    );
+    expect(detail?.heading).toBe("host a.example.com: waiting, drained");
+    expect(detail && facts(detail)).toEqual({
+      liveness: "alive: 1 of 1 runners there are alive",
+      runs: "0 hold, 1 wait",
+      cpu: "4",
+      seen: "in the last 5m, about 2023-11-14 22:14:59Z",
+      memory: "7976 MiB",
+      macros: "RACK=r1",
+      groups: "web",
+      drain: "group web is drained by ann",
+    });
+    expect(detail && rows(detail, "runs")).toEqual([[runOf("a"), "4711", "waiting", "alive", "x db=2"]]);
+    expect(detail && rows(detail, "operators")).toHaveLength(1);
+  });
+
+  it.each([
+    { what: "a drain", kv: drain("host", "n.example.com"), heading: "host n.example.com: idle, drained" },
+    { what: "a group", kv: group("web", "N.example.com"), heading: "host n.example.com: idle" },
+    { what: "nothing but a drain of everything", kv: drain("all", "all"), heading: undefined },
+  ])("that only $what names: $heading", ({ kv, heading }) => {
+    expect(of("n.example.com", ALIVE, kv)?.heading).toBe(heading);
+  });
+});
+
+describe("what is shown of a group", () => {
+  const kvs = [
+    group("web", "a.example.com", "b.example.com"),
+    group("all", "web"),
+    group("world", "all", "world"),
+    host("a.example.com", 1_000),
+    stand("lock x", "a", 1, held),
+    stand("lock x", "c", 2, waiting),
+    drain("group", "all"),
+  ];
+  const of = (name: string, pulses = ALIVE) => {
+    const picture = pictureOf(kvs);
+    const sight = findGroupState(picture, name, NOW);
+    return sight && buildGroupDetail(picture, sight, { wall: NOW, sessions: pulses });
+  };
+
+  it("is its hosts and those of the groups in it, whether they are there, what runs on them", () => {
+    const detail = of("all");
+    expect(detail?.heading).toBe("group all: 2 hosts, drained");
+    expect(detail && rows(detail, "hosts")).toEqual([
+      ["a.example.com", "in the last 5m", "alive", "1", "0"],
+      ["b.example.com", "never", "unknown", "0", "0"],
+    ]);
+    expect(detail && rows(detail, "runs")?.map(([, on]) => on)).toEqual(["a.example.com"]);
+  });
+
+  it("is what it is part of, however deep, and what stops it from there", () => {
+    const detail = of("web");
+    expect(detail && facts(detail)).toEqual({
+      members: "a.example.com b.example.com",
+      "part of": "all world",
+      drain: "group all is drained by ann",
+    });
+    expect(of("world")?.facts.map(({ label }) => label)).toEqual(["members"]); // a drain stops downwards only
+    expect(of("nobody")).toBeUndefined();
+  });
+
+  it("rests on a runner of each host before a second of any", () => {
+    const picture = pictureOf([
+      stand("lock x", "a", 1, held),
+      stand("lock y", "b", 2, { ...held, host: "a.example.com" }),
+      stand("lock z", "c", 3, held),
+      stand("lock x", "d", 4, { ...waiting, host: "c.example.com" }),
+    ]);
+    const order = spreadOverHosts([...buildClaims(picture).values()]).map(({ run }) => run[0]);
+    expect([order.slice(0, 2).sort(), order.slice(2).sort()]).toEqual([
+      ["a", expect.stringMatching(/[cd]/)],
+      ["b", expect.stringMatching(/[cd]/)],
+    ]);
+  });
+});

@@ -1,0 +1,76 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import type { QueueEntry, TicketState } from "../../src/protocol/ticket.ts";
+import { buildClaims, buildClaimsWith, findClaimHost, isHolder } from "../../src/state/claims.ts";
+import type { Snapshot } from "../../src/state/snapshot.ts";
+import { computeHostActivity, NO_ACTIVITY } from "../../src/views/hosts.ts";
+import { NOW, pictureOf, stand } from "../state/pictures.ts";
+
+const HOSTS = ["web1.example.com", "WEB1.example.com.", "db"];
+
+/** Runs with up to three tickets each, some of which cannot be read, some without a session. */
+const snapshots: fc.Arbitrary<Snapshot> = fc
+  .array(
+    fc.record({
+      run: fc.constantFrom("r1", "r2", "r3", "r4", "r5"),
+      queue: fc.constantFrom("lock a", "lock b", "resource db", "resource cpu"),
+      state: fc.constantFrom<TicketState>("waiting", "admitted", "held", "grace"),
+      isReadable: fc.boolean(),
+      session: fc.constantFrom(0n, 7n),
+    }),
+    { maxLength: 12 },
+  )
+  .map((tickets) => {
+    const snapshot = pictureOf(
+      tickets.map(({ queue, run, state }, at) => {
+        const host = HOSTS[Number(run.slice(1)) % HOSTS.length] as string; // a run is on one host
+        return stand(queue, run, at + 1, { state, host, enqueuedAt: NOW - at });
+      }),
+    );
+    const queues = [...snapshot.queues].map(([id, queue]): [string, typeof queue] => {
+      const entries = queue.entries.map((entry): QueueEntry => {
+        const { isReadable = true, session = 0n } = tickets[Number(entry.createRevision) - 1] ?? {};
+        return { ...entry, ticket: isReadable ? entry.ticket : undefined, session };
+      });
+      return [id, { ...queue, entries }];
+    });
+    return { ...snapshot, queues: new Map(queues) };
+  });
+
+it("the runs of a host are the claims whose first readable ticket names it", () => {
+  fc.assert(
+    fc.property(snapshots, (snapshot) => {
+      const activities = computeHostActivity(snapshot);
+      const claims = [...buildClaims(snapshot).values()];
+      for (const host of ["web1.example.com", "db"]) {
+        const own = claims.filter((claim) => findClaimHost(claim) === host);
+        const { held, waiting, isPresent } = activities.get(host) ?? NO_ACTIVITY;
+        expect({ held, waiting, isPresent }).toEqual({
+          held: own.filter(isHolder).length,
+          waiting: own.filter((claim) => !isHolder(claim)).length,
+          isPresent: own.some(({ entries }) => entries.some(({ entry }) => entry.session !== 0n)),
+        });
+      }
+    }),
+  );
+});
+
+it("the claims with some entry are whole, and in the order of all claims", () => {
+  fc.assert(
+    fc.property(snapshots, (snapshot) => {
+      const isWanted = ({ session }: QueueEntry) => session === 7n;
+      const expected = [...buildClaims(snapshot)].filter(([, { entries }]) =>
+        entries.some(({ entry }) => isWanted(entry)),
+      );
+      expect([...buildClaimsWith(snapshot, isWanted)]).toEqual(expected);
+    }),
+  );
+});
+
+it("takes the latest of all that a host has written as its last sign of life", () => {
+  const snapshot = pictureOf([
+    stand("lock a", "r", 1, { state: "held", grantedAt: NOW - 5_000, host: "WEB1.example.com" }),
+    stand("lock b", "s", 2, { state: "waiting", enqueuedAt: NOW - 9_000, host: "web1.example.com" }),
+  ]);
+  expect(computeHostActivity(snapshot).get("web1.example.com")).toMatchObject({ writtenAt: NOW - 5_000 });
+});

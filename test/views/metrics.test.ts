@@ -1,0 +1,215 @@
+import { describe, expect, test } from "vitest";
+import { serializeDrain } from "../../src/protocol/drain.ts";
+import type { PastRun } from "../../src/protocol/history.ts";
+import type { KeyValue } from "../../src/protocol/txn.ts";
+import type { Definition } from "../../src/schedule/definition.ts";
+import { formatDefinition } from "../../src/schedule/definition.ts";
+import { COMMAND_TYPE } from "../../src/schedule/handler-types.ts";
+import { type DueState, formatDue } from "../../src/schedule/state/due.ts";
+import { formatRunning } from "../../src/schedule/state/running-record.ts";
+import { formatWorker, type WorkerRecord } from "../../src/schedule/state/worker-record.ts";
+import { formatExposition, type MetricFamily, measureSnapshot } from "../../src/views/metrics.ts";
+import { keys } from "../protocol/samples.ts";
+import { NOW, pastRun, pictureOf, plain, stand } from "../state/pictures.ts";
+
+const linesOf = (kvs: readonly KeyValue[]) =>
+  formatExposition(measureSnapshot(pictureOf(kvs), NOW)).split("\n");
+
+function schedule(id: string, definition: Partial<Definition>, due: Partial<DueState>): KeyValue[] {
+  const whole = { cron: "* * * * *", timezone: "UTC", command: ["true"], ...definition };
+  return [
+    plain(keys.schedule(id), formatDefinition(whole)),
+    plain(keys.due(id), formatDue({ next: NOW + 1_000, runAt: NOW + 1_000, open: [], ...due })),
+  ];
+}
+
+function worker(id: string, more: Partial<WorkerRecord> = {}): KeyValue {
+  const record: WorkerRecord = {
+    host: `${id}.example.com`,
+    pid: 1,
+    version: "1",
+    since: NOW,
+    wall: NOW,
+    beat: 1,
+    types: [COMMAND_TYPE],
+    tags: [],
+    running: 1,
+    concurrency: 4,
+    clock: "ok",
+    ...more,
+  };
+  return plain(keys.worker(id), formatWorker(record));
+}
+
+test("holders, waiters and how long they have, of locks and of resources", () => {
+  const lines = linesOf([
+    stand("lock x", "a", 1, { state: "held", grantedAt: NOW - 90_000 }),
+    stand("lock x", "b", 2, { state: "waiting", enqueuedAt: NOW - 60_000 }),
+    stand("lock x", "c", 3, { state: "waiting", enqueuedAt: NOW - 5_000 }),
+    stand("lock y", "d", 4, { state: "held", grantedAt: NOW + 9_000 }),
+    stand("resource db", "e", 5, { state: "held", count: 2, total: 3, grantedAt: NOW - 1_500 }),
+    stand("resource db", "f", 6, { state: "waiting", count: 2, total: 3, enqueuedAt: NOW - 1_000 }),
+    plain(keys.drain("lock", "x"), serializeDrain({ by: "op", at: NOW })),
+    plain(keys.drain("host", "old"), serializeDrain({ by: "op", at: NOW - 9, until: NOW - 1 })),
+    plain(keys.lock("x", "bad"), "no ticket", 9),
+  ]);
+  for (const line of [
+    "etcd_revision 100",
+    'queues{kind="lock"} 2',
+    'queues{kind="resource"} 1',
+    'waited_queues{kind="lock"} 1',
+    'holders{kind="resource"} 1',
+    'oldest_wait_seconds{kind="lock"} 60',
+    'oldest_hold_seconds{kind="lock"} 90',
+    'oldest_hold_seconds{kind="resource"} 1.5',
+    'lock_oldest_wait_seconds{lock="x"} 60',
+    "locks_left_out 0",
+    'resource_units{resource="db"} 3',
+    'resource_used_units{resource="db"} 2',
+    'resource_waiters{resource="db"} 1',
+    'drains{scope="lock"} 1',
+    'drains{scope="host"} 0',
+  ])
+    expect(lines).toContain(`signalbox_${line}`);
+  expect(
+    lines.filter((line) => line.startsWith('signalbox_problems{level="failure",kind="malformed"}')),
+  ).toHaveLength(1);
+  expect(lines.some((line) => line.includes('lock_waiters{lock="y"}'))).toBe(false);
+});
+
+test("nobody there is none there, and no figure is missing for it", () => {
+  const lines = linesOf([]);
+  for (const line of [
+    'holders{kind="lock"} 0',
+    'oldest_wait_seconds{kind="lock"} 0',
+    'schedules{state="late"} 0',
+  ])
+    expect(lines).toContain(`signalbox_${line}`);
+  expect(lines.some((line) => line.startsWith("signalbox_problems"))).toBe(false);
+});
+
+test("schedules by state, the latest of them, and workers", () => {
+  const since = {
+    worker: "w1",
+    host: "w1.example.com",
+    pid: 1,
+    run: "r",
+    scheduled: NOW,
+    attempt: 1,
+    since: NOW,
+    late: 0,
+  };
+  const lines = linesOf([
+    ...schedule("waits", {}, {}),
+    ...schedule("late", {}, { next: NOW - 90_000, runAt: NOW - 90_000 }),
+    ...schedule("later", {}, { next: NOW - 120_500, runAt: NOW - 120_500 }),
+    ...schedule("paused", { pause: { by: "op", at: 1 } }, { next: NOW - 900_000, runAt: NOW - 900_000 }),
+    ...schedule("runs", {}, {}),
+    plain(keys.running("runs"), formatRunning(since)),
+    plain(keys.schedule("bad"), "{"),
+    worker("w1"),
+    worker("w2", { clock: "refuses", isLeaving: true }),
+    plain(keys.worker("w3"), "?"),
+  ]);
+  for (const line of [
+    'schedules{state="waiting"} 1',
+    'schedules{state="late"} 2',
+    'schedules{state="paused"} 1',
+    'schedules{state="running"} 1',
+    'schedules{state="malformed"} 1',
+    "schedule_lateness_seconds 120.5",
+    "tasks_running 1",
+    'workers{clock="ok"} 1',
+    'workers{clock="refuses"} 1',
+    'workers{clock="malformed"} 1',
+    "workers_leaving 1",
+    "worker_slots 4",
+  ])
+    expect(lines).toContain(`signalbox_${line}`);
+});
+
+test("when schedules last succeeded and ended, of those that ended last", () => {
+  const last = { scheduled: 1, startedAt: 1, late: 0, run: "r" };
+  const many = Array.from({ length: 1_001 }, (_, at) =>
+    schedule(`s${at}`, {}, { last: { ...last, endedAt: NOW - at * 1_000, result: "ok" } }),
+  );
+  const lines = linesOf([
+    ...many.flat(),
+    ...schedule("bad", {}, { last: { ...last, endedAt: NOW + 1, result: "failed" }, succeededAt: 5_000 }),
+    ...schedule("never", {}, { last: { ...last, endedAt: NOW + 2, result: "failed" } }),
+    ...schedule("new", {}, {}),
+  ]);
+  const find = (text: string) => lines.filter((line) => line.startsWith(`signalbox_schedule${text}`));
+  expect(find("_last_success_timestamp_seconds{")).toHaveLength(999);
+  expect(find("_last_end_timestamp_seconds{")).toHaveLength(1_000);
+  expect(find('_last_success_timestamp_seconds{schedule="bad"}')[0]).toMatch(/ 5$/);
+  expect(find('_last_success_timestamp_seconds{schedule="never"}')).toEqual([]);
+  expect(find("s_left_out")).toEqual(["signalbox_schedules_left_out 3"]);
+});
+
+test("of many locks with waiters those have series that are waited for longest, and the rest is counted", () => {
+  const kvs = Array.from({ length: 130 }, (_, at) =>
+    stand(`lock ${at}`, "a", at + 1, { state: "waiting", enqueuedAt: NOW - at * 1_000 }),
+  );
+  const lines = linesOf(kvs);
+  expect(lines).toContain("signalbox_locks_left_out 30");
+  expect(lines.filter((line) => line.startsWith("signalbox_lock_waiters{"))).toHaveLength(100);
+  expect(lines).toContain('signalbox_lock_oldest_wait_seconds{lock="129"} 129');
+  expect(lines.some((line) => line.includes('{lock="29"}'))).toBe(false);
+});
+
+test("names are labels, however they are written, and no two series are the same", () => {
+  const families: MetricFamily[] = [
+    {
+      name: "x",
+      help: "Something.",
+      samples: [
+        [{ lock: 'a"b\\c\n\x1b[31md' }, 1],
+        [{ lock: 'a"b\\c d' }, 2],
+        [{ lock: "ü", kind: "" }, Number.POSITIVE_INFINITY],
+      ],
+    },
+    { name: "none", help: "Nothing.", samples: [] },
+  ];
+  expect(formatExposition(families)).toBe(
+    [
+      "# HELP signalbox_x Something.",
+      "# TYPE signalbox_x gauge",
+      'signalbox_x{lock="a\\"b\\\\c d"} 1',
+      'signalbox_x{lock="ü",kind=""} +Inf',
+      "",
+    ].join("\n"),
+  );
+});
+
+describe("histories", () => {
+  const history = (lock: string, ...runs: Partial<PastRun>[]): KeyValue =>
+    plain(keys.history(lock), JSON.stringify({ v: 1, runs: runs.map(pastRun) }));
+
+  test("the last end, its code and duration, and the last success of each lock", () => {
+    const lines = linesOf([
+      history("good", { endedAt: NOW - 2_000, held: 1_500 }),
+      history("worse", { endedAt: NOW - 1_000, exit: 3 }, { endedAt: NOW - 9_000 }),
+      history("bad", { endedAt: NOW - 500, exit: 4 }),
+    ]);
+    for (const line of [
+      `lock_last_success_timestamp_seconds{lock="good"} ${(NOW - 2_000) / 1_000}`,
+      `lock_last_success_timestamp_seconds{lock="worse"} ${(NOW - 9_000) / 1_000}`,
+      `lock_last_end_timestamp_seconds{lock="worse"} ${(NOW - 1_000) / 1_000}`,
+      'lock_last_exit_code{lock="worse"} 3',
+      'lock_last_exit_code{lock="good"} 0',
+      'lock_last_duration_seconds{lock="good"} 1.5',
+      "lock_histories_left_out 0",
+    ])
+      expect(lines).toContain(`signalbox_${line}`);
+    expect(lines.some((line) => line.includes('last_success_timestamp_seconds{lock="bad"}'))).toBe(false);
+  });
+
+  test("of many locks those have series that ran last", () => {
+    const kvs = Array.from({ length: 1_010 }, (_, at) => history(`l${at}`, { endedAt: NOW - at }));
+    const lines = linesOf(kvs);
+    expect(lines).toContain("signalbox_lock_histories_left_out 10");
+    expect(lines).toContain('signalbox_lock_last_exit_code{lock="l999"} 0');
+    expect(lines).not.toContain('signalbox_lock_last_exit_code{lock="l1000"} 0');
+  });
+});

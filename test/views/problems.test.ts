@@ -1,0 +1,194 @@
+/** Problems: what is reported to operators, and what is not. */
+import { describe, expect, it } from "vitest";
+import { serializeDrain } from "../../src/protocol/drain.ts";
+import { formatWorker, type WorkerRecord } from "../../src/schedule/state/worker-record.ts";
+import { buildProblemId } from "../../src/state/problem.ts";
+import { findProblems } from "../../src/views/problems.ts";
+import { keys } from "../protocol/samples.ts";
+import { NOW, pictureOf, plain, stand } from "../state/pictures.ts";
+
+const WORKER: WorkerRecord = {
+  host: "w.example.com",
+  pid: 1,
+  version: "1",
+  since: NOW,
+  wall: NOW,
+  beat: 1,
+  types: [],
+  tags: [],
+  running: 0,
+  concurrency: 1,
+  clock: "ok",
+};
+const held = { state: "held", grantedAt: NOW - 60_000 } as const;
+
+/** A mark of a grant, of a session of 30 s. */
+function createMark(run: string): string {
+  const ticket = { run, host: "h", pid: 1, user: "u", command: "c", count: 1, total: 1, enqueuedAt: NOW };
+  return JSON.stringify({ v: 1, ...ticket, ...held, ttl: 30, term: "2" });
+}
+
+function markOf({ key }: ReturnType<typeof stand>): ReturnType<typeof plain>[] {
+  return [plain(keys.mark(key), createMark(key.slice(key.lastIndexOf("/") + 1)))];
+}
+
+describe("problems", () => {
+  const kinds = (...kvs: Parameters<typeof pictureOf>[0]) =>
+    findProblems(pictureOf(kvs), NOW).map(({ kind }) => kind);
+  it.each([
+    ["a ticket that cannot be read", [plain(keys.lock("x", "h".repeat(16)), "{")], ["malformed"]],
+    ["a key that is none of ours", [plain(`${keys.prefix}drains/nothing/x`, "")], ["malformed"]],
+    ["a ticket on no session", [{ ...stand("lock x", "a", 1, held), session: 0n }], ["orphan"]],
+    [
+      "a mark whose ticket has vanished",
+      [plain(keys.mark(keys.lock("x", "a".repeat(16))), createMark("a".repeat(16)))],
+      ["vanished"],
+    ],
+    [
+      "a mark beside its ticket",
+      [stand("lock x", "a", 1, held), ...markOf(stand("lock x", "a", 1, held))],
+      [],
+    ],
+    ["grace past its time", [stand("lock x", "a", 1, { state: "grace", until: NOW - 1 })], ["overdue"]],
+    [
+      "a reset that nobody answers",
+      [stand("lock x", "a", 1, { ...held, reset: { by: "x", at: NOW - 600_000 } })],
+      ["reset-unanswered"],
+    ],
+    ["a clock ahead of ours", [stand("lock x", "a", 1, { ...held, enqueuedAt: NOW + 60_000 })], ["clock"]],
+    [
+      "a long wait",
+      [stand("lock x", "a", 1, { state: "waiting", enqueuedAt: NOW - 7_200_000 })],
+      ["long-wait"],
+    ],
+    ["a hold of days", [stand("lock x", "a", 1, { ...held, grantedAt: NOW - 2e8 })], ["long-hold"]],
+    [
+      "totals that disagree",
+      [
+        stand("resource db", "a", 1, { total: 3, enqueuedAt: NOW }),
+        stand("resource db", "b", 2, { total: 4, enqueuedAt: NOW }),
+      ],
+      ["totals"],
+    ],
+    [
+      "a claim over the configured total",
+      [
+        plain(keys.resourceConfig("db"), "2"),
+        stand("resource db", "a", 1, { count: 3, total: 2, enqueuedAt: NOW }),
+      ],
+      ["too-large"],
+    ],
+    [
+      "a drain that has ended",
+      [plain(keys.drain("all", "all"), serializeDrain({ by: "x", at: 1, until: 2 }))],
+      ["drain-ended"],
+    ],
+    ["a group that cannot be read", [plain(keys.group("web"), "{")], ["malformed", "group"]],
+    ["a group's host that was never seen", [plain(keys.group("web"), '["w.example.com"]')], ["host"]],
+    [
+      "a group's host that only runs a worker: nothing",
+      [plain(keys.group("web"), '["W.example.com"]'), plain(keys.worker("w"), formatWorker(WORKER))],
+      [],
+    ],
+    [
+      "a host that claims and leaves no word",
+      [
+        plain(keys.host("b.example.com"), JSON.stringify({ v: 1, seenAt: NOW })),
+        stand("lock x", "a", 1, { ...held, enqueuedAt: NOW - 1_200_000 }),
+      ],
+      ["host"],
+    ],
+    [
+      "hosts of which none leaves word: nothing",
+      [stand("lock x", "a", 1, { ...held, enqueuedAt: NOW - 1_200_000 })],
+      [],
+    ],
+    [
+      "a long hold on a host that left word when it claimed: nothing but the hold",
+      [
+        plain(keys.host("a.example.com"), JSON.stringify({ v: 1, seenAt: NOW - 2e8 - 100_000 })),
+        stand("lock x", "a", 1, { ...held, enqueuedAt: NOW - 2e8, grantedAt: NOW - 2e8 }),
+      ],
+      ["long-hold"],
+    ],
+    [
+      "many that wait long in one queue: once",
+      [
+        stand("lock x", "a", 1, { ...held, enqueuedAt: NOW }),
+        stand("lock x", "b", 2, { state: "waiting", enqueuedAt: NOW - 7_200_000 }),
+        stand("lock x", "c", 3, { state: "waiting", enqueuedAt: NOW - 7_100_000 }),
+      ],
+      ["long-wait"],
+    ],
+    ["nothing", [stand("lock x", "a", 1, { ...held, enqueuedAt: NOW })], []],
+  ] as const)("are found: %s", (_, kvs, expected) => {
+    expect(kinds(...kvs)).toEqual(expected);
+  });
+
+  it("quote names in lines to copy: a name is other people's word", () => {
+    const evil = "a'; rm -rf /;";
+    const kvs = [plain(keys.lock(evil, "h".repeat(16)), "{"), plain(keys.resourceConfig(evil), "[]")];
+    const remedies = findProblems(pictureOf(kvs), NOW).map(({ remedy }) => remedy);
+    expect(remedies).toEqual([
+      `signalbox reset lock 'a'\\''; rm -rf /;' --run ${"h".repeat(16)} --force`,
+      "signalbox resource set 'a'\\''; rm -rf /;' …",
+    ]);
+  });
+
+  it("stay the same problem while they last", () => {
+    const kvs = [
+      stand("lock x", "a", 1, { ...held, enqueuedAt: NOW, grantedAt: NOW - 2e8 }),
+      stand("lock y", "b", 2, { state: "waiting", enqueuedAt: NOW - 7_200_000 }),
+      plain(keys.drain("all", "all"), serializeDrain({ by: "x", at: 1, until: 2 })),
+    ];
+    const at = (wall: number) => findProblems(pictureOf(kvs), wall);
+    expect(at(NOW).map(buildProblemId)).toEqual(at(NOW + 3_700_000).map(buildProblemId));
+    expect(at(NOW)).not.toEqual(at(NOW + 3_700_000));
+  });
+
+  it("put failures first, and have a host and a run where there is one", () => {
+    const kvs = [
+      stand("lock a", "a", 1, { state: "grace", until: NOW - 1 }),
+      plain(keys.lock("b", "h".repeat(16)), "{"),
+    ];
+    const found = findProblems(pictureOf(kvs), NOW);
+    expect(found.map(({ level }) => level)).toEqual(["failure", "warning"]);
+    expect(found[1]).toMatchObject({ host: "a.example.com", run: "a".repeat(16), subject: "lock a" });
+  });
+
+  it("judge a hold by what is usual for the lock", () => {
+    const past = {
+      run: "r",
+      host: "h",
+      pid: 1,
+      command: "c",
+      token: "1",
+      enqueuedAt: 0,
+      grantedAt: 0,
+      endedAt: 0,
+    };
+    const history = JSON.stringify({ v: 1, runs: [{ ...past, waited: 0, held: 60_000, exit: 0 }] });
+    const holder = (since: number) =>
+      stand("lock x", "a", 1, { ...held, enqueuedAt: NOW, grantedAt: NOW - since });
+    expect(kinds(plain(keys.history("x"), history), holder(170_000))).toEqual([]);
+    expect(kinds(plain(keys.history("x"), history), holder(190_000))).toEqual(["long-hold"]);
+  });
+
+  it("judge a wait by what is usual for the lock", () => {
+    const past = {
+      run: "r",
+      host: "h",
+      pid: 1,
+      command: "c",
+      token: "1",
+      enqueuedAt: 0,
+      grantedAt: 0,
+      endedAt: 0,
+    };
+    const history = JSON.stringify({ v: 1, runs: [{ ...past, waited: 3_000_000, held: 1e9, exit: 0 }] });
+    const waiter = (since: number) => stand("lock x", "a", 1, { state: "waiting", enqueuedAt: NOW - since });
+    expect(kinds(plain(keys.history("x"), history), waiter(8_900_000))).toEqual([]);
+    expect(kinds(plain(keys.history("x"), history), waiter(9_100_000))).toEqual(["long-wait"]);
+    expect(kinds(waiter(8_900_000))).toEqual(["long-wait"]);
+  });
+});

@@ -1,0 +1,53 @@
+/** Rows of locks and resources, which several tables share. */
+import { expect, test } from "vitest";
+import { serializeDrain } from "../../src/protocol/drain.ts";
+import { appendPastRun } from "../../src/protocol/history.ts";
+import type { KeyValue } from "../../src/protocol/txn.ts";
+import { findNamedQueue, type NamedQueue } from "../../src/state/snapshot.ts";
+import { buildViewContext } from "../../src/state/view-context.ts";
+import { buildEmptyQueueRow, buildQueueRow } from "../../src/views/queues.ts";
+import { keys } from "../protocol/samples.ts";
+import { NOW, pastRun, pictureOf, plain, stand } from "../state/pictures.ts";
+
+const tickets = [
+  stand("lock x", "a", 1, { state: "held", grantedAt: NOW - 1_000 }),
+  stand("lock x", "b", 2, { state: "waiting" }),
+  stand("resource db", "a", 3, { state: "held", grantedAt: NOW - 1_000, count: 2, total: 10 }),
+];
+const picture = pictureOf(tickets);
+const findQueue = (kind: "lock" | "resource", name: string) =>
+  findNamedQueue(picture, kind, name) as NamedQueue;
+const buildRow = (queue: NamedQueue, more: readonly KeyValue[] = []) =>
+  buildQueueRow(queue, buildViewContext(pictureOf([...tickets, ...more]), NOW));
+const drain = (scope: "lock" | "all", name: string) =>
+  plain(keys.drain(scope, name), serializeDrain({ by: "ann", at: NOW }));
+
+test("the row of a queue is built once, while nothing has changed that it depends on", () => {
+  const [lock, resource] = [findQueue("lock", "x"), findQueue("resource", "db")];
+  const rows = [buildRow(lock), buildRow(resource)];
+  const others = [drain("lock", "other"), plain(keys.resourceConfig("other"), '{"total":"3"}')];
+  expect(rows).toMatchObject([
+    { state: "held", used: 1, total: 1, holders: [{}], waiters: [{}] },
+    { state: "held", used: 2, total: 10, holders: [{}], waiters: [] },
+  ]);
+  expect(buildRow(lock, others)).toBe(rows[0]);
+  expect(buildRow(resource, others)).toBe(rows[1]);
+});
+
+test.each([
+  ["its drain", "lock", drain("lock", "x"), { drains: [{ name: "x" }] }],
+  ["a drain of everything", "resource", drain("all", "all"), { drains: [{ scope: "all" }] }],
+  ["the configured total", "resource", plain(keys.resourceConfig("db"), '{"total":"4"}'), { total: 4 }],
+  ["its history", "lock", plain(keys.history("x"), appendPastRun("", pastRun())), { past: [{ exit: 0 }] }],
+] as const)("the row of a queue follows %s", (_, kind, kv, expected) => {
+  const queue = findQueue(kind, kind === "lock" ? "x" : "db");
+  const before = buildRow(queue);
+  expect(buildRow(queue, [kv])).toMatchObject(expected);
+  expect(buildRow(queue)).toEqual(before);
+});
+
+test("the row of an empty queue has the last run of its history", () => {
+  const context = buildViewContext(pictureOf([plain(keys.history("y"), appendPastRun("", pastRun()))]), NOW);
+  expect(buildEmptyQueueRow("lock", "y", context)).toMatchObject({ state: "free", last: { exit: 0 } });
+  expect(buildEmptyQueueRow("lock", "z", context)).toMatchObject({ state: "free", holders: [] });
+});

@@ -1,0 +1,74 @@
+/** Sample keys of schedules for tests. */
+import type { KeyValue } from "../../src/protocol/txn.ts";
+import { type Definition, formatDefinition } from "../../src/schedule/definition.ts";
+import { type DueState, formatDue } from "../../src/schedule/state/due.ts";
+import { formatOutcomes, type OutcomeHistory } from "../../src/schedule/state/outcome.ts";
+import { formatRunning, type RunningRecord } from "../../src/schedule/state/running-record.ts";
+import { formatWorker, type WorkerRecord } from "../../src/schedule/state/worker-record.ts";
+import { keys } from "../protocol/samples.ts";
+import { NOW, plain } from "../state/pictures.ts";
+
+/** Every hour; the next one in an hour. */
+export const definitionOf = (more: Partial<Definition> = {}): Definition => ({
+  cron: "0 * * * *",
+  timezone: "UTC",
+  type: "mail",
+  ...more,
+});
+
+export function dueOf({ open = [], ...more }: Partial<DueState> = {}): DueState {
+  const runAt = more.runAt ?? NOW + 3_600_000;
+  return { next: runAt, ...more, runAt, open };
+}
+
+/** A definition and where it is. */
+export function schedule(
+  id: string,
+  definition: Partial<Definition> = {},
+  due: Partial<DueState> = {},
+): KeyValue[] {
+  return [
+    plain(keys.schedule(id), formatDefinition(definitionOf(definition))),
+    plain(keys.due(id), formatDue(dueOf(due))),
+  ];
+}
+
+export function runningOf(more: Partial<RunningRecord> = {}): RunningRecord {
+  return {
+    worker: "w1",
+    host: "web1.example.com",
+    pid: 42,
+    run: "r".repeat(16),
+    scheduled: NOW - 60_000,
+    attempt: 1,
+    since: NOW - 59_000,
+    late: 1_000,
+    ...more,
+  };
+}
+
+export function running(id: string, more: Partial<RunningRecord> = {}, scheduled?: number): KeyValue {
+  return plain(keys.running(id, scheduled), formatRunning(runningOf(more)), 12);
+}
+
+/** A worker that has handlers for `mail` and for commands. */
+export function worker(id: string, more: Partial<WorkerRecord> = {}): KeyValue {
+  const record: WorkerRecord = {
+    host: "web1.example.com",
+    pid: 42,
+    version: "0.1.0",
+    since: NOW - 86_400_000,
+    wall: NOW,
+    beat: 3,
+    types: ["mail", "$command"],
+    tags: [],
+    running: 0,
+    concurrency: 4,
+    clock: "ok",
+    ...more,
+  };
+  return plain(keys.worker(id), formatWorker(record));
+}
+
+export const memory = (id: string, outcomes: Partial<OutcomeHistory>): KeyValue =>
+  plain(keys.outcomes(id), formatOutcomes({ runs: [], dead: [], ...outcomes }));
