@@ -5,7 +5,7 @@ import { type ClusterMemoryPort, judgeIdentity } from "./identity.ts";
 import { type AnsweringMember, getAnsweringMembers, judgeMembers } from "./members.ts";
 import { judgeRunner, probePermissions } from "./permissions.ts";
 import type { CheckPorts } from "./ports.ts";
-import { judgeRoleBypass } from "./role-bypass.ts";
+import { judgeRoleBypass } from "./permissions.ts";
 import { findSchemaFault, judgeSchema } from "./schema.ts";
 
 /**

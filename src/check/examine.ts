@@ -5,7 +5,7 @@ import type { MemberMetrics } from "../etcd/members/member-metrics.ts";
 import { isCompacted } from "../etcd/retry.ts";
 import { type ClusterMember, type MemberStatus, StoreError } from "../etcd/store.ts";
 import { readWithRetries } from "../observe/ports.ts";
-import { type AuthenticationMode, judgeAuthentication, judgeSchedulePermission } from "./authentication.ts";
+import { type AuthenticationMode, judgeAuthentication, judgeSchedulePermission } from "./permissions.ts";
 import { judgeOwnClock } from "./clock.ts";
 import { judgeCluster } from "./cluster.ts";
 import { judgeAlarms } from "./etcd.ts";
@@ -13,7 +13,7 @@ import type { ClusterMemoryPort } from "./identity.ts";
 import { type AnsweringMember, countPresent, getAnsweringMembers, judgeMembers } from "./members.ts";
 import { type EtcdRole, judgeOperator, judgeRunner, probePermissions } from "./permissions.ts";
 import type { CheckPorts } from "./ports.ts";
-import { judgeRoleBypass } from "./role-bypass.ts";
+import { judgeRoleBypass } from "./permissions.ts";
 import { findSchemaFault, judgeSchema } from "./schema.ts";
 import { DEFAULT_QUOTA, formatBytes, judgeSpace, type Quota } from "./space.ts";
 

@@ -2,7 +2,7 @@ import { EXIT, SignalboxError, UsageError } from "../../base/errors.ts";
 import type { Finding } from "../../base/finding.ts";
 import { quoteText } from "../../base/text.ts";
 import { checkAgent, locateAgentSocket } from "../../check/agent.ts";
-import { type AuthenticationMode, judgeAuthentication } from "../../check/authentication.ts";
+import { type AuthenticationMode, judgeAuthentication } from "../../check/permissions.ts";
 import { checkEtcd } from "../../check/etcd.ts";
 import { buildUncheckedFinding, examine } from "../../check/examine.ts";
 import { countPresent, getAnsweringMembers } from "../../check/members.ts";

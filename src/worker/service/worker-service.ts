@@ -2,7 +2,7 @@ import { formatDuration, formatInstant } from "../../base/duration.ts";
 import { ConfigError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { VERSION } from "../../base/version.ts";
-import { canBypassRoles, ROLE_BYPASS, ROLE_BYPASS_REMEDY } from "../../check/role-bypass.ts";
+import { canBypassRoles, ROLE_BYPASS, ROLE_BYPASS_REMEDY } from "../../check/permissions.ts";
 import type { Env } from "../../config/files.ts";
 import { scrubEnv } from "../../config/scrub.ts";
 import type { MacroFacts } from "../../fleet/macros.ts";
