@@ -10,7 +10,7 @@ import {
   TXN_RESPONSE,
   WATCH_REQUEST,
   WATCH_RESPONSE,
-} from "../../../../src/etcd/grpc/messages/etcd-messages.ts";
+} from "../../../../src/etcd/grpc/own-messages.ts";
 import { decodeMessage } from "../../../../src/etcd/grpc/messages/message-reader.ts";
 import type { Field, MessageType } from "../../../../src/etcd/grpc/messages/message-type.ts";
 import { encodeMessage } from "../../../../src/etcd/grpc/messages/message-writer.ts";
