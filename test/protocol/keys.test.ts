@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { generateRunId } from "../../src/base/ids.ts";
-import { isInRange } from "../../src/etcd/memory/memory-store-keys.ts";
+import { isInRange } from "../../src/etcd/memory/memory-store-core.ts";
 import { createKeys } from "../../src/protocol/keys.ts";
 import { bytes, keyOf, keys, meaning, runId, usableName } from "./samples.ts";
 
