@@ -3,14 +3,19 @@
  * node:net.
  */
 
-import { connect, isIP, type Socket } from "node:net";
+import { type Socket, connect, isIP } from "node:net";
 import type { Endpoint } from "../endpoint.ts";
-import type { AttemptOptions, Member, Rpc, WatchStream } from "../member.ts";
+import { type Advice, type AttemptOptions, type Member, MemberError, type Rpc, type WatchStream } from "../member.ts";
 import type { CheckedOptions, TlsOptions } from "../options.ts";
 import type { ByteCodec } from "../wire-codec.ts";
-import { ConnectionPool } from "./connection.ts";
-import { type GatewayTarget, postRequest, unwrapResponse } from "./gateway-request.ts";
-import { openGatewayStream } from "./stream.ts";
+import { BODY_MAX, ConnectionPool, type HttpResponse } from "./connection.ts";
+import { createSocketError, createStatusError } from "../member-errors.ts";
+import { HttpFault, HttpResponseReader } from "./response-reader.ts";
+
+/**
+ * The lightweight transport: etcd's JSON gateway. It is on the start-up path of `run`, so it loads nothing but
+ * node:net.
+ */
 
 /**
  * The lightweight transport: etcd's JSON gateway. It is on the start-up path of `run`, so it loads nothing but
@@ -101,5 +106,225 @@ class HttpMember implements Member {
 
   close(): void {
     this.#target.pool.close();
+  }
+}
+
+const LINE_FEED = 10;
+
+/**
+ * Opens a stream for watches over the gateway: one POST whose body stays open for requests, and whose response streams
+ * JSON with one object per line. Both directions at once work only with `Connection: close`. Otherwise etcd's HTTP
+ * server discards the rest of the body when it starts to respond, including every create request but the first few.
+ */
+function openGatewayStream(
+  line: GatewayTarget,
+  token: string | undefined,
+  signal: AbortSignal,
+): WatchStream {
+  const opening = formatRequestHead(
+    line,
+    "/v3/watch",
+    token,
+    "transfer-encoding: chunked",
+    "connection: close",
+  );
+  const socket = line.pool.dial();
+  socket.on("error", () => {}); // the reader receives it too, but there may be none
+  const onAbort = () => socket.destroy();
+  signal.addEventListener("abort", onAbort, { once: true });
+  if (signal.aborted) onAbort();
+  else socket.write(opening);
+  return {
+    send: (message) => {
+      if (socket.writable) socket.write(encodeChunk(`${JSON.stringify(message)}\n`));
+    },
+    responses: readResponses(line, socket, signal),
+  };
+}
+
+function encodeChunk(text: string): string {
+  return `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
+}
+
+async function* readResponses(
+  line: GatewayTarget,
+  socket: Socket,
+  signal: AbortSignal,
+): AsyncGenerator<unknown, void> {
+  const reader = new HttpResponseReader();
+  try {
+    for await (const text of readLines(reader, socket)) {
+      if (reader.status !== 200) unwrapResponse(line, { status: reader.status, text });
+      yield unwrapStreamLine(line, JSON.parse(text));
+    }
+    if (reader.status !== 200) unwrapResponse(line, { status: reader.status, text: "" });
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error instanceof Error && error.name === "StoreError" ? error : createSocketError(line.url, error);
+  } finally {
+    socket.destroy();
+  }
+}
+
+/**
+ * Yields the lines of a response across chunk boundaries, including a last line without a line feed.
+ * @throws HttpFault
+ */
+async function* readLines(reader: HttpResponseReader, socket: Socket): AsyncGenerator<string, void> {
+  const line = new LineBuffer();
+  for await (const bytes of socket as AsyncIterable<Buffer>) {
+    for (const part of reader.consume(bytes)) yield* line.append(part);
+    if (reader.isDone) break;
+  }
+  if (!reader.isDone) reader.end();
+  const last = line.flush();
+  if (last !== "") yield last;
+}
+
+/** Joins bytes before decoding, because a chunk boundary may split a character. */
+class LineBuffer {
+  #parts: Buffer[] = [];
+  #length = 0;
+
+  /** @returns the lines that these bytes complete */
+  *append(bytes: Buffer): Generator<string, void> {
+    let rest = bytes;
+    for (let at = rest.indexOf(LINE_FEED); at >= 0; at = rest.indexOf(LINE_FEED)) {
+      this.#appendPart(rest.subarray(0, at));
+      rest = rest.subarray(at + 1);
+      yield this.flush();
+    }
+    this.#appendPart(rest);
+  }
+
+  /** Returns the text of the current line so far and clears it. */
+  flush(): string {
+    const text = Buffer.concat(this.#parts).toString();
+    this.#parts = [];
+    this.#length = 0;
+    return text;
+  }
+
+  #appendPart(part: Buffer): void {
+    this.#length += part.length;
+    if (this.#length > BODY_MAX) throw new HttpFault("EBADHTTP", "a line of the watch is too long");
+    this.#parts.push(part);
+  }
+}
+
+/** The URL and connections of one member. */
+interface GatewayTarget {
+  url: string;
+  pool: ConnectionPool;
+}
+
+/**
+ * Sends one POST and reads the complete response.
+ * @throws MemberError when the connection fails; soon after the signal is aborted
+ */
+async function postRequest(
+  line: GatewayTarget,
+  path: string,
+  body: string,
+  token: string | undefined,
+  signal: AbortSignal,
+): Promise<HttpResponse> {
+  const length = `content-length: ${Buffer.byteLength(body)}`;
+  try {
+    return await line.pool.request(`${formatRequestHead(line, path, token, length)}${body}`, signal);
+  } catch (error) {
+    throw createSocketError(line.url, error);
+  }
+}
+
+/**
+ * Formats the head of a POST.
+ * @param more  further header fields
+ * @throws MemberError for a token with characters that a header cannot contain
+ */
+function formatRequestHead(
+  line: GatewayTarget,
+  path: string,
+  token: string | undefined,
+  ...more: string[]
+): string {
+  if (token !== undefined && /[^\x20-\x7e]/.test(token)) {
+    throw new MemberError(
+      "unauthenticated",
+      "final",
+      `${line.url} returned a token that cannot be sent in a header`,
+    );
+  }
+  const authority = line.url.slice(line.url.indexOf("//") + 2);
+  const identity = token === undefined ? [] : [`authorization: ${token}`];
+  const fields = [`host: ${authority}`, "content-type: application/json", ...identity, ...more];
+  return `POST ${path} HTTP/1.1\r\n${fields.join("\r\n")}\r\n\r\n`;
+}
+
+/** The gateway's error: flat in plain responses, under `error` in streams. */
+interface GatewayError {
+  code?: number;
+  grpc_code?: number;
+  message?: string;
+  error?: string | GatewayError;
+}
+
+/** Returns the content of a response. @throws MemberError for an error response */
+function unwrapResponse(line: GatewayTarget, { status, text }: HttpResponse): unknown {
+  const parsed = parseObject(text);
+  if (status !== 200 || parsed === undefined) throw toMemberError(line, status, parsed, text);
+  const answer = unwrapStreamLine(line, parsed);
+  if (typeof answer === "object" && answer !== null && "header" in answer) return answer;
+  throw createNotEtcdError(line, "elsewhere", JSON.stringify(text.slice(0, 80)));
+}
+
+/**
+ * Returns the content of one object of a stream: `{result}` or `{error}`. Plain responses are returned unchanged.
+ * @throws MemberError
+ */
+function unwrapStreamLine(line: GatewayTarget, parsed: object): unknown {
+  if ("error" in parsed) throw toMemberError(line, 200, parsed as GatewayError, "");
+  return "result" in parsed ? parsed.result : parsed;
+}
+
+function toMemberError(
+  line: GatewayTarget,
+  status: number,
+  parsed: GatewayError | undefined,
+  text: string,
+): MemberError {
+  const error = typeof parsed?.error === "object" ? parsed.error : parsed;
+  const code = error?.code ?? error?.grpc_code;
+  if (code !== undefined) return createStatusError(line.url, code, error?.message ?? "unknown error");
+  if (status === 404) {
+    const advice = "it is not etcd's client address, or its JSON gateway is off (then use transport grpc)";
+    return new MemberError("notEtcd", "elsewhere", `${line.url} answers 404 Not Found: ${advice}`);
+  }
+  if (status === 400 && text.includes("HTTPS server")) {
+    return new MemberError("unavailable", "elsewhere", `${line.url} speaks TLS: use https://`);
+  }
+  if (status === 400 && text.includes("CommonName")) {
+    const advice =
+      "etcd does not identify users by certificate here; use transport grpc, or a user and password";
+    return new MemberError("unauthenticated", "final", `${line.url}: ${advice}`);
+  }
+  const start = JSON.stringify(text.slice(0, 80));
+  // A proxy's 502 or 503 is temporary; a status of 300 to 499 is permanent.
+  const advice = status >= 300 && status < 500 ? "elsewhere" : "retry";
+  return createNotEtcdError(line, advice, `status ${status}, ${start}`);
+}
+
+/** Builds the error for a server that does not speak etcd's protocol. */
+function createNotEtcdError(line: GatewayTarget, advice: Advice, answer: string): MemberError {
+  const text = `${line.url} does not answer as etcd does: ${answer}; check the address and port`;
+  return new MemberError(advice === "elsewhere" ? "notEtcd" : "unavailable", advice, text);
+}
+
+function parseObject(text: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? value : undefined;
+  } catch {
+    return undefined;
   }
 }
