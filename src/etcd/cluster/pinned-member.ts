@@ -1,6 +1,100 @@
-import type { AttemptOptions, Member, Rpc, WatchStream } from "../member.ts";
+import { type AttemptOptions, type Member, MemberError, type Rpc, type WatchStream } from "../member.ts";
 import type { WireHeader } from "../wire-types.ts";
-import type { ClusterPin } from "./cluster-pin.ts";
+import { StoreError } from "../store.ts";
+import type { ClusterMemory, RememberedCluster } from "./cluster-memory.ts";
+
+/**
+ * The cluster from which responses are accepted: the configured one, else the one that this host remembers, else the first
+ * one that answers. If the endpoints belonged to two clusters, both would grant the same lock, and each would count its
+ * own tokens.
+ */
+export class ClusterPin {
+  readonly #memory: ClusterMemory | undefined;
+  #id: bigint | undefined;
+  /** Says who chose the cluster before this process asked it; undefined if the first response did. */
+  #origin: string | undefined;
+  /** Members of the cluster that have answered so far. */
+  readonly #trusted = new Set<Member>();
+  /** The error text for an endpoint that belongs to another cluster. */
+  #fault: string | undefined;
+
+  /**
+   * @param configured  undefined: as remembered; if nothing is, the first response sets the cluster
+   * @param memory  asked only if no cluster is configured
+   * @throws ConfigError if the memory is damaged
+   */
+  constructor(configured: bigint | undefined, memory?: ClusterMemory) {
+    this.#id = configured;
+    if (configured !== undefined) this.#origin = `clusterId is ${formatClusterId(configured)}`;
+    this.#memory = configured === undefined ? memory : undefined;
+    const remembered = this.#memory?.recall();
+    if (remembered !== undefined) this.#use(remembered);
+  }
+
+  /**
+   * Whether a member may receive a write. Another cluster applies a write even if its response is rejected. A member that has
+   * not answered yet may not: its response may not be the first on this host.
+   */
+  isTrusted(member: Member): boolean {
+    return this.#trusted.has(member);
+  }
+
+  /**
+   * Checks which cluster a response comes from.
+   * @throws MemberError, usually `otherCluster`; other endpoints may belong to the right cluster
+   */
+  check(member: Member, header: WireHeader | undefined): void {
+    const id = BigInt(header?.cluster_id ?? 0) || undefined;
+    // A server that speaks etcd's protocol need not be etcd.
+    if (id !== undefined && this.#id === undefined) this.#adopt(id);
+    if (id === this.#id || (id === undefined && this.#origin === undefined)) {
+      this.#trusted.add(member);
+      return;
+    }
+    this.#trusted.delete(member);
+    this.#fault = this.#describe(member.endpoint, id);
+    // If members of the chosen cluster have answered before, they may be only temporarily unavailable.
+    const isKnown = this.#origin !== undefined && this.#trusted.size > 0;
+    throw new MemberError(isKnown ? "unavailable" : "otherCluster", "elsewhere", this.#fault);
+  }
+
+  /**
+   * Call this before granting a session: with two clusters among the endpoints and none chosen before, no new session is
+   * granted.
+   * @throws StoreError
+   */
+  checkUnambiguous(): void {
+    if (this.#fault !== undefined && this.#origin === undefined)
+      throw new StoreError("otherCluster", this.#fault);
+  }
+
+  /** Takes the cluster of the first response, unless another process of this host has been faster. */
+  #adopt(id: bigint): void {
+    this.#id = id;
+    const remembered = this.#memory?.remember(id);
+    if (remembered !== undefined && "id" in remembered && remembered.id !== id) this.#use(remembered);
+  }
+
+  #use({ id, path }: RememberedCluster): void {
+    this.#id = id;
+    this.#origin = `this host remembers the cluster ${formatClusterId(id)} for these endpoints (${path}); if that cluster was replaced, run: signalbox init --forget-cluster`;
+  }
+
+  #describe(endpoint: string, id: bigint | undefined): string {
+    const theirs =
+      id === undefined
+        ? "does not say which cluster it belongs to"
+        : `belongs to cluster ${formatClusterId(id)}`;
+    const ours = formatClusterId(this.#id ?? 0n);
+    const other = `another endpoint belongs to cluster ${ours}; name the members of one cluster only, and set clusterId`;
+    return `${endpoint} ${theirs}, but ${this.#origin ?? other}`;
+  }
+}
+
+/** Formats a cluster id as in etcd's log. */
+function formatClusterId(id: bigint): string {
+  return id.toString(16);
+}
 
 /**
  * A request for the time to live of a session that does not exist. It changes nothing, every user may send it, and its

@@ -1,4 +1,4 @@
-import { ClusterPin } from "../cluster/cluster-pin.ts";
+import { ClusterPin } from "../cluster/pinned-member.ts";
 import { ClusterStore } from "../cluster/cluster-store.ts";
 import { DEFAULT_TIMEOUTS, Failover } from "../cluster/failover.ts";
 import { PinnedMember } from "../cluster/pinned-member.ts";

@@ -18,7 +18,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
 import { ConfigError } from "../../../src/base/errors.ts";
 import { ClusterMemory } from "../../../src/etcd/cluster/cluster-memory.ts";
-import { ClusterPin } from "../../../src/etcd/cluster/cluster-pin.ts";
+import { ClusterPin } from "../../../src/etcd/cluster/pinned-member.ts";
 import { type Member, MemberError } from "../../../src/etcd/member.ts";
 
 const IS_ROOT = process.geteuid?.() === 0;
