@@ -2,7 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import { OVER } from "../../base/over.ts";
 import { type AttemptOptions, type Member, MemberError } from "../member.ts";
 import { StoreError } from "../store.ts";
-import type { Timeouts } from "../timeouts.ts";
+import type { Timeouts } from "../options.ts";
 
 /** Factor by which the slowest time decays with each response. */
 const DECAY = 0.8;

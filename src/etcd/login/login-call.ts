@@ -2,7 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import { OVER } from "../../base/over.ts";
 import { type Advice, type Member, MemberError } from "../member.ts";
 import { StoreError } from "../store.ts";
-import type { Timeouts } from "../timeouts.ts";
+import type { Timeouts } from "../options.ts";
 import type { WireStatus } from "../wire-types.ts";
 
 /** The members that a login may use. */
