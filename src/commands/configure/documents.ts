@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { EXIT, SignalboxError } from "../../base/errors.ts";
 import type { JsonFault } from "../../base/json-fault.ts";
-import { formatConfigDocument } from "../../fleet/config-document.ts";
+import { formatConfigDocument } from "../../fleet/config-document-parser.ts";
 import { buildConfiguration } from "../../state/configuration.ts";
 import type { Snapshot } from "../../state/snapshot.ts";
 import type { CommandIo } from "../spec.ts";

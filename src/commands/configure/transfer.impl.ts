@@ -6,7 +6,7 @@ import {
   applyConfigDocument,
   type ConfigDocument,
   formatConfigDocument,
-} from "../../fleet/config-document.ts";
+} from "../../fleet/config-document-parser.ts";
 import { parseConfigDocument } from "../../fleet/config-document-parser.ts";
 import { buildConfiguration, listMalformedConfig } from "../../state/configuration.ts";
 import { formatConfigChanges } from "../../state/impact.ts";
