@@ -5,9 +5,9 @@ import { quoteText } from "../base/text.ts";
 import { retryUnavailable } from "../etcd/retry.ts";
 import { grantOnce } from "../etcd/session/grant.ts";
 import { StoreError } from "../etcd/store.ts";
-import { checkFires } from "../operate/check-fires.ts";
+import { checkFires } from "../operate/schedule-mutations.ts";
 import { buildImportMutation } from "../operate/import-schedules.ts";
-import { buildJobMutation } from "../operate/job-mutation.ts";
+import { buildJobMutation } from "../operate/schedule-mutations.ts";
 import type { PlannedChange } from "../operate/planned-change.ts";
 import { formatOperator, type OperatorPorts } from "../operate/ports.ts";
 import {

@@ -4,32 +4,18 @@ import { quoteShellWord } from "../base/shell.ts";
 import { quoteText } from "../base/text.ts";
 import { validateName } from "../protocol/names.ts";
 import { type Calendars, NO_CALENDARS } from "../schedule/calendar/calendar.ts";
-import { checkDefinition, type Definition, isPaused } from "../schedule/definition.ts";
+import { type Definition, checkDefinition, isPaused } from "../schedule/definition.ts";
 import { AlreadyExistsError, NotFoundError } from "../schedule/errors.ts";
-import { createBackfill, MAX_BACKFILL, MAX_BACKFILL_PARALLEL } from "../schedule/state/backfill.ts";
+import { MAX_BACKFILL, MAX_BACKFILL_PARALLEL, createBackfill } from "../schedule/state/backfill.ts";
 import type { DueState } from "../schedule/state/due.ts";
-import {
-  addTriggeredRun,
-  computeFirstDue,
-  computeModifiedDue,
-  computeResumedDue,
-  type FirstOccurrenceOptions,
-  MAX_OPEN_OCCURRENCES,
-  type TriggeredRun,
-} from "../schedule/state/due-transitions.ts";
+import { type FirstOccurrenceOptions, MAX_OPEN_OCCURRENCES, type TriggeredRun, addTriggeredRun, computeFirstDue, computeModifiedDue, computeResumedDue } from "../schedule/state/due-transitions.ts";
 import { canOverlap } from "../schedule/state/next-candidate.ts";
 import { createTiming } from "../schedule/timing.ts";
-import { checkFires } from "./check-fires.ts";
-import {
-  buildEachMutation,
-  describeMutation,
-  getStoredSchedule,
-  type ReadableSchedule,
-  requireReadable,
-} from "./each-mutation.ts";
 import type { PlannedChange } from "./planned-change.ts";
 import type { ScheduleMutation } from "./schedule-mutation.ts";
-import type { StoredSchedule } from "./stored-schedules.ts";
+import { type ScheduleReadResult, type StoredSchedule, createMissingSchedule } from "./stored-schedules.ts";
+import { listCalendarNames } from "../schedule/calendar/day-rule.ts";
+import { type Plan, parsePlan } from "../schedule/plan/plan.ts";
 
 // Mutations of schedules by operators and programs, to preview or apply. Instants in ms since the epoch.
 
@@ -325,4 +311,120 @@ export function buildBackfillCancellation(ids: readonly string[]): ScheduleMutat
     const { backfill: _, ...due } = before.due;
     return [{ before, due }];
   });
+}
+
+type ReadableSchedule = StoredSchedule & { readonly definition: Definition };
+
+function requireReadable(stored: StoredSchedule): ReadableSchedule {
+  const { definition, fault, id } = stored;
+  if (definition === undefined)
+    throw new UsageError(
+      `schedule ${quoteText(id)} cannot be read: ${fault ?? "it has no definition"}; repair it with: signalbox schedule edit`,
+    );
+  return { ...stored, definition };
+}
+
+function requireExisting(stored: ScheduleReadResult, id: string): StoredSchedule {
+  const schedule = getStoredSchedule(stored, id);
+  if (schedule.definitionMod === 0n)
+    throw new NotFoundError(`there is no schedule ${quoteText(id)}; see: signalbox schedule list`);
+  return schedule;
+}
+
+function getStoredSchedule({ schedules }: ScheduleReadResult, id: string): StoredSchedule {
+  return schedules.get(id) ?? createMissingSchedule(id);
+}
+
+/** Builds a mutation that decides each schedule by itself. */
+function buildEachMutation(
+  given: readonly string[],
+  what: () => string,
+  decideOne: (before: StoredSchedule, now: number, calendars: Calendars) => readonly PlannedChange[],
+): ScheduleMutation {
+  const ids = [...new Set(given)];
+  return {
+    ...describeMutation(ids, what),
+    decide: (stored, now) =>
+      ids.flatMap((id) => decideOne(requireExisting(stored, id), now, stored.calendars)),
+  };
+}
+
+/** Maximum number of names in an audit record; further schedules are only counted. */
+const MOST_NAMED = 10;
+
+function describeMutation(
+  ids: readonly string[],
+  what: () => string,
+): Pick<ScheduleMutation, "target" | "ids" | "formatOutcome"> {
+  const [only = ""] = ids;
+  const named = ids.slice(0, MOST_NAMED).join(", ");
+  const rest = ids.length > MOST_NAMED ? ` and ${ids.length - MOST_NAMED} more` : "";
+  return {
+    ids,
+    target: ids.length === 1 ? `schedule ${only}` : `schedules ${named}${rest}`,
+    formatOutcome: (changes) => (ids.length === 1 ? what() : `${what()}: ${changes.length}`),
+  };
+}
+
+/**
+ * Adds a job: a schedule that is due once. Its `decide` throws an AlreadyExistsError if there is one with this id.
+ * @param options.replaces  a job that was given up is replaced, with its dead letter
+ * @param options.handleDead  called if there is a job that was given up, and it is not replaced
+ */
+export function buildJobMutation(
+  id: string,
+  definition: Definition,
+  first: FirstOccurrenceOptions,
+  options: { replaces: boolean; handleDead: () => void },
+): ScheduleMutation {
+  const add = buildAddMutation(id, definition, first);
+  return {
+    ...add,
+    decide: (stored, now) => {
+      const before = getStoredSchedule(stored, id);
+      if (!isGivenUp(before)) return add.decide(stored, now);
+      if (!options.replaces) {
+        options.handleDead();
+        return add.decide(stored, now);
+      }
+      const due = computeFirstDue(id, definition, now, first, stored.calendars);
+      return [{ before, definition, due, outcomes: { ...before.outcomes, dead: [] } }];
+    },
+  };
+}
+
+/** Whether nothing of a job is left to run. It is removed when it succeeds, so it has failed for good. */
+function isGivenUp({ definition, due }: StoredSchedule): boolean {
+  return (
+    definition?.removeAfter !== undefined &&
+    due !== undefined &&
+    due.next === undefined &&
+    due.open.length === 0
+  );
+}
+
+/**
+ * Checks that a schedule fires at least once by itself, unless it is only triggered.
+ * @param due  its state
+ * @param now  wall clock, ms since the epoch
+ * @returns the state
+ * @throws UsageError that says why it would never fire
+ */
+export function checkFires(id: string, definition: Definition, due: DueState, now: number): DueState {
+  const plan = parsePlan(definition.cron);
+  if (plan.kind === "manual" || due.next !== undefined) return due;
+  throw new UsageError(
+    `schedule ${quoteText(id)} would never fire: ${explainNeverFires(plan, definition, now)}`,
+  );
+}
+
+function explainNeverFires(plan: Plan, definition: Definition, now: number): string {
+  const { cron, timezone, end } = definition;
+  const isOver = plan.kind === "once" && plan.at < now;
+  if (listCalendarNames(definition).length > 0 && !isOver)
+    return `its calendars leave no day${end === undefined ? "" : " before its end"}: ${listCalendarNames(definition).join(", ")}`;
+  if (plan.kind === "once") return `${new Date(plan.at).toISOString()} has passed`;
+  if (end !== undefined)
+    return `${quoteText(cron)} has no occurrence before its end, ${new Date(end).toISOString()}`;
+  return `the clocks of ${timezone} skip ${quoteText(cron)} every year; use another hour, or the time zone UTC`;
 }
