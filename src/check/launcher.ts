@@ -1,7 +1,7 @@
 import { SignalboxError } from "../base/errors.ts";
 import type { Finding } from "../base/finding.ts";
 import { locateLauncher } from "../process/native/locate.ts";
-import { tryLauncher } from "../process/native/try-launcher.ts";
+import { tryLauncher } from "../process/native/locate.ts";
 
 const ABOUT = { kind: "launcher", check: "launcher" } as const;
 /** Timeout for a start of the launcher, ms. It normally ends within milliseconds. */
