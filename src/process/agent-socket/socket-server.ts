@@ -2,24 +2,165 @@ import type { Socket } from "node:net";
 import { ConfigError } from "../../base/errors.ts";
 import type { Frame } from "../guarded-command/wire.ts";
 import { CallConnection } from "./call-connection.ts";
-import { CallRefusal, type CallRequest } from "./call-request.ts";
+import { CallRefusal, type CallRequest, CallRequestReader } from "./call-request.ts";
 import { checkCaller } from "./caller-check.ts";
-import { IncomingCall } from "./incoming-call.ts";
 import { encodeDecline } from "./launched-call.ts";
 import { ListeningSocket } from "./listening-socket.ts";
 import type { Peer, PeerAddon } from "./peer.ts";
 import type { AgentAddress } from "./socket-address.ts";
-import {
-  copyBytes,
-  type DeclinedConnection,
-  Outbox,
-  type SocketNews,
-  type SocketOrder,
-  type ThreadPort,
-  toBuffer,
-} from "./socket-messages.ts";
-import { UserConnections, type UserLimits } from "./user-connections.ts";
+import { type DeclinedConnection, Outbox, type SocketNews, type SocketOrder, type ThreadPort, copyBytes, toBuffer } from "./socket-messages.ts";
 import { isLaterEvent } from "./wire.ts";
+import { type TrafficLimits, UserTraffic } from "./user-traffic.ts";
+
+/** What one user may use of the agent. */
+interface UserLimits {
+  /** Connections. */
+  connections: number;
+  /** Calls that are read at the same time; further ones wait in line. */
+  unfinished: number;
+  /** Words and settings of all calls, bytes. */
+  bytes: number;
+  /** What it sends on connections whose call is complete, and on the others. */
+  traffic: TrafficLimits;
+}
+
+/** Counts the connections of one user, so that a user who makes too many stands only in the way of his own. */
+class UserConnections {
+  /** What the user sends on connections whose call is not complete. It must not delay the runs of the same user. */
+  readonly callTraffic: UserTraffic;
+  /** What the user sends on the other connections. */
+  readonly traffic: UserTraffic;
+  readonly #limits: UserLimits;
+  readonly #waiting: IncomingCall[] = [];
+  #connections = 0;
+  #unfinished = 0;
+  #bytes = 0;
+
+  constructor(limits: UserLimits) {
+    this.callTraffic = new UserTraffic(limits.traffic);
+    this.traffic = new UserTraffic(limits.traffic);
+    this.#limits = limits;
+  }
+
+  get isFull(): boolean {
+    return this.#connections >= this.#limits.connections;
+  }
+
+  addConnection(): void {
+    this.#connections += 1;
+  }
+
+  removeConnection(): void {
+    this.#connections -= 1;
+  }
+
+  /**
+   * Reads a call, now or when it is its turn. Launchers send their call at once, so all calls of a stampede get their
+   * turn within moments.
+   */
+  read(call: IncomingCall): void {
+    this.#waiting.push(call);
+    this.#readNext();
+  }
+
+  /** Call it when a call is complete or given up. */
+  finish(call: IncomingCall): void {
+    const index = this.#waiting.indexOf(call);
+    if (index >= 0) this.#waiting.splice(index, 1);
+    else this.#unfinished -= 1;
+    this.#readNext();
+  }
+
+  /** Reserves memory for a call. @returns whether there was enough */
+  reserve(bytes: number): boolean {
+    if (this.#bytes + bytes > this.#limits.bytes) return false;
+    this.#bytes += bytes;
+    return true;
+  }
+
+  free(bytes: number): void {
+    this.#bytes -= bytes;
+  }
+
+  #readNext(): void {
+    while (this.#unfinished < this.#limits.unfinished) {
+      const next = this.#waiting.shift();
+      if (next === undefined) return;
+      this.#unfinished += 1;
+      next.start();
+    }
+  }
+}
+
+interface IncomingCallPorts {
+  /** Receives the complete call. A CallRefusal that it throws declines the call. */
+  onComplete(request: CallRequest): void;
+  /** Called when the call is declined. */
+  onDeclined?(): void;
+  /** Called once when the call is complete, declined, or its connection has ended. */
+  onEnd(): void;
+}
+
+/** A connection whose call is not complete yet. Every violation of the limits declines the call. */
+class IncomingCall {
+  readonly #connection: CallConnection;
+  readonly #ports: IncomingCallPorts;
+  #reader = new CallRequestReader();
+  readonly #timeout: NodeJS.Timeout;
+  #isOver = false;
+
+  /** @param timeoutMs  time until the call must be complete */
+  constructor(connection: CallConnection, timeoutMs: number, ports: IncomingCallPorts) {
+    this.#connection = connection;
+    this.#ports = ports;
+    this.#timeout = setTimeout(
+      () => this.decline(`the call was not complete after ${timeoutMs / 1000} s`),
+      timeoutMs,
+    ).unref();
+    void connection.closed.then(() => this.#end());
+    connection.setHandler(
+      (frame) => this.#handleFrame(frame),
+      (message) => this.decline(message),
+    );
+  }
+
+  /** Whether the call was declined, or its connection has ended, before it was complete. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Begins to read. */
+  start(): void {
+    this.#connection.start();
+  }
+
+  /** Declines the call, and closes the connection. */
+  decline(reason: string): void {
+    this.#ports.onDeclined?.();
+    this.#connection.finish(encodeDecline(reason));
+    this.#end();
+  }
+
+  #handleFrame(frame: Frame): void {
+    try {
+      const request = this.#reader.add(frame);
+      if (request === undefined) return;
+      this.#ports.onComplete(request);
+      this.#end();
+    } catch (error) {
+      if (!(error instanceof CallRefusal)) throw error;
+      this.decline(error.message);
+    }
+  }
+
+  #end(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#reader = new CallRequestReader(); // frees the pieces of the call
+    clearTimeout(this.#timeout);
+    this.#ports.onEnd();
+  }
+}
 
 /** Limits of the agent's socket. */
 export interface SocketLimits {
