@@ -10,7 +10,7 @@ import {
   readProcFile,
 } from "../guarded-command/processes.ts";
 import { type Frame, GUARDIAN_EVENT, GUARDIAN_EXIT } from "../guarded-command/wire.ts";
-import { hasAncestor } from "./caller-check.ts";
+import { hasAncestor } from "./peer.ts";
 import type { LaunchedCall } from "./launched-call.ts";
 import { LAUNCHER_EVENT } from "./wire.ts";
 

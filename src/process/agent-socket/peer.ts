@@ -2,6 +2,9 @@ import type { Socket } from "node:net";
 import { getSystemErrorMap } from "node:util";
 import { ConfigError } from "../../base/errors.ts";
 import { locatePeerAddon } from "../native/locate.ts";
+import { statSync } from "node:fs";
+import { type ProcessStatus, readProcFile, readProcess } from "../guarded-command/processes.ts";
+import { CallRefusal, type CallRequest } from "./call-request.ts";
 
 /** The process that made a connection, as the kernel recorded it at that moment. Ids are those of this namespace. */
 export interface Peer {
@@ -70,4 +73,79 @@ function readDescriptor(socket: Socket): number {
   const descriptor = handle?.fd;
   if (typeof descriptor === "number" && descriptor >= 0) return descriptor;
   throw new Error("the connection has no descriptor");
+}
+
+/** Difference of two readings of one boot-time clock that is still plausible, ms. */
+const CLOCK_TOLERANCE_MS = 10_000;
+/** Maximum number of ancestors to follow. */
+const GENERATIONS = 32;
+
+/**
+ * Checks that the caller sees the same process ids, the same clock and the same files as this process.
+ * @param bootTime  boot-time clock of this process, ms
+ * @throws CallRefusal when it does not
+ */
+export function checkCaller(peer: Peer, request: CallRequest, bootTime: number): void {
+  if (Math.abs(request.bootTime - bootTime) > CLOCK_TOLERANCE_MS)
+    throw new CallRefusal("the caller has another boot-time clock: it is in another time namespace");
+  const isLauncher = peer.pid === request.pid;
+  if (request.state === "running" ? !isGuardianOf(request.pid, peer.pid) : !isLauncher)
+    throw new CallRefusal(
+      `process ${request.pid} did not make this connection: it is in another pid namespace`,
+    );
+  if (request.state === "new") checkNamespaces(peer.pid);
+}
+
+/** What this process has; it does not change. */
+let own: { depth: number | undefined; root: string | undefined } | undefined;
+
+/**
+ * Checks what a container has of its own. The ids of a process in two pid namespaces can be equal by chance. And a path
+ * in a call, for example of a log, or of a missing configuration file, means another file below another root directory.
+ * A process that cannot be looked at is not refused: it has ended, or this agent has few rights.
+ */
+function checkNamespaces(pid: number): void {
+  own ??= { depth: countPidNamespaces(process.pid), root: readRoot(process.pid) };
+  const [depth, root] = [countPidNamespaces(pid), readRoot(pid)];
+  if (depth !== undefined && depth !== own.depth)
+    throw new CallRefusal("the caller is in another pid namespace");
+  if (root !== undefined && root !== own.root)
+    throw new CallRefusal("the caller has another root directory: it is in a container");
+}
+
+/** Counts the pid namespaces that a process is in, from that of /proc on. */
+function countPidNamespaces(pid: number): number | undefined {
+  const [, ids] = /^NSpid:\s+(.*)$/m.exec(readProcFile(pid, "status") ?? "") ?? [];
+  return ids?.split(/\s+/).length;
+}
+
+/** Two mounts of one directory are the same: systemd gives services mounts of their own. */
+function readRoot(pid: number): string | undefined {
+  try {
+    const { dev, ino } = statSync(`/proc/${pid}/root`);
+    return `${dev}:${ino}`;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Whether a process can be a guardian below a launcher: it is a descendant, or the launcher has ended. A process that
+ * reuses the launcher's id is younger.
+ */
+function isGuardianOf(launcher: number, pid: number): boolean {
+  const guardian = readProcess(pid);
+  if (guardian === undefined || pid === launcher) return false;
+  if (hasAncestor(guardian, launcher)) return true;
+  const other = readProcess(launcher);
+  return other === undefined || other.isDead || other.born > guardian.born;
+}
+
+/** Whether a process is a descendant of another one, as /proc shows it now. */
+export function hasAncestor({ parent }: ProcessStatus, ancestor: number): boolean {
+  for (let at = parent, count = 0; at > 0 && count < GENERATIONS; count++) {
+    if (at === ancestor) return true;
+    at = readProcess(at)?.parent ?? 0;
+  }
+  return false;
 }

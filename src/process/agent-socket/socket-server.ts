@@ -3,7 +3,7 @@ import { ConfigError } from "../../base/errors.ts";
 import type { Frame } from "../guarded-command/wire.ts";
 import { CallConnection } from "./call-connection.ts";
 import { CallRefusal, type CallRequest, CallRequestReader } from "./call-request.ts";
-import { checkCaller } from "./caller-check.ts";
+import { checkCaller } from "./peer.ts";
 import { encodeDecline } from "./launched-call.ts";
 import { ListeningSocket } from "./listening-socket.ts";
 import type { Peer, PeerAddon } from "./peer.ts";

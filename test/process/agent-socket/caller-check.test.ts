@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import type { CallRequest } from "../../../src/process/agent-socket/call-request.ts";
 import { CallRefusal } from "../../../src/process/agent-socket/call-request.ts";
-import { checkCaller, hasAncestor } from "../../../src/process/agent-socket/caller-check.ts";
+import { checkCaller, hasAncestor } from "../../../src/process/agent-socket/peer.ts";
 import {
   listProcesses,
   type ProcessStatus,
