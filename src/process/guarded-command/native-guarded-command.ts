@@ -3,29 +3,158 @@ import type { Clock } from "../../base/clock.ts";
 import { EXIT, SignalboxError } from "../../base/errors.ts";
 import { CommandCgroup } from "./cgroup.ts";
 import type { CommandExit, CommandSpec, Deadlines, GuardedCommand } from "./command.ts";
-import {
-  createExecError,
-  createGuardianError,
-  createStartError,
-  createUnfitGuardianError,
-  KILLED,
-  parseCommandExit,
-} from "./exits.ts";
 import type { Guardian, GuardianExit } from "./guardian-process.ts";
-import { GuardianWatchdog } from "./guardian-watchdog.ts";
 import { killOrphans } from "./orphans.ts";
-import {
-  decodeProcessStartTimes,
-  encodeEnvironmentBlock,
-  encodeFrame,
-  encodeWords,
-  type Frame,
-  GUARDIAN_EVENT,
-  GUARDIAN_EXIT,
-  GUARDIAN_REQUEST,
-  type ProcessStartTimes,
-  WIRE_VERSION,
-} from "./wire.ts";
+import { EXITED, type Frame, GUARDIAN_EVENT, GUARDIAN_EXIT, GUARDIAN_REQUEST, type ProcessStartTimes, REFUSED, WIRE_VERSION, decodeProcessStartTimes, encodeEnvironmentBlock, encodeFrame, encodeWords } from "./wire.ts";
+import { getSystemErrorMap } from "node:util";
+import { OVER } from "../../base/over.ts";
+
+/** Parses an EXITED frame: a wait status as of waitpid(2), and bits. */
+export function parseCommandExit(frame: Frame): CommandExit {
+  const status = Number(frame.a);
+  const signal = status & 0x7f;
+  return {
+    code: signal === 0 ? (status >> 8) & 0xff : undefined,
+    signal: signal === 0 ? undefined : signal,
+    terminated: (frame.b & EXITED.terminated) !== 0n,
+    leftovers: (frame.b & EXITED.leftovers) !== 0n,
+  };
+}
+
+/** The exit of a command that was killed together with its guardian. */
+export const KILLED: CommandExit = {
+  code: undefined,
+  signal: constants.signals.SIGKILL,
+  terminated: true,
+  leftovers: false,
+};
+
+/** Builds the error for a failed exec: 127 when the file or its interpreter was not found, else 126, as in env(1). */
+function createExecError(file: string, errno: number): SignalboxError {
+  const [name, message] = getSystemErrorMap().get(-errno) ?? [`errno ${errno}`, "unknown error"];
+  if (errno === constants.errno.ENOENT) {
+    const hint = /\s/.test(file)
+      ? "; it is one word: leave out the quotes around command and arguments, or use a shell: sh -c 'COMMAND'"
+      : "";
+    return new SignalboxError(EXIT.notFound, `"${file}" was not found: ${message} (${name})${hint}`);
+  }
+  const why = errno === constants.errno.EISDIR ? "it is a directory" : `${message} (${name})`;
+  return new SignalboxError(EXIT.notExecutable, `"${file}" cannot be executed: ${why}`);
+}
+
+/**
+ * Builds the error for a start that the guardian refused. A late start has an external cause; the other reasons are
+ * defects in signalbox.
+ */
+function createStartError(file: string, reason: bigint): SignalboxError {
+  if (reason === REFUSED.tooLate)
+    return new SignalboxError(
+      EXIT.lost,
+      `"${file}" was not started: its deadline had passed, or its termination was requested`,
+    );
+  const why = reason === REFUSED.unarmed ? "no deadline was armed" : "it was started before";
+  return new SignalboxError(EXIT.internal, `"${file}" was not started: ${why}`);
+}
+
+/**
+ * Builds the error for a guardian that ended before it reported a running command. A killed guardian is an external
+ * cause.
+ * @param code      exit code of the outer guardian; undefined when a signal ended it
+ * @param launched  the guardian had received the order to start the command
+ */
+function createGuardianError(
+  file: string,
+  code: number | undefined,
+  launched: boolean,
+): SignalboxError {
+  if (code === undefined || code === GUARDIAN_EXIT.innerKilled) {
+    const what = launched
+      ? `"${file}" was killed as it started, because its guardian was killed`
+      : `"${file}" was not started: its guardian was killed before`;
+    return new SignalboxError(EXIT.lost, `${what}; none of its processes is left; run it again`);
+  }
+  return new SignalboxError(EXIT.internal, `the guardian of "${file}" ended with code ${code}`);
+}
+
+/** Builds the error for a guardian that ended by itself before it was ready. @param code  its exit code */
+function createUnfitGuardianError(code: number | undefined): SignalboxError {
+  const message =
+    code === GUARDIAN_EXIT.setup
+      ? "the guardian cannot work on this host, see its message on standard error; it needs Linux with /proc"
+      : `the guardian ended with code ${code} and without a message: it is damaged, or of another version; rebuild it with \`npm run build\``;
+  return new SignalboxError(EXIT.config, message);
+}
+
+/** How much later than the guardian the runner acts, ms: the guardian needs some time to kill. */
+const PATIENCE = 250;
+/** Time after which a guardian without an answer counts as stopped, ms. */
+const ANSWERS_WITHIN = 500;
+/** Interval between pings while the guardian answers but cannot kill a process yet, ms. */
+const ASK_EVERY = 2_000;
+
+interface GuardianWatchdogPorts {
+  clock: Clock;
+  /** Wakes the guardians and requests a pong. */
+  ping(): void;
+  /** Kills the guardians. The processes that they guard are then killed as after any death of the guardians. */
+  killGuardians(): void;
+}
+
+/** Checks the guardians at the horizon: stopped or frozen ones would let the command run on. */
+export class GuardianWatchdog {
+  readonly #ports: GuardianWatchdogPorts;
+  #round = new AbortController();
+  #killAt = Number.POSITIVE_INFINITY;
+  #hasAnswered = false;
+  #isOver = false;
+
+  constructor(ports: GuardianWatchdogPorts) {
+    this.#ports = ports;
+  }
+
+  /** Sets the instant, on the clock, by which no process of the command may be left. It may move. */
+  setDeadline(killAt: number): void {
+    const isEarlier = killAt < this.#killAt;
+    this.#killAt = killAt;
+    if (!isEarlier || this.#isOver) return;
+    this.#round.abort(OVER);
+    this.#round = new AbortController();
+    void this.#enforce(this.#round.signal).catch(() => {}); // stopped, or replaced by an earlier instant
+  }
+
+  /** Records an answer of the guardian. */
+  recordPong(): void {
+    this.#hasAnswered = true;
+  }
+
+  /** Call it when no process is left, or none is to be ended any more. */
+  stop(): void {
+    this.#isOver = true;
+    this.#round.abort(OVER);
+  }
+
+  async #enforce(signal: AbortSignal): Promise<void> {
+    const { clock, ping, killGuardians } = this.#ports;
+    for (;;) {
+      await this.#waitUntilDue(signal);
+      this.#hasAnswered = false;
+      ping();
+      await clock.sleep(ANSWERS_WITHIN, signal);
+      if (!this.#hasAnswered) return killGuardians();
+      await clock.sleep(ASK_EVERY, signal);
+    }
+  }
+
+  /** Resolves when the deadline has passed. Renewals may move it meanwhile. */
+  async #waitUntilDue(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#ports;
+    for (;;) {
+      const left = this.#killAt + PATIENCE - clock.now();
+      if (left <= 0) return;
+      await clock.sleep(left, signal);
+    }
+  }
+}
 
 interface NativeCommandOptions {
   spec: CommandSpec;

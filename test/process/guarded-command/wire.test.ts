@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseCommandExit } from "../../../src/process/guarded-command/exits.ts";
+import { parseCommandExit } from "../../../src/process/guarded-command/native-guarded-command.ts";
 import {
   BLOCK_MAX,
   decodeProcessStartTimes,
