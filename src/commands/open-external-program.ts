@@ -1,5 +1,5 @@
 import { runEditor } from "../process/editor.ts";
-import { runPager, USUAL_PAGER } from "../process/pager.ts";
+import { runPager, USUAL_PAGER } from "../process/editor.ts";
 import type { EditorFile } from "./editor.ts";
 import type { CommandIo } from "./spec.ts";
 
