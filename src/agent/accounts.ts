@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { Peer } from "../process/agent-socket/peer.ts";
-import { readUserName } from "../process/user.ts";
+import { readUserName } from "../process/host.ts";
 
 /** Users and groups of this host, from the files of the system. Those of a directory service count by their numbers. */
 export interface Accounts {

@@ -1,6 +1,6 @@
 import { isUnavailable } from "../etcd/retry.ts";
 import { SessionLost } from "../etcd/session/session-lost.ts";
-import { readUserName } from "../process/user.ts";
+import { readUserName } from "../process/host.ts";
 import { formatAgentReport } from "../protocol/agent-record.ts";
 import type { AgentContext } from "./agent-context.ts";
 import type { SharedSession } from "./shared-session.ts";

@@ -1,7 +1,7 @@
 import { constants } from "node:os";
 import { EXIT } from "../base/errors.ts";
 import type { Operator } from "../operate/ports.ts";
-import { readUserName } from "../process/user.ts";
+import { readUserName } from "../process/host.ts";
 import type { Snapshot } from "../state/snapshot.ts";
 import { type CommandConnection, openConnection } from "./connect.ts";
 import type { Call, CommandExecutor, CommandIo } from "./spec.ts";

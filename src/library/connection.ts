@@ -13,7 +13,7 @@ import { evaluateConfiguredTotal } from "../fleet/resources.ts";
 import type { OperatorPorts } from "../operate/ports.ts";
 import { createRealClock } from "../process/clock.ts";
 import { realRandom } from "../process/random.ts";
-import { readUserName } from "../process/user.ts";
+import { readUserName } from "../process/host.ts";
 import { createKeys } from "../protocol/keys.ts";
 import type { ClaimPorts } from "../run/request.ts";
 import type { ScheduleWorkerOptions } from "../worker/engine/schedule-worker.ts";

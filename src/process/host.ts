@@ -1,6 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { CommandHost } from "./guarded-command/command.ts";
 import { locateGuardian } from "./native/locate.ts";
+import { userInfo } from "node:os";
 
 /**
  * Creates a command host that runs commands under the native guardian.
@@ -18,4 +19,13 @@ export function createGuardianHost(clock: Clock, guardian?: string): CommandHost
       return guarded;
     },
   };
+}
+
+/** Reads the name of the current user; its number when the system has no name for it. */
+export function readUserName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return String(process.getuid?.() ?? "unknown");
+  }
 }
