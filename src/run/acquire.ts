@@ -3,23 +3,18 @@ import { findNameFault } from "../base/text.ts";
 import { isUnavailable, retryUnavailable, runWithDeadline } from "../etcd/retry.ts";
 import type { SessionOwner, SessionProof, TicketVersion } from "../etcd/session/session.ts";
 import { type Store, StoreError } from "../etcd/store.ts";
-import { waitForChange } from "../etcd/wait-for-change.ts";
+import { type WakeReason, waitForChange } from "../etcd/wait-for-change.ts";
 import { VanishedTickets } from "../observe/vanished-tickets.ts";
 import { addPutIfChanged } from "../protocol/guards.ts";
 import type { Txn, TxnResponse } from "../protocol/txn.ts";
 import { type ClaimAttempt, listOwnKeys } from "./attempt.ts";
 import { type ClaimView, EMPTY_CLAIM_VIEW, type OwnTicketRevisions, readClaimView } from "./claim-view.ts";
 import { decideStep, getOwnRevisions } from "./decide.ts";
-import { inspectClaim, type OwnTicketRef } from "./inspect.ts";
+import { type OwnTicketRef, inspectClaim } from "./inspect.ts";
 import type { ClaimPorts, ClaimRequest } from "./request.ts";
-import {
-  buildStepTransaction,
-  type ClaimRefusal,
-  type ClaimStep,
-  readGrant,
-  type StepGrant,
-} from "./step.ts";
-import { waitBehind } from "./wait-behind.ts";
+import { type ClaimRefusal, type ClaimStep, type NextGrant, type StepGrant, type StepTransaction, buildStepTransaction, readGrant } from "./step.ts";
+import { OVER } from "../base/over.ts";
+import type { SuccessorEntry, Successors } from "./successors.ts";
 
 type HostRecordPorts = Pick<ClaimPorts, "store" | "keys" | "clock" | "random" | "log" | "describeHost">;
 
@@ -343,4 +338,54 @@ export class Acquisition implements SessionOwner {
   #getWallTime(): number {
     return this.#ports.clock.getWallTime();
   }
+}
+
+/** How long to wait for the answer to an offer after its event, in ms. */
+const LATE_ANSWER = 100;
+
+/** An attempt that waits directly behind another ticket, and the successors of its process. */
+interface Waiter {
+  attempt: ClaimAttempt;
+  successors: Successors;
+  /** Aborts when the run leaves. */
+  signal: AbortSignal;
+}
+
+/** Waits for a change, or until a run of this process that is directly ahead grants this claim as it ends. */
+async function waitBehind(
+  { attempt, successors, signal }: Waiter,
+  next: NextGrant,
+  watch: (signal: AbortSignal) => Promise<WakeReason>,
+): Promise<StepGrant | WakeReason> {
+  let act: StepTransaction | undefined;
+  const entry = successors.add({
+    ahead: next.ahead,
+    session: attempt.session.id,
+    buildGrant: () => {
+      act = buildStepTransaction(attempt, { kind: "grant", ...next }, attempt.ports.clock.getWallTime());
+      return act.txn;
+    },
+  });
+  const over = new AbortController();
+  try {
+    const wake = await Promise.race([entry.granted, watch(AbortSignal.any([signal, over.signal]))]);
+    if (typeof wake === "object") return act === undefined ? "broken" : readGrant(act, wake);
+    // The event of the grant may arrive before its answer.
+    const answer = await waitForAnswer(attempt, entry.offered, signal);
+    return answer === undefined || act === undefined ? wake : readGrant(act, answer);
+  } finally {
+    entry.leave();
+    over.abort(OVER);
+  }
+}
+
+async function waitForAnswer(
+  { ports }: ClaimAttempt,
+  offered: SuccessorEntry["offered"],
+  signal: AbortSignal,
+): Promise<Awaited<SuccessorEntry["offered"]>> {
+  if (offered === undefined) return undefined;
+  const late = ports.clock.sleep(LATE_ANSWER, signal).then(() => undefined);
+  late.catch(() => {}); // the run leaves
+  return await Promise.race([offered, late]);
 }
