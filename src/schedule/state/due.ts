@@ -2,7 +2,10 @@ import * as v from "valibot";
 import type { ParseResult } from "../../base/text.ts";
 import { isCount, isMillis, isTexts, parseJsonFields } from "../json-fields.ts";
 import { OCCURRENCE_RESULTS } from "./outcome.ts";
-import { COUNT, MILLIS } from "./record-schema.ts";
+
+/** A whole number of ms: an instant since the epoch, or a duration. */
+export const MILLIS = v.custom<number>(isMillis);
+export const COUNT = v.custom<number>(isCount);
 
 /** How an occurrence of a schedule ended that others follow. */
 const PREDECESSOR_END = v.object({

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { ParseResult } from "../../base/text.ts";
 import { parseJsonFields } from "../json-fields.ts";
-import { COUNT, MILLIS } from "./record-schema.ts";
+import { COUNT, MILLIS } from "./due.ts";
 
 /** Record of a running occurrence, under `running/<id>` on the worker's session. Instants in ms since the epoch. */
 const RUNNING = v.object({

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { ParseResult } from "../../base/text.ts";
 import { isTexts, parseJsonFields } from "../json-fields.ts";
-import { COUNT, MILLIS } from "./record-schema.ts";
+import { COUNT, MILLIS } from "./due.ts";
 
 /**
  * State of a worker's clock. `ok`: the worker fires. `warns`: it fires and warns (above 0.5 s off). `refuses`: it does
