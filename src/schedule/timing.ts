@@ -1,7 +1,7 @@
 import { type Calendars, NO_CALENDARS } from "./calendar/calendar.ts";
 import { toDay } from "./calendar/calendar-day.ts";
 import { buildDayRule } from "./calendar/day-rule.ts";
-import { restrictPlan } from "./calendar/restrict-plan.ts";
+import { restrictPlan } from "./calendar/upcoming-days.ts";
 import { getZoneOffset } from "./cron/offsets.ts";
 import type { Definition } from "./definition.ts";
 import { SCHEDULE_DEFAULTS } from "./definition-values.ts";

@@ -11,7 +11,7 @@ import { validateName } from "../../protocol/names.ts";
 import type { Calendars } from "../../schedule/calendar/calendar.ts";
 import { formatDay, getWeekdayOf, toDay } from "../../schedule/calendar/calendar-day.ts";
 import { buildDayRule, findCalendarFault } from "../../schedule/calendar/day-rule.ts";
-import { isPlanned, listMovedDays } from "../../schedule/calendar/restrict-plan.ts";
+import { isPlanned, listMovedDays } from "../../schedule/calendar/upcoming-days.ts";
 import type { Cron } from "../../schedule/cron/cron.ts";
 import { checkZone } from "../../schedule/cron/zone.ts";
 import type { Definition } from "../../schedule/definition.ts";
