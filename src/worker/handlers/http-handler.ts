@@ -1,23 +1,94 @@
-import { STATUS_CODES } from "node:http";
+import http from "node:http";
+import { type IncomingHttpHeaders, STATUS_CODES } from "node:http";
 import { formatDuration } from "../../base/duration.ts";
 import { ConfigError } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
 import { readFileWithMode, readSecretLine } from "../../config/files.ts";
-import { type HttpSpec, isHeaderValue, type StatusRange } from "../file/http-schema.ts";
+import { type HttpSpec, type StatusRange, isHeaderValue } from "../file/http-schema.ts";
 import type { Handler, ScheduledTask, TaskResult } from "../handler.ts";
 import { toLostResult } from "./command-handler.ts";
-import {
-  buildRedirectedRequest,
-  findRedirectTarget,
-  type HttpRequest,
-  openRequest,
-  type ResponseHead,
-  readBody,
-} from "./find-redirect.ts";
 import type { HandlerPorts } from "./handler-ports.ts";
 import { RecordedOutput } from "./recorded-output.ts";
-import { RequestDeadline } from "./request-deadline.ts";
 import { buildTaskHeaders, serializeTask } from "./task-input.ts";
+import https from "node:https";
+import type { Clock } from "../../base/clock.ts";
+
+/** Why a request was aborted. */
+type RequestEnding = "task" | "timeout" | "horizon";
+
+/** How long before the horizon a request is aborted, ms. */
+const MARGIN = 500;
+/** Pause between looks whether the horizon has moved, ms. */
+const LOOK = 100;
+
+/** Aborts the request of a task when the task ends, its timeout passes, or the horizon comes near. */
+export class RequestDeadline {
+  readonly #clock: Clock;
+  readonly #task: ScheduledTask;
+  readonly #request = new AbortController();
+  readonly #over = new AbortController();
+  #horizonTimer = new AbortController();
+  #stopListening = () => {};
+  #ending: RequestEnding | undefined;
+
+  constructor(clock: Clock, task: ScheduledTask) {
+    this.#clock = clock;
+    this.#task = task;
+  }
+
+  /** Aborted when the request must end. */
+  get signal(): AbortSignal {
+    return this.#request.signal;
+  }
+
+  /** Why the request was aborted; undefined if it was not. */
+  get ending(): RequestEnding | undefined {
+    return this.#ending;
+  }
+
+  /**
+   * Waits until a request has time before the horizon, and begins to watch.
+   * @param timeout  ms until the request is aborted
+   * @throws the task's reason if the task has ended
+   */
+  async start(timeout: number): Promise<void> {
+    const { signal } = this.#task;
+    while (this.#computeTimeLeft() <= 0) await this.#clock.sleep(LOOK, signal);
+    signal.throwIfAborted();
+    signal.addEventListener("abort", () => this.#end("task"), { once: true, signal: this.#over.signal });
+    this.#clock.sleep(timeout, this.#over.signal).then(() => this.#end("timeout"), doNothing);
+    this.#stopListening = this.#task.onExtended(() => this.#watchHorizon());
+    this.#watchHorizon();
+  }
+
+  /** Stops watching. */
+  close(): void {
+    this.#stopListening();
+    this.#over.abort();
+    this.#horizonTimer.abort();
+  }
+
+  #computeTimeLeft(): number {
+    return this.#task.getHorizon() - MARGIN - this.#clock.now();
+  }
+
+  #watchHorizon(): void {
+    this.#horizonTimer.abort();
+    this.#horizonTimer = new AbortController();
+    const left = this.#computeTimeLeft();
+    if (left <= 0) return this.#end("horizon");
+    this.#clock.sleep(left, this.#horizonTimer.signal).then(() => this.#watchHorizon(), doNothing);
+  }
+
+  #end(ending: RequestEnding): void {
+    if (this.#over.signal.aborted) return;
+    this.#ending = ending;
+    this.close();
+    this.#request.abort();
+  }
+}
+
+const doNothing = () => {};
 
 /** Options of a handler that sends a request. */
 interface HttpHandlerOptions {
@@ -219,4 +290,117 @@ function readSecretHeaders(spec: HttpSpec["secretHeaders"]): SecretHeaders {
 function listCredentials(secret: string): string[] {
   const [, credentials] = /^[A-Za-z][\w-]* +(\S.*)$/.exec(secret) ?? [];
   return credentials === undefined ? [] : [credentials];
+}
+
+/** The status and the headers of a response. */
+interface ResponseHead {
+  status: number;
+  headers: IncomingHttpHeaders;
+}
+
+const REDIRECTS = [301, 302, 303, 307, 308];
+
+/** Returns the address of a redirect; undefined if the response is none, or its address cannot be read. */
+function findRedirectTarget({ status, headers }: ResponseHead, url: URL): URL | undefined {
+  if (!REDIRECTS.includes(status) || headers.location === undefined) return undefined;
+  return URL.parse(headers.location, url.href) ?? undefined;
+}
+
+/**
+ * Builds the request that follows a redirect. Another server gets none of the configured headers.
+ * @param ownHeaders  the headers that every server may get
+ * @returns undefined if the response is no redirect, or if its address must not be followed: it is not http or https,
+ *   or it leaves https
+ */
+export function buildRedirectedRequest(
+  request: HttpRequest,
+  response: ResponseHead,
+  ownHeaders: HttpRequest["headers"],
+): HttpRequest | undefined {
+  const url = findRedirectTarget(response, request.url);
+  if (url === undefined || !canFollow(request.url, url)) return undefined;
+  url.username = "";
+  url.password = "";
+  const kept = url.origin === request.url.origin ? request.headers : ownHeaders;
+  if ([307, 308].includes(response.status) || ["GET", "HEAD"].includes(request.method))
+    return { ...request, url, headers: kept };
+  const headers = Object.fromEntries(Object.entries(kept).filter(([name]) => name !== "content-type"));
+  return { url, method: "GET", headers, body: undefined };
+}
+
+function canFollow(from: URL, to: URL): boolean {
+  return to.protocol === "https:" || (to.protocol === "http:" && from.protocol === "http:");
+}
+
+/** A request to a web server. */
+export interface HttpRequest {
+  url: URL;
+  method: string;
+  headers: Readonly<Record<string, string>>;
+  body: string | undefined;
+}
+
+/** Most bytes of the header lines of a response. */
+const LONGEST_HEADERS = 16 * 1024;
+/** Most bytes of a response that are read: the rest is cut off. */
+const LONGEST_BODY = 1024 * 1024;
+/** Most interim responses (1xx) before the response. */
+const MOST_INTERIM = 100;
+
+/**
+ * Sends a request, on a connection of its own.
+ * @param signal  aborts the request, and the reading of the response
+ * @returns the response when its headers have arrived. The caller must end it with `destroy`
+ * @throws the error of the connection
+ */
+function openRequest(
+  { url, method, headers, body }: HttpRequest,
+  signal: AbortSignal,
+): Promise<http.IncomingMessage> {
+  const { request } = url.protocol === "https:" ? https : http;
+  const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
+  const options = {
+    method,
+    agent: false,
+    signal,
+    maxHeaderSize: LONGEST_HEADERS,
+    headers: { ...headers, ...length },
+  };
+  return new Promise((resolve, reject) => {
+    const call = request(url.href, options, (answer) => {
+      answer.on("error", () => {}); // whoever reads it gets the error
+      resolve(answer);
+    });
+    let interim = 0;
+    call.on("information", () => {
+      interim += 1;
+      if (interim > MOST_INTERIM) call.destroy(new Error("too many interim responses"));
+    });
+    call.on("upgrade", (_, socket) => {
+      socket.destroy();
+      reject(new Error("the server changed the protocol"));
+    });
+    call.on("error", reject);
+    call.end(body);
+  });
+}
+
+/**
+ * Reads the body of a response, at most 1 MiB.
+ * @param onChunk  called with all that has arrived since the last call: not with every small piece
+ * @param signal  aborts the request. A body without a length looks complete then
+ * @throws the error of the connection, also if it ends too early; the signal's reason
+ */
+async function readBody(
+  answer: http.IncomingMessage,
+  onChunk: (chunk: Buffer) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  let left = LONGEST_BODY;
+  for await (const chunk of answer as AsyncIterable<Buffer>) {
+    onChunk(chunk.subarray(0, left));
+    left -= chunk.length;
+    if (left <= 0) return;
+  }
+  signal.throwIfAborted();
 }

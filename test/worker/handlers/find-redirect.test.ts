@@ -1,7 +1,7 @@
 /** Which redirects are followed, and what the next server gets. */
 import { expect, test } from "vitest";
-import type { HttpRequest } from "../../../src/worker/handlers/find-redirect.ts";
-import { buildRedirectedRequest } from "../../../src/worker/handlers/find-redirect.ts";
+import type { HttpRequest } from "../../../src/worker/handlers/http-handler.ts";
+import { buildRedirectedRequest } from "../../../src/worker/handlers/http-handler.ts";
 
 const OWN = { "signalbox-token": "7" };
 const POST: HttpRequest = {

@@ -1,7 +1,7 @@
 /** When a request of a task is aborted, on a clock that the test advances. */
 import { expect, test } from "vitest";
 import { TaskLost } from "../../../src/worker/handler.ts";
-import { RequestDeadline } from "../../../src/worker/handlers/request-deadline.ts";
+import { RequestDeadline } from "../../../src/worker/handlers/http-handler.ts";
 import { ManualClock } from "../../etcd/manual-clock.ts";
 import { createTask } from "../handler-fixture.ts";
 
