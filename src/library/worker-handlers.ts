@@ -13,7 +13,7 @@ import {
   TaskLost,
   type TaskResult,
 } from "../worker/handler.ts";
-import { createLeaseAcquirer } from "../worker/handlers/lease-acquirer.ts";
+import { createLeaseAcquirer } from "../worker/handlers/leased-handler.ts";
 import { LeasedHandler } from "../worker/handlers/leased-handler.ts";
 import type { LibraryConnection } from "./connection.ts";
 import {

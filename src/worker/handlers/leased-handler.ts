@@ -3,11 +3,15 @@ import type { Log } from "../../base/log.ts";
 import { forwardAbort } from "../../base/wait.ts";
 import { StoreError } from "../../etcd/store.ts";
 import { type LeaseSpec, parseLeases } from "../../fleet/lease-spec.ts";
-import type { Macros } from "../../fleet/macros.ts";
+import { type MacroFacts, type Macros, createMacros } from "../../fleet/macros.ts";
 import { OldSchemaError } from "../../protocol/schema.ts";
-import type { HeldClaim } from "../../run/held-claim.ts";
+import { type HeldClaim, acquireClaim } from "../../run/held-claim.ts";
 import { type Handler, type ScheduledTask, TaskLost, type TaskResult } from "../handler.ts";
 import { toLostResult } from "./command-handler.ts";
+import { VERSION } from "../../base/version.ts";
+import { serializeHostRecord } from "../../fleet/host-record.ts";
+import { evaluateConfiguredTotal } from "../../fleet/resources.ts";
+import type { SchedulePorts } from "../worker-ports.ts";
 
 /** Leases that this process holds. */
 type HeldLeases = Pick<HeldClaim, "signal" | "getHorizon" | "onExtended" | "release">;
@@ -90,4 +94,43 @@ function toUngrantedResult(error: unknown): TaskResult {
     error instanceof StoreError ||
     (error instanceof SignalboxError && error.exitCode === EXIT.busy);
   return isTemporary ? { result: "released", wait: AGAIN_AFTER, reason } : { result: "failed", reason };
+}
+
+/** Identity and session of lease claims for tasks. Times in ms, the session's time to live in whole seconds. */
+interface LeaseAcquirerOptions {
+  facts: MacroFacts;
+  user: string;
+  ttl: number;
+  terminationTimeout: number;
+}
+
+/** How long a task may wait for its leases while it occupies one of the worker's task slots, ms. */
+const PATIENCE = 60_000;
+
+/** Acquires leases in the same way as runs do: in queue order, visible to all, in separate sessions. */
+export function createLeaseAcquirer(
+  ports: SchedulePorts,
+  { facts, user, ttl, terminationTimeout }: LeaseAcquirerOptions,
+): LeaseAcquirer {
+  const macros = createMacros(facts);
+  const evaluateTotal = (text: string) => evaluateConfiguredTotal(text, macros);
+  const describeHost = (wall: number) => serializeHostRecord(facts, VERSION, wall);
+  return {
+    macros,
+    log: ports.log,
+    acquire: (leases, label, signal) =>
+      acquireClaim(
+        { ...ports, evaluateTotal, describeHost },
+        {
+          leases,
+          patience: { queues: true, leases: PATIENCE },
+          identity: { host: facts.fqdn, pid: process.pid, user, command: "signalbox worker", label },
+          ttl,
+          terminationTimeout,
+          connectTimeout: ports.settings.connectTimeout,
+          history: false,
+        },
+        signal,
+      ),
+  };
 }
