@@ -1,9 +1,12 @@
 import { quoteText } from "../../base/text.ts";
-import type { Hook } from "../../schedule/definition-values.ts";
-import { parseHookAddress } from "../../schedule/hook-address.ts";
-import { type HookPorts, runHookCommand } from "./hook-command.ts";
-import type { HookPayload } from "./hook-payload.ts";
-import { buildHookMessage, type HookFault, postHook } from "./post-hook.ts";
+import type { Hook, HookName } from "../../schedule/definition-values.ts";
+import { HOOK_ADDRESS_FORM, type HookFormat, parseHookAddress } from "../../schedule/hook-address.ts";
+import { type HookPayload, insertEventPath } from "./hook-payload.ts";
+import http from "node:http";
+import https from "node:https";
+import { buildHookText, buildMail, buildPagerdutyBody, buildSlackBody, buildTeamsBody, encodeHeader } from "./hook-text.ts";
+import type { CommandExit, GuardedCommand } from "../../process/guarded-command/command.ts";
+import type { HandlerPorts } from "../handlers/handler-ports.ts";
 
 interface HookCallLimits {
   /** Limit of one attempt, ms. */
@@ -56,4 +59,189 @@ export function formatHook(hook: Hook): string {
   const address = parseHookAddress(hook.replaceAll("{event}", ""));
   if (address === undefined) return "no address";
   return address.format === "mail" ? "mail" : new URL(address.url).host;
+}
+
+/** Why a call failed. */
+interface HookFault {
+  fault: string;
+  /** Whether another attempt may succeed. */
+  canRetry: boolean;
+}
+
+/**
+ * Posts a message. Does not read the body of the response, and does not follow redirects, so that only the operator
+ * chooses the receiver.
+ * @param within  ms after which the call fails
+ * @param signal  aborts the call
+ * @returns undefined when the status was 2xx
+ */
+function postHook(
+  { url, headers: own, body }: Extract<HookMessage, { kind: "post" }>,
+  { within, signal }: { within: number; signal: AbortSignal },
+): Promise<HookFault | undefined> {
+  const either = AbortSignal.any([signal, AbortSignal.timeout(within)]);
+  const headers = {
+    ...own,
+    "content-length": Buffer.byteLength(body),
+    "user-agent": "signalbox",
+  };
+  const options = { method: "POST", agent: false, headers, signal: either, maxHeaderSize: 16_384 };
+  const { request } = url.protocol === "https:" ? https : http;
+  return new Promise((resolve) => {
+    const call = request(url.href, options, (answer) => {
+      answer.on("error", () => {}); // the response is cut off below
+      resolve(findResponseFault(answer, url));
+      call.destroy();
+    });
+    call.on("error", (error) => {
+      const isLate = either.aborted && !signal.aborted;
+      resolve({ fault: isLate ? `no answer within ${within / 1_000} s` : error.message, canRetry: true });
+    });
+    call.end(body);
+  });
+}
+
+function findResponseFault(
+  { statusCode: code = 0, headers }: http.IncomingMessage,
+  url: URL,
+): HookFault | undefined {
+  if (code >= 200 && code < 300) return undefined;
+  if (code < 300 || code >= 400)
+    return { fault: `it answered ${code}`, canRetry: code >= 500 || code === 429 };
+  const host = URL.parse(headers.location ?? "", url.href)?.host ?? "nowhere";
+  return { fault: `it answered ${code}, a redirect to ${host}; use that address`, canRetry: false };
+}
+
+/** What a hook does for one event: post a body, or run a command. */
+export type HookMessage =
+  | { kind: "post"; url: URL; headers: Readonly<Record<string, string>>; body: string }
+  | { kind: "command"; argv: readonly string[]; input: string };
+
+const JSON_HEADERS = { "content-type": "application/json" };
+/** Priorities of ntfy, 1 to 5; 3 without one. */
+const PRIORITIES: Readonly<Partial<Record<HookName, string>>> = {
+  failure: "4",
+  "failed-first": "4",
+  dead: "5",
+  missed: "4",
+};
+
+/** Builds the message of a hook. @returns a fault if its address is none */
+export function buildHookMessage(hook: Hook, payload: HookPayload): HookMessage | { fault: string } {
+  if (typeof hook !== "string") return { kind: "command", argv: hook, input: `${JSON.stringify(payload)}\n` };
+  const address = parseHookAddress(insertEventPath(hook, payload.event));
+  if (address === undefined) return { fault: `its address is not of the form ${HOOK_ADDRESS_FORM}` };
+  if (address.format === "mail")
+    return { kind: "command", ...buildMail(address.recipients, buildHookText(payload)) };
+  return buildPost(address.format, new URL(address.url), payload);
+}
+
+function buildPost(format: "json" | HookFormat, url: URL, payload: HookPayload): HookMessage {
+  const buildJson = (body: unknown): HookMessage => ({
+    kind: "post",
+    url,
+    headers: JSON_HEADERS,
+    body: JSON.stringify(body),
+  });
+  if (format === "json") return buildJson(payload);
+  const text = buildHookText(payload);
+  if (format === "slack") return buildJson(buildSlackBody(text));
+  if (format === "teams") return buildJson(buildTeamsBody(text));
+  if (format === "ntfy") {
+    const lines = [...text.facts.map(([name, value]) => `${name}: ${value}`), text.output];
+    const headers = { title: encodeHeader(text.title), priority: PRIORITIES[payload.event] ?? "3" };
+    return { kind: "post", url, headers, body: lines.join("\n").trimEnd() };
+  }
+  const key = url.searchParams.get("routing_key") ?? "";
+  url.searchParams.delete("routing_key"); // it belongs into the body
+  return buildJson(buildPagerdutyBody(payload, text, key));
+}
+
+/** What hooks need from their environment. */
+export type HookPorts = Omit<HandlerPorts, "secrets" | "terminationTimeout">;
+
+/** Time between TERM and KILL, ms. */
+const TERMINATION = 2_000;
+/** How many characters of the output to keep for the log. */
+const LONGEST_OUTPUT = 300;
+
+/**
+ * Runs a hook's command under the guardian, with the payload in its environment. All its processes are gone when
+ * this resolves.
+ * @param within  ms until the command gets TERM
+ */
+async function runHookCommand(
+  { clock, commands, env }: HookPorts,
+  { argv: [file = "", ...args], input }: { argv: readonly string[]; input: string },
+  payload: HookPayload,
+  { within, signal }: { within: number; signal: AbortSignal },
+): Promise<HookFault | undefined> {
+  let output = "";
+  const written = Promise.withResolvers<void>();
+  const streams = {
+    input,
+    onOutput: (chunk: Buffer) => {
+      output = (output + chunk.toString()).slice(-LONGEST_OUTPUT);
+    },
+    onEnd: () => written.resolve(),
+  };
+  const command = await commands.prepare({
+    file,
+    args,
+    env: { ...env, ...buildVariables(payload) },
+    streams,
+  });
+  const end = () => command.terminate(clock.now() + TERMINATION);
+  signal.addEventListener("abort", end, { once: true });
+  try {
+    const exit = await runToExit(command, clock.now() + within);
+    if (exit.leftovers && !exit.terminated) end();
+    await command.gone;
+    await written.promise; // the end of the output arrives separately from the end of the processes
+    return findExitFault(exit, output);
+  } catch (error) {
+    await command.release();
+    throw error;
+  } finally {
+    signal.removeEventListener("abort", end);
+  }
+}
+
+async function runToExit(command: GuardedCommand, termAt: number): Promise<CommandExit> {
+  command.arm({ termAt, killAt: termAt + TERMINATION });
+  await command.start({});
+  return await command.exited;
+}
+
+function findExitFault({ code, signal, terminated }: CommandExit, output: string): HookFault | undefined {
+  if (code === 0 && !terminated) return undefined;
+  const how = terminated
+    ? "it was ended: its timeout has passed"
+    : code === undefined
+      ? `signal ${signal}`
+      : `exit code ${code}`;
+  return { fault: output.trim() === "" ? how : `${how}; its output: ${output.trim()}`, canRetry: false };
+}
+
+/**
+ * Builds the variables of the hook. The run's id is not among them: the guardian finds the processes of a task by it.
+ */
+function buildVariables(payload: HookPayload): Record<string, string> {
+  const { event, schedule, type, scheduled, scheduledTime, attempt, late, result, code, reason } = payload;
+  const named = {
+    EVENT: event,
+    SCHEDULE: schedule,
+    TYPE: type,
+    SCHEDULED: scheduledTime,
+    SCHEDULED_MS: scheduled,
+    ATTEMPT: attempt,
+    LATE_MS: late,
+    RESULT: result,
+    CODE: code,
+    REASON: reason,
+  };
+  const given = Object.entries(named).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(
+    given.map(([name, value]) => [`SIGNALBOX_${name}`, String(value).replaceAll("\0", "")]),
+  );
 }
