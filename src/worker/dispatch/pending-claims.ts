@@ -2,15 +2,18 @@ import { isUnavailable } from "../../etcd/retry.ts";
 import { getScheduleType } from "../../schedule/definition.ts";
 import type { Candidate } from "../../schedule/state/next-candidate.ts";
 import type { CachedSchedule } from "../cache/cached-schedule.ts";
-import { writeInitialState } from "../cache/initial-state.ts";
-import {
-  type ClaimContext,
-  type ClaimedOccurrence,
-  claimOccurrence,
-  type OccurrenceClaimResult,
-} from "../claims/claim-occurrence.ts";
+import { type ClaimContext, type ClaimedOccurrence, type OccurrenceClaimResult, claimOccurrence } from "../claims/claim-occurrence.ts";
 import type { WorkerListener } from "../events.ts";
 import type { Handler } from "../handler.ts";
+import { commitWithRetries } from "../../observe/ports.ts";
+import { guardNotNewer, guardRevision } from "../../protocol/guards.ts";
+import { guardSchema } from "../../protocol/schema.ts";
+import type { Txn } from "../../protocol/txn.ts";
+import { listCalendarNames } from "../../schedule/calendar/day-rule.ts";
+import { formatDue } from "../../schedule/state/due.ts";
+import { computeFirstDue } from "../../schedule/state/due-transitions.ts";
+import type { SchedulePorts } from "../worker-ports.ts";
+import type { ScheduleCache } from "../cache/schedule-cache.ts";
 
 /** A claim to attempt. */
 export interface OccurrenceClaim {
@@ -99,4 +102,29 @@ export class PendingClaims {
     const level = isUnavailable(error) ? "warn" : "error";
     this.#context.ports.log[level]("a claim failed", { schedule, error: String(error) });
   }
+}
+
+/**
+ * Writes the state of a schedule that was created by hand without one. Its first occurrence counts from now.
+ * @throws StoreError
+ */
+async function writeInitialState(
+  ports: SchedulePorts,
+  { revision, calendars }: Pick<ScheduleCache, "revision" | "calendars">,
+  { id, definition, definitionMod, calendarFault }: CachedSchedule,
+): Promise<void> {
+  if (definition === undefined || calendarFault !== undefined) return;
+  const { keys, clock } = ports;
+  const value = formatDue(computeFirstDue(id, definition, clock.getWallTime(), {}, calendars));
+  const txn: Txn = {
+    compare: [
+      guardSchema(keys),
+      guardRevision(keys.schedule(id), definitionMod),
+      guardRevision(keys.due(id), 0n),
+      ...(listCalendarNames(definition).length === 0 ? [] : guardNotNewer(revision, keys.calendars())),
+    ],
+    success: [{ op: "put", key: keys.due(id), value }],
+    failure: [],
+  };
+  await commitWithRetries(ports, txn);
 }
