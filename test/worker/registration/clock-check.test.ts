@@ -6,7 +6,7 @@ import { retryAfterStalls } from "../../../fixtures/steady.ts";
 import { readMemberClocks } from "../../../src/etcd/members/member-metrics.ts";
 import type { ScheduleWorkerOptions } from "../../../src/worker/engine/schedule-worker.ts";
 import type { ScheduledTask, TaskResult } from "../../../src/worker/handler.ts";
-import { CLOCK_LIMITS, ClockCheck } from "../../../src/worker/registration/clock-check.ts";
+import { CLOCK_LIMITS, ClockCheck } from "../../../src/worker/registration/worker-heartbeat.ts";
 import { MINUTE, SettableClock, START, WorkerFixture } from "../worker-fixture.ts";
 
 describe("what is heard", () => {
