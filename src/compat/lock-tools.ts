@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { UsageError } from "../base/errors.ts";
 import { collectTexts, quoteText } from "../base/text.ts";
 import { findCommandName } from "../syntax/command-name.ts";
-import { removeReleaseNames } from "../syntax/release-path.ts";
+import { removeReleaseNames } from "../syntax/lock-tools.ts";
 import type { LineTranslator } from "./translated-run.ts";
 
 /** The lock for a locked file. Lines with the same file share one lock, even with different tools. */

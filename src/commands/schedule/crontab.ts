@@ -12,7 +12,7 @@ import { type CronJob, type CrontabFault, type CrontabFormat, parseCrontab } fro
 import { findScheduleFault } from "../../syntax/crontab-schedule.ts";
 import { findHostMaintenance } from "../../syntax/host-maintenance.ts";
 import { findLockTools } from "../../syntax/lock-tools.ts";
-import { removeReleaseNames } from "../../syntax/release-path.ts";
+import { removeReleaseNames } from "../../syntax/lock-tools.ts";
 import { parseShellCommands, UNKNOWN } from "../../syntax/shell-parser.ts";
 
 /** Options for converting a crontab. */

@@ -3,7 +3,7 @@ import { quotePosixWord } from "../../base/shell.ts";
 import { findCommandName } from "../../syntax/command-name.ts";
 import type { CronJob } from "../../syntax/crontab.ts";
 import { findHostMaintenance } from "../../syntax/host-maintenance.ts";
-import { removeReleaseNames } from "../../syntax/release-path.ts";
+import { removeReleaseNames } from "../../syntax/lock-tools.ts";
 import { parseShellCommands, type ShellCommand } from "../../syntax/shell-parser.ts";
 import { findBackgroundInText } from "../background-process.ts";
 import {
