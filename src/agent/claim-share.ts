@@ -1,4 +1,4 @@
-import { OVER } from "../base/over.ts";
+import { OVER } from "../base/wait.ts";
 import { retryUnavailable } from "../etcd/retry.ts";
 import { waitUntilNear } from "../etcd/session/horizon.ts";
 import type { Session, SessionOwner, SessionProof, TicketVersion } from "../etcd/session/session.ts";

@@ -1,5 +1,5 @@
 import type { Clock } from "../base/clock.ts";
-import { OVER } from "../base/over.ts";
+import { OVER } from "../base/wait.ts";
 import type { Random } from "../base/random.ts";
 import { StoreError } from "./store.ts";
 

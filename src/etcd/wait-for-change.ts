@@ -1,5 +1,5 @@
 import type { Clock } from "../base/clock.ts";
-import { OVER } from "../base/over.ts";
+import { OVER } from "../base/wait.ts";
 import { type Store, StoreError, type WatchEvent, type WatchRequest } from "./store.ts";
 
 /** Pause after a broken watch before the caller reads again, ms. Prevents a tight loop. */

@@ -1,6 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import { formatDuration } from "../base/duration.ts";
-import { OVER } from "../base/over.ts";
+import { OVER } from "../base/wait.ts";
 import { clean, quoteText } from "../base/text.ts";
 import { waitForAbort } from "../base/wait.ts";
 import { getScheduleType } from "../schedule/definition.ts";

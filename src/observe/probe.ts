@@ -1,4 +1,4 @@
-import { OVER } from "../base/over.ts";
+import { OVER } from "../base/wait.ts";
 import { StoreError } from "../etcd/store.ts";
 import type { ObserverPorts } from "./ports.ts";
 

@@ -1,4 +1,4 @@
-import { OVER } from "../base/over.ts";
+import { OVER } from "../base/wait.ts";
 import { isCompacted } from "../etcd/retry.ts";
 import type { KeyRange, KeyValue } from "../protocol/txn.ts";
 import { type ObserverPorts, readWithRetries } from "./ports.ts";

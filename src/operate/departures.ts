@@ -1,4 +1,4 @@
-import { OVER } from "../base/over.ts";
+import { OVER } from "../base/wait.ts";
 import { isCompacted, isUnavailable } from "../etcd/retry.ts";
 import type { ObserverPorts } from "../observe/ports.ts";
 import { VanishedTickets } from "../observe/vanished-tickets.ts";

@@ -1,5 +1,5 @@
 import { generateRunId, generateSessionId } from "../base/ids.ts";
-import { OVER } from "../base/over.ts";
+import { OVER } from "../base/wait.ts";
 import { grantOnce } from "../etcd/session/grant.ts";
 import { waitForChange } from "../etcd/wait-for-change.ts";
 import { commitWithRetries, type ObserverPorts, readWithRetries } from "../observe/ports.ts";

@@ -13,7 +13,7 @@ import { decideStep, getOwnRevisions } from "./decide.ts";
 import { type OwnTicketRef, inspectClaim } from "./inspect.ts";
 import type { ClaimPorts, ClaimRequest } from "./request.ts";
 import { type ClaimRefusal, type ClaimStep, type NextGrant, type StepGrant, type StepTransaction, buildStepTransaction, readGrant } from "./step.ts";
-import { OVER } from "../base/over.ts";
+import { OVER } from "../base/wait.ts";
 import type { SuccessorEntry, Successors } from "./successors.ts";
 
 type HostRecordPorts = Pick<ClaimPorts, "store" | "keys" | "clock" | "random" | "log" | "describeHost">;

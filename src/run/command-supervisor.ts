@@ -1,6 +1,6 @@
 import { constants } from "node:os";
 import { EXIT, SignalboxError } from "../base/errors.ts";
-import { OVER } from "../base/over.ts";
+import { OVER } from "../base/wait.ts";
 import type { SessionOwner, SessionProof, TicketVersion } from "../etcd/session/session.ts";
 import type { SessionLost } from "../etcd/session/session-lost.ts";
 import type { Store } from "../etcd/store.ts";

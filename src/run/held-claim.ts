@@ -1,4 +1,4 @@
-import { OVER } from "../base/over.ts";
+import { OVER } from "../base/wait.ts";
 import type { SessionOwner, SessionProof } from "../etcd/session/session.ts";
 import type { SessionLost } from "../etcd/session/session-lost.ts";
 import type { Store } from "../etcd/store.ts";

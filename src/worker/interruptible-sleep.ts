@@ -1,5 +1,5 @@
 import type { Clock } from "../base/clock.ts";
-import { OVER } from "../base/over.ts";
+import { OVER } from "../base/wait.ts";
 
 /** How long to wait for more causes to wake, ms. */
 const CROWD = 1;

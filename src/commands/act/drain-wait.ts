@@ -1,5 +1,5 @@
 import { formatDuration } from "../../base/duration.ts";
-import { OVER } from "../../base/over.ts";
+import { OVER } from "../../base/wait.ts";
 import { isUnavailable } from "../../etcd/retry.ts";
 import { type FollowEvent, followEtcd } from "../../observe/follow.ts";
 import { type ActionResult, updateAuditOutcome } from "../../operate/operator-action.ts";

@@ -1,5 +1,5 @@
 import { UsageError } from "../../base/errors.ts";
-import { OVER } from "../../base/over.ts";
+import { OVER } from "../../base/wait.ts";
 import { formatSize, parseSize } from "../../base/size.ts";
 import { waitAtMost } from "../../base/wait.ts";
 import { OutputKeeper, type OutputStorage } from "../../output/output-keeper.ts";

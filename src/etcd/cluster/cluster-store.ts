@@ -1,4 +1,4 @@
-import { OVER } from "../../base/over.ts";
+import { OVER } from "../../base/wait.ts";
 import type { LoginShare } from "../login/shared-logins.ts";
 import { type Member, MemberError, type Rpc } from "../member.ts";
 import { isUnavailable, runWithDeadline } from "../retry.ts";

@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import { OVER } from "../../base/over.ts";
+import { OVER } from "../../base/wait.ts";
 import type { Keys } from "../../protocol/keys.ts";
 import type { KeyRange, Op, OpResult, Txn, TxnResponse } from "../../protocol/txn.ts";
 import { delegateStore } from "../delegate-store.ts";

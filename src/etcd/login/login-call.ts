@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import { OVER } from "../../base/over.ts";
+import { OVER } from "../../base/wait.ts";
 import { type Advice, type Member, MemberError } from "../member.ts";
 import { StoreError } from "../store.ts";
 import type { Timeouts } from "../options.ts";

@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import { OVER } from "../../base/over.ts";
+import { OVER } from "../../base/wait.ts";
 import { computeSafetyMargin } from "../../config/ttl.ts";
 
 /**

@@ -2,7 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import { formatDuration } from "../../base/duration.ts";
 import { generateSessionId } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
-import { OVER } from "../../base/over.ts";
+import { OVER } from "../../base/wait.ts";
 import type { Random } from "../../base/random.ts";
 import { raceAbort } from "../../base/wait.ts";
 import { computeRenewalPeriod } from "../../config/ttl.ts";

@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import { OVER } from "../../base/over.ts";
+import { OVER } from "../../base/wait.ts";
 import { MemoryStore } from "../../etcd/memory/memory-store.ts";
 import { createRealClock } from "../../process/clock.ts";
 import { LibraryConnection } from "../connection.ts";

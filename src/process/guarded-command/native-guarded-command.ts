@@ -7,7 +7,7 @@ import type { Guardian, GuardianExit } from "./guardian-process.ts";
 import { killOrphans } from "./orphans.ts";
 import { EXITED, type Frame, GUARDIAN_EVENT, GUARDIAN_EXIT, GUARDIAN_REQUEST, type ProcessStartTimes, REFUSED, WIRE_VERSION, decodeProcessStartTimes, encodeEnvironmentBlock, encodeFrame, encodeWords } from "./wire.ts";
 import { getSystemErrorMap } from "node:util";
-import { OVER } from "../../base/over.ts";
+import { OVER } from "../../base/wait.ts";
 
 /** Parses an EXITED frame: a wait status as of waitpid(2), and bits. */
 export function parseCommandExit(frame: Frame): CommandExit {

@@ -1,4 +1,4 @@
-import { OVER } from "../../base/over.ts";
+import { OVER } from "../../base/wait.ts";
 import { quoteText } from "../../base/text.ts";
 import { findFirstKey } from "../../protocol/txn.ts";
 import { AlreadyFinishedError, NotFoundError, PreemptedError } from "../../schedule/errors.ts";

@@ -1,4 +1,4 @@
-import { OVER } from "../../base/over.ts";
+import { OVER } from "../../base/wait.ts";
 import { computeReplacementTime } from "../../schedule/state/next-candidate.ts";
 import { OCCURRENCE_RESULTS, type OccurrenceOutcome } from "../../schedule/state/outcome.ts";
 import type { CachedSchedule } from "../cache/cached-schedule.ts";
