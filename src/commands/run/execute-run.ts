@@ -7,7 +7,7 @@ import { createMacros, type Macros } from "../../fleet/macros.ts";
 import { evaluateConfiguredTotal } from "../../fleet/resources.ts";
 import { createGuardianHost } from "../../process/host.ts";
 import { readUserName } from "../../process/host.ts";
-import { CallAttempts } from "../../run/call-attempts.ts";
+import { CallAttempts } from "../../run/request.ts";
 import type { RunPorts, RunRequest } from "../../run/request.ts";
 import { type RunResult, run } from "../../run/run.ts";
 import { explainError } from "../command-line/execute-command.ts";

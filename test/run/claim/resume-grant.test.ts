@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { serializeTicket } from "../../../src/protocol/ticket.ts";
-import { CallAttempts } from "../../../src/run/call-attempts.ts";
+import { CallAttempts } from "../../../src/run/request.ts";
 import { claimWithRetries } from "../../../src/run/claim.ts";
 import { createOwnSessions } from "../../../src/run/claim-session.ts";
 import { resumeGrant } from "../../../src/run/resume-grant.ts";
