@@ -1,6 +1,6 @@
 import { clean, quoteText } from "../../base/text.ts";
-import type { KeyRange, Op, Txn } from "../../protocol/txn.ts";
-import { StoreError } from "../store.ts";
+import type { KeyRange, Op } from "../../protocol/txn.ts";
+import { StoreError, type Txn } from "../store.ts";
 
 /** Maximum number of keys named in a message; the rest are only counted. */
 const NAMED = 2;

@@ -10,7 +10,6 @@ export interface DayTimes {
   readonly perDay: number;
 }
 
-const MINUTE = 60_000;
 const HOUR = 3_600_000;
 
 /**

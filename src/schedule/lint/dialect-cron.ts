@@ -17,14 +17,13 @@ export function listCronDifferences(cron: Cron, zone: string, now: number): stri
   const { minute, hour } = cron.fields;
   const isWild = minute.isStar || hour.isStar;
   return collectTexts([
-    describeDayDifference(cron),
+    describeCronDayDifference(cron),
     !isWild && describeClockDifference(cron, zone, now, CRON_CLOCK_RULE),
   ]);
 }
 
 /** Days that begin with a star and have a step: whether they restrict the days depends on the cron. */
-function describeDayDifference({ fields: { day, weekday } }: Cron): string | undefined {
-  const isOpen = (text: string) => text === "*" || text === "?";
+function describeCronDayDifference({ fields: { day, weekday } }: Cron): string | undefined {
   if (isOpen(day.text) || isOpen(weekday.text) || !(day.isStar || weekday.isStar)) return undefined;
   return (
     `days of the month ${quoteText(day.text)} and of the week ${quoteText(weekday.text)} must both match, as in Vixie's` +

@@ -3,7 +3,6 @@ import { getWireType } from "./wire-format.ts";
 
 /** Bytes at first. Most batches of transactions fit. */
 const SIZE = 16 * 1024;
-const TWO_32 = 2 ** 32;
 
 /**
  * Encodes a message. Fields that are undefined are left out, all others are written, also zeros.
