@@ -7,7 +7,7 @@ import { CRON_MACROS, parseCron } from "../../schedule/cron/cron.ts";
 import { checkZone } from "../../schedule/cron/zone.ts";
 import type { Definition } from "../../schedule/definition.ts";
 import type { Catchup, Overlap } from "../../schedule/definition-values.ts";
-import { listCronDifferences } from "../../schedule/lint/dialect-cron.ts";
+import { listCronDifferences } from "../../schedule/lint/lint-clock.ts";
 import { type CronJob, type CrontabFault, type CrontabFormat, parseCrontab } from "../../syntax/crontab.ts";
 import { findScheduleFault } from "../../syntax/crontab-schedule.ts";
 import { findHostMaintenance } from "../../syntax/host-maintenance.ts";

@@ -6,7 +6,7 @@ import { findNameFault, type ParseResult, quoteText } from "../../base/text.ts";
 import type { SchedulePosition } from "../../operate/import-schedules.ts";
 import { checkZone } from "../../schedule/cron/zone.ts";
 import { type Definition, findDefinitionFault } from "../../schedule/definition.ts";
-import { listPerfectschedDifferences } from "../../schedule/lint/dialect-perfectsched.ts";
+import { listPerfectschedDifferences } from "../../schedule/lint/lint-clock.ts";
 import { parsePlan } from "../../schedule/plan/plan.ts";
 import { formatInstantUtc } from "../command-line/instant.ts";
 

@@ -5,9 +5,9 @@ import { formatList, MONTH_NAMES } from "../cron/explain-cron.ts";
 import { checkZone } from "../cron/zone.ts";
 import { type Plan, parsePlan } from "../plan/plan.ts";
 import { lintClockChanges } from "./lint-clock.ts";
-import type { LintFinding } from "./lint-finding.ts";
+import type { LintFinding } from "./lint-clock.ts";
 
-export type { LintFinding } from "./lint-finding.ts";
+export type { LintFinding } from "./lint-clock.ts";
 
 /**
  * Finds possible problems with a cron expression in a time zone.

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { parseCron } from "../../../src/schedule/cron/cron.ts";
-import { listCronDifferences } from "../../../src/schedule/lint/dialect-cron.ts";
-import { listPerfectschedDifferences } from "../../../src/schedule/lint/dialect-perfectsched.ts";
+import { listCronDifferences } from "../../../src/schedule/lint/lint-clock.ts";
+import { listPerfectschedDifferences } from "../../../src/schedule/lint/lint-clock.ts";
 
 const NOW = Date.UTC(2026, 0, 1);
 
