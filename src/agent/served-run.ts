@@ -28,8 +28,8 @@ import { type HostFacts, readHostFacts } from "../fleet/host.ts";
 import { serializeHostRecord } from "../fleet/host-record.ts";
 import type { LaunchedCall } from "../process/agent-socket/launched-call.ts";
 import { createLaunchedCommandHost } from "../process/agent-socket/launched-command-host.ts";
-import { CallAttempts } from "../run/request.ts";
 import type { StartedAttempt } from "../run/request.ts";
+import { CallAttempts } from "../run/request.ts";
 import type { AgentContext } from "./agent-context.ts";
 
 /** This agent cannot serve a call. The launcher then does without it. */

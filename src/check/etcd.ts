@@ -3,9 +3,8 @@ import { readWithRetries } from "../observe/ports.ts";
 import { findNestedPrefix } from "../protocol/nested-prefix.ts";
 import { type ClusterMemoryPort, judgeIdentity } from "./identity.ts";
 import { type AnsweringMember, getAnsweringMembers, judgeMembers } from "./members.ts";
-import { judgeRunner, probePermissions } from "./permissions.ts";
+import { judgeRoleBypass, judgeRunner, probePermissions } from "./permissions.ts";
 import type { CheckPorts } from "./ports.ts";
-import { judgeRoleBypass } from "./permissions.ts";
 import { findSchemaFault, judgeSchema } from "./schema.ts";
 
 /**

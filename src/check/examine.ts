@@ -1,19 +1,26 @@
 import { formatDuration } from "../base/duration.ts";
 import type { Finding } from "../base/finding.ts";
 import { computeRenewalPeriod, computeSafetyMargin, computeSmallestTtl } from "../config/ttl.ts";
-import type { MemberMetrics } from "../etcd/members/member-metrics.ts";
+import type { MemberMetrics } from "../etcd/member-metrics.ts";
 import { isCompacted } from "../etcd/retry.ts";
 import { type ClusterMember, type MemberStatus, StoreError } from "../etcd/store.ts";
 import { readWithRetries } from "../observe/ports.ts";
-import { type AuthenticationMode, judgeAuthentication, judgeSchedulePermission } from "./permissions.ts";
 import { judgeOwnClock } from "./clock.ts";
 import { judgeCluster } from "./cluster.ts";
 import { judgeAlarms } from "./etcd.ts";
 import type { ClusterMemoryPort } from "./identity.ts";
 import { type AnsweringMember, countPresent, getAnsweringMembers, judgeMembers } from "./members.ts";
-import { type EtcdRole, judgeOperator, judgeRunner, probePermissions } from "./permissions.ts";
+import {
+  type AuthenticationMode,
+  type EtcdRole,
+  judgeAuthentication,
+  judgeOperator,
+  judgeRoleBypass,
+  judgeRunner,
+  judgeSchedulePermission,
+  probePermissions,
+} from "./permissions.ts";
 import type { CheckPorts } from "./ports.ts";
-import { judgeRoleBypass } from "./permissions.ts";
 import { findSchemaFault, judgeSchema } from "./schema.ts";
 import { DEFAULT_QUOTA, formatBytes, judgeSpace, type Quota } from "./space.ts";
 

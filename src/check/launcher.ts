@@ -1,7 +1,6 @@
 import { SignalboxError } from "../base/errors.ts";
 import type { Finding } from "../base/finding.ts";
-import { locateLauncher } from "../process/native/locate.ts";
-import { tryLauncher } from "../process/native/locate.ts";
+import { locateLauncher, tryLauncher } from "../process/native/locate.ts";
 
 const ABOUT_LAUNCHER = { kind: "launcher", check: "launcher" } as const;
 /** Timeout for a start of the launcher, ms. It normally ends within milliseconds. */
@@ -10,7 +9,8 @@ const PATIENCE = 20_000;
 /** Checks whether the launcher, the program `signalbox` in PATH, starts on this host. */
 export async function checkLauncher(): Promise<Finding> {
   const fault = await findFault();
-  if (fault === undefined) return { ...ABOUT_LAUNCHER, level: "ok", detail: "it starts, and can ask an agent" };
+  if (fault === undefined)
+    return { ...ABOUT_LAUNCHER, level: "ok", detail: "it starts, and can ask an agent" };
   const detail = `runs cannot be started with it, and no agent can serve them: ${fault}`;
   return {
     ...ABOUT_LAUNCHER,

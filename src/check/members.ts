@@ -1,5 +1,5 @@
 import type { Finding } from "../base/finding.ts";
-import type { MemberMetrics } from "../etcd/members/member-metrics.ts";
+import type { MemberMetrics } from "../etcd/member-metrics.ts";
 import type { MemberStatus } from "../etcd/store.ts";
 
 /** A member that answered. */

@@ -1,11 +1,11 @@
 import type { Finding } from "../base/finding.ts";
 import { StoreError } from "../etcd/store.ts";
 import { commitWithRetries } from "../observe/ports.ts";
+import { readPages } from "../observe/read.ts";
 import type { Keys } from "../protocol/keys.ts";
 import type { Op } from "../protocol/txn.ts";
-import type { CheckPorts } from "./ports.ts";
-import { readPages } from "../observe/read.ts";
 import { parseDefinition } from "../schedule/definition.ts";
+import type { CheckPorts } from "./ports.ts";
 
 /** The role of a user: `runner` starts runs, `operator` also resets, drains and configures. */
 export type EtcdRole = "runner" | "operator";

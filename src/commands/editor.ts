@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { EXIT, SignalboxError } from "../base/errors.ts";
-import { runEditor } from "../process/editor.ts";
+import { runEditor } from "../process/editor-and-pager.ts";
 import { type ActionOutcome, addAdvice, createAbandonedOutcome } from "./outcome.ts";
 import type { CommandIo } from "./spec.ts";
 import { type ActionContext, InterruptedError } from "./store-command.ts";

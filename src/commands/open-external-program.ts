@@ -1,5 +1,4 @@
-import { runEditor } from "../process/editor.ts";
-import { runPager, USUAL_PAGER } from "../process/editor.ts";
+import { runEditor, runPager, USUAL_PAGER } from "../process/editor-and-pager.ts";
 import type { EditorFile } from "./editor.ts";
 import type { CommandIo } from "./spec.ts";
 

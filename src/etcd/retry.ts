@@ -1,6 +1,6 @@
 import type { Clock } from "../base/clock.ts";
-import { OVER } from "../base/wait.ts";
 import type { Random } from "../base/random.ts";
+import { OVER } from "../base/wait.ts";
 import { StoreError } from "./store.ts";
 
 /** First and longest pause between attempts, ms. */

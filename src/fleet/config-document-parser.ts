@@ -1,8 +1,14 @@
-import * as jsonParser from "jsonc-parser";
 import type { Node } from "jsonc-parser";
-import { type JsonFault, computeLineColumn, findJsonFault } from "../base/json-fault.ts";
+import * as jsonParser from "jsonc-parser";
+import { computeLineColumn, findJsonFault, type JsonFault } from "../base/json-fault.ts";
 import { findNameFault, findNearest, quoteText } from "../base/text.ts";
-import { type Configuration, compareByCodeUnit, compareByResourceOrder, normalizeMembers, normalizeResource } from "./configuration.ts";
+import {
+  type Configuration,
+  compareByCodeUnit,
+  compareByResourceOrder,
+  normalizeMembers,
+  normalizeResource,
+} from "./configuration.ts";
 import type { ResourceConfig } from "./resources.ts";
 
 /**

@@ -1,8 +1,7 @@
 import { basename } from "node:path";
 import * as v from "valibot";
 import { UsageError } from "../base/errors.ts";
-import { OVER } from "../base/wait.ts";
-import { waitForAbort } from "../base/wait.ts";
+import { OVER, waitForAbort } from "../base/wait.ts";
 import { parseLeases } from "../fleet/lease-spec.ts";
 import { followEtcd } from "../observe/follow.ts";
 import { QueueSink } from "../observe/queue-sink.ts";

@@ -2,8 +2,8 @@ import * as v from "valibot";
 import { checkZone } from "../schedule/cron/zone.ts";
 import { SCHEDULE_DEFAULTS } from "../schedule/definition-values.ts";
 import { lintCron } from "../schedule/lint/lint-cron.ts";
-import type { LintFinding } from "../schedule/lint/lint-clock.ts";
-import { explainPlan, listPlannedOccurrences, parsePlan } from "../schedule/plan/plan.ts";
+import type { LintFinding } from "../schedule/lint/lint-dialects.ts";
+import { explainPlan, listPlannedOccurrences, parsePlan } from "../schedule/plan.ts";
 import { INSTANT, parseOptions, quoteOption, TEXT } from "./options-schema.ts";
 import type { Instant } from "./types.ts";
 

@@ -10,7 +10,7 @@ export type {
   Overlap,
   RemovalCondition,
 } from "../schedule/definition-values.ts";
-export type { LintFinding } from "../schedule/lint/lint-clock.ts";
+export type { LintFinding } from "../schedule/lint/lint-dialects.ts";
 export type { OccurrenceResult } from "../schedule/state/outcome.ts";
 export {
   type CronOptions,

@@ -3,7 +3,7 @@ import { clean } from "../base/text.ts";
 import type { Definition } from "../schedule/definition.ts";
 import { SCHEDULE_DEFAULTS } from "../schedule/definition-values.ts";
 import { NotSupportedError } from "../schedule/errors.ts";
-import { parsePlan } from "../schedule/plan/plan.ts";
+import { parsePlan } from "../schedule/plan.ts";
 import type { FirstOccurrenceOptions } from "../schedule/state/due-transitions.ts";
 import { DURATION, INSTANT, parseOptions, pickDefined } from "./options-schema.ts";
 import type { NewSchedule, ScheduleChanges, ScheduleFields } from "./types.ts";

@@ -5,9 +5,7 @@ import { quoteText } from "../base/text.ts";
 import { retryUnavailable } from "../etcd/retry.ts";
 import { grantOnce } from "../etcd/session/grant.ts";
 import { StoreError } from "../etcd/store.ts";
-import { checkFires } from "../operate/schedule-mutations.ts";
 import { buildImportMutation } from "../operate/import-schedules.ts";
-import { buildJobMutation } from "../operate/schedule-mutations.ts";
 import type { PlannedChange } from "../operate/planned-change.ts";
 import { formatOperator, type OperatorPorts } from "../operate/ports.ts";
 import {
@@ -19,11 +17,13 @@ import {
 import {
   buildAddMutation,
   buildDeleteMutation,
+  buildJobMutation,
   buildModifyMutation,
   buildPauseMutation,
   buildResumeMutation,
   buildSetMutation,
   buildTriggerMutation,
+  checkFires,
 } from "../operate/schedule-mutations.ts";
 import {
   readAllStoredSchedules,
@@ -33,7 +33,7 @@ import {
 import { validateName } from "../protocol/names.ts";
 import { type Definition, getScheduleType, isPaused } from "../schedule/definition.ts";
 import { AlreadyExistsError } from "../schedule/errors.ts";
-import { formatOncePlan } from "../schedule/plan/plan.ts";
+import { formatOncePlan } from "../schedule/plan.ts";
 import type { FirstOccurrenceOptions } from "../schedule/state/due-transitions.ts";
 import type { LibraryConnection } from "./connection.ts";
 import { ConfigError, NotFoundError, translated, UsageError } from "./errors.ts";

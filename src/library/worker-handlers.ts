@@ -1,8 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import { formatDuration } from "../base/duration.ts";
-import { OVER } from "../base/wait.ts";
 import { clean, quoteText } from "../base/text.ts";
-import { waitForAbort } from "../base/wait.ts";
+import { OVER, waitForAbort } from "../base/wait.ts";
 import { getScheduleType } from "../schedule/definition.ts";
 import { createTypeMatcher } from "../schedule/handler-types.ts";
 import { findPatternFault } from "../worker/file/schema-parts.ts";
@@ -13,8 +12,7 @@ import {
   TaskLost,
   type TaskResult,
 } from "../worker/handler.ts";
-import { createLeaseAcquirer } from "../worker/handlers/leased-handler.ts";
-import { LeasedHandler } from "../worker/handlers/leased-handler.ts";
+import { createLeaseAcquirer, LeasedHandler } from "../worker/handlers/leased-handler.ts";
 import type { LibraryConnection } from "./connection.ts";
 import {
   ClosedError,

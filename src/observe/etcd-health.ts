@@ -1,6 +1,6 @@
+import { OVER } from "../base/wait.ts";
 import { type ClusterMember, type MemberStatus, StoreError } from "../etcd/store.ts";
 import type { ObserverPorts } from "./ports.ts";
-import { OVER } from "../base/wait.ts";
 
 /** Pause after an answer, ms. An outage is therefore detected at most 2.5 s after it begins. */
 const EVERY = 1_000;

@@ -2,8 +2,8 @@ import { waitAtMost } from "../base/wait.ts";
 import { isCompacted, isUnavailable } from "../etcd/retry.ts";
 import { StoreError, type WatchBatch } from "../etcd/store.ts";
 import type { KeyRange } from "../protocol/txn.ts";
-import type { ObserverPorts } from "./ports.ts";
 import { probeEtcd } from "./etcd-health.ts";
+import type { ObserverPorts } from "./ports.ts";
 import { load, type Sink } from "./read.ts";
 
 /** A sink that also accepts watch events. */

@@ -4,18 +4,26 @@ import { quoteShellWord } from "../base/shell.ts";
 import { quoteText } from "../base/text.ts";
 import { validateName } from "../protocol/names.ts";
 import { type Calendars, NO_CALENDARS } from "../schedule/calendar/calendar.ts";
-import { type Definition, checkDefinition, isPaused } from "../schedule/definition.ts";
+import { listCalendarNames } from "../schedule/calendar/day-rule.ts";
+import { checkDefinition, type Definition, isPaused } from "../schedule/definition.ts";
 import { AlreadyExistsError, NotFoundError } from "../schedule/errors.ts";
-import { MAX_BACKFILL, MAX_BACKFILL_PARALLEL, createBackfill } from "../schedule/state/backfill.ts";
+import { type Plan, parsePlan } from "../schedule/plan.ts";
+import { createBackfill, MAX_BACKFILL, MAX_BACKFILL_PARALLEL } from "../schedule/state/backfill.ts";
 import type { DueState } from "../schedule/state/due.ts";
-import { type FirstOccurrenceOptions, MAX_OPEN_OCCURRENCES, type TriggeredRun, addTriggeredRun, computeFirstDue, computeModifiedDue, computeResumedDue } from "../schedule/state/due-transitions.ts";
+import {
+  addTriggeredRun,
+  computeFirstDue,
+  computeModifiedDue,
+  computeResumedDue,
+  type FirstOccurrenceOptions,
+  MAX_OPEN_OCCURRENCES,
+  type TriggeredRun,
+} from "../schedule/state/due-transitions.ts";
 import { canOverlap } from "../schedule/state/next-candidate.ts";
 import { createTiming } from "../schedule/timing.ts";
 import type { PlannedChange } from "./planned-change.ts";
 import type { ScheduleMutation } from "./schedule-mutation.ts";
-import { type ScheduleReadResult, type StoredSchedule, createMissingSchedule } from "./stored-schedules.ts";
-import { listCalendarNames } from "../schedule/calendar/day-rule.ts";
-import { type Plan, parsePlan } from "../schedule/plan/plan.ts";
+import { createMissingSchedule, type ScheduleReadResult, type StoredSchedule } from "./stored-schedules.ts";
 
 // Mutations of schedules by operators and programs, to preview or apply. Instants in ms since the epoch.
 

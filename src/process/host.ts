@@ -1,7 +1,7 @@
+import { userInfo } from "node:os";
 import type { Clock } from "../base/clock.ts";
 import type { CommandHost } from "./guarded-command/command.ts";
 import { locateGuardian } from "./native/locate.ts";
-import { userInfo } from "node:os";
 
 /**
  * Creates a command host that runs commands under the native guardian.

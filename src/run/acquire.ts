@@ -1,5 +1,6 @@
 import { EXIT, SignalboxError } from "../base/errors.ts";
 import { findNameFault } from "../base/text.ts";
+import { OVER } from "../base/wait.ts";
 import { isUnavailable, retryUnavailable, runWithDeadline } from "../etcd/retry.ts";
 import type { SessionOwner, SessionProof, TicketVersion } from "../etcd/session/session.ts";
 import { type Store, StoreError } from "../etcd/store.ts";
@@ -10,10 +11,17 @@ import type { Txn, TxnResponse } from "../protocol/txn.ts";
 import { type ClaimAttempt, listOwnKeys } from "./attempt.ts";
 import { type ClaimView, EMPTY_CLAIM_VIEW, type OwnTicketRevisions, readClaimView } from "./claim-view.ts";
 import { decideStep, getOwnRevisions } from "./decide.ts";
-import { type OwnTicketRef, inspectClaim } from "./inspect.ts";
+import { inspectClaim, type OwnTicketRef } from "./inspect.ts";
 import type { ClaimPorts, ClaimRequest } from "./request.ts";
-import { type ClaimRefusal, type ClaimStep, type NextGrant, type StepGrant, type StepTransaction, buildStepTransaction, readGrant } from "./step.ts";
-import { OVER } from "../base/wait.ts";
+import {
+  buildStepTransaction,
+  type ClaimRefusal,
+  type ClaimStep,
+  type NextGrant,
+  readGrant,
+  type StepGrant,
+  type StepTransaction,
+} from "./step.ts";
 import type { SuccessorEntry, Successors } from "./successors.ts";
 
 type HostRecordPorts = Pick<ClaimPorts, "store" | "keys" | "clock" | "random" | "log" | "describeHost">;

@@ -5,9 +5,9 @@ import type { Store } from "../etcd/store.ts";
 import type { LeaseSpec } from "../fleet/lease-spec.ts";
 import type { CommandHost, CommandSpec } from "../process/guarded-command/command.ts";
 import type { Keys } from "../protocol/keys.ts";
+import type { Ticket } from "../protocol/ticket.ts";
 import type { SessionSource } from "./claim-session.ts";
 import type { Successors } from "./successors.ts";
-import type { Ticket } from "../protocol/ticket.ts";
 
 /** The owner of a claim, as stored in the ticket. */
 export interface ClaimIdentity {

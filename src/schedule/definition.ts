@@ -17,7 +17,7 @@ import {
   REMOVAL_CONDITIONS,
 } from "./definition-values.ts";
 import { isCount, isMillis, isText, isTexts, type JsonFields, parseJsonFields } from "./json-fields.ts";
-import { parsePlan } from "./plan/plan.ts";
+import { parsePlan } from "./plan.ts";
 
 /** A pause set by an operator. The schedule fires only when triggered. */
 export interface Pause {

@@ -6,7 +6,7 @@ import { getZoneOffset } from "./cron/offsets.ts";
 import type { Definition } from "./definition.ts";
 import { SCHEDULE_DEFAULTS } from "./definition-values.ts";
 import { computeJitter } from "./hash.ts";
-import { createPlanTimes, type PlanTimes, parsePlan } from "./plan/plan.ts";
+import { createPlanTimes, type PlanTimes, parsePlan } from "./plan.ts";
 
 /**
  * Times of the occurrences of one schedule, without those on excluded days, and when each may be claimed. Instants in ms

@@ -8,7 +8,7 @@ import type { UpcomingOccurrence } from "../schedule/cron/upcoming-occurrences.t
 import { type Definition, getScheduleType, isPaused } from "../schedule/definition.ts";
 import { SCHEDULE_DEFAULTS } from "../schedule/definition-values.ts";
 import { canHandle } from "../schedule/handler-types.ts";
-import { explainPlan, MANUAL, parsePlan } from "../schedule/plan/plan.ts";
+import { explainPlan, MANUAL, parsePlan } from "../schedule/plan.ts";
 import type { Backfill, DueState, LastOccurrence, OpenOccurrence } from "../schedule/state/due.ts";
 import { isHeadFree } from "../schedule/state/next-candidate.ts";
 import { parseOutcomes } from "../schedule/state/outcome.ts";

@@ -2,8 +2,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { evaluateUnits } from "../../src/fleet/arithmetic.ts";
-import { applyConfigDocument, formatConfigDocument } from "../../src/fleet/config-document-parser.ts";
-import { parseConfigDocument, type TotalCheck } from "../../src/fleet/config-document-parser.ts";
+import {
+  applyConfigDocument,
+  formatConfigDocument,
+  parseConfigDocument,
+  type TotalCheck,
+} from "../../src/fleet/config-document-parser.ts";
 import type { Configuration } from "../../src/fleet/configuration.ts";
 import { anyConfiguration, EMPTY_CONFIGURATION } from "./configurations.ts";
 

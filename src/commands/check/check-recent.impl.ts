@@ -3,7 +3,7 @@ import { isHolding } from "../../protocol/admission.ts";
 import type { PastRun } from "../../protocol/history.ts";
 import { validateName } from "../../protocol/names.ts";
 import { type Definition, isPaused } from "../../schedule/definition.ts";
-import { parsePlan } from "../../schedule/plan/plan.ts";
+import { parsePlan } from "../../schedule/plan.ts";
 import type { DueState } from "../../schedule/state/due.ts";
 import { type OccurrenceOutcome, parseOutcomes } from "../../schedule/state/outcome.ts";
 import { findNamedQueue, type Snapshot } from "../../state/snapshot.ts";

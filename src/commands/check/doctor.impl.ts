@@ -2,13 +2,13 @@ import { EXIT, SignalboxError, UsageError } from "../../base/errors.ts";
 import type { Finding } from "../../base/finding.ts";
 import { quoteText } from "../../base/text.ts";
 import { checkAgent, locateAgentSocket } from "../../check/agent.ts";
-import { type AuthenticationMode, judgeAuthentication } from "../../check/permissions.ts";
 import { checkEtcd } from "../../check/etcd.ts";
 import { buildUncheckedFinding, examine } from "../../check/examine.ts";
 import { countPresent, getAnsweringMembers } from "../../check/members.ts";
 import { checkNative } from "../../check/native.ts";
 import { checkOutput } from "../../check/output.ts";
 import type { EtcdRole } from "../../check/permissions.ts";
+import { type AuthenticationMode, judgeAuthentication } from "../../check/permissions.ts";
 import { findRunningHosts } from "../../check/running-hosts.ts";
 import {
   judgeTransport,
@@ -18,7 +18,7 @@ import {
 } from "../../check/transport.ts";
 import { resolveConfig } from "../../config/config.ts";
 import { parseEndpoint } from "../../etcd/endpoint.ts";
-import { type MemberMetrics, readMemberMetrics } from "../../etcd/members/member-metrics.ts";
+import { type MemberMetrics, readMemberMetrics } from "../../etcd/member-metrics.ts";
 import { chooseTransport, openStore, type StoreOptions } from "../../etcd/open/open.ts";
 import { buildStoreOptions, createClusterMemory } from "../../etcd/open/store-options.ts";
 import { type MemberStatus, type Store, StoreError } from "../../etcd/store.ts";

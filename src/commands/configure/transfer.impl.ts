@@ -6,8 +6,8 @@ import {
   applyConfigDocument,
   type ConfigDocument,
   formatConfigDocument,
+  parseConfigDocument,
 } from "../../fleet/config-document-parser.ts";
-import { parseConfigDocument } from "../../fleet/config-document-parser.ts";
 import { buildConfiguration, listMalformedConfig } from "../../state/configuration.ts";
 import { formatConfigChanges } from "../../state/impact.ts";
 import type { Snapshot } from "../../state/snapshot.ts";

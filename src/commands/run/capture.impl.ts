@@ -1,7 +1,6 @@
 import { UsageError } from "../../base/errors.ts";
-import { OVER } from "../../base/wait.ts";
 import { formatSize, parseSize } from "../../base/size.ts";
-import { waitAtMost } from "../../base/wait.ts";
+import { OVER, waitAtMost } from "../../base/wait.ts";
 import { OutputKeeper, type OutputStorage } from "../../output/output-keeper.ts";
 import { OutputServer } from "../../output/output-server.ts";
 import type { OutputCopies } from "../../process/guarded-command/command.ts";

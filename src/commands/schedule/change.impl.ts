@@ -21,7 +21,7 @@ import { checkZone } from "../../schedule/cron/zone.ts";
 import { checkDefinition, type Definition, findUnknownField } from "../../schedule/definition.ts";
 import type { JsonFields } from "../../schedule/json-fields.ts";
 import { compareWithCronParser } from "../../schedule/lint/compare-cron-parser.ts";
-import { formatOncePlan, MANUAL, type Plan, parsePlan } from "../../schedule/plan/plan.ts";
+import { formatOncePlan, MANUAL, type Plan, parsePlan } from "../../schedule/plan.ts";
 import { listBackfilled } from "../../schedule/state/backfill.ts";
 import type { DueState } from "../../schedule/state/due.ts";
 import { ACTION_FLAGS, getTextFlag, parseCountFlag, parseReasonFlag } from "../command-line/flags.ts";

@@ -7,12 +7,11 @@ import { CRON_MACROS, parseCron } from "../../schedule/cron/cron.ts";
 import { checkZone } from "../../schedule/cron/zone.ts";
 import type { Definition } from "../../schedule/definition.ts";
 import type { Catchup, Overlap } from "../../schedule/definition-values.ts";
-import { listCronDifferences } from "../../schedule/lint/lint-clock.ts";
+import { listCronDifferences } from "../../schedule/lint/lint-dialects.ts";
 import { type CronJob, type CrontabFault, type CrontabFormat, parseCrontab } from "../../syntax/crontab.ts";
 import { findScheduleFault } from "../../syntax/crontab-schedule.ts";
 import { findHostMaintenance } from "../../syntax/host-maintenance.ts";
-import { findLockTools } from "../../syntax/lock-tools.ts";
-import { removeReleaseNames } from "../../syntax/lock-tools.ts";
+import { findLockTools, removeReleaseNames } from "../../syntax/lock-tools.ts";
 import { parseShellCommands, UNKNOWN } from "../../syntax/shell-parser.ts";
 
 /** Options for converting a crontab. */

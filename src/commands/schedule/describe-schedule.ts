@@ -11,7 +11,7 @@ import { listExcludedDays, listUpcoming, type PlannedFields } from "../../schedu
 import type { UpcomingOccurrence } from "../../schedule/cron/upcoming-occurrences.ts";
 import { type Definition, getScheduleType, type Pause } from "../../schedule/definition.ts";
 import { SCHEDULE_DEFAULTS } from "../../schedule/definition-values.ts";
-import { explainPlan, MANUAL, parsePlan } from "../../schedule/plan/plan.ts";
+import { explainPlan, MANUAL, parsePlan } from "../../schedule/plan.ts";
 import type { DueState } from "../../schedule/state/due.ts";
 import { computeLag } from "../../schedule/timing.ts";
 import { formatInstantUtc } from "../command-line/instant.ts";

@@ -9,7 +9,7 @@ import { type ChainGraph, listConnected } from "../../schedule/chain-graph.ts";
 import { type Definition, getScheduleType, isPaused } from "../../schedule/definition.ts";
 import { SCHEDULE_DEFAULTS } from "../../schedule/definition-values.ts";
 import { NotFoundError } from "../../schedule/errors.ts";
-import { explainPlan, parsePlan } from "../../schedule/plan/plan.ts";
+import { explainPlan, parsePlan } from "../../schedule/plan.ts";
 import type { DueState } from "../../schedule/state/due.ts";
 import { type OccurrenceOutcome, parseOutcomes } from "../../schedule/state/outcome.ts";
 import { getListFlag, getTextFlag, parseCountFlag } from "../command-line/flags.ts";

@@ -18,7 +18,7 @@ import type { Definition } from "../../schedule/definition.ts";
 import { NotFoundError } from "../../schedule/errors.ts";
 import { compareWithCronParser } from "../../schedule/lint/compare-cron-parser.ts";
 import { type LintFinding, lintCron } from "../../schedule/lint/lint-cron.ts";
-import { createPlanTimes, parsePlan } from "../../schedule/plan/plan.ts";
+import { createPlanTimes, parsePlan } from "../../schedule/plan.ts";
 import { createTiming } from "../../schedule/timing.ts";
 import { formatJsonDocument } from "../json-output.ts";
 import type { Call, CommandExecutor, CommandIo } from "../spec.ts";

@@ -6,8 +6,8 @@ import { findNameFault, type ParseResult, quoteText } from "../../base/text.ts";
 import type { SchedulePosition } from "../../operate/import-schedules.ts";
 import { checkZone } from "../../schedule/cron/zone.ts";
 import { type Definition, findDefinitionFault } from "../../schedule/definition.ts";
-import { listPerfectschedDifferences } from "../../schedule/lint/lint-clock.ts";
-import { parsePlan } from "../../schedule/plan/plan.ts";
+import { listPerfectschedDifferences } from "../../schedule/lint/lint-dialects.ts";
+import { parsePlan } from "../../schedule/plan.ts";
 import { formatInstantUtc } from "../command-line/instant.ts";
 
 /** Columns of PerfectSched's table. */

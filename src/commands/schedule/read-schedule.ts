@@ -8,7 +8,7 @@ import { type CalendarFields, listCalendarNames } from "../../schedule/calendar/
 import { checkZone } from "../../schedule/cron/zone.ts";
 import type { Definition } from "../../schedule/definition.ts";
 import { NotFoundError } from "../../schedule/errors.ts";
-import { parsePlan } from "../../schedule/plan/plan.ts";
+import { parsePlan } from "../../schedule/plan.ts";
 import { getTextFlag } from "../command-line/flags.ts";
 import type { Call } from "../spec.ts";
 import type { CommandContext } from "../store-command.ts";

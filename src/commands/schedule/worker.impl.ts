@@ -1,9 +1,8 @@
 import { constants } from "node:os";
 import { EXIT } from "../../base/errors.ts";
-import { readMemberClocks } from "../../etcd/members/member-metrics.ts";
+import { readMemberClocks } from "../../etcd/member-metrics.ts";
 import { buildStoreOptions } from "../../etcd/open/store-options.ts";
-import { createGuardianHost } from "../../process/host.ts";
-import { readUserName } from "../../process/host.ts";
+import { createGuardianHost, readUserName } from "../../process/host.ts";
 import { WorkerService, type WorkerServiceOptions } from "../../worker/service/worker-service.ts";
 import { getListFlag, getTextFlag, parseCountFlag } from "../command-line/flags.ts";
 import { type CommandConnection, openConnection } from "../connect.ts";

@@ -1,14 +1,26 @@
+import { clean, quoteText } from "../../base/text.ts";
 import { OVER } from "../../base/wait.ts";
+import type { KeyRange, Op } from "../../protocol/txn.ts";
 import type { LoginShare } from "../login/shared-logins.ts";
 import { type Member, MemberError, type Rpc } from "../member.ts";
 import { isUnavailable, runWithDeadline } from "../retry.ts";
-import { type ClusterMember, type MemberStatus, type RangeOp, type RangeResult, type ResponseHeader, type Store, StoreError, type Txn, type TxnResponse, type WatchBatch, type WatchRequest } from "../store.ts";
-import { type WireCodec, parseMemberList, parseMemberStatus, parseResponseHeader } from "../wire-codec.ts";
+import {
+  type ClusterMember,
+  type MemberStatus,
+  type RangeOp,
+  type RangeResult,
+  type ResponseHeader,
+  type Store,
+  StoreError,
+  type Txn,
+  type TxnResponse,
+  type WatchBatch,
+  type WatchRequest,
+} from "../store.ts";
+import { parseMemberList, parseMemberStatus, parseResponseHeader, type WireCodec } from "../wire-codec.ts";
 import type { WireLease, WireMemberList, WireRangeResponse, WireTxn, WireWatch } from "../wire-types.ts";
 import type { Failover } from "./failover.ts";
 import { OpenWatch, type SharedWatches, type WatchSource } from "./shared-watches.ts";
-import { clean, quoteText } from "../../base/text.ts";
-import type { KeyRange, Op } from "../../protocol/txn.ts";
 
 /** The store port over the members of a cluster, independent of the transport. */
 export class ClusterStore<B> implements Store {
@@ -285,11 +297,7 @@ function computeRangeAccess(ranges: readonly KeyRange[]): KeyAccess {
  * @param user  undefined when a client certificate identifies the caller
  * @returns other errors unchanged
  */
-function explainDenied(
-  error: unknown,
-  user: string | undefined,
-  { reads, writes }: KeyAccess,
-): unknown {
+function explainDenied(error: unknown, user: string | undefined, { reads, writes }: KeyAccess): unknown {
   if (!(error instanceof StoreError) || error.kind !== "permission") return error;
   const wanted = [
     ...(writes.length > 0 ? [`readwrite on ${listKeys(writes)}`] : []),

@@ -1,8 +1,8 @@
 import type { Clock } from "../../base/clock.ts";
 import { OVER } from "../../base/wait.ts";
 import { type AttemptOptions, type Member, MemberError } from "../member.ts";
-import { StoreError } from "../store.ts";
 import type { Timeouts } from "../options.ts";
+import { StoreError } from "../store.ts";
 
 /** Factor by which the slowest time decays with each response. */
 const DECAY = 0.8;

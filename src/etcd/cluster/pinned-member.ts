@@ -1,6 +1,6 @@
 import { type AttemptOptions, type Member, MemberError, type Rpc, type WatchStream } from "../member.ts";
-import type { WireHeader } from "../wire-types.ts";
 import { StoreError } from "../store.ts";
+import type { WireHeader } from "../wire-types.ts";
 import type { ClusterMemory, RememberedCluster } from "./cluster-memory.ts";
 
 /**

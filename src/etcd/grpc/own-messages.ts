@@ -4,9 +4,7 @@
  */
 import type { Etcd3 } from "etcd3";
 import type { CallOptions } from "./call-interceptor.ts";
-import { decodeMessage } from "./messages/message-type.ts";
-import { MessageType } from "./messages/message-type.ts";
-import { encodeMessage } from "./messages/message-type.ts";
+import { decodeMessage, encodeMessage, MessageType } from "./protobuf.ts";
 
 /**
  * The messages of etcd that signalbox sends and receives often, with the names of wire-types.ts.

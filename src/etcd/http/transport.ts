@@ -3,13 +3,20 @@
  * node:net.
  */
 
-import { type Socket, connect, isIP } from "node:net";
+import { connect, isIP, type Socket } from "node:net";
 import type { Endpoint } from "../endpoint.ts";
-import { type Advice, type AttemptOptions, type Member, MemberError, type Rpc, type WatchStream } from "../member.ts";
+import {
+  type Advice,
+  type AttemptOptions,
+  type Member,
+  MemberError,
+  type Rpc,
+  type WatchStream,
+} from "../member.ts";
+import { createSocketError, createStatusError } from "../member-errors.ts";
 import type { CheckedOptions, TlsOptions } from "../options.ts";
 import type { ByteCodec } from "../wire-codec.ts";
 import { BODY_MAX, ConnectionPool, type HttpResponse } from "./connection.ts";
-import { createSocketError, createStatusError } from "../member-errors.ts";
 import { HttpFault, HttpResponseReader } from "./response-reader.ts";
 
 /**
@@ -116,11 +123,7 @@ const LINE_FEED = 10;
  * JSON with one object per line. Both directions at once work only with `Connection: close`. Otherwise etcd's HTTP
  * server discards the rest of the body when it starts to respond, including every create request but the first few.
  */
-function openGatewayStream(
-  line: GatewayTarget,
-  token: string | undefined,
-  signal: AbortSignal,
-): WatchStream {
+function openGatewayStream(line: GatewayTarget, token: string | undefined, signal: AbortSignal): WatchStream {
   const opening = formatRequestHead(
     line,
     "/v3/watch",

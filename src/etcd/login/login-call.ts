@@ -1,8 +1,8 @@
 import type { Clock } from "../../base/clock.ts";
 import { OVER } from "../../base/wait.ts";
 import { type Advice, type Member, MemberError } from "../member.ts";
-import { StoreError } from "../store.ts";
 import type { Timeouts } from "../options.ts";
+import { StoreError } from "../store.ts";
 import type { WireStatus } from "../wire-types.ts";
 
 /** The members that a login may use. */

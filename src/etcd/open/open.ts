@@ -1,7 +1,6 @@
-import { ClusterPin } from "../cluster/pinned-member.ts";
 import { ClusterStore } from "../cluster/cluster-store.ts";
 import { DEFAULT_TIMEOUTS, Failover } from "../cluster/failover.ts";
-import { PinnedMember } from "../cluster/pinned-member.ts";
+import { ClusterPin, PinnedMember } from "../cluster/pinned-member.ts";
 import type { Member } from "../member.ts";
 import {
   type CheckedOptions,

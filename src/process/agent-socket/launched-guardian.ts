@@ -10,8 +10,8 @@ import {
   readProcFile,
 } from "../guarded-command/processes.ts";
 import { type Frame, GUARDIAN_EVENT, GUARDIAN_EXIT } from "../guarded-command/wire.ts";
-import { hasAncestor } from "./peer.ts";
 import type { LaunchedCall } from "./launched-call.ts";
+import { hasAncestor } from "./peer.ts";
 import { LAUNCHER_EVENT } from "./wire.ts";
 
 /** Longest pause between two attempts to kill a guardian that cannot die now, ms. */

@@ -1,9 +1,9 @@
+import { statSync } from "node:fs";
 import type { Socket } from "node:net";
 import { getSystemErrorMap } from "node:util";
 import { ConfigError } from "../../base/errors.ts";
+import { type ProcessStatus, readProcess, readProcFile } from "../guarded-command/processes.ts";
 import { locatePeerAddon } from "../native/locate.ts";
-import { statSync } from "node:fs";
-import { type ProcessStatus, readProcFile, readProcess } from "../guarded-command/processes.ts";
 import { CallRefusal, type CallRequest } from "./call-request.ts";
 
 /** The process that made a connection, as the kernel recorded it at that moment. Ids are those of this namespace. */

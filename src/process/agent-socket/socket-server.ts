@@ -3,14 +3,22 @@ import { ConfigError } from "../../base/errors.ts";
 import type { Frame } from "../guarded-command/wire.ts";
 import { CallConnection } from "./call-connection.ts";
 import { CallRefusal, type CallRequest, CallRequestReader } from "./call-request.ts";
-import { checkCaller } from "./peer.ts";
 import { encodeDecline } from "./launched-call.ts";
 import { ListeningSocket } from "./listening-socket.ts";
 import type { Peer, PeerAddon } from "./peer.ts";
+import { checkCaller } from "./peer.ts";
 import type { AgentAddress } from "./socket-address.ts";
-import { type DeclinedConnection, Outbox, type SocketNews, type SocketOrder, type ThreadPort, copyBytes, toBuffer } from "./socket-messages.ts";
-import { isLaterEvent } from "./wire.ts";
+import {
+  copyBytes,
+  type DeclinedConnection,
+  Outbox,
+  type SocketNews,
+  type SocketOrder,
+  type ThreadPort,
+  toBuffer,
+} from "./socket-messages.ts";
 import { type TrafficLimits, UserTraffic } from "./user-traffic.ts";
+import { isLaterEvent } from "./wire.ts";
 
 /** What one user may use of the agent. */
 interface UserLimits {

@@ -1,13 +1,26 @@
 import { constants } from "node:os";
+import { getSystemErrorMap } from "node:util";
 import type { Clock } from "../../base/clock.ts";
 import { EXIT, SignalboxError } from "../../base/errors.ts";
+import { OVER } from "../../base/wait.ts";
 import { CommandCgroup } from "./cgroup.ts";
 import type { CommandExit, CommandSpec, Deadlines, GuardedCommand } from "./command.ts";
 import type { Guardian, GuardianExit } from "./guardian-process.ts";
 import { killOrphans } from "./orphans.ts";
-import { EXITED, type Frame, GUARDIAN_EVENT, GUARDIAN_EXIT, GUARDIAN_REQUEST, type ProcessStartTimes, REFUSED, WIRE_VERSION, decodeProcessStartTimes, encodeEnvironmentBlock, encodeFrame, encodeWords } from "./wire.ts";
-import { getSystemErrorMap } from "node:util";
-import { OVER } from "../../base/wait.ts";
+import {
+  decodeProcessStartTimes,
+  EXITED,
+  encodeEnvironmentBlock,
+  encodeFrame,
+  encodeWords,
+  type Frame,
+  GUARDIAN_EVENT,
+  GUARDIAN_EXIT,
+  GUARDIAN_REQUEST,
+  type ProcessStartTimes,
+  REFUSED,
+  WIRE_VERSION,
+} from "./wire.ts";
 
 /** Parses an EXITED frame: a wait status as of waitpid(2), and bits. */
 export function parseCommandExit(frame: Frame): CommandExit {
@@ -62,11 +75,7 @@ function createStartError(file: string, reason: bigint): SignalboxError {
  * @param code      exit code of the outer guardian; undefined when a signal ended it
  * @param launched  the guardian had received the order to start the command
  */
-function createGuardianError(
-  file: string,
-  code: number | undefined,
-  launched: boolean,
-): SignalboxError {
+function createGuardianError(file: string, code: number | undefined, launched: boolean): SignalboxError {
   if (code === undefined || code === GUARDIAN_EXIT.innerKilled) {
     const what = launched
       ? `"${file}" was killed as it started, because its guardian was killed`

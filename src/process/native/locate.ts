@@ -1,8 +1,8 @@
+import { spawn } from "node:child_process";
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigError, EXIT } from "../../base/errors.ts";
 import { explainUnstartable, findForeignMachine } from "./unstartable.ts";
-import { spawn } from "node:child_process";
 
 /**
  * Native programs are next to the bundle, in a folder for each processor; when run from source, they are in the output

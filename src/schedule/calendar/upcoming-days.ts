@@ -1,10 +1,10 @@
 import { findOffsetPeriod, getZoneOffset } from "../cron/offsets.ts";
 import type { UpcomingOccurrence } from "../cron/upcoming-occurrences.ts";
-import { MANUAL, type Plan, listPlannedOccurrences, parsePlan } from "../plan/plan.ts";
+import type { WallTimes } from "../cron/wall-times.ts";
+import { listPlannedOccurrences, MANUAL, type Plan, parsePlan } from "../plan.ts";
 import type { Calendars } from "./calendar.ts";
 import { formatDay, toDay } from "./calendar-day.ts";
-import { type CalendarFields, type DayRule, buildDayRule } from "./day-rule.ts";
-import type { WallTimes } from "../cron/wall-times.ts";
+import { buildDayRule, type CalendarFields, type DayRule } from "./day-rule.ts";
 
 /** What of a definition says when it is due. */
 export interface PlannedFields extends CalendarFields {

@@ -1,6 +1,4 @@
-import type { CronFields } from "./cron-field.ts";
-import { buildDayTimes, countTimesBefore, type DayTimes, findTimeFrom, findTimeUntil } from "./day-times.ts";
-import { createDayMaskGetter } from "./days.ts";
+import type { CronField, CronFields } from "./cron-field.ts";
 
 // Wall-clock times in this file are ms since 1970-01-01 00:00 on the wall, independent of the zone. This file does not
 // handle clock changes.
@@ -167,3 +165,169 @@ function findAbbreviation(zone: string, at: number): string | undefined {
   }
   return undefined;
 }
+
+/** Times of the day that match a cron expression, as lookup tables. */
+interface DayTimes {
+  /** By minute (0 to 60): the first matching minute from it on; 60 if the hour has no more. */
+  readonly minuteFrom: readonly number[];
+  /** By minute: the last matching minute before it; -1 if there is none. */
+  readonly minuteBefore: readonly number[];
+  readonly hourFrom: readonly number[];
+  readonly hourBefore: readonly number[];
+  readonly perHour: number;
+  readonly perDay: number;
+}
+
+const HOUR = 3_600_000;
+
+/**
+ * Builds the lookup tables.
+ * @param minutes sorted, unique, at least one
+ * @param hours sorted, unique, at least one
+ */
+function buildDayTimes(minutes: readonly number[], hours: readonly number[]): DayTimes {
+  const [minuteFrom, minuteBefore] = getTables(minutes, 60);
+  const [hourFrom, hourBefore] = getTables(hours, 24);
+  return {
+    minuteFrom,
+    minuteBefore,
+    hourFrom,
+    hourBefore,
+    perHour: minutes.length,
+    perDay: minutes.length * hours.length,
+  };
+}
+
+type LookupTables = readonly [from: readonly number[], before: readonly number[]];
+
+/** Tables by field values. Cron expressions share fields: 100,000 expressions have few different ones. */
+const tables = new WeakMap<readonly number[], LookupTables>();
+
+function getTables(values: readonly number[], size: number): LookupTables {
+  let both = tables.get(values);
+  if (both === undefined) {
+    both = [buildFirstFrom(values, size), buildLastBefore(values, size)];
+    tables.set(values, both);
+  }
+  return both;
+}
+
+function buildFirstFrom(values: readonly number[], size: number): number[] {
+  return Array.from({ length: size + 1 }, (_, at) => values.find((value) => value >= at) ?? size);
+}
+
+function buildLastBefore(values: readonly number[], size: number): number[] {
+  return Array.from({ length: size + 1 }, (_, at) => values.findLast((value) => value < at) ?? -1);
+}
+
+/** Counts the times of a day before `time`, ms since midnight. */
+function countTimesBefore(times: DayTimes, time: number): number {
+  let count = 0;
+  let at = findTimeFrom(times, 0);
+  while (at < time) {
+    const hourEnd = (Math.floor(at / HOUR) + 1) * HOUR;
+    if (hourEnd <= time) {
+      count += times.perHour;
+      at = findTimeFrom(times, hourEnd);
+    } else {
+      count += 1;
+      at = findTimeFrom(times, at + MINUTE);
+    }
+  }
+  return count;
+}
+
+/** Returns the first time of the day from `time` on, ms since midnight; a day or more if there is none. */
+function findTimeFrom(times: DayTimes, time: number): number {
+  const hour = Math.floor(time / HOUR);
+  const minute = Math.ceil((time - hour * HOUR) / MINUTE);
+  const first = times.hourFrom[hour] ?? 24;
+  if (first > hour) return first * HOUR + (times.minuteFrom[0] ?? 0) * MINUTE;
+  const rest = times.minuteFrom[minute] ?? 60;
+  if (rest < 60) return hour * HOUR + rest * MINUTE;
+  return (times.hourFrom[hour + 1] ?? 24) * HOUR + (times.minuteFrom[0] ?? 0) * MINUTE;
+}
+
+/** Returns the last time of the day up to `time`, ms since midnight; negative if there is none. */
+function findTimeUntil(times: DayTimes, time: number): number {
+  const hour = Math.floor(time / HOUR);
+  const minute = Math.floor((time - hour * HOUR) / MINUTE);
+  const lastMinute = times.minuteBefore[60] ?? 0;
+  const last = times.hourBefore[hour + 1] ?? -1;
+  if (last < hour) return last < 0 ? -1 : last * HOUR + lastMinute * MINUTE;
+  const rest = times.minuteBefore[minute + 1] ?? -1;
+  if (rest >= 0) return hour * HOUR + rest * MINUTE;
+  const before = times.hourBefore[hour] ?? -1;
+  return before < 0 ? -1 : before * HOUR + lastMinute * MINUTE;
+}
+
+/**
+ * Creates a function that returns the matching days of a month.
+ *
+ * If both day of the month and day of the week are restricted, a day matches if either field matches. A field that
+ * begins with `*` is not restricted; then both fields must match.
+ * @returns a function from a year and a month (0 to 11) to bits 1 to 31
+ */
+function createDayMaskGetter({ day, month, weekday }: CronFields): (year: number, month: number) => number {
+  const months = month.values.reduce((mask, value) => mask | (1 << value), 0);
+  const dates = day.values.reduce((mask, date) => mask | (1 << date), 0);
+  const isEither = !day.isStar && !weekday.isStar;
+  return (year, index) => {
+    if (((months >> (index + 1)) & 1) === 0) return 0;
+    const length = getMonthLength(year, index);
+    const all = getMaskUpTo(length);
+    const ofMonth = (dates | computeSpecialDays(day, getWeekday(Date.UTC(year, index)), length)) & all;
+    const ofWeek = computeWeekdayMask(weekday, year, index, length) & all;
+    return isEither ? ofMonth | ofWeek : ofMonth & ofWeek;
+  };
+}
+
+/** Returns a mask of bits 1 to `last`. */
+const getMaskUpTo = (last: number) => (last === 31 ? -2 : (1 << (last + 1)) - 2);
+
+function getMonthLength(year: number, month: number): number {
+  return new Date(Date.UTC(year, month + 1, 0)).getUTCDate();
+}
+
+/** @param first  the weekday of the 1st */
+function computeSpecialDays(day: CronField, first: number, length: number): number {
+  let mask = 0;
+  for (const before of day.fromEnd) mask |= before < length ? 1 << (length - before) : 0;
+  for (const date of day.nearest) mask |= date <= length ? 1 << findNearestWeekday(date, first, length) : 0;
+  return day.isLastWeekday ? mask | (1 << findNearestWeekday(length, first, length)) : mask;
+}
+
+/** Returns the weekday, Monday to Friday, that is nearest to a date and in the same month. */
+function findNearestWeekday(date: number, first: number, length: number): number {
+  const weekday = (first + date - 1) % 7;
+  if (weekday === 6) return date === 1 ? 3 : date - 1;
+  if (weekday === 0) return date === length ? date - 2 : date + 1;
+  return date;
+}
+
+function computeWeekdayMask(weekday: CronField, year: number, month: number, length: number): number {
+  const first = getWeekday(Date.UTC(year, month));
+  let mask = 0;
+  for (const value of weekday.values) mask |= computeDateMask(value, first, undefined);
+  for (const [value, nth] of weekday.nths) mask |= computeDateMask(value, first, nth);
+  for (const value of weekday.lasts) {
+    const date = 1 + ((value - first + 7) % 7);
+    mask |= 1 << (date + 7 * Math.floor((length - date) / 7));
+  }
+  return mask;
+}
+
+/**
+ * Returns the dates of a weekday in a month that begins on weekday `first`: all, or only the nth. Some dates may be
+ * past the end of the month.
+ */
+function computeDateMask(weekday: number, first: number, nth: number | undefined): number {
+  const date = 1 + ((weekday - first + 7) % 7);
+  if (nth !== undefined) return date + 7 * (nth - 1) > 31 ? 0 : 1 << (date + 7 * (nth - 1));
+  let mask = 0;
+  for (let at = date; at <= 31; at += 7) mask |= 1 << at;
+  return mask;
+}
+
+/** 1 January 1970 was a Thursday. */
+const getWeekday = (midnight: number) => (((midnight / DAY + 4) % 7) + 7) % 7;

@@ -1,6 +1,6 @@
 import type { Cron } from "../cron/cron.ts";
 import type { CronField } from "../cron/cron-field.ts";
-import type { LintFinding } from "./lint-clock.ts";
+import type { LintFinding } from "./lint-dialects.ts";
 
 /**
  * Parses a new cron expression a second time, with the package cron-parser, and compares the results. Most other

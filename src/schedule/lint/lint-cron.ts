@@ -3,11 +3,11 @@ import { CronError } from "../cron/cron.ts";
 import type { CronField, CronFields } from "../cron/cron-field.ts";
 import { formatList, MONTH_NAMES } from "../cron/explain-cron.ts";
 import { checkZone } from "../cron/zone.ts";
-import { type Plan, parsePlan } from "../plan/plan.ts";
-import { lintClockChanges } from "./lint-clock.ts";
-import type { LintFinding } from "./lint-clock.ts";
+import { type Plan, parsePlan } from "../plan.ts";
+import type { LintFinding } from "./lint-dialects.ts";
+import { lintClockChanges } from "./lint-dialects.ts";
 
-export type { LintFinding } from "./lint-clock.ts";
+export type { LintFinding } from "./lint-dialects.ts";
 
 /**
  * Finds possible problems with a cron expression in a time zone.

@@ -1,6 +1,6 @@
 import type { Definition } from "../definition.ts";
 import { SCHEDULE_DEFAULTS } from "../definition-values.ts";
-import { MANUAL } from "../plan/plan.ts";
+import { MANUAL } from "../plan.ts";
 import type { DueState, LastOccurrence, OpenOccurrence } from "./due.ts";
 import { DEAD_LETTERS_LENGTH, type OccurrenceOutcome, type OccurrenceResult } from "./outcome.ts";
 

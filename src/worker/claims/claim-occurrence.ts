@@ -31,9 +31,9 @@ import { type OccurrenceStart, startOccurrence } from "../../schedule/state/star
 import { NEVER_DUE } from "../../schedule/timing.ts";
 import type { CachedSchedule } from "../cache/cached-schedule.ts";
 import type { ScheduleCache } from "../cache/schedule-cache.ts";
-import { prepareSuccessors, type SuccessorWrites } from "../chains/successors.ts";
 import type { WorkerRegistration } from "../registration/worker-registration.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
+import { prepareSuccessors, type SuccessorWrites } from "./successors.ts";
 
 /** The value of a key and its `mod_revision`; `mod` is 0n if the key does not exist. */
 export interface VersionedValue<T> {

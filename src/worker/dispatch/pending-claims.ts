@@ -1,19 +1,24 @@
 import { isUnavailable } from "../../etcd/retry.ts";
-import { getScheduleType } from "../../schedule/definition.ts";
-import type { Candidate } from "../../schedule/state/next-candidate.ts";
-import type { CachedSchedule } from "../cache/cached-schedule.ts";
-import { type ClaimContext, type ClaimedOccurrence, type OccurrenceClaimResult, claimOccurrence } from "../claims/claim-occurrence.ts";
-import type { WorkerListener } from "../events.ts";
-import type { Handler } from "../handler.ts";
 import { commitWithRetries } from "../../observe/ports.ts";
 import { guardNotNewer, guardRevision } from "../../protocol/guards.ts";
 import { guardSchema } from "../../protocol/schema.ts";
 import type { Txn } from "../../protocol/txn.ts";
 import { listCalendarNames } from "../../schedule/calendar/day-rule.ts";
+import { getScheduleType } from "../../schedule/definition.ts";
 import { formatDue } from "../../schedule/state/due.ts";
 import { computeFirstDue } from "../../schedule/state/due-transitions.ts";
-import type { SchedulePorts } from "../worker-ports.ts";
+import type { Candidate } from "../../schedule/state/next-candidate.ts";
+import type { CachedSchedule } from "../cache/cached-schedule.ts";
 import type { ScheduleCache } from "../cache/schedule-cache.ts";
+import {
+  type ClaimContext,
+  type ClaimedOccurrence,
+  claimOccurrence,
+  type OccurrenceClaimResult,
+} from "../claims/claim-occurrence.ts";
+import type { WorkerListener } from "../events.ts";
+import type { Handler } from "../handler.ts";
+import type { SchedulePorts } from "../worker-ports.ts";
 
 /** A claim to attempt. */
 export interface OccurrenceClaim {

@@ -7,11 +7,11 @@ import { formatDuration } from "../../base/duration.ts";
 import { EXIT, SignalboxError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { waitAtMost } from "../../base/wait.ts";
+import type { CommandExit, CommandSpec, GuardedCommand } from "../../process/guarded-command/command.ts";
 import { type Handler, type ScheduledTask, TaskLost, type TaskResult } from "../handler.ts";
 import type { HandlerPorts } from "./handler-ports.ts";
-import { RecordedOutput, formatMark } from "./recorded-output.ts";
+import { formatMark, RecordedOutput } from "./recorded-output.ts";
 import { buildTaskEnv, serializeTask } from "./task-input.ts";
-import type { CommandExit, CommandSpec, GuardedCommand } from "../../process/guarded-command/command.ts";
 
 /** Why a command was ended early. */
 type TerminationCause = "task" | "timeout" | "horizon";

@@ -1,17 +1,16 @@
-import http from "node:http";
-import { type IncomingHttpHeaders, STATUS_CODES } from "node:http";
+import http, { type IncomingHttpHeaders, STATUS_CODES } from "node:http";
+import https from "node:https";
+import type { Clock } from "../../base/clock.ts";
 import { formatDuration } from "../../base/duration.ts";
 import { ConfigError } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
 import { readFileWithMode, readSecretLine } from "../../config/files.ts";
-import { type HttpSpec, type StatusRange, isHeaderValue } from "../file/http-schema.ts";
+import { type HttpSpec, isHeaderValue, type StatusRange } from "../file/http-schema.ts";
 import type { Handler, ScheduledTask, TaskResult } from "../handler.ts";
 import { toLostResult } from "./command-handler.ts";
 import type { HandlerPorts } from "./handler-ports.ts";
 import { RecordedOutput } from "./recorded-output.ts";
 import { buildTaskHeaders, serializeTask } from "./task-input.ts";
-import https from "node:https";
-import type { Clock } from "../../base/clock.ts";
 
 /** Why a request was aborted. */
 type RequestEnding = "task" | "timeout" | "horizon";

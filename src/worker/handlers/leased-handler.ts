@@ -1,17 +1,17 @@
 import { EXIT, SignalboxError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
+import { VERSION } from "../../base/version.ts";
 import { forwardAbort } from "../../base/wait.ts";
 import { StoreError } from "../../etcd/store.ts";
-import { type LeaseSpec, parseLeases } from "../../fleet/lease-spec.ts";
-import { type MacroFacts, type Macros, createMacros } from "../../fleet/macros.ts";
-import { OldSchemaError } from "../../protocol/schema.ts";
-import { type HeldClaim, acquireClaim } from "../../run/held-claim.ts";
-import { type Handler, type ScheduledTask, TaskLost, type TaskResult } from "../handler.ts";
-import { toLostResult } from "./command-handler.ts";
-import { VERSION } from "../../base/version.ts";
 import { serializeHostRecord } from "../../fleet/host-record.ts";
+import { type LeaseSpec, parseLeases } from "../../fleet/lease-spec.ts";
+import { createMacros, type MacroFacts, type Macros } from "../../fleet/macros.ts";
 import { evaluateConfiguredTotal } from "../../fleet/resources.ts";
+import { OldSchemaError } from "../../protocol/schema.ts";
+import { acquireClaim, type HeldClaim } from "../../run/held-claim.ts";
+import { type Handler, type ScheduledTask, TaskLost, type TaskResult } from "../handler.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
+import { toLostResult } from "./command-handler.ts";
 
 /** Leases that this process holds. */
 type HeldLeases = Pick<HeldClaim, "signal" | "getHorizon" | "onExtended" | "release">;

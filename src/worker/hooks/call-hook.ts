@@ -1,12 +1,19 @@
-import { quoteText } from "../../base/text.ts";
-import type { Hook, HookName } from "../../schedule/definition-values.ts";
-import { HOOK_ADDRESS_FORM, type HookFormat, parseHookAddress } from "../../schedule/hook-address.ts";
-import { type HookPayload, insertEventPath } from "./hook-payload.ts";
 import http from "node:http";
 import https from "node:https";
-import { buildHookText, buildMail, buildPagerdutyBody, buildSlackBody, buildTeamsBody, encodeHeader } from "./hook-text.ts";
+import { quoteText } from "../../base/text.ts";
 import type { CommandExit, GuardedCommand } from "../../process/guarded-command/command.ts";
+import type { Hook, HookName } from "../../schedule/definition-values.ts";
+import { HOOK_ADDRESS_FORM, type HookFormat, parseHookAddress } from "../../schedule/hook-address.ts";
 import type { HandlerPorts } from "../handlers/handler-ports.ts";
+import { type HookPayload, insertEventPath } from "./hook-payload.ts";
+import {
+  buildHookText,
+  buildMail,
+  buildPagerdutyBody,
+  buildSlackBody,
+  buildTeamsBody,
+  encodeHeader,
+} from "./hook-text.ts";
 
 interface HookCallLimits {
   /** Limit of one attempt, ms. */

@@ -4,8 +4,8 @@ import type { Hook, HookName } from "../../schedule/definition-values.ts";
 import type { WorkerEvent, WorkerListener } from "../events.ts";
 import type { HookResult } from "../metrics/metrics.ts";
 import { RateLimitedLog } from "../rate-limited-log.ts";
-import { callHook, formatHook } from "./call-hook.ts";
 import type { HookPorts } from "./call-hook.ts";
+import { callHook, formatHook } from "./call-hook.ts";
 import { buildHookPayloads, type HookPayload, LATE_AFTER } from "./hook-payload.ts";
 
 /** Limits for waiting and running jobs. */

@@ -1,5 +1,5 @@
-import { OVER } from "../../base/wait.ts";
 import { quoteText } from "../../base/text.ts";
+import { OVER } from "../../base/wait.ts";
 import { findFirstKey } from "../../protocol/txn.ts";
 import { AlreadyFinishedError, NotFoundError, PreemptedError } from "../../schedule/errors.ts";
 import type { OccurrenceOutcome } from "../../schedule/state/outcome.ts";

@@ -1,13 +1,13 @@
+import type { Clock } from "../../base/clock.ts";
+import { formatDuration } from "../../base/duration.ts";
+import type { Log } from "../../base/log.ts";
+import { type ClockOffset, computeClockDistance } from "../../check/clock.ts";
 import { isUnavailable } from "../../etcd/retry.ts";
 import type { ClockState, WorkerRecord } from "../../schedule/state/worker-record.ts";
 import type { WorkerListener } from "../events.ts";
 import type { HandlerRegistry } from "../handler.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
 import type { WorkerRegistration } from "./worker-registration.ts";
-import type { Clock } from "../../base/clock.ts";
-import { formatDuration } from "../../base/duration.ts";
-import type { Log } from "../../base/log.ts";
-import { type ClockOffset, computeClockDistance } from "../../check/clock.ts";
 
 /** Limits for the difference between this clock and the clocks of other workers, ms. */
 interface ClockLimits {

@@ -15,8 +15,7 @@ import { NO_FILE, readWorkerFile, type WorkerFile } from "../file/worker-file.ts
 import type { HandlerRegistry } from "../handler.ts";
 import type { HandlerPorts } from "../handlers/handler-ports.ts";
 import { createFileHandlers } from "../handlers/handlers.ts";
-import { createLeaseAcquirer } from "../handlers/leased-handler.ts";
-import { LeasedHandler } from "../handlers/leased-handler.ts";
+import { createLeaseAcquirer, LeasedHandler } from "../handlers/leased-handler.ts";
 import { Hooks } from "../hooks/hooks.ts";
 import { startMetrics, type WorkerMetrics } from "../metrics/metrics.ts";
 import type { SchedulePorts } from "../worker-ports.ts";

@@ -20,13 +20,13 @@ import {
   type OutcomeHistory,
 } from "../../schedule/state/outcome.ts";
 import type { ScheduleCache } from "../cache/schedule-cache.ts";
-import { NO_SUCCESSORS, prepareSuccessors, type SuccessorWrites } from "../chains/successors.ts";
 import {
   buildKeyValue,
   type ClaimedOccurrence,
   toVersionedOutcomes,
   type VersionedValue,
 } from "../claims/claim-occurrence.ts";
+import { NO_SUCCESSORS, prepareSuccessors, type SuccessorWrites } from "../claims/successors.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
 
 /** Result of completing a claimed occurrence. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { serializeTicket } from "../../../src/protocol/ticket.ts";
-import { CallAttempts } from "../../../src/run/request.ts";
 import { claimWithRetries } from "../../../src/run/claim.ts";
 import { createOwnSessions } from "../../../src/run/claim-session.ts";
+import { CallAttempts } from "../../../src/run/request.ts";
 import { resumeGrant } from "../../../src/run/resume-grant.ts";
 import { keys, ticketWith } from "../../protocol/samples.ts";
 import { createPorts, createRequest, DB_KEY, LOCK_KEY, REQUESTS, RUN } from "./situations.ts";

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { parseCron } from "../../../src/schedule/cron/cron.ts";
-import { listCronDifferences } from "../../../src/schedule/lint/lint-clock.ts";
-import { listPerfectschedDifferences } from "../../../src/schedule/lint/lint-clock.ts";
+import {
+  listCronDifferences,
+  listPerfectschedDifferences,
+} from "../../../src/schedule/lint/lint-dialects.ts";
 
 const NOW = Date.UTC(2026, 0, 1);
 

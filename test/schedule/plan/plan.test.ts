@@ -5,7 +5,7 @@ import {
   formatOncePlan,
   listPlannedOccurrences,
   parsePlan,
-} from "../../../src/schedule/plan/plan.ts";
+} from "../../../src/schedule/plan.ts";
 
 const AT = Date.parse("2026-12-24T17:00:00Z");
 

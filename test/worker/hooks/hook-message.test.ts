@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { HOOK_NAMES } from "../../../src/schedule/definition-values.ts";
-import { buildHookPayloads, type HookPayload } from "../../../src/worker/hooks/hook-payload.ts";
 import { buildHookMessage, type HookMessage } from "../../../src/worker/hooks/call-hook.ts";
+import { buildHookPayloads, type HookPayload } from "../../../src/worker/hooks/hook-payload.ts";
 import { buildEnded, buildSkipped, buildStarted, NOON } from "../events.ts";
 
 const HOST = "web1.example.com";

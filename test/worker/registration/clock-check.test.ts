@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { retryAfterStalls } from "../../../fixtures/steady.ts";
-import { readMemberClocks } from "../../../src/etcd/members/member-metrics.ts";
+import { readMemberClocks } from "../../../src/etcd/member-metrics.ts";
 import type { ScheduleWorkerOptions } from "../../../src/worker/engine/schedule-worker.ts";
 import type { ScheduledTask, TaskResult } from "../../../src/worker/handler.ts";
 import { CLOCK_LIMITS, ClockCheck } from "../../../src/worker/registration/worker-heartbeat.ts";

@@ -11,9 +11,8 @@ import {
   WATCH_REQUEST,
   WATCH_RESPONSE,
 } from "../../../../src/etcd/grpc/own-messages.ts";
-import { decodeMessage } from "../../../../src/etcd/grpc/messages/message-type.ts";
-import type { Field, MessageType } from "../../../../src/etcd/grpc/messages/message-type.ts";
-import { encodeMessage } from "../../../../src/etcd/grpc/messages/message-type.ts";
+import type { Field, MessageType } from "../../../../src/etcd/grpc/protobuf.ts";
+import { decodeMessage, encodeMessage } from "../../../../src/etcd/grpc/protobuf.ts";
 
 interface Coding {
   requestSerialize(message: object): Buffer;

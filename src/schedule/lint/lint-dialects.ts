@@ -1,10 +1,10 @@
+import { collectTexts, quoteText } from "../../base/text.ts";
 import type { Cron } from "../cron/cron.ts";
+import type { CronField } from "../cron/cron-field.ts";
 import { findOccurrenceAfter, findShiftedWall } from "../cron/occurrence.ts";
-import { type OffsetPeriod, findOffsetPeriod } from "../cron/offsets.ts";
+import { findOffsetPeriod, type OffsetPeriod } from "../cron/offsets.ts";
 import { formatClockChange, listSkippedWalls } from "../cron/upcoming-occurrences.ts";
 import { findWallFrom, formatWallClock, formatWallDate } from "../cron/wall-times.ts";
-import { collectTexts, quoteText } from "../../base/text.ts";
-import type { CronField } from "../cron/cron-field.ts";
 
 const YEAR = 366 * 86_400_000;
 

@@ -1,8 +1,8 @@
 import http from "node:http";
 import https from "node:https";
-import { parseEndpoint } from "../endpoint.ts";
-import type { StoreOptions, TlsOptions } from "../options.ts";
-import { buildSecureContext } from "../tls.ts";
+import { parseEndpoint } from "./endpoint.ts";
+import type { StoreOptions, TlsOptions } from "./options.ts";
+import { buildSecureContext } from "./tls.ts";
 
 /** What a member publishes outside its API. Undefined fields are not available. */
 export interface MemberMetrics {

@@ -1,5 +1,3 @@
-
-
 /**
  * How a field is represented. `key`: bytes, as a string with one character per byte. `text`: bytes or a string in UTF-8.
  * `integer`, `unsigned`: a varint of 64 bits, signed or not. `flag`: true or false.

@@ -1,15 +1,15 @@
-import { quoteText } from "../../base/text.ts";
-import { type Cron, CronError, parseCron } from "../cron/cron.ts";
-import { explainCron } from "../cron/explain-cron.ts";
+import { quoteText } from "../base/text.ts";
+import { type Cron, CronError, parseCron } from "./cron/cron.ts";
+import { explainCron } from "./cron/explain-cron.ts";
 import {
   countOccurrences,
   findOccurrenceAfter,
   findOccurrenceFrom,
   findOccurrenceUntil,
-} from "../cron/occurrence.ts";
-import { findOffsetPeriod } from "../cron/offsets.ts";
-import { listUpcomingOccurrences, type UpcomingOccurrence } from "../cron/upcoming-occurrences.ts";
-import { formatLocalTime } from "../cron/wall-times.ts";
+} from "./cron/occurrence.ts";
+import { findOffsetPeriod } from "./cron/offsets.ts";
+import { listUpcomingOccurrences, type UpcomingOccurrence } from "./cron/upcoming-occurrences.ts";
+import { formatLocalTime } from "./cron/wall-times.ts";
 
 /**
  * When a schedule is due by itself: at the times of a cron expression, once at an instant (ms since the epoch), or
