@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { startEtcd } from "../../../fixtures/etcd/index.ts";
-import { startSignalbox } from "../../../fixtures/signalbox.ts";
+import { NO_STATE, startSignalbox } from "../../../fixtures/signalbox.ts";
 import { startStopwatch } from "../../../fixtures/steady.ts";
 import { serializeTicket } from "../../../src/protocol/ticket.ts";
 import { ticketWith } from "../../protocol/samples.ts";
@@ -123,7 +123,7 @@ describe("bash's function", () => {
       COMP_LINE=$1; COMP_POINT=\${#1}; _signalbox "\${1%% *}"; printf '%s\\n' "\${COMPREPLY[@]}"`;
     const path = `${join(session.folder, "bin")}:${process.env.PATH}`;
     const { stdout, stderr } = spawnSync("bash", ["--norc", "-c", script, "bash", line], {
-      env: { ...buildTimeoutEnv(), PATH: path, HOME: session.home, ...env },
+      env: { ...buildTimeoutEnv(), PATH: path, HOME: session.home, XDG_STATE_HOME: NO_STATE, ...env },
       encoding: "utf8",
     });
     expect(stderr).toBe("");

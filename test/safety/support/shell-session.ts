@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { BUNDLE } from "../../../fixtures/signalbox.ts";
+import { BUNDLE, NO_STATE } from "../../../fixtures/signalbox.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 
 export const SHELLS = ["bash", "zsh", "fish"] as const;
@@ -61,6 +61,7 @@ export class ShellSession {
       NOTES: this.#notes,
       PATH: `${bin}:${process.env.PATH}`,
       SIGNALBOX_COMPLETION_TIMEOUT: "20s",
+      XDG_STATE_HOME: NO_STATE,
       ...env,
     };
     const program = `#!/bin/sh
