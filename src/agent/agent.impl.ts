@@ -7,7 +7,7 @@ import { VERSION } from "../base/version.ts";
 import { waitAtMost, waitForAbort } from "../base/wait.ts";
 import { SYSTEM_SOCKET } from "../check/agent.ts";
 import { checkNative } from "../check/native.ts";
-import { getTextFlag } from "../commands/command-line/flags.ts";
+import type { AgentFlags } from "../commands/agent.ts";
 import { openConnection } from "../commands/connect.ts";
 import { raiseVerbosity } from "../commands/logging.ts";
 import { findOutputDirectory } from "../commands/output-storage.ts";
@@ -47,7 +47,7 @@ const FLUSH_WITHIN = 2_000;
 const KILL_WITHIN = 5_000;
 
 /** Serves the calls of launchers until a signal stops it. @throws ConfigError, UsageError */
-export const execute: CommandExecutor = async (call, io) => {
+export const execute: CommandExecutor<AgentFlags> = async (call, io) => {
   const addon = loadPeerAddon();
   const descriptor = takeInheritedSocket(process.env);
   const { readBootTime } = addon;
@@ -68,7 +68,7 @@ export const execute: CommandExecutor = async (call, io) => {
     onDeclined: (why, count) => agent.countDeclined(why, count),
     onFault: (error) => log.warn("a connection failed", { error: error.message }),
   });
-  const metrics = await openMetrics(getTextFlag(call, "metrics"), context, agent);
+  const metrics = await openMetrics(call.flags.metrics, context, agent);
   const stop = new AbortController();
   const ignore = io.onSignal((name) => {
     if (name === "SIGUSR2") log.reopen();

@@ -12,6 +12,7 @@ import {
 import { openLog } from "../commands/logging.ts";
 import type { LaunchedRun } from "../commands/run/call-note.ts";
 import { type CallNote, renderCallNote } from "../commands/run/call-note.ts";
+import type { RunFlags } from "../commands/run/run.ts";
 import type { Call } from "../commands/spec.ts";
 import { resolveConfig } from "../config/config.ts";
 import { type Env, type FileReader, readFileWithMode } from "../config/files.ts";
@@ -98,7 +99,7 @@ export class ServedRun implements LaunchedRun {
 
   /** @throws CallDeclined, ConfigError, UsageError */
   async openConnection(
-    call: Call,
+    call: Call<RunFlags>,
     { options, openLog: openOwn }: FrontEndOptions,
   ): Promise<CommandConnection> {
     const { settings: own, store, keys, clock, random } = this.#context;
@@ -197,7 +198,7 @@ export class ServedRun implements LaunchedRun {
   }
 
   /** Returns the settings in the environment of the caller that this process may use. @throws CallDeclined */
-  #readEnvironment(call: Call): Env {
+  #readEnvironment(call: Call<object>): Env {
     const { settings: env } = this.#call;
     const path = findForeignPath(call, env, this.#isOwnUser);
     if (path !== undefined)
@@ -215,7 +216,7 @@ function isSameHost(one: HostFacts, other: HostFacts): boolean {
   return one.fqdn === other.fqdn && JSON.stringify(one.macros) === JSON.stringify(other.macros);
 }
 
-function canWait({ flags }: Call): boolean {
+function canWait({ flags }: Call<RunFlags>): boolean {
   return flags.wait !== undefined || flags.lease !== undefined;
 }
 
@@ -244,7 +245,7 @@ export function findDifferentSetting(own: Settings, asked: Settings): SettingKey
  * Finds a path in a call that this process cannot use in the name of the caller: one relative to the caller's
  * directory, or any path of another user, whose files the agent must neither read nor write.
  */
-export function findForeignPath(call: Call, env: Env, isOwnUser: boolean): string | undefined {
+export function findForeignPath(call: Call<object>, env: Env, isOwnUser: boolean): string | undefined {
   for (const key of ["config", ...SETTING_KEYS] as const) {
     const isPath = key === "config" || getSetting(key).kind.isPath === true;
     if (!isPath || key === "agentSocket") continue;

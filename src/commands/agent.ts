@@ -1,4 +1,17 @@
-import { CONNECTION_SETTINGS, declareCommand, LOGGING_SETTINGS } from "./spec.ts";
+import {
+  CONNECTION_SETTINGS,
+  declareCommand,
+  type FlagsOf,
+  type FlagTable,
+  LOGGING_SETTINGS,
+} from "./spec.ts";
+
+const AGENT_FLAGS = {
+  "--metrics [HOST:]PORT": "serve metrics for Prometheus, and /healthz",
+} satisfies FlagTable;
+
+/** Values of these flags. */
+export type AgentFlags = FlagsOf<typeof AGENT_FLAGS>;
 
 export const agentCommand = declareCommand({
   id: "agent",
@@ -12,7 +25,7 @@ export const agentCommand = declareCommand({
       " they go on, and the new agent takes them over within the time to live of their session.",
     "After TERM or INT the agent ends at once and frees nothing. The default log level is info.",
   ],
-  flags: { "--metrics [HOST:]PORT": "serve metrics for Prometheus, and /healthz" },
+  flags: AGENT_FLAGS,
   settings: [
     "agentSocket",
     "agentAllow",

@@ -50,7 +50,7 @@ export interface FrontEndOptions {
  * @throws ConfigError, UsageError
  */
 export async function openConnection(
-  call: Call,
+  call: Call<object>,
   io: CommandIo,
   frontEnd: FrontEndOptions = {},
 ): Promise<CommandConnection> {
@@ -109,7 +109,7 @@ export function findOverridingVariables({
 
 /** Builds the options of a log from a call and its settings. */
 export function buildLogOptions(
-  { verbosity }: Call,
+  { verbosity }: Call<object>,
   { logFile: file, logLevel, logFormat: format }: Settings,
 ) {
   const asked = verbosity >= 2 ? ("debug" as const) : verbosity === 1 ? ("info" as const) : undefined;

@@ -143,7 +143,7 @@ function writeLine(descriptor: number, line: string): Error | undefined {
  * Raises the default verbosity to `-v`, so that a service logs what it does, unless the configuration sets the log
  * level.
  */
-export function raiseVerbosity(call: Call, { env }: CommandIo): Call {
+export function raiseVerbosity<F>(call: Call<F>, { env }: CommandIo): Call<F> {
   if (call.verbosity !== 0) return call;
   const { sources } = resolveConfig({ flags: call.settings, env });
   return sources.logLevel === "default" ? { ...call, verbosity: 1 } : call;

@@ -2,8 +2,7 @@ import type { Settings } from "../config/settings.ts";
 import { getDefaultOutputDirectory } from "../output/output-directory.ts";
 import type { OutputStorage } from "../output/output-keeper.ts";
 import { parseMasks } from "../output/output-mask.ts";
-import { getListFlag } from "./command-line/flags.ts";
-import type { Call, CommandIo } from "./spec.ts";
+import type { CommandIo } from "./spec.ts";
 
 /**
  * Builds where and how much output is kept.
@@ -11,11 +10,11 @@ import type { Call, CommandIo } from "./spec.ts";
  * @throws UsageError if a mask is wrong
  */
 export function buildOutputStorage(
-  call: Pick<Call, "flags">,
+  call: { flags: { readonly mask?: readonly string[] } },
   { outputDirectory, outputSize: size, outputAge: age }: Settings,
   env: CommandIo["env"],
 ): OutputStorage | undefined {
-  const masks = parseMasks(getListFlag(call, "mask"));
+  const masks = parseMasks(call.flags.mask ?? []);
   const directory = findOutputDirectory(outputDirectory, env);
   return directory === undefined || size === 0 ? undefined : { directory, size, age, masks };
 }

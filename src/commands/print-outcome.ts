@@ -2,6 +2,7 @@ import { UsageError } from "../base/errors.ts";
 import { clean } from "../base/text.ts";
 import { type Drain, formatAuditTarget } from "../protocol/drain.ts";
 import type { Claim } from "../state/claims.ts";
+import type { ActionFlags } from "./command-line/flags.ts";
 import { formatJsonDocument } from "./json-output.ts";
 import type {
   ActionOutcome,
@@ -22,7 +23,11 @@ import {
 } from "./store-command.ts";
 
 /** Prints an outcome, as text or with `--json` as JSON. @returns its exit code */
-export function printOutcome(outcome: ActionOutcome, call: Call, io: CommandIo): number {
+export function printOutcome(
+  outcome: ActionOutcome,
+  call: Call<{ json?: true; strict?: true }>,
+  io: CommandIo,
+): number {
   const { exitCode, isFault, advice = [] } = outcome;
   const printMessage = createMessagePrinter(call, io);
   if (call.flags.json) {
@@ -224,10 +229,12 @@ export function formatPruneEnd(outcome: PruneResult["outcome"]): string {
 }
 
 /** Does the work of a command that acts. */
-type ActionWork = (context: ActionContext) => Promise<ActionOutcome>;
+type ActionWork<F> = (context: ActionContext<F>) => Promise<ActionOutcome>;
 
 /** Creates a command that acts, from its work. */
-export function createActionCommand(work: ActionWork): ActionImplementation {
+export function createActionCommand<F extends object = ActionFlags>(
+  work: ActionWork<F>,
+): ActionImplementation<F> {
   return {
     perform: (call, io) => withCommandContext(call, io, (context) => work({ ...context, call, io })),
     execute: createStoreCommand(async (call, io, context) =>

@@ -184,7 +184,7 @@ function removeTails({ runs, dead }: OutcomeHistory): OutcomeHistory {
 }
 
 /** Creates a command that shows what etcd contains. It warns if newer programs may have written more than it knows. */
-export function createReadCommand(work: StoreWork): CommandExecutor {
+export function createReadCommand<F extends object>(work: StoreWork<F>): CommandExecutor<F> {
   return createStoreCommand(async (call, io, context) => {
     const [exitCode] = await Promise.all([work(call, io, context), warnOfNewerSchema(context)]);
     return exitCode;

@@ -87,7 +87,7 @@ export interface Command {
    * Loads what it does: a function, or an implementation. Undefined for the console, which is a separate bundle that
    * `bin` starts.
    */
-  load?: () => Promise<CommandExecutor | CommandImplementation>;
+  load?: () => Promise<CommandExecutor<never> | CommandImplementation<never>>;
 }
 
 /** The kinds of rows that commands act on: all but records of the past. */
@@ -117,26 +117,28 @@ export function isRowCommand(command: Command): command is RowCommand {
   return "rows" in command;
 }
 
-/** The implementation of a command. */
-export interface CommandImplementation {
-  execute: CommandExecutor;
+/** The implementation of a command. @typeParam F  its flags */
+export interface CommandImplementation<F = CommandFlags> {
+  execute: CommandExecutor<F>;
   /**
    * If the command acts: does its work, and returns the outcome instead of printing it.
    * @throws InterruptedError if the user ends the command; SignalboxError, StoreError
    */
-  perform?(call: Call, io: CommandIo): Promise<ActionOutcome>;
+  perform?: (call: Call<F>, io: CommandIo) => Promise<ActionOutcome>;
 }
 
 /** The implementation of a command that acts. */
-export type ActionImplementation = Required<CommandImplementation>;
+export type ActionImplementation<F = CommandFlags> = Required<CommandImplementation<F>>;
 
 /** Runs a command. @returns the exit code */
-export type CommandExecutor = (call: Call, io: CommandIo) => Promise<number>;
+export type CommandExecutor<F = CommandFlags> = (call: Call<F>, io: CommandIo) => Promise<number>;
 
-/** A parsed command line. */
-export interface Call {
-  /** Values by flag name: a text, a list for a repeatable flag, true for a switch. */
-  flags: Readonly<Record<string, string | true | readonly string[]>>;
+/** Values by flag name: a text, a list for a repeatable flag, true for a switch. */
+export type CommandFlags = Readonly<Record<string, string | true | readonly string[]>>;
+
+/** A parsed command line. @typeParam F  the flags of its command */
+export interface Call<F = CommandFlags> {
+  flags: F;
   /** Values of the flags of settings, and `config`. */
   settings: Readonly<Partial<Record<SettingKey | "config", string | boolean | readonly string[]>>>;
   args: readonly string[];
@@ -189,7 +191,7 @@ export const CONNECTION_SETTINGS: readonly SettingKey[] = [
 /** Settings of the log. */
 export const LOGGING_SETTINGS: readonly SettingKey[] = ["logFile", "logLevel", "logFormat"];
 
-/** Flags of every command. */
+/** CommandFlags of every command. */
 export const COMMON_FLAGS: readonly Flag[] = [
   { name: "config", short: "c", value: "FILE", setting: "config", help: "read only this configuration file" },
   {
@@ -213,10 +215,31 @@ export const COMMON_FLAGS: readonly Flag[] = [
 type FlagDetails = Omit<Flag, "name" | "short" | "value" | "isOptional">;
 
 /**
- * Flags by their spelling, as help shows it: `-w, --wait`, `--timeout DURATION`, `--wait[=DURATION]`. A text alone is the
+ * CommandFlags by their spelling, as help shows it: `-w, --wait`, `--timeout DURATION`, `--wait[=DURATION]`. A text alone is the
  * help of the flag.
  */
 export type FlagTable = Readonly<Record<string, string | FlagDetails>>;
+
+/** The name in the spelling of a flag. */
+type FlagName<Spelling> = Spelling extends `${string}--${infer Rest}`
+  ? Rest extends `${infer Name}[=${string}` | `${infer Name} ${string}`
+    ? Name
+    : Rest
+  : never;
+
+/** The value of a flag by its spelling and its details. */
+type FlagValue<Spelling, Details> = Details extends { isRepeatable: true }
+  ? readonly string[]
+  : Spelling extends `${string}[=${string}`
+    ? string | true
+    : Spelling extends `${string}--${string} ${string}`
+      ? string
+      : true;
+
+/** The values of the flags of a table. */
+export type FlagsOf<Table extends FlagTable> = {
+  readonly [Spelling in keyof Table as FlagName<Spelling>]?: FlagValue<Spelling, Table[Spelling]>;
+};
 
 /** What is declared of an argument besides its spelling. */
 export type ArgumentDetails = Omit<Argument, "name" | "isOptional" | "isRest">;
@@ -224,21 +247,23 @@ export type ArgumentDetails = Omit<Argument, "name" | "isOptional" | "isRest">;
 /** Arguments by their spelling, as usage lines show them: `NAME`, `[NAME]`, `FILE...`, `[FILE...]`. */
 export type ArgumentTable = Readonly<Record<string, string | ArgumentDetails>>;
 
-/** A command as it is written down. */
-interface CommandDeclaration extends Omit<Command, "args" | "flags" | "variables" | "examples"> {
+/** A command as it is written down. @typeParam F  its flags */
+interface CommandDeclaration<F extends FlagTable>
+  extends Omit<Command, "args" | "flags" | "variables" | "examples" | "load"> {
   args?: ArgumentTable;
-  flags?: FlagTable;
+  flags?: F;
   /** What each variable is for. */
   variables?: Readonly<Record<string, string>>;
   /** What each line does. */
   examples: Readonly<Record<string, string>>;
+  load?: () => Promise<CommandExecutor<FlagsOf<NoInfer<F>>> | CommandImplementation<FlagsOf<NoInfer<F>>>>;
 }
 
 /**
- * Declares a command. Unless it is a front end, its settings are by default those of the connection to etcd. Flags and
+ * Declares a command. Unless it is a front end, its settings are by default those of the connection to etcd. CommandFlags and
  * arguments are converted when they are read, because a process reads those of few commands.
  */
-export function declareCommand(declaration: CommandDeclaration): Command {
+export function declareCommand<const F extends FlagTable>(declaration: CommandDeclaration<F>): Command {
   const { args = {}, flags = {}, variables = {}, examples, ...others } = declaration;
   return {
     settings: others.takesWords ? [] : CONNECTION_SETTINGS,
@@ -255,9 +280,11 @@ export function declareCommand(declaration: CommandDeclaration): Command {
 }
 
 /** Declares a command that acts on rows. Keeps the types of its id and of its kinds of rows. */
-export function declareRowCommand<const Id extends string, const K extends RowKind>(
-  declaration: CommandDeclaration & Pick<RowCommand<Id, K>, "id" | "rows">,
-): RowCommand<Id, K> {
+export function declareRowCommand<
+  const Id extends string,
+  const K extends RowKind,
+  const F extends FlagTable,
+>(declaration: CommandDeclaration<F> & Pick<RowCommand<Id, K>, "id" | "rows">): RowCommand<Id, K> {
   return declareCommand(declaration) as RowCommand<Id, K>;
 }
 

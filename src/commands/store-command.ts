@@ -3,6 +3,7 @@ import { EXIT } from "../base/errors.ts";
 import type { Operator } from "../operate/ports.ts";
 import { readUserName } from "../process/host.ts";
 import type { Snapshot } from "../state/snapshot.ts";
+import type { ActionFlags } from "./command-line/flags.ts";
 import { type CommandConnection, openConnection } from "./connect.ts";
 import type { Call, CommandExecutor, CommandIo } from "./spec.ts";
 
@@ -20,9 +21,9 @@ export interface CommandContext extends CommandConnection {
   printMessage(line: string): void;
 }
 
-/** The context of a command that acts: its command line too. */
-export interface ActionContext extends CommandContext {
-  call: Call;
+/** The context of a command that acts: its command line too. @typeParam F  its flags */
+export interface ActionContext<F = ActionFlags> extends CommandContext {
+  call: Call<F>;
   io: CommandIo;
 }
 
@@ -45,7 +46,7 @@ const ENDING_SIGNALS: readonly NodeJS.Signals[] = ["SIGHUP", "SIGINT", "SIGQUIT"
  * @throws InterruptedError if the user ends the command; as `openConnection` and `work`
  */
 export async function withCommandContext<T>(
-  call: Call,
+  call: Call<object>,
   io: CommandIo,
   work: (context: CommandContext) => Promise<T>,
 ): Promise<T> {
@@ -55,7 +56,7 @@ export async function withCommandContext<T>(
   });
   const connection = await openConnection(call, io);
   const operator = getOperator(io, connection.facts.fqdn);
-  const knownSnapshot = call.flags["dry-run"] ? io.getSnapshot?.() : undefined;
+  const knownSnapshot = "dry-run" in call.flags ? io.getSnapshot?.() : undefined;
   const printMessage = createMessagePrinter(call, io);
   try {
     return await work({ ...connection, operator, knownSnapshot, signal: stop.signal, printMessage });
@@ -66,10 +67,14 @@ export async function withCommandContext<T>(
 }
 
 /** Does the work of a command. @returns the exit code; undefined for 0 */
-export type StoreWork = (call: Call, io: CommandIo, context: CommandContext) => Promise<number | undefined>;
+export type StoreWork<F> = (
+  call: Call<F>,
+  io: CommandIo,
+  context: CommandContext,
+) => Promise<number | undefined>;
 
 /** Creates a command that needs etcd. An interrupted command prints no error. */
-export function createStoreCommand(work: StoreWork): CommandExecutor {
+export function createStoreCommand<F extends object>(work: StoreWork<F>): CommandExecutor<F> {
   return async (call, io) => {
     try {
       return (await withCommandContext(call, io, (context) => work(call, io, context))) ?? EXIT.ok;

@@ -1,13 +1,13 @@
 import { UsageError } from "../base/errors.ts";
 import { quoteText } from "../base/text.ts";
-import { getTextFlag } from "../commands/command-line/flags.ts";
+import type { ConsoleFlags } from "../commands/see/console.ts";
 import type { Call, CommandExecutor, CommandIo } from "../commands/spec.ts";
 import { createStoreCommand } from "../commands/store-command.ts";
 import { TABS, type TabId } from "./state/console-state.ts";
 import { TerminalLoan } from "./terminal/terminal-loan.ts";
 
 /** Runs `signalbox console`: prints one screen with `--once`, otherwise runs the console until the user leaves. */
-export const execute: CommandExecutor = async (call, io) => {
+export const execute: CommandExecutor<ConsoleFlags> = async (call, io) => {
   const view = parseViewFlag(call);
   const isPlain = call.flags.plain !== undefined || (io.env.TERM === "dumb" && !call.flags.once);
   const flags = isPlain ? { ...call.flags, plain: true as const } : call.flags;
@@ -15,20 +15,20 @@ export const execute: CommandExecutor = async (call, io) => {
   if (call.flags.once) {
     const size = parseSizeFlag(call, io);
     const { printConsoleOnce } = await import("./once.ts");
-    return await createStoreCommand((own, around, context) =>
+    return await createStoreCommand<ConsoleFlags>((own, around, context) =>
       printConsoleOnce(own, around, context, { view, size }),
     )(quiet, io);
   }
   checkTerminal(io);
   const { runInteractiveConsole } = await import("./interactive.ts");
   const loan = new TerminalLoan();
-  return await createStoreCommand((own, around, context) =>
+  return await createStoreCommand<ConsoleFlags>((own, around, context) =>
     runInteractiveConsole(own, around, context, { view, loan }),
   )(quiet, loan.wrapIo(io));
 };
 
-function parseViewFlag(call: Call): TabId | undefined {
-  const text = getTextFlag(call, "view");
+function parseViewFlag(call: Call<ConsoleFlags>): TabId | undefined {
+  const text = call.flags.view;
   if (text === undefined) return undefined;
   const found = TABS.find((tab) => tab === text);
   if (found === undefined)
@@ -36,8 +36,8 @@ function parseViewFlag(call: Call): TabId | undefined {
   return found;
 }
 
-function parseSizeFlag(call: Call, io: CommandIo): { columns: number; rows: number } {
-  const text = getTextFlag(call, "size");
+function parseSizeFlag(call: Call<ConsoleFlags>, io: CommandIo): { columns: number; rows: number } {
+  const text = call.flags.size;
   if (text === undefined) return io.terminal.getSize();
   const [, columns, rows] = /^(\d{2,3})x(\d{2,3})$/.exec(text) ?? [];
   if (columns === undefined || rows === undefined)

@@ -1,5 +1,6 @@
 import { cleanToWidth } from "../base/display-width.ts";
 import { EXIT } from "../base/errors.ts";
+import type { ConsoleFlags } from "../commands/see/console.ts";
 import type { Call, CommandIo } from "../commands/spec.ts";
 import type { CommandContext } from "../commands/store-command.ts";
 import { dispatch } from "./actions/dispatch.ts";
@@ -24,7 +25,7 @@ const FIRST_DATA = 150;
 
 /** Runs the console on a terminal until the user leaves it or the process ends. @returns the exit code */
 export async function runInteractiveConsole(
-  call: Call,
+  call: Call<ConsoleFlags>,
   io: CommandIo,
   context: CommandContext,
   { view, loan }: { view: TabId | undefined; loan: TerminalLoan },
@@ -62,7 +63,7 @@ class InteractiveConsole {
   #unanswered: NodeJS.Timeout | undefined;
 
   constructor(
-    call: Call,
+    call: Call<ConsoleFlags>,
     around: CommandIo,
     context: CommandContext,
     { view, loan }: { view: TabId | undefined; loan: TerminalLoan },

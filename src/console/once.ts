@@ -1,5 +1,6 @@
 import { EXIT } from "../base/errors.ts";
 import { stripStyles } from "../base/text.ts";
+import type { ConsoleFlags } from "../commands/see/console.ts";
 import type { Call, CommandIo } from "../commands/spec.ts";
 import type { CommandContext } from "../commands/store-command.ts";
 import { ConsoleApp } from "./console-app.ts";
@@ -9,7 +10,7 @@ import type { TabId } from "./state/console-state.ts";
 
 /** Prints one screen as text, without cursor movement. @returns the exit code */
 export async function printConsoleOnce(
-  call: Call,
+  call: Call<ConsoleFlags>,
   io: CommandIo,
   context: CommandContext,
   options: { view: TabId | undefined; size: { columns: number; rows: number } },

@@ -21,6 +21,7 @@ import { SnapshotBuilder } from "../../state/snapshot-builder.ts";
 import { parseDurationFlag, parseReasonFlag } from "../command-line/flags.ts";
 import { readSnapshot, SCOPE_COLLECTIONS } from "../read-snapshot.ts";
 import { type ActionContext, type CommandContext, InterruptedError } from "../store-command.ts";
+import type { DrainFlags } from "./drain.ts";
 
 /**
  * The end of a wait: the scope is empty, the time is up, or the drain was lifted or has ended by itself. `holders`
@@ -254,11 +255,11 @@ const RECORD_WITHIN = 2_000;
  * the timeout.
  */
 export class DrainWaiter {
-  readonly #context: ActionContext;
+  readonly #context: ActionContext<DrainFlags>;
   readonly #order: DrainWaitOptions;
   readonly #start: number;
 
-  constructor(context: ActionContext, order: DrainWaitOptions) {
+  constructor(context: ActionContext<DrainFlags>, order: DrainWaitOptions) {
     this.#context = context;
     this.#order = order;
     this.#start = context.clock.now();

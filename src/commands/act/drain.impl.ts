@@ -35,6 +35,7 @@ import { confirmAction, createActionCommand } from "../print-outcome.ts";
 import { readSnapshot, readSnapshotAt, SCOPE_COLLECTIONS } from "../read-snapshot.ts";
 import type { Call } from "../spec.ts";
 import type { ActionContext, CommandContext } from "../store-command.ts";
+import type { DrainFlags } from "./drain.ts";
 import { DrainWaiter } from "./drain-wait.ts";
 
 const COLLECTIONS: readonly Collection[] = [
@@ -46,7 +47,7 @@ const COLLECTIONS: readonly Collection[] = [
   "hosts",
 ];
 
-export const drainTarget = createActionCommand(async (context) => {
+export const drainTarget = createActionCommand(async (context: ActionContext<DrainFlags>) => {
   const { call } = context;
   const target = parseDrainTarget(call.args);
   checkFlags(call);
@@ -56,7 +57,7 @@ export const drainTarget = createActionCommand(async (context) => {
   return await new DrainCommand(context, { snapshot, target, note }).run();
 });
 
-function checkFlags(call: Call): void {
+function checkFlags(call: Call<DrainFlags>): void {
   const { flags } = call;
   const isLimited = parseDurationFlag(call, "timeout") !== undefined;
   if (parseDurationFlag(call, "for") === 0) throw new UsageError("--for must be greater than 0; got 0");
@@ -86,7 +87,7 @@ interface DrainPlan {
 
 /** Previews a drain, asks for confirmation, applies it, and waits for an empty scope if `--wait` is given. */
 class DrainCommand {
-  readonly #context: ActionContext;
+  readonly #context: ActionContext<DrainFlags>;
   readonly #plan: DrainPlan;
   readonly #extent: DrainExtent;
   /** Drains of the same target: `#before` has all that have a key, `#standing` those that have not ended. */
@@ -95,7 +96,7 @@ class DrainCommand {
   /** The result of `findShownHolders`. */
   #shown: ReadonlySet<string> | undefined;
 
-  constructor(context: ActionContext, plan: DrainPlan) {
+  constructor(context: ActionContext<DrainFlags>, plan: DrainPlan) {
     this.#context = context;
     this.#plan = plan;
     const wall = context.clock.getWallTime();
@@ -268,7 +269,10 @@ const DECISIVE_COLLECTIONS: readonly Collection[] = ["groups", "drains"];
  * @returns undefined without the flag
  * @throws as `readSnapshotAt`
  */
-async function readExpectedSnapshot(context: ActionContext, now: Snapshot): Promise<Snapshot | undefined> {
+async function readExpectedSnapshot(
+  context: ActionContext<DrainFlags>,
+  now: Snapshot,
+): Promise<Snapshot | undefined> {
   const expected = parseRevisionFlag(context.call, "expect-revision");
   if (expected === undefined) return undefined;
   // Only `--reset` needs the holders at that revision.
@@ -309,7 +313,7 @@ function buildDrainGuards(keys: Keys, { revision }: Snapshot, { scope }: DrainTa
  * @returns undefined if no holders were shown: then every remaining holder may be ended
  */
 function findShownHolders(
-  call: Call,
+  call: Call<DrainFlags>,
   {
     before,
     now,

@@ -1,9 +1,23 @@
 import { DRAIN_SCOPES } from "../../protocol/keys.ts";
 import { ACTION_FLAGS } from "../command-line/flags.ts";
-import { type ArgumentDetails, declareRowCommand } from "../spec.ts";
+import { type ArgumentDetails, declareRowCommand, type FlagsOf, type FlagTable } from "../spec.ts";
 
 const SCOPE: ArgumentDetails = { choices: DRAIN_SCOPES, help: "lock, resource, host, group or all" };
 const NAME: ArgumentDetails = { help: "the name of the lock, resource, host or group; none for all" };
+
+const DRAIN_FLAGS = {
+  "--for DURATION": "lift the drain automatically after this time",
+  "--keep": "leave an existing drain as it is",
+  "-w, --wait": "wait until nothing in the scope is held",
+  "--timeout DURATION":
+    "wait no longer than this (exit 124), then list the remaining holders; the drain stays",
+  "--reset":
+    "with --wait and --timeout: end the remaining commands after the timeout, and wait until they have ended",
+  ...ACTION_FLAGS,
+} satisfies FlagTable;
+
+/** Values of these flags. */
+export type DrainFlags = FlagsOf<typeof DRAIN_FLAGS>;
 
 export const drain = declareRowCommand({
   id: "drain",
@@ -27,16 +41,7 @@ export const drain = declareRowCommand({
       " drain was lifted meanwhile (exit 75). It keeps waiting while etcd is unreachable. Ctrl+C ends the wait, not the drain.",
   ],
   args: { SCOPE, "[NAME]": { ...NAME, names: "lock" } },
-  flags: {
-    "--for DURATION": "lift the drain automatically after this time",
-    "--keep": "leave an existing drain as it is",
-    "-w, --wait": "wait until nothing in the scope is held",
-    "--timeout DURATION":
-      "wait no longer than this (exit 124), then list the remaining holders; the drain stays",
-    "--reset":
-      "with --wait and --timeout: end the remaining commands after the timeout, and wait until they have ended",
-    ...ACTION_FLAGS,
-  },
+  flags: DRAIN_FLAGS,
   examples: {
     "signalbox drain host web1.example.com --reason 'new disks'": "show which runs are affected, and ask",
     "signalbox drain host web1.example.com --wait --yes && ssh web1 reboot": "in a script",

@@ -27,7 +27,7 @@ import {
 } from "../../state/eviction-preview.ts";
 import { judgeRunnerLiveness } from "../../state/liveness.ts";
 import { findNamedQueue, type Snapshot } from "../../state/snapshot.ts";
-import { getTextFlag, parseDurationFlag, parseReasonFlag, parseRevisionFlag } from "../command-line/flags.ts";
+import { parseDurationFlag, parseReasonFlag, parseRevisionFlag } from "../command-line/flags.ts";
 import type { ActionOutcome, EvictionResult, RunnerRecord } from "../outcome.ts";
 import { createOutcome } from "../outcome.ts";
 import { confirmAction, createActionCommand } from "../print-outcome.ts";
@@ -40,13 +40,14 @@ import {
 } from "../read-snapshot.ts";
 import { toRunnersJson } from "../see/show-json.ts";
 import { type ActionContext, InterruptedError } from "../store-command.ts";
+import type { EvictionFlags, ResetFlags } from "./reset.ts";
 
-export const resetQueue = createActionCommand(async (context) => {
+export const resetQueue = createActionCommand(async (context: ActionContext<ResetFlags>) => {
   const [kindName = "", nameGiven = ""] = context.call.args;
   const kind: QueueKind = kindName === "resource" ? "resource" : "lock";
   const name = validateName(kind, nameGiven);
   const snapshot = await readSnapshot(context, QUEUE_COLLECTIONS);
-  const wanted = getTextFlag(context.call, "run");
+  const wanted = context.call.flags.run;
   const run = wanted === undefined ? undefined : resolveRun(snapshot, kind, name, wanted);
   return await new EvictionCommand(context, {
     action: "reset",
@@ -77,7 +78,7 @@ function describeNothingHeld(snapshot: Snapshot, kind: QueueKind, name: string):
   return `nobody holds ${kind} ${quoteText(name)} or waits for it${suggestNearest(name, known)}`;
 }
 
-export const releaseRun = createActionCommand(async (context) => {
+export const releaseRun = createActionCommand(async (context: ActionContext<EvictionFlags>) => {
   const [word = ""] = context.call.args;
   const snapshot = await readSnapshot(context, QUEUE_COLLECTIONS);
   const claim = findOnlyClaim(word, buildClaims(snapshot));
@@ -130,14 +131,14 @@ const MOST_RUNNERS = 8;
 
 /** Previews an eviction, asks for confirmation, does it, and waits until the runs are gone. */
 class EvictionCommand {
-  readonly #context: ActionContext;
+  readonly #context: ActionContext<EvictionFlags>;
   readonly #plan: EvictionPlan;
   readonly #entries: readonly QueueEntry[];
   readonly #foresight: EvictionPreview;
   /** The state of the runners that were checked. */
   #asked: readonly RunnerRecord[] = [];
 
-  constructor(context: ActionContext, plan: EvictionPlan) {
+  constructor(context: ActionContext<EvictionFlags>, plan: EvictionPlan) {
     this.#context = context;
     this.#plan = plan;
     this.#entries = plan.findEntries(plan.snapshot);
@@ -331,7 +332,7 @@ type GuardedEviction = EvictionScope & { snapshot: Snapshot };
  * @throws as `readSnapshotAt`
  */
 async function describeChangesSince(
-  context: ActionContext,
+  context: ActionContext<EvictionFlags>,
   plan: GuardedEviction,
 ): Promise<readonly string[]> {
   const expected = parseRevisionFlag(context.call, "expect-revision");
@@ -351,14 +352,17 @@ async function describeChangesSince(
 }
 
 /** Describes what other operators changed between the read and the write. @throws StoreError */
-async function readCurrentChanges(context: ActionContext, plan: GuardedEviction): Promise<readonly string[]> {
+async function readCurrentChanges(
+  context: ActionContext<EvictionFlags>,
+  plan: GuardedEviction,
+): Promise<readonly string[]> {
   const now = await readSnapshot(context, QUEUE_COLLECTIONS);
   const { atStake } = computeEvictionChanges(plan, plan.snapshot, now, context.clock.getWallTime());
   return atStake.length > 0 ? atStake : ["it changed and was reverted; run the command again"];
 }
 
 /** Builds the guards that the runs shown as next are still there. Empty if nothing was shown. */
-function buildNextGuards(context: ActionContext, plan: GuardedEviction): Compare[] {
+function buildNextGuards(context: ActionContext<EvictionFlags>, plan: GuardedEviction): Compare[] {
   const isShown = !context.call.flags.yes || parseRevisionFlag(context.call, "expect-revision") !== undefined;
   return isShown
     ? guardOwned(findNextEntries(plan.findEntries(plan.snapshot), plan.snapshot, context.clock.getWallTime()))

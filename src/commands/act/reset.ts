@@ -1,13 +1,24 @@
 import { ACTION_FLAGS } from "../command-line/flags.ts";
-import { declareRowCommand, type FlagTable } from "../spec.ts";
+import { declareRowCommand, type FlagsOf, type FlagTable } from "../spec.ts";
 
-const EVICTION_FLAGS: FlagTable = {
+const EVICTION_FLAGS = {
   "--force":
     "delete the ticket at once, without asking the runner to end: for a runner that is gone. Risk: the next run may start while the old command still runs",
   "--no-wait": "do not wait for the command to end",
   "--timeout DURATION": "wait no longer than this (exit 124); the request stays in effect",
   ...ACTION_FLAGS,
-};
+} satisfies FlagTable;
+
+/** Values of these flags. */
+export type EvictionFlags = FlagsOf<typeof EVICTION_FLAGS>;
+
+const RESET_FLAGS = {
+  "--run RUN": { names: "run", help: "only this run (its id, the beginning of its id, or HOST:PID)" },
+  ...EVICTION_FLAGS,
+} satisfies FlagTable;
+
+/** Values of these flags. */
+export type ResetFlags = FlagsOf<typeof RESET_FLAGS>;
 
 export const reset = declareRowCommand({
   id: "reset",
@@ -30,10 +41,7 @@ export const reset = declareRowCommand({
     KIND: { choices: ["lock", "resource"], help: "lock or resource" },
     NAME: { names: "lock", help: "name of the lock or resource" },
   },
-  flags: {
-    "--run RUN": { names: "run", help: "only this run (its id, the beginning of its id, or HOST:PID)" },
-    ...EVICTION_FLAGS,
-  },
+  flags: RESET_FLAGS,
   examples: {
     "signalbox reset lock invoices":
       "show which run would end and which is next, ask, and wait until it has ended",

@@ -13,18 +13,19 @@ import {
   judgeRecentRuns,
   type RecentRuns,
 } from "../../views/checks/recent-runs.ts";
-import { getListFlag, parseDurationFlag } from "../command-line/flags.ts";
+import { parseDurationFlag } from "../command-line/flags.ts";
 import { readSnapshotRanges, throwUnknownName, toSingleKeyRange } from "../read-snapshot.ts";
 import type { Call, CommandExecutor } from "../spec.ts";
 import { type CommandContext, createStoreCommand } from "../store-command.ts";
+import type { CheckLockFlags, CheckScheduleFlags } from "./check-recent.ts";
 import { type CheckFigure, type CheckReport, printReport, reportErrorsToNagios } from "./findings.ts";
 
 export const checkSchedules = createRecentRunsCommand(readSchedules);
 
 /** @throws SignalboxError 1 for a schedule that does not exist */
-async function readSchedules(context: CommandContext, call: Call): Promise<RecentJobs> {
+async function readSchedules(context: CommandContext, call: Call<CheckScheduleFlags>): Promise<RecentJobs> {
   const given = [...new Set(call.args.map((name) => validateName("schedule", name)))];
-  const tags = getListFlag(call, "tag");
+  const tags = call.flags.tag ?? [];
   if (call.flags.all === true || tags.length > 0) return await readSelected(context, given, tags);
   if (given.length === 0) throw new UsageError("ID is missing; name schedules, or use --tag or --all");
   return await readNamed(context, given);
@@ -105,7 +106,7 @@ function toEndedRun(outcome: Pick<OccurrenceOutcome, "endedAt" | "result" | "hos
 
 export const checkLocks = createRecentRunsCommand(readLocks);
 
-async function readLocks(context: CommandContext, { args }: Call): Promise<RecentJobs> {
+async function readLocks(context: CommandContext, { args }: Call<CheckLockFlags>): Promise<RecentJobs> {
   const names = [...new Set(args.map((name) => validateName("lock", name)))];
   const ranges = names.flatMap((name) => [
     toSingleKeyRange(context.keys.history(name)),
@@ -141,18 +142,18 @@ interface RecentJobs {
 }
 
 /** Creates a command that checks when jobs last succeeded. */
-function createRecentRunsCommand(
-  read: (context: CommandContext, call: Call) => Promise<RecentJobs>,
-): CommandExecutor {
+function createRecentRunsCommand<F extends CheckLockFlags>(
+  read: (context: CommandContext, call: Call<F>) => Promise<RecentJobs>,
+): CommandExecutor<F> {
   return reportErrorsToNagios(
-    createStoreCommand(async (call, io, context) => {
+    createStoreCommand<F>(async (call, io, context) => {
       const report = toReport(call, await read(context, call), context.clock.getWallTime());
       return printReport(report, call, io);
     }),
   );
 }
 
-function toReport(call: Call, { jobs, revision }: RecentJobs, wall: number): CheckReport {
+function toReport(call: Call<CheckLockFlags>, { jobs, revision }: RecentJobs, wall: number): CheckReport {
   const limit = { within: parseDurationFlag(call, "within") ?? USUAL, wall };
   const findings = jobs.map((job) => judgeRecentRuns(job, limit));
   const count = (level: string) => findings.filter((finding) => finding.level === level).length;

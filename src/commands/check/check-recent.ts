@@ -1,10 +1,14 @@
-import { declareCommand, type FlagTable } from "../spec.ts";
+import { declareCommand, type FlagsOf, type FlagTable } from "../spec.ts";
 import { CHECK_FLAGS } from "./findings.ts";
 
-const FLAGS: FlagTable = {
+const CHECK_LOCK_FLAGS = {
   "--within DURATION": "how long ago the last success may be (default: 25h, for daily jobs)",
   ...CHECK_FLAGS,
-};
+} satisfies FlagTable;
+
+/** Values of these flags. */
+export type CheckLockFlags = FlagsOf<typeof CHECK_LOCK_FLAGS>;
+
 const CODES =
   "The exit code is 0 if each succeeded in time, 1 if the last run of one has failed since, 2 if one has not succeeded in" +
   " time, 69 if etcd could not be read.";
@@ -19,13 +23,22 @@ export const checkLock = declareCommand({
     CODES,
   ],
   args: { "LOCK...": { names: "lock", help: "locks to check" } },
-  flags: FLAGS,
+  flags: CHECK_LOCK_FLAGS,
   examples: {
     "signalbox check lock backup --within 25h": "did last night's backup succeed?",
     "signalbox check lock backup invoices --within 2d --nagios": "two locks, for monitoring",
   },
   load: async () => (await import("./check-recent.impl.ts")).checkLocks,
 });
+
+const CHECK_SCHEDULE_FLAGS = {
+  "--tag TAG": { isRepeatable: true, help: "schedules with this tag, or all of several" },
+  "--all": "all schedules",
+  ...CHECK_LOCK_FLAGS,
+} satisfies FlagTable;
+
+/** Values of these flags. */
+export type CheckScheduleFlags = FlagsOf<typeof CHECK_SCHEDULE_FLAGS>;
 
 export const checkSchedule = declareCommand({
   id: "check schedule",
@@ -37,11 +50,7 @@ export const checkSchedule = declareCommand({
     CODES,
   ],
   args: { "[ID...]": { names: "schedule", help: "schedules to check" } },
-  flags: {
-    "--tag TAG": { isRepeatable: true, help: "schedules with this tag, or all of several" },
-    "--all": "all schedules",
-    ...FLAGS,
-  },
+  flags: CHECK_SCHEDULE_FLAGS,
   examples: {
     "signalbox check schedule report --within 25h": "did the daily report succeed?",
     "signalbox check schedule --tag team=web --nagios": "the schedules of a team, for monitoring",

@@ -28,12 +28,13 @@ import type { Collection } from "../../state/snapshot.ts";
 import { SnapshotBuilder } from "../../state/snapshot-builder.ts";
 import { findStaleHosts, judgeHosts } from "../../views/checks/hosts.ts";
 import { KeyCheck } from "../../views/checks/key-check.ts";
-import { getListFlag, getTextFlag, parseDurationFlag } from "../command-line/flags.ts";
+import { parseDurationFlag, type TextCall } from "../command-line/flags.ts";
 import { formatJsonDocument } from "../json-output.ts";
 import { findOutputDirectory } from "../output-storage.ts";
 import { readSnapshot, retryCompacted } from "../read-snapshot.ts";
 import type { Call, CommandExecutor, CommandIo } from "../spec.ts";
 import { type CommandContext, createMessagePrinter, createStoreCommand } from "../store-command.ts";
+import type { CheckHostsFlags, DoctorFlags, InitFlags } from "./doctor.ts";
 import {
   AcceptedWarnings,
   type CheckFigure,
@@ -50,12 +51,12 @@ import {
 const KEY_CHECK_COLLECTIONS: readonly Collection[] = ["resourceConfigs", "groups", "drains", "hosts"];
 
 export const runDoctor = reportErrorsToNagios(
-  createStoreCommand(async (call, io, context) => {
+  createStoreCommand<DoctorFlags>(async (call, io, context) => {
     const quota = parseBytesFlag(call, "quota");
     const way = await tryTransports(context);
     try {
       const findings: Finding[] = [];
-      const accepted = new AcceptedWarnings(getListFlag(call, "accept"));
+      const accepted = new AcceptedWarnings(call.flags.accept ?? []);
       const addFindings = (more: readonly Finding[]) => {
         const marked = accepted.mark(more);
         findings.push(...marked);
@@ -72,12 +73,12 @@ export const runDoctor = reportErrorsToNagios(
 );
 
 async function examineAll(
-  { call, env, quota }: { call: Call; env: CommandIo["env"]; quota: number | undefined },
+  { call, env, quota }: { call: Call<DoctorFlags>; env: CommandIo["env"]; quota: number | undefined },
   context: CommandContext,
   way: EtcdAccess,
   tell: (findings: readonly Finding[]) => void,
 ): Promise<KeyTotals | undefined> {
-  const role: EtcdRole = getTextFlag(call, "role") === "operator" ? "operator" : "runner";
+  const role: EtcdRole = call.flags.role === "operator" ? "operator" : "runner";
   if (way.verdict.finding !== undefined) tell([way.verdict.finding]);
   tell(await checkNative(context.clock));
   tell([await checkAgent(locateAgentSocket(context.settings.agentSocket, env))]);
@@ -136,7 +137,7 @@ async function readKeys(context: CommandContext): Promise<{ check: KeyCheck; rev
 }
 
 function reportResult(
-  call: Call,
+  call: Call<DoctorFlags>,
   io: CommandIo,
   { members }: EtcdAccess,
   findings: readonly Finding[],
@@ -162,21 +163,21 @@ function reportResult(
 const UNITS = ["", "k", "m", "g", "t"];
 
 /** Parses a size such as `8GiB`, `2G` or `500MB`. All units are powers of 1024, as in etcd. @throws UsageError */
-function parseBytesFlag(call: Call, name: string): number | undefined {
-  const text = getTextFlag(call, name);
-  if (text === undefined) return undefined;
+function parseBytesFlag<Name extends string>({ flags }: TextCall<Name>, name: Name): number | undefined {
+  const text = flags[name];
+  if (typeof text !== "string") return undefined;
   const [, number = "", unit = ""] = /^(\d{1,12}(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?$/i.exec(text) ?? [];
   const bytes = number === "" ? 0 : Number(number) * 1024 ** UNITS.indexOf(unit.toLowerCase());
   if (bytes < 1) throw new UsageError(`--${name} must be a size, such as 8GiB; got ${quoteText(text)}`);
   return bytes;
 }
 
-export const initHost: CommandExecutor = async (call, io) => {
+export const initHost: CommandExecutor<InitFlags> = async (call, io) => {
   if (call.flags["forget-cluster"]) forgetCluster(call, io); // before a connection refuses the new one
   return await checkHost(call, io);
 };
 
-function forgetCluster(call: Call, io: CommandIo): void {
+function forgetCluster(call: Call<InitFlags>, io: CommandIo): void {
   const { values } = resolveConfig({ flags: call.settings, env: io.env });
   const paths = createClusterMemory(values).forget();
   const printMessage = createMessagePrinter(call, io);
@@ -184,7 +185,7 @@ function forgetCluster(call: Call, io: CommandIo): void {
   if (paths.length === 0) printMessage("this host remembers no cluster for these endpoints and this prefix");
 }
 
-const checkHost = createStoreCommand(async ({ flags }, io, context) => {
+const checkHost = createStoreCommand<InitFlags>(async ({ flags }, io, context) => {
   const findings: Finding[] = [];
   const addFindings = (more: readonly Finding[]) => {
     findings.push(...more);
@@ -306,12 +307,12 @@ const COLLECTIONS: readonly Collection[] = ["groups", "hosts", "drains", "worker
 const USUAL = 3_600_000;
 
 export const checkGroupHosts = reportErrorsToNagios(
-  createStoreCommand(async (call, io, context) => {
+  createStoreCommand<CheckHostsFlags>(async (call, io, context) => {
     return printReport(await checkGroups(call, context), call, io);
   }),
 );
 
-async function checkGroups(call: Call, context: CommandContext): Promise<CheckReport> {
+async function checkGroups(call: Call<CheckHostsFlags>, context: CommandContext): Promise<CheckReport> {
   const within = parseDurationFlag(call, "within") ?? USUAL;
   const snapshot = await readSnapshot(context, COLLECTIONS);
   const sight = { snapshot, within, wall: context.clock.getWallTime() };

@@ -1,14 +1,27 @@
-import { CONNECTION_SETTINGS, declareCommand, type FlagTable } from "../spec.ts";
+import { CONNECTION_SETTINGS, declareCommand, type FlagsOf, type FlagTable } from "../spec.ts";
 import { CHECK_FLAGS } from "./findings.ts";
 
-const ACCEPT_FLAG: FlagTable = {
+const ACCEPT_FLAG = {
   "--accept ID[=CHECK]": {
     isRepeatable: true,
     help:
       "ignore a known warning: by its id, as authentication, or for one thing only, as 'clock=clock of web1'." +
       " --json prints the ids. Failures are never ignored",
   },
-};
+} satisfies FlagTable;
+
+const DOCTOR_FLAGS = {
+  "--role ROLE": {
+    choices: ["runner", "operator"],
+    help: "the role whose permissions the etcd user needs (default: runner)",
+  },
+  "--quota SIZE": "the database's quota, such as 8GiB (default: as reported by etcd, or 2GiB)",
+  ...ACCEPT_FLAG,
+  ...CHECK_FLAGS,
+} satisfies FlagTable;
+
+/** Values of these flags. */
+export type DoctorFlags = FlagsOf<typeof DOCTOR_FLAGS>;
 
 export const doctor = declareCommand({
   id: "doctor",
@@ -19,15 +32,7 @@ export const doctor = declareCommand({
       " settings, native programs, agent and place for output, and every key under the prefix. Each problem is printed with a remedy. Writes nothing.",
     "The exit code is 0 if all is fine, 1 with warnings, 2 with failures, also if etcd is unreachable.",
   ],
-  flags: {
-    "--role ROLE": {
-      choices: ["runner", "operator"],
-      help: "the role whose permissions the etcd user needs (default: runner)",
-    },
-    "--quota SIZE": "the database's quota, such as 8GiB (default: as reported by etcd, or 2GiB)",
-    ...ACCEPT_FLAG,
-    ...CHECK_FLAGS,
-  },
+  flags: DOCTOR_FLAGS,
   settings: [...CONNECTION_SETTINGS, "ttl", "terminationTimeout", "agentSocket", "outputDirectory"],
   examples: {
     "signalbox doctor": "is anything wrong?",
@@ -39,6 +44,14 @@ export const doctor = declareCommand({
   load: async () => (await import("./doctor.impl.ts")).runDoctor,
 });
 
+const INIT_FLAGS = {
+  "--json": "as JSON",
+  "--forget-cluster": "first forget the cluster that this host remembers for the endpoints and the prefix",
+} satisfies FlagTable;
+
+/** Values of these flags. */
+export type InitFlags = FlagsOf<typeof INIT_FLAGS>;
+
 export const init = declareCommand({
   id: "init",
   topic: "Check",
@@ -49,16 +62,21 @@ export const init = declareCommand({
     "A host remembers the cluster that answers first, for each set of endpoints and each prefix, and refuses any other" +
       " (78). After the cluster was replaced on purpose, --forget-cluster lets the host accept the new one.",
   ],
-  flags: {
-    "--json": "as JSON",
-    "--forget-cluster": "first forget the cluster that this host remembers for the endpoints and the prefix",
-  },
+  flags: INIT_FLAGS,
   examples: {
     "signalbox init": "is everything ready for runs on this host?",
     "signalbox init --forget-cluster": "the endpoints now belong to a new cluster",
   },
   load: async () => (await import("./doctor.impl.ts")).initHost,
 });
+
+const CHECK_HOSTS_FLAGS = {
+  "--within DURATION": "how long ago a host may have been seen (default: 1h)",
+  ...CHECK_FLAGS,
+} satisfies FlagTable;
+
+/** Values of these flags. */
+export type CheckHostsFlags = FlagsOf<typeof CHECK_HOSTS_FLAGS>;
 
 export const checkHosts = declareCommand({
   id: "check hosts",
@@ -70,7 +88,7 @@ export const checkHosts = declareCommand({
     "The exit code is 0 if all is fine, 1 with warnings, 2 with failures, 69 if etcd could not be read.",
   ],
   args: { "[GROUP...]": { names: "group", help: "only these groups" } },
-  flags: { "--within DURATION": "how long ago a host may have been seen (default: 1h)", ...CHECK_FLAGS },
+  flags: CHECK_HOSTS_FLAGS,
   examples: {
     "signalbox check hosts": "every group",
     "signalbox check hosts web db --within 15m": "two groups, with hosts seen in the last 15 minutes",

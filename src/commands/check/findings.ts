@@ -5,13 +5,16 @@ import { StoreError } from "../../etcd/store.ts";
 import type { Tone } from "../../state/subject.ts";
 import { formatJsonDocument } from "../json-output.ts";
 import { detectOutputStyle, paintText } from "../see/paint.ts";
-import type { Call, CommandExecutor, CommandIo, FlagTable } from "../spec.ts";
+import type { CommandExecutor, CommandIo, FlagsOf, FlagTable } from "../spec.ts";
 
 /** Flags of every check command. */
-export const CHECK_FLAGS: FlagTable = {
+export const CHECK_FLAGS = {
   "--json": "as JSON",
   "--nagios": "one line, and exit codes for Nagios and similar tools (0, 1, 2; 3: could not be checked)",
-};
+} satisfies FlagTable;
+
+/** Values of these flags. */
+export type CheckFlags = FlagsOf<typeof CHECK_FLAGS>;
 
 /** A metric for monitoring. */
 export interface CheckFigure {
@@ -71,7 +74,7 @@ export function formatFinding(finding: Finding, io: CommandIo): string {
 /** Writes the findings, unless the result is for programs. */
 export function printFindings(
   findings: readonly Finding[],
-  { flags }: Pick<Call, "flags">,
+  { flags }: { flags: CheckFlags },
   io: CommandIo,
 ): void {
   if (flags.json || flags.nagios) return;
@@ -79,7 +82,7 @@ export function printFindings(
 }
 
 /** Writes the findings and the result of a check in the requested form. @returns as `reportCheck` */
-export function printReport(report: CheckReport, call: Pick<Call, "flags">, io: CommandIo): number {
+export function printReport(report: CheckReport, call: { flags: CheckFlags }, io: CommandIo): number {
   printFindings(report.findings, call, io);
   return reportCheck(report, call.flags, io);
 }
@@ -88,11 +91,7 @@ export function printReport(report: CheckReport, call: Pick<Call, "flags">, io: 
  * Writes the result of a check in the requested form.
  * @returns the exit code: 0 fine, 1 warnings, 2 failures; if something could not be checked 69, for Nagios 3
  */
-export function reportCheck(
-  report: CheckReport,
-  flags: Readonly<Record<string, unknown>>,
-  io: CommandIo,
-): number {
+export function reportCheck(report: CheckReport, flags: CheckFlags, io: CommandIo): number {
   const level = computeFindingsLevel(report.findings);
   if (flags.nagios) io.writeOutput(formatNagiosLine(report, level));
   else if (flags.json) io.writeOutput(buildDocument(report, level));
@@ -178,7 +177,7 @@ function formatNagiosText(level: FindingLevel, text: string, values: readonly st
 }
 
 /** Reports every error of a check as one line and exit code 3 with `--nagios`: Nagios accepts no other codes. */
-export function reportErrorsToNagios(execute: CommandExecutor): CommandExecutor {
+export function reportErrorsToNagios<F extends CheckFlags>(execute: CommandExecutor<F>): CommandExecutor<F> {
   return async (call, io) => {
     try {
       return await execute(call, io);

@@ -2,7 +2,7 @@ import { EXIT, SignalboxError } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
 import { StoreError } from "../../etcd/store.ts";
 import type { ActionOutcome } from "../outcome.ts";
-import type { Call, Command, CommandImplementation, CommandIo } from "../spec.ts";
+import type { Call, Command, CommandExecutor, CommandImplementation, CommandIo } from "../spec.ts";
 import { InterruptedError } from "../store-command.ts";
 import { parseCall } from "./parse-call.ts";
 
@@ -31,7 +31,8 @@ export async function executeCommand(spec: Command, argv: readonly string[], io:
 export async function loadCommand({ id, load }: Command): Promise<CommandImplementation> {
   if (load === undefined)
     throw new SignalboxError(EXIT.internal, `${id} is a program of its own: signalbox ${id}`);
-  const loaded = await load();
+  // What is declared of flags is what parseCall makes of a command line.
+  const loaded = (await load()) as CommandExecutor | CommandImplementation;
   return typeof loaded === "function" ? { execute: loaded } : loaded;
 }
 

@@ -2,39 +2,44 @@ import { parseDuration } from "../../base/duration.ts";
 import { UsageError } from "../../base/errors.ts";
 import { quoteShellWord } from "../../base/shell.ts";
 import { clean, quoteText } from "../../base/text.ts";
-import type { Call, FlagTable } from "../spec.ts";
+import type { FlagsOf, FlagTable } from "../spec.ts";
 
-const CONFIRMATION_FLAGS: FlagTable = {
+const CONFIRMATION_FLAGS = {
   "-n, --dry-run": "show what would change, and change nothing",
   "-y, --yes": "do not ask for confirmation",
   "--reason TEXT": "why; written to the audit, and shown to the runs it stops",
-};
-const RESULT_FLAGS: FlagTable = {
+} satisfies FlagTable;
+const RESULT_FLAGS = {
   "--strict": "exit with 1 if there is nothing to do",
   "--json": "print what was done as JSON",
-};
+} satisfies FlagTable;
 
 /** Flags of every command that changes something. */
-export const ACTION_FLAGS: FlagTable = {
+export const ACTION_FLAGS = {
   ...CONFIRMATION_FLAGS,
   "--expect-revision REVISION": "refuse if the target has changed since this revision (as printed by --json)",
   ...RESULT_FLAGS,
-};
+} satisfies FlagTable;
 /** The same, for commands that do not compare with a revision. */
-export const UNGUARDED_ACTION_FLAGS: FlagTable = { ...CONFIRMATION_FLAGS, ...RESULT_FLAGS };
+export const UNGUARDED_ACTION_FLAGS = { ...CONFIRMATION_FLAGS, ...RESULT_FLAGS } satisfies FlagTable;
 
-/** Returns the value of a flag; undefined if it was not given. */
-export function getTextFlag({ flags }: Pick<Call, "flags">, name: string): string | undefined {
-  const value = flags[name];
-  return typeof value === "string" ? value : undefined;
+/** The flags of a command that acts. */
+export type ActionFlags = FlagsOf<typeof ACTION_FLAGS>;
+
+/** A command line with flags that have a value, or may have one. */
+export interface TextCall<Name extends string> {
+  flags: { readonly [N in Name]?: string | true };
 }
 
 /** Longest reason, in characters: it is stored in every ticket that it concerns. */
 const LONGEST_REASON = 500;
 
 /** Parses `--reason` into one line. @throws UsageError if it is empty or too long */
-export function parseReasonFlag(call: Pick<Call, "flags">): string | undefined {
-  const text = getTextFlag(call, "reason");
+export function parseReasonFlag({
+  flags: { reason: text },
+}: {
+  flags: { readonly reason?: string };
+}): string | undefined {
   if (text === undefined) return undefined;
   const reason = clean(text).trim();
   if (reason === "") throw new UsageError("--reason must not be empty; give a reason, or leave --reason out");
@@ -43,16 +48,13 @@ export function parseReasonFlag(call: Pick<Call, "flags">): string | undefined {
   return reason;
 }
 
-/** Returns the values of a repeatable flag. */
-export function getListFlag({ flags }: Pick<Call, "flags">, name: string): readonly string[] {
-  const value = flags[name];
-  return Array.isArray(value) ? value : [];
-}
-
 /** Parses a duration into ms. @throws UsageError */
-export function parseDurationFlag(call: Pick<Call, "flags">, name: string): number | undefined {
-  const text = getTextFlag(call, name);
-  if (text === undefined) return undefined;
+export function parseDurationFlag<Name extends string>(
+  { flags }: TextCall<Name>,
+  name: Name,
+): number | undefined {
+  const text = flags[name];
+  if (typeof text !== "string") return undefined;
   const parsed = parseDuration(text);
   if ("fault" in parsed) throw new UsageError(`--${name}: ${parsed.fault}`);
   return parsed.value;
@@ -62,9 +64,13 @@ export function parseDurationFlag(call: Pick<Call, "flags">, name: string): numb
 const MOST = 999_999_999;
 
 /** Parses a whole number from `least` to `MOST`. @throws UsageError */
-export function parseCountFlag(call: Pick<Call, "flags">, name: string, least = 0): number | undefined {
-  const text = getTextFlag(call, name);
-  if (text === undefined) return undefined;
+export function parseCountFlag<Name extends string>(
+  { flags }: TextCall<Name>,
+  name: Name,
+  least = 0,
+): number | undefined {
+  const text = flags[name];
+  if (typeof text !== "string") return undefined;
   const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
   if (!(value >= least))
     throw new UsageError(`--${name} must be a whole number from ${least} to ${MOST}; got ${quoteText(text)}`);
@@ -72,16 +78,22 @@ export function parseCountFlag(call: Pick<Call, "flags">, name: string, least = 
 }
 
 /** Parses a revision of etcd. @throws UsageError */
-export function parseRevisionFlag(call: Pick<Call, "flags">, name: string): bigint | undefined {
-  const text = getTextFlag(call, name);
-  if (text === undefined) return undefined;
+export function parseRevisionFlag<Name extends string>(
+  { flags }: TextCall<Name>,
+  name: Name,
+): bigint | undefined {
+  const text = flags[name];
+  if (typeof text !== "string") return undefined;
   if (!/^[1-9]\d{0,18}$/.test(text))
     throw new UsageError(`--${name} must be a revision, such as 88140; got ${quoteText(text)}`);
   return BigInt(text);
 }
 
 /** Lists the given flags for a line to copy; flags not in `names` are left out. */
-export function listGivenFlags({ flags }: Pick<Call, "flags">, names: readonly string[]): string[] {
+export function listGivenFlags<Name extends string>(
+  { flags }: TextCall<Name>,
+  names: readonly Name[],
+): string[] {
   return names.flatMap((name) => {
     const value = flags[name];
     if (value === true) return [`--${name}`];

@@ -2,8 +2,7 @@ import { parseDuration } from "../../base/duration.ts";
 import { UsageError } from "../../base/errors.ts";
 import { quoteText } from "../../base/text.ts";
 import { getZoneOffset } from "../../schedule/cron/offsets.ts";
-import type { Call } from "../spec.ts";
-import { getTextFlag } from "./flags.ts";
+import type { TextCall } from "./flags.ts";
 
 const ISO = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d(?:\.\d{1,3})?)?)?(Z| ?UTC|[+-]\d\d:\d\d)?$/;
 
@@ -46,14 +45,14 @@ function isSameDay(day: string): boolean {
 }
 
 /** @throws UsageError */
-export function parseInstantFlag(
-  call: Pick<Call, "flags">,
-  name: string,
+export function parseInstantFlag<Name extends string>(
+  { flags }: TextCall<Name>,
+  name: Name,
   zone: string,
   now: number,
 ): number | undefined {
-  const text = getTextFlag(call, name);
-  if (text === undefined || text === "") return undefined;
+  const text = flags[name];
+  if (typeof text !== "string" || text === "") return undefined;
   const at = parseInstant(text, zone, now);
   if (at !== undefined) return at;
   const isEarly = /^(0\d|1[0-8]|19[0-6])\d+-\d\d-\d\d/.test(text);
@@ -62,7 +61,7 @@ export function parseInstantFlag(
 }
 
 /** Parses --start and --at. @throws UsageError */
-export function parseFirstRunFlags(call: Pick<Call, "flags">, zone: string, now: number) {
+export function parseFirstRunFlags(call: TextCall<"start" | "at">, zone: string, now: number) {
   const start = parseInstantFlag(call, "start", zone, now);
   const at = parseInstantFlag(call, "at", zone, now);
   return { ...(start !== undefined && { start }), ...(at !== undefined && { at }) };
@@ -101,8 +100,11 @@ export function parsePastTime(what: string, text: string, now: number): number {
 }
 
 /** Parses `--since`. @param now  ms since the epoch. @returns ms since the epoch. @throws UsageError */
-export function parseSinceFlag(call: Pick<Call, "flags">, now: number): number | undefined {
-  const text = getTextFlag(call, "since");
+export function parseSinceFlag(
+  call: { flags: { readonly since?: string } },
+  now: number,
+): number | undefined {
+  const text = call.flags.since;
   return text === undefined ? undefined : parsePastTime("--since", text, now);
 }
 

@@ -12,6 +12,7 @@ import { createReadCommand, readSnapshot } from "../read-snapshot.ts";
 import type { ActionImplementation } from "../spec.ts";
 import { renderTextTable } from "../table.ts";
 import { CONFIG_COLLECTIONS, changeConfigEntry, IMPACT_COLLECTIONS } from "./config-change.ts";
+import type { GroupListFlags } from "./group.ts";
 
 /** A group, and the complete configuration. */
 interface GroupPlace {
@@ -73,7 +74,7 @@ function checkMember(member: string): void {
   if (fault !== undefined) throw new UsageError(`member ${quoteText(member)} cannot be used: ${fault}`);
 }
 
-export const listGroups = createReadCommand(async ({ flags }, io, context) => {
+export const listGroups = createReadCommand<GroupListFlags>(async ({ flags }, io, context) => {
   const snapshot = await readSnapshot(context, CONFIG_COLLECTIONS);
   const groups = [...snapshot.groups].sort(([a], [b]) => compareByCodeUnit(a, b));
   if (flags.json) {

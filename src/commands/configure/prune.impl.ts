@@ -8,8 +8,9 @@ import type { PruneResult } from "../outcome.ts";
 import { createOutcome } from "../outcome.ts";
 import { confirmAction, createActionCommand, formatPruneEnd } from "../print-outcome.ts";
 import type { ActionContext } from "../store-command.ts";
+import type { PruneFlags } from "./prune.ts";
 
-export const { execute, perform } = createActionCommand(async (context) => {
+export const { execute, perform } = createActionCommand(async (context: ActionContext<PruneFlags>) => {
   const { call } = context;
   const [audit, hosts] = [parseDurationFlag(call, "audit"), parseDurationFlag(call, "hosts")];
   const isVanishedWanted = call.flags.vanished === true;
@@ -34,7 +35,10 @@ export const { execute, perform } = createActionCommand(async (context) => {
 });
 
 /** Waits until the command of a vanished ticket cannot be alive: at most the longest time to live. */
-async function waitForCommands(context: ActionContext, { vanished }: PruneCandidates): Promise<void> {
+async function waitForCommands(
+  context: ActionContext<PruneFlags>,
+  { vanished }: PruneCandidates,
+): Promise<void> {
   if (vanished.length === 0) return;
   const longest = Math.max(...vanished.map((entry) => entry.vanished?.ttl ?? 0));
   context.printMessage(`waiting until the commands of vanished tickets have ended, at most ${longest} s`);

@@ -1,5 +1,16 @@
 import { UNGUARDED_ACTION_FLAGS } from "../command-line/flags.ts";
-import { declareCommand } from "../spec.ts";
+import { declareCommand, type FlagsOf, type FlagTable } from "../spec.ts";
+
+const PRUNE_FLAGS = {
+  "--audit AGE": "delete audit records older than this",
+  "--hosts AGE": "delete hosts that were not seen for this long",
+  "--vanished":
+    "delete marks of runs whose session has ended before its time; waits up to their time to live",
+  ...UNGUARDED_ACTION_FLAGS,
+} satisfies FlagTable;
+
+/** Values of these flags. */
+export type PruneFlags = FlagsOf<typeof PRUNE_FLAGS>;
 
 export const pruneCommand = declareCommand({
   id: "prune",
@@ -11,13 +22,7 @@ export const pruneCommand = declareCommand({
       " once, they stay. Nothing else needs to be deleted: histories keep their last 20 runs, and tickets are deleted" +
       " with their sessions.",
   ],
-  flags: {
-    "--audit AGE": "delete audit records older than this",
-    "--hosts AGE": "delete hosts that were not seen for this long",
-    "--vanished":
-      "delete marks of runs whose session has ended before its time; waits up to their time to live",
-    ...UNGUARDED_ACTION_FLAGS,
-  },
+  flags: PRUNE_FLAGS,
   examples: {
     "signalbox prune --audit 365d --hosts 30d --dry-run": "what would be deleted?",
     "signalbox prune --audit 365d --vanished --yes": "from a crontab, once a month",

@@ -7,7 +7,6 @@ import type { ResourceConfig } from "../../fleet/resources.ts";
 import { validateName } from "../../protocol/names.ts";
 import { buildConfiguration, listMalformedConfig } from "../../state/configuration.ts";
 import type { Snapshot } from "../../state/snapshot.ts";
-import { getTextFlag } from "../command-line/flags.ts";
 import { formatJsonDocument } from "../json-output.ts";
 import { createActionCommand } from "../print-outcome.ts";
 import { createReadCommand, readSnapshot } from "../read-snapshot.ts";
@@ -20,6 +19,7 @@ import {
   createTotalCheck,
   IMPACT_COLLECTIONS,
 } from "./config-change.ts";
+import type { ResourceListFlags, ResourceSetFlags } from "./resource.ts";
 
 /** Computes the new configuration of a resource. @throws UsageError */
 type ResourceUpdate = (
@@ -70,16 +70,16 @@ function computeChanges(
   return computeConfigChanges(toConfiguration(before), toConfiguration(after));
 }
 
-function parseNoteFlag(call: Call): Pick<ResourceConfig, "note"> {
-  const note = getTextFlag(call, "note");
+function parseNoteFlag(call: Call<ResourceSetFlags>): Pick<ResourceConfig, "note"> {
+  const note = call.flags.note;
   if ((note?.length ?? 0) > LONGEST_NOTE)
     throw new UsageError(`--note must have at most ${LONGEST_NOTE} characters; got ${note?.length}`);
   return note === undefined ? {} : { note };
 }
 
 /** @returns undefined to remove the order */
-function parseOrderFlag(call: Call, before: number | undefined): number | undefined {
-  const order = getTextFlag(call, "order");
+function parseOrderFlag(call: Call<ResourceSetFlags>, before: number | undefined): number | undefined {
+  const order = call.flags.order;
   if (order === undefined) return before;
   if (order === "") return undefined;
   if (!/^-?\d{1,9}$/.test(order))
@@ -87,7 +87,7 @@ function parseOrderFlag(call: Call, before: number | undefined): number | undefi
   return Number(order);
 }
 
-export const listResources = createReadCommand(async ({ flags }, io, context) => {
+export const listResources = createReadCommand<ResourceListFlags>(async ({ flags }, io, context) => {
   const snapshot = await readSnapshot(context, CONFIG_COLLECTIONS);
   const resources = [...buildConfiguration(snapshot).resources].sort(compareByResourceOrder);
   const malformed = listMalformedConfig(snapshot).filter(({ kind }) => kind === "resource");

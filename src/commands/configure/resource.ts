@@ -1,7 +1,16 @@
 import { ACTION_FLAGS } from "../command-line/flags.ts";
-import { type ArgumentDetails, declareCommand } from "../spec.ts";
+import { type ArgumentDetails, declareCommand, type FlagsOf, type FlagTable } from "../spec.ts";
 
 const RESOURCE: ArgumentDetails = { names: "resource", help: "name of the resource" };
+
+const RESOURCE_SET_FLAGS = {
+  "--note TEXT": { canClear: true, help: "a note, shown to others; '' removes it" },
+  "--order NUMBER": { canClear: true, help: "position in listings, smallest first; '' removes it" },
+  ...ACTION_FLAGS,
+} satisfies FlagTable;
+
+/** Values of these flags. */
+export type ResourceSetFlags = FlagsOf<typeof RESOURCE_SET_FLAGS>;
 
 export const resourceSet = declareCommand({
   id: "resource set",
@@ -19,11 +28,7 @@ export const resourceSet = declareCommand({
     RESOURCE,
     "[TOTAL]": "a number, or an expression with macros; without it, the total is not changed",
   },
-  flags: {
-    "--note TEXT": { canClear: true, help: "a note, shown to others; '' removes it" },
-    "--order NUMBER": { canClear: true, help: "position in listings, smallest first; '' removes it" },
-    ...ACTION_FLAGS,
-  },
+  flags: RESOURCE_SET_FLAGS,
   examples: {
     "signalbox resource set db 10": "ten units for all runs",
     "signalbox resource set FQDN_cpu CPU": "the number of processors of each host",
@@ -46,12 +51,17 @@ export const resourceDelete = declareCommand({
   load: async () => (await import("./resource.impl.ts")).deleteResource,
 });
 
+const RESOURCE_LIST_FLAGS = { "--json": "as JSON" } satisfies FlagTable;
+
+/** Values of these flags. */
+export type ResourceListFlags = FlagsOf<typeof RESOURCE_LIST_FLAGS>;
+
 export const resourceList = declareCommand({
   id: "resource list",
   topic: "Configure",
   brief: "list configured resources and their totals",
   about: ["See `signalbox show resource NAME` for details."],
-  flags: { "--json": "as JSON" },
+  flags: RESOURCE_LIST_FLAGS,
   examples: { "signalbox resource list": "all configured resources" },
   load: async () => (await import("./resource.impl.ts")).listResources,
 });

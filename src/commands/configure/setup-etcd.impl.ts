@@ -7,8 +7,8 @@ import { EXIT, SignalboxError, UsageError } from "../../base/errors.ts";
 import { quotePosixWord, quoteShellWord } from "../../base/shell.ts";
 import { quoteText } from "../../base/text.ts";
 import { resolveConfig } from "../../config/config.ts";
-import { getTextFlag } from "../command-line/flags.ts";
 import type { CommandExecutor } from "../spec.ts";
+import type { SetupEtcdFlags } from "./setup-etcd.ts";
 
 /** A new etcd: its members, and what a host has to know of it. */
 interface ClusterPlan {
@@ -40,11 +40,11 @@ function buildPeerAddress(host: string): string {
 /** What names of hosts consist of. They become parts of scripts and names of files. */
 const HOST = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i;
 
-export const execute: CommandExecutor = async (call, io) => {
+export const execute: CommandExecutor<SetupEtcdFlags> = async (call, io) => {
   const hosts = call.args;
   requireDistinctHosts(hosts);
   const { prefix } = resolveConfig({ flags: call.settings, env: io.env }).values;
-  const folder = getTextFlag(call, "to") ?? "signalbox-etcd";
+  const folder = call.flags.to ?? "signalbox-etcd";
   makeFolder(folder);
   try {
     writeFiles(folder, hosts, prefix);

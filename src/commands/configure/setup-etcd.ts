@@ -1,4 +1,11 @@
-import { declareCommand } from "../spec.ts";
+import { declareCommand, type FlagsOf, type FlagTable } from "../spec.ts";
+
+const SETUP_ETCD_FLAGS = {
+  "--to FOLDER": "the folder to make (default: signalbox-etcd)",
+} satisfies FlagTable;
+
+/** Values of these flags. */
+export type SetupEtcdFlags = FlagsOf<typeof SETUP_ETCD_FLAGS>;
 
 export const setupEtcd = declareCommand({
   id: "setup etcd",
@@ -16,7 +23,7 @@ export const setupEtcd = declareCommand({
     "HOST...":
       "names or addresses of the members, by which all hosts reach them; three or five in production",
   },
-  flags: { "--to FOLDER": "the folder to make (default: signalbox-etcd)" },
+  flags: SETUP_ETCD_FLAGS,
   settings: ["prefix"],
   examples: {
     "signalbox setup etcd host1 host2 host3": "into the folder signalbox-etcd",

@@ -26,14 +26,19 @@ import {
   IMPACT_COLLECTIONS,
 } from "./config-change.ts";
 import { formatFaultLines, readDocumentText, removeByteOrderMark, replaceFileText } from "./documents.ts";
+import type { ImportConfigFlags } from "./transfer.ts";
 
-export const importConfiguration = createActionCommand(async (context) => {
+export const importConfiguration = createActionCommand(async (context: ActionContext<ImportConfigFlags>) => {
   const [file = "-"] = context.call.args;
   return await importDocument(context, file, await readDocumentText(context.io, file));
 });
 
 /** Previews and applies the configuration in a document. */
-async function importDocument(context: ActionContext, file: string, text: string): Promise<ActionOutcome> {
+async function importDocument(
+  context: ActionContext<ImportConfigFlags>,
+  file: string,
+  text: string,
+): Promise<ActionOutcome> {
   const snapshot = await readSnapshot(context, IMPACT_COLLECTIONS);
   const document = parseConfigDocument(text, createTotalCheck(context, snapshot));
   if ("faults" in document)

@@ -1,5 +1,5 @@
 import { ACTION_FLAGS, UNGUARDED_ACTION_FLAGS } from "../command-line/flags.ts";
-import { declareCommand } from "../spec.ts";
+import { declareCommand, type FlagsOf, type FlagTable } from "../spec.ts";
 
 export const exportConfig = declareCommand({
   id: "export",
@@ -17,6 +17,14 @@ export const exportConfig = declareCommand({
   load: async () => (await import("./transfer.impl.ts")).exportConfiguration,
 });
 
+const IMPORT_CONFIG_FLAGS = {
+  "--replace": "also delete what the document does not have",
+  ...ACTION_FLAGS,
+} satisfies FlagTable;
+
+/** Values of these flags. */
+export type ImportConfigFlags = FlagsOf<typeof IMPORT_CONFIG_FLAGS>;
+
 export const importConfig = declareCommand({
   id: "import",
   topic: "Configure",
@@ -31,13 +39,21 @@ export const importConfig = declareCommand({
       " with --replace.",
   ],
   args: { FILE: "the document; - for standard input" },
-  flags: { "--replace": "also delete what the document does not have", ...ACTION_FLAGS },
+  flags: IMPORT_CONFIG_FLAGS,
   examples: {
     "signalbox import signalbox.json --dry-run": "what would change?",
     "signalbox import signalbox.json --replace --yes": "in a script: exactly what the file has",
   },
   load: async () => (await import("./transfer.impl.ts")).importConfiguration,
 });
+
+const IMPORT_SWITCHMAN_FLAGS = {
+  "--replace": "also delete what the document does not have",
+  ...ACTION_FLAGS,
+} satisfies FlagTable;
+
+/** Values of these flags. */
+export type ImportSwitchmanFlags = FlagsOf<typeof IMPORT_SWITCHMAN_FLAGS>;
 
 export const importSwitchman = declareCommand({
   id: "import switchman",
@@ -52,7 +68,7 @@ export const importSwitchman = declareCommand({
       " as with switchman; signalbox resource set configures a total.",
   ],
   args: { FILE: "the znode's data; - for standard input" },
-  flags: { "--replace": "also delete what the document does not have", ...ACTION_FLAGS },
+  flags: IMPORT_SWITCHMAN_FLAGS,
   examples: {
     "zkCli.sh get /myproject/switchman | signalbox import switchman - --dry-run": "what would change?",
     "signalbox import switchman znode.json --yes": "in a script",

@@ -9,8 +9,9 @@ import type { Macros } from "../../fleet/macros.ts";
 import { INHERITED_VARIABLE, parseInherited } from "../../process/guarded-command/inherited.ts";
 import { validateName } from "../../protocol/names.ts";
 import type { ClaimIdentity, RunRequest } from "../../run/request.ts";
-import { getListFlag, parseDurationFlag } from "../command-line/flags.ts";
+import { parseDurationFlag } from "../command-line/flags.ts";
 import type { Call, CommandIo } from "../spec.ts";
+import type { RunFlags } from "./run.ts";
 
 /** What a host adds to the command line of a run: its full name, the values of its macros, and its settings. */
 interface RunHost {
@@ -26,12 +27,12 @@ interface RunHost {
  * @param env  environment of this process; the command gets it without credentials
  * @throws UsageError, ConfigError
  */
-export function buildRunRequest(call: Call, host: RunHost, env: CommandIo["env"]): RunRequest {
+export function buildRunRequest(call: Call<RunFlags>, host: RunHost, env: CommandIo["env"]): RunRequest {
   const { settings } = host;
   const [file = "", ...args] = call.command;
   if (file === "") throw new UsageError("COMMAND is empty; put its name after --");
   const lock = getLockName(call, file);
-  const leases = parseLeases(getListFlag(call, "lease"), host.macros);
+  const leases = parseLeases(call.flags.lease ?? [], host.macros);
   if (lock === undefined && leases.length === 0) {
     throw new UsageError("--no-lock needs --lease; add a lease, or leave --no-lock out");
   }
@@ -68,7 +69,7 @@ export function buildRunRequest(call: Call, host: RunHost, env: CommandIo["env"]
   };
 }
 
-function getLockName({ flags }: Call, file: string): string | undefined {
+function getLockName({ flags }: Call<RunFlags>, file: string): string | undefined {
   const named = flags.lock;
   if (flags["no-lock"] && named !== undefined)
     throw new UsageError("--lock and --no-lock exclude each other");
@@ -100,7 +101,7 @@ function dropUndefined<T extends object>(values: T): { [K in keyof T]?: Exclude<
  * Reads what timeout(1) has too: the signal at the end of `--timeout` and `--max-hold`, and whose exit code counts then.
  * @throws UsageError
  */
-function readLimitOptions({ flags }: Call, settings: Settings) {
+function readLimitOptions({ flags }: Call<RunFlags>, settings: Settings) {
   const { signal, "preserve-status": preservesStatus } = flags;
   if (settings.timeout === undefined && settings.maxHold === undefined)
     for (const [name, value] of Object.entries({ signal, "preserve-status": preservesStatus }))

@@ -3,6 +3,7 @@ import { RUN_ID, SESSION_ID } from "../../protocol/keys.ts";
 import type { RunPorts, StartedAttempt } from "../../run/request.ts";
 import type { CommandConnection, FrontEndOptions } from "../connect.ts";
 import type { Call, CommandIo } from "../spec.ts";
+import type { RunFlags } from "./run.ts";
 
 /** The variable with which a launcher passes the note of its call to the program that it becomes without an agent. */
 export const CALL_VARIABLE = "SIGNALBOX_CALL";
@@ -62,7 +63,7 @@ export interface LaunchedRun {
   /** The launcher, as it is shown to others. */
   readonly identity: { pid: number; user: string };
   /** Replaces `openConnection`. The store is that of the agent. @throws if the agent cannot serve this call */
-  openConnection(call: Call, options: FrontEndOptions): Promise<CommandConnection>;
+  openConnection(call: Call<RunFlags>, options: FrontEndOptions): Promise<CommandConnection>;
   /** The ports that differ from those of a run in a process of its own. */
   createPorts(): Pick<
     RunPorts,

@@ -8,6 +8,7 @@ import type { RunPorts, RunRequest } from "../../run/request.ts";
 import type { CommandConnection } from "../connect.ts";
 import { buildOutputStorage } from "../output-storage.ts";
 import type { Call, CommandIo } from "../spec.ts";
+import type { RunFlags } from "./run.ts";
 
 /** The smallest and the usual size, bytes. */
 const LEAST = 16 * 1024;
@@ -27,7 +28,7 @@ const ENDING: readonly NodeJS.Signals[] = ["SIGTERM", "SIGINT", "SIGHUP", "SIGQU
  * @throws UsageError
  */
 export function createCapture(
-  call: Call,
+  call: Call<RunFlags>,
   io: CommandIo,
   connection: CommandConnection,
 ): RunCapture | undefined {
@@ -40,7 +41,7 @@ export function createCapture(
 }
 
 /** @throws UsageError */
-function parseCaptureSize(text: Call["flags"][string] | undefined): number | undefined {
+function parseCaptureSize(text: string | true | undefined): number | undefined {
   if (typeof text !== "string") return undefined;
   const parsed = parseSize(text);
   if ("fault" in parsed) throw new UsageError(`--capture: ${parsed.fault}`);

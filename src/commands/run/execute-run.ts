@@ -14,6 +14,7 @@ import { type CommandConnection, type FrontEndOptions, openConnection } from "..
 import type { Call, CommandIo } from "../spec.ts";
 import { buildRunRequest } from "./build-run-request.ts";
 import { CALL_VARIABLE, FALLBACK_VARIABLE, findLaunchedRun, parseCallNote } from "./call-note.ts";
+import type { RunFlags } from "./run.ts";
 
 /** Runs the command to its end. @throws SignalboxError or StoreError if the command was not run */
 export async function executeRun(invocation: RunInvocation, io: CommandIo): Promise<RunResult> {
@@ -71,7 +72,7 @@ export async function withOpenRun<T>(
 }
 
 /** Loaded when it is used: most runs keep no output. @throws UsageError */
-async function openCapture(call: Call, io: CommandIo, connection: CommandConnection) {
+async function openCapture(call: Call<RunFlags>, io: CommandIo, connection: CommandConnection) {
   const { createCapture } = await import("./capture.impl.ts");
   return createCapture(call, io, connection);
 }
@@ -130,7 +131,7 @@ export type RunRefusal = Extract<RunResult, { kind: "refused" }>["refusal"];
 /** A run of `signalbox run` or of a front end. */
 export interface RunInvocation extends FrontEndOptions {
   /** Flags, settings and the command, as in a line of `signalbox run`. */
-  call: Call;
+  call: Call<RunFlags>;
   /** Options that no flag sets. */
   overrides?: Pick<RunRequest, "graceFrom" | "limitSignal" | "isKnownOnly">;
   /** Called when the claim is granted, before the command starts. */
@@ -140,6 +141,6 @@ export interface RunInvocation extends FrontEndOptions {
 }
 
 /** Creates a call from flags and a command, without settings and arguments. */
-export function createCall(flags: Call["flags"], command: readonly string[]): Call {
+export function createCall(flags: RunFlags, command: readonly string[]): Call<RunFlags> {
   return { flags, settings: {}, args: [], command, verbosity: 0 };
 }

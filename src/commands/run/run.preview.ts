@@ -4,6 +4,7 @@ import { type ClaimPreview, previewClaim } from "../../run/preview.ts";
 import type { RunPorts, RunRequest } from "../../run/request.ts";
 import { formatJsonDocument } from "../json-output.ts";
 import type { Call, CommandIo } from "../spec.ts";
+import type { RunFlags } from "./run.ts";
 
 /**
  * Implements `signalbox run --dry-run`.
@@ -12,7 +13,7 @@ import type { Call, CommandIo } from "../spec.ts";
 export async function printRunPreview(
   ports: RunPorts,
   request: RunRequest,
-  call: Call,
+  call: Call<RunFlags>,
   io: CommandIo,
 ): Promise<number> {
   const found = await previewClaim(ports, request);

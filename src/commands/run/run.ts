@@ -1,4 +1,39 @@
-import { CONNECTION_SETTINGS, declareCommand, LOGGING_SETTINGS } from "../spec.ts";
+import {
+  CONNECTION_SETTINGS,
+  declareCommand,
+  type FlagsOf,
+  type FlagTable,
+  LOGGING_SETTINGS,
+} from "../spec.ts";
+
+const RUN_FLAGS = {
+  "--lock NAME": {
+    aliases: ["lockname"],
+    names: "lock",
+    help: "the lock (default: the command's base name)",
+  },
+  "--no-lock": "take no lock, only leases",
+  "--wait[=DURATION]": "wait in the queue if the lock is held or drained, without limit or --wait=DURATION",
+  "--lease RES=COUNT[:TOTAL]": {
+    names: "resource",
+    isRepeatable: true,
+    help: "units of a resource, with macros (FQDN, HOST, CPU, MEMMB) and arithmetic",
+  },
+  "--signal SIGNAL":
+    "what --timeout and --max-hold send instead of TERM; KILL follows after the termination timeout",
+  "--preserve-status":
+    "after --timeout or --max-hold, exit with the command's own code (137 after KILL) instead of 124",
+  "--foreground":
+    "let the command use the terminal: it may open /dev/tty and read what is typed, and gets Ctrl-C itself",
+  "--capture[=SIZE]":
+    "keep the output on this host, for signalbox logs, and its last 4 KiB in the history; the command sees pipes, no terminal",
+  "--mask REGEX": { isRepeatable: true, help: "with --capture: replace what matches in the kept output" },
+  "--dry-run": "print the claim and what blocks it, and change nothing",
+  "--json": "with --dry-run: as JSON",
+} satisfies FlagTable;
+
+/** Values of these flags. */
+export type RunFlags = FlagsOf<typeof RUN_FLAGS>;
 
 export const runCommand = declareCommand({
   id: "run",
@@ -11,31 +46,7 @@ export const runCommand = declareCommand({
       " several hosts, and one of them runs it. For leases a run waits, first come, first served.",
   ],
   takesCommand: true,
-  flags: {
-    "--lock NAME": {
-      aliases: ["lockname"],
-      names: "lock",
-      help: "the lock (default: the command's base name)",
-    },
-    "--no-lock": "take no lock, only leases",
-    "--wait[=DURATION]": "wait in the queue if the lock is held or drained, without limit or --wait=DURATION",
-    "--lease RES=COUNT[:TOTAL]": {
-      names: "resource",
-      isRepeatable: true,
-      help: "units of a resource, with macros (FQDN, HOST, CPU, MEMMB) and arithmetic",
-    },
-    "--signal SIGNAL":
-      "what --timeout and --max-hold send instead of TERM; KILL follows after the termination timeout",
-    "--preserve-status":
-      "after --timeout or --max-hold, exit with the command's own code (137 after KILL) instead of 124",
-    "--foreground":
-      "let the command use the terminal: it may open /dev/tty and read what is typed, and gets Ctrl-C itself",
-    "--capture[=SIZE]":
-      "keep the output on this host, for signalbox logs, and its last 4 KiB in the history; the command sees pipes, no terminal",
-    "--mask REGEX": { isRepeatable: true, help: "with --capture: replace what matches in the kept output" },
-    "--dry-run": "print the claim and what blocks it, and change nothing",
-    "--json": "with --dry-run: as JSON",
-  },
+  flags: RUN_FLAGS,
   settings: [
     "group",
     "host",

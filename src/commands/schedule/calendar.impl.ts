@@ -14,7 +14,7 @@ import { validateName } from "../../protocol/names.ts";
 import { type Calendar, findDayFault, normalizeDays } from "../../schedule/calendar/calendar.ts";
 import { parseCalendarEntry, toDay } from "../../schedule/calendar/calendar-day.ts";
 import { NotFoundError } from "../../schedule/errors.ts";
-import { getTextFlag, parseReasonFlag, parseRevisionFlag } from "../command-line/flags.ts";
+import { parseReasonFlag, parseRevisionFlag } from "../command-line/flags.ts";
 import { readDocumentText } from "../configure/documents.ts";
 import { formatJsonDocument } from "../json-output.ts";
 import { type ActionOutcome, createOutcome, type ScheduleResult } from "../outcome.ts";
@@ -22,9 +22,15 @@ import { confirmAction, createActionCommand } from "../print-outcome.ts";
 import { createReadCommand } from "../read-snapshot.ts";
 import type { ActionContext } from "../store-command.ts";
 import { renderTextTable } from "../table.ts";
+import type {
+  CalendarAddFlags,
+  CalendarImportFlags,
+  CalendarListFlags,
+  CalendarShowFlags,
+} from "./calendar.ts";
 import { formatScheduleChange, toScheduleChange } from "./describe-schedule.ts";
 
-export const addDays = createActionCommand(async (context) => {
+export const addDays = createActionCommand(async (context: ActionContext<CalendarAddFlags>) => {
   const { args, flags } = context.call;
   const [given = "", ...words] = args;
   const name = validateName("calendar", given);
@@ -57,7 +63,7 @@ export const deleteCalendar = createActionCommand(async (context) => {
 /** Years for which events that repeat are added, beside the current one. */
 const YEARS = 5;
 
-export const importCalendarDays = createActionCommand(async (context) => {
+export const importCalendarDays = createActionCommand(async (context: ActionContext<CalendarImportFlags>) => {
   const [given = "", file = "-"] = context.call.args;
   const name = validateName("calendar", given);
   const span = parseSpan(context);
@@ -76,10 +82,10 @@ export const importCalendarDays = createActionCommand(async (context) => {
 });
 
 /** Returns the days for which events that repeat are added. Whole years, so that a second import changes nothing. */
-function parseSpan({ call, clock }: ActionContext): { from: number; until: number } {
+function parseSpan({ call, clock }: ActionContext<CalendarImportFlags>): { from: number; until: number } {
   const year = new Date(clock.getWallTime()).getUTCFullYear();
   const from = toDay(Date.UTC(year, 0));
-  const until = getTextFlag(call, "until");
+  const until = call.flags.until;
   if (until === undefined) return { from, until: toDay(Date.UTC(year + YEARS + 1, 0)) - 1 };
   const parsed = parseCalendarEntry(until);
   if ("fault" in parsed || parsed.value.kind !== "range" || parsed.value.from !== parsed.value.until)
@@ -87,7 +93,7 @@ function parseSpan({ call, clock }: ActionContext): { from: number; until: numbe
   return { from, until: parsed.value.until };
 }
 
-export const listCalendars = createReadCommand(async ({ flags }, io, context) => {
+export const listCalendars = createReadCommand<CalendarListFlags>(async ({ flags }, io, context) => {
   const stored = await readAllStoredSchedules(context, context.signal);
   const rows = [...stored.calendars].map(([name, calendar]) =>
     toJson(name, calendar, listUsers(stored, name)),
@@ -107,7 +113,7 @@ export const listCalendars = createReadCommand(async ({ flags }, io, context) =>
     );
 });
 
-export const showCalendar = createReadCommand(async ({ args, flags }, io, context) => {
+export const showCalendar = createReadCommand<CalendarShowFlags>(async ({ args, flags }, io, context) => {
   const name = validateName("calendar", args[0] ?? "");
   const stored = await readAllStoredSchedules(context, context.signal);
   const calendar = stored.calendars.get(name);
@@ -181,8 +187,11 @@ function buildCalendar(days: readonly string[], note: string | undefined): Calen
 }
 
 /** Returns the note to store: that of --note, else the old one. */
-function chooseNote({ call }: ActionContext, before: Calendar | undefined): string | undefined {
-  return getTextFlag(call, "note") ?? before?.note;
+function chooseNote(
+  { call }: ActionContext<{ note?: string }>,
+  before: Calendar | undefined,
+): string | undefined {
+  return call.flags.note ?? before?.note;
 }
 
 /** Returns the stored calendar. @throws ConfigError if it cannot be read */

@@ -1,11 +1,20 @@
 import { ACTION_FLAGS } from "../command-line/flags.ts";
-import { type ArgumentDetails, declareCommand } from "../spec.ts";
+import { type ArgumentDetails, declareCommand, type FlagsOf, type FlagTable } from "../spec.ts";
 
 const NAME: ArgumentDetails = { names: "calendar", help: "name of the calendar" };
 
 const EFFECT =
   "The next occurrences of schedules that use the calendar move in the same transaction. If any moves, the command shows them" +
   " and asks; use --yes in scripts.";
+
+const CALENDAR_ADD_FLAGS = {
+  "--replace": "replace the days of the calendar instead of adding to them",
+  "--note TEXT": { canClear: true, help: "a note, shown to others" },
+  ...ACTION_FLAGS,
+} satisfies FlagTable;
+
+/** Values of these flags. */
+export type CalendarAddFlags = FlagsOf<typeof CALENDAR_ADD_FLAGS>;
 
 export const calendarAdd = declareCommand({
   id: "calendar add",
@@ -17,11 +26,7 @@ export const calendarAdd = declareCommand({
     EFFECT,
   ],
   args: { NAME, "DAY...": "days to add" },
-  flags: {
-    "--replace": "replace the days of the calendar instead of adding to them",
-    "--note TEXT": { canClear: true, help: "a note, shown to others" },
-    ...ACTION_FLAGS,
-  },
+  flags: CALENDAR_ADD_FLAGS,
   examples: {
     "signalbox calendar add holidays 12-25 12-26 01-01 2027-03-26": "dates of each year, and one date",
     "signalbox calendar add weekend sat,sun": "weekdays",
@@ -29,6 +34,15 @@ export const calendarAdd = declareCommand({
   },
   load: async () => (await import("./calendar.impl.ts")).addDays,
 });
+
+const CALENDAR_IMPORT_FLAGS = {
+  "--until DATE": "last day of events that repeat (default: the end of the fifth year from now)",
+  "--note TEXT": { canClear: true, help: "a note, shown to others" },
+  ...ACTION_FLAGS,
+} satisfies FlagTable;
+
+/** Values of these flags. */
+export type CalendarImportFlags = FlagsOf<typeof CALENDAR_IMPORT_FLAGS>;
 
 export const calendarImport = declareCommand({
   id: "calendar import",
@@ -41,11 +55,7 @@ export const calendarImport = declareCommand({
     EFFECT,
   ],
   args: { NAME, FILE: "the file (.ics); - for standard input" },
-  flags: {
-    "--until DATE": "last day of events that repeat (default: the end of the fifth year from now)",
-    "--note TEXT": { canClear: true, help: "a note, shown to others" },
-    ...ACTION_FLAGS,
-  },
+  flags: CALENDAR_IMPORT_FLAGS,
   examples: {
     "signalbox calendar import holidays holidays.ics --dry-run": "what would change?",
     "cat *.ics | signalbox calendar import holidays - --yes": "in a script",
@@ -53,21 +63,31 @@ export const calendarImport = declareCommand({
   load: async () => (await import("./calendar.impl.ts")).importCalendarDays,
 });
 
+const CALENDAR_SHOW_FLAGS = { "--json": "as JSON" } satisfies FlagTable;
+
+/** Values of these flags. */
+export type CalendarShowFlags = FlagsOf<typeof CALENDAR_SHOW_FLAGS>;
+
 export const calendarShow = declareCommand({
   id: "calendar show",
   topic: "Schedule",
   brief: "show the days of a calendar, and the schedules that use it",
   args: { NAME },
-  flags: { "--json": "as JSON" },
+  flags: CALENDAR_SHOW_FLAGS,
   examples: { "signalbox calendar show holidays": "which days?" },
   load: async () => ({ execute: (await import("./calendar.impl.ts")).showCalendar }),
 });
+
+const CALENDAR_LIST_FLAGS = { "--json": "as JSON" } satisfies FlagTable;
+
+/** Values of these flags. */
+export type CalendarListFlags = FlagsOf<typeof CALENDAR_LIST_FLAGS>;
 
 export const calendarList = declareCommand({
   id: "calendar list",
   topic: "Schedule",
   brief: "list calendars",
-  flags: { "--json": "as JSON" },
+  flags: CALENDAR_LIST_FLAGS,
   examples: { "signalbox calendar list": "all calendars" },
   load: async () => ({ execute: (await import("./calendar.impl.ts")).listCalendars }),
 });

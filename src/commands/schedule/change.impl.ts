@@ -24,7 +24,8 @@ import { compareWithCronParser } from "../../schedule/lint/compare-cron-parser.t
 import { formatOncePlan, MANUAL, type Plan, parsePlan } from "../../schedule/plan.ts";
 import { listBackfilled } from "../../schedule/state/backfill.ts";
 import type { DueState } from "../../schedule/state/due.ts";
-import { ACTION_FLAGS, getTextFlag, parseCountFlag, parseReasonFlag } from "../command-line/flags.ts";
+import type { ActionFlags } from "../command-line/flags.ts";
+import { ACTION_FLAGS, parseCountFlag, parseReasonFlag } from "../command-line/flags.ts";
 import {
   formatInstantUtc,
   INSTANT_FORM,
@@ -39,6 +40,14 @@ import { createActionCommand } from "../print-outcome.ts";
 import { type ActionImplementation, type Call, toFlags } from "../spec.ts";
 import { type ActionContext, type CommandContext, createStoreCommand } from "../store-command.ts";
 import { AmendmentCommand } from "./amendment-command.ts";
+import type {
+  ScheduleAddFlags,
+  ScheduleAtFlags,
+  ScheduleBackfillFlags,
+  ScheduleEditFlags,
+  SchedulePauseFlags,
+  ScheduleTriggerFlags,
+} from "./change.ts";
 import {
   applyGivenFields,
   checkConfiguredTotals,
@@ -51,7 +60,7 @@ import {
 import { formatUpcomingRuns } from "./describe-schedule.ts";
 import { readCalendarsOf, readExistingSchedule, readSchedule, type ValidSchedule } from "./read-schedule.ts";
 
-export const editSchedule = createActionCommand(async (context) => {
+export const editSchedule = createActionCommand(async (context: ActionContext<ScheduleEditFlags>) => {
   const { call } = context;
   parseReasonFlag(call); // check it before the user types anything
   const seen = await readExistingSchedule(context, call.args[0] ?? "");
@@ -67,12 +76,12 @@ const NON_CHANGE_FLAGS = new Set([
 ]);
 
 /** Reports whether a flag or a command changes the schedule. */
-function hasChanges({ flags, command }: Call): boolean {
+function hasChanges({ flags, command }: Call<ScheduleEditFlags>): boolean {
   return command.length > 0 || Object.keys(flags).some((name) => !NON_CHANGE_FLAGS.has(name));
 }
 
 async function editByFlags(
-  context: ActionContext,
+  context: ActionContext<ScheduleEditFlags>,
   { id, definition, fault }: StoredSchedule,
 ): Promise<ActionOutcome> {
   if (definition === undefined)
@@ -91,10 +100,10 @@ async function editByFlags(
   return await changeSchedule(context, id, buildModifyMutation([id], applyChange, first), notes);
 }
 
-function applyTimes(before: Definition, call: Call): Definition {
+function applyTimes(before: Definition, call: Call<ScheduleEditFlags>): Definition {
   const { type: old, ...rest } = before;
-  const cron = parsePlan(getTextFlag(call, "cron") ?? before.cron).text;
-  const type = getTextFlag(call, "type") ?? old;
+  const cron = parsePlan(call.flags.cron ?? before.cron).text;
+  const type = call.flags.type ?? old;
   return { ...rest, cron, ...(type !== undefined && type !== "" && type !== "-" && { type }) };
 }
 
@@ -153,17 +162,17 @@ async function changeSchedule(
   }).run();
 }
 
-export const addRecurring = createActionCommand((context) =>
+export const addRecurring = createActionCommand((context: ActionContext<ScheduleAddFlags>) =>
   addSchedule(context, parseAddArguments(context.call)),
 );
 
-export const scheduleOnce = createActionCommand((context) =>
+export const scheduleOnce = createActionCommand((context: ActionContext<ScheduleAtFlags>) =>
   addSchedule(context, parseOnceArguments(context)),
 );
 
 /** Adds a schedule as its arguments and flags say. @throws UsageError, CronError */
 async function addSchedule(
-  context: ActionContext,
+  context: ActionContext<ScheduleAddFlags>,
   { id, type, cron, data, start }: AddArguments,
 ): Promise<ActionOutcome> {
   const { call } = context;
@@ -171,7 +180,7 @@ async function addSchedule(
   const plan = parsePlan(cron);
   await printSecondReading(context, plan);
   const now = context.clock.getWallTime();
-  if (data !== undefined && getTextFlag(call, "data") !== undefined)
+  if (data !== undefined && call.flags.data !== undefined)
     throw new UsageError("DATA was given twice: as an argument and with --data; leave one of them out");
   const given = parseGivenFields(call, "UTC", now);
   const base = { cron, timezone: "UTC", ...(type !== undefined && { type }) };
@@ -203,7 +212,7 @@ async function printSecondReading(context: ActionContext, plan: Plan): Promise<v
   if (second !== undefined) context.printMessage(`note: ${second.detail}`);
 }
 
-function buildPause({ call, operator }: ActionContext, at: number) {
+function buildPause({ call, operator }: ActionContext<ScheduleAddFlags>, at: number) {
   if (!call.flags.paused) return {};
   const why = parseReasonFlag(call);
   return { pause: { by: formatOperator(operator), at, ...(why !== undefined && { why }) } };
@@ -224,9 +233,9 @@ interface AddArguments {
  * Parses `KEY TYPE CRON [DATA]`, or `KEY CRON` with a command. With --after, CRON may be missing.
  * @throws UsageError
  */
-function parseAddArguments(call: Call): AddArguments {
+function parseAddArguments(call: Call<ScheduleAddFlags>): AddArguments {
   const [id = "", first, second, data] = call.args;
-  const isChained = (getTextFlag(call, "after") ?? "") !== "";
+  const isChained = (call.flags.after ?? "") !== "";
   if (second === undefined) return parseShortArguments(call, id, first, isChained);
   if (first !== undefined && /^\S+$/.test(second) && /\s/.test(first))
     throw new UsageError(`TYPE must come before CRON: KEY TYPE CRON; got ${quoteText(first)} as TYPE`);
@@ -239,12 +248,12 @@ function parseAddArguments(call: Call): AddArguments {
 }
 
 function parseShortArguments(
-  call: Call,
+  call: Call<ScheduleAddFlags>,
   id: string,
   first: string | undefined,
   isChained: boolean,
 ): AddArguments {
-  const hasCommand = call.command.length > 0 || getTextFlag(call, "command") !== undefined;
+  const hasCommand = call.command.length > 0 || call.flags.command !== undefined;
   if (first !== undefined && hasCommand) return { id, cron: first };
   if (isChained) return { id, cron: MANUAL, ...(first !== undefined && first !== "-" && { type: first }) };
   throw new UsageError(
@@ -255,19 +264,19 @@ function parseShortArguments(
 }
 
 /** Parses `WHEN [TYPE] [DATA]`. @throws UsageError */
-function parseOnceArguments({ call, clock, random }: ActionContext): AddArguments {
+function parseOnceArguments({ call, clock, random }: ActionContext<ScheduleAtFlags>): AddArguments {
   const [when = "", type, data] = call.args;
-  const zone = checkZone(getTextFlag(call, "timezone") || "UTC");
+  const zone = checkZone(call.flags.timezone || "UTC");
   const now = clock.getWallTime();
   const at = parseInstant(when, zone, now);
   if (at === undefined)
     throw new UsageError(`WHEN: ${quoteText(when)} is not an instant; write it as ${INSTANT_FORM}`);
   if (at < now) throw new UsageError(`WHEN: ${new Date(at).toISOString()} has passed`);
-  const hasCommand = call.command.length > 0 || getTextFlag(call, "command") !== undefined;
+  const hasCommand = call.command.length > 0 || call.flags.command !== undefined;
   if (!hasCommand && type === undefined)
     throw new UsageError("COMMAND or TYPE is missing: write WHEN -- COMMAND, or WHEN TYPE [DATA]");
   const stamp = new Date(at).toISOString().slice(0, 19).replaceAll(/[-:]/g, "");
-  const id = getTextFlag(call, "id") ?? `at-${stamp}-${generateRunId(random).slice(-4)}`;
+  const id = call.flags.id ?? `at-${stamp}-${generateRunId(random).slice(-4)}`;
   return {
     id,
     cron: formatOncePlan(at),
@@ -280,7 +289,7 @@ function parseOnceArguments({ call, clock, random }: ActionContext): AddArgument
 /** Time between two looks at a backfill, ms. */
 const LOOK_EVERY = 1_000;
 
-const change = createActionCommand(async (context) => {
+const change = createActionCommand(async (context: ActionContext<ScheduleBackfillFlags>) => {
   const { call } = context;
   const { id, definition } = await readSchedule(context, call.args[0] ?? "");
   const now = context.clock.getWallTime();
@@ -301,7 +310,7 @@ const change = createActionCommand(async (context) => {
   }).run();
 });
 
-const show = createStoreCommand(async (call, io, context) => {
+const show = createStoreCommand<ScheduleBackfillFlags>(async (call, io, context) => {
   for (let before: string | undefined; ; ) {
     const schedule = await readSchedule(context, call.args[0] ?? "");
     const line = describeProgress(call, schedule);
@@ -313,7 +322,7 @@ const show = createStoreCommand(async (call, io, context) => {
 });
 
 /** Starts, cancels or shows a backfill. */
-export const backfillSchedule: ActionImplementation = {
+export const backfillSchedule: ActionImplementation<ScheduleBackfillFlags> = {
   perform: change.perform,
   execute: async (call, io) => {
     const { flags } = call;
@@ -324,7 +333,7 @@ export const backfillSchedule: ActionImplementation = {
   },
 };
 
-function describeProgress(call: Call, { id, due }: ValidSchedule): string {
+function describeProgress(call: Call<ScheduleBackfillFlags>, { id, due }: ValidSchedule): string {
   if (call.flags.json) {
     const open = listBackfilled(due?.open ?? []);
     const document = { id, backfill: due?.backfill ?? null, open };
@@ -354,23 +363,23 @@ async function waitForLook({ clock, signal }: CommandContext): Promise<void> {
 export const deleteSchedules = createKeysCommand("Delete", buildDeleteMutation);
 export const resumeSchedules = createKeysCommand("Resume", buildResumeMutation);
 export const buryDeadLetters = createKeysCommand("Delete the dead letters of", buildBuryMutation);
-export const pauseSchedules = createKeysCommand("Pause", (ids, { call, clock, operator }) => {
-  const until = parseInstantFlag(call, "until", "UTC", clock.getWallTime());
-  return buildPauseMutation(ids, { by: formatOperator(operator), until, why: parseReasonFlag(call) });
-});
-export const triggerSchedules = createKeysCommand("Trigger", (ids, { call, clock }) =>
+export const pauseSchedules = createKeysCommand<SchedulePauseFlags>(
+  "Pause",
+  (ids, { call, clock, operator }) => {
+    const until = parseInstantFlag(call, "until", "UTC", clock.getWallTime());
+    return buildPauseMutation(ids, { by: formatOperator(operator), until, why: parseReasonFlag(call) });
+  },
+);
+export const triggerSchedules = createKeysCommand<ScheduleTriggerFlags>("Trigger", (ids, { call, clock }) =>
   buildTriggerMutation(ids, {
-    dead:
-      getTextFlag(call, "dead") === "all"
-        ? "all"
-        : parseInstantFlag(call, "dead", "UTC", clock.getWallTime()),
+    dead: call.flags.dead === "all" ? "all" : parseInstantFlag(call, "dead", "UTC", clock.getWallTime()),
     ...parseRunInput(call),
   }),
 );
 
 /** Parses --data and --env of a run. @throws UsageError */
-function parseRunInput(call: Call): Pick<TriggerOptions, "data" | "env"> {
-  const data = getTextFlag(call, "data");
+function parseRunInput(call: Call<ScheduleTriggerFlags>): Pick<TriggerOptions, "data" | "env"> {
+  const data = call.flags.data;
   const env = parseEnvField(call);
   return {
     ...(data !== undefined && { data: parseDataJson(data) }),
@@ -379,11 +388,11 @@ function parseRunInput(call: Call): Pick<TriggerOptions, "data" | "env"> {
 }
 
 /** Creates a command on named schedules: `KEY…`. @param verb  for the question */
-function createKeysCommand(
+function createKeysCommand<F extends ActionFlags = ActionFlags>(
   verb: string,
-  buildAmendment: (ids: readonly string[], context: ActionContext) => ScheduleMutation,
-): ActionImplementation {
-  return createActionCommand(async (context) => {
+  buildAmendment: (ids: readonly string[], context: ActionContext<F>) => ScheduleMutation,
+): ActionImplementation<F> {
+  return createActionCommand(async (context: ActionContext<F>) => {
     const ids = [...new Set(context.call.args.map((id) => validateName("schedule", id)))];
     const what = ids.length === 1 ? `schedule ${ids[0]}` : `${ids.length} schedules`;
     return await new AmendmentCommand(context, {

@@ -1,5 +1,11 @@
 import { ACTION_FLAGS } from "../command-line/flags.ts";
-import { type ArgumentDetails, declareCommand, declareRowCommand } from "../spec.ts";
+import {
+  type ArgumentDetails,
+  declareCommand,
+  declareRowCommand,
+  type FlagsOf,
+  type FlagTable,
+} from "../spec.ts";
 import { DEFINITION_FLAGS, START_FLAGS } from "./definition-flags.ts";
 
 const KEY: ArgumentDetails = { names: "schedule", help: "the schedule's id" };
@@ -7,6 +13,16 @@ const KEYS: ArgumentDetails = { names: "schedule", help: "ids of schedules" };
 
 export const TIMES =
   "Times are ISO 8601 (without an offset, in the schedule's time zone), seconds since the epoch, now, or +2h.";
+
+const SCHEDULE_ADD_FLAGS = {
+  ...START_FLAGS,
+  "--paused": "create it paused; it does not fire until it is resumed",
+  ...DEFINITION_FLAGS,
+  ...ACTION_FLAGS,
+} satisfies FlagTable;
+
+/** Values of these flags. */
+export type ScheduleAddFlags = FlagsOf<typeof SCHEDULE_ADD_FLAGS>;
 
 export const scheduleAdd = declareCommand({
   id: "schedule add",
@@ -28,12 +44,7 @@ export const scheduleAdd = declareCommand({
     "[DATA]": "JSON for the handler",
   },
   takesCommand: "optional",
-  flags: {
-    ...START_FLAGS,
-    "--paused": "create it paused; it does not fire until it is resumed",
-    ...DEFINITION_FLAGS,
-    ...ACTION_FLAGS,
-  },
+  flags: SCHEDULE_ADD_FLAGS,
   examples: {
     "signalbox schedule add backup '0 3 * * *' --timezone Europe/Berlin -- db-dump --all":
       "run a command every night",
@@ -47,6 +58,15 @@ export const scheduleAdd = declareCommand({
 
 /** Flags of schedules that are due once: without those about repeated times. */
 const { "--end TIME": _end, "--jitter DURATION": _jitter, ...ONCE_FLAGS } = DEFINITION_FLAGS;
+
+const SCHEDULE_AT_FLAGS = {
+  "--id KEY": "the id of the new schedule (default: at- and the time)",
+  ...ONCE_FLAGS,
+  ...ACTION_FLAGS,
+} satisfies FlagTable;
+
+/** Values of these flags. */
+export type ScheduleAtFlags = FlagsOf<typeof SCHEDULE_AT_FLAGS>;
 
 export const scheduleAt = declareCommand({
   id: "schedule at",
@@ -63,11 +83,7 @@ export const scheduleAt = declareCommand({
     "[DATA]": "JSON for the handler",
   },
   takesCommand: "optional",
-  flags: {
-    "--id KEY": "the id of the new schedule (default: at- and the time)",
-    ...ONCE_FLAGS,
-    ...ACTION_FLAGS,
-  },
+  flags: SCHEDULE_AT_FLAGS,
   examples: {
     "signalbox schedule at 2026-12-24T18:00 --timezone Europe/Berlin -- close-shop": "once, on Christmas Eve",
     "signalbox schedule at +2h --id restart-cache --lease db=1 -- restart-cache":
@@ -75,6 +91,17 @@ export const scheduleAt = declareCommand({
   },
   load: async () => (await import("./change.impl.ts")).scheduleOnce,
 });
+
+const SCHEDULE_EDIT_FLAGS = {
+  "--cron CRON": "when",
+  "--type TYPE": { canClear: true, help: "selects the handler" },
+  ...START_FLAGS,
+  ...DEFINITION_FLAGS,
+  ...ACTION_FLAGS,
+} satisfies FlagTable;
+
+/** Values of these flags. */
+export type ScheduleEditFlags = FlagsOf<typeof SCHEDULE_EDIT_FLAGS>;
 
 export const scheduleEdit = declareCommand({
   id: "schedule edit",
@@ -87,13 +114,7 @@ export const scheduleEdit = declareCommand({
   ],
   args: { KEY },
   takesCommand: "optional",
-  flags: {
-    "--cron CRON": "when",
-    "--type TYPE": { canClear: true, help: "selects the handler" },
-    ...START_FLAGS,
-    ...DEFINITION_FLAGS,
-    ...ACTION_FLAGS,
-  },
+  flags: SCHEDULE_EDIT_FLAGS,
   examples: {
     "signalbox schedule edit backup --cron '30 4 * * *'": "another time",
     "signalbox schedule edit backup --timeout '' --retries 2": "no time limit, and two retries",
@@ -113,6 +134,14 @@ export const scheduleDelete = declareCommand({
   load: async () => (await import("./change.impl.ts")).deleteSchedules,
 });
 
+const SCHEDULE_PAUSE_FLAGS = {
+  "--until TIME": "resume automatically at this time",
+  ...ACTION_FLAGS,
+} satisfies FlagTable;
+
+/** Values of these flags. */
+export type SchedulePauseFlags = FlagsOf<typeof SCHEDULE_PAUSE_FLAGS>;
+
 export const schedulePause = declareRowCommand({
   id: "schedule pause",
   topic: "Schedule",
@@ -124,7 +153,7 @@ export const schedulePause = declareRowCommand({
     "Times are ISO 8601 (without an offset, in UTC), seconds since the epoch, or +2h.",
   ],
   args: { "KEY...": KEYS },
-  flags: { "--until TIME": "resume automatically at this time", ...ACTION_FLAGS },
+  flags: SCHEDULE_PAUSE_FLAGS,
   examples: {
     "signalbox schedule pause backup --until +8h --reason 'the disk is full'":
       "for eight hours, with a reason",
@@ -143,6 +172,19 @@ export const scheduleResume = declareRowCommand({
   load: async () => (await import("./change.impl.ts")).resumeSchedules,
 });
 
+const SCHEDULE_TRIGGER_FLAGS = {
+  "--dead TIME": "the scheduled time of a dead letter, or `all`; it is removed from the list, and runs again",
+  "--data JSON": "data for the handler in this run, instead of the schedule's",
+  "--env NAME=VALUE": {
+    isRepeatable: true,
+    help: "an environment variable of the command in this run, in addition to the schedule's",
+  },
+  ...ACTION_FLAGS,
+} satisfies FlagTable;
+
+/** Values of these flags. */
+export type ScheduleTriggerFlags = FlagsOf<typeof SCHEDULE_TRIGGER_FLAGS>;
+
 export const scheduleTrigger = declareRowCommand({
   id: "schedule trigger",
   topic: "Schedule",
@@ -153,16 +195,7 @@ export const scheduleTrigger = declareRowCommand({
       " schedule dead` lists these occurrences.",
   ],
   args: { "KEY...": KEYS },
-  flags: {
-    "--dead TIME":
-      "the scheduled time of a dead letter, or `all`; it is removed from the list, and runs again",
-    "--data JSON": "data for the handler in this run, instead of the schedule's",
-    "--env NAME=VALUE": {
-      isRepeatable: true,
-      help: "an environment variable of the command in this run, in addition to the schedule's",
-    },
-    ...ACTION_FLAGS,
-  },
+  flags: SCHEDULE_TRIGGER_FLAGS,
   examples: {
     "signalbox schedule trigger backup": "run it now",
     'signalbox schedule trigger report --data \'{"day": "2026-11-21"}\' --env DRY_RUN=1':
@@ -172,6 +205,18 @@ export const scheduleTrigger = declareRowCommand({
   },
   load: async () => (await import("./change.impl.ts")).triggerSchedules,
 });
+
+const SCHEDULE_BACKFILL_FLAGS = {
+  "--from TIME": "the first time",
+  "--to TIME": "the last time (default: now)",
+  "--parallel N": "how many at a time, with --overlap allow (default: 1)",
+  "--cancel": "start no more of them",
+  "--watch": "print the progress until the end",
+  ...ACTION_FLAGS,
+} satisfies FlagTable;
+
+/** Values of these flags. */
+export type ScheduleBackfillFlags = FlagsOf<typeof SCHEDULE_BACKFILL_FLAGS>;
 
 export const scheduleBackfill = declareCommand({
   id: "schedule backfill",
@@ -183,14 +228,7 @@ export const scheduleBackfill = declareCommand({
     TIMES,
   ],
   args: { KEY },
-  flags: {
-    "--from TIME": "the first time",
-    "--to TIME": "the last time (default: now)",
-    "--parallel N": "how many at a time, with --overlap allow (default: 1)",
-    "--cancel": "start no more of them",
-    "--watch": "print the progress until the end",
-    ...ACTION_FLAGS,
-  },
+  flags: SCHEDULE_BACKFILL_FLAGS,
   examples: {
     "signalbox schedule backfill report --from 2026-11-01 --to 2026-11-20": "make up for three weeks",
     "signalbox schedule backfill report --watch": "how far is it?",

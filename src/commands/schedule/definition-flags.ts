@@ -5,15 +5,14 @@ import type { Definition } from "../../schedule/definition.ts";
 import {
   CATCHUPS,
   CHAIN_CONDITIONS,
-  HOOK_NAMES,
   type Hook,
   OVERLAPS,
   REMOVAL_CONDITIONS,
 } from "../../schedule/definition-values.ts";
-import type { FlagTable } from "../spec.ts";
+import type { FlagsOf, FlagTable } from "../spec.ts";
 
 /** Flags for the fields of a schedule other than its cron text. In `edit`, an empty value removes the field. */
-export const DEFINITION_FLAGS: FlagTable = {
+export const DEFINITION_FLAGS = {
   "--timezone ZONE": "time zone of the cron text, such as Europe/Berlin (default: UTC)",
   "--data JSON": { canClear: true, help: "data for the handler" },
   "--command LINE": {
@@ -85,31 +84,32 @@ export const DEFINITION_FLAGS: FlagTable = {
     canClear: true,
     help: "drop outcomes that ended so much earlier than the newest one",
   },
-  ...Object.fromEntries(
-    HOOK_NAMES.map((hook) => [`--hook-${hook} ADDRESS|LINE`, { canClear: true, help: describeHook(hook) }]),
-  ),
+  "--hook-start ADDRESS|LINE": declareHookFlag("when a run starts"),
+  "--hook-success ADDRESS|LINE": declareHookFlag("when a run succeeds"),
+  "--hook-failure ADDRESS|LINE": declareHookFlag("when a run fails, also before a retry"),
+  "--hook-failed-first ADDRESS|LINE": declareHookFlag("when a run fails after one that succeeded"),
+  "--hook-recovered ADDRESS|LINE": declareHookFlag("when a run succeeds after one that failed"),
+  "--hook-dead ADDRESS|LINE": declareHookFlag("when an occurrence is given up"),
+  "--hook-late ADDRESS|LINE": declareHookFlag("when a run starts late"),
+  "--hook-missed ADDRESS|LINE": declareHookFlag("when occurrences are skipped"),
   "--tag TAG": { isRepeatable: true, canClear: true, help: "a word for filters, such as team=billing" },
   "--note TEXT": { canClear: true, help: "a note, shown to others" },
-};
+} satisfies FlagTable;
+
+/** Values of these flags. */
+export type DefinitionFlags = FlagsOf<typeof DEFINITION_FLAGS>;
 
 /** Flags for the next run. */
-export const START_FLAGS: FlagTable = {
+export const START_FLAGS = {
   "--start TIME": "no occurrence before this time (default: now)",
   "--at TIME": "when to start the first run",
-};
+} satisfies FlagTable;
 
-function describeHook(hook: (typeof HOOK_NAMES)[number]): string {
-  const when = {
-    start: "when a run starts",
-    success: "when a run succeeds",
-    failure: "when a run fails, also before a retry",
-    "failed-first": "when a run fails after one that succeeded",
-    recovered: "when a run succeeds after one that failed",
-    dead: "when an occurrence is given up",
-    late: "when a run starts late",
-    missed: "when occurrences are skipped",
-  };
-  return `call this address, or run this line, ${when[hook]}`;
+/** Values of these flags. */
+export type StartFlags = FlagsOf<typeof START_FLAGS>;
+
+function declareHookFlag(when: string) {
+  return { canClear: true, help: `call this address, or run this line, ${when}` } as const;
 }
 
 const DURATIONS = ["delay", "jitter", "deadline", "timeout", "backoff"] as const;

@@ -21,16 +21,17 @@ import {
 } from "../../schedule/definition-values.ts";
 import { HOOK_ADDRESS_FORM, parseHookAddress, resemblesHookAddress } from "../../schedule/hook-address.ts";
 import { parseShellCommands, UNKNOWN } from "../../syntax/shell-parser.ts";
-import { getListFlag, getTextFlag, parseCountFlag, parseDurationFlag } from "../command-line/flags.ts";
+import { parseCountFlag, parseDurationFlag, type TextCall } from "../command-line/flags.ts";
 import { parseInstantFlag } from "../command-line/instant.ts";
 import { type Call, toFlags } from "../spec.ts";
 import type { CommandContext } from "../store-command.ts";
+import type { DefinitionFlags } from "./definition-flags.ts";
 import { DEFINITION_FLAGS } from "./definition-flags.ts";
 
 /** The given fields; null removes a field. Fields that were not given are absent. */
 type GivenFields = { [K in keyof Definition]?: Definition[K] | null };
 
-type DefinitionCall = Pick<Call, "flags" | "command">;
+type DefinitionCall = Pick<Call<DefinitionFlags>, "flags" | "command">;
 
 /**
  * Parses the flags of `schedule add` and `edit`.
@@ -39,37 +40,31 @@ type DefinitionCall = Pick<Call, "flags" | "command">;
  * @throws UsageError with the name of the flag
  */
 export function parseGivenFields(call: DefinitionCall, zone: string, now: number): GivenFields {
-  const zoneName = getTextFlag(call, "timezone");
+  const zoneName = call.flags.timezone;
   if (zoneName === "") throw new UsageError("--timezone must not be empty; write UTC, or leave it out");
   const timezone = zoneName === undefined ? undefined : checkZone(zoneName);
   return dropUndefined({
     timezone,
     end: parseClearable(call, "end", () => parseInstantFlag(call, "end", timezone ?? zone, now)),
-    data: parseClearable(call, "data", () => parseDataJson(getTextFlag(call, "data") ?? "")),
+    data: parseClearable(call, "data", () => parseDataJson(call.flags.data ?? "")),
     command: parseCommandField(call),
     env: parseEnvField(call),
     ...parseDurationFields(call),
     retries: parseClearable(call, "retries", () => parseCountFlag(call, "retries")),
-    after: parseClearable(call, "after", () => parseNameList("schedule", getTextFlag(call, "after") ?? "")),
-    except: parseClearable(call, "except", () =>
-      parseNameList("calendar", getTextFlag(call, "except") ?? ""),
-    ),
-    only: parseClearable(call, "only", () => parseNameList("calendar", getTextFlag(call, "only") ?? "")),
-    ifExcluded: getTextFlag(call, "if-excluded") as ExclusionRule | undefined,
-    on: parseClearable(call, "on", () => getTextFlag(call, "on") as ChainCondition),
+    after: parseClearable(call, "after", () => parseNameList("schedule", call.flags.after ?? "")),
+    except: parseClearable(call, "except", () => parseNameList("calendar", call.flags.except ?? "")),
+    only: parseClearable(call, "only", () => parseNameList("calendar", call.flags.only ?? "")),
+    ifExcluded: call.flags["if-excluded"] as ExclusionRule | undefined,
+    on: parseClearable(call, "on", () => call.flags.on as ChainCondition),
     keep: parseKeepField(call),
-    priority: parseClearable(call, "priority", () => parsePriority(getTextFlag(call, "priority") ?? "")),
-    removeAfter: parseClearable(
-      call,
-      "remove-after",
-      () => getTextFlag(call, "remove-after") as RemovalCondition,
-    ),
-    catchup: getTextFlag(call, "catchup") as Catchup | undefined,
-    overlap: getTextFlag(call, "overlap") as Overlap | undefined,
-    group: parseClearable(call, "group", () => validateName("group", getTextFlag(call, "group") ?? "")),
+    priority: parseClearable(call, "priority", () => parsePriority(call.flags.priority ?? "")),
+    removeAfter: parseClearable(call, "remove-after", () => call.flags["remove-after"] as RemovalCondition),
+    catchup: call.flags.catchup as Catchup | undefined,
+    overlap: call.flags.overlap as Overlap | undefined,
+    group: parseClearable(call, "group", () => validateName("group", call.flags.group ?? "")),
     leases: parseLeaseField(call),
     tags: parseTagField(call),
-    note: parseClearable(call, "note", () => getTextFlag(call, "note")),
+    note: parseClearable(call, "note", () => call.flags.note),
   });
 }
 
@@ -86,7 +81,7 @@ export function applyGivenFields(before: Definition, given: GivenFields, call: D
 }
 
 /** Checks that no field of a new schedule is given an empty value, for example by an unset variable. @throws UsageError */
-export function checkNoneEmpty({ flags }: DefinitionCall): void {
+export function checkNoneEmpty({ flags }: { flags: Readonly<Record<string, unknown>> }): void {
   const empty = toFlags(DEFINITION_FLAGS).find(({ name }) => [flags[name]].flat().includes(""));
   if (empty !== undefined) throw new UsageError(`--${empty.name} must not be empty; leave it out`);
 }
@@ -110,14 +105,18 @@ export function parseDataJson(text: string): unknown {
  * Parses a flag that an empty value clears.
  * @returns undefined if it was not given, null if it clears the field
  */
-function parseClearable<T>(call: DefinitionCall, name: string, value: () => T): T | null | undefined {
-  const text = getTextFlag(call, name);
+function parseClearable<T, Name extends string>(
+  { flags }: TextCall<Name>,
+  name: Name,
+  value: () => T,
+): T | null | undefined {
+  const text = flags[name];
   if (text === undefined) return undefined;
   return text === "" ? null : value();
 }
 
 function parseDurationFields(call: DefinitionCall) {
-  const parseDurationField = (name: string) =>
+  const parseDurationField = (name: "delay" | "jitter" | "deadline" | "timeout" | "backoff" | "keep-for") =>
     parseClearable(call, name, () => parseDurationFlag(call, name));
   return {
     delay: parseDurationField("delay"),
@@ -137,7 +136,7 @@ function parseKeepField(call: DefinitionCall): number | null | undefined {
 
 function parseCommandField(call: DefinitionCall): readonly string[] | null | undefined {
   const line = parseClearable(call, "command", () =>
-    parseCommandWords("--command", getTextFlag(call, "command") ?? ""),
+    parseCommandWords("--command", call.flags.command ?? ""),
   );
   if (call.command.length === 0) return line;
   if (line !== undefined)
@@ -146,8 +145,10 @@ function parseCommandField(call: DefinitionCall): readonly string[] | null | und
 }
 
 /** Parses --env. @returns undefined if it was not given, null if it clears the field. @throws UsageError */
-export function parseEnvField(call: DefinitionCall): Record<string, string> | null | undefined {
-  const list = getListFlag(call, "env");
+export function parseEnvField(call: {
+  flags: { readonly env?: readonly string[] };
+}): Record<string, string> | null | undefined {
+  const list = call.flags.env ?? [];
   if (list.length === 0) return undefined;
   if (list.every((one) => one === "")) return null;
   return Object.fromEntries(
@@ -160,7 +161,7 @@ export function parseEnvField(call: DefinitionCall): Record<string, string> | nu
 }
 
 function parseLeaseField(call: DefinitionCall): readonly string[] | null | undefined {
-  const list = getListFlag(call, "lease");
+  const list = call.flags.lease ?? [];
   if (list.length === 0) return undefined;
   return list.every((one) => one === "") ? null : checkLeases(list);
 }
@@ -178,7 +179,7 @@ function parseNameList(what: string, text: string): readonly string[] {
 }
 
 function parseTagField(call: DefinitionCall): readonly string[] | null | undefined {
-  const list = getListFlag(call, "tag");
+  const list = call.flags.tag ?? [];
   if (list.length === 0) return undefined;
   if (list.every((one) => one === "")) return null;
   const bad = list.find((tag) => !/^[^\s,]{1,100}$/.test(tag));
@@ -193,7 +194,7 @@ function parseHooks(
 ): { hooks?: Definition["hooks"] | null } {
   const given = HOOK_NAMES.flatMap((name): [string, Hook | null][] => {
     const hook = parseClearable(call, `hook-${name}`, () =>
-      parseHook(`--hook-${name}`, getTextFlag(call, `hook-${name}`) ?? ""),
+      parseHook(`--hook-${name}`, call.flags[`hook-${name}`] ?? ""),
     );
     return hook === undefined ? [] : [[name, hook]];
   });

@@ -9,12 +9,12 @@ import { realRandom } from "../../process/random.ts";
 import { HOOK_NAMES, type Hook, type HookName } from "../../schedule/definition-values.ts";
 import { callHook, formatHook } from "../../worker/hooks/call-hook.ts";
 import type { HookPayload } from "../../worker/hooks/hook-payload.ts";
-import { getTextFlag } from "../command-line/flags.ts";
 import { formatJsonDocument } from "../json-output.ts";
 import type { Call, CommandExecutor, CommandIo } from "../spec.ts";
 import { createStoreCommand } from "../store-command.ts";
 import { renderTextTable } from "../table.ts";
 import { parseHook } from "./definition-input.ts";
+import type { HookTestFlags } from "./hook.ts";
 import { readSchedule } from "./read-schedule.ts";
 
 /** Limit of one attempt, as in a worker, ms. */
@@ -26,7 +26,7 @@ interface TestedHook {
   hook: Hook;
 }
 
-export const execute: CommandExecutor = async (call, io) => {
+export const execute: CommandExecutor<HookTestFlags> = async (call, io) => {
   const [text] = call.args;
   const given = call.flags.schedule !== undefined;
   if (given === (text !== undefined))
@@ -38,8 +38,8 @@ export const execute: CommandExecutor = async (call, io) => {
   return await testHooks(call, io, "example", [{ event, hook: parseHook("the hook", text ?? "") }]);
 };
 
-const testHooksOfSchedule = createStoreCommand(async (call, io, context) => {
-  const { id, definition } = await readSchedule(context, getTextFlag(call, "schedule") ?? "");
+const testHooksOfSchedule = createStoreCommand<HookTestFlags>(async (call, io, context) => {
+  const { id, definition } = await readSchedule(context, call.flags.schedule ?? "");
   const { hooks = {} } = definition;
   const event = getEvent(call);
   const events = event === undefined ? HOOK_NAMES : [event];
@@ -52,14 +52,14 @@ const testHooksOfSchedule = createStoreCommand(async (call, io, context) => {
   throw new UsageError(`schedule ${quoteText(id)} has ${what}; set one with: signalbox schedule edit`);
 });
 
-function getEvent(call: Call): HookName | undefined {
-  const text = getTextFlag(call, "event");
+function getEvent(call: Call<HookTestFlags>): HookName | undefined {
+  const text = call.flags.event;
   return HOOK_NAMES.find((name) => name === text);
 }
 
 /** Calls hooks one after the other, and prints what came of it. @returns the exit code */
 async function testHooks(
-  call: Call,
+  call: Call<HookTestFlags>,
   io: CommandIo,
   schedule: string,
   hooks: readonly TestedHook[],

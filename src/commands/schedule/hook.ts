@@ -1,5 +1,17 @@
 import { HOOK_NAMES } from "../../schedule/definition-values.ts";
-import { declareCommand } from "../spec.ts";
+import { declareCommand, type FlagsOf, type FlagTable } from "../spec.ts";
+
+const HOOK_TEST_FLAGS = {
+  "--schedule KEY": { names: "schedule", help: "call the hooks of this schedule" },
+  "--event EVENT": {
+    choices: HOOK_NAMES,
+    help: "the event (default: failure, or all hooks of the schedule)",
+  },
+  "--json": "as JSON",
+} satisfies FlagTable;
+
+/** Values of these flags. */
+export type HookTestFlags = FlagsOf<typeof HOOK_TEST_FLAGS>;
 
 export const hookTest = declareCommand({
   id: "hook test",
@@ -14,14 +26,7 @@ export const hookTest = declareCommand({
     "[ADDRESS|LINE]":
       "a URL, slack+URL, teams+URL, ntfy+URL, pagerduty+URL, mailto:ADDRESS, or a command line",
   },
-  flags: {
-    "--schedule KEY": { names: "schedule", help: "call the hooks of this schedule" },
-    "--event EVENT": {
-      choices: HOOK_NAMES,
-      help: "the event (default: failure, or all hooks of the schedule)",
-    },
-    "--json": "as JSON",
-  },
+  flags: HOOK_TEST_FLAGS,
   examples: {
     "signalbox hook test slack+https://hooks.slack.com/services/T0/B0/XXXX": "does the message arrive?",
     "signalbox hook test --schedule backup --event recovered": "one hook of a schedule",

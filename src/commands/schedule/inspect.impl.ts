@@ -12,7 +12,7 @@ import { NotFoundError } from "../../schedule/errors.ts";
 import { explainPlan, parsePlan } from "../../schedule/plan.ts";
 import type { DueState } from "../../schedule/state/due.ts";
 import { type OccurrenceOutcome, parseOutcomes } from "../../schedule/state/outcome.ts";
-import { getListFlag, getTextFlag, parseCountFlag } from "../command-line/flags.ts";
+import { parseCountFlag } from "../command-line/flags.ts";
 import { formatInstantUtc, parseInstantFlag } from "../command-line/instant.ts";
 import { formatJsonDocument } from "../json-output.ts";
 import { createReadCommand } from "../read-snapshot.ts";
@@ -29,6 +29,14 @@ import {
   formatSchedulePause,
   type UpcomingRun,
 } from "./describe-schedule.ts";
+import type {
+  ScheduleDeadFlags,
+  ScheduleExplainFlags,
+  ScheduleGraphFlags,
+  ScheduleListFlags,
+  ScheduleNextFlags,
+  ScheduleShowFlags,
+} from "./inspect.ts";
 import { parseCronArgument, readCalendarsOf, readSchedule } from "./read-schedule.ts";
 
 /** Column titles of PerfectSched's table. */
@@ -45,10 +53,10 @@ export interface ListedSchedule {
 /** Creates a command that lists schedules. @param renderText  renders the rows */
 export const createScheduleListCommand = (
   renderText: (schedules: readonly ListedSchedule[]) => string,
-): CommandExecutor =>
+): CommandExecutor<ScheduleListFlags> =>
   createReadCommand(async (call, io, context) => {
     const { revision, schedules, calendars } = await readAllStoredSchedules(context, context.signal);
-    const tags = getListFlag(call, "tag");
+    const tags = call.flags.tag ?? [];
     const rows = [...schedules.values()].filter(({ definition }) =>
       tags.every((tag) => definition?.tags?.includes(tag) === true),
     );
@@ -114,12 +122,12 @@ function toScheduleJson({ id, definition, fault, due, definitionMod }: StoredSch
 }
 
 /** Implements `schedule show KEY` as `show schedule KEY`. */
-export const showSchedule: CommandExecutor = async (call, io) => {
+export const showSchedule: CommandExecutor<ScheduleShowFlags> = async (call, io) => {
   const show = await import("../see/show.impl.ts");
   return await show.execute({ ...call, args: ["schedule", ...call.args] }, io);
 };
 
-export const showChains = createReadCommand(async (call, io, context) => {
+export const showChains = createReadCommand<ScheduleGraphFlags>(async (call, io, context) => {
   const { revision, schedules } = await readAllStoredSchedules(context, context.signal);
   const graph: ChainGraph = new Map(
     [...schedules].map(([id, { definition }]) => [id, definition?.after ?? []]),
@@ -190,7 +198,7 @@ function toChainJson(stored: StoredSchedule | undefined, id: string): object {
 /** Largest number of occurrences to show. */
 const MOST_RUNS = 1_000;
 
-export const listNextRuns: CommandExecutor = async (call, io) => {
+export const listNextRuns: CommandExecutor<ScheduleNextFlags> = async (call, io) => {
   const given = parseCronArgument(call);
   if (given === undefined && call.args.length === 0) throw new UsageError("KEY or CRON is missing");
   if (given === undefined) return await showNextOfSchedule(call, io);
@@ -199,7 +207,7 @@ export const listNextRuns: CommandExecutor = async (call, io) => {
   return printRuns(call, io, { definition: given, runs: computeRunsFrom("", given, from, parseCount(call)) });
 };
 
-const showNextOfSchedule = createStoreCommand(async (call, io, context) => {
+const showNextOfSchedule = createStoreCommand<ScheduleNextFlags>(async (call, io, context) => {
   const { id, definition, due } = await readSchedule(context, call.args[0] ?? "");
   const now = context.clock.getWallTime();
   const from = parseInstantFlag(call, "from", definition.timezone, now);
@@ -221,7 +229,11 @@ interface NextRunsReport {
   note?: string | undefined;
 }
 
-function printRuns(call: Call, io: CommandIo, { id, definition, runs, note }: NextRunsReport): number {
+function printRuns(
+  call: Call<ScheduleNextFlags>,
+  io: CommandIo,
+  { id, definition, runs, note }: NextRunsReport,
+): number {
   const { cron, timezone } = definition;
   if (call.flags.json) {
     io.writeOutput(
@@ -242,21 +254,21 @@ function toRunRow(run: UpcomingRun): string[] {
   return [run.local, formatInstantUtc(run.at), run.runAt === run.at ? "" : formatInstantUtc(run.runAt), mark];
 }
 
-function parseCount(call: Call): number {
+function parseCount(call: Call<ScheduleNextFlags>): number {
   const wanted = parseCountFlag(call, "count", 1) ?? 10;
   if (wanted > MOST_RUNS) throw new UsageError(`--count must be at most ${MOST_RUNS}; got ${wanted}`);
   return wanted;
 }
 
-export const explainSchedule: CommandExecutor = async (call, io) => {
+export const explainSchedule: CommandExecutor<ScheduleExplainFlags> = async (call, io) => {
   const given = parseCronArgument(call);
   if (given === undefined) return await explainStoredSchedule(call, io);
   const { cron, timezone } = given;
-  const where = getTextFlag(call, "timezone") === undefined ? "" : `, ${timezone}`;
+  const where = call.flags.timezone === undefined ? "" : `, ${timezone}`;
   return printExplanation(call, io, { cron }, [`${explainPlan(parsePlan(cron))}${where}`]);
 };
 
-const explainStoredSchedule = createStoreCommand(async (call, io, context) => {
+const explainStoredSchedule = createStoreCommand<ScheduleExplainFlags>(async (call, io, context) => {
   const { id, definition } = await readSchedule(context, call.args[0] ?? "");
   const calendars = await readCalendarsOf(context, definition);
   const lines = [
@@ -266,7 +278,12 @@ const explainStoredSchedule = createStoreCommand(async (call, io, context) => {
   return printExplanation(call, io, { id, cron: definition.cron }, lines);
 });
 
-function printExplanation(call: Call, io: CommandIo, about: object, lines: readonly string[]): number {
+function printExplanation(
+  call: Call<ScheduleExplainFlags>,
+  io: CommandIo,
+  about: object,
+  lines: readonly string[],
+): number {
   if (call.flags.json) io.writeOutput(formatJsonDocument({ ...about, words: lines }));
   else for (const line of lines) io.writeOutput(`${clean(line)}\n`);
   return EXIT.ok;
@@ -278,7 +295,7 @@ interface DeadLetter extends OccurrenceOutcome {
 
 const DEAD_HEAD = ["key", "scheduled", "result", "code", "attempts", "given up", "host", "why"];
 
-export const listDeadLetters = createStoreCommand(async (call, io, context) => {
+export const listDeadLetters = createStoreCommand<ScheduleDeadFlags>(async (call, io, context) => {
   const [id] = call.args;
   const letters =
     id === undefined

@@ -23,9 +23,10 @@ import { createTiming } from "../../schedule/timing.ts";
 import { formatJsonDocument } from "../json-output.ts";
 import type { Call, CommandExecutor, CommandIo } from "../spec.ts";
 import { createStoreCommand } from "../store-command.ts";
+import type { ScheduleLintFlags } from "./inspect.ts";
 import { findCronArgument } from "./read-schedule.ts";
 
-export const lintSchedules: CommandExecutor = async (call, io) => {
+export const lintSchedules: CommandExecutor<ScheduleLintFlags> = async (call, io) => {
   const given = findCronArgument(call);
   if (given === undefined) return await lintStoredSchedules(call, io);
   const { cron } = given;
@@ -38,7 +39,7 @@ export const lintSchedules: CommandExecutor = async (call, io) => {
   );
 };
 
-const lintStoredSchedules = createStoreCommand(async (call, io, context) => {
+const lintStoredSchedules = createStoreCommand<ScheduleLintFlags>(async (call, io, context) => {
   const ids = call.args.map((id) => validateName("schedule", id));
   const sight = await (ids.length === 0
     ? readAllStoredSchedules(context, context.signal)
@@ -76,7 +77,7 @@ async function addSecondReading(
 }
 
 function printRemarks(
-  call: Call,
+  call: Call<ScheduleLintFlags>,
   io: CommandIo,
   remarks: readonly ScheduleLintFinding[],
   looked: number,

@@ -9,7 +9,6 @@ import { checkZone } from "../../schedule/cron/zone.ts";
 import type { Definition } from "../../schedule/definition.ts";
 import { NotFoundError } from "../../schedule/errors.ts";
 import { parsePlan } from "../../schedule/plan.ts";
-import { getTextFlag } from "../command-line/flags.ts";
 import type { Call } from "../spec.ts";
 import type { CommandContext } from "../store-command.ts";
 
@@ -39,12 +38,15 @@ export async function readExistingSchedule(context: CommandContext, given: strin
   throw new NotFoundError(`there is no schedule ${quoteText(id)}; see: signalbox schedule list`);
 }
 
+/** A command line with a schedule, or a cron text in its place. */
+type CronCall = Call<{ readonly cron?: string; readonly timezone?: string }>;
+
 /**
  * Parses --cron and --timezone, or a cron text in place of KEY.
  * @returns undefined if KEY names a schedule
  * @throws UsageError, CronError
  */
-export function parseCronArgument(call: Call): { cron: string; timezone: string } | undefined {
+export function parseCronArgument(call: CronCall): { cron: string; timezone: string } | undefined {
   const given = findCronArgument(call);
   if (given === undefined) return undefined;
   parsePlan(given.cron);
@@ -56,10 +58,10 @@ export function parseCronArgument(call: Call): { cron: string; timezone: string 
  * at its start is taken for a cron text, because ids hardly contain these.
  * @throws UsageError
  */
-export function findCronArgument(call: Call): { cron: string; timezone: string } | undefined {
+export function findCronArgument(call: CronCall): { cron: string; timezone: string } | undefined {
   const [key, ...more] = call.args;
-  const flag = getTextFlag(call, "cron");
-  const zone = getTextFlag(call, "timezone");
+  const flag = call.flags.cron;
+  const zone = call.flags.timezone;
   if (flag !== undefined && key !== undefined)
     throw new UsageError("KEY and --cron exclude each other; leave one of them out");
   const isCronText = key !== undefined && more.length === 0 && /^@|\s/.test(key.trim());

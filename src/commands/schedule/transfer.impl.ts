@@ -16,20 +16,27 @@ import type { Definition } from "../../schedule/definition.ts";
 import type { Catchup, Overlap } from "../../schedule/definition-values.ts";
 import type { CrontabFormat } from "../../syntax/crontab.ts";
 import { guessCrontabFormat } from "../../syntax/crontab-format.ts";
-import { getTextFlag } from "../command-line/flags.ts";
 import { readDocumentText, replaceFileText } from "../configure/documents.ts";
 import { formatJsonDocument } from "../json-output.ts";
 import { type ActionOutcome, createFaultyOutcome } from "../outcome.ts";
 import { createActionCommand, printOutcome, toScheduleChangeJson } from "../print-outcome.ts";
 import type { Call, CommandIo } from "../spec.ts";
+import type { ActionContext } from "../store-command.ts";
 import { createStoreCommand } from "../store-command.ts";
 import { AmendmentCommand } from "./amendment-command.ts";
 import { type CrontabImportOptions, convertCrontab, formatScheduleCrontab } from "./crontab.ts";
 import { formatScheduleChange, listCalendarNotes, toScheduleChange } from "./describe-schedule.ts";
 import { convertTable } from "./perfectsched.ts";
 import { formatScheduleDocument, parseScheduleDocument } from "./schedule-document.ts";
+import type {
+  ImportPerfectschedFlags,
+  ReadingFlags,
+  ScheduleDiffFlags,
+  ScheduleExportFlags,
+  ScheduleImportFlags,
+} from "./transfer.ts";
 
-export const importSchedules = createActionCommand(async (context) => {
+export const importSchedules = createActionCommand(async (context: ActionContext<ScheduleImportFlags>) => {
   const input = await readImportInput(context.call, context.io, context.clock.getWallTime());
   if ("faulty" in input) return input.faulty;
   const { wanted, notes } = input;
@@ -43,7 +50,7 @@ export const importSchedules = createActionCommand(async (context) => {
   }).run();
 });
 
-export const diffSchedules = createStoreCommand(async (call, io, context) => {
+export const diffSchedules = createStoreCommand<ScheduleDiffFlags>(async (call, io, context) => {
   const input = await readImportInput(call, io, context.clock.getWallTime());
   if ("faulty" in input) return printOutcome(input.faulty, call, io);
   const plan = await previewMutation(context, buildImportMutation(input.wanted));
@@ -65,7 +72,7 @@ export const diffSchedules = createStoreCommand(async (call, io, context) => {
   return changes.length + added.length === 0 ? EXIT.ok : EXIT.undone;
 });
 
-export const exportSchedules = createStoreCommand(async (call, io, context) => {
+export const exportSchedules = createStoreCommand<ScheduleExportFlags>(async (call, io, context) => {
   const [file = "-"] = call.args;
   const { schedules, calendars: stored } = await readAllStoredSchedules(context, context.signal);
   const definitions = new Map<string, Definition>();
@@ -79,7 +86,7 @@ export const exportSchedules = createStoreCommand(async (call, io, context) => {
     else context.printMessage(`note: calendar ${name} cannot be read and was left out: ${calendar.fault}`);
   }
   const text =
-    getTextFlag(call, "format") === "crontab"
+    call.flags.format === "crontab"
       ? formatScheduleCrontab(definitions)
       : formatScheduleDocument({ definitions, calendars });
   if (file === "-") io.writeOutput(text);
@@ -99,7 +106,7 @@ interface ImportInput {
  * @throws UsageError, SignalboxError 74
  */
 async function readImportInput(
-  call: Call,
+  call: Call<ReadingFlags>,
   io: CommandIo,
   now: number,
 ): Promise<ImportInput | { faulty: ActionOutcome }> {
@@ -125,9 +132,13 @@ const CRONTAB_FLAGS = [
   "sudo",
   "catchup",
   "overlap",
-];
+] as const;
 
-function readJsonInput(call: Call, name: string, text: string): ImportInput | { faulty: ActionOutcome } {
+function readJsonInput(
+  call: Call<ReadingFlags>,
+  name: string,
+  text: string,
+): ImportInput | { faulty: ActionOutcome } {
   const useless = CRONTAB_FLAGS.find((flag) => call.flags[flag] !== undefined);
   if (useless !== undefined)
     throw new UsageError(`--${useless} is for crontabs; a JSON file has the settings of each schedule`);
@@ -136,7 +147,7 @@ function readJsonInput(call: Call, name: string, text: string): ImportInput | { 
     return { faulty: createImportFaults(read.faults.map((fault) => `${name}: ${fault}`)) };
   const { calendars } = read;
   const wanted = { target: `schedules of ${name}`, prunes: call.flags.prune === true, calendars };
-  const given = getTextFlag(call, "source");
+  const given = call.flags.source;
   if (given === undefined) return { wanted: { ...wanted, definitions: read.definitions }, notes: [] };
   const source = `json:${validateName("source", given)}`;
   const definitions = new Map([...read.definitions].map(([id, one]) => [id, { ...one, source }]));
@@ -145,24 +156,24 @@ function readJsonInput(call: Call, name: string, text: string): ImportInput | { 
 }
 
 function parseImportOptions(
-  call: Call,
+  call: Call<ReadingFlags>,
   io: CommandIo,
   file: string,
   text: string,
 ): Omit<CrontabImportOptions, "now"> {
-  const group = getTextFlag(call, "host-group");
-  const zone = getTextFlag(call, "timezone");
-  const source = getTextFlag(call, "source") ?? (file === "-" ? "stdin" : basename(file));
+  const group = call.flags["host-group"];
+  const zone = call.flags.timezone;
+  const source = call.flags.source ?? (file === "-" ? "stdin" : basename(file));
   return {
-    format: (getTextFlag(call, "format") as CrontabFormat | undefined) ?? chooseCrontabFormat(file, text),
+    format: (call.flags.format as CrontabFormat | undefined) ?? chooseCrontabFormat(file, text),
     timezone: zone === undefined ? getHostZone() : checkZone(zone),
     source: `crontab:${validateName("source", source)}`,
-    prefix: getTextFlag(call, "prefix-id") ?? "",
+    prefix: call.flags["prefix-id"] ?? "",
     group: group === undefined ? undefined : validateName("group", group),
-    workerUser: getTextFlag(call, "worker-user") ?? io.env.USER ?? userInfo().username,
+    workerUser: call.flags["worker-user"] ?? io.env.USER ?? userInfo().username,
     sudo: call.flags.sudo === true,
-    catchup: (getTextFlag(call, "catchup") as Catchup | undefined) ?? "latest",
-    overlap: (getTextFlag(call, "overlap") as Overlap | undefined) ?? "forbid",
+    catchup: (call.flags.catchup as Catchup | undefined) ?? "latest",
+    overlap: (call.flags.overlap as Overlap | undefined) ?? "forbid",
   };
 }
 
@@ -197,33 +208,35 @@ function createImportFaults(faults: readonly string[]): ActionOutcome {
   ]);
 }
 
-export const importPerfectschedTable = createActionCommand(async (context) => {
-  const { call, io } = context;
-  const [file = "-"] = call.args;
-  const text = await readDocumentText(io, file);
-  const name = file === "-" ? "standard input" : file;
-  const source = validateName("source", getTextFlag(call, "source") ?? "perfectsched");
-  const terms = {
-    type: getTextFlag(call, "type"),
-    source,
-    prefix: getTextFlag(call, "prefix-id") ?? "",
-    now: context.clock.getWallTime(),
-  };
-  const { definitions, positions, faults, notes } = convertTable(text, terms);
-  const formatRemark = ({ line, detail }: { line: number; detail: string }) => `${name}:${line}: ${detail}`;
-  if (faults.length > 0)
-    return createImportFaults([...faults].sort((a, b) => a.line - b.line).map(formatRemark));
-  return await new AmendmentCommand(context, {
-    amendment: buildImportMutation({
-      definitions,
-      positions,
+export const importPerfectschedTable = createActionCommand(
+  async (context: ActionContext<ImportPerfectschedFlags>) => {
+    const { call, io } = context;
+    const [file = "-"] = call.args;
+    const text = await readDocumentText(io, file);
+    const name = file === "-" ? "standard input" : file;
+    const source = validateName("source", call.flags.source ?? "perfectsched");
+    const terms = {
+      type: call.flags.type,
       source,
-      prunes: call.flags.prune === true,
-      target: `schedules of ${basename(name)}`,
-    }),
-    notes: notes.map(formatRemark),
-    needsConfirmation: true,
-    nothing: "the schedules are up to date: nothing to change",
-    buildQuestion: (changes) => `Import ${definitions.size} schedules (${formatImportCounts(changes)})?`,
-  }).run();
-});
+      prefix: call.flags["prefix-id"] ?? "",
+      now: context.clock.getWallTime(),
+    };
+    const { definitions, positions, faults, notes } = convertTable(text, terms);
+    const formatRemark = ({ line, detail }: { line: number; detail: string }) => `${name}:${line}: ${detail}`;
+    if (faults.length > 0)
+      return createImportFaults([...faults].sort((a, b) => a.line - b.line).map(formatRemark));
+    return await new AmendmentCommand(context, {
+      amendment: buildImportMutation({
+        definitions,
+        positions,
+        source,
+        prunes: call.flags.prune === true,
+        target: `schedules of ${basename(name)}`,
+      }),
+      notes: notes.map(formatRemark),
+      needsConfirmation: true,
+      nothing: "the schedules are up to date: nothing to change",
+      buildQuestion: (changes) => `Import ${definitions.size} schedules (${formatImportCounts(changes)})?`,
+    }).run();
+  },
+);

@@ -1,11 +1,11 @@
 import { CATCHUPS, OVERLAPS } from "../../schedule/definition-values.ts";
 import { ACTION_FLAGS } from "../command-line/flags.ts";
-import { type ArgumentDetails, declareCommand, type FlagTable } from "../spec.ts";
+import { type ArgumentDetails, declareCommand, type FlagsOf, type FlagTable } from "../spec.ts";
 
 const KIND: ArgumentDetails = { choices: ["crontab", "json"], help: "the format of the file" };
 const FILE: ArgumentDetails = { help: "the file; - for standard input" };
 
-const READING_FLAGS: FlagTable = {
+const READING_FLAGS = {
   "--format FORMAT": {
     choices: ["user", "system"],
     help: "of a crontab: whether lines have a user before the command (system) or not; default: detected from the path or the lines",
@@ -24,7 +24,15 @@ const READING_FLAGS: FlagTable = {
   },
   "--prune":
     "also delete schedules imported from this source that the file no longer has; with json and no --source, all that it does not have",
-};
+} satisfies FlagTable;
+
+/** Values of these flags. */
+export type ReadingFlags = FlagsOf<typeof READING_FLAGS>;
+
+const SCHEDULE_IMPORT_FLAGS = { ...READING_FLAGS, ...ACTION_FLAGS } satisfies FlagTable;
+
+/** Values of these flags. */
+export type ScheduleImportFlags = FlagsOf<typeof SCHEDULE_IMPORT_FLAGS>;
 
 export const scheduleImport = declareCommand({
   id: "schedule import",
@@ -45,7 +53,7 @@ export const scheduleImport = declareCommand({
       " overlap, unless --catchup and --overlap change this.",
   ],
   args: { KIND, FILE },
-  flags: { ...READING_FLAGS, ...ACTION_FLAGS },
+  flags: SCHEDULE_IMPORT_FLAGS,
   examples: {
     "crontab -l | signalbox schedule import crontab - --source ann --dry-run":
       "what would change with your crontab?",
@@ -55,6 +63,11 @@ export const scheduleImport = declareCommand({
   load: async () => (await import("./transfer.impl.ts")).importSchedules,
 });
 
+const SCHEDULE_DIFF_FLAGS = { ...READING_FLAGS, "--json": "as JSON" } satisfies FlagTable;
+
+/** Values of these flags. */
+export type ScheduleDiffFlags = FlagsOf<typeof SCHEDULE_DIFF_FLAGS>;
+
 export const scheduleDiff = declareCommand({
   id: "schedule diff",
   topic: "Schedule",
@@ -63,13 +76,20 @@ export const scheduleDiff = declareCommand({
     "Nothing is written. The exit code is 1 if something would change, 0 if not, and 78 for a bad file.",
   ],
   args: { KIND, FILE },
-  flags: { ...READING_FLAGS, "--json": "as JSON" },
+  flags: SCHEDULE_DIFF_FLAGS,
   examples: {
     "signalbox schedule diff crontab /etc/cron.d/backup --prune":
       "do the file and the schedules still match?",
   },
   load: async () => (await import("./transfer.impl.ts")).diffSchedules,
 });
+
+const SCHEDULE_EXPORT_FLAGS = {
+  "--format FORMAT": { choices: ["json", "crontab"], help: "default: json" },
+} satisfies FlagTable;
+
+/** Values of these flags. */
+export type ScheduleExportFlags = FlagsOf<typeof SCHEDULE_EXPORT_FLAGS>;
 
 export const scheduleExport = declareCommand({
   id: "schedule export",
@@ -80,10 +100,22 @@ export const scheduleExport = declareCommand({
       " has only what cron supports; comments list the rest.",
   ],
   args: { "[FILE]": "the file to write; - or nothing for standard output" },
-  flags: { "--format FORMAT": { choices: ["json", "crontab"], help: "default: json" } },
+  flags: SCHEDULE_EXPORT_FLAGS,
   examples: { "signalbox schedule export schedules.json": "into a file" },
   load: async () => (await import("./transfer.impl.ts")).exportSchedules,
 });
+
+const IMPORT_PERFECTSCHED_FLAGS = {
+  "--type TYPE": "type of schedules without a type in data",
+  "--prefix-id TEXT": "prefix of the schedules' ids",
+  "--source NAME":
+    "name of the table as a source, which owns the schedules imported from it (default: perfectsched)",
+  "--prune": "also delete schedules imported from this table that it no longer has",
+  ...ACTION_FLAGS,
+} satisfies FlagTable;
+
+/** Values of these flags. */
+export type ImportPerfectschedFlags = FlagsOf<typeof IMPORT_PERFECTSCHED_FLAGS>;
 
 export const importPerfectsched = declareCommand({
   id: "import perfectsched",
@@ -98,14 +130,7 @@ export const importPerfectsched = declareCommand({
       " writes everything in one transaction. A second import of the same file changes nothing, and no import moves a schedule back in time.",
   ],
   args: { FILE: "the file; - for standard input" },
-  flags: {
-    "--type TYPE": "type of schedules without a type in data",
-    "--prefix-id TEXT": "prefix of the schedules' ids",
-    "--source NAME":
-      "name of the table as a source, which owns the schedules imported from it (default: perfectsched)",
-    "--prune": "also delete schedules imported from this table that it no longer has",
-    ...ACTION_FLAGS,
-  },
+  flags: IMPORT_PERFECTSCHED_FLAGS,
   examples: {
     "signalbox import perfectsched schedules.tsv --dry-run": "what would change?",
     "signalbox import perfectsched schedules.csv --yes": "in a script",

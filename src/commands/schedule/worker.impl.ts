@@ -4,11 +4,12 @@ import { readMemberClocks } from "../../etcd/member-metrics.ts";
 import { buildStoreOptions } from "../../etcd/open/store-options.ts";
 import { createGuardianHost, readUserName } from "../../process/host.ts";
 import { WorkerService, type WorkerServiceOptions } from "../../worker/service/worker-service.ts";
-import { getListFlag, getTextFlag, parseCountFlag } from "../command-line/flags.ts";
+import { parseCountFlag } from "../command-line/flags.ts";
 import { type CommandConnection, openConnection } from "../connect.ts";
 import { raiseVerbosity } from "../logging.ts";
 import { buildOutputStorage } from "../output-storage.ts";
 import type { Call, CommandExecutor, CommandIo } from "../spec.ts";
+import type { WorkerFlags } from "./worker.ts";
 
 const LEAVING: readonly NodeJS.Signals[] = ["SIGTERM", "SIGINT", "SIGQUIT"];
 const RELOADING: readonly NodeJS.Signals[] = ["SIGHUP", "SIGUSR1"];
@@ -16,14 +17,18 @@ const RELOADING: readonly NodeJS.Signals[] = ["SIGHUP", "SIGUSR1"];
 /** The worker file as a front end has parsed it, and the defaults of its tool. */
 type WorkerFileOptions = Pick<WorkerServiceOptions, "keysRead" | "usual">;
 
-export const execute: CommandExecutor = (call, io) => runWorker(call, io);
+export const execute: CommandExecutor<WorkerFlags> = (call, io) => runWorker(call, io);
 
 /**
  * Runs a worker until a signal stops it.
  * @returns the exit code
  * @throws ConfigError, UsageError, StoreError
  */
-export async function runWorker(call: Call, io: CommandIo, given: WorkerFileOptions = {}): Promise<number> {
+export async function runWorker(
+  call: Call<WorkerFlags>,
+  io: CommandIo,
+  given: WorkerFileOptions = {},
+): Promise<number> {
   const connection = await openConnection(raiseVerbosity(call, io), io, { prefersGrpc: true });
   const { store, log } = connection;
   let stop = () => {};
@@ -61,19 +66,19 @@ function buildPorts({ store, keys, clock, random, log, settings }: CommandConnec
 }
 
 function buildWorkerOptions(
-  call: Call,
+  call: Call<WorkerFlags>,
   { settings, facts, clock }: CommandConnection,
   { env }: CommandIo,
 ): WorkerServiceOptions {
   const { SIGNALBOX_ENV: named = "" } = env;
   return {
-    file: getTextFlag(call, "handlers"),
-    environment: getTextFlag(call, "environment") ?? (named === "" ? undefined : named),
+    file: call.flags.handlers,
+    environment: call.flags.environment ?? (named === "" ? undefined : named),
     concurrency: parseCountFlag(call, "concurrency", 1),
-    tags: getListFlag(call, "tag"),
+    tags: call.flags.tag ?? [],
     commands: call.flags["no-commands"] === undefined,
     acceptsRoleBypass: call.flags["accept-role-bypass"] === true,
-    metrics: getTextFlag(call, "metrics"),
+    metrics: call.flags.metrics,
     facts,
     user: readUserName(),
     ttl: settings.ttl / 1000,

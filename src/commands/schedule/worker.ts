@@ -1,4 +1,27 @@
-import { CONNECTION_SETTINGS, declareCommand, LOGGING_SETTINGS } from "../spec.ts";
+import {
+  CONNECTION_SETTINGS,
+  declareCommand,
+  type FlagsOf,
+  type FlagTable,
+  LOGGING_SETTINGS,
+} from "../spec.ts";
+
+const WORKER_FLAGS = {
+  "--handlers FILE": "handlers by type, as YAML or JSON; see docs/worker.md",
+  "--environment NAME": "the part of the file for this environment (default: SIGNALBOX_ENV, or production)",
+  "--concurrency N": "maximum number of tasks at a time (default: 4)",
+  "--tag TAG": { isRepeatable: true, help: "a tag of this worker, shown to others" },
+  "--no-commands": "do not run schedules that have a command",
+  "--accept-role-bypass": "run them although etcd does not enforce roles, see docs/etcd.md",
+  "--mask REGEX": {
+    isRepeatable: true,
+    help: "replace what matches in output that is logged or kept, before it is written",
+  },
+  "--metrics [HOST:]PORT": "serve metrics for Prometheus, and /healthz",
+} satisfies FlagTable;
+
+/** Values of these flags. */
+export type WorkerFlags = FlagsOf<typeof WORKER_FLAGS>;
 
 export const worker = declareCommand({
   id: "worker",
@@ -14,19 +37,7 @@ export const worker = declareCommand({
       " the file again; if the new one is wrong, the old one stays in use. USR2 reopens the log file." +
       " The default log level is info.",
   ],
-  flags: {
-    "--handlers FILE": "handlers by type, as YAML or JSON; see docs/worker.md",
-    "--environment NAME": "the part of the file for this environment (default: SIGNALBOX_ENV, or production)",
-    "--concurrency N": "maximum number of tasks at a time (default: 4)",
-    "--tag TAG": { isRepeatable: true, help: "a tag of this worker, shown to others" },
-    "--no-commands": "do not run schedules that have a command",
-    "--accept-role-bypass": "run them although etcd does not enforce roles, see docs/etcd.md",
-    "--mask REGEX": {
-      isRepeatable: true,
-      help: "replace what matches in output that is logged or kept, before it is written",
-    },
-    "--metrics [HOST:]PORT": "serve metrics for Prometheus, and /healthz",
-  },
+  flags: WORKER_FLAGS,
   settings: [
     "host",
     "ttl",

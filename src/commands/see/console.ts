@@ -1,4 +1,21 @@
-import { CONNECTION_SETTINGS, declareCommand, LOGGING_SETTINGS } from "../spec.ts";
+import {
+  CONNECTION_SETTINGS,
+  declareCommand,
+  type FlagsOf,
+  type FlagTable,
+  LOGGING_SETTINGS,
+} from "../spec.ts";
+
+const CONSOLE_FLAGS = {
+  "--once": "print one text screen and exit; needs no terminal",
+  "--plain": "plain lines without frames, signs or animation: for screen readers, and with TERM=dumb",
+  "--ascii": "only ASCII characters",
+  "--view VIEW": "start with this view, such as queues",
+  "--size COLSxROWS": "with --once: size of the screen, such as 160x50",
+} satisfies FlagTable;
+
+/** Values of these flags. */
+export type ConsoleFlags = FlagsOf<typeof CONSOLE_FLAGS>;
 
 /** The console is a separate bundle, because it loads modules that no other command needs; `bin` starts it. */
 export const consoleCommand = declareCommand({
@@ -11,13 +28,7 @@ export const consoleCommand = declareCommand({
     "The display is live, or shows since when it is not. The layout, sorting and filters are stored per cluster, in" +
       " $XDG_STATE_HOME/signalbox.",
   ],
-  flags: {
-    "--once": "print one text screen and exit; needs no terminal",
-    "--plain": "plain lines without frames, signs or animation: for screen readers, and with TERM=dumb",
-    "--ascii": "only ASCII characters",
-    "--view VIEW": "start with this view, such as queues",
-    "--size COLSxROWS": "with --once: size of the screen, such as 160x50",
-  },
+  flags: CONSOLE_FLAGS,
   settings: [...CONNECTION_SETTINGS, ...LOGGING_SETTINGS, "host", "readOnly", "theme", "mouse", "notify"],
   examples: {
     "signalbox console": "everything on one screen",

@@ -22,6 +22,7 @@ import { createProcessRegistry } from "../../worker/metrics/process-metrics.ts";
 import { createNotifier } from "../../worker/service/notifier.ts";
 import type { CommandExecutor } from "../spec.ts";
 import { type CommandContext, createStoreCommand, InterruptedError } from "../store-command.ts";
+import type { ExporterFlags } from "./exporter.ts";
 
 /** How long a rendered text is served again, in ms, so that frequent requests cost nothing. */
 const FRESH = 1_000;
@@ -147,22 +148,24 @@ export function sumWrittenBytes(keys: Keys, events: readonly WatchEvent[]): Read
 /** Pause before it tries again if etcd cannot be reached at the start, in ms. */
 const PAUSE = 5_000;
 
-export const execute: CommandExecutor = createStoreCommand(async (call, io, context) => {
-  const { listen = EXPORTER_LISTEN } = call.flags;
-  const address = parseListenAddress(String(listen));
-  const metrics = await ClusterMetrics.create(context);
-  const server = await serveMetrics(address, metrics, context.log);
-  const notifier = createNotifier(io.env, { log: context.log, isAlive: () => true });
-  context.printMessage(`serving metrics on ${formatListenAddress(server.address)}`);
-  notifier.sendReady();
-  try {
-    return await followUntilEnd(metrics, context);
-  } finally {
-    notifier.sendStopping();
-    await server.close();
-    await notifier.close();
-  }
-});
+export const execute: CommandExecutor<ExporterFlags> = createStoreCommand<ExporterFlags>(
+  async (call, io, context) => {
+    const { listen = EXPORTER_LISTEN } = call.flags;
+    const address = parseListenAddress(String(listen));
+    const metrics = await ClusterMetrics.create(context);
+    const server = await serveMetrics(address, metrics, context.log);
+    const notifier = createNotifier(io.env, { log: context.log, isAlive: () => true });
+    context.printMessage(`serving metrics on ${formatListenAddress(server.address)}`);
+    notifier.sendReady();
+    try {
+      return await followUntilEnd(metrics, context);
+    } finally {
+      notifier.sendStopping();
+      await server.close();
+      await notifier.close();
+    }
+  },
+);
 
 /**
  * Follows etcd until the user or the service manager ends it.

@@ -1,5 +1,18 @@
 import { EXPORTER_LISTEN } from "../../worker/metrics/listen-address.ts";
-import { CONNECTION_SETTINGS, declareCommand, LOGGING_SETTINGS } from "../spec.ts";
+import {
+  CONNECTION_SETTINGS,
+  declareCommand,
+  type FlagsOf,
+  type FlagTable,
+  LOGGING_SETTINGS,
+} from "../spec.ts";
+
+const EXPORTER_FLAGS = {
+  "--listen [HOST]:PORT": `where to listen (default: ${EXPORTER_LISTEN})`,
+} satisfies FlagTable;
+
+/** Values of these flags. */
+export type ExporterFlags = FlagsOf<typeof EXPORTER_FLAGS>;
 
 export const exporter = declareCommand({
   id: "exporter",
@@ -11,7 +24,7 @@ export const exporter = declareCommand({
     ":PORT listens on every address of this host, PORT only for this host. Everyone who can reach it can read names of locks and" +
       " resources. Under systemd it reports when it is ready; docs/systemd has a unit.",
   ],
-  flags: { "--listen [HOST]:PORT": `where to listen (default: ${EXPORTER_LISTEN})` },
+  flags: EXPORTER_FLAGS,
   settings: [...CONNECTION_SETTINGS, ...LOGGING_SETTINGS],
   examples: {
     "signalbox exporter": "for a Prometheus on this host",

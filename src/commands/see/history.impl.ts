@@ -6,16 +6,17 @@ import { readPages } from "../../observe/read.ts";
 import { type PastRun, parsePastRuns } from "../../protocol/history.ts";
 import { validateName } from "../../protocol/names.ts";
 import { computeLockStatistics, type LockStatistics } from "../../state/statistics.ts";
-import { getTextFlag, parseCountFlag } from "../command-line/flags.ts";
+import { parseCountFlag } from "../command-line/flags.ts";
 import { parseSinceFlag } from "../command-line/instant.ts";
 import { formatJsonDocument } from "../json-output.ts";
 import { createReadCommand, readRecordedLocks } from "../read-snapshot.ts";
 import type { CommandContext } from "../store-command.ts";
 import { renderTextTable } from "../table.ts";
+import type { HistoryFlags, StatsFlags } from "./history.ts";
 
 const HISTORY_HEAD = ["ENDED", "HOST", "COMMAND", "WAITED", "HELD", "EXIT", "TOKEN", "NOTE"];
 
-export const showHistory = createReadCommand(async (call, io, context) => {
+export const showHistory = createReadCommand<HistoryFlags>(async (call, io, context) => {
   const [name = ""] = call.args;
   const lock = validateName("lock", name);
   const from = parseSinceFlag(call, context.clock.getWallTime()) ?? 0;
@@ -55,10 +56,10 @@ async function explainNoHistory(context: CommandContext, lock: string): Promise<
 
 const STATS_HEAD = ["LOCK", "RUNS", "FAILED", "BUSY", "HELD P50", "P95", "WAITED P50", "P95", "LAST", "EXIT"];
 
-export const showStats = createReadCommand(async (call, io, context) => {
+export const showStats = createReadCommand<StatsFlags>(async (call, io, context) => {
   const wanted = new Set(call.args.map((name) => validateName("lock", name)));
   const { revision, locks } = await readStatistics(context, wanted);
-  locks.sort(createComparator(getTextFlag(call, "sort") ?? "name"));
+  locks.sort(createComparator(call.flags.sort ?? "name"));
   if (call.flags.json) io.writeOutput(formatJsonDocument({ revision, locks }));
   else if (locks.length > 0) io.writeOutput(renderTextTable(STATS_HEAD, locks.map(toStatsRow)));
   else

@@ -24,7 +24,7 @@ import {
   predictTotal,
   type WhatIfReport,
 } from "../../state/what-if.ts";
-import { getTextFlag, parseCountFlag, parseDurationFlag } from "../command-line/flags.ts";
+import { parseCountFlag, parseDurationFlag } from "../command-line/flags.ts";
 import { parseSinceFlag } from "../command-line/instant.ts";
 import { parseDrainTarget } from "../drain-target.ts";
 import { formatJsonDocument } from "../json-output.ts";
@@ -39,6 +39,7 @@ import {
 import type { Call, CommandIo } from "../spec.ts";
 import type { CommandContext } from "../store-command.ts";
 import { renderTextTable } from "../table.ts";
+import type { CollisionsFlags, TimelineFlags, WhatIfFlags, WhatIfResetFlags } from "./insight.ts";
 import { isUtf8 } from "./paint.ts";
 
 const DAY = 86_400_000;
@@ -47,7 +48,7 @@ const LONGEST_AHEAD = 31 * DAY;
 /** Number of names in a cell. */
 const NAMES_IN_CELL = 6;
 
-export const showCollisions = createReadCommand(async (call, io, context) => {
+export const showCollisions = createReadCommand<CollisionsFlags>(async (call, io, context) => {
   const from = context.clock.getWallTime();
   const span = { from, until: from + parseWithin(call) };
   const { snapshot, outcomes } = await retryCompacted(async () => {
@@ -65,14 +66,14 @@ export const showCollisions = createReadCommand(async (call, io, context) => {
 });
 
 /** Returns the schedules that were named; undefined if none was. */
-function selectSchedules({ args }: Call, { schedules }: Snapshot): ReadonlySet<string> | undefined {
+function selectSchedules({ args }: Call<object>, { schedules }: Snapshot): ReadonlySet<string> | undefined {
   for (const id of args.map((arg) => validateName("schedule", arg)))
     if (!schedules.has(id))
       throw new NotFoundError(`there is no schedule ${quoteText(id)}; see: signalbox schedule list`);
   return args.length === 0 ? undefined : new Set(args);
 }
 
-function parseWithin(call: Call): number {
+function parseWithin(call: Call<CollisionsFlags>): number {
   const within = parseDurationFlag(call, "within") ?? DAY;
   if (within > 0 && within <= LONGEST_AHEAD) return within;
   throw new UsageError(`--within must be greater than 0 and at most 31d; got ${String(call.flags.within)}`);
@@ -137,7 +138,7 @@ const MOST_COLUMNS = 1_000;
 /** How far back the bars begin without --since, ms. */
 const HOUR = 3_600_000;
 
-export const showTimeline = createReadCommand(async (call, io, context) => {
+export const showTimeline = createReadCommand<TimelineFlags>(async (call, io, context) => {
   const until = context.clock.getWallTime();
   const span = { from: parseSinceFlag(call, until) ?? until - HOUR, until };
   if (span.from === until) throw new UsageError("--since must be before now; got now");
@@ -174,12 +175,12 @@ function computeWidth({ terminal }: CommandIo, tracks: readonly TimelineTrack[])
   return Math.max(10, terminal.getSize().columns - longest - 3);
 }
 
-function describeNothingRecorded({ args }: Call): string {
+function describeNothingRecorded({ args }: Call<object>): string {
   const of = args.length === 0 ? "" : ` of ${args.map((name) => quoteText(name)).join(", ")}`;
   return `nothing is recorded${of} in this time\n`;
 }
 
-export const previewDrain = createReadCommand(async (call, io, context) => {
+export const previewDrain = createReadCommand<WhatIfFlags>(async (call, io, context) => {
   const target = parseDrainTarget(call.args);
   const snapshot = await readSnapshot(context, [...QUEUE_COLLECTIONS, "histories"]);
   const wall = context.clock.getWallTime();
@@ -187,19 +188,19 @@ export const previewDrain = createReadCommand(async (call, io, context) => {
   printWhatIf(call, io, { report, revision: snapshot.revision, wall });
 });
 
-export const previewReset = createReadCommand(async (call, io, context) => {
+export const previewReset = createReadCommand<WhatIfResetFlags>(async (call, io, context) => {
   const kind = call.args[0] === "resource" ? "resource" : "lock";
   const name = validateName(kind, call.args[1] ?? "");
   const snapshot = await readSnapshot(context, [...QUEUE_COLLECTIONS, "histories"]);
   const wall = context.clock.getWallTime();
   const claims = buildClaims(snapshot);
-  const targets = findResetTargets(snapshot, kind, name, getTextFlag(call, "run"));
+  const targets = findResetTargets(snapshot, kind, name, call.flags.run);
   const evicted = [...new Set(targets.map(({ run }) => run))].flatMap((run) => claims.get(run) ?? []);
   const report = predictReset(snapshot, evicted, wall);
   printWhatIf(call, io, { report, revision: snapshot.revision, wall });
 });
 
-export const previewTotal = createReadCommand(async (call, io, context) => {
+export const previewTotal = createReadCommand<WhatIfFlags>(async (call, io, context) => {
   const [name = "", text = ""] = call.args;
   const resource = validateName("resource", name);
   if (!/^[1-9]\d{0,14}$/.test(text))
@@ -212,7 +213,7 @@ export const previewTotal = createReadCommand(async (call, io, context) => {
 
 /** Prints the effects of a change. @param wall  wall clock, ms since the epoch */
 function printWhatIf(
-  call: Call,
+  call: Call<WhatIfFlags>,
   io: CommandIo,
   { report, revision, wall }: { report: WhatIfReport; revision: bigint; wall: number },
 ): void {

@@ -1,5 +1,13 @@
 import { DRAIN_SCOPES } from "../../protocol/keys.ts";
-import { declareCommand } from "../spec.ts";
+import { declareCommand, type FlagsOf, type FlagTable } from "../spec.ts";
+
+const COLLISIONS_FLAGS = {
+  "--within DURATION": "how far to look ahead, at most 31d (default: 24h)",
+  "--json": "as JSON",
+} satisfies FlagTable;
+
+/** Values of these flags. */
+export type CollisionsFlags = FlagsOf<typeof COLLISIONS_FLAGS>;
 
 export const collisions = declareCommand({
   id: "collisions",
@@ -13,7 +21,7 @@ export const collisions = declareCommand({
       " macros differ between hosts and are left out. Prints the commands that would spread the schedules, and changes nothing.",
   ],
   args: { "[SCHEDULE...]": "only what competes with one of these (default: all schedules)" },
-  flags: { "--within DURATION": "how far to look ahead, at most 31d (default: 24h)", "--json": "as JSON" },
+  flags: COLLISIONS_FLAGS,
   examples: {
     "signalbox collisions": "what competes in the next 24 hours?",
     "signalbox collisions backup": "with what does this schedule compete?",
@@ -21,6 +29,15 @@ export const collisions = declareCommand({
   },
   load: async () => (await import("./insight.impl.ts")).showCollisions,
 });
+
+const TIMELINE_FLAGS = {
+  "--since TIME": "start: an instant such as 2026-11-22T05:00Z (UTC), or a duration before now (default: 1h)",
+  "--width COLUMNS": "columns of the bars, 10 to 1000 (default: as wide as the terminal)",
+  "--json": "as JSON: the intervals",
+} satisfies FlagTable;
+
+/** Values of these flags. */
+export type TimelineFlags = FlagsOf<typeof TIMELINE_FLAGS>;
 
 export const timeline = declareCommand({
   id: "timeline",
@@ -38,12 +55,7 @@ export const timeline = declareCommand({
       help: "only these locks, resources and schedules",
     },
   },
-  flags: {
-    "--since TIME":
-      "start: an instant such as 2026-11-22T05:00Z (UTC), or a duration before now (default: 1h)",
-    "--width COLUMNS": "columns of the bars, 10 to 1000 (default: as wide as the terminal)",
-    "--json": "as JSON: the intervals",
-  },
+  flags: TIMELINE_FLAGS,
   examples: {
     "signalbox timeline": "the last hour",
     "signalbox timeline invoices backup --since 1d": "how often do these two wait?",
@@ -56,6 +68,9 @@ const ORDER =
   " resources have ended, `then 2` when those of `then 1` have ended. It assumes that no other run joins or leaves. Runs that wait for a" +
   " lock request their leases later, so their leases are not known. Changes nothing.";
 const JSON_FLAG = { "--json": "as JSON" };
+
+/** Values of the flags of `what-if`. */
+export type WhatIfFlags = FlagsOf<typeof JSON_FLAG>;
 
 export const whatIfDrain = declareCommand({
   id: "whatif drain",
@@ -73,6 +88,14 @@ export const whatIfDrain = declareCommand({
   load: async () => (await import("./insight.impl.ts")).previewDrain,
 });
 
+const WHAT_IF_RESET_FLAGS = {
+  "--run RUN": { names: "run", help: "reset only this run (its full id)" },
+  ...JSON_FLAG,
+} satisfies FlagTable;
+
+/** Values of these flags. */
+export type WhatIfResetFlags = FlagsOf<typeof WHAT_IF_RESET_FLAGS>;
+
 export const whatIfReset = declareCommand({
   id: "whatif reset",
   topic: "See",
@@ -82,7 +105,7 @@ export const whatIfReset = declareCommand({
     KIND: { choices: ["lock", "resource"], help: "kind of object" },
     NAME: { names: ["lock", "resource"], help: "its name" },
   },
-  flags: { "--run RUN": { names: "run", help: "reset only this run (its full id)" }, ...JSON_FLAG },
+  flags: WHAT_IF_RESET_FLAGS,
   examples: { "signalbox whatif reset lock invoices": "who gets the lock after a reset?" },
   load: async () => (await import("./insight.impl.ts")).previewReset,
 });

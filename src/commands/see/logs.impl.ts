@@ -15,11 +15,12 @@ import { toQueue } from "../../protocol/ticket.ts";
 import type { KeyRange, KeyValue } from "../../protocol/txn.ts";
 import { parseOutcomes } from "../../schedule/state/outcome.ts";
 import { parseRunning } from "../../schedule/state/running-record.ts";
-import { getTextFlag, parseCountFlag } from "../command-line/flags.ts";
+import { parseCountFlag } from "../command-line/flags.ts";
 import { parseInstantFlag } from "../command-line/instant.ts";
 import { findOutputDirectory } from "../output-storage.ts";
 import type { Call, CommandIo } from "../spec.ts";
 import { type CommandContext, createStoreCommand } from "../store-command.ts";
+import type { LogsFlags } from "./logs.ts";
 
 /** Prints records: as they are, or one line after the other, without what a terminal would interpret. */
 class OutputPrinter {
@@ -76,7 +77,7 @@ interface WantedOutput {
   follow: boolean;
 }
 
-export const execute = createStoreCommand(async (call, io, context) => {
+export const execute = createStoreCommand<LogsFlags>(async (call, io, context) => {
   const [word = ""] = call.args;
   const wanted = parseWanted(call, context.clock.getWallTime());
   const found = await findOutputRun(context, word);
@@ -91,7 +92,7 @@ export const execute = createStoreCommand(async (call, io, context) => {
 });
 
 /** @throws UsageError */
-function parseWanted(call: Call, now: number): WantedOutput {
+function parseWanted(call: Call<LogsFlags>, now: number): WantedOutput {
   const tail = parseCountFlag(call, "tail");
   const since = parseSince(call, now);
   return {
@@ -102,8 +103,8 @@ function parseWanted(call: Call, now: number): WantedOutput {
 }
 
 /** A duration counts back from now. @throws UsageError */
-function parseSince(call: Call, now: number): number | undefined {
-  const text = getTextFlag(call, "since");
+function parseSince(call: Call<LogsFlags>, now: number): number | undefined {
+  const text = call.flags.since;
   if (text === undefined) return undefined;
   if (text === "") throw new UsageError("--since must not be empty; write 10m, or 2026-11-22T05:00Z");
   const span = parseDuration(text);

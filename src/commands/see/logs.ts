@@ -1,4 +1,14 @@
-import { CONNECTION_SETTINGS, declareCommand } from "../spec.ts";
+import { CONNECTION_SETTINGS, declareCommand, type FlagsOf, type FlagTable } from "../spec.ts";
+
+const LOGS_FLAGS = {
+  "-f, --follow": "also what the run will write, until it ends",
+  "--tail N": "only the last N lines",
+  "--since TIME": "only what was written since then: 10m for ten minutes ago, or 2026-11-22T05:00Z",
+  "--raw": "the bytes as they are, also on a terminal",
+} satisfies FlagTable;
+
+/** Values of these flags. */
+export type LogsFlags = FlagsOf<typeof LOGS_FLAGS>;
 
 export const logs = declareCommand({
   id: "logs",
@@ -12,12 +22,7 @@ export const logs = declareCommand({
       " standard error is written there.",
   ],
   args: { NAME: { names: ["lock", "schedule", "run"], help: "id of a run, or name of a lock or schedule" } },
-  flags: {
-    "-f, --follow": "also what the run will write, until it ends",
-    "--tail N": "only the last N lines",
-    "--since TIME": "only what was written since then: 10m for ten minutes ago, or 2026-11-22T05:00Z",
-    "--raw": "the bytes as they are, also on a terminal",
-  },
+  flags: LOGS_FLAGS,
   settings: ["outputDirectory", "host", ...CONNECTION_SETTINGS],
   examples: {
     "signalbox logs invoices": "the output of the lock's holder, or of its last run",

@@ -6,7 +6,6 @@ import { validateName } from "../../protocol/names.ts";
 import type { KeyValue } from "../../protocol/txn.ts";
 import { buildClaims } from "../../state/claims.ts";
 import type { Subject } from "../../state/subject.ts";
-import { getTextFlag } from "../command-line/flags.ts";
 import { formatJsonDocument } from "../json-output.ts";
 import {
   createReadCommand,
@@ -24,6 +23,7 @@ import {
   formatValueLines,
   listSubjectRanges,
 } from "./format-raw.ts";
+import type { RawFlags } from "./raw.ts";
 
 /** Maximum number of keys, and of earlier values of each. */
 const MOST_KEYS = 100;
@@ -37,7 +37,7 @@ interface KeyHistory {
   isCompacted: boolean;
 }
 
-export const execute = createReadCommand(async (call, io, context) => {
+export const execute = createReadCommand<RawFlags>(async (call, io, context) => {
   const [kind = "", name = ""] = call.args;
   const count = parseRevisionCount(call);
   const { subject, queues } = await findSubject(context, kind, name);
@@ -53,8 +53,8 @@ export const execute = createReadCommand(async (call, io, context) => {
   if (hasMore) context.printMessage(`note: only the first ${MOST_KEYS} keys are shown`);
 });
 
-function parseRevisionCount(call: Call): number {
-  const text = getTextFlag(call, "revisions") ?? "0";
+function parseRevisionCount(call: Call<RawFlags>): number {
+  const text = call.flags.revisions ?? "0";
   const count = /^\d{1,4}$/.test(text) ? Number(text) : Number.NaN;
   if (!(count <= MOST_REVISIONS))
     throw new UsageError(

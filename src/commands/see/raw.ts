@@ -1,4 +1,12 @@
-import { declareCommand } from "../spec.ts";
+import { declareCommand, type FlagsOf, type FlagTable } from "../spec.ts";
+
+const RAW_FLAGS = {
+  "--revisions COUNT": "print so many earlier values of each key (default: none)",
+  "--json": "as JSON",
+} satisfies FlagTable;
+
+/** Values of these flags. */
+export type RawFlags = FlagsOf<typeof RAW_FLAGS>;
 
 export const rawCommand = declareCommand({
   id: "raw",
@@ -13,10 +21,7 @@ export const rawCommand = declareCommand({
     KIND: { choices: ["lock", "resource", "host", "run", "group", "schedule"], help: "kind of object" },
     NAME: { names: "lock", help: "its name; for a run its id, the beginning of its id, or HOST:PID" },
   },
-  flags: {
-    "--revisions COUNT": "print so many earlier values of each key (default: none)",
-    "--json": "as JSON",
-  },
+  flags: RAW_FLAGS,
   examples: {
     "signalbox raw lock invoices": "the tickets of its queue, and its history",
     "signalbox raw group web --revisions 5": "what the group was before",

@@ -39,6 +39,7 @@ import {
 import type { CommandContext } from "../store-command.ts";
 import { renderDetailText } from "./detail.ts";
 import { detectOutputStyle } from "./paint.ts";
+import type { ShowFlags } from "./show.ts";
 import {
   addHistories,
   type DetailDocument,
@@ -49,12 +50,14 @@ import {
   toRunnersJson,
 } from "./show-json.ts";
 
-export const execute = createReadCommand(async ({ args: [kind = "", name = ""], flags }, io, context) => {
-  const { revision, detail, document } = await readDetail(context, kind, name);
-  const style = detectOutputStyle(io, { ascii: false, wide: false });
-  if (flags.json) io.writeOutput(formatJsonDocument({ revision, kind, ...document }));
-  else io.writeOutput(`${renderDetailText(detail, style).join("\n")}\n`);
-});
+export const execute = createReadCommand<ShowFlags>(
+  async ({ args: [kind = "", name = ""], flags }, io, context) => {
+    const { revision, detail, document } = await readDetail(context, kind, name);
+    const style = detectOutputStyle(io, { ascii: false, wide: false });
+    if (flags.json) io.writeOutput(formatJsonDocument({ revision, kind, ...document }));
+    else io.writeOutput(`${renderDetailText(detail, style).join("\n")}\n`);
+  },
+);
 
 function readDetail(context: CommandContext, kind: string, name: string): Promise<DetailDocument> {
   if (kind === "lock" || kind === "resource") return showQueue(context, kind, validateName(kind, name));

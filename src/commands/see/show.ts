@@ -1,4 +1,9 @@
-import { declareCommand } from "../spec.ts";
+import { declareCommand, type FlagsOf, type FlagTable } from "../spec.ts";
+
+const SHOW_FLAGS = { "--json": "as JSON" } satisfies FlagTable;
+
+/** Values of these flags. */
+export type ShowFlags = FlagsOf<typeof SHOW_FLAGS>;
 
 export const showCommand = declareCommand({
   id: "show",
@@ -15,7 +20,7 @@ export const showCommand = declareCommand({
     KIND: { choices: ["lock", "resource", "host", "run", "group", "schedule"], help: "kind of object" },
     NAME: { names: "lock", help: "its name; for a run its id, the beginning of its id, or HOST:PID" },
   },
-  flags: { "--json": "as JSON" },
+  flags: SHOW_FLAGS,
   examples: {
     "signalbox show lock invoices": "holder, queue, history, actions of operators",
     "signalbox show host web1.example.com": "what runs and waits there",
@@ -24,6 +29,14 @@ export const showCommand = declareCommand({
   },
   load: () => import("./show.impl.ts"),
 });
+
+const WHY_FLAGS = {
+  "--at TIME": "explain a past time: an instant such as 2026-11-22T05:00Z (UTC), or a duration before now",
+  "--json": "as JSON",
+} satisfies FlagTable;
+
+/** Values of these flags. */
+export type WhyFlags = FlagsOf<typeof WHY_FLAGS>;
 
 export const why = declareCommand({
   id: "why",
@@ -44,10 +57,7 @@ export const why = declareCommand({
       help: "a run (its id, the beginning of its id, or HOST:PID), a lock or a resource; with --at a schedule or a lock",
     },
   },
-  flags: {
-    "--at TIME": "explain a past time: an instant such as 2026-11-22T05:00Z (UTC), or a duration before now",
-    "--json": "as JSON",
-  },
+  flags: WHY_FLAGS,
   examples: {
     "signalbox why invoices": "why does no run get this lock?",
     "signalbox why web2.example.com:911": "why does this run wait?",

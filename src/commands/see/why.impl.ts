@@ -7,7 +7,6 @@ import { buildClaims, type Claim, formatTicketOwner } from "../../state/claims.t
 import { explain, formatExplanation } from "../../state/explain.ts";
 import { findNamedQueue, type Snapshot } from "../../state/snapshot.ts";
 import { explainLockAt, explainScheduleAt, findMainReason, type PastReason } from "../../state/why-then.ts";
-import { getTextFlag } from "../command-line/flags.ts";
 import { parsePastTime } from "../command-line/instant.ts";
 import { formatJsonDocument } from "../json-output.ts";
 import {
@@ -24,6 +23,7 @@ import type { Call, CommandIo } from "../spec.ts";
 import type { CommandContext } from "../store-command.ts";
 import { wrapProseLines } from "./detail.ts";
 import { detectOutputStyle } from "./paint.ts";
+import type { WhyFlags } from "./show.ts";
 import { addHistories, listConcernedEntries, readLockSnapshot, toExplanationJson } from "./show-json.ts";
 
 /** Largest number of waiting runs of a queue to explain; runs further back have the same reasons. */
@@ -35,10 +35,10 @@ interface WordMatch {
   notes: readonly string[];
 }
 
-export const execute = createReadCommand(async (call, io, context) => {
+export const execute = createReadCommand<WhyFlags>(async (call, io, context) => {
   const { args, flags } = call;
   const [word = ""] = args;
-  const time = getTextFlag(call, "at");
+  const time = call.flags.at;
   if (time !== undefined) return await printWhyAt(call, io, context, time);
   const { snapshot, claims, notes } = await retryCompacted(() => readMatch(context, word));
   const wall = context.clock.getWallTime();
@@ -138,7 +138,7 @@ const AUDIT_BEFORE = 30 * 86_400_000;
  * @throws UsageError; SignalboxError 1 if neither a schedule nor the history of a lock has this name; StoreError
  */
 async function printWhyAt(
-  call: Call,
+  call: Call<WhyFlags>,
   io: CommandIo,
   context: CommandContext,
   time: string,

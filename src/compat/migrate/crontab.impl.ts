@@ -2,7 +2,6 @@ import { readFileSync, statSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { describeFileError, EXIT, SignalboxError, UsageError } from "../../base/errors.ts";
 import { clean, quoteText } from "../../base/text.ts";
-import { getListFlag, getTextFlag } from "../../commands/command-line/flags.ts";
 import { replaceFileText } from "../../commands/configure/documents.ts";
 import type { Call, CommandExecutor, CommandIo } from "../../commands/spec.ts";
 import {
@@ -15,6 +14,7 @@ import {
 import { guessCrontabFormat } from "../../syntax/crontab-format.ts";
 import { findHostMaintenance } from "../../syntax/host-maintenance.ts";
 import { findLockTools } from "../../syntax/lock-tools.ts";
+import type { MigrateCrontabFlags } from "./crontab.ts";
 import {
   applyEdits,
   decodeCommand,
@@ -27,7 +27,7 @@ import { assignLockNames, buildPlainReport, type PlainLine, parsePlainLine } fro
 import { rewriteShell } from "./shell-line.ts";
 import { hasToolName } from "./tools.ts";
 
-export const execute: CommandExecutor = async (call, world) => {
+export const execute: CommandExecutor<MigrateCrontabFlags> = async (call, world) => {
   const [path = "-"] = call.args;
   checkFlags(call, path);
   const files = readToolFiles(call);
@@ -48,7 +48,7 @@ export const execute: CommandExecutor = async (call, world) => {
   return printMigration(call, world, migration, { name, format, files });
 };
 
-function checkFlags({ flags }: Call, path: string): void {
+function checkFlags({ flags }: Call<MigrateCrontabFlags>, path: string): void {
   if (!flags["in-place"]) return;
   if (flags.check) throw new UsageError("--check changes nothing, but --in-place does; use one of them");
   if (path === "-") throw new UsageError("--in-place needs a file; got standard input");
@@ -58,8 +58,8 @@ function checkFlags({ flags }: Call, path: string): void {
  * Returns the format of the crontab. A word taken for a user would stay before the lock, so a guess is not enough for
  * plain lines. @throws UsageError
  */
-function determineFormat(call: Call, path: string, text: string): CrontabFormat {
-  const given = getTextFlag(call, "format") as CrontabFormat | undefined;
+function determineFormat(call: Call<MigrateCrontabFlags>, path: string, text: string): CrontabFormat {
+  const given = call.flags.format as CrontabFormat | undefined;
   const { format, doubt } = guessCrontabFormat(path, text);
   if (given !== undefined || call.flags.plain !== true || doubt === undefined) return given ?? format;
   throw new UsageError(
@@ -67,8 +67,8 @@ function determineFormat(call: Call, path: string, text: string): CrontabFormat 
   );
 }
 
-function getProgramFlag(call: Call): string {
-  const program = getTextFlag(call, "program") ?? "signalbox";
+function getProgramFlag(call: Call<MigrateCrontabFlags>): string {
+  const program = call.flags.program ?? "signalbox";
   if (/^[\w./+-]*\bsignalbox[\w.+-]*$/.test(program)) return program;
   throw new UsageError(
     `--program ${quoteText(program)} is not a path of signalbox, such as /usr/local/bin/signalbox`,
@@ -82,7 +82,7 @@ interface MigrationInput {
 }
 
 function printMigration(
-  call: Call,
+  call: Call<MigrateCrontabFlags>,
   world: CommandIo,
   migration: Migration,
   { name, format, files }: MigrationInput,
@@ -287,9 +287,9 @@ function readTextFile(path: string): string {
  * Reads the configuration files of the tools: the named ones, otherwise those of this host. @throws UsageError,
  * SignalboxError 74
  */
-function readToolFiles(call: Call): HostFiles {
+function readToolFiles(call: Call<MigrateCrontabFlags>): HostFiles {
   const files = new HostFiles();
-  for (const path of getListFlag(call, "tool-config")) {
+  for (const path of call.flags["tool-config"] ?? []) {
     const text = readTextFile(path);
     const place = /^\s*\{/.test(text) ? "/etc/switchman.conf" : "/etc/cronlock.conf";
     if (files.namedPaths.has(place))

@@ -1,4 +1,29 @@
-import { declareCommand } from "../../commands/spec.ts";
+import { declareCommand, type FlagsOf, type FlagTable } from "../../commands/spec.ts";
+
+const MIGRATE_CRONTAB_FLAGS = {
+  "--check":
+    "only report: exit 1 if a line would change or cannot be translated, 0 if there is nothing to do",
+  "--around":
+    "put signalbox run around the tools, which keep their locks: for the time when some hosts still have old lines",
+  "--no-connection":
+    "leave out the addresses and logins of the tools' servers: signalbox's own configuration applies",
+  "--plain":
+    "also add a lock to lines that have none, named after the command, without a grace; not to lines that maintain the host itself",
+  "--in-place": "write the file instead of printing it, completely or not at all",
+  "--json": "print the result for each line, and the new text, as JSON",
+  "--format FORMAT": {
+    choices: ["user", "system"],
+    help: "whether lines have a user before the command (system) or not (user); default: as the path or the lines suggest",
+  },
+  "--tool-config FILE": {
+    isRepeatable: true,
+    help: "use this in place of /etc/cronlock.conf, or of /etc/switchman.conf if it is JSON; default: the files that the lines refer to, on this host",
+  },
+  "--program PATH": "program that the new lines call (default: signalbox)",
+} satisfies FlagTable;
+
+/** Values of these flags. */
+export type MigrateCrontabFlags = FlagsOf<typeof MIGRATE_CRONTAB_FLAGS>;
 
 export const migrateCrontabCommand = declareCommand({
   id: "migrate crontab",
@@ -14,27 +39,7 @@ export const migrateCrontabCommand = declareCommand({
       " --around on all hosts, and then the output without --around: docs/migrate.md.",
   ],
   args: { FILE: "the crontab; - is standard input" },
-  flags: {
-    "--check":
-      "only report: exit 1 if a line would change or cannot be translated, 0 if there is nothing to do",
-    "--around":
-      "put signalbox run around the tools, which keep their locks: for the time when some hosts still have old lines",
-    "--no-connection":
-      "leave out the addresses and logins of the tools' servers: signalbox's own configuration applies",
-    "--plain":
-      "also add a lock to lines that have none, named after the command, without a grace; not to lines that maintain the host itself",
-    "--in-place": "write the file instead of printing it, completely or not at all",
-    "--json": "print the result for each line, and the new text, as JSON",
-    "--format FORMAT": {
-      choices: ["user", "system"],
-      help: "whether lines have a user before the command (system) or not (user); default: as the path or the lines suggest",
-    },
-    "--tool-config FILE": {
-      isRepeatable: true,
-      help: "use this in place of /etc/cronlock.conf, or of /etc/switchman.conf if it is JSON; default: the files that the lines refer to, on this host",
-    },
-    "--program PATH": "program that the new lines call (default: signalbox)",
-  },
+  flags: MIGRATE_CRONTAB_FLAGS,
   settings: [],
   examples: {
     "signalbox migrate crontab /etc/cron.d/jobs": "print the translation",

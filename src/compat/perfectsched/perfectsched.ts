@@ -1,5 +1,19 @@
 import { EXIT } from "../../base/errors.ts";
-import { declareCommand } from "../../commands/spec.ts";
+import { declareCommand, type FlagsOf, type FlagTable } from "../../commands/spec.ts";
+
+const PERFECTSCHED_FLAGS = {
+  "-e, --environment ENV": "part of the file (default: RAILS_ENV, or development)",
+  "-c, --config PATH": "the file (default: config/perfectsched.yml)",
+  "-d, --delay SEC": "add: between a scheduled time and its run (default: 0)",
+  "-t, --timezone NAME": "add: time zone (default: the configuration's, or UTC)",
+  "-s, --start UNIXTIME": "add: first scheduled time (default: now)",
+  "-a, --at UNIXTIME": "add: time of the first run (default: start+delay)",
+  "-I, --include PATH": { isRepeatable: true, help: "run: also look for files in this folder" },
+  "-r, --require PATH": { isRepeatable: true, help: "run: a file of handlers; files of Ruby are ignored" },
+} satisfies FlagTable;
+
+/** Values of these flags. */
+export type PerfectschedFlags = FlagsOf<typeof PERFECTSCHED_FLAGS>;
 
 export const perfectsched = declareCommand({
   id: "perfectsched",
@@ -19,16 +33,7 @@ export const perfectsched = declareCommand({
   },
   takesWords: true,
   failure: EXIT.undone,
-  flags: {
-    "-e, --environment ENV": "part of the file (default: RAILS_ENV, or development)",
-    "-c, --config PATH": "the file (default: config/perfectsched.yml)",
-    "-d, --delay SEC": "add: between a scheduled time and its run (default: 0)",
-    "-t, --timezone NAME": "add: time zone (default: the configuration's, or UTC)",
-    "-s, --start UNIXTIME": "add: first scheduled time (default: now)",
-    "-a, --at UNIXTIME": "add: time of the first run (default: start+delay)",
-    "-I, --include PATH": { isRepeatable: true, help: "run: also look for files in this folder" },
-    "-r, --require PATH": { isRepeatable: true, help: "run: a file of handlers; files of Ruby are ignored" },
-  },
+  flags: PERFECTSCHED_FLAGS,
   variables: { RAILS_ENV: "the environment, unless -e names one" },
   examples: {
     "signalbox perfectsched list": "with config/perfectsched.yml, as before",

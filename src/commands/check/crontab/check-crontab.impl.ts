@@ -9,23 +9,23 @@ import { StoreError } from "../../../etcd/store.ts";
 import type { Collection, Snapshot } from "../../../state/snapshot.ts";
 import type { CrontabFormat } from "../../../syntax/crontab.ts";
 import { type JobConfiguration, judgeJobs } from "../../../views/checks/crontab.ts";
-import { getListFlag, getTextFlag } from "../../command-line/flags.ts";
 import { readSnapshot } from "../../read-snapshot.ts";
 import type { Call, CommandExecutor, CommandIo } from "../../spec.ts";
 import { createStoreCommand } from "../../store-command.ts";
 import { type CheckReport, printReport, reportErrorsToNagios } from "../findings.ts";
+import type { CheckCrontabFlags } from "./check-crontab.ts";
 import { type CheckEnvironment, type CrontabReading, type CrontabText, readJobs } from "./read.ts";
 
 /** Collections that jobs depend on. */
 const COLLECTIONS: readonly Collection[] = ["groups", "resourceConfigs", "hosts"];
 
-const checkOffline: CommandExecutor = async (call, io) => {
+const checkOffline: CommandExecutor<CheckCrontabFlags> = async (call, io) => {
   const { values } = resolveConfig({ flags: call.settings, env: io.env });
   const reading = await readAllJobs(call, io, buildCheckEnvironment(call, io, values));
   return reportResult(call, io, reading, undefined, []);
 };
 
-const checkOnline = createStoreCommand(async (call, io, context) => {
+const checkOnline = createStoreCommand<CheckCrontabFlags>(async (call, io, context) => {
   const reading = await readAllJobs(call, io, buildCheckEnvironment(call, io, context.settings));
   try {
     const snapshot = await readSnapshot(context, COLLECTIONS);
@@ -40,21 +40,25 @@ const checkOnline = createStoreCommand(async (call, io, context) => {
   }
 });
 
-export const execute = reportErrorsToNagios((call, io) =>
+export const execute = reportErrorsToNagios<CheckCrontabFlags>((call, io) =>
   (call.flags.offline ? checkOffline : checkOnline)(call, io),
 );
 
-function buildCheckEnvironment(call: Call, { env }: CommandIo, settings: Settings): CheckEnvironment {
+function buildCheckEnvironment(
+  call: Call<CheckCrontabFlags>,
+  { env }: CommandIo,
+  settings: Settings,
+): CheckEnvironment {
   const isTextOnly = call.flags.offline === true || call.flags["no-programs"] === true;
   return { settings, home: env.HOME, searchPath: isTextOnly ? undefined : (env.PATH ?? "") };
 }
 
 async function readAllJobs(
-  call: Call,
+  call: Call<CheckCrontabFlags>,
   io: CommandIo,
   ground: CheckEnvironment,
 ): Promise<CrontabReading & { files: number }> {
-  const format = getTextFlag(call, "format") as CrontabFormat | undefined;
+  const format = call.flags.format as CrontabFormat | undefined;
   const texts: CrontabText[] = [];
   for (const path of call.args)
     texts.push(...(await readTexts(path, io)).map((text) => ({ ...text, format })));
@@ -87,13 +91,13 @@ async function readTexts(path: string, io: CommandIo): Promise<{ path: string; t
 }
 
 function reportResult(
-  call: Call,
+  call: Call<CheckCrontabFlags>,
   io: CommandIo,
   { jobs, files, findings: textual }: CrontabReading & { files: number },
   configured: (JobConfiguration & Pick<Snapshot, "revision">) | undefined,
   more: readonly Finding[],
 ): number {
-  const shared = new Set(getListFlag(call, "shared"));
+  const shared = new Set(call.flags.shared ?? []);
   const findings = [...textual, ...judgeJobs(jobs, configured, shared)].sort(compareByLine);
   const report: CheckReport = {
     findings: [...findings, ...more],

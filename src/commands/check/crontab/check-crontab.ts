@@ -1,5 +1,24 @@
-import { declareCommand } from "../../spec.ts";
+import { declareCommand, type FlagsOf, type FlagTable } from "../../spec.ts";
 import { CHECK_FLAGS } from "../findings.ts";
+
+const CHECK_CRONTAB_FLAGS = {
+  "--offline": "check only the text; do not connect to etcd",
+  "--no-programs":
+    "do not look for programs, users and folders on this host; for the crontab of another host",
+  "--format FORMAT": {
+    choices: ["user", "system"],
+    help: "whether lines have a user before the command (system) or not; default: detected from the path or the lines",
+  },
+  "--shared LOCK": {
+    isRepeatable: true,
+    names: "lock",
+    help: "do not report that different commands share this lock",
+  },
+  ...CHECK_FLAGS,
+} satisfies FlagTable;
+
+/** Values of these flags. */
+export type CheckCrontabFlags = FlagsOf<typeof CHECK_CRONTAB_FLAGS>;
 
 export const checkCrontab = declareCommand({
   id: "check crontab",
@@ -19,21 +38,7 @@ export const checkCrontab = declareCommand({
       " failures, 69 if etcd could not be read.",
   ],
   args: { "FILE...": "crontabs; - for standard input" },
-  flags: {
-    "--offline": "check only the text; do not connect to etcd",
-    "--no-programs":
-      "do not look for programs, users and folders on this host; for the crontab of another host",
-    "--format FORMAT": {
-      choices: ["user", "system"],
-      help: "whether lines have a user before the command (system) or not; default: detected from the path or the lines",
-    },
-    "--shared LOCK": {
-      isRepeatable: true,
-      names: "lock",
-      help: "do not report that different commands share this lock",
-    },
-    ...CHECK_FLAGS,
-  },
+  flags: CHECK_CRONTAB_FLAGS,
   examples: {
     "signalbox check crontab /etc/crontab /etc/cron.d": "all crontabs of this host",
     "crontab -l | signalbox check crontab -": "your own crontab",

@@ -9,8 +9,8 @@ import { readHostFacts } from "../../../fleet/host.ts";
 import { validateName } from "../../../protocol/names.ts";
 import { UNKNOWN } from "../../../syntax/shell-parser.ts";
 import type { CrontabJob } from "../../../views/checks/crontab.ts";
-import { getListFlag, getTextFlag } from "../../command-line/flags.ts";
 import { parseCall } from "../../command-line/parse-call.ts";
+import type { RunFlags } from "../../run/run.ts";
 import { runCommand } from "../../run/run.ts";
 import type { Call } from "../../spec.ts";
 import type { Invocation } from "./invocations.ts";
@@ -87,7 +87,7 @@ function createFinding(
 
 /** Resolves the settings of the run. What cannot be read is left out and added to `notes`. */
 function resolveLineConfig(
-  { settings }: Call,
+  { settings }: Call<RunFlags>,
   { variables }: Invocation,
   place: LineLocation,
   notes: Finding[],
@@ -126,11 +126,11 @@ function readConfigFile(
   }
 }
 
-function buildJob(call: Call, { values, sources }: Config, place: LineLocation): CrontabJob {
+function buildJob(call: Call<RunFlags>, { values, sources }: Config, place: LineLocation): CrontabJob {
   const [file = ""] = call.command;
   if (file === "") throw new UsageError("COMMAND is empty; put its name after --");
   const lock = parseLock(call, file);
-  const leases = getListFlag(call, "lease");
+  const leases = call.flags.lease ?? [];
   if (call.flags["no-lock"] && leases.length === 0)
     throw new UsageError("--no-lock needs --lease; add a lease, or leave --no-lock out");
   checkWait(call);
@@ -156,8 +156,8 @@ function sortAddresses(value: string | readonly string[]): string {
   return [value].flat().sort().join(",");
 }
 
-function parseLock(call: Call, file: string): CrontabJob["lock"] {
-  const named = getTextFlag(call, "lock");
+function parseLock(call: Call<RunFlags>, file: string): CrontabJob["lock"] {
+  const named = call.flags.lock;
   if (call.flags["no-lock"] && named !== undefined)
     throw new UsageError("--lock and --no-lock exclude each other");
   const name = named ?? file.slice(file.lastIndexOf("/") + 1);
@@ -165,9 +165,9 @@ function parseLock(call: Call, file: string): CrontabJob["lock"] {
   return { name: validateName("lock", name), isNamed: named !== undefined };
 }
 
-function checkWait(call: Call): void {
-  const wait = getTextFlag(call, "wait");
-  if (wait === undefined || wait.includes(UNKNOWN)) return;
+function checkWait(call: Call<RunFlags>): void {
+  const { wait } = call.flags;
+  if (typeof wait !== "string" || wait.includes(UNKNOWN)) return;
   const parsed = parseDuration(wait);
   if ("fault" in parsed) throw new UsageError(`--wait: ${parsed.fault}`);
 }

@@ -3,11 +3,12 @@ import { quoteText, suggestNearest } from "../../../base/text.ts";
 import { addFieldWords, addStart, parseRowFilter, type RowFilter } from "../../../views/filter.ts";
 import { parseSortOrder, type SortOrder, sortViewRows } from "../../../views/sort.ts";
 import type { AnyView } from "../../../views/view.ts";
-import { getListFlag, getTextFlag, parseCountFlag } from "../../command-line/flags.ts";
+import { parseCountFlag } from "../../command-line/flags.ts";
 import { parseSinceFlag } from "../../command-line/instant.ts";
 import type { Call } from "../../spec.ts";
 import { renderTextTable } from "../../table.ts";
 import { ON_DEMAND } from "../grid.ts";
+import type { LsFlags } from "./ls.ts";
 
 /** The options of a listing. */
 export interface ListOptions {
@@ -20,8 +21,8 @@ export interface ListOptions {
 }
 
 /** @param now  ms since the epoch. @throws UsageError for an unknown column, a wrong filter or a wrong time */
-export function parseListOptions<R>(call: Call, view: AnyView<R>, now: number): ListOptions {
-  const columns = getTextFlag(call, "columns")?.split(",").filter(Boolean);
+export function parseListOptions<R>(call: Call<LsFlags>, view: AnyView<R>, now: number): ListOptions {
+  const columns = call.flags.columns?.split(",").filter(Boolean);
   for (const id of columns ?? []) checkColumn(view, id);
   return {
     filter: parseFilterFlags(call, view, now),
@@ -32,12 +33,12 @@ export function parseListOptions<R>(call: Call, view: AnyView<R>, now: number): 
   };
 }
 
-function parseFilterFlags<R>(call: Call, view: AnyView<R>, now: number): RowFilter {
-  const words = [...call.args.slice(1), ...getListFlag(call, "filter")];
+function parseFilterFlags<R>(call: Call<LsFlags>, view: AnyView<R>, now: number): RowFilter {
+  const words = [...call.args.slice(1), ...(call.flags.filter ?? [])];
   const filter = parseRowFilter(words.join(" "), view);
   if (filter.fault !== undefined) throw new UsageError(`wrong filter: ${filter.fault}`);
   // The value of a flag is one word, even if it contains spaces.
-  const all = addFieldWords(filter, { host: getTextFlag(call, "host"), state: getTextFlag(call, "state") });
+  const all = addFieldWords(filter, { host: call.flags.host, state: call.flags.state });
   const from = parseSinceFlag(call, now);
   if (from === undefined) return all;
   if (view.getInstant === undefined)
@@ -45,8 +46,8 @@ function parseFilterFlags<R>(call: Call, view: AnyView<R>, now: number): RowFilt
   return addStart(all, from);
 }
 
-function parseOrderFlags<R>(call: Call, view: AnyView<R>): SortOrder | undefined {
-  const text = getTextFlag(call, "sort");
+function parseOrderFlags<R>(call: Call<LsFlags>, view: AnyView<R>): SortOrder | undefined {
+  const text = call.flags.sort;
   if (text === undefined && !call.flags.reverse) return undefined;
   const { column, descending } = parseSortOrder(text ?? view.sort);
   checkColumn(view, column);
@@ -72,7 +73,7 @@ export function hasDrawnColumn<R>({ columns }: AnyView<R>, { columns: wanted }: 
 export function getShownColumns<R>(
   view: AnyView<R>,
   options: ListOptions,
-  call: Call,
+  call: Call<LsFlags>,
 ): readonly string[] | undefined {
   return options.columns ?? (call.flags.wide ? listPlainColumns(view) : undefined);
 }
@@ -81,8 +82,8 @@ function listPlainColumns<R>({ columns }: AnyView<R>): string[] {
   return columns.flatMap(({ id, formatAsciiCell }) => (formatAsciiCell === undefined ? [id] : []));
 }
 
-export function isColumnsHelp(call: Call): boolean {
-  return getTextFlag(call, "columns") === "help";
+export function isColumnsHelp(call: Call<LsFlags>): boolean {
+  return call.flags.columns === "help";
 }
 
 /** Renders the columns of a view, and when they are shown. */

@@ -12,6 +12,7 @@ import type { CommandContext } from "../../store-command.ts";
 import { AnsiScreen } from "../ansi-screen.ts";
 import { renderGrid } from "../grid.ts";
 import { detectOutputStyle, type OutputStyle, paintText } from "../paint.ts";
+import type { LsFlags } from "./ls.ts";
 import { getShownColumns, hasDrawnColumn, type ListOptions, sortAndLimitRows } from "./ls-options.ts";
 import { RowCache } from "./row-cache.ts";
 
@@ -31,7 +32,7 @@ const REPAINT_INTERVAL = 250;
  * Shows a view while it changes: a table on a terminal, JSON lines on a pipe and on a dumb terminal. Ends when the reader closes the output.
  */
 export async function watchView<R extends object>(
-  call: Call,
+  call: Call<LsFlags>,
   io: CommandIo,
   context: CommandContext,
   view: AnyView<R>,
@@ -140,7 +141,7 @@ function formatRowLine(revision: bigint, key: string, row: string): string {
 
 /** A table that is repainted in place. */
 class LiveTable<R> {
-  readonly #call: Call;
+  readonly #call: Call<LsFlags>;
   readonly #io: CommandIo;
   readonly #context: CommandContext;
   readonly #view: AnyView<R>;
@@ -149,7 +150,13 @@ class LiveTable<R> {
   /** The sorted rows, reused while the rows are the same. */
   #ordered: { rows: readonly R[]; shown: readonly R[] } | undefined;
 
-  constructor(call: Call, io: CommandIo, context: CommandContext, view: AnyView<R>, options: ListOptions) {
+  constructor(
+    call: Call<LsFlags>,
+    io: CommandIo,
+    context: CommandContext,
+    view: AnyView<R>,
+    options: ListOptions,
+  ) {
     this.#call = call;
     this.#io = io;
     this.#context = context;

@@ -19,6 +19,7 @@ import type { Call, CommandExecutor, CommandIo } from "../../spec.ts";
 import type { CommandContext } from "../../store-command.ts";
 import { ON_DEMAND, renderGridLines } from "../grid.ts";
 import { detectOutputStyle, type OutputStyle, paintText } from "../paint.ts";
+import type { LsFlags } from "./ls.ts";
 import {
   getShownColumns,
   hasDrawnColumn,
@@ -29,15 +30,15 @@ import {
   sortAndLimitRows,
 } from "./ls-options.ts";
 
-export const execute: CommandExecutor = async (call, io) => {
+export const execute: CommandExecutor<LsFlags> = async (call, io) => {
   const id = (call.args[0] ?? "overview") as ViewId;
   if (!isColumnsHelp(call)) return await createListCommand(VIEWS[id])(call, io);
   io.writeOutput(renderColumnsHelp(VIEWS[id]));
   return EXIT.ok;
 };
 
-function createListCommand<R extends object>(view: AnyView<R>): CommandExecutor {
-  return createReadCommand(async (call, io, context) => {
+function createListCommand<R extends object>(view: AnyView<R>): CommandExecutor<LsFlags> {
+  return createReadCommand<LsFlags>(async (call, io, context) => {
     const options = parseListOptions(call, view, context.clock.getWallTime());
     checkOutputFlags(call);
     if (call.flags.watch)
@@ -54,7 +55,7 @@ function createListCommand<R extends object>(view: AnyView<R>): CommandExecutor 
 }
 
 /** @throws UsageError for formats that exclude each other */
-function checkOutputFlags({ flags }: Call): void {
+function checkOutputFlags({ flags }: Call<LsFlags>): void {
   if (flags.output === undefined) return;
   if (flags.json) throw new UsageError("give --json or --output, not both");
   if (flags.watch)
@@ -63,7 +64,7 @@ function checkOutputFlags({ flags }: Call): void {
 
 /** Prints the rows in a format for other programs. The columns do not depend on the rows. */
 async function printExport<R>(
-  call: Call,
+  call: Call<LsFlags>,
   io: CommandIo,
   view: AnyView<R>,
   { rows: all, scene }: Awaited<ReturnType<typeof readViewRows<R>>>,
@@ -80,7 +81,7 @@ async function printExport<R>(
 }
 
 async function printTable<R>(
-  call: Call,
+  call: Call<LsFlags>,
   io: CommandIo,
   view: AnyView<R>,
   { rows: all, scene }: Awaited<ReturnType<typeof readViewRows<R>>>,

@@ -1,4 +1,4 @@
-import { declareCommand } from "../../spec.ts";
+import { declareCommand, type FlagsOf, type FlagTable } from "../../spec.ts";
 
 /** The views that can be listed. */
 export const LISTINGS = [
@@ -17,6 +17,27 @@ export const LISTINGS = [
   "problems",
 ] as const;
 
+const LS_FLAGS = {
+  "--filter TEXT": { isRepeatable: true, help: "only rows with these words; for a filter without WHAT" },
+  "--host HOST": { names: "host", help: "only rows about this host" },
+  "--state STATE": "only rows in this state: held, waiting, drained, …",
+  "--since TIME":
+    "history and audit: what happened since an instant such as 2026-11-22T05:00Z (UTC), or within a duration such as 2h",
+  "--sort COLUMN": "sort by this column; -COLUMN for the largest first",
+  "--reverse": "reverse the order",
+  "--columns A,B,…": "these columns, in this order; `help` lists all columns",
+  "-w, --wide": "all columns at full width",
+  "-a, --all": "also locks and resources that are free",
+  "--limit N": "only the first N rows",
+  "--watch": "update continuously: a live table, or JSON lines on a pipe or with TERM=dumb",
+  "--ascii": "only ASCII characters",
+  "--json": "as JSON; docs/json.md describes it",
+  "--output FORMAT": { choices: ["csv", "markdown"], help: "as a table for other programs" },
+} satisfies FlagTable;
+
+/** Values of these flags. */
+export type LsFlags = FlagsOf<typeof LS_FLAGS>;
+
 export const ls = declareCommand({
   id: "ls",
   topic: "See",
@@ -33,23 +54,7 @@ export const ls = declareCommand({
     "[WHAT]": { choices: LISTINGS, help: LISTINGS.join(", ") },
     "[FILTER...]": "only rows with these words",
   },
-  flags: {
-    "--filter TEXT": { isRepeatable: true, help: "only rows with these words; for a filter without WHAT" },
-    "--host HOST": { names: "host", help: "only rows about this host" },
-    "--state STATE": "only rows in this state: held, waiting, drained, …",
-    "--since TIME":
-      "history and audit: what happened since an instant such as 2026-11-22T05:00Z (UTC), or within a duration such as 2h",
-    "--sort COLUMN": "sort by this column; -COLUMN for the largest first",
-    "--reverse": "reverse the order",
-    "--columns A,B,…": "these columns, in this order; `help` lists all columns",
-    "-w, --wide": "all columns at full width",
-    "-a, --all": "also locks and resources that are free",
-    "--limit N": "only the first N rows",
-    "--watch": "update continuously: a live table, or JSON lines on a pipe or with TERM=dumb",
-    "--ascii": "only ASCII characters",
-    "--json": "as JSON; docs/json.md describes it",
-    "--output FORMAT": { choices: ["csv", "markdown"], help: "as a table for other programs" },
-  },
+  flags: LS_FLAGS,
   examples: {
     "signalbox ls": "everything that is held or waited for",
     "signalbox ls --state drained": "what is drained, and who still holds it",
