@@ -150,7 +150,7 @@ function buildClaimRequest(connection: LibraryConnection, options: ParsedOptions
   const command = basename(process.argv[1] ?? process.execPath);
   return {
     leases,
-    patience: toWaitLimits(options, settings.leaseTimeout),
+    waitLimits: toWaitLimits(options, settings.leaseTimeout),
     history,
     identity: { host: facts.fqdn, pid: process.pid, user, command, ...pickDefined({ label }) },
     ...resolveSessionTimes(settings, options),

@@ -9,7 +9,7 @@ import { formatOperator, type OperatorPorts } from "./ports.ts";
 interface Eviction {
   action: Extract<AuditAction, "reset" | "release" | "drain">;
   target: string;
-  places: readonly QueueEntry[];
+  entries: readonly QueueEntry[];
   /** Revision that the operator has read. */
   seen: bigint;
   reason?: string | undefined;
@@ -56,11 +56,11 @@ export function removeTickets(ports: OperatorPorts, eviction: Eviction): Promise
 async function evictInChunks(
   ports: OperatorPorts,
   eviction: Eviction,
-  buildOps: (place: QueueEntry) => Op[],
+  buildOps: (entry: QueueEntry) => Op[],
   outcome: string,
 ): Promise<ActionResult | undefined> {
-  const { places, compare = [], ...rest } = eviction;
-  const due = places.filter((place) => buildOps(place).length > 0);
+  const { entries, compare = [], ...rest } = eviction;
+  const due = entries.filter((entry) => buildOps(entry).length > 0);
   let receipt: ActionResult | undefined;
   for (let start = 0; start < due.length; start += CHUNK) {
     const chunk = due.slice(start, start + CHUNK);

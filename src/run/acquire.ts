@@ -100,7 +100,7 @@ export class HostRecordWriter {
   }
 }
 
-/** A claim that is held. The queue entry of the lock is the first of its places. */
+/** A claim that is held. The queue entry of the lock is its first entry. */
 export interface Grant extends StepGrant {
   attempt: ClaimAttempt;
   /** Wall clock, ms since the epoch. */
@@ -208,7 +208,7 @@ export class Acquisition implements SessionOwner {
       this.#updateOwnRevisions(view);
       this.#isUnread = false;
       if (step.kind === "leave") return { kind: "refused", refusal: step.refusal };
-      if (step.kind === "granted") return this.#completeGrant({ places: step.places, history: undefined });
+      if (step.kind === "granted") return this.#completeGrant({ entries: step.entries, history: undefined });
       if (this.#silence !== undefined && this.#ports.clock.now() >= this.#getRetryDeadline())
         throw this.#silence;
       const next = await this.#performStep(step, view);
@@ -274,7 +274,7 @@ export class Acquisition implements SessionOwner {
 
   /** Returns until when calls are retried while etcd does not answer. */
   #getRetryDeadline(): number {
-    const { patience, leases } = this.#attempt.request;
+    const { waitLimits: patience, leases } = this.#attempt.request;
     const waits = this.#hasAnswered && (patience.queues || leases.length > 0);
     return waits ? this.#getWaitDeadline() : this.#limits.connect;
   }
@@ -306,7 +306,7 @@ export class Acquisition implements SessionOwner {
 
   /** Returns when waiting ends. The limit for leases counts from the moment their tickets are in the queues. */
   #getWaitDeadline(): number {
-    const { leases } = this.#attempt.request.patience;
+    const { leases } = this.#attempt.request.waitLimits;
     if (this.#ownRevisions.resources === undefined || leases === undefined) return this.#limits.wait;
     this.#leasesUntil ??= this.#ports.clock.now() + leases;
     return this.#leasesUntil;
@@ -328,9 +328,9 @@ export class Acquisition implements SessionOwner {
     this.#tickets = [...view.own.values()].map(({ key, modRevision }) => ({ key, modRevision }));
   }
 
-  #completeGrant({ places, history }: StepGrant): AcquireResult {
+  #completeGrant({ entries, history }: StepGrant): AcquireResult {
     const inOrder = listOwnKeys(this.#attempt).flatMap(
-      (key) => places.find((place) => place.key === key) ?? [],
+      (key) => entries.find((entry) => entry.key === key) ?? [],
     );
     const [first] = inOrder;
     if (first === undefined) throw new SignalboxError(EXIT.internal, "a claim without tickets was granted");
@@ -340,7 +340,7 @@ export class Acquisition implements SessionOwner {
     };
     this.#isGranted = true;
     const grantedAt = first.ticket?.grantedAt ?? this.#getWallTime();
-    return { kind: "granted", grant: { attempt: this.#attempt, places: inOrder, grantedAt, history } };
+    return { kind: "granted", grant: { attempt: this.#attempt, entries: inOrder, grantedAt, history } };
   }
 
   #getWallTime(): number {

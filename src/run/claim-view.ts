@@ -75,24 +75,28 @@ export async function readClaimView(
   const answer = await ports.store.commitTxn({ compare: [], success, failure: [] }, signal);
   const results = [...answer.results];
   const take = (reads: readonly Op[]) => results.splice(0, reads.length);
-  const places = take(own).flatMap(getKeyValues).map(toQueueEntry);
-  const ownPlaces = new Map(places.map((place) => [place.key, place]));
+  const ownEntries = new Map(
+    take(own)
+      .flatMap(getKeyValues)
+      .map(toQueueEntry)
+      .map((entry) => [entry.key, entry]),
+  );
   const facts = parseClaimInputs(keys, answer.revision, take(situation));
   const lockResults = take(lock);
-  const mine = ownPlaces.get(attempt.lockKey ?? "");
-  const sights = request.leases.map(({ resource }, index): [string, ResourceQueueView] => {
-    const own = ownPlaces.get(attempt.resourceKeys[index] ?? "");
+  const mine = ownEntries.get(attempt.lockKey ?? "");
+  const views = request.leases.map(({ resource }, index): [string, ResourceQueueView] => {
+    const own = ownEntries.get(attempt.resourceKeys[index] ?? "");
     return [resource, parseResourceQueue(take(queues[index] ?? []), own, depth)];
   });
   const lockQueue = parseLockQueue(lockResults, mine, standing.lock);
-  const entries = [...lockQueue, ...sights.flatMap(([, { queue }]) => queue)];
+  const entries = [...lockQueue, ...views.flatMap(([, { queue }]) => queue)];
   return {
     revision: answer.revision,
-    own: ownPlaces,
+    own: ownEntries,
     inputs: facts,
     lockQueue,
     isAheadKnown: mine !== undefined && isAheadRead(lockResults[0], standing.lock, mine),
-    resourceQueues: new Map(sights),
+    resourceQueues: new Map(views),
     removals: how.vanished.update(entries, answer.raftTerm),
     host: how.host === undefined ? undefined : { text: results.flatMap(getKeyValues)[0]?.value },
   };
@@ -198,10 +202,10 @@ function findLastRead(result: OpResult | undefined, read: Queue, limit: bigint):
  * may have its ticket, and is left out.
  */
 function addVanished(read: Queue, marks: OpResult | undefined, covered: { from: bigint; to: bigint }): Queue {
-  const places = new Set(read.map(({ run }) => run));
+  const runs = new Set(read.map(({ run }) => run));
   const vanished = getKeyValues(marks)
     .map(toQueueEntry)
-    .filter(({ run, createRevision: at }) => !places.has(run) && at >= covered.from && at <= covered.to);
+    .filter(({ run, createRevision: at }) => !runs.has(run) && at >= covered.from && at <= covered.to);
   return vanished.length === 0 ? read : [...read, ...vanished].sort(compareByClaim);
 }
 
@@ -221,13 +225,13 @@ export function parseResourceQueue(
   depth: number,
 ): ResourceQueueView {
   const [first, head, marks] = results;
-  const places = parseQueue(first);
+  const entries = parseQueue(first);
   if (depth === Number.POSITIVE_INFINITY) {
-    const own = places.findIndex(({ key }) => key === mine?.key);
-    return { reach: "whole", queue: appendOwnEntry(places, mine), ahead: places[own - 1] };
+    const own = entries.findIndex(({ key }) => key === mine?.key);
+    return { reach: "whole", queue: appendOwnEntry(entries, mine), ahead: entries[own - 1] };
   }
-  const ahead = places.find(({ key }) => key !== mine?.key);
-  if (head === undefined) return { reach: "near", queue: appendOwnEntry(places, mine), ahead };
+  const ahead = entries.find(({ key }) => key !== mine?.key);
+  if (head === undefined) return { reach: "near", queue: appendOwnEntry(entries, mine), ahead };
   const read = parseQueue(head);
   const covered = { from: 0n, to: findLastRead(head, read, mine?.createRevision ?? 0n) };
   return { reach: "head", queue: addVanished(appendOwnEntry(read, mine), marks, covered), ahead };

@@ -28,15 +28,15 @@ export class ClaimWatch {
 
   /** The tickets of the claim. Undefined if it also depends on a group. */
   listTickets(): readonly TicketVersion[] | undefined {
-    const { places, attempt } = this.#grant;
-    return attempt.request.group === undefined ? places : undefined;
+    const { entries, attempt } = this.#grant;
+    return attempt.request.group === undefined ? entries : undefined;
   }
 
   /** Called by the session: checks that the claim still exists. This also detects a reset when the watch is broken. */
   async prove(store?: Store): Promise<SessionProof> {
-    const { places, attempt } = this.#grant;
+    const { entries, attempt } = this.#grant;
     const { signal } = attempt.session; // not the end of the claim, which is still being freed then
-    const { raftTerm, loss } = await inspectClaim(attempt, places, signal, store);
+    const { raftTerm, loss } = await inspectClaim(attempt, entries, signal, store);
     if (loss !== undefined) this.#lose(loss);
     return { raftTerm, fault: loss?.kind === "gone" ? loss.why : undefined };
   }
@@ -80,11 +80,11 @@ export class ClaimWatch {
   }
 
   async #checkOnce(signal: AbortSignal): Promise<void> {
-    const { places, attempt } = this.#grant;
-    const { revision, loss } = await inspectClaim(attempt, places, signal);
+    const { entries, attempt } = this.#grant;
+    const { revision, loss } = await inspectClaim(attempt, entries, signal);
     if (loss !== undefined) this.#lose(loss);
     const groups = attempt.request.group === undefined ? [] : [this.#ports.keys.groups()];
-    const ranges = [...places.map(({ key }) => ({ key })), ...groups];
+    const ranges = [...entries.map(({ key }) => ({ key })), ...groups];
     const request = { ranges, from: revision + 1n };
     await waitForChange(this.#ports, request, REREAD * attempt.session.ttl, signal, (events) =>
       this.#reportEvents(events),
@@ -92,7 +92,7 @@ export class ClaimWatch {
   }
 
   #reportEvents(events: readonly WatchEvent[]): void {
-    const loss = findLossInEvents(this.#grant.places, events);
+    const loss = findLossInEvents(this.#grant.entries, events);
     if (loss !== undefined) this.#lose(loss);
   }
 

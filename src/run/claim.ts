@@ -35,7 +35,7 @@ export async function claimWithRetries(
   signal: AbortSignal,
 ): Promise<AcquireResult> {
   const { clock } = ports;
-  const { patience } = request;
+  const { waitLimits: patience } = request;
   const wait = patience.lock === undefined ? Number.POSITIVE_INFINITY : clock.now() + patience.lock;
   const limits = { connect: clock.now() + request.connectTimeout, wait };
   for (let resumed = ports.resumed; ; resumed = undefined) {
@@ -60,7 +60,7 @@ function createTooSlowError({ connectTimeout, ttl }: ClaimRequest): StoreError {
   return new StoreError("unavailable", `etcd answers too slowly: within ${time}, ${why}`);
 }
 
-function canWait({ patience, leases }: ClaimRequest): boolean {
+function canWait({ waitLimits: patience, leases }: ClaimRequest): boolean {
   return patience.queues || leases.length > 0;
 }
 
@@ -160,7 +160,7 @@ async function waitUntilUndrained(
 ): Promise<string | undefined> {
   const { clock, random } = ports;
   for (;;) {
-    const { prospect: eligibility, revision } = await retryUnavailable(
+    const { eligibility, revision } = await retryUnavailable(
       ports,
       limits.wait,
       (call) => readEligibility(ports, request, call),
@@ -188,11 +188,11 @@ async function readEligibility(
   ports: ClaimPorts,
   request: ClaimRequest,
   signal: AbortSignal,
-): Promise<{ prospect: ClaimEligibility; revision: bigint }> {
+): Promise<{ eligibility: ClaimEligibility; revision: bigint }> {
   const txn = { compare: [], success: buildInputReads(ports.keys, request), failure: [] };
   const { revision, results } = await ports.store.commitTxn(txn, signal);
   const situation = parseClaimInputs(ports.keys, revision, results);
-  return { prospect: computeEligibility(ports, request, situation, ports.clock.getWallTime()), revision };
+  return { eligibility: computeEligibility(ports, request, situation, ports.clock.getWallTime()), revision };
 }
 
 /**

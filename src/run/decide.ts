@@ -24,10 +24,10 @@ export function decideStep(
 ): ClaimStep {
   const own = judgeOwnTickets(attempt, before, view);
   if (own === "broken") return { kind: "leave", refusal: { kind: "gone" } };
-  const places = [...view.own.values()];
-  const reset = places.find(({ ticket }) => ticket?.reset)?.ticket?.reset;
+  const entries = [...view.own.values()];
+  const reset = entries.find(({ ticket }) => ticket?.reset)?.ticket?.reset;
   if (reset !== undefined) return { kind: "leave", refusal: { kind: "evicted", by: reset.by } };
-  if (own === "complete" && places.every(isHolding)) return { kind: "granted", places };
+  if (own === "complete" && entries.every(isHolding)) return { kind: "granted", entries };
   const eligibility = computeEligibility(attempt.ports, attempt.request, view.inputs, wall);
   if (eligibility.kind === "outside") {
     return { kind: "leave", refusal: { kind: "outside", group: eligibility.group } };
@@ -56,7 +56,7 @@ function decideUnderDrain(
     .filter((_, index) => view.own.has(attempt.resourceKeys[index] ?? ""));
   const stands = { resources, ...(lock !== undefined && { lock }) };
   const mayStay = view.own.size > 0 && drains.every((drain) => isEveryQueueStopped(drain, stands));
-  if (!request.patience.queues || !mayStay) return { kind: "leave", refusal: { kind: "drained", drains } };
+  if (!request.waitLimits.queues || !mayStay) return { kind: "leave", refusal: { kind: "drained", drains } };
   return buildWaitStep(attempt, view, basis, { drains });
 }
 
@@ -68,12 +68,12 @@ function decideClaim(
 ): ClaimStep {
   const { request } = attempt;
   const { lockQueue } = view;
-  if (lockQueue.length > 0 && lockQueue.every((place) => isObsolete(attempt, view, place, wall))) {
-    return { kind: "sweep", places: lockQueue };
+  if (lockQueue.length > 0 && lockQueue.every((entry) => isObsolete(attempt, view, entry, wall))) {
+    return { kind: "sweep", entries: lockQueue };
   }
-  if (lockQueue.length > 0 && !request.patience.queues) {
+  if (lockQueue.length > 0 && !request.waitLimits.queues) {
     const holder = lockQueue.find(
-      (place) => place.vanished === undefined && !isObsolete(attempt, view, place, wall),
+      (entry) => entry.vanished === undefined && !isObsolete(attempt, view, entry, wall),
     );
     if (holder !== undefined) return { kind: "leave", refusal: { kind: "busy", holder } };
     // Nobody else may ever come to remove the marks.
@@ -94,7 +94,7 @@ function decideAdvance(
   if (lockAdmission?.kind === "waiting") {
     const ahead = lockAdmission.ahead[0];
     if (ahead !== undefined && isObsolete(attempt, view, ahead, wall))
-      return { kind: "sweep", places: [ahead] };
+      return { kind: "sweep", entries: [ahead] };
     return buildWaitStep(attempt, view, basis, { lockAhead: ahead });
   }
   const isPlaced = attempt.resourceKeys.some((key) => view.own.has(key));
@@ -108,18 +108,18 @@ function decideOnResources(
   { basis, totals }: Omit<OpenEligibility, "kind">,
   wall: number,
 ): ClaimStep {
-  const places = [...view.own.values()];
-  const sights = totals.map((total) => buildResourcePosition(attempt, view, total));
-  if (sights.some(({ admission }) => admission === "unsure")) return { kind: "closer" };
-  const waiting = sights.filter(({ admission }) => admission === "waiting");
-  if (waiting.length === 0) return { kind: "grant", basis, places };
+  const entries = [...view.own.values()];
+  const positions = totals.map((total) => buildResourcePosition(attempt, view, total));
+  if (positions.some(({ admission }) => admission === "unsure")) return { kind: "closer" };
+  const waiting = positions.filter(({ admission }) => admission === "waiting");
+  if (waiting.length === 0) return { kind: "grant", basis, entries };
   const obsolete = waiting
     .flatMap(({ ahead, vanished }) => [...(ahead === undefined ? [] : [ahead]), ...vanished])
     .filter((entry) => isObsolete(attempt, view, entry, wall));
-  if (obsolete.length > 0) return { kind: "sweep", places: obsolete.slice(0, MOST_SWEPT) };
+  if (obsolete.length > 0) return { kind: "sweep", entries: obsolete.slice(0, MOST_SWEPT) };
   const blocked = new Set(waiting.map(({ resource }) => attempt.ports.keys.resource(resource, attempt.run)));
-  const unannounced = places.filter(({ key, ticket }) => !blocked.has(key) && ticket?.state === "waiting");
-  if (unannounced.length > 0) return { kind: "announce", places: unannounced };
+  const unannounced = entries.filter(({ key, ticket }) => !blocked.has(key) && ticket?.state === "waiting");
+  if (unannounced.length > 0) return { kind: "announce", entries: unannounced };
   return buildWaitStep(attempt, view, basis, { resources: waiting });
 }
 
@@ -181,7 +181,7 @@ function judgeOwnTickets(
   const hasResources = !wantsResources || now.resources !== undefined;
   if (view.own.size === 0) return "none";
   if (!hasLock || (!hasResources && isGranted(view))) return "broken";
-  if (attempt.request.patience.queues) return hasResources ? "complete" : "partial";
+  if (attempt.request.waitLimits.queues) return hasResources ? "complete" : "partial";
   const isOneClaim = !wantsResources || now.lock === undefined || now.lock === now.resources;
   return hasResources && isOneClaim ? "complete" : "broken";
 }
@@ -199,6 +199,6 @@ export function getOwnRevisions(attempt: ClaimAttempt, view: ClaimView): OwnTick
   return { lock: view.own.get(attempt.lockKey ?? "")?.createRevision, resources: resources[0] };
 }
 
-function isUnreadable(place: QueueEntry | undefined): boolean {
-  return place !== undefined && place.ticket === undefined;
+function isUnreadable(entry: QueueEntry | undefined): boolean {
+  return entry !== undefined && entry.ticket === undefined;
 }

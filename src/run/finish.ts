@@ -59,8 +59,8 @@ export async function finishClaim(done: ClaimCompletion): Promise<void> {
   }
 }
 
-function listKeys({ places }: Grant): string[] {
-  return places.map(({ key }) => key);
+function listKeys({ entries }: Grant): string[] {
+  return entries.map(({ key }) => key);
 }
 
 /** The claim is free. If etcd is too slow to end the session, it expires; this is logged as info only. */
@@ -86,14 +86,14 @@ async function freeClaim(
   const history = buildHistoryOps(historyUpdate);
   const offer = offerToSuccessor(ports, grant);
   const txn = {
-    compare: guardOwned(grant.places),
+    compare: guardOwned(grant.entries),
     // The grant comes last: it reads the history for the next release.
     success: [
-      ...deleteEntries(ports.keys, grant.places),
+      ...deleteEntries(ports.keys, grant.entries),
       ...history,
       ...(offer === undefined ? [] : [offer.op]),
     ],
-    failure: [...history, ...deleteMarks(ports.keys, grant.places)],
+    failure: [...history, ...deleteMarks(ports.keys, grant.entries)],
   };
   const passOn = (answer: TxnResponse) =>
     offer?.settle(answer.succeeded ? answer.results.at(-1) : undefined, answer);
@@ -103,8 +103,8 @@ async function freeClaim(
 }
 
 /** The transaction that frees a lock can grant it to the next run, if that is one of this process. */
-function offerToSuccessor({ successors }: ClaimPorts, { attempt, places }: Grant): Offer | undefined {
-  const [lock] = places;
+function offerToSuccessor({ successors }: ClaimPorts, { attempt, entries }: Grant): Offer | undefined {
+  const [lock] = entries;
   if (lock === undefined || lock.key !== attempt.lockKey) return undefined;
   return successors?.offer(lock, attempt.session.id);
 }
@@ -130,7 +130,7 @@ async function handleUnfreed(
     return await freeClaim(ports, { grant, historyUpdate: undefined }, until);
   }
   if (mayBeContinued) return []; // the marks keep the claim until their time has passed
-  const success = [...buildHistoryOps(historyUpdate), ...deleteMarks(ports.keys, grant.places)];
+  const success = [...buildHistoryOps(historyUpdate), ...deleteMarks(ports.keys, grant.entries)];
   await commitRelease(ports, historyUpdate, { compare: [], success, failure: [] }, until);
   return [];
 }
@@ -152,7 +152,7 @@ async function keepGrace(
   { grant, historyUpdate, graceUntil }: ClaimCompletion,
   until: number,
 ): Promise<boolean> {
-  const [lock, ...resources] = grant.places;
+  const [lock, ...resources] = grant.entries;
   const left = (graceUntil ?? 0) - ports.clock.getWallTime();
   if (lock === undefined || lock.key !== grant.attempt.lockKey || left <= 0) return false;
   const id = generateSessionId(ports.random);
@@ -177,16 +177,16 @@ async function keepGrace(
 /** Retries a freeing transaction until it is answered, then appends the history if the transaction could not. */
 async function commitRelease(
   ports: ClaimPorts,
-  memory: HistoryUpdate | undefined,
+  update: HistoryUpdate | undefined,
   txn: Txn,
   until: number,
   onAnswer: (answer: TxnResponse) => void = () => {},
 ): Promise<TxnResponse> {
   const answer = await retryUnavailable(ports, until, (call) => ports.store.commitTxn(txn, call));
   onAnswer(answer);
-  const nested = memory && findAppendResult(memory, txn, answer);
-  if (memory !== undefined && nested?.op === "txn" && !nested.succeeded) {
-    await appendToHistory(ports, memory, nested, until);
+  const nested = update && findAppendResult(update, txn, answer);
+  if (update !== undefined && nested?.op === "txn" && !nested.succeeded) {
+    await appendToHistory(ports, update, nested, until);
   }
   return answer;
 }

@@ -77,7 +77,7 @@ class WatchedClaim implements HeldClaim, SessionOwner {
     this.#ports = grant.attempt.ports;
     this.#grant = grant;
     this.#watch = new ClaimWatch(grant, ({ kind, why }) => this.#lose(kind, why));
-    this.token = String(grant.places[0]?.createRevision);
+    this.token = String(grant.entries[0]?.createRevision);
     this.run = grant.attempt.run;
     this.lockKey = grant.attempt.lockKey;
     this.signal = this.#lost.signal;
@@ -134,8 +134,8 @@ class WatchedClaim implements HeldClaim, SessionOwner {
     this.#over.abort(OVER);
     const { aborted, reason } = this.#lost.signal;
     const end = aborted ? { exit: reason.exitCode, reason: reason.message } : { exit, reason: undefined };
-    const memory = buildHistoryUpdate(this.#grant, end);
-    await finishClaim({ grant: this.#grant, historyUpdate: memory, graceUntil: undefined });
+    const update = buildHistoryUpdate(this.#grant, end);
+    await finishClaim({ grant: this.#grant, historyUpdate: update, graceUntil: undefined });
     this.#listeners.clear();
   }
 

@@ -20,7 +20,7 @@ export function buildHistoryUpdate(
 ): HistoryUpdate | undefined {
   const { ports, request } = grant.attempt;
   if (!request.history || request.lock === undefined) return undefined;
-  const { attempt, grantedAt, places } = grant;
+  const { attempt, grantedAt, entries } = grant;
   const { host, pid, command, label } = request.identity;
   const endedAt = ports.clock.getWallTime();
   const past: PastRun = {
@@ -32,7 +32,7 @@ export function buildHistoryUpdate(
     ...(label !== undefined && { label }),
     ...(reason !== undefined && { reason }),
     ...(tail !== undefined && { tail }),
-    token: String(places[0]?.createRevision),
+    token: String(entries[0]?.createRevision),
     enqueuedAt: attempt.enqueuedAt,
     grantedAt,
     endedAt,

@@ -27,17 +27,18 @@ export type OwnTicketRef = Pick<QueueEntry, "key" | "createRevision">;
 /** Reads the own tickets, and the groups if the request names one. @param store  where to read; by default, that of the attempt */
 export async function inspectClaim(
   { ports, request }: ClaimAttempt,
-  places: readonly OwnTicketRef[],
+  entries: readonly OwnTicketRef[],
   signal: AbortSignal,
   store: Store = ports.store,
 ): Promise<ClaimInspection> {
-  const tickets = places.map(({ key }): Op => ({ op: "range", key }));
+  const tickets = entries.map(({ key }): Op => ({ op: "range", key }));
   const groups: Op[] = request.group === undefined ? [] : [{ op: "range", ...ports.keys.groups() }];
   const txn = { compare: [], success: addProvingRead(ports, [...tickets, ...groups]), failure: [] };
   const { revision, raftTerm, results } = await store.commitTxn(txn, signal);
   const read = results.map((result) => (result.op === "range" ? result.kvs : []));
-  const own = read.slice(0, places.length).flat().map(toQueueEntry);
-  const loss = findTicketLoss(places, own) ?? findGroupLoss(ports, request, read.slice(places.length).flat());
+  const own = read.slice(0, entries.length).flat().map(toQueueEntry);
+  const loss =
+    findTicketLoss(entries, own) ?? findGroupLoss(ports, request, read.slice(entries.length).flat());
   return { revision, raftTerm, loss };
 }
 
@@ -46,13 +47,13 @@ export async function inspectClaim(
  * has to confirm it: a read can take long where etcd has just lost its leader.
  */
 export function findLossInEvents(
-  places: readonly OwnTicketRef[],
+  entries: readonly OwnTicketRef[],
   events: readonly WatchEvent[],
 ): ClaimLoss | undefined {
   for (const event of events) {
-    const place = places.find(({ key }) => key === (event.type === "put" ? event.kv.key : event.key));
+    const entry = entries.find(({ key }) => key === (event.type === "put" ? event.kv.key : event.key));
     const own = event.type === "put" ? [toQueueEntry(event.kv)] : [];
-    const loss = place && findTicketLoss([place], own);
+    const loss = entry && findTicketLoss([entry], own);
     if (loss !== undefined) return loss;
   }
   return undefined;
@@ -66,9 +67,9 @@ function addProvingRead({ keys }: ClaimPorts, reads: Op[]): Op[] {
   return reads.length > 0 ? reads : [{ op: "range", ...keys.drains(), countOnly: true }];
 }
 
-function findTicketLoss(places: readonly OwnTicketRef[], own: readonly QueueEntry[]): ClaimLoss | undefined {
-  const standing = new Map(own.map((place) => [place.key, place.createRevision]));
-  if (places.some(({ key, createRevision }) => standing.get(key) !== createRevision)) {
+function findTicketLoss(entries: readonly OwnTicketRef[], own: readonly QueueEntry[]): ClaimLoss | undefined {
+  const standing = new Map(own.map((entry) => [entry.key, entry.createRevision]));
+  if (entries.some(({ key, createRevision }) => standing.get(key) !== createRevision)) {
     return { kind: "gone", why: "its ticket was removed" };
   }
   const reset = own.find(({ ticket }) => ticket?.reset !== undefined)?.ticket?.reset;

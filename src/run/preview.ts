@@ -62,7 +62,7 @@ function buildPreview(
   const verdict = stops.length === 0 ? (short.length === 0 ? "granted" : "waits") : "refused";
   return {
     leases,
-    verdict: verdict === "refused" && request.patience.queues ? "waits" : verdict,
+    verdict: verdict === "refused" && request.waitLimits.queues ? "waits" : verdict,
     obstacles: [...stops, ...short],
   };
 }

@@ -34,7 +34,7 @@ export interface ClaimRequest {
   lock?: string;
   leases: readonly LeaseSpec[];
   group?: string;
-  patience: WaitLimits;
+  waitLimits: WaitLimits;
   identity: ClaimIdentity;
   /** Time to live of the session, in whole seconds. */
   ttl: number;

@@ -35,17 +35,17 @@ export async function resumeGrant(
   const { session, store } = found;
   const attempt = createClaimAttempt({ ...ports, store }, request, session, { run: resumed.run, resumed });
   if (attempt.announced !== undefined) await attempt.announced;
-  const places = await readOwnTickets(attempt, until).catch((error) => reportSilence(ports, error) ?? []);
-  const isHeld = places.every(({ ticket }) => ticket?.state === "held");
-  const isWhole = isHeld && places.length === listOwnKeys(attempt).length;
-  const grantedAt = places[0]?.ticket?.grantedAt ?? ports.clock.getWallTime();
+  const entries = await readOwnTickets(attempt, until).catch((error) => reportSilence(ports, error) ?? []);
+  const isHeld = entries.every(({ ticket }) => ticket?.state === "held");
+  const isWhole = isHeld && entries.length === listOwnKeys(attempt).length;
+  const grantedAt = entries[0]?.ticket?.grantedAt ?? ports.clock.getWallTime();
   const leave = async () => {
     await session
       .end(ports.clock.now() + LEAVE_WITHIN, listOwnKeys(attempt))
       .catch((error) => ports.log.info("a ticket is left to expire", { error: String(error) }));
     await leaveUnclaimed(ports, request, resumed);
   };
-  return { grant: isWhole ? { attempt, places, grantedAt, history: undefined } : undefined, leave };
+  return { grant: isWhole ? { attempt, entries, grantedAt, history: undefined } : undefined, leave };
 }
 
 /** Removes the marks: the tickets are gone, and so is the command. Never rejects. */

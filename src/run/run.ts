@@ -62,9 +62,9 @@ async function runHeld(
     const failure = toStartError(error);
     const known = failure instanceof SignalboxError || failure instanceof RunInterruptedError;
     const code = known ? failure.exitCode : EXIT.internal;
-    const memory = buildHistoryUpdate(grant, { exit: code, reason: failure.message });
+    const update = buildHistoryUpdate(grant, { exit: code, reason: failure.message });
     const mayBeContinued = ports.attempts !== undefined;
-    await finishClaim({ grant, historyUpdate: memory, graceUntil: undefined, mayBeContinued });
+    await finishClaim({ grant, historyUpdate: update, graceUntil: undefined, mayBeContinued });
     throw failure;
   }
 }
@@ -150,10 +150,10 @@ function toStartError(error: unknown): Error {
 }
 
 /** Builds the variables that describe the claim to the command. None of them is a credential. */
-function buildCommandEnv(request: RunRequest, { attempt, places }: Grant): Record<string, string> {
+function buildCommandEnv(request: RunRequest, { attempt, entries }: Grant): Record<string, string> {
   const leases = request.leases.map(({ resource, count }) => [resource, count]);
   return {
-    SIGNALBOX_TOKEN: String(places[0]?.createRevision),
+    SIGNALBOX_TOKEN: String(entries[0]?.createRevision),
     ...(attempt.lockKey !== undefined && { SIGNALBOX_LOCK_KEY: attempt.lockKey }),
     SIGNALBOX_RUN: attempt.run,
     SIGNALBOX_HOST: request.identity.host,

@@ -21,13 +21,13 @@ export type ClaimStep =
   | { kind: "claim"; basis: ReadBasis; totals: readonly ResourceTotal[] }
   /** The lock is available to this run: put the resource tickets. */
   | { kind: "join"; basis: ReadBasis; totals: readonly ResourceTotal[]; lock: QueueEntry }
-  | { kind: "grant"; basis: ReadBasis; places: readonly QueueEntry[] }
+  | { kind: "grant"; basis: ReadBasis; entries: readonly QueueEntry[] }
   /** The claim is already granted; the answer was lost. */
-  | { kind: "granted"; places: readonly QueueEntry[] }
+  | { kind: "granted"; entries: readonly QueueEntry[] }
   /** Show the runs behind that these entries are admitted, although the claim waits in another queue. */
-  | { kind: "announce"; places: readonly QueueEntry[] }
+  | { kind: "announce"; entries: readonly QueueEntry[] }
   /** Delete expired grace tickets, tickets of earlier attempts of the same call, and marks whose time has passed. */
-  | { kind: "sweep"; places: readonly QueueEntry[] }
+  | { kind: "sweep"; entries: readonly QueueEntry[] }
   /** Read the whole queues of the resources. */
   | { kind: "closer" }
   /**
@@ -48,7 +48,7 @@ export type ClaimStep =
 export interface NextGrant {
   ahead: QueueEntry;
   basis: ReadBasis;
-  places: readonly QueueEntry[];
+  entries: readonly QueueEntry[];
 }
 
 /** Why an attempt ended without a grant. */
@@ -91,7 +91,7 @@ export interface StepTransaction {
 
 /** What is known of a claim from the transaction that granted it. */
 export interface StepGrant {
-  places: readonly QueueEntry[];
+  entries: readonly QueueEntry[];
   /** The lock's history at the time of the grant; undefined when it was not read. */
   history: { kv: KeyValue | undefined } | undefined;
 }
@@ -112,9 +112,9 @@ export function buildStepTransaction(
     case "grant":
       return buildGrant(attempt, step, wall);
     case "announce":
-      return buildAnnouncement(attempt, step.places);
+      return buildAnnouncement(attempt, step.entries);
     case "sweep":
-      return buildSweep(attempt, step.places);
+      return buildSweep(attempt, step.entries);
   }
 }
 
@@ -127,14 +127,14 @@ function buildClaim(attempt: ClaimAttempt, step: StepOf<"claim">, wall: number):
   const session = attempt.session.id;
   const grants = totals.length === 0;
   const lock = grants ? buildLockTicket(attempt, "held", wall) : buildLockTicket(attempt, "admitted");
-  const stakes = [...lock, ...buildResourceTickets(attempt, totals, "waiting")];
-  const queues = request.patience.queues && lock.length > 0;
+  const newTickets = [...lock, ...buildResourceTickets(attempt, totals, "waiting")];
+  const queues = request.waitLimits.queues && lock.length > 0;
   const failure: Op[] = queues ? [{ op: "txn", txn: buildQueueUp(attempt, basis) }] : [];
   const reads = grants ? buildHistoryReads(attempt) : [];
   const marked = grants ? getMarkedSession(attempt) : undefined;
-  const claim = { lock: request.lock, tickets: stakes, session, marked, basis, reads, failure };
+  const claim = { lock: request.lock, tickets: newTickets, session, marked, basis, reads, failure };
   const txn = buildTicketClaimTxn(attempt.ports.keys, claim);
-  return { txn, grants, newTickets: stakes, found: [], session, readsHistory: reads.length > 0 };
+  return { txn, grants, newTickets, found: [], session, readsHistory: reads.length > 0 };
 }
 
 /**
@@ -155,27 +155,27 @@ function buildJoin(attempt: ClaimAttempt, { basis, totals, lock }: StepOf<"join"
 
 function buildGrant(
   attempt: ClaimAttempt,
-  { places, basis }: StepOf<"grant">,
+  { entries, basis }: StepOf<"grant">,
   wall: number,
 ): StepTransaction {
   const session = attempt.session.id;
-  const stakes = rewriteTickets(places, { state: "held", grantedAt: wall });
+  const newTickets = rewriteTickets(entries, { state: "held", grantedAt: wall });
   const reads = buildHistoryReads(attempt);
   const marked = getMarkedSession(attempt);
-  const grant = { entries: places, tickets: stakes, session, marked, basis, reads };
+  const grant = { entries, tickets: newTickets, session, marked, basis, reads };
   const txn = buildGrantTxn(attempt.ports.keys, grant);
-  return { txn, grants: true, newTickets: stakes, found: places, session, readsHistory: reads.length > 0 };
+  return { txn, grants: true, newTickets, found: entries, session, readsHistory: reads.length > 0 };
 }
 
 /** A hint for the entries behind. If it is lost, they find out at their next read. */
-function buildAnnouncement(attempt: ClaimAttempt, places: readonly QueueEntry[]): StepTransaction {
-  const puts = putTickets(rewriteTickets(places, { state: "admitted" }), attempt.session.id);
-  return buildWrite({ compare: guardUnchanged(places), success: puts, failure: [] });
+function buildAnnouncement(attempt: ClaimAttempt, entries: readonly QueueEntry[]): StepTransaction {
+  const puts = putTickets(rewriteTickets(entries, { state: "admitted" }), attempt.session.id);
+  return buildWrite({ compare: guardUnchanged(entries), success: puts, failure: [] });
 }
 
-function buildSweep({ ports: { keys } }: ClaimAttempt, places: readonly QueueEntry[]): StepTransaction {
-  const success = deleteEntries(keys, places);
-  return buildWrite({ compare: guardUnchanged(places), success, failure: [] });
+function buildSweep({ ports: { keys } }: ClaimAttempt, entries: readonly QueueEntry[]): StepTransaction {
+  const success = deleteEntries(keys, entries);
+  return buildWrite({ compare: guardUnchanged(entries), success, failure: [] });
 }
 
 function getMarkedSession({ session: { ttl, grantTerm } }: ClaimAttempt): MarkedSession {
@@ -195,7 +195,7 @@ function buildHistoryReads({ ports, request }: ClaimAttempt): Op[] {
 
 /** Reads what a granting transaction has put and read. @param answer  its success */
 export function readGrant(act: StepTransaction, answer: TxnResponse): StepGrant {
-  return { places: buildGrantedEntries(act, answer), history: findHistory(act, answer) };
+  return { entries: buildGrantedEntries(act, answer), history: findHistory(act, answer) };
 }
 
 /**
@@ -206,7 +206,7 @@ function buildGrantedEntries(act: StepTransaction, answer: TxnResponse): QueueEn
     key,
     run: ticket.run,
     ticket,
-    createRevision: act.found.find((place) => place.key === key)?.createRevision ?? answer.revision,
+    createRevision: act.found.find((entry) => entry.key === key)?.createRevision ?? answer.revision,
     modRevision: answer.revision,
     session: act.session,
   }));

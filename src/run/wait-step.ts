@@ -34,7 +34,7 @@ export function buildWaitStep(
   const groups = request.group !== undefined || basis.groupsMatter ? [keys.groups()] : [];
   const { lockAhead: ahead } = obstacle;
   const isOnlyAhead = ahead?.vanished === undefined && view.isAheadKnown && request.leases.length === 0;
-  const next = ahead && isOnlyAhead ? { ahead, basis, places: [...view.own.values()] } : undefined;
+  const next = ahead && isOnlyAhead ? { ahead, basis, entries: [...view.own.values()] } : undefined;
   return {
     kind: "wait",
     next,

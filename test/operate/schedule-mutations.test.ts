@@ -394,11 +394,11 @@ describe("an import", () => {
     let looks = 0;
     const done = await applyMutation(operator.ports, {
       ...amendment,
-      decide: (sight, now) => {
+      decide: (result, now) => {
         looks += 1;
         if (looks === 1)
           void put(operator, keys.schedule("s5"), formatDefinition({ ...HOURLY, source: "crontab:x" }));
-        return amendment.decide(sight, now);
+        return amendment.decide(result, now);
       },
     });
     expect(done).toMatchObject({ kind: "done", record: { outcome: "99 added, 1 changed" } });

@@ -39,14 +39,14 @@ describe("first come, first served", () => {
     ["malformed behind is nothing", queue(["a", 1], ["b"]), 1, "a", { kind: "admitted" }],
     ["malformed itself", queue(["a"], ["b", 1]), 1, "a", { kind: "gone" }],
     ["not there", queue(["a", 1]), 1, "x", { kind: "gone" }],
-  ])("%s", (_, places, total, run, expected) => {
-    expect(admit(places, run, total)).toMatchObject(expected);
+  ])("%s", (_, entries, total, run, expected) => {
+    expect(admit(entries, run, total)).toMatchObject(expected);
   });
 
   test("who waits is told who is ahead, the nearest first", () => {
-    const places = queue(["a", 1, "held"], ["b"], ["c", 1], ["d", 1], ["e", 1, "held"]);
-    expect(admit(places, "d", 9)).toMatchObject({ ahead: [places[2], places[1], places[0]] });
-    expect(places.map(({ run }) => run)).toEqual(["a", "b", "c", "d", "e"]);
+    const entries = queue(["a", 1, "held"], ["b"], ["c", 1], ["d", 1], ["e", 1, "held"]);
+    expect(admit(entries, "d", 9)).toMatchObject({ ahead: [entries[2], entries[1], entries[0]] });
+    expect(entries.map(({ run }) => run)).toEqual(["a", "b", "c", "d", "e"]);
   });
 });
 
@@ -78,14 +78,14 @@ describe("without a configured total", () => {
       "b",
       { missing: 2 },
     ],
-  ])("%s", (_, places, run, expected) => {
-    expect(admit(places, run)).toMatchObject(expected);
+  ])("%s", (_, entries, run, expected) => {
+    expect(admit(entries, run)).toMatchObject(expected);
   });
 });
 
 describe("a total that is lowered and raised with holders behind", () => {
   /** a waits at the head with 3 of 4; b and c hold 2 in all, granted while the total was 6. */
-  const places = queue(["a", 3], ["b", 1, "held"], ["c", 1, "held"], ["d", 1]);
+  const entries = queue(["a", 3], ["b", 1, "held"], ["c", 1, "held"], ["d", 1]);
   test.each([
     [2, "a", { kind: "impossible" }],
     [4, "a", { kind: "waiting", missing: 1 }],
@@ -94,7 +94,7 @@ describe("a total that is lowered and raised with holders behind", () => {
     [5, "d", { kind: "waiting", missing: 1 }],
     [6, "d", { kind: "admitted" }],
   ])("%d units: %s is %j", (total, run, expected) => {
-    expect(admit(places, run, total)).toMatchObject(expected);
+    expect(admit(entries, run, total)).toMatchObject(expected);
   });
 });
 
@@ -109,8 +109,8 @@ const anyQueue = fc
 const anyTotal = fc.option(fc.integer({ min: 1, max: 8 }), { nil: undefined });
 
 /** Gives every unit a taker, one after the other; says how many find none. */
-function unitsShort(places: Queue, own: number, total: number): number {
-  const takers = places.flatMap(({ ticket }, at) => {
+function unitsShort(entries: Queue, own: number, total: number): number {
+  const takers = entries.flatMap(({ ticket }, at) => {
     const isBefore = at <= own || ticket?.state === "held" || ticket?.state === "grace";
     return isBefore ? Array.from({ length: ticket?.count ?? total }, () => at) : [];
   });
@@ -120,17 +120,17 @@ function unitsShort(places: Queue, own: number, total: number): number {
 describe("any queue", () => {
   test("is decided as by handing out the units one by one", () => {
     fc.assert(
-      fc.property(anyQueue, anyTotal, (places, configured) => {
-        for (const [at, { run, ticket }] of places.entries()) {
-          const stated = places.slice(0, at + 1).flatMap((place) => place.ticket?.total ?? []);
+      fc.property(anyQueue, anyTotal, (entries, configured) => {
+        for (const [at, { run, ticket }] of entries.entries()) {
+          const stated = entries.slice(0, at + 1).flatMap((entry) => entry.ticket?.total ?? []);
           const total = configured ?? Math.min(...stated);
-          const found = admit(places, run, configured);
+          const found = admit(entries, run, configured);
           if (ticket === undefined) expect(found).toEqual({ kind: "gone" });
-          else if (isHolding(places[at])) expect(found).toEqual({ kind: "admitted", total });
+          else if (isHolding(entries[at])) expect(found).toEqual({ kind: "admitted", total });
           else if (configured !== undefined && ticket.count > configured)
             expect(found).toEqual({ kind: "impossible", count: ticket.count, total });
           else {
-            const missing = unitsShort(places, at, total);
+            const missing = unitsShort(entries, at, total);
             expect(found).toMatchObject(missing === 0 ? { kind: "admitted" } : { kind: "waiting", missing });
           }
         }
@@ -141,14 +141,14 @@ describe("any queue", () => {
 
   test("admits nobody while an earlier one waits, nor more than there is", () => {
     fc.assert(
-      fc.property(anyQueue, anyTotal, (places, configured) => {
-        const found = places.map(({ run }) => admit(places, run, configured));
+      fc.property(anyQueue, anyTotal, (entries, configured) => {
+        const found = entries.map(({ run }) => admit(entries, run, configured));
         const isIn = (at: number) => found[at]?.kind === "admitted";
-        const last = places.findLastIndex((place, at) => isIn(at) && !isHolding(place));
+        const last = entries.findLastIndex((entry, at) => isIn(at) && !isHolding(entry));
         if (last < 0) return;
         for (let at = 0; at < last; at += 1) expect(isIn(at)).toBe(true);
         const total = found[last]?.kind === "admitted" ? found[last].total : 0;
-        const taken = places
+        const taken = entries
           .filter((_, at) => isIn(at))
           .reduce((sum, { ticket }) => sum + (ticket?.count ?? 0), 0);
         expect(taken).toBeLessThanOrEqual(total);
@@ -171,20 +171,20 @@ const event = fc.oneof(
 test("a run that is admitted stays so, whoever joins, is granted or leaves, and never too many are", () => {
   fc.assert(
     fc.property(fc.array(event, { maxLength: 25 }), anyTotal, (events, configured) => {
-      let places: QueueEntry[] = [];
+      let entries: QueueEntry[] = [];
       let before = new Set<string>();
       for (const [number, what] of events.entries()) {
-        const isAdmitted = ({ run }: QueueEntry) => admit(places, run, configured).kind === "admitted";
+        const isAdmitted = ({ run }: QueueEntry) => admit(entries, run, configured).kind === "admitted";
         if (what.kind === "join") {
           const ticket = what.ticket && { ...what.ticket, state: "waiting" as const };
-          places = [...places, placeWith(`r${number}`, number + 1, ticket)];
-        } else if (what.kind === "leave") places = places.toSpliced(what.at, 1);
+          entries = [...entries, placeWith(`r${number}`, number + 1, ticket)];
+        } else if (what.kind === "leave") entries = entries.toSpliced(what.at, 1);
         else {
-          const place = places[what.at];
-          if (place?.ticket && isAdmitted(place)) place.ticket.state = "held";
+          const entry = entries[what.at];
+          if (entry?.ticket && isAdmitted(entry)) entry.ticket.state = "held";
         }
-        const inside = places.filter(isAdmitted);
-        for (const place of places) if (before.has(place.run)) expect(inside).toContain(place);
+        const inside = entries.filter(isAdmitted);
+        for (const entry of entries) if (before.has(entry.run)) expect(inside).toContain(entry);
         const least = configured ?? Math.min(...inside.map(({ ticket }) => ticket?.total ?? 0));
         expect(inside.reduce((sum, { ticket }) => sum + (ticket?.count ?? 0), 0)).toBeLessThanOrEqual(least);
         before = new Set(inside.map(({ run }) => run));

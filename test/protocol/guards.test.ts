@@ -32,7 +32,7 @@ const transactions = {
   claim(happen: (etcd: MemoryEtcd) => void, groupsMatter = true) {
     const { etcd, basis } = room([]);
     happen(etcd);
-    const stakes = [stake(lockKey), stake(dbKey)];
+    const tickets = [stake(lockKey), stake(dbKey)];
     const on = {
       session: SESSION,
       basis: { ...basis, groupsMatter },
@@ -40,23 +40,23 @@ const transactions = {
       reads: [],
       failure: [],
     };
-    return etcd.apply(buildTicketClaimTxn(keys, { lock: "a", tickets: stakes, ...on })).succeeded;
+    return etcd.apply(buildTicketClaimTxn(keys, { lock: "a", tickets, ...on })).succeeded;
   },
   join(happen: (etcd: MemoryEtcd) => void, groupsMatter = true) {
-    const { etcd, basis, places } = room([lockKey]);
+    const { etcd, basis, entries } = room([lockKey]);
     happen(etcd);
     const on = { session: SESSION, basis: { ...basis, groupsMatter } };
-    const changed = rewriteTickets(places, { state: "admitted" });
-    return etcd.apply(buildJoinTxn(keys, { tickets: [stake(dbKey)], after: places, changed, ...on }))
+    const changed = rewriteTickets(entries, { state: "admitted" });
+    return etcd.apply(buildJoinTxn(keys, { tickets: [stake(dbKey)], after: entries, changed, ...on }))
       .succeeded;
   },
   grant(happen: (etcd: MemoryEtcd) => void, groupsMatter = true) {
-    const { etcd, basis, places } = room([lockKey, dbKey]);
+    const { etcd, basis, entries } = room([lockKey, dbKey]);
     happen(etcd);
     const marked = { ttl: 30, term: 2n };
     const on = { session: SESSION, marked, basis: { ...basis, groupsMatter }, reads: [] };
     return etcd.apply(
-      buildGrantTxn(keys, { entries: places, tickets: rewriteTickets(places, { state: "held" }), ...on }),
+      buildGrantTxn(keys, { entries, tickets: rewriteTickets(entries, { state: "held" }), ...on }),
     ).succeeded;
   },
 };
@@ -129,10 +129,13 @@ describe("whether claim, join and grant go through when, since the read,", () =>
 });
 
 describe("own places,", () => {
-  const check = (guard: (places: readonly QueueEntry[]) => Compare[], happen: (etcd: MemoryEtcd) => void) => {
-    const { etcd, places } = room([lockKey, dbKey]);
+  const check = (
+    guard: (entries: readonly QueueEntry[]) => Compare[],
+    happen: (etcd: MemoryEtcd) => void,
+  ) => {
+    const { etcd, entries } = room([lockKey, dbKey]);
     happen(etcd);
-    return etcd.apply({ compare: guard(places), success: [], failure: [] }).succeeded;
+    return etcd.apply({ compare: guard(entries), success: [], failure: [] }).succeeded;
   };
   test.each<[string, (etcd: MemoryEtcd) => void, boolean, boolean]>([
     ["left alone", () => {}, true, true],

@@ -23,7 +23,7 @@ export function room(standing: readonly string[]) {
     modRevision: find(etcd, key)?.modRevision ?? 0n,
   }));
   const basis: ReadBasis = { revision: etcd.revision, groupsMatter: true, config };
-  return { etcd, basis, places: standing.flatMap((key) => find(etcd, key) ?? []) };
+  return { etcd, basis, entries: standing.flatMap((key) => find(etcd, key) ?? []) };
 }
 
 export function put(etcd: MemoryEtcd, key: string, value: string, session?: bigint): void {

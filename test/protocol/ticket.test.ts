@@ -138,11 +138,11 @@ describe("a place", () => {
   });
 
   test("with a malformed value has no ticket, and still stands in the queue", () => {
-    const places = toQueue([
+    const entries = toQueue([
       kv(keys.lock("a", "b".repeat(16)), 4n, "{}"),
       kv(keys.lock("a", "c".repeat(16)), 3n, ""),
     ]);
-    expect(places.map(({ run, ticket }) => [run[0], ticket])).toEqual([
+    expect(entries.map(({ run, ticket }) => [run[0], ticket])).toEqual([
       ["c", undefined],
       ["b", undefined],
     ]);
@@ -156,9 +156,9 @@ describe("a place", () => {
       fc.property(claims, (all) => {
         const queue = toQueue(all.map(([run, at]) => kv(keys.lock("a", run), at, "")));
         expect(queue.map(({ run }) => run).toSorted()).toEqual(all.map(([run]) => run).toSorted());
-        for (const [index, place] of queue.slice(1).entries()) {
+        for (const [index, entry] of queue.slice(1).entries()) {
           const before = queue[index];
-          expect(before && before.createRevision <= place.createRevision).toBe(true);
+          expect(before && before.createRevision <= entry.createRevision).toBe(true);
         }
       }),
     );

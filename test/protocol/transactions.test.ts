@@ -74,15 +74,15 @@ describe("a claim from which nothing was read", () => {
 });
 
 test("a grant keeps key, create_revision and session, changes the state alone, and puts marks without a session", () => {
-  const { etcd, basis, places } = room([lockKey, dbKey]);
-  const stakes = rewriteTickets([...places, { ...(places[0] as QueueEntry), ticket: undefined }], {
+  const { etcd, basis, entries: places } = room([lockKey, dbKey]);
+  const newTickets = rewriteTickets([...places, { ...(places[0] as QueueEntry), ticket: undefined }], {
     state: "held",
     grantedAt: 5,
   });
   const reads: Op[] = [{ op: "range", key: dbConfig }];
   const marked = { ttl: 30, term: 2n };
   const answer = etcd.apply(
-    buildGrantTxn(keys, { entries: places, tickets: stakes, session: SESSION, marked, basis, reads }),
+    buildGrantTxn(keys, { entries: places, tickets: newTickets, session: SESSION, marked, basis, reads }),
   );
   expect(answer.results.at(-1)).toMatchObject({ op: "range", count: 1 });
   for (const { key, createRevision, ticket } of places) {
@@ -96,7 +96,7 @@ test("a grant keeps key, create_revision and session, changes the state alone, a
 });
 
 test("who joins a queue stands behind those who are there, and marks where it stands already", () => {
-  const { etcd, basis, places } = room([lockKey]);
+  const { etcd, basis, entries: places } = room([lockKey]);
   put(etcd, keys.resource("db", OTHER), serializeTicket(ticketWith()), OTHERS);
   const ticket = ticketWith({ run: OWN });
   const changed = rewriteTickets(places, { state: "admitted" });

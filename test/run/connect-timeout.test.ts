@@ -73,7 +73,7 @@ async function claimOn(delays: Delays, more: Partial<ClaimRequest> = {}) {
   const request: ClaimRequest = {
     lock: "x",
     leases: [],
-    patience: { queues: false },
+    waitLimits: { queues: false },
     history: true,
     identity: { host: "web1", pid: 1, user: "u", command: "job" },
     ttl: 30,
@@ -130,7 +130,7 @@ describe("a run without --wait leaves within its connect timeout", () => {
 
 test("a run that waits outlasts it", async () => {
   const slow = { grant: 1_500, txn: 1_500, revoke: 100 };
-  const { at, store } = await claimOn(slow, { ttl: 2, patience: { queues: true } });
+  const { at, store } = await claimOn(slow, { ttl: 2, waitLimits: { queues: true } });
   expect(at).toBeNaN();
   expect(store.sessions).toBeGreaterThan(10);
 });

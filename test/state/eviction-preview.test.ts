@@ -163,7 +163,7 @@ describe("whom a reset is about", () => {
     { kind: "resource", name: "db", run: undefined, who: ["f", "g"] },
     { kind: "resource", name: "db", run: runOf("z"), who: [] },
   ] as const)("$kind $name, run $run: $who", ({ kind, name, run, who }) => {
-    expect(findResetTargets(picture, kind, name, run).map((place) => place.run[0])).toEqual(who);
+    expect(findResetTargets(picture, kind, name, run).map((entry) => entry.run[0])).toEqual(who);
   });
 
   it("finds runs by id, by its beginning, by host and pid", () => {

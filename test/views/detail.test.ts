@@ -260,8 +260,8 @@ describe("what is shown of a run", () => {
 describe("what is shown of a host", () => {
   const of = (name: string, pulses: SessionLivenessMap, ...kvs: KeyValue[]) => {
     const picture = pictureOf(kvs);
-    const sight = findHostState(picture, name, NOW);
-    return sight && buildHostDetail(picture, sight, { wall: NOW, sessions: pulses });
+    const host = findHostState(picture, name, NOW);
+    return host && buildHostDetail(picture, host, { wall: NOW, sessions: pulses });
   };
 
   it("is what it has, whether it is there, what runs there, and what stops it", () => {
@@ -313,8 +313,8 @@ describe("what is shown of a group", () => {
   ];
   const of = (name: string, pulses = ALIVE) => {
     const picture = pictureOf(kvs);
-    const sight = findGroupState(picture, name, NOW);
-    return sight && buildGroupDetail(picture, sight, { wall: NOW, sessions: pulses });
+    const group = findGroupState(picture, name, NOW);
+    return group && buildGroupDetail(picture, group, { wall: NOW, sessions: pulses });
   };
 
   it("is its hosts and those of the groups in it, whether they are there, what runs on them", () => {

@@ -416,7 +416,7 @@ async function resetHolders(
     const isMeant = ({ run }: Claim) => shown === undefined || shown.has(run);
     const entries = holders.filter(isMeant).flatMap(listHeldEntries).filter(isToBeAsked);
     for (const { run } of entries) asked.add(run);
-    const eviction = { target: formatAuditTarget(target), places: entries, seen: snapshot.revision, reason };
+    const eviction = { target: formatAuditTarget(target), entries, seen: snapshot.revision, reason };
     const compare = [guardRevision(drain.key, drain.modRevision)];
     const receipt = await requestResets(context, { action: "drain", ...eviction, compare });
     // Changed: a holder has just ended, or the drain was written. Read again.

@@ -202,7 +202,7 @@ class EvictionCommand {
     const { action, target, snapshot } = this.#plan;
     const reason = parseReasonFlag(this.#context.call);
     const seen = { seen: snapshot.revision, compare: buildNextGuards(this.#context, this.#plan) };
-    const eviction = { action, target, places: this.#entries, reason, ...seen };
+    const eviction = { action, target, entries: this.#entries, reason, ...seen };
     return this.#context.call.flags.force
       ? removeTickets(this.#context, eviction)
       : requestResets(this.#context, eviction);

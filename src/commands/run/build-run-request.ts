@@ -42,7 +42,7 @@ export function buildRunRequest(call: Call<RunFlags>, host: RunHost, env: Comman
   return {
     ...dropUndefined({ lock }),
     leases,
-    patience: { queues: call.flags.wait !== undefined, ...wait },
+    waitLimits: { queues: call.flags.wait !== undefined, ...wait },
     identity: buildIdentity(file, args, host),
     ttl: settings.ttl / 1000,
     terminationTimeout: settings.terminationTimeout,

@@ -41,16 +41,16 @@ export const lintSchedules: CommandExecutor<ScheduleLintFlags> = async (call, io
 
 const lintStoredSchedules = createStoreCommand<ScheduleLintFlags>(async (call, io, context) => {
   const ids = call.args.map((id) => validateName("schedule", id));
-  const sight = await (ids.length === 0
+  const result = await (ids.length === 0
     ? readAllStoredSchedules(context, context.signal)
     : readStoredSchedules(context, ids, context.signal));
-  const all = [...sight.schedules.values()];
+  const all = [...result.schedules.values()];
   const missing = all.find(({ definitionMod }) => definitionMod === 0n);
   if (missing !== undefined)
     throw new NotFoundError(`there is no schedule "${clean(missing.id)}"; see: signalbox schedule list`);
   const now = context.clock.getWallTime();
   const remarks = (
-    await Promise.all(all.map(async (seen) => await collectRemarks(seen, now, sight.calendars)))
+    await Promise.all(all.map(async (seen) => await collectRemarks(seen, now, result.calendars)))
   ).flat();
   return printRemarks(call, io, remarks, all.length);
 });

@@ -75,24 +75,24 @@ const COLLECTIONS: readonly Collection[] = [...QUEUE_COLLECTIONS, "hosts"];
  */
 async function showHost(context: CommandContext, name: string): Promise<DetailDocument> {
   const snapshot = await readSnapshotRanges(context, COLLECTIONS, [buildRecentAuditRange(context)]);
-  const sight = findHostState(snapshot, name, context.clock.getWallTime());
-  if (sight === undefined) return throwUnknownName("host", name, snapshot.hosts.keys());
-  const entries = listFirstEntries(sight.claims);
+  const state = findHostState(snapshot, name, context.clock.getWallTime());
+  if (state === undefined) return throwUnknownName("host", name, snapshot.hosts.keys());
+  const entries = listFirstEntries(state.claims);
   const liveness = await readEntryLiveness(context, entries);
   const wall = context.clock.getWallTime();
   const scene = buildViewContext(snapshot, wall);
   // A host that only a drain names is not in the listing of hosts.
-  const drains = sight.drains.map(toDrainJson);
-  const bare = { host: sight.name, holds: 0, waits: 0, groups: [], drains, agents: [] };
+  const drains = state.drains.map(toDrainJson);
+  const bare = { host: state.name, holds: 0, waits: 0, groups: [], drains, agents: [] };
   return {
     revision: snapshot.revision,
-    detail: buildHostDetail(snapshot, sight, { wall, sessions: liveness }),
+    detail: buildHostDetail(snapshot, state, { wall, sessions: liveness }),
     document: {
-      row: findRowJson(snapshot, "hosts", sight.name, scene) ?? bare,
-      alive: judgeHostByClaims(sight, { wall, sessions: liveness }),
-      runs: sight.claims.map((claim) => toClaimRow(claim, scene)),
+      row: findRowJson(snapshot, "hosts", state.name, scene) ?? bare,
+      alive: judgeHostByClaims(state, { wall, sessions: liveness }),
+      runs: state.claims.map((claim) => toClaimRow(claim, scene)),
       runners: toRunnersJson(entries, liveness),
-      audit: filterAuditRecords(snapshot.audit, (target) => isAboutHost(target, sight.name)),
+      audit: filterAuditRecords(snapshot.audit, (target) => isAboutHost(target, state.name)),
     },
   };
 }
@@ -100,20 +100,20 @@ async function showHost(context: CommandContext, name: string): Promise<DetailDo
 /** Shows a group and the runs on its hosts. @throws SignalboxError 1 if it does not exist */
 async function showGroup(context: CommandContext, name: string): Promise<DetailDocument> {
   const snapshot = await readSnapshotRanges(context, COLLECTIONS, [buildRecentAuditRange(context)]);
-  const sight = findGroupState(snapshot, name, context.clock.getWallTime());
-  if (sight === undefined) return throwUnknownName("group", name, snapshot.groups.keys());
-  const liveness = await readEntryLiveness(context, listFirstEntries(spreadOverHosts(sight.claims)));
+  const state = findGroupState(snapshot, name, context.clock.getWallTime());
+  if (state === undefined) return throwUnknownName("group", name, snapshot.groups.keys());
+  const liveness = await readEntryLiveness(context, listFirstEntries(spreadOverHosts(state.claims)));
   const wall = context.clock.getWallTime();
   const scene = buildViewContext(snapshot, wall);
-  const byHost = Map.groupBy(sight.claims, findClaimHost);
+  const byHost = Map.groupBy(state.claims, findClaimHost);
   return {
     revision: snapshot.revision,
-    detail: buildGroupDetail(snapshot, sight, { wall, sessions: liveness }),
+    detail: buildGroupDetail(snapshot, state, { wall, sessions: liveness }),
     document: {
       row: findRowJson(snapshot, "groups", name, scene),
-      parents: sight.parents,
-      drains: sight.drains.map(toDrainJson),
-      hosts: sight.hosts.map((host) => {
+      parents: state.parents,
+      drains: state.drains.map(toDrainJson),
+      hosts: state.hosts.map((host) => {
         const claims = byHost.get(canonicalizeHost(host)) ?? [];
         const record = snapshot.hosts.get(canonicalizeHost(host));
         return {
@@ -122,7 +122,7 @@ async function showGroup(context: CommandContext, name: string): Promise<DetailD
           ...judgeHostByClaims({ record, claims }, { wall, sessions: liveness }),
         };
       }),
-      runs: sight.claims.map((claim) => toClaimRow(claim, scene)),
+      runs: state.claims.map((claim) => toClaimRow(claim, scene)),
       audit: filterAuditRecords(snapshot.audit, (target) => target === `group ${name}`),
     },
   };

@@ -94,8 +94,8 @@ export class GrpcMember implements Member {
     signal.throwIfAborted();
     const client = this.#getClient();
     signal.addEventListener("abort", client.beginUse(), { once: true });
-    const tap = new CallInterceptor(this.endpoint, token, undefined, () => client.markAlive());
-    return openGrpcStream(await openWatch(client.etcd, tap.options), tap, signal);
+    const interceptor = new CallInterceptor(this.endpoint, token, undefined, () => client.markAlive());
+    return openGrpcStream(await openWatch(client.etcd, interceptor.options), interceptor, signal);
   }
 
   close(): void {
@@ -110,13 +110,13 @@ export class GrpcMember implements Member {
     signal: AbortSignal,
     call: (options: CallOptions) => Promise<T>,
   ): Promise<T> {
-    const tap = new CallInterceptor(this.endpoint, token, DEADLINE_MS, () => client.markAlive());
-    const onAbort = () => tap.cancel();
+    const interceptor = new CallInterceptor(this.endpoint, token, DEADLINE_MS, () => client.markAlive());
+    const onAbort = () => interceptor.cancel();
     signal.addEventListener("abort", onAbort);
     try {
-      return await call(tap.options);
+      return await call(interceptor.options);
     } catch (error) {
-      throw tap.toMemberError(error);
+      throw interceptor.toMemberError(error);
     } finally {
       signal.removeEventListener("abort", onAbort);
     }
@@ -178,7 +178,7 @@ interface Duplex {
 }
 
 /** Sends and receives messages over a stream that etcd3 opened. Ends when the signal is aborted. */
-function openGrpcStream(opened: object, tap: CallInterceptor, signal: AbortSignal): WatchStream {
+function openGrpcStream(opened: object, interceptor: CallInterceptor, signal: AbortSignal): WatchStream {
   const duplex = opened as Duplex;
   let over = false;
   const stop = () => {
@@ -194,13 +194,13 @@ function openGrpcStream(opened: object, tap: CallInterceptor, signal: AbortSigna
     send: (message) => {
       if (!over) duplex.write(message);
     },
-    responses: readResponses(duplex, tap, signal, () => signal.removeEventListener("abort", stop)),
+    responses: readResponses(duplex, interceptor, signal, () => signal.removeEventListener("abort", stop)),
   };
 }
 
 async function* readResponses(
   duplex: Duplex,
-  tap: CallInterceptor,
+  interceptor: CallInterceptor,
   signal: AbortSignal,
   done: () => void,
 ): AsyncGenerator<unknown, void> {
@@ -208,7 +208,7 @@ async function* readResponses(
     yield* { [Symbol.asyncIterator]: () => duplex[Symbol.asyncIterator]() };
   } catch (error) {
     signal.throwIfAborted();
-    throw tap.toMemberError(error) satisfies MemberError;
+    throw interceptor.toMemberError(error) satisfies MemberError;
   } finally {
     done();
     duplex.cancel();

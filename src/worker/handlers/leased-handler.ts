@@ -123,7 +123,7 @@ export function createLeaseAcquirer(
         { ...ports, evaluateTotal, describeHost },
         {
           leases,
-          patience: { queues: true, leases: PATIENCE },
+          waitLimits: { queues: true, leases: PATIENCE },
           identity: { host: facts.fqdn, pid: process.pid, user, command: "signalbox worker", label },
           ttl,
           terminationTimeout,

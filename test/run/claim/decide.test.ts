@@ -23,7 +23,7 @@ async function decide(name: RequestName, situation: Situation, before: Situation
 function formatStep(step: ClaimStep): string {
   if (step.kind === "leave") return `leave ${step.refusal.kind}`;
   if (step.kind !== "announce" && step.kind !== "sweep" && step.kind !== "grant") return step.kind;
-  return `${step.kind} ${step.places.map(({ key }) => key.split("/").slice(-2, -1)).join(" ")}`;
+  return `${step.kind} ${step.entries.map(({ key }) => key.split("/").slice(-2, -1)).join(" ")}`;
 }
 
 describe("without a ticket of its own", () => {

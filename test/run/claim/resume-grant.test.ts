@@ -32,7 +32,7 @@ describe("a held claim of another process", () => {
   test("is taken over as it stands: the ticket of the lock first", async () => {
     const { ports, resumed } = await setUp({ [DB_KEY]: "held", [LOCK_KEY]: "held" });
     const { grant } = await resumeGrant(ports, REQUESTS.both, resumed);
-    expect(grant?.places.map(({ key }) => key)).toEqual([LOCK_KEY, DB_KEY]);
+    expect(grant?.entries.map(({ key }) => key)).toEqual([LOCK_KEY, DB_KEY]);
     expect([grant?.grantedAt, grant?.attempt.enqueuedAt, grant?.attempt.run]).toEqual([5, 1, RUN]);
   });
 
@@ -57,7 +57,7 @@ describe("attempts of one call", () => {
     const value = serializeTicket(ticketWith({ run: FORMER, state: "held", ...ticket }));
     const former = keys.lock("a", FORMER);
     ports.store.etcd.apply({ compare: [], success: [{ op: "put", key: former, value }], failure: [] });
-    const request = createRequest({ lock: "a", patience: queues ? { queues, lock: 0 } : { queues } });
+    const request = createRequest({ lock: "a", waitLimits: queues ? { queues, lock: 0 } : { queues } });
     const acquired = await claimWithRetries(ports, request, NEVER);
     const isLeft = ports.store.etcd.range({ key: former }).kvs.length > 0;
     return [acquired.kind, isLeft];
@@ -82,7 +82,7 @@ describe("attempts of one call", () => {
   test("are numbered after those of other processes, in the ticket", async () => {
     const ports = { ...createPorts(), attempts: new CallAttempts(CALL, 2) };
     const acquired = await claimWithRetries(ports, REQUESTS.lock, NEVER);
-    expect(acquired.kind === "granted" && acquired.grant.places[0]?.ticket).toMatchObject({
+    expect(acquired.kind === "granted" && acquired.grant.entries[0]?.ticket).toMatchObject({
       call: CALL,
       attempt: 3,
     });

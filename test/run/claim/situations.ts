@@ -33,19 +33,19 @@ const queueing = { queues: true };
 
 /** What is asked for: lock a, two of four units of db, or both; at once, or in a queue. */
 export const REQUESTS = {
-  lock: createRequest({ lock: "a", patience: now }),
-  "lock, queue": createRequest({ lock: "a", patience: queueing }),
-  "lock, group": createRequest({ lock: "a", patience: now, group: "web" }),
-  lease: createRequest({ leases: [db], patience: queueing }),
-  both: createRequest({ lock: "a", leases: [db], patience: now }),
-  "both, queue": createRequest({ lock: "a", leases: [db], patience: queueing }),
+  lock: createRequest({ lock: "a", waitLimits: now }),
+  "lock, queue": createRequest({ lock: "a", waitLimits: queueing }),
+  "lock, group": createRequest({ lock: "a", waitLimits: now, group: "web" }),
+  lease: createRequest({ leases: [db], waitLimits: queueing }),
+  both: createRequest({ lock: "a", leases: [db], waitLimits: now }),
+  "both, queue": createRequest({ lock: "a", leases: [db], waitLimits: queueing }),
 } as const;
 export type RequestName = keyof typeof REQUESTS;
 
 export function createRequest(more: Partial<ClaimRequest>): ClaimRequest {
   return {
     leases: [],
-    patience: now,
+    waitLimits: now,
     history: true,
     ttl: 30,
     terminationTimeout: 2_000,

@@ -66,7 +66,7 @@ async function setUp(request: RequestName, own: { lock?: string; db?: string; ot
     show,
     build,
     basis,
-    entries: (...keys: string[]) => keys.flatMap((key) => find(key) ?? []),
+    findEntries: (...keys: string[]) => keys.flatMap((key) => find(key) ?? []),
   };
 }
 
@@ -134,8 +134,8 @@ describe("join", () => {
     ["reset lock", false, "waiting -"],
     ["drain", false, "waiting -"],
   ])("after %j: %s, %s", async (event, succeeded, expected) => {
-    const { build, basis, happen, etcd, show, entries } = await setUp("both, queue", { lock: "waiting" });
-    const [lock] = entries(LOCK_KEY) as [QueueEntry];
+    const { build, basis, happen, etcd, show, findEntries } = await setUp("both, queue", { lock: "waiting" });
+    const [lock] = findEntries(LOCK_KEY) as [QueueEntry];
     const built = build({ kind: "join", basis, totals, lock });
     happen(event);
     expect(built).toMatchObject({ grants: false, readsHistory: false });
@@ -154,11 +154,11 @@ describe("grant", () => {
     ["drain", false, "admitted waiting"],
   ])("after %j: %s, %s", async (event, succeeded, expected) => {
     const own = { lock: "admitted", db: "waiting" };
-    const { build, basis, happen, etcd, show, entries } = await setUp("both, queue", own);
-    const places = entries(LOCK_KEY, DB_KEY);
-    const built = build({ kind: "grant", basis, places });
+    const { build, basis, happen, etcd, show, findEntries } = await setUp("both, queue", own);
+    const entries = findEntries(LOCK_KEY, DB_KEY);
+    const built = build({ kind: "grant", basis, entries });
     happen(event);
-    expect(built).toMatchObject({ grants: true, readsHistory: true, found: places });
+    expect(built).toMatchObject({ grants: true, readsHistory: true, found: entries });
     expect([etcd.apply(built.txn).succeeded, show()]).toEqual([succeeded, expected]);
   });
 });
@@ -171,8 +171,11 @@ describe("announce", () => {
     ["reset db", true, "admitted waiting"],
     ["drain", true, "admitted waiting"],
   ])("after %j: %s, %s", async (event, succeeded, expected) => {
-    const { build, happen, etcd, show, entries } = await setUp("both", { lock: "waiting", db: "waiting" });
-    const built = build({ kind: "announce", places: entries(LOCK_KEY) });
+    const { build, happen, etcd, show, findEntries } = await setUp("both", {
+      lock: "waiting",
+      db: "waiting",
+    });
+    const built = build({ kind: "announce", entries: findEntries(LOCK_KEY) });
     happen(event);
     expect(built).toMatchObject({ grants: false, newTickets: [] });
     expect([etcd.apply(built.txn).succeeded, show()]).toEqual([succeeded, expected]);
@@ -187,8 +190,8 @@ describe("sweep", () => {
     ["reset other", false, true],
     ["drain", true, false],
   ])("after %j: %s, ticket left: %s", async (event, succeeded, isLeft) => {
-    const { build, happen, etcd, find, entries } = await setUp("lock", { other: "grace" });
-    const built = build({ kind: "sweep", places: entries(OTHER_LOCK) });
+    const { build, happen, etcd, find, findEntries } = await setUp("lock", { other: "grace" });
+    const built = build({ kind: "sweep", entries: findEntries(OTHER_LOCK) });
     happen(event);
     expect(etcd.apply(built.txn).succeeded).toBe(succeeded);
     expect(find(OTHER_LOCK) !== undefined).toBe(isLeft);

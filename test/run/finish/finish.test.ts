@@ -76,8 +76,8 @@ async function setUp(name: "lock" | "lease" | "both", event: Event) {
   const own = [attempt.lockKey ?? [], ...attempt.resourceKeys].flat();
   apply(...own.map((key) => put(key)));
   const find = (key: string): QueueEntry | undefined => store.etcd.range({ key }).kvs.map(toQueueEntry)[0];
-  const places = own.flatMap((key) => find(key) ?? []);
-  const grant: Grant = { attempt, places, grantedAt: 0, history: { kv: undefined } };
+  const entries = own.flatMap((key) => find(key) ?? []);
+  const grant: Grant = { attempt, entries, grantedAt: 0, history: { kv: undefined } };
   const putHistory = (run: string): Op => ({
     op: "put",
     key: HISTORY,
@@ -221,7 +221,7 @@ test("the history tells who ran, how long it waited and held, and how it ended",
   const request = { ...REQUESTS.both, identity: { ...REQUESTS.both.identity, label: "nightly" } };
   const attempt = { ...grant.attempt, request, enqueuedAt: 1_000 };
   const update = buildHistoryUpdate({ ...grant, attempt, grantedAt: 3_000 }, { exit: 125, reason: "lost" });
-  const token = String(grant.places[0]?.createRevision);
+  const token = String(grant.entries[0]?.createRevision);
   expect(update).toMatchObject({
     key: HISTORY,
     past: {

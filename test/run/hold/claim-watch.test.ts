@@ -49,7 +49,7 @@ async function setUp(group?: string) {
   put(WEB, JSON.stringify([HOST]), 0n);
   for (const key of [LOCK_KEY, DB_KEY]) put(key, ticket());
   const find = (key: string): QueueEntry[] => store.etcd.range({ key }).kvs.map(toQueueEntry);
-  const grant = { attempt, places: [LOCK_KEY, DB_KEY].flatMap(find), grantedAt: 0, history: undefined };
+  const grant = { attempt, entries: [LOCK_KEY, DB_KEY].flatMap(find), grantedAt: 0, history: undefined };
   const losses: ClaimLoss[] = [];
   const watch = new ClaimWatch(grant, (loss) => losses.push(loss));
   return { clock, store, session: attempt.session, apply, put, ticket, watch, losses };

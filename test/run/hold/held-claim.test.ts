@@ -47,7 +47,7 @@ async function createScene(more: Partial<ClaimRequest> = {}): Promise<Scene> {
   const request: ClaimRequest = {
     lock: "x",
     leases: [],
-    patience: { queues: false },
+    waitLimits: { queues: false },
     history: true,
     identity: { host: "web1", pid: 1, user: "u", command: "job" },
     ttl: TTL / 1000,

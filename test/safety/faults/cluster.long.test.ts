@@ -57,7 +57,7 @@ async function expectUndisturbed(
     Promise.all(held.map(async ({ namespace }) => (await namespace.readQueue("job"))[0]));
   const before = await listTickets();
   await fault();
-  await Promise.all(before.map((place) => place && waitUntilRenewed(cluster, place.session)));
+  await Promise.all(before.map((entry) => entry && waitUntilRenewed(cluster, entry.session)));
   expect(await listTickets(), "the tickets after the fault").toEqual(before);
   for (const { go } of held) writeFileSync(go, "");
   const ends = await Promise.all(held.map(({ run }) => run.ended));

@@ -52,8 +52,8 @@ const CUTS: Record<string, (proxy: FaultProxy) => void> = {
 };
 
 async function readTicket(namespace: TestNamespace) {
-  const [place] = await namespace.readQueue("job");
-  return place;
+  const [entry] = await namespace.readQueue("job");
+  return entry;
 }
 
 /** A holder behind a proxy, whose command ignores TERM, and a waiter with a direct connection. */

@@ -72,10 +72,10 @@ describe.concurrent.each(TRANSPORTS)("over %s, when the wall clock jumps forward
 
   it("and somebody else has got the lock meanwhile, the job is ended: 125", async (context) => {
     const { namespace, clock, proxy, run } = await startScene(transport, context);
-    const [place] = await namespace.jobs.waitForTickets("job", "held");
+    const [entry] = await namespace.jobs.waitForTickets("job", "held");
     proxy.mode = "drop"; // what the machine had open is dead after the pause, and says nothing
     proxy.strand();
-    await namespace.store.revoke(place?.session ?? 0n);
+    await namespace.store.revoke(entry?.session ?? 0n);
     await namespace.jobs.startAndWait({
       name: "next",
       options: ["--lock", "x"],

@@ -134,12 +134,12 @@ describe.concurrent.each(TOOLS)("%s", (tool) => {
       ...matchSilentEnd(0),
       stdout: "ran\n",
     });
-    const [place] = await namespace.readQueue("cronlock.job");
-    const until = place?.ticket?.until ?? 0;
-    expect(place?.ticket?.state).toBe("grace");
+    const [entry] = await namespace.readQueue("cronlock.job");
+    const until = entry?.ticket?.until ?? 0;
+    expect(entry?.ticket?.state).toBe("grace");
     expect(until % 1000).toBe(0);
     expect(until - since, "ms from before its start").toBeGreaterThan(40_000);
-    expect(until, "and not from the grant").toBeLessThanOrEqual((place?.ticket?.grantedAt ?? 0) + 41_000);
+    expect(until, "and not from the grant").toBeLessThanOrEqual((entry?.ticket?.grantedAt ?? 0) + 41_000);
     expect(await end(namespace, tool, ["echo", "ran"], key)).toEqual(matchSilentEnd(200));
     const verbose = await end(namespace, tool, ["echo", "ran"], { ...key, CRONLOCK_VERBOSE: "yes" });
     expect(verbose).toEqual(
@@ -240,8 +240,8 @@ describe.concurrent.each(TOOLS)("%s", (tool) => {
     const namespace = enter();
     const run = start(namespace, tool, HOLD, { CRONLOCK_KEY: "job" });
     await run.waitForOutput(/up/);
-    const [place] = await namespace.readQueue("cronlock.job");
-    await namespace.delete(place?.key ?? "");
+    const [entry] = await namespace.readQueue("cronlock.job");
+    await namespace.delete(entry?.key ?? "");
     expect(await run.ended).toMatchObject({
       code: 201,
       stdout: "up\n",

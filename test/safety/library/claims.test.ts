@@ -132,11 +132,11 @@ describe.concurrent("a lock of the library", () => {
     const one = await connectTo(namespace, { terminationTimeout: 100, ttl: "5s" });
     const working = one.withLock("x", waitForever);
     working.catch(() => {});
-    const [place] = await waitUntil("the lock", async () => {
+    const [entry] = await waitUntil("the lock", async () => {
       const queue = await namespace.readQueue("x");
       return queue.length === 1 && queue;
     });
-    await namespace.delete(place?.key ?? "");
+    await namespace.delete(entry?.key ?? "");
     await expect(working).rejects.toMatchObject({ code: "CLAIM_LOST", kind: "gone" });
   });
 

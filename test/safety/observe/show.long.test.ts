@@ -128,8 +128,8 @@ describe.concurrent("show and why", () => {
     const namespace = await cluster.createTestNamespace("http", context);
     await namespace.jobs.startAndWait({ name: "one", options: ["--lock", "x"], hold: buildHold(namespace) });
     namespace.jobs.start({ name: "two", options: ["--lock", "x", "--wait"], hold: [1] });
-    const [place] = await namespace.jobs.waitForTickets("two", "waiting");
-    const host = place?.ticket?.host ?? "";
+    const [entry] = await namespace.jobs.waitForTickets("two", "waiting");
+    const host = entry?.ticket?.host ?? "";
     await namespace.start(["group", "set", "web", host]).ended;
     await namespace.start(["drain", "lock", "x", "--yes", "--reason", "new disks", "--for", "2h"]).ended;
     expect(await readOutput(namespace, "why", "x")).toMatch(
@@ -189,8 +189,8 @@ describe.concurrent("show and why", () => {
     expect(await readOutput(namespace, "why", "x")).toMatch(
       /^nobody waits for lock "x"; it is held by \S+:\d+\n$/,
     );
-    const [place] = await namespace.listTickets();
-    expect(await readOutput(namespace, "why", `${place?.ticket?.host}:${place?.ticket?.pid}`)).toMatch(
+    const [entry] = await namespace.listTickets();
+    expect(await readOutput(namespace, "why", `${entry?.ticket?.host}:${entry?.ticket?.pid}`)).toMatch(
       /^\S+ \(sh, one\) has held lock x for \S+: it waits for nothing\n$/,
     );
     await namespace.start(["drain", "resource", "db", "--yes"]).ended;

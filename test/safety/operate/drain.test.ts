@@ -84,7 +84,7 @@ function runThatStartsLate(namespace: TestNamespace, name: string, over: string)
   const request: RunRequest = {
     lock: "x",
     leases: [],
-    patience: { queues: false },
+    waitLimits: { queues: false },
     history: true,
     ttl: 60,
     identity: { host: "web2.example.com", pid: process.pid, user: "u", command: "job", label: name },
@@ -157,8 +157,8 @@ describe("a run that was granted before the drain, and has not started its comma
     const namespace = await cluster.createTestNamespace("http");
     const over = `${namespace.jobs.journal.folder}/over`;
     const held = runThatStartsLate(namespace, "held", over);
-    const [place] = await namespace.jobs.waitForTickets("held", "held");
-    const who = `${place?.ticket?.host}:${place?.ticket?.pid}`;
+    const [entry] = await namespace.jobs.waitForTickets("held", "held");
+    const who = `${entry?.ticket?.host}:${entry?.ticket?.pid}`;
     namespace.jobs.start({ name: "waiter", options: LOCK });
     await namespace.jobs.waitForTickets("waiter", "waiting");
     const drain = await namespace.start(DRAIN).ended;

@@ -263,10 +263,10 @@ describe.concurrent("a release", () => {
       hold: ["until", file],
     });
     const waiter = namespace.jobs.start({ name: "waiter", options: LOCK });
-    const [place] = await namespace.jobs.waitForTickets("waiter", "waiting");
+    const [entry] = await namespace.jobs.waitForTickets("waiter", "waiting");
     const last = namespace.jobs.start({ name: "last", options: LOCK, hold: [1] });
     await namespace.jobs.waitForTickets("last", "waiting");
-    const run = place?.run ?? "";
+    const run = entry?.run ?? "";
     expect(await namespace.start(["release", run.slice(0, 6), "--yes"]).ended).toMatchObject({ code: 0 });
     expect((await waiter.ended).code).toBe(75);
     const held = (await namespace.jobs.waitForTickets("holder", "held"))[0]?.run ?? "";

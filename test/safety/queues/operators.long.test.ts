@@ -13,17 +13,17 @@ const BOTH = [...LOCK, "--lease", "db=1:1"];
 const LEASE = ["--no-lock", "--lease", "db=1:1"];
 const TIMES = ["--ttl", "30s", "--termination-timeout", "400ms"];
 
-type Deed = (namespace: TestNamespace, places: readonly QueueEntry[]) => Promise<unknown>;
+type Deed = (namespace: TestNamespace, entries: readonly QueueEntry[]) => Promise<unknown>;
 
-const removeFirst: Deed = (namespace, [place]) => namespace.etcd.runEtcdctl("del", place?.key ?? "");
-const removeLast: Deed = (namespace, places) => removeFirst(namespace, places.slice(-1));
-const revoke: Deed = (namespace, [place]) =>
-  namespace.etcd.runEtcdctl("lease", "revoke", place?.session.toString(16) ?? "");
-const spoilTicket: Deed = (namespace, [place]) =>
-  namespace.etcd.runEtcdctl("put", "--ignore-lease", place?.key ?? "", "{");
-const reset: Deed = async (namespace, [place]) => {
-  if (place?.ticket === undefined) throw new Error("no ticket to reset");
-  const { key, ticket, modRevision } = place;
+const removeFirst: Deed = (namespace, [entry]) => namespace.etcd.runEtcdctl("del", entry?.key ?? "");
+const removeLast: Deed = (namespace, entries) => removeFirst(namespace, entries.slice(-1));
+const revoke: Deed = (namespace, [entry]) =>
+  namespace.etcd.runEtcdctl("lease", "revoke", entry?.session.toString(16) ?? "");
+const spoilTicket: Deed = (namespace, [entry]) =>
+  namespace.etcd.runEtcdctl("put", "--ignore-lease", entry?.key ?? "", "{");
+const reset: Deed = async (namespace, [entry]) => {
+  if (entry?.ticket === undefined) throw new Error("no ticket to reset");
+  const { key, ticket, modRevision } = entry;
   const value = serializeTicket({ ...ticket, reset: { by: "an operator", at: Date.now(), why: "by hand" } });
   const compare = [{ key, target: "mod", is: "equal", value: modRevision } as const];
   return namespace.store.commitTxn({
@@ -99,10 +99,10 @@ describe.each(TRANSPORTS)("over %s, a waiter", (transport) => {
     const gate = `${namespace.jobs.journal.folder}/gate`;
     await namespace.jobs.startAndWait({ name: "first", options: LOCK, hold: ["until", gate] });
     const run = namespace.jobs.start({ name: "run", options: [...LOCK, ...TIMES] });
-    const [place, ...more] = await namespace.jobs.waitForTickets("run", "waiting");
-    if (place === undefined) throw new Error("it waits without a ticket");
-    await act(namespace, [place, ...more]);
-    if (code === 0) await waitForNewTicket(namespace, place);
+    const [entry, ...more] = await namespace.jobs.waitForTickets("run", "waiting");
+    if (entry === undefined) throw new Error("it waits without a ticket");
+    await act(namespace, [entry, ...more]);
+    if (code === 0) await waitForNewTicket(namespace, entry);
     else await run.ended;
     writeFileSync(gate, "");
     expect(await run.ended).toEqual({ code, signal: null, stdout: "", stderr: "" });

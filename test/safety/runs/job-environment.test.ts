@@ -67,15 +67,15 @@ test("--record-args with a line that is longer than a ticket may be: the job run
     ["sh", "-c", "echo up; exec sleep 60", ...long],
   );
   await run.waitForOutput(/up/);
-  const [place] = await waitUntil("its ticket", async () => {
+  const [entry] = await waitUntil("its ticket", async () => {
     const queue = await namespace.readQueue("x");
     return queue.length === 1 && queue;
   });
-  const { args = [] } = place?.ticket ?? {};
+  const { args = [] } = entry?.ticket ?? {};
   expect(args.slice(0, 2)).toEqual(["-c", "echo up; exec sleep 60"]);
   expect(args[2]).toBe(`${"x".repeat(1_024)}…`);
   expect(args.at(-1)).toMatch(/^… \(\d+ more\)$/);
-  expect(parseTicket(JSON.stringify(place?.ticket))).toBeDefined();
+  expect(parseTicket(JSON.stringify(entry?.ticket))).toBeDefined();
   run.child.kill("SIGTERM");
   await run.ended;
 });

@@ -59,13 +59,13 @@ export function judgeProgram(
 export function judgeCommand(
   words: readonly string[],
   variables: Invocation["variables"],
-  { hasShell, ...place }: ProgramEnvironment & { hasShell: boolean },
+  { hasShell, ...environment }: ProgramEnvironment & { hasShell: boolean },
 ): Finding[] {
   const at = unwrapWords(words).program;
   const program = words[at] ?? "";
   if (!PROGRAM.test(program) || (hasShell && BUILTINS.test(program))) return [];
   const known = applyAssignments(applyWrapperPath(words.slice(0, at), variables), words.slice(0, at));
-  return judgeProgram({ program, variables: known }, place).map((one) => ({ ...one, kind: "command" }));
+  return judgeProgram({ program, variables: known }, environment).map((one) => ({ ...one, kind: "command" }));
 }
 
 function findMissing(program: string, path: string): MissingProgram | undefined {

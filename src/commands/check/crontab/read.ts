@@ -109,8 +109,8 @@ function readLine(job: CronJob, path: string, ground: CheckEnvironment): Crontab
   }
   const missing = findMissingUser(job, where);
   if (missing !== undefined) return { jobs: [], findings: [...cut, missing] };
-  const place: LineLocation = { where, home: findHome(job, ground), settings: ground.settings };
-  const commands = found.value.map((command) => readLineCommand(command, place, ground));
+  const location: LineLocation = { where, home: findHome(job, ground), settings: ground.settings };
+  const commands = found.value.map((command) => readLineCommand(command, location, ground));
   return {
     jobs: commands.flatMap(({ job: read }) => read ?? []),
     findings: [
@@ -129,13 +129,14 @@ interface CommandReading extends LineReading {
 
 function readLineCommand(
   command: LineCommand,
-  place: LineLocation,
+  location: LineLocation,
   ground: CheckEnvironment,
 ): CommandReading {
   const invocation = findInvocation(command);
-  if (invocation !== undefined) return { command, invocation, ...readInvocation(invocation, place, ground) };
+  if (invocation !== undefined)
+    return { command, invocation, ...readInvocation(invocation, location, ground) };
   const fault = findMisspelling(command);
-  const findings = fault === undefined ? [] : [createFinding(place.where, "failure", fault)];
+  const findings = fault === undefined ? [] : [createFinding(location.where, "failure", fault)];
   return { command, invocation, job: undefined, findings };
 }
 
@@ -147,9 +148,9 @@ function findHostFaults(
   { searchPath }: CheckEnvironment,
 ): Finding[] {
   if (searchPath === undefined) return [];
-  const place = { where, searchPath, isPathSet: job.variables.has("PATH") };
+  const environment = { where, searchPath, isPathSet: job.variables.has("PATH") };
   const tools = readings.flatMap(({ invocation }) =>
-    invocation === undefined ? [] : judgeProgram(invocation, place),
+    invocation === undefined ? [] : judgeProgram(invocation, environment),
   );
   const user = findUnknownUser(job, where);
   const commands = readings.map(({ command }) => command);
@@ -159,31 +160,31 @@ function findHostFaults(
     ...user,
     ...tools,
     ...findMissingFolders(commands, where, isOurs ? "failure" : "warning"),
-    ...readings.flatMap((reading) => judgeCommandOf(reading, place)),
+    ...readings.flatMap((reading) => judgeCommandOf(reading, environment)),
   ];
 }
 
 /** A missing program is a failure only where signalbox was to start it; other lines are not its own. */
 function judgeCommandOf(
   { command, invocation, job, findings }: CommandReading,
-  place: ProgramEnvironment,
+  environment: ProgramEnvironment,
 ): Finding[] {
   if (command.isRemote) return [];
   if (invocation !== undefined)
-    return judgeCommand(job?.command ?? [], invocation.variables, { ...place, hasShell: false });
+    return judgeCommand(job?.command ?? [], invocation.variables, { ...environment, hasShell: false });
   if (findings.length > 0) return []; // the name is misspelt
-  return judgeCommand(command.words, command.variables, { ...place, hasShell: true }).map((one) => ({
+  return judgeCommand(command.words, command.variables, { ...environment, hasShell: true }).map((one) => ({
     ...one,
     level: "warning" as const,
   }));
 }
 
-function readInvocation(one: Invocation, place: LineLocation, ground: CheckEnvironment): LineReading {
-  if (one.tool === "signalbox") return readSignalbox(one, place);
-  if (one.tool === "switchman") return readSwitchman(one, place, ground);
+function readInvocation(one: Invocation, location: LineLocation, ground: CheckEnvironment): LineReading {
+  if (one.tool === "signalbox") return readSignalbox(one, location);
+  if (one.tool === "switchman") return readSwitchman(one, location, ground);
   return {
     job: undefined,
-    findings: [{ kind: UNREAD, check: place.where, level: "hint", detail: one.tool }],
+    findings: [{ kind: UNREAD, check: location.where, level: "hint", detail: one.tool }],
   };
 }
 

@@ -34,20 +34,20 @@ export interface LineLocation {
 const CREDENTIALS: readonly SettingKey[] = ["user", "password", "passwordFile", "cert", "key", "cacert"];
 
 /** Reads a `signalbox run` line with the parser and the settings that the run itself uses. */
-export function readSignalbox(invocation: Invocation, place: LineLocation): LineReading {
+export function readSignalbox(invocation: Invocation, location: LineLocation): LineReading {
   const notes: Finding[] = [];
   try {
     const call = parseCall(runCommand, invocation.words);
     if (call.flags.help) return { job: undefined, findings: [] };
-    const config = resolveLineConfig(call, invocation, place, notes);
-    const job = buildJob(call, config, place);
-    return { job, findings: [...notes, ...findBusyNotes(invocation, config.values, place)] };
+    const config = resolveLineConfig(call, invocation, location, notes);
+    const job = buildJob(call, config, location);
+    return { job, findings: [...notes, ...findBusyNotes(invocation, config.values, location)] };
   } catch (error) {
     if (!(error instanceof SignalboxError)) throw error;
     if (error.exitCode === EXIT.usage && canHideOptions(invocation.words))
-      return { job: undefined, findings: [createFinding(place, "shell", "hint", UNSEEN)] };
+      return { job: undefined, findings: [createFinding(location, "shell", "hint", UNSEEN)] };
     const kind = error.exitCode === EXIT.usage ? "usage" : "config";
-    return { job: undefined, findings: [...notes, createFinding(place, kind, "failure", error.message)] };
+    return { job: undefined, findings: [...notes, createFinding(location, kind, "failure", error.message)] };
   }
 }
 
@@ -55,7 +55,7 @@ export function readSignalbox(invocation: Invocation, place: LineLocation): Line
 function findBusyNotes(
   { wrapper, next }: Invocation,
   { busyExitCode }: Settings,
-  place: LineLocation,
+  location: LineLocation,
 ): Finding[] {
   const watcher = wrapper
     .map((word) => word.slice(word.lastIndexOf("/") + 1))
@@ -64,7 +64,7 @@ function findBusyNotes(
   if (busyExitCode === 0 || listener === undefined) return [];
   const detail = `${listener} treats exit code ${busyExitCode} as a failure, but a run exits with it when the lock is held`;
   return [
-    { ...createFinding(place, "busy", "hint", detail), remedy: "add -E 0: then such a run exits with 0" },
+    { ...createFinding(location, "busy", "hint", detail), remedy: "add -E 0: then such a run exits with 0" },
   ];
 }
 
@@ -89,20 +89,20 @@ function createFinding(
 function resolveLineConfig(
   { settings }: Call<RunFlags>,
   { variables }: Invocation,
-  place: LineLocation,
+  location: LineLocation,
   notes: Finding[],
 ): Config {
   const known = Object.entries(settings).filter(
     ([key, value]) => !(CREDENTIALS as string[]).includes(key) && !String(value).includes(UNKNOWN),
   );
-  const home = place.home === undefined ? [] : [["HOME", place.home] as const];
+  const home = location.home === undefined ? [] : [["HOME", location.home] as const];
   const env = [...home, ...variables];
   const secret = CREDENTIALS.flatMap((key) => [getEnvVariableName(key), getSetting(key).etcdctl ?? ""]);
   const plain = env.filter(([name, value]) => !secret.includes(name) && !value.includes(UNKNOWN));
   return resolveConfig({
     flags: Object.fromEntries(known),
     env: Object.fromEntries(plain),
-    readFile: (path) => readConfigFile(path, place, notes),
+    readFile: (path) => readConfigFile(path, location, notes),
   });
 }
 
@@ -112,7 +112,7 @@ function resolveLineConfig(
  */
 function readConfigFile(
   path: string,
-  place: LineLocation,
+  location: LineLocation,
   notes: Finding[],
 ): ReturnType<typeof readFileWithMode> {
   try {
@@ -120,13 +120,13 @@ function readConfigFile(
     return file === undefined ? undefined : { ...file, mode: 0o600, uid: process.getuid?.() ?? file.uid };
   } catch {
     notes.push(
-      createFinding(place, "config", "hint", `this user cannot read ${path}; its settings were ignored`),
+      createFinding(location, "config", "hint", `this user cannot read ${path}; its settings were ignored`),
     );
     return { text: "{}", mode: 0o600, uid: process.getuid?.() ?? 0 };
   }
 }
 
-function buildJob(call: Call<RunFlags>, { values, sources }: Config, place: LineLocation): CrontabJob {
+function buildJob(call: Call<RunFlags>, { values, sources }: Config, location: LineLocation): CrontabJob {
   const [file = ""] = call.command;
   if (file === "") throw new UsageError("COMMAND is empty; put its name after --");
   const lock = parseLock(call, file);
@@ -136,9 +136,9 @@ function buildJob(call: Call<RunFlags>, { values, sources }: Config, place: Line
   checkWait(call);
   const isOwn = (key: "prefix" | "endpoints") => !/^(flag|environment|context) /.test(sources[key]);
   const isSame = (key: "prefix" | "endpoints") =>
-    sortAddresses(values[key]) === sortAddresses(place.settings[key]);
+    sortAddresses(values[key]) === sortAddresses(location.settings[key]);
   return {
-    where: place.where,
+    where: location.where,
     tool: "signalbox",
     lock,
     group: values.group,

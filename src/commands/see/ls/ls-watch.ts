@@ -19,7 +19,7 @@ import { RowCache } from "./row-cache.ts";
 /** Shows rows until the output is closed. */
 interface LiveOutput<R> {
   /** @returns false once the output is closed */
-  update(sight: LiveRows<R>): boolean;
+  update(liveRows: LiveRows<R>): boolean;
   end(): void;
 }
 
@@ -167,15 +167,19 @@ class LiveTable<R> {
   }
 
   /** @returns false once the output is closed */
-  update(sight: LiveRows<R>): boolean {
+  update(liveRows: LiveRows<R>): boolean {
     const { rows: height, columns } = this.#io.terminal.getSize();
     const style: OutputStyle = {
       ...detectOutputStyle(this.#io, { ascii: this.#call.flags.ascii === true, wide: false }),
       width: columns - 1,
       isClipped: true,
     };
-    const status = this.#renderStatus(sight, style);
-    return this.#screen.paint([...status, "", ...this.#renderBody(sight, style, height - status.length - 1)]);
+    const status = this.#renderStatus(liveRows, style);
+    return this.#screen.paint([
+      ...status,
+      "",
+      ...this.#renderBody(liveRows, style, height - status.length - 1),
+    ]);
   }
 
   /** Renders the connection state, so that the user sees whether the rows are current, and the remarks of the view. */
