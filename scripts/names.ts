@@ -1,6 +1,6 @@
 /**
- * Checks the rules for names (CONTRIBUTING.md): the share of functions that begin with a verb or a predicate, and exported
- * names that exist more than once or are aliases. `npm run names` prints all violations; with `--check` it fails if there are too many.
+ * Checks the rules for names (CONTRIBUTING.md): the share of functions that begin with a verb or a predicate, exported
+ * names that exist more than once or are aliases, and words that were replaced. `npm run names` prints all violations; with `--check` it fails if there are too many.
  */
 import { readFileSync } from "node:fs";
 import { glob } from "zx";
@@ -12,6 +12,21 @@ const LEAST = 0.85;
 /** Names that every module of a kind exports, with the same meaning. */
 const CONTRACTS = new Set(["execute", "perform", "bytes", "openMembers"]);
 
+/** Words that nothing in src/ is named with, not even a local, by the word for the same thing. */
+const REPLACED: Readonly<Record<string, string>> = {
+  desk: "context",
+  world: "io",
+  scene: "viewContext",
+  picture: "snapshot",
+  stakes: "newTickets",
+  sights: "positions",
+  prospect: "eligibility",
+  pulse: "liveness",
+  deed: "action",
+  wish: "options",
+  errand: "request",
+};
+
 interface Offender {
   place: string;
   name: string;
@@ -20,32 +35,38 @@ interface Offender {
 const isChecking = process.argv.includes("--check");
 const offenders: Offender[] = [];
 const aliases: Offender[] = [];
+const replaced: Offender[] = [];
 const exported = new Map<string, string[]>();
 let functions = 0;
 
 for (const path of (await glob(["{src,fixtures,scripts,test}/**/*.{ts,tsx}"])).toSorted()) {
   const source = readFileSync(path, "utf8");
   const found = findDeclarations(source, path.endsWith("x"));
+  const locate = (offset: number) =>
+    `${path}:${Buffer.from(source).subarray(0, offset).toString().split("\n").length}`;
   for (const { name, offset } of found.functions) {
     functions += 1;
-    const line = Buffer.from(source).subarray(0, offset).toString().split("\n").length;
-    if (!isGoodName(name, path)) offenders.push({ place: `${path}:${line}`, name });
+    if (!isGoodName(name, path)) offenders.push({ place: locate(offset), name });
   }
   aliases.push(...found.aliases.map((name) => ({ place: path, name })));
-  if (path.startsWith("src/"))
-    for (const name of new Set(found.exports)) exported.set(name, [...(exported.get(name) ?? []), path]);
+  if (!path.startsWith("src/")) continue;
+  for (const name of new Set(found.exports)) exported.set(name, [...(exported.get(name) ?? []), path]);
+  for (const { name, offset } of found.identifiers)
+    if (Object.hasOwn(REPLACED, name)) replaced.push({ place: locate(offset), name });
 }
 
 const share = 1 - offenders.length / functions;
 const repeated = [...exported].filter(([name, paths]) => paths.length > 1 && !CONTRACTS.has(name));
-const isEnough = share >= LEAST && repeated.length === 0 && aliases.length === 0;
+const isEnough = share >= LEAST && repeated.length === 0 && aliases.length === 0 && replaced.length === 0;
 if (!isChecking || share < LEAST)
   for (const { place, name } of offenders) console.log(`${place}: ${name} does not begin with a verb`);
 for (const { place, name } of aliases) console.log(`${place}: ${name} is a second name of an export`);
+for (const { place, name } of replaced) console.log(`${place}: ${name} is called ${REPLACED[name]} here`);
 for (const [name, paths] of repeated) console.log(`${name} is exported more than once: ${paths.join(", ")}`);
 console.log(
   `${(100 * share).toFixed(1)} % of ${functions} functions begin with a verb or a predicate (at least ${100 * LEAST} %); ` +
-    `${repeated.length} exported names exist more than once; ${aliases.length} are second names`,
+    `${repeated.length} exported names exist more than once; ${aliases.length} are second names; ` +
+    `${replaced.length} are words that were replaced`,
 );
 if (isChecking && !isEnough) process.exitCode = 1;
 

@@ -26,9 +26,9 @@ export class OwnDrain {
   /** Reads the present drains: the script's own one, and another one. */
   async readDrains(): Promise<{ own: Drain | undefined; other: Drain | undefined }> {
     const { answer } = await runSignalbox("drain", ...this.#target, "--dry-run");
-    const standing = answer.before ?? [];
-    const own = standing.find(({ why }) => why === this.#reason);
-    return { own, other: standing.find((drain) => drain !== own) };
+    const present = answer.before ?? [];
+    const own = present.find(({ why }) => why === this.#reason);
+    return { own, other: present.find((drain) => drain !== own) };
   }
 
   /**

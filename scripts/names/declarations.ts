@@ -1,14 +1,17 @@
 /** Finds the functions and the exported names of a file, for the names script. */
 import { parseSync } from "@swc/core";
 
-/** A function, method or function-valued constant. `offset` is that of its name in the source, in bytes. */
-export interface NamedFunction {
+/** A name in the source. `offset` is in bytes. */
+export interface NameInSource {
   name: string;
   offset: number;
 }
 
 export interface Declarations {
-  functions: NamedFunction[];
+  /** Functions, methods and function-valued constants. */
+  functions: NameInSource[];
+  /** All names of parameters, locals and properties, wherever they stand. */
+  identifiers: NameInSource[];
   /** Names that are declared and exported here, without re-exports from other files. */
   exports: string[];
   /** Names that are exported under another name: `export { a as b }`. */
@@ -16,6 +19,7 @@ export interface Declarations {
 }
 
 type Node = { type: string } & Record<string, unknown>;
+type Span = { start: number };
 
 /** @param source  TypeScript, or TSX */
 export function findDeclarations(source: string, isTsx: boolean): Declarations {
@@ -25,7 +29,7 @@ export function findDeclarations(source: string, isTsx: boolean): Declarations {
     tsx: isTsx,
     target: "es2024",
   });
-  const found: Declarations = { functions: [], exports: [], aliases: [] };
+  const found: Declarations = { functions: [], identifiers: [], exports: [], aliases: [] };
   visit(ast as unknown as Node, found, (ast.body[0]?.span.start ?? 0) + 1);
   return found;
 }
@@ -33,6 +37,9 @@ export function findDeclarations(source: string, isTsx: boolean): Declarations {
 function visit(node: Node, found: Declarations, base: number): void {
   const add = (identifier: unknown) => addFunction(identifier as Node | undefined, found, base);
   switch (node.type) {
+    case "Identifier":
+      found.identifiers.push({ name: node.value as string, offset: (node.span as Span).start - base });
+      break;
     case "FunctionDeclaration":
       add(node.identifier);
       break;
@@ -71,7 +78,7 @@ function addFunction(identifier: Node | undefined, found: Declarations, base: nu
   const inner = identifier?.type === "PrivateName" ? (identifier.id as Node | undefined) : undefined;
   const name = identifier?.value ?? inner?.value;
   if (identifier === undefined || typeof name !== "string") return; // computed, as [Symbol.asyncDispose] is
-  found.functions.push({ name, offset: (identifier.span as { start: number }).start - base });
+  found.functions.push({ name, offset: (identifier.span as Span).start - base });
 }
 
 function listAliases({ orig, exported }: Node): string[] {

@@ -69,8 +69,8 @@ function buildTouchedGuard(keys: Keys, { changes, keys: seen }: ConfigUpdate): C
 /** Compares the whole configuration with what was read. */
 function buildWholeGuard(keys: Keys, update: ConfigUpdate): Compare[] {
   const rooms = guardNotNewer(update.seen, keys.groups(), keys.resourceConfigs());
-  const standing = update.keys.map((one) => guardRevision(buildConfigKey(keys, one), one.modRevision));
-  return standing.length <= MAX_DIRECT_OPS
-    ? [...rooms, ...standing]
+  const unchanged = update.keys.map((one) => guardRevision(buildConfigKey(keys, one), one.modRevision));
+  return unchanged.length <= MAX_DIRECT_OPS
+    ? [...rooms, ...unchanged]
     : [...rooms, ...guardNotNewer(update.seen, keys.audits())];
 }

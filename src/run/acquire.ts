@@ -253,8 +253,8 @@ export class Acquisition implements SessionOwner {
   }
 
   async #readView(depth: Depth): Promise<ClaimView> {
-    const standing = this.#ownRevisions;
-    const how = { standing, depth, host: this.hostRecord.keyToRead, vanished: this.#vanished };
+    const revisions = this.#ownRevisions;
+    const how = { revisions, depth, host: this.hostRecord.keyToRead, vanished: this.#vanished };
     const read = (signal: AbortSignal) => readClaimView(this.#attempt, how, signal);
     const view = await retryUnavailable(this.#ports, this.#getRetryDeadline(), read, this.#signal);
     this.#hasAnswered = true;
@@ -274,8 +274,8 @@ export class Acquisition implements SessionOwner {
 
   /** Returns until when calls are retried while etcd does not answer. */
   #getRetryDeadline(): number {
-    const { waitLimits: patience, leases } = this.#attempt.request;
-    const waits = this.#hasAnswered && (patience.queues || leases.length > 0);
+    const { waitLimits, leases } = this.#attempt.request;
+    const waits = this.#hasAnswered && (waitLimits.queues || leases.length > 0);
     return waits ? this.#getWaitDeadline() : this.#limits.connect;
   }
 

@@ -45,7 +45,7 @@ export const EMPTY_CLAIM_VIEW: ClaimView = {
 
 /**
  * Reads a view in one linearizable transaction that writes nothing.
- * @param how.standing  revisions of the own tickets, from the last read
+ * @param how.revisions  revisions of the own tickets, from the last read
  * @param how.depth  how many of the first entries of each resource queue to read, besides the one directly ahead of the
  * own entry; Infinity for whole queues
  * @param how.host  the key of this host's record; undefined when the record is not needed
@@ -53,21 +53,21 @@ export const EMPTY_CLAIM_VIEW: ClaimView = {
  */
 export async function readClaimView(
   attempt: ClaimAttempt,
-  how: { standing: OwnTicketRevisions; depth: number; host: string | undefined; vanished: VanishedTickets },
+  how: { revisions: OwnTicketRevisions; depth: number; host: string | undefined; vanished: VanishedTickets },
   signal: AbortSignal,
 ): Promise<ClaimView> {
-  const { standing, depth } = how;
+  const { revisions, depth } = how;
   const { ports, request } = attempt;
   const { keys } = ports;
   const own = listOwnKeys(attempt).map((key): Op => ({ op: "range", key }));
-  const situation = buildInputReads(keys, request);
-  const lock = request.lock === undefined ? [] : buildLockReads(keys, request.lock, standing.lock);
+  const situationReads = buildInputReads(keys, request);
+  const lock = request.lock === undefined ? [] : buildLockReads(keys, request.lock, revisions.lock);
   const queues = request.leases.map(({ resource }) =>
-    buildResourceReads(keys, resource, standing.resources, depth),
+    buildResourceReads(keys, resource, revisions.resources, depth),
   );
   const success: Op[] = [
     ...own,
-    ...situation,
+    ...situationReads,
     ...lock,
     ...queues.flat(),
     ...(how.host === undefined ? [] : [{ op: "range", key: how.host } as const]),
@@ -81,21 +81,21 @@ export async function readClaimView(
       .map(toQueueEntry)
       .map((entry) => [entry.key, entry]),
   );
-  const facts = parseClaimInputs(keys, answer.revision, take(situation));
+  const facts = parseClaimInputs(keys, answer.revision, take(situationReads));
   const lockResults = take(lock);
   const mine = ownEntries.get(attempt.lockKey ?? "");
   const views = request.leases.map(({ resource }, index): [string, ResourceQueueView] => {
     const own = ownEntries.get(attempt.resourceKeys[index] ?? "");
     return [resource, parseResourceQueue(take(queues[index] ?? []), own, depth)];
   });
-  const lockQueue = parseLockQueue(lockResults, mine, standing.lock);
+  const lockQueue = parseLockQueue(lockResults, mine, revisions.lock);
   const entries = [...lockQueue, ...views.flatMap(([, { queue }]) => queue)];
   return {
     revision: answer.revision,
     own: ownEntries,
     inputs: facts,
     lockQueue,
-    isAheadKnown: mine !== undefined && isAheadRead(lockResults[0], standing.lock, mine),
+    isAheadKnown: mine !== undefined && isAheadRead(lockResults[0], revisions.lock, mine),
     resourceQueues: new Map(views),
     removals: how.vanished.update(entries, answer.raftTerm),
     host: how.host === undefined ? undefined : { text: results.flatMap(getKeyValues)[0]?.value },

@@ -35,15 +35,15 @@ export async function claimWithRetries(
   signal: AbortSignal,
 ): Promise<AcquireResult> {
   const { clock } = ports;
-  const { waitLimits: patience } = request;
-  const wait = patience.lock === undefined ? Number.POSITIVE_INFINITY : clock.now() + patience.lock;
+  const { waitLimits } = request;
+  const wait = waitLimits.lock === undefined ? Number.POSITIVE_INFINITY : clock.now() + waitLimits.lock;
   const limits = { connect: clock.now() + request.connectTimeout, wait };
   for (let resumed = ports.resumed; ; resumed = undefined) {
     const acquired = await attemptOnce(ports, request, limits, signal, resumed);
     if (acquired.kind === "granted") return acquired;
     const { refusal } = acquired;
     ports.log.info("not granted", { refusal: refusal.kind });
-    if (refusal.kind === "drained" && patience.queues) {
+    if (refusal.kind === "drained" && waitLimits.queues) {
       const why = await waitUntilUndrained(ports, request, limits, signal);
       if (why !== undefined) return { kind: "refused", refusal: { kind: "timeout", why } };
     } else if (refusal.kind !== "lapsed" || clock.now() >= limits.wait) return acquired;
@@ -60,8 +60,8 @@ function createTooSlowError({ connectTimeout, ttl }: ClaimRequest): StoreError {
   return new StoreError("unavailable", `etcd answers too slowly: within ${time}, ${why}`);
 }
 
-function canWait({ waitLimits: patience, leases }: ClaimRequest): boolean {
-  return patience.queues || leases.length > 0;
+function canWait({ waitLimits, leases }: ClaimRequest): boolean {
+  return waitLimits.queues || leases.length > 0;
 }
 
 async function attemptOnce(
@@ -191,8 +191,8 @@ async function readEligibility(
 ): Promise<{ eligibility: ClaimEligibility; revision: bigint }> {
   const txn = { compare: [], success: buildInputReads(ports.keys, request), failure: [] };
   const { revision, results } = await ports.store.commitTxn(txn, signal);
-  const situation = parseClaimInputs(ports.keys, revision, results);
-  return { eligibility: computeEligibility(ports, request, situation, ports.clock.getWallTime()), revision };
+  const inputs = parseClaimInputs(ports.keys, revision, results);
+  return { eligibility: computeEligibility(ports, request, inputs, ports.clock.getWallTime()), revision };
 }
 
 /**

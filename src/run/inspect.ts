@@ -68,8 +68,8 @@ function addProvingRead({ keys }: ClaimPorts, reads: Op[]): Op[] {
 }
 
 function findTicketLoss(entries: readonly OwnTicketRef[], own: readonly QueueEntry[]): ClaimLoss | undefined {
-  const standing = new Map(own.map((entry) => [entry.key, entry.createRevision]));
-  if (entries.some(({ key, createRevision }) => standing.get(key) !== createRevision)) {
+  const present = new Map(own.map((entry) => [entry.key, entry.createRevision]));
+  if (entries.some(({ key, createRevision }) => present.get(key) !== createRevision)) {
     return { kind: "gone", why: "its ticket was removed" };
   }
   const reset = own.find(({ ticket }) => ticket?.reset !== undefined)?.ticket?.reset;

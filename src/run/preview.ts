@@ -22,7 +22,7 @@ export interface ClaimPreview {
 
 /** Reads the state of a claim without writing. @throws ConfigError when the claim can never be granted, StoreError */
 export async function previewClaim(ports: ClaimPorts, request: ClaimRequest): Promise<ClaimPreview> {
-  const situation = buildInputReads(ports.keys, request);
+  const situationReads = buildInputReads(ports.keys, request);
   const names = [
     ...(request.lock === undefined ? [] : [{ kind: "lock" as const, name: request.lock }]),
     ...request.leases.map(({ resource }) => ({ kind: "resource" as const, name: resource })),
@@ -30,14 +30,14 @@ export async function previewClaim(ports: ClaimPorts, request: ClaimRequest): Pr
   const queues = names.map(
     ({ kind, name }): Op => ({ op: "range", ...ports.keys.getQueueRange(kind, name) }),
   );
-  const txn = { compare: [], success: [...situation, ...queues], failure: [] };
+  const txn = { compare: [], success: [...situationReads, ...queues], failure: [] };
   const until = ports.clock.now() + request.connectTimeout;
   const answer = await retryUnavailable(ports, until, (call) => ports.store.commitTxn(txn, call));
   const read = answer.results
-    .slice(situation.length)
+    .slice(situationReads.length)
     .map((one) => toQueue(one.op === "range" ? one.kvs : []));
   const lockQueue = request.lock === undefined ? [] : (read.shift() ?? []);
-  const facts = parseClaimInputs(ports.keys, answer.revision, answer.results.slice(0, situation.length));
+  const facts = parseClaimInputs(ports.keys, answer.revision, answer.results.slice(0, situationReads.length));
   const eligibility = computeEligibility(ports, request, facts, ports.clock.getWallTime());
   return { revision: answer.revision, ...buildPreview(request, eligibility, lockQueue, read) };
 }

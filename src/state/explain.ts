@@ -409,6 +409,6 @@ export function findRunnerLiveness(
   { session }: Pick<QueueEntry, "session">,
   sessions: SessionLivenessMap,
 ): RunnerLiveness | undefined {
-  const pulse = sessions.get(session);
-  return sessions.has(session) ? judgeRunnerLiveness(pulse) : undefined;
+  const liveness = sessions.get(session);
+  return sessions.has(session) ? judgeRunnerLiveness(liveness) : undefined;
 }

@@ -5,7 +5,7 @@ import { createNumberColumn, formatAuditAuthor } from "./columns.ts";
 import type { SnapshotView } from "./view.ts";
 
 export const auditView: SnapshotView<AuditRecord> = {
-  of: "picture",
+  of: "snapshot",
   id: "audit",
   brief: "what operators did: who, what, on which revision, why, with what outcome",
   collections: ["audits"],

@@ -10,7 +10,7 @@ interface DrainRow {
 }
 
 export const drainsView: SnapshotView<DrainRow> = {
-  of: "picture",
+  of: "snapshot",
   isTimed: true,
   id: "drains",
   brief: "drains: what may not start, since when, by whom, why",

@@ -34,7 +34,7 @@ interface GroupRow {
 }
 
 export const groupsView: SnapshotView<GroupRow> = {
-  of: "picture",
+  of: "snapshot",
   isTimed: true,
   id: "groups",
   brief: "groups of hosts: their members, and how many hosts were seen in the last hour",

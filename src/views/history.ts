@@ -36,7 +36,7 @@ interface PastRunRow {
 type PastRunState = "ok" | "failed" | "killed" | "ended";
 
 export const historyView: SnapshotView<PastRunRow> = {
-  of: "picture",
+  of: "snapshot",
   id: "history",
   brief: "history: the last runs of every lock, how they ended",
   collections: ["histories"],

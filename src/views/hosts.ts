@@ -41,7 +41,7 @@ interface HostRow extends HostSigns {
 }
 
 export const hostsView: SnapshotView<HostRow> = {
-  of: "picture",
+  of: "snapshot",
   id: "hosts",
   brief: "hosts: what they have, when they were seen, what runs there",
   collections: [...CONTEXT_COLLECTIONS, "locks", "resources"],

@@ -27,7 +27,7 @@ import { buildScheduleRows, type ScheduleRow } from "./schedules.ts";
 import type { SnapshotView } from "./view.ts";
 
 export const problemsView: SnapshotView<Problem> = {
-  of: "picture",
+  of: "snapshot",
   isTimed: true,
   id: "problems",
   brief: "what an operator should look at, each with a remedy",

@@ -58,7 +58,7 @@ interface RunRow {
 
 /** All runs that hold or wait, one per row. Includes occurrences of schedules on workers. */
 export const runsView: SnapshotView<RunRow> = {
-  of: "picture",
+  of: "snapshot",
   id: "runs",
   brief: "runs: everything that each of them holds or waits for",
   collections: [...CONTEXT_COLLECTIONS, "locks", "resources", "schedules", "runnings"],

@@ -46,7 +46,7 @@ import { buildDeadLetterTable, buildLastOutput, buildLongerOutput, buildOutcomeT
 import type { SnapshotView } from "./view.ts";
 
 export const schedulesView: SnapshotView<ScheduleRow> = {
-  of: "picture",
+  of: "snapshot",
   isTimed: true,
   id: "schedules",
   brief: "schedules: when they run next, who runs them, how the last run ended",

@@ -80,7 +80,7 @@ export interface QueueView<R> extends TableView<R> {
 
 /** A view that needs the complete snapshot of its collections. */
 export interface SnapshotView<R> extends TableView<R> {
-  of: "picture";
+  of: "snapshot";
   /** Whether rows appear, change or disappear as time passes. */
   isTimed?: true;
   buildRows(snapshot: Snapshot, viewContext: ViewContext): readonly R[];

@@ -14,7 +14,7 @@ interface WorkerRow {
 }
 
 export const workersView: SnapshotView<WorkerRow> = {
-  of: "picture",
+  of: "snapshot",
   id: "workers",
   brief: "workers: what they have handlers for, how much they run",
   collections: ["workers", "runnings"],

@@ -48,8 +48,8 @@ const target = (words: string): DrainTarget => {
 };
 
 /** Letters of the runs in scope: those that hold, and those that wait with what becomes of them. */
-function hit(picture: Snapshot, words: string): { holds: string; waits: string[] } {
-  const { holders, waiters } = computeDrainExtent(picture, target(words), NOW);
+function hit(snapshot: Snapshot, words: string): { holds: string; waits: string[] } {
+  const { holders, waiters } = computeDrainExtent(snapshot, target(words), NOW);
   return {
     holds: holders.map(({ run }) => run[0]).join(""),
     waits: waiters.map(({ claim, fate }) => `${claim.run[0]} ${fate}`),
@@ -64,7 +64,7 @@ const GROUPS = [
 ];
 
 describe("a drain is about", () => {
-  const picture = pictureOf(
+  const snapshot = pictureOf(
     ...GROUPS,
     stand("lock x", "a", 1, held),
     stand("resource db", "a", 2, held),
@@ -89,17 +89,17 @@ describe("a drain is about", () => {
     { words: "group none", holds: "", waits: [] },
     { words: "all", holds: "ae", waits: ["b stays", "c depends", "f depends"] },
   ])("$words: $holds, $waits", ({ words, holds, waits }) => {
-    expect(hit(picture, words)).toEqual({ holds, waits });
+    expect(hit(snapshot, words)).toEqual({ holds, waits });
   });
 
   it("hosts, as their groups spell them", () => {
-    expect(computeDrainExtent(picture, target("group all"), NOW).hosts).toEqual([
+    expect(computeDrainExtent(snapshot, target("group all"), NOW).hosts).toEqual([
       "D.example.com.",
       "a.example.com",
       "B.Example.Com",
     ]);
-    expect(computeDrainExtent(picture, target("host A"), NOW).hosts).toEqual(["A"]);
-    expect(computeDrainExtent(picture, target("lock x"), NOW).hosts).toEqual([]);
+    expect(computeDrainExtent(snapshot, target("host A"), NOW).hosts).toEqual(["A"]);
+    expect(computeDrainExtent(snapshot, target("lock x"), NOW).hosts).toEqual([]);
   });
 
   it("tickets that cannot be read, where their key says that they are in it", () => {
@@ -124,7 +124,7 @@ describe("a drain is about", () => {
 });
 
 describe("drains", () => {
-  const picture = pictureOf(
+  const snapshot = pictureOf(
     ...GROUPS,
     plain(keys.drain("all", "all"), '{"by":"ann"}'),
     plain(`${keys.drains().key}all/by-hand`),
@@ -145,7 +145,7 @@ describe("drains", () => {
     { words: "lock old", own: ["lock/old"] },
     { words: "group web", own: [] },
   ])("of $words are $own", ({ words, own }) => {
-    expect(spelled(findDrainsOfTarget(picture, target(words)))).toEqual(own);
+    expect(spelled(findDrainsOfTarget(snapshot, target(words)))).toEqual(own);
   });
 
   it.each([
@@ -155,7 +155,7 @@ describe("drains", () => {
     { words: "group web", others: ["all/all", "all/by-hand", "group/all", "host/a.example.com"] },
     { words: "resource db", others: ["all/all", "all/by-hand"] },
   ])("that still stop $words are $others", ({ words, others }) => {
-    expect(spelled(findOtherDrains(picture, target(words), NOW))).toEqual(others);
+    expect(spelled(findOtherDrains(snapshot, target(words), NOW))).toEqual(others);
   });
 });
 
@@ -185,8 +185,8 @@ it("is the same, however claims and drains are mixed, as what each run asks itse
           return all.map((what) => stand(what, letter, index + 1, { state }));
         });
         const standing = more.map(({ scope, name }) => plain(keys.drain(scope, name)));
-        const picture = pictureOf(...GROUPS, ...kvs, ...standing);
-        const { holders, waiters } = computeDrainExtent(picture, drain, NOW);
+        const snapshot = pictureOf(...GROUPS, ...kvs, ...standing);
+        const { holders, waiters } = computeDrainExtent(snapshot, drain, NOW);
         for (const [index, { lock, resources, state }] of claims.entries()) {
           const run = (letters[index] ?? "z").repeat(16);
           if (lock === null && resources.length === 0) continue;
@@ -212,16 +212,16 @@ describe("in words", () => {
     const crowd = Array.from({ length: 12 }, (_, index) =>
       stand("lock x", letterOf(index), index + 1, index === 0 ? held : waiting),
     );
-    const picture = pictureOf(...crowd);
+    const snapshot = pictureOf(...crowd);
     const lines = formatDrainExtent(
-      computeDrainExtent(picture, target("lock x"), NOW),
+      computeDrainExtent(snapshot, target("lock x"), NOW),
       target("lock x"),
       NOW,
     );
     expect(lines[0]).toMatch(/^holds a\.example\.com:4711 \(invoices\.sh\), holds lock x, for .*; goes on$/);
     expect(lines[1]).toMatch(/^waits b\.example\.com:4711 .*; keeps its place$/);
     expect(lines.at(-1)).toBe("waits and 3 more");
-    const { waiters } = computeDrainExtent(picture, target("lock x"), NOW);
+    const { waiters } = computeDrainExtent(snapshot, target("lock x"), NOW);
     expect(formatClaimOwners(waiters.map(({ claim }) => claim))).toMatch(
       /^b.example.com:4711, .* and 6 more$/,
     );

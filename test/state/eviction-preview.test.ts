@@ -17,8 +17,8 @@ import type { Snapshot } from "../../src/state/snapshot.ts";
 import { keys } from "../protocol/samples.ts";
 import { NOW, pictureOf, plain, runOf, stand } from "./pictures.ts";
 
-const nextOf = (picture: Snapshot, ...letters: string[]) =>
-  previewEviction(picture, new Set(letters.map(runOf)), NOW).next.map(({ claim }) => claim.run[0]);
+const nextOf = (snapshot: Snapshot, ...letters: string[]) =>
+  previewEviction(snapshot, new Set(letters.map(runOf)), NOW).next.map(({ claim }) => claim.run[0]);
 
 const held = { state: "held", grantedAt: NOW - 60_000 } as const;
 const waiting = { state: "waiting" } as const;
@@ -130,11 +130,11 @@ describe("who is next when a run is reset", () => {
   });
 
   it("counts the units that become free over all queues of the run", () => {
-    const picture = pictureOf([
+    const snapshot = pictureOf([
       stand("lock x", "a", 1, held),
       stand("resource db", "a", 2, { ...held, count: 3 }),
     ]);
-    expect(previewEviction(picture, new Set([runOf("a")]), NOW).freed).toEqual([
+    expect(previewEviction(snapshot, new Set([runOf("a")]), NOW).freed).toEqual([
       { kind: "lock", name: "x", units: 1 },
       { kind: "resource", name: "db", units: 3 },
     ]);
@@ -142,7 +142,7 @@ describe("who is next when a run is reset", () => {
 });
 
 describe("whom a reset is about", () => {
-  const picture = pictureOf([
+  const snapshot = pictureOf([
     stand("lock held", "a", 1, held),
     stand("lock held", "b", 2, waiting),
     stand("lock turn", "c", 3, { state: "admitted" }),
@@ -163,11 +163,11 @@ describe("whom a reset is about", () => {
     { kind: "resource", name: "db", run: undefined, who: ["f", "g"] },
     { kind: "resource", name: "db", run: runOf("z"), who: [] },
   ] as const)("$kind $name, run $run: $who", ({ kind, name, run, who }) => {
-    expect(findResetTargets(picture, kind, name, run).map((entry) => entry.run[0])).toEqual(who);
+    expect(findResetTargets(snapshot, kind, name, run).map((entry) => entry.run[0])).toEqual(who);
   });
 
   it("finds runs by id, by its beginning, by host and pid", () => {
-    const claims = buildClaims(picture);
+    const claims = buildClaims(snapshot);
     const found = (word: string) => findClaimsByWord(claims, word).map(({ run }) => run[0]);
     expect(found(runOf("a"))).toEqual(["a"]);
     expect(found("aaaa")).toEqual(["a"]);

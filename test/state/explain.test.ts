@@ -15,10 +15,10 @@ const waiting = { state: "waiting" } as const;
 const ALIVE: SessionLivenessMap = new Map([[7n, { left: 30, ttl: 30 }]]);
 
 function of(letter: string, ...kvs: KeyValue[]) {
-  const picture = pictureOf(kvs);
-  const claim = buildClaims(picture).get(runOf(letter));
+  const snapshot = pictureOf(kvs);
+  const claim = buildClaims(snapshot).get(runOf(letter));
   if (claim === undefined) throw new Error(`no run ${letter}`);
-  return explain(picture, claim, NOW);
+  return explain(snapshot, claim, NOW);
 }
 
 const lines = (letter: string, ...kvs: KeyValue[]) =>

@@ -48,39 +48,39 @@ function pictureOf(...kvs: KeyValue[]): Snapshot {
   return fold.getSnapshot();
 }
 
-function groupChange(picture: Snapshot, name: string, ...members: string[]): ConfigChange[] {
-  const before = buildConfiguration(picture);
+function groupChange(snapshot: Snapshot, name: string, ...members: string[]): ConfigChange[] {
+  const before = buildConfiguration(snapshot);
   const groups = new Map([...before.groups, [name, normalizeMembers(members)]]);
   return computeConfigChanges(before, { ...before, groups });
 }
 
-function deleted(picture: Snapshot, kind: ConfigChange["kind"], name: string): ConfigChange[] {
-  const { groups, resources } = buildConfiguration(picture);
+function deleted(snapshot: Snapshot, kind: ConfigChange["kind"], name: string): ConfigChange[] {
+  const { groups, resources } = buildConfiguration(snapshot);
   const without = { groups: new Map(groups), resources: new Map(resources) };
   (kind === "group" ? without.groups : without.resources).delete(name);
   return computeConfigChanges({ groups, resources }, without);
 }
 
-function resourceChange(picture: Snapshot, name: string, config: ResourceConfig): ConfigChange[] {
-  const before = buildConfiguration(picture);
+function resourceChange(snapshot: Snapshot, name: string, config: ResourceConfig): ConfigChange[] {
+  const before = buildConfiguration(snapshot);
   return computeConfigChanges(before, {
     ...before,
     resources: new Map([...before.resources, [name, config]]),
   });
 }
 
-const fates = (picture: Snapshot, changes: readonly ConfigChange[]) =>
-  computeConfigImpact(picture, changes, NOW).affected.map(
+const fates = (snapshot: Snapshot, changes: readonly ConfigChange[]) =>
+  computeConfigImpact(snapshot, changes, NOW).affected.map(
     ({ claim, fate, exit }) => `${claim.run[0]} ${fate} ${exit}`,
   );
-const notes = (picture: Snapshot, changes: readonly ConfigChange[]) =>
-  computeConfigImpact(picture, changes, NOW).notes;
+const notes = (snapshot: Snapshot, changes: readonly ConfigChange[]) =>
+  computeConfigImpact(snapshot, changes, NOW).notes;
 
 const held = { state: "held", grantedAt: NOW - 60_000 } as const;
 const [A, B, C] = ["a.example.com", "b.example.com", "c.example.com"];
 
 describe("a change of groups", () => {
-  const picture = pictureOf(
+  const snapshot = pictureOf(
     group("web", A, B),
     group("all", "web", C),
     stand("lock x", "a", { ...held, group: "web" }),
@@ -101,22 +101,22 @@ describe("a change of groups", () => {
     { what: "emptying hits all, the worst first", members: [], hits: ["a ended 125", "b leaves 75"] },
     { what: "nesting keeps those who are in it still", members: [A, B, "all"], hits: [] },
   ])("$what", ({ members, hits }) => {
-    expect(fates(picture, groupChange(picture, "web", ...members))).toEqual(hits);
+    expect(fates(snapshot, groupChange(snapshot, "web", ...members))).toEqual(hits);
   });
 
   it("deletion: what runs is ended, what waits is told that there is no such group", () => {
-    const hits = fates(picture, deleted(picture, "group", "web"));
+    const hits = fates(snapshot, deleted(snapshot, "group", "web"));
     expect(hits).toEqual(["a ended 125", "b leaves 75"]);
-    expect(fates(picture, deleted(picture, "group", "all"))).toEqual(["c ended 125", "b leaves 78"]);
-    expect(notes(picture, deleted(picture, "group", "web"))).toContain(
+    expect(fates(snapshot, deleted(snapshot, "group", "all"))).toEqual(["c ended 125", "b leaves 78"]);
+    expect(notes(snapshot, deleted(snapshot, "group", "web"))).toContain(
       'group "all" still contains "web", which now counts as a host',
     );
   });
 
   it("a group that takes the name of a host takes its members away", () => {
-    const changes = groupChange(picture, C, "z.example.com");
-    expect(fates(picture, changes)).toEqual(["c ended 125"]);
-    expect(notes(picture, changes)).toEqual(
+    const changes = groupChange(snapshot, C, "z.example.com");
+    expect(fates(snapshot, changes)).toEqual(["c ended 125"]);
+    expect(notes(snapshot, changes)).toEqual(
       expect.arrayContaining([
         expect.stringContaining(`group "${C}" is named like a host`),
         `member "${C}" of group "all" was a host; from now on it is the group`,
@@ -125,8 +125,11 @@ describe("a change of groups", () => {
   });
 
   it("notes circles, empty groups and strangers, but only those that it brings about", () => {
-    const circle = applyConfigChanges(buildConfiguration(picture), groupChange(picture, "web", A, B, "all"));
-    expect(notes(picture, groupChange(picture, "web", A, B, "all"))).toEqual([
+    const circle = applyConfigChanges(
+      buildConfiguration(snapshot),
+      groupChange(snapshot, "web", A, B, "all"),
+    );
+    expect(notes(snapshot, groupChange(snapshot, "web", A, B, "all"))).toEqual([
       expect.stringContaining("groups contain each other in a circle"),
     ]);
     expect(circle.groups.get("web")).toContain("all");
@@ -211,7 +214,7 @@ describe("a change of totals", () => {
   });
 
   it("with macros means another number on each host, and an unknown one where a host was never seen", () => {
-    const picture = pictureOf(
+    const snapshot = pictureOf(
       host("a", 2),
       host("b", 8),
       resource("FQDN_cpu", "CPU * 2"),
@@ -219,18 +222,18 @@ describe("a change of totals", () => {
       stand(`resource ${B}_cpu`, "b", { count: 3, total: 16 }),
       stand(`resource ${C}_cpu`, "c", { count: 3, total: 4 }),
     );
-    const hits = fates(picture, resourceChange(picture, "FQDN_cpu", { total: "CPU" }));
+    const hits = fates(snapshot, resourceChange(snapshot, "FQDN_cpu", { total: "CPU" }));
     expect(hits).toEqual(["a leaves 78", "c perhaps 78"]);
     const { affected: constant } = computeConfigImpact(
-      picture,
-      resourceChange(picture, "FQDN_cpu", { total: "2" }),
+      snapshot,
+      resourceChange(snapshot, "FQDN_cpu", { total: "2" }),
       NOW,
     );
     expect(constant.map(({ fate }) => fate)).toEqual(["leaves", "leaves", "leaves"]);
-    const own = resourceChange(picture, `${A}_cpu`, { total: "3" });
-    expect(fates(picture, own), "its own configuration comes first").toEqual([]);
-    const less = resourceChange(picture, `${A}_cpu`, { total: "2" });
-    expect(fates(picture, less), "its own configuration comes first").toEqual(["a leaves 78"]);
+    const own = resourceChange(snapshot, `${A}_cpu`, { total: "3" });
+    expect(fates(snapshot, own), "its own configuration comes first").toEqual([]);
+    const less = resourceChange(snapshot, `${A}_cpu`, { total: "2" });
+    expect(fates(snapshot, less), "its own configuration comes first").toEqual(["a leaves 78"]);
   });
 });
 
@@ -239,8 +242,8 @@ describe("what is told", () => {
     const many = Array.from({ length: 20 }, (_, index) =>
       stand(`lock l${index}`, "abcdefghjkmnpqrstvwxyz"[index] ?? "", { ...held, host: A, group: "web" }),
     );
-    const picture = pictureOf(group("web", A), ...many, stand("lock l0", "z", { host: A, group: "web" }));
-    const { affected } = computeConfigImpact(picture, deleted(picture, "group", "web"), NOW);
+    const snapshot = pictureOf(group("web", A), ...many, stand("lock l0", "z", { host: A, group: "web" }));
+    const { affected } = computeConfigImpact(snapshot, deleted(snapshot, "group", "web"), NOW);
     expect(formatAffectedCount(affected)).toBe("ends 20 running commands, evicts 1 waiting run");
     const lines = formatAffectedRuns(affected, NOW);
     expect(lines[0]).toBe(
@@ -264,9 +267,9 @@ describe("what is told", () => {
   });
 
   it("of a configuration leaves out what cannot be read, and says so", () => {
-    const picture = pictureOf(plain(keys.group("web"), "{"), plain(keys.resourceConfig("db"), "[]"));
-    expect(buildConfiguration(picture)).toEqual({ groups: new Map(), resources: new Map() });
-    expect(listMalformedConfig(picture).map(({ kind, name }) => `${kind} ${name}`)).toEqual([
+    const snapshot = pictureOf(plain(keys.group("web"), "{"), plain(keys.resourceConfig("db"), "[]"));
+    expect(buildConfiguration(snapshot)).toEqual({ groups: new Map(), resources: new Map() });
+    expect(listMalformedConfig(snapshot).map(({ kind, name }) => `${kind} ${name}`)).toEqual([
       "group web",
       "resource db",
     ]);

@@ -12,7 +12,7 @@ import { NOW, pictureOf, runOf, stand } from "./pictures.ts";
 
 const held = { state: "held", grantedAt: NOW - 60_000 } as const;
 const waiting = { state: "waiting" } as const;
-const picture = pictureOf([
+const snapshot = pictureOf([
   stand("lock x", "a", 1, held),
   ...["b", "c", "d", "e", "f"].map((letter, at) => stand("lock x", letter, at + 2, waiting)),
   stand("resource db", "g", 10, { ...held, count: 8, total: 10 }),
@@ -20,8 +20,8 @@ const picture = pictureOf([
 ]);
 
 function formatReset(letter: string): string | undefined {
-  const claim = buildClaims(picture).get(runOf(letter));
-  return formatNextGrants(computeResetEffect(picture, claim === undefined ? [] : [claim]), NOW);
+  const claim = buildClaims(snapshot).get(runOf(letter));
+  return formatNextGrants(computeResetEffect(snapshot, claim === undefined ? [] : [claim]), NOW);
 }
 
 describe("the line of next grants", () => {
@@ -33,14 +33,14 @@ describe("the line of next grants", () => {
 
   it("follows a larger total", () => {
     const grow = (total: number) =>
-      formatNextGrants(computeTotalEffect(picture, { resource: "db", total }, NOW), NOW);
+      formatNextGrants(computeTotalEffect(snapshot, { resource: "db", total }, NOW), NOW);
     expect(grow(12)).toMatch(/^then granted: h\.\S+ at once$/);
     expect(grow(11)).toMatch(/^then granted: h\.\S+$/);
   });
 
   it("says that a drain lets nobody in", () => {
     const target = { scope: "lock", name: "x" } as const;
-    const effect = computeDrainEffect(picture, target, { by: "ann@web1", wall: NOW });
+    const effect = computeDrainEffect(snapshot, target, { by: "ann@web1", wall: NOW });
     expect(formatNextGrants(effect, NOW)).toBe("then granted: none of the waiting runs");
   });
 
@@ -51,8 +51,8 @@ describe("the line of next grants", () => {
   });
 
   it("is not computed in a very large cluster", () => {
-    expect(canPredictGrants(picture)).toBe(true);
-    const [queue] = picture.queues.values();
+    expect(canPredictGrants(snapshot)).toBe(true);
+    const [queue] = snapshot.queues.values();
     const [entry] = queue?.entries ?? [];
     if (queue === undefined || entry === undefined) throw new Error("no queue");
     const entries = Array.from({ length: MOST_TICKETS + 1 }, () => entry);

@@ -102,9 +102,9 @@ describe("what is shown of a lock", () => {
   });
 
   it("is that a runner is late, and what its host seems to be", () => {
-    const picture = pictureOf([stand("lock x", "a", 1, held)]);
+    const snapshot = pictureOf([stand("lock x", "a", 1, held)]);
     const quiet = { verdict: "quiet", text: "0 of 2 other runners there are alive; seen never" } as const;
-    const detail = buildQueueDetail(picture, "lock", "x", { wall: NOW, sessions: QUIET, host: quiet });
+    const detail = buildQueueDetail(snapshot, "lock", "x", { wall: NOW, sessions: QUIET, host: quiet });
     expect(facts(detail)).toMatchObject({
       runner: "quiet: its session was not renewed for 21s, and ends in 9s",
       host: "a.example.com seems to be down: 0 of 2 other runners there are alive; seen never",
@@ -227,10 +227,10 @@ describe("what is shown of a run", () => {
     stand("lock x", "b", 2, { state: "admitted" }),
     stand("resource db", "b", 3, { ...waiting, count: 2, total: 5 }),
   ];
-  const of = (letter: string, picture: Snapshot) => {
-    const claim = buildClaims(picture).get(runOf(letter));
+  const of = (letter: string, snapshot: Snapshot) => {
+    const claim = buildClaims(snapshot).get(runOf(letter));
     if (claim === undefined) throw new Error(`no run ${letter}`);
-    return buildRunDetail(picture, claim, around);
+    return buildRunDetail(snapshot, claim, around);
   };
 
   it("is all its tickets, and why it waits", () => {
@@ -259,9 +259,9 @@ describe("what is shown of a run", () => {
 
 describe("what is shown of a host", () => {
   const of = (name: string, pulses: SessionLivenessMap, ...kvs: KeyValue[]) => {
-    const picture = pictureOf(kvs);
-    const host = findHostState(picture, name, NOW);
-    return host && buildHostDetail(picture, host, { wall: NOW, sessions: pulses });
+    const snapshot = pictureOf(kvs);
+    const host = findHostState(snapshot, name, NOW);
+    return host && buildHostDetail(snapshot, host, { wall: NOW, sessions: pulses });
   };
 
   it("is what it has, whether it is there, what runs there, and what stops it", () => {
@@ -312,9 +312,9 @@ describe("what is shown of a group", () => {
     drain("group", "all"),
   ];
   const of = (name: string, pulses = ALIVE) => {
-    const picture = pictureOf(kvs);
-    const group = findGroupState(picture, name, NOW);
-    return group && buildGroupDetail(picture, group, { wall: NOW, sessions: pulses });
+    const snapshot = pictureOf(kvs);
+    const group = findGroupState(snapshot, name, NOW);
+    return group && buildGroupDetail(snapshot, group, { wall: NOW, sessions: pulses });
   };
 
   it("is its hosts and those of the groups in it, whether they are there, what runs on them", () => {
@@ -339,13 +339,13 @@ describe("what is shown of a group", () => {
   });
 
   it("rests on a runner of each host before a second of any", () => {
-    const picture = pictureOf([
+    const snapshot = pictureOf([
       stand("lock x", "a", 1, held),
       stand("lock y", "b", 2, { ...held, host: "a.example.com" }),
       stand("lock z", "c", 3, held),
       stand("lock x", "d", 4, { ...waiting, host: "c.example.com" }),
     ]);
-    const order = spreadOverHosts([...buildClaims(picture).values()]).map(({ run }) => run[0]);
+    const order = spreadOverHosts([...buildClaims(snapshot).values()]).map(({ run }) => run[0]);
     expect([order.slice(0, 2).sort(), order.slice(2).sort()]).toEqual([
       ["a", expect.stringMatching(/[cd]/)],
       ["b", expect.stringMatching(/[cd]/)],

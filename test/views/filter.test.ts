@@ -34,11 +34,11 @@ const KVS = [
 describe("a filter", () => {
   const names = (text: string) => {
     const view = VIEWS.locks;
-    const picture = pictureOf(KVS);
-    const scene = buildViewContext(picture, NOW);
+    const snapshot = pictureOf(KVS);
+    const viewContext = buildViewContext(snapshot, NOW);
     const rows =
       view.of === "queue"
-        ? [...picture.queues.values()].flatMap((queue) => view.buildRows(queue, scene))
+        ? [...snapshot.queues.values()].flatMap((queue) => view.buildRows(queue, viewContext))
         : [];
     return rows
       .filter((row) => isFilterMatch(view, parseRowFilter(text, view), row, { wall: NOW }))

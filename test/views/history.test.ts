@@ -11,7 +11,7 @@ import { NOW, pastRun, pictureOf, plain } from "../state/pictures.ts";
 const past = (lock: string, ...runs: Partial<PastRun>[]) =>
   plain(keys.history(lock), JSON.stringify({ v: 1, runs: runs.map(pastRun) }));
 
-const picture = pictureOf([
+const snapshot = pictureOf([
   past(
     "invoices",
     { run: "r1", endedAt: NOW, exit: 137, host: "web2.example.com" },
@@ -26,7 +26,7 @@ const picture = pictureOf([
 
 const rows = sortViewRows(
   historyView,
-  historyView.buildRows(picture, buildViewContext(picture, NOW)),
+  historyView.buildRows(snapshot, buildViewContext(snapshot, NOW)),
   parseSortOrder(historyView.sort),
 );
 const column = (id: string) =>

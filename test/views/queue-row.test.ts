@@ -14,9 +14,9 @@ const tickets = [
   stand("lock x", "b", 2, { state: "waiting" }),
   stand("resource db", "a", 3, { state: "held", grantedAt: NOW - 1_000, count: 2, total: 10 }),
 ];
-const picture = pictureOf(tickets);
+const snapshot = pictureOf(tickets);
 const findQueue = (kind: "lock" | "resource", name: string) =>
-  findNamedQueue(picture, kind, name) as NamedQueue;
+  findNamedQueue(snapshot, kind, name) as NamedQueue;
 const buildRow = (queue: NamedQueue, more: readonly KeyValue[] = []) =>
   buildQueueRow(queue, buildViewContext(pictureOf([...tickets, ...more]), NOW));
 const drain = (scope: "lock" | "all", name: string) =>

@@ -44,8 +44,8 @@ const last = (
 });
 
 function statesAt(wall: number, ...kvs: KeyValue[]): readonly string[] | undefined {
-  const picture = pictureOf([worker("w1"), ...kvs]);
-  return buildScheduleRows(picture, buildViewContext(picture, wall))[0]?.states;
+  const snapshot = pictureOf([worker("w1"), ...kvs]);
+  return buildScheduleRows(snapshot, buildViewContext(snapshot, wall))[0]?.states;
 }
 
 describe("a schedule", () => {
@@ -100,8 +100,8 @@ describe("a schedule", () => {
     const kvs = schedule("s", { group: "web" });
     const group = plain(keys.group("web"), '["web1.example.com"]');
     const states = (...own: KeyValue[]) => {
-      const picture = pictureOf([...kvs, group, ...own]);
-      return buildScheduleRows(picture, buildViewContext(picture, NOW))[0]?.state;
+      const snapshot = pictureOf([...kvs, group, ...own]);
+      return buildScheduleRows(snapshot, buildViewContext(snapshot, NOW))[0]?.state;
     };
     expect(states(worker("w"))).toBe("waiting");
     expect(states(worker("w", { types: ["/^ma/"] }))).toBe("waiting");
@@ -133,10 +133,10 @@ const many = [
 ];
 
 function shown<R>(view: SnapshotView<R>, kvs: readonly KeyValue[]) {
-  const picture = pictureOf(kvs);
+  const snapshot = pictureOf(kvs);
   const rows = sortViewRows(
     view,
-    view.buildRows(picture, buildViewContext(picture, NOW)),
+    view.buildRows(snapshot, buildViewContext(snapshot, NOW)),
     parseSortOrder(view.sort),
   );
   return {

@@ -34,13 +34,13 @@ function rowsOf(
   id: ViewId,
   kvs: typeof KVS = KVS,
 ): { key: string; cells: Record<string, string>; json: object }[] {
-  const picture = pictureOf(kvs);
-  const scene = buildViewContext(picture, NOW);
+  const snapshot = pictureOf(kvs);
+  const viewContext = buildViewContext(snapshot, NOW);
   const view = VIEWS[id];
   const rows =
-    view.of === "picture"
-      ? view.buildRows(picture, scene)
-      : [...picture.queues.values()].flatMap((queue) => view.buildRows(queue, scene));
+    view.of === "snapshot"
+      ? view.buildRows(snapshot, viewContext)
+      : [...snapshot.queues.values()].flatMap((queue) => view.buildRows(queue, viewContext));
   return sortViewRows(view, rows, parseSortOrder(view.sort)).map((row) => ({
     key: view.getKey(row),
     cells: Object.fromEntries(view.columns.map(({ id, formatCell }) => [id, formatCell(row, NOW)])),

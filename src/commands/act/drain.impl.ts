@@ -112,21 +112,21 @@ class DrainCommand {
     const before = await readExpectedSnapshot(this.#context, snapshot);
     const moved = before === undefined ? [] : describeScopeChanges(before, snapshot, target);
     if (moved.length > 0) return this.#createOutcome("changed", moved);
-    const standing = this.#findSatisfyingDrain();
+    const present = this.#findSatisfyingDrain();
     const wall = this.#context.clock.getWallTime();
     this.#shown = findShownHolders(this.#context.call, { before, now: snapshot, target, wall });
     if (flags["dry-run"])
-      return this.#createOutcome("dry-run", this.#buildPreview(standing, wall), {
-        drain: standing,
-        messageKeys: this.#buildPreview(standing, undefined),
+      return this.#createOutcome("dry-run", this.#buildPreview(present, wall), {
+        drain: present,
+        messageKeys: this.#buildPreview(present, undefined),
         repeat: this.#formatRepeatCommand(),
       });
-    if (standing === undefined || flags.reset) {
-      const preview = this.#buildPreview(standing, wall);
+    if (present === undefined || flags.reset) {
+      const preview = this.#buildPreview(present, wall);
       if (!(await confirmAction(this.#context, preview, this.#buildQuestion())))
         return this.#createOutcome("declined", ["nothing was done"]);
     }
-    if (standing !== undefined) return await this.#completeDrain("standing", standing);
+    if (present !== undefined) return await this.#completeDrain("standing", present);
     const { receipt, drain } = await this.#put();
     if (receipt.kind === "changed") return this.#createOutcome("changed", await this.#readChanges());
     return await this.#completeDrain(this.#standing.length > 0 ? "replaced" : "drained", drain, receipt);
@@ -193,12 +193,12 @@ class DrainCommand {
   }
 
   /** @param wall  as in `formatDrainExtent` */
-  #buildPreview(standing: Drain | undefined, wall: number | undefined): string[] {
+  #buildPreview(present: Drain | undefined, wall: number | undefined): string[] {
     const { snapshot, target } = this.#plan;
     const others = findOtherDrains(snapshot, target, this.#context.clock.getWallTime());
-    const replaced = standing === undefined ? this.#standing : [];
+    const replaced = present === undefined ? this.#standing : [];
     return [
-      ...(standing === undefined ? [] : [`nothing to change: ${formatDrainWithEnd(standing)}`]),
+      ...(present === undefined ? [] : [`nothing to change: ${formatDrainWithEnd(present)}`]),
       ...replaced.map((drain) => `replaces: ${formatDrainWithEnd(drain)}`),
       ...formatDrainExtent(this.#extent, target, wall),
       ...others.map((drain) => `also  ${formatDrainWithEnd(drain)}`),

@@ -76,13 +76,13 @@ async function examineAll(
   { call, env, quota }: { call: Call<DoctorFlags>; env: CommandIo["env"]; quota: number | undefined },
   context: CommandContext,
   way: EtcdAccess,
-  tell: (findings: readonly Finding[]) => void,
+  report: (findings: readonly Finding[]) => void,
 ): Promise<KeyTotals | undefined> {
   const role: EtcdRole = call.flags.role === "operator" ? "operator" : "runner";
-  if (way.verdict.finding !== undefined) tell([way.verdict.finding]);
-  tell(await checkNative(context.clock));
-  tell([await checkAgent(locateAgentSocket(context.settings.agentSocket, env))]);
-  tell([await checkOutput(findOutputDirectory(context.settings.outputDirectory, env))]);
+  if (way.verdict.finding !== undefined) report([way.verdict.finding]);
+  report(await checkNative(context.clock));
+  report([await checkAgent(locateAgentSocket(context.settings.agentSocket, env))]);
+  report([await checkOutput(findOutputDirectory(context.settings.outputDirectory, env))]);
   const isThere = countPresent(way.members) > 0;
   const openness = isThere ? await askWithoutUser(context, way.verdict.use) : undefined;
   const parts = examine(context, {
@@ -95,8 +95,8 @@ async function examineAll(
   });
   for (;;) {
     const part = await parts.next();
-    if (part.done === true) return part.value ? await examineKeys(context, tell) : undefined;
-    tell(part.value);
+    if (part.done === true) return part.value ? await examineKeys(context, report) : undefined;
+    report(part.value);
   }
 }
 
@@ -109,15 +109,15 @@ interface KeyTotals {
 /** Checks every key under the prefix, page by page, so memory does not depend on their number. */
 async function examineKeys(
   context: CommandContext,
-  tell: (findings: readonly Finding[]) => void,
+  report: (findings: readonly Finding[]) => void,
 ): Promise<KeyTotals | undefined> {
   try {
     const { check, revision } = await retryCompacted(() => readKeys(context));
-    tell(check.listFindings(context.facts.fqdn, context.clock.getWallTime()));
+    report(check.listFindings(context.facts.fqdn, context.clock.getWallTime()));
     return { revision, count: check.count, tickets: check.tickets };
   } catch (error) {
     context.signal.throwIfAborted();
-    tell([buildUncheckedFinding("keys", error)]);
+    report([buildUncheckedFinding("keys", error)]);
     return undefined;
   }
 }
@@ -315,13 +315,13 @@ export const checkGroupHosts = reportErrorsToNagios(
 async function checkGroups(call: Call<CheckHostsFlags>, context: CommandContext): Promise<CheckReport> {
   const within = parseDurationFlag(call, "within") ?? USUAL;
   const snapshot = await readSnapshot(context, COLLECTIONS);
-  const sight = { snapshot, within, wall: context.clock.getWallTime() };
-  const stale = findStaleHosts(sight, call.args);
+  const reading = { snapshot, within, wall: context.clock.getWallTime() };
+  const stale = findStaleHosts(reading, call.args);
   const working = [...snapshot.workers.values()].flatMap(({ value }) => value?.host ?? []);
   for (const host of working) stale.delete(canonicalizeHost(host));
   const runs = await findRunningHosts(context, stale, canonicalizeHost, context.signal);
   const running = new Set([...runs, ...working.map(canonicalizeHost)]);
-  const findings = judgeHosts({ ...sight, running }, call.args);
+  const findings = judgeHosts({ ...reading, running }, call.args);
   const groups = call.args.length > 0 ? call.args.length : snapshot.groups.size;
   const without = new Set(
     findings.filter(({ kind, level }) => kind === "group" && level === "failure").map(({ check }) => check),

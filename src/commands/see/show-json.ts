@@ -33,10 +33,10 @@ export function toRunnersJson(entries: readonly QueueEntry[], liveness: SessionL
 }
 
 /** Converts a run to a row of `ls runs`. */
-export function toClaimRow(claim: Claim, scene: ViewContext): object {
+export function toClaimRow(claim: Claim, viewContext: ViewContext): object {
   const host = claim.entries.find(({ entry }) => entry.ticket !== undefined)?.entry.ticket?.host;
   const queues = claim.entries.map(({ queue }) => queue);
-  const drains = isHolder(claim) ? [] : listStoppingDrains({ host, queues }, scene);
+  const drains = isHolder(claim) ? [] : listStoppingDrains({ host, queues }, viewContext);
   return { ...toRunJson(claim, computeClaimState(claim)), drains: drains.map(toDrainJson) };
 }
 

@@ -80,7 +80,7 @@ async function showHost(context: CommandContext, name: string): Promise<DetailDo
   const entries = listFirstEntries(state.claims);
   const liveness = await readEntryLiveness(context, entries);
   const wall = context.clock.getWallTime();
-  const scene = buildViewContext(snapshot, wall);
+  const viewContext = buildViewContext(snapshot, wall);
   // A host that only a drain names is not in the listing of hosts.
   const drains = state.drains.map(toDrainJson);
   const bare = { host: state.name, holds: 0, waits: 0, groups: [], drains, agents: [] };
@@ -88,9 +88,9 @@ async function showHost(context: CommandContext, name: string): Promise<DetailDo
     revision: snapshot.revision,
     detail: buildHostDetail(snapshot, state, { wall, sessions: liveness }),
     document: {
-      row: findRowJson(snapshot, "hosts", state.name, scene) ?? bare,
+      row: findRowJson(snapshot, "hosts", state.name, viewContext) ?? bare,
       alive: judgeHostByClaims(state, { wall, sessions: liveness }),
-      runs: state.claims.map((claim) => toClaimRow(claim, scene)),
+      runs: state.claims.map((claim) => toClaimRow(claim, viewContext)),
       runners: toRunnersJson(entries, liveness),
       audit: filterAuditRecords(snapshot.audit, (target) => isAboutHost(target, state.name)),
     },
@@ -104,13 +104,13 @@ async function showGroup(context: CommandContext, name: string): Promise<DetailD
   if (state === undefined) return throwUnknownName("group", name, snapshot.groups.keys());
   const liveness = await readEntryLiveness(context, listFirstEntries(spreadOverHosts(state.claims)));
   const wall = context.clock.getWallTime();
-  const scene = buildViewContext(snapshot, wall);
+  const viewContext = buildViewContext(snapshot, wall);
   const byHost = Map.groupBy(state.claims, findClaimHost);
   return {
     revision: snapshot.revision,
     detail: buildGroupDetail(snapshot, state, { wall, sessions: liveness }),
     document: {
-      row: findRowJson(snapshot, "groups", name, scene),
+      row: findRowJson(snapshot, "groups", name, viewContext),
       parents: state.parents,
       drains: state.drains.map(toDrainJson),
       hosts: state.hosts.map((host) => {
@@ -122,7 +122,7 @@ async function showGroup(context: CommandContext, name: string): Promise<DetailD
           ...judgeHostByClaims({ record, claims }, { wall, sessions: liveness }),
         };
       }),
-      runs: state.claims.map((claim) => toClaimRow(claim, scene)),
+      runs: state.claims.map((claim) => toClaimRow(claim, viewContext)),
       audit: filterAuditRecords(snapshot.audit, (target) => target === `group ${name}`),
     },
   };
@@ -134,9 +134,14 @@ function listFirstEntries(claims: readonly Claim[]) {
 }
 
 /** Returns one row of a view as JSON. */
-function findRowJson(snapshot: Snapshot, id: ViewId, key: string, scene: ViewContext): object | undefined {
+function findRowJson(
+  snapshot: Snapshot,
+  id: ViewId,
+  key: string,
+  viewContext: ViewContext,
+): object | undefined {
   const view = VIEWS[id];
-  const rows = view.of === "picture" ? view.buildRows(snapshot, scene) : [];
+  const rows = view.of === "snapshot" ? view.buildRows(snapshot, viewContext) : [];
   const row = rows.find((one) => view.getKey(one) === key);
   return row === undefined ? undefined : view.toJson(row);
 }
@@ -157,8 +162,9 @@ async function showQueue(context: CommandContext, kind: QueueKind, name: string)
   const holder = kind === "lock" ? entries.find(isHolding) : undefined;
   const host = holder && (await readHolderHost(context, snapshot, holder, liveness));
   const wall = clock.getWallTime();
-  const scene = buildViewContext(snapshot, wall);
-  const line = queue === undefined ? buildEmptyQueueRow(kind, name, scene) : buildQueueRow(queue, scene);
+  const viewContext = buildViewContext(snapshot, wall);
+  const line =
+    queue === undefined ? buildEmptyQueueRow(kind, name, viewContext) : buildQueueRow(queue, viewContext);
   return {
     revision: snapshot.revision,
     detail: buildQueueDetail(snapshot, kind, name, { wall, sessions: liveness, host }),
@@ -198,10 +204,10 @@ async function readHolderHost(
 
 /** Shows a run. Reads all queues, because its tickets may be in any of them. */
 async function showRun(context: CommandContext, word: string): Promise<DetailDocument> {
-  const { picture: snapshot, claim } = await retryCompacted(async () => {
+  const { snapshot, claim } = await retryCompacted(async () => {
     const all = await readSnapshotRanges(context, QUEUE_COLLECTIONS, [buildRecentAuditRange(context)]);
     const found = findRun(all, word);
-    return { picture: await addHistories(context, all, [found]), claim: found };
+    return { snapshot: await addHistories(context, all, [found]), claim: found };
   });
   const wall = context.clock.getWallTime();
   const explanation = explain(snapshot, claim, wall);

@@ -6,12 +6,12 @@ import type { CronlockTool } from "./variables.ts";
 /** Writes messages in the format of the tool: plain lines for cronlock, lines of Go's slog for golock. */
 export class CronlockLog {
   readonly #tool: CronlockTool;
-  readonly #world: CommandIo;
+  readonly #io: CommandIo;
   #isVerbose = false;
 
-  constructor(tool: CronlockTool, world: CommandIo) {
+  constructor(tool: CronlockTool, io: CommandIo) {
     this.#tool = tool;
-    this.#world = world;
+    this.#io = io;
   }
 
   get isVerbose(): boolean {
@@ -32,7 +32,7 @@ export class CronlockLog {
    * cron.
    */
   info(text: string): void {
-    if (this.#isVerbose || this.#world.terminal.canAsk()) this.#write("INFO", text);
+    if (this.#isVerbose || this.#io.terminal.canAsk()) this.#write("INFO", text);
   }
 
   /** Writes the line of golock with the lock's name, which CRONLOCK_SHOW_KEY asks for. cronlock has none. */
@@ -50,7 +50,7 @@ export class CronlockLog {
     const words = clean(command.join(" "));
     if (this.#tool === "golock") return this.error(`emergency: had to kill [${words}] after ${why}`);
     try {
-      this.#world.writeOutput(`emergency: had to kill '${words}' after ${clean(why)}\n`);
+      this.#io.writeOutput(`emergency: had to kill '${words}' after ${clean(why)}\n`);
     } catch {
       // a full disk: the exit code shows the result
     }
@@ -58,6 +58,6 @@ export class CronlockLog {
 
   #write(level: string, text: string): void {
     const line = this.#tool === "golock" ? `${formatLogTime(new Date(), "/")} ${level} ${text}` : text;
-    this.#world.writeError(`${clean(line)}\n`);
+    this.#io.writeError(`${clean(line)}\n`);
   }
 }

@@ -35,11 +35,11 @@ export const runCronlock = createFrontEnd("cronlock");
 export const runGolock = createFrontEnd("golock");
 
 function createFrontEnd(tool: CronlockTool): CommandExecutor {
-  return async ({ args }, world) => {
+  return async ({ args }, io) => {
     const startedAt = Date.now();
-    const log = new CronlockLog(tool, world);
+    const log = new CronlockLog(tool, io);
     try {
-      return await runLine(args, world, { tool, log, startedAt });
+      return await runLine(args, io, { tool, log, startedAt });
     } catch (error) {
       const { exitCode, message } = explainError(error);
       log.error(message);
@@ -60,19 +60,19 @@ interface FrontEndRun {
 /** @throws the error that prevents the run */
 async function runLine(words: readonly string[], outer: CommandIo, frontEnd: FrontEndRun): Promise<number> {
   const { log } = frontEnd;
-  const { parsed, world } = prepareRun(words, outer, frontEnd);
+  const { parsed, io } = prepareRun(words, outer, frontEnd);
   try {
-    const requested = buildCronlockSettings(parsed, createConfigReader(parsed, world.env));
+    const requested = buildCronlockSettings(parsed, createConfigReader(parsed, io.env));
     log.debug(`Connecting to etcd at ${requested.endpoints?.value ?? "the addresses configured"}`);
     if (parsed.isReset) {
       const { resetLock } = await import("./reset.ts"); // seldom needed, and large
-      return await resetLock(parsed, requested, world, log);
+      return await resetLock(parsed, requested, io, log);
     }
     log.reportKey(`Acquiring lock on ${parsed.lock} key`, parsed.showsKey);
-    const result = await executeRun(buildRunRequest(parsed, requested, frontEnd), world);
+    const result = await executeRun(buildRunRequest(parsed, requested, frontEnd), io);
     return reportResult(parsed, result, log);
   } catch (error) {
-    const hint = findConfigHint(error, parsed, world.env);
+    const hint = findConfigHint(error, parsed, io.env);
     if (hint === undefined) throw error;
     const { exitCode, message } = explainError(error);
     throw new SignalboxError(exitCode, `${message}; ${hint}`, { cause: error });
@@ -82,12 +82,12 @@ async function runLine(words: readonly string[], outer: CommandIo, frontEnd: Fro
 /** Parses the line with its variables and its file. @returns also the command's environment */
 function prepareRun(
   words: readonly string[],
-  world: CommandIo,
+  io: CommandIo,
   { tool, log }: FrontEndRun,
-): { parsed: CronlockOptions; world: CommandIo } {
-  const { SIGNALBOX_PROGRAM: program = process.argv[1] ?? "" } = world.env; // as the launcher was called
-  const file = readCronlockConfig(tool, world.env, program);
-  const variables = buildVariables(world.env, file);
+): { parsed: CronlockOptions; io: CommandIo } {
+  const { SIGNALBOX_PROGRAM: program = process.argv[1] ?? "" } = io.env; // as the launcher was called
+  const file = readCronlockConfig(tool, io.env, program);
+  const variables = buildVariables(io.env, file);
   log.setVerbose(variables.isYes("CRONLOCK_VERBOSE"));
   if (file !== undefined) log.debug(`Including config from ${file.path}`);
   const parsed = parseCronlockOptions(tool, words, variables);
@@ -95,7 +95,7 @@ function prepareRun(
   if (words.length === 0 && !(parsed.isReset && variables.get("CRONLOCK_KEY") !== undefined))
     throw new UsageError(`no command was given; usage: ${tool} COMMAND [ARG...]; see: ${tool} --help`);
   if (words[0] === "") throw new UsageError(`the command is empty; usage: ${tool} COMMAND [ARG...]`);
-  return { parsed, world: { ...world, env: buildCommandEnvironment(world.env, file) } };
+  return { parsed, io: { ...io, env: buildCommandEnvironment(io.env, file) } };
 }
 
 function buildVariables(env: CommandIo["env"], file: ShellFile | undefined): ToolVariables {

@@ -30,17 +30,17 @@ const OF_RUNS: readonly SettingKey[] = ["grace", "maxHold", "timeout", "busyExit
 export async function resetLock(
   parsed: CronlockOptions,
   requested: RequestedSettings,
-  world: CommandIo,
+  io: CommandIo,
   log: CronlockLog,
 ): Promise<number> {
   const options = createValueLayer(requested); // so that a fault names the tool's own variable
-  const { ttl } = resolveConfig({ env: world.env, options }).values;
+  const { ttl } = resolveConfig({ env: io.env, options }).values;
   // By then, the session of an unresponsive runner has expired.
   const longest = formatDuration(Math.max(LEAST_PATIENCE, 3 * ttl));
   const output: string[] = [];
   const listener: CommandIo = {
-    ...world,
-    env: buildResetEnvironment(requested, world.env),
+    ...io,
+    env: buildResetEnvironment(requested, io.env),
     writeOutput: (text) => output.push(text) > 0,
     writeError: (text) => void output.push(text),
     writeMessage: (line) => void output.push(`${clean(line)}\n`),

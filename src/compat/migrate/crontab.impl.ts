@@ -27,11 +27,11 @@ import { assignLockNames, buildPlainReport, type PlainLine, parsePlainLine } fro
 import { rewriteShell } from "./shell-line.ts";
 import { hasToolName } from "./tools.ts";
 
-export const execute: CommandExecutor<MigrateCrontabFlags> = async (call, world) => {
+export const execute: CommandExecutor<MigrateCrontabFlags> = async (call, io) => {
   const [path = "-"] = call.args;
   checkFlags(call, path);
   const files = readToolFiles(call);
-  const text = await readCrontabText(path, world);
+  const text = await readCrontabText(path, io);
   const format = determineFormat(call, path, text);
   const migration = migrateCrontab(text, {
     format,
@@ -42,10 +42,10 @@ export const execute: CommandExecutor<MigrateCrontabFlags> = async (call, world)
     program: getProgramFlag(call),
   });
   const name = path === "-" ? "stdin" : path;
-  if (call.flags.check !== true && call.verbosity >= 0) world.writeError(formatRemarks(name, migration));
-  if (call.verbosity >= 0) world.writeError(formatFileRemarks(files));
+  if (call.flags.check !== true && call.verbosity >= 0) io.writeError(formatRemarks(name, migration));
+  if (call.verbosity >= 0) io.writeError(formatFileRemarks(files));
   if (call.flags["in-place"] && migration.text !== text) replaceFileText(path, migration.text);
-  return printMigration(call, world, migration, { name, format, files });
+  return printMigration(call, io, migration, { name, format, files });
 };
 
 function checkFlags({ flags }: Call<MigrateCrontabFlags>, path: string): void {
@@ -83,16 +83,16 @@ interface MigrationInput {
 
 function printMigration(
   call: Call<MigrateCrontabFlags>,
-  world: CommandIo,
+  io: CommandIo,
   migration: Migration,
   { name, format, files }: MigrationInput,
 ): number {
   const { flags } = call;
   if (flags.json) {
     const document = buildMigrationDocument(migration, { file: name, format, read: files.readPaths });
-    world.writeOutput(`${JSON.stringify(document, undefined, 2)}\n`);
-  } else if (flags.check) world.writeOutput(formatCheckReport(name, migration));
-  else if (!flags["in-place"]) world.writeOutput(migration.text);
+    io.writeOutput(`${JSON.stringify(document, undefined, 2)}\n`);
+  } else if (flags.check) io.writeOutput(formatCheckReport(name, migration));
+  else if (!flags["in-place"]) io.writeOutput(migration.text);
   const isDone = migration.lines.every(
     ({ before, after, reason }) => before === after && reason === undefined,
   );
@@ -251,8 +251,8 @@ function findPlainLines({ jobs }: Crontab, options: MigrationOptions): PlainLine
 }
 
 /** Reads a crontab. @param path  `-` for standard input @throws SignalboxError 74 if it cannot be read as text */
-async function readCrontabText(path: string, world: CommandIo): Promise<string> {
-  if (path === "-") return checkText("standard input", await world.readInput());
+async function readCrontabText(path: string, io: CommandIo): Promise<string> {
+  if (path === "-") return checkText("standard input", await io.readInput());
   return checkText(quoteText(path), readTextFile(path));
 }
 

@@ -20,23 +20,23 @@ const FAILED = 1;
 /** Exit codes above this are those of signals. */
 const SIGNALLED = 128;
 
-export const execute: CommandExecutor = async (call, world) => {
-  const line = parsePerfectschedLine(call.args, world.env.RAILS_ENV);
+export const execute: CommandExecutor = async (call, io) => {
+  const line = parsePerfectschedLine(call.args, io.env.RAILS_ENV);
   try {
     if ("shows" in line) {
-      world.writeOutput(line.shows === "help" ? USAGE : `perfectsched of signalbox ${VERSION}\n`);
+      io.writeOutput(line.shows === "help" ? USAGE : `perfectsched of signalbox ${VERSION}\n`);
       return 0;
     }
     if ("usage" in line) {
-      world.writeOutput(line.why === undefined ? USAGE : `${USAGE}\nerror: ${clean(line.why)}\n`);
+      io.writeOutput(line.why === undefined ? USAGE : `${USAGE}\nerror: ${clean(line.why)}\n`);
       return FAILED;
     }
-    const setup = readPerfectschedConfig(line.config, line.environment, world.env);
-    for (const note of setup.notes) writeMessage(world, `note: ${note}`);
-    const code = await runPerfectsched({ line, setup, world });
+    const setup = readPerfectschedConfig(line.config, line.environment, io.env);
+    for (const note of setup.notes) writeMessage(io, `note: ${note}`);
+    const code = await runPerfectsched({ line, setup, io });
     return code === 0 || code > SIGNALLED ? code : FAILED;
   } catch (error) {
-    writeMessage(world, formatError(error, "command" in line ? line.command : undefined));
+    writeMessage(io, formatError(error, "command" in line ? line.command : undefined));
     return FAILED;
   }
 };
@@ -45,7 +45,7 @@ export const execute: CommandExecutor = async (call, world) => {
 interface PerfectschedRun {
   line: PerfectschedLine;
   setup: PerfectschedConfig;
-  world: CommandIo;
+  io: CommandIo;
 }
 
 function runPerfectsched(job: PerfectschedRun): Promise<number> {
@@ -73,18 +73,18 @@ function buildCall(
   return { flags, settings, args, command: [], verbosity: 0 };
 }
 
-async function listSchedules({ setup, world }: PerfectschedRun): Promise<number> {
+async function listSchedules({ setup, io }: PerfectschedRun): Promise<number> {
   const { LIST_HEAD, createScheduleListCommand } = await import("../../commands/schedule/inspect.impl.ts");
   const formatLine = (cells: readonly string[]) => formatTableLine(cells.map((cell) => clean(cell)));
   const compareByRunTime = (one: ListedSchedule, other: ListedSchedule) =>
     (one.runAt ?? Number.POSITIVE_INFINITY) - (other.runAt ?? Number.POSITIVE_INFINITY) || 0;
   const formatSchedules = (schedules: readonly ListedSchedule[]) =>
     [LIST_HEAD, ...[...schedules].sort(compareByRunTime).map(({ cells }) => cells)].map(formatLine).join("");
-  return await createScheduleListCommand(formatSchedules)(buildCall(setup), world);
+  return await createScheduleListCommand(formatSchedules)(buildCall(setup), io);
 }
 
 /** Adds a schedule. Prints nothing on success. */
-async function addSchedule(command: AddCommand, { setup, world }: PerfectschedRun): Promise<number> {
+async function addSchedule(command: AddCommand, { setup, io }: PerfectschedRun): Promise<number> {
   const { key, type, cron, data, delay, start, at } = command;
   const timezone = command.timezone ?? setup.timezone ?? "UTC";
   if (delay < 0) throw new UsageError(`-d: the delay ${delay} is negative`);
@@ -96,11 +96,11 @@ async function addSchedule(command: AddCommand, { setup, world }: PerfectschedRu
     ...(at !== undefined && { at: formatInstant("-a", at) }),
   };
   for (const note of [...listCronNotes({ cron, timezone }, Date.now()), ...buildZoneNotes(command, setup)])
-    writeMessage(world, `note: ${note}`);
+    writeMessage(io, `note: ${note}`);
   const { addRecurring } = await import("../../commands/schedule/change.impl.ts");
   return await addRecurring.execute(
     buildCall(setup, [key, type === undefined || type === "" ? "-" : type, cron], flags),
-    silenceOutput(world),
+    silenceOutput(io),
   );
 }
 
@@ -111,20 +111,20 @@ function buildZoneNotes({ timezone }: AddCommand, setup: PerfectschedConfig): st
   ];
 }
 
-async function removeSchedule(key: string, { setup, world }: PerfectschedRun): Promise<number> {
+async function removeSchedule(key: string, { setup, io }: PerfectschedRun): Promise<number> {
   const { deleteSchedules } = await import("../../commands/schedule/change.impl.ts");
-  return await deleteSchedules.execute(buildCall(setup, [key], { yes: true }), silenceOutput(world));
+  return await deleteSchedules.execute(buildCall(setup, [key], { yes: true }), silenceOutput(io));
 }
 
-async function checkCluster({ setup, world }: PerfectschedRun): Promise<number> {
+async function checkCluster({ setup, io }: PerfectschedRun): Promise<number> {
   const { initHost } = await import("../../commands/check/doctor.impl.ts");
-  return await initHost(buildCall(setup), world);
+  return await initHost(buildCall(setup), io);
 }
 
-async function runWorker(name: string, { line, setup, world }: PerfectschedRun): Promise<number> {
+async function runWorker(name: string, { line, setup, io }: PerfectschedRun): Promise<number> {
   const { settings, log, retryWait, keys } = setup;
   const { file, environment, notes } = findHandlerFile(line, name, setup);
-  for (const note of notes) writeMessage(world, `note: ${note}`);
+  for (const note of notes) writeMessage(io, `note: ${note}`);
   const { runWorker: work } = await import("../../commands/schedule/worker.impl.ts");
   const call: Call = {
     ...buildCall(setup, [], { handlers: file, ...(environment !== undefined && { environment }) }),
@@ -132,7 +132,7 @@ async function runWorker(name: string, { line, setup, world }: PerfectschedRun):
   };
   // PerfectSched's worker runs one task at a time.
   const usual = { concurrency: 1, ...(retryWait !== undefined && { retryWait }) };
-  return await work(call, world, { keysRead: keys, usual });
+  return await work(call, io, { keysRead: keys, usual });
 }
 
 /** Formats seconds since the epoch as ISO 8601, so that they are not taken for milliseconds. @throws UsageError */
@@ -143,8 +143,8 @@ function formatInstant(option: string, seconds: number): string {
   return date.toISOString();
 }
 
-function silenceOutput(world: CommandIo): CommandIo {
-  return { ...world, writeOutput: () => true };
+function silenceOutput(io: CommandIo): CommandIo {
+  return { ...io, writeOutput: () => true };
 }
 
 /** Formats an error. Ruby prints the error with its class; scripts may search for these words. */
@@ -155,9 +155,9 @@ function formatError(error: unknown, command: PerfectschedCommand | undefined): 
   return explainError(error).message;
 }
 
-function writeMessage(world: CommandIo, line: string): void {
+function writeMessage(io: CommandIo, line: string): void {
   for (const [at, part] of line.split("\n").entries())
-    world.writeError(`${at === 0 ? "perfectsched: " : ""}${clean(part)}\n`);
+    io.writeError(`${at === 0 ? "perfectsched: " : ""}${clean(part)}\n`);
 }
 
 /** The usage text, printed for invalid lines. */

@@ -35,37 +35,34 @@ import { removeZeroLeases } from "./translate.ts";
 /** The version of switchman that is emulated. */
 const LIKE = "1.16";
 
-export const execute: CommandExecutor = async ({ args }, world) => {
+export const execute: CommandExecutor = async ({ args }, io) => {
   try {
     const call = parseSwitchman(args);
-    return call.asks === undefined
-      ? await runSwitchman(call, world)
-      : await printHelpOrVersion(call.asks, world);
+    return call.asks === undefined ? await runSwitchman(call, io) : await printHelpOrVersion(call.asks, io);
   } catch (error) {
-    world.writeError(`switchman: ${clean(explainError(error).message.replace(/^switchman: /, ""))}\n`);
+    io.writeError(`switchman: ${clean(explainError(error).message.replace(/^switchman: /, ""))}\n`);
     return DIED;
   }
 };
 
 /** Prints the help or the version. Both end with exit code 1, as in Perl's Pod::Usage. */
-async function printHelpOrVersion(asks: "help" | "version", world: CommandIo): Promise<number> {
+async function printHelpOrVersion(asks: "help" | "version", io: CommandIo): Promise<number> {
   const { renderCommandHelp, computeHelpWidth } = await import("../../commands/command-line/help.ts");
-  if (asks === "help")
-    world.writeOutput(renderCommandHelp(switchmanDeclaration, computeHelpWidth(world.terminal)));
-  else world.writeOutput(`switchman ${LIKE} (signalbox ${VERSION})\n`);
+  if (asks === "help") io.writeOutput(renderCommandHelp(switchmanDeclaration, computeHelpWidth(io.terminal)));
+  else io.writeOutput(`switchman ${LIKE} (signalbox ${VERSION})\n`);
   return EXIT.undone;
 }
 
-async function runSwitchman(call: SwitchmanCall, world: CommandIo): Promise<number> {
+async function runSwitchman(call: SwitchmanCall, io: CommandIo): Promise<number> {
   const config = readSwitchmanConfig(call.config);
   const { logfile: file, loglevel: level } = config;
-  const { DEBUG = "" } = world.env;
+  const { DEBUG = "" } = io.env;
   const isDebugging = DEBUG !== "" && DEBUG !== "0";
-  const log = new SwitchmanLog({ file, level, isDebugging, writeStderr: world.writeError });
-  const stop = world.onSignal((name) => log.reportSignal(name));
+  const log = new SwitchmanLog({ file, level, isDebugging, writeStderr: io.writeError });
+  const stop = io.onSignal((name) => log.reportSignal(name));
   try {
     return reportSwitchmanResult(
-      await executeRun(buildSwitchmanRequest(call, config, log, world.env), world),
+      await executeRun(buildSwitchmanRequest(call, config, log, io.env), io),
       call,
       log,
     );

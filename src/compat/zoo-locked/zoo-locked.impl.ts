@@ -16,21 +16,21 @@ import {
   type ZooLockedOptions,
 } from "./options.ts";
 
-export const execute: CommandExecutor = async ({ args }, world) => {
+export const execute: CommandExecutor = async ({ args }, io) => {
   let wasTold = false;
   let hosts: string | undefined;
   const writeMessage = (message: string) =>
-    world.writeError(`zoo-locked: ${clean(message.replace(/^zoo-locked: /, ""))}\n`);
-  const stop = world.onSignal(() => {
+    io.writeError(`zoo-locked: ${clean(message.replace(/^zoo-locked: /, ""))}\n`);
+  const stop = io.onSignal(() => {
     wasTold = true;
   });
   try {
     const parsed = parseZooLockedOptions(args);
     hosts = parsed.endpoints;
-    if (parsed.endpoints === undefined && !hasEndpoints(world.env))
+    if (parsed.endpoints === undefined && !hasEndpoints(io.env))
       throw createZooKeeperHostsError(args[0] ?? "");
     for (const warning of buildWarnings(parsed)) writeMessage(warning);
-    return reportResult(await executeRun(buildRunRequest(parsed), world), wasTold, world);
+    return reportResult(await executeRun(buildRunRequest(parsed), io), wasTold, io);
   } catch (error) {
     const { exitCode, message } = explainError(error);
     writeMessage(message);
@@ -62,9 +62,9 @@ function buildRunRequest({ endpoints, lock, command }: ZooLockedOptions) {
 }
 
 /** @param wasTold  whether this process received a signal */
-function reportResult(result: RunResult, wasTold: boolean, world: CommandIo): number {
+function reportResult(result: RunResult, wasTold: boolean, io: CommandIo): number {
   if (result.kind === "refused") {
-    world.writeOutput(`LOCKED by ${clean(describeHolder(result.refusal))}\n`);
+    io.writeOutput(`LOCKED by ${clean(describeHolder(result.refusal))}\n`);
     return EXIT.ok;
   }
   if (result.kind === "interrupted" || result.exit.code !== undefined) return result.code;

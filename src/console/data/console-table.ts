@@ -111,8 +111,8 @@ export class ConsoleTable implements RowList {
     this.#options = options;
     this.#sizeOfSnapshot = countThings(snapshot);
     if (isOther) this.#kept = this.#createKeptRows();
-    const { rows, scene } = this.#kept.computeRows(snapshot, wall);
-    this.remarks = this.#view.listRemarks?.(scene) ?? [];
+    const { rows, viewContext } = this.#kept.computeRows(snapshot, wall);
+    this.remarks = this.#view.listRemarks?.(viewContext) ?? [];
     if (rows === this.#source && isOrdered) return;
     this.#source = rows;
     if (!isOrdered) this.#sorted = new SortedRows(this.#view, this.order);

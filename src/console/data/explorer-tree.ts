@@ -89,17 +89,17 @@ interface TreeInputs {
  */
 export function buildTree(inputs: TreeInputs, wall: number, signs: TreeSigns): TreeNode[] {
   const { snapshot, counts, open } = inputs;
-  const scene = buildViewContext(snapshot, wall);
+  const viewContext = buildViewContext(snapshot, wall);
   const shares = computeShares(snapshot);
   const branches = BRANCHES.flatMap((tab) => {
     const isOpen = open.has(tab);
     const root = { ...buildRootNode(tab, counts), isOpen };
     if (!isOpen) return [root];
     if (tab === "resources") return [root, ...buildResourceNodes(shares, open, signs)];
-    return [root, ...buildChildNodes(tab, snapshot, scene)];
+    return [root, ...buildChildNodes(tab, snapshot, viewContext)];
   });
   const leaves = LEAVES.map((tab) => buildRootNode(tab, counts));
-  return [...buildAttention(inputs, scene, shares), ...branches, ...leaves];
+  return [...buildAttention(inputs, viewContext, shares), ...branches, ...leaves];
 }
 
 function buildAttention(
@@ -121,19 +121,19 @@ function buildRootNode(tab: TabId, counts: TabCounts): TreeNode {
 function buildChildNodes(
   tab: Exclude<(typeof BRANCHES)[number], "resources">,
   snapshot: Snapshot,
-  scene: ViewContext,
+  viewContext: ViewContext,
 ): TreeNode[] {
   switch (tab) {
     case "locks":
-      return buildLockNodes(snapshot, scene);
+      return buildLockNodes(snapshot, viewContext);
     case "hosts":
       return buildNameNodes("hosts", [...snapshot.hosts.keys()]);
     case "groups":
       return buildNameNodes("groups", [...snapshot.groups.keys()]);
     case "schedules":
-      return buildScheduleNodes(snapshot, scene);
+      return buildScheduleNodes(snapshot, viewContext);
     case "drains":
-      return scene.drains.map(({ key, scope, name }) => ({
+      return viewContext.drains.map(({ key, scope, name }) => ({
         id: `drains/${key}`,
         depth: 1,
         label: scope === "all" ? "everything" : name,
@@ -160,14 +160,16 @@ export function getDefaultUnfolded({ locks = 0 }: TabCounts): ReadonlySet<string
   return locks > SEVERAL ? FEW : ALL;
 }
 
-function buildLockNodes(snapshot: Snapshot, scene: ViewContext): TreeNode[] {
+function buildLockNodes(snapshot: Snapshot, viewContext: ViewContext): TreeNode[] {
   const queues = [...snapshot.queues.values()].filter(({ kind }) => kind === "lock");
-  return queues.map((queue) => buildLockNode(queue, scene)).sort((a, b) => (a.label < b.label ? -1 : 1));
+  return queues
+    .map((queue) => buildLockNode(queue, viewContext))
+    .sort((a, b) => (a.label < b.label ? -1 : 1));
 }
 
-function buildLockNode(queue: NamedQueue, scene: ViewContext): TreeNode {
+function buildLockNode(queue: NamedQueue, viewContext: ViewContext): TreeNode {
   const { kind, name } = queue;
-  const { state, waiters } = buildQueueRow(queue, scene);
+  const { state, waiters } = buildQueueRow(queue, viewContext);
   const note = waiters.length > 0 ? `+${waiters.length}` : "";
   const key = buildQueueId(kind, name);
   return { id: `locks/${name}`, depth: 1, label: name, note, tone: getStateTone(state), tab: "locks", key };
@@ -177,8 +179,8 @@ function buildLockNode(queue: NamedQueue, scene: ViewContext): TreeNode {
  * Builds the nodes of schedules. With more than `MANY` schedules, includes only those that are not waiting, `MANY` at
  * most.
  */
-function buildScheduleNodes(snapshot: Snapshot, scene: ViewContext): TreeNode[] {
-  const all = buildScheduleRows(snapshot, scene);
+function buildScheduleNodes(snapshot: Snapshot, viewContext: ViewContext): TreeNode[] {
+  const all = buildScheduleRows(snapshot, viewContext);
   const shown = all.length > MANY ? all.filter(({ state }) => state !== "waiting") : all;
   const nodes = shown.slice(0, MANY).map(({ id, state }): TreeNode => {
     const note = state === "waiting" ? "" : state;

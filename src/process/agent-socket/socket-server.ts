@@ -326,17 +326,17 @@ export class SocketServer {
   #passOn(connection: CallConnection, peer: Peer, { traffic }: UserConnections, request: CallRequest): void {
     this.#lastId += 1;
     const id = this.#lastId;
-    const tell = (news: SocketNews) => {
+    const report = (news: SocketNews) => {
       traffic.addUntaken();
       this.#outbox.add(news);
     };
     connection.setTraffic(traffic);
     this.#connections.set(id, connection);
-    tell({ kind: "call", id, peer, request });
+    report({ kind: "call", id, peer, request });
     connection.setHandler((frame: Frame) => {
       // A call cannot be changed, and launchers of its version send nothing else.
       if (!isLaterEvent(frame.kind)) return connection.destroy();
-      tell({ kind: "frame", id, uid: peer.uid, frame: { ...frame, block: copyBytes(frame.block) } });
+      report({ kind: "frame", id, uid: peer.uid, frame: { ...frame, block: copyBytes(frame.block) } });
     });
     void connection.closed.then(() => {
       this.#connections.delete(id);

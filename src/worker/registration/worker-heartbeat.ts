@@ -362,11 +362,11 @@ export class WorkerHeartbeat {
     this.#beat += 1;
     const now = { beat: this.#beat, running: this.#countRunning(), clock: this.#clock };
     const { isJoining: _, ...record } = buildWorkerRecord(this.#ports, this.#options, this.#since);
-    const standing = {
+    const state = {
       ...(this.#isJoining && ({ isJoining: true } as const)),
       ...(this.#isLeaving && ({ isLeaving: true } as const)),
     };
-    await this.#registration.publish({ ...record, ...now, ...standing }).catch((error) => {
+    await this.#registration.publish({ ...record, ...now, ...state }).catch((error) => {
       if (isUnavailable(error) || this.#over.signal.aborted || this.#registration.session.signal.aborted)
         return;
       this.#ports.log.warn("the worker's record was not written", { error: String(error) });

@@ -123,8 +123,8 @@ export class TaskPool {
     this.#logResult(task.id, outcome, completion);
     const settled = completion.kind === "settled" ? completion : undefined;
     const { again, isDead = false } = settled?.finish ?? {};
-    const standing = { isDead, wasFailing: settled?.wasFailing ?? false };
-    this.#listener({ kind: "ended", ...about, outcome, ...standing, ...(again !== undefined && { again }) });
+    const state = { isDead, wasFailing: settled?.wasFailing ?? false };
+    this.#listener({ kind: "ended", ...about, outcome, ...state, ...(again !== undefined && { again }) });
   }
 
   #logResult(

@@ -31,7 +31,7 @@ function file(name: string, text: string | Buffer): string {
 
 async function migrate(args: readonly string[], input = "") {
   let [stdout, stderr] = ["", ""];
-  const world: CommandIo = {
+  const io: CommandIo = {
     env: {},
     writeOutput: (text) => {
       stdout += text;
@@ -47,7 +47,7 @@ async function migrate(args: readonly string[], input = "") {
     readInput: async () => input,
     terminal: { isTty: false } as unknown as CommandIo["terminal"],
   };
-  const code = await executeCommand(migrateCrontabCommand, args, world);
+  const code = await executeCommand(migrateCrontabCommand, args, io);
   return { code, stdout, stderr };
 }
 

@@ -25,7 +25,7 @@ import { pictureOf, plain, stand } from "../../state/pictures.ts";
 const ACTIONS = listKeyActions(COMMANDS);
 const { keymap } = createKeymap(ACTIONS, {});
 const FREE: ChoiceConditions = { isReadOnly: false, isAway: false, hasSelection: true };
-const picture = pictureOf([
+const snapshot = pictureOf([
   stand("lock invoices", "a", 10, { state: "held" }),
   stand("lock invoices", "b", 11, {}),
   stand("lock web1-backup", "c", 12, { state: "held" }),
@@ -35,7 +35,7 @@ const picture = pictureOf([
   plain(keys.host("web1.example.com"), JSON.stringify({})),
 ]);
 
-const entries = (standing: Partial<ChoiceConditions> = {}, from = picture) =>
+const entries = (standing: Partial<ChoiceConditions> = {}, from = snapshot) =>
   buildPaletteEntries({
     commands: COMMANDS,
     actions: ACTIONS,
@@ -108,7 +108,7 @@ describe("a view", () => {
       commands: COMMANDS,
       actions: ACTIONS,
       views,
-      snapshot: picture,
+      snapshot,
       getKeyLabels: () => [],
       findObstacle: () => undefined,
     }),
@@ -288,7 +288,7 @@ describe("among ten thousand locks", () => {
         return [`lock/${name}`, { kind: "lock", name, entries: [] }] as const;
       }),
     );
-    many = new PaletteIndex(entries({}, { ...picture, queues }));
+    many = new PaletteIndex(entries({}, { ...snapshot, queues }));
   });
 
   it("finds the right one", () => {

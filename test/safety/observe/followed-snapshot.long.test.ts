@@ -118,17 +118,17 @@ describe.each(TRANSPORTS)("over %s, a picture", (transport) => {
       }
     };
     /** Compares with a read of its own, past the proxy, while compactions wait. */
-    const compare = async (picture: Snapshot) => {
+    const compare = async (snapshot: Snapshot) => {
       isComparing = true;
       const fresh = new SnapshotBuilder(keys, SNAPSHOT_COLLECTIONS);
       const revision = await load({ ...ports, store: cluster.store }, fresh, {
-        revision: picture.revision,
+        revision: snapshot.revision,
       }).catch(() => undefined);
       isComparing = false;
       if (revision === undefined) return; // compacted before it could be compared
-      expect(formatSnapshot(picture)).toBe(formatSnapshot(fresh.getSnapshot()));
+      expect(formatSnapshot(snapshot)).toBe(formatSnapshot(fresh.getSnapshot()));
       seen.compared += 1;
-      seen.revisions.add(picture.revision);
+      seen.revisions.add(snapshot.revision);
     };
     const watch = async () => {
       const fold = new SnapshotBuilder(keys, SNAPSHOT_COLLECTIONS);

@@ -40,10 +40,10 @@ const configured = pictureOf([
 
 const told = (
   jobs: readonly CrontabJob[],
-  picture: typeof configured | "offline" = configured,
+  snapshot: typeof configured | "offline" = configured,
   shared: string[] = [],
 ) =>
-  judgeJobs(jobs, picture === "offline" ? undefined : picture, new Set(shared)).map(
+  judgeJobs(jobs, snapshot === "offline" ? undefined : snapshot, new Set(shared)).map(
     ({ check, level, detail }) => `${check} ${level}: ${detail}`,
   );
 

@@ -56,13 +56,13 @@ function buildCheckEnvironment(
 async function readAllJobs(
   call: Call<CheckCrontabFlags>,
   io: CommandIo,
-  ground: CheckEnvironment,
+  environment: CheckEnvironment,
 ): Promise<CrontabReading & { files: number }> {
   const format = call.flags.format as CrontabFormat | undefined;
   const texts: CrontabText[] = [];
   for (const path of call.args)
     texts.push(...(await readTexts(path, io)).map((text) => ({ ...text, format })));
-  const readings = texts.map((text) => readJobs(text, ground));
+  const readings = texts.map((text) => readJobs(text, environment));
   return {
     files: texts.length,
     jobs: readings.flatMap(({ jobs }) => jobs),

@@ -58,14 +58,14 @@ export interface CheckEnvironment {
 const MERGED = /^(?:program|command|folder|user|characters)$/;
 
 /** Reads every run in a crontab, and the faults that its text shows. */
-export function readJobs({ path, text, format }: CrontabText, ground: CheckEnvironment): CrontabReading {
+export function readJobs({ path, text, format }: CrontabText, environment: CheckEnvironment): CrontabReading {
   const isOurs = isToolMentioned(text);
   const guess = guessCrontabFormat(path, text);
   const crontab = parseCrontab(text, format ?? guess.format);
   const faults = crontab.faults.map(({ line, isFatal, detail }) =>
     createFinding(`${path}:${line}`, isFatal && isOurs ? "failure" : "warning", detail),
   );
-  const readings = crontab.jobs.map((job) => readLine(job, path, ground));
+  const readings = crontab.jobs.map((job) => readLine(job, path, environment));
   return {
     jobs: readings.flatMap(({ jobs }) => jobs),
     findings: mergeUnread(path, [
@@ -99,23 +99,23 @@ function listFormatDoubts(check: string, { format, doubt }: FormatGuess): Findin
   return [createFinding(check, "warning", detail, "--format system, or --format user")];
 }
 
-function readLine(job: CronJob, path: string, ground: CheckEnvironment): CrontabReading {
+function readLine(job: CronJob, path: string, environment: CheckEnvironment): CrontabReading {
   const where = `${path}:${job.line}`;
   const cut = findCutCommand(job, where);
-  const found = listLineCommands(job.command, buildCronVariables(job, ground));
+  const found = listLineCommands(job.command, buildCronVariables(job, environment));
   if ("fault" in found) {
     const fault = createFinding(where, "failure", `the shell cannot parse the command: ${found.fault}`);
     return { jobs: [], findings: [...cut, fault] };
   }
   const missing = findMissingUser(job, where);
   if (missing !== undefined) return { jobs: [], findings: [...cut, missing] };
-  const location: LineLocation = { where, home: findHome(job, ground), settings: ground.settings };
-  const commands = found.value.map((command) => readLineCommand(command, location, ground));
+  const location: LineLocation = { where, home: findHome(job, environment), settings: environment.settings };
+  const commands = found.value.map((command) => readLineCommand(command, location, environment));
   return {
     jobs: commands.flatMap(({ job: read }) => read ?? []),
     findings: [
       ...cut,
-      ...findHostFaults(job, commands, where, ground),
+      ...findHostFaults(job, commands, where, environment),
       ...commands.flatMap(({ findings }) => findings),
     ],
   };
@@ -130,11 +130,11 @@ interface CommandReading extends LineReading {
 function readLineCommand(
   command: LineCommand,
   location: LineLocation,
-  ground: CheckEnvironment,
+  environment: CheckEnvironment,
 ): CommandReading {
   const invocation = findInvocation(command);
   if (invocation !== undefined)
-    return { command, invocation, ...readInvocation(invocation, location, ground) };
+    return { command, invocation, ...readInvocation(invocation, location, environment) };
   const fault = findMisspelling(command);
   const findings = fault === undefined ? [] : [createFinding(location.where, "failure", fault)];
   return { command, invocation, job: undefined, findings };
@@ -179,9 +179,9 @@ function judgeCommandOf(
   }));
 }
 
-function readInvocation(one: Invocation, location: LineLocation, ground: CheckEnvironment): LineReading {
+function readInvocation(one: Invocation, location: LineLocation, environment: CheckEnvironment): LineReading {
   if (one.tool === "signalbox") return readSignalbox(one, location);
-  if (one.tool === "switchman") return readSwitchman(one, location, ground);
+  if (one.tool === "switchman") return readSwitchman(one, location, environment);
   return {
     job: undefined,
     findings: [{ kind: UNREAD, check: location.where, level: "hint", detail: one.tool }],
@@ -218,8 +218,8 @@ function createFinding(check: string, level: Finding["level"], detail: string, r
 }
 
 /** Merges the crontab's variables over those that cron is known to set. */
-function buildCronVariables(job: CronJob, ground: CheckEnvironment): ReadonlyMap<string, string> {
-  const home = findHome(job, ground);
+function buildCronVariables(job: CronJob, environment: CheckEnvironment): ReadonlyMap<string, string> {
+  const home = findHome(job, environment);
   return new Map([
     ["PATH", CRON_PATH],
     ...(home === undefined ? [] : [["HOME", home] as const]),

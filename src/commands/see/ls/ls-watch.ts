@@ -183,7 +183,7 @@ class LiveTable<R> {
   }
 
   /** Renders the connection state, so that the user sees whether the rows are current, and the remarks of the view. */
-  #renderStatus({ rows, snapshot, scene, awaySince }: LiveRows<R>, style: OutputStyle): string[] {
+  #renderStatus({ rows, snapshot, viewContext, awaySince }: LiveRows<R>, style: OutputStyle): string[] {
     const wall = this.#context.clock.getWallTime();
     const formatTime = (instant: number) => formatInstant(instant).slice(11);
     const renderLine = (text: string, tone: "held" | "problem") =>
@@ -196,7 +196,10 @@ class LiveTable<R> {
             `etcd unreachable since ${formatTime(awaySince)} (${formatBriefDuration(wall - awaySince)})  last known: ${about}`,
             "problem",
           );
-    return [first, ...(this.#view.listRemarks?.(scene) ?? []).map((remark) => renderLine(remark, "problem"))];
+    return [
+      first,
+      ...(this.#view.listRemarks?.(viewContext) ?? []).map((remark) => renderLine(remark, "problem")),
+    ];
   }
 
   /** Renders as many rows as fit, then the number of the remaining rows. */
@@ -237,7 +240,7 @@ class LiveTable<R> {
 /** The last known rows, which may be out of date. */
 interface LiveRows<R> {
   snapshot: Snapshot;
-  scene: ViewContext;
+  viewContext: ViewContext;
   /** The same array while nothing changes. */
   rows: readonly R[];
   /** Wall clock, ms since the epoch, since when etcd is unavailable; undefined while it is available. */

@@ -67,16 +67,16 @@ async function printExport<R>(
   call: Call<LsFlags>,
   io: CommandIo,
   view: AnyView<R>,
-  { rows: all, scene }: Awaited<ReturnType<typeof readViewRows<R>>>,
+  { rows: all, viewContext }: Awaited<ReturnType<typeof readViewRows<R>>>,
   options: ListOptions,
 ): Promise<void> {
   const rows: R[] = [];
-  for await (const row of all) if (isFilterMatch(view, options.filter, row, scene)) rows.push(row);
+  for await (const row of all) if (isFilterMatch(view, options.filter, row, viewContext)) rows.push(row);
   const shown = getShownColumns(view, options, call);
   const columns =
     shown?.flatMap((id) => view.columns.find((column) => column.id === id) ?? []) ??
     view.columns.filter(({ priority }) => priority < ON_DEMAND);
-  const table = buildExportTable(view.id, columns, sortAndLimitRows(view, rows, options), scene.wall);
+  const table = buildExportTable(view.id, columns, sortAndLimitRows(view, rows, options), viewContext.wall);
   io.writeOutput(call.flags.output === "csv" ? formatCsv(table) : formatMarkdownTable(table));
 }
 
@@ -84,19 +84,19 @@ async function printTable<R>(
   call: Call<LsFlags>,
   io: CommandIo,
   view: AnyView<R>,
-  { rows: all, scene }: Awaited<ReturnType<typeof readViewRows<R>>>,
+  { rows: all, viewContext }: Awaited<ReturnType<typeof readViewRows<R>>>,
   options: ListOptions,
 ): Promise<void> {
   const style = detectOutputStyle(io, { ascii: call.flags.ascii === true, wide: call.flags.wide === true });
   const rows: R[] = [];
   const others = new Set<string>();
   for await (const row of all) {
-    if (isFilterMatch(view, options.filter, row, scene)) rows.push(row);
+    if (isFilterMatch(view, options.filter, row, viewContext)) rows.push(row);
     else for (const state of view.getFacets(row).states) others.add(state);
   }
   if (rows.length > 0) {
     const lines = renderGridLines(
-      { columns: view.columns, rows: sortAndLimitRows(view, rows, options), wall: scene.wall },
+      { columns: view.columns, rows: sortAndLimitRows(view, rows, options), wall: viewContext.wall },
       style,
       getShownColumns(view, options, call),
     );
@@ -104,7 +104,7 @@ async function printTable<R>(
   }
   if (call.verbosity < 0) return;
   if (rows.length === 0) io.writeError(`${others.size > 0 ? explainNoMatch(others) : view.empty}\n`);
-  if (style.marks !== undefined) io.writeError(renderRemarks(view, scene, style));
+  if (style.marks !== undefined) io.writeError(renderRemarks(view, viewContext, style));
 }
 
 /** Suggests an alternative: lists the states of the existing rows, which a filter accepts. */
@@ -113,8 +113,8 @@ function explainNoMatch(states: ReadonlySet<string>): string {
 }
 
 /** Renders the remarks of the view, for a terminal. */
-function renderRemarks<R>(view: AnyView<R>, scene: ViewContext, style: OutputStyle): string {
-  const lines = view.listRemarks?.(scene) ?? [];
+function renderRemarks<R>(view: AnyView<R>, viewContext: ViewContext, style: OutputStyle): string {
+  const lines = view.listRemarks?.(viewContext) ?? [];
   return lines
     .map((line) => `${paintText(`${style.marks?.problem ?? ""}${clean(line)}`, "problem", style)}\n`)
     .join("");
@@ -131,7 +131,7 @@ async function printRowsJson<R>(
   io: CommandIo,
   context: CommandContext,
   view: AnyView<R>,
-  { revision, rows, scene }: ViewRows<R>,
+  { revision, rows, viewContext }: ViewRows<R>,
   options: ListOptions,
 ): Promise<void> {
   const head = formatJsonText({ version: 1, revision, prefix: context.keys.prefix, view: view.id });
@@ -139,8 +139,8 @@ async function printRowsJson<R>(
   let separator = "\n";
   const wanted =
     options.order === undefined && view.of === "queue"
-      ? takeFirst(rows, view, options, scene)
-      : sortRows(rows, view, options, scene);
+      ? takeFirst(rows, view, options, viewContext)
+      : sortRows(rows, view, options, viewContext);
   for await (const row of wanted) {
     batch += separator + formatJsonText(view.toJson(row));
     separator = ",\n";
@@ -181,7 +181,7 @@ async function* sortRows<R>(
 /** Rows as they are read, and their common revision. */
 interface ViewRows<R> {
   revision: bigint;
-  scene: ViewContext;
+  viewContext: ViewContext;
   rows: AsyncIterable<R>;
 }
 
@@ -207,13 +207,17 @@ async function readViewRows<R>(
   const builder = new SnapshotBuilder(context.keys, collections);
   const revision = await load(context, builder, { signal: context.signal });
   const snapshot = builder.getSnapshot();
-  const scene = buildViewContext(snapshot, context.clock.getWallTime());
+  const viewContext = buildViewContext(snapshot, context.clock.getWallTime());
   if (view.of === "queue")
-    return { revision, scene, rows: streamQueueRows(context, view, { snapshot, scene, all }) };
-  const rows = view.buildRows(snapshot, scene);
+    return {
+      revision,
+      viewContext,
+      rows: streamQueueRows(context, view, { snapshot, viewContext, all }),
+    };
+  const rows = view.buildRows(snapshot, viewContext);
   return {
     revision,
-    scene,
+    viewContext,
     rows: (async function* () {
       yield* rows;
     })(),
@@ -222,7 +226,7 @@ async function readViewRows<R>(
 
 interface QueueRowContext {
   snapshot: Snapshot;
-  scene: ViewContext;
+  viewContext: ViewContext;
   all: boolean;
 }
 
@@ -236,7 +240,7 @@ async function* streamQueueRows<R>(
     const seen = new Set<string>();
     for await (const queue of streamQueues(context, kind, around.snapshot.revision)) {
       seen.add(queue.name);
-      yield* view.buildRows(queue, around.scene);
+      yield* view.buildRows(queue, around.viewContext);
     }
     // Only the views of locks and resources have rows for empty queues.
     if (view.hasEmpty)
@@ -244,7 +248,7 @@ async function* streamQueueRows<R>(
         kind,
         seen,
         await readKnownNames(context, kind, around),
-        around.scene,
+        around.viewContext,
       ) as R[];
   }
 }

@@ -42,7 +42,7 @@ export class RowCache<R> {
   /** The part of the filter for which a row stays a match, and the part that time can change. */
   readonly #steady: RowFilter;
   readonly #timed: RowFilter;
-  #known: { snapshot: Snapshot; scene: ViewContext; second: number; rows: readonly R[] } | undefined;
+  #known: { snapshot: Snapshot; viewContext: ViewContext; second: number; rows: readonly R[] } | undefined;
   #timedRows: { all: readonly R[]; second: number; rows: readonly R[] } | undefined;
   #whole: { all: readonly R[]; rows: readonly R[] } | undefined;
   /** Rows by queue; valid while the shared parts stay the same. */
@@ -57,7 +57,7 @@ export class RowCache<R> {
   }
 
   /** @param wall  wall clock, ms since the epoch */
-  computeRows(snapshot: Snapshot, wall: number): { rows: readonly R[]; scene: ViewContext } {
+  computeRows(snapshot: Snapshot, wall: number): { rows: readonly R[]; viewContext: ViewContext } {
     const known = this.#computeSteadyRows(snapshot, wall);
     return this.#timed.terms.length === 0
       ? known
@@ -76,31 +76,31 @@ export class RowCache<R> {
     return rows;
   }
 
-  #computeSteadyRows(snapshot: Snapshot, wall: number): { rows: readonly R[]; scene: ViewContext } {
-    const scene = buildViewContext(snapshot, wall);
+  #computeSteadyRows(snapshot: Snapshot, wall: number): { rows: readonly R[]; viewContext: ViewContext } {
+    const viewContext = buildViewContext(snapshot, wall);
     const second = Math.floor(wall / 1000);
     const before = this.#known;
-    const isSame = before !== undefined && before.scene.drains.length === scene.drains.length;
-    const isTimed = this.#view.of === "picture" && this.#view.isTimed === true && before?.second !== second;
+    const isSame = before !== undefined && before.viewContext.drains.length === viewContext.drains.length;
+    const isTimed = this.#view.of === "snapshot" && this.#view.isTimed === true && before?.second !== second;
     if (isSame && !isTimed && this.#parts.every((part) => before.snapshot[part] === snapshot[part]))
       return before;
     if (!isSame || SHARED_PARTS.some((part) => before.snapshot[part] !== snapshot[part]))
       this.#byQueue = new WeakMap();
-    const rows = this.#buildRows(snapshot, scene);
-    this.#known = { snapshot, scene, second, rows };
-    return { rows, scene };
+    const rows = this.#buildRows(snapshot, viewContext);
+    this.#known = { snapshot, viewContext, second, rows };
+    return { rows, viewContext };
   }
 
-  #buildRows(snapshot: Snapshot, scene: ViewContext): readonly R[] {
+  #buildRows(snapshot: Snapshot, viewContext: ViewContext): readonly R[] {
     const view = this.#view;
-    if (view.of === "picture") return this.#buildSnapshotRows(view, snapshot, scene);
-    const rows = this.#collectQueueRows(view, snapshot, scene);
-    return view.hasEmpty ? [...rows, ...this.#filterRows(this.#buildEmptyRows(snapshot, scene))] : rows;
+    if (view.of === "snapshot") return this.#buildSnapshotRows(view, snapshot, viewContext);
+    const rows = this.#collectQueueRows(view, snapshot, viewContext);
+    return view.hasEmpty ? [...rows, ...this.#filterRows(this.#buildEmptyRows(snapshot, viewContext))] : rows;
   }
 
   /** Collects the rows of all queues in a list that is allocated once: there may be a hundred thousand. */
-  #collectQueueRows(view: QueueView<R>, { queues }: Snapshot, scene: ViewContext): R[] {
-    const lists = Array.from(queues.values(), (queue) => this.#buildQueueRows(view, queue, scene));
+  #collectQueueRows(view: QueueView<R>, { queues }: Snapshot, viewContext: ViewContext): R[] {
+    const lists = Array.from(queues.values(), (queue) => this.#buildQueueRows(view, queue, viewContext));
     const rows = new Array<R>(lists.reduce((sum, { length }) => sum + length, 0));
     let at = 0;
     for (const list of lists)
@@ -112,16 +112,16 @@ export class RowCache<R> {
   }
 
   /** Builds the rows of a snapshot view. If the view returns the same array, the filtered rows are reused. */
-  #buildSnapshotRows(view: SnapshotView<R>, snapshot: Snapshot, scene: ViewContext): readonly R[] {
-    const all = view.buildRows(snapshot, scene);
+  #buildSnapshotRows(view: SnapshotView<R>, snapshot: Snapshot, viewContext: ViewContext): readonly R[] {
+    const all = view.buildRows(snapshot, viewContext);
     if (this.#whole?.all !== all) this.#whole = { all, rows: this.#filterRows(all) };
     return this.#whole.rows;
   }
 
-  #buildQueueRows(view: QueueView<R>, queue: NamedQueue, scene: ViewContext): readonly R[] {
+  #buildQueueRows(view: QueueView<R>, queue: NamedQueue, viewContext: ViewContext): readonly R[] {
     const known = this.#byQueue.get(queue);
     if (known !== undefined) return known;
-    const rows = this.#filterRows(view.buildRows(queue, scene));
+    const rows = this.#filterRows(view.buildRows(queue, viewContext));
     this.#byQueue.set(queue, rows);
     return rows;
   }
@@ -134,7 +134,7 @@ export class RowCache<R> {
   }
 
   /** Builds the rows of empty queues. Only views whose rows are queues have them. */
-  #buildEmptyRows(snapshot: Snapshot, scene: ViewContext): readonly R[] {
+  #buildEmptyRows(snapshot: Snapshot, viewContext: ViewContext): readonly R[] {
     const known = { lock: snapshot.histories.keys(), resource: snapshot.resources.keys() };
     const listNames = (kind: QueueKind) =>
       new Set([...snapshot.queues.values()].flatMap((queue) => (queue.kind === kind ? [queue.name] : [])));
@@ -142,7 +142,7 @@ export class RowCache<R> {
       this.#view.collections.includes(`${kind}s`),
     );
     return kinds.flatMap((kind) =>
-      buildEmptyTableRows(kind, listNames(kind), this.#options.all ? known[kind] : [], scene),
+      buildEmptyTableRows(kind, listNames(kind), this.#options.all ? known[kind] : [], viewContext),
     ) as R[];
   }
 }

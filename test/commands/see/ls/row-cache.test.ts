@@ -101,8 +101,8 @@ describe.each(Object.keys(VIEWS) as ViewId[])("rows of %s", (id) => {
       if (bare.ranges.some(({ key, rangeEnd }) => kv.key >= key && kv.key < rangeEnd)) bare.add(kv);
     bare.finish(100n);
     const part = bare.getSnapshot();
-    const json = (picture: Snapshot) =>
-      view.buildRows(picture, buildViewContext(picture, NOW)).map((row) => view.toJson(row));
+    const json = (snapshot: Snapshot) =>
+      view.buildRows(snapshot, buildViewContext(snapshot, NOW)).map((row) => view.toJson(row));
     expect(json(part)).toEqual(json(whole));
   });
 });
