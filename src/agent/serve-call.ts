@@ -19,10 +19,7 @@ const SERVED: readonly Command[] = [runCommand, zooLocked];
 const VERSION_WORD = "--version";
 
 /** How a call ended. `asked`: it was the question of somebody who checks whether an agent answers. */
-export type CallEnd =
-  | { kind: "served"; code: number }
-  | { kind: "declined"; why: string }
-  | { kind: "asked" };
+type CallEnd = { kind: "served"; code: number } | { kind: "declined"; why: string } | { kind: "asked" };
 
 /** Ids of the calls that are being served, by their connections. */
 type ServedCalls = Map<string, LaunchedCall>;

@@ -199,7 +199,7 @@ function toProof({ raftTerm, loss }: Awaited<ReturnType<typeof inspectFence>>): 
   return { raftTerm, fault: loss?.message };
 }
 
-/** Number of tickets that one transaction compares: less than the 128 operations that etcd allows. */
+/** How many tickets one transaction compares. etcd allows 128 operations. */
 const CHUNK = 100;
 
 /** A share whose tickets are known. */

@@ -5,7 +5,7 @@ import { type ParseResult, quoteValue } from "./text.ts";
 // loads may import this file: loading valibot costs every run.
 
 /** What is wrong with a value, for a message to the user. */
-export interface SchemaFault {
+interface SchemaFault {
   /** Keys and indexes from the checked value to the wrong one. */
   path: readonly (string | number)[];
   what: string;

@@ -55,7 +55,7 @@ export async function probePermissions(ports: CheckPorts, role: EtcdRole): Promi
 }
 
 /** Returns whether this user can change what workers run. @throws StoreError for errors other than permissions */
-export async function canWriteSchedules(ports: CheckPorts): Promise<boolean> {
+async function canWriteSchedules(ports: CheckPorts): Promise<boolean> {
   const key = ports.keys.schedule("init");
   return await isAllowed(ports, { op: "delete", key }, key);
 }

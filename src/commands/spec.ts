@@ -44,7 +44,7 @@ export type NameKind =
 
 /** The topics of commands; help lists the commands by topic, in this order. */
 export const TOPICS = ["Run", "See", "Act", "Configure", "Schedule", "Check", "Migrate"] as const;
-export type Topic = (typeof TOPICS)[number];
+type Topic = (typeof TOPICS)[number];
 
 /** A positional argument of a command. */
 export interface Argument extends ValueDeclaration {
@@ -91,7 +91,7 @@ export interface Command {
 }
 
 /** The kinds of rows that commands act on: all but records of the past. */
-export type RowKind = Exclude<Subject["kind"], "record">;
+type RowKind = Exclude<Subject["kind"], "record">;
 
 /** What a command does to rows of the console's tables. */
 interface RowScope<K extends RowKind = RowKind> {

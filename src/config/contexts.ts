@@ -7,7 +7,7 @@ import { contextName } from "./setting-kinds.ts";
 import { getSetting, SETTING_KEYS } from "./settings.ts";
 
 /** The contexts of one configuration file: settings by name, for several clusters. */
-export type FileContexts = ReadonlyMap<string, ConfigLayer>;
+type FileContexts = ReadonlyMap<string, ConfigLayer>;
 
 /** A context, and the files that have settings for it, highest priority first. */
 export interface ContextEntry {

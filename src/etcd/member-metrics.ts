@@ -46,7 +46,7 @@ export async function readMemberMetrics(
  * both transports.
  * @returns undefined when the member does not answer or sends no date
  */
-export async function readMemberClock(
+async function readMemberClock(
   url: string,
   tls: TlsOptions | undefined,
   wall: () => number,

@@ -1,7 +1,7 @@
 /** The fields of etcd's responses that signalbox reads, as the transports represent them. Zeros are omitted, so all fields are optional. */
 
 /** A 64-bit integer: decimal digits in JSON; over gRPC also a number, if it is exact, or a bigint. */
-export type WireInteger = string | number | bigint;
+type WireInteger = string | number | bigint;
 
 export interface WireHeader {
   revision?: WireInteger;

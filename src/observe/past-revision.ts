@@ -16,7 +16,7 @@ export interface TimedRevision {
 }
 
 /** The revision that was current at a time. */
-export interface FoundRevision {
+interface FoundRevision {
   kind: "found";
   revision: bigint;
   /** The last change with a stated time until then, ms since the epoch; undefined if there was none. */

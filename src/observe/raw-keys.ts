@@ -9,7 +9,7 @@ export interface RawKey extends KeyValue {
 }
 
 /** An earlier value of a key, or why there is none. */
-export type EarlierValue = { kv: KeyValue } | { end: "created" | "compacted" };
+type EarlierValue = { kv: KeyValue } | { end: "created" | "compacted" };
 
 type RawPorts = Pick<ObserverPorts, "store">;
 

@@ -39,7 +39,7 @@ export interface CalendarPlan {
   readonly revision: bigint;
 }
 
-export type CalendarMutationResult =
+type CalendarMutationResult =
   | { kind: "done"; plan: CalendarPlan; revision: bigint; record: AuditRecord }
   | { kind: "nothing" | "changed"; plan: CalendarPlan; revision: bigint };
 

@@ -3,7 +3,7 @@ import { listSegments, type OutputSegment } from "./output-directory.ts";
 import { decodeRecords, HEADER_BYTES, type OutputRecord } from "./output-record.ts";
 
 /** A part of what is kept of a run. */
-export interface OutputPart {
+interface OutputPart {
   records: OutputRecord[];
   /** Position after the records. */
   next: number;

@@ -19,7 +19,7 @@ const FIRST_ANSWER = 5_000;
 const LOOK_EVERY = 5_000;
 
 /** Output as it arrives. `isSilent`: the host does not answer, or not any more. */
-export interface ViewedOutput {
+interface ViewedOutput {
   records: OutputRecord[];
   skipped: number;
   isSilent: boolean;

@@ -11,7 +11,7 @@ import type { ClaimPorts, ClaimRequest, ResumedAttempt } from "./request.ts";
 const LEAVE_WITHIN = 2_000;
 
 /** What is left of a claim that another process held. */
-export interface ResumedClaim {
+interface ResumedClaim {
   /** The claim; undefined if the session is gone, or a ticket is missing or is not held. */
   grant: Grant | undefined;
   /** Removes what is left of a claim that is not complete. Call it when nothing of the command is left. Never rejects. */

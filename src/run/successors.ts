@@ -2,7 +2,7 @@ import type { QueueEntry } from "../protocol/ticket.ts";
 import type { Op, OpResult, Txn, TxnResponse } from "../protocol/txn.ts";
 
 /** A run of this process that waits for a lock, directly behind the ticket of another run. */
-export interface Successor {
+interface Successor {
   /** The ticket directly ahead. While it exists, nobody comes between: later tickets are behind. */
   ahead: Pick<QueueEntry, "key" | "createRevision">;
   /** The session of the successor. */

@@ -1,9 +1,9 @@
 /** Services whose messages signalbox can write. `FORMAT+URL` is the address of one. */
-export const HOOK_FORMATS = ["slack", "teams", "ntfy", "pagerduty"] as const;
+const HOOK_FORMATS = ["slack", "teams", "ntfy", "pagerduty"] as const;
 export type HookFormat = (typeof HOOK_FORMATS)[number];
 
 /** Where a hook sends its message. `json`: the JSON document of hooks. The URL may contain `{event}`. */
-export type HookAddress =
+type HookAddress =
   | { format: "json" | HookFormat; url: string }
   | { format: "mail"; recipients: readonly string[] };
 

@@ -9,7 +9,7 @@ import { forecastSchedule, hasExclusiveRuns, type ScheduleForecast, type TimeSpa
 import type { Snapshot } from "./snapshot.ts";
 
 /** Schedules that start in the same minute. */
-export interface StartCollision {
+interface StartCollision {
   ids: readonly string[];
   /** Number of minutes in which all of them start. */
   minutes: number;
@@ -18,7 +18,7 @@ export interface StartCollision {
 }
 
 /** A resource of which the runs would need more units than there are. */
-export interface LeaseCollision {
+interface LeaseCollision {
   resource: string;
   total: number;
   /** Most units that are needed at the same time. */

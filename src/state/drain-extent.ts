@@ -27,7 +27,7 @@ import { buildGroupMembers, type Snapshot } from "./snapshot.ts";
  * removes the entry and claims again after the drain. `depends`: it waits for leases. With --wait it keeps its queue
  * entry, without --wait it gives up; the ticket does not store this option.
  */
-export type WaiterFate = "stays" | "leaves" | "depends";
+type WaiterFate = "stays" | "leaves" | "depends";
 
 /** The runs and hosts in the scope of a drain. */
 export interface DrainExtent {

@@ -26,7 +26,7 @@ export interface EvictionPreview {
 }
 
 /** A claim that can be granted after an eviction. */
-export interface UpcomingClaim {
+interface UpcomingClaim {
   claim: Claim;
   /** Drains that still stop it. */
   drains: readonly Drain[];

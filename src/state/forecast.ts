@@ -26,7 +26,7 @@ export interface TimeSpan {
 }
 
 /** Units of a resource that each run of a schedule holds. */
-export interface ForecastLease {
+interface ForecastLease {
   resource: string;
   count: number;
   /** The total that the schedule states. */

@@ -15,7 +15,7 @@ export interface PastDrain extends DrainTarget {
 }
 
 /** What drains are known from: stored drains and the actions of operators. */
-export type DrainRecords = Pick<Snapshot, "audit" | "drains">;
+type DrainRecords = Pick<Snapshot, "audit" | "drains">;
 
 /**
  * Lists the drains that are stored, and those that the actions of operators say were set and ended. A drain that was set

@@ -25,7 +25,7 @@ import type { ViewContext } from "./view-context.ts";
 import { buildViewContext, listStoppingDrains } from "./view-context.ts";
 
 /** A waiting run that gives up or claims again later. */
-export interface LeavingClaim {
+interface LeavingClaim {
   claim: Claim;
   why: string;
   /** Whether it is not certain: its ticket does not show all of its options. */
@@ -33,7 +33,7 @@ export interface LeavingClaim {
 }
 
 /** A grant to come. */
-export interface ComparedGrant extends PlannedGrant {
+interface ComparedGrant extends PlannedGrant {
   /** Its round without the change; undefined if it would not be granted. */
   before: number | undefined;
   /** In which time it is expected, from the last runs of the lock, ms; undefined if that is not known. */

@@ -22,7 +22,7 @@ export interface PastReason {
 }
 
 /** What is stored of one schedule. */
-export interface PastSchedule {
+interface PastSchedule {
   id: string;
   definition: Definition;
   due?: DueState | undefined;

@@ -52,7 +52,7 @@ export interface DetailTarget {
   lines?: readonly string[];
 }
 
-export interface DetailColumn {
+interface DetailColumn {
   title: string;
   /** As in `TableColumn`: columns with the largest number are hidden first. */
   priority: number;

@@ -31,7 +31,7 @@ export const EVENT_RANKS = {
   waiting: 7,
   watched: 8,
 } as const;
-export type EventKind = keyof typeof EVENT_RANKS;
+type EventKind = keyof typeof EVENT_RANKS;
 
 /** An event between two snapshots. */
 export interface SnapshotEvent {
@@ -62,7 +62,7 @@ export interface EventDraft extends Omit<SnapshotEvent, "at" | "text" | "host"> 
  * Calls a function for each difference between two maps of immutable values. Values are compared by identity.
  * @param tell  receives the name, the old value and the new value
  */
-export function visitChanges<T>(
+function visitChanges<T>(
   before: ReadonlyMap<string, T>,
   after: ReadonlyMap<string, T>,
   tell: (name: string, was: T | undefined, is: T | undefined) => void,
@@ -89,7 +89,7 @@ export interface TicketChange {
 }
 
 /** Finds ticket changes by run. The change in the lock comes first. */
-export function findTicketChanges(
+function findTicketChanges(
   before: Pick<Snapshot, "queues">,
   after: Pick<Snapshot, "queues">,
 ): Map<string, TicketChange[]> {

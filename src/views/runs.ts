@@ -179,7 +179,7 @@ export function toRunJson(claim: Claim, state: string): object {
 }
 
 /** Returns the fencing token: of the lock ticket, or else of the first resource ticket. */
-export function getClaimToken({ entries }: Claim): bigint {
+function getClaimToken({ entries }: Claim): bigint {
   const claimEntry = entries.find(({ queue }) => queue.kind === "lock") ?? entries[0];
   return claimEntry?.entry.createRevision ?? 0n;
 }

@@ -192,7 +192,7 @@ function formatScheduleTask({ id, definition }: Pick<ScheduleRow, "id" | "defini
 }
 
 /** Formats why no worker runs a schedule, as the rest of a sentence after "no worker" or "none". */
-export function formatMissingWorker(group: string | undefined): string {
+function formatMissingWorker(group: string | undefined): string {
   const where = group === undefined ? "" : ` in the group ${group}`;
   return `is running${where} that has a handler for it`;
 }

@@ -14,14 +14,14 @@ export function parseSortOrder(text: string): SortOrder {
 }
 
 /** A row with its sort value. */
-export interface WeightedRow<R> {
+interface WeightedRow<R> {
   row: R;
   by: string | number | bigint;
   key: string;
 }
 
 /** What is needed of a view to sort its rows. */
-export type SortedView<R> = Pick<TableView<R>, "columns" | "getKey">;
+type SortedView<R> = Pick<TableView<R>, "columns" | "getKey">;
 
 /** Sorts rows. Equal rows are sorted by key, so their order stays the same between snapshots. */
 export function sortViewRows<R>(view: SortedView<R>, rows: readonly R[], order: SortOrder): R[] {
@@ -34,7 +34,7 @@ export function sortViewRows<R>(view: SortedView<R>, rows: readonly R[], order: 
 }
 
 /** Returns a function that computes the sort value of a row; undefined if the view has no such column. */
-export function createWeigher<R>(
+function createWeigher<R>(
   view: SortedView<R>,
   { column: id }: SortOrder,
 ): ((row: R) => WeightedRow<R>) | undefined {
@@ -42,7 +42,7 @@ export function createWeigher<R>(
   return column && ((row) => ({ row, by: getSortValue(column, row), key: view.getKey(row) }));
 }
 
-export function createRowComparator({ descending }: SortOrder) {
+function createRowComparator({ descending }: SortOrder) {
   const sign = descending ? -1 : 1;
   return <R>(a: WeightedRow<R>, b: WeightedRow<R>): number =>
     sign * compare(a.by, b.by) || compare(a.key, b.key);

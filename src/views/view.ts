@@ -36,7 +36,7 @@ export interface TableColumn<R> {
 }
 
 /** Values of a row that filters can match, in addition to its text. */
-export interface Facets {
+interface Facets {
   /** The displayed state and all others that apply: a held lock may also be drained. */
   states: readonly string[];
   hosts: readonly string[];

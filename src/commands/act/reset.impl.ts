@@ -61,8 +61,8 @@ export const resetQueue = createActionCommand(async (context: ActionContext<Rese
 });
 
 /**
- * Finds the run in the queue that a word names. Returns the word itself if there is none: a run that has ended is no
- * error.
+ * Finds the run that a word names, in the queue. Returns the word itself if the queue has no such run: it is not an error
+ * that a run has ended.
  */
 function resolveRun(snapshot: Snapshot, kind: QueueKind, name: string, word: string): string {
   const entries = findNamedQueue(snapshot, kind, name)?.entries ?? [];

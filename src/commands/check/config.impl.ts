@@ -1,12 +1,13 @@
 import { ConfigError, EXIT } from "../../base/errors.ts";
 import { describeConfig, resolveConfig } from "../../config/config.ts";
 import { findStrayVariables } from "../../config/scrub.ts";
+import type { JsonFlags } from "../command-line/flags.ts";
 import { formatJsonDocument } from "../json-output.ts";
 import type { CommandExecutor } from "../spec.ts";
 import { renderTextTable } from "../table.ts";
 import { type ContextSummary, describeContexts } from "./describe-contexts.ts";
 
-export const showConfig: CommandExecutor = async ({ flags, settings }, io) => {
+export const showConfig: CommandExecutor<JsonFlags> = async ({ flags, settings }, io) => {
   const rows = describeConfig(resolveConfig({ flags: settings, env: io.env }));
   if (flags.json) io.writeOutput(formatJsonDocument({ settings: rows }));
   else
@@ -22,7 +23,7 @@ export const showConfig: CommandExecutor = async ({ flags, settings }, io) => {
   return EXIT.ok;
 };
 
-export const printContexts: CommandExecutor = async ({ flags, settings }, io) => {
+export const printContexts: CommandExecutor<JsonFlags> = async ({ flags, settings }, io) => {
   const contexts = describeContexts({ settings, env: io.env });
   if (flags.json) io.writeOutput(formatJsonDocument({ contexts: contexts.map(toJson) }));
   else if (contexts.length === 0)
@@ -47,7 +48,7 @@ function toJson({ name, isActive, files, config }: ContextSummary): object {
   return { name, active: isActive, files, endpoints, prefix, readOnly };
 }
 
-export const showContext: CommandExecutor = async ({ args: [name], flags, settings }, io) => {
+export const showContext: CommandExecutor<JsonFlags> = async ({ args: [name], flags, settings }, io) => {
   const chosen = name === undefined ? settings : { ...settings, context: name };
   const config = resolveConfig({ flags: chosen, env: io.env });
   const { context } = config.values;

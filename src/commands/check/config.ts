@@ -1,15 +1,5 @@
-import {
-  CONNECTION_SETTINGS,
-  declareCommand,
-  type FlagsOf,
-  type FlagTable,
-  LOGGING_SETTINGS,
-} from "../spec.ts";
-
-const CONFIG_FLAGS = { "--json": "as JSON" } satisfies FlagTable;
-
-/** Values of these flags. */
-export type ConfigFlags = FlagsOf<typeof CONFIG_FLAGS>;
+import { JSON_FLAGS } from "../command-line/flags.ts";
+import { CONNECTION_SETTINGS, declareCommand, LOGGING_SETTINGS } from "../spec.ts";
 
 export const config = declareCommand({
   id: "config",
@@ -19,7 +9,7 @@ export const config = declareCommand({
     "Flags override SIGNALBOX_* variables, these override etcdctl's ETCDCTL_* variables, then follow the user's file" +
       " ($XDG_CONFIG_HOME/signalbox/config.json), /etc/signalbox/config.json, and the defaults.",
   ],
-  flags: CONFIG_FLAGS,
+  flags: JSON_FLAGS,
   settings: ["host", "group", "ttl", "terminationTimeout", ...LOGGING_SETTINGS, ...CONNECTION_SETTINGS],
   examples: {
     "signalbox config": "the settings of a run in this shell",
@@ -27,11 +17,6 @@ export const config = declareCommand({
   },
   load: async () => (await import("./config.impl.ts")).showConfig,
 });
-
-const CONTEXT_LIST_FLAGS = { "--json": "as JSON" } satisfies FlagTable;
-
-/** Values of these flags. */
-export type ContextListFlags = FlagsOf<typeof CONTEXT_LIST_FLAGS>;
 
 export const contextList = declareCommand({
   id: "context list",
@@ -42,7 +27,7 @@ export const contextList = declareCommand({
       ' "prod"}. Choose one with --context NAME, SIGNALBOX_CONTEXT, or "context" in the file. Flags and variables override its settings,' +
       " and it overrides the rest of the file. This command contacts no cluster.",
   ],
-  flags: CONTEXT_LIST_FLAGS,
+  flags: JSON_FLAGS,
   settings: [],
   examples: {
     "signalbox context list": "names, addresses and prefixes, and which one is active",
@@ -51,17 +36,12 @@ export const contextList = declareCommand({
   load: async () => (await import("./config.impl.ts")).printContexts,
 });
 
-const CONTEXT_SHOW_FLAGS = { "--json": "as JSON" } satisfies FlagTable;
-
-/** Values of these flags. */
-export type ContextShowFlags = FlagsOf<typeof CONTEXT_SHOW_FLAGS>;
-
 export const contextShow = declareCommand({
   id: "context show",
   topic: "Check",
   brief: "the settings of a context, and where each comes from",
   args: { "[NAME]": { names: "context", help: "name of the context (default: the active one)" } },
-  flags: CONTEXT_SHOW_FLAGS,
+  flags: JSON_FLAGS,
   settings: [],
   examples: {
     "signalbox context show prod": "what commands with --context prod use; passwords are not shown",

@@ -16,7 +16,7 @@ export interface ContextSummary extends ContextEntry {
 }
 
 /** What names the configuration files and the active context. */
-export interface ContextSource {
+interface ContextSource {
   settings: Call["settings"];
   env: CommandIo["env"];
 }

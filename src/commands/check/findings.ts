@@ -14,7 +14,7 @@ export const CHECK_FLAGS = {
 } satisfies FlagTable;
 
 /** Values of these flags. */
-export type CheckFlags = FlagsOf<typeof CHECK_FLAGS>;
+type CheckFlags = FlagsOf<typeof CHECK_FLAGS>;
 
 /** A metric for monitoring. */
 export interface CheckFigure {

@@ -23,6 +23,12 @@ export const ACTION_FLAGS = {
 /** The same, for commands that do not compare with a revision. */
 export const UNGUARDED_ACTION_FLAGS = { ...CONFIRMATION_FLAGS, ...RESULT_FLAGS } satisfies FlagTable;
 
+/** Flags of every command that only shows something. */
+export const JSON_FLAGS = { "--json": "as JSON" } satisfies FlagTable;
+
+/** The flags of a command that shows something. */
+export type JsonFlags = FlagsOf<typeof JSON_FLAGS>;
+
 /** The flags of a command that acts. */
 export type ActionFlags = FlagsOf<typeof ACTION_FLAGS>;
 

@@ -28,7 +28,7 @@ export interface NameQuery {
   line: PartialLine;
 }
 
-export type NameLookup = (ask: NameQuery) => Promise<readonly string[]>;
+type NameLookup = (ask: NameQuery) => Promise<readonly string[]>;
 
 /** Kinds that a first argument can name. */
 const KINDS: readonly NameKind[] = ["lock", "resource", "group", "host", "run", "schedule"];

@@ -6,13 +6,13 @@ import { createUnknownGroupError } from "../../fleet/groups.ts";
 import { validateName } from "../../protocol/names.ts";
 import { listMalformedConfig } from "../../state/configuration.ts";
 import type { Snapshot } from "../../state/snapshot.ts";
+import type { JsonFlags } from "../command-line/flags.ts";
 import { formatJsonDocument } from "../json-output.ts";
 import { createActionCommand } from "../print-outcome.ts";
 import { createReadCommand, readSnapshot } from "../read-snapshot.ts";
 import type { ActionImplementation } from "../spec.ts";
 import { renderTextTable } from "../table.ts";
 import { CONFIG_COLLECTIONS, changeConfigEntry, IMPACT_COLLECTIONS } from "./config-change.ts";
-import type { GroupListFlags } from "./group.ts";
 
 /** A group, and the complete configuration. */
 interface GroupPlace {
@@ -74,7 +74,7 @@ function checkMember(member: string): void {
   if (fault !== undefined) throw new UsageError(`member ${quoteText(member)} cannot be used: ${fault}`);
 }
 
-export const listGroups = createReadCommand<GroupListFlags>(async ({ flags }, io, context) => {
+export const listGroups = createReadCommand<JsonFlags>(async ({ flags }, io, context) => {
   const snapshot = await readSnapshot(context, CONFIG_COLLECTIONS);
   const groups = [...snapshot.groups].sort(([a], [b]) => compareByCodeUnit(a, b));
   if (flags.json) {

@@ -1,5 +1,5 @@
-import { ACTION_FLAGS } from "../command-line/flags.ts";
-import { type ArgumentDetails, declareCommand, type FlagsOf, type FlagTable } from "../spec.ts";
+import { ACTION_FLAGS, JSON_FLAGS } from "../command-line/flags.ts";
+import { type ArgumentDetails, declareCommand } from "../spec.ts";
 
 const GROUP: ArgumentDetails = { names: "group", help: "name of the group" };
 const MEMBER: ArgumentDetails = { names: ["host", "group"], help: "hosts and groups" };
@@ -69,17 +69,12 @@ export const groupDelete = declareCommand({
   load: async () => (await import("./group.impl.ts")).deleteGroup,
 });
 
-const GROUP_LIST_FLAGS = { "--json": "as JSON" } satisfies FlagTable;
-
-/** Values of these flags. */
-export type GroupListFlags = FlagsOf<typeof GROUP_LIST_FLAGS>;
-
 export const groupList = declareCommand({
   id: "group list",
   topic: "Configure",
   brief: "list groups and their members",
   about: ["See `signalbox show group NAME` for details."],
-  flags: GROUP_LIST_FLAGS,
+  flags: JSON_FLAGS,
   examples: { "signalbox group list": "all groups" },
   load: async () => (await import("./group.impl.ts")).listGroups,
 });

@@ -7,6 +7,7 @@ import type { ResourceConfig } from "../../fleet/resources.ts";
 import { validateName } from "../../protocol/names.ts";
 import { buildConfiguration, listMalformedConfig } from "../../state/configuration.ts";
 import type { Snapshot } from "../../state/snapshot.ts";
+import type { JsonFlags } from "../command-line/flags.ts";
 import { formatJsonDocument } from "../json-output.ts";
 import { createActionCommand } from "../print-outcome.ts";
 import { createReadCommand, readSnapshot } from "../read-snapshot.ts";
@@ -19,7 +20,7 @@ import {
   createTotalCheck,
   IMPACT_COLLECTIONS,
 } from "./config-change.ts";
-import type { ResourceListFlags, ResourceSetFlags } from "./resource.ts";
+import type { ResourceSetFlags } from "./resource.ts";
 
 /** Computes the new configuration of a resource. @throws UsageError */
 type ResourceUpdate = (
@@ -87,7 +88,7 @@ function parseOrderFlag(call: Call<ResourceSetFlags>, before: number | undefined
   return Number(order);
 }
 
-export const listResources = createReadCommand<ResourceListFlags>(async ({ flags }, io, context) => {
+export const listResources = createReadCommand<JsonFlags>(async ({ flags }, io, context) => {
   const snapshot = await readSnapshot(context, CONFIG_COLLECTIONS);
   const resources = [...buildConfiguration(snapshot).resources].sort(compareByResourceOrder);
   const malformed = listMalformedConfig(snapshot).filter(({ kind }) => kind === "resource");

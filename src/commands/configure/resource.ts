@@ -1,4 +1,4 @@
-import { ACTION_FLAGS } from "../command-line/flags.ts";
+import { ACTION_FLAGS, JSON_FLAGS } from "../command-line/flags.ts";
 import { type ArgumentDetails, declareCommand, type FlagsOf, type FlagTable } from "../spec.ts";
 
 const RESOURCE: ArgumentDetails = { names: "resource", help: "name of the resource" };
@@ -51,17 +51,12 @@ export const resourceDelete = declareCommand({
   load: async () => (await import("./resource.impl.ts")).deleteResource,
 });
 
-const RESOURCE_LIST_FLAGS = { "--json": "as JSON" } satisfies FlagTable;
-
-/** Values of these flags. */
-export type ResourceListFlags = FlagsOf<typeof RESOURCE_LIST_FLAGS>;
-
 export const resourceList = declareCommand({
   id: "resource list",
   topic: "Configure",
   brief: "list configured resources and their totals",
   about: ["See `signalbox show resource NAME` for details."],
-  flags: RESOURCE_LIST_FLAGS,
+  flags: JSON_FLAGS,
   examples: { "signalbox resource list": "all configured resources" },
   load: async () => (await import("./resource.impl.ts")).listResources,
 });

@@ -47,14 +47,6 @@ export const importConfig = declareCommand({
   load: async () => (await import("./transfer.impl.ts")).importConfiguration,
 });
 
-const IMPORT_SWITCHMAN_FLAGS = {
-  "--replace": "also delete what the document does not have",
-  ...ACTION_FLAGS,
-} satisfies FlagTable;
-
-/** Values of these flags. */
-export type ImportSwitchmanFlags = FlagsOf<typeof IMPORT_SWITCHMAN_FLAGS>;
-
 export const importSwitchman = declareCommand({
   id: "import switchman",
   topic: "Migrate",
@@ -68,7 +60,7 @@ export const importSwitchman = declareCommand({
       " as with switchman; signalbox resource set configures a total.",
   ],
   args: { FILE: "the znode's data; - for standard input" },
-  flags: IMPORT_SWITCHMAN_FLAGS,
+  flags: IMPORT_CONFIG_FLAGS,
   examples: {
     "zkCli.sh get /myproject/switchman | signalbox import switchman - --dry-run": "what would change?",
     "signalbox import switchman znode.json --yes": "in a script",

@@ -14,6 +14,7 @@ import { validateName } from "../../protocol/names.ts";
 import { type Calendar, findDayFault, normalizeDays } from "../../schedule/calendar/calendar.ts";
 import { parseCalendarEntry, toDay } from "../../schedule/calendar/calendar-day.ts";
 import { NotFoundError } from "../../schedule/errors.ts";
+import type { JsonFlags } from "../command-line/flags.ts";
 import { parseReasonFlag, parseRevisionFlag } from "../command-line/flags.ts";
 import { readDocumentText } from "../configure/documents.ts";
 import { formatJsonDocument } from "../json-output.ts";
@@ -22,12 +23,7 @@ import { confirmAction, createActionCommand } from "../print-outcome.ts";
 import { createReadCommand } from "../read-snapshot.ts";
 import type { ActionContext } from "../store-command.ts";
 import { renderTextTable } from "../table.ts";
-import type {
-  CalendarAddFlags,
-  CalendarImportFlags,
-  CalendarListFlags,
-  CalendarShowFlags,
-} from "./calendar.ts";
+import type { CalendarAddFlags, CalendarImportFlags } from "./calendar.ts";
 import { formatScheduleChange, toScheduleChange } from "./describe-schedule.ts";
 
 export const addDays = createActionCommand(async (context: ActionContext<CalendarAddFlags>) => {
@@ -93,7 +89,7 @@ function parseSpan({ call, clock }: ActionContext<CalendarImportFlags>): { from:
   return { from, until: parsed.value.until };
 }
 
-export const listCalendars = createReadCommand<CalendarListFlags>(async ({ flags }, io, context) => {
+export const listCalendars = createReadCommand<JsonFlags>(async ({ flags }, io, context) => {
   const stored = await readAllStoredSchedules(context, context.signal);
   const rows = [...stored.calendars].map(([name, calendar]) =>
     toJson(name, calendar, listUsers(stored, name)),
@@ -113,7 +109,7 @@ export const listCalendars = createReadCommand<CalendarListFlags>(async ({ flags
     );
 });
 
-export const showCalendar = createReadCommand<CalendarShowFlags>(async ({ args, flags }, io, context) => {
+export const showCalendar = createReadCommand<JsonFlags>(async ({ args, flags }, io, context) => {
   const name = validateName("calendar", args[0] ?? "");
   const stored = await readAllStoredSchedules(context, context.signal);
   const calendar = stored.calendars.get(name);

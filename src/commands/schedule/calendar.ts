@@ -1,4 +1,4 @@
-import { ACTION_FLAGS } from "../command-line/flags.ts";
+import { ACTION_FLAGS, JSON_FLAGS } from "../command-line/flags.ts";
 import { type ArgumentDetails, declareCommand, type FlagsOf, type FlagTable } from "../spec.ts";
 
 const NAME: ArgumentDetails = { names: "calendar", help: "name of the calendar" };
@@ -63,31 +63,21 @@ export const calendarImport = declareCommand({
   load: async () => (await import("./calendar.impl.ts")).importCalendarDays,
 });
 
-const CALENDAR_SHOW_FLAGS = { "--json": "as JSON" } satisfies FlagTable;
-
-/** Values of these flags. */
-export type CalendarShowFlags = FlagsOf<typeof CALENDAR_SHOW_FLAGS>;
-
 export const calendarShow = declareCommand({
   id: "calendar show",
   topic: "Schedule",
   brief: "show the days of a calendar, and the schedules that use it",
   args: { NAME },
-  flags: CALENDAR_SHOW_FLAGS,
+  flags: JSON_FLAGS,
   examples: { "signalbox calendar show holidays": "which days?" },
   load: async () => ({ execute: (await import("./calendar.impl.ts")).showCalendar }),
 });
-
-const CALENDAR_LIST_FLAGS = { "--json": "as JSON" } satisfies FlagTable;
-
-/** Values of these flags. */
-export type CalendarListFlags = FlagsOf<typeof CALENDAR_LIST_FLAGS>;
 
 export const calendarList = declareCommand({
   id: "calendar list",
   topic: "Schedule",
   brief: "list calendars",
-  flags: CALENDAR_LIST_FLAGS,
+  flags: JSON_FLAGS,
   examples: { "signalbox calendar list": "all calendars" },
   load: async () => ({ execute: (await import("./calendar.impl.ts")).listCalendars }),
 });

@@ -105,9 +105,6 @@ export const START_FLAGS = {
   "--at TIME": "when to start the first run",
 } satisfies FlagTable;
 
-/** Values of these flags. */
-export type StartFlags = FlagsOf<typeof START_FLAGS>;
-
 function declareHookFlag(when: string) {
   return { canClear: true, help: `call this address, or run this line, ${when}` } as const;
 }

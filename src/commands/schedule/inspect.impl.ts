@@ -12,6 +12,7 @@ import { NotFoundError } from "../../schedule/errors.ts";
 import { explainPlan, parsePlan } from "../../schedule/plan.ts";
 import type { DueState } from "../../schedule/state/due.ts";
 import { type OccurrenceOutcome, parseOutcomes } from "../../schedule/state/outcome.ts";
+import type { JsonFlags } from "../command-line/flags.ts";
 import { parseCountFlag } from "../command-line/flags.ts";
 import { formatInstantUtc, parseInstantFlag } from "../command-line/instant.ts";
 import { formatJsonDocument } from "../json-output.ts";
@@ -29,14 +30,7 @@ import {
   formatSchedulePause,
   type UpcomingRun,
 } from "./describe-schedule.ts";
-import type {
-  ScheduleDeadFlags,
-  ScheduleExplainFlags,
-  ScheduleGraphFlags,
-  ScheduleListFlags,
-  ScheduleNextFlags,
-  ScheduleShowFlags,
-} from "./inspect.ts";
+import type { ScheduleExplainFlags, ScheduleListFlags, ScheduleNextFlags } from "./inspect.ts";
 import { parseCronArgument, readCalendarsOf, readSchedule } from "./read-schedule.ts";
 
 /** Column titles of PerfectSched's table. */
@@ -122,12 +116,12 @@ function toScheduleJson({ id, definition, fault, due, definitionMod }: StoredSch
 }
 
 /** Implements `schedule show KEY` as `show schedule KEY`. */
-export const showSchedule: CommandExecutor<ScheduleShowFlags> = async (call, io) => {
+export const showSchedule: CommandExecutor<JsonFlags> = async (call, io) => {
   const show = await import("../see/show.impl.ts");
   return await show.execute({ ...call, args: ["schedule", ...call.args] }, io);
 };
 
-export const showChains = createReadCommand<ScheduleGraphFlags>(async (call, io, context) => {
+export const showChains = createReadCommand<JsonFlags>(async (call, io, context) => {
   const { revision, schedules } = await readAllStoredSchedules(context, context.signal);
   const graph: ChainGraph = new Map(
     [...schedules].map(([id, { definition }]) => [id, definition?.after ?? []]),
@@ -295,7 +289,7 @@ interface DeadLetter extends OccurrenceOutcome {
 
 const DEAD_HEAD = ["key", "scheduled", "result", "code", "attempts", "given up", "host", "why"];
 
-export const listDeadLetters = createStoreCommand<ScheduleDeadFlags>(async (call, io, context) => {
+export const listDeadLetters = createStoreCommand<JsonFlags>(async (call, io, context) => {
   const [id] = call.args;
   const letters =
     id === undefined

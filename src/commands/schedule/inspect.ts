@@ -1,3 +1,4 @@
+import { JSON_FLAGS } from "../command-line/flags.ts";
 import { type ArgumentDetails, declareCommand, type FlagsOf, type FlagTable } from "../spec.ts";
 
 const KEY: ArgumentDetails = { names: "schedule", help: "the schedule's id" };
@@ -25,26 +26,16 @@ export const scheduleList = declareCommand({
   load: async () => (await import("./inspect.impl.ts")).listSchedules,
 });
 
-const SCHEDULE_SHOW_FLAGS = { "--json": "as JSON" } satisfies FlagTable;
-
-/** Values of these flags. */
-export type ScheduleShowFlags = FlagsOf<typeof SCHEDULE_SHOW_FLAGS>;
-
 export const scheduleShow = declareCommand({
   id: "schedule show",
   topic: "Schedule",
   brief: "show a schedule: its definition, its next runs and its last results",
   about: ["The same as `signalbox show schedule KEY`."],
   args: { KEY },
-  flags: SCHEDULE_SHOW_FLAGS,
+  flags: JSON_FLAGS,
   examples: { "signalbox schedule show backup": "all details" },
   load: async () => (await import("./inspect.impl.ts")).showSchedule,
 });
-
-const SCHEDULE_GRAPH_FLAGS = { "--json": "as JSON" } satisfies FlagTable;
-
-/** Values of these flags. */
-export type ScheduleGraphFlags = FlagsOf<typeof SCHEDULE_GRAPH_FLAGS>;
 
 export const scheduleGraph = declareCommand({
   id: "schedule graph",
@@ -55,7 +46,7 @@ export const scheduleGraph = declareCommand({
       " them. With a KEY, prints only the schedules before and after it.",
   ],
   args: { "[KEY]": KEY },
-  flags: SCHEDULE_GRAPH_FLAGS,
+  flags: JSON_FLAGS,
   examples: {
     "signalbox schedule graph": "all chains",
     "signalbox schedule graph load": "the chains of one schedule",
@@ -131,11 +122,6 @@ export const scheduleLint = declareCommand({
   load: async () => (await import("./lint.impl.ts")).lintSchedules,
 });
 
-const SCHEDULE_DEAD_FLAGS = { "--json": "as JSON" } satisfies FlagTable;
-
-/** Values of these flags. */
-export type ScheduleDeadFlags = FlagsOf<typeof SCHEDULE_DEAD_FLAGS>;
-
 export const scheduleDead = declareCommand({
   id: "schedule dead",
   topic: "Schedule",
@@ -144,7 +130,7 @@ export const scheduleDead = declareCommand({
     "A dead letter has failed more often than --retries allows. `schedule trigger KEY --dead TIME` runs it again, `schedule bury KEY` deletes them.",
   ],
   args: { "[KEY]": KEY },
-  flags: SCHEDULE_DEAD_FLAGS,
+  flags: JSON_FLAGS,
   examples: { "signalbox schedule dead": "which occurrences need attention?" },
   load: async () => (await import("./inspect.impl.ts")).listDeadLetters,
 });

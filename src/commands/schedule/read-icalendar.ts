@@ -10,7 +10,7 @@ const DAY = 86_400_000;
 const MOST_OCCURRENCES = 20_000;
 
 /** Which days of events that repeat are wanted, days since 1970-01-01. */
-export interface DaySpan {
+interface DaySpan {
   from: number;
   until: number;
 }

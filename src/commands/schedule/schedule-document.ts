@@ -5,7 +5,7 @@ import { type Definition, findDefinitionFault, findUnknownField } from "../../sc
 import { escapeInvisible } from "../json-output.ts";
 
 /** Schedules, and the calendars that they may name. */
-export interface ScheduleDocument {
+interface ScheduleDocument {
   definitions: ReadonlyMap<string, Definition>;
   calendars: ReadonlyMap<string, Calendar>;
 }

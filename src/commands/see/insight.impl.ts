@@ -24,6 +24,7 @@ import {
   predictTotal,
   type WhatIfReport,
 } from "../../state/what-if.ts";
+import type { JsonFlags } from "../command-line/flags.ts";
 import { parseCountFlag, parseDurationFlag } from "../command-line/flags.ts";
 import { parseSinceFlag } from "../command-line/instant.ts";
 import { parseDrainTarget } from "../drain-target.ts";
@@ -39,7 +40,7 @@ import {
 import type { Call, CommandIo } from "../spec.ts";
 import type { CommandContext } from "../store-command.ts";
 import { renderTextTable } from "../table.ts";
-import type { CollisionsFlags, TimelineFlags, WhatIfFlags, WhatIfResetFlags } from "./insight.ts";
+import type { CollisionsFlags, TimelineFlags, WhatIfResetFlags } from "./insight.ts";
 import { isUtf8 } from "./paint.ts";
 
 const DAY = 86_400_000;
@@ -180,7 +181,7 @@ function describeNothingRecorded({ args }: Call<object>): string {
   return `nothing is recorded${of} in this time\n`;
 }
 
-export const previewDrain = createReadCommand<WhatIfFlags>(async (call, io, context) => {
+export const previewDrain = createReadCommand<JsonFlags>(async (call, io, context) => {
   const target = parseDrainTarget(call.args);
   const snapshot = await readSnapshot(context, [...QUEUE_COLLECTIONS, "histories"]);
   const wall = context.clock.getWallTime();
@@ -200,7 +201,7 @@ export const previewReset = createReadCommand<WhatIfResetFlags>(async (call, io,
   printWhatIf(call, io, { report, revision: snapshot.revision, wall });
 });
 
-export const previewTotal = createReadCommand<WhatIfFlags>(async (call, io, context) => {
+export const previewTotal = createReadCommand<JsonFlags>(async (call, io, context) => {
   const [name = "", text = ""] = call.args;
   const resource = validateName("resource", name);
   if (!/^[1-9]\d{0,14}$/.test(text))
@@ -213,7 +214,7 @@ export const previewTotal = createReadCommand<WhatIfFlags>(async (call, io, cont
 
 /** Prints the effects of a change. @param wall  wall clock, ms since the epoch */
 function printWhatIf(
-  call: Call<WhatIfFlags>,
+  call: Call<JsonFlags>,
   io: CommandIo,
   { report, revision, wall }: { report: WhatIfReport; revision: bigint; wall: number },
 ): void {

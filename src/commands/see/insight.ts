@@ -1,4 +1,5 @@
 import { DRAIN_SCOPES } from "../../protocol/keys.ts";
+import { JSON_FLAGS } from "../command-line/flags.ts";
 import { declareCommand, type FlagsOf, type FlagTable } from "../spec.ts";
 
 const COLLISIONS_FLAGS = {
@@ -67,11 +68,6 @@ const ORDER =
   "The order follows the rules that runs use for their grants: `now` is granted at once, `then 1` when the runs that hold these locks and" +
   " resources have ended, `then 2` when those of `then 1` have ended. It assumes that no other run joins or leaves. Runs that wait for a" +
   " lock request their leases later, so their leases are not known. Changes nothing.";
-const JSON_FLAG = { "--json": "as JSON" };
-
-/** Values of the flags of `what-if`. */
-export type WhatIfFlags = FlagsOf<typeof JSON_FLAG>;
-
 export const whatIfDrain = declareCommand({
   id: "whatif drain",
   topic: "See",
@@ -81,7 +77,7 @@ export const whatIfDrain = declareCommand({
     SCOPE: { choices: DRAIN_SCOPES, help: "what to drain" },
     "[NAME]": { names: ["lock", "resource", "host", "group"], help: "its name; none for all" },
   },
-  flags: JSON_FLAG,
+  flags: JSON_FLAGS,
   examples: {
     "signalbox whatif drain host web1.example.com": "which runs would the drain of this host stop?",
   },
@@ -90,7 +86,7 @@ export const whatIfDrain = declareCommand({
 
 const WHAT_IF_RESET_FLAGS = {
   "--run RUN": { names: "run", help: "reset only this run (its full id)" },
-  ...JSON_FLAG,
+  ...JSON_FLAGS,
 } satisfies FlagTable;
 
 /** Values of these flags. */
@@ -116,7 +112,7 @@ export const whatIfTotal = declareCommand({
   brief: "what a new total would do now: who leaves, who is granted, in which order",
   about: [ORDER],
   args: { RESOURCE: { names: "resource", help: "name of the resource" }, TOTAL: "units, a whole number" },
-  flags: JSON_FLAG,
+  flags: JSON_FLAGS,
   examples: { "signalbox whatif total db 20": "which waiting runs would a total of 20 units let start?" },
   load: async () => (await import("./insight.impl.ts")).previewTotal,
 });

@@ -1,4 +1,5 @@
 import { declareCommand, type FlagsOf, type FlagTable } from "../spec.ts";
+import { OBJECT_ARGUMENTS } from "./show.ts";
 
 const RAW_FLAGS = {
   "--revisions COUNT": "print so many earlier values of each key (default: none)",
@@ -17,10 +18,7 @@ export const rawCommand = declareCommand({
       " is attached to with its remaining time. --revisions also prints earlier values, as far as etcd has not compacted them.",
     "At most 100 keys are printed. The format of values is not stable; programs use show --json.",
   ],
-  args: {
-    KIND: { choices: ["lock", "resource", "host", "run", "group", "schedule"], help: "kind of object" },
-    NAME: { names: "lock", help: "its name; for a run its id, the beginning of its id, or HOST:PID" },
-  },
+  args: OBJECT_ARGUMENTS,
   flags: RAW_FLAGS,
   examples: {
     "signalbox raw lock invoices": "the tickets of its queue, and its history",

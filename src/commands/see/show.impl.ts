@@ -24,6 +24,7 @@ import { VIEWS, type ViewId } from "../../views/index.ts";
 import { buildEmptyQueueRow, buildQueueDetail, buildQueueRow, QUEUE_VIEW } from "../../views/queues.ts";
 import { buildRunDetail } from "../../views/runs.ts";
 import { buildScheduleDetail, isAboutSchedule, schedulesView } from "../../views/schedules.ts";
+import type { JsonFlags } from "../command-line/flags.ts";
 import { formatJsonDocument } from "../json-output.ts";
 import {
   buildRecentAuditRange,
@@ -39,7 +40,6 @@ import {
 import type { CommandContext } from "../store-command.ts";
 import { renderDetailText } from "./detail.ts";
 import { detectOutputStyle } from "./paint.ts";
-import type { ShowFlags } from "./show.ts";
 import {
   addHistories,
   type DetailDocument,
@@ -50,7 +50,7 @@ import {
   toRunnersJson,
 } from "./show-json.ts";
 
-export const execute = createReadCommand<ShowFlags>(
+export const execute = createReadCommand<JsonFlags>(
   async ({ args: [kind = "", name = ""], flags }, io, context) => {
     const { revision, detail, document } = await readDetail(context, kind, name);
     const style = detectOutputStyle(io, { ascii: false, wide: false });

@@ -1,9 +1,11 @@
-import { declareCommand, type FlagsOf, type FlagTable } from "../spec.ts";
+import { JSON_FLAGS } from "../command-line/flags.ts";
+import { type ArgumentTable, declareCommand, type FlagsOf, type FlagTable } from "../spec.ts";
 
-const SHOW_FLAGS = { "--json": "as JSON" } satisfies FlagTable;
-
-/** Values of these flags. */
-export type ShowFlags = FlagsOf<typeof SHOW_FLAGS>;
+/** The arguments that name an object. */
+export const OBJECT_ARGUMENTS: ArgumentTable = {
+  KIND: { choices: ["lock", "resource", "host", "run", "group", "schedule"], help: "kind of object" },
+  NAME: { names: "lock", help: "its name; for a run its id, the beginning of its id, or HOST:PID" },
+};
 
 export const showCommand = declareCommand({
   id: "show",
@@ -16,11 +18,8 @@ export const showCommand = declareCommand({
       " if its session has ended. If the holder of a lock is not alive, the other runs of its host show whether the host is alive." +
       " etcd restarts sessions in full when its leader changes, so a runner may look alive for one time to live too long.",
   ],
-  args: {
-    KIND: { choices: ["lock", "resource", "host", "run", "group", "schedule"], help: "kind of object" },
-    NAME: { names: "lock", help: "its name; for a run its id, the beginning of its id, or HOST:PID" },
-  },
-  flags: SHOW_FLAGS,
+  args: OBJECT_ARGUMENTS,
+  flags: JSON_FLAGS,
   examples: {
     "signalbox show lock invoices": "holder, queue, history, actions of operators",
     "signalbox show host web1.example.com": "what runs and waits there",

@@ -1,19 +1,5 @@
 import { EXIT } from "../../base/errors.ts";
-import { declareCommand, type FlagsOf, type FlagTable } from "../../commands/spec.ts";
-
-const PERFECTSCHED_FLAGS = {
-  "-e, --environment ENV": "part of the file (default: RAILS_ENV, or development)",
-  "-c, --config PATH": "the file (default: config/perfectsched.yml)",
-  "-d, --delay SEC": "add: between a scheduled time and its run (default: 0)",
-  "-t, --timezone NAME": "add: time zone (default: the configuration's, or UTC)",
-  "-s, --start UNIXTIME": "add: first scheduled time (default: now)",
-  "-a, --at UNIXTIME": "add: time of the first run (default: start+delay)",
-  "-I, --include PATH": { isRepeatable: true, help: "run: also look for files in this folder" },
-  "-r, --require PATH": { isRepeatable: true, help: "run: a file of handlers; files of Ruby are ignored" },
-} satisfies FlagTable;
-
-/** Values of these flags. */
-export type PerfectschedFlags = FlagsOf<typeof PERFECTSCHED_FLAGS>;
+import { declareCommand } from "../../commands/spec.ts";
 
 export const perfectsched = declareCommand({
   id: "perfectsched",
@@ -33,7 +19,16 @@ export const perfectsched = declareCommand({
   },
   takesWords: true,
   failure: EXIT.undone,
-  flags: PERFECTSCHED_FLAGS,
+  flags: {
+    "-e, --environment ENV": "part of the file (default: RAILS_ENV, or development)",
+    "-c, --config PATH": "the file (default: config/perfectsched.yml)",
+    "-d, --delay SEC": "add: between a scheduled time and its run (default: 0)",
+    "-t, --timezone NAME": "add: time zone (default: the configuration's, or UTC)",
+    "-s, --start UNIXTIME": "add: first scheduled time (default: now)",
+    "-a, --at UNIXTIME": "add: time of the first run (default: start+delay)",
+    "-I, --include PATH": { isRepeatable: true, help: "run: also look for files in this folder" },
+    "-r, --require PATH": { isRepeatable: true, help: "run: a file of handlers; files of Ruby are ignored" },
+  },
   variables: { RAILS_ENV: "the environment, unless -e names one" },
   examples: {
     "signalbox perfectsched list": "with config/perfectsched.yml, as before",

@@ -1,28 +1,7 @@
-import { declareCommand, type FlagsOf, type FlagTable } from "../../commands/spec.ts";
+import { declareCommand } from "../../commands/spec.ts";
 
 /** Exit code of Perl's `die`. */
 export const DIED = 255;
-
-const SWITCHMAN_DECLARATION_FLAGS = {
-  "-c, --config FILE":
-    "JSON with prefix, zkhosts, etcdhosts, etcdprefix, logfile, loglevel, termination_timeout," +
-    " resources_wait_timeout (default: /etc/switchman.conf)",
-  "-g, --group GROUP": { names: "group", help: "run only if this host is in the group" },
-  "--lease RES=COUNT:TOTAL": {
-    names: "resource",
-    isRepeatable: true,
-    help: "units of a configured resource; FQDN, CPU, MEMMB and arithmetic are supported",
-  },
-  "--lockname NAME": { names: "lock", help: "the lock (default: the command's base name); without /" },
-  "--no-lock": { aliases: ["nolock"], help: "take no lock, only leases, or only check the group" },
-  "--lock": "take the lock (revokes --no-lock)",
-  "--endpoints URL,...": "addresses of etcd's members (not switchman's own)",
-  "-h, --help": "show this help, and end with 1",
-  "-v, --version": "show the version, and end with 1",
-} satisfies FlagTable;
-
-/** Values of these flags. */
-export type SwitchmanDeclarationFlags = FlagsOf<typeof SWITCHMAN_DECLARATION_FLAGS>;
 
 /** Without what it does: that prints the help of this declaration. */
 export const switchmanDeclaration = declareCommand({
@@ -45,7 +24,23 @@ export const switchmanDeclaration = declareCommand({
   args: { COMMAND: "the command to run, best after --", "[ARG...]": "its arguments" },
   takesWords: true,
   failure: DIED,
-  flags: SWITCHMAN_DECLARATION_FLAGS,
+  flags: {
+    "-c, --config FILE":
+      "JSON with prefix, zkhosts, etcdhosts, etcdprefix, logfile, loglevel, termination_timeout," +
+      " resources_wait_timeout (default: /etc/switchman.conf)",
+    "-g, --group GROUP": { names: "group", help: "run only if this host is in the group" },
+    "--lease RES=COUNT:TOTAL": {
+      names: "resource",
+      isRepeatable: true,
+      help: "units of a configured resource; FQDN, CPU, MEMMB and arithmetic are supported",
+    },
+    "--lockname NAME": { names: "lock", help: "the lock (default: the command's base name); without /" },
+    "--no-lock": { aliases: ["nolock"], help: "take no lock, only leases, or only check the group" },
+    "--lock": "take the lock (revokes --no-lock)",
+    "--endpoints URL,...": "addresses of etcd's members (not switchman's own)",
+    "-h, --help": "show this help, and end with 1",
+    "-v, --version": "show the version, and end with 1",
+  },
   variables: { DEBUG: "log everything to standard error" },
   examples: {
     "switchman -- cmd": "one host at a time, through a link of this name",

@@ -2,7 +2,7 @@
  * How a field is represented. `key`: bytes, as a string with one character per byte. `text`: bytes or a string in UTF-8.
  * `integer`, `unsigned`: a varint of 64 bits, signed or not. `flag`: true or false.
  */
-export type FieldKind = "key" | "text" | "integer" | "unsigned" | "flag" | MessageType;
+type FieldKind = "key" | "text" | "integer" | "unsigned" | "flag" | MessageType;
 
 export interface Field {
   readonly name: string;

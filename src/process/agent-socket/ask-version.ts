@@ -4,7 +4,7 @@ import { loadPeerAddon, type PeerAddon } from "./peer.ts";
 import { AGENT_REQUEST, CALL_VERSION, LAUNCHER_EVENT } from "./wire.ts";
 
 /** What an agent answers. `uid`: the user whose process listens, or systemd's. */
-export type VersionAnswer =
+type VersionAnswer =
   | { kind: "answered"; version: string; uid: number }
   | { kind: "declined"; reason: string; uid: number }
   | { kind: "silent"; reason: string };

@@ -192,7 +192,7 @@ const LIMITS: SocketLimits = {
 /** Interval at which declined connections are reported, ms. One report for each would let a user flood the main thread. */
 const TELL_DECLINED_MS = 250;
 
-export interface SocketServerOptions {
+interface SocketServerOptions {
   address: AgentAddress;
   addon: PeerAddon;
   /** Whether the agent serves a peer; otherwise the reason, which the launcher may print. */

@@ -13,7 +13,7 @@ export type CalendarEntry =
 const WEEKDAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 
 /** How an entry is written, for messages. */
-export const ENTRY_FORM =
+const ENTRY_FORM =
   "a date 2026-12-25, a date of each year 12-25, a range 2026-12-24..2027-01-01, or a weekday such as sat";
 
 /**

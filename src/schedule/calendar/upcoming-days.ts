@@ -13,7 +13,7 @@ export interface PlannedFields extends CalendarFields {
 }
 
 /** Which occurrences to list. Instants in ms since the epoch. */
-export interface UpcomingRange {
+interface UpcomingRange {
   /** The first occurrence is later. */
   after: number;
   /** Maximum number; there may be fewer. */

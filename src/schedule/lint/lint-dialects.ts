@@ -32,7 +32,7 @@ export function lintClockChanges(cron: Cron, zone: string, now: number): LintFin
 }
 
 /** What a clock change does to a schedule. */
-export interface ClockEffect {
+interface ClockEffect {
   /**
    * `skipped`: it does not fire for a time that the clocks skip. `shifted`: it fires after the gap instead. `repeated`: it
    * fires twice for a time that the clocks show twice. `once`: it fires the first time only.
@@ -43,7 +43,7 @@ export interface ClockEffect {
 }
 
 /** Lists the effects of the zone's clock changes within a year, in order. `now` in ms since the epoch. */
-export function listClockEffects(cron: Cron, zone: string, now: number): ClockEffect[] {
+function listClockEffects(cron: Cron, zone: string, now: number): ClockEffect[] {
   // An expression that fires every hour follows the clock, so clock changes are expected.
   if (cron.fields.hour.values.length === 24) return [];
   return listClockChanges(zone, now).flatMap((period) => {
@@ -94,12 +94,7 @@ type ClockRule = Readonly<Partial<Record<ClockEffect["kind"], string>>>;
  * @param now  ms since the epoch
  * @returns one text; undefined if nothing differs
  */
-export function describeClockDifference(
-  cron: Cron,
-  zone: string,
-  now: number,
-  rule: ClockRule,
-): string | undefined {
+function describeClockDifference(cron: Cron, zone: string, now: number, rule: ClockRule): string | undefined {
   const texts = listClockEffects(cron, zone, now).flatMap(({ kind, detail }) =>
     rule[kind] === undefined ? [] : [`${detail} (${rule[kind]})`],
   );

@@ -13,7 +13,7 @@ export interface OccurrenceEnd extends PredecessorEnd {
 }
 
 /** The state of a following schedule after an end; `isFull`: too many of its runs wait, and the end was dropped. */
-export type ChainStep = { kind: "unchanged" } | { kind: "full" } | { kind: "changed"; due: DueState };
+type ChainStep = { kind: "unchanged" } | { kind: "full" } | { kind: "changed"; due: DueState };
 
 /**
  * Returns the state of a schedule after the end of an occurrence of a schedule before it. A run is added when each of

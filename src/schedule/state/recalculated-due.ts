@@ -6,7 +6,7 @@ import type { DueState } from "./due.ts";
 import { moveNextOccurrence } from "./due-transitions.ts";
 
 /** All calendars before and after a change. */
-export interface CalendarSwap {
+interface CalendarSwap {
   before: Calendars;
   after: Calendars;
 }

@@ -17,7 +17,7 @@ import { toLostResult } from "./command-handler.ts";
 type HeldLeases = Pick<HeldClaim, "signal" | "getHorizon" | "onExtended" | "release">;
 
 /** Acquires leases. */
-export interface LeaseAcquirer {
+interface LeaseAcquirer {
   macros: Macros;
   log: Log;
   /**

@@ -3,7 +3,7 @@ import { clean } from "../../base/text.ts";
 import type { HookPayload } from "./hook-payload.ts";
 
 /** What a message says to people, as plain text without control characters. */
-export interface HookText {
+interface HookText {
   /** One line. */
   title: string;
   /** Names and values, in order. */

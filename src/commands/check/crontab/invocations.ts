@@ -5,9 +5,9 @@ import { getBaseName, unwrapWords } from "../../../syntax/shell-wrappers.ts";
 import { moveLeadingOptions } from "../../command-line/leading-options.ts";
 
 /** Programs whose crontab lines are recognized. */
-export type CrontabTool = "signalbox" | "switchman" | UnreadTool;
+type CrontabTool = "signalbox" | "switchman" | UnreadTool;
 /** Front ends that are recognized here, but parsed by `migrate crontab` only. */
-export type UnreadTool = (typeof UNREAD_TOOLS)[number];
+type UnreadTool = (typeof UNREAD_TOOLS)[number];
 const UNREAD_TOOLS = ["cronlock", "golock", "zoo-locked"] as const;
 
 /** One start of a tool in a shell command line. */
