@@ -9,6 +9,10 @@ const folders = {
     why: "pure: the syntax of crontabs, shells and znodes does not depend on their meaning",
   },
   schedule: { may: ["base"], why: "pure: due times do not depend on the worker that starts the occurrence" },
+  state: {
+    may: ["base", "protocol", "fleet", "syntax", "schedule"],
+    why: "builds a snapshot from keys and events, and computes what it means; it has no side effects",
+  },
   etcd: {
     may: ["base", "config", "protocol"],
     why: "the only folder with an etcd client; it does not depend on use cases",
@@ -23,7 +27,7 @@ const folders = {
     why: "keeps and shows the output of runs; it does not start them",
   },
   check: {
-    may: ["base", "config", "protocol", "schedule", "etcd", "process", "observe", "output"],
+    may: ["base", "config", "protocol", "schedule", "state", "etcd", "process", "observe", "output"],
     why: "examines etcd and this host, and changes neither",
   },
   run: {
@@ -50,10 +54,6 @@ const folders = {
       "operate",
     ],
     why: "starts occurrences with the code below it; it does not depend on a command line or a screen",
-  },
-  state: {
-    may: ["base", "protocol", "fleet", "syntax", "schedule"],
-    why: "builds a snapshot from keys and events, and computes what it means; it has no side effects",
   },
   views: {
     may: ["base", "protocol", "fleet", "syntax", "schedule", "state"],

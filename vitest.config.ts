@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
@@ -57,7 +58,7 @@ const HOSTS = "test/hosts/**";
 /** Tests of `npm run test:runtimes` (vitest.runtimes.config.ts). */
 const RUNTIMES = "test/runtimes/**";
 
-/** Folders whose tests start no processes and have no side effects, so that their files can share loaded modules. */
+/** Folders whose tests start no processes and have no side effects. */
 const RULES = [
   "base",
   "commands",
@@ -82,8 +83,11 @@ const REPORT: ["json", { outputFile: string }] = ["json", { outputFile: ".cache/
 export default defineConfig({
   test: {
     reporters: process.env.CI === undefined ? ["default"] : ["default", REPORT],
-    setupFiles: ["fixtures/seed-properties.ts"],
-    env: { XDG_STATE_HOME: "/dev/null" }, // as NO_STATE of fixtures/signalbox.ts, for the library in tests
+    setupFiles: ["fixtures/test-setup.ts"],
+    env: {
+      XDG_STATE_HOME: "/dev/null", // as NO_STATE of fixtures/signalbox.ts, for the library in tests
+      NODE_COMPILE_CACHE: resolve(".cache/compiled"), // saves a fifth of each start of the program
+    },
     // A limit for tests that never end. A slow machine may take ten times as long as a fast one.
     testTimeout: 300_000,
     hookTimeout: 300_000,
@@ -93,6 +97,8 @@ export default defineConfig({
     // The default on two cores is one worker, but most tests wait for processes. With three, sessions of 3 s expire.
     maxWorkers: 2,
     projects: [
+      // Files share loaded modules: loading them again for each file would take half of the processor's time. So helpers
+      // must not register hooks when they are loaded.
       { extends: true, test: { name: "rules", include: RULES, exclude: [LONG], isolate: false } },
       {
         extends: true,
@@ -100,9 +106,10 @@ export default defineConfig({
           name: "world",
           include: ["test/**/*.test.ts"],
           exclude: [...RULES, LONG, PACKAGES, HOSTS, RUNTIMES],
+          isolate: false,
         },
       },
-      { extends: true, test: { name: "long", include: [LONG] } },
+      { extends: true, test: { name: "long", include: [LONG], env: { SIGNALBOX_TEST_LONG: "1" } } },
     ],
   },
 });

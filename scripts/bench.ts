@@ -1,12 +1,13 @@
 /**
  * Benchmarks signalbox against `etcdctl lock`, `flock` and bare Node, on a temporary etcd:
- * `npm run bench -- [--quick] [proposals] [start-up] [hand-off] [memory] [scale] [console] [churn] [links] [schedules] [sustained] [agent]`. Linux only.
+ * `npm run bench -- [--quick] [proposals] [start-up] [hand-off] [memory] [scale] [console] [churn] [links] [schedules] [sustained] [agent] [growth]`. Linux only.
  */
 import { cpus, loadavg, release } from "node:os";
 import { benchmarkAgent } from "./bench/agent.ts";
 import { type BenchmarkPart, runOnCluster } from "./bench/bench-cluster.ts";
 import { benchmarkChurn } from "./bench/churn.ts";
 import { benchmarkConsole } from "./bench/console.ts";
+import { benchmarkGrowth } from "./bench/growth.ts";
 import { benchmarkHandOff } from "./bench/hand-off.ts";
 import { benchmarkLinks } from "./bench/links.ts";
 import { benchmarkMemory } from "./bench/memory.ts";
@@ -28,10 +29,11 @@ const parts: Record<string, BenchmarkPart> = {
   schedules: benchmarkSchedules,
   sustained: benchmarkSustained,
   agent: benchmarkAgent,
+  growth: benchmarkGrowth,
 };
 
 /** Parts that take minutes. They run only if they are named. */
-const LONG: ReadonlySet<string> = new Set(["sustained", "churn"]);
+const LONG: ReadonlySet<string> = new Set(["sustained", "churn", "growth"]);
 
 /** Sizes of the clusters on which a part runs; otherwise one member. */
 const sizes: Record<string, readonly number[]> = { agent: [1, 3] };

@@ -2,8 +2,7 @@
  * Runs the tests with another version of etcd: `npm run test:etcd -- VERSION [vitest's filters and options]`.
  * Debian has 3.4.23 (bookworm), 3.5.16 (trixie) and 3.5.30 (sid). `3.5` selects the newest 3.5 release.
  */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
+import { $ } from "zx";
 import { findEtcd } from "../fixtures/etcd/index.ts";
 
 const [version, ...filters] = process.argv.slice(2);
@@ -19,6 +18,5 @@ try {
   process.exit(69);
 }
 const env = { ...process.env, ETCD_VERSION: version };
-const tests = spawn("vitest", ["run", ...filters], { env, stdio: "inherit" });
-const [code] = await once(tests, "exit");
-process.exit(code ?? 1);
+process.exitCode =
+  (await $({ env, stdio: "inherit", nothrow: true })`exec vitest run ${filters}`).exitCode ?? 1;

@@ -6,8 +6,7 @@
  * too busy for a moment, such a test fails without a fault of the program. A test that fails twice is a fault. One that
  * fails once is listed here, and must be looked at: it may be a fault that is rare.
  */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
+import { $ } from "zx";
 import { type Failure, readFailures } from "./test-report/failures.ts";
 
 /** More failed files than this are not a matter of chance. */
@@ -36,11 +35,9 @@ async function runAgain(failures: readonly Failure[]): Promise<number> {
     console.error(`${files.length} files failed; only 1 to ${MOST_FILES} are run again`);
     return 1;
   }
-  const [file = "", ...args] = command;
   const env = { ...process.env, VITEST_MAX_WORKERS: "1" }; // vitest refuses a second --maxWorkers
-  const run = spawn(file, [...args, ...files], { env, stdio: "inherit" });
-  const [code] = await once(run, "exit");
-  if (code !== 0) return 1;
+  const { exitCode } = await $({ env, stdio: "inherit", nothrow: true })`exec ${command} ${files}`;
+  if (exitCode !== 0) return 1;
   console.error("\nThese tests failed at first, and passed when run again:");
   for (const { test, message } of failures) console.error(`- ${test}\n  ${message.split("\n")[0]}`);
   return 0;

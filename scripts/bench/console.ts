@@ -68,7 +68,7 @@ const formatSpread = (values: readonly number[], places = 1) =>
 /** Starts the console as users do. */
 export async function openLoadedConsole(cluster: BenchCluster): Promise<Terminal> {
   const terminal = openTerminal({
-    command: [LAUNCHER, "console"],
+    command: [LAUNCHER, "console", "--view", "locks"],
     columns: COLUMNS,
     rows: ROWS,
     endpoints: cluster.etcd.endpoints,

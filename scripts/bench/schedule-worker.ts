@@ -11,19 +11,13 @@ import { createRealClock } from "../../src/process/clock.ts";
 import { realRandom } from "../../src/process/random.ts";
 import { createKeys } from "../../src/protocol/keys.ts";
 import { ScheduleWorker } from "../../src/worker/engine/schedule-worker.ts";
-
-/** A message to the parent. `late`: delays of all starts since the last message, ms. */
-export type WorkerMessage =
-  | { kind: "joined"; ms: number; rss: number; cpu: number }
-  | { kind: "started"; late: number[]; rss: number };
+import { listenForEnd, reportJoined, reportStarted } from "./start-report.ts";
 
 const [endpoint = "", prefix = "", wallSteps] = process.argv.slice(2);
-const began = performance.now();
 const real = createRealClock();
 const steps: WallSteps | undefined = wallSteps === undefined ? undefined : JSON.parse(wallSteps);
 const clock = steps === undefined ? real : createSteppedClock(real, steps);
 const NO_LIMITS = { warns: Number.POSITIVE_INFINITY, refuses: Number.POSITIVE_INFINITY };
-let late: number[] = [];
 
 async function main(): Promise<void> {
   const store = await openStore({ endpoints: [endpoint], prefersGrpc: true }, { clock });
@@ -47,35 +41,16 @@ async function main(): Promise<void> {
       ...(steps !== undefined && { clockOffset: () => 0, clockLimits: NO_LIMITS }), // each step is a jump
       handlers: { types: ["$command"], find: () => ({ run: async () => ({ result: "ok" }) }) },
       listener: (event) => {
-        if (event.kind === "joined")
-          sendMessage({ kind: "joined", ms: performance.now() - began, rss: readRss(), cpu: readCpu() });
+        if (event.kind === "joined") reportJoined();
         if (event.kind === "started")
-          late.push(steps === undefined ? event.late : computeLateness(steps, event.scheduled, Date.now()));
+          reportStarted(
+            steps === undefined ? event.late : computeLateness(steps, event.scheduled, Date.now()),
+          );
       },
     },
   );
-  setInterval(() => {
-    if (late.length > 0) sendMessage({ kind: "started", late, rss: readRss() });
-    late = [];
-  }, 250).unref();
-  const stop = new AbortController();
-  process.on("disconnect", () => stop.abort(new Error("the parent has exited")));
-  await engine.run(stop.signal);
+  await engine.run(listenForEnd());
   store.close();
-}
-
-function sendMessage(word: WorkerMessage): void {
-  if (process.connected) process.send?.(word); // the benchmark may have ended
-}
-
-function readRss(): number {
-  return process.memoryUsage.rss() / 2 ** 20;
-}
-
-/** Reads the user and system time so far, ms. */
-function readCpu(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1_000;
 }
 
 void main();

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Op, Store } from "../../src/etcd/store.ts";
 import { createKeys } from "../../src/protocol/keys.ts";
-import { formatDefinition } from "../../src/schedule/definition.ts";
+import { type Definition, formatDefinition } from "../../src/schedule/definition.ts";
 import { formatDue } from "../../src/schedule/state/due.ts";
 import type { BenchCluster } from "./bench-cluster.ts";
 import { computeQuantile, formatNumber, printNote, printTable } from "./figures.ts";
@@ -19,26 +19,63 @@ const BURSTS = 3;
 /** Duration of the measurement while nothing is due, ms. */
 const IDLE = 10_000;
 
-/** Measures 100,000 schedules with four workers; 10,000 schedules are due at one instant. */
+type Work = Pick<Definition, "command" | "type">;
+
+/** What the schedules run that are due: a command, as with `signalbox worker`, or a function of a program. */
+const COMMAND: Work = { command: ["./report.sh"] };
+const FUNCTION: Work = { type: "report" };
+
+/**
+ * Measures 100,000 schedules with four workers; 10,000 schedules are due at one instant. Then the same number is due for four
+ * programs that use the library.
+ */
 export async function benchmarkSchedules(cluster: BenchCluster): Promise<void> {
   const all = cluster.quick ? 10_000 : 100_000;
   const burst = all / 10;
-  await fillSchedules(cluster.store, all, undefined);
+  await fillSchedules(cluster.store, all, undefined, COMMAND);
   const script = await bundleWorker(cluster.folder);
   const first = await measureFirstWorker(script, cluster);
-  const workers = Array.from(
-    { length: WORKERS },
-    () => new WatchedWorker(script, [cluster.etcd.clientUrl, PREFIX]),
-  );
-  try {
+  await withWorkers(script, cluster, async (workers) => {
     const joined = await Promise.all(workers.map((worker) => worker.joined));
     const idle = await measureTraffic(cluster, IDLE);
-    const bursts: Burst[] = [];
-    for (let one = 0; one < BURSTS; one += 1) bursts.push(await measureBurst(cluster, workers, burst));
+    const bursts = await measureBursts(cluster, workers, burst, COMMAND);
     printFigures({ all, burst, first, joined, idle, bursts, workers });
+  });
+  await withWorkers(await bundleWorker(cluster.folder, "library-worker"), cluster, async (workers) => {
+    await Promise.all(workers.map((worker) => worker.joined));
+    const bursts = await measureBursts(cluster, workers, burst, FUNCTION);
+    printBursts(`The same, for ${WORKERS} programs with a Worker of the library`, bursts);
+  });
+  printNote("In the first burst after their start, the workers run code that V8 has not optimized yet.");
+  printNote(
+    "The tasks do nothing. The workers, etcd and the benchmark share the processors of this machine.",
+  );
+}
+
+/** Starts the workers, and stops them when `measure` has ended. */
+async function withWorkers(
+  script: string,
+  cluster: BenchCluster,
+  measure: (workers: WatchedWorker[]) => Promise<void>,
+): Promise<void> {
+  const words = [cluster.etcd.clientUrl, PREFIX];
+  const workers = Array.from({ length: WORKERS }, () => new WatchedWorker(script, words));
+  try {
+    await measure(workers);
   } finally {
     await Promise.all(workers.map((worker) => worker.stop()));
   }
+}
+
+async function measureBursts(
+  cluster: BenchCluster,
+  workers: readonly WatchedWorker[],
+  burst: number,
+  work: Work,
+): Promise<Burst[]> {
+  const bursts: Burst[] = [];
+  for (let one = 0; one < BURSTS; one += 1) bursts.push(await measureBurst(cluster, workers, burst, work));
+  return bursts;
 }
 
 interface Burst {
@@ -55,12 +92,13 @@ async function measureBurst(
   cluster: BenchCluster,
   workers: readonly WatchedWorker[],
   burst: number,
+  work: Work,
 ): Promise<Burst> {
   const taken = workers.map(({ late }) => late.length);
   const listLate = () => workers.flatMap(({ late }, at) => late.slice(taken[at]));
   const entries = await readRaftIndex(cluster);
   const due = Date.now() + 3_000;
-  await fillSchedules(cluster.store, burst, due);
+  await fillSchedules(cluster.store, burst, due, work);
   const times = readTimes(cluster, workers);
   const fillCost = BigInt(Math.ceil((2 * burst) / BATCH));
   while (listLate().length < burst) await pause(100);
@@ -129,8 +167,12 @@ function printFigures({ all, burst, first, joined, idle, bursts, workers }: Figu
       ["bytes from clients", formatNumber(idle.received, 0)],
     ],
   );
+  printBursts(`${burst} due at one instant, lateness in s, processor time per start in ms`, bursts);
+}
+
+function printBursts(title: string, bursts: readonly Burst[]): void {
   printTable(
-    `${burst} due at one instant, lateness in s, processor time per start in ms`,
+    title,
     ["burst", "p50", "p95", "p99", "most", "workers", "etcd", "raft entries per start"],
     bursts.map(({ late, processor, proposals }, at) => [
       String(at + 1),
@@ -138,10 +180,6 @@ function printFigures({ all, burst, first, joined, idle, bursts, workers }: Figu
       ...[processor.workers, processor.etcd].map((ms) => formatNumber(ms, 2)),
       formatNumber(proposals, 3),
     ]),
-  );
-  printNote("In the first burst after their start, the workers run code that V8 has not optimized yet.");
-  printNote(
-    "The tasks do nothing. The workers, etcd and the benchmark share the processors of this machine.",
   );
 }
 
@@ -169,13 +207,18 @@ async function readBytes(url: string): Promise<{ sent: number; received: number 
 }
 
 /** @param due  when all are due, ms since the epoch; undefined: in half a year */
-async function fillSchedules(store: Store, count: number, due: number | undefined): Promise<void> {
+async function fillSchedules(
+  store: Store,
+  count: number,
+  due: number | undefined,
+  work: Work,
+): Promise<void> {
   const keys = createKeys(PREFIX);
   const month = new Date(Date.now() + 180 * 86_400_000).getUTCMonth() + 1;
   const definition = formatDefinition({
     cron: `15 3 1 ${month} *`,
     timezone: "UTC",
-    command: ["./report.sh"],
+    ...work,
   });
   const runAt = due ?? Date.now() + 180 * 86_400_000;
   const state = formatDue({ next: runAt, runAt, open: [] });

@@ -1,24 +1,31 @@
 import { type ChildProcess, fork } from "node:child_process";
-import { symlinkSync } from "node:fs";
+import { existsSync, symlinkSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { build } from "esbuild";
-import type { WorkerMessage } from "./schedule-worker.ts";
+import type { WorkerMessage } from "./start-report.ts";
 
 export type JoinedMessage = Extract<WorkerMessage, { kind: "joined" }>;
 
-/** Bundles the worker, as in a release. Node's TypeScript support would need twice the memory of the worker. */
-export async function bundleWorker(folder: string): Promise<string> {
-  const outfile = join(folder, "schedule-worker.cjs");
-  symlinkSync(resolve(import.meta.dirname, "../../node_modules"), join(folder, "node_modules")); // for etcd3
+/**
+ * Bundles a worker, as in a release. Node's TypeScript support would need twice the memory of the worker.
+ * @param name  of the script: the engine of `signalbox worker`, or a program with the library
+ */
+export async function bundleWorker(
+  folder: string,
+  name: "schedule-worker" | "library-worker" = "schedule-worker",
+): Promise<string> {
+  const outfile = join(folder, `${name}.cjs`);
+  const modules = join(folder, "node_modules"); // for etcd3
+  if (!existsSync(modules)) symlinkSync(resolve(import.meta.dirname, "../../node_modules"), modules);
   await build({
-    entryPoints: [join(import.meta.dirname, "schedule-worker.ts")],
+    entryPoints: [join(import.meta.dirname, `${name}.ts`)],
     outfile,
     bundle: true,
     platform: "node",
     format: "cjs",
     target: "node22",
     logLevel: "error",
-    external: ["etcd3"],
+    external: ["etcd3", "@grpc/grpc-js", "cockatiel", "protobufjs"],
   });
   return outfile;
 }

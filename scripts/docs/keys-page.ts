@@ -1,7 +1,8 @@
 /** Generates docs/console-keys.md from the declarations of the console's actions. */
-import type { Command } from "../../src/commands/spec.ts";
-import { type KeyAction, listKeyActions } from "../../src/console/parts/key-actions.ts";
-import { formatChord } from "../../src/console/parts/keymap.ts";
+
+import { formatChord } from "../../src/base/chord.ts";
+import type { Command } from "../../src/commands/command.ts";
+import { type KeyAction, listKeyActions } from "../../src/console/parts/keymap.ts";
 import { renderMarkdownTable } from "./markdown.ts";
 
 /** @param commands  those that declare a key act on rows */
@@ -21,7 +22,7 @@ export function renderKeysPage(commands: readonly Command[]): string {
   return [
     "# Keys of the console",
     "",
-    "Made from the program by `npm run docs`; changes go into `src/console/parts/key-actions.ts` and the declarations of commands.",
+    "Made from the program by `npm run docs`; changes go into `src/console/parts/keymap.ts` and the declarations of commands.",
     "These are the default keys. The last column has the name for `keyBindings` in the configuration file",
     "([console.md](console.md#bind-other-keys)).",
     "",

@@ -1,14 +1,14 @@
 /** Generates docs/commands.md from the declarations of the commands and of the settings. */
 
-import { buildArgumentRows, buildFlagRows, renderUsage } from "../../src/commands/command-line/help.ts";
-import { EXIT_CODES } from "../../src/commands/command-line/help-topics.ts";
 import {
   COMMON_FLAGS,
   CONNECTION_SETTINGS,
   type Command,
   LOGGING_SETTINGS,
   TOPICS,
-} from "../../src/commands/spec.ts";
+} from "../../src/commands/command.ts";
+import { buildArgumentRows, buildFlagRows, renderUsage } from "../../src/commands/command-line/help.ts";
+import { EXIT_CODES } from "../../src/commands/command-line/help-topics.ts";
 import { getFlagName, type SettingKey } from "../../src/config/settings.ts";
 import { FILES, GIVEN, PRECEDENCE, VARIABLES } from "./environment.ts";
 import { listSettings } from "./settings.ts";

@@ -1,5 +1,6 @@
 /** Generates the manual pages from the same declarations as docs/commands.md. */
 
+import { COMMON_FLAGS, CONNECTION_SETTINGS, type Command, TOPICS } from "../../src/commands/command.ts";
 import {
   buildArgumentRows,
   buildFlagRows,
@@ -8,7 +9,6 @@ import {
   wrapHelpText,
 } from "../../src/commands/command-line/help.ts";
 import { EXIT_CODES } from "../../src/commands/command-line/help-topics.ts";
-import { COMMON_FLAGS, CONNECTION_SETTINGS, type Command, TOPICS } from "../../src/commands/spec.ts";
 import { FILES, GIVEN, PRECEDENCE, VARIABLES } from "./environment.ts";
 import { listSettings } from "./settings.ts";
 

@@ -21,6 +21,7 @@ const SMALL = [80, 24] as const;
 
 /** The tabs, and a text on each complete screen. */
 const TABS: Readonly<Record<string, string>> = {
+  overview: "BUSIEST QUEUES",
   locks: "backup-db",
   resources: "connections to the primary",
   queues: "search-index",
@@ -40,6 +41,14 @@ export const SHOTS: readonly Shot[] = [
     const shot = { name: tab, size: WIDE, args: buildViewArgs(tab), shows };
     return tab === "locks" ? { ...shot, isEventful: true } : shot;
   }),
+  {
+    name: "overview",
+    size: MIDDLE,
+    args: buildViewArgs("overview"),
+    shows: "LAST FAILURES",
+    isPicture: true,
+  },
+  { name: "overview", size: SMALL, args: buildViewArgs("overview"), shows: "LAST FAILURES" },
   {
     name: "locks",
     size: MIDDLE,

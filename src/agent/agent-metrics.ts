@@ -1,15 +1,8 @@
-import type { Log } from "../base/log.ts";
 import { parseListenAddress } from "../worker/metrics/listen-address.ts";
 import { type MetricsServer, serveMetrics } from "../worker/metrics/metrics-server.ts";
 import { createProcessRegistry } from "../worker/metrics/process-metrics.ts";
-import type { AgentStatistics } from "./agent-context.ts";
-
-/** What the metrics of an agent are computed from, when they are asked for. */
-interface AgentMetricsSource {
-  statistics: AgentStatistics;
-  countCalls(): { held: number; waiting: number };
-  sessions: { measureRenewalLag(): number; listLive(): readonly unknown[]; readonly takeovers: number };
-}
+import type { Agent } from "./agent.ts";
+import type { AgentContext } from "./agent-context.ts";
 
 /**
  * Serves the metrics of an agent to Prometheus. Loads prom-client only when it is called.
@@ -18,35 +11,33 @@ interface AgentMetricsSource {
  */
 export async function startAgentMetrics(
   listen: string,
-  source: AgentMetricsSource,
-  log: Log,
+  { statistics, sessions, log }: AgentContext,
+  agent: Agent,
 ): Promise<MetricsServer> {
   const address = parseListenAddress(listen);
   const prom = await import("prom-client");
   const registry = createProcessRegistry(prom);
-  registerCounters(prom, registry, source);
-  registerGauges(prom, registry, source);
-  return await serveMetrics(
-    address,
-    { renderMetrics: () => registry.metrics(), findFault: () => undefined },
-    log,
-  );
-}
-
-type Prom = typeof import("prom-client");
-type Registry = InstanceType<Prom["Registry"]>;
-
-function registerCounters(prom: Prom, registry: Registry, source: AgentMetricsSource): void {
-  const { statistics, sessions } = source;
   const registers = [registry];
-  new prom.Counter({
-    name: "signalbox_agent_served_total",
-    help: "Calls that were served to their end.",
-    registers,
-    collect() {
-      setCounter(this, statistics.served);
-    },
-  });
+  const addCounter = (name: string, help: string, read: () => number) =>
+    new prom.Counter({
+      name: `signalbox_agent_${name}_total`,
+      help,
+      registers,
+      collect() {
+        this.reset();
+        this.inc(read());
+      },
+    });
+  const addGauge = (name: string, help: string, read: () => number) =>
+    new prom.Gauge({
+      name: `signalbox_agent_${name}`,
+      help,
+      registers,
+      collect() {
+        this.set(read());
+      },
+    });
+  addCounter("served", "Calls that were served to their end.", () => statistics.served);
   new prom.Counter({
     name: "signalbox_agent_declined_total",
     help: "Calls that were declined, by reason.",
@@ -57,37 +48,18 @@ function registerCounters(prom: Prom, registry: Registry, source: AgentMetricsSo
       for (const [reason, count] of statistics.declined) this.inc({ reason }, count);
     },
   });
-  new prom.Counter({
-    name: "signalbox_agent_takeovers_total",
-    help: "Sessions of earlier agents that were taken over.",
-    registers,
-    collect() {
-      setCounter(this, sessions.takeovers);
-    },
-  });
-}
-
-function setCounter(counter: { reset(): void; inc(value: number): void }, value: number): void {
-  counter.reset();
-  counter.inc(value);
-}
-
-function registerGauges(prom: Prom, registry: Registry, { countCalls, sessions }: AgentMetricsSource): void {
-  const create = (name: string, help: string, read: () => number) =>
-    new prom.Gauge({
-      name: `signalbox_agent_${name}`,
-      help,
-      registers: [registry],
-      collect() {
-        this.set(read());
-      },
-    });
-  create("held", "Calls whose command runs or is about to.", () => countCalls().held);
-  create("waiting", "Calls whose command does not run yet.", () => countCalls().waiting);
-  create("sessions", "Sessions that are renewed.", () => sessions.listLive().length);
-  create(
+  addCounter("takeovers", "Sessions of earlier agents that were taken over.", () => sessions.takeovers);
+  addGauge("held", "Calls whose command runs or is about to.", () => agent.countCalls().held);
+  addGauge("waiting", "Calls whose command does not run yet.", () => agent.countCalls().waiting);
+  addGauge("sessions", "Sessions that are renewed.", () => sessions.listLive().length);
+  addGauge(
     "renewal_lag_seconds",
     "How late the renewal of a session is, at most; 0 if none is late.",
     () => sessions.measureRenewalLag() / 1_000,
+  );
+  return await serveMetrics(
+    address,
+    { renderMetrics: () => registry.metrics(), findFault: () => undefined },
+    log,
   );
 }

@@ -8,15 +8,15 @@ import { waitAtMost, waitForAbort } from "../base/wait.ts";
 import { SYSTEM_SOCKET } from "../check/agent.ts";
 import { checkNative } from "../check/native.ts";
 import type { AgentFlags } from "../commands/agent.ts";
+import type { CommandExecutor, CommandIo } from "../commands/command.ts";
 import { openConnection } from "../commands/connect.ts";
 import { raiseVerbosity } from "../commands/logging.ts";
 import { findOutputDirectory } from "../commands/output-storage.ts";
-import type { CommandExecutor, CommandIo } from "../commands/spec.ts";
 import { combineTransactions } from "../etcd/combined/combined-store.ts";
 import { OutputServer } from "../output/output-server.ts";
 import { AgentListener } from "../process/agent-socket/listener.ts";
+import { prepareSocketDirectory, takeInheritedSocket } from "../process/agent-socket/listening-socket.ts";
 import { loadPeerAddon } from "../process/agent-socket/peer.ts";
-import { prepareSocketDirectory, takeInheritedSocket } from "../process/agent-socket/socket-address.ts";
 import { createBootClock } from "../process/clock.ts";
 import { CommandCgroup } from "../process/guarded-command/cgroup.ts";
 import { killOrphans } from "../process/guarded-command/orphans.ts";
@@ -25,16 +25,14 @@ import { formatAgentSession } from "../protocol/agent-record.ts";
 import { Successors } from "../run/successors.ts";
 import { formatListenAddress } from "../worker/metrics/listen-address.ts";
 import { createNotifier } from "../worker/service/notifier.ts";
-import { createAccounts } from "./accounts.ts";
+import { Accounts } from "./accounts.ts";
 import { Agent } from "./agent.ts";
-import type { AgentContext } from "./agent-context.ts";
-import { AgentStatistics } from "./agent-context.ts";
+import { type AgentContext, AgentStatistics } from "./agent-context.ts";
 import { startAgentMetrics } from "./agent-metrics.ts";
-import { keepAgentReport } from "./agent-report.ts";
 import { BriefCache } from "./brief-cache.ts";
-import { keepHostRecord } from "./host-record.ts";
+import type { AgentPorts } from "./fence.ts";
 import { NoteSeal } from "./note-seal.ts";
-import type { AgentPorts } from "./ports.ts";
+import { keepAgentReport, keepHostRecord } from "./records.ts";
 import { SharedSessions } from "./shared-sessions.ts";
 import { keepSocket } from "./socket-check.ts";
 import type { SocketThreadData } from "./socket-thread.ts";
@@ -68,7 +66,10 @@ export const execute: CommandExecutor<AgentFlags> = async (call, io) => {
     onDeclined: (why, count) => agent.countDeclined(why, count),
     onFault: (error) => log.warn("a connection failed", { error: error.message }),
   });
-  const metrics = await openMetrics(call.flags.metrics, context, agent);
+  const { flags } = call;
+  const metrics =
+    flags.metrics === undefined ? undefined : await startAgentMetrics(flags.metrics, context, agent);
+  if (metrics !== undefined) log.info("metrics are served", { at: formatListenAddress(metrics.address) });
   const stop = new AbortController();
   const ignore = io.onSignal((name) => {
     if (name === "SIGUSR2") log.reopen();
@@ -80,7 +81,7 @@ export const execute: CommandExecutor<AgentFlags> = async (call, io) => {
   void warnOfNative(context);
   void keepHostRecord(context, stop.signal);
   void serveOutput(context, findOutputDirectory(settings.outputDirectory, io.env), stop.signal);
-  void keepSocket({ ...context, listener }, stop.signal);
+  void keepSocket(context, listener, stop.signal);
   void agent.openFirstSession(stop.signal).then(() => keepAgentReport(context, stop.signal));
   const telling = setInterval(() => notifier.sendStatus(agent.describe()), TELL_EVERY);
   await waitForAbort(stop.signal);
@@ -106,8 +107,7 @@ async function serveOutput(
   signal: AbortSignal,
 ): Promise<void> {
   if (directory === undefined) return;
-  const { fqdn: host } = context.facts;
-  await new OutputServer(context, { host, directory, isRunning: () => false }).run(signal);
+  await new OutputServer(context, { host: context.host, directory, isRunning: () => false }).run(signal);
 }
 
 /** Warns if launchers cannot start commands on this host. */
@@ -130,7 +130,6 @@ function createContext(
   connection: Connection & Pick<AgentContext, "readBootTime"> & { path: string },
 ): AgentContext {
   const { clock, readBootTime, keys, random, log, facts, settings, path } = connection;
-  const store = combineTransactions(connection.store, clock, keys);
   const fault = findNameFault(facts.fqdn);
   if (fault !== undefined)
     throw new ConfigError(
@@ -139,48 +138,31 @@ function createContext(
   prepareSocketDirectory(path); // /run is empty after each boot
   const incarnation = generateRunId(random);
   const ports: AgentPorts = {
-    store,
+    store: combineTransactions(connection.store, clock, keys),
+    proofStore: combineTransactions(connection.store, clock, keys),
     keys,
     clock,
     random,
     log,
     host: facts.fqdn,
-    proofStore: combineTransactions(connection.store, clock, keys),
     describeSession: () => formatAgentSession({ agent: incarnation, pid: process.pid, version: VERSION }),
     killRun: (run) => killRun(run, clock),
   };
   return {
+    ...ports,
     settings,
-    store,
-    keys,
-    clock,
     readBootTime,
-    random,
-    log,
     facts,
     incarnation,
     statistics: new AgentStatistics(clock.getWallTime()),
     sessions: new SharedSessions(ports),
     successors: new Successors(),
-    accounts: createAccounts(),
+    accounts: new Accounts(),
     callerFacts: new BriefCache(clock),
     userNames: new BriefCache(clock),
     configFiles: new BriefCache(clock),
     seal: NoteSeal.open(join(dirname(path), "agent.key")),
   };
-}
-
-/** @param listen  the value of `--metrics`; undefined: nothing is served */
-async function openMetrics(
-  listen: string | undefined,
-  { statistics, sessions, log }: AgentContext,
-  agent: Agent,
-) {
-  if (listen === undefined) return undefined;
-  const source = { statistics, sessions, countCalls: () => agent.countCalls() };
-  const server = await startAgentMetrics(listen, source, log);
-  log.info("metrics are served", { at: formatListenAddress(server.address) });
-  return server;
 }
 
 function getDefaultSocket({ XDG_RUNTIME_DIR: runtime = "" }: CommandIo["env"]): string {

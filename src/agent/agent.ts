@@ -30,7 +30,7 @@ export class Agent {
   /** Serves a call to its end. */
   serve(call: LaunchedCall): void {
     const { clock } = this.#context;
-    if (this.#isTried || call.state !== "new") this.#serve(call);
+    if (this.#isTried || call.request.state !== "new") this.#serve(call);
     else void waitAtMost(clock, KNOWN_WITHIN, this.#firstTry.promise).then(() => this.#serve(call));
   }
 
@@ -75,12 +75,12 @@ export class Agent {
   }
 
   #serve(call: LaunchedCall): void {
-    if (call.state === "new" && this.#obstacle !== undefined) {
+    if (call.request.state === "new" && this.#obstacle !== undefined) {
       call.decline(this.#obstacle);
       return this.countDeclined("permission");
     }
     void serveCall(this.#context, this.#served, call).then((end) => {
-      if (end.kind === "served") this.#context.statistics.countServed();
+      if (end.kind === "served") this.#context.statistics.served += 1;
       if (end.kind === "declined") this.countDeclined(end.why);
     });
   }

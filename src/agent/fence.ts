@@ -1,11 +1,35 @@
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import type { Random } from "../base/random.ts";
 import { delegateStore } from "../etcd/delegate-store.ts";
 import { retryUnavailable } from "../etcd/retry.ts";
+import type { SessionProof } from "../etcd/session/session.ts";
 import { SessionLost } from "../etcd/session/session-lost.ts";
 import type { Store } from "../etcd/store.ts";
 import { guardRevision } from "../protocol/guards.ts";
 import type { Keys } from "../protocol/keys.ts";
 import { findFirstKey, type KeyValue, type Op, type Txn, type TxnResponse } from "../protocol/txn.ts";
-import type { AgentPorts } from "./ports.ts";
+
+/** What the sessions of an agent need from its environment. */
+export interface AgentPorts {
+  /** Combines the transactions that are committed at the same time. */
+  store: Store;
+  /** Combines proofs of the sessions only: they do not wait for the transactions of runs. */
+  proofStore: Store;
+  keys: Keys;
+  clock: Clock;
+  random: Random;
+  log: Log;
+  /** Full name of this host. */
+  host: string;
+  /** Returns the value of a session's key: who owns the session. Differs from that of every other agent. */
+  describeSession(session: bigint): string;
+  /**
+   * Kills every process of a run on this host whose claim no agent knows.
+   * @returns whether it is certain that none is left
+   */
+  killRun(run: string): Promise<boolean>;
+}
 
 /**
  * The key that names the agent that owns a session. It lives on that session. Its `mod_revision` changes when another
@@ -16,47 +40,14 @@ export interface Fence {
   revision: bigint;
 }
 
-type FencePorts = Pick<AgentPorts, "store" | "keys" | "clock" | "random" | "host" | "describeSession">;
-
 /**
- * Writes the fence of a new session.
- * @returns undefined if the session is gone
+ * Writes the fence of a session.
+ * @param before  revision of the fence to replace; 0n for a new session, which has none
+ * @returns undefined if another agent has written it meanwhile, or the session is gone
  * @throws StoreError
  */
-export async function writeNewFence(
-  ports: FencePorts,
-  session: bigint,
-  until: number,
-): Promise<Fence | undefined> {
-  return await writeFence(ports, session, 0n, until);
-}
-
-/**
- * Writes the fence of a session of another agent. It replaces the fence that was read: a late copy of this call must not
- * take the session from an agent that has taken it over since.
- * @returns undefined if the session has no fence: it is gone
- * @throws StoreError
- */
-export async function moveFence(
-  ports: FencePorts,
-  session: bigint,
-  until: number,
-): Promise<Fence | undefined> {
-  const key = ports.keys.agentSession(ports.host, session);
-  const read: Txn = { compare: [], success: [{ op: "range", key }], failure: [] };
-  for (;;) {
-    const { results } = await retryUnavailable(ports, until, (call) => ports.store.commitTxn(read, call));
-    const found = findFirstKey(results[0]);
-    if (found === undefined) return undefined;
-    if (found.value === ports.describeSession(session)) return { key, revision: found.modRevision };
-    const fence = await writeFence(ports, session, found.modRevision, until);
-    if (fence !== undefined) return fence; // otherwise yet another agent was faster, or the session has ended
-  }
-}
-
-/** @param before  revision of the fence to replace; 0n: there is none */
-async function writeFence(
-  ports: FencePorts,
+export async function writeFence(
+  ports: AgentPorts,
   session: bigint,
   before: bigint,
   until: number,
@@ -78,12 +69,11 @@ async function writeFence(
 export async function inspectFence(
   store: Store,
   fence: Fence,
-  signal?: AbortSignal,
-): Promise<{ raftTerm: bigint; loss: SessionLost | undefined }> {
+): Promise<SessionProof & { loss: SessionLost | undefined }> {
   const txn: Txn = { compare: [], success: [{ op: "range", key: fence.key }], failure: [] };
-  const { raftTerm, results } = await store.commitTxn(txn, signal);
-  const [result] = results;
-  return { raftTerm, loss: explainFence(fence, findFirstKey(result)) };
+  const { raftTerm, results } = await store.commitTxn(txn);
+  const loss = explainFence(fence, findFirstKey(results[0]));
+  return { raftTerm, loss, fault: loss?.message };
 }
 
 function explainFence({ revision }: Fence, found: KeyValue | undefined): SessionLost | undefined {

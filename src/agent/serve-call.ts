@@ -1,16 +1,45 @@
+import { isAbsolute } from "node:path";
 import { EXIT } from "../base/errors.ts";
 import { generateRunId } from "../base/ids.ts";
-import { clean } from "../base/text.ts";
+import type { LogFields } from "../base/log.ts";
+import { clean, quoteText } from "../base/text.ts";
 import { VERSION } from "../base/version.ts";
+import type { Call, Command, CommandIo } from "../commands/command.ts";
 import { executeCommand } from "../commands/command-line/execute-command.ts";
-import type { LaunchedIo, LaunchedRun } from "../commands/run/call-note.ts";
-import { parseCallNote } from "../commands/run/call-note.ts";
-import { runCommand } from "../commands/run/run.ts";
-import type { Command, CommandIo } from "../commands/spec.ts";
+import {
+  buildLogOptions,
+  type CommandConnection,
+  type FrontEndOptions,
+  warnOverriddenContext,
+  warnUnknownVariables,
+} from "../commands/connect.ts";
+import { openLog } from "../commands/logging.ts";
+import {
+  type CallNote,
+  type LaunchedIo,
+  type LaunchedRun,
+  parseCallNote,
+  renderCallNote,
+} from "../commands/run/call-note.ts";
+import { type RunFlags, runCommand } from "../commands/run/run.ts";
 import { zooLocked } from "../compat/zoo-locked/zoo-locked.ts";
+import { resolveConfig } from "../config/config.ts";
+import { type Env, readFileWithMode } from "../config/files.ts";
+import { thisMachine } from "../config/machine.ts";
+import {
+  getEnvVariableName,
+  getSetting,
+  SETTING_KEYS,
+  type SettingKey,
+  type Settings,
+} from "../config/settings.ts";
+import { delegateStore } from "../etcd/delegate-store.ts";
+import { type HostFacts, readHostFacts } from "../fleet/host.ts";
+import { serializeHostRecord } from "../fleet/host-record.ts";
 import type { LaunchedCall } from "../process/agent-socket/launched-call.ts";
+import { createLaunchedCommandHost } from "../process/agent-socket/launched-command.ts";
+import { CallAttempts, type StartedAttempt } from "../run/request.ts";
 import type { AgentContext } from "./agent-context.ts";
-import { CallDeclined, ServedRun } from "./served-run.ts";
 
 /** What a call may name. Other front ends read and write files in the name of their caller. */
 const SERVED: readonly Command[] = [runCommand, zooLocked];
@@ -19,7 +48,7 @@ const SERVED: readonly Command[] = [runCommand, zooLocked];
 const VERSION_WORD = "--version";
 
 /** How a call ended. `asked`: it was the question of somebody who checks whether an agent answers. */
-type CallEnd = { kind: "served"; code: number } | { kind: "declined"; why: string } | { kind: "asked" };
+type CallEnd = { kind: "served" | "asked" } | { kind: "declined"; why: string };
 
 /** Ids of the calls that are being served, by their connections. */
 type ServedCalls = Map<string, LaunchedCall>;
@@ -34,23 +63,23 @@ export async function serveCall(
   call: LaunchedCall,
 ): Promise<CallEnd> {
   const output = new CallOutput(call);
-  if (call.words.length === 1 && call.words[0] === VERSION_WORD) return tellVersion(call);
+  if (call.request.words.join(" ") === VERSION_WORD) return tellVersion(call);
   try {
     const note = readNote(context, served, call);
     const id = note?.id ?? generateRunId(context.random);
-    const [name = "", ...words] = call.words;
+    const [name = "", ...words] = call.request.words;
     const command = SERVED.find((one) => one.id === name);
     if (command === undefined) throw new CallDeclined("command", `the agent does not serve ${name}`);
     served.set(id, call);
     try {
       const launched = new ServedRun(context, call, { id, note, output });
       const code = await executeCommand(command, words, createIo(call, output, launched));
-      if (output.declined !== undefined) throw output.declined;
-      if (call.state === "running" && !launched.hasBegun)
+      if (launched.declined !== undefined) throw launched.declined;
+      if (call.request.state === "running" && !launched.hasBegun)
         throw new CallDeclined("fault", "the run cannot be resumed with the present settings");
       output.accept();
       call.end(code);
-      return { kind: "served", code };
+      return { kind: "served" };
     } finally {
       served.delete(id);
     }
@@ -71,8 +100,8 @@ function tellVersion(call: LaunchedCall): CallEnd {
 
 /** Reads the note of a call that is resumed. @throws CallDeclined */
 function readNote({ seal }: AgentContext, served: ServedCalls, call: LaunchedCall) {
-  if (call.state === "new") return undefined;
-  const note = parseCallNote(seal.unseal(call.note, call.peer.uid));
+  if (call.request.state === "new") return undefined;
+  const note = parseCallNote(seal.unseal(call.request.note, call.peer.uid));
   if (note === undefined) throw new CallDeclined("note", "its note is not one of an agent of this host");
   if (served.has(note.id)) throw new CallDeclined("twice", "its former connection is still served");
   return note;
@@ -80,8 +109,6 @@ function readNote({ seal }: AgentContext, served: ServedCalls, call: LaunchedCal
 
 /** The output of a call. Nothing is sent before it is certain that the agent serves it. */
 class CallOutput {
-  /** Why the call turned out to be none for this agent. */
-  declined: CallDeclined | undefined;
   readonly #call: LaunchedCall;
   #kept: (() => void)[] | undefined = [];
 
@@ -97,8 +124,6 @@ class CallOutput {
     for (const write of kept) write();
   }
 
-  readonly writeError = (text: string): void => this.write(2, text);
-
   write(descriptor: 1 | 2, text: string): void {
     const send = () => this.#call.writeOutput(descriptor, text);
     if (this.#kept === undefined) send();
@@ -106,25 +131,15 @@ class CallOutput {
   }
 }
 
-function createIo(call: LaunchedCall, output: CallOutput, run: ServedRun): LaunchedIo {
-  const launched: LaunchedRun = {
-    identity: run.identity,
-    createPorts: () => run.createPorts(),
-    onAttempt: (attempt) => run.onAttempt(attempt),
-    openConnection: (...args) =>
-      run.openConnection(...args).catch((error) => {
-        if (error instanceof CallDeclined) output.declined = error;
-        throw error;
-      }),
-  };
+function createIo(call: LaunchedCall, output: CallOutput, launched: ServedRun): LaunchedIo {
   return {
-    env: call.settings,
+    env: call.request.settings,
     launched,
     writeOutput: (text) => {
       output.write(1, text);
       return true;
     },
-    writeError: output.writeError,
+    writeError: (text) => output.write(2, text),
     writeMessage: (line) => output.write(2, `signalbox: ${clean(line)}\n`),
     onSignal: (listener) => listenForSignals(call, listener),
     readInput: async () => "",
@@ -152,3 +167,221 @@ const NO_TERMINAL: CommandIo["terminal"] = {
   onResize: () => () => {},
   ask: async () => undefined,
 };
+
+/** This agent cannot serve a call. The launcher then does without it. */
+class CallDeclined extends Error {
+  /** A word for statistics. */
+  readonly kind: string;
+
+  /** @param kind  a word for statistics */
+  constructor(kind: string, message: string) {
+    super(message);
+    this.name = "CallDeclined";
+    this.kind = kind;
+  }
+}
+
+/** How long a launcher that does not wait tries to come back to an agent, ms. After that it does without. */
+const PATIENCE = 5_000;
+
+/**
+ * The greatest delay of a new call, ms. The launcher does without the agent after three seconds, and then must not be stopped
+ * by a claim that the agent makes for it.
+ */
+const LATE = 2_500;
+
+/** One call as the run of a launcher, on the connection and the sessions of the agent. */
+class ServedRun implements LaunchedRun {
+  readonly identity: { pid: number; user: string };
+  readonly #context: AgentContext;
+  readonly #call: LaunchedCall;
+  readonly #id: string;
+  readonly #note: CallNote | undefined;
+  readonly #output: CallOutput;
+  /** Whether the run has its ports, and with them its command. */
+  hasBegun = false;
+  /** Why the call turned out to be none for this agent. */
+  declined: CallDeclined | undefined;
+  #patience = PATIENCE;
+  #facts: HostFacts | undefined;
+
+  /** @param note  the note of the call if it is resumed */
+  constructor(
+    context: AgentContext,
+    call: LaunchedCall,
+    { id, note, output }: { id: string; note: CallNote | undefined; output: CallOutput },
+  ) {
+    this.#context = context;
+    this.#call = call;
+    this.#id = id;
+    this.#note = note;
+    this.#output = output;
+    const { uid } = call.peer;
+    this.identity = {
+      pid: call.request.pid,
+      user: context.userNames.get(`${uid}`, () => context.accounts.findUserName(uid)),
+    };
+  }
+
+  /** @throws CallDeclined, ConfigError, UsageError */
+  async openConnection(call: Call<RunFlags>, options: FrontEndOptions): Promise<CommandConnection> {
+    try {
+      return this.#connect(call, options);
+    } catch (error) {
+      if (error instanceof CallDeclined) this.declined = error;
+      throw error;
+    }
+  }
+
+  #connect(call: Call<RunFlags>, { options, openLog: openOwn }: FrontEndOptions): CommandConnection {
+    const { settings: own, store, keys, clock, random } = this.#context;
+    if (call.flags.capture !== undefined)
+      throw new CallDeclined("capture", "the agent does not keep output (--capture) yet");
+    if (call.flags.foreground === true)
+      throw new CallDeclined(
+        "foreground",
+        "its guardians are not in the session of the terminal (--foreground)",
+      );
+    const env = this.#readEnvironment(call);
+    const config = resolveConfig({
+      flags: call.settings,
+      env,
+      readFile: (path) => this.#context.configFiles.get(path, () => ({ read: readFileWithMode(path) })).read,
+      ...(options && { options }),
+    });
+    const { values } = config;
+    if (this.#call.request.state === "new" && this.#call.delay > (values.agent === "always" ? 9_000 : LATE))
+      throw new CallDeclined("late", "the agent is too slow");
+    const different = findDifferentSetting(own, values);
+    if (different !== undefined)
+      throw new CallDeclined("settings", `its ${different} is not that of the agent`);
+    if (values.logFile !== undefined && !this.#isOwnUser)
+      throw new CallDeclined("files", "its log is a file of another user");
+    this.#patience = canWait(call) ? values.ttl : PATIENCE;
+    const { host, macros } = values;
+    const facts = this.#context.callerFacts.get(JSON.stringify([host, macros]), () =>
+      readHostFacts(thisMachine, { host, macros }),
+    );
+    this.#facts = facts;
+    const logContext: LogFields = { host: facts.fqdn };
+    const logging = {
+      ...buildLogOptions(call, values),
+      context: logContext,
+      writeError: (text: string) => this.#output.write(2, text),
+      pid: this.#call.request.pid,
+    };
+    const log = openOwn?.(values, clock.getWallTime) ?? openLog(logging, clock.getWallTime);
+    this.#output.accept();
+    warnUnknownVariables(env, log);
+    warnOverriddenContext(config, log);
+    return {
+      config,
+      settings: values,
+      keys,
+      clock,
+      random,
+      log,
+      logContext,
+      facts,
+      store: delegateStore(store, { close: () => {} }),
+    };
+  }
+
+  createPorts(): ReturnType<LaunchedRun["createPorts"]> {
+    this.hasBegun = true;
+    const { sessions, successors } = this.#context;
+    const note = this.#note;
+    const isStarted = this.#call.request.state === "running";
+    const facts = this.#facts;
+    // The agent keeps the record of its own host, but a call can name another one, or other macros.
+    const isOther = facts !== undefined && !isSameHost(facts, this.#context.facts);
+    return {
+      commands: createLaunchedCommandHost(this.#call, this.#context, isStarted ? note?.run : undefined),
+      sessions,
+      successors,
+      attempts: new CallAttempts(this.#id, note?.number ?? 0),
+      ...(note !== undefined && { resumed: { ...note, session: BigInt(`0x${note.session}`) } }),
+      isStarted,
+      ...(isOther && { describeHost: (wall) => serializeHostRecord(facts, VERSION, wall) }),
+    };
+  }
+
+  async onAttempt(attempt: StartedAttempt): Promise<void> {
+    const { seal } = this.#context;
+    const { uid } = this.#call.peer;
+    await this.#call.sendNote(seal.seal(renderCallNote(this.#id, attempt), uid), this.#patience);
+  }
+
+  get #isOwnUser(): boolean {
+    return this.#call.peer.uid === process.getuid?.();
+  }
+
+  /** Returns the settings in the environment of the caller that this process may use. @throws CallDeclined */
+  #readEnvironment(call: Call<object>): Env {
+    const { settings: env } = this.#call.request;
+    const path = findForeignPath(call, env, this.#isOwnUser);
+    if (path !== undefined)
+      throw new CallDeclined(
+        "files",
+        `${quoteText(path)} is a path in the caller's directory or of another user`,
+      );
+    if (this.#isOwnUser) return env;
+    if (this.#call.request.hasConfig) throw new CallDeclined("files", "its user has a configuration file");
+    return { ...env, HOME: undefined, XDG_CONFIG_HOME: undefined };
+  }
+}
+
+function isSameHost(one: HostFacts, other: HostFacts): boolean {
+  return one.fqdn === other.fqdn && JSON.stringify(one.macros) === JSON.stringify(other.macros);
+}
+
+function canWait({ flags }: Call<RunFlags>): boolean {
+  return flags.wait !== undefined || flags.lease !== undefined;
+}
+
+/** Settings of the connection that the agent has opened for all. */
+const SHARED: readonly SettingKey[] = [
+  "endpoints",
+  "prefix",
+  "user",
+  "password",
+  "cacert",
+  "cert",
+  "key",
+  "serverName",
+  "clusterId",
+  "insecureSkipTlsVerify",
+  "allowPlaintextPassword",
+];
+
+/** Finds a setting in which a call differs from the agent, which cannot serve it then. */
+export function findDifferentSetting(own: Settings, asked: Settings): SettingKey | undefined {
+  const show = (values: Settings, key: SettingKey) => JSON.stringify(values[key]);
+  return SHARED.find((key) => show(own, key) !== show(asked, key));
+}
+
+/**
+ * Finds a path in a call that this process cannot use in the name of the caller: one relative to the caller's
+ * directory, or any path of another user, whose files the agent must neither read nor write.
+ */
+export function findForeignPath(call: Call<object>, env: Env, isOwnUser: boolean): string | undefined {
+  for (const key of ["config", ...SETTING_KEYS] as const) {
+    const isPath = key === "config" || getSetting(key).kind.isPath === true;
+    if (!isPath || key === "agentSocket") continue;
+    const variable = key === "config" ? "SIGNALBOX_CONFIG" : getEnvVariableName(key);
+    for (const path of [
+      call.settings[key],
+      env[variable],
+      key === "config" ? undefined : readEtcdctl(key, env),
+    ]) {
+      if (typeof path !== "string" || path === "") continue;
+      if (!isOwnUser || !isAbsolute(path)) return path;
+    }
+  }
+  return undefined;
+}
+
+function readEtcdctl(key: SettingKey, env: Env): string | undefined {
+  const { etcdctl } = getSetting(key);
+  return etcdctl === undefined ? undefined : env[etcdctl];
+}

@@ -1,39 +1,32 @@
-import {
-  Session,
-  type SessionOwner,
-  type SessionProof,
-  type TicketVersion,
-} from "../etcd/session/session.ts";
+import { OVER } from "../base/wait.ts";
+import { retryUnavailable } from "../etcd/retry.ts";
+import { waitUntilNear } from "../etcd/session/horizon.ts";
+import type { Session, SessionOwner, SessionProof, TicketVersion } from "../etcd/session/session.ts";
 import { SessionLost } from "../etcd/session/session-lost.ts";
 import type { Store } from "../etcd/store.ts";
-import { guardUnchanged } from "../protocol/guards.ts";
-import type { Txn } from "../protocol/txn.ts";
-import { ClaimShare, type ShareOwner } from "./claim-share.ts";
-import { createFencedStore, type Fence, inspectFence, moveFence, writeNewFence } from "./fence.ts";
-import type { AgentPorts } from "./ports.ts";
+import { deleteMarks, guardUnchanged } from "../protocol/guards.ts";
+import type { Keys } from "../protocol/keys.ts";
+import type { Compare, Op, Txn } from "../protocol/txn.ts";
+import type { ClaimSession } from "../run/request.ts";
+import { type AgentPorts, createFencedStore, type Fence, inspectFence } from "./fence.ts";
 
 /** A renewal whose proofs arrive one by one: a deadline must not wait for the proof of another run. */
-class ProofRound {
+interface ProofRound {
   /** Raft term of the read that proves the session. */
-  raftTerm: bigint | undefined;
+  raftTerm?: bigint;
   /** The horizon of the session after this renewal. Undefined: the renewal does not count yet. */
-  horizon: number | undefined;
+  horizon?: number;
   /** Proofs that have not moved a deadline yet. */
-  readonly proofs = new Map<ClaimShare, SessionProof>();
+  proofs: Map<ClaimShare, SessionProof>;
   /** How often the horizon had moved back. If it moves back later, the proofs do not count. */
-  readonly shortenings: number;
-
-  constructor(shortenings: number) {
-    this.shortenings = shortenings;
-  }
+  shortenings: number;
 }
 
 /** A session for all runs of this host with the same time to live. */
-export class SharedSession implements SessionOwner, ShareOwner {
+export class SharedSession implements SessionOwner {
   readonly ports: AgentPorts;
   readonly session: Session;
   readonly store: Store;
-  /** Instant on the clock, ms, from which tickets without a run may be removed. */
   readonly sweepFrom: number;
   readonly #fence: Fence;
   readonly #shares = new Set<ClaimShare>();
@@ -47,66 +40,27 @@ export class SharedSession implements SessionOwner, ShareOwner {
   #horizonBefore: number;
   #idleSince: number;
 
-  private constructor(
+  /**
+   * @param sweepFrom  instant on the clock, ms, from which tickets without a run may be removed; 0 for a session of this agent
+   * @param onRenewed  called after each renewal that counts
+   */
+  constructor(
     ports: AgentPorts,
     session: Session,
     fence: Fence,
-    how: { sweepFrom: number; onRenewed: (session: SharedSession) => void },
+    sweepFrom: number,
+    onRenewed: (session: SharedSession) => void,
   ) {
     this.ports = ports;
     this.session = session;
     this.#fence = fence;
-    this.sweepFrom = how.sweepFrom;
-    this.#onRenewed = how.onRenewed;
+    this.sweepFrom = sweepFrom;
+    this.#onRenewed = onRenewed;
     this.store = createFencedStore(ports.store, ports.keys, fence, (reason) => session.lose(reason));
     this.#horizonBefore = session.horizon;
     this.#idleSince = ports.clock.now();
     session.signal.addEventListener("abort", () => this.#loseShares(session.signal.reason as SessionLost));
     session.keepAlive(this);
-  }
-
-  /**
-   * Opens a new session.
-   * @param ttl        whole seconds
-   * @param onRenewed  called after each renewal that counts
-   * @throws StoreError
-   */
-  static async open(
-    ports: AgentPorts,
-    ttl: number,
-    until: number,
-    onRenewed: (session: SharedSession) => void,
-  ): Promise<SharedSession> {
-    const session = await Session.open(ports, ttl, until);
-    const fence = await writeNewFence(ports, session.id, until).catch((error) => {
-      session.stopRenewing();
-      throw error;
-    });
-    if (fence === undefined) throw new SessionLost("expired", "the session expired as it was opened");
-    return new SharedSession(ports, session, fence, { sweepFrom: 0, onRenewed });
-  }
-
-  /**
-   * Takes over a session of an earlier agent: first the fence, so that nothing of that agent is applied any more, then a
-   * renewal that a read proves. For a time to live nothing on it is removed: until then a command may run by a deadline
-   * that the earlier agent has given.
-   * @param ttl  whole seconds
-   * @returns undefined if the session is gone
-   * @throws StoreError
-   */
-  static async takeOver(
-    ports: AgentPorts,
-    id: bigint,
-    ttl: number,
-    until: number,
-    onRenewed: (session: SharedSession) => void,
-  ): Promise<SharedSession | undefined> {
-    const fence = await moveFence(ports, id, until);
-    if (fence === undefined) return undefined;
-    const sweepFrom = ports.clock.now() + ttl * 1000;
-    const prove = async () => toProof(await inspectFence(ports.store, fence));
-    const session = await Session.resume(ports, id, prove, until);
-    return session && new SharedSession(ports, session, fence, { sweepFrom, onRenewed });
   }
 
   /** Adds a run. */
@@ -151,7 +105,7 @@ export class SharedSession implements SessionOwner, ShareOwner {
   /** Called by the session after a renewal: checks the fence. Each claim is proved for itself, and delays no other. */
   async prove(): Promise<SessionProof> {
     const { proofStore } = this.ports;
-    const round = new ProofRound(this.#shortenings);
+    const round: ProofRound = { proofs: new Map(), shortenings: this.#shortenings };
     this.#round = round;
     void proveShares(proofStore, [...this.#shares], this.#fence.key, (share, proof) => {
       round.proofs.set(share, proof);
@@ -160,7 +114,7 @@ export class SharedSession implements SessionOwner, ShareOwner {
     const fence = await inspectFence(proofStore, this.#fence);
     round.raftTerm = fence.raftTerm;
     if (fence.loss?.kind === "moved") this.session.lose(fence.loss);
-    return toProof(fence);
+    return fence;
   }
 
   /** Called by the session when its horizon has moved: forward after `prove`, or back after a pause of the machine. */
@@ -193,10 +147,6 @@ export class SharedSession implements SessionOwner, ShareOwner {
   #loseShares(reason: SessionLost): void {
     for (const share of [...this.#shares]) share.lose(reason);
   }
-}
-
-function toProof({ raftTerm, loss }: Awaited<ReturnType<typeof inspectFence>>): SessionProof {
-  return { raftTerm, fault: loss?.message };
 }
 
 /** How many tickets one transaction compares. etcd allows 128 operations. */
@@ -266,4 +216,116 @@ async function proveTogether(
   const txn: Txn = { compare, success: [read], failure: [read] };
   const answer = await store.commitTxn(txn).catch(() => undefined);
   return answer?.succeeded ? { raftTerm: answer.raftTerm, fault: undefined } : undefined;
+}
+
+/**
+ * One run on a session that many runs share. The session may live on without the run's tickets, so the horizon of the run moves
+ * only when these were read after a renewal.
+ */
+export class ClaimShare implements ClaimSession {
+  readonly run: string;
+  readonly #owner: SharedSession;
+  readonly #lost = new AbortController();
+  #claim: SessionOwner | undefined;
+  #horizon: number;
+  /** Aborted when the horizon moves back, so that waiting callers check again. */
+  #moved = new AbortController();
+
+  constructor(owner: SharedSession, run: string) {
+    this.run = run;
+    this.#owner = owner;
+    this.#horizon = owner.session.horizon;
+  }
+
+  get id(): bigint {
+    return this.#owner.session.id;
+  }
+
+  get signal(): AbortSignal {
+    return this.#lost.signal;
+  }
+
+  get grantTerm(): bigint | undefined {
+    return this.#owner.session.grantTerm;
+  }
+
+  get ttl(): number {
+    return this.#owner.session.ttl;
+  }
+
+  get isDoubted(): boolean {
+    return this.#owner.session.isDoubted;
+  }
+
+  get horizon(): number {
+    return Math.min(this.#horizon, this.#owner.session.horizon);
+  }
+
+  async waitUntilHorizonNear(lead: number, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#owner.ports;
+    await waitUntilNear(clock, () => ({ at: this.horizon, moved: this.#moved.signal }), lead, signal);
+  }
+
+  keepAlive(owner: SessionOwner): void {
+    this.#claim = owner;
+  }
+
+  /** Lists the tickets of the claim as they should be. Undefined if that is not known. */
+  listTickets(): readonly TicketVersion[] | undefined {
+    return this.#claim?.listTickets?.();
+  }
+
+  /** Reads whether the claim still exists. Returns undefined if it has no owner, or if etcd does not answer. */
+  async prove(store: Store): Promise<SessionProof | undefined> {
+    return await this.#claim?.prove(store).catch(() => undefined);
+  }
+
+  /** Moves the horizon, after a renewal and a proof. @param horizon  that of the renewal; a later one may have come first */
+  extend(horizon: number): void {
+    this.#horizon = Math.max(this.#horizon, horizon);
+    this.#claim?.onHorizonMoved();
+  }
+
+  /** Called when the horizon of the session has moved back. */
+  shorten(): void {
+    const moved = this.#moved;
+    this.#moved = new AbortController();
+    this.#claim?.onHorizonMoved();
+    moved.abort(OVER);
+  }
+
+  lose(reason: SessionLost): void {
+    if (this.#lost.signal.aborted) return;
+    this.#lost.abort(reason);
+    this.stopRenewing();
+  }
+
+  stopRenewing(): void {
+    this.#owner.removeShare(this);
+  }
+
+  /** Removes the keys that may be left. The session goes on: other runs use it. */
+  async end(until: number, keys: readonly string[]): Promise<void> {
+    const { ports, store, session } = this.#owner;
+    try {
+      if (keys.length === 0) return;
+      const txn: Txn = {
+        compare: [],
+        success: keys.map((key) => buildRemoval(ports.keys, key, session.id)),
+        failure: [],
+      };
+      await retryUnavailable(ports, until, (call) => store.commitTxn(txn, call));
+    } catch (error) {
+      if (!(error instanceof SessionLost)) throw error; // its keys are gone with the session, or are those of another agent
+    } finally {
+      this.stopRenewing();
+    }
+  }
+}
+
+/** Removes a ticket with its mark if it is on the session: a ticket in grace is on another one. */
+function buildRemoval(keys: Keys, key: string, session: bigint): Op {
+  const compare: Compare[] = [{ key, target: "session", is: "equal", value: session }];
+  const success: Op[] = [{ op: "delete", key }, ...deleteMarks(keys, [{ key }])];
+  return { op: "txn", txn: { compare, success, failure: [] } };
 }

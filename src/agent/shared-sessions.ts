@@ -1,14 +1,15 @@
 import { raceAbort } from "../base/wait.ts";
 import { computeRenewalPeriod } from "../config/ttl.ts";
-import { isUnavailable, runWithDeadline } from "../etcd/retry.ts";
+import { isUnavailable, retryUnavailable, runWithDeadline } from "../etcd/retry.ts";
+import { Session } from "../etcd/session/session.ts";
 import { SessionLost } from "../etcd/session/session-lost.ts";
 import { StoreError } from "../etcd/store.ts";
 import { deleteEntries, guardOwned } from "../protocol/guards.ts";
 import type { Keys } from "../protocol/keys.ts";
 import { type QueueEntry, toQueueEntry } from "../protocol/ticket.ts";
-import type { Op, Txn } from "../protocol/txn.ts";
-import type { OpenedSession, SessionSource, SessionUser } from "../run/claim-session.ts";
-import type { AgentPorts } from "./ports.ts";
+import { findFirstKey, type Op, type Txn } from "../protocol/txn.ts";
+import type { OpenedSession, SessionSource, SessionUser } from "../run/request.ts";
+import { type AgentPorts, type Fence, inspectFence, writeFence } from "./fence.ts";
 import { SharedSession } from "./shared-session.ts";
 
 /**
@@ -21,6 +22,8 @@ const LEAST = 1_000;
 
 /** The sessions of an agent: one for each time to live, and those taken over from earlier agents. */
 export class SharedSessions implements SessionSource {
+  /** Number of sessions of earlier agents that were taken over. */
+  takeovers = 0;
   readonly #ports: AgentPorts;
   readonly #own = new Map<number, Promise<SharedSession>>();
   /** Ids of those that this agent has opened. One that is still being opened cannot be reported. */
@@ -30,7 +33,6 @@ export class SharedSessions implements SessionSource {
   readonly #renewed = new Map<SharedSession, number>();
   /** Time to live of the session that is kept. */
   #kept: number | undefined;
-  #takeovers = 0;
   /** Sessions whose tickets are being checked. */
   readonly #sweeping = new Set<SharedSession>();
 
@@ -67,11 +69,6 @@ export class SharedSessions implements SessionSource {
       if (shared === undefined || shared.session.signal.aborted || shared.isCondemned(run)) return undefined;
       return openShare(shared, run);
     }
-  }
-
-  /** Number of sessions of earlier agents that were taken over. */
-  get takeovers(): number {
-    return this.#takeovers;
   }
 
   /** Lists the sessions that are renewed. */
@@ -117,16 +114,24 @@ export class SharedSessions implements SessionSource {
   #openShared(ttl: number, until: number): Promise<SharedSession> {
     const known = this.#own.get(ttl);
     if (known !== undefined) return known;
-    const opening = SharedSession.open(this.#ports, ttl, until, (shared) => this.#handleRenewal(shared));
+    const opening = this.#openNew(ttl, until);
     this.#own.set(ttl, opening);
-    const forget = () => {
+    opening.catch(() => {
       if (this.#own.get(ttl) === opening) this.#own.delete(ttl);
-    };
-    opening.then((shared) => {
-      this.#opened.add(shared.session.id);
-      this.#addLive(shared);
-    }, forget);
+    });
     return opening;
+  }
+
+  /** @param ttl  whole seconds */
+  async #openNew(ttl: number, until: number): Promise<SharedSession> {
+    const session = await Session.open(this.#ports, ttl, until);
+    const fence = await writeFence(this.#ports, session.id, 0n, until).catch((error) => {
+      session.stopRenewing();
+      throw error;
+    });
+    if (fence === undefined) throw new SessionLost("expired", "the session expired as it was opened");
+    this.#opened.add(session.id);
+    return this.#keepLive(session, fence, 0);
   }
 
   #resumeShared(id: bigint, ttl: number, until: number): Promise<SharedSession | undefined> {
@@ -139,26 +144,42 @@ export class SharedSessions implements SessionSource {
     return resuming;
   }
 
+  /**
+   * Takes over a session of an earlier agent: first the fence, so that nothing of that agent is applied any more, then a
+   * renewal that a read proves. For a time to live nothing on it is removed: until then a command may run by a deadline
+   * that the earlier agent has given.
+   * @param ttl  whole seconds
+   * @returns undefined if the session is gone
+   * @throws StoreError
+   */
   async #takeOver(id: bigint, ttl: number, until: number): Promise<SharedSession | undefined> {
     try {
-      const shared = await SharedSession.takeOver(this.#ports, id, ttl, until, (one) =>
-        this.#handleRenewal(one),
+      const fence = await moveFence(this.#ports, id, until);
+      if (fence === undefined) return undefined;
+      const sweepFrom = this.#ports.clock.now() + ttl * 1000;
+      const session = await Session.resume(
+        this.#ports,
+        id,
+        () => inspectFence(this.#ports.store, fence),
+        until,
       );
-      if (shared === undefined) return undefined;
-      this.#takeovers += 1;
-      this.#addLive(shared);
-      return shared;
+      if (session === undefined) return undefined;
+      this.takeovers += 1;
+      return this.#keepLive(session, fence, sweepFrom);
     } catch (error) {
       if (isSessionGone(error)) return undefined;
       throw error;
     }
   }
 
-  #addLive(shared: SharedSession): void {
-    const { signal } = shared.session;
-    if (signal.aborted) return;
+  #keepLive(session: Session, fence: Fence, sweepFrom: number): SharedSession {
+    const shared = new SharedSession(this.#ports, session, fence, sweepFrom, (one) =>
+      this.#handleRenewal(one),
+    );
+    if (session.signal.aborted) return shared;
     this.#renewed.set(shared, this.#ports.clock.now());
-    signal.addEventListener("abort", () => this.#renewed.delete(shared), { once: true });
+    session.signal.addEventListener("abort", () => this.#renewed.delete(shared), { once: true });
+    return shared;
   }
 
   #handleRenewal(shared: SharedSession): void {
@@ -190,6 +211,25 @@ export class SharedSessions implements SessionSource {
         void opening.then((one) => one === shared && all.delete(key)).catch(() => {});
     }
     shared.session.lose(new SessionLost("expired", "no run has used the session"));
+  }
+}
+
+/**
+ * Writes the fence of a session of another agent. It replaces the fence that was read: a late copy of this call must not
+ * take the session from an agent that has taken it over since.
+ * @returns undefined if the session has no fence: it is gone
+ * @throws StoreError
+ */
+async function moveFence(ports: AgentPorts, session: bigint, until: number): Promise<Fence | undefined> {
+  const key = ports.keys.agentSession(ports.host, session);
+  const read: Txn = { compare: [], success: [{ op: "range", key }], failure: [] };
+  for (;;) {
+    const { results } = await retryUnavailable(ports, until, (call) => ports.store.commitTxn(read, call));
+    const found = findFirstKey(results[0]);
+    if (found === undefined) return undefined;
+    if (found.value === ports.describeSession(session)) return { key, revision: found.modRevision };
+    const fence = await writeFence(ports, session, found.modRevision, until);
+    if (fence !== undefined) return fence; // otherwise yet another agent was faster, or the session has ended
   }
 }
 

@@ -1,28 +1,25 @@
-import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
-import type { PathCheck } from "../process/agent-socket/listening-socket.ts";
+import type { AgentListener } from "../process/agent-socket/listener.ts";
+import type { AgentContext } from "./agent-context.ts";
+import type { NoteSeal } from "./note-seal.ts";
 
 /** Interval at which an agent looks whether launchers find it, ms. Each time, it reads the status of two files. */
 const INTERVAL = 5_000;
-
-interface SocketCheckPorts {
-  listener: { checkPath(): Promise<PathCheck> };
-  seal: { restore(): void };
-  clock: Pick<Clock, "sleep">;
-  log: Pick<Log, "info" | "warn">;
-}
 
 /**
  * Keeps the agent's socket where launchers look for it, and the key beside it. Logs a problem once, until there is another
  * one. Never rejects.
  */
-export async function keepSocket(ports: SocketCheckPorts, signal: AbortSignal): Promise<void> {
-  const { clock, log } = ports;
+export async function keepSocket(
+  { clock, log, seal }: AgentContext,
+  listener: AgentListener,
+  signal: AbortSignal,
+): Promise<void> {
   let known: Problem | undefined;
   for (;;) {
     await clock.sleep(INTERVAL, signal).catch(() => {}); // ended
     if (signal.aborted) return;
-    const problem = (await restoreSocket(ports)) ?? restoreKey(ports);
+    const problem = (await restoreSocket(listener, log)) ?? restoreKey(seal);
     if (problem !== undefined && problem.why !== known?.why) log.warn(problem.what, { why: problem.why });
     if (problem === undefined && known !== undefined)
       log.info("the socket and the key of this agent are there again");
@@ -35,7 +32,7 @@ interface Problem {
   why: string;
 }
 
-async function restoreSocket({ listener, log }: SocketCheckPorts): Promise<Problem | undefined> {
+async function restoreSocket(listener: AgentListener, log: Log): Promise<Problem | undefined> {
   const check = await listener.checkPath();
   if (check.state === "restored") log.warn("the socket was removed; it is there again");
   return check.state === "lost"
@@ -43,7 +40,7 @@ async function restoreSocket({ listener, log }: SocketCheckPorts): Promise<Probl
     : undefined;
 }
 
-function restoreKey({ seal }: SocketCheckPorts): Problem | undefined {
+function restoreKey(seal: NoteSeal): Problem | undefined {
   try {
     seal.restore();
     return undefined;

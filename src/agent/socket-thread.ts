@@ -1,9 +1,9 @@
 import { parentPort, workerData } from "node:worker_threads";
+import type { AgentAddress } from "../process/agent-socket/listening-socket.ts";
 import { loadPeerAddon, type Peer } from "../process/agent-socket/peer.ts";
-import type { AgentAddress } from "../process/agent-socket/socket-address.ts";
 import { SocketServer } from "../process/agent-socket/socket-server.ts";
 import { createBootClock } from "../process/clock.ts";
-import { createAccounts } from "./accounts.ts";
+import { Accounts } from "./accounts.ts";
 import { BriefCache } from "./brief-cache.ts";
 
 /** What the thread of the agent's socket needs. */
@@ -23,7 +23,7 @@ export async function serveSocket(): Promise<void> {
 
 /** Returns whether the agent serves a peer, or why not. Reads the system's files once for the connections of a moment. */
 function createPolicy(allow: readonly string[], readBootTime: () => number): (peer: Peer) => true | string {
-  const accounts = createAccounts();
+  const accounts = new Accounts();
   const answers = new BriefCache<true | string>(createBootClock(readBootTime));
   const check = (peer: Peer) =>
     peer.uid === 0 || peer.uid === process.getuid?.() || accounts.includes(allow, peer)

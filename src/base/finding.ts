@@ -37,3 +37,26 @@ export function computeWorstLevel(levels: Iterable<FindingLevel>): FindingLevel 
   for (const level of levels) index = Math.max(index, ORDER.indexOf(level));
   return ORDER[index] ?? "ok";
 }
+
+/** Creates functions that build findings about one thing, one for each level. @param check  default: the kind */
+export function createFindingBuilder(
+  kind: string,
+  check = kind,
+): Readonly<Record<FindingLevel, (detail: string, remedy?: string) => Finding>> {
+  const createBuilder =
+    (level: FindingLevel) =>
+    (detail: string, remedy?: string): Finding => ({
+      kind,
+      check,
+      level,
+      detail,
+      ...(remedy !== undefined && { remedy }),
+    });
+  return {
+    ok: createBuilder("ok"),
+    hint: createBuilder("hint"),
+    warning: createBuilder("warning"),
+    unknown: createBuilder("unknown"),
+    failure: createBuilder("failure"),
+  };
+}

@@ -20,3 +20,23 @@ function escapeCharacter(char: string): string {
   const hex = (char.codePointAt(0) ?? 0).toString(16);
   return hex.length > 4 ? `\\U${hex.padStart(8, "0")}` : `\\u${hex.padStart(4, "0")}`;
 }
+
+/** A variable that a text for the shell uses. */
+interface UsedVariable {
+  name: string;
+  /** The text says what to use if it has no value: `${HOST:-none}`. */
+  hasDefault: boolean;
+}
+
+/** Lists the variables in capital letters that a text for the shell uses, outside of single quotes: `$HOST`. */
+export function listUsedVariables(text: string): UsedVariable[] {
+  const expanded = text
+    .replace(/("(?:\\.|[^"\\])*")|'[^']*'|\\./gs, (_, quoted?: string) => quoted ?? "")
+    .replace(/\\./gs, "");
+  return [...expanded.matchAll(/\$(?:([A-Za-z_]\w*)|\{#?([A-Za-z_]\w*)(:?[-=?+])?)/g)]
+    .map(([, plain, braced = "", operator]) => ({
+      name: plain ?? braced,
+      hasDefault: operator !== undefined,
+    }))
+    .filter(({ name }) => name === name.toUpperCase());
+}

@@ -18,3 +18,12 @@ export function formatSize(bytes: number): string {
   const unit = (["G", "M", "K"] as const).find((one) => bytes > 0 && bytes % (UNITS[one] ?? 1) === 0) ?? "";
   return `${bytes / (UNITS[unit] ?? 1)}${unit}`;
 }
+
+/** Formats a size, for example `28 KiB` or `1.4 GiB`. */
+export function formatBytes(bytes: number): string {
+  if (bytes === 1) return "1 byte";
+  const units = ["bytes", "KiB", "MiB", "GiB", "TiB"];
+  let [value, unit] = [bytes, 0];
+  for (; value >= 1024 && unit < units.length - 1; unit += 1) value /= 1024;
+  return `${value < 10 && unit > 0 ? value.toFixed(1) : Math.round(value)} ${units[unit]}`;
+}

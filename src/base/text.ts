@@ -7,29 +7,46 @@ const STRINGS = /(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x00-\x1f\x7f-\x9f]*(?:\x
 const SEQUENCES = /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b[ -/]*[0-~]/g;
 const BREAKS = /[\t\n\v\f\r\x85\u2028\u2029]+/g;
 const CONTROLS = /[\x00-\x1f\x7f-\x9f]/g;
+const BIDI_CONTROLS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 // Patterns with Unicode properties are written inline: compiling them at start would cost every run most of a
 // millisecond.
 
 /**
  * Cleans other people's text (names, labels, hosts, notes read from etcd) for one line of a terminal.
  *
- * Removes escape sequences as a whole. Tabs and line breaks become one space. Removes other C0 and C1 controls, bidi
- * controls, invisible characters and piled-up accents. Lone surrogates become U+FFFD. Idempotent; never throws.
+ * Removes escape sequences as a whole. Tabs and line breaks become one space. Bidi controls, which change the order of
+ * what is displayed, are shown as `\u{202e}`. Removes other C0 and C1 controls, invisible characters and piled-up
+ * accents. Lone surrogates become U+FFFD. Idempotent; never throws.
  * @param longest  maximum number of characters of the result, at least 1; a longer text is cut and ends in `…`
  */
 export function clean(text: string, longest = Number.POSITIVE_INFINITY): string {
-  if (/^[ -~]*$/.test(text)) return truncateText(text, longest);
-  const shown = text
-    .toWellFormed()
-    .replace(STRINGS, "")
-    .replace(SEQUENCES, "")
-    .replace(BREAKS, " ")
-    .replace(CONTROLS, "")
-    // Default-ignorable characters of Unicode (bidi controls, zero-width characters, fillers, variation selectors,
-    // tags) and interlinear annotation. They are invisible, or change how the rest is displayed.
-    .replace(/[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu, "")
-    .replace(/(\p{M}{4})\p{M}+/gu, "$1"); // piled-up marks
-  return truncateText(shown, longest);
+  return truncateText(removeUnseen(text, escapeBidiControl), longest);
+}
+
+/** Cleans typed or pasted text, as `clean` does. Bidi controls are removed: an escape would be text that was not typed. */
+export function cleanInput(text: string): string {
+  return removeUnseen(text, () => "");
+}
+
+function removeUnseen(text: string, replaceBidiControl: (control: string) => string): string {
+  if (/^[ -~]*$/.test(text)) return text;
+  return (
+    text
+      .toWellFormed()
+      .replace(STRINGS, "")
+      .replace(SEQUENCES, "")
+      .replace(BREAKS, " ")
+      .replace(CONTROLS, "")
+      .replace(BIDI_CONTROLS, replaceBidiControl)
+      // Default-ignorable characters of Unicode (zero-width characters, fillers, variation selectors, tags) and
+      // interlinear annotation. They are invisible, or change how the rest is displayed.
+      .replace(/[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu, "")
+      .replace(/(\p{M}{4})\p{M}+/gu, "$1") // piled-up marks
+  );
+}
+
+function escapeBidiControl(control: string): string {
+  return `\\u{${control.charCodeAt(0).toString(16).padStart(4, "0")}}`;
 }
 
 function truncateText(text: string, longest: number): string {

@@ -6,6 +6,11 @@ export function waitForAbort(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }
 
+/** Returns a signal that aborts with the first of the signals. */
+export function mergeSignals(signal: AbortSignal, other: AbortSignal | undefined): AbortSignal {
+  return other === undefined ? signal : AbortSignal.any([signal, other]);
+}
+
 /**
  * Aborts a controller when a signal is aborted, with its reason. Unlike `AbortSignal.any`, whose signal stays in memory as long as it
  * has a listener and a source that may still be aborted, nothing stays when the signal is gone.
@@ -45,6 +50,21 @@ export async function raceAbort<T>(work: Promise<T>, signal: AbortSignal): Promi
   } finally {
     signal.removeEventListener("abort", abort);
   }
+}
+
+/** Maps items, with at most so many calls at the same time. The results are in the order of the items. */
+export async function mapAtMost<T, R>(
+  items: readonly T[],
+  most: number,
+  map: (item: T) => Promise<R>,
+): Promise<R[]> {
+  const results: R[] = [];
+  const next = items.entries();
+  const mapNext = async () => {
+    for (const [at, item] of next) results[at] = await map(item);
+  };
+  await Promise.all(Array.from({ length: most }, mapNext));
+  return results;
 }
 
 /**

@@ -2,6 +2,7 @@ import { EXIT, UsageError } from "../base/errors.ts";
 import { quoteShellWord } from "../base/shell.ts";
 import { findNearest, quoteText } from "../base/text.ts";
 import { VERSION } from "../base/version.ts";
+import { type Command, type CommandIo, listFlags, listSpellings } from "../commands/command.ts";
 import { reportError } from "../commands/command-line/execute-command.ts";
 import { computeHelpWidth } from "../commands/command-line/help.ts";
 import {
@@ -12,9 +13,9 @@ import {
   renderProgramHelp,
   renderSubcommandsHelp,
 } from "../commands/command-line/help-topics.ts";
-import { SWITCHES, VALUED } from "../commands/command-line/leading-options.ts";
+import { replaceAliases } from "../commands/registry/aliases.ts";
 import { runCommand } from "../commands/run/run.ts";
-import { type Command, type CommandIo, listFlags, listSpellings } from "../commands/spec.ts";
+import { SWITCHES, VALUED } from "../syntax/leading-options.ts";
 import { ALL_COMMANDS } from "./commands.ts";
 import { launch } from "./launch.ts";
 import { runCommandLine } from "./main.ts";
@@ -43,7 +44,7 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   schedules: "ls schedules",
   add: "schedule add",
   setup: "init",
-  log: "history",
+  log: "ls history",
   audit: "ls audit",
   incident: "timeline, ls history or ls audit",
   waits: "ls queues or why NAME",
@@ -53,7 +54,8 @@ const SYNONYMS: Readonly<Record<string, string>> = {
 /** All commands except `signalbox run …`, which has its own bundle. */
 launch(runOther);
 
-async function runOther(argv: readonly string[], io: CommandIo): Promise<number> {
+async function runOther(given: readonly string[], io: CommandIo): Promise<number> {
+  const argv = replaceAliases(given);
   const [first = "", second = ""] = argv;
   if (["", "help", "--help", "-h"].includes(first)) return printHelp(argv.slice(1), io);
   if (["version", "--version", "-V"].includes(first)) {
@@ -91,8 +93,9 @@ function createOptionError(argv: readonly string[]): UsageError {
 /** `signalbox help [COMMAND|TOPIC]`. */
 async function printHelp(argv: readonly string[], io: CommandIo): Promise<number> {
   const topic = argv.join(" ");
+  const current = replaceAliases(argv).join(" ");
   const columns = computeHelpWidth(io.terminal);
-  const wanted = ALL_COMMANDS.find(({ id }) => id === topic);
+  const wanted = ALL_COMMANDS.find(({ id }) => id === topic || current.startsWith(`${id} `));
   if (wanted !== undefined) return runCommandLine(wanted, ["--help"], io);
   const family = ALL_COMMANDS.filter(({ id }) => id.startsWith(`${topic} `));
   if (["", "help", "version"].includes(topic)) io.writeOutput(renderProgramHelp(ALL_COMMANDS, columns));

@@ -1,7 +1,7 @@
 import { EXIT, SignalboxError } from "../base/errors.ts";
 import type { Terminal } from "../base/terminal.ts";
 import { clean } from "../base/text.ts";
-import type { CommandIo } from "../commands/spec.ts";
+import type { CommandIo } from "../commands/command.ts";
 import { INHERITED_VARIABLE, parseInherited } from "../process/guarded-command/inherited.ts";
 import { writeAll } from "./write-all.ts";
 
@@ -56,6 +56,7 @@ export const processIo: CommandIo = {
     };
   },
   readInput: async () => (await import("node:stream/consumers")).text(process.stdin),
+  readInputBytes: async () => (await import("node:stream/consumers")).buffer(process.stdin),
   terminal,
 };
 

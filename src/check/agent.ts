@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { Finding } from "../base/finding.ts";
+import { createFindingBuilder, type Finding } from "../base/finding.ts";
 import { VERSION } from "../base/version.ts";
 import { askAgentVersion } from "../process/agent-socket/ask-version.ts";
-import { findSocketDistrust, isTrusted } from "../process/agent-socket/socket-address.ts";
+import { findSocketDistrust, isTrusted } from "../process/agent-socket/listening-socket.ts";
 
 export const SYSTEM_SOCKET = "/run/signalbox/agent.sock";
-const ABOUT = { kind: "agent", check: "agent" } as const;
+const ABOUT = createFindingBuilder("agent");
 
 /**
  * Finds the socket that launchers of this user use, as launcher/options.c does.
@@ -24,35 +24,32 @@ export function locateAgentSocket(
 /** Checks whether the agent of this host, if there is one, serves this user. */
 export async function checkAgent(path: string): Promise<Finding> {
   const distrust = findSocketDistrust(path);
-  if (distrust === "missing")
-    return { ...ABOUT, level: "ok", detail: `none at ${path}: each run connects to etcd by itself` };
+  if (distrust === "missing") return ABOUT.ok(`none at ${path}: each run connects to etcd by itself`);
   if (distrust !== undefined) return buildDistrust(path, distrust);
   const answer = await askAgentVersion(path);
   if (answer.kind === "silent") {
     const detail = `nobody answers at ${path} (${answer.reason}): each run connects to etcd by itself`;
     const remedy = `start it: systemctl start signalbox-agent.socket, or signalbox agent; or remove ${path}`;
-    return { ...ABOUT, level: "warning", detail, remedy };
+    return ABOUT.warning(detail, remedy);
   }
   if (!isTrusted(answer.uid)) return buildDistrust(path, `its process belongs to user ${answer.uid}`);
   if (answer.kind === "declined")
-    return {
-      ...ABOUT,
-      level: "warning",
-      detail: `the agent at ${path} does not serve this user: ${answer.reason}`,
-      remedy: "add the user to the agent's agentAllow, or set SIGNALBOX_AGENT=never",
-    };
+    return ABOUT.warning(
+      `the agent at ${path} does not serve this user: ${answer.reason}`,
+      "add the user to the agent's agentAllow, or set SIGNALBOX_AGENT=never",
+    );
   return judgeVersion(path, answer.version);
 }
 
 function judgeVersion(path: string, version: string): Finding {
-  if (version === VERSION) return { ...ABOUT, level: "ok", detail: `version ${version} answers at ${path}` };
+  if (version === VERSION) return ABOUT.ok(`version ${version} answers at ${path}`);
   const detail = `version ${version} answers at ${path}, and this is version ${VERSION}`;
   const remedy = "restart the agent; running commands go on: systemctl restart signalbox-agent";
-  return { ...ABOUT, level: "warning", detail, remedy };
+  return ABOUT.warning(detail, remedy);
 }
 
 function buildDistrust(path: string, reason: string): Finding {
   const detail = `launchers do not use ${path}: ${reason}`;
   const remedy = "it must belong to root or to this user, in a folder that nobody else can write to";
-  return { ...ABOUT, level: "warning", detail, remedy };
+  return ABOUT.warning(detail, remedy);
 }

@@ -1,5 +1,5 @@
 import { formatBriefDuration } from "../base/duration.ts";
-import type { Finding } from "../base/finding.ts";
+import { createFindingBuilder, type Finding } from "../base/finding.ts";
 
 /** The range, in ms, that contains the wall clock of a member minus the wall clock of this host. */
 export interface ClockOffset {
@@ -16,27 +16,24 @@ const APART = 5_000;
  * resolution of one second). If most members differ, the finding is about this host's clock.
  */
 export function judgeOwnClock(offsets: readonly ClockOffset[]): Finding[] {
-  const about = { kind: "clock", check: "clock of this host" };
-  if (offsets.length === 0)
-    return [{ ...about, level: "ok", detail: "not compared: no member reports its time" }];
+  const about = createFindingBuilder("clock", "clock of this host");
+  if (offsets.length === 0) return [about.ok("not compared: no member reports its time")];
   const apart = offsets.filter((offset) => computeClockDistance(offset) > APART);
   const [first] = apart;
   if (first === undefined) {
     const detail = `within ${formatBriefDuration(APART)} of ${offsets.length === 1 ? "the member's" : `those of ${offsets.length} members`}`;
-    return [{ ...about, level: "ok", detail }];
+    return [about.ok(detail)];
   }
   const remedy =
     "compare the clocks (ntp, chrony): drains and grace end by them, locks do not depend on them";
   const isMost = apart.length * 2 > offsets.length;
-  if (isMost)
-    return [{ ...about, level: "warning", detail: `${formatOffset(first)} (${first.endpoint})`, remedy }];
-  return apart.map((offset) => ({
-    kind: "clock",
-    check: `clock of ${offset.endpoint}`,
-    level: "warning",
-    detail: `this host's is ${formatOffset(offset)}`,
-    remedy,
-  }));
+  if (isMost) return [about.warning(`${formatOffset(first)} (${first.endpoint})`, remedy)];
+  return apart.map((offset) =>
+    createFindingBuilder("clock", `clock of ${offset.endpoint}`).warning(
+      `this host's is ${formatOffset(offset)}`,
+      remedy,
+    ),
+  );
 }
 
 /** Returns the smallest possible difference of the clocks, ms. */

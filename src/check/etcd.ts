@@ -1,8 +1,8 @@
-import type { Finding } from "../base/finding.ts";
+import { createFindingBuilder, type Finding } from "../base/finding.ts";
 import { readWithRetries } from "../observe/ports.ts";
 import { findNestedPrefix } from "../protocol/nested-prefix.ts";
+import { getAnsweringMembers, judgeAlarms, judgeMembers } from "../state/etcd-findings.ts";
 import { type ClusterMemoryPort, judgeIdentity } from "./identity.ts";
-import { type AnsweringMember, getAnsweringMembers, judgeMembers } from "./members.ts";
 import { judgeRoleBypass, judgeRunner, probePermissions } from "./permissions.ts";
 import type { CheckPorts } from "./ports.ts";
 import { findSchemaFault, judgeSchema } from "./schema.ts";
@@ -39,42 +39,14 @@ export async function checkEtcd(
  */
 async function checkPrefix(ports: CheckPorts): Promise<Finding> {
   const { keys } = ports;
-  const about = { kind: "prefix", check: `prefix ${keys.prefix}` };
+  const about = createFindingBuilder("prefix", `prefix ${keys.prefix}`);
   const range = { ...keys.getFullRange(), limit: 1_000, keysOnly: true };
   const page = await readWithRetries(ports, range, ports.signal);
   const strange = page.kvs.filter(
     ({ key }) => keys.parse(key).kind === "unknown" && findNestedPrefix(keys, key) === undefined,
   );
-  if (strange.length === 0) return { ...about, level: "ok", detail: `${page.count} keys` };
+  if (strange.length === 0) return about.ok(`${page.count} keys`);
   const detail = `${strange.length} keys do not belong to signalbox, such as ${strange[0]?.key}`;
   const remedy = "is another program using this prefix? Choose another one with --prefix";
-  return { ...about, level: "warning", detail, remedy };
-}
-
-/** Reports alarms and errors of the members, each once: every member lists the alarms of all. */
-export function judgeAlarms(answers: readonly AnsweringMember[]): Finding[] {
-  const texts = new Set(answers.flatMap(({ errors }) => errors.map((error) => error.trim())));
-  const alarms = [...texts].filter((text) => !/no leader/.test(text)); // reported with the leader
-  if (alarms.length === 0) return [{ kind: "alarm", check: "alarms", level: "ok", detail: "none" }];
-  return alarms.map((detail) => ({
-    kind: "alarm",
-    check: "alarms",
-    level: "failure",
-    detail: explainAlarm(detail),
-    remedy: suggestRemedy(detail),
-  }));
-}
-
-function explainAlarm(text: string): string {
-  if (text.includes("NOSPACE")) return `${text}: the database is full, nothing new can start`;
-  if (text.includes("CORRUPT")) return `${text}: the members' data differ`;
-  return text;
-}
-
-function suggestRemedy(text: string): string {
-  if (text.includes("NOSPACE"))
-    return "etcdctl compact REVISION, then etcdctl defrag on each member (or a larger --quota-backend-bytes), then etcdctl alarm disarm";
-  if (text.includes("CORRUPT"))
-    return "stop using it: replace the member that differs, or restore a backup, and see etcd's docs on data corruption";
-  return "see: etcdctl endpoint status, etcdctl alarm list";
+  return about.warning(detail, remedy);
 }

@@ -1,15 +1,24 @@
 import { formatDuration } from "../base/duration.ts";
-import type { Finding } from "../base/finding.ts";
+import { createFindingBuilder, type Finding } from "../base/finding.ts";
 import { computeRenewalPeriod, computeSafetyMargin, computeSmallestTtl } from "../config/ttl.ts";
 import type { MemberMetrics } from "../etcd/member-metrics.ts";
-import { isCompacted } from "../etcd/retry.ts";
-import { type ClusterMember, type MemberStatus, StoreError } from "../etcd/store.ts";
+import { type MemberStatus, StoreError } from "../etcd/store.ts";
+import { findOldestRevision, readCurrentRevision, readTimeOfRevision } from "../observe/past-revision.ts";
 import { readWithRetries } from "../observe/ports.ts";
+import type { AnsweringStatus, ClusterMember } from "../protocol/member.ts";
+import {
+  countPresent,
+  DEFAULT_QUOTA,
+  getAnsweringMembers,
+  judgeAlarms,
+  judgeCluster,
+  judgeMembers,
+  judgeSpace,
+  type Quota,
+} from "../state/etcd-findings.ts";
 import { judgeOwnClock } from "./clock.ts";
-import { judgeCluster } from "./cluster.ts";
-import { judgeAlarms } from "./etcd.ts";
-import type { ClusterMemoryPort } from "./identity.ts";
-import { type AnsweringMember, countPresent, getAnsweringMembers, judgeMembers } from "./members.ts";
+import { judgeGrowth } from "./growth.ts";
+import { type ClusterMemoryPort, judgeIdentity } from "./identity.ts";
 import {
   type AuthenticationMode,
   type EtcdRole,
@@ -22,7 +31,6 @@ import {
 } from "./permissions.ts";
 import type { CheckPorts } from "./ports.ts";
 import { findSchemaFault, judgeSchema } from "./schema.ts";
-import { DEFAULT_QUOTA, formatBytes, judgeSpace, type Quota } from "./space.ts";
 
 interface ExaminationOptions {
   members: readonly MemberStatus[];
@@ -53,7 +61,8 @@ export async function* examine(
     yield [judgeSettings(settings), buildNoMemberFinding(members)];
     return false;
   }
-  yield judgeCluster(members, await readRoster(ports), settings.clusterId, memory);
+  const roster = await readRoster(ports);
+  yield [...judgeIdentity(answers, settings.clusterId, memory), ...judgeCluster(members, roster)];
   if (answers.length > 0) yield judgeAlarms(answers);
   yield judgeSpace(answers, (endpoint) => chooseQuota(quota, gauges.get(endpoint)));
   const offsets = [...gauges].flatMap(([endpoint, { clock }]) => (clock ? [{ endpoint, ...clock }] : []));
@@ -64,7 +73,8 @@ export async function* examine(
     yield [refusal];
     return false;
   }
-  yield await judgeCompaction(ports, answers, (endpoint) => chooseQuota(quota, gauges.get(endpoint)));
+  const getQuota = (endpoint: string) => chooseQuota(quota, gauges.get(endpoint));
+  yield await judgeCompaction(ports, answers, getQuota, gauges);
   yield judgeAuthentication(authenticationMode);
   return yield* examineRights(ports, role, authenticationMode);
 }
@@ -100,7 +110,7 @@ function buildNoMemberFinding(members: readonly MemberStatus[]): Finding {
     refused === undefined
       ? "is etcd running, and are endpoints right? signalbox config"
       : "check user and password: signalbox config";
-  return { kind: "etcd", check: "etcd", level: "failure", detail, remedy };
+  return createFindingBuilder("etcd").failure(detail, remedy);
 }
 
 async function readRoster(ports: CheckPorts): Promise<ClusterMember[] | undefined> {
@@ -124,7 +134,7 @@ async function checkServing(ports: CheckPorts): Promise<Finding | undefined> {
     if (error.kind === "permission") return undefined; // reported with the permissions
     const detail = `members answer, but the cluster does not serve: ${error.message}`;
     const remedy = "see quorum and leader above; nothing can be granted, and nothing else could be checked";
-    return { kind: "etcd", check: "etcd", level: "failure", detail, remedy };
+    return createFindingBuilder("etcd").failure(detail, remedy);
   }
 }
 
@@ -140,42 +150,27 @@ function chooseQuota(given: number | undefined, gauges: MemberMetrics | undefine
   return { bytes: DEFAULT_QUOTA, source: "assumed" };
 }
 
-/** From this revision on, an etcd that is compacted at all has been compacted. */
-const LEAST_REVISION = 100_000n;
-
-/**
- * Checks whether etcd's past states are ever removed. A default etcd keeps them all, and its database fills up. The settings of a
- * member cannot be read, but a read of the first revision shows it.
- */
+/** Checks whether etcd's past states are removed, and when its database is full otherwise. */
 export async function judgeCompaction(
   ports: CheckPorts,
-  answers: readonly AnsweringMember[],
+  answers: readonly AnsweringStatus[],
   getQuota: (endpoint: string) => Quota,
+  gauges: ReadonlyMap<string, MemberMetrics> = new Map(),
 ): Promise<Finding[]> {
   const [answer] = [...answers].sort((a, b) => b.dbSize - a.dbSize);
-  if (answer === undefined || answer.revision < LEAST_REVISION) return [];
-  const about = { kind: "compaction", check: "compaction" };
+  if (answer === undefined) return [];
   try {
-    const first = { key: ports.keys.prefix, limit: 1, keysOnly: true, revision: 1n };
-    await readWithRetries(ports, first, ports.signal);
+    const { signal = new AbortController().signal } = ports;
+    const oldest = await findOldestRevision(ports, signal);
+    const now = await readCurrentRevision(ports, signal);
+    const middle = await readTimeOfRevision(ports, (oldest.revision + now) / 2n, signal);
+    const { bytes: quota } = getQuota(answer.endpoint);
+    const retentions = answers.map(({ endpoint }) => gauges.get(endpoint)?.autoCompaction);
+    return judgeGrowth({ ...answer, quota, oldest, middle, retentions, now: ports.clock.getWallTime() });
   } catch (error) {
-    if (isCompacted(error)) return [{ ...about, level: "ok", detail: "past states are removed" }];
     if (error instanceof StoreError) return []; // reported with the permissions
     throw error;
   }
-  const { bytes } = getQuota(answer.endpoint);
-  const left = Math.max(0, bytes - answer.dbSize) / (answer.dbSize / Number(answer.revision));
-  return [
-    {
-      ...about,
-      level: "warning",
-      detail:
-        `nobody has ever compacted this etcd: all its ${answer.revision} changes stay in the database (${formatBytes(answer.dbSize)}). ` +
-        `It is full after about ${Math.round(left)} more`,
-      remedy:
-        "start the members with --auto-compaction-retention=1h; then etcdctl defrag, on one member after the other",
-    },
-  ];
 }
 
 /** Typical duration of a leader election with etcd's default timing, ms; no session can be renewed during it. */
@@ -198,14 +193,12 @@ export function judgeSettings({
   terminationTimeout: number;
 }): Finding {
   const survived = computeSurvivedOutage(ttl, terminationTimeout);
-  const about = { kind: "settings", check: "ttl" };
+  const about = createFindingBuilder("settings", "ttl");
   const whole = formatDuration(Math.max(0, Math.floor(survived / 100) * 100));
   const detail = `${formatDuration(ttl)}, with a termination timeout of ${formatDuration(terminationTimeout)}: commands survive an outage of ${whole}`;
-  if (survived >= ELECTION) return { ...about, level: "ok", detail };
-  return {
-    ...about,
-    level: "warning",
-    detail: `${detail}; etcd may need as long to elect a leader`,
-    remedy: `to survive that, set ttl to ${formatDuration(computeSmallestTtl(terminationTimeout + ELECTION))}, or a shorter terminationTimeout`,
-  };
+  if (survived >= ELECTION) return about.ok(detail);
+  return about.warning(
+    `${detail}; etcd may need as long to elect a leader`,
+    `to survive that, set ttl to ${formatDuration(computeSmallestTtl(terminationTimeout + ELECTION))}, or a shorter terminationTimeout`,
+  );
 }

@@ -1,6 +1,6 @@
-import type { Finding } from "../base/finding.ts";
+import { createFindingBuilder, type Finding } from "../base/finding.ts";
 import type { ClusterMemory } from "../etcd/cluster/cluster-memory.ts";
-import type { AnsweringMember } from "./members.ts";
+import type { AnsweringStatus } from "../protocol/member.ts";
 
 /** Remembers the cluster of the endpoints, as the first response does. */
 export type ClusterMemoryPort = Pick<ClusterMemory, "remember">;
@@ -13,7 +13,7 @@ const DEFAULT_ID = 0xcdf818194e3a8c32n;
  * @param configured  the setting `clusterId`
  */
 export function judgeIdentity(
-  answers: readonly AnsweringMember[],
+  answers: readonly AnsweringStatus[],
   configured: string | undefined,
   memory?: ClusterMemoryPort,
 ): Finding[] {
@@ -29,33 +29,25 @@ export function judgeIdentity(
 
 function buildSeveralClustersFinding(endpoints: ReadonlyMap<bigint, readonly string[]>): Finding {
   const list = [...endpoints].map(([id, urls]) => `${id.toString(16)} (${urls.join(", ")})`).join(" and ");
-  return {
-    kind: "unity",
-    check: "cluster",
-    level: "failure",
-    detail: `the endpoints belong to ${endpoints.size} clusters: ${list}`,
-    remedy: "name the members of one cluster only, and set clusterId: two runs would each get the same lock",
-  };
+  return createFindingBuilder("unity", "cluster").failure(
+    `the endpoints belong to ${endpoints.size} clusters: ${list}`,
+    "name the members of one cluster only, and set clusterId: two runs would each get the same lock",
+  );
 }
 
 function judgeUnsetId(id: bigint, memory: ClusterMemoryPort | undefined): Finding {
-  const about = { kind: "identity", check: "cluster" };
+  const about = createFindingBuilder("identity", "cluster");
   const text = id.toString(16);
   const remembered = memory?.remember(id);
   if (remembered !== undefined && "id" in remembered && remembered.id !== id)
-    return {
-      ...about,
-      level: "failure",
-      detail: `id ${text}, but this host remembers the cluster ${remembered.id.toString(16)} (${remembered.path}): nothing can start`,
-      remedy:
-        "are endpoints right? If the cluster was replaced by a new one, run signalbox init --forget-cluster on every host",
-    };
-  return {
-    ...about,
-    level: "hint",
-    detail: `id ${text}; clusterId is not set${describeMemory(remembered)}`,
-    remedy: `set it on every host, so that a host that reaches another cluster starts nothing: "clusterId": "${text}"`,
-  };
+    return about.failure(
+      `id ${text}, but this host remembers the cluster ${remembered.id.toString(16)} (${remembered.path}): nothing can start`,
+      "are endpoints right? If the cluster was replaced by a new one, run signalbox init --forget-cluster on every host",
+    );
+  return about.hint(
+    `id ${text}; clusterId is not set${describeMemory(remembered)}`,
+    `set it on every host, so that a host that reaches another cluster starts nothing: "clusterId": "${text}"`,
+  );
 }
 
 function describeMemory(remembered: ReturnType<ClusterMemoryPort["remember"]> | undefined): string {
@@ -66,21 +58,17 @@ function describeMemory(remembered: ReturnType<ClusterMemoryPort["remember"]> | 
 }
 
 function judgeId(id: bigint, configured: string): Finding {
-  const about = { kind: "identity", check: "cluster" };
+  const about = createFindingBuilder("identity", "cluster");
   const text = id.toString(16);
   if (configured !== text)
-    return {
-      ...about,
-      level: "failure",
-      detail: `id ${text}, but clusterId is ${configured}: nothing can start`,
-      remedy: "are endpoints right? If the cluster was replaced by a new one, set clusterId on every host",
-    };
+    return about.failure(
+      `id ${text}, but clusterId is ${configured}: nothing can start`,
+      "are endpoints right? If the cluster was replaced by a new one, set clusterId on every host",
+    );
   if (id === DEFAULT_ID)
-    return {
-      ...about,
-      level: "hint",
-      detail: `id ${text}, as configured; every etcd that was started without flags has this id`,
-      remedy: "start the cluster with an --initial-cluster-token of its own",
-    };
-  return { ...about, level: "ok", detail: `id ${text}, as configured` };
+    return about.hint(
+      `id ${text}, as configured; every etcd that was started without flags has this id`,
+      "start the cluster with an --initial-cluster-token of its own",
+    );
+  return about.ok(`id ${text}, as configured`);
 }

@@ -1,4 +1,4 @@
-import type { Finding } from "../base/finding.ts";
+import { createFindingBuilder, type Finding } from "../base/finding.ts";
 import { quoteText } from "../base/text.ts";
 import { findPrivacyFault } from "../output/output-directory.ts";
 
@@ -7,16 +7,15 @@ import { findPrivacyFault } from "../output/output-directory.ts";
  * @param directory  undefined if this user has none
  */
 export async function checkOutput(directory: string | undefined): Promise<Finding> {
-  const about = { kind: "output", check: "output" };
+  const about = createFindingBuilder("output");
   if (directory === undefined) {
     const detail = "output of runs is not kept: this user has no home; to keep it, set outputDirectory";
-    return { ...about, level: "ok", detail };
+    return about.ok(detail);
   }
   const fault = await findPrivacyFault(directory).catch((error: NodeJS.ErrnoException) =>
     error.code === "ENOENT" ? undefined : error.message,
   );
-  if (fault === undefined)
-    return { ...about, level: "ok", detail: `output of runs is kept in ${quoteText(directory)}` };
+  if (fault === undefined) return about.ok(`output of runs is kept in ${quoteText(directory)}`);
   const remedy = `chmod 0700 it, give it to this user, or set outputDirectory`;
-  return { ...about, level: "warning", detail: `output of runs is not kept: ${fault}`, remedy };
+  return about.warning(`output of runs is not kept: ${fault}`, remedy);
 }

@@ -1,4 +1,4 @@
-import type { Finding } from "../base/finding.ts";
+import { createFindingBuilder, type Finding } from "../base/finding.ts";
 import { StoreError } from "../etcd/store.ts";
 import { commitWithRetries } from "../observe/ports.ts";
 import { readPages } from "../observe/read.ts";
@@ -88,11 +88,11 @@ export function judgeRunner(
   { keys: { prefix } }: CheckPorts,
   { canRead, missing }: RolePermissions,
 ): Finding {
-  const about = { kind: "permissions", check: "permissions" };
+  const about = createFindingBuilder("permissions");
   const rooms = [...new Set(missing.map(({ collection }) => prefix + collection))];
   if (canRead && rooms.length === 0) {
     const detail = `runs: tickets, history, hosts and output can be written, ${prefix} can be read`;
-    return { ...about, level: "ok", detail };
+    return about.ok(detail);
   }
   const faults = [
     ...(canRead ? [] : [`${prefix} cannot be read`]),
@@ -104,7 +104,7 @@ export function judgeRunner(
   } (each as a prefix), which the role signalbox-runner of docs/etcd.md has`;
   const lost = [...new Set(missing.map(({ without }) => without))].join(", and ");
   const detail = `runs: ${faults.join("; ")}${isVital ? "" : `, so ${lost}; runs work`}`;
-  return { ...about, level: isVital ? "failure" : "warning", detail, remedy };
+  return about[isVital ? "failure" : "warning"](detail, remedy);
 }
 
 /** Reports the permissions of this user as an operator. @param isWanted  whether the user is meant to be an operator */
@@ -113,15 +113,14 @@ export function judgeOperator(
   { missing }: RolePermissions,
   isWanted: boolean,
 ): Finding {
-  const about = { kind: "permissions", check: "permissions" };
-  if (missing.length === 0)
-    return { ...about, level: "ok", detail: "operators: configuration, drains and audit can be written" };
+  const about = createFindingBuilder("permissions");
+  if (missing.length === 0) return about.ok("operators: configuration, drains and audit can be written");
   const rooms = missing.map(({ collection }) => prefix + collection).join(", ");
   const detail = `operators: ${rooms} cannot be written, so this user cannot drain, reset or configure`;
   const remedy = `grant readwrite on ${rooms} (each as a prefix), which the role signalbox-operator of docs/etcd.md has`;
   return isWanted
-    ? { ...about, level: "failure", detail, remedy }
-    : { ...about, level: "ok", detail: `${detail}; enough for a host that only runs jobs` };
+    ? about.failure(detail, remedy)
+    : about.ok(`${detail}; enough for a host that only runs jobs`);
 }
 
 /** Whether etcd serves clients without a user. `certificate`: only those with a certificate that it trusts. */
@@ -129,22 +128,18 @@ export type AuthenticationMode = "closed" | "open" | "certificate";
 
 /** Checks whether etcd requires authentication. @param mode  undefined: it could not be determined */
 export function judgeAuthentication(mode: AuthenticationMode | undefined): Finding[] {
-  const about = { kind: "authentication", check: "authentication" };
+  const about = createFindingBuilder("authentication");
   if (mode === undefined) return [];
-  if (mode === "closed")
-    return [{ ...about, level: "ok", detail: "etcd requires authentication, and checks roles" }];
+  if (mode === "closed") return [about.ok("etcd requires authentication, and checks roles")];
   const who =
     mode === "open"
       ? "etcd has no authentication: everybody who can reach it"
       : "etcd has no users: everybody with a certificate that it trusts";
   return [
-    {
-      ...about,
-      level: "warning",
-      detail: `${who} may end any run, delete any ticket, and write schedules, which workers run as commands`,
-      remedy:
-        "create users and roles, then run etcdctl auth enable: docs/etcd.md has every step; if this is intended: --accept authentication",
-    },
+    about.warning(
+      `${who} may end any run, delete any ticket, and write schedules, which workers run as commands`,
+      "create users and roles, then run etcdctl auth enable: docs/etcd.md has every step; if this is intended: --accept authentication",
+    ),
   ];
 }
 

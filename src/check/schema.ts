@@ -1,4 +1,4 @@
-import type { Finding } from "../base/finding.ts";
+import { createFindingBuilder, type Finding } from "../base/finding.ts";
 import { type ObserverPorts, readWithRetries } from "../observe/ports.ts";
 import {
   describeNewerSchema,
@@ -25,8 +25,8 @@ export async function findSchemaFault(
 
 /** Reports whether this program is new enough to write. @param fault  from `findSchemaFault` */
 export function judgeSchema(fault: string | undefined): Finding {
-  const about = { kind: "schema", check: "schema version" };
+  const about = createFindingBuilder("schema", "schema version");
   return fault === undefined
-    ? { ...about, level: "ok", detail: `${SCHEMA_VERSION}, and no later one is required` }
-    : { ...about, level: "failure", detail: fault, remedy: SCHEMA_REMEDY };
+    ? about.ok(`${SCHEMA_VERSION}, and no later one is required`)
+    : about.failure(fault, SCHEMA_REMEDY);
 }

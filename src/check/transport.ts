@@ -1,6 +1,6 @@
-import type { Finding } from "../base/finding.ts";
+import { createFindingBuilder, type Finding } from "../base/finding.ts";
 import type { MemberStatus, StoreError } from "../etcd/store.ts";
-import { countPresent } from "./members.ts";
+import { countPresent } from "../state/etcd-findings.ts";
 
 export type TransportName = "http" | "grpc";
 
@@ -26,19 +26,17 @@ export function judgeTransport(
 ): TransportVerdict {
   const other = chosen === "http" ? "grpc" : "http";
   const name = setting === chosen ? chosen : `${chosen} (${setting})`;
-  const about = { kind: "transport", check: "transport" };
+  const about = createFindingBuilder("transport");
   if (countAnswers(trials[chosen]) > 0)
     return { finding: judgeChosenTransport(name, chosen, other, trials), use: chosen };
   if (countAnswers(trials[other]) === 0) return { finding: undefined, use: chosen }; // members are unavailable
   const why = describeFailure(trials[chosen]);
   return {
     use: other,
-    finding: {
-      ...about,
-      level: "failure",
-      detail: `${name} does not work, ${other} does: ${why}`,
-      remedy: `set transport to ${other}: without it, no run reaches etcd`,
-    },
+    finding: about.failure(
+      `${name} does not work, ${other} does: ${why}`,
+      `set transport to ${other}: without it, no run reaches etcd`,
+    ),
   };
 }
 
@@ -49,21 +47,17 @@ function judgeChosenTransport(
   other: TransportName,
   trials: Record<TransportName, TransportTrial>,
 ): Finding {
-  const about = { kind: "transport", check: "transport" };
+  const about = createFindingBuilder("transport");
   const better = countAnswers(trials[other]) > countAnswers(trials[chosen]);
   if (better)
-    return {
-      ...about,
-      level: "warning",
-      detail: `${name} reaches ${countAnswers(trials[chosen])} members, ${other} ${countAnswers(trials[other])}: ${describeFailure(trials[chosen])}`,
-      remedy: `set transport to ${other}, or turn the gateway on everywhere`,
-    };
+    return about.warning(
+      `${name} reaches ${countAnswers(trials[chosen])} members, ${other} ${countAnswers(trials[other])}: ${describeFailure(trials[chosen])}`,
+      `set transport to ${other}, or turn the gateway on everywhere`,
+    );
   const isSame = countAnswers(trials[other]) > 0;
-  return {
-    ...about,
-    level: "ok",
-    detail: `${name} works; ${other} ${isSame ? "works too" : `does not: ${describeFailure(trials[other])}`}`,
-  };
+  return about.ok(
+    `${name} works; ${other} ${isSame ? "works too" : `does not: ${describeFailure(trials[other])}`}`,
+  );
 }
 
 function countAnswers(trial: TransportTrial): number {

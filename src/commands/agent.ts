@@ -1,14 +1,14 @@
 import {
   CONNECTION_SETTINGS,
   declareCommand,
+  declareFlags,
   type FlagsOf,
-  type FlagTable,
   LOGGING_SETTINGS,
-} from "./spec.ts";
+} from "./command.ts";
 
-const AGENT_FLAGS = {
+const AGENT_FLAGS = declareFlags({
   "--metrics [HOST:]PORT": "serve metrics for Prometheus, and /healthz",
-} satisfies FlagTable;
+});
 
 /** Values of these flags. */
 export type AgentFlags = FlagsOf<typeof AGENT_FLAGS>;

@@ -14,8 +14,8 @@ import { type HostFacts, readHostFacts } from "../fleet/host.ts";
 import { createRealClock } from "../process/clock.ts";
 import { realRandom } from "../process/random.ts";
 import { createKeys, type Keys } from "../protocol/keys.ts";
+import { type Call, CONNECTION_SETTINGS, type CommandIo } from "./command.ts";
 import { type LogSink, openLog } from "./logging.ts";
-import { type Call, CONNECTION_SETTINGS, type CommandIo } from "./spec.ts";
 
 /** The ports and settings of a command that uses etcd. */
 export interface CommandConnection {
@@ -39,7 +39,7 @@ export interface FrontEndOptions {
   openLog?(settings: Settings, wall: () => number): LogSink;
   /** Puts all watches on one stream, for a process with many. */
   sharesWatches?: boolean;
-  /** The transport `auto` means gRPC, for a process that writes much. */
+  /** The transport `auto` means gRPC, for a process that runs long. */
   prefersGrpc?: boolean;
   clock?: Clock;
   random?: Random;

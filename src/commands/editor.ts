@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { EXIT, SignalboxError } from "../base/errors.ts";
 import { runEditor } from "../process/editor-and-pager.ts";
+import type { CommandIo } from "./command.ts";
 import { type ActionOutcome, addAdvice, createAbandonedOutcome } from "./outcome.ts";
-import type { CommandIo } from "./spec.ts";
 import { type ActionContext, InterruptedError } from "./store-command.ts";
 
 /** A text that the user edits. */
@@ -92,6 +92,13 @@ export class EditorFile {
     } catch {
       return this.#first;
     }
+  }
+
+  /** Removes the newline that editors add to a text that does not end with one. */
+  removeAddedNewline(): void {
+    const text = this.read();
+    if (text.endsWith("\n") && !this.#first.endsWith("\n"))
+      writeFileSync(this.path, text.slice(0, -1), { mode: 0o600 });
   }
 
   /** Whether the user has changed the text. */

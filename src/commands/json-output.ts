@@ -1,8 +1,19 @@
 import { escapeCodeUnits } from "../base/text.ts";
+import type { CommandIo } from "./command.ts";
 
 /** Formats a JSON document for programs: one line, with the version of its format. */
 export function formatJsonDocument(document: object): string {
   return formatJsonLine({ version: 1, ...document });
+}
+
+/** Prints a result: with `--json` as a document, otherwise as text. */
+export function printResult(
+  { flags }: { flags: { json?: true } },
+  io: Pick<CommandIo, "writeOutput">,
+  document: object,
+  formatText: () => string,
+): void {
+  io.writeOutput(flags.json ? formatJsonDocument(document) : formatText());
 }
 
 /** Formats one line of JSON. A bigint becomes decimal text. Characters that a terminal would interpret are escaped. */

@@ -3,8 +3,8 @@ import { ConfigError, describeFileError } from "../base/errors.ts";
 import type { Log, LogFields, LogLevel } from "../base/log.ts";
 import { clean } from "../base/text.ts";
 import { resolveConfig } from "../config/config.ts";
+import type { Call, CommandIo } from "./command.ts";
 import { formatJsonLine } from "./json-output.ts";
-import type { Call, CommandIo } from "./spec.ts";
 
 /** Instead of a descriptor: nothing is written any more. */
 const CLOSED = -1;

@@ -1,6 +1,9 @@
 import { runEditor, runPager, USUAL_PAGER } from "../process/editor-and-pager.ts";
+
+export { runCaptured, runOnTerminal } from "../process/editor-and-pager.ts";
+
+import type { CommandIo } from "./command.ts";
 import type { EditorFile } from "./editor.ts";
-import type { CommandIo } from "./spec.ts";
 
 /** How another program on the terminal has ended. */
 export type ProgramEnd = { ok: true } | { ok: false; why: string };

@@ -2,6 +2,7 @@ import { EXIT } from "../base/errors.ts";
 import type { JsonFault } from "../base/json-fault.ts";
 import type { ConfigChange } from "../fleet/config-changes.ts";
 import type { Drain, DrainTarget } from "../protocol/drain.ts";
+import type { KeyValue } from "../protocol/txn.ts";
 import type { Definition } from "../schedule/definition.ts";
 import type { DueState } from "../schedule/state/due.ts";
 import type { Claim } from "../state/claims.ts";
@@ -18,6 +19,7 @@ export type OperationResult =
   | ConfigResult
   | ScheduleResult
   | PruneResult
+  | KeyResult
   | FaultyDocument
   | AbandonedEdit;
 
@@ -133,6 +135,23 @@ export interface PruneResult {
   hosts: readonly string[];
   /** Ids of the runs whose marks are deleted. */
   vanished: readonly string[];
+  /** Number of records that the settings do not keep. */
+  expired: number;
+}
+
+/** A change of a key of another program. Values are binary strings. */
+export interface KeyResult {
+  kind: "key";
+  outcome: CommonOutcome;
+  revision: bigint;
+  action: "put" | "delete";
+  key: string;
+  /** The key before; if it has changed meanwhile, as it was shown. */
+  before: KeyValue | undefined;
+  /** The new value; undefined if the key is deleted. */
+  value: string | undefined;
+  /** The key as it is now, if it has changed since it was shown. */
+  now: KeyValue | undefined;
 }
 
 /** A document that cannot be imported. Nothing was changed. */

@@ -2,7 +2,7 @@ import type { Settings } from "../config/settings.ts";
 import { getDefaultOutputDirectory } from "../output/output-directory.ts";
 import type { OutputStorage } from "../output/output-keeper.ts";
 import { parseMasks } from "../output/output-mask.ts";
-import type { CommandIo } from "./spec.ts";
+import type { CommandIo } from "./command.ts";
 
 /**
  * Builds where and how much output is kept.

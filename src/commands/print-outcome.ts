@@ -2,6 +2,8 @@ import { UsageError } from "../base/errors.ts";
 import { clean } from "../base/text.ts";
 import { type Drain, formatAuditTarget } from "../protocol/drain.ts";
 import type { Claim } from "../state/claims.ts";
+import { KEY_CHANGE_JSON } from "../views/etcd-keys.ts";
+import type { ActionImplementation, Call, CommandIo } from "./command.ts";
 import type { ActionFlags } from "./command-line/flags.ts";
 import { formatJsonDocument } from "./json-output.ts";
 import type {
@@ -14,7 +16,6 @@ import type {
   ScheduleChangeRecord,
   UndrainResult,
 } from "./outcome.ts";
-import type { ActionImplementation, Call, CommandIo } from "./spec.ts";
 import {
   type ActionContext,
   createMessagePrinter,
@@ -70,9 +71,11 @@ function toOutcomeJson(outcome: ActionOutcome): object | undefined {
       };
     }
     case "prune": {
-      const { revision, outcome: end, audit, hosts, vanished } = result;
-      return { revision, outcome: formatPruneEnd(end), audit, hosts, vanished };
+      const { revision, outcome: end, audit, hosts, vanished, expired } = result;
+      return { revision, outcome: formatPruneEnd(end), audit, hosts, vanished, expired };
     }
+    case "key":
+      return KEY_CHANGE_JSON.toJson({ ...result, messages });
     case "faulty":
       return { revision: result.revision, outcome: "faulty", faults: result.faults };
     case "abandoned":

@@ -11,7 +11,7 @@ import { type Claim, findClaimsByWord, formatTicketOwner } from "../state/claims
 import type { SessionLivenessMap } from "../state/explain.ts";
 import type { Collection, Snapshot } from "../state/snapshot.ts";
 import { SnapshotBuilder } from "../state/snapshot-builder.ts";
-import type { CommandExecutor } from "./spec.ts";
+import type { CommandExecutor } from "./command.ts";
 import { type CommandContext, createStoreCommand, type StoreWork } from "./store-command.ts";
 
 /** Largest number of sessions to check; more would take too long. */

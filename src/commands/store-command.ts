@@ -3,9 +3,9 @@ import { EXIT } from "../base/errors.ts";
 import type { Operator } from "../operate/ports.ts";
 import { readUserName } from "../process/host.ts";
 import type { Snapshot } from "../state/snapshot.ts";
+import type { Call, CommandExecutor, CommandIo } from "./command.ts";
 import type { ActionFlags } from "./command-line/flags.ts";
-import { type CommandConnection, openConnection } from "./connect.ts";
-import type { Call, CommandExecutor, CommandIo } from "./spec.ts";
+import { type CommandConnection, type FrontEndOptions, openConnection } from "./connect.ts";
 
 /** The context of an operator's command. */
 export interface CommandContext extends CommandConnection {
@@ -49,12 +49,13 @@ export async function withCommandContext<T>(
   call: Call<object>,
   io: CommandIo,
   work: (context: CommandContext) => Promise<T>,
+  frontEnd?: FrontEndOptions,
 ): Promise<T> {
   const stop = new AbortController();
   const stopListening = io.onSignal((name) => {
     if (ENDING_SIGNALS.includes(name)) stop.abort(new InterruptedError(name));
   });
-  const connection = await openConnection(call, io);
+  const connection = await openConnection(call, io, frontEnd);
   const operator = getOperator(io, connection.facts.fqdn);
   const knownSnapshot = "dry-run" in call.flags ? io.getSnapshot?.() : undefined;
   const printMessage = createMessagePrinter(call, io);
@@ -74,10 +75,13 @@ export type StoreWork<F> = (
 ) => Promise<number | undefined>;
 
 /** Creates a command that needs etcd. An interrupted command prints no error. */
-export function createStoreCommand<F extends object>(work: StoreWork<F>): CommandExecutor<F> {
+export function createStoreCommand<F extends object>(
+  work: StoreWork<F>,
+  frontEnd?: FrontEndOptions,
+): CommandExecutor<F> {
   return async (call, io) => {
     try {
-      return (await withCommandContext(call, io, (context) => work(call, io, context))) ?? EXIT.ok;
+      return (await withCommandContext(call, io, (context) => work(call, io, context), frontEnd)) ?? EXIT.ok;
     } catch (error) {
       if (error instanceof InterruptedError) return error.exitCode;
       throw error;

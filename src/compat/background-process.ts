@@ -1,6 +1,5 @@
-import { findShellText } from "../syntax/nested-command.ts";
 import { parseShellCommands } from "../syntax/shell-parser.ts";
-import { getBaseName, unwrapWords } from "../syntax/shell-wrappers.ts";
+import { findShellText, getBaseName, unwrapWords } from "../syntax/shell-wrappers.ts";
 
 /** A process that continues after the command has ended. */
 interface BackgroundProcess {

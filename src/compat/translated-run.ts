@@ -14,16 +14,21 @@ export interface TranslatedRun {
   coversChildren?: boolean;
 }
 
+/** Texts of the tools' own configuration files, by path. */
+export type ToolFiles = Pick<ReadonlyMap<string, string>, "get">;
+
+/** What a tool gets besides its words. */
+export interface ToolContext {
+  /** Environment variables, by name. */
+  variables: ReadonlyMap<string, string>;
+  files: ToolFiles;
+  /** The tool as it is called, with its path. */
+  program: string;
+}
+
 /**
  * Translates a line of a tool to `signalbox run`. Pure: files are passed as text, by path.
  * @param words  the words after the tool's name
- * @param variables  the tool's environment
- * @param program  the tool as it is called, with its path
  * @throws UsageError, ConfigError if the tool would refuse the line
  */
-export type LineTranslator = (
-  words: readonly string[],
-  variables: ReadonlyMap<string, string>,
-  files?: ReadonlyMap<string, string>,
-  program?: string,
-) => TranslatedRun;
+export type LineTranslator = (words: readonly string[], context: ToolContext) => TranslatedRun;

@@ -88,7 +88,7 @@ function splitLogin(
 
 /** Creates a layer from values that a program collected elsewhere, each with a description of its source. */
 export function createValueLayer(
-  values: Readonly<Partial<Record<SettingKey, { value: unknown; source: string }>>>,
+  values: Readonly<Partial<Record<SettingKey, { value: unknown; source: string } | undefined>>>,
 ): ConfigLayer {
   return (key) => {
     const found = values[key];

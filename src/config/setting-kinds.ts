@@ -13,6 +13,8 @@ export interface SettingKind<T> {
    */
   parse(given: unknown): ParseResult<T>;
   show(value: T): string;
+  /** The only allowed words. */
+  readonly choices?: readonly string[];
   /** The value is a path. In a configuration file it is relative to that file. */
   readonly isPath?: true;
 }
@@ -186,6 +188,7 @@ export function createIntegerKind(least: number, most: number): SettingKind<numb
 export function createEnumKind<const T extends string>(...words: readonly T[]): SettingKind<T> {
   return {
     name: words.join("|"),
+    choices: words,
     parse(given) {
       const word = words.find((one) => one === given);
       return word === undefined ? buildValueFault(given, `one of ${words.join(", ")}`) : { value: word };

@@ -1,6 +1,7 @@
 import { endpoints, keyBindings, macros, users } from "./lists.ts";
 import * as kinds from "./setting-kinds.ts";
 import { buildValueFault, type SettingKind } from "./setting-kinds.ts";
+import { userCommands } from "./user-commands.ts";
 
 const WAYS = ["bell", "desktop", "title"] as const;
 const WORDS = ["all", ...WAYS, "off"] as const;
@@ -184,6 +185,16 @@ export const SETTINGS = {
     "how much output of each run is kept on its host, the newest (0: a worker keeps none)",
   ),
   outputAge: defineSetting(kinds.createDurationKind(), 7 * 86_400_000, "how long output is kept on its host"),
+  retentionAge: defineSetting(
+    kinds.limit,
+    90 * 86_400_000,
+    "how long audit records, histories of locks and outcomes of schedules are kept (0: any time)",
+  ),
+  retentionCount: defineSetting(
+    kinds.createIntegerKind(0, 999_999_999),
+    10_000,
+    "how many audit records are kept, and histories of how many locks, the newest (0: all)",
+  ),
   label: defineOptionalSetting(kinds.text, "short description of the run, shown to others"),
   agent: defineSetting(
     kinds.createEnumKind("auto", "never", "always"),
@@ -207,6 +218,7 @@ export const SETTINGS = {
   ),
   logFormat: defineSetting(kinds.createEnumKind("text", "json"), "text", "how the log is written"),
   readOnly: defineSetting(kinds.flag, false, "refuse every action of an operator"),
+  allowEdit: defineSetting(kinds.flag, false, "let etcd put and etcd del change keys of other programs"),
   theme: defineSetting(
     kinds.createEnumKind("auto", "dark", "light", "contrast", "ansi", "mono"),
     "auto",
@@ -228,6 +240,14 @@ export const SETTINGS = {
   keyBindings: defineSetting(keyBindings, {}, "keys of the console that differ from the defaults", {
     flag: false,
   }),
+  userCommands: defineSetting(
+    userCommands,
+    [],
+    "the user's own commands in the console, for rows of some kinds",
+    {
+      flag: false,
+    },
+  ),
 };
 
 export type SettingKey = keyof typeof SETTINGS;

@@ -3,9 +3,11 @@ import { isHolding } from "../protocol/admission.ts";
 import { findDrainsOfTarget } from "../state/drain-extent.ts";
 import { findNamedQueue, type Snapshot } from "../state/snapshot.ts";
 import { buildDetail } from "./data/detail-cache.ts";
+import type { ConsoleJob } from "./data/jobs.ts";
 import { getWatchId, type WatchedRow } from "./state/watched-rows.ts";
 import {
   formatDesktopNotification,
+  formatProgress,
   formatWindowTitle,
   POP_TITLE,
   PUSH_TITLE,
@@ -170,7 +172,63 @@ export function chooseChannels(
   term: string | undefined,
   isPlain: boolean,
 ): NotificationChannels {
-  const isSimple = isPlain || term === undefined || /^(linux|dumb|cons25|vt\d+)/.test(term);
+  const isSimple = isPlain || isSimpleTerminal(term);
   const wants = (way: NotifySetting) => ways.includes("all") || ways.includes(way);
   return { bell: wants("bell"), desktop: !isSimple && wants("desktop"), title: !isSimple && wants("title") };
+}
+
+/** Whether a terminal may show what it does not know, instead of ignoring it. */
+export function isSimpleTerminal(term: string | undefined): boolean {
+  return term === undefined || /^(linux|dumb|cons25|vt\d+)/.test(term);
+}
+
+/** A job is shown once it has run for so long, ms: the end of a shorter one is seen at once. */
+const SOON = 1_000;
+
+const NONE = "0";
+
+/** Shows in the tab or the task bar of the terminal how far the jobs are, and whether one has failed. */
+export class ProgressNotifier {
+  readonly #write: (text: string) => void;
+  readonly #isWanted: boolean;
+  #shown = NONE;
+  /** When the user has last pressed a key, ms since the epoch. Failures before that are known. */
+  #seenAt = 0;
+
+  constructor(write: (text: string) => void, { isWanted }: { isWanted: boolean }) {
+    this.#write = write;
+    this.#isWanted = isWanted;
+  }
+
+  /** @param wall  ms since the epoch */
+  show(jobs: readonly ConsoleJob[], wall: number): void {
+    this.#set(describeProgress(jobs, wall, this.#seenAt));
+  }
+
+  /** The user has seen what has failed until now. */
+  acknowledge(wall: number): void {
+    this.#seenAt = wall;
+  }
+
+  clear(): void {
+    this.#set(NONE);
+  }
+
+  #set(state: string): void {
+    if (state === this.#shown || !this.#isWanted) return;
+    this.#shown = state;
+    this.#write(formatProgress(state));
+  }
+}
+
+/** Returns the state and percentage of OSC 9;4: `1;40`, `3` without a known size, `2;100` for a failure, `0` for nothing. */
+export function describeProgress(jobs: readonly ConsoleJob[], wall: number, seenAt: number): string {
+  const long = jobs.filter(({ startedAt, endedAt = wall }) => endedAt - startedAt >= SOON);
+  const running = long.filter(({ code }) => code === undefined);
+  const parts = running.map(({ progress }) => progress);
+  if (parts.includes(undefined)) return "3";
+  if (running.length > 0)
+    return `1;${Math.round((100 * parts.reduce<number>((sum, part = 0) => sum + part, 0)) / parts.length)}`;
+  const hasFailed = long.some(({ code, endedAt = 0 }) => code !== 0 && endedAt > seenAt);
+  return hasFailed ? "2;100" : NONE;
 }

@@ -1,27 +1,25 @@
+import type { Call, CommandIo } from "../commands/command.ts";
 import { COMMANDS } from "../commands/registry/registry.ts";
-import type { Call, CommandIo } from "../commands/spec.ts";
 import type { CommandContext } from "../commands/store-command.ts";
 import type { Subject } from "../state/subject.ts";
 import type { Detail } from "../views/detail.ts";
 import { type EventList, EventLog, limitEvents } from "../views/event-log.ts";
-import { ACTION_HANDLERS } from "./actions/handlers.ts";
 import { type AlertNews, Alerts } from "./alerts.ts";
-import { type ConsoleTable, Tables } from "./data/console-table.ts";
+import { type ConsoleTable, listTableNotes, Tables } from "./data/console-table.ts";
 import { ContextList, type OpenedContext } from "./data/context-list.ts";
 import { DetailCache } from "./data/detail-cache.ts";
-import { ExplorerTree, getDefaultUnfolded, TabCounter, type TabCounts } from "./data/explorer-tree.ts";
+import { ExplorerTree, getDefaultUnfolded } from "./data/explorer-tree.ts";
 import { Jobs } from "./data/jobs.ts";
 import { isLive, LiveView, RevisionMonitor, type ShownData } from "./data/live-view.ts";
 import { ScreenLog } from "./data/screen-log.ts";
+import { TabCounter, type TabCounts } from "./data/tab-counter.ts";
 import { type PastView, TimeTravel } from "./data/time-travel.ts";
-import type { ConsoleParts } from "./parts/console-parts.ts";
 import { Drafts } from "./parts/drafts.ts";
-import { type KeyActionId, listKeyActions } from "./parts/key-actions.ts";
-import { createKeymap, type Keymap } from "./parts/keymap.ts";
-import { clampCursors } from "./parts/moves.ts";
-import { Overlays } from "./parts/overlay.ts";
-import { computeTitleHeight, countPanelLines } from "./parts/pane-lines.ts";
-import { type ConsoleState, StateStore, TOAST_DURATION } from "./state/console-state.ts";
+import { createKeymap, type KeyAction, type Keymap, listKeyActions } from "./parts/keymap.ts";
+import { Overlays } from "./parts/overlays.ts";
+import { clampCursors } from "./state/clamp-cursors.ts";
+import { type ConsoleState, getActiveTab, TOAST_DURATION } from "./state/console-state.ts";
+import { clamp, type RowList } from "./state/cursor.ts";
 import { computeLayout, type Layout, type Size } from "./state/layout.ts";
 import {
   getPreferencesPath,
@@ -31,10 +29,17 @@ import {
   writePreferences,
 } from "./state/preferences.ts";
 import { formatClipboardSequence } from "./terminal/output-sequences.ts";
-import { createThemeLookup, dimTheme, type Theme } from "./theme/theme.ts";
+import { chooseTheme, dimTheme, type Theme } from "./theme/theme.ts";
+import { listUserKeyActions } from "./user-commands.ts";
 
 /** Columns of a table that are no cells: the mark at its left, and a blank at its right. */
 const TABLE_MARGIN = 3;
+
+/** Steps of the displayed ages, ms: while someone types, and later. Each change is written. */
+const STEPS = { active: 1_000, quiet: 10_000 };
+
+/** Minimum time between two explorers while nobody types, ms: a line more or less moves all lines below, and the table's with them. */
+const QUIET_EXPLORER = 5_000;
 
 /** What the console needs from its process. */
 interface ConsolePorts {
@@ -50,23 +55,30 @@ interface ConsolePorts {
   /** Schedules a repaint; several requests become one. */
   repaint(): void;
   suspend(): void;
-  lendTerminal: ConsoleParts["lendTerminal"];
-  switchContext: ConsoleParts["switchContext"];
+  /** Lends the terminal to another program until the promise settles; then repaints everything. */
+  lendTerminal<T>(use: () => Promise<T>): Promise<T>;
+  /** Ends everything of the present cluster and shows another one. @param name  undefined: as the console was started */
+  switchContext(name: string | undefined): void;
+  /** Runs an action by its id. */
+  act(app: ConsoleApp, id: string): void;
   /** Discards what is known of the screen, because something else may have written to it. */
   redraw(): void;
-  /** The step in which displayed ages grow, ms. */
-  getAgeStep(): number;
-  isLineSlow(): boolean;
+  /** Whether nobody has typed for a while. */
+  getIsQuiet(): boolean;
   runWhenShown(action: () => void): void;
   quit(code: number): void;
 }
 
-/** Connects the parts of the console. Independent of the terminal: its output is a frame, its input are events. */
-export class ConsoleApp implements ConsoleParts {
+/**
+ * The console: what it shows, what it consists of, and what it can do. It connects its parts, and knows neither the terminal nor the
+ * components, which are rendered again for every picture.
+ */
+export class ConsoleApp {
   readonly #ports: ConsolePorts;
+  /** All actions that keys can be bound to, the user's own first. */
+  readonly actions: readonly KeyAction[];
   readonly keymap: Keymap;
-  readonly #getThemeByName: (name: string) => Theme;
-  readonly #store: StateStore<ConsoleState>;
+  #state: ConsoleState;
   /** Goes on while a past state is shown, so that the return takes no time. */
   readonly #live: LiveView;
   readonly travel: TimeTravel;
@@ -76,6 +88,8 @@ export class ConsoleApp implements ConsoleParts {
   readonly #events = new EventLog();
   #pastEvents: { of: PastView; events: EventList } | undefined;
   readonly tree = new ExplorerTree();
+  #shownContexts: ContextList["all"] | undefined;
+  #treeAt = Number.NEGATIVE_INFINITY;
   readonly drafts = new Drafts();
   readonly contexts: ContextList;
   readonly #revisionMonitor = new RevisionMonitor();
@@ -91,20 +105,17 @@ export class ConsoleApp implements ConsoleParts {
   constructor(ports: ConsolePorts) {
     this.#ports = ports;
     const { context, io, call } = ports;
-    const { keymap, findings } = createKeymap(listKeyActions(COMMANDS), context.settings.keyBindings);
+    const { userCommands, keyBindings } = context.settings;
+    this.actions = [...listUserKeyActions(userCommands), ...listKeyActions(COMMANDS)];
+    const { keymap, findings } = createKeymap(this.actions, keyBindings);
     this.keymap = keymap;
-    this.#getThemeByName = createThemeLookup(io, {
-      ascii: call.flags.ascii === true,
-      getConditions: () => ({ isLight: ports.getIsLight?.(), isSlow: ports.isLineSlow() }),
-    });
     const notifyChange = () => this.notifyChange();
-    this.#store = new StateStore(loadInitialState(io, context));
-    this.#store.subscribe(notifyChange);
+    this.#state = loadInitialState(io, context);
     this.log = new ScreenLog(
       () => context.clock.getWallTime(),
       (text) => context.log.info(text),
     );
-    this.#live = new LiveView(context, () => this.#handleSnapshot());
+    this.#live = new LiveView(context, () => this.#handleSnapshot(), ports.getIsQuiet);
     this.travel = new TimeTravel(context, {
       onChange: notifyChange,
       onMessage: (text, tone) => this.showToast(text, tone),
@@ -125,6 +136,7 @@ export class ConsoleApp implements ConsoleParts {
     if (first !== undefined) this.showToast(first, "problem");
   }
 
+  /** What is shown: the live state, or a past one. */
   get liveView(): ShownData {
     return this.travel.view ?? this.#live;
   }
@@ -149,37 +161,40 @@ export class ConsoleApp implements ConsoleParts {
     return this.#ports.call;
   }
   get state(): ConsoleState {
-    return this.#store.state;
+    return this.#state;
   }
   get isReadOnly(): boolean {
     return this.context.settings.readOnly;
   }
-  get isLineSlow(): boolean {
-    return this.#ports.isLineSlow();
-  }
   /** The dimmed theme while the displayed data may be out of date. */
   get theme(): Theme {
-    const theme = this.#getThemeByName(this.state.configuredTheme ?? this.state.theme);
+    const wanted = this.state.configuredTheme ?? this.state.theme;
+    const isAscii = this.call.flags.ascii === true;
+    const theme = chooseTheme(wanted, this.io.env, isAscii, this.#ports.getIsLight?.());
     const { kind } = this.liveView.connection;
     if (kind === "live" || kind === "opening" || kind === "past") return theme;
     if (this.#dimmed?.of !== theme) this.#dimmed = { of: theme, theme: dimTheme(theme) };
     return this.#dimmed.theme;
   }
+  /** The table of the active tab. */
   get table(): ConsoleTable {
     return this.#tables.getTabTable(this.state.tab);
   }
 
+  /** The time that the screen is about, ms since the epoch: the wall clock, or a past time. */
   getWallTime(): number {
     return this.travel.view?.past.at ?? this.getPresentTime();
   }
 
+  /** Wall clock, ms since the epoch. */
   getPresentTime(): number {
     return this.context.clock.getWallTime();
   }
 
+  /** The wall clock for displayed ages: it moves in steps, because each change is written to the terminal. */
   getShownTime(): number {
     if (this.liveView.past !== undefined) return this.getWallTime();
-    const step = this.#ports.getAgeStep();
+    const step = this.#ports.getIsQuiet() ? STEPS.quiet : STEPS.active;
     return Math.floor(this.getWallTime() / step) * step;
   }
 
@@ -188,13 +203,64 @@ export class ConsoleApp implements ConsoleParts {
     return { width, height };
   }
 
+  /** Undefined if the screen is too small. */
   getLayout(): Layout | undefined {
     const tableWidth = this.table.wantedWidth;
     return computeLayout(this.getScreenSize(), this.state, {
-      panelLines: countPanelLines(this),
+      panelLines: this.#countPanelLines(),
+      explorerWidth: this.tree.wantedWidth,
       tableWidth: tableWidth && tableWidth + TABLE_MARGIN,
-      tableLines: this.table.length === 0 ? undefined : this.table.length + computeTitleHeight(this),
+      tableLines: this.#countTableLines(),
     });
+  }
+
+  #countTableLines(): number | undefined {
+    return this.table.length === 0 || this.state.tab === "overview"
+      ? undefined
+      : this.table.length + this.titleHeight;
+  }
+
+  /** The lines of the picture above the table: most of the overview, as its table has few rows. */
+  get pictureHeight(): number {
+    const { tab } = this.state;
+    const height = tab === "overview" && this.liveView.hasRead ? this.getLayout()?.table?.height : undefined;
+    if (height === undefined) return 0;
+    const rows = clamp(Math.max(3, Math.floor(height / 4)), 1, this.table.length);
+    return Math.max(0, height - rows - 1 - this.tableNotes.length);
+  }
+
+  /** The lines above the titles of the table's columns. */
+  get tableNotes(): ReturnType<typeof listTableNotes> {
+    return listTableNotes(this.table, getActiveTab(this.state), this.getTabCounts()[this.state.tab]);
+  }
+
+  /** The number of lines above the rows of the table. */
+  get titleHeight(): number {
+    return 1 + this.tableNotes.length + this.pictureHeight;
+  }
+
+  /** Returns the number of visible rows. @param height  lines of the table's pane */
+  computeTableHeight(height: number): number {
+    return Math.max(1, height - this.titleHeight);
+  }
+
+  /** Counts the lines of the panel: one that says so if it has none, and one more for the titles of a table. */
+  #countPanelLines(): number {
+    const { id } = this.state.panel;
+    if (id === "problems" || id === "audit") return 1 + (this.getPanelTable()?.length ?? 0);
+    return Math.max(1, { events: this.events, jobs: this.jobs.list, log: this.log.lines }[id].length);
+  }
+
+  /** Returns the rows of the panel that a cursor can select. A view of text has none. */
+  getPanelRows(): RowList {
+    const jobs = this.state.panel.id === "jobs" ? this.jobs.list : [];
+    return (
+      this.getPanelTable() ?? {
+        length: jobs.length,
+        getKeyAt: (index) => jobs[index] && String(jobs[index].id),
+        findIndex: (key) => jobs.findIndex(({ id }) => String(id) === key),
+      }
+    );
   }
 
   getTabCounts(): TabCounts {
@@ -207,16 +273,18 @@ export class ConsoleApp implements ConsoleParts {
     return counter;
   }
 
+  /** The table that the panel shows, if it shows one. */
   getPanelTable(): ConsoleTable | undefined {
     return this.#tables.findPanelTable(this.state.panel.id);
   }
 
+  /** The subject that the detail shows and that actions apply to. */
   getSubject(): Subject | undefined {
-    return this.table.getSubjectAt(this.state.tabs[this.state.tab].cursor.index);
+    return this.table.getSubjectAt(getActiveTab(this.state).cursor.index);
   }
 
   getDetail(): Detail | undefined {
-    const { index } = this.state.tabs[this.state.tab].cursor;
+    const { index } = getActiveTab(this.state).cursor;
     return this.#detailCache.getDetail(
       this.getSubject(),
       this.liveView.snapshot,
@@ -227,23 +295,31 @@ export class ConsoleApp implements ConsoleParts {
     );
   }
 
+  /** Runs an action by its id. */
   act(id: string): void {
-    ACTION_HANDLERS[id as KeyActionId]?.(this);
+    this.#ports.act(this, id);
   }
 
+  /** Changes the console state; the screen follows. */
   update(change: (state: ConsoleState) => ConsoleState): void {
-    this.#store.update(change);
+    const next = change(this.#state);
+    if (next === this.#state) return;
+    this.#state = next;
+    this.notifyChange();
   }
 
+  /** Requests a picture after a change outside the console state. */
   notifyChange(): void {
     this.#ports.repaint();
   }
 
+  /** @param isTrue  called for every picture: the toast disappears as soon as it returns false */
   showToast(text: string, tone: "held" | "problem" | "quiet" = "quiet", isTrue?: () => boolean): void {
     const until = this.getPresentTime() + TOAST_DURATION;
     this.update((state) => ({ ...state, toast: { text, tone, until, isTrue } }));
   }
 
+  /** Copies a text to the clipboard of the user's terminal. */
   copy(text: string, what: string): void {
     this.io.writeOutput(formatClipboardSequence(text));
     this.showToast(`copied ${what}`);
@@ -281,6 +357,7 @@ export class ConsoleApp implements ConsoleParts {
   }
 
   end(): void {
+    this.jobs.end();
     this.travel.end();
     this.#live.end();
     this.contexts.end();
@@ -306,16 +383,47 @@ export class ConsoleApp implements ConsoleParts {
   refreshDerivedState(): void {
     const { snapshot } = this.liveView;
     const wall = this.getWallTime();
-    const { filter, order, columns } = this.state.tabs[this.state.tab];
+    const { filter, order, columns } = getActiveTab(this.state);
     this.table.update(snapshot, wall, { filter, order, columns });
     this.getPanelTable()?.update(snapshot, wall, { filter: "", order: undefined });
+    this.#updateTree();
+    this.#clampCursors();
+    this.#detailCache.watchSubject(this.getSubject(), snapshot, wall, this.liveView.past);
+  }
+
+  #updateTree(): void {
+    const now = this.context.clock.now();
+    const contexts = this.contexts.all;
+    const isRecent = now - this.#treeAt < QUIET_EXPLORER && contexts === this.#shownContexts;
+    if (this.#ports.getIsQuiet() && isRecent) return;
+    this.#shownContexts = contexts;
+    const { snapshot } = this.liveView;
     const counts = this.getTabCounts();
     const open = this.state.explorer.open ?? getDefaultUnfolded(counts);
     const { problems } = this.#getCounter();
-    const inputs = { snapshot, counts, problems, open, contexts: this.contexts.all };
-    this.tree.update(inputs, wall, this.theme.signs);
-    this.#store.update((state) => clampCursors(state, this));
-    this.#detailCache.watchSubject(this.getSubject(), snapshot, wall, this.liveView.past);
+    const { clusterHealth: health } = this.liveView;
+    const inputs = { snapshot, counts, problems, open, contexts, health };
+    this.#treeAt = this.liveView.hasRead ? now : Number.NEGATIVE_INFINITY;
+    this.tree.update(inputs, this.getWallTime(), this.theme.signs);
+  }
+
+  #clampCursors(): void {
+    const layout = this.getLayout();
+    if (layout === undefined) return;
+    const lists = {
+      table: this.table,
+      tree: this.tree,
+      panel: this.getPanelRows(),
+      panelTable: this.getPanelTable(),
+      tableHeight: this.computeTableHeight(layout.table?.height ?? 1),
+    };
+    this.update((state) => clampCursors(state, layout, lists, this.getPresentTime()));
+  }
+
+  /** Shows what has changed by now. */
+  catchUp(): void {
+    this.liveView.catchUp();
+    this.notifyChange();
   }
 
   /** Call this when a frame was built. @param ms  how long it took */
@@ -323,6 +431,10 @@ export class ConsoleApp implements ConsoleParts {
     this.#live.handleFrameBuilt(ms);
   }
 
+  /**
+   * Runs `action` when what is being rendered is on the screen: the terminal has answered after it, or it never answers. Call it while a
+   * picture is rendered.
+   */
   runWhenShown(action: () => void): void {
     this.#ports.runWhenShown(action);
   }

@@ -1,10 +1,10 @@
 import { UsageError } from "../base/errors.ts";
 import { quoteText } from "../base/text.ts";
+import type { Call, CommandExecutor, CommandIo } from "../commands/command.ts";
 import type { ConsoleFlags } from "../commands/see/console.ts";
-import type { Call, CommandExecutor, CommandIo } from "../commands/spec.ts";
 import { createStoreCommand } from "../commands/store-command.ts";
 import { TABS, type TabId } from "./state/console-state.ts";
-import { TerminalLoan } from "./terminal/terminal-loan.ts";
+import { TerminalLoan } from "./terminal/terminal-session.ts";
 
 /** Runs `signalbox console`: prints one screen with `--once`, otherwise runs the console until the user leaves. */
 export const execute: CommandExecutor<ConsoleFlags> = async (call, io) => {
@@ -14,7 +14,7 @@ export const execute: CommandExecutor<ConsoleFlags> = async (call, io) => {
   const quiet = { ...call, flags, verbosity: -1 }; // nothing may be written beside the screen
   if (call.flags.once) {
     const size = parseSizeFlag(call, io);
-    const { printConsoleOnce } = await import("./once.ts");
+    const { printConsoleOnce } = await import("./once.tsx");
     return await createStoreCommand<ConsoleFlags>((own, around, context) =>
       printConsoleOnce(own, around, context, { view, size }),
     )(quiet, io);

@@ -1,27 +1,28 @@
 import { cleanToWidth } from "../base/display-width.ts";
 import { EXIT } from "../base/errors.ts";
+import type { Call, CommandIo } from "../commands/command.ts";
 import type { ConsoleFlags } from "../commands/see/console.ts";
-import type { Call, CommandIo } from "../commands/spec.ts";
 import type { CommandContext } from "../commands/store-command.ts";
-import { dispatch } from "./actions/dispatch.ts";
-import { AlertNotifier, chooseChannels } from "./alerts.ts";
+import { act, dispatch } from "./actions/handlers.tsx";
+import { AlertNotifier, chooseChannels, isSimpleTerminal, ProgressNotifier } from "./alerts.ts";
 import { ConsoleApp } from "./console-app.ts";
 import { type OpenedContext, openContext } from "./data/context-list.ts";
-import { type Display, PlainDisplay, ScreenDisplay } from "./display.ts";
+import { type Display, PlainDisplay, ScreenDisplay } from "./display.tsx";
 import type { TabId } from "./state/console-state.ts";
-import { BackgroundQuery } from "./terminal/background-query.ts";
 import type { InputEvent, TerminalReport } from "./terminal/input-event.ts";
 import { createKeyReader } from "./terminal/input-parser.ts";
-import { discardAnswers, PaintPace } from "./terminal/paint-pace.ts";
-import type { TerminalLoan } from "./terminal/terminal-loan.ts";
-import { TerminalSession } from "./terminal/terminal-session.ts";
+import { discardAnswers, ShownQuery, TerminalQuery } from "./terminal/terminal-query.ts";
+import { type TerminalLoan, TerminalSession } from "./terminal/terminal-session.ts";
 import { TtyWriter } from "./terminal/tty-writer.ts";
 import { dependsOnBackground } from "./theme/theme.ts";
 
 /** Interval for repainting, ms, because displayed ages grow. */
 const TICK = 1_000;
 /** The first frame waits so long for data, ms: a frame without data would be replaced at once, and takes as long to build. */
-const FIRST_DATA = 150;
+const FIRST_DATA = 700;
+
+/** Without a key for so long, ms, less is written: the next key brings everything up to date. */
+const QUIET = 10_000;
 
 /** Runs the console on a terminal until the user leaves it or the process ends. @returns the exit code */
 export async function runInteractiveConsole(
@@ -39,28 +40,29 @@ class InteractiveConsole {
   readonly #first: OpenedContext;
   #context: CommandContext;
   #app: ConsoleApp;
-  #isSwitching = false;
+  /** The last switch to another context: the next one begins when it has ended. */
+  #switch = Promise.resolve();
   readonly #display: Display;
   readonly #terminal: TerminalSession;
   /** Undefined if the terminal cannot be opened for it: writes then block until the terminal accepts them. */
   readonly #writer: TtyWriter | undefined;
-  readonly #pace: PaintPace;
+  readonly #shownQuery: ShownQuery;
   readonly #keys = createKeyReader(
     (event) => this.#guard(() => this.#handleInput(event)),
     (report) => this.#handleReport(report),
   );
-  /** Undefined if no theme depends on it, and for plain lines. */
-  readonly #background: BackgroundQuery | undefined;
-  #isBackgroundExpected = false;
+  /** Undefined if the terminal would not understand it, and for plain lines. */
+  readonly #query: TerminalQuery | undefined;
+  #isAnswerExpected = false;
   readonly #notifier: AlertNotifier;
+  readonly #progress: ProgressNotifier;
   readonly #ended = Promise.withResolvers<number>();
   #isDue = false;
+  /** Whether anything has changed since the last rendering besides the state of overlays. */
+  #hasChanged = false;
   /** Whether the first frame still waits for data. */
   #isHeld = true;
-  /** To run when the last frame is on the screen. */
-  readonly #shownActions: (() => void)[] = [];
-  /** Repaints when the terminal does not answer. */
-  #unanswered: NodeJS.Timeout | undefined;
+  #lastKeyAt = Number.NEGATIVE_INFINITY;
 
   constructor(
     call: Call<ConsoleFlags>,
@@ -76,16 +78,22 @@ class InteractiveConsole {
     this.#io = io;
     this.#writer = writer;
     this.#first = { call, context };
-    if (!call.flags.plain && dependsOnBackground(io.env)) this.#background = this.#createBackgroundQuery(io);
+    const about = { background: dependsOnBackground(io.env), keyboard: !isSimpleTerminal(io.env.TERM) };
+    const asks = !call.flags.plain && (about.background || about.keyboard);
+    if (asks) this.#query = this.#createTerminalQuery(io, about);
     this.#context = context;
-    this.#pace = new PaintPace(context.clock);
+    this.#shownQuery = new ShownQuery((text) => void io.writeOutput(text), { canAsk: !call.flags.plain });
+    const onDefect = (error: unknown) => this.#ended.reject(error);
     this.#display = call.flags.plain
-      ? new PlainDisplay(io)
-      : new ScreenDisplay(io, this.#pace, { mouse: context.settings.mouse });
+      ? new PlainDisplay(io, { onDefect })
+      : new ScreenDisplay(io, { mouse: context.settings.mouse, scheme: about.background, onDefect });
     this.#app = this.#createApp({ call, context });
     if (view !== undefined) this.#app.update((state) => ({ ...state, tab: view }));
-    this.#notifier = new AlertNotifier((text) => void io.writeOutput(text), {
-      channels: chooseChannels(context.settings.notify, io.env.TERM, call.flags.plain === true),
+    const channels = chooseChannels(context.settings.notify, io.env.TERM, call.flags.plain === true);
+    const write = (text: string) => void io.writeOutput(text);
+    this.#progress = new ProgressNotifier(write, { isWanted: channels.desktop });
+    this.#notifier = new AlertNotifier(write, {
+      channels,
       name: cleanToWidth(context.settings.prefix, 40),
       sign: this.#app.theme.signs.marks.held,
     });
@@ -98,15 +106,20 @@ class InteractiveConsole {
       io: this.#io,
       context,
       first: this.#first,
-      getIsLight: () => this.#background?.isLight,
-      repaint: () => this.#repaint(),
+      getIsLight: () => this.#query?.isLight,
+      repaint: () => {
+        this.#hasChanged = true;
+        this.#repaint();
+      },
       suspend: () => this.#terminal.suspend(),
       lendTerminal: (use) => this.#terminal.lend(use),
-      switchContext: (name) => void this.#switchContext(name),
+      switchContext: (name) => {
+        this.#switch = this.#switch.then(() => this.#switchContext(name));
+      },
+      act,
       redraw: () => this.#display.forget(),
-      getAgeStep: () => this.#pace.getAgeStep(),
-      isLineSlow: () => this.#pace.isSlow,
-      runWhenShown: (action) => this.#shownActions.push(action),
+      getIsQuiet: () => this.#isQuiet,
+      runWhenShown: (action) => this.#shownQuery.add(() => this.#guard(action)),
       onFirstRead: () => this.#releasePaint(),
       quit: (code) => {
         this.#keys.end(); // ignores input after the key that quits
@@ -117,14 +130,12 @@ class InteractiveConsole {
 
   /** Shows another context. If it cannot be used, the present one stays. If its cluster does not answer, it is shown all the same. */
   async #switchContext(name: string | undefined): Promise<void> {
-    if (this.#isSwitching) return;
-    this.#isSwitching = true;
     try {
       const opened = await openContext(this.#first, this.#io, name);
       const before = this.#app;
       this.#app = this.#createApp(opened);
+      this.#app.update((state) => ({ ...state, tab: before.state.tab }));
       this.#context = opened.context;
-      for (const { id } of before.jobs.running) before.jobs.interrupt(id);
       const kept = this.#endApp(before);
       for (const path of kept) this.#app.log.add(`your text is kept in ${path}`);
       before.context.store.close();
@@ -134,15 +145,13 @@ class InteractiveConsole {
       this.#app.showToast((error as Error).message, "problem");
       this.#app.log.add((error as Error).message);
     } finally {
-      this.#isSwitching = false;
       this.#repaint();
     }
   }
 
   /** Ends what follows a cluster, and stores the preferences. @returns the files of texts that were not stored */
   #endApp(app: ConsoleApp): string[] {
-    const [lowest] = app.overlays.all;
-    if (lowest !== undefined) app.overlays.close(lowest);
+    app.overlays.closeAll();
     app.end();
     app.savePreferences();
     return app.drafts.end();
@@ -165,27 +174,32 @@ class InteractiveConsole {
     } finally {
       clearInterval(tick);
       clearTimeout(patience);
-      clearTimeout(this.#unanswered);
-      await this.#background?.end();
+      await this.#query?.end();
       leave(); // first: all later messages are for the user's own screen
       for (const path of this.#endApp(this.#app)) this.#io.writeMessage(`your text is kept in ${path}`);
     }
   }
 
-  #createBackgroundQuery(io: CommandIo): BackgroundQuery {
-    return new BackgroundQuery({
-      write: (text) => void io.writeOutput(text),
+  #createTerminalQuery(io: CommandIo, about: { background: boolean; keyboard: boolean }): TerminalQuery {
+    const ports = {
+      write: (text: string) => void io.writeOutput(text),
       onChange: () => this.#repaint(),
-      onExpecting: (isExpected) => {
-        this.#isBackgroundExpected = isExpected;
+      onKeyboard: () => {
+        this.#keys.expectCodedKeys();
+        this.#display.codeKeys();
+        this.#repaint();
+      },
+      onExpecting: (isExpected: boolean) => {
+        this.#isAnswerExpected = isExpected;
         this.#updateExpectation();
       },
-    });
+    };
+    return new TerminalQuery(ports, { about });
   }
 
   /** While an answer is due, its first byte is not taken for the Escape key so soon. */
   #updateExpectation(): void {
-    this.#keys.expectReport(this.#isBackgroundExpected || this.#pace.owesAnswer);
+    this.#keys.expectReport(this.#isAnswerExpected || this.#shownQuery.openQuestions > 0);
   }
 
   #createTerminalSession(io: CommandIo, loan: TerminalLoan): TerminalSession {
@@ -194,15 +208,16 @@ class InteractiveConsole {
       onResize: () => this.#repaint(),
       onTaken: () => {
         this.#display.begin();
-        this.#background?.ask();
+        this.#query?.ask();
         this.#repaint();
       },
       onGiven: () => {
         this.#notifier.restoreTitle();
+        this.#progress.clear();
         this.#display.end();
         this.#writer?.flush();
-        discardAnswers(this.#pace.openQuestions);
-        this.#pace.forget();
+        discardAnswers(this.#shownQuery.openQuestions);
+        this.#shownQuery.forget();
       },
       onNotStopped: () => this.#app.showToast("this console was not started by a shell", "problem"),
       onGone: () => this.#ended.resolve(EXIT.io),
@@ -212,6 +227,10 @@ class InteractiveConsole {
   #releasePaint(): void {
     this.#isHeld = false;
     this.#repaint();
+  }
+
+  get #isQuiet(): boolean {
+    return this.#context.clock.now() - this.#lastKeyAt >= QUIET;
   }
 
   /** Schedules one repaint for all changes in one turn of the event loop. */
@@ -225,48 +244,45 @@ class InteractiveConsole {
   }
 
   #handleInput(event: InputEvent): void {
-    this.#pace.handleKey();
     this.#notifier.restoreTitle();
-    // A key acts on what the keys before it have led to, even if the terminal has not shown that yet.
-    if (this.#isDue || this.#unanswered !== undefined) this.#app.refreshDerivedState();
-    dispatch(this.#app, event);
+    this.#progress.acknowledge(this.#app.getPresentTime());
+    if (this.#isDue) this.#catchUpWithKeys();
+    dispatch(this.#app, event, (mouse) => this.#display.handleMouse(mouse));
+    if (this.#isQuiet) this.#app.catchUp(); // not before: a click is meant for what is shown
+    this.#lastKeyAt = this.#context.clock.now();
+    if (this.#app.overlays.top !== undefined) this.#repaint(); // an overlay does not tell that its own state has changed
+  }
+
+  /** A key acts on what the keys before it have led to, even if the terminal has not shown that yet. */
+  #catchUpWithKeys(): void {
+    this.#app.refreshDerivedState();
+    if (this.#terminal.isOn && !this.#isHeld) this.#display.update(this.#app, this.#hasChanged);
+    this.#hasChanged = false;
   }
 
   #handleReport(report: TerminalReport): void {
-    if (report.of !== "status") return this.#background?.takeReport(report);
-    this.#pace.handleAnswer();
+    if (report.of !== "status") return this.#query?.takeReport(report);
+    this.#shownQuery.takeAnswer();
     this.#updateExpectation();
-    if (this.#display.isComplete && this.#pace.hasArrived) this.#guard(() => this.#runShownActions());
-    if (this.#unanswered !== undefined || !this.#display.isComplete || this.#pace.needsQuestion)
-      this.#repaint();
   }
 
   #paint(): void {
     if (this.#writer?.isClogged) return; // repainted once the terminal has accepted the pending output
-    clearTimeout(this.#unanswered);
-    this.#unanswered = undefined;
-    const wait = this.#pace.computeWait();
-    if (wait > 0) {
-      this.#unanswered = setTimeout(() => this.#repaint(), wait);
-      return;
-    }
     const news = this.#app.noticeChanges();
     if (news !== undefined) this.#notifier.notify(news);
+    this.#progress.show(this.#app.jobs.list, this.#app.getPresentTime());
     const start = this.#context.clock.now();
     this.#app.refreshDerivedState();
     if (!this.#display.show(this.#app)) this.#ended.resolve(EXIT.io);
     this.#app.handleFrameBuilt(this.#context.clock.now() - start);
-    this.#updateExpectation();
-    if (this.#pace.hasArrived && this.#display.isComplete) this.#runShownActions();
+    if (this.#shownQuery.isWanted) void this.#askWhetherShown();
   }
 
-  /** In another turn of the event loop: keys that have arrived already were typed before the frame was on the screen. */
-  #runShownActions(): void {
-    const actions = this.#shownActions.splice(0);
-    if (actions.length > 0)
-      setImmediate(() => {
-        for (const action of actions) this.#guard(action);
-      });
+  async #askWhetherShown(): Promise<void> {
+    await this.#display.waitUntilWritten();
+    if (!this.#terminal.isOn || !this.#shownQuery.isWanted) return;
+    this.#shownQuery.ask();
+    this.#updateExpectation();
   }
 
   /** Runs `work`. A defect ends the console, and is reported after the screen is restored. */

@@ -59,6 +59,11 @@ export function createStatusError(
   return new MemberError(kind, advice, `${endpoint}: ${text}${hint}`, { cause });
 }
 
+/** Whether etcd refused a login because authentication is disabled. Only the text says so: its code has other meanings too. */
+export function isAuthenticationOff(error: unknown): boolean {
+  return error instanceof MemberError && error.message.endsWith("authentication is not enabled");
+}
+
 const CODE_BY_NAME: Record<string, number> = {
   PermissionDenied: 7,
   Unauthenticated: 16,

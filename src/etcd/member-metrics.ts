@@ -1,5 +1,6 @@
 import http from "node:http";
 import https from "node:https";
+import { parseObject } from "../base/parse-json.ts";
 import { parseEndpoint } from "./endpoint.ts";
 import type { StoreOptions, TlsOptions } from "./options.ts";
 import { buildSecureContext } from "./tls.ts";
@@ -10,11 +11,20 @@ export interface MemberMetrics {
   version: string | undefined;
   /** Quota of the database, bytes. */
   quota: number | undefined;
+  /** The revision up to which the history is compacted. */
+  compacted: bigint | undefined;
   /** The member's wall clock minus the local one lies between these, ms. */
   clock: { least: number; most: number } | undefined;
+  /** `--auto-compaction-retention` of its command line, if it was read. A configuration file or variable may set it too. */
+  autoCompaction?: string | undefined;
 }
 
-const NOTHING: MemberMetrics = { version: undefined, quota: undefined, clock: undefined };
+const NOTHING: MemberMetrics = {
+  version: undefined,
+  quota: undefined,
+  compacted: undefined,
+  clock: undefined,
+};
 /** Timeout of a request, ms. The result is optional. */
 const WITHIN = 5_000;
 const LARGEST = 8_000_000;
@@ -35,9 +45,33 @@ export async function readMemberMetrics(
     const { text, clock } = await fetchText(`${url}/metrics`, tls, wall, signal);
     const quota = Number(/^etcd_server_quota_backend_bytes (\S+)$/m.exec(text)?.[1]);
     const version = /^etcd_server_version\{server_version="([^"]+)"\} 1$/m.exec(text)?.[1];
-    return { version, quota: quota > 0 ? quota : undefined, clock };
+    const compacted = Number(/^etcd_debugging_mvcc_compact_revision (\S+)$/m.exec(text)?.[1]);
+    return {
+      version,
+      quota: quota > 0 ? quota : undefined,
+      compacted: compacted > 0 ? BigInt(Math.round(compacted)) : undefined,
+      clock,
+    };
   } catch {
     return NOTHING;
+  }
+}
+
+/**
+ * Reads for how long a member keeps past states, from the command line that it publishes.
+ * @returns undefined if that does not say it; never throws
+ */
+export async function readAutoCompaction(
+  url: string,
+  tls: TlsOptions | undefined,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  try {
+    const { cmdline } = parseObject((await fetchText(`${url}/debug/vars`, tls, Date.now, signal)).text);
+    const line = Array.isArray(cmdline) ? cmdline.join(" ") : "";
+    return / --?auto-compaction-retention[= ]([^ ]+)/.exec(line)?.[1];
+  } catch {
+    return undefined;
   }
 }
 

@@ -6,11 +6,16 @@ export type Rpc =
   | "grant"
   | "renew"
   | "remaining"
+  | "leases"
   | "revoke"
   | "range"
   | "txn"
   | "status"
-  | "roster";
+  | "roster"
+  | "users"
+  | "user"
+  | "roles"
+  | "role";
 
 /**
  * The narrower port behind the store port: one cluster member over one transport. wire-codec.ts builds the requests.

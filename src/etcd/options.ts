@@ -12,7 +12,7 @@ export interface StoreOptions {
   clusterMemory?: ClusterMemory;
   /** `http` is etcd's JSON gateway, `grpc` the npm client etcd3. Default `auto`. */
   transport?: "auto" | "http" | "grpc";
-  /** `auto` means `grpc` where it can be used: for a process that writes much, and may take longer to start. */
+  /** `auto` means `grpc` where it can be used: for a process that runs long, and may take longer to start. */
   prefersGrpc?: boolean;
   user?: string;
   password?: string;

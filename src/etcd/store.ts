@@ -1,4 +1,6 @@
+import type { AnsweringStatus, ClusterMember } from "../protocol/member.ts";
 import type {
+  KeyRange,
   RangeOp,
   RangeResult,
   ResponseHeader,
@@ -40,16 +42,15 @@ export interface Store {
   readTimeToLive(id: bigint, signal?: AbortSignal): Promise<{ left: number; ttl: number } | undefined>;
   /** Lists the keys of a session, as one member knows them; empty when it is gone. Changes nothing. */
   listSessionKeys(id: bigint, signal?: AbortSignal): Promise<string[]>;
+  /** Lists the ids of all sessions, also those of other programs, as one member knows them. */
+  listSessions(signal?: AbortSignal): Promise<bigint[]>;
   /** Ends a session and deletes its keys. Succeeds when the session is already gone. */
   revoke(id: bigint, signal?: AbortSignal): Promise<void>;
   /**
    * Reads keys at one revision. The read is linearizable unless `revision` is given; the response then has that
    * revision as its own. Returns pages of `limit`. Keys with equal sort values are in no defined order.
    */
-  readRange(
-    range: RangeOp & { revision?: bigint },
-    signal?: AbortSignal,
-  ): Promise<ResponseHeader & RangeResult>;
+  readRange(range: RangeRead, signal?: AbortSignal): Promise<ResponseHeader & RangeResult>;
   /** Commits one guarded transaction. Its reads are linearizable. */
   commitTxn(txn: Txn, signal?: AbortSignal): Promise<TxnResponse>;
   /**
@@ -66,42 +67,33 @@ export interface Store {
   readMemberStatuses(signal?: AbortSignal): Promise<MemberStatus[]>;
   /** Lists the members of the cluster as one member knows them. Needs no majority. @throws StoreError */
   listMembers(signal?: AbortSignal): Promise<ClusterMember[]>;
+  /** Reads users and roles. @throws StoreError `permission` if etcd has users, and this one is not a root */
+  readUsers(signal?: AbortSignal): Promise<UserDirectory>;
   /** Closes connections. Calls in flight fail as `unavailable`. */
   close(): void;
 }
 
-export type MemberStatus =
-  | {
-      endpoint: string;
-      ok: true;
-      version: string;
-      memberId: bigint;
-      leaderId: bigint;
-      revision: bigint;
-      raftTerm: bigint;
-      raftIndex: bigint;
-      /** Size of the database file, bytes. */
-      dbSize: number;
-      /**
-       * Bytes of the database in use; a defragmentation frees the rest. Not available on every transport and version.
-       */
-      dbInUse?: number;
-      clusterId?: bigint;
-      errors: string[];
-      /** Round-trip time of the request, ms. */
-      millis: number;
-    }
-  | { endpoint: string; ok: false; error: StoreError };
+/** A read of keys. */
+export type RangeRead = RangeOp & {
+  /** Default: the current one. */
+  revision?: bigint;
+  /** Returns values as binary strings, with one character per byte, as keys are. */
+  binaryValues?: boolean;
+};
 
-/** A member of the cluster. It need not be a configured endpoint. */
-export interface ClusterMember {
-  id: bigint;
-  /** Empty until the member has joined. */
-  name: string;
-  /** The advertised client URLs. */
-  clientUrls: readonly string[];
-  /** The member is a learner and does not count for a majority. */
-  isLearner: boolean;
+export type MemberStatus = AnsweringStatus | { endpoint: string; ok: false; error: StoreError };
+
+/** The users of etcd, and what their roles allow. */
+export interface UserDirectory {
+  /** Whether etcd requires a login. Otherwise users and roles have no effect. */
+  isEnabled: boolean;
+  users: readonly { name: string; roles: readonly string[] }[];
+  roles: readonly { name: string; permissions: readonly KeyPermission[] }[];
+}
+
+/** A permission on one key, or on a range. A `rangeEnd` of one zero byte: all keys from `key` on. */
+export interface KeyPermission extends KeyRange {
+  access: "read" | "write" | "readwrite";
 }
 
 export type StoreErrorKind =

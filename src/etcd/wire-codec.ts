@@ -3,15 +3,17 @@
  * them: field names in snake case, 64-bit integers as decimal strings, enumerations as numbers. Only bytes differ: in
  * JSON they are base64.
  */
+
+import type { ClusterMember } from "../protocol/member.ts";
 import {
-  type ClusterMember,
   type Compare,
+  type KeyPermission,
   type KeyRange,
   type KeyValue,
   type MemberStatus,
   type Op,
   type OpResult,
-  type RangeOp,
+  type RangeRead,
   type RangeResult,
   type ResponseHeader,
   StoreError,
@@ -20,16 +22,100 @@ import {
   type WatchEvent,
   type WatchRequest,
 } from "./store.ts";
-import type {
-  WireHeader,
-  WireKeyValue,
-  WireMemberList,
-  WireRange,
-  WireResponseOp,
-  WireStatus,
-  WireTxn,
-  WireWatch,
-} from "./wire-types.ts";
+
+// The fields of etcd's responses that signalbox reads. JSON omits zeros, so all are optional.
+
+/** A 64-bit integer: decimal digits in JSON; over gRPC also its halves, in the frequent calls. */
+type WireInteger =
+  | string
+  | number
+  | { readonly low: number; readonly high: number; readonly unsigned: boolean };
+
+export interface WireHeader {
+  revision?: WireInteger;
+  raft_term?: WireInteger;
+  cluster_id?: WireInteger;
+}
+
+export interface WireKeyValue {
+  key?: unknown;
+  value?: unknown;
+  create_revision?: WireInteger;
+  mod_revision?: WireInteger;
+  version?: WireInteger;
+  lease?: WireInteger;
+}
+
+interface WireRange {
+  kvs?: WireKeyValue[];
+  count?: WireInteger;
+  more?: boolean;
+}
+
+export interface WireTxn {
+  header?: WireHeader | null;
+  succeeded?: boolean;
+  responses?: WireResponseOp[];
+}
+
+interface WireResponseOp {
+  response_range?: WireRange | null;
+  response_put?: object | null;
+  response_delete_range?: { deleted?: WireInteger } | null;
+  response_txn?: WireTxn | null;
+}
+
+export interface WireRangeResponse extends WireRange {
+  header?: WireHeader;
+}
+
+export interface WireLease {
+  header?: WireHeader;
+  TTL?: string;
+  /** Present in the response to a time-to-live request. */
+  grantedTTL?: string;
+  /** Present if the request asked for keys. */
+  keys?: unknown[];
+}
+
+export interface WireWatch {
+  header?: WireHeader;
+  watch_id?: WireInteger;
+  created?: boolean;
+  canceled?: boolean;
+  cancel_reason?: string;
+  compact_revision?: WireInteger;
+  events?: { type?: string | number; kv?: WireKeyValue | null }[];
+}
+
+export interface WireStatus {
+  header?: WireHeader & { member_id?: string };
+  version?: string;
+  dbSize?: string;
+  dbSizeInUse?: string;
+  leader?: string;
+  raftIndex?: string;
+  raftTerm?: string;
+  errors?: string[];
+}
+
+export interface WireLeases {
+  leases?: { ID?: string }[];
+}
+
+/** Lists of names, and the roles of a user. */
+export interface WireNames {
+  users?: string[];
+  roles?: string[];
+}
+
+export interface WireRole {
+  perm?: { permType?: string; key?: unknown; range_end?: unknown }[];
+}
+
+export interface WireMemberList {
+  members?: { ID?: string; name?: string; clientURLs?: string[]; isLearner?: boolean }[];
+}
 
 /** How a transport represents bytes. */
 export interface ByteCodec<B> {
@@ -63,7 +149,7 @@ export class WireCodec<B> {
     return keys.map((key) => this.#bytes.toKey(key as B));
   }
 
-  toRangeRequest(range: RangeOp & { revision?: bigint }): object {
+  toRangeRequest(range: RangeRead): object {
     return {
       ...this.#toSpan(range),
       limit: range.limit,
@@ -95,9 +181,21 @@ export class WireCodec<B> {
     }));
   }
 
-  parseRange(answer: WireRange): RangeResult {
-    const kvs = (answer.kvs ?? []).map((kv) => this.#parseKeyValue(kv));
-    return { kvs, count: Number(answer.count ?? 0), more: answer.more ?? false };
+  /** @param binaryValues  as in `RangeRead` */
+  parseRange(answer: WireRange, binaryValues = false): RangeResult {
+    const kvs = (answer.kvs ?? []).map((kv) => this.#parseKeyValue(kv, binaryValues));
+    return { kvs, count: Number(parseInteger(answer.count)), more: answer.more ?? false };
+  }
+
+  parsePermissions({ perm = [] }: WireRole): KeyPermission[] {
+    return perm.map(({ permType = "READ", key, range_end }) => {
+      const rangeEnd = this.#bytes.toKey(range_end as B);
+      return {
+        access: permType.toLowerCase() as KeyPermission["access"], // the spelling differs between the transports
+        key: this.#bytes.toKey(key as B),
+        ...(rangeEnd !== "" && { rangeEnd }),
+      };
+    });
   }
 
   parseTxn(answer: WireTxn): TxnResult {
@@ -108,8 +206,8 @@ export class WireCodec<B> {
   }
 
   parseEvents(answer: WireWatch): WatchEvent[] {
-    return (answer.events ?? []).map(({ type, kv = {} }) => {
-      const put = this.#parseKeyValue(kv);
+    return (answer.events ?? []).map(({ type, kv }) => {
+      const put = this.#parseKeyValue(kv ?? {});
       // PUT is omitted because it is zero. The spelling differs between the transports.
       const deleted = type === 1 || (typeof type === "string" && type.toUpperCase() === "DELETE");
       return deleted ? { type: "delete", key: put.key, revision: put.modRevision } : { type: "put", kv: put };
@@ -144,7 +242,7 @@ export class WireCodec<B> {
         return {
           request_put: {
             key: this.#encodeKey(op.key),
-            value: this.#bytes.fromText(op.value),
+            value: op.binaryValue ? this.#encodeKey(op.value) : this.#bytes.fromText(op.value),
             lease: op.session?.toString(),
             ignore_lease: op.keepSession,
           },
@@ -160,25 +258,35 @@ export class WireCodec<B> {
     if (op.response_range) return { op: "range", ...this.parseRange(op.response_range) };
     if (op.response_txn) return { op: "txn", ...this.parseTxn(op.response_txn) };
     if (op.response_put) return { op: "put" };
-    return { op: "delete", deleted: Number(op.response_delete_range?.deleted ?? 0) };
+    return { op: "delete", deleted: Number(parseInteger(op.response_delete_range?.deleted)) };
   }
 
-  #parseKeyValue(kv: WireKeyValue): KeyValue {
+  #parseKeyValue(kv: WireKeyValue, binaryValues = false): KeyValue {
     return {
       key: this.#bytes.toKey(kv.key as B),
-      value: this.#bytes.toText(kv.value as B),
-      createRevision: BigInt(kv.create_revision ?? 0),
-      modRevision: BigInt(kv.mod_revision ?? 0),
-      session: BigInt(kv.lease ?? 0),
-      version: BigInt(kv.version ?? 0),
+      value: binaryValues ? this.#bytes.toKey(kv.value as B) : this.#bytes.toText(kv.value as B),
+      createRevision: parseInteger(kv.create_revision),
+      modRevision: parseInteger(kv.mod_revision),
+      session: parseInteger(kv.lease),
+      version: parseInteger(kv.version),
     };
   }
 }
 
+/** Converts a 64-bit integer. A missing one is zero. */
+export function parseInteger(value: WireInteger = 0): bigint {
+  if (typeof value !== "object") return BigInt(value);
+  const { low, high, unsigned } = value;
+  if (high === 0) return BigInt(low >>> 0);
+  const bits = (BigInt(high) << 32n) | BigInt(low >>> 0);
+  return unsigned ? BigInt.asUintN(64, bits) : bits;
+}
+
 /** Parses a response header. @throws StoreError `notEtcd` when it has no revision: the server is not etcd */
-export function parseResponseHeader(header: WireHeader | undefined): ResponseHeader {
-  if (!header?.revision) throw new StoreError("notEtcd", "the answer has no revision: is that etcd?");
-  return { revision: BigInt(header.revision), raftTerm: BigInt(header.raft_term ?? 0) };
+export function parseResponseHeader(header: WireHeader | null | undefined): ResponseHeader {
+  const revision = parseInteger(header?.revision);
+  if (revision === 0n) throw new StoreError("notEtcd", "the answer has no revision: is that etcd?");
+  return { revision, raftTerm: parseInteger(header?.raft_term) };
 }
 
 export function parseMemberStatus(endpoint: string, status: WireStatus, millis: number): MemberStatus {
@@ -193,7 +301,7 @@ export function parseMemberStatus(endpoint: string, status: WireStatus, millis: 
     raftIndex: BigInt(status.raftIndex ?? 0),
     dbSize: Number(status.dbSize ?? 0),
     ...(status.dbSizeInUse !== undefined && { dbInUse: Number(status.dbSizeInUse) }),
-    ...(status.header?.cluster_id !== undefined && { clusterId: BigInt(status.header.cluster_id) }),
+    ...(status.header?.cluster_id !== undefined && { clusterId: parseInteger(status.header.cluster_id) }),
     errors: status.errors ?? [],
     millis,
   };

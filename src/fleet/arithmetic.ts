@@ -46,6 +46,13 @@ export function evaluateUnits(text: string, lookup: MacroLookup): ParseResult<nu
   return { fault: `${quoteText(text)} is ${value}, not a whole number; round it with int(...) or ceil(...)` };
 }
 
+/** Replaces the macros in an expression by their values: `int(MEMMB/1024)` becomes `int(24105/1024)`. */
+export function substituteMacros(text: string, lookup: MacroLookup): string {
+  return text.replace(/[A-Za-z_][A-Za-z0-9_]*/g, (name) =>
+    FUNCTIONS.has(name) ? name : String(lookup(name) ?? name),
+  );
+}
+
 class ExpressionError extends Error {
   readonly at: number;
 

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import * as v from "valibot";
 import { UsageError } from "../base/errors.ts";
-import { OVER, waitForAbort } from "../base/wait.ts";
+import { mergeSignals, waitForAbort } from "../base/wait.ts";
 import { parseLeases } from "../fleet/lease-spec.ts";
 import { followEtcd } from "../observe/follow.ts";
 import { QueueSink } from "../observe/queue-sink.ts";
@@ -18,12 +18,13 @@ import {
   parseOptions,
   pickDefined,
   quoteOption,
+  resolveSessionTimes,
+  SESSION_OPTIONS,
   SIGNAL,
   TEXT,
   TEXTS,
   WAIT,
 } from "./options-schema.ts";
-import { resolveSessionTimes, SESSION_OPTIONS } from "./session-times.ts";
 import type { ClaimOptions, Held, LockHolder, RateOptions, WatchOptions, Work } from "./types.ts";
 
 /** Options of a call that names what it claims. */
@@ -43,18 +44,40 @@ type ParsedOptions = v.InferOutput<v.StrictObjectSchema<typeof ACQUIRE_OPTIONS, 
 /** Makes a claim and holds it until `release`. @throws the same errors as `Signalbox.acquire` */
 export async function acquire(connection: LibraryConnection, options: ParsedOptions): Promise<HeldImpl> {
   const request = buildClaimRequest(connection, options);
-  const closing = new AbortController();
-  const waiting = {
-    close: async () => closing.abort(new ClosedError("the connection was closed while waiting")),
-  };
-  connection.adopt(waiting);
+  const waiting = new ClosableWait(connection, "the connection was closed while waiting");
   try {
-    const signals = options.signal === undefined ? [] : [options.signal];
-    const either = AbortSignal.any([closing.signal, ...signals]);
+    const either = mergeSignals(waiting.signal, options.signal);
     const claim = await translated(() => acquireClaim(connection.ports, request, either));
     return await connection.adoptOrEnd(new HeldImpl(connection, claim, request), () => claim.release());
   } finally {
-    connection.drop(waiting);
+    waiting.end();
+  }
+}
+
+/** Waits that end when the connection is closed. */
+class ClosableWait {
+  readonly #connection: LibraryConnection;
+  readonly #closing = new AbortController();
+  readonly #why: string;
+
+  /** @throws ClosedError */
+  constructor(connection: LibraryConnection, why: string) {
+    this.#connection = connection;
+    this.#why = why;
+    connection.adopt(this);
+  }
+
+  /** Aborts with a ClosedError when the connection is closed. */
+  get signal(): AbortSignal {
+    return this.#closing.signal;
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort(new ClosedError(this.#why));
+  }
+
+  end(): void {
+    this.#connection.drop(this);
   }
 }
 
@@ -77,6 +100,10 @@ class HeldImpl implements Held {
     this.run = claim.run;
     this.lock = request.lock;
     this.signal = claim.signal as HeldImpl["signal"];
+  }
+
+  isCurrent(): Promise<boolean> {
+    return translated(() => this.#claim.isCurrent());
   }
 
   release(): Promise<void> {
@@ -195,15 +222,12 @@ export async function limitRate(
 
 /** Releases a claim after a time, or when the connection is closed. A lost claim is released without effect. */
 async function keepFor(connection: LibraryConnection, held: Held, span: number): Promise<void> {
-  const over = new AbortController();
-  const timer = { close: async () => over.abort(OVER) };
   try {
-    connection.adopt(timer);
-    await connection.ports.clock.sleep(span, over.signal);
+    const wait = new ClosableWait(connection, "the connection is closed");
+    await connection.ports.clock.sleep(span, wait.signal).finally(() => wait.end());
   } catch {
     // The connection is closed, which releases the claim too.
   } finally {
-    connection.drop(timer);
     await held.release();
   }
 }
@@ -216,16 +240,13 @@ export async function* watchLock(
 ): AsyncGenerator<LockHolder | undefined, never> {
   const { signal } = parseOptions("watchLock", options, { signal: SIGNAL });
   validateName("lock", lock);
-  const closing = new AbortController();
-  const watch = { close: async () => closing.abort(new ClosedError("the connection was closed")) };
-  connection.adopt(watch);
+  const watch = new ClosableWait(connection, "the connection was closed");
   try {
-    const either = AbortSignal.any([closing.signal, ...(signal === undefined ? [] : [signal])]);
-    yield* followHolder(connection, lock, either);
+    yield* followHolder(connection, lock, mergeSignals(watch.signal, signal));
     throw new ClosedError("a watch never ends by itself");
   } finally {
-    connection.drop(watch);
-    closing.abort(new ClosedError("nobody watches any more"));
+    watch.end();
+    void watch.close(); // nobody watches any more
   }
 }
 

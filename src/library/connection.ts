@@ -1,8 +1,10 @@
+import * as v from "valibot";
 import { silentLog } from "../base/log.ts";
 import { VERSION } from "../base/version.ts";
 import { resolveConfig } from "../config/config.ts";
+import type { ConfigLayer } from "../config/layers.ts";
 import { thisMachine } from "../config/machine.ts";
-import type { Settings } from "../config/settings.ts";
+import { getSetting, SETTING_KEYS, type SettingKey, type Settings } from "../config/settings.ts";
 import { readMemberClocks } from "../etcd/member-metrics.ts";
 import { openStore } from "../etcd/open/open.ts";
 import { buildStoreOptions } from "../etcd/open/store-options.ts";
@@ -11,14 +13,17 @@ import { serializeHostRecord } from "../fleet/host-record.ts";
 import { createMacros, type Macros } from "../fleet/macros.ts";
 import { evaluateConfiguredTotal } from "../fleet/resources.ts";
 import type { OperatorPorts } from "../operate/ports.ts";
+import { getRetentionLimits } from "../operate/retention.ts";
 import { createRealClock } from "../process/clock.ts";
 import { readUserName } from "../process/host.ts";
 import { realRandom } from "../process/random.ts";
 import { createKeys } from "../protocol/keys.ts";
 import type { ClaimPorts } from "../run/request.ts";
 import type { ScheduleWorkerOptions } from "../worker/engine/schedule-worker.ts";
-import { ClosedError } from "./errors.ts";
-import { type ConnectOptions, createOptionLayer } from "./options.ts";
+import type { SchedulePorts } from "../worker/worker-ports.ts";
+import { ClosedError, ConfigError } from "./errors.ts";
+import { parseOptions } from "./options-schema.ts";
+import type { ConnectOptions } from "./types.ts";
 
 type ReadMemberClocks = NonNullable<ScheduleWorkerOptions["readMemberClocks"]>;
 
@@ -27,13 +32,34 @@ interface Closable {
   close(): Promise<void>;
 }
 
+/** Only the names are checked here: the configuration checks the values of all layers. */
+const OPTIONS = v.entriesFromList([...SETTING_KEYS, "config", "env", "log"], v.optional(v.unknown()));
+
+/**
+ * Creates the configuration layer of the options, which overrides all other layers.
+ * @throws ConfigError for an unknown option
+ */
+function createOptionLayer(options: ConnectOptions): ConfigLayer {
+  const values: { readonly [K in SettingKey]?: unknown } = parseOptions("connect", options, OPTIONS);
+  return (key) => {
+    const value = values[key];
+    if (value === undefined) return undefined;
+    const isMillis = getSetting(key).kind.name === "DURATION" && typeof value === "number";
+    return {
+      value: isMillis ? `${value}ms` : value,
+      source: `option ${key}`,
+      createError: (fault) => new ConfigError(`option ${key}: ${fault}`),
+    };
+  };
+}
+
 /** The context that all parts of the library share. */
 export class LibraryConnection {
   readonly settings: Settings;
   readonly facts: HostFacts;
   readonly macros: Macros;
   readonly user: string;
-  readonly ports: ClaimPorts & OperatorPorts;
+  readonly ports: ClaimPorts & OperatorPorts & SchedulePorts;
   /** Reads the clocks of etcd's members. */
   readonly readMemberClocks: ReadMemberClocks;
   readonly #open = new Set<Closable>();
@@ -45,10 +71,10 @@ export class LibraryConnection {
     const flags = config === undefined ? {} : { config };
     const { values } = resolveConfig({ flags, env, options: createOptionLayer(options) });
     const clock = createRealClock();
-    const store = await openStore(buildStoreOptions(values), { clock, unit: realRandom.generateFraction });
-    const members = buildStoreOptions(values);
+    const storeOptions = { ...buildStoreOptions(values), prefersGrpc: true };
+    const store = await openStore(storeOptions, { clock, unit: realRandom.generateFraction });
     return new LibraryConnection(values, { clock, store, log }, (signal) =>
-      readMemberClocks(members, clock.getWallTime, signal),
+      readMemberClocks(storeOptions, clock.getWallTime, signal),
     );
   }
 
@@ -81,7 +107,7 @@ export class LibraryConnection {
       ...parts,
       keys: createKeys(prefix),
       random: realRandom,
-      settings: { connectTimeout, readOnly },
+      settings: { connectTimeout, readOnly, retention: getRetentionLimits(settings) },
       operator: { user: this.user, host: facts.fqdn },
       evaluateTotal: (text) => evaluateConfiguredTotal(text, macros),
       describeHost: (wall) => serializeHostRecord(facts, VERSION, wall),

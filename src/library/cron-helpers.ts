@@ -5,35 +5,9 @@ import { lintCron } from "../schedule/lint/lint-cron.ts";
 import type { LintFinding } from "../schedule/lint/lint-dialects.ts";
 import { explainPlan, listPlannedOccurrences, parsePlan } from "../schedule/plan.ts";
 import { INSTANT, parseOptions, quoteOption, TEXT } from "./options-schema.ts";
-import type { Instant } from "./types.ts";
+import type { CronOptions, CronTime, CronTimesOptions } from "./types.ts";
 
 // Pure functions about cron expressions. They need no connection.
-
-/** Where and when a cron expression is read. */
-export interface CronOptions {
-  /** IANA name of the time zone. Default: `UTC`. */
-  timezone?: string;
-  /** Only later times are listed; clock changes in the year after this instant are examined. Default: now. */
-  from?: Instant;
-}
-
-/** Which times `listCronTimes` returns. */
-export interface CronTimesOptions extends CronOptions {
-  /** Maximum number of times, 1 to 10,000. There are fewer if the schedule ends. Default: 1. */
-  count?: number;
-}
-
-/** A time at which a cron expression is due. */
-export interface CronTime {
-  /** The instant. */
-  readonly time: Date;
-  /** The time on local clocks, with the offset: `2026-03-29 03:00 CEST (+02:00)`. */
-  readonly local: string;
-  /** `gap`: the clocks skip a time of the expression before this one. `overlap`: the clocks show this time twice. */
-  readonly mark: "gap" | "overlap" | undefined;
-  /** What the clock change does to the expression; undefined without `mark`. */
-  readonly note: string | undefined;
-}
 
 const MOST_TIMES = 10_000;
 const CRON_OPTIONS = {

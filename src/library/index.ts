@@ -13,9 +13,6 @@ export type {
 export type { LintFinding } from "../schedule/lint/lint-dialects.ts";
 export type { OccurrenceResult } from "../schedule/state/outcome.ts";
 export {
-  type CronOptions,
-  type CronTime,
-  type CronTimesOptions,
   explainCronText,
   lintCronText,
   listCronTimes,
@@ -40,15 +37,18 @@ export {
   UnreachableError,
   UsageError,
 } from "./errors.ts";
-export type { ConnectOptions } from "./options.ts";
-export { connect, type Signalbox } from "./signalbox.ts";
-export { openTestSignalbox } from "./testing/test-signalbox.ts";
-export type { FinishedTask, RunDueOptions, TestOptions, TestSignalbox } from "./testing/test-types.ts";
+export { connect } from "./signalbox.ts";
+export { openTestSignalbox } from "./test-signalbox.ts";
 export { createTaskTracing } from "./tracing.ts";
 export type {
   AcquireOptions,
   ClaimOptions,
+  ConnectOptions,
+  CronOptions,
+  CronTime,
+  CronTimesOptions,
   Duration,
+  FinishedTask,
   Held,
   Instant,
   JobOptions,
@@ -59,21 +59,28 @@ export type {
   PollOptions,
   PollWaitOptions,
   RateOptions,
+  RunDueOptions,
   Schedule,
   ScheduleChanges,
   ScheduleFields,
   Schedules,
+  Signalbox,
   SyncOptions,
   SyncResult,
   Task,
+  TaskEnded,
   TaskFacts,
   TaskHandler,
   TaskMiddleware,
   TaskSource,
+  TaskStarted,
+  TasksSkipped,
+  TestOptions,
+  TestSignalbox,
   WatchOptions,
   Work,
+  WorkerEvents,
   WorkerOptions,
   WorkerTask,
 } from "./types.ts";
-export type { TaskEnded, TaskStarted, TasksSkipped, WorkerEvents } from "./worker.ts";
 export { Worker } from "./worker.ts";

@@ -1,15 +1,17 @@
 import * as v from "valibot";
-import { parseDuration } from "../base/duration.ts";
+import { formatDuration, parseDuration } from "../base/duration.ts";
 import { ConfigError } from "../base/errors.ts";
 import { applySchema, isUnknownKey, parseWith } from "../base/schema.ts";
 import { clean, findNearest, type ParseResult, quoteText } from "../base/text.ts";
+import type { Settings } from "../config/settings.ts";
+import { canTerminateWithin, computeSmallestTtl } from "../config/ttl.ts";
 import { isCount, isText, isTexts } from "../schedule/json-fields.ts";
 
 /** A `Duration` in ms. */
 export const DURATION = v.pipe(v.unknown(), parseWith(parseDurationOption));
 
 /** A time to live in ms. etcd counts in whole seconds. */
-export const TTL = v.pipe(v.unknown(), parseWith(parseTtlOption));
+const TTL = v.pipe(v.unknown(), parseWith(parseTtlOption));
 
 /** An `Instant` in ms since the epoch. */
 export const INSTANT = v.pipe(v.unknown(), parseWith(parseInstantOption));
@@ -96,4 +98,31 @@ function describeUnknownOption(name: string, of: string, known: readonly string[
 /** Formats a value for a message. Not as JSON, which would change `NaN` and fail for a bigint. */
 function formatOptionValue(given: unknown): string {
   return isText(given) ? quoteText(given) : clean(String(given), 60);
+}
+
+/** Options for the times of a session. */
+export const SESSION_OPTIONS = { ttl: v.optional(TTL), terminationTimeout: v.optional(DURATION) };
+
+/** The times of a session, in the units that the inner modules expect. */
+export interface SessionTimes {
+  /** Whole seconds. */
+  ttl: number;
+  /** ms. */
+  terminationTimeout: number;
+}
+
+/**
+ * Resolves the times from the options, otherwise from the settings.
+ * @throws ConfigError if the termination timeout does not fit into the ttl
+ */
+export function resolveSessionTimes(
+  settings: Pick<Settings, "ttl" | "terminationTimeout">,
+  given: { ttl?: number | undefined; terminationTimeout?: number | undefined },
+): SessionTimes {
+  const { ttl = settings.ttl, terminationTimeout = settings.terminationTimeout } = given;
+  if (canTerminateWithin(terminationTimeout, ttl)) return { ttl: ttl / 1000, terminationTimeout };
+  throw new ConfigError(
+    `terminationTimeout ${formatDuration(terminationTimeout)} does not fit into ttl ${formatDuration(ttl)}; ` +
+      `set ttl to ${formatDuration(computeSmallestTtl(terminationTimeout))} or more`,
+  );
 }

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { VERSION } from "../base/version.ts";
+import { mergeSignals } from "../base/wait.ts";
 import { getScheduleType } from "../schedule/definition.ts";
 import type { PolledTask } from "../worker/polling/polled-task.ts";
 import { Poller } from "../worker/polling/poller.ts";
@@ -9,43 +10,29 @@ import { ClosedError, translated } from "./errors.ts";
 import { DURATION, parseArgument, parseOptions, pickDefined, SIGNAL, WAIT } from "./options-schema.ts";
 import type { Duration, PollOptions, PollWaitOptions, Task, TaskSource } from "./types.ts";
 
-/** The schedules that a connection has changed and one source of tasks has not read since. */
-interface UnreadChanges {
-  listIds(): string[];
-  /** Removes schedules that have been read. */
-  forget(ids: readonly string[]): void;
-  /** Stops tracking. Call it when the source closes. */
-  close(): void;
-}
-
 /**
- * Tracks the schedules that a connection has changed, for each of its sources of tasks. A source receives changes from
- * its watch, possibly after the call that made them has returned.
+ * The schedules that a connection has changed and one source of tasks has not read since. A source receives changes from its
+ * watch, possibly after the call that made them has returned.
  */
-export class ChangeTracker {
-  readonly #sources = new Set<Map<string, number>>();
+export class UnreadChanges {
+  readonly #changed = new Map<string, number>();
   #count = 0;
+  #asked = 0;
 
   /** Records that a schedule was changed, or may have been. */
-  recordChange(id: string): void {
+  record(id: string): void {
     this.#count += 1;
-    for (const changed of this.#sources) changed.set(id, this.#count);
+    this.#changed.set(id, this.#count);
   }
 
-  openUnread(): UnreadChanges {
-    const changed = new Map<string, number>();
-    let asked = 0;
-    this.#sources.add(changed);
-    return {
-      listIds: () => {
-        asked = this.#count;
-        return [...changed.keys()];
-      },
-      forget: (ids) => {
-        for (const id of ids) if ((changed.get(id) ?? 0) <= asked) changed.delete(id); // keep later changes
-      },
-      close: () => this.#sources.delete(changed),
-    };
+  listIds(): string[] {
+    this.#asked = this.#count;
+    return [...this.#changed.keys()];
+  }
+
+  /** Removes schedules that have been read, unless they were changed again since they were listed. */
+  forget(ids: readonly string[]): void {
+    for (const id of ids) if ((this.#changed.get(id) ?? 0) <= this.#asked) this.#changed.delete(id);
   }
 }
 
@@ -56,26 +43,32 @@ export class PolledTaskSource implements TaskSource {
   readonly #connection: LibraryConnection;
   readonly #aliveTime: number | undefined;
   readonly #over = new AbortController();
-  readonly #changes: UnreadChanges;
+  readonly #unread: UnreadChanges;
+  readonly #forget: () => void;
   #poller: Poller;
   #polling: Promise<unknown> = Promise.resolve();
 
-  /** Opens a source and registers it with the connection. @throws UnreachableError, ConfigError */
+  /**
+   * Opens a source and registers it with the connection.
+   * @param changes  of all sources of the connection
+   * @throws UnreachableError, ConfigError
+   */
   static async open(
     connection: LibraryConnection,
     options: PollOptions,
-    shared: ChangeTracker,
+    changes: Set<UnreadChanges>,
   ): Promise<PolledTaskSource> {
     connection.checkOpen();
     const { aliveTime } = parseOptions("open", options, { aliveTime: v.optional(DURATION) });
-    const over = new AbortController();
-    const own = shared.openUnread(); // before the first read, so that changes during it are read again
+    const unread = new UnreadChanges();
+    changes.add(unread); // before the first read, so that changes during it are read again
+    const forget = () => changes.delete(unread);
     try {
-      const poller = await translated(() => openPoller(connection, aliveTime, over.signal));
-      const source = new PolledTaskSource(connection, aliveTime, poller, own);
+      const poller = await translated(() => openPoller(connection, aliveTime));
+      const source = new PolledTaskSource(connection, aliveTime, poller, unread, forget);
       return await connection.adoptOrEnd(source, () => poller.close());
     } catch (error) {
-      own.close();
+      forget();
       throw error;
     }
   }
@@ -84,10 +77,12 @@ export class PolledTaskSource implements TaskSource {
     connection: LibraryConnection,
     aliveTime: number | undefined,
     poller: Poller,
-    changes: UnreadChanges,
+    unread: UnreadChanges,
+    forget: () => void,
   ) {
     this.#connection = connection;
-    this.#changes = changes;
+    this.#unread = unread;
+    this.#forget = forget;
     this.#aliveTime = aliveTime;
     this.#poller = poller;
   }
@@ -95,7 +90,7 @@ export class PolledTaskSource implements TaskSource {
   async poll<D>(options: PollWaitOptions = {}): Promise<Task<D> | undefined> {
     const { signal, wait } = parseOptions("poll", options, WAIT_OPTIONS);
     const { clock } = this.#connection.ports;
-    const either = AbortSignal.any([this.#over.signal, ...(signal === undefined ? [] : [signal])]);
+    const either = mergeSignals(this.#over.signal, signal);
     const end = wait === true ? Number.POSITIVE_INFINITY : clock.now() + (wait === false ? 0 : wait);
     for (;;) {
       either.throwIfAborted();
@@ -113,7 +108,7 @@ export class PolledTaskSource implements TaskSource {
     this.#over.abort(new ClosedError("the source of tasks was closed"));
     await this.#polling;
     await this.#poller.close();
-    this.#changes.close();
+    this.#forget();
     this.#connection.drop(this);
   }
 
@@ -141,10 +136,10 @@ export class PolledTaskSource implements TaskSource {
 
   /** Reads the schedules that this connection has changed, so that a poll after `add` includes the new schedule. */
   async #catchUp(): Promise<void> {
-    const ids = this.#changes.listIds();
+    const ids = this.#unread.listIds();
     if (ids.length === 0) return;
     await this.#poller.refresh(ids);
-    this.#changes.forget(ids);
+    this.#unread.forget(ids);
   }
 
   async #renew(): Promise<void> {
@@ -157,7 +152,7 @@ export class PolledTaskSource implements TaskSource {
 function openPoller(
   { ports, settings, facts }: LibraryConnection,
   aliveTime: number | undefined,
-  signal: AbortSignal,
+  signal = new AbortController().signal,
 ): Promise<Poller> {
   return Poller.open(
     ports,

@@ -3,6 +3,7 @@ import { clean } from "../base/text.ts";
 import type { Definition } from "../schedule/definition.ts";
 import { SCHEDULE_DEFAULTS } from "../schedule/definition-values.ts";
 import { NotSupportedError } from "../schedule/errors.ts";
+import { isTexts } from "../schedule/json-fields.ts";
 import { parsePlan } from "../schedule/plan.ts";
 import type { FirstOccurrenceOptions } from "../schedule/state/due-transitions.ts";
 import { DURATION, INSTANT, parseOptions, pickDefined } from "./options-schema.ts";
@@ -16,14 +17,31 @@ const FIELDS = {
   data: v.nullish(v.pipe(v.unknown(), v.transform(copyData))),
   // The schedule operations check these.
   ...v.entriesFromList(
-    ["type", "timezone", "retries", "keep", "catchup", "overlap", "group"],
+    [
+      "type",
+      "timezone",
+      "retries",
+      "pauseAfterFailures",
+      "keep",
+      "catchup",
+      "overlap",
+      "group",
+      "leases",
+      "command",
+      "env",
+      "hooks",
+      "note",
+      "after",
+      "on",
+      "tags",
+      "priority",
+      "removeAfter",
+      "except",
+      "only",
+      "ifExcluded",
+    ],
     v.optional(v.unknown()),
   ),
-  ...v.entriesFromList(
-    ["leases", "command", "env", "hooks", "note", "after", "on", "tags", "priority", "removeAfter"],
-    v.optional(v.unknown()),
-  ),
-  ...v.entriesFromList(["except", "only", "ifExcluded"], v.optional(v.unknown())),
 } satisfies Record<keyof ScheduleFields, v.GenericSchema>;
 const NEW_SCHEDULE = { ...FIELDS, start: v.optional(INSTANT), at: v.optional(INSTANT) };
 
@@ -53,7 +71,7 @@ export function applyChanges(before: Definition | undefined, changes: ScheduleCh
 
 /** @throws CronError, which names the part of the expression; the schedule operations refuse other types */
 function checkCron(cron: unknown): unknown {
-  if (typeof cron === "string") parsePlan(cron);
+  if (typeof cron === "string" || isTexts(cron)) parsePlan(cron);
   return cron;
 }
 

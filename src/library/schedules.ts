@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import * as v from "valibot";
 import { generateRunId, generateSessionId } from "../base/ids.ts";
 import { isJsonObject } from "../base/parse-json.ts";
@@ -6,7 +7,7 @@ import { retryUnavailable } from "../etcd/retry.ts";
 import { grantOnce } from "../etcd/session/grant.ts";
 import { StoreError } from "../etcd/store.ts";
 import { buildImportMutation } from "../operate/import-schedules.ts";
-import type { PlannedChange } from "../operate/planned-change.ts";
+import type { Receipt } from "../operate/operator-action.ts";
 import { formatOperator, type OperatorPorts } from "../operate/ports.ts";
 import {
   applyMutation,
@@ -26,6 +27,7 @@ import {
   checkFires,
 } from "../operate/schedule-mutations.ts";
 import {
+  type PlannedChange,
   readAllStoredSchedules,
   readStoredSchedules,
   type StoredSchedule,
@@ -38,7 +40,7 @@ import type { FirstOccurrenceOptions } from "../schedule/state/due-transitions.t
 import type { LibraryConnection } from "./connection.ts";
 import { ConfigError, NotFoundError, translated, UsageError } from "./errors.ts";
 import { DURATION, FLAG, INSTANT, parseOptions, pickDefined, quoteOption, TEXT } from "./options-schema.ts";
-import { ChangeTracker, PolledTaskSource } from "./polled-task-source.ts";
+import { PolledTaskSource, type UnreadChanges } from "./polled-task-source.ts";
 import { applyChanges, buildDefinition } from "./schedule-definition.ts";
 import type {
   Instant,
@@ -57,37 +59,70 @@ import type {
   TaskSource,
 } from "./types.ts";
 
-/** How long the audit records of jobs stay, s. It must be much longer than a call takes that has lost its answer. */
+/** How long the receipts of jobs stay, s. It must be much longer than a call takes that has lost its answer. */
 const TTL = 900;
-/** How long one session is used for new records, ms: so one expiry does not delete too many. */
+/** How long one session is used for receipts, ms. */
 const USED_FOR = 60_000;
 
+/** What a session expires with, and until when it is used, by the clock, ms. */
+interface ReceiptSession {
+  id: Promise<bigint>;
+  until: number;
+}
+
 /**
- * A session with which the audit records of jobs expire. There is a record for each job, and nobody reads it later: the outcome tells
- * what a job has done. But it must exist for a while. A call that lost its answer finds out by it that it was applied, also if the job
- * has been done and removed meanwhile; otherwise the repeated call would add the job again.
+ * The receipts of the jobs that this program adds: one for each call at the same time. Jobs leave no audit record, the outcome
+ * tells what a job has done. But a call that lost its answer must find out that it was applied, also if the job has been done
+ * and removed meanwhile; otherwise the repeated call would add the job again.
  */
-class RecordSession {
+class ReceiptPool {
   readonly #ports: OperatorPorts;
-  #current: { id: Promise<bigint>; until: number } | undefined;
+  #session: ReceiptSession | undefined;
+  /** Receipts of the current session that no call uses. */
+  #free: Receipt[] = [];
 
   constructor(ports: OperatorPorts) {
     this.#ports = ports;
   }
 
-  /** Runs a call with a session that lives much longer than the call. @throws StoreError, what the call throws */
-  async use<T>(call: (session: bigint) => Promise<T>): Promise<T> {
-    const now = this.#ports.clock.now();
-    if (this.#current === undefined || this.#current.until <= now)
-      this.#current = { id: this.#grant(), until: now + USED_FOR };
-    const current = this.#current;
+  /**
+   * Runs a call with a receipt whose session lives much longer than the call. A receipt is used again only if it is known what
+   * the call has written.
+   * @throws StoreError, what the call throws
+   */
+  async use(call: (receipt: Receipt) => Promise<MutationResult>): Promise<MutationResult> {
+    const session = this.#chooseSession();
+    let receipt: Receipt | undefined;
     try {
-      return await call(await current.id);
+      receipt = this.#free.pop() ?? (await this.#createReceipt(session));
+      const result = await call(receipt);
+      const modRevision = result.kind === "done" ? result.revision : receipt.modRevision;
+      this.#release(session, { ...receipt, modRevision });
+      return result;
     } catch (error) {
+      if (receipt !== undefined && error instanceof AlreadyExistsError) this.#release(session, receipt);
       // The session could not be granted, or has ended before its time.
-      if (error instanceof StoreError && this.#current === current) this.#current = undefined;
+      if (error instanceof StoreError && this.#session === session) this.#session = undefined;
       throw error;
     }
+  }
+
+  #release(session: ReceiptSession, receipt: Receipt): void {
+    if (this.#session === session) this.#free.push(receipt);
+  }
+
+  #chooseSession(): ReceiptSession {
+    const now = this.#ports.clock.now();
+    if (this.#session === undefined || this.#session.until <= now) {
+      this.#session = { id: this.#grant(), until: now + USED_FOR };
+      this.#free = [];
+    }
+    return this.#session;
+  }
+
+  async #createReceipt({ id }: ReceiptSession): Promise<Receipt> {
+    const { keys, random } = this.#ports;
+    return { key: keys.receipt(generateRunId(random)), session: await id, modRevision: 0n };
   }
 
   async #grant(): Promise<bigint> {
@@ -104,13 +139,13 @@ const PAUSE_OPTIONS = { until: v.optional(INSTANT), reason: v.optional(TEXT) };
 /** @see Schedules */
 export class SchedulesImpl implements Schedules {
   readonly #connection: LibraryConnection;
-  readonly #changes = new ChangeTracker();
-  readonly #recordSession: RecordSession;
+  readonly #changes = new Set<UnreadChanges>();
+  readonly #receipts: ReceiptPool;
   #source: Promise<PolledTaskSource> | undefined;
 
   constructor(connection: LibraryConnection) {
     this.#connection = connection;
-    this.#recordSession = new RecordSession(connection.ports);
+    this.#receipts = new ReceiptPool(connection.ports);
   }
 
   async add(id: string, schedule: NewSchedule): Promise<Schedule> {
@@ -118,7 +153,7 @@ export class SchedulesImpl implements Schedules {
     return await this.#changeAndGet(id, () => buildAddMutation(id, definition, first));
   }
 
-  /** Applies a mutation that adds a job. Its audit record expires. @internal */
+  /** Applies a mutation that adds a job. It leaves no audit record. @internal */
   async addJob(
     id: string,
     schedule: NewSchedule,
@@ -126,8 +161,8 @@ export class SchedulesImpl implements Schedules {
   ): Promise<void> {
     const { definition, first } = buildDefinition("jobs.add", schedule);
     await this.#applyAndRecord(id, () =>
-      this.#recordSession.use((recordSession) =>
-        applyMutation(this.#connection.ports, build(definition, first), { recordSession }),
+      this.#receipts.use((receipt) =>
+        applyMutation(this.#connection.ports, build(definition, first), { receipt }),
       ),
     );
   }
@@ -141,7 +176,7 @@ export class SchedulesImpl implements Schedules {
     const mutation = buildSyncMutation(declared, options);
     const result = await this.#callOpen(() => applyMutation(this.#connection.ports, mutation));
     const changes = result.kind === "done" ? result.changes : [];
-    for (const { before } of changes) this.#changes.recordChange(before.id);
+    for (const { before } of changes) this.#recordChange(before.id);
     return toSyncResult(changes);
   }
 
@@ -200,6 +235,10 @@ export class SchedulesImpl implements Schedules {
     }
   }
 
+  #recordChange(id: string): void {
+    for (const unread of this.#changes) unread.record(id);
+  }
+
   #callOpen<T>(call: () => Promise<T>): Promise<T> {
     this.#connection.checkOpen();
     return translated(call);
@@ -229,7 +268,7 @@ export class SchedulesImpl implements Schedules {
         return await apply();
       });
     } finally {
-      this.#changes.recordChange(id);
+      this.#recordChange(id);
     }
   }
 
@@ -246,7 +285,8 @@ export class SchedulesImpl implements Schedules {
       data,
       nextTime: due?.next === undefined ? undefined : new Date(due.next),
       nextRunTime: due?.next === undefined ? undefined : new Date(due.runAt),
-      isPaused: definition !== undefined && isPaused(definition, this.#connection.ports.clock.getWallTime()),
+      isPaused:
+        definition !== undefined && isPaused(definition, due, this.#connection.ports.clock.getWallTime()),
       last: last && {
         scheduledTime: new Date(last.scheduled),
         endedAt: new Date(last.endedAt),
@@ -293,7 +333,11 @@ function buildSyncMutation(
  * @throws UsageError if a schedule would never fire
  */
 function isWanted({ before, definition, due }: PlannedChange, now: number): boolean {
-  if (definition === undefined || due === undefined || before.definition?.cron === definition.cron)
+  if (
+    definition === undefined ||
+    due === undefined ||
+    isDeepStrictEqual(before.definition?.cron, definition.cron)
+  )
     return true;
   if (before.definitionMod === 0n && definition.removeAfter !== undefined && due.next === undefined)
     return false;

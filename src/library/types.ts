@@ -1,3 +1,4 @@
+import type { Log } from "../base/log.ts";
 import type { ExclusionRule } from "../schedule/calendar/day-rule.ts";
 import type {
   Catchup,
@@ -16,8 +17,11 @@ export type Instant = Date | number | string;
 
 /** The definition of a schedule. Only `cron` is required. */
 export interface ScheduleFields {
-  /** A cron expression of five fields, a macro such as `@daily`, `@at 2026-12-24T18:00Z` (once), or `@manual` (never by itself). */
-  cron: string;
+  /**
+   * A cron expression of five fields, a macro such as `@daily`, `@every 90m` (a fixed rate, counted from 1970), `@at 2026-12-24T18:00Z` (once), or `@manual` (never by itself).
+   * A list of cron expressions: it is due at the times of each, at the same instant once.
+   */
+  cron: string | readonly string[];
   /** Ids of schedules: it runs when each of them has ended since its last run. */
   after?: readonly string[];
   /** How those must end. Default: `success`. */
@@ -54,6 +58,8 @@ export interface ScheduleFields {
   backoff?: Duration;
   /** How often an occurrence that failed is started again before it becomes a dead letter. Default: 0. */
   retries?: number;
+  /** The schedule pauses itself when so many occurrences in a row became dead letters. Default: never. */
+  pauseAfterFailures?: number;
   /** How many outcomes the history keeps, 1 to 100. Default: 20. */
   keep?: number;
   /** The history keeps no outcome that ended so much earlier than the newest one. Default: no limit. */
@@ -111,8 +117,8 @@ export interface Schedule {
   readonly id: string;
   /** The type that selects the handler. */
   readonly type: string;
-  /** The cron expression, as it was given. */
-  readonly cron: string;
+  /** The cron expression, or several, as they were given. */
+  readonly cron: string | readonly string[];
   /** IANA name of the time zone. */
   readonly timezone: string;
   /** Delay after the scheduled time, ms. */
@@ -359,6 +365,12 @@ export interface Held {
    * another run can get the claim, unless somebody took it by force.
    */
   readonly signal: AbortSignal & { readonly reason: ClaimLostError };
+  /**
+   * Asks etcd whether the claim still exists. Between the answer and what is done next anything can happen: where that matters, have
+   * the system that you write to compare the `token`.
+   * @throws UnreachableError
+   */
+  isCurrent(): Promise<boolean>;
   /** Frees the claim. A second call waits for the first. Never rejects: a claim that cannot be freed ends with its session. */
   release(): Promise<void>;
   /** Same as `release`, for `await using`. */
@@ -447,4 +459,286 @@ export interface JobQueue<T extends object = Record<string, unknown>> {
     type: K,
     ...rest: undefined extends T[K] ? [data?: T[K], options?: JobOptions] : [data: T[K], options?: JobOptions]
   ): Promise<JobReceipt>;
+}
+
+// The connection, `connect()`.
+
+/**
+ * How to reach etcd, how this process appears there, and defaults for claims. Settings that are missing are read from where the
+ * command line reads them: `signalbox config` shows each value and its source.
+ */
+export interface ConnectOptions {
+  /** Name of a context in the configuration files: settings of one of several clusters. The options here override it. */
+  context?: string;
+  /** Addresses of etcd's members. Default: `["http://127.0.0.1:2379"]`. */
+  endpoints?: readonly string[];
+  /** Beginning of all keys in etcd. Default: `/signalbox/`. */
+  prefix?: string;
+  /** How to speak to etcd. Default: `auto`, which is gRPC if the package etcd3 is installed. */
+  transport?: "auto" | "http" | "grpc";
+  /** How long etcd may be out of reach at the start, over all attempts; at least 100 ms. Default: 10 s. */
+  connectTimeout?: Duration;
+  /** Id of etcd's cluster, as `signalbox init` prints it. Answers of another cluster are refused. Default: the
+   * cluster that this user remembers on this host for the same endpoints and prefix, as the command does. */
+  clusterId?: string;
+  /** User of etcd. */
+  user?: string;
+  /** Password of the user. */
+  password?: string;
+  /** A file with the password, which nobody else can read. It is read again if etcd refuses the password. */
+  passwordFile?: string;
+  /** Whether the password may be sent without TLS. Default: `false`. */
+  allowPlaintextPassword?: boolean;
+  /** File with the certificate of the authority that signed etcd's certificates. */
+  cacert?: string;
+  /** File with the own certificate. */
+  cert?: string;
+  /** File with the key of the own certificate. */
+  key?: string;
+  /** The name that etcd's certificate must have. Default: the name in the address. */
+  serverName?: string;
+  /** Whether any certificate is accepted; for tests only. Default: `false`. */
+  insecureSkipTlsVerify?: boolean;
+  /** Full name of this host. Default: the name that the host gives itself. */
+  host?: string;
+  /** Default for `group` of claims: claim only if the host is a member of this group. */
+  group?: string;
+  /** Macros of this host, for names and numbers of leases. */
+  macros?: Readonly<Record<string, string | number>>;
+  /** How long a claim outlives a process that vanished: whole seconds, at least 2 s. Default: 30 s. */
+  ttl?: Duration;
+  /** How long before another run can get a claim its signal is aborted. Default: 10 s. */
+  terminationTimeout?: Duration;
+  /** Default for `maxHold` of claims. Default: no limit. */
+  maxHold?: Duration;
+  /** How long claims wait for leases, unless `wait` says otherwise. Default: no limit. */
+  leaseTimeout?: Duration;
+  /** Whether runs are added to the histories of their locks. Default: `true`. */
+  history?: boolean;
+  /** Default for `label` of claims. */
+  label?: string;
+  /** Refuse changes of schedules, with a SignalboxError whose `code` is `PERMISSION`. Default: `false`. */
+  readOnly?: boolean;
+  /** Path of the only configuration file to read. Default: the user's and the system's files. */
+  config?: string;
+  /** Variables to read settings from. Default: `process.env`; `{}` reads none. */
+  env?: Readonly<Record<string, string | undefined>>;
+  /** Receives the log; `console` is accepted. Default: no log. */
+  log?: Log;
+}
+
+/**
+ * A connection: locks, leases and schedules of one prefix in etcd. A connection that holds nothing does not keep the process
+ * alive. A claim, an open source of tasks and a worker do.
+ */
+export interface Signalbox {
+  /**
+   * Claims a lock, leases, or both, and holds them until `release`.
+   * @throws BusyError if the claim is refused, or not granted in time; UnreachableError, PermissionError, UsageError for a
+   *   name, ConfigError for an option, ClosedError, the reason of `options.signal`
+   */
+  acquire(options: AcquireOptions): Promise<Held>;
+  /**
+   * Runs `work` while it holds a lock, and frees the lock when `work` has ended.
+   * @returns what `work` returns
+   * @throws the errors of `acquire` and of `work`; ClaimLostError if the claim was lost meanwhile. This error comes a termination
+   *   timeout after the signal was aborted at the latest, even if `work` still runs, because a function cannot be killed
+   */
+  withLock<T>(lock: string, work: Work<T>): Promise<T>;
+  withLock<T>(lock: string, options: ClaimOptions, work: Work<T>): Promise<T>;
+  /**
+   * Runs `work` while it holds leases, and frees them when `work` has ended.
+   * @param leases  in the syntax of `signalbox run --lease`: `["db=2:10"]`
+   * @returns what `work` returns
+   * @throws the same errors as `withLock`
+   */
+  withLeases<T>(leases: readonly string[], work: Work<T>): Promise<T>;
+  withLeases<T>(leases: readonly string[], options: ClaimOptions, work: Work<T>): Promise<T>;
+  /**
+   * Watches who holds a lock, for example who leads: yields the holder at the start, undefined if nobody holds it, and again after each
+   * change. It goes on while etcd is out of reach. Leaving the loop ends the watch. Changes in quick succession may be told as one.
+   * @throws UsageError for a name; ConfigError, ClosedError, UnreachableError at the start, PermissionError, the reason of `options.signal`
+   */
+  watchLock(lock: string, options?: WatchOptions): AsyncGenerator<LockHolder | undefined, never>;
+  /**
+   * Waits until one more call, or whatever is limited, may begin: at most `max` in each span of `per`, over all programs and
+   * hosts that name the same resource and the same `max`. `close` and the end of the process give back what they began, so a
+   * program that starts again at once may exceed the limit.
+   * @param resource  name of the resource that counts
+   * @throws the errors of `acquire`
+   */
+  limitRate(resource: string, options: RateOptions): Promise<void>;
+  /** The schedules of the prefix. */
+  readonly schedules: Schedules;
+  /** One-off work for the handlers of the prefix. */
+  readonly jobs: JobQueue;
+  /** Frees what is held, gives tasks back, and closes the connection. A second call waits for the first. */
+  close(): Promise<void>;
+  /** Same as `close`, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+// Workers.
+
+/** What a Worker reports, by the name of the event. Listeners are called while the worker works: they must return soon. */
+export interface WorkerEvents {
+  /** The worker has a session and starts to take tasks. `worker` is its id. */
+  joined: { readonly worker: string };
+  /** The session has ended. `reason` is undefined if the worker was stopped. */
+  left: { readonly worker: string; readonly reason: string | undefined };
+  /** A task has started. */
+  started: TaskStarted;
+  /** A task has ended, and its result is stored. */
+  ended: TaskEnded;
+  /** Occurrences were missed and will not run. */
+  skipped: TasksSkipped;
+  /** The worker has no handler for this type of schedule. Reported once for each type. */
+  unknown: { readonly id: string; readonly type: string };
+  /**
+   * The clock of this host differs from those of the others by `skew`, ms, positive if it is ahead. A worker whose clock `refuses` takes no
+   * tasks.
+   */
+  clock: { readonly state: "ok" | "warns" | "refuses"; readonly skew: number };
+  /** Number of tasks that run, and how many may run. */
+  load: { readonly running: number; readonly concurrency: number };
+}
+
+/** The start of a task. */
+export interface TaskStarted {
+  /** Id of the schedule. */
+  readonly id: string;
+  /** The type of the schedule. */
+  readonly type: string;
+  /** The scheduled time of the occurrence. */
+  readonly scheduledTime: Date;
+  /** Delay between the due time and the start, ms. */
+  readonly late: number;
+  /** Id of this start. */
+  readonly run: string;
+  /** Number of starts of this occurrence, including this one. */
+  readonly attempt: number;
+}
+
+/** The end of a task. */
+export interface TaskEnded {
+  /** Id of the schedule. */
+  readonly id: string;
+  /** The type of the schedule. */
+  readonly type: string;
+  /** The scheduled time of the occurrence. */
+  readonly scheduledTime: Date;
+  /** Id of this start; undefined if the worker that started it has vanished before it could tell. */
+  readonly run: string | undefined;
+  /** How it ended. */
+  readonly result: OccurrenceResult;
+  /** Why it ended so, for example the message of an error. */
+  readonly reason: string | undefined;
+  /** When the same occurrence starts again; undefined if it does not. */
+  readonly nextTime: Date | undefined;
+  /** Whether the occurrence has failed for good, and is now a dead letter. */
+  readonly isDead: boolean;
+}
+
+/** Occurrences that will not run. */
+export interface TasksSkipped {
+  /** Id of the schedule. */
+  readonly id: string;
+  /** The type of the schedule. */
+  readonly type: string;
+  /** The scheduled time of the first of them. */
+  readonly scheduledTime: Date;
+  /** How many they are. */
+  readonly count: number;
+  /** Why they do not run, if it is known. */
+  readonly reason: string | undefined;
+}
+
+// Cron expressions.
+
+/** Where and when a cron expression is read. */
+export interface CronOptions {
+  /** IANA name of the time zone. Default: `UTC`. */
+  timezone?: string;
+  /** Only later times are listed; clock changes in the year after this instant are examined. Default: now. */
+  from?: Instant;
+}
+
+/** Which times `listCronTimes` returns. */
+export interface CronTimesOptions extends CronOptions {
+  /** Maximum number of times, 1 to 10,000. There are fewer if the schedule ends. Default: 1. */
+  count?: number;
+}
+
+/** A time at which a cron expression is due. */
+export interface CronTime {
+  /** The instant. */
+  readonly time: Date;
+  /** The time on local clocks, with the offset: `2026-03-29 03:00 CEST (+02:00)`. */
+  readonly local: string;
+  /** `gap`: the clocks skip a time of the expression before this one. `overlap`: the clocks show this time twice. */
+  readonly mark: "gap" | "overlap" | undefined;
+  /** What the clock change does to the expression; undefined without `mark`. */
+  readonly note: string | undefined;
+}
+
+// Tests without etcd: `openTestSignalbox`.
+
+/** How a `TestSignalbox` begins. */
+export interface TestOptions {
+  /** The first time on its clock. Default: now. */
+  now?: Instant;
+  /** Full name of the host. Default: the name that the host gives itself. */
+  host?: string;
+  /** Macros of the host, for names and numbers of leases. */
+  macros?: Readonly<Record<string, string | number>>;
+}
+
+/** Which tasks run, and with which functions. `T`: the data of tasks, by their type. */
+export interface RunDueOptions<T extends object = Record<string, unknown>> {
+  /** Handlers by type, as those of a Worker. Tasks without a handler stay due. */
+  handlers: { readonly [K in keyof T]: TaskHandler<T[K]> };
+  /** Functions around each handler, as those of a Worker. */
+  middleware?: readonly TaskMiddleware[];
+  /** Maximum number of tasks. More than these are probably an endless loop. Default: 1,000. */
+  most?: number;
+}
+
+/** A task that `runDue` or `runUntil` ran. */
+export interface FinishedTask {
+  /** Id of the schedule. */
+  readonly id: string;
+  /** The scheduled time of the occurrence. */
+  readonly scheduledTime: Date;
+  /** Number of starts of this occurrence, including this one. */
+  readonly attempt: number;
+  /** How it ended. */
+  readonly result: Extract<OccurrenceResult, "ok" | "failed" | "retry" | "released">;
+  /** The error of the handler, if it threw one. */
+  readonly error: unknown;
+}
+
+/** Locks, leases and schedules in memory, with a clock that the test sets. Nothing is stored, and no etcd is needed. */
+export interface TestSignalbox extends Signalbox {
+  /** The time on its clock, which stands still until a test changes it. */
+  readonly now: Date;
+  /** Sets the clock. It must not go back. @throws ConfigError */
+  setTime(time: Instant): void;
+  /** Moves the clock forward. @throws ConfigError */
+  advance(by: Duration): void;
+  /**
+   * Runs all tasks that are due, one after the other, also those that become due meanwhile. A handler that throws fails its task, and
+   * the call goes on. A task that a handler releases stays due.
+   * @returns the tasks, in the order in which they ran
+   * @throws UsageError if there are more than `most`; ConfigError
+   */
+  runDue<T extends object = Record<string, unknown>>(options: RunDueOptions<T>): Promise<FinishedTask[]>;
+  /**
+   * Runs what is due, then sets the clock to the next time of a schedule and runs what is due then, up to `time`.
+   * @returns the tasks, in the order in which they ran
+   * @throws the errors of `runDue`
+   */
+  runUntil<T extends object = Record<string, unknown>>(
+    time: Instant,
+    options: RunDueOptions<T>,
+  ): Promise<FinishedTask[]>;
 }

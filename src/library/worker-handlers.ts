@@ -1,5 +1,8 @@
+import * as v from "valibot";
 import type { Clock } from "../base/clock.ts";
 import { formatDuration } from "../base/duration.ts";
+import { isJsonObject } from "../base/parse-json.ts";
+import { refuseFault } from "../base/schema.ts";
 import { clean, quoteText } from "../base/text.ts";
 import { OVER, waitForAbort } from "../base/wait.ts";
 import { getScheduleType } from "../schedule/definition.ts";
@@ -22,12 +25,27 @@ import {
   TimeoutError,
   UsageError,
 } from "./errors.ts";
-import { DURATION, parseArgument, TEXT } from "./options-schema.ts";
-import type { SessionTimes } from "./session-times.ts";
+import { DURATION, parseArgument, quoteOption, type SessionTimes, TEXT } from "./options-schema.ts";
 import type { TaskHandler, TaskMiddleware, WorkerTask } from "./types.ts";
 
 /** Handlers by type, without the types of their data. */
-export type HandlersByType = Readonly<Record<string, TaskHandler>>;
+type HandlersByType = Readonly<Record<string, TaskHandler>>;
+
+/** Options of what runs tasks with functions of the program. */
+export const HANDLER_OPTIONS = {
+  handlers: v.pipe(
+    v.custom<HandlersByType>(isJsonObject, quoteOption("is not an object with a function for each type")),
+    refuseFault(findHandlerFault),
+  ),
+  middleware: v.optional(
+    v.custom<readonly TaskMiddleware[]>(isFunctions, quoteOption("is not a list of functions")),
+    [],
+  ),
+};
+
+function isFunctions(value: unknown): boolean {
+  return Array.isArray(value) && value.every((one) => typeof one === "function");
+}
 
 /** Creates the registry of the handlers, each within the middleware. @param stopWorker  for a ProcessStopError */
 export function createHandlerRegistry(
@@ -55,7 +73,7 @@ export function createHandlerRegistry(
 }
 
 /** Returns what is wrong with the handlers. */
-export function findHandlerFault(handlers: HandlersByType): string | undefined {
+function findHandlerFault(handlers: HandlersByType): string | undefined {
   for (const [type, handle] of Object.entries<unknown>(handlers)) {
     const fault = findPatternFault(type);
     if (fault !== undefined) return fault;

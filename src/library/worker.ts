@@ -1,18 +1,15 @@
 import * as v from "valibot";
-import { isJsonObject } from "../base/parse-json.ts";
-import { refuseFault } from "../base/schema.ts";
 import { VERSION } from "../base/version.ts";
+import { mergeSignals } from "../base/wait.ts";
 import { isCount } from "../schedule/json-fields.ts";
-import type { OccurrenceResult } from "../schedule/state/outcome.ts";
 import { ScheduleWorker } from "../worker/engine/schedule-worker.ts";
 import type { WorkerEvent } from "../worker/events.ts";
 import type { LibraryConnection } from "./connection.ts";
 import { translated } from "./errors.ts";
-import { parseOptions, quoteOption, TEXTS } from "./options-schema.ts";
-import { resolveSessionTimes, SESSION_OPTIONS } from "./session-times.ts";
-import { getConnection, type Signalbox } from "./signalbox.ts";
-import type { TaskMiddleware, WorkerOptions } from "./types.ts";
-import { createHandlerRegistry, findHandlerFault, type HandlersByType } from "./worker-handlers.ts";
+import { parseOptions, quoteOption, resolveSessionTimes, SESSION_OPTIONS, TEXTS } from "./options-schema.ts";
+import { getConnection } from "./signalbox.ts";
+import type { Signalbox, TaskEnded, WorkerEvents, WorkerOptions } from "./types.ts";
+import { createHandlerRegistry, HANDLER_OPTIONS } from "./worker-handlers.ts";
 
 type Listener = (event: never) => void;
 
@@ -80,14 +77,7 @@ function toTaskEnded({
 }
 
 const OPTIONS = {
-  handlers: v.pipe(
-    v.custom<HandlersByType>(isJsonObject, quoteOption("is not an object with a function for each type")),
-    refuseFault(findHandlerFault),
-  ),
-  middleware: v.optional(
-    v.custom<readonly TaskMiddleware[]>(isFunctions, quoteOption("is not a list of functions")),
-    [],
-  ),
+  ...HANDLER_OPTIONS,
   concurrency: v.optional(
     v.custom<number>(
       (value) => isCount(value) && value >= 1,
@@ -98,10 +88,6 @@ const OPTIONS = {
   tags: v.optional(TEXTS, []),
   ...SESSION_OPTIONS,
 } satisfies Record<keyof WorkerOptions, v.GenericSchema>;
-
-function isFunctions(value: unknown): boolean {
-  return Array.isArray(value) && value.every((one) => typeof one === "function");
-}
 
 /**
  * Runs due occurrences of schedules with functions of this program. Schedules that have a command of their own are left to
@@ -186,84 +172,10 @@ export class Worker<T extends object = Record<string, unknown>> {
 
   async #run(signal: AbortSignal | undefined): Promise<void> {
     this.#connection.adopt(this);
-    const either = AbortSignal.any([this.#ending.signal, ...(signal === undefined ? [] : [signal])]);
     try {
-      await translated(() => this.#engine.run(either));
+      await translated(() => this.#engine.run(mergeSignals(this.#ending.signal, signal)));
     } finally {
       this.#connection.drop(this);
     }
   }
-}
-
-/** What a Worker reports, by the name of the event. Listeners are called while the worker works: they must return soon. */
-export interface WorkerEvents {
-  /** The worker has a session and starts to take tasks. `worker` is its id. */
-  joined: { readonly worker: string };
-  /** The session has ended. `reason` is undefined if the worker was stopped. */
-  left: { readonly worker: string; readonly reason: string | undefined };
-  /** A task has started. */
-  started: TaskStarted;
-  /** A task has ended, and its result is stored. */
-  ended: TaskEnded;
-  /** Occurrences were missed and will not run. */
-  skipped: TasksSkipped;
-  /** The worker has no handler for this type of schedule. Reported once for each type. */
-  unknown: { readonly id: string; readonly type: string };
-  /**
-   * The clock of this host differs from those of the others by `skew`, ms, positive if it is ahead. A worker whose clock `refuses` takes no
-   * tasks.
-   */
-  clock: { readonly state: "ok" | "warns" | "refuses"; readonly skew: number };
-  /** Number of tasks that run, and how many may run. */
-  load: { readonly running: number; readonly concurrency: number };
-}
-
-/** The start of a task. */
-export interface TaskStarted {
-  /** Id of the schedule. */
-  readonly id: string;
-  /** The type of the schedule. */
-  readonly type: string;
-  /** The scheduled time of the occurrence. */
-  readonly scheduledTime: Date;
-  /** Delay between the due time and the start, ms. */
-  readonly late: number;
-  /** Id of this start. */
-  readonly run: string;
-  /** Number of starts of this occurrence, including this one. */
-  readonly attempt: number;
-}
-
-/** The end of a task. */
-export interface TaskEnded {
-  /** Id of the schedule. */
-  readonly id: string;
-  /** The type of the schedule. */
-  readonly type: string;
-  /** The scheduled time of the occurrence. */
-  readonly scheduledTime: Date;
-  /** Id of this start; undefined if the worker that started it has vanished before it could tell. */
-  readonly run: string | undefined;
-  /** How it ended. */
-  readonly result: OccurrenceResult;
-  /** Why it ended so, for example the message of an error. */
-  readonly reason: string | undefined;
-  /** When the same occurrence starts again; undefined if it does not. */
-  readonly nextTime: Date | undefined;
-  /** Whether the occurrence has failed for good, and is now a dead letter. */
-  readonly isDead: boolean;
-}
-
-/** Occurrences that will not run. */
-export interface TasksSkipped {
-  /** Id of the schedule. */
-  readonly id: string;
-  /** The type of the schedule. */
-  readonly type: string;
-  /** The scheduled time of the first of them. */
-  readonly scheduledTime: Date;
-  /** How many they are. */
-  readonly count: number;
-  /** Why they do not run, if it is known. */
-  readonly reason: string | undefined;
 }

@@ -1,5 +1,9 @@
 import { OVER } from "../base/wait.ts";
-import { type ClusterMember, type MemberStatus, StoreError } from "../etcd/store.ts";
+import { type MemberMetrics, readMemberMetrics } from "../etcd/member-metrics.ts";
+import type { StoreOptions } from "../etcd/options.ts";
+import { type MemberStatus, StoreError } from "../etcd/store.ts";
+import { type ClusterMember, findTopStatus } from "../protocol/member.ts";
+import type { ClusterReading } from "./etcd-members.ts";
 import type { ObserverPorts } from "./ports.ts";
 
 /** Pause after an answer, ms. An outage is therefore detected at most 2.5 s after it begins. */
@@ -10,9 +14,9 @@ export type EtcdHealth =
   | ({ kind: "answer" } & ProbeAnswer & ClusterSummary)
   /**
    * The cluster does not answer, or refuses; `since` is when the first failed call began, wall clock, ms since the
-   * epoch.
+   * epoch. `reading` is that of the members, if there was one.
    */
-  | { kind: "silence"; since: number; error: StoreError };
+  | { kind: "silence"; since: number; error: StoreError; reading: ClusterReading | undefined };
 
 /**
  * Reports about once a second whether etcd answers, until the caller stops. Each answer comes from a linearizable read
@@ -23,10 +27,11 @@ export type EtcdHealth =
  */
 export async function* watchEtcdHealth(
   ports: ObserverPorts,
+  { tls }: Pick<StoreOptions, "tls">,
   signal: AbortSignal,
 ): AsyncGenerator<EtcdHealth, never> {
   const { clock } = ports;
-  const summaries = new ClusterSummaryReader(ports);
+  const summaries = new ClusterSummaryReader(ports, tls);
   for (let since: number | undefined; ; ) {
     const start = clock.getWallTime();
     const counting = summaries.readLatest(signal);
@@ -38,7 +43,7 @@ export async function* watchEtcdHealth(
       signal.throwIfAborted();
       if (!(error instanceof StoreError)) throw error;
       since ??= start;
-      yield { kind: "silence", since, error };
+      yield { kind: "silence", since, error, reading: summaries.last?.reading };
     }
     await clock.sleep(EVERY, signal);
   }
@@ -56,19 +61,30 @@ interface ClusterSummary {
   total: number;
   /** The lowest version of etcd among the members. */
   version: string | undefined;
+  /** Alarms and errors that members report, each once. */
+  faults: readonly string[];
+  /** The metrics are those of when a member was read first, and only of members that report their status. */
+  reading: ClusterReading;
 }
 
-type AnsweringMember = Extract<MemberStatus, { ok: true }>;
+/** Timeout of the metrics, ms. They may not be available at all, and the first report waits for them. */
+const METRICS_PATIENCE = 2_000;
 
-/** Reads the status of each member. Reads the members' names once, and again when the leader is not among them. */
+/**
+ * Reads the status of each member. Reads the list of members and what they publish once, and again when something has
+ * changed: another leader, a member that does not answer or was not known.
+ */
 class ClusterSummaryReader {
-  readonly #ports: Pick<ObserverPorts, "store">;
+  readonly #ports: Pick<ObserverPorts, "store" | "clock">;
+  readonly #tls: StoreOptions["tls"];
   #roster: readonly ClusterMember[] = [];
-  #last: ClusterSummary | undefined;
+  readonly #metrics = new Map<string, MemberMetrics>();
+  last: ClusterSummary | undefined;
   #reading: Promise<ClusterSummary> | undefined;
 
-  constructor(ports: Pick<ObserverPorts, "store">) {
+  constructor(ports: Pick<ObserverPorts, "store" | "clock">, tls: StoreOptions["tls"]) {
     this.#ports = ports;
+    this.#tls = tls;
   }
 
   /** Returns the last summary while a new one is being read; a promise only for the first one. */
@@ -78,11 +94,11 @@ class ClusterSummaryReader {
     });
     this.#reading.then(
       (summary) => {
-        this.#last = summary;
+        this.last = summary;
       },
       () => {}, // reported where it is awaited; other callers retry
     );
-    return this.#last ?? this.#reading;
+    return this.last ?? this.#reading;
   }
 
   /** Waits for the slowest member, or for the timeout of one that does not answer. @throws the signal's reason */
@@ -90,29 +106,26 @@ class ClusterSummaryReader {
     const all = await this.#ports.store.readMemberStatuses(signal);
     const present = all.filter((one) => one.ok);
     // A member that refuses the call is available.
-    const refusing = all.filter((one) => !one.ok && one.error.kind !== "unavailable");
+    const refusing = all.filter((one) => !one.ok && !isAway(one));
+    const id = findTopStatus(present)?.leaderId ?? 0n; // 0: nobody knows a leader
+    const known = new Set(this.#roster.map((member) => member.id));
+    const isOther = all.some((one) => (one.ok ? !known.has(one.memberId) : isAway(one)));
+    await Promise.all([
+      isOther || (id !== 0n && !known.has(id)) ? this.#readRoster(signal) : undefined,
+      ...all.map((status) => this.#readMetrics(status, signal)),
+    ]);
+    const name = this.#roster.find((member) => member.id === id)?.name;
     return {
-      leader: await this.#findLeader(present, signal),
+      leader: name || present.find(({ memberId }) => memberId === id)?.endpoint,
       up: present.length + refusing.length,
       total: all.length,
       version: present.map(({ version }) => version).sort(compareVersions)[0],
+      faults: [...new Set(present.flatMap(({ errors }) => errors.map((error) => error.trim())))].sort(),
+      reading: { roster: this.#roster, statuses: all, metrics: new Map(this.#metrics) },
     };
   }
 
-  async #findLeader(present: readonly AnsweringMember[], signal: AbortSignal): Promise<string | undefined> {
-    // A member that is cut off keeps naming the last leader it had. The highest term is current.
-    const newest = present.reduce<AnsweringMember | undefined>(
-      (best, one) => (best === undefined || one.raftTerm > best.raftTerm ? one : best),
-      undefined,
-    );
-    const id = newest?.leaderId ?? 0n;
-    if (id === 0n) return undefined;
-    const findName = () => this.#roster.find((member) => member.id === id)?.name;
-    if (findName() === undefined) await this.#readMemberNames(signal);
-    return findName() || present.find(({ memberId }) => memberId === id)?.endpoint;
-  }
-
-  async #readMemberNames(signal: AbortSignal): Promise<void> {
+  async #readRoster(signal: AbortSignal): Promise<void> {
     try {
       this.#roster = await this.#ports.store.listMembers(signal);
     } catch (error) {
@@ -120,6 +133,21 @@ class ClusterSummaryReader {
       if (!(error instanceof StoreError)) throw error; // use the address instead
     }
   }
+
+  /** Those of a member that is away are forgotten: it may be started again with others. */
+  async #readMetrics(status: MemberStatus, signal: AbortSignal): Promise<void> {
+    const { endpoint, ok } = status;
+    if (!ok) this.#metrics.delete(endpoint);
+    else if (!this.#metrics.has(endpoint)) {
+      const { getWallTime } = this.#ports.clock;
+      const limit = AbortSignal.any([signal, AbortSignal.timeout(METRICS_PATIENCE)]);
+      this.#metrics.set(endpoint, await readMemberMetrics(endpoint, this.#tls, getWallTime, limit));
+    }
+  }
+}
+
+function isAway(status: MemberStatus): boolean {
+  return !status.ok && status.error.kind === "unavailable";
 }
 
 function compareVersions(a: string, b: string): number {

@@ -1,9 +1,9 @@
 import type { Clock } from "../base/clock.ts";
 import type { Random } from "../base/random.ts";
 import { retryUnavailable } from "../etcd/retry.ts";
-import type { Store } from "../etcd/store.ts";
+import type { RangeRead, Store } from "../etcd/store.ts";
 import type { Keys } from "../protocol/keys.ts";
-import type { RangeOp, RangeResult, ResponseHeader, Txn, TxnResponse } from "../protocol/txn.ts";
+import type { RangeResult, ResponseHeader, Txn, TxnResponse } from "../protocol/txn.ts";
 
 /** What reading etcd needs from its environment. */
 export interface ObserverPorts {
@@ -30,7 +30,7 @@ export function commitWithRetries(
 /** Reads a range. Retries while etcd does not answer, at most for the connect timeout. @throws StoreError */
 export function readWithRetries(
   ports: ObserverPorts,
-  range: RangeOp & { revision?: bigint },
+  range: RangeRead,
   signal?: AbortSignal,
 ): Promise<ResponseHeader & RangeResult> {
   return retryUnavailable(ports, getRetryEnd(ports), (call) => ports.store.readRange(range, call), signal);

@@ -1,4 +1,4 @@
-import { type KeyValue, type RangeOp, StoreError } from "../etcd/store.ts";
+import { type KeyValue, type RangeRead, StoreError } from "../etcd/store.ts";
 import type { ObserverPorts } from "./ports.ts";
 import { readSessionLiveness, type SessionTimeToLive } from "./runner-liveness.ts";
 
@@ -20,7 +20,7 @@ type RawPorts = Pick<ObserverPorts, "store">;
  */
 export async function readRawKeys(
   ports: RawPorts,
-  ranges: readonly RangeOp[],
+  ranges: readonly RangeRead[],
   { limit, signal }: { limit: number; signal: AbortSignal },
 ): Promise<{ revision: bigint; entries: RawKey[]; hasMore: boolean }> {
   let revision: bigint | undefined;
@@ -50,16 +50,18 @@ export async function readRawKeys(
 
 /**
  * Reads the value that a key had before this one.
+ * @param binaryValues  as in `RangeRead`
  * @throws StoreError other than `compacted`, the signal's reason
  */
 export async function readEarlierValue(
   { store }: RawPorts,
   { key, modRevision, createRevision }: KeyValue,
   signal: AbortSignal,
+  binaryValues = false,
 ): Promise<EarlierValue> {
   if (modRevision <= createRevision) return { end: "created" };
   try {
-    const { kvs } = await store.readRange({ key, revision: modRevision - 1n }, signal);
+    const { kvs } = await store.readRange({ key, revision: modRevision - 1n, binaryValues }, signal);
     const [kv] = kvs;
     return kv === undefined ? { end: "created" } : { kv };
   } catch (error) {

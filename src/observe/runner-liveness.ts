@@ -1,3 +1,4 @@
+import { mapAtMost } from "../base/wait.ts";
 import { StoreError } from "../etcd/store.ts";
 import type { QueueEntry, Ticket } from "../protocol/ticket.ts";
 import type { ObserverPorts } from "./ports.ts";
@@ -90,13 +91,12 @@ export async function readSessionLiveness(
   signal?: AbortSignal,
 ): Promise<Map<bigint, SessionTimeToLive>> {
   const wanted = [...new Set(sessions)].filter((id) => id !== 0n);
-  const found = new Map<bigint, SessionTimeToLive>();
-  const next = wanted.values();
-  const readNext = async () => {
-    for (const id of next) found.set(id, await readLiveness(ports, id, signal));
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, readNext));
-  return found;
+  const found = await mapAtMost(
+    wanted,
+    AT_ONCE,
+    async (id) => [id, await readLiveness(ports, id, signal)] as const,
+  );
+  return new Map(found);
 }
 
 async function readLiveness(

@@ -6,14 +6,13 @@ import { guardNotNewer, guardRevision } from "../protocol/guards.ts";
 import type { Op } from "../protocol/txn.ts";
 import { type Calendar, type Calendars, formatCalendar } from "../schedule/calendar/calendar.ts";
 import { listCalendarNames } from "../schedule/calendar/day-rule.ts";
-import { computeRecalculatedDue } from "../schedule/state/recalculated-due.ts";
+import { computeRecalculatedDue } from "../schedule/state/due-transitions.ts";
 import { splitIntoChunks } from "./chunks.ts";
 import { executeAction } from "./operator-action.ts";
-import type { PlannedChange } from "./planned-change.ts";
 import type { OperatorPorts } from "./ports.ts";
 import { buildGuards, buildOps } from "./schedule-mutation.ts";
 import type { StoredCalendar } from "./stored-calendars.ts";
-import { readAllStoredSchedules, type ScheduleReadResult } from "./stored-schedules.ts";
+import { type PlannedChange, readAllStoredSchedules, type ScheduleReadResult } from "./stored-schedules.ts";
 
 /** A change of a calendar. It is decided again from the state in etcd until it is applied. */
 export interface CalendarMutation {

@@ -1,7 +1,7 @@
 import { type Drain, type DrainTarget, formatAuditTarget, serializeDrain } from "../protocol/drain.ts";
 import { deleteKeys, guardUnchanged } from "../protocol/guards.ts";
 import type { Compare } from "../protocol/txn.ts";
-import { type ActionResult, executeAction } from "./operator-action.ts";
+import { type ActionResult, executeAction, executeInChunks } from "./operator-action.ts";
 import { formatOperator, type OperatorPorts } from "./ports.ts";
 
 /** Options for a new drain. */
@@ -52,32 +52,25 @@ export async function putDrain(
   return { receipt, drain: { key, ...target, ...details, modRevision: receipt.revision } };
 }
 
-/** Drains lifted in one transaction: together with the comparisons, fewer than etcd's 128 operations. */
-const CHUNK = 50;
-
 /**
  * Lifts drains, if they are unchanged since they were read.
  * @returns `changed` as soon as one was renewed or lifted in the meantime; undefined when there are none
  * @throws SignalboxError 77, StoreError
  */
-export async function liftDrains(
+export function liftDrains(
   ports: OperatorPorts,
-  lift: { target: DrainTarget; drains: readonly Drain[]; seen: bigint; reason?: string | undefined },
+  {
+    target,
+    drains,
+    ...read
+  }: { target: DrainTarget; drains: readonly Drain[]; seen: bigint; reason?: string | undefined },
 ): Promise<ActionResult | undefined> {
-  const { target, drains, seen, reason } = lift;
-  let receipt: ActionResult | undefined;
-  for (let start = 0; start < drains.length; start += CHUNK) {
-    const chunk = drains.slice(start, start + CHUNK);
-    receipt = await executeAction(ports, {
-      action: "undrain",
-      target: formatAuditTarget(target),
-      seen,
-      reason,
-      outcome: "lifted",
-      compare: guardUnchanged(chunk),
-      ops: deleteKeys(chunk),
-    });
-    if (receipt.kind === "changed") return receipt;
-  }
-  return receipt;
+  const undrain = {
+    ...read,
+    action: "undrain",
+    target: formatAuditTarget(target),
+    outcome: "lifted",
+    compare: [],
+  } as const;
+  return executeInChunks(ports, undrain, drains, deleteKeys);
 }

@@ -4,10 +4,14 @@ import { validateName } from "../protocol/names.ts";
 import type { Calendar } from "../schedule/calendar/calendar.ts";
 import { checkDefinition, type Definition } from "../schedule/definition.ts";
 import { computeFirstDue, type FirstOccurrenceOptions } from "../schedule/state/due-transitions.ts";
-import type { PlannedChange } from "./planned-change.ts";
 import type { ScheduleMutation } from "./schedule-mutation.ts";
 import { buildDefinitionChange } from "./schedule-mutations.ts";
-import { createMissingSchedule, type ScheduleReadResult, type StoredSchedule } from "./stored-schedules.ts";
+import {
+  createMissingSchedule,
+  type PlannedChange,
+  type ScheduleReadResult,
+  type StoredSchedule,
+} from "./stored-schedules.ts";
 
 /**
  * State of a schedule in the source of the import, ms since the epoch: its next occurrence and when it may be claimed.

@@ -1,4 +1,6 @@
+import { formatKey } from "../base/bytes.ts";
 import { EXIT, SignalboxError } from "../base/errors.ts";
+import { quoteText } from "../base/text.ts";
 import { StoreError } from "../etcd/store.ts";
 import { commitWithRetries, type ObserverPorts, readWithRetries } from "../observe/ports.ts";
 import {
@@ -8,8 +10,16 @@ import {
   parseAuditRecord,
   serializeAuditRecord,
 } from "../protocol/audit.ts";
+import { guardRevision, guardUnchanged } from "../protocol/guards.ts";
 import { checkSchema, getNewerSchemaRange, guardSchema } from "../protocol/schema.ts";
-import { type Compare, findFirstKey, listKeys, type Op, type Txn } from "../protocol/txn.ts";
+import {
+  type Compare,
+  findFirstKey,
+  listKeys,
+  type Op,
+  type Txn,
+  type TxnResponse,
+} from "../protocol/txn.ts";
 import type { OperatorPorts } from "./ports.ts";
 
 /** One action of an operator: a guarded change and its audit record. */
@@ -25,8 +35,21 @@ export interface OperatorAction {
   /** Conditions that must still hold since the operator has read the state. */
   compare: readonly Compare[];
   ops: readonly Op[];
-  /** Session with which the record expires. Default: it stays until a prune. */
-  recordSession?: bigint | undefined;
+  /** Takes the place of the audit record. */
+  receipt?: Receipt | undefined;
+}
+
+/**
+ * A key that the actions of a program write one after the other, in place of an audit record for each: the value names the
+ * last one, and each action compares the key with what the one before has written. So no copy of an earlier action can be
+ * applied, and a repeated call detects that it was, also if its other keys are gone.
+ */
+export interface Receipt {
+  key: string;
+  /** With which it expires: it must live much longer than a call that has lost its answer. */
+  session: bigint;
+  /** As the action before has left it; 0n at first. */
+  modRevision: bigint;
 }
 
 /**
@@ -39,7 +62,8 @@ export type ActionResult =
 
 /**
  * Executes an action and appends its audit record in one transaction, so every action has a record, and every record an
- * action. The record's key is new for every action; a repeated call detects by it that an earlier copy was applied.
+ * action. The record's key is new for every action; a repeated call detects by it that an earlier copy was applied. The
+ * jobs that programs add have a receipt instead.
  * @throws SignalboxError 77 when the operator lacks permission, ConfigError when this program is too old, StoreError
  */
 export async function executeAction(
@@ -65,7 +89,7 @@ export async function executeAction(
   const answer = await commitWithRetries(ports, txn).catch((error: unknown) => {
     throw explainPermissionError(ports, txn, error);
   });
-  const earlier = findFirstKey(answer.results[0])?.createRevision; // a copy whose answer was lost
+  const earlier = findEarlierCopy(operatorAction, record, answer);
   const { revision } = answer;
   if (answer.succeeded || earlier !== undefined)
     return { kind: "done", record, revision: earlier ?? revision };
@@ -73,17 +97,54 @@ export async function executeAction(
   return { kind: "changed", revision };
 }
 
+/** Returns the revision at which a copy of this action was applied whose answer was lost. */
+function findEarlierCopy(
+  { receipt }: OperatorAction,
+  record: AuditRecord,
+  { results }: TxnResponse,
+): bigint | undefined {
+  const found = findFirstKey(results[0]);
+  if (receipt === undefined) return found?.createRevision;
+  return found?.value === record.id ? found.modRevision : undefined;
+}
+
+/** Entries changed in one transaction: together with the comparisons, fewer than etcd's 128 operations. */
+const CHUNK = 50;
+
+/**
+ * Executes an action on entries that must be as they were read, a limited number in each transaction.
+ * @returns `changed` as soon as an entry differs from what was read; undefined when there are none
+ * @throws as `executeAction`
+ */
+export async function executeInChunks<T extends { key: string; modRevision: bigint }>(
+  ports: OperatorPorts,
+  operatorAction: Omit<OperatorAction, "ops">,
+  entries: readonly T[],
+  buildOps: (chunk: readonly T[]) => readonly Op[],
+): Promise<ActionResult | undefined> {
+  let receipt: ActionResult | undefined;
+  for (let start = 0; start < entries.length; start += CHUNK) {
+    const chunk = entries.slice(start, start + CHUNK);
+    receipt = await executeAction(ports, {
+      ...operatorAction,
+      compare: [...guardUnchanged(chunk), ...operatorAction.compare],
+      ops: buildOps(chunk),
+    });
+    if (receipt.kind === "changed") return receipt;
+  }
+  return receipt;
+}
+
 function buildAuditedTxn({ keys }: OperatorPorts, operatorAction: OperatorAction, record: AuditRecord): Txn {
-  const key = keys.audit(record.id);
-  const { recordSession: session } = operatorAction;
-  const put: Op = { op: "put", key, value: serializeAuditRecord(record) };
+  const { receipt } = operatorAction;
+  const key = receipt?.key ?? keys.audit(record.id);
+  const put: Op =
+    receipt === undefined
+      ? { op: "put", key, value: serializeAuditRecord(record) }
+      : { op: "put", key, value: record.id, session: receipt.session };
   return {
-    compare: [
-      { key, target: "create", is: "equal", value: 0n },
-      guardSchema(keys),
-      ...operatorAction.compare,
-    ],
-    success: [session === undefined ? put : { ...put, session }, ...operatorAction.ops],
+    compare: [guardRevision(key, receipt?.modRevision ?? 0n), guardSchema(keys), ...operatorAction.compare],
+    success: [put, ...operatorAction.ops],
     failure: [
       { op: "range", key },
       { op: "range", ...getNewerSchemaRange(keys), keysOnly: true },
@@ -108,19 +169,20 @@ export async function updateAuditOutcome(
 function explainPermissionError(ports: OperatorPorts, txn: Txn, error: unknown): unknown {
   if (!(error instanceof StoreError) || error.kind !== "permission") return error;
   const rooms = listWrittenCollections(ports, txn).join(", ");
+  const others = listWrittenKeys(txn).filter((key) => !key.startsWith(ports.keys.prefix));
+  const own = `readwrite on ${rooms} (as prefixes), which the role signalbox-operator of docs/etcd.md has`;
+  const foreign = others.map((key) => `, and readwrite on the key ${quoteText(formatKey(key))}`).join("");
   return new SignalboxError(
     EXIT.permission,
-    `etcd refused the permission, nothing was changed: this needs readwrite on ${rooms} (as prefixes), ` +
-      "which the role signalbox-operator of docs/etcd.md has",
+    `etcd refused the permission, nothing was changed: this needs ${own}${foreign}`,
     { cause: error },
   );
 }
 
-/** Lists the prefixes that a transaction writes to. */
+/** Lists the prefixes of signalbox that a transaction writes to. */
 function listWrittenCollections({ keys }: OperatorPorts, txn: Txn): string[] {
-  const rooms = listWrittenKeys(txn).map(
-    (key) => /^(?:config\/)?[^/]*\//.exec(key.slice(keys.prefix.length))?.[0] ?? "",
-  );
+  const own = listWrittenKeys(txn).filter((key) => key.startsWith(keys.prefix));
+  const rooms = own.map((key) => /^(?:config\/)?[^/]*\//.exec(key.slice(keys.prefix.length))?.[0] ?? "");
   return [...new Set(rooms)].map((room) => keys.prefix + room);
 }
 

@@ -6,6 +6,13 @@ import { type Queue, toQueue } from "../protocol/ticket.ts";
 import type { KeyRange, Op } from "../protocol/txn.ts";
 import { type ActionResult, executeAction } from "./operator-action.ts";
 import type { OperatorPorts } from "./ports.ts";
+import {
+  type DatedRecord,
+  deleteExpired,
+  EXPIRING_KINDS,
+  type RetentionLimits,
+  readExpired,
+} from "./retention.ts";
 
 /** Audit records and host records that are old enough to delete, and claims whose tickets have vanished. */
 export interface PruneCandidates {
@@ -16,6 +23,8 @@ export interface PruneCandidates {
   hosts: readonly { record: HostRecord; key: string; modRevision: bigint }[];
   /** Marks whose tickets have vanished. Each may be removed only when it cannot keep a command any more. */
   vanished: Queue;
+  /** What the settings do not keep. */
+  expired: readonly DatedRecord[];
 }
 
 /** Keys of a kind in one transaction: together fewer than etcd's 128 operations. The next prune deletes the rest. */
@@ -29,7 +38,7 @@ const MOST_VANISHED = 60;
  */
 export async function readPruneCandidates(
   ports: OperatorPorts,
-  before: { audit: number | undefined; hosts: number | undefined },
+  before: { audit: number | undefined; hosts: number | undefined; expired?: RetentionLimits | undefined },
   isVanishedWanted = false,
 ): Promise<PruneCandidates> {
   const { key: start, rangeEnd: end } = ports.keys.audits();
@@ -44,8 +53,20 @@ export async function readPruneCandidates(
     return record !== undefined && record.seenAt < since ? [{ record, key, modRevision }] : [];
   });
   const vanished = isVanishedWanted ? await readVanished(ports) : [];
+  const expired = before.expired === undefined ? [] : await readAllExpired(ports, before.expired);
   const { revision } = await ports.store.readRange({ key: start, limit: 1, keysOnly: true });
-  return { revision, audit: { range, count: records.length }, hosts: hosts.slice(0, MOST_HOSTS), vanished };
+  return {
+    revision,
+    audit: { range, count: records.length },
+    hosts: hosts.slice(0, MOST_HOSTS),
+    vanished,
+    expired,
+  };
+}
+
+async function readAllExpired(ports: OperatorPorts, limits: RetentionLimits): Promise<DatedRecord[]> {
+  const kinds = await Promise.all(EXPIRING_KINDS.map((kind) => readExpired(ports, kind, limits)));
+  return kinds.flatMap((kind) => kind.list());
 }
 
 async function readVanished(ports: OperatorPorts): Promise<Queue> {
@@ -59,24 +80,27 @@ async function readVanished(ports: OperatorPorts): Promise<Queue> {
 }
 
 /**
- * Deletes the candidates. The caller must wait first until the commands of vanished tickets have ended. Refuses if a host was seen
- * or a run removed a mark after the candidates were read.
+ * Deletes the candidates. The caller must wait first until the commands of vanished tickets have ended. Refuses if a host was
+ * seen or a run removed a mark after the candidates were read. Expired records are deleted afterwards, in transactions of their
+ * own, because there may be too many for one.
  * @throws SignalboxError 77, StoreError
  */
-export function prune(
+export async function prune(
   ports: OperatorPorts,
-  { revision, audit, hosts, vanished }: PruneCandidates,
+  { revision, audit, hosts, vanished, expired }: PruneCandidates,
   reason?: string,
 ): Promise<ActionResult> {
   const records: Op[] = audit.count === 0 ? [] : [{ op: "delete", ...audit.range }];
-  const outcome = `${audit.count} audit records, ${hosts.length} hosts and ${vanished.length} vanished tickets forgotten`;
-  return executeAction(ports, {
+  const outcome = `${audit.count} audit records, ${hosts.length} hosts, ${vanished.length} vanished tickets and ${expired.length} expired records forgotten`;
+  const result = await executeAction(ports, {
     action: "prune",
-    target: "audit, hosts, vanished",
+    target: "audit, hosts, vanished, expired",
     seen: revision,
     reason,
     outcome,
     compare: guardUnchanged([...hosts, ...vanished]),
     ops: [...records, ...deleteKeys([...hosts, ...vanished])],
   });
+  if (result.kind === "done") await deleteExpired(ports, expired);
+  return result;
 }

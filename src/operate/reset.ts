@@ -1,8 +1,8 @@
 import type { AuditAction } from "../protocol/audit.ts";
-import { deleteEntries, guardUnchanged } from "../protocol/guards.ts";
+import { deleteEntries } from "../protocol/guards.ts";
 import { type QueueEntry, serializeTicket } from "../protocol/ticket.ts";
 import type { Compare, Op } from "../protocol/txn.ts";
-import { type ActionResult, executeAction } from "./operator-action.ts";
+import { type ActionResult, executeInChunks } from "./operator-action.ts";
 import { formatOperator, type OperatorPorts } from "./ports.ts";
 
 /** Tickets that an operator wants to remove, as they were read. */
@@ -16,9 +16,6 @@ interface Eviction {
   /** Further conditions that must hold. At most 20: together with the tickets, fewer than etcd's 128 operations. */
   compare?: readonly Compare[];
 }
-
-/** Tickets changed in one transaction: together with the comparisons, fewer than etcd's 128 operations. */
-const CHUNK = 50;
 
 /**
  * Returns whether a reset request can be written into the ticket, or whether it needs none. Others can only be removed.
@@ -53,7 +50,7 @@ export function removeTickets(ports: OperatorPorts, eviction: Eviction): Promise
   return evictInChunks(ports, eviction, (entry) => deleteEntries(ports.keys, [entry]), "removed by force");
 }
 
-async function evictInChunks(
+function evictInChunks(
   ports: OperatorPorts,
   eviction: Eviction,
   buildOps: (entry: QueueEntry) => Op[],
@@ -61,17 +58,5 @@ async function evictInChunks(
 ): Promise<ActionResult | undefined> {
   const { entries, compare = [], ...rest } = eviction;
   const due = entries.filter((entry) => buildOps(entry).length > 0);
-  let receipt: ActionResult | undefined;
-  for (let start = 0; start < due.length; start += CHUNK) {
-    const chunk = due.slice(start, start + CHUNK);
-    const ops = chunk.flatMap(buildOps);
-    receipt = await executeAction(ports, {
-      ...rest,
-      outcome,
-      compare: [...guardUnchanged(chunk), ...compare],
-      ops,
-    });
-    if (receipt.kind === "changed") return receipt;
-  }
-  return receipt;
+  return executeInChunks(ports, { ...rest, outcome, compare }, due, (chunk) => chunk.flatMap(buildOps));
 }

@@ -1,19 +1,27 @@
-import { EXIT, SignalboxError } from "../base/errors.ts";
+import { isDeepStrictEqual } from "node:util";
+import { ConfigError, EXIT, SignalboxError, UsageError } from "../base/errors.ts";
+import { quoteText } from "../base/text.ts";
 import type { AuditRecord } from "../protocol/audit.ts";
 import { guardNotNewer, guardRevision } from "../protocol/guards.ts";
 import type { Keys } from "../protocol/keys.ts";
+import { validateName } from "../protocol/names.ts";
 import type { Compare, Op } from "../protocol/txn.ts";
-import { type Calendar, formatCalendar } from "../schedule/calendar/calendar.ts";
+import { type Calendar, type Calendars, formatCalendar } from "../schedule/calendar/calendar.ts";
+import { type ChainGraph, findChainCycle } from "../schedule/chain-graph.ts";
 import { type Definition, formatDefinition } from "../schedule/definition.ts";
-import { formatDue } from "../schedule/state/due.ts";
+import { type DueState, formatDue } from "../schedule/state/due.ts";
+import { computeFirstDue } from "../schedule/state/due-transitions.ts";
 import { formatOutcomes } from "../schedule/state/outcome.ts";
-import { hasChainChange, linkChains } from "./chain-links.ts";
 import { MAX_DIRECT_OPS, splitIntoChunks } from "./chunks.ts";
-import { type ActionResult, executeAction } from "./operator-action.ts";
-import type { PlannedChange } from "./planned-change.ts";
+import { type ActionResult, executeAction, type Receipt } from "./operator-action.ts";
 import type { OperatorPorts } from "./ports.ts";
 import { addMissingCalendars, type CalendarAdditions, guardCalendars } from "./stored-calendars.ts";
-import { readAllStoredSchedules, readStoredSchedules, type ScheduleReadResult } from "./stored-schedules.ts";
+import {
+  type PlannedChange,
+  readAllStoredSchedules,
+  readStoredSchedules,
+  type ScheduleReadResult,
+} from "./stored-schedules.ts";
 
 /** A change of schedules by an operator. It is decided again from the state in etcd until it is applied. */
 export interface ScheduleMutation {
@@ -37,8 +45,8 @@ export interface MutationOptions {
   reason?: string | undefined;
   /** Revision at which the operator read the definitions. A definition with a later revision stops the mutation. */
   seen?: bigint | undefined;
-  /** Session with which the audit record expires. Default: it stays until a prune. */
-  recordSession?: bigint | undefined;
+  /** Takes the place of the audit record. */
+  receipt?: Receipt | undefined;
 }
 
 /** `changed`: these definitions changed since they were read, and nothing was written. */
@@ -101,7 +109,7 @@ function mergeReadResults(all: ScheduleReadResult, named: ScheduleReadResult): S
 export async function applyMutation(
   ports: OperatorPorts,
   mutation: ScheduleMutation,
-  { reason, seen, recordSession }: MutationOptions = {},
+  { reason, seen, receipt }: MutationOptions = {},
 ): Promise<MutationResult> {
   for (let left = TRIES; left > 0; left -= 1) {
     const plan = await previewMutation(ports, mutation);
@@ -109,9 +117,9 @@ export async function applyMutation(
     const newer = changes.filter(({ before }) => seen !== undefined && before.definitionMod > seen);
     if (newer.length > 0) return { kind: "changed", ids: newer.map(({ before }) => before.id), revision };
     if (changes.length + added.length === 0) return { kind: "nothing", revision };
-    const receipt = await writePlan(ports, mutation, plan, { reason, seen: seen ?? revision, recordSession });
-    if (receipt.kind === "done")
-      return { kind: "done", changes, added, revision: receipt.revision, record: receipt.record };
+    const result = await writePlan(ports, mutation, plan, { reason, seen: seen ?? revision, receipt });
+    if (result.kind === "done")
+      return { kind: "done", changes, added, revision: result.revision, record: result.record };
   }
   throw new SignalboxError(
     EXIT.changed,
@@ -123,7 +131,7 @@ async function writePlan(
   ports: OperatorPorts,
   mutation: ScheduleMutation,
   { changes, added, revision, calendars, hasLinks }: MutationPlan,
-  { reason, seen, recordSession }: MutationOptions & { seen: bigint },
+  { reason, seen, receipt }: MutationOptions & { seen: bigint },
 ): Promise<ActionResult> {
   const { keys } = ports;
   const ops = [
@@ -136,7 +144,7 @@ async function writePlan(
     target: mutation.target,
     seen,
     reason,
-    recordSession,
+    receipt,
     outcome: mutation.formatOutcome(changes, added.length),
     compare: [
       ...buildGuards(keys, changes, revision),
@@ -203,4 +211,140 @@ function buildStateGuards(keys: Keys, { before, isDeleted, outcomes }: PlannedCh
   const outcomesGuards =
     outcomes === undefined ? [] : [guardRevision(keys.outcomes(before.id), before.outcomesMod)];
   return [guardRevision(keys.due(before.id), before.dueMod), ...outcomesGuards];
+}
+
+/** Maximum number of schedules before one, and after one: all are written in the transaction that ends a run. */
+const MOST_LINKS = 20;
+
+/** Returns whether changes of schedules change chains, so that `linkChains` is needed. */
+function hasChainChange(changes: readonly PlannedChange[]): boolean {
+  return changes.some(({ before, definition, isDeleted }) => {
+    if (isDeleted) return before.definition?.after !== undefined || before.due?.successors !== undefined;
+    return definition !== undefined && !isDeepStrictEqual(definition.after, before.definition?.after);
+  });
+}
+
+/**
+ * Adds to changes of schedules what makes their chains complete: the state of each schedule lists those that follow it,
+ * so that the transaction that ends its run can add theirs.
+ * @param stored  all schedules
+ * @throws ConfigError for a missing schedule, a cycle or too many links; UsageError if a schedule that others follow
+ *   would be deleted
+ */
+function linkChains(
+  changes: readonly PlannedChange[],
+  stored: ScheduleReadResult,
+  now: number,
+): PlannedChange[] {
+  const before = buildGraph(stored);
+  const after = applyToGraph(before, changes);
+  const changed = changes.filter((change) => hasChainChange([change]));
+  for (const change of changed) checkLinks(change, after);
+  const touched = new Set(
+    changed.flatMap(({ before: { id } }) => [...(before.get(id) ?? []), ...(after.get(id) ?? []), id]),
+  );
+  const successors = invertGraph(after);
+  const byId = new Map(changes.map((change) => [change.before.id, change]));
+  for (const id of touched) {
+    const change = byId.get(id) ?? buildEmptyChange(stored, id);
+    const linked = change && setSuccessors(change, successors.get(id), now, stored.calendars);
+    if (linked !== undefined) byId.set(id, linked);
+  }
+  return [...byId.values()];
+}
+
+/** Returns the ids that each schedule follows. */
+function buildGraph({ schedules }: ScheduleReadResult): Map<string, readonly string[]> {
+  const existing = [...schedules].filter(([, { definitionMod }]) => definitionMod > 0n);
+  return new Map(existing.map(([id, { definition }]) => [id, definition?.after ?? []]));
+}
+
+function applyToGraph(
+  graph: ReadonlyMap<string, readonly string[]>,
+  changes: readonly PlannedChange[],
+): Map<string, readonly string[]> {
+  const result = new Map(graph);
+  for (const { before, definition, isDeleted } of changes) {
+    if (isDeleted) result.delete(before.id);
+    else if (definition !== undefined) result.set(before.id, definition.after ?? []);
+  }
+  return result;
+}
+
+function checkLinks({ before: { id, due }, definition, isDeleted }: PlannedChange, graph: ChainGraph): void {
+  if (isDeleted) {
+    const left = due?.successors?.find((one) => graph.get(one)?.includes(id));
+    if (left !== undefined)
+      throw new UsageError(
+        `schedule ${quoteText(id)} cannot be deleted: schedule ${quoteText(left)} follows it; delete both, or first: signalbox schedule edit ${left} --after ''`,
+      );
+    return;
+  }
+  if (definition?.after !== undefined) checkPredecessors(id, definition.after, graph);
+}
+
+function checkPredecessors(id: string, after: readonly string[], graph: ChainGraph): void {
+  if (after.length > MOST_LINKS || new Set(after).size < after.length)
+    throw new ConfigError(
+      `schedule ${quoteText(id)} must follow at most ${MOST_LINKS} different schedules; got ${after.join(",")}`,
+    );
+  for (const one of after) {
+    validateName("schedule", one);
+    if (!graph.has(one))
+      throw new ConfigError(
+        `schedule ${quoteText(id)} cannot follow schedule ${quoteText(one)}: there is none; add it first`,
+      );
+  }
+  const cycle = findChainCycle(graph, id);
+  if (cycle !== undefined)
+    throw new ConfigError(
+      `schedule ${quoteText(id)} cannot follow ${quoteText(cycle[1] ?? id)}: that is a cycle, ${cycle.join(" -> ")}`,
+    );
+}
+
+function invertGraph(graph: ChainGraph): Map<string, string[]> {
+  const successors = new Map<string, string[]>();
+  for (const [id, after] of graph)
+    for (const one of after) successors.set(one, [...(successors.get(one) ?? []), id].sort());
+  return successors;
+}
+
+function buildEmptyChange({ schedules }: ScheduleReadResult, id: string): PlannedChange | undefined {
+  const before = schedules.get(id);
+  return before && { before };
+}
+
+/** Sets which schedules follow. Undefined if nothing changes. */
+function setSuccessors(
+  change: PlannedChange,
+  successors: readonly string[] | undefined,
+  now: number,
+  calendars: Calendars,
+): PlannedChange | undefined {
+  const { before, isDeleted } = change;
+  if (isDeleted) return undefined;
+  const { id } = before;
+  if (successors !== undefined && successors.length > MOST_LINKS)
+    throw new ConfigError(
+      `at most ${MOST_LINKS} schedules can follow schedule ${quoteText(id)}; got ${successors.length}`,
+    );
+  const definition: Definition | undefined = change.definition ?? before.definition;
+  const due = change.due ?? before.due ?? (definition && computeFirstDue(id, definition, now, {}, calendars));
+  if (due === undefined) return undefined;
+  const linked = replaceLinks(due, successors, definition?.after);
+  return isDeepStrictEqual(linked, due) ? undefined : { ...change, due: linked };
+}
+
+/** Replaces the successors, and forgets the ends of schedules that are no longer before it. */
+function replaceLinks(
+  { successors: _, arrived = [], ...due }: DueState,
+  successors: readonly string[] | undefined,
+  after: readonly string[] = [],
+): DueState {
+  const kept = arrived.filter(({ id }) => after.includes(id));
+  return {
+    ...due,
+    ...(successors !== undefined && { successors }),
+    ...(kept.length > 0 && { arrived: kept }),
+  };
 }

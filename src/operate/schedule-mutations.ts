@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
 import { UsageError } from "../base/errors.ts";
 import { quoteShellWord } from "../base/shell.ts";
-import { quoteText } from "../base/text.ts";
+import { formatShortList, quoteText } from "../base/text.ts";
 import { validateName } from "../protocol/names.ts";
 import { type Calendars, NO_CALENDARS } from "../schedule/calendar/calendar.ts";
 import { listCalendarNames } from "../schedule/calendar/day-rule.ts";
-import { checkDefinition, type Definition, isPaused } from "../schedule/definition.ts";
+import { checkDefinition, type Definition, getPause, isPaused } from "../schedule/definition.ts";
 import { AlreadyExistsError, NotFoundError } from "../schedule/errors.ts";
-import { type Plan, parsePlan } from "../schedule/plan.ts";
+import { formatCronText, type Plan, parsePlan } from "../schedule/plan.ts";
 import { createBackfill, MAX_BACKFILL, MAX_BACKFILL_PARALLEL } from "../schedule/state/backfill.ts";
 import type { DueState } from "../schedule/state/due.ts";
 import {
@@ -21,9 +21,13 @@ import {
 } from "../schedule/state/due-transitions.ts";
 import { canOverlap } from "../schedule/state/next-candidate.ts";
 import { createTiming } from "../schedule/timing.ts";
-import type { PlannedChange } from "./planned-change.ts";
 import type { ScheduleMutation } from "./schedule-mutation.ts";
-import { createMissingSchedule, type ScheduleReadResult, type StoredSchedule } from "./stored-schedules.ts";
+import {
+  createMissingSchedule,
+  type PlannedChange,
+  type ScheduleReadResult,
+  type StoredSchedule,
+} from "./stored-schedules.ts";
 
 // Mutations of schedules by operators and programs, to preview or apply. Instants in ms since the epoch.
 
@@ -95,15 +99,21 @@ export function buildPauseMutation(
     until === undefined ? "paused" : `paused until ${new Date(until).toISOString()}`;
   return buildEachMutation(ids, formatOutcome, (stored, now) => {
     const before = requireReadable(stored);
-    const old = before.definition.pause;
-    const isSame = isPaused(before.definition, now) && old?.until === until && old?.why === why;
+    const old = getPause(before.definition, before.due);
+    const isSame = isPaused(before.definition, before.due, now) && old?.until === until && old?.why === why;
     if (isSame) return [];
     if (until !== undefined && until <= now)
       throw new UsageError(`a pause must end in the future; got ${new Date(until).toISOString()}`);
-    const at = isPaused(before.definition, now) && old !== undefined ? old.at : now;
+    const at = isPaused(before.definition, before.due, now) && old !== undefined ? old.at : now;
     const word = { by, at, ...extent, ...(why !== undefined && { why }) };
-    return [{ before, definition: { ...before.definition, pause: word } }];
+    const change = { before, definition: { ...before.definition, pause: word } };
+    return [before.due?.pause === undefined ? change : { ...change, due: removeOwnPause(before.due) }];
   });
+}
+
+/** Removes the pause that a schedule has set itself: it would outlast the one of an operator. */
+function removeOwnPause({ pause: _, ...due }: DueState): DueState {
+  return due;
 }
 
 /** Resumes schedules from now on. Occurrences that the pause prevented do not run. */
@@ -111,17 +121,26 @@ export function buildResumeMutation(ids: readonly string[]): ScheduleMutation {
   const formatOutcome = () => "resumed";
   return buildEachMutation(ids, formatOutcome, (stored, now, calendars) => {
     const before = requireReadable(stored);
-    if (!isPaused(before.definition, now)) return [];
-    const { pause: _, ...definition } = before.definition;
+    if (!isPaused(before.definition, before.due, now)) return [];
+    const { pause, ...definition } = before.definition;
     const due = before.due && computeResumedDue(before.id, definition, before.due, now, calendars);
-    return [{ before, definition, ...(due !== undefined && due !== before.due && { due }) }];
+    return [
+      {
+        before,
+        ...(pause !== undefined && { definition }),
+        ...(due !== undefined && due !== before.due && { due }),
+      },
+    ];
   });
 }
 
+/** Dead letters by their scheduled times, ms since the epoch, or all. */
+type DeadLetterChoice = readonly (number | "all")[];
+
 /** What a triggered run gets. */
-export interface TriggerOptions extends Pick<TriggeredRun, "data" | "env"> {
-  /** Scheduled time of a dead letter to run again, or all. Their data and variables are kept unless others are given. */
-  dead?: number | "all" | undefined;
+interface TriggerOptions extends Pick<TriggeredRun, "data" | "env"> {
+  /** Dead letters to run again. Their data and variables are kept unless others are given. */
+  dead?: DeadLetterChoice | undefined;
 }
 
 /** Maximum size of the data and the variables of a run, characters of JSON. The state of a schedule has up to 100. */
@@ -147,7 +166,18 @@ export function buildTriggerMutation(ids: readonly string[], options: TriggerOpt
 
 function describeTrigger({ dead }: TriggerOptions): string {
   if (dead === undefined) return "triggered";
-  return `triggered again: ${dead === "all" ? "all dead letters" : new Date(dead).toISOString()}`;
+  return `triggered again: ${formatChoice(dead)}`;
+}
+
+/** Number of times in the audit. */
+const SHOWN_TIMES = 5;
+
+function formatChoice(dead: DeadLetterChoice): string {
+  if (dead.includes("all")) return "all dead letters";
+  return formatShortList(
+    dead.map((time) => new Date(time).toISOString()),
+    SHOWN_TIMES,
+  );
 }
 
 function buildTriggerChange(
@@ -173,11 +203,15 @@ function buildTriggerChange(
   return { before, due: setDeadCount(due, dead.length), outcomes: { ...outcomes, dead } };
 }
 
-/** @throws NotFoundError if there is none */
-function findDeadLetters({ id, outcomes }: ReadableSchedule, dead: number | "all") {
-  const letters = outcomes.dead.filter(({ scheduled }) => dead === "all" || scheduled === dead);
-  if (letters.length > 0) return letters;
-  const which = dead === "all" ? "s" : ` of ${new Date(dead).toISOString()}`;
+/** @throws NotFoundError if one of them is not there */
+function findDeadLetters({ id, outcomes }: ReadableSchedule, choice: DeadLetterChoice) {
+  const { dead } = outcomes;
+  const missing = choice.find((one) =>
+    one === "all" ? dead.length === 0 : !dead.some(({ scheduled }) => scheduled === one),
+  );
+  if (missing === undefined)
+    return choice.includes("all") ? dead : dead.filter(({ scheduled }) => choice.includes(scheduled));
+  const which = missing === "all" ? "s" : ` of ${new Date(missing).toISOString()}`;
   throw new NotFoundError(
     `schedule ${quoteText(id)} has no dead letter${which}; see: signalbox schedule dead ${id}`,
   );
@@ -194,15 +228,18 @@ function addRun(id: string, from: DueState, now: number, run: TriggeredRun): Due
   );
 }
 
-/** Deletes the dead letters of schedules. They do not run again. */
-export function buildBuryMutation(ids: readonly string[]): ScheduleMutation {
-  const formatOutcome = () => "dead letters forgotten";
+/** Deletes dead letters of schedules. They do not run again. @param choice  default: all */
+export function buildBuryMutation(ids: readonly string[], choice?: DeadLetterChoice): ScheduleMutation {
+  const formatOutcome = () =>
+    choice === undefined ? "dead letters forgotten" : `forgotten: ${formatChoice(choice)}`;
   return buildEachMutation(ids, formatOutcome, (stored, now, calendars) => {
     const before = requireReadable(stored);
     const { id, definition, outcomes, due } = before;
-    if (outcomes.dead.length === 0 && due?.dead === undefined) return [];
+    const letters = choice === undefined ? outcomes.dead : findDeadLetters(before, choice);
+    if (letters.length === 0 && due?.dead === undefined) return [];
     const from = due ?? computeFirstDue(id, definition, now, {}, calendars);
-    return [{ before, due: setDeadCount(from, 0), outcomes: { ...outcomes, dead: [] } }];
+    const dead = outcomes.dead.filter((one) => !letters.includes(one));
+    return [{ before, due: setDeadCount(from, dead.length), outcomes: { ...outcomes, dead } }];
   });
 }
 
@@ -254,7 +291,7 @@ export function buildSetMutation(
       const after = keepOperatorFields(before, definition);
       const changes = buildDefinitionChange(before, after, now, {}, stored.calendars);
       for (const { due } of changes)
-        if (due !== undefined && before.definition?.cron !== definition.cron)
+        if (due !== undefined && !isDeepStrictEqual(before.definition?.cron, definition.cron))
           checkFires(id, definition, due, now);
       return changes;
     },
@@ -335,7 +372,7 @@ function requireReadable(stored: StoredSchedule): ReadableSchedule {
 function requireExisting(stored: ScheduleReadResult, id: string): StoredSchedule {
   const schedule = getStoredSchedule(stored, id);
   if (schedule.definitionMod === 0n)
-    throw new NotFoundError(`there is no schedule ${quoteText(id)}; see: signalbox schedule list`);
+    throw new NotFoundError(`there is no schedule ${quoteText(id)}; see: signalbox ls schedules`);
   return schedule;
 }
 
@@ -433,6 +470,6 @@ function explainNeverFires(plan: Plan, definition: Definition, now: number): str
     return `its calendars leave no day${end === undefined ? "" : " before its end"}: ${listCalendarNames(definition).join(", ")}`;
   if (plan.kind === "once") return `${new Date(plan.at).toISOString()} has passed`;
   if (end !== undefined)
-    return `${quoteText(cron)} has no occurrence before its end, ${new Date(end).toISOString()}`;
-  return `the clocks of ${timezone} skip ${quoteText(cron)} every year; use another hour, or the time zone UTC`;
+    return `${quoteText(formatCronText(cron))} has no occurrence before its end, ${new Date(end).toISOString()}`;
+  return `the clocks of ${timezone} skip ${quoteText(formatCronText(cron))} every year; use another hour, or the time zone UTC`;
 }

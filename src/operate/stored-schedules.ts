@@ -20,6 +20,15 @@ export interface StoredSchedule {
   readonly outcomes: OutcomeHistory;
 }
 
+/** Planned change of a schedule. Fields that are not set stay unchanged. */
+export interface PlannedChange {
+  readonly before: StoredSchedule;
+  readonly definition?: Definition;
+  readonly due?: DueState;
+  readonly outcomes?: OutcomeHistory;
+  readonly isDeleted?: true;
+}
+
 /** Creates a schedule that does not exist. */
 export function createMissingSchedule(id: string): StoredSchedule {
   return { id, definitionMod: 0n, dueMod: 0n, outcomesMod: 0n, outcomes: { runs: [], dead: [] } };

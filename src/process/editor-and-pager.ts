@@ -1,38 +1,25 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
+import { constants } from "node:os";
 import { basename } from "node:path";
+import { createInterface } from "node:readline";
+import { EXIT } from "../base/errors.ts";
 
-/** The result of an editor. */
-type EditorResult = { ok: true } | { ok: false; why: string };
+/** How a program of the user ended. */
+type ProgramResult = { ok: true } | { ok: false; why: string };
 
 /**
  * Runs the user's editor on a file, on this process's terminal, and waits for its end. Uses no shell: $EDITOR is a
  * path, or words separated by spaces (`code --wait`).
  * @param signal  ends the editor
  */
-export async function runEditor(command: string, file: string, signal: AbortSignal): Promise<EditorResult> {
-  const [program = "", ...words] = existsSync(command) ? [command] : command.split(/\s+/).filter(Boolean);
-  if (program === "") return { ok: false, why: "no editor is set; set EDITOR" };
+export async function runEditor(command: string, file: string, signal: AbortSignal): Promise<ProgramResult> {
+  const [program, ...words] = splitCommand(command);
+  if (program === undefined) return { ok: false, why: "no editor is set; set EDITOR" };
   const child = spawn(program, [...words, file], { stdio: "inherit" });
-  const stop = () => child.kill("SIGTERM");
-  signal.addEventListener("abort", stop, { once: true });
-  try {
-    return await new Promise((ended) => {
-      child.once("error", (error) =>
-        ended({ ok: false, why: `the editor cannot be started: ${error.message}` }),
-      );
-      child.once("close", (code, name) => {
-        if (code === 0) ended({ ok: true });
-        else ended({ ok: false, why: `the editor ${program} ended with ${name ?? code}` });
-      });
-    });
-  } finally {
-    signal.removeEventListener("abort", stop);
-  }
+  const explain = ({ message }: Error) => `the editor cannot be started: ${message}`;
+  return await waitForEnd(child, "close", `the editor ${program}`, explain, signal);
 }
-
-/** The result of a pager. */
-type PagerResult = { ok: true } | { ok: false; why: string };
 
 /** The pager without $PAGER. It shows colours, and no other sequences. */
 export const USUAL_PAGER = "less -R";
@@ -42,28 +29,89 @@ export const USUAL_PAGER = "less -R";
  * words separated by spaces. The pager may end before it has read everything.
  * @param signal  ends the pager
  */
-export async function runPager(command: string, text: string, signal: AbortSignal): Promise<PagerResult> {
-  const [program = "", ...words] = existsSync(command) ? [command] : command.split(/\s+/).filter(Boolean);
-  if (program === "") return { ok: false, why: "no pager is set; set PAGER" };
+export async function runPager(command: string, text: string, signal: AbortSignal): Promise<ProgramResult> {
+  const [program, ...words] = splitCommand(command);
+  if (program === undefined) return { ok: false, why: "no pager is set; set PAGER" };
   // With -F, which many set in $LESS, less would end at once for a short text, and nobody would see it.
   const more = basename(program) === "less" ? ["-+F"] : [];
   const child = spawn(program, [...words, ...more], { stdio: ["pipe", "inherit", "inherit"] });
-  const stop = () => child.kill("SIGTERM");
-  signal.addEventListener("abort", stop, { once: true });
   child.stdin.on("error", () => {}); // it has ended before it has read everything
   child.stdin.end(text);
+  const explain = ({ code, message }: NodeJS.ErrnoException) =>
+    `no pager ${program} (${code ?? message}); set PAGER`;
+  const ended = waitForEnd(child, "exit", `the pager ${program}`, explain, signal);
+  return await ended.finally(() => child.stdin.destroy());
+}
+
+/** A program with its words, and variables beside those of this process. */
+interface UserProgram {
+  argv: readonly [string, ...string[]];
+  env: Readonly<Record<string, string>>;
+}
+
+/** Runs a program on this process's terminal, and waits for its end. @param signal  ends it */
+export async function runOnTerminal({ argv, env }: UserProgram, signal: AbortSignal): Promise<ProgramResult> {
+  const [program, ...words] = argv;
+  const child = spawn(program, words, { stdio: "inherit", env: { ...process.env, ...env } });
+  return await waitForEnd(child, "close", "the command", ({ message }) => message, signal);
+}
+
+/**
+ * Runs a program without a terminal, and hands over its output line by line. It and what it has started get SIGTERM when the signal
+ * is aborted. Never rejects.
+ * @returns its exit code, as shells give it
+ */
+export function runCaptured(
+  { argv, env }: UserProgram,
+  { writeLine, signal }: { writeLine(text: string, stream: "out" | "err"): void; signal: AbortSignal },
+): Promise<number> {
+  const [program, ...words] = argv;
+  const child = spawn(program, words, {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, ...env },
+    detached: true, // a group of its own, which the signal below ends as a whole
+  });
+  createInterface(child.stdout).on("line", (line) => writeLine(line, "out"));
+  createInterface(child.stderr).on("line", (line) => writeLine(line, "err"));
+  const stop = () => child.pid !== undefined && process.kill(-child.pid, "SIGTERM");
+  signal.addEventListener("abort", stop, { once: true });
+  return new Promise((ended) => {
+    child.once("error", ({ message }) => {
+      writeLine(message, "err");
+      ended(EXIT.notFound);
+    });
+    child.once("close", (code, name) => {
+      signal.removeEventListener("abort", stop);
+      ended(code ?? 128 + (constants.signals[name ?? "SIGTERM"] ?? 0));
+    });
+  });
+}
+
+function splitCommand(command: string): string[] {
+  return existsSync(command) ? [command] : command.split(/\s+/).filter(Boolean);
+}
+
+/**
+ * @param event  which event is its end
+ * @param explain  why it was not started
+ */
+async function waitForEnd(
+  child: ChildProcess,
+  event: "close" | "exit",
+  name: string,
+  explain: (error: Error) => string,
+  signal: AbortSignal,
+): Promise<ProgramResult> {
+  const stop = () => child.kill("SIGTERM");
+  signal.addEventListener("abort", stop, { once: true });
   try {
     return await new Promise((ended) => {
-      child.once("error", ({ code, message }: NodeJS.ErrnoException) =>
-        ended({ ok: false, why: `no pager ${program} (${code ?? message}); set PAGER` }),
-      );
-      child.once("exit", (code, name) => {
-        if (code === 0) ended({ ok: true });
-        else ended({ ok: false, why: `the pager ${program} ended with ${name ?? code}` });
+      child.once("error", (error) => ended({ ok: false, why: explain(error) }));
+      child.once(event, (code: number | null, signalName: NodeJS.Signals | null) => {
+        ended(code === 0 ? { ok: true } : { ok: false, why: `${name} ended with ${signalName ?? code}` });
       });
     });
   } finally {
     signal.removeEventListener("abort", stop);
-    child.stdin.destroy();
   }
 }

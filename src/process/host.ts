@@ -1,7 +1,7 @@
 import { userInfo } from "node:os";
 import type { Clock } from "../base/clock.ts";
 import type { CommandHost } from "./guarded-command/command.ts";
-import { locateGuardian } from "./native/locate.ts";
+import { locateNative } from "./native/locate.ts";
 
 /**
  * Creates a command host that runs commands under the native guardian.
@@ -13,8 +13,8 @@ export function createGuardianHost(clock: Clock, guardian?: string): CommandHost
     async prepare(spec) {
       // Let work that the caller has begun go first: loading and spawning take 6 ms, in which etcd can answer.
       await new Promise((resolve) => setImmediate(resolve));
-      const { createGuardedProcess } = await import("./guarded-command/guarded-process.ts");
-      const guarded = createGuardedProcess(guardian ?? locateGuardian(), spec, clock);
+      const { GuardedProcess } = await import("./guarded-command/guarded-process.ts");
+      const guarded = new GuardedProcess(guardian ?? locateNative("guardian"), spec, clock);
       await guarded.ready;
       return guarded;
     },

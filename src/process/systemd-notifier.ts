@@ -1,13 +1,6 @@
-import { spawn } from "node:child_process";
-import { locateNotify } from "./native/locate.ts";
-
-/** Sends messages to a socket that Node.js cannot use itself (see notify/main.c). */
-export interface SystemdNotifier {
-  /** Sends a text as one datagram. Drops it when it cannot be sent now. @returns false when it was dropped */
-  send(text: string): boolean;
-  /** Resolves when all sent messages have been delivered and the program has ended. Never rejects. */
-  close(): Promise<void>;
-}
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import type { Readable, Writable } from "node:stream";
+import { locateNative } from "./native/locate.ts";
 
 interface SystemdNotifierOptions {
   /** A path, or `@` and an abstract address. */
@@ -21,35 +14,41 @@ interface SystemdNotifierOptions {
 /** Maximum length of one error message. */
 const LONGEST_FAULT = 500;
 
-/** Starts the program, which ends with this process. @throws ConfigError when the program does not exist */
-export function startSystemdNotifier({
-  address,
-  onFault,
-  binary = locateNotify(),
-}: SystemdNotifierOptions): SystemdNotifier {
-  const child = spawn(binary, [address], { env: {}, stdio: ["pipe", "ignore", "pipe"] });
-  let isGone = false;
-  const gone = new Promise<void>((resolve) => {
-    child.once("close", resolve);
-    child.once("error", ({ message }) => {
-      onFault(message);
-      resolve();
+/** Sends messages to a socket that Node.js cannot use itself (see notify/main.c). */
+export class SystemdNotifier {
+  readonly #child: ChildProcessByStdio<Writable, null, Readable>;
+  readonly #gone: Promise<void>;
+  #isGone = false;
+
+  /** Starts the program, which ends with this process. @throws ConfigError when the program does not exist */
+  constructor({ address, onFault, binary = locateNative("notify") }: SystemdNotifierOptions) {
+    const child = spawn(binary, [address], { env: {}, stdio: ["pipe", "ignore", "pipe"] });
+    this.#child = child;
+    this.#gone = new Promise<void>((resolve) => {
+      child.once("close", resolve);
+      child.once("error", ({ message }) => {
+        onFault(message);
+        resolve();
+      });
     });
-  });
-  void gone.then(() => {
-    isGone = true;
-  });
-  child.stdin.on("error", () => {}); // the close event reports the end
-  child.stderr.on("data", (chunk: Buffer) => onFault(chunk.toString().slice(0, LONGEST_FAULT).trim()));
-  return {
-    send(text) {
-      if (isGone || child.stdin.writableNeedDrain) return false;
-      child.stdin.write(`${text}\0`);
-      return true;
-    },
-    close() {
-      child.stdin.end();
-      return gone;
-    },
-  };
+    void this.#gone.then(() => {
+      this.#isGone = true;
+    });
+    child.stdin.on("error", () => {}); // the close event reports the end
+    child.stderr.on("data", (chunk: Buffer) => onFault(chunk.toString().slice(0, LONGEST_FAULT).trim()));
+  }
+
+  /** Sends a text as one datagram. Drops it when it cannot be sent now. @returns false when it was dropped */
+  send(text: string): boolean {
+    const { stdin } = this.#child;
+    if (this.#isGone || stdin.writableNeedDrain) return false;
+    stdin.write(`${text}\0`);
+    return true;
+  }
+
+  /** Resolves when all sent messages have been delivered and the program has ended. Never rejects. */
+  close(): Promise<void> {
+    this.#child.stdin.end();
+    return this.#gone;
+  }
 }

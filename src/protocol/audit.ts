@@ -14,6 +14,8 @@ export const AUDIT_ACTIONS = [
   "prune",
   "schedule",
   "calendar",
+  "put",
+  "delete",
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
@@ -55,6 +57,13 @@ export function formatAuditTime(wall: number): string {
     rest = Math.floor(rest / 32);
   }
   return text;
+}
+
+/** Returns the time in an id, ms since the epoch; undefined if it is not one. */
+export function parseAuditTime(id: string): number | undefined {
+  const digits = [...id.slice(0, TIME_LENGTH)].map((letter) => ALPHABET.indexOf(letter));
+  if (digits.length < TIME_LENGTH || digits.includes(-1)) return undefined;
+  return digits.reduce((time, digit) => time * 32 + digit, 0);
 }
 
 /** Serializes a record for its key. The id is not part of the value: it is the name in the key. */

@@ -21,6 +21,8 @@ export type ParsedKey =
   | { kind: "mark"; of: QueueKind; name: string; id: string }
   | { kind: "drain"; scope: DrainScope; name: string }
   | { kind: "audit"; name: string }
+  /** What a program has added last, on a session. `name`: one of the additions that it makes at the same time. */
+  | { kind: "receipt"; name: string }
   /** A session that an agent uses for many runs. `session`: its id, hexadecimal. */
   | { kind: "agentSession"; name: string; session: string }
   /** What an agent reports about itself. `agent`: its id. */
@@ -45,6 +47,7 @@ const NAMED = {
   "hosts/": "host",
   "history/": "history",
   "audit/": "audit",
+  "receipts/": "receipt",
   "schedules/": "schedule",
   "due/": "due",
   "outcomes/": "outcomes",
@@ -93,6 +96,7 @@ export function createKeys(prefix: string) {
     agentReport: (host: string, agent: string) => `${prefix}hosts/${encodeName(host)}/agents/${agent}`,
     history: createKeyBuilder("history/"),
     audit: createKeyBuilder("audit/"),
+    receipt: createKeyBuilder("receipts/"),
     schedule: createKeyBuilder("schedules/"),
     due: createKeyBuilder("due/"),
     /** @param scheduled  ms since the epoch; if occurrences may overlap, each one has its own key */

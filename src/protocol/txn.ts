@@ -43,7 +43,15 @@ export type RangeOp = KeyRange & {
 
 export type Op =
   | ({ op: "range" } & RangeOp)
-  | { op: "put"; key: string; value: string; session?: bigint; keepSession?: boolean }
+  /** `binaryValue`: the value is a binary string, as keys are. */
+  | {
+      op: "put";
+      key: string;
+      value: string;
+      binaryValue?: boolean;
+      session?: bigint;
+      keepSession?: boolean;
+    }
   | ({ op: "delete" } & KeyRange)
   | { op: "txn"; txn: Txn };
 

@@ -10,21 +10,20 @@ import { addPutIfChanged } from "../protocol/guards.ts";
 import type { Txn, TxnResponse } from "../protocol/txn.ts";
 import { type ClaimAttempt, listOwnKeys } from "./attempt.ts";
 import { type ClaimView, EMPTY_CLAIM_VIEW, type OwnTicketRevisions, readClaimView } from "./claim-view.ts";
+import { inspectClaim, type OwnTicketRef } from "./claim-watch.ts";
 import { decideStep, getOwnRevisions } from "./decide.ts";
-import { inspectClaim, type OwnTicketRef } from "./inspect.ts";
 import type { ClaimPorts, ClaimRequest } from "./request.ts";
 import {
   buildStepTransaction,
   type ClaimRefusal,
   type ClaimStep,
+  type Grant,
   type NextGrant,
   readGrant,
   type StepGrant,
   type StepTransaction,
 } from "./step.ts";
-import type { SuccessorEntry, Successors } from "./successors.ts";
-
-type HostRecordPorts = Pick<ClaimPorts, "store" | "keys" | "clock" | "random" | "log" | "describeHost">;
+import type { Successors } from "./successors.ts";
 
 /** How long to retry writing the record in a separate call, in ms. */
 const WITHIN = 1_000;
@@ -35,13 +34,13 @@ const NOTHING: Txn = { compare: [], success: [], failure: [] };
  * granted or not, so it costs no extra call and no extra entry in etcd's log. Failures never stop the run.
  */
 export class HostRecordWriter {
-  readonly #ports: HostRecordPorts;
+  readonly #ports: ClaimPorts;
   /** Undefined when the host name cannot be a key. */
   readonly #key: string | undefined;
   /** `there`: this attempt need not write the record again. `barred`: the role may not write it. */
   #state: "unknown" | "outdated" | "there" | "barred" = "unknown";
 
-  constructor(ports: HostRecordPorts, { identity: { host } }: Pick<ClaimRequest, "identity">) {
+  constructor(ports: ClaimPorts, { identity: { host } }: Pick<ClaimRequest, "identity">) {
     this.#ports = ports;
     const isKept = ports.describeHost !== undefined && findNameFault(host) === undefined;
     this.#key = isKept ? ports.keys.host(host) : undefined;
@@ -100,13 +99,6 @@ export class HostRecordWriter {
   }
 }
 
-/** A claim that is held. The queue entry of the lock is its first entry. */
-export interface Grant extends StepGrant {
-  attempt: ClaimAttempt;
-  /** Wall clock, ms since the epoch. */
-  grantedAt: number;
-}
-
 export type AcquireResult = { kind: "granted"; grant: Grant } | { kind: "refused"; refusal: ClaimRefusal };
 
 /** Deadlines as readings of the clock, in ms; Infinity means no deadline. */
@@ -121,6 +113,8 @@ export interface ClaimDeadlines {
 type Depth = number;
 const NEAR: Depth = 0;
 
+/** How long to wait for the answer to an offer after its event, in ms. */
+const LATE_ANSWER = 100;
 /** Longest pause after a call without an answer, in ms. It prevents a tight loop of calls that fail fast. */
 const AFTER_SILENCE = 100;
 
@@ -131,6 +125,9 @@ const AFTER_SILENCE = 100;
 export class Acquisition implements SessionOwner {
   /** Writes this host's record. */
   readonly hostRecord: HostRecordWriter;
+  isGranted = false;
+  /** Whether a grant of this attempt may have been applied, or may still be, without its answer. */
+  mayHaveMarks = false;
   readonly #ports: ClaimPorts;
   readonly #attempt: ClaimAttempt;
   readonly #limits: ClaimDeadlines;
@@ -140,8 +137,6 @@ export class Acquisition implements SessionOwner {
   #tickets: readonly TicketVersion[] | undefined;
   readonly #vanished: VanishedTickets;
   #hasAnswered = false;
-  #isGranted = false;
-  #mayHaveMarks = false;
   #hasLostAnswer = false;
   /** Why the last call got no answer; undefined after an answer. */
   #silence: unknown;
@@ -161,19 +156,10 @@ export class Acquisition implements SessionOwner {
     this.#vanished = new VanishedTickets(attempt.ports.clock);
   }
 
-  get isGranted(): boolean {
-    return this.#isGranted;
-  }
-
   /** Whether a ticket of this attempt may exist: one was read, or a call may have put one since the last read. */
   get mayHaveTickets(): boolean {
     const { lock, resources } = this.#ownRevisions;
     return this.#hasLostAnswer || this.#isUnread || lock !== undefined || resources !== undefined;
-  }
-
-  /** Whether a grant of this attempt may have been applied, or may still be, without its answer. */
-  get mayHaveMarks(): boolean {
-    return this.#mayHaveMarks;
   }
 
   /** Called by the session: checks that the tickets of this attempt still exist. */
@@ -197,7 +183,7 @@ export class Acquisition implements SessionOwner {
   async run(isResumed = false): Promise<AcquireResult> {
     const { leases, group } = this.#attempt.request;
     this.#hasLostAnswer = isResumed;
-    this.#mayHaveMarks = isResumed;
+    this.mayHaveMarks = isResumed;
     const needsRead = isResumed || leases.length > 0 || group !== undefined;
     let view = needsRead ? await this.#readView(NEAR) : EMPTY_CLAIM_VIEW;
     // The other process may have ended this attempt, and recorded its end.
@@ -229,7 +215,7 @@ export class Acquisition implements SessionOwner {
     const answer = await (step.kind === "claim"
       ? this.hostRecord.callWithRecord(act.txn, call)
       : call(act.txn));
-    if (act.grants && answer === undefined) this.#mayHaveMarks = true;
+    if (act.grants && answer === undefined) this.mayHaveMarks = true;
     if (answer === undefined || !answer.succeeded) return NEAR;
     return act.grants ? this.#completeGrant(readGrant(act, answer)) : NEAR;
   }
@@ -297,7 +283,7 @@ export class Acquisition implements SessionOwner {
     const wake =
       successors === undefined || step.next === undefined
         ? await watch(this.#signal)
-        : await waitBehind({ attempt: this.#attempt, successors, signal: this.#signal }, step.next, watch);
+        : await this.#waitBehind(successors, step.next, watch);
     if (typeof wake === "object") return this.#completeGrant(wake);
     // A run that waits for a vanished ticket alone does not use its time to connect.
     this.#limits.connect += clock.now() - startedAt;
@@ -338,7 +324,7 @@ export class Acquisition implements SessionOwner {
       lock: inOrder.find(({ key }) => key === this.#attempt.lockKey)?.createRevision,
       resources: inOrder.find(({ key }) => key !== this.#attempt.lockKey)?.createRevision,
     };
-    this.#isGranted = true;
+    this.isGranted = true;
     const grantedAt = first.ticket?.grantedAt ?? this.#getWallTime();
     return { kind: "granted", grant: { attempt: this.#attempt, entries: inOrder, grantedAt, history } };
   }
@@ -346,54 +332,43 @@ export class Acquisition implements SessionOwner {
   #getWallTime(): number {
     return this.#ports.clock.getWallTime();
   }
-}
 
-/** How long to wait for the answer to an offer after its event, in ms. */
-const LATE_ANSWER = 100;
-
-/** An attempt that waits directly behind another ticket, and the successors of its process. */
-interface Waiter {
-  attempt: ClaimAttempt;
-  successors: Successors;
-  /** Aborts when the run leaves. */
-  signal: AbortSignal;
-}
-
-/** Waits for a change, or until a run of this process that is directly ahead grants this claim as it ends. */
-async function waitBehind(
-  { attempt, successors, signal }: Waiter,
-  next: NextGrant,
-  watch: (signal: AbortSignal) => Promise<WakeReason>,
-): Promise<StepGrant | WakeReason> {
-  let act: StepTransaction | undefined;
-  const entry = successors.add({
-    ahead: next.ahead,
-    session: attempt.session.id,
-    buildGrant: () => {
-      act = buildStepTransaction(attempt, { kind: "grant", ...next }, attempt.ports.clock.getWallTime());
-      return act.txn;
-    },
-  });
-  const over = new AbortController();
-  try {
-    const wake = await Promise.race([entry.granted, watch(AbortSignal.any([signal, over.signal]))]);
-    if (typeof wake === "object") return act === undefined ? "broken" : readGrant(act, wake);
-    // The event of the grant may arrive before its answer.
-    const answer = await waitForAnswer(attempt, entry.offered, signal);
-    return answer === undefined || act === undefined ? wake : readGrant(act, answer);
-  } finally {
-    entry.leave();
-    over.abort(OVER);
+  /** Waits for a change, or until a run of this process that is directly ahead grants this claim as it ends. */
+  async #waitBehind(
+    successors: Successors,
+    next: NextGrant,
+    watch: (signal: AbortSignal) => Promise<WakeReason>,
+  ): Promise<StepGrant | WakeReason> {
+    const attempt = this.#attempt;
+    let act: StepTransaction | undefined;
+    const successor = successors.add({
+      ahead: next.ahead,
+      session: attempt.session.id,
+      buildGrant: () => {
+        act = buildStepTransaction(attempt, { kind: "grant", ...next }, this.#getWallTime());
+        return act.txn;
+      },
+    });
+    const over = new AbortController();
+    try {
+      const wake = await Promise.race([
+        successor.granted,
+        watch(AbortSignal.any([this.#signal, over.signal])),
+      ]);
+      // The event of the grant may arrive before its answer.
+      const answer = typeof wake === "object" ? wake : await this.#waitForAnswer(successor.offered);
+      if (answer !== undefined && act !== undefined) return readGrant(act, answer);
+      return typeof wake === "object" ? "broken" : wake;
+    } finally {
+      successor.leave();
+      over.abort(OVER);
+    }
   }
-}
 
-async function waitForAnswer(
-  { ports }: ClaimAttempt,
-  offered: SuccessorEntry["offered"],
-  signal: AbortSignal,
-): Promise<Awaited<SuccessorEntry["offered"]>> {
-  if (offered === undefined) return undefined;
-  const late = ports.clock.sleep(LATE_ANSWER, signal).then(() => undefined);
-  late.catch(() => {}); // the run leaves
-  return await Promise.race([offered, late]);
+  async #waitForAnswer(offered: Promise<TxnResponse | undefined> | undefined) {
+    if (offered === undefined) return undefined;
+    const late = this.#ports.clock.sleep(LATE_ANSWER, this.#signal).then(() => undefined);
+    late.catch(() => {}); // the run leaves
+    return await Promise.race([offered, late]);
+  }
 }

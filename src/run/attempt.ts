@@ -1,9 +1,8 @@
 import type { LeaseSpec } from "../fleet/lease-spec.ts";
 import type { NewTicket } from "../protocol/guards.ts";
 import type { Ticket } from "../protocol/ticket.ts";
-import type { ClaimSession } from "./claim-session.ts";
 import type { ResourceTotal } from "./eligibility.ts";
-import type { ClaimPorts, ClaimRequest, ResumedAttempt } from "./request.ts";
+import type { ClaimPorts, ClaimRequest, ClaimSession, ResumedAttempt } from "./request.ts";
 
 /**
  * One attempt to acquire a claim. It has its own run id and session, which are never reused, so a call of an abandoned

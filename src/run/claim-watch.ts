@@ -1,9 +1,15 @@
-import type { SessionProof, TicketVersion } from "../etcd/session/session.ts";
-import { type Store, StoreError, type WatchEvent } from "../etcd/store.ts";
+import { quoteText } from "../base/text.ts";
+import type { SessionOwner, SessionProof, TicketVersion } from "../etcd/session/session.ts";
+import type { SessionLost } from "../etcd/session/session-lost.ts";
+import { type Store, StoreError } from "../etcd/store.ts";
 import { waitForChange } from "../etcd/wait-for-change.ts";
-import type { Grant } from "./acquire.ts";
-import { type ClaimLoss, findLossInEvents, inspectClaim } from "./inspect.ts";
-import type { ClaimPorts } from "./request.ts";
+import { findMembership } from "../fleet/groups.ts";
+import { type QueueEntry, toQueueEntry } from "../protocol/ticket.ts";
+import type { KeyValue, Op, WatchEvent } from "../protocol/txn.ts";
+import type { ClaimAttempt } from "./attempt.ts";
+import { parseGroups } from "./eligibility.ts";
+import type { ClaimPorts, ClaimRequest } from "./request.ts";
+import type { Grant } from "./step.ts";
 
 /**
  * How often a claim that is watched is read, in times to live of its session. Each renewal proves it too, so this matters
@@ -11,19 +17,27 @@ import type { ClaimPorts } from "./request.ts";
  */
 const REREAD = 10;
 
-/** Called when a claim is lost. */
-type LossListener = (loss: ClaimLoss) => void;
+/** Why a claim whose session is not renewed is lost. */
+export const TOO_LATE = "the session could not be renewed in time";
 
-/** Watches a held claim for every kind of loss except the loss of its session. */
-export class ClaimWatch {
+/** Watches a held claim for every kind of loss, on its session and by others. */
+export class ClaimWatch implements SessionOwner {
+  /** Called by the session when the horizon has moved. */
+  readonly onHorizonMoved: () => void;
   readonly #ports: ClaimPorts;
   readonly #grant: Grant;
-  readonly #lose: LossListener;
+  readonly #lose: (loss: ClaimLoss) => void;
 
-  constructor(grant: Grant, lose: LossListener) {
+  constructor(grant: Grant, lose: (loss: ClaimLoss) => void, onHorizonMoved: () => void) {
+    this.onHorizonMoved = onHorizonMoved;
     this.#ports = grant.attempt.ports;
     this.#grant = grant;
     this.#lose = lose;
+  }
+
+  /** Has the session renewed for this claim. */
+  keepAlive(): void {
+    this.#grant.attempt.session.keepAlive(this);
   }
 
   /** The tickets of the claim. Undefined if it also depends on a group. */
@@ -61,14 +75,29 @@ export class ClaimWatch {
     either.throwIfAborted();
   }
 
-  /** Resolves at `getTermTime()`, or when `over` aborts. */
-  async waitUntilHorizonNear(over: AbortSignal): Promise<void> {
-    const { session } = this.#grant.attempt;
-    await session.waitUntilHorizonNear(this.#grant.attempt.request.terminationTimeout, over).catch(() => {}); // `over` was aborted
+  /** Reports the loss of the session. */
+  followSession(): void {
+    const { signal } = this.#grant.attempt.session;
+    const lose = () => {
+      const { kind, message } = signal.reason as SessionLost;
+      this.#lose({ kind: kind === "horizon" ? kind : "gone", why: message });
+    };
+    signal.addEventListener("abort", lose, { once: true });
+    if (signal.aborted) lose();
+  }
+
+  /** Reports at `getTermTime()` that the session was not renewed in time, unless `over` aborts before. */
+  async followHorizon(over: AbortSignal): Promise<void> {
+    const { session, request } = this.#grant.attempt;
+    await session.waitUntilHorizonNear(request.terminationTimeout, over).then(
+      () => this.#lose({ kind: "horizon", why: TOO_LATE }),
+      () => {}, // `over` was aborted
+    );
   }
 
   /**
-   * Reports losses caused by others, until `over` aborts or the session is lost.
+   * Reports losses caused by others, until `over` aborts or the session is lost. An operator's reset is one: it is a request
+   * in a ticket.
    * @param after ms before the first read
    */
   async follow(after: number, over: AbortSignal): Promise<void> {
@@ -102,4 +131,91 @@ export class ClaimWatch {
     if (!isExpected) this.#ports.log.warn("watching the claim failed", { error: String(error) });
     await this.#ports.clock.sleep(500, signal).catch(() => {});
   }
+}
+
+/** The result of a linearizable read of a held claim. */
+interface ClaimInspection {
+  revision: bigint;
+  raftTerm: bigint;
+  loss: ClaimLoss | undefined;
+}
+
+/** Why a claim is lost. */
+export interface ClaimLoss {
+  /**
+   * `gone`: another run may hold the claim already. `asked`: the claim remains held until the command has ended. `horizon`: the
+   * claim may be gone at the horizon.
+   */
+  kind: "gone" | "asked" | "horizon";
+  why: string;
+}
+
+/** Identifies an own ticket. */
+export type OwnTicketRef = Pick<QueueEntry, "key" | "createRevision">;
+
+/** Reads the own tickets, and the groups if the request names one. @param store  where to read; by default, that of the attempt */
+export async function inspectClaim(
+  { ports, request }: ClaimAttempt,
+  entries: readonly OwnTicketRef[],
+  signal: AbortSignal,
+  store: Store = ports.store,
+): Promise<ClaimInspection> {
+  const tickets = entries.map(({ key }): Op => ({ op: "range", key }));
+  const groups: Op[] = request.group === undefined ? [] : [{ op: "range", ...ports.keys.groups() }];
+  const txn = { compare: [], success: addProvingRead(ports, [...tickets, ...groups]), failure: [] };
+  const { revision, raftTerm, results } = await store.commitTxn(txn, signal);
+  const read = results.map((result) => (result.op === "range" ? result.kvs : []));
+  const own = read.slice(0, entries.length).flat().map(toQueueEntry);
+  const loss =
+    findTicketLoss(entries, own) ?? findGroupLoss(ports, request, read.slice(entries.length).flat());
+  return { revision, raftTerm, loss };
+}
+
+/**
+ * Finds what the events of a watch say about the own tickets. Each event is a change that a majority has committed, so no read
+ * has to confirm it: a read can take long where etcd has just lost its leader.
+ */
+function findLossInEvents(
+  entries: readonly OwnTicketRef[],
+  events: readonly WatchEvent[],
+): ClaimLoss | undefined {
+  for (const event of events) {
+    const entry = entries.find(({ key }) => key === (event.type === "put" ? event.kv.key : event.key));
+    const own = event.type === "put" ? [toQueueEntry(event.kv)] : [];
+    const loss = entry && findTicketLoss([entry], own);
+    if (loss !== undefined) return loss;
+  }
+  return undefined;
+}
+
+/**
+ * Adds a read if there is none. A transaction without operations is not a linearizable read: a deposed leader answers
+ * it too.
+ */
+function addProvingRead({ keys }: ClaimPorts, reads: Op[]): Op[] {
+  return reads.length > 0 ? reads : [{ op: "range", ...keys.drains(), countOnly: true }];
+}
+
+function findTicketLoss(entries: readonly OwnTicketRef[], own: readonly QueueEntry[]): ClaimLoss | undefined {
+  const present = new Map(own.map((entry) => [entry.key, entry.createRevision]));
+  if (entries.some(({ key, createRevision }) => present.get(key) !== createRevision)) {
+    return { kind: "gone", why: "its ticket was removed" };
+  }
+  const reset = own.find(({ ticket }) => ticket?.reset !== undefined)?.ticket?.reset;
+  if (reset === undefined) return undefined;
+  const reason = reset.why === undefined ? "" : `: ${quoteText(reset.why)}`;
+  return { kind: "asked", why: `reset by ${quoteText(reset.by)}${reason}` };
+}
+
+function findGroupLoss(
+  ports: ClaimPorts,
+  request: ClaimRequest,
+  kvs: readonly KeyValue[],
+): ClaimLoss | undefined {
+  if (request.group === undefined) return undefined;
+  const groups = parseGroups(ports.keys, kvs);
+  const isMember = groups.has(request.group) && findMembership(groups, request.group, request.identity.host);
+  return isMember
+    ? undefined
+    : { kind: "asked", why: `the host is no longer in group ${quoteText(request.group)}` };
 }

@@ -1,16 +1,11 @@
 import { constants } from "node:os";
 import { EXIT, SignalboxError } from "../base/errors.ts";
 import { OVER } from "../base/wait.ts";
-import type { SessionOwner, SessionProof, TicketVersion } from "../etcd/session/session.ts";
-import type { SessionLost } from "../etcd/session/session-lost.ts";
-import type { Store } from "../etcd/store.ts";
 import type { CommandExit, GuardedCommand } from "../process/guarded-command/command.ts";
-import type { Grant } from "./acquire.ts";
-import type { ClaimSession } from "./claim-session.ts";
-import { ClaimWatch } from "./claim-watch.ts";
-import type { ClaimLoss } from "./inspect.ts";
-import type { RunPorts, RunRequest } from "./request.ts";
-import type { SignalRouter, SignalTarget } from "./signals.ts";
+import { type ClaimLoss, ClaimWatch, TOO_LATE } from "./claim-watch.ts";
+import type { ClaimSession, RunPorts, RunRequest } from "./request.ts";
+import type { SignalRouter } from "./signals.ts";
+import type { Grant } from "./step.ts";
 
 /** A command that ends sooner than this, in ms, is not watched: the grant has just confirmed its claim. */
 const WATCH_AFTER = 50;
@@ -21,8 +16,6 @@ interface CommandTermination {
   why: string;
 }
 
-const TOO_LATE: CommandTermination = { kind: "lost", why: "the session could not be renewed in time" };
-
 /** How a command ended. No process of it is left, except those it left behind on purpose. */
 export interface CommandOutcome {
   exit: CommandExit;
@@ -30,7 +23,7 @@ export interface CommandOutcome {
 }
 
 /** Holds a claim while its command runs, and ends the command when the claim is no longer reliable. */
-export class CommandSupervisor implements SessionOwner, SignalTarget {
+export class CommandSupervisor {
   readonly #ports: RunPorts;
   readonly #request: RunRequest;
   readonly #watch: ClaimWatch;
@@ -49,28 +42,23 @@ export class CommandSupervisor implements SessionOwner, SignalTarget {
   constructor(ports: RunPorts, request: RunRequest, grant: Grant, command: GuardedCommand) {
     this.#ports = ports;
     this.#request = request;
-    this.#watch = new ClaimWatch(grant, (loss) => this.#lose(loss));
+    this.#watch = new ClaimWatch(
+      grant,
+      (loss) => this.#lose(loss),
+      () => this.#armDeadlines(),
+    );
     this.#session = grant.attempt.session;
     this.#grantedAt = grant.grantedAt;
     this.#command = command;
+    this.#watch.keepAlive();
   }
 
-  listTickets(): readonly TicketVersion[] | undefined {
-    return this.#watch.listTickets();
-  }
-
-  /** Called by the session: checks that the claim still exists. */
-  prove(store?: Store): Promise<SessionProof> {
-    return this.#watch.prove(store);
-  }
-
-  /** Called by the session when the horizon has moved: extends the deadlines of the command. */
-  onHorizonMoved(): void {
+  #armDeadlines(): void {
     this.#command.arm({ termAt: this.#watch.getTermTime(), killAt: this.#session.horizon });
   }
 
   /** Forwards a signal sent to the runner. After TERM and INT, the command has the termination timeout to end. */
-  forward(name: NodeJS.Signals): void {
+  #forward(name: NodeJS.Signals): void {
     this.#command.signal(name);
     this.#forwarded.add(name);
     if (name !== "SIGTERM" && name !== "SIGINT") return;
@@ -87,8 +75,8 @@ export class CommandSupervisor implements SessionOwner, SignalTarget {
   async run(env: Record<string, string>, signals: SignalRouter): Promise<CommandOutcome> {
     try {
       await this.#waitForHorizon(signals.signal);
-      signals.forwardTo(this);
-      this.onHorizonMoved();
+      signals.forwardTo((name) => this.#forward(name));
+      this.#armDeadlines();
       const grantedAt = this.#ports.clock.now();
       const pid = await this.#command.start(env);
       this.#ports.log.info("started", { command: this.#request.identity.command, pid });
@@ -103,8 +91,8 @@ export class CommandSupervisor implements SessionOwner, SignalTarget {
     const { clock, log } = this.#ports;
     const elapsed = Math.max(0, clock.getWallTime() - this.#grantedAt);
     try {
-      signals.forwardAllTo(this);
-      this.onHorizonMoved();
+      signals.forwardAllTo((name) => this.#forward(name));
+      this.#armDeadlines();
       log.info("resumed", { command: this.#request.identity.command });
       return await this.#supervise(clock.now() - elapsed, elapsed);
     } finally {
@@ -131,9 +119,9 @@ export class CommandSupervisor implements SessionOwner, SignalTarget {
 
   #guard(grantedAt: number, elapsed: number): void {
     const { timeout, maxHold } = this.#request;
-    this.#session.signal.addEventListener("abort", () => this.#handleSessionLost(), { once: true });
-    if (this.#session.signal.aborted) this.#handleSessionLost();
-    void this.#watchHorizon();
+    this.#watch.followSession();
+    // The guardian sends SIGTERM at the same time by itself. The runner records the reason.
+    void this.#watch.followHorizon(this.#over.signal);
     void this.#watch.follow(WATCH_AFTER, this.#over.signal);
     const expire = (why: string) => this.#expire({ kind: "timeout", why });
     if (timeout !== undefined) this.#runAfter(timeout - elapsed, () => expire("its timeout has passed"));
@@ -146,7 +134,7 @@ export class CommandSupervisor implements SessionOwner, SignalTarget {
   /** Waits until all processes of a terminated command are gone. Processes left behind on purpose may continue. */
   async #waitForEnd(): Promise<CommandOutcome> {
     const exit = await this.#command.exited;
-    if (exit.terminated) this.#ending ??= TOO_LATE;
+    if (exit.terminated) this.#ending ??= { kind: "lost", why: TOO_LATE };
     if (this.#ending !== undefined) await this.#command.gone;
     else if (exit.leftovers) await this.#endLeftovers(exit);
     return { exit, ending: this.#ending };
@@ -180,12 +168,6 @@ export class CommandSupervisor implements SessionOwner, SignalTarget {
     this.#terminate({ kind: "lost", why }, kind === "gone" ? 0 : this.#request.terminationTimeout);
   }
 
-  #handleSessionLost(): void {
-    const { kind, message } = this.#session.signal.reason as SessionLost;
-    if (kind === "horizon") this.#terminate({ kind: "lost", why: message }, 0);
-    else this.#lose({ kind: "gone", why: message });
-  }
-
   /** Ends a command that has exceeded a limit. */
   #expire(ending: CommandTermination): void {
     const { limitSignal = "SIGTERM", terminationTimeout } = this.#request;
@@ -206,12 +188,6 @@ export class CommandSupervisor implements SessionOwner, SignalTarget {
     this.#ports.log.warn("terminating the command", { why: ending.why });
     this.#command.terminate(Math.min(this.#ports.clock.now() + within, this.#session.horizon));
     this.#terminated.resolve("terminated");
-  }
-
-  /** The guardian sends SIGTERM at the same time by itself. The runner records the reason here. */
-  async #watchHorizon(): Promise<void> {
-    await this.#watch.waitUntilHorizonNear(this.#over.signal);
-    this.#terminate(TOO_LATE, this.#request.terminationTimeout);
   }
 
   #runAfter(ms: number, act: () => void): void {

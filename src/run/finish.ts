@@ -10,12 +10,17 @@ import {
   putTickets,
   rewriteTickets,
 } from "../protocol/guards.ts";
-import { findFirstKey, type Txn, type TxnResponse } from "../protocol/txn.ts";
-import type { Grant } from "./acquire.ts";
-import type { ClaimSession } from "./claim-session.ts";
-import { appendToHistory, buildHistoryOps, type HistoryUpdate } from "./history-update.ts";
-import type { ClaimPorts } from "./request.ts";
-import type { Offer } from "./successors.ts";
+import { appendPastRun, type PastRun, parsePastRuns } from "../protocol/history.ts";
+import {
+  findFirstKey,
+  type KeyValue,
+  type Op,
+  type Txn,
+  type TxnResponse,
+  type TxnResult,
+} from "../protocol/txn.ts";
+import type { ClaimPorts, ClaimSession } from "./request.ts";
+import type { Grant } from "./step.ts";
 
 /** How long to retry freeing a claim, in ms. After that, its session expires. */
 const FREE_WITHIN = 10_000;
@@ -24,32 +29,42 @@ const FREE_LOST_WITHIN = 2_000;
 /** How long to retry ending the session when the claim is already free, in ms. */
 const REVOKE_WITHIN = 1_000;
 
-/** The remaining work for a claim whose command has ended. */
-interface ClaimCompletion {
-  grant: Grant;
-  /** The entry for the history; undefined when no history is kept. */
-  historyUpdate: HistoryUpdate | undefined;
-  /** Wall clock, ms since the epoch, until which the lock remains taken; undefined frees it now. */
-  graceUntil: number | undefined;
+/** How the work that held a claim ended. */
+interface ClaimEnd {
+  /** Exit code; 0 for success. */
+  exit: number;
+  reason: string | undefined;
+  /** The end of the output, if it was kept. */
+  tail?: string | undefined;
+  /** Whether the lock stays taken for the grace of the request. */
+  keepsGrace?: boolean;
   /** This process has not started the command, but another one may have: it can have continued the attempt in the meantime. */
   mayBeContinued?: boolean;
+}
+
+/** A claim that is being freed. */
+interface Release {
+  grant: Grant;
+  /** The entry for the history; undefined when no history is kept. */
+  update: HistoryUpdate | undefined;
+  /** Reading of the clock, ms, until which calls are retried while etcd does not answer. */
+  until: number;
 }
 
 /**
  * Frees a claim: deletes the tickets if they are still ours, writes the history in the same transaction, and ends the
  * session. Calls are retried for a limited time while etcd does not answer; the expiry of the session frees the claim
- * in any case.
+ * in any case. Never rejects.
  */
-export async function finishClaim(done: ClaimCompletion): Promise<void> {
-  const { ports, session } = done.grant.attempt;
-  const patience = session.signal.aborted ? FREE_LOST_WITHIN : FREE_WITHIN;
-  const until = ports.clock.now() + patience;
+export async function finishClaim(grant: Grant, end: ClaimEnd): Promise<void> {
+  const { ports, session } = grant.attempt;
+  const until = ports.clock.now() + (session.signal.aborted ? FREE_LOST_WITHIN : FREE_WITHIN);
+  const release = { grant, update: buildHistoryUpdate(grant, end), until };
   try {
     if (isMoved(session.signal.reason)) return;
-    const isKept = await keepGrace(ports, done, until).catch((error) => reportUnfreed(ports, error));
-    const left = isKept
-      ? []
-      : await freeClaim(ports, done, until).catch((error) => handleUnfreed(ports, done, until, error));
+    const isKept =
+      end.keepsGrace && (await keepGrace(release).catch((error) => reportUnfreed(release, error)));
+    const left = isKept ? [] : await freeClaim(release).catch((error) => handleUnfreed(release, end, error));
     await endSession(ports, session, left);
   } catch (error) {
     const level = isUnavailable(error) ? "warn" : "error";
@@ -57,10 +72,6 @@ export async function finishClaim(done: ClaimCompletion): Promise<void> {
   } finally {
     session.stopRenewing();
   }
-}
-
-function listKeys({ entries }: Grant): string[] {
-  return entries.map(({ key }) => key);
 }
 
 /** The claim is free. If etcd is too slow to end the session, it expires; this is logged as info only. */
@@ -78,35 +89,26 @@ async function endSession(
  * Deletes the tickets and their marks. If a ticket is missing, deletes the marks: the command is dead.
  * @returns the keys that may be left: those of a claim of which a ticket was missing
  */
-async function freeClaim(
-  ports: ClaimPorts,
-  { grant, historyUpdate }: Pick<ClaimCompletion, "grant" | "historyUpdate">,
-  until: number,
-): Promise<readonly string[]> {
-  const history = buildHistoryOps(historyUpdate);
-  const offer = offerToSuccessor(ports, grant);
+async function freeClaim(release: Release): Promise<readonly string[]> {
+  const { attempt, entries } = release.grant;
+  const { keys } = attempt.ports;
+  const history = buildHistoryOps(release.update);
+  const offer = offerToSuccessor(release.grant);
   const txn = {
-    compare: guardOwned(grant.entries),
+    compare: guardOwned(entries),
     // The grant comes last: it reads the history for the next release.
-    success: [
-      ...deleteEntries(ports.keys, grant.entries),
-      ...history,
-      ...(offer === undefined ? [] : [offer.op]),
-    ],
-    failure: [...history, ...deleteMarks(ports.keys, grant.entries)],
+    success: [...deleteEntries(keys, entries), ...history, ...(offer === undefined ? [] : [offer.op])],
+    failure: [...history, ...deleteMarks(keys, entries)],
   };
-  const passOn = (answer: TxnResponse) =>
-    offer?.settle(answer.succeeded ? answer.results.at(-1) : undefined, answer);
-  const release = commitRelease(ports, historyUpdate, txn, until, passOn);
-  const { succeeded } = await release.finally(() => offer?.settle(undefined));
-  return succeeded ? [] : listKeys(grant);
+  const committing = commitRelease(release, txn, (answer) => offer?.settle(answer));
+  const { succeeded } = await committing.finally(() => offer?.settle(undefined));
+  return succeeded ? [] : entries.map(({ key }) => key);
 }
 
 /** The transaction that frees a lock can grant it to the next run, if that is one of this process. */
-function offerToSuccessor({ successors }: ClaimPorts, { attempt, entries }: Grant): Offer | undefined {
-  const [lock] = entries;
+function offerToSuccessor({ attempt, entries: [lock] }: Grant) {
   if (lock === undefined || lock.key !== attempt.lockKey) return undefined;
-  return successors?.offer(lock, attempt.session.id);
+  return attempt.ports.successors?.offer(lock, attempt.session.id);
 }
 
 /** Whether the runs of a session are those of another process now. It writes their ends too. */
@@ -119,71 +121,72 @@ function isMoved(reason: unknown): boolean {
  * the history and deletes the marks, unless the command of another process may be alive.
  */
 async function handleUnfreed(
-  ports: ClaimPorts,
-  { grant, historyUpdate, mayBeContinued }: ClaimCompletion,
-  until: number,
+  release: Release,
+  { mayBeContinued }: ClaimEnd,
   error: unknown,
 ): Promise<readonly string[]> {
   if (isMoved(error)) return [];
   if (!(error instanceof SessionLost)) {
-    reportUnfreed(ports, error);
-    return await freeClaim(ports, { grant, historyUpdate: undefined }, until);
+    reportUnfreed(release, error);
+    return await freeClaim({ ...release, update: undefined });
   }
   if (mayBeContinued) return []; // the marks keep the claim until their time has passed
-  const success = [...buildHistoryOps(historyUpdate), ...deleteMarks(ports.keys, grant.entries)];
-  await commitRelease(ports, historyUpdate, { compare: [], success, failure: [] }, until);
+  const { attempt, entries } = release.grant;
+  const success = [...buildHistoryOps(release.update), ...deleteMarks(attempt.ports.keys, entries)];
+  await commitRelease(release, { compare: [], success, failure: [] });
   return [];
 }
 
 /** Reports a refused write (etcd is full, the role may not write history). It must not keep the lock. */
-function reportUnfreed({ log }: ClaimPorts, error: unknown): false {
+function reportUnfreed({ grant }: Release, error: unknown): false {
   if (isUnavailable(error)) throw error;
-  log.warn("the history or the grace could not be written", { error: String(error) });
+  grant.attempt.ports.log.warn("the history or the grace could not be written", { error: String(error) });
   return false;
 }
 
 /**
- * Leaves the lock's ticket in state `grace`, on a separate session that is never renewed. The write is guarded by the
- * ticket's `mod_revision`: if a reset request was written in the meantime, the reset wins and frees the lock.
+ * Leaves the lock's ticket in state `grace`, on a separate session that is never renewed, until the grace of the request is
+ * over. Runs that wait see then that it is obsolete (decide.ts). The write is guarded by the ticket's `mod_revision`: if a
+ * reset request was written in the meantime, the reset wins and frees the lock.
  * @returns whether the lock is kept
  */
-async function keepGrace(
-  ports: ClaimPorts,
-  { grant, historyUpdate, graceUntil }: ClaimCompletion,
-  until: number,
-): Promise<boolean> {
-  const [lock, ...resources] = grant.entries;
-  const left = (graceUntil ?? 0) - ports.clock.getWallTime();
-  if (lock === undefined || lock.key !== grant.attempt.lockKey || left <= 0) return false;
-  const id = generateSessionId(ports.random);
-  await retryUnavailable(ports, until, (call) => grantOnce(ports.store, id, Math.ceil(left / 1000), call));
-  const puts = putTickets(rewriteTickets([lock], { state: "grace", until: graceUntil ?? 0 }), id);
-  const compare = [...guardUnchanged([lock]), ...guardOwned(resources)];
+async function keepGrace(release: Release): Promise<boolean> {
+  const { attempt, entries, grantedAt } = release.grant;
+  const { store, keys, clock, random } = attempt.ports;
+  const { grace, graceFrom = grantedAt } = attempt.request;
+  if (grace === undefined) return false;
+  const [lock, ...resources] = entries;
+  const end = graceFrom + grace;
+  const left = end - clock.getWallTime();
+  if (lock === undefined || lock.key !== attempt.lockKey || left <= 0) return false;
+  const id = generateSessionId(random);
+  await retryUnavailable(attempt.ports, release.until, (call) =>
+    grantOnce(store, id, Math.ceil(left / 1000), call),
+  );
   const txn: Txn = {
-    compare,
+    compare: [...guardUnchanged([lock]), ...guardOwned(resources)],
     success: [
-      ...puts,
-      ...deleteMarks(ports.keys, [lock]),
-      ...deleteEntries(ports.keys, resources),
-      ...buildHistoryOps(historyUpdate),
+      ...putTickets(rewriteTickets([lock], { state: "grace", until: end }), id),
+      ...deleteMarks(keys, [lock]),
+      ...deleteEntries(keys, resources),
+      ...buildHistoryOps(release.update),
     ],
     failure: [{ op: "range", key: lock.key }],
   };
-  const answer = await commitRelease(ports, historyUpdate, txn, until);
+  const answer = await commitRelease(release, txn);
   // A repeated call may find the grace ticket it has already written: that counts as success.
   return answer.succeeded || findFirstKey(answer.results[0])?.session === id;
 }
 
 /** Retries a freeing transaction until it is answered, then appends the history if the transaction could not. */
 async function commitRelease(
-  ports: ClaimPorts,
-  update: HistoryUpdate | undefined,
+  { grant, update, until }: Release,
   txn: Txn,
-  until: number,
-  onAnswer: (answer: TxnResponse) => void = () => {},
+  onAnswer?: (answer: TxnResponse) => void,
 ): Promise<TxnResponse> {
+  const { ports } = grant.attempt;
   const answer = await retryUnavailable(ports, until, (call) => ports.store.commitTxn(txn, call));
-  onAnswer(answer);
+  onAnswer?.(answer);
   const nested = update && findAppendResult(update, txn, answer);
   if (update !== undefined && nested?.op === "txn" && !nested.succeeded) {
     await appendToHistory(ports, update, nested, until);
@@ -195,4 +198,82 @@ async function commitRelease(
 function findAppendResult({ key }: HistoryUpdate, txn: Txn, { succeeded, results }: TxnResponse) {
   const ops = succeeded ? txn.success : txn.failure;
   return results[ops.findIndex((op) => op.op === "txn" && op.txn.compare.some((one) => one.key === key))];
+}
+
+/** Builds the history entry of a claim that ends now; undefined when no history is kept. */
+function buildHistoryUpdate(grant: Grant, { exit, reason, tail }: ClaimEnd): HistoryUpdate | undefined {
+  const { ports, request } = grant.attempt;
+  if (!request.history || request.lock === undefined) return undefined;
+  const { attempt, grantedAt, entries } = grant;
+  const { host, pid, command, label } = request.identity;
+  const endedAt = ports.clock.getWallTime();
+  const past: PastRun = {
+    run: attempt.run,
+    host,
+    pid,
+    command,
+    exit,
+    ...(label !== undefined && { label }),
+    ...(reason !== undefined && { reason }),
+    ...(tail !== undefined && { tail }),
+    token: String(entries[0]?.createRevision),
+    enqueuedAt: attempt.enqueuedAt,
+    grantedAt,
+    endedAt,
+    waited: grantedAt - attempt.enqueuedAt,
+    held: endedAt - grantedAt,
+  };
+  return { key: ports.keys.history(request.lock), past, known: grant.history };
+}
+
+/** How often to retry an append when others append to the same history at the same time. */
+const TRIES = 5;
+
+/** A run to append to the history of its lock. */
+interface HistoryUpdate {
+  /** The history's key. */
+  key: string;
+  past: PastRun;
+  /** The history as read at the grant; undefined when it was not read. */
+  known: { kv: KeyValue | undefined } | undefined;
+}
+
+/**
+ * Builds a nested transaction that appends inside the transaction that frees the lock. If the nested one fails, the
+ * release still succeeds. A history that was not read has no revision to compare, so its append fails and reads it.
+ */
+function buildHistoryOps(update: HistoryUpdate | undefined): Op[] {
+  if (update === undefined) return [];
+  const { key, past, known } = update;
+  const revision = known === undefined ? -1n : (known.kv?.modRevision ?? 0n);
+  return [{ op: "txn", txn: buildAppendTxn(key, known?.kv, past, revision) }];
+}
+
+/**
+ * Appends after the release, based on what the failed nested transaction has read.
+ * @param refused  the result of the failed transaction: its only operation read the history
+ * @param until  reading of the clock, ms, until which calls are retried while etcd does not answer
+ * @throws StoreError
+ */
+async function appendToHistory(
+  ports: ClaimPorts,
+  update: HistoryUpdate,
+  refused: TxnResult,
+  until: number,
+): Promise<void> {
+  const { key, past } = update;
+  for (let result = refused, tries = 0; !result.succeeded && tries < TRIES; tries += 1) {
+    const kv = findFirstKey(result.results[0]);
+    if (parsePastRuns(kv?.value).some(({ run }) => run === past.run)) return; // an earlier copy of the call was applied
+    const txn = buildAppendTxn(key, kv, past, kv?.modRevision ?? 0n);
+    result = await retryUnavailable(ports, until, (call) => ports.store.commitTxn(txn, call));
+  }
+}
+
+function buildAppendTxn(key: string, kv: KeyValue | undefined, past: PastRun, revision: bigint): Txn {
+  return {
+    compare: [{ key, target: "mod", is: "equal", value: revision }],
+    success: [{ op: "put", key, value: appendPastRun(kv?.value, past) }],
+    failure: [{ op: "range", key }],
+  };
 }

@@ -1,39 +1,11 @@
 import { OVER } from "../base/wait.ts";
-import type { SessionOwner, SessionProof } from "../etcd/session/session.ts";
-import type { SessionLost } from "../etcd/session/session-lost.ts";
-import type { Store } from "../etcd/store.ts";
-import type { AcquireResult, Grant } from "./acquire.ts";
+import type { AcquireResult } from "./acquire.ts";
 import { claimWithRetries, describeRefusal } from "./claim.ts";
 import { BusyError, ClaimLostError, type LossKind } from "./claim-errors.ts";
 import { ClaimWatch } from "./claim-watch.ts";
 import { finishClaim } from "./finish.ts";
-import { buildHistoryUpdate } from "./history-update.ts";
 import type { ClaimPorts, ClaimRequest } from "./request.ts";
-
-/** A claim held by this process: it is renewed and watched, and it signals a loss in time. */
-export interface HeldClaim {
-  /** The fencing token: the first ticket's `create_revision`. Grows from holder to holder. */
-  readonly token: string;
-  readonly run: string;
-  /** Undefined when the request has no lock. */
-  readonly lockKey: string | undefined;
-  /**
-   * Aborts with a ClaimLostError when the claim is gone, was reset, was held longer than `maxHold`, or when the time to
-   * the horizon is no longer than the termination timeout. `release` does not abort it.
-   */
-  readonly signal: AbortSignal;
-  /** Reading of `clock.now()`, ms, after which nothing may rely on the claim. Every renewal moves it. */
-  getHorizon(): number;
-  /** Calls the listener whenever the horizon has moved. @returns a function that removes the listener */
-  onExtended(listener: () => void): () => void;
-  /** Aborts the signal with a loss of kind `closed`; the claim remains held until it is released. */
-  abandon(why: string): void;
-  /**
-   * Frees the claim once, and adds the run to the lock's history if a history is kept. Never rejects.
-   * @param exit  exit code for the history, unless the claim was lost; default 0, for success
-   */
-  release(exit?: number): Promise<void>;
-}
+import type { Grant } from "./step.ts";
 
 /**
  * Claims a lock, leases or both, waits as `request` allows, and holds them until `release`.
@@ -49,7 +21,7 @@ export async function acquireClaim(
   if (acquired.kind === "refused") {
     throw new BusyError(acquired.refusal.kind, describeRefusal(request, acquired.refusal));
   }
-  const kept = new WatchedClaim(acquired.grant);
+  const kept = new HeldClaim(acquired.grant);
   try {
     await kept.begin(signal);
     return kept;
@@ -59,11 +31,20 @@ export async function acquireClaim(
   }
 }
 
-/** Holds a granted claim; the counterpart of CommandSupervisor for claims without a command. */
-class WatchedClaim implements HeldClaim, SessionOwner {
+/**
+ * A claim held by this process: it is renewed and watched, and it signals a loss in time. The counterpart of
+ * CommandSupervisor for claims without a command.
+ */
+export class HeldClaim {
+  /** The fencing token: the first ticket's `create_revision`. Grows from holder to holder. */
   readonly token: string;
   readonly run: string;
+  /** Undefined when the request has no lock. */
   readonly lockKey: string | undefined;
+  /**
+   * Aborts with a ClaimLostError when the claim is gone, was reset, was held longer than `maxHold`, or when the time to
+   * the horizon is no longer than the termination timeout. `release` does not abort it.
+   */
   readonly signal: AbortSignal;
   readonly #ports: ClaimPorts;
   readonly #grant: Grant;
@@ -76,7 +57,13 @@ class WatchedClaim implements HeldClaim, SessionOwner {
   constructor(grant: Grant) {
     this.#ports = grant.attempt.ports;
     this.#grant = grant;
-    this.#watch = new ClaimWatch(grant, ({ kind, why }) => this.#lose(kind, why));
+    this.#watch = new ClaimWatch(
+      grant,
+      ({ kind, why }) => this.#lose(kind, why),
+      () => {
+        for (const listener of this.#listeners) listener();
+      },
+    );
     this.token = String(grant.entries[0]?.createRevision);
     this.run = grant.attempt.run;
     this.lockKey = grant.attempt.lockKey;
@@ -85,10 +72,8 @@ class WatchedClaim implements HeldClaim, SessionOwner {
 
   /** Starts renewing and watching the claim. @throws ClaimLostError, SessionLost, the signal's reason */
   async begin(leave: AbortSignal): Promise<void> {
-    const { session } = this.#grant.attempt;
-    session.keepAlive(this);
-    session.signal.addEventListener("abort", () => this.#handleSessionLost(), { once: true });
-    if (session.signal.aborted) this.#handleSessionLost();
+    this.#watch.keepAlive();
+    this.#watch.followSession();
     await this.#watch
       .waitForHorizon(() => this.#lost.signal.aborted, leave)
       .catch((error) => {
@@ -97,34 +82,40 @@ class WatchedClaim implements HeldClaim, SessionOwner {
         throw error;
       });
     this.#lost.signal.throwIfAborted();
-    void this.#watch.waitUntilHorizonNear(this.#over.signal).then(() => {
-      this.#lose("horizon", "the session could not be renewed in time");
-    });
+    void this.#watch.followHorizon(this.#over.signal);
     void this.#watch.follow(0, this.#over.signal);
     this.#startHoldLimit();
   }
 
-  prove(store?: Store): Promise<SessionProof> {
-    return this.#watch.prove(store);
+  /** Asks etcd whether the claim still exists, with a linearizable read. @throws StoreError */
+  async isCurrent(): Promise<boolean> {
+    const [entry] = this.#grant.entries;
+    if (entry === undefined || this.#lost.signal.aborted || this.#freed !== undefined) return false;
+    const request = { key: entry.key, keysOnly: true, limit: 1 };
+    const { kvs } = await this.#ports.store.readRange(request, this.#over.signal);
+    return kvs[0]?.createRevision === entry.createRevision;
   }
 
-  onHorizonMoved(): void {
-    for (const listener of this.#listeners) listener();
-  }
-
+  /** Reading of `clock.now()`, ms, after which nothing may rely on the claim. Every renewal moves it. */
   getHorizon(): number {
     return this.#grant.attempt.session.horizon;
   }
 
+  /** Calls the listener whenever the horizon has moved. @returns a function that removes the listener */
   onExtended(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
+  /** Aborts the signal with a loss of kind `closed`; the claim remains held until it is released. */
   abandon(why: string): void {
     this.#lose("closed", why);
   }
 
+  /**
+   * Frees the claim once, and adds the run to the lock's history if a history is kept. Never rejects.
+   * @param exit  exit code for the history, unless the claim was lost; default 0, for success
+   */
   release(exit = 0): Promise<void> {
     this.#freed ??= this.#freeOnce(exit);
     return this.#freed;
@@ -134,8 +125,7 @@ class WatchedClaim implements HeldClaim, SessionOwner {
     this.#over.abort(OVER);
     const { aborted, reason } = this.#lost.signal;
     const end = aborted ? { exit: reason.exitCode, reason: reason.message } : { exit, reason: undefined };
-    const update = buildHistoryUpdate(this.#grant, end);
-    await finishClaim({ grant: this.#grant, historyUpdate: update, graceUntil: undefined });
+    await finishClaim(this.#grant, end);
     this.#listeners.clear();
   }
 
@@ -144,11 +134,6 @@ class WatchedClaim implements HeldClaim, SessionOwner {
     if (maxHold === undefined) return;
     const expire = () => this.#lose("overdue", "it was held too long");
     void this.#ports.clock.sleep(maxHold, this.#over.signal).then(expire, () => {});
-  }
-
-  #handleSessionLost(): void {
-    const { kind, message } = this.#grant.attempt.session.signal.reason as SessionLost;
-    this.#lose(kind === "horizon" ? "horizon" : "gone", message);
   }
 
   #lose(kind: LossKind, why: string): void {

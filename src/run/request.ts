@@ -1,12 +1,12 @@
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Random } from "../base/random.ts";
+import type { Session, SessionOwner } from "../etcd/session/session.ts";
 import type { Store } from "../etcd/store.ts";
 import type { LeaseSpec } from "../fleet/lease-spec.ts";
 import type { CommandHost, CommandSpec } from "../process/guarded-command/command.ts";
 import type { Keys } from "../protocol/keys.ts";
 import type { Ticket } from "../protocol/ticket.ts";
-import type { SessionSource } from "./claim-session.ts";
 import type { Successors } from "./successors.ts";
 
 /** The owner of a claim, as stored in the ticket. */
@@ -42,6 +42,10 @@ export interface ClaimRequest {
   /** How long etcd may be unavailable at the start. */
   connectTimeout: number;
   maxHold?: number;
+  /** The lock remains taken until this long after the grant. */
+  grace?: number;
+  /** Wall clock, ms since the epoch, from which `grace` counts instead of from the grant. */
+  graceFrom?: number;
   history: boolean;
   /** Refuses resources that are not configured. */
   isKnownOnly?: boolean;
@@ -49,10 +53,6 @@ export interface ClaimRequest {
 
 /** All inputs of one `signalbox run`. Durations in ms. */
 export interface RunRequest extends ClaimRequest {
-  /** The lock remains taken until this long after the grant. */
-  grace?: number;
-  /** Wall clock, ms since the epoch, from which `grace` counts instead of from the grant. */
-  graceFrom?: number;
   timeout?: number;
   /**
    * The signal for a command that has exceeded `timeout` or `maxHold`. Default: TERM, to all of its processes. KILL follows
@@ -66,6 +66,59 @@ export interface RunRequest extends ClaimRequest {
   command: CommandSpec;
   /** USR2 reopens the log while no command runs. */
   logReopens: boolean;
+}
+
+/** The session of an attempt, as its claim uses it: a `Session` of its own, or the share of one that many runs use. */
+export interface ClaimSession
+  extends Pick<
+    Session,
+    | "id"
+    | "signal"
+    | "grantTerm"
+    | "horizon"
+    | "isDoubted"
+    | "ttl"
+    | "waitUntilHorizonNear"
+    | "stopRenewing"
+    | "lose"
+  > {
+  /** Renews until the session is lost. A later owner replaces an earlier one. */
+  keepAlive(owner: SessionOwner): void;
+  /**
+   * Ends the use of the session by this attempt.
+   * @param until  instant on the clock until which an unreachable etcd is retried
+   * @param keys   keys of the attempt that may still exist; they are removed
+   */
+  end(until: number, keys: readonly string[]): Promise<void>;
+}
+
+/** A session for one attempt, and the store for every transaction of that attempt. */
+export interface OpenedSession {
+  session: ClaimSession;
+  store: Store;
+}
+
+/** Opens sessions for attempts. */
+export interface SessionSource {
+  /**
+   * Opens a session for a new attempt.
+   * @param until  instant on the clock until which an unreachable etcd is retried
+   * @throws StoreError, or the signal's reason
+   */
+  open(user: SessionUser, until: number, signal: AbortSignal): Promise<OpenedSession>;
+  /** Opens the session of an attempt that another process began. Returns undefined when that session is gone. */
+  resume?(
+    user: SessionUser & { session: bigint },
+    until: number,
+    signal: AbortSignal,
+  ): Promise<OpenedSession | undefined>;
+}
+
+/** The attempt that needs a session. */
+export interface SessionUser {
+  run: string;
+  /** Time to live, in whole seconds. */
+  ttl: number;
 }
 
 /** An attempt that is about to claim. Another process needs this to continue it. */
@@ -134,23 +187,19 @@ export interface RunPorts extends ClaimPorts {
 export class CallAttempts {
   /** Id of the call. */
   readonly id: string;
-  #last: number;
+  /** The number of the last attempt; 0 before the first. */
+  last: number;
 
   /** @param last  number of the attempts that other processes have made */
   constructor(id: string, last: number) {
     this.id = id;
-    this.#last = last;
-  }
-
-  /** The number of the last attempt; 0 before the first. */
-  get last(): number {
-    return this.#last;
+    this.last = last;
   }
 
   /** Returns the number of the next attempt. */
   takeNumber(): number {
-    this.#last += 1;
-    return this.#last;
+    this.last += 1;
+    return this.last;
   }
 
   /** Whether a ticket belongs to an attempt of this call before the given one. Its command was never started. */

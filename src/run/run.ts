@@ -1,15 +1,13 @@
+import type { Clock } from "../base/clock.ts";
 import { EXIT, SignalboxError } from "../base/errors.ts";
 import { SessionLost } from "../etcd/session/session-lost.ts";
-import type { GuardedCommand } from "../process/guarded-command/command.ts";
-import type { Grant } from "./acquire.ts";
-import { claimWithRetries, reportRefusal } from "./claim.ts";
+import type { CommandExit, GuardedCommand } from "../process/guarded-command/command.ts";
+import { claimWithRetries, reportRefusal, resumeGrant } from "./claim.ts";
 import { type CommandOutcome, CommandSupervisor } from "./command-supervisor.ts";
 import { finishClaim } from "./finish.ts";
-import { buildHistoryUpdate } from "./history-update.ts";
 import type { ResumedAttempt, RunPorts, RunRequest } from "./request.ts";
-import { resumeGrant } from "./resume-grant.ts";
 import { RunInterruptedError, SignalRouter } from "./signals.ts";
-import type { ClaimRefusal } from "./step.ts";
+import type { ClaimRefusal, Grant } from "./step.ts";
 
 /** The result of a run; `code` is the exit code of `signalbox run`. */
 export type RunResult =
@@ -55,16 +53,14 @@ async function runHeld(
   try {
     ports.onGrant?.(); // inside the try, so that an exception frees the claim
     const holding = new CommandSupervisor(ports, request, grant, await preparing);
-    grant.attempt.session.keepAlive(holding);
     const outcome = await holding.run(buildCommandEnv(request, grant), signals);
     return await finishRun(ports, request, grant, outcome);
   } catch (error) {
     const failure = toStartError(error);
     const known = failure instanceof SignalboxError || failure instanceof RunInterruptedError;
     const code = known ? failure.exitCode : EXIT.internal;
-    const update = buildHistoryUpdate(grant, { exit: code, reason: failure.message });
     const mayBeContinued = ports.attempts !== undefined;
-    await finishClaim({ grant, historyUpdate: update, graceUntil: undefined, mayBeContinued });
+    await finishClaim(grant, { exit: code, reason: failure.message, mayBeContinued });
     throw failure;
   }
 }
@@ -80,7 +76,6 @@ async function resumeHeld(
   const { grant, leave } = await resumeGrant(ports, request, resumed);
   if (grant === undefined) return await endUnclaimed(ports, command, leave);
   const holding = new CommandSupervisor(ports, request, grant, command);
-  grant.attempt.session.keepAlive(holding);
   const outcome = await holding.resume(signals).catch((error) => endAfterFault(ports, command, error));
   return await finishRun(ports, request, grant, outcome);
 }
@@ -92,10 +87,7 @@ async function endAfterFault(
   error: unknown,
 ): Promise<CommandOutcome> {
   log.error("the resumed run failed", { error: String(error) });
-  command.terminate(clock.now());
-  const exit = await command.exited;
-  await command.gone;
-  return { exit, ending: { kind: "lost", why: String(error) } };
+  return { exit: await killCommand(clock, command), ending: { kind: "lost", why: String(error) } };
 }
 
 /**
@@ -107,14 +99,20 @@ async function endUnclaimed(
   command: GuardedCommand,
   leave: () => Promise<void>,
 ): Promise<RunResult> {
-  command.terminate(ports.clock.now());
-  const exit = await command.exited;
-  await command.gone;
+  const exit = await killCommand(ports.clock, command);
   await leave();
   const ending = exit.terminated ? UNCLAIMED : undefined;
   const code = computeExitCode({ exit, ending });
   logOutcome(ports, { exit, ending }, code);
   return { kind: "ended", code, exit, ending };
+}
+
+/** Resolves when nothing of the command is left. */
+async function killCommand(clock: Clock, command: GuardedCommand): Promise<CommandExit> {
+  command.terminate(clock.now());
+  const exit = await command.exited;
+  await command.gone;
+  return exit;
 }
 
 const UNCLAIMED = { kind: "lost", why: "its claim was gone when its run was resumed" } as const;
@@ -127,17 +125,10 @@ async function finishRun(
 ): Promise<RunResult> {
   const code = computeExitCode(outcome, request.preservesStatus);
   const tail = ports.collectTail && (await ports.collectTail());
-  await finishClaim({
-    grant,
-    historyUpdate: buildHistoryUpdate(grant, { exit: code, reason: outcome.ending?.why, tail }),
-    graceUntil: outcome.ending?.kind === "lost" ? undefined : computeGraceEnd(request, grant),
-  });
+  const { ending } = outcome;
+  await finishClaim(grant, { exit: code, reason: ending?.why, tail, keepsGrace: ending?.kind !== "lost" });
   logOutcome(ports, outcome, code);
   return { kind: "ended", code, ...outcome };
-}
-
-function computeGraceEnd({ grace, graceFrom }: RunRequest, { grantedAt }: Grant): number | undefined {
-  return grace === undefined ? undefined : (graceFrom ?? grantedAt) + grace;
 }
 
 function toStartError(error: unknown): Error {

@@ -13,10 +13,8 @@ export class RunInterruptedError extends Error {
   }
 }
 
-/** Receives signals once the command runs. */
-export interface SignalTarget {
-  forward(name: NodeJS.Signals): void;
-}
+/** Passes a signal to the command. */
+type Forward = (name: NodeJS.Signals) => void;
 
 /**
  * Routes signals sent to the runner: they end the run until the command starts, and are forwarded after that. If the
@@ -26,12 +24,12 @@ export class SignalRouter {
   readonly #left = new AbortController();
   readonly #stop: () => void;
   readonly #early: NodeJS.Signals[] = [];
-  #target: SignalTarget | undefined;
+  #forward: Forward | undefined;
 
   /** @param ignored  signals with another meaning while the run waits, such as reopening a log */
   constructor(ports: Pick<RunPorts, "onSignal">, ignored: readonly NodeJS.Signals[]) {
     this.#stop = ports.onSignal((name) => {
-      if (this.#target !== undefined) return this.#target.forward(name);
+      if (this.#forward !== undefined) return this.#forward(name);
       this.#early.push(name);
       if (!ignored.includes(name)) this.#left.abort(new RunInterruptedError(name));
     });
@@ -43,15 +41,15 @@ export class SignalRouter {
   }
 
   /** Forwards all later signals to the command. @throws RunInterruptedError when a signal arrived before */
-  forwardTo(target: SignalTarget): void {
+  forwardTo(forward: Forward): void {
     this.#left.signal.throwIfAborted();
-    this.#target = target;
+    this.#forward = forward;
   }
 
   /** Forwards all signals to a command that was already started, those that arrived before too. */
-  forwardAllTo(target: SignalTarget): void {
-    this.#target = target;
-    for (const name of this.#early.splice(0)) target.forward(name);
+  forwardAllTo(forward: Forward): void {
+    this.#forward = forward;
+    for (const name of this.#early.splice(0)) forward(name);
   }
 
   close(): void {

@@ -96,6 +96,13 @@ export interface StepGrant {
   history: { kv: KeyValue | undefined } | undefined;
 }
 
+/** A claim that is held. The queue entry of the lock is its first entry. */
+export interface Grant extends StepGrant {
+  attempt: ClaimAttempt;
+  /** Wall clock, ms since the epoch. */
+  grantedAt: number;
+}
+
 type WritingStep = Extract<ClaimStep, { kind: "claim" | "join" | "grant" | "announce" | "sweep" }>;
 
 /** Builds the transaction of a step. @param wall  wall clock, ms since the epoch */

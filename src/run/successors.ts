@@ -1,34 +1,14 @@
 import type { QueueEntry } from "../protocol/ticket.ts";
-import type { Op, OpResult, Txn, TxnResponse } from "../protocol/txn.ts";
+import type { Txn, TxnResponse } from "../protocol/txn.ts";
 
-/** A run of this process that waits for a lock, directly behind the ticket of another run. */
-interface Successor {
+/** What a run waits for, and how it is granted. */
+interface SuccessorClaim {
   /** The ticket directly ahead. While it exists, nobody comes between: later tickets are behind. */
   ahead: Pick<QueueEntry, "key" | "createRevision">;
   /** The session of the successor. */
   session: bigint;
   /** Builds the transaction that grants its claim. Its guards do not cover the ticket ahead. */
   buildGrant(): Txn;
-}
-
-/** The end of an offer: the answer to the grant, or undefined if it failed or its answer was lost. */
-type OfferOutcome = TxnResponse | undefined;
-
-/** A grant that is sent with the release of the ticket ahead. */
-export interface Offer {
-  /** The operation for the transaction that deletes the ticket ahead, which must be guarded by its `create_revision`. */
-  op: Op;
-  /** Passes on the result of the operation; undefined if it was not applied, or is unknown. Later calls do nothing. */
-  settle(result: OpResult | undefined, answer?: Pick<TxnResponse, "revision" | "raftTerm">): void;
-}
-
-/** A place among the successors. */
-export interface SuccessorEntry {
-  /** The offer that is on its way; undefined if none is. */
-  readonly offered: Promise<OfferOutcome> | undefined;
-  /** Resolves when the claim has been granted with the release of the ticket ahead. */
-  readonly granted: Promise<NonNullable<OfferOutcome>>;
-  leave(): void;
 }
 
 /**
@@ -39,53 +19,61 @@ export interface SuccessorEntry {
  * lost, the successor reads that its ticket is held, as after any lost answer.
  */
 export class Successors {
-  readonly #entries = new Map<string, Entry>();
+  readonly #waiting = new Map<string, Successor>();
 
-  add(successor: Successor): SuccessorEntry {
-    const { key } = successor.ahead;
-    const entry = new Entry(successor, () => {
-      if (this.#entries.get(key) === entry) this.#entries.delete(key);
+  add(claim: SuccessorClaim): Successor {
+    const { key } = claim.ahead;
+    const successor = new Successor(claim, () => {
+      if (this.#waiting.get(key) === successor) this.#waiting.delete(key);
     });
-    this.#entries.set(key, entry);
-    return entry;
+    this.#waiting.set(key, successor);
+    return successor;
   }
 
-  /** Offers the lock to the successor of a ticket. Returns undefined if none waits here on the same session. */
-  offer({ key, createRevision }: Successor["ahead"], session: bigint): Offer | undefined {
-    const entry = this.#entries.get(key);
-    const { successor } = entry ?? {};
-    const isNext = successor?.ahead.createRevision === createRevision && successor.session === session;
-    return isNext ? entry?.offer() : undefined;
+  /**
+   * Offers the lock to the successor of a ticket.
+   * @param ahead  the ticket, which the transaction deletes that gets the operation of the offer as its last one. That must be
+   *   guarded by the ticket's `create_revision`
+   * @returns undefined if none waits here on the same session
+   */
+  offer(ahead: SuccessorClaim["ahead"], session: bigint): ReturnType<Successor["offer"]> | undefined {
+    const successor = this.#waiting.get(ahead.key);
+    const { claim } = successor ?? {};
+    const isNext = claim?.ahead.createRevision === ahead.createRevision && claim.session === session;
+    return isNext ? successor?.offer() : undefined;
   }
 }
 
-class Entry implements SuccessorEntry {
-  readonly successor: Successor;
+/** A run of this process that waits for a lock, directly behind the ticket of another run. */
+class Successor {
+  readonly claim: SuccessorClaim;
   readonly leave: () => void;
-  offered: Promise<OfferOutcome> | undefined;
-  readonly #granted = Promise.withResolvers<NonNullable<OfferOutcome>>();
+  /** The end of the offer that is on its way: the answer to the grant, or undefined if it failed or its answer was lost. */
+  offered: Promise<TxnResponse | undefined> | undefined;
+  readonly #granted = Promise.withResolvers<TxnResponse>();
 
-  constructor(successor: Successor, leave: () => void) {
-    this.successor = successor;
+  constructor(claim: SuccessorClaim, leave: () => void) {
+    this.claim = claim;
     this.leave = leave;
   }
 
-  get granted(): Promise<NonNullable<OfferOutcome>> {
+  /** Resolves when the claim has been granted with the release of the ticket ahead. */
+  get granted(): Promise<TxnResponse> {
     return this.#granted.promise;
   }
 
-  offer(): Offer {
-    const txn = this.successor.buildGrant();
-    const { promise, resolve } = Promise.withResolvers<OfferOutcome>();
+  /** @returns the operation that grants the claim, and a function for the answer to its transaction, if there is one */
+  offer() {
+    const txn = this.claim.buildGrant();
+    const { promise, resolve } = Promise.withResolvers<TxnResponse | undefined>();
     this.offered = promise;
-    return {
-      op: { op: "txn", txn },
-      settle: (result, header) => {
-        const isGranted = header !== undefined && result?.op === "txn" && result.succeeded;
-        const outcome = isGranted ? { ...header, succeeded: true, results: result.results } : undefined;
-        resolve(outcome);
-        if (outcome !== undefined) this.#granted.resolve(outcome);
-      },
+    const settle = (answer: TxnResponse | undefined) => {
+      const result = answer?.succeeded ? answer.results.at(-1) : undefined;
+      const isGranted = answer !== undefined && result?.op === "txn" && result.succeeded;
+      const outcome = isGranted ? { ...answer, results: result.results } : undefined;
+      resolve(outcome);
+      if (outcome !== undefined) this.#granted.resolve(outcome);
     };
+    return { op: { op: "txn", txn } as const, settle };
   }
 }

@@ -17,9 +17,9 @@ import {
   REMOVAL_CONDITIONS,
 } from "./definition-values.ts";
 import { isCount, isMillis, isText, isTexts, type JsonFields, parseJsonFields } from "./json-fields.ts";
-import { parsePlan } from "./plan.ts";
+import { type CronText, parsePlan } from "./plan.ts";
 
-/** A pause set by an operator. The schedule fires only when triggered. */
+/** A pause set by an operator, or by the schedule itself (`pauseAfterFailures`). The schedule fires only when triggered. */
 export interface Pause {
   by: string;
   /** ms since the epoch. */
@@ -29,7 +29,7 @@ export interface Pause {
   why?: string;
 }
 
-const PAUSE = v.object({
+export const PAUSE = v.object({
   by: v.optional(v.string()),
   at: v.custom(isMillis),
   until: v.optional(v.custom(isMillis)),
@@ -43,9 +43,9 @@ type Hooks = Readonly<Partial<Record<HookName, Hook>>>;
  * fields, which a later version wrote.
  */
 const DEFINITION = v.object({
-  /** A cron expression of five fields, a macro such as `@daily`, `@at` with an instant, or `@manual`. */
+  /** A cron expression of five fields, a macro such as `@daily`, or several; `@at` with an instant, or `@manual`. */
   cron: v.pipe(
-    createField("cron", isText, 'is not a string such as "*/5 * * * *"'),
+    createField("cron", isCronText, 'is not a string such as "*/5 * * * *", or a list of them'),
     refuseFault((cron) => catchMessage(() => parsePlan(cron))),
   ),
   /** IANA name of the time zone. */
@@ -96,6 +96,10 @@ const DEFINITION = v.object({
   retries: v.exactOptional(createField("retries", isCount, "is not a whole number of 0 or more")),
   /** Pause before the first retry; doubled for each further one. */
   backoff: createDurationField("backoff"),
+  /** The schedule pauses itself when so many occurrences in a row were given up. */
+  pauseAfterFailures: v.exactOptional(
+    createField("pauseAfterFailures", isPositive, "is not a whole number of 1 or more"),
+  ),
   /** How many outcomes the history keeps; the oldest go first. */
   keep: v.exactOptional(createField("keep", isKeepCount, `is not a whole number from 1 to ${MOST_KEPT}`)),
   /** The history keeps no outcome that ended so much earlier than the newest one. */
@@ -167,8 +171,17 @@ export function getScheduleType(id: string, { type }: Pick<Definition, "type">):
   return type ?? id.split(".", 1)[0] ?? id;
 }
 
+/** The part of the state of a schedule that says whether it has paused itself. */
+type OwnPause = { readonly pause?: Pause } | undefined;
+
+/** Returns the pause of a schedule: the one that it set itself has no end, so that of an operator does not matter then. */
+export function getPause(definition: Definition | undefined, due: OwnPause): Pause | undefined {
+  return due?.pause ?? definition?.pause;
+}
+
 /** Returns whether a schedule is paused at an instant. */
-export function isPaused({ pause }: Definition, now: number): boolean {
+export function isPaused(definition: Definition, due: OwnPause, now: number): boolean {
+  const pause = getPause(definition, due);
   return pause !== undefined && (pause.until === undefined || pause.until > now);
 }
 
@@ -212,7 +225,11 @@ function isHook(name: string, hook: unknown): boolean {
 }
 
 function isKeepCount(value: unknown): value is number {
-  return isCount(value) && value >= 1 && value <= MOST_KEPT;
+  return isPositive(value) && value <= MOST_KEPT;
+}
+
+function isPositive(value: unknown): value is number {
+  return isCount(value) && value >= 1;
 }
 
 function isPause(value: unknown): value is Pause {
@@ -221,6 +238,10 @@ function isPause(value: unknown): value is Pause {
 
 function isPriority(value: unknown): value is number {
   return Number.isSafeInteger(value) && Math.abs(value as number) <= MAX_PRIORITY;
+}
+
+function isCronText(value: unknown): value is CronText {
+  return isText(value) || isArgv(value);
 }
 
 function isTags(value: unknown): value is readonly string[] {

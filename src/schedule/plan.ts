@@ -1,3 +1,4 @@
+import { formatDuration } from "../base/duration.ts";
 import { quoteText } from "../base/text.ts";
 import { type Cron, CronError, parseCron } from "./cron/cron.ts";
 import { explainCron } from "./cron/explain-cron.ts";
@@ -10,32 +11,61 @@ import {
 import { findOffsetPeriod } from "./cron/offsets.ts";
 import { listUpcomingOccurrences, type UpcomingOccurrence } from "./cron/upcoming-occurrences.ts";
 import { formatLocalTime } from "./cron/wall-times.ts";
+import { createIntervalTimes, type Interval, parseInterval } from "./interval.ts";
+import { countTimes, type PlanTimes, parseInstantText } from "./plan-times.ts";
+
+/** The cron text of a schedule, or several: it is due at the times of each, at the same instant once. */
+export type CronText = string | readonly string[];
 
 /**
- * When a schedule is due by itself: at the times of a cron expression, once at an instant (ms since the epoch), or
+ * When a schedule is due by itself: at the times of cron expressions, once at an instant (ms since the epoch), at a fixed rate, or
  * never: then it runs only when it is triggered, or after other schedules.
  */
 export type Plan =
-  | { readonly kind: "cron"; readonly text: string; readonly cron: Cron }
+  | { readonly kind: "cron"; readonly text: CronText; readonly crons: readonly Cron[] }
   | { readonly kind: "once"; readonly text: string; readonly at: number }
+  | ({ readonly kind: "every"; readonly text: string } & Interval)
   | { readonly kind: "manual"; readonly text: string };
 
 /** Plan of a schedule that is never due by itself. */
 export const MANUAL = "@manual";
 
-const ONCE = /^@at\s+(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?)(Z|[+-]\d\d:\d\d)$/i;
+/** Largest number of cron texts of one schedule. */
+const MOST_TEXTS = 20;
 
 /**
- * Parses the plan of a schedule: a cron expression or macro, `@at 2026-11-24T03:00Z`, or `@manual`.
+ * Parses the plan of a schedule: a cron expression or macro, or several, `@at 2026-11-24T03:00Z`,
+ * `@every 90m`, or `@manual`.
  * @throws CronError with the text received and the remedy
  */
-export function parsePlan(text: string): Plan {
+export function parsePlan(given: CronText): Plan {
+  const [first = "", ...more] = typeof given === "string" ? [given] : new Set(given);
+  if (more.length === 0) return parseText(first);
+  if (more.length >= MOST_TEXTS)
+    throw new CronError(`a schedule has at most ${MOST_TEXTS} cron texts; got ${more.length + 1}`);
+  const crons = [first, ...more].flatMap((text) => {
+    const plan = parseText(text);
+    if (plan.kind === "cron") return plan.crons;
+    throw new CronError(
+      `cron text ${quoteText(text)} must stand alone; leave the others out, or add another schedule`,
+    );
+  });
+  return { kind: "cron", text: crons.map(({ text }) => text), crons };
+}
+
+/** Formats cron texts for people. */
+export function formatCronText(cron: CronText): string {
+  return typeof cron === "string" ? cron : cron.join("; ");
+}
+
+function parseText(text: string): Plan {
   const trimmed = text.trim();
   const word = trimmed.toLowerCase();
   if (word === MANUAL) return { kind: "manual", text: MANUAL };
-  if (/^@at(\s|$)/.test(word)) return { kind: "once", text: trimmed, at: parseInstant(trimmed) };
+  if (/^@at(\s|$)/.test(word)) return { kind: "once", text: trimmed, at: parseOnce(trimmed) };
+  if (/^@every(\s|$)/.test(word)) return { kind: "every", text: trimmed, ...parseInterval(trimmed) };
   const cron = parseCron(text);
-  return { kind: "cron", text: cron.text, cron };
+  return { kind: "cron", text: cron.text, crons: [cron] };
 }
 
 /** Formats the plan of a schedule that is due once. @param at  ms since the epoch */
@@ -43,35 +73,23 @@ export function formatOncePlan(at: number): string {
   return `@at ${new Date(at).toISOString()}`;
 }
 
-function parseInstant(text: string): number {
-  const [, day, time, offset] = ONCE.exec(text) ?? [];
-  const midnight = day === undefined ? Number.NaN : Date.parse(`${day}T00:00Z`);
-  // `Date` accepts February 31 as March 3.
-  const isDay = !Number.isNaN(midnight) && new Date(midnight).toISOString().slice(0, 10) === day;
-  const at = isDay ? Date.parse(`${day}T${time}${offset?.toUpperCase()}`) : Number.NaN;
-  if (at >= 0) return at;
+function parseOnce(text: string): number {
+  const at = parseInstantText(text.replace(/^@at\s+/i, ""));
+  if (at !== undefined) return at;
   throw new CronError(
     `cron text ${quoteText(text)} is not an instant: write a date, a time and an offset, such as @at 2026-11-24T03:00Z`,
   );
 }
 
-/** The occurrences of a plan in a time zone. Instants in ms since the epoch. */
-export interface PlanTimes {
-  /** Returns the first occurrence strictly after an instant; undefined if there is none. */
-  findAfter(instant: number): number | undefined;
-  /** Returns the first occurrence at or after an instant. */
-  findFrom(instant: number): number | undefined;
-  /** Returns the last occurrence at or before an instant. */
-  findUntil(instant: number): number | undefined;
-  /** Counts the occurrences after one instant and up to another, at most `most`. */
-  count(after: number, until: number, most: number): number;
-}
-
 /** @param zone  a name that `checkZone` accepts; it matters for cron expressions only */
 export function createPlanTimes(plan: Plan, zone: string): PlanTimes {
-  if (plan.kind === "manual") return NEVER;
-  if (plan.kind === "once") return createOnceTimes(plan.at);
-  const { cron } = plan;
+  if (plan.kind === "manual") return NO_TIMES;
+  if (plan.kind === "once") return createFixedTimes([plan.at]);
+  if (plan.kind === "every") return createIntervalTimes(plan);
+  return mergeTimes(plan.crons.map((cron) => createCronTimes(cron, zone)));
+}
+
+function createCronTimes(cron: Cron, zone: string): PlanTimes {
   return {
     findAfter: (instant) => findOccurrenceAfter(cron, zone, instant),
     findFrom: (instant) => findOccurrenceFrom(cron, zone, instant),
@@ -80,25 +98,41 @@ export function createPlanTimes(plan: Plan, zone: string): PlanTimes {
   };
 }
 
-const NEVER: PlanTimes = {
-  findAfter: () => undefined,
-  findFrom: () => undefined,
-  findUntil: () => undefined,
-  count: () => 0,
-};
-
-function createOnceTimes(at: number): PlanTimes {
+/** Returns the times that are in any of several lists, each once. */
+function mergeTimes(lists: readonly PlanTimes[]): PlanTimes {
+  const [only, ...more] = lists;
+  if (only !== undefined && more.length === 0) return only;
+  const choose = (pick: typeof Math.min, find: (list: PlanTimes) => number | undefined) => {
+    const found = lists.map(find).filter((at) => at !== undefined);
+    return found.length === 0 ? undefined : pick(...found);
+  };
+  const findAfter = (instant: number) => choose(Math.min, (list) => list.findAfter(instant));
   return {
-    findAfter: (instant) => (at > instant ? at : undefined),
-    findFrom: (instant) => (at >= instant ? at : undefined),
-    findUntil: (instant) => (at <= instant ? at : undefined),
-    count: (after, until, most) => (at > after && at <= until ? Math.min(1, most) : 0),
+    findAfter,
+    findFrom: (instant) => choose(Math.min, (list) => list.findFrom(instant)),
+    findUntil: (instant) => choose(Math.max, (list) => list.findUntil(instant)),
+    count: (after, until, most) => countTimes(findAfter, { after, until, most }),
   };
 }
 
+/** Creates the times of a plan that is due at some instants, in order. */
+function createFixedTimes(instants: readonly number[]): PlanTimes {
+  return {
+    findAfter: (instant) => instants.find((at) => at > instant),
+    findFrom: (instant) => instants.find((at) => at >= instant),
+    findUntil: (instant) => instants.findLast((at) => at <= instant),
+    count: (after, until, most) => Math.min(most, instants.filter((at) => at > after && at <= until).length),
+  };
+}
+
+/** Without any occurrence. */
+export const NO_TIMES = createFixedTimes([]);
+
 /** Explains a plan in plain English: "at 02:30, Monday to Friday". Does not include the time zone. */
 export function explainPlan(plan: Plan): string {
-  if (plan.kind === "cron") return explainCron(plan.cron);
+  if (plan.kind === "cron") return plan.crons.map(explainCron).join("; and ");
+  if (plan.kind === "every")
+    return `every ${formatDuration(plan.every)}, counted from ${new Date(plan.from).toISOString()}`;
   return plan.kind === "manual" ? "never by itself" : `once, at ${new Date(plan.at).toISOString()}`;
 }
 
@@ -113,8 +147,14 @@ export function listPlannedOccurrences(
   after: number,
   count: number,
 ): UpcomingOccurrence[] {
-  if (plan.kind === "cron") return listUpcomingOccurrences(plan.cron, zone, after, count);
-  if (plan.kind === "manual" || plan.at <= after || count < 1) return [];
-  const offset = findOffsetPeriod(zone, plan.at)?.offset ?? 0;
-  return [{ at: plan.at, local: formatLocalTime(zone, plan.at, offset) }];
+  if (plan.kind === "cron") {
+    const found = plan.crons.flatMap((cron) => listUpcomingOccurrences(cron, zone, after, count));
+    const byTime = new Map(found.map((one) => [one.at, one]));
+    return [...byTime.values()].sort((a, b) => a.at - b.at).slice(0, count);
+  }
+  const times = createPlanTimes(plan, zone);
+  const found: UpcomingOccurrence[] = [];
+  for (let at = times.findAfter(after); at !== undefined && found.length < count; at = times.findAfter(at))
+    found.push({ at, local: formatLocalTime(zone, at, findOffsetPeriod(zone, at)?.offset ?? 0) });
+  return found;
 }

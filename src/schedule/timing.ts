@@ -6,7 +6,8 @@ import { getZoneOffset } from "./cron/offsets.ts";
 import type { Definition } from "./definition.ts";
 import { SCHEDULE_DEFAULTS } from "./definition-values.ts";
 import { computeJitter } from "./hash.ts";
-import { createPlanTimes, type PlanTimes, parsePlan } from "./plan.ts";
+import { createPlanTimes, NO_TIMES, parsePlan } from "./plan.ts";
+import type { PlanTimes } from "./plan-times.ts";
 
 /**
  * Times of the occurrences of one schedule, without those on excluded days, and when each may be claimed. Instants in ms
@@ -21,11 +22,8 @@ export interface Timing extends PlanTimes {
 
 /** Timing without any occurrence. */
 export const NEVER_DUE: Timing = {
+  ...NO_TIMES,
   lag: 0,
-  findAfter: () => undefined,
-  findFrom: () => undefined,
-  findUntil: () => undefined,
-  count: () => 0,
   isExcluded: () => false,
 };
 

@@ -3,6 +3,7 @@ import { quoteShellWord } from "../base/shell.ts";
 import { CRON_MACROS } from "../schedule/cron/cron.ts";
 import { SCHEDULE_DEFAULTS } from "../schedule/definition-values.ts";
 import { computeJitter } from "../schedule/hash.ts";
+import type { CronText } from "../schedule/plan.ts";
 import type { OutcomeHistory } from "../schedule/state/outcome.ts";
 import { findPlainTotal } from "./eviction-preview.ts";
 import { forecastSchedule, hasExclusiveRuns, type ScheduleForecast, type TimeSpan } from "./forecast.ts";
@@ -390,7 +391,8 @@ function floorToMinute(ms: number): number {
  * then several fields would have to change.
  * @param minutes  1 to 59
  */
-export function shiftCron(text: string, minutes: number): string | undefined {
+export function shiftCron(text: CronText, minutes: number): string | undefined {
+  if (typeof text !== "string") return undefined;
   const plain = Object.hasOwn(CRON_MACROS, text) ? CRON_MACROS[text] : text;
   const fields = plain?.trim().split(/\s+/) ?? [];
   const [minute = "", hour = "", ...days] = fields;

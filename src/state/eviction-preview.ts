@@ -8,12 +8,11 @@ import {
   type Claim,
   type ClaimEntry,
   compareClaims,
-  findClaimTicket,
   formatTicketOwner,
   isHolder,
 } from "./claims.ts";
 import { buildQueueId, type NamedQueue, type Snapshot } from "./snapshot.ts";
-import { buildViewContext, listStoppingDrains } from "./view-context.ts";
+import { buildViewContext, listDrainsOnClaim } from "./view-context.ts";
 
 /** The effect on other runs when some runs lose their claims. */
 export interface EvictionPreview {
@@ -50,11 +49,12 @@ export function previewEviction(
   );
   const candidates = new Set([...touched.values()].flatMap(({ entries }) => entries.map(({ run }) => run)));
   const excludeRuns = createRunRemover(runs);
+  const viewContext = buildViewContext(snapshot, wall);
   const next = [...candidates].flatMap((run) => {
     const claim = claims.get(run);
     if (claim === undefined || runs.has(run) || isHolder(claim)) return [];
     const isNew = isClaimReady(snapshot, claim, excludeRuns) && !isClaimReady(snapshot, claim);
-    return isNew ? [{ claim, drains: listDrainsOnClaim(snapshot, claim, wall) }] : [];
+    return isNew ? [{ claim, drains: listDrainsOnClaim(claim, viewContext) }] : [];
   });
   return {
     evicted,
@@ -95,12 +95,6 @@ export function isClaimReady(
 export function findPlainTotal(snapshot: Pick<Snapshot, "resources">, name: string): number | undefined {
   const total = snapshot.resources.get(name)?.value?.total ?? "";
   return /^[1-9]\d{0,14}$/.test(total) ? Number(total) : undefined;
-}
-
-/** Lists the drains that prevent the grant of a claim. */
-export function listDrainsOnClaim(snapshot: Snapshot, claim: Claim, wall: number): readonly Drain[] {
-  const location = { host: findClaimTicket(claim)?.host, queues: claim.entries.map(({ queue }) => queue) };
-  return listStoppingDrains(location, buildViewContext(snapshot, wall));
 }
 
 function sumFreedUnits(evicted: readonly Claim[]): EvictionPreview["freed"] {

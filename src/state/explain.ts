@@ -12,7 +12,7 @@ import {
   formatTicketOwner,
   isHolder,
 } from "./claims.ts";
-import { findPlainTotal, listDrainsOnClaim } from "./eviction-preview.ts";
+import { findPlainTotal } from "./eviction-preview.ts";
 import {
   isSessionRenewed,
   judgeRunnerLiveness,
@@ -21,6 +21,7 @@ import {
 } from "./liveness.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { computePercentile, computeTypicalHeld } from "./statistics.ts";
+import { buildViewContext, listDrainsOnClaim } from "./view-context.ts";
 
 /** The position of one ticket that is not granted yet, and what blocks it. */
 export interface ClaimObstacle {
@@ -85,7 +86,7 @@ function explainOne(snapshot: Snapshot, { run, entries }: Claim, wall: number): 
     return { ...known, state: "malformed", obstacles: [], drains: [] };
   if (isHolder(claim)) return { ...known, state: "holds", obstacles: [], drains: [] };
   const obstacles = claim.entries.flatMap((claimEntry) => findObstacle(snapshot, claimEntry) ?? []);
-  const drains = listDrainsOnClaim(snapshot, claim, wall);
+  const drains = listDrainsOnClaim(claim, buildViewContext(snapshot, wall));
   const state = computeState(obstacles, drains);
   const lock = obstacles.find(({ kind, missing }) => kind === "lock" && missing > 0);
   if (lock === undefined || state !== "waits" || drains.length > 0)

@@ -1,7 +1,7 @@
 import { type Calendars, NO_CALENDARS } from "../schedule/calendar/calendar.ts";
 import { findCalendarFault } from "../schedule/calendar/day-rule.ts";
 import type { Definition } from "../schedule/definition.ts";
-import { isPaused } from "../schedule/definition.ts";
+import { getPause, isPaused } from "../schedule/definition.ts";
 import { SCHEDULE_DEFAULTS } from "../schedule/definition-values.ts";
 import type { DueState } from "../schedule/state/due.ts";
 import type { OccurrenceOutcome } from "../schedule/state/outcome.ts";
@@ -64,7 +64,9 @@ export function forecastSchedule(input: ForecastInput, span: TimeSpan): Schedule
 }
 
 function listStarts({ id, definition, due, calendars }: ForecastInput, { from, until }: TimeSpan): number[] {
-  const begin = isPaused(definition, from) ? (definition.pause?.until ?? Number.POSITIVE_INFINITY) : from;
+  const begin = isPaused(definition, due, from)
+    ? (getPause(definition, due)?.until ?? Number.POSITIVE_INFINITY)
+    : from;
   const isUnknown = findCalendarFault(definition, calendars ?? NO_CALENDARS) !== undefined;
   const timing = isUnknown ? NEVER_DUE : createTiming(id, definition, calendars);
   const starts: number[] = [];

@@ -6,8 +6,13 @@ import {
   formatConfigChange,
   type GroupChange,
 } from "../fleet/config-changes.ts";
-import { listGroupNotes } from "../fleet/group-notes.ts";
-import { canonicalizeHost, findMembership, type Groups, listGroupHosts } from "../fleet/groups.ts";
+import {
+  canonicalizeHost,
+  findMembership,
+  type Groups,
+  listGroupHosts,
+  listGroupNotes,
+} from "../fleet/groups.ts";
 import { isHolding } from "../protocol/admission.ts";
 import { type Drain, hasEnded } from "../protocol/drain.ts";
 import type { Ticket } from "../protocol/ticket.ts";

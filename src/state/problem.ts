@@ -1,26 +1,37 @@
 import type { NamedQueue, Snapshot } from "./snapshot.ts";
 import type { Remedy } from "./subject.ts";
 
+export const PROBLEM_KINDS = [
+  "malformed",
+  "orphan",
+  "vanished",
+  "totals",
+  "too-large",
+  "overdue",
+  "long-hold",
+  "long-wait",
+  "reset-unanswered",
+  "clock",
+  "drain-ended",
+  "group",
+  "host",
+  "late",
+  "postponed",
+  "dead-letter",
+  "paused",
+  "no-worker",
+  "alarm",
+  "member",
+  "versions",
+  "quorum",
+  "leader",
+  "lag",
+  "space",
+] as const;
+
 /** A condition that needs the attention of an operator. */
 export interface Problem {
-  kind:
-    | "malformed"
-    | "orphan"
-    | "vanished"
-    | "totals"
-    | "too-large"
-    | "overdue"
-    | "long-hold"
-    | "long-wait"
-    | "reset-unanswered"
-    | "clock"
-    | "drain-ended"
-    | "group"
-    | "host"
-    | "late"
-    | "postponed"
-    | "dead-letter"
-    | "no-worker";
+  kind: (typeof PROBLEM_KINDS)[number];
   level: "warning" | "failure";
   /** The affected object: `lock invoices`, `group web`. */
   subject: string;
@@ -35,11 +46,11 @@ export interface Problem {
 }
 
 /**
- * Builds an id that stays the same while a problem lasts. It includes the detail only for groups, because other details
- * may contain a duration.
+ * Builds an id that stays the same while a problem lasts. It includes the detail only for groups and alarms, because other
+ * details may contain a duration.
  */
 export function buildProblemId({ kind, subject, run = "", detail }: Problem): string {
-  return [kind, subject, kind === "group" ? detail : run].join("/");
+  return [kind, subject, kind === "group" || kind === "alarm" ? detail : run].join("/");
 }
 
 /** Limits above which something is a problem. Durations in ms. */

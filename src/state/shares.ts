@@ -1,5 +1,5 @@
 import { SignalboxError } from "../base/errors.ts";
-import { evaluateUnits } from "../fleet/arithmetic.ts";
+import { evaluateUnits, substituteMacros } from "../fleet/arithmetic.ts";
 import { canonicalizeHost } from "../fleet/groups.ts";
 import type { HostRecord } from "../fleet/host-record.ts";
 import { createMacros, type MacroFacts, type Macros } from "../fleet/macros.ts";
@@ -19,6 +19,8 @@ export interface ResourceShare {
   total: number | undefined;
   /** Number of tickets that wait for units. */
   waiting: number;
+  /** The name with macros that defines it for all hosts: `FQDN_mem`. */
+  template?: string;
 }
 
 /** The resources of one host: `web1  cpu 3/4  mem 2048/7976`. */
@@ -69,7 +71,7 @@ function findOwnerByName(
   queue: NamedQueue | undefined,
   isHost: (host: string) => boolean,
 ): HostResource | undefined {
-  const nothing = { total: undefined, config: undefined };
+  const nothing = { template: undefined, total: undefined, formula: undefined, config: undefined };
   const full = findHostInName(name, (host) => host.includes(".") && isHost(host));
   if (full !== undefined) return { ...full, ...nothing };
   const [host, ...more] = queue === undefined ? [] : computeQueueTally(queue).hosts;
@@ -94,6 +96,7 @@ function computeShare(
     total,
     used: tally?.used ?? 0,
     waiting: tally?.waiting ?? 0,
+    ...(owned?.template !== undefined && { template: owned.template }),
     order: config?.order ?? Number.POSITIVE_INFINITY,
   };
 }
@@ -103,32 +106,52 @@ function sortShares(shares: OrderedShare[]): ResourceShare[] {
   return shares.map(({ order: _, ...share }) => share);
 }
 
-interface QueueTally {
+/** What the entries of a queue add up to. */
+export interface QueueTally {
+  /** Units held. */
   used: number;
+  holders: number;
   waiting: number;
+  /** When the longest wait began, ms since the epoch; undefined if no ticket states it. */
+  since: number | undefined;
+  /** As the first readable ticket states. */
   total: number | undefined;
-  /** Canonical host names of its tickets. */
+  /** Canonical host names of its tickets; empty for a lock. */
   hosts: readonly string[];
 }
 
 /** Tallies of unchanged queues: a queue may have many thousand entries. */
 const tallies = new WeakMap<NamedQueue, QueueTally>();
 
-function computeQueueTally(queue: NamedQueue): QueueTally {
+/** Adds up the entries of a queue. */
+export function computeQueueTally(queue: NamedQueue): QueueTally {
   const known = tallies.get(queue);
   if (known !== undefined) return known;
   const hosts = new Set<string>();
-  const tally = { used: 0, waiting: 0, total: undefined as number | undefined };
+  const tally: QueueTally = {
+    used: 0,
+    holders: 0,
+    waiting: 0,
+    since: undefined,
+    total: undefined,
+    hosts: [],
+  };
   for (const entry of queue.entries) {
     const { ticket } = entry;
     tally.total ??= ticket?.total;
-    if (ticket !== undefined) hosts.add(ticket.host);
-    if (isHolding(entry)) tally.used += ticket?.count ?? 0;
-    else tally.waiting += 1;
+    if (ticket !== undefined && queue.kind === "resource") hosts.add(ticket.host);
+    if (isHolding(entry)) {
+      tally.used += ticket?.count ?? 0;
+      tally.holders += 1;
+    } else {
+      tally.waiting += 1;
+      if (ticket !== undefined && ticket.enqueuedAt < (tally.since ?? Number.POSITIVE_INFINITY))
+        tally.since = ticket.enqueuedAt;
+    }
   }
-  const whole = { ...tally, hosts: [...new Set([...hosts].map(canonicalizeHost))] };
-  tallies.set(queue, whole);
-  return whole;
+  tally.hosts = [...new Set([...hosts].map(canonicalizeHost))];
+  tallies.set(queue, tally);
+  return tally;
 }
 
 /** Formats a share as `cpu 3/4`. Not cleaned. */
@@ -149,6 +172,16 @@ export function getShareTone({
   if (part > 1 || (part === 1 && waiting > 0)) return "problem";
   if (waiting > 0 || part >= NEARLY) return "waiting";
   return used > 0 ? "held" : "free";
+}
+
+/** Returns the resource with the largest part in use. */
+export function findFullestShare(shares: readonly ResourceShare[]): ResourceShare | undefined {
+  const computePart = ({ used, total }: ResourceShare) =>
+    total === undefined ? 0 : used / Math.max(1, total);
+  return shares.reduce<ResourceShare | undefined>(
+    (most, share) => (most === undefined || computePart(share) > computePart(most) ? share : most),
+    undefined,
+  );
 }
 
 const CELLS = 4;
@@ -174,10 +207,14 @@ export function renderShareBar(
 interface HostResource {
   /** Canonical host name. */
   host: string;
+  /** The name of the configuration for all hosts, if there is one: `FQDN_mem`. */
+  template: string | undefined;
   /** Its name without the host: `cpu` of `web1.example.com_cpu`. */
   short: string;
   /** Units on the host, if a configuration for all hosts sets them. */
   total: number | undefined;
+  /** How the total is computed there: `23 = int(24105/1024)` or `8 = CPU`, or why it cannot be; undefined without a total. */
+  formula: string | undefined;
   /** The configuration for all hosts, if there is one. */
   config: ResourceConfig | undefined;
 }
@@ -224,7 +261,8 @@ function expandTemplates({ resources, hosts }: ResourceSnapshot): HostResources 
       const name = expand(template);
       // Hosts with the same short name in different domains share one `HOST_cpu`: it belongs to neither.
       if (configured.has(name)) shared.add(name);
-      else configured.set(name, { host: record.fqdn, short, total: computeTotal(config, lookup), config });
+      else
+        configured.set(name, { host: record.fqdn, template, short, config, ...computeTotal(config, lookup) });
     }
   }
   for (const name of shared) configured.delete(name);
@@ -265,10 +303,62 @@ function findShortName(template: string, record: HostRecord): string | undefined
   return name.includes(HOLE) ? removeHost(name, HOLE) : undefined;
 }
 
-function computeTotal(config: ResourceConfig | undefined, lookup: Macros["lookup"]): number | undefined {
-  if (config?.total === undefined) return undefined;
+function computeTotal(
+  config: ResourceConfig | undefined,
+  lookup: Macros["lookup"],
+): Pick<HostResource, "total" | "formula"> {
+  if (config?.total === undefined) return { total: undefined, formula: undefined };
   const total = evaluateUnits(config.total, lookup);
-  return "fault" in total ? undefined : total.value;
+  if ("fault" in total) return { total: undefined, formula: total.fault };
+  const value = String(total.value);
+  const text = substituteMacros(config.total, lookup);
+  // A macro alone says more than its value.
+  const formula = text === value ? config.total : text;
+  return { total: total.value, formula: formula === value ? value : `${value} = ${formula}` };
+}
+
+/** Finds the host of a resource that a configuration with macros defines, and how its total is computed there. */
+export function findHostResource(snapshot: ResourceSnapshot, name: string): HostResource | undefined {
+  return findHostResources(snapshot).configured.get(name);
+}
+
+/** Whether a resource is a name with macros that stands for one resource on each host: `FQDN_mem`. */
+export function isTemplate(snapshot: ResourceSnapshot, name: string): boolean {
+  return findHostResources(snapshot).templates.has(name);
+}
+
+/** Lists the names with host macros, in the configured order, then by name. */
+export function listTemplates(snapshot: ResourceSnapshot): string[] {
+  const getOrder = (name: string) => snapshot.resources.get(name)?.value?.order ?? Number.POSITIVE_INFINITY;
+  return [...findHostResources(snapshot).templates].sort((a, b) => {
+    const [first, second] = [getOrder(a), getOrder(b)];
+    return first === second ? (a < b ? -1 : 1) : first - second;
+  });
+}
+
+/** A resource that a template defines for a host, and its use. */
+export interface TemplateShare extends HostResource {
+  name: string;
+  used: number;
+  waiting: number;
+  /** When the longest wait began, ms since the epoch. */
+  since: number | undefined;
+}
+
+/** Lists what a template defines on each host, by host. @param findTally  finds the tally of the queue of a resource */
+export function listTemplateShares(
+  snapshot: ResourceSnapshot,
+  template: string,
+  findTally: (name: string) => QueueTally | undefined,
+): TemplateShare[] {
+  const own = [...findHostResources(snapshot).configured].filter(([, one]) => one.template === template);
+  const shares = own.map(([name, resource]): TemplateShare => {
+    const { used = 0, waiting = 0, since } = findTally(name) ?? {};
+    const total = findPlainTotal(snapshot, name);
+    const formula = total === undefined ? resource.formula : `${total}, of its own`;
+    return { ...resource, name, used, waiting, since, total: total ?? resource.total, formula };
+  });
+  return shares.sort((a, b) => (a.host < b.host ? -1 : 1));
 }
 
 /** Removes the host and its separators from a name; undefined if nothing is left. */

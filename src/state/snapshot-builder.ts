@@ -1,11 +1,12 @@
+import type { ParseResult } from "../base/text.ts";
 import { parseGroupMembers } from "../fleet/groups.ts";
-import { type HostRecord, parseHostRecord } from "../fleet/host-record.ts";
-import { parseResourceConfig, type ResourceConfig } from "../fleet/resources.ts";
+import { parseHostRecord } from "../fleet/host-record.ts";
+import { parseResourceConfig } from "../fleet/resources.ts";
 import { parseAgentReport, parseAgentSession } from "../protocol/agent-record.ts";
-import { type AuditRecord, parseAuditRecord } from "../protocol/audit.ts";
-import { type Drain, parseDrain } from "../protocol/drain.ts";
+import { parseAuditRecord } from "../protocol/audit.ts";
+import { parseDrain } from "../protocol/drain.ts";
 import { FollowedKeys } from "../protocol/followed-keys.ts";
-import { type PastRun, parsePastRuns } from "../protocol/history.ts";
+import { parsePastRuns } from "../protocol/history.ts";
 import type { Keys, ParsedKey, QueueKind } from "../protocol/keys.ts";
 import {
   compareByClaim,
@@ -16,9 +17,10 @@ import {
   toQueueEntry,
 } from "../protocol/ticket.ts";
 import type { KeyRange, KeyValue } from "../protocol/txn.ts";
-import { type Calendar, parseCalendar } from "../schedule/calendar/calendar.ts";
-import { type Definition, parseDefinition } from "../schedule/definition.ts";
-import { type DueState, parseDue } from "../schedule/state/due.ts";
+import { parseCalendar } from "../schedule/calendar/calendar.ts";
+import { parseDefinition } from "../schedule/definition.ts";
+import { parseDue } from "../schedule/state/due.ts";
+import { parseOutcomes } from "../schedule/state/outcome.ts";
 import { parseRunning } from "../schedule/state/running-record.ts";
 import { parseWorker } from "../schedule/state/worker-record.ts";
 import {
@@ -27,10 +29,7 @@ import {
   type Execution,
   type NamedQueue,
   type Snapshot,
-  type StoredAgentReport,
-  type StoredAgentSession,
   type StoredValue,
-  type StoredWorker,
 } from "./snapshot.ts";
 
 /** A copy-on-write map: values change one at a time, and `getAll` returns an immutable copy. */
@@ -203,27 +202,69 @@ function mergeEntries(known: readonly QueueEntry[], changes: EntryChanges): Queu
   return kept.concat(current).sort(compareByClaim);
 }
 
+/** A map of the snapshot whose values depend on one key each. */
+type SingleKeyMap = Exclude<keyof Snapshot, "revision" | "queues" | "executions">;
+type ValueOf<M extends SingleKeyMap> = Snapshot[M] extends ReadonlyMap<string, infer T> ? T : never;
+type NamedKey = Extract<ParsedKey, { name: string }>;
+
+/** The map in which a kind of key is, under its name or the whole key, and how its value is parsed. */
+interface StoredKind {
+  map: SingleKeyMap;
+  by: "name" | "key";
+  /** @returns undefined if the key or its value is not from signalbox */
+  parse: (kv: KeyValue, parsed: NamedKey, keys: Keys) => unknown;
+}
+
+function createKind<M extends SingleKeyMap>(
+  map: M,
+  by: StoredKind["by"],
+  parse: (kv: KeyValue, parsed: NamedKey, keys: Keys) => ValueOf<M> | undefined,
+): StoredKind {
+  return { map, by, parse };
+}
+
+/** Adds the revision to a value that operators change, for guards against other changes. */
+function createRevisedParser<T>(parse: (text: string) => ParseResult<T>) {
+  return ({ value, modRevision }: KeyValue): StoredValue<T> => ({ modRevision, ...parse(value) });
+}
+
+const KINDS: Readonly<Partial<Record<ParsedKey["kind"], StoredKind>>> = {
+  resourceConfig: createKind("resources", "name", createRevisedParser(parseResourceConfig)),
+  group: createKind("groups", "name", createRevisedParser(parseGroupMembers)),
+  calendar: createKind("calendars", "name", createRevisedParser(parseCalendar)),
+  schedule: createKind("schedules", "name", createRevisedParser(parseDefinition)),
+  due: createKind("dues", "name", createRevisedParser(parseDue)),
+  worker: createKind("workers", "name", ({ value, modRevision, session }) => ({
+    modRevision,
+    session,
+    ...parseWorker(value),
+  })),
+  host: createKind("hosts", "name", ({ value }, { name }) => parseHostRecord(name, value)),
+  history: createKind("histories", "name", ({ value }) => parsePastRuns(value)),
+  audit: createKind("audit", "name", ({ value }, { name }) => parseAuditRecord(name, value)),
+  outcomes: createKind("outcomes", "name", ({ value }) => parseOutcomes(value)),
+  drain: createKind("drains", "key", (kv, _, keys) => parseDrain(keys, kv)),
+  agentSession: createKind("agentSessions", "key", ({ value, session }, { name: host }) => {
+    const record = parseAgentSession(value);
+    return record && { ...record, host, session };
+  }),
+  agentReport: createKind("agentReports", "key", ({ value }, parsed) => {
+    if (parsed.kind !== "agentReport") return undefined;
+    const report = parseAgentReport(value);
+    return report && { ...report, host: parsed.name, agent: parsed.agent };
+  }),
+};
+
+const MAPS = [...new Set(Object.values(KINDS).map(({ map }) => map)), "strange" as const];
+
 /** Builds snapshots from reads and watch events. */
 export class SnapshotBuilder extends FollowedKeys {
   readonly ranges: readonly Required<KeyRange>[];
   readonly #keys: Keys;
   readonly #queues = new QueueIndex();
   readonly #shared = new SharedValues();
-  readonly #resources = new CowMap<StoredValue<ResourceConfig>>();
-  readonly #groups = new CowMap<StoredValue<readonly string[]>>();
-  readonly #calendars = new CowMap<StoredValue<Calendar>>();
-  readonly #drains = new CowMap<Drain>();
-  readonly #hosts = new CowMap<HostRecord>();
-  readonly #agentSessions = new CowMap<StoredAgentSession>();
-  readonly #agentReports = new CowMap<StoredAgentReport>();
-  readonly #histories = new CowMap<readonly PastRun[]>();
-  readonly #audit = new CowMap<AuditRecord>();
-  readonly #schedules = new CowMap<StoredValue<Definition>>();
-  readonly #dues = new CowMap<StoredValue<DueState>>();
   readonly #executions = new ExecutionIndex();
-  readonly #outcomes = new CowMap<string>();
-  readonly #workers = new CowMap<StoredWorker>();
-  readonly #strange = new CowMap<string>();
+  readonly #maps = new Map(MAPS.map((map) => [map, new CowMap<unknown>()]));
   /** The snapshot to return during a read: a partial read is not consistent at any revision. */
   #frozen: Snapshot | undefined;
 
@@ -246,24 +287,12 @@ export class SnapshotBuilder extends FollowedKeys {
 
   getSnapshot(): Snapshot {
     if (this.#frozen !== undefined) return this.#frozen;
+    const maps = Object.fromEntries([...this.#maps].map(([map, values]) => [map, values.getAll()]));
     return {
+      ...(maps as unknown as Pick<Snapshot, SingleKeyMap>), // `createKind` has checked the values
       revision: this.revision,
       queues: this.#queues.getAll(),
-      resources: this.#resources.getAll(),
-      groups: this.#groups.getAll(),
-      calendars: this.#calendars.getAll(),
-      drains: this.#drains.getAll(),
-      hosts: this.#hosts.getAll(),
-      agentSessions: this.#agentSessions.getAll(),
-      agentReports: this.#agentReports.getAll(),
-      histories: this.#histories.getAll(),
-      audit: this.#audit.getAll(),
-      schedules: this.#schedules.getAll(),
-      dues: this.#dues.getAll(),
       executions: this.#executions.getAll(),
-      outcomes: this.#outcomes.getAll(),
-      workers: this.#workers.getAll(),
-      strange: this.#strange.getAll(),
     };
   }
 
@@ -274,81 +303,36 @@ export class SnapshotBuilder extends FollowedKeys {
     else if (!this.#store(kv)) this.#strange.put(kv.key, "not a key or a value of signalbox");
   }
 
-  /** Stores a parsed value. @returns false if the key or its value is not from signalbox */
-  #store(kv: KeyValue): boolean {
-    const { key, value, modRevision, session } = kv;
-    const parsed = this.#keys.parse(key);
-    switch (parsed.kind) {
-      case "resourceConfig":
-        return this.#resources.put(parsed.name, { modRevision, ...parseResourceConfig(value) });
-      case "group":
-        return this.#groups.put(parsed.name, { modRevision, ...parseGroupMembers(value) });
-      case "calendar":
-        return this.#calendars.put(parsed.name, { modRevision, ...parseCalendar(value) });
-      case "host":
-        return this.#hosts.put(parsed.name, parseHostRecord(parsed.name, value));
-      case "agentSession":
-      case "agentReport":
-        return this.#storeAgent(parsed, kv);
-      case "history":
-        return this.#histories.put(parsed.name, parsePastRuns(value));
-      case "drain":
-        return this.#drains.put(key, parseDrain(this.#keys, kv));
-      case "audit":
-        return this.#audit.put(parsed.name, parseAuditRecord(parsed.name, value));
-      case "schedule":
-        return this.#schedules.put(parsed.name, { modRevision, ...parseDefinition(value) });
-      case "due":
-        return this.#dues.put(parsed.name, { modRevision, ...parseDue(value) });
-      case "running":
-        return this.#executions.put(parsed.name, kv);
-      case "outcomes":
-        return this.#outcomes.put(parsed.name, value);
-      case "worker":
-        return this.#workers.put(parsed.name, { modRevision, session, ...parseWorker(value) });
-      case "outputRequest":
-      case "outputChunk":
-        return true; // on their way to a viewer
-      default:
-        return false;
-    }
+  get #strange(): CowMap<unknown> {
+    return this.#getMap("strange");
   }
 
-  #storeAgent(
-    parsed: Extract<ParsedKey, { kind: "agentSession" | "agentReport" }>,
-    { key, value, session }: KeyValue,
-  ): boolean {
-    const host = parsed.name;
-    if (parsed.kind === "agentSession") {
-      const record = parseAgentSession(value);
-      return this.#agentSessions.put(key, record && { ...record, host, session });
-    }
-    const report = parseAgentReport(value);
-    return this.#agentReports.put(key, report && { ...report, host, agent: parsed.agent });
+  #getMap(map: SingleKeyMap): CowMap<unknown> {
+    return this.#maps.get(map) as CowMap<unknown>;
+  }
+
+  /** Stores a parsed value. @returns false if the key or its value is not from signalbox */
+  #store(kv: KeyValue): boolean {
+    const parsed = this.#keys.parse(kv.key);
+    if (parsed.kind === "unknown") return false;
+    if (parsed.kind === "running") return this.#executions.put(parsed.name, kv);
+    if (parsed.kind === "outputRequest" || parsed.kind === "outputChunk") return true; // on their way to a viewer
+    const kind = KINDS[parsed.kind];
+    if (kind === undefined) return false;
+    return this.#getMap(kind.map).put(
+      kind.by === "key" ? kv.key : parsed.name,
+      kind.parse(kv, parsed, this.#keys),
+    );
   }
 
   protected override removeKey(key: string): void {
     this.#strange.delete(key);
     const at = this.#keys.parseQueueKey(key);
-    if (at !== undefined) this.#queues.delete(at, key);
-    else this.#remove(key);
-  }
-
-  #remove(key: string): void {
+    if (at !== undefined) return this.#queues.delete(at, key);
     const parsed = this.#keys.parse(key);
-    if (parsed.kind === "resourceConfig") this.#resources.delete(parsed.name);
-    if (parsed.kind === "group") this.#groups.delete(parsed.name);
-    if (parsed.kind === "calendar") this.#calendars.delete(parsed.name);
-    if (parsed.kind === "host") this.#hosts.delete(parsed.name);
-    if (parsed.kind === "agentSession") this.#agentSessions.delete(key);
-    if (parsed.kind === "agentReport") this.#agentReports.delete(key);
-    if (parsed.kind === "history") this.#histories.delete(parsed.name);
-    if (parsed.kind === "drain") this.#drains.delete(key);
-    if (parsed.kind === "audit") this.#audit.delete(parsed.name);
-    if (parsed.kind === "schedule") this.#schedules.delete(parsed.name);
-    if (parsed.kind === "due") this.#dues.delete(parsed.name);
     if (parsed.kind === "running") this.#executions.delete(parsed.name, key);
-    if (parsed.kind === "outcomes") this.#outcomes.delete(parsed.name);
-    if (parsed.kind === "worker") this.#workers.delete(parsed.name);
+    const kind = KINDS[parsed.kind];
+    if (kind !== undefined && parsed.kind !== "unknown")
+      this.#getMap(kind.map).delete(kind.by === "key" ? key : parsed.name);
   }
 }

@@ -1,3 +1,4 @@
+import type { Finding } from "../base/finding.ts";
 import type { HostRecord } from "../fleet/host-record.ts";
 import type { ResourceConfig } from "../fleet/resources.ts";
 import type { AgentReport, AgentSessionRecord } from "../protocol/agent-record.ts";
@@ -9,6 +10,7 @@ import type { Queue } from "../protocol/ticket.ts";
 import type { Calendar } from "../schedule/calendar/calendar.ts";
 import type { Definition } from "../schedule/definition.ts";
 import type { DueState } from "../schedule/state/due.ts";
+import type { OutcomeHistory } from "../schedule/state/outcome.ts";
 import type { RunningRecord } from "../schedule/state/running-record.ts";
 import type { WorkerRecord } from "../schedule/state/worker-record.ts";
 
@@ -39,13 +41,13 @@ export type Execution = StoredValue<RunningRecord> & {
 export type StoredWorker = StoredValue<WorkerRecord> & { readonly session: bigint };
 
 /** A session that an agent uses for many runs. */
-export interface StoredAgentSession extends AgentSessionRecord {
+interface StoredAgentSession extends AgentSessionRecord {
   readonly host: string;
   readonly session: bigint;
 }
 
 /** What an agent reports about itself. */
-export interface StoredAgentReport extends AgentReport {
+interface StoredAgentReport extends AgentReport {
   readonly host: string;
   readonly agent: string;
 }
@@ -77,12 +79,14 @@ export interface Snapshot {
   readonly dues: ReadonlyMap<string, StoredValue<DueState>>;
   /** Running occurrences, oldest first. */
   readonly executions: ReadonlyMap<string, readonly Execution[]>;
-  /** Outcomes of schedules, unparsed: they are large, and only read for one schedule at a time. */
-  readonly outcomes: ReadonlyMap<string, string>;
+  /** Outcomes of schedules: they are large, and only read for one schedule at a time. */
+  readonly outcomes: ReadonlyMap<string, OutcomeHistory>;
   /** By the worker's id. */
   readonly workers: ReadonlyMap<string, StoredWorker>;
   /** Keys in the read ranges that are not from signalbox, with the reason. */
   readonly strange: ReadonlyMap<string, string>;
+  /** What is wrong with etcd itself, if its members were asked. Not part of its contents. */
+  readonly etcdFaults?: readonly Finding[] | undefined;
 }
 
 /** The collections of a snapshot. Outcomes are not included: they are read for one schedule at a time. */
@@ -104,7 +108,7 @@ export const SNAPSHOT_COLLECTIONS = [
 export type Collection = (typeof SNAPSHOT_COLLECTIONS)[number];
 
 /** Returns how many locks, resources, schedules and other things a snapshot contains. */
-export function countThings({ revision: _, ...collections }: Snapshot): number {
+export function countThings({ revision: _, etcdFaults: __, ...collections }: Snapshot): number {
   return Object.values(collections).reduce((sum, { size }) => sum + size, 0);
 }
 

@@ -12,6 +12,14 @@ export type Subject =
    */
   | { kind: "record"; name: string; about?: Subject; remedy?: Remedy; isEndedRun?: true };
 
+/** An object that commands can act on. */
+export type ActionableSubject = Exclude<Subject, { kind: "record" }>;
+
+/** Returns the object that a row is about: a record stands for what it refers to. */
+export function toActionable(subject: Subject | undefined): ActionableSubject | undefined {
+  return subject?.kind === "record" ? toActionable(subject.about) : subject;
+}
+
 /** A prepared command that solves a problem. In the console, Enter opens it as a form with a preview. */
 export interface Remedy {
   /** Command id, for example `schedule trigger`. */
@@ -26,8 +34,14 @@ export function parseSubject(text: string): { about?: Subject } {
   return kind === undefined ? {} : { about: { kind, name } as Subject };
 }
 
-/** The meaning of a cell, for colours. Its text contains the same information. */
-export type Tone = "held" | "free" | "waiting" | "problem" | "quiet" | "plain";
+/** The meaning of a cell, for colours. Its text contains the same information. `accent`: a drawing of values over time. */
+export type Tone = "held" | "free" | "waiting" | "problem" | "quiet" | "plain" | "accent";
+
+/** A piece of a line, and its role; without a role it is never painted. */
+export interface TextSpan {
+  text: string;
+  role?: Tone | "heading" | undefined;
+}
 
 /** Units in use of a total. */
 export interface Share {

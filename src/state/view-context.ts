@@ -2,6 +2,7 @@ import { listHostGroups } from "../fleet/groups.ts";
 import type { HostRecord } from "../fleet/host-record.ts";
 import { type Drain, hasEnded, isDrainApplicable } from "../protocol/drain.ts";
 import type { QueueKind } from "../protocol/keys.ts";
+import { type Claim, findClaimTicket } from "./claims.ts";
 import { buildGroupMembers, type Collection, type Snapshot } from "./snapshot.ts";
 
 /** Data from small collections that views need in addition to queues. It is read before the queues. */
@@ -31,6 +32,12 @@ export function buildViewContext(snapshot: Snapshot, wall: number): ViewContext 
     hosts: snapshot.hosts,
     histories: snapshot.histories,
   };
+}
+
+/** Lists the drains that prevent the grant of a claim. */
+export function listDrainsOnClaim(claim: Claim, viewContext: ViewContext): readonly Drain[] {
+  const queues = claim.entries.map(({ queue }) => queue);
+  return listStoppingDrains({ host: findClaimTicket(claim)?.host, queues }, viewContext);
 }
 
 /** The host of a run and its queues. */

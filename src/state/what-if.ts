@@ -2,14 +2,7 @@ import { formatBriefDuration } from "../base/duration.ts";
 import type { ResourceConfig } from "../fleet/resources.ts";
 import { admit, isHolding } from "../protocol/admission.ts";
 import type { Drain, DrainTarget } from "../protocol/drain.ts";
-import {
-  buildClaims,
-  type Claim,
-  compareClaims,
-  findClaimTicket,
-  formatTicketOwner,
-  isHolder,
-} from "./claims.ts";
+import { buildClaims, type Claim, compareClaims, formatTicketOwner, isHolder } from "./claims.ts";
 import { computeDrainExtent } from "./drain-extent.ts";
 import { findPlainTotal, formatClaimLine, formatDrainLine, formatLimitedList } from "./eviction-preview.ts";
 import { estimateWait, type WaitEstimate } from "./explain.ts";
@@ -22,7 +15,7 @@ import {
   type StoredValue,
 } from "./snapshot.ts";
 import type { ViewContext } from "./view-context.ts";
-import { buildViewContext, listStoppingDrains } from "./view-context.ts";
+import { buildViewContext, listDrainsOnClaim } from "./view-context.ts";
 
 /** A waiting run that gives up or claims again later. */
 interface LeavingClaim {
@@ -337,7 +330,10 @@ class PlannedQueues {
 
   /** Lists the runs that are left, with the drains that stop them. */
   listBlocked(): BlockedClaim[] {
-    return [...this.#left.values()].map((claim) => ({ claim, drains: this.#listDrains(claim) }));
+    return [...this.#left.values()].map((claim) => ({
+      claim,
+      drains: listDrainsOnClaim(claim, this.#viewContext),
+    }));
   }
 
   remove(claims: readonly Claim[]): void {
@@ -359,12 +355,7 @@ class PlannedQueues {
     const isAdmitted = claim.entries.every(({ queue }) =>
       this.#admitted.get(getQueueId(queue))?.has(claim.run),
     );
-    return isAdmitted && this.#listDrains(claim).length === 0;
-  }
-
-  #listDrains(claim: Claim): readonly Drain[] {
-    const queues = claim.entries.map(({ queue }) => queue);
-    return listStoppingDrains({ host: findClaimTicket(claim)?.host, queues }, this.#viewContext);
+    return isAdmitted && listDrainsOnClaim(claim, this.#viewContext).length === 0;
   }
 }
 

@@ -5,7 +5,8 @@ import { HISTORY_LENGTH } from "../protocol/history.ts";
 import { DRAIN_ALL } from "../protocol/keys.ts";
 import { type Calendars, NO_CALENDARS } from "../schedule/calendar/calendar.ts";
 import { findCalendarFault } from "../schedule/calendar/day-rule.ts";
-import type { Definition } from "../schedule/definition.ts";
+import { type Definition, getPause, type Pause } from "../schedule/definition.ts";
+import { formatCronText } from "../schedule/plan.ts";
 import type { DueState } from "../schedule/state/due.ts";
 import type { OccurrenceOutcome } from "../schedule/state/outcome.ts";
 import { createTiming } from "../schedule/timing.ts";
@@ -63,7 +64,7 @@ export function explainScheduleAt(
     ...outcomes.toReversed().map(explainOutcome),
     ...(isKnown ? [] : explainMissing(schedule, planned)),
     ...listRunning(runs, at),
-    ...explainPause(definition, at),
+    ...explainPause(getPause(definition, schedule.due), at),
     ...listDrainsAt(records, at, listScheduleTargets(schedule, records)),
     ...listActions(records, at, (target) => target.startsWith("schedule") && hasWord(target, id)),
   ];
@@ -102,8 +103,8 @@ function isOutcomeOf({ scheduled, until = scheduled }: OccurrenceOutcome, planne
 function explainPlan({ id, definition }: PastSchedule, planned: number | undefined, at: number): PastReason {
   const text =
     planned === undefined
-      ? `its plan ${definition.cron} has no occurrence until ${formatInstant(at)}`
-      : `its plan ${definition.cron} has its last occurrence until then at ${formatInstant(planned)}`;
+      ? `its plan ${formatCronText(definition.cron)} has no occurrence until ${formatInstant(at)}`
+      : `its plan ${formatCronText(definition.cron)} has its last occurrence until then at ${formatInstant(planned)}`;
   return { kind: "plan", at: planned ?? at, text: `schedule ${id}: ${text}` };
 }
 
@@ -147,7 +148,7 @@ function listRunning(runs: readonly OccurrenceOutcome[], at: number): PastReason
   });
 }
 
-function explainPause({ pause }: Definition, at: number): PastReason[] {
+function explainPause(pause: Pause | undefined, at: number): PastReason[] {
   if (pause === undefined || pause.at > at || (pause.until !== undefined && pause.until <= at)) return [];
   return [
     { kind: "pause", at: pause.at, text: `it was paused by ${pause.by} at ${formatInstant(pause.at)}` },

@@ -1,4 +1,5 @@
 import { type CrontabFormat, canBeUser, isScript, parseCrontab } from "./crontab.ts";
+import { LOCK_TOOLS } from "./lock-tools.ts";
 
 /** The probable format of a crontab: with or without a user before each command. */
 export interface FormatGuess {
@@ -92,8 +93,6 @@ function isProgram(word: string): boolean {
   );
 }
 
-/** First words that show whether the lines of a crontab name a user before the command. */
-
 const parseWordSet = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 
 /** Users that a distribution, a package or a convention creates. Some of them are also commands. */
@@ -116,20 +115,22 @@ const AMBIGUOUS = parseWordSet(`
 `);
 
 /** Commands that lines of crontabs often begin with. */
-const CRONTAB_COMMANDS = parseWordSet(`
-  cd test if for while until case export set eval trap true false echo printf sleep wait read umask ulimit source exec
-  command time nice ionice chrt taskset sudo doas su runuser flock env sh bash dash ksh zsh timeout nohup setsid chronic
-  cronic cronitor runitor sentry-cli signalbox switchman cronlock golock zoo-locked setlock etcdctl consul chpst
-  setuidgid envdir softlimit lockrun run-one run-this-one keep-one-running solo lockf with-lock-ex sem parallel
-  dotlockfile lckdo withlock lockfile systemd-cat systemd-run systemctl service initctl logger stdbuf script screen tmux
-  docker docker-compose podman kubectl helm nomad ssh scp sftp ftp lftp rsync rclone restic borg borgmatic duplicity
-  rdiff-backup rsnapshot tar gzip gunzip zip bzip2 xz cp mv rm ln mkdir rmdir touch chown chmod find xargs ls cat head
-  tail grep egrep awk sed sort cut date df du ps pgrep pkill kill killall reboot shutdown poweroff hwclock ntpdate
-  chronyc fstrim smartctl mdadm zfs zpool lvm mount umount updatedb logrotate run-parts anacron apt apt-get aptitude
-  unattended-upgrade yum dnf zypper apk pacman snap flatpak curl wget http nc ping dig host nslookup certbot acme.sh
-  dehydrated lego openssl python python2 python3 perl php ruby node nodejs java deno bun npm npx yarn pnpm pip pip3
-  pipenv poetry uv bundle rake composer artisan drush wp magento symfony make ant mvn gradle go cargo mysqldump
-  mysqladmin mariadb-dump psql pg_dump pg_dumpall vacuumdb sqlite3 mongodump redis-cli influx aws gsutil gcloud az s3cmd
-  s3fs mc sendmail mailx mutt ansible ansible-playbook salt-call puppet chef-client webalizer awstats vnstat sa1 sa2
-  sar iptables nft ip wp-cli xvfb-run osascript launchctl jq notify-send beep
-`);
+const CRONTAB_COMMANDS = new Set<string>([
+  ...LOCK_TOOLS,
+  ...parseWordSet(`
+  cd test if for while until case export set eval trap true false echo printf sleep wait read umask ulimit source
+  exec command time nice ionice chrt taskset sudo doas su runuser env sh bash dash ksh zsh timeout nohup setsid
+  chronic cronic cronitor runitor sentry-cli signalbox setuidgid envdir softlimit withlock systemd-cat systemd-run
+  systemctl service initctl logger stdbuf script screen tmux docker docker-compose podman kubectl helm nomad ssh scp
+  sftp ftp lftp rsync rclone restic borg borgmatic duplicity rdiff-backup rsnapshot tar gzip gunzip zip bzip2 xz cp
+  mv rm ln mkdir rmdir touch chown chmod find xargs ls cat head tail grep egrep awk sed sort cut date df du ps pgrep
+  pkill kill killall reboot shutdown poweroff hwclock ntpdate chronyc fstrim smartctl mdadm zfs zpool lvm mount
+  umount updatedb logrotate run-parts anacron apt apt-get aptitude unattended-upgrade yum dnf zypper apk pacman snap
+  flatpak curl wget http nc ping dig host nslookup certbot acme.sh dehydrated lego openssl python python2 python3
+  perl php ruby node nodejs java deno bun npm npx yarn pnpm pip pip3 pipenv poetry uv bundle rake composer artisan
+  drush wp magento symfony make ant mvn gradle go cargo mysqldump mysqladmin mariadb-dump psql pg_dump pg_dumpall
+  vacuumdb sqlite3 mongodump redis-cli influx aws gsutil gcloud az s3cmd s3fs mc sendmail mailx mutt ansible
+  ansible-playbook salt-call puppet chef-client webalizer awstats vnstat sa1 sa2 sar iptables nft ip wp-cli xvfb-run
+  osascript launchctl jq notify-send beep
+`),
+]);

@@ -1,6 +1,5 @@
-import { findRemoteCommand } from "./nested-command.ts";
 import { parseShellCommands } from "./shell-parser.ts";
-import { getBaseName, unwrapWords } from "./shell-wrappers.ts";
+import { findRemoteCommand, getBaseName, unwrapWords } from "./shell-wrappers.ts";
 
 /** Programs that maintain the host they run on. Each host must run them itself. */
 const PROGRAMS = new Set(

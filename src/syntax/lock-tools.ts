@@ -1,83 +1,52 @@
-import { findRemoteStarter, findShellText } from "./nested-command.ts";
-import { parseShellCommands } from "./shell-parser.ts";
-import { getBaseName, unwrapWords } from "./shell-wrappers.ts";
+import { countLeadingOptions } from "./leading-options.ts";
+import { getBaseName, type UnwrappedCommand, unwrapWords } from "./shell-wrappers.ts";
 
-/** Programs that run a command while holding a lock, or that take a lock for the commands after them. */
-const KNOWN: ReadonlySet<string> = new Set(
-  (
-    "cronlock golock switchman zoo-locked flock setlock etcdctl consul lockrun run-one run-this-one keep-one-running " +
-    "run-one-constantly run-one-until-success run-one-until-failure solo lockf with-lock-ex chpst sem parallel " +
-    "dotlockfile lckdo lockfile lockfile-create shlock"
-  ).split(" "),
-);
-/** Names that are typical for programs that hold a lock while a command runs. */
-const LOOKALIKE =
-  /^(?:.*[-_.])?(?:lock|locked|locker|lockfile|lockcmd|withlock|runlock|lockdo|trylock|[a-z]*flock|mutex|semaphore|singleton|single|single-instance|only-?one|run-?once|once-?only|run1|one-at-a-time)(?:[-_.](?:run|exec|cmd|do|sh|py|pl|rb))?$/;
+/**
+ * Programs that run a command while they hold a lock, or that take a lock for the commands after them.
+ * compat/lock-tools.ts translates their lines.
+ */
+export const LOCK_TOOLS = [
+  "cronlock",
+  "golock",
+  "switchman",
+  "zoo-locked",
+  "flock",
+  "setlock",
+  "etcdctl",
+  "consul",
+  "lockrun",
+  "lockf",
+  "with-lock-ex",
+  "lckdo",
+  "dotlockfile",
+  "chpst",
+  "solo",
+  "sem",
+  "parallel",
+  "run-one",
+  "run-this-one",
+  "keep-one-running",
+  "run-one-constantly",
+  "run-one-until-success",
+  "run-one-until-failure",
+  "lockfile",
+  "lockfile-create",
+  "shlock",
+] as const;
 
-/** A program that takes a lock. */
-interface LockTool {
-  name: string;
-  /** Whether the program is a known tool. Otherwise it only resembles one by its name and arguments. */
-  isKnown: boolean;
-}
+export type LockToolName = (typeof LOCK_TOOLS)[number];
 
-/** Returns the locking program that starts at an index of the words, if any. */
-export function findLockToolAt(words: readonly string[], at: number): LockTool | undefined {
-  const name = getBaseName(words[at] ?? "");
-  const rest = words.slice(at + 1);
-  if (KNOWN.has(name)) return canTakeLock(name, rest) ? { name, isKnown: true } : undefined;
-  const isLike = LOOKALIKE.test(name) && hasCommand(rest);
-  return isLike ? { name, isKnown: false } : undefined;
-}
-
-/** Finds a locking program after assignments and wrappers. */
-function findLockTool(words: readonly string[]): LockTool | undefined {
-  const isTool = (at: number) => findLockToolAt(words, at)?.isKnown === true;
-  return findLockToolAt(words, unwrapWords(words, isTool).program);
-}
-
-/** Maximum depth of nested shell texts. */
-const DEPTH = 3;
-
-/** Finds all programs in a line that take a lock, including `signalbox run` and those in texts passed to a shell. */
-export function findLockTools(
-  line: string,
-  variables: ReadonlyMap<string, string>,
-  depth = DEPTH,
-): readonly LockTool[] {
-  const commands = parseShellCommands(line, variables);
-  if ("fault" in commands) return [];
-  return commands.value.flatMap(({ words }) => {
-    const at = unwrapWords(words).program;
-    if (getBaseName(words[at] ?? "") === "signalbox" && words[at + 1] === "run")
-      return [{ name: "signalbox run", isKnown: true }];
-    const tool = findLockTool(words);
-    if (tool !== undefined) return [tool];
-    return depth > 0
-      ? listShellTexts(words).flatMap((text) => findLockTools(text, variables, depth - 1))
-      : [];
-  });
-}
-
-/** Lists the texts that a command passes to a shell, locally or on another host. */
-function listShellTexts(words: readonly string[]): readonly string[] {
-  const text = findShellText({ words });
-  if (text !== undefined) return [text];
-  return findRemoteStarter(words) === "ssh" ? words.slice(1).filter((word) => /\s/.test(word)) : [];
-}
-
-/** Returns whether a known tool takes a lock with these arguments. Some tools also have other functions. */
-function canTakeLock(name: string, rest: readonly string[]): boolean {
-  if (name === "etcdctl") return rest.includes("lock");
-  if (name === "consul") return rest[0] === "lock";
-  if (name === "chpst") return hasChpstLock(rest);
-  if (name === "parallel") return rest.includes("--semaphore");
-  if (name === "solo") return rest.some((word) => word.startsWith("-"));
-  return true;
-}
+/** By tools that have other functions, too: whether they take a lock with these words. */
+const TAKES_LOCK: Partial<Record<LockToolName, (words: readonly string[]) => boolean>> = {
+  etcdctl: (words) => words.includes("lock"),
+  consul: ([verb]) => verb === "lock",
+  chpst: hasChpstLock,
+  solo: (words) => words.some((word) => word.startsWith("-")),
+  parallel: (words) => words.includes("--semaphore"),
+};
 
 /** Option letters of chpst that take a value. */
-const CHPST_VALUED = "uUbe/nlLmdopfct";
+export const CHPST_VALUED = "uUbe/nlLmdopfct";
 
 /** Returns whether chpst is called with a lock: `chpst -u me -L FILE prog`. Options can share a dash. */
 function hasChpstLock(words: readonly string[]): boolean {
@@ -90,22 +59,52 @@ function hasChpstLock(words: readonly string[]): boolean {
   return false;
 }
 
-/** Returns whether the arguments contain a lock and a command, or a command by its path. */
-function hasCommand(words: readonly string[]): boolean {
-  const plain = words.filter((word) => !word.startsWith("-"));
-  return plain.length > 1 || plain.some((word) => word.includes("/") && !/\.(?:lock|lck|pid)$/.test(word));
+/** The tools that are also front ends of signalbox: `signalbox cronlock …`. */
+export const FRONT_END_NAMES = ["cronlock", "golock", "switchman", "zoo-locked"] as const;
+
+const MENTION = new RegExp(`(?<![\\w.-])(?:${LOCK_TOOLS.join("|")})(?![\\w.-])`);
+
+/** Whether a text contains the name of a lock tool. */
+export function hasToolName(text: string): boolean {
+  return MENTION.test(text);
 }
 
-/** Folders whose entries are each one version of a program. */
-const VERSIONED = /(?<=\/(?:releases?|versions?|builds?|deployments?|deploys?)\/)[^/\s'"]+/g;
-/** A folder named after a time or a commit, or one from the Nix store. */
-const STAMPED = /(?<=\/)(?:\d{8}(?:[-_T]?\d{4,6})?|(?=[0-9a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40})(?=\/)/g;
-const STORED = /(?<=\/nix\/store\/)[0-9a-z]{32}-/g;
+/** The start of a tool in the words of a command. */
+export interface ToolStart {
+  /** `run` is `signalbox run`. */
+  tool: LockToolName | "run";
+  /** Index of its first word. */
+  at: number;
+  /** Number of words that name it. */
+  length: number;
+}
 
-/**
- * Removes the parts of paths that change with each release: `/srv/app/releases/20240102030405/bin/mail` becomes
- * `/srv/app/releases/-/bin/mail`. A lock named after a path must keep its name after a release.
- */
-export function removeReleaseNames(text: string): string {
-  return text.replace(VERSIONED, "-").replace(STAMPED, "-").replace(STORED, "");
+/** Returns the tool that starts at an index, if any. */
+export function findToolStart(words: readonly string[], at: number): ToolStart | undefined {
+  const name = getBaseName(words[at] ?? "");
+  const rest = words.slice(at + 1);
+  if (name === "signalbox") return findSignalboxTool(rest, at);
+  const tool = LOCK_TOOLS.find((one) => one === name);
+  const takesLock = tool !== undefined && (TAKES_LOCK[tool]?.(rest) ?? true);
+  return takesLock ? { tool, at, length: 1 } : undefined;
+}
+
+/** Finds `run`, also after options (`signalbox --context prod run`), or a front end. @param rest  words after signalbox */
+function findSignalboxTool(rest: readonly string[], at: number): ToolStart | undefined {
+  const options = countLeadingOptions(rest);
+  if (rest[options] === "run") return { tool: "run", at, length: options + 2 };
+  const tool = FRONT_END_NAMES.find((one) => one === rest[0]);
+  return tool && { tool, at, length: 2 };
+}
+
+/** The words of a command: those before the program, and the program. */
+interface StartingCommand extends UnwrappedCommand {
+  /** The tool that is started, if any. */
+  start: ToolStart | undefined;
+}
+
+/** Finds what a command starts, after assignments (`A=b`) and wrappers (`nice -n 10`, `sudo -u x`, `env A=b`). */
+export function unwrapCommand(words: readonly string[]): StartingCommand {
+  const found = unwrapWords(words, (at) => findToolStart(words, at) !== undefined);
+  return { ...found, start: findToolStart(words, found.program) };
 }

@@ -1,5 +1,6 @@
 import { UsageError } from "../base/errors.ts";
 import { findNearest, quoteText } from "../base/text.ts";
+import { type OptionFault, type OptionSyntax, parseToolWords } from "./getopt.ts";
 
 /** A parsed command line of switchman. */
 export interface SwitchmanCall {
@@ -17,62 +18,79 @@ export interface SwitchmanCall {
   command: readonly string[];
 }
 
-type OptionName =
-  | "config"
-  | "endpoints"
-  | "group"
-  | "help"
-  | "lease"
-  | "lock"
-  | "lockname"
-  | "nolock"
-  | "version";
-
-/** Accepted spellings and the option that each one means. */
-const SPELLINGS: Readonly<Record<string, OptionName>> = {
-  c: "config",
-  config: "config",
-  endpoints: "endpoints",
-  g: "group",
-  group: "group",
-  h: "help",
-  help: "help",
-  lease: "lease",
-  lock: "lock",
-  nolock: "nolock",
-  "no-lock": "nolock",
-  lockname: "lockname",
-  v: "version",
-  version: "version",
+/** Like Perl's Getopt::Long. Options can follow arguments, up to `--`. */
+const SYNTAX: OptionSyntax = {
+  tool: "switchman",
+  style: "perl",
+  isInterspersed: true,
+  options: [
+    "-c --config FILE",
+    "--endpoints URLS",
+    "-g --group GROUP",
+    "-h --help",
+    "--lease LEASE",
+    "--lock",
+    "--nolock --no-lock",
+    "--lockname NAME",
+    "-v --version",
+  ],
+  createError: createOptionError,
 };
-const WITH_VALUE: readonly OptionName[] = ["config", "endpoints", "group", "lease", "lockname"];
+
+const NAMES = SYNTAX.options.flatMap((text) => text.match(/(?<=--)[a-z-]+/g) ?? []);
 
 /** Maximum length of a lock name, in bytes. */
 const LONGEST_NAME = 512;
 
 /**
- * Parses the words of a `switchman` line like switchman's option parser (Perl's Getopt::Long). Option names can be
- * abbreviated, are case-insensitive, and begin with one dash, two dashes, or a plus. Options can follow arguments, up
- * to `--`.
+ * Parses the words of a `switchman` line like switchman's option parser.
  * @throws UsageError if switchman would refuse the words
  */
 export function parseSwitchman(words: readonly string[]): SwitchmanCall {
-  const given = new SwitchmanParser();
-  given.parse(words);
-  const base = {
-    asks: given.asks,
-    config: given.getText("config"),
-    endpoints: given.getText("endpoints"),
-    group: given.getText("group"),
-    leases: [...given.leases.values()],
-    command: given.rest,
-  };
-  if (base.asks !== undefined) return { ...base, name: "", lock: undefined };
-  const [file = ""] = given.rest;
-  if (file === "") throw new UsageError("switchman: no command is given");
-  const name = given.getText("lockname") ?? getLastSegment(file);
+  const { asks, takesLock, texts, leases, command } = collectOptions(words);
+  // Perl treats an empty text and "0" as no value.
+  const getText = (name: string) => (texts.get(name) === "0" ? undefined : texts.get(name) || undefined);
+  const [file = ""] = command;
+  if (file === "" && asks === undefined) throw createSwitchmanError("no command is given");
+  const name = asks === undefined ? (getText("lockname") ?? getLastSegment(file)) : "";
   checkName(name);
-  return { ...base, name, lock: given.takesLock ? name : undefined };
+  return {
+    asks,
+    config: getText("config"),
+    endpoints: getText("endpoints"),
+    group: getText("group"),
+    leases: [...leases.values()],
+    command,
+    name,
+    lock: takesLock && asks === undefined ? name : undefined,
+  };
+}
+
+/** Collects the options up to one that asks for help or the version. The last value of an option applies. */
+function collectOptions(words: readonly string[]) {
+  const texts = new Map<string, string>();
+  const leases = new Map<string, string>();
+  const command: string[] = [];
+  let takesLock = true;
+  for (const { name, value, source } of parseToolWords(words, SYNTAX)) {
+    // switchman refuses `--group=` but accepts `--group ""`.
+    if (name !== undefined && value === "" && source.endsWith("="))
+      throw createSwitchmanError(`--${name} needs a value`);
+    if (name === "help" || name === "version")
+      return { asks: name, takesLock, texts, leases, command } as const;
+    if (name === undefined) command.push(value);
+    else if (name === "lock" || name === "nolock") takesLock = name === "lock";
+    else if (name === "lease") leases.set(parseResource(value), value);
+    else texts.set(name, value);
+  }
+  return { asks: undefined, takesLock, texts, leases, command };
+}
+
+/** Returns the resource of a lease. */
+function parseResource(lease: string): string {
+  const [, resource] = /^([^=]+)=[^:]+:./s.exec(lease) ?? [];
+  if (resource !== undefined) return resource;
+  throw createSwitchmanError(`--lease ${quoteText(lease)} is not RESOURCE=COUNT:TOTAL`);
 }
 
 /** Total units of the placeholder resource: more than the number of runs can ever be. */
@@ -88,72 +106,17 @@ export function listLeasesToHold({ lock, name, leases }: SwitchmanCall): readonl
   return [`no-lock:${Array.from(name.replaceAll("=", "-")).slice(0, 100).join("")}=1:${UNLIMITED_UNITS}`];
 }
 
-class SwitchmanParser {
-  readonly leases = new Map<string, string>();
-  readonly rest: string[] = [];
-  takesLock = true;
-  asks: SwitchmanCall["asks"];
-  readonly #texts = new Map<OptionName, string>();
-
-  parse(words: readonly string[]): void {
-    const left = [...words];
-    for (let word = left.shift(); word !== undefined && this.asks === undefined; word = left.shift()) {
-      if (word === "--") {
-        this.rest.push(...left);
-        return;
-      }
-      const [, typed] = /^(?:--|[-+])(.*)$/s.exec(word) ?? [];
-      if (typed === undefined || word === "-") this.rest.push(word);
-      else this.#parseOption(typed, left);
-    }
-  }
-
-  /** Returns the value of an option. Perl treats an empty text and "0" as no value. */
-  getText(name: OptionName): string | undefined {
-    const value = this.#texts.get(name);
-    return value === "" || value === "0" ? undefined : value;
-  }
-
-  #parseOption(typed: string, left: string[]): void {
-    const [, spelled = "", inline] = /^([^=]+)(?:=(.*))?$/s.exec(typed) ?? [];
-    const name = parseOptionName(spelled, typed);
-    if (WITH_VALUE.includes(name)) {
-      const value = inline ?? left.shift();
-      // switchman refuses `--group=` but accepts `--group ""`.
-      if (value === undefined || inline === "") throw createSwitchmanError(`--${name} needs a value`);
-      if (name === "lease") this.#addLease(value);
-      else this.#texts.set(name, value);
-    } else if (inline !== undefined)
-      throw createSwitchmanError(`--${name} takes no value; got ${quoteText(inline)}`);
-    else if (name === "help" || name === "version") this.asks = name;
-    else this.takesLock = name === "lock";
-  }
-
-  /** Adds a lease. If a resource is named twice, the last count applies. */
-  #addLease(value: string): void {
-    const [, resource] = /^([^=]+)=[^:]+:./s.exec(value) ?? [];
-    if (resource === undefined)
-      throw createSwitchmanError(`--lease ${quoteText(value)} is not RESOURCE=COUNT:TOTAL`);
-    this.leases.set(resource, value);
-  }
-}
-
-function parseOptionName(spelled: string, typed: string): OptionName {
-  const word = spelled.toLowerCase();
-  const exact = Object.hasOwn(SPELLINGS, word) ? SPELLINGS[word] : undefined;
-  if (exact !== undefined) return exact;
-  const spellings = Object.keys(SPELLINGS);
-  const meant = word === "" ? [] : spellings.filter((one) => one.startsWith(word));
-  const [only, ...others] = new Set(meant.map((one) => SPELLINGS[one]));
-  if (only !== undefined && others.length === 0) return only;
-  const shown = `unknown option ${quoteText(`--${spelled || typed}`)}`;
-  if (only !== undefined)
-    throw createSwitchmanError(`${shown}; it could be ${meant.map((one) => `--${one}`).join(", ")}`);
-  const hint = findNearest(
-    word,
-    spellings.filter((one) => one.length > 1),
-  );
-  throw createSwitchmanError(hint === undefined ? shown : `${shown}; did you mean --${hint}?`);
+function createOptionError({ kind, word, typed, inline, names }: OptionFault): UsageError {
+  const [name = ""] = names;
+  if (kind === "no value") return createSwitchmanError(`--${name} needs a value`);
+  if (kind === "unwanted value")
+    return createSwitchmanError(`--${name} takes no value; got ${quoteText(inline ?? "")}`);
+  const spelled = typed.replace(/^(?:--|[-+])/, "");
+  const shown = `unknown option ${quoteText(`--${spelled || word.replace(/^(?:--|[-+])/, "")}`)}`;
+  if (spelled !== "" && kind === "ambiguous")
+    return createSwitchmanError(`${shown}; it could be ${names.map((one) => `--${one}`).join(", ")}`);
+  const hint = findNearest(spelled.toLowerCase(), NAMES);
+  return createSwitchmanError(hint === undefined ? shown : `${shown}; did you mean --${hint}?`);
 }
 
 function checkName(name: string): void {

@@ -1,7 +1,8 @@
 import { formatInstant } from "../base/duration.ts";
-import type { AuditRecord } from "../protocol/audit.ts";
+import { AUDIT_ACTIONS, type AuditRecord } from "../protocol/audit.ts";
 import { parseSubject } from "../state/subject.ts";
-import { createNumberColumn, formatAuditAuthor } from "./columns.ts";
+import { createNumberColumn, createOwnerColumn, createTextColumn, formatAuditAuthor } from "./columns.ts";
+import { describeChoice, describeInstant, describeObject, describeRevision, describeText } from "./json.ts";
 import type { SnapshotView } from "./view.ts";
 
 export const auditView: SnapshotView<AuditRecord> = {
@@ -10,20 +11,14 @@ export const auditView: SnapshotView<AuditRecord> = {
   brief: "what operators did: who, what, on which revision, why, with what outcome",
   collections: ["audits"],
   columns: [
-    {
-      id: "when",
-      title: "WHEN",
-      priority: 1,
-      formatCell: ({ at }) => formatInstant(at),
-      getSortValue: ({ id }) => id,
-    },
-    { id: "who", title: "WHO", priority: 1, formatCell: formatAuditAuthor },
-    { id: "action", title: "ACTION", priority: 1, formatCell: ({ action }) => action },
-    { id: "target", title: "TARGET", priority: 1, formatCell: ({ target }) => target },
-    { id: "outcome", title: "OUTCOME", priority: 2, formatCell: ({ outcome }) => outcome },
-    { id: "reason", title: "REASON", priority: 2, formatCell: ({ reason }) => reason ?? "" },
+    createTextColumn("when", 1, ({ at }) => formatInstant(at), { getSortValue: ({ id }) => id }),
+    createOwnerColumn("who", 1, formatAuditAuthor),
+    createTextColumn("action", 1, ({ action }) => action),
+    createTextColumn("target", 1, ({ target }) => target),
+    createTextColumn("outcome", 2, ({ outcome }) => outcome),
+    createTextColumn("reason", 2, ({ reason }) => reason),
     createNumberColumn("seen", "SEEN", 6, ({ seen }) => seen),
-    { id: "id", title: "ID", isRandom: true, priority: 9, formatCell: ({ id }) => id },
+    createTextColumn("id", 9, ({ id }) => id, { isRandom: true }),
   ],
   sort: "-when",
   getKey: ({ id }) => id,
@@ -34,7 +29,21 @@ export const auditView: SnapshotView<AuditRecord> = {
   }),
   getSubject: ({ id, target }) => ({ kind: "record", name: id, ...parseSubject(target) }),
   getInstant: ({ at }) => at,
-  toJson: (record) => record,
+  json: describeObject("auditRecord", "An action of an operator.", {
+    id: describeText("id of the record; ids sort by time", "id"),
+    at: describeInstant("time of the action", "at"),
+    user: describeText("user who acted", "user"),
+    host: describeText("host on which the user acted", "host"),
+    "sudoUser?": describeText("user who called sudo to become `user`", "sudoUser"),
+    action: describeChoice(AUDIT_ACTIONS, "action", "action"),
+    target: describeText(
+      "target of the action, such as `lock invoices`, `host web1.example.com` or `all`",
+      "target",
+    ),
+    seen: describeRevision("etcd revision of the data that the operator saw", "seen"),
+    "reason?": describeText("reason from the operator", "reason"),
+    outcome: describeText("outcome, as text for people", "outcome"),
+  }),
   buildRows: (snapshot) => [...snapshot.audit.values()],
   empty: "No records of operators yet, or they were pruned. For the commands see: signalbox --help",
 };

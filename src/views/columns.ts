@@ -9,6 +9,27 @@ import { THRESHOLDS } from "../state/problem.ts";
 import type { Tone } from "../state/subject.ts";
 import type { TableColumn } from "./view.ts";
 
+/** Creates a column. Its title is the id in capitals, unless `more` has another. An undefined text is an empty cell. */
+export function createTextColumn<R>(
+  id: string,
+  priority: number,
+  formatCell: (row: R, wall: number) => string | undefined,
+  more: Partial<TableColumn<R>> = {},
+): TableColumn<R> {
+  const title = id.toUpperCase();
+  return { id, title, priority, formatCell: (row, wall) => formatCell(row, wall) ?? "", ...more };
+}
+
+/** Selects columns by their ids. @param priorities  of each column where it is used */
+export function selectColumns<R>(
+  columns: readonly TableColumn<R>[],
+  priorities: Readonly<Record<string, number>>,
+): TableColumn<R>[] {
+  return Object.entries(priorities).flatMap(([id, priority]) =>
+    columns.filter((column) => column.id === id).map((column) => ({ ...column, priority })),
+  );
+}
+
 /** Creates a column of numbers. Undefined is shown as an empty cell. @param tones  for 0, and for other numbers */
 export function createNumberColumn<R>(
   id: string,
@@ -72,6 +93,20 @@ export function createAgeMeasure<R>(
   };
 }
 
+/** Creates a column of durations, ms. Undefined is shown as no time. */
+export function createDurationColumn<R>(
+  id: string,
+  title: string,
+  priority: number,
+  getDuration: (row: R) => number | undefined,
+): TableColumn<R> {
+  return {
+    ...createNumberColumn(id, title, priority, getDuration),
+    unit: "duration",
+    formatCell: (row) => formatBriefDuration(getDuration(row) ?? 0),
+  };
+}
+
 function toNumber(value: number | bigint | undefined): number | undefined {
   return value === undefined ? undefined : Number(value);
 }
@@ -79,11 +114,12 @@ function toNumber(value: number | bigint | undefined): number | undefined {
 /** Creates a column of hosts, or of `HOST:PID`. */
 export function createOwnerColumn<R>(
   id: string,
-  title: string,
   priority: number,
   formatCell: (row: R) => string,
+  more: Partial<TableColumn<R>> = {},
 ): TableColumn<R> {
-  return { id, title, priority, formatCell, formatBriefCell: (row) => shortenOwner(formatCell(row)) };
+  const formatBriefCell = (row: R) => shortenOwner(formatCell(row));
+  return createTextColumn(id, priority, formatCell, { formatBriefCell, ...more });
 }
 
 /** Creates the column of states. */
@@ -92,19 +128,15 @@ export function createStateColumn<R, S extends string>(
   getTone: (state: S) => Tone,
   getState: (row: R) => S,
 ): TableColumn<R> {
-  return {
-    id: "state",
-    title: "STATE",
+  return createTextColumn("state", priority, getState, {
     isMarked: true,
-    priority,
-    formatCell: getState,
     getTone: (row) => getTone(getState(row)),
-  };
+  });
 }
 
 /** Creates the column of notes about something unusual. */
 export function createNoteColumn<R>(priority: number, formatCell: (row: R) => string): TableColumn<R> {
-  return { id: "note", title: "NOTE", priority, formatCell, getTone: () => "problem" };
+  return createTextColumn("note", priority, formatCell, { getTone: () => "problem" });
 }
 
 /** Texts that several tables share. */
@@ -172,6 +204,11 @@ export function shortenOwner(who: string): string {
   return who.replace(/^([^.:\s]+)\.[^:\s]*[a-z][^:\s]*(?=:\d+$|$)/i, "$1");
 }
 
+/** Shortens the domain of a host in the name of a resource: `db1.example.com_cpu` to `db1_cpu`. */
+export function shortenResourceName(name: string): string {
+  return name.replace(/^([a-z0-9-]+)(?:\.[a-z0-9-]+)+(?=_)/i, "$1");
+}
+
 const TONES: Record<string, Tone> = {
   held: "held",
   grace: "quiet",
@@ -185,34 +222,6 @@ const TONES: Record<string, Tone> = {
 
 export function getStateTone(state: string): Tone {
   return TONES[state] ?? "plain";
-}
-
-/** Returns a ticket for JSON output. Wall clocks in ms since the epoch. */
-export function toQueueEntryJson({ run, ticket, createRevision: token }: QueueEntry): object {
-  const { host, pid, user, command, args, label, state, count, total, enqueuedAt, grantedAt, until, reset } =
-    ticket ?? {};
-  return {
-    run,
-    state: state ?? "malformed",
-    host,
-    pid,
-    user,
-    command,
-    args,
-    label,
-    count,
-    total,
-    enqueuedAt,
-    grantedAt,
-    until,
-    reset,
-    token,
-  };
-}
-
-/** Returns a drain for JSON output. */
-export function toDrainJson({ scope, name, by, at, why, until, modRevision }: Drain): object {
-  return { scope, name, by, at, why, until, revision: modRevision };
 }
 
 /** Returns the tone of a result. `released` and `retry` are requests of handlers, not problems. */

@@ -1,12 +1,11 @@
-import { formatBriefDuration, formatInstant } from "../base/duration.ts";
-import { quoteShellWord } from "../base/shell.ts";
 import type { AuditRecord } from "../protocol/audit.ts";
-import type { PastRun } from "../protocol/history.ts";
 import type { ExplainContext } from "../state/explain.ts";
 import type { RunnerLiveness } from "../state/liveness.ts";
 import type { Snapshot } from "../state/snapshot.ts";
 import type { Remedy, Subject, Tone } from "../state/subject.ts";
-import { formatAuditAuthor, shortenOwner } from "./columns.ts";
+import { auditView } from "./audit.ts";
+import { selectColumns } from "./columns.ts";
+import type { TableColumn } from "./view.ts";
 
 /**
  * The details of one object as data, for commands and the console: a heading, facts and sections. Texts may come from
@@ -52,13 +51,8 @@ export interface DetailTarget {
   lines?: readonly string[];
 }
 
-interface DetailColumn {
-  title: string;
-  /** As in `TableColumn`: columns with the largest number are hidden first. */
-  priority: number;
-  align?: "right";
-  isMarked?: true;
-}
+/** The part of a column that a section states. */
+type DetailColumn = Pick<TableColumn<never>, "title" | "priority" | "align" | "isMarked">;
 
 /** One cell per column. */
 export type DetailRow = readonly Cell[];
@@ -67,12 +61,9 @@ export interface Cell {
   text: string;
   /** Shorter text with the same meaning. */
   brief?: string;
+  /** The same text in ASCII, if it is a drawing. */
+  ascii?: string;
   tone?: Tone;
-}
-
-/** A column with its cell for each item. A text is a cell without a tone. */
-export interface ItemColumn<T> extends DetailColumn {
-  getCell(item: T): Cell | string | undefined;
 }
 
 /** Inputs for a detail in addition to the snapshot. */
@@ -100,7 +91,7 @@ interface DetailTableOptions<T> {
  */
 export function buildDetailTable<T>(
   title: string,
-  columns: readonly ItemColumn<T>[],
+  columns: readonly TableColumn<T>[],
   items: readonly T[],
   { most = MANY, all, getTarget }: DetailTableOptions<T> = {},
 ): Section[] {
@@ -112,15 +103,25 @@ export function buildDetailTable<T>(
     {
       kind: "table",
       title: `${title}${note}`,
-      columns: columns.map(({ getCell: _, ...column }) => column),
-      rows: shown.map((item) => columns.map(({ getCell }) => toCell(getCell(item)))),
+      columns: columns.map(({ title: name, priority, align, isMarked }) => ({
+        title: name,
+        priority,
+        ...(align && { align }),
+        ...(isMarked && { isMarked }),
+      })),
+      rows: shown.map((item) => columns.map((column) => buildCell(column, item))),
       ...(getTarget && { targets: shown.map(getTarget) }),
     },
   ];
 }
 
-function toCell(cell: Cell | string | undefined): Cell {
-  return typeof cell === "object" ? cell : { text: cell ?? "" };
+function buildCell<T>(column: TableColumn<T>, item: T): Cell {
+  return {
+    text: column.formatCell(item, 0),
+    ...(column.formatBriefCell && { brief: column.formatBriefCell(item) }),
+    ...(column.formatAsciiCell && { ascii: column.formatAsciiCell(item) }),
+    ...(column.getTone && { tone: column.getTone(item, 0) }),
+  };
 }
 
 /** Builds facts. Omits facts without a value. */
@@ -132,18 +133,7 @@ export function buildFacts(
   );
 }
 
-/** Builds a cell with an owner, and a short form for narrow terminals. */
-export function buildOwnerCell(who: string): Cell {
-  return { text: who, brief: shortenOwner(who) };
-}
-
-const AUDIT_COLUMNS: readonly ItemColumn<AuditRecord>[] = [
-  { title: "WHEN", priority: 1, getCell: ({ at }) => formatInstant(at) },
-  { title: "WHO", priority: 1, getCell: (record) => buildOwnerCell(formatAuditAuthor(record)) },
-  { title: "ACTION", priority: 1, getCell: ({ action }) => action },
-  { title: "OUTCOME", priority: 2, getCell: ({ outcome }) => outcome },
-  { title: "REASON", priority: 2, getCell: ({ reason }) => reason },
-];
+const AUDIT_COLUMNS = selectColumns(auditView.columns, { when: 1, who: 1, action: 1, outcome: 2, reason: 2 });
 
 /** Builds the table of operator actions on one object, newest first. @param isAbout  receives the target of a record */
 export function buildAuditTable(
@@ -159,38 +149,4 @@ export function filterAuditRecords(
   isAbout: (target: string) => boolean,
 ): AuditRecord[] {
   return [...audit.values()].filter(({ target }) => isAbout(target)).sort((a, b) => (a.id < b.id ? 1 : -1));
-}
-
-const PAST_RUN_COLUMNS: readonly ItemColumn<PastRun>[] = [
-  { title: "ENDED", priority: 1, getCell: ({ endedAt }) => formatInstant(endedAt) },
-  { title: "WHO", priority: 1, getCell: ({ host, pid }) => buildOwnerCell(`${host}:${pid}`) },
-  { title: "WAITED", priority: 2, align: "right", getCell: ({ waited }) => formatBriefDuration(waited) },
-  { title: "HELD", priority: 2, align: "right", getCell: ({ held }) => formatBriefDuration(held) },
-  { title: "EXIT", priority: 1, align: "right", getCell: buildExitCell },
-  { title: "COMMAND", priority: 4, getCell: ({ command }) => command },
-  { title: "REASON", priority: 2, getCell: ({ reason }) => reason },
-];
-
-function buildExitCell({ exit }: PastRun): Cell {
-  return { text: String(exit), tone: exit === 0 ? "plain" : "problem" };
-}
-
-/** Builds the table of the last runs of a lock. */
-export function buildPastRunTable(lock: string, runs: readonly PastRun[]): Section[] {
-  return buildDetailTable("history", PAST_RUN_COLUMNS, runs, {
-    all: `signalbox history ${quoteShellWord(lock)}`,
-    getTarget: (run) => buildPastRunTarget(lock, run),
-  });
-}
-
-function buildPastRunTarget(lock: string, run: PastRun): DetailTarget {
-  const { host, pid, command, exit, reason, waited, held, grantedAt, endedAt, token } = run;
-  return {
-    title: `run ${run.run} of lock ${lock}`,
-    lines: [
-      `${command} on ${host}:${pid} ended with ${exit}${reason === undefined ? "" : ` (${reason})`}`,
-      `granted ${formatInstant(grantedAt)}, ended ${formatInstant(endedAt)}`,
-      `waited ${formatBriefDuration(waited)}, held ${formatBriefDuration(held)}, token ${token}`,
-    ],
-  };
 }

@@ -1,6 +1,16 @@
 import { formatBriefDuration } from "../base/duration.ts";
 import { type Drain, hasEnded } from "../protocol/drain.ts";
-import { computeDurationWeight, createAgeMeasure, toDrainJson } from "./columns.ts";
+import { DRAIN_SCOPES } from "../protocol/keys.ts";
+import { computeDurationWeight, createAgeMeasure, createTextColumn } from "./columns.ts";
+import {
+  describeChoice,
+  describeFieldsOf,
+  describeFlag,
+  describeInstant,
+  describeObject,
+  describeRevision,
+  describeText,
+} from "./json.ts";
 import type { SnapshotView } from "./view.ts";
 
 interface DrainRow {
@@ -9,6 +19,22 @@ interface DrainRow {
   ended: boolean;
 }
 
+const DRAIN_FIELDS = {
+  scope: describeChoice<Drain>(DRAIN_SCOPES, "kind of object that is drained", "scope"),
+  name: describeText<Drain>("name of the lock, resource, host or group; `all` in the scope `all`", "name"),
+  by: describeText<Drain>("user who created the drain", "by"),
+  at: describeInstant<Drain>("time of creation; 0 if unknown", "at"),
+  "why?": describeText<Drain>("reason from the operator", "why"),
+  "until?": describeInstant<Drain>("time at which the drain ends automatically", "until"),
+  revision: describeRevision<Drain>("etcd revision of the last change of the drain", "modRevision"),
+};
+
+export const DRAIN_JSON = describeObject(
+  "drain",
+  "An operator's order that nothing new is granted in a scope.",
+  DRAIN_FIELDS,
+);
+
 export const drainsView: SnapshotView<DrainRow> = {
   of: "snapshot",
   isTimed: true,
@@ -16,40 +42,26 @@ export const drainsView: SnapshotView<DrainRow> = {
   brief: "drains: what may not start, since when, by whom, why",
   collections: ["drains"],
   columns: [
-    {
-      id: "scope",
-      title: "SCOPE",
-      priority: 1,
-      formatCell: ({ drain }) => drain.scope,
-      getTone: () => "problem",
-    },
-    {
-      id: "name",
-      title: "NAME",
-      priority: 1,
-      formatCell: ({ drain }) => (drain.scope === "all" ? "" : drain.name),
-    },
-    { id: "by", title: "BY", priority: 1, formatCell: ({ drain }) => drain.by },
-    {
-      id: "since",
-      title: "SINCE",
-      priority: 2,
-      align: "right",
+    createTextColumn("scope", 1, ({ drain }) => drain.scope, { getTone: () => "problem" }),
+    createTextColumn("name", 1, ({ drain }) => (drain.scope === "all" ? "" : drain.name)),
+    createTextColumn("by", 1, ({ drain }) => drain.by),
+    createTextColumn(
+      "since",
+      2,
+      ({ drain }, wall) => (drain.at > 0 ? formatBriefDuration(wall - drain.at) : ""),
+      {
+        align: "right",
+        isTimed: true,
+        getSortValue: ({ drain }) => computeDurationWeight(drain.at),
+        ...createAgeMeasure(({ drain }) => (drain.at > 0 ? drain.at : undefined)),
+      },
+    ),
+    createTextColumn("ends", 2, ({ drain }, wall) => formatDrainEnd(drain, wall), {
       isTimed: true,
-      formatCell: ({ drain }, wall) => (drain.at > 0 ? formatBriefDuration(wall - drain.at) : ""),
-      getSortValue: ({ drain }) => computeDurationWeight(drain.at),
-      ...createAgeMeasure(({ drain }) => (drain.at > 0 ? drain.at : undefined)),
-    },
-    {
-      id: "ends",
-      title: "ENDS",
-      priority: 2,
-      isTimed: true,
-      formatCell: ({ drain }, wall) => formatDrainEnd(drain, wall),
       getSortValue: ({ drain }) => drain.until ?? Number.POSITIVE_INFINITY,
       getTone: ({ ended }) => (ended ? "problem" : "plain"),
-    },
-    { id: "why", title: "WHY", priority: 1, formatCell: ({ drain }) => drain.why ?? "" },
+    }),
+    createTextColumn("why", 1, ({ drain }) => drain.why),
   ],
   sort: "since",
   getKey: ({ drain }) => drain.key,
@@ -59,7 +71,10 @@ export const drainsView: SnapshotView<DrainRow> = {
     holders: [drain.by],
   }),
   getSubject: ({ drain: { scope, name } }) => ({ kind: "drain", scope, name }),
-  toJson: ({ drain, ended }) => ({ ...toDrainJson(drain), ended }),
+  json: describeObject("drainRow", "A drain.", {
+    ...describeFieldsOf(({ drain }: DrainRow) => drain, DRAIN_FIELDS),
+    ended: describeFlag("whether `until` has passed, so that the drain has no effect", "ended"),
+  }),
   buildRows: (snapshot, { wall }) =>
     [...snapshot.drains.values()].map((drain) => ({ drain, ended: hasEnded(drain, wall) })),
   empty: "Nothing is drained. To stop new runs on a host: signalbox drain host web1.example.com",

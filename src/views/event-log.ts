@@ -58,7 +58,7 @@ export class EventLog implements EventList {
 
   /** Adds a change of a row that the user watches. */
   addWatched(text: string, at: number): void {
-    this.#add([{ at, kind: "watched", text: `watched  ${text}`, subject: undefined, tone: "held" }]);
+    this.#add([{ at, kind: "watched", words: [text], subject: undefined, tone: "held" }]);
   }
 
   #add(events: readonly SnapshotEvent[]): void {
@@ -154,11 +154,10 @@ function sortDrafts(drafts: readonly EventDraft[], { from, to }: EventSpan): Tim
 
 function toEvent({ draft, at }: TimedDraft): SnapshotEvent {
   const { kind, tone, subject, host } = draft;
-  const words = [kind, ...draft.formatWords(at)].filter((word) => word !== undefined && word !== "");
-  return { at, kind, text: words.join("  "), subject, ...(host !== undefined && { host }), tone };
+  return { at, kind, words: draft.formatWords(at), subject, ...(host !== undefined && { host }), tone };
 }
 
 function buildMoreEvent(count: number, at: number): SnapshotEvent {
   const text = `and ${count.toLocaleString("en-US")} more changes before`;
-  return { at, kind: "more", text, subject: undefined, tone: "quiet" };
+  return { at, kind: "more", words: [text], subject: undefined, tone: "quiet" };
 }

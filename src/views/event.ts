@@ -4,13 +4,14 @@ import { type Drain, formatAuditTarget } from "../protocol/drain.ts";
 import type { PastRun } from "../protocol/history.ts";
 import type { QueueKind } from "../protocol/keys.ts";
 import { compareByClaim, type QueueEntry } from "../protocol/ticket.ts";
-import { type Definition, isPaused } from "../schedule/definition.ts";
+import { type Definition, isPaused, type Pause } from "../schedule/definition.ts";
+import { formatCronText } from "../schedule/plan.ts";
 import type { DueState } from "../schedule/state/due.ts";
 import { formatTicketOwner, getEntryState } from "../state/claims.ts";
 import type { Execution, NamedQueue, Snapshot, StoredValue } from "../state/snapshot.ts";
 import type { Subject, Tone } from "../state/subject.ts";
 import { parseSubject } from "../state/subject.ts";
-import { formatLateness, getResultTone, shortenOwner } from "./columns.ts";
+import { formatLateness, getResultTone, shortenOwner, shortenResourceName } from "./columns.ts";
 import { formatExecutionOwner } from "./schedules.ts";
 
 /** The kinds of events, with their order at the same instant: causes before effects. `more`: events above the limit. */
@@ -33,13 +34,15 @@ export const EVENT_RANKS = {
 } as const;
 type EventKind = keyof typeof EVENT_RANKS;
 
+/** What an event is about, who did it or runs it where, and what came of it. Not cleaned. */
+type EventWords = readonly [object: string, owner?: string | undefined, result?: string | undefined];
+
 /** An event between two snapshots. */
 export interface SnapshotEvent {
   /** Wall clock, ms since the epoch: the stated time, adjusted to be between the snapshots. */
   at: number;
   kind: EventKind;
-  /** One line, words separated by two spaces: `granted  backup-db  web1:3121  after 3m`. Not cleaned. */
-  text: string;
+  words: EventWords;
   /** The affected object, as a navigation target. */
   subject: Subject | undefined;
   /** Full name of the host, if any. */
@@ -47,13 +50,18 @@ export interface SnapshotEvent {
   tone: Tone;
 }
 
-/** An event before its text is formatted. Only listed events are formatted: an outage may produce many drafts. */
-export interface EventDraft extends Omit<SnapshotEvent, "at" | "text" | "host"> {
+/** Formats an event as one line: `granted  lock backup-db  web1:3121  after 3m`. Not cleaned. */
+export function formatEventText({ kind, words }: Pick<SnapshotEvent, "kind" | "words">): string {
+  return [kind === "more" ? undefined : kind, ...words].filter(Boolean).join("  ");
+}
+
+/** An event before its words are formatted. Only listed events are formatted: an outage may produce many drafts. */
+export interface EventDraft extends Omit<SnapshotEvent, "at" | "words" | "host"> {
   /** Stated time, ms since the epoch. If undefined, the event gets the time of the second snapshot. */
   at: number | undefined;
   host?: string | undefined;
-  /** Returns the words after the kind. @param at  time of the event, ms since the epoch */
-  formatWords(at: number): readonly (string | undefined)[];
+  /** @param at  time of the event, ms since the epoch */
+  formatWords(at: number): EventWords;
   /** The lock that the run holds, held or waits for. A grant is placed after the end of the previous holder. */
   lock?: string | undefined;
 }
@@ -173,7 +181,7 @@ function buildDrainedDraft(drain: Drain): EventDraft {
     at: at > 0 ? at : undefined,
     subject: { kind: "drain", scope, name },
     host: scope === "host" ? name : undefined,
-    formatWords: () => [formatAuditTarget(drain), `by ${by}${why === undefined ? "" : `: ${why}`}`],
+    formatWords: () => [formatAuditTarget(drain), shortenOwner(by), why],
   };
 }
 
@@ -187,6 +195,7 @@ function buildUndrainedDraft(drain: Drain): EventDraft {
     subject: scope === "all" ? undefined : { kind: scope, name },
     formatWords: (at) => [
       formatAuditTarget(drain),
+      undefined,
       drain.until !== undefined && drain.until <= at ? "its time had passed" : undefined,
     ],
   };
@@ -199,7 +208,7 @@ function buildConfiguredDraft(kind: "resource" | "group", name: string, what: st
     tone: "plain",
     at: undefined,
     subject,
-    formatWords: () => [`${kind} ${name}`, what],
+    formatWords: () => [`${kind} ${name}`, undefined, what],
   };
 }
 
@@ -236,7 +245,7 @@ function buildHostDraft(name: string, isGone: boolean): EventDraft {
     at: undefined,
     host: name,
     subject: { kind: "host", name },
-    formatWords: () => [name, isGone ? "forgotten" : "seen for the first time"],
+    formatWords: () => [name, undefined, isGone ? "forgotten" : "seen for the first time"],
   };
 }
 
@@ -249,9 +258,9 @@ function buildAuditDraft(record: AuditRecord): EventDraft {
     host,
     subject: { kind: "record", name: id, ...parseSubject(target) },
     formatWords: () => [
-      `${action} ${target}`,
-      `by ${shortenOwner(`${user}@${host}`)}`,
-      reason === undefined ? outcome : `${outcome}: ${reason}`,
+      target,
+      shortenOwner(`${user}@${host}`),
+      [target.startsWith(`${action} `) ? undefined : action, outcome, reason].filter(Boolean).join(": "),
     ],
   };
 }
@@ -289,7 +298,7 @@ function buildRunEndDraft(run: string, lock: string, past: PastRun): EventDraft 
     host,
     subject: { kind: "record", name: run, about: { kind: "lock", name: lock }, isEndedRun: true },
     lock,
-    formatWords: () => [lock, shortenOwner(`${host}:${pid}`), how],
+    formatWords: () => [`lock ${lock}`, shortenOwner(`${host}:${pid}`), how],
   };
 }
 
@@ -354,14 +363,14 @@ function findInstant(kind: RunEventKind, { ticket }: QueueEntry): number | undef
   return kind === "reset" ? ticket?.reset?.at : undefined;
 }
 
-/** Formats the lock and the leases: `backup-db  db=2`. */
+/** Formats the lock and the leases: `lock backup-db db=2`; without a lock `resource db=2`. */
 function formatTicketNames(changes: readonly TicketChange[]): string {
   const [first, second, ...more] = changes.map(({ kind, name, is, was }) =>
-    kind === "lock" ? name : `${name}=${(is ?? was)?.ticket?.count ?? "?"}`,
+    kind === "lock" ? name : `${shortenResourceName(name)}=${(is ?? was)?.ticket?.count ?? "?"}`,
   );
-  return [first, second, more.length > 0 ? `+${more.length}` : undefined]
+  return [changes[0]?.kind, first, second, more.length > 0 ? `+${more.length}` : undefined]
     .filter((name) => name !== undefined)
-    .join("  ");
+    .join(" ");
 }
 
 function formatCircumstances(
@@ -396,6 +405,11 @@ export function buildExecutionDrafts(before: Snapshot, after: Snapshot): EventDr
     for (const one of is) if (!known.has(one.token)) drafts.push(buildStartedDraft(id, one));
   });
   visitChanges(before.dues, after.dues, (id, was, is) => {
+    const [old, pause] = [was?.value?.pause, is?.value?.pause];
+    const isToldElsewhere =
+      pause === undefined && [before, after].some(({ schedules }) => schedules.get(id)?.value?.pause);
+    if (is !== undefined && old?.at !== pause?.at && !isToldElsewhere)
+      drafts.push(buildOwnPauseDraft(id, pause));
     const last = is?.value?.last;
     // Without a previous state it is unknown whether the outcome is new.
     if (last === undefined || was === undefined || was.value?.last?.run === last.run) return;
@@ -409,6 +423,18 @@ export function buildExecutionDrafts(before: Snapshot, after: Snapshot): EventDr
   return drafts;
 }
 
+/** Builds the event of a schedule that has paused itself, or of the end of that pause. */
+function buildOwnPauseDraft(id: string, pause: Pause | undefined): EventDraft {
+  const words = pause === undefined ? "resumed" : `paused by ${pause.by}: ${pause.why}`;
+  return {
+    kind: "configured",
+    tone: pause === undefined ? "plain" : "problem",
+    at: pause?.at,
+    subject: { kind: "schedule", name: id },
+    formatWords: () => [`schedule ${id}`, undefined, words],
+  };
+}
+
 function buildStartedDraft(id: string, execution: Execution): EventDraft {
   const { value } = execution;
   return {
@@ -420,8 +446,12 @@ function buildStartedDraft(id: string, execution: Execution): EventDraft {
     formatWords: () => [
       `schedule ${id}`,
       shortenOwner(formatExecutionOwner(execution)),
-      value && value.attempt > 1 ? `attempt ${value.attempt}` : undefined,
-      value && value.late >= 1_000 ? `${formatLateness(value.late)} late` : undefined,
+      [
+        value && value.attempt > 1 ? `attempt ${value.attempt}` : undefined,
+        value && value.late >= 1_000 ? `${formatLateness(value.late)} late` : undefined,
+      ]
+        .filter(Boolean)
+        .join(", "),
     ],
   };
 }
@@ -459,7 +489,7 @@ function buildDefinitionDraft(
     tone: "plain",
     at: undefined,
     subject: { kind: "schedule", name: id },
-    formatWords: (at) => [`schedule ${id}`, formatDefinitionChange(was, is, at)],
+    formatWords: (at) => [`schedule ${id}`, undefined, formatDefinitionChange(was, is, at)],
   };
 }
 
@@ -470,8 +500,11 @@ function formatDefinitionChange(
 ): string {
   if (is === undefined) return "deleted";
   if (is.value === undefined) return "malformed";
-  if (was === undefined) return `added: ${is.value.cron}`;
-  const [old, now] = [was.value !== undefined && isPaused(was.value, at), isPaused(is.value, at)];
+  if (was === undefined) return `added: ${formatCronText(is.value.cron)}`;
+  const [old, now] = [
+    was.value !== undefined && isPaused(was.value, undefined, at),
+    isPaused(is.value, undefined, at),
+  ];
   if (old === now) return "changed";
   return now ? `paused by ${is.value.pause?.by ?? "?"}` : "resumed";
 }

@@ -5,20 +5,20 @@ import { formatDrainLine } from "../state/eviction-preview.ts";
 import { formatSeen, isSeenWithin, type RunnerLiveness } from "../state/liveness.ts";
 import type { Snapshot } from "../state/snapshot.ts";
 import { buildViewContext } from "../state/view-context.ts";
-import { createNoteColumn, createNumberColumn, formatDrainNote, toDrainJson } from "./columns.ts";
+import { createNoteColumn, createNumberColumn, createTextColumn, formatDrainNote } from "./columns.ts";
 import {
   buildAuditTable,
   buildDetailTable,
   buildFacts,
-  type Cell,
   type Detail,
   type DetailContext,
-  type ItemColumn,
   type Section,
 } from "./detail.ts";
+import { DRAIN_JSON } from "./drains.ts";
 import { judgeHostByClaims, listClaimsOnHosts } from "./hosts.ts";
+import { describeCount, describeObject, describeParts, describeText, describeTexts } from "./json.ts";
 import { buildClaimTable } from "./runs.ts";
-import type { SnapshotView } from "./view.ts";
+import type { SnapshotView, TableColumn } from "./view.ts";
 
 /** A host seen within this time counts as live, ms. */
 const LIVE_WITHIN = 3_600_000;
@@ -40,10 +40,10 @@ export const groupsView: SnapshotView<GroupRow> = {
   brief: "groups of hosts: their members, and how many hosts were seen in the last hour",
   collections: ["groups", "drains", "hosts"],
   columns: [
-    { id: "group", title: "GROUP", priority: 1, formatCell: ({ name }) => name },
+    createTextColumn("group", 1, ({ name }) => name),
     createNumberColumn("hosts", "HOSTS", 2, ({ hosts }) => hosts.length),
     createNumberColumn("live", "LIVE", 2, ({ live }) => live, { zero: "problem", other: "plain" }),
-    { id: "members", title: "MEMBERS", priority: 1, formatCell: ({ members }) => members.join(" ") },
+    createTextColumn("members", 1, ({ members }) => members.join(" ")),
     createNoteColumn(3, ({ fault, drains }) =>
       [fault ?? "", formatDrainNote(drains, "group")].filter(Boolean).join("; "),
     ),
@@ -56,13 +56,16 @@ export const groupsView: SnapshotView<GroupRow> = {
     holders: [],
   }),
   getSubject: ({ name }) => ({ kind: "group", name }),
-  toJson: ({ name, members, hosts, live, fault, drains }) => ({
-    group: name,
-    members,
-    hosts,
-    live,
-    fault,
-    drains: drains.map(toDrainJson),
+  json: describeObject("group", "A group of hosts.", {
+    group: describeText("name of the group", "name"),
+    members: describeTexts("members as configured: hosts and groups", "members"),
+    hosts: describeTexts("all hosts of the group, directly or through other groups", "hosts"),
+    live: describeCount(
+      "number of `hosts` seen in the last hour: with a record at most 65 minutes old",
+      "live",
+    ),
+    "fault?": describeText("why the group cannot be read", "fault"),
+    drains: describeParts(DRAIN_JSON, "drains of the group, and of everything", ({ drains }) => drains),
   }),
   buildRows: (snapshot, viewContext) =>
     [...snapshot.groups].map(([name, { value, fault }]) => {
@@ -182,14 +185,12 @@ interface GroupHostRow {
   waiting: number;
 }
 
-const HOST_COLUMNS: readonly ItemColumn<GroupHostRow>[] = [
-  { title: "HOST", priority: 1, getCell: ({ host }) => host },
-  { title: "SEEN", priority: 1, getCell: ({ seen }) => seen },
-  { title: "ALIVE", priority: 1, getCell: ({ verdict }) => buildVerdictCell(verdict) },
-  { title: "HOLDS", priority: 2, align: "right", getCell: ({ held }) => String(held) },
-  { title: "WAITS", priority: 2, align: "right", getCell: ({ waiting }) => String(waiting) },
+const HOST_COLUMNS: readonly TableColumn<GroupHostRow>[] = [
+  createTextColumn("host", 1, ({ host }) => host),
+  createTextColumn("seen", 1, ({ seen }) => seen),
+  createTextColumn("alive", 1, ({ verdict }) => verdict, {
+    getTone: ({ verdict }) => (verdict === "alive" ? "plain" : "problem"),
+  }),
+  createTextColumn("holds", 2, ({ held }) => String(held), { align: "right" }),
+  createTextColumn("waits", 2, ({ waiting }) => String(waiting), { align: "right" }),
 ];
-
-function buildVerdictCell(verdict: RunnerLiveness["verdict"]): Cell {
-  return { text: verdict, tone: verdict === "alive" ? "plain" : "problem" };
-}

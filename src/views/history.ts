@@ -10,21 +10,27 @@ import {
 import type { Snapshot } from "../state/snapshot.ts";
 import type { Tone } from "../state/subject.ts";
 import {
+  createDurationColumn,
   createNumberColumn,
   createOwnerColumn,
   createStateColumn,
+  createTextColumn,
   formatLateness,
   getResultTone,
+  selectColumns,
 } from "./columns.ts";
+import { buildDetailTable, type DetailTarget, type Section } from "./detail.ts";
 import {
-  buildDetailTable,
-  buildOwnerCell,
-  type Cell,
-  type DetailTarget,
-  type ItemColumn,
-  type Section,
-} from "./detail.ts";
-import type { SnapshotView } from "./view.ts";
+  describeChoice,
+  describeFieldsOf,
+  describeInstant,
+  describeInteger,
+  describeNumber,
+  describeObject,
+  describeRevision,
+  describeText,
+} from "./json.ts";
+import type { SnapshotView, TableColumn } from "./view.ts";
 
 /** A finished run, and the lock whose history contains it. */
 interface PastRunRow {
@@ -33,7 +39,8 @@ interface PastRunRow {
 }
 
 /** The result of a past run. `ended`: signalbox ended its command; `killed`: a signal from another process did. */
-type PastRunState = "ok" | "failed" | "killed" | "ended";
+const PAST_RUN_STATES = ["ok", "failed", "killed", "ended"] as const;
+type PastRunState = (typeof PAST_RUN_STATES)[number];
 
 export const historyView: SnapshotView<PastRunRow> = {
   of: "snapshot",
@@ -41,42 +48,20 @@ export const historyView: SnapshotView<PastRunRow> = {
   brief: "history: the last runs of every lock, how they ended",
   collections: ["histories"],
   columns: [
-    {
-      id: "ended",
-      title: "ENDED",
-      priority: 1,
-      formatCell: ({ past }) => formatInstant(past.endedAt),
+    createTextColumn("ended", 1, ({ past }) => formatInstant(past.endedAt), {
       getSortValue: ({ past }) => past.endedAt,
-    },
-    { id: "lock", title: "LOCK", priority: 1, formatCell: ({ lock }) => lock },
-    createOwnerColumn("who", "WHO", 2, formatRunOwner),
+    }),
+    createTextColumn("lock", 1, ({ lock }) => lock),
+    createOwnerColumn("who", 2, formatRunOwner),
     createStateColumn(2, getPastStateTone, ({ past }) => getPastState(past)),
     createNumberColumn("exit", "EXIT", 1, ({ past }) => past.exit, { zero: "plain", other: "problem" }),
-    {
-      id: "waited",
-      title: "WAITED",
-      priority: 3,
-      align: "right",
-      formatCell: ({ past }) => formatBriefDuration(past.waited),
-      getSortValue: ({ past }) => past.waited,
-      unit: "duration",
-      getMeasure: ({ past }) => past.waited,
-    },
-    {
-      id: "held",
-      title: "HELD",
-      priority: 2,
-      align: "right",
-      formatCell: ({ past }) => formatBriefDuration(past.held),
-      getSortValue: ({ past }) => past.held,
-      unit: "duration",
-      getMeasure: ({ past }) => past.held,
-    },
-    { id: "reason", title: "REASON", priority: 3, formatCell: ({ past }) => past.reason ?? "" },
-    { id: "command", title: "COMMAND", priority: 4, formatCell: ({ past }) => past.command },
-    { id: "label", title: "LABEL", priority: 6, formatCell: ({ past }) => past.label ?? "" },
-    { id: "run", title: "RUN", isRandom: true, priority: 9, formatCell: ({ past }) => past.run },
-    { id: "token", title: "TOKEN", priority: 9, align: "right", formatCell: ({ past }) => past.token },
+    createDurationColumn("waited", "WAITED", 3, ({ past }) => past.waited),
+    createDurationColumn("held", "HELD", 2, ({ past }) => past.held),
+    createTextColumn("reason", 3, ({ past }) => past.reason),
+    createTextColumn("command", 4, ({ past }) => past.command),
+    createTextColumn("label", 6, ({ past }) => past.label),
+    createTextColumn("run", 9, ({ past }) => past.run, { isRandom: true }),
+    createTextColumn("token", 9, ({ past }) => past.token, { align: "right" }),
   ],
   sort: "-ended",
   getKey: ({ lock, past }) => `${lock}/${past.run}`,
@@ -92,10 +77,66 @@ export const historyView: SnapshotView<PastRunRow> = {
     about: { kind: "lock", name: lock },
   }),
   getInstant: ({ past }) => past.endedAt,
-  toJson: toPastRunJson,
+  json: describeObject("pastRun", "A run that has ended. The history of a lock has its last 20 runs.", {
+    lock: describeText("name of the lock", "lock"),
+    run: describeText("id of the run", ({ past }) => past.run),
+    state: describeChoice(
+      PAST_RUN_STATES,
+      "result of the run. `ok`: exit code 0; `killed`: exit code above 128, by a signal; `ended`: signalbox ended the command, see `reason`",
+      ({ past }) => getPastState(past),
+    ),
+    ...describeFieldsOf(({ past }: PastRunRow) => past, {
+      host: describeText("full name of the run's host", "host"),
+      pid: describeInteger("process id of the runner", "pid"),
+      command: describeText("base name of the command", "command"),
+      "label?": describeText("label from `--label`", "label"),
+      token: describeRevision("fencing token", "token"),
+      enqueuedAt: describeInstant("time of the claim", "enqueuedAt"),
+      grantedAt: describeInstant("time of the grant", "grantedAt"),
+      endedAt: describeInstant("time of the end", "endedAt"),
+      waited: describeNumber("duration of the wait, ms", "waited"),
+      held: describeNumber("duration of the hold, ms", "held"),
+      exit: describeInteger(
+        "exit code of the command; 128 plus the signal number if a signal killed it",
+        "exit",
+      ),
+      "reason?": describeText("why signalbox ended the command, if it did", "reason"),
+    }),
+  }),
   buildRows: buildPastRows,
   empty: "No runs yet. A run appears when it has ended: signalbox run --lock demo -- true",
 };
+
+const DETAIL_COLUMNS = selectColumns(historyView.columns, {
+  ended: 1,
+  who: 1,
+  waited: 2,
+  held: 2,
+  exit: 1,
+  command: 4,
+  reason: 2,
+});
+
+/** Builds the table of the last runs of a lock. */
+export function buildPastRunTable(lock: string, runs: readonly PastRun[]): Section[] {
+  const rows = runs.map((past) => ({ lock, past }));
+  return buildDetailTable("history", DETAIL_COLUMNS, rows, {
+    all: `signalbox ls history ${quoteShellWord(lock)}`,
+    getTarget: buildPastRunTarget,
+  });
+}
+
+function buildPastRunTarget({ lock, past }: PastRunRow): DetailTarget {
+  const { host, pid, command, exit, reason, waited, held, grantedAt, endedAt, token } = past;
+  return {
+    title: `run ${past.run} of lock ${lock}`,
+    lines: [
+      `${command} on ${host}:${pid} ended with ${exit}${reason === undefined ? "" : ` (${reason})`}`,
+      `granted ${formatInstant(grantedAt)}, ended ${formatInstant(endedAt)}`,
+      `waited ${formatBriefDuration(waited)}, held ${formatBriefDuration(held)}, token ${token}`,
+    ],
+  };
+}
 
 /** Rows of unchanged histories: there may be 20 for each of 10,000 locks. */
 const cachedRows = new WeakMap<readonly PastRun[], readonly PastRunRow[]>();
@@ -133,44 +174,25 @@ function formatRunOwner({ past: { host, pid } }: PastRunRow): string {
   return `${host}:${pid}`;
 }
 
-/** Returns a past run for JSON output. Wall clocks in ms since the epoch, durations in ms. */
-function toPastRunJson({ lock, past }: PastRunRow): object {
-  const { run, host, pid, command, label, token, enqueuedAt, grantedAt, endedAt } = past;
-  const { waited, held, exit, reason } = past;
-  return {
-    lock,
-    run,
-    state: getPastState(past),
-    host,
-    pid,
-    command,
-    label,
-    token,
-    enqueuedAt,
-    grantedAt,
-    endedAt,
-    waited,
-    held,
-    exit,
-    reason,
-  };
-}
+/** The result of an occurrence. */
+export const RESULT_COLUMN: TableColumn<Pick<OccurrenceOutcome, "result">> = createTextColumn(
+  "result",
+  1,
+  ({ result }) => result,
+  { isMarked: true, getTone: ({ result }) => getResultTone(result) },
+);
 
-const COLUMNS: readonly ItemColumn<OccurrenceOutcome>[] = [
-  { title: "ENDED", priority: 1, getCell: ({ endedAt }) => formatInstant(endedAt) },
-  { title: "RESULT", priority: 1, isMarked: true, getCell: buildResultCell },
-  { title: "SCHEDULED", priority: 2, getCell: formatScheduled },
-  { title: "HOST", priority: 2, getCell: ({ host = "" }) => buildOwnerCell(host) },
-  { title: "TOOK", priority: 2, align: "right", getCell: formatRunTime },
-  { title: "LATE", priority: 3, align: "right", getCell: ({ late }) => formatIfKnown(late, formatLateness) },
-  { title: "ATTEMPT", priority: 4, align: "right", getCell: ({ attempt }) => formatIfKnown(attempt, String) },
-  { title: "CODE", priority: 2, align: "right", getCell: ({ code }) => formatIfKnown(code, String) },
-  { title: "REASON", priority: 2, getCell: ({ reason }) => reason },
+const COLUMNS: readonly TableColumn<OccurrenceOutcome>[] = [
+  createTextColumn("ended", 1, ({ endedAt }) => formatInstant(endedAt)),
+  RESULT_COLUMN,
+  createTextColumn("scheduled", 2, formatScheduled),
+  createOwnerColumn("host", 2, ({ host = "" }) => host),
+  createTextColumn("took", 2, formatRunTime, { align: "right" }),
+  createTextColumn("late", 3, ({ late }) => formatIfKnown(late, formatLateness), { align: "right" }),
+  createTextColumn("attempt", 4, ({ attempt }) => formatIfKnown(attempt, String), { align: "right" }),
+  createTextColumn("code", 2, ({ code }) => formatIfKnown(code, String), { align: "right" }),
+  createTextColumn("reason", 2, ({ reason }) => reason),
 ];
-
-function buildResultCell({ result }: OccurrenceOutcome): Cell {
-  return { text: result, tone: getResultTone(result) };
-}
 
 function formatRunTime({ startedAt, endedAt }: OccurrenceOutcome): string | undefined {
   return formatIfKnown(startedAt, (start) => formatBriefDuration(endedAt - start));
@@ -214,7 +236,7 @@ export function buildDeadLetterTable(id: string, dead: readonly OccurrenceOutcom
 }
 
 /** Builds the target of a dead letter: Enter runs it again after a preview. */
-function buildDeadLetterTarget(id: string, letter: OccurrenceOutcome): DetailTarget {
+export function buildDeadLetterTarget(id: string, letter: OccurrenceOutcome): DetailTarget {
   return {
     title: `dead letter of ${id}`,
     lines: formatOutcome(letter),

@@ -11,7 +11,14 @@ import { formatDrainLine } from "../state/eviction-preview.ts";
 import { findRunnerLiveness } from "../state/explain.ts";
 import { formatSeen, judgeHostLiveness, type RunnerLiveness } from "../state/liveness.ts";
 import { THRESHOLDS } from "../state/problem.ts";
-import { computeShares, formatShare } from "../state/shares.ts";
+import { listEntriesByRun } from "../state/run-index.ts";
+import {
+  computeShares,
+  formatShare,
+  getShareTone,
+  listTemplates,
+  type ResourceShare,
+} from "../state/shares.ts";
 import type { Snapshot } from "../state/snapshot.ts";
 import type { Tone } from "../state/subject.ts";
 import { buildViewContext, CONTEXT_COLLECTIONS, type ViewContext } from "../state/view-context.ts";
@@ -20,25 +27,72 @@ import {
   createNoteColumn,
   createNumberColumn,
   createOwnerColumn,
+  createTextColumn,
   formatAge,
   formatDrainNote,
   formatMacros,
-  toDrainJson,
 } from "./columns.ts";
 import { buildAuditTable, buildFacts, type Detail, type DetailContext } from "./detail.ts";
+import { DRAIN_JSON } from "./drains.ts";
+import {
+  describeCount,
+  describeField,
+  describeFieldsOf,
+  describeInstant,
+  describeInteger,
+  describeNumber,
+  describeObject,
+  describeParts,
+  describeText,
+  describeTexts,
+} from "./json.ts";
 import { buildClaimTable } from "./runs.ts";
-import type { SnapshotView } from "./view.ts";
+import type { SnapshotView, TableColumn } from "./view.ts";
 
-interface HostRow extends HostSigns {
+export interface HostRow extends HostSigns {
   fqdn: string;
   /** The last host record; undefined if only a group or a ticket names the host. */
   record: HostRecord | undefined;
   groups: readonly string[];
   drains: readonly Drain[];
   agents: readonly HostAgent[];
-  /** Its resources in one text: `cpu 3/4  mem 2048/7976`. */
-  shares: string;
+  /** Its resources, in the configured order. */
+  shares: readonly ResourceShare[];
 }
+
+const AGENT_JSON = describeObject<HostAgent>(
+  "agent",
+  "An agent on a host. Fields that it has not reported yet are missing.",
+  {
+    agent: describeText("id of the agent; each start of an agent has its own", "id"),
+    "user?": describeText("user that the agent runs as", ({ report }) => report?.user),
+    pid: describeInteger("process id of the agent", "pid"),
+    version: describeText("version of signalbox", "version"),
+    holds: describeCount("number of runs of the agent that hold everything they claim", "held"),
+    waits: describeCount("number of runs of the agent that wait", "waiting"),
+    ...describeFieldsOf(({ report }: HostAgent) => report, {
+      "since?": describeInstant("start of the agent", "since"),
+      "served?": describeCount("number of calls that it has served to their end", "served"),
+      "declined?": describeField(
+        {
+          type: "object",
+          description: "number of calls that it has declined, by reason; see docs/agent.md",
+          additionalProperties: { type: "integer" },
+        },
+        "declined",
+      ),
+    }),
+  },
+);
+
+export const SHARE_JSON = describeObject<ResourceShare>("share", "Use of a resource of a host.", {
+  resource: describeText("name of the resource", "name"),
+  short: describeText("the same without the host", "short"),
+  "template?": describeText("name with macros that defines it for all hosts, such as `FQDN_mem`", "template"),
+  used: describeCount("units held", "used"),
+  "total?": describeCount("total units, if known", "total"),
+  waiting: describeCount("number of tickets that wait for units", "waiting"),
+});
 
 export const hostsView: SnapshotView<HostRow> = {
   of: "snapshot",
@@ -46,47 +100,41 @@ export const hostsView: SnapshotView<HostRow> = {
   brief: "hosts: what they have, when they were seen, what runs there",
   collections: [...CONTEXT_COLLECTIONS, "locks", "resources"],
   columns: [
-    createOwnerColumn("host", "HOST", 1, ({ fqdn }) => fqdn),
-    {
-      id: "state",
-      title: "STATE",
-      priority: 1,
-      isMarked: true,
+    createOwnerColumn("host", 1, ({ fqdn }) => fqdn),
+    createTextColumn(
+      "state",
+      1,
+      (row, wall) => judgeHostState(row, wall) + (row.drains.length > 0 ? ", drained" : ""),
+      {
+        isMarked: true,
+        isTimed: true,
+        getTone: (row, wall) => (row.drains.length > 0 ? "problem" : getHostTone(judgeHostState(row, wall))),
+      },
+    ),
+    createTextColumn("seen", 1, formatSeenCell, {
       isTimed: true,
-      formatCell: (row, wall) => judgeHostState(row, wall) + (row.drains.length > 0 ? ", drained" : ""),
-      getTone: (row, wall) => (row.drains.length > 0 ? "problem" : getHostTone(judgeHostState(row, wall))),
-    },
-    {
-      id: "seen",
-      title: "SEEN",
-      priority: 1,
-      isTimed: true,
-      formatCell: formatSeenCell,
       getSortValue: ({ writtenAt, isPresent }) =>
         isPresent ? Number.NEGATIVE_INFINITY : -(writtenAt ?? Number.NEGATIVE_INFINITY),
       getTone: ({ writtenAt, isPresent }) => (writtenAt === undefined && !isPresent ? "problem" : "plain"),
       ...createAgeMeasure(({ writtenAt }: HostRow) => writtenAt),
-    },
+    }),
     createNumberColumn("held", "HOLDS", 2, ({ held }) => held, { zero: "quiet", other: "plain" }),
     createNumberColumn("waiting", "WAITS", 2, ({ waiting }) => waiting, { zero: "quiet", other: "waiting" }),
     createNumberColumn("cpu", "CPU", 4, ({ record }) => record?.cpu),
     createNumberColumn("memory", "MEMMB", 4, ({ record }) => record?.memMb),
-    { id: "leases", title: "LEASES", priority: 3, formatCell: ({ shares }) => shares },
-    { id: "groups", title: "GROUPS", priority: 3, formatCell: ({ groups }) => groups.join(" ") },
+    createTextColumn("leases", 3, ({ shares }) => shares.map(formatShare).join("  ")),
+    createTextColumn("groups", 3, ({ groups }) => groups.join(" ")),
     createNoteColumn(3, ({ drains }) => formatDrainNote(drains, "host")),
-    { id: "version", title: "VERSION", priority: 5, formatCell: ({ record }) => record?.version ?? "" },
-    {
-      id: "agent",
-      title: "AGENT",
-      priority: 4,
-      formatCell: ({ agents }) => [...new Set(agents.map(({ version }) => version))].join(" "),
-    },
+    createTextColumn("version", 5, ({ record }) => record?.version),
+    createTextColumn("agent", 4, ({ agents }) =>
+      [...new Set(agents.map(({ version }) => version))].join(" "),
+    ),
     createAgentColumn("agentHeld", "AG-HOLDS", ({ held }) => held),
     createAgentColumn("agentWaiting", "AG-WAITS", ({ waiting }) => waiting),
     createAgentColumn("declined", "DECLINED", (agent) =>
       [...sumDeclined([agent]).values()].reduce((sum, count) => sum + count, 0),
     ),
-    { id: "macros", title: "MACROS", priority: 6, formatCell: ({ record }) => formatMacros(record?.macros) },
+    createTextColumn("macros", 6, ({ record }) => formatMacros(record?.macros)),
   ],
   sort: "host",
   getKey: ({ fqdn }) => fqdn,
@@ -101,22 +149,84 @@ export const hostsView: SnapshotView<HostRow> = {
     holders: [],
   }),
   getSubject: ({ fqdn }) => ({ kind: "host", name: fqdn }),
-  toJson: ({ fqdn, record, held, waiting, groups, drains, agents }) => ({
-    host: fqdn,
-    seenAt: record?.seenAt,
-    cpu: record?.cpu,
-    memMb: record?.memMb,
-    macros: record?.macros,
-    version: record?.version,
-    holds: held,
-    waits: waiting,
-    groups,
-    drains: drains.map(toDrainJson),
-    agents: agents.map(toAgentJson),
+  json: describeObject("host", "A host with a record, with a claim, or in a group.", {
+    host: describeText("full name, in lower case", "fqdn"),
+    ...describeFieldsOf(({ record }: HostRow) => record, {
+      "seenAt?": describeInstant(
+        "time when the host last wrote its record, rounded down to five minutes; a host writes the record with a claim; missing if the host never wrote one",
+        "seenAt",
+      ),
+      "cpu?": describeNumber("number of processors", "cpu"),
+      "memMb?": describeNumber("memory, MiB", "memMb"),
+      "macros?": describeField(
+        {
+          type: "object",
+          description: "macros from the host's settings",
+          additionalProperties: { type: ["number", "string"] },
+        },
+        "macros",
+      ),
+      "version?": describeText("version of signalbox on the host", "version"),
+    }),
+    holds: describeCount("number of runs on the host that hold everything they claim", "held"),
+    waits: describeCount("number of runs on the host that wait", "waiting"),
+    shares: describeParts(
+      SHARE_JSON,
+      "resources of the host, in the configured order",
+      ({ shares }) => shares,
+    ),
+    groups: describeTexts("groups that contain the host, directly or through other groups", "groups"),
+    drains: describeParts(
+      DRAIN_JSON,
+      "drains of the host, of its groups, and of everything",
+      ({ drains }) => drains,
+    ),
+    agents: describeParts(AGENT_JSON, "agents that have a session there", ({ agents }) => agents),
   }),
   buildRows: buildHostRows,
   empty: "No hosts yet. A host appears when it first runs something: signalbox run --lock demo -- true",
 };
+
+/**
+ * Creates the view of hosts with a column for each resource with host macros in its name (`FQDN_mem`), instead of the one
+ * with all of them.
+ */
+export function createHostMacroView(snapshot: Pick<Snapshot, "resources" | "hosts">): SnapshotView<HostRow> {
+  const macros = listTemplates(snapshot).map(createMacroColumn);
+  return {
+    ...hostsView,
+    columns: hostsView.columns.flatMap((column) => {
+      if (column.id === "leases") return macros;
+      const isCore = column.id === "host" || column.id === "state";
+      return [isCore ? column : { ...column, priority: column.priority + 1 }];
+    }),
+  };
+}
+
+function createMacroColumn(template: string): TableColumn<HostRow> {
+  const find = ({ shares }: HostRow) => shares.find((share) => share.template === template);
+  return {
+    id: template,
+    title: template,
+    priority: 1,
+    align: "right",
+    formatCell: (row) => {
+      const share = find(row);
+      return share === undefined ? "" : `${share.used}/${share.total ?? "?"}`;
+    },
+    getSortValue: (row) => {
+      const { used = -1, total = used } = find(row) ?? {};
+      return used / Math.max(1, total);
+    },
+    getShare: (row) => find(row) ?? { used: 0, total: undefined },
+    getMeasure: (row) => find(row)?.used,
+    getTone: (row) => {
+      const share = find(row);
+      const tone = share && getShareTone(share);
+      return tone === "waiting" || tone === "problem" ? tone : "plain";
+    },
+  };
+}
 
 /** Formats when a host was last alive. One with a run whose session is renewed is alive now, however old its record. */
 function formatSeenCell({ writtenAt, isPresent }: HostRow, wall: number): string {
@@ -131,13 +241,12 @@ function createAgentColumn(id: string, title: string, getNumber: (agent: HostAge
   );
 }
 
-function buildHostRows(snapshot: Snapshot, viewContext: ViewContext): HostRow[] {
+/** Builds the rows of all hosts that have a record, a claim, an agent, or a group. */
+export function buildHostRows(snapshot: Snapshot, viewContext: ViewContext): HostRow[] {
   const activities = computeHostActivity(snapshot);
   const agents = computeHostAgents(snapshot);
   const listed = [...viewContext.groups.values()].flat().filter((member) => !viewContext.groups.has(member));
-  const shares = new Map(
-    computeShares(snapshot).hosts.map(({ host, parts }) => [host, parts.map(formatShare).join("  ")]),
-  );
+  const shares = new Map(computeShares(snapshot).hosts.map(({ host, parts }) => [host, parts]));
   const claimants = [...activities].filter(([, { held, waiting }]) => held + waiting > 0);
   const names = new Set([
     ...snapshot.hosts.keys(),
@@ -155,7 +264,7 @@ function buildHostRows(snapshot: Snapshot, viewContext: ViewContext): HostRow[] 
       groups,
       drains,
       ...(activities.get(fqdn) ?? NO_ACTIVITY),
-      shares: shares.get(fqdn) ?? "",
+      shares: shares.get(fqdn) ?? [],
       agents: agents.get(fqdn) ?? [],
     };
   });
@@ -186,7 +295,8 @@ const TONES: Readonly<Record<HostState, Tone>> = {
   unknown: "quiet",
 };
 
-function getHostTone(state: HostState): Tone {
+/** Returns the tone of a state of a host. */
+export function getHostTone(state: HostState): Tone {
   return TONES[state];
 }
 
@@ -223,22 +333,14 @@ export function computeHostActivity(
   return activities.all;
 }
 
-/**
- * Lists the queue entries of each run. There may be a hundred thousand runs, and most have one entry: nothing is built for
- * these.
- */
-function* listEntriesByRun({
-  queues,
-}: Pick<Snapshot, "queues">): Iterable<QueueEntry | readonly QueueEntry[]> {
-  const first = new Map<string, QueueEntry>();
-  const several = new Map<string, QueueEntry[]>();
-  for (const { entries } of queues.values())
-    for (const entry of entries) {
-      const before = first.get(entry.run);
-      if (before === undefined) first.set(entry.run, entry);
-      else several.set(entry.run, [...(several.get(entry.run) ?? [before]), entry]);
-    }
-  for (const [run, entry] of first) yield several.get(run) ?? entry;
+function addInstant(activity: HostActivity, at: number): void {
+  if (at > 0 && at > (activity.writtenAt ?? 0)) activity.writtenAt = at;
+}
+
+function countRun(activity: HostActivity, isHeld: boolean, isPresent: boolean): void {
+  if (isHeld) activity.held += 1;
+  else activity.waiting += 1;
+  activity.isPresent ||= isPresent;
 }
 
 class ActivityIndex {
@@ -246,18 +348,17 @@ class ActivityIndex {
   /** Hosts write their names always in the same way. */
   readonly #names = new Map<string, HostActivity>();
 
-  addInstant(host: string, at: number | undefined): void {
-    if (at === undefined || at <= 0) return;
-    const activity = this.#getOrCreate(host);
-    activity.writtenAt = Math.max(activity.writtenAt ?? 0, at);
+  addInstant(host: string, at: number): void {
+    if (at > 0) addInstant(this.#getOrCreate(host), at);
   }
 
   addRun(entries: QueueEntry | readonly QueueEntry[]): void {
     if (!("key" in entries)) return this.#addSeveral(entries);
     const { ticket, session } = entries;
     if (ticket === undefined) return;
-    this.#count(ticket.host, isHolding(entries), session !== 0n);
-    this.addInstant(ticket.host, ticket.grantedAt ?? ticket.enqueuedAt);
+    const activity = this.#getOrCreate(ticket.host);
+    countRun(activity, isHolding(entries), session !== 0n);
+    addInstant(activity, ticket.grantedAt ?? ticket.enqueuedAt);
   }
 
   #addSeveral(entries: readonly QueueEntry[]): void {
@@ -265,18 +366,11 @@ class ActivityIndex {
       if (ticket !== undefined) this.addInstant(ticket.host, ticket.grantedAt ?? ticket.enqueuedAt);
     const host = entries.find(({ ticket }) => ticket !== undefined)?.ticket?.host;
     if (host === undefined) return;
-    this.#count(
-      host,
+    countRun(
+      this.#getOrCreate(host),
       entries.every(isHolding),
       entries.some(({ session }) => session !== 0n),
     );
-  }
-
-  #count(host: string, isHeld: boolean, isPresent: boolean): void {
-    const activity = this.#getOrCreate(host);
-    if (isHeld) activity.held += 1;
-    else activity.waiting += 1;
-    activity.isPresent ||= isPresent;
   }
 
   #getOrCreate(host: string): HostActivity {
@@ -353,21 +447,6 @@ export function sumDeclined(agents: readonly HostAgent[]): Map<string, number> {
 export function formatDeclined(declined: ReadonlyMap<string, number>): string {
   const sorted = [...declined].sort(([, a], [, b]) => b - a);
   return sorted.map(([reason, count]) => `${reason} ${count}`).join(", ");
-}
-
-/** Converts an agent to JSON. docs/json.md describes the fields. */
-function toAgentJson({ id, pid, version, held, waiting, report }: HostAgent): object {
-  return {
-    agent: id,
-    user: report?.user,
-    pid,
-    version,
-    holds: held,
-    waits: waiting,
-    since: report?.since,
-    served: report?.served,
-    declined: report?.declined,
-  };
 }
 
 /** The data of a host in a snapshot. */

@@ -7,6 +7,7 @@ import { problemsView } from "./problems.ts";
 import { locksView, overviewView, queuesView, resourcesView } from "./queues.ts";
 import { runsView } from "./runs.ts";
 import { schedulesView } from "./schedules.ts";
+import { statisticsView } from "./statistics.ts";
 import type { AnyView } from "./view.ts";
 import { workersView } from "./workers.ts";
 
@@ -22,6 +23,7 @@ const ALL = {
   schedules: schedulesView,
   workers: workersView,
   history: historyView,
+  statistics: statisticsView,
   audit: auditView,
   problems: problemsView,
 };

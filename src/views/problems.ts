@@ -1,8 +1,8 @@
 import { formatBriefDuration, formatInstant } from "../base/duration.ts";
+import type { Finding } from "../base/finding.ts";
 import { quoteShellWord } from "../base/shell.ts";
 import { formatShortList } from "../base/text.ts";
-import { listGroupNotes } from "../fleet/group-notes.ts";
-import { canonicalizeHost, listGroupHosts } from "../fleet/groups.ts";
+import { canonicalizeHost, listGroupHosts, listGroupNotes } from "../fleet/groups.ts";
 import { HOST_RECORD_INTERVAL } from "../fleet/host-record.ts";
 import { hasEnded } from "../protocol/drain.ts";
 import { describeVanished, type QueueEntry, type Ticket } from "../protocol/ticket.ts";
@@ -14,6 +14,7 @@ import { isSeenWithin } from "../state/liveness.ts";
 import {
   buildProblemId,
   formatQueueName,
+  PROBLEM_KINDS,
   type Problem,
   type ProblemInputs,
   THRESHOLDS,
@@ -23,6 +24,7 @@ import { computeTypicalHeld, computeTypicalWaited } from "../state/statistics.ts
 import type { Remedy } from "../state/subject.ts";
 import { parseSubject } from "../state/subject.ts";
 import { CONTEXT_COLLECTIONS } from "../state/view-context.ts";
+import { describeChoice, describeObject, describeText } from "./json.ts";
 import { buildScheduleRows, type ScheduleRow } from "./schedules.ts";
 import type { SnapshotView } from "./view.ts";
 
@@ -70,10 +72,18 @@ export const problemsView: SnapshotView<Problem> = {
     ...parseSubject(problem.subject),
     ...(problem.action && { remedy: problem.action }),
   }),
-  toJson: ({ action: _, ...problem }) => problem,
+  json: describeObject("problem", "A problem that an operator should look at.", {
+    kind: describeChoice(PROBLEM_KINDS, "kind of problem", "kind"),
+    level: describeChoice(["warning", "failure"], "severity. `failure`: something does not work", "level"),
+    subject: describeText("affected object, such as `lock invoices`", "subject"),
+    detail: describeText("description for people", "detail"),
+    remedy: describeText("command to run, or what to check", "remedy"),
+    "host?": describeText("affected host, if there is one", "host"),
+    "run?": describeText("affected run, if there is one", "run"),
+  }),
   getChangeKey: buildProblemId, // a longer duration is not a change
   buildRows: (snapshot, { wall }) => findProblems(snapshot, wall),
-  empty: "No problems under this prefix. To check etcd itself: signalbox doctor",
+  empty: "No problems under this prefix, and none of etcd itself. More checks: signalbox doctor",
 };
 
 /**
@@ -83,6 +93,7 @@ export const problemsView: SnapshotView<Problem> = {
 export function findProblems(snapshot: Snapshot, wall: number): Problem[] {
   const inputs = { snapshot, wall };
   const found = [
+    ...(snapshot.etcdFaults ?? []).map(toProblem),
     ...[...snapshot.strange].map(([key, fault]) => buildUnknownKeyProblem(key, fault)),
     ...[...snapshot.queues.values()].flatMap((queue) => findQueueProblems(queue, inputs)),
     ...findMalformedConfig(snapshot),
@@ -92,6 +103,20 @@ export function findProblems(snapshot: Snapshot, wall: number): Problem[] {
     ...findScheduleProblems(inputs),
   ];
   return found.sort((a, b) => Number(b.level === "failure") - Number(a.level === "failure"));
+}
+
+/** The command that shows more of etcd's own problems. */
+export const ETCD_REMEDY: Remedy = { command: "etcd members", args: [] };
+
+function toProblem({ kind, level, check, detail, remedy = "" }: Finding): Problem {
+  return {
+    kind: kind as Problem["kind"],
+    level: level === "failure" ? level : "warning",
+    subject: check,
+    detail,
+    remedy,
+    action: ETCD_REMEDY,
+  };
 }
 
 /** Builds the problem for a key that is not from signalbox. */
@@ -166,7 +191,7 @@ export function findGroupProblems({ snapshot, wall }: ProblemInputs): Problem[] 
       level: "warning",
       subject: "groups",
       detail,
-      remedy: "signalbox group list",
+      remedy: "signalbox ls groups",
     }),
   );
   const working = new Set(
@@ -375,6 +400,7 @@ function findScheduleProblems(inputs: ProblemInputs): Problem[] {
   const rows = buildScheduleRows(snapshot, { wall, groups: buildGroupMembers(snapshot) });
   return [
     ...rows.flatMap(findRowProblems),
+    ...rows.flatMap(findOwnPauses),
     ...rows.flatMap(findPostponedProblems),
     ...findLateProblems(rows, inputs),
     ...findUnservedProblems(rows),
@@ -408,6 +434,22 @@ function findRowProblems({ id, states, fault, due, definition }: ScheduleRow): P
       subject,
       detail: `${count} dead letter${count === 1 ? "" : "s"}: runs that failed and are not tried again${latest}`,
       remedy: `signalbox schedule dead ${word}; then schedule trigger ${word} --dead TIME, or schedule bury ${word}`,
+    },
+  ];
+}
+
+/** Finds schedules that have paused themselves. */
+function findOwnPauses({ id, due }: ScheduleRow): Problem[] {
+  const { pause } = due ?? {};
+  if (pause === undefined) return [];
+  return [
+    {
+      kind: "paused",
+      level: "failure",
+      subject: `schedule ${id}`,
+      detail: `it has paused itself ${pause.why}, at ${formatInstant(pause.at)}`,
+      remedy: `find the cause: signalbox show schedule ${quoteShellWord(id)}; then: signalbox schedule resume ${quoteShellWord(id)}`,
+      action: { command: "schedule resume", args: [id] },
     },
   ];
 }

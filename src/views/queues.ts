@@ -9,8 +9,16 @@ import type { QueueKind } from "../protocol/keys.ts";
 import type { QueueEntry } from "../protocol/ticket.ts";
 import { formatTicketOwner, getEntryState } from "../state/claims.ts";
 import { findPlainTotal, formatDrainLine } from "../state/eviction-preview.ts";
-import { getShareTone } from "../state/shares.ts";
-import { findNamedQueue, type NamedQueue, type Snapshot } from "../state/snapshot.ts";
+import {
+  computeQueueTally,
+  findHostResource,
+  getShareTone,
+  listTemplateShares,
+  type QueueTally,
+  renderShareBar,
+  type TemplateShare,
+} from "../state/shares.ts";
+import { buildQueueId, findNamedQueue, type NamedQueue, type Snapshot } from "../state/snapshot.ts";
 import type { Tone } from "../state/subject.ts";
 import {
   buildViewContext,
@@ -24,55 +32,69 @@ import {
   createNumberColumn,
   createOwnerColumn,
   createStateColumn,
+  createTextColumn,
   formatDrainNote,
   formatFirstAndMore,
+  formatMacros,
   formatTicketCommand,
   getHeldSince,
   getStateTone,
   judgeHoldAge,
   judgeWaitAge,
   shortenOwner,
-  toDrainJson,
-  toQueueEntryJson,
 } from "./columns.ts";
 import {
   buildAuditTable,
   buildDetailTable,
   buildFacts,
-  buildOwnerCell,
-  buildPastRunTable,
-  type Cell,
   type Detail,
   type DetailContext,
   type DetailTarget,
   type Fact,
-  type ItemColumn,
   type Section,
 } from "./detail.ts";
-import { buildLastRunOutput } from "./history.ts";
-import { buildRunnerCell, buildStateCell, buildTicketFacts } from "./runs.ts";
+import { DRAIN_JSON } from "./drains.ts";
+import { ASCII_DRAWING, UNICODE_DRAWING } from "./drawing.ts";
+import { buildLastRunOutput, buildPastRunTable } from "./history.ts";
+import {
+  describeChoice,
+  describeCount,
+  describeField,
+  describeFieldsOf,
+  describeNumber,
+  describeObject,
+  describePart,
+  describeParts,
+  describeRevision,
+  describeText,
+} from "./json.ts";
+import {
+  buildTicketFacts,
+  createRunnerColumn,
+  describeQueueKind,
+  TICKET_JSON,
+  WAITER_FIELDS,
+} from "./runs.ts";
 import type { QueueView, TableColumn } from "./view.ts";
 
 /** Columns shared by the tables of locks, of resources and of both. */
 const QUEUE_COLUMNS = {
-  kind: { id: "kind", title: "KIND", priority: 3, formatCell: ({ kind }) => kind },
-  name: { id: "name", title: "NAME", priority: 1, formatCell: ({ name }) => name },
-  state: {
-    id: "state",
-    title: "STATE",
+  kind: createTextColumn("kind", 3, ({ kind }) => kind),
+  name: createTextColumn("name", 1, ({ name }) => name),
+  state: createTextColumn("state", 1, (row) => listStates(row).join(", "), {
     isMarked: true,
-    priority: 1,
-    formatCell: (row) => listStates(row).join(", "),
     getTone: ({ state }) => getStateTone(state),
-  },
-  holder: {
-    id: "holder",
-    title: "HOLDER",
-    priority: 2,
-    formatCell: ({ holders }) => formatFirstAndMore(holders.map(formatTicketOwner)),
-    formatBriefCell: ({ holders }) =>
-      formatFirstAndMore(holders.map((one) => shortenOwner(formatTicketOwner(one)))),
-  },
+  }),
+  holder: createTextColumn(
+    "holder",
+    2,
+    (row) => formatHostCount(row) ?? formatFirstAndMore(row.holders.map(formatTicketOwner)),
+    {
+      formatBriefCell: (row) =>
+        formatHostCount(row) ??
+        formatFirstAndMore(row.holders.map((one) => shortenOwner(formatTicketOwner(one)))),
+    },
+  ),
   since: createAgeColumn(
     "since",
     "SINCE",
@@ -80,69 +102,46 @@ const QUEUE_COLUMNS = {
     ({ holders: [first] }) => first && getHeldSince(first),
     judgeHoldAge,
   ),
-  units: {
-    id: "units",
-    title: "UNITS",
-    priority: 2,
-    align: "right",
-    formatCell: ({ kind, used, total }) => (kind === "lock" ? "" : `${used}/${total ?? "?"}`),
-    getSortValue: ({ used, total = used }) => used / Math.max(1, total),
-    getShare: ({ used, total }) => ({ used, total }),
-    getTone: ({ used, total, waiters }) => getUnitsTone(used, total, waiters.length),
-    getMeasure: ({ used }) => used,
-  },
-  waiting: createNumberColumn("waiting", "WAITING", 2, ({ waiters }) => waiters.length, {
+  units: createTextColumn(
+    "units",
+    2,
+    ({ kind, used, total }) => (kind === "lock" ? "" : `${used}/${total ?? "?"}`),
+    {
+      align: "right",
+      getSortValue: ({ used, total = used }) => used / Math.max(1, total),
+      getShare: ({ used, total }) => ({ used, total }),
+      getTone: (row) => getUnitsTone(row.used, row.total, countWaiters(row)),
+      getMeasure: ({ used }) => used,
+    },
+  ),
+  waiting: createNumberColumn("waiting", "WAITING", 2, countWaiters, {
     zero: "quiet",
     other: "waiting",
   }),
   longest: createAgeColumn("longest", "LONGEST", 5, findLongestSince, judgeWaitAge),
-  command: {
-    id: "command",
-    title: "COMMAND",
-    priority: 4,
-    formatCell: ({ holders: [first] }) => formatTicketCommand(first?.ticket),
-  },
-  label: {
-    id: "label",
-    title: "LABEL",
-    priority: 6,
-    formatCell: ({ holders: [first] }) => first?.ticket?.label ?? "",
-  },
-  user: {
-    id: "user",
-    title: "USER",
-    priority: 9,
-    formatCell: ({ holders: [first] }) => first?.ticket?.user ?? "",
-  },
-  run: {
-    id: "run",
-    title: "RUN",
-    isRandom: true,
-    priority: 9,
-    formatCell: ({ holders: [first] }) => first?.run ?? "",
-  },
+  command: createTextColumn("command", 4, ({ holders: [first] }) => formatTicketCommand(first?.ticket)),
+  label: createTextColumn("label", 6, ({ holders: [first] }) => first?.ticket?.label),
+  user: createTextColumn("user", 9, ({ holders: [first] }) => first?.ticket?.user),
+  run: createTextColumn("run", 9, ({ holders: [first] }) => first?.run, { isRandom: true }),
   token: createNumberColumn("token", "TOKEN", 9, ({ holders: [first] }) => first?.createRevision),
-  order: {
-    id: "order",
-    title: "ORDER",
-    priority: 9,
+  order: createTextColumn("order", 9, ({ configured }) => String(configured?.order ?? ""), {
     align: "right",
-    formatCell: ({ configured }) => String(configured?.order ?? ""),
     getSortValue: ({ configured }) => configured?.order ?? Number.POSITIVE_INFINITY,
-  },
-  about: { id: "about", title: "ABOUT", priority: 6, formatCell: ({ configured }) => configured?.note ?? "" },
-  last: {
-    id: "last",
-    title: "LAST",
-    priority: 5,
-    isTimed: true,
-    formatCell: ({ last }, wall) =>
+  }),
+  about: createTextColumn("about", 6, ({ configured }) => configured?.note),
+  last: createTextColumn(
+    "last",
+    5,
+    ({ last }, wall) =>
       last === undefined
         ? ""
         : `${last.exit === 0 ? "ok" : `exit ${last.exit}`} ${formatBriefDuration(wall - last.endedAt)} ago`,
-    getSortValue: ({ last }) => -(last?.endedAt ?? Number.NEGATIVE_INFINITY),
-    getTone: ({ last }) => (last === undefined || last.exit === 0 ? "quiet" : "problem"),
-  },
+    {
+      isTimed: true,
+      getSortValue: ({ last }) => -(last?.endedAt ?? Number.NEGATIVE_INFINITY),
+      getTone: ({ last }) => (last === undefined || last.exit === 0 ? "quiet" : "problem"),
+    },
+  ),
   trend: createTrendColumn("trend", "TREND", "held"),
   waitTrend: createTrendColumn("waitTrend", "WAIT-TREND", "waited"),
   note: createNoteColumn(3, formatNote),
@@ -167,15 +166,25 @@ function createTrendColumn(id: string, title: string, field: TrendField): TableC
     formatCell: ({ past }) => renderTrendCell(past, field),
     formatAsciiCell: ({ past }) => renderTrendCell(past, field, true),
     getSortValue: ({ past }) => past?.[0]?.[field] ?? -1,
+    getTone: () => "accent",
   };
 }
 
 /** Returns the earliest time at which a waiter was enqueued, ms since the epoch. */
-function findLongestSince({ waiters }: QueueRow): number | undefined {
+function findLongestSince({ waiters, sum }: QueueRow): number | undefined {
   return waiters.reduce<number | undefined>((least, { ticket }) => {
     const at = ticket?.enqueuedAt;
     return at === undefined || (least !== undefined && least <= at) ? least : at;
-  }, undefined);
+  }, sum?.since);
+}
+
+function countWaiters({ waiters, sum }: QueueRow): number {
+  return sum?.waiting ?? waiters.length;
+}
+
+function formatHostCount({ sum }: QueueRow): string | undefined {
+  if (sum === undefined) return undefined;
+  return sum.hosts === 1 ? "1 host" : `${sum.hosts} hosts`;
 }
 
 /** Lists the state and `drained`: holders of a drained lock or resource continue, but nobody else is granted. */
@@ -195,6 +204,33 @@ function formatNote({ kind, holders, waiters, drains }: QueueRow): string {
   ].join("; ");
 }
 
+const CONFIGURED_JSON = describeObject<ResourceConfig>("configured", "Configuration of a resource.", {
+  "total?": describeText("total units: a number, or an expression with macros", "total"),
+  "order?": describeNumber("sort key in listings, smallest first", "order"),
+  "note?": describeText("note", "note"),
+});
+
+const SUM_JSON = describeObject<TemplateSum>("sum", "What a name with host macros sums up.", {
+  hosts: describeCount("number of hosts that have the resource", "hosts"),
+  waiting: describeCount("number of tickets that wait for units on them", "waiting"),
+});
+
+/**
+ * The state of a lock or resource. `admitted`: the first run is admitted, and waits for its leases. `waiting`: nobody
+ * holds it, and a run is about to be granted. `drained`: nobody holds it, and nobody can be granted.
+ */
+const QUEUE_STATES = [
+  "held",
+  "waiting",
+  "grace",
+  "admitted",
+  "drained",
+  "resetting",
+  "malformed",
+  "free",
+] as const;
+type QueueState = (typeof QUEUE_STATES)[number];
+
 /** What all views of locks and resources share. */
 export const QUEUE_VIEW = {
   of: "queue",
@@ -206,16 +242,28 @@ export const QUEUE_VIEW = {
     holders: line.holders.map(formatTicketOwner),
   }),
   getSubject: ({ kind, name }) => ({ kind, name }),
-  toJson: ({ kind, name, state, used, total, configured, holders, waiters, drains }) => ({
-    kind,
-    name,
-    state,
-    used,
-    total,
-    configured,
-    holders: holders.map(toQueueEntryJson),
-    waiters: waiters.map(toQueueEntryJson),
-    drains: drains.map(toDrainJson),
+  json: describeObject("lockOrResource", "A lock or a resource.", {
+    kind: describeQueueKind(({ kind }) => kind),
+    name: describeText("name of the lock or resource", "name"),
+    state: describeChoice(
+      QUEUE_STATES,
+      "state of the queue. `waiting`: no run holds it, and one is about to be granted; `admitted`: no run holds it, and the first one waits for its leases; `drained`: no run holds it, and none can be granted; `resetting`: a holder was asked to give it up; `grace`: the commands of all holders have ended; `malformed`: the first ticket cannot be read. A queue that is drained while it is held is `held`; see `drains`",
+      "state",
+    ),
+    used: describeCount("units held; for a name with host macros, the sum of all hosts", "used"),
+    "total?": describeCount(
+      "total units: from the configuration, or else from the first readable ticket; 1 for a lock; for a name with host macros, the sum of all hosts",
+      "total",
+    ),
+    "configured?": describePart(CONFIGURED_JSON, ({ configured }) => configured),
+    "sum?": describePart(SUM_JSON, ({ sum }) => sum),
+    holders: describeParts(TICKET_JSON, "tickets of the holders, oldest first", ({ holders }) => holders),
+    waiters: describeParts(TICKET_JSON, "tickets of the waiters, in queue order", ({ waiters }) => waiters),
+    drains: describeParts(
+      DRAIN_JSON,
+      "drains of this lock or resource, and of everything",
+      ({ drains }) => drains,
+    ),
   }),
   listRemarks: formatWideDrains,
 } as const satisfies Partial<QueueView<QueueRow>>;
@@ -252,31 +300,27 @@ export const queuesView: QueueView<WaiterRow> = {
   brief: "all runs that wait, the longest wait first",
   collections: [...CONTEXT_COLLECTIONS, "locks", "resources"],
   columns: [
-    { id: "kind", title: "KIND", priority: 4, formatCell: ({ kind }) => kind },
-    { id: "name", title: "NAME", priority: 1, formatCell: ({ name }) => name },
+    createTextColumn("kind", 4, ({ kind }) => kind),
+    createTextColumn("name", 1, ({ name }) => name),
     createNumberColumn("position", "POS", 3, ({ position }) => position),
-    createOwnerColumn("who", "WHO", 1, ({ entry }) => formatTicketOwner(entry)),
+    createOwnerColumn("who", 1, ({ entry }) => formatTicketOwner(entry)),
     createStateColumn(2, getStateTone, ({ entry }) => getEntryState(entry)),
     createAgeColumn("waits", "WAITS", 2, ({ entry }) => entry.ticket?.enqueuedAt, judgeWaitAge),
-    {
-      id: "units",
-      title: "UNITS",
-      priority: 4,
-      align: "right",
-      formatCell: ({ kind, entry }) => (kind === "lock" ? "" : String(entry.ticket?.count ?? "?")),
-      getSortValue: ({ entry }) => entry.ticket?.count ?? 0,
-      getMeasure: ({ entry }) => entry.ticket?.count,
-    },
+    createTextColumn(
+      "units",
+      4,
+      ({ kind, entry }) => (kind === "lock" ? "" : String(entry.ticket?.count ?? "?")),
+      {
+        align: "right",
+        getSortValue: ({ entry }) => entry.ticket?.count ?? 0,
+        getMeasure: ({ entry }) => entry.ticket?.count,
+      },
+    ),
     createNoteColumn(3, ({ kind, drains }) => formatDrainNote(drains, kind)),
-    {
-      id: "command",
-      title: "COMMAND",
-      priority: 5,
-      formatCell: ({ entry }) => formatTicketCommand(entry.ticket),
-    },
-    { id: "run", title: "RUN", isRandom: true, priority: 3, formatCell: ({ entry }) => entry.run },
-    { id: "label", title: "LABEL", priority: 6, formatCell: ({ entry }) => entry.ticket?.label ?? "" },
-    { id: "user", title: "USER", priority: 9, formatCell: ({ entry }) => entry.ticket?.user ?? "" },
+    createTextColumn("command", 5, ({ entry }) => formatTicketCommand(entry.ticket)),
+    createTextColumn("run", 3, ({ entry }) => entry.run, { isRandom: true }),
+    createTextColumn("label", 6, ({ entry }) => entry.ticket?.label),
+    createTextColumn("user", 9, ({ entry }) => entry.ticket?.user),
   ],
   sort: "-waits",
   getKey: ({ entry }) => entry.key,
@@ -286,12 +330,26 @@ export const queuesView: QueueView<WaiterRow> = {
     holders: [formatTicketOwner(entry)],
   }),
   getSubject: ({ kind, name, entry }) => ({ kind: "run", name: entry.run, queue: { kind, name } }),
-  toJson: ({ kind, name, position, drains, entry }) => ({
-    kind,
-    name,
-    position,
-    ...toQueueEntryJson(entry),
-    drains: drains.map(toDrainJson),
+  json: describeObject("waiter", "A waiting run in one queue.", {
+    kind: describeQueueKind(({ kind }) => kind),
+    name: describeText("name of the lock or resource", "name"),
+    position: describeField(
+      {
+        type: "integer",
+        minimum: 1,
+        description: "position in the queue, from 1; tickets of holders count",
+      },
+      "position",
+    ),
+    ...describeFieldsOf(({ entry }: WaiterRow) => entry, {
+      ...WAITER_FIELDS,
+      token: describeRevision("`create_revision` of the ticket", "createRevision"),
+    }),
+    drains: describeParts(
+      DRAIN_JSON,
+      "drains that block it here: of the lock or resource, its host, its groups, or everything",
+      ({ drains }) => drains,
+    ),
   }),
   buildRows: ({ kind, name, entries }, viewContext) =>
     entries.flatMap((entry, index) => {
@@ -345,12 +403,6 @@ export const resourcesView: QueueView<QueueRow> = {
     "No units are held or waited for. Try: signalbox run --lease db=2:10 -- sleep 60 (--all also lists what is configured)",
 };
 
-/**
- * The state of a lock or resource. `admitted`: the first run is admitted, and waits for its leases. `waiting`: nobody
- * holds it, and a run is about to be granted. `drained`: nobody holds it, and nobody can be granted.
- */
-type QueueState = "malformed" | "resetting" | "held" | "grace" | "admitted" | "drained" | "waiting" | "free";
-
 /** One lock or resource. */
 interface QueueRow {
   kind: QueueKind;
@@ -370,6 +422,16 @@ interface QueueRow {
   last?: PastRun;
   /** Its finished runs, newest first, for a lock with a history that was read. */
   past?: readonly PastRun[];
+  /** For a resource with host macros in its name: what its resources on the hosts add up to. */
+  sum?: TemplateSum;
+}
+
+/** The resources that a name with host macros stands for, such as `FQDN_mem`, besides their units. */
+interface TemplateSum {
+  hosts: number;
+  waiting: number;
+  /** When the longest wait began, ms since the epoch. */
+  since: number | undefined;
 }
 
 /** What a row depends on, besides its queue. */
@@ -389,11 +451,49 @@ export function buildQueueRow(queue: NamedQueue, viewContext: RowContext): Queue
   return row;
 }
 
-/** Builds the row of a lock or resource with an empty queue. */
-export function buildEmptyQueueRow(kind: QueueKind, name: string, viewContext: RowContext): QueueRow {
+/** Finds what the queue of a resource adds up to; undefined if it is empty. */
+type TallyFinder = (name: string) => QueueTally | undefined;
+
+/** Creates a function that finds the tallies of resources in a snapshot. */
+export function createTallyFinder({ queues }: Pick<Snapshot, "queues">): TallyFinder {
+  return (name) => {
+    const queue = queues.get(buildQueueId("resource", name));
+    return queue && computeQueueTally(queue);
+  };
+}
+
+/**
+ * Builds the row of a lock or resource with an empty queue.
+ * @param findTally  for a resource with host macros in its name: the row sums its resources on the hosts
+ */
+export function buildEmptyQueueRow(
+  kind: QueueKind,
+  name: string,
+  viewContext: RowContext & Pick<ViewContext, "hosts">,
+  findTally: TallyFinder = () => undefined,
+): QueueRow {
   const [last] = (kind === "lock" && viewContext.histories?.get(name)) || [];
   const queue: NamedQueue = { kind, name, entries: [] };
-  return { ...createRow(queue, findInputs(queue, viewContext), viewContext), ...(last && { last }) };
+  const row = createRow(queue, findInputs(queue, viewContext), viewContext);
+  if (kind === "lock") return { ...row, ...(last && { last }) };
+  const shares = listTemplateShares(viewContext, name, findTally);
+  const total = row.total ?? findHostResource(viewContext, name)?.total;
+  return shares.length === 0 ? { ...row, total } : { ...row, ...sumShares(shares, row) };
+}
+
+function sumShares(shares: readonly TemplateShare[], { state }: QueueRow): Partial<QueueRow> {
+  const totals = shares.flatMap(({ total }) => total ?? []);
+  const begins = shares.flatMap(({ since }) => since ?? []);
+  const add = (sum: number, value: number) => sum + value;
+  const used = shares.map((share) => share.used).reduce(add, 0);
+  const waiting = shares.map((share) => share.waiting).reduce(add, 0);
+  const busy = used > 0 ? "held" : state === "free" && waiting > 0 ? "waiting" : state;
+  return {
+    state: busy,
+    used,
+    total: totals.length === 0 ? undefined : totals.reduce(add, 0),
+    sum: { hosts: shares.length, waiting, since: begins.length === 0 ? undefined : Math.min(...begins) },
+  };
 }
 
 function findInputs(queue: NamedQueue, { drains, resources, histories }: RowContext): RowInputs {
@@ -516,18 +616,20 @@ function listDurations(runs: readonly PastRun[], field: TrendField): number[] {
  * Builds rows for locks or resources with empty queues: those that are drained, and those in `known`.
  * @param seen   names that already have a row
  * @param known  names with a history or a configuration; empty unless all are requested
+ * @param findTally  finds the tallies of resources
  */
 export function buildEmptyTableRows(
   kind: QueueKind,
   seen: ReadonlySet<string>,
   known: Iterable<string>,
   viewContext: ViewContext,
+  findTally: TallyFinder = () => undefined,
 ): QueueRow[] {
   const drained = viewContext.drains.filter(({ scope }) => scope === kind).map(({ name }) => name);
   const names = new Set([...drained, ...known]);
   return [...names]
     .filter((name) => !seen.has(name))
-    .map((name) => buildEmptyQueueRow(kind, name, viewContext));
+    .map((name) => buildEmptyQueueRow(kind, name, viewContext, findTally));
 }
 
 /** Builds the detail of a lock or resource: holders and their liveness, waiters, history and operator actions. */
@@ -540,7 +642,10 @@ export function buildQueueDetail(
   const { wall } = detailContext;
   const entries = findNamedQueue(snapshot, kind, name)?.entries ?? [];
   const viewContext = buildViewContext(snapshot, wall);
-  const row = buildQueueRow({ kind, name, entries }, viewContext);
+  const row =
+    entries.length === 0
+      ? buildEmptyQueueRow(kind, name, viewContext, createTallyFinder(snapshot))
+      : buildQueueRow({ kind, name, entries }, viewContext);
   const [first, ...others] = entries.filter(isHolding);
   const isLock = kind === "lock";
   return {
@@ -558,6 +663,7 @@ export function buildQueueDetail(
         ? []
         : buildHolderTable({ kind, name }, entries.filter(isHolding), detailContext)),
       ...buildWaiterTable(row, entries, detailContext, viewContext),
+      ...(row.sum === undefined ? [] : buildTemplateTable(snapshot, name)),
       ...buildPastRunTable(name, isLock ? (snapshot.histories.get(name) ?? []) : []),
       ...(isLock && entries.length === 0 ? buildRerunSection(name, snapshot) : []),
       ...buildAuditTable(snapshot, (target) => target === `${kind} ${name}`),
@@ -596,12 +702,65 @@ function buildResourceFacts(
 ) {
   const { value, fault } = snapshot.resources.get(name) ?? {};
   return buildFacts([
-    ["total", formatTotal(total, value?.total, fault), fault === undefined ? "plain" : "problem"],
+    [
+      "total",
+      formatOrigin(snapshot, name) ?? formatTotal(total, value?.total, fault),
+      fault === undefined ? "plain" : "problem",
+    ],
     ["order", value?.order === undefined ? undefined : String(value.order)],
     ["note", value?.note],
     ["totals differ", findTotalDisagreement(entries, findPlainTotal(snapshot, name)), "problem"],
   ]);
 }
+
+/** Formats how the total of a resource of a host is computed: `23 = int(24105/1024), from FQDN_mem`. */
+function formatOrigin(snapshot: Snapshot, name: string): string | undefined {
+  const { template, formula } = findHostResource(snapshot, name) ?? {};
+  if (formula === undefined || snapshot.resources.get(name) !== undefined) return undefined;
+  return `${formula}, from ${template}`;
+}
+
+/** Builds the table of the hosts that a resource with host macros in its name stands for. */
+function buildTemplateTable(snapshot: Snapshot, template: string): Section[] {
+  const shares = listTemplateShares(snapshot, template, createTallyFinder(snapshot));
+  const getRecord = ({ host }: TemplateShare) => snapshot.hosts.get(host);
+  const columns: TableColumn<TemplateShare>[] = [
+    createOwnerColumn("host", 1, ({ host }) => host),
+    createNumberColumn("cpu", "CPU", 5, (share) => getRecord(share)?.cpu),
+    createNumberColumn("memory", "MEMMB", 5, (share) => getRecord(share)?.memMb),
+    createTextColumn("macros", 6, (share) => formatMacros(getRecord(share)?.macros)),
+    createTextColumn("total", 2, ({ formula = "as its runs state" }) => formula, {
+      getTone: ({ total }) => (total === undefined ? "problem" : "plain"),
+    }),
+    createTextColumn("held", 1, ({ used, total }) => `${used}/${total ?? "?"}`, {
+      align: "right",
+      getTone: getUseTone,
+    }),
+    createTextColumn("", 3, (share) => renderShareBar(share, UNICODE_DRAWING.bar, BAR_WIDTH), {
+      formatAsciiCell: (share) => renderShareBar(share, ASCII_DRAWING.bar, BAR_WIDTH),
+      getTone: getUseTone,
+    }),
+    createNumberColumn("waiting", "WAITING", 1, ({ waiting }) => waiting, {
+      zero: "quiet",
+      other: "waiting",
+    }),
+    createTextColumn("resource", 4, ({ name }) => name),
+  ];
+  return buildDetailTable("hosts", columns, shares, {
+    most: MOST_HOSTS,
+    all: "signalbox ls hosts --macros",
+    getTarget: ({ name }) => ({ title: `resource ${name}`, subject: { kind: "resource", name } }),
+  });
+}
+
+/** Maximum rows of the table of hosts. */
+const MOST_HOSTS = 500;
+
+function getUseTone({ used, total, waiting }: TemplateShare): Tone {
+  return getUnitsTone(used, total, waiting);
+}
+
+const BAR_WIDTH = 8;
 
 function formatTotal(
   total: number | undefined,
@@ -639,14 +798,14 @@ function buildHolderTable(
   holders: readonly QueueEntry[],
   { wall, sessions }: DetailContext,
 ) {
-  const columns: ItemColumn<QueueEntry>[] = [
-    { title: "WHO", priority: 1, getCell: (entry) => buildOwnerCell(formatTicketOwner(entry)) },
-    { title: "UNITS", priority: 1, align: "right", getCell: formatUnits },
-    { title: "STATE", priority: 2, isMarked: true, getCell: (entry) => buildStateCell(getEntryState(entry)) },
-    { title: "FOR", priority: 2, align: "right", getCell: (entry) => formatTicketAge(entry, wall) },
-    { title: "RUNNER", priority: 2, getCell: (entry) => buildRunnerCell(entry, sessions) },
-    { title: "COMMAND", priority: 5, getCell: ({ ticket }) => formatTicketCommand(ticket) },
-    { title: "RUN", priority: 3, getCell: ({ run }) => run },
+  const columns: TableColumn<QueueEntry>[] = [
+    createOwnerColumn("who", 1, formatTicketOwner),
+    createTextColumn("units", 1, formatUnits, { align: "right" }),
+    createStateColumn(2, getStateTone, getEntryState),
+    createTextColumn("for", 2, (entry) => formatTicketAge(entry, wall), { align: "right" }),
+    createRunnerColumn(2, sessions, (entry) => entry),
+    createTextColumn("command", 5, ({ ticket }) => formatTicketCommand(ticket)),
+    createTextColumn("run", 3, ({ run }) => run),
   ];
   return buildDetailTable("holders", columns, holders, {
     getTarget: (entry) => buildTicketTarget(queue, entry),
@@ -661,18 +820,21 @@ function buildWaiterTable(
 ) {
   const { kind, name } = row;
   const isLock = kind === "lock";
-  const columns: ItemColumn<QueueEntry>[] = [
-    { title: "PLACE", priority: 1, align: "right", getCell: (entry) => String(entries.indexOf(entry) + 1) },
-    { title: "WHO", priority: 1, getCell: (entry) => buildOwnerCell(formatTicketOwner(entry)) },
-    { title: "UNITS", priority: isLock ? 8 : 1, align: "right", getCell: isLock ? () => "" : formatUnits },
-    { title: "STATE", priority: 1, isMarked: true, getCell: (entry) => buildStateCell(getEntryState(entry)) },
-    { title: "WAITS", priority: 2, align: "right", getCell: (entry) => formatTicketAge(entry, wall) },
-    { title: "RUNNER", priority: 2, getCell: (entry) => buildRunnerCell(entry, sessions) },
-    { title: "COMMAND", priority: 5, getCell: ({ ticket }) => formatTicketCommand(ticket) },
-    { title: "RUN", priority: 3, getCell: ({ run }) => run },
-    { title: "NOTE", priority: 2, getCell: (entry) => buildNoteCell(entry, row, viewContext) },
-  ];
   const waiters = entries.filter((entry) => !isHolding(entry));
+  const findProblem = (entry: QueueEntry) => findWaiterProblem(entry, row, viewContext);
+  const columns: TableColumn<QueueEntry>[] = [
+    createTextColumn("place", 1, (entry) => String(entries.indexOf(entry) + 1), { align: "right" }),
+    createOwnerColumn("who", 1, formatTicketOwner),
+    createTextColumn("units", isLock ? 8 : 1, isLock ? () => "" : formatUnits, { align: "right" }),
+    createStateColumn(1, getStateTone, getEntryState),
+    createTextColumn("waits", 2, (entry) => formatTicketAge(entry, wall), { align: "right" }),
+    createRunnerColumn(2, sessions, (entry) => entry),
+    createTextColumn("command", 5, ({ ticket }) => formatTicketCommand(ticket)),
+    createTextColumn("run", 3, ({ run }) => run),
+    createTextColumn("note", 2, (entry) => findProblem(entry) ?? entry.ticket?.label, {
+      getTone: (entry) => (findProblem(entry) === undefined ? "plain" : "problem"),
+    }),
+  ];
   return buildDetailTable("queue", columns, waiters, {
     all: `signalbox ls queues --filter ${quoteShellWord(name)}`,
     getTarget: (entry) => buildTicketTarget({ kind, name }, entry),
@@ -683,20 +845,18 @@ function formatUnits({ ticket }: QueueEntry): string {
   return String(ticket?.count ?? "?");
 }
 
-/** Builds the note of a waiter: unreadable, reset requested, or drained by host or group; otherwise its label. */
-function buildNoteCell(
+/** Finds what keeps a waiter: it cannot be read, was asked to end, or is drained by host or group. */
+function findWaiterProblem(
   { ticket, key }: QueueEntry,
   { kind, name, drains }: QueueRow,
   viewContext: ViewContext,
-): Cell {
-  if (ticket === undefined) return { text: `key ${key}`, tone: "problem" };
-  if (ticket.reset !== undefined) return { text: `asked to end by ${ticket.reset.by}`, tone: "problem" };
+): string | undefined {
+  if (ticket === undefined) return `key ${key}`;
+  if (ticket.reset !== undefined) return `asked to end by ${ticket.reset.by}`;
   const [drain] = listStoppingDrains({ host: ticket.host, queues: [{ kind, name }] }, viewContext).filter(
     (one) => !drains.includes(one),
   );
-  return drain === undefined
-    ? { text: ticket.label ?? "" }
-    : { text: formatDrainLine(drain), tone: "problem" };
+  return drain && formatDrainLine(drain);
 }
 
 function formatTicketAge({ ticket }: QueueEntry, wall: number): string {

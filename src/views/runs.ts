@@ -1,7 +1,14 @@
 import { formatBriefDuration, formatInstant } from "../base/duration.ts";
 import { isHolding } from "../protocol/admission.ts";
 import type { Drain } from "../protocol/drain.ts";
-import { describeVanished, type Queue, type QueueEntry, type Ticket } from "../protocol/ticket.ts";
+import type { QueueKind } from "../protocol/keys.ts";
+import {
+  describeVanished,
+  type Queue,
+  type QueueEntry,
+  type ResetRequest,
+  type Ticket,
+} from "../protocol/ticket.ts";
 import { getScheduleType } from "../schedule/definition.ts";
 import {
   buildClaims,
@@ -17,32 +24,43 @@ import { explain, findRunnerLiveness, formatExplanation, type SessionLivenessMap
 import { isSessionRenewed } from "../state/liveness.ts";
 import type { Execution, Snapshot } from "../state/snapshot.ts";
 import type { Tone } from "../state/subject.ts";
-import { CONTEXT_COLLECTIONS, listStoppingDrains, type ViewContext } from "../state/view-context.ts";
+import { CONTEXT_COLLECTIONS, listDrainsOnClaim, type ViewContext } from "../state/view-context.ts";
 import {
   createAgeColumn,
   createNoteColumn,
   createNumberColumn,
   createOwnerColumn,
   createStateColumn,
+  createTextColumn,
   formatTicketCommand,
   getStateTone,
-  toDrainJson,
 } from "./columns.ts";
 import {
   buildAuditTable,
   buildDetailTable,
   buildFacts,
-  buildOwnerCell,
-  type Cell,
   type Detail,
   type DetailContext,
   type DetailTarget,
   type Fact,
-  type ItemColumn,
   type Section,
 } from "./detail.ts";
+import { DRAIN_JSON } from "./drains.ts";
+import {
+  describeChoice,
+  describeCount,
+  describeFieldsOf,
+  describeInstant,
+  describeInteger,
+  describeObject,
+  describePart,
+  describeParts,
+  describeRevision,
+  describeText,
+  describeTexts,
+} from "./json.ts";
 import { formatExecutionOwner } from "./schedules.ts";
-import type { SnapshotView } from "./view.ts";
+import type { SnapshotView, TableColumn } from "./view.ts";
 
 /** A run: its tickets, or an occurrence of a schedule on a worker, or both for a task with leases. */
 interface RunRow {
@@ -56,6 +74,116 @@ interface RunRow {
   drains: readonly Drain[];
 }
 
+/** The states of a ticket in the order in which it passes through them; `malformed` if it cannot be read. */
+const ENTRY_STATES = ["waiting", "admitted", "held", "grace", "malformed"];
+const ADMITTED = "`admitted`: it could hold this queue, but waits in another queue";
+const GRACE = "`grace`: its command has ended, and the ticket keeps its position";
+const MALFORMED = "`malformed`: the ticket cannot be read, so most fields are missing";
+
+const ENTRY_STATE = describeChoice<QueueEntry>(
+  ENTRY_STATES,
+  `state of the ticket. ${ADMITTED}; ${GRACE}; ${MALFORMED}`,
+  getEntryState,
+);
+
+/** The state of a ticket that waits. */
+const WAITER_STATE = describeChoice<QueueEntry>(
+  ["waiting", "admitted", "malformed"],
+  `state of the ticket. ${ADMITTED}; ${MALFORMED}`,
+  getEntryState,
+);
+
+const RESET_JSON = describeObject<ResetRequest>(
+  "reset",
+  "An operator's request that a run give up its claim.",
+  {
+    by: describeText("user who made the request", "by"),
+    at: describeInstant("time of the request", "at"),
+    "why?": describeText("reason from the operator", "why"),
+  },
+);
+
+// Fields of a ticket. All are missing if it cannot be read.
+const OWNER_FIELDS = {
+  "host?": describeText<Partial<Ticket>>("full name of the run's host", "host"),
+  "pid?": describeInteger<Partial<Ticket>>("process id of the runner", "pid"),
+  "user?": describeText<Partial<Ticket>>("user who started the run", "user"),
+  "command?": describeText<Partial<Ticket>>("base name of the command", "command"),
+  "args?": describeTexts<Partial<Ticket>>("arguments of the command, if the run records them", "args"),
+  "label?": describeText<Partial<Ticket>>("label from `--label`", "label"),
+};
+const TIME_FIELDS = {
+  "enqueuedAt?": describeInstant<Partial<Ticket>>("time of the claim", "enqueuedAt"),
+  "grantedAt?": describeInstant<Partial<Ticket>>("time of the grant", "grantedAt"),
+};
+const RESET_FIELD = { "reset?": describePart(RESET_JSON, ({ reset }: Partial<Ticket>) => reset) };
+
+/** The fields of a ticket in its queue, but for its token. */
+const ENTRY_FIELDS = {
+  run: describeText<QueueEntry>("id of the run", "run"),
+  state: ENTRY_STATE,
+  ...describeFieldsOf(({ ticket }: QueueEntry) => ticket, {
+    ...OWNER_FIELDS,
+    "count?": describeCount("units requested; 1 for a lock", "count"),
+    "total?": describeCount("total units, as computed by this run; 1 for a lock", "total"),
+    ...TIME_FIELDS,
+    "until?": describeInstant("end of the `grace` state", "until"),
+    ...RESET_FIELD,
+  }),
+};
+
+/** The same of a ticket that waits. */
+export const WAITER_FIELDS = { ...ENTRY_FIELDS, state: WAITER_STATE };
+
+export const TICKET_JSON = describeObject<QueueEntry>("ticket", "A run's ticket in a queue.", {
+  ...ENTRY_FIELDS,
+  token: describeRevision(
+    "`create_revision` of the ticket; on the lock ticket, the fencing token",
+    "createRevision",
+  ),
+});
+
+const CLAIM_ENTRY_JSON = describeObject<ClaimEntry>("stand", "A run's ticket, in brief.", {
+  kind: describeQueueKind(({ queue }) => queue.kind),
+  name: describeText("name of the lock or resource", ({ queue }) => queue.name),
+  ...describeFieldsOf(({ entry }: ClaimEntry) => entry, {
+    state: ENTRY_STATE,
+    "count?": describeCount("units requested; 1 for a lock", ({ ticket }) => ticket?.count),
+  }),
+});
+
+export function describeQueueKind<T>(getKind: (source: T) => QueueKind) {
+  return describeChoice<T>(["lock", "resource"], "kind of queue", getKind);
+}
+
+/** Returns what is known of a run from its tickets, or else from the worker that runs it. */
+function findRunFacts({ claim, task }: RunRow): Partial<Ticket> | undefined {
+  const { value } = task ?? {};
+  if (claim !== undefined) return findClaimTicket(claim);
+  return value && { host: value.host, pid: value.pid, grantedAt: value.since };
+}
+
+export const RUN_JSON = describeObject<RunRow>("run", "A run and all its tickets.", {
+  run: describeText("id of the run", "run"),
+  state: describeChoice(ENTRY_STATES, "state of the ticket that is furthest from being held", "state"),
+  ...describeFieldsOf(findRunFacts, { ...OWNER_FIELDS, ...TIME_FIELDS, ...RESET_FIELD }),
+  token: describeRevision(
+    "fencing token: `create_revision` of the lock ticket, or without a lock of the first lease ticket; for a task without leases, of its running key",
+    getFencingToken,
+  ),
+  tickets: describeParts(
+    CLAIM_ENTRY_JSON,
+    "tickets of the run; empty for a task of a worker that holds no leases",
+    ({ claim }) => claim?.entries ?? [],
+  ),
+  "schedule?": describeText("id of the schedule, if a worker runs it", ({ task }) => task?.id),
+  "scheduled?": describeInstant(
+    "nominal time of the occurrence, if a worker runs it",
+    ({ task }) => task?.value?.scheduled,
+  ),
+  drains: describeParts(DRAIN_JSON, "drains that block the run, if it waits", ({ drains }) => drains),
+});
+
 /** All runs that hold or wait, one per row. Includes occurrences of schedules on workers. */
 export const runsView: SnapshotView<RunRow> = {
   of: "snapshot",
@@ -63,27 +191,17 @@ export const runsView: SnapshotView<RunRow> = {
   brief: "runs: everything that each of them holds or waits for",
   collections: [...CONTEXT_COLLECTIONS, "locks", "resources", "schedules", "runnings"],
   columns: [
-    { id: "run", title: "RUN", isRandom: true, priority: 3, formatCell: ({ run }) => run },
-    createOwnerColumn("who", "WHO", 1, formatRunOwner),
+    createTextColumn("run", 3, ({ run }) => run, { isRandom: true }),
+    createOwnerColumn("who", 1, formatRunOwner),
     createStateColumn(1, getStateTone, ({ state }) => state),
-    {
-      id: "lock",
-      title: "LOCK",
-      priority: 2,
-      formatCell: ({ claim }) => (claim && findLockName(claim)) ?? "",
-    },
-    { id: "schedule", title: "SCHEDULE", priority: 2, formatCell: ({ task }) => task?.id ?? "" },
-    {
-      id: "leases",
-      title: "LEASES",
-      priority: 2,
-      formatCell: ({ claim }) => (claim ? formatLeases(claim) : ""),
-    },
+    createTextColumn("lock", 2, ({ claim }) => claim && findLockName(claim)),
+    createTextColumn("schedule", 2, ({ task }) => task?.id),
+    createTextColumn("leases", 2, ({ claim }) => (claim ? formatLeases(claim) : "")),
     createAgeColumn("since", "SINCE", 2, findSince),
     createNoteColumn(4, ({ drains }) => drains.map(formatDrainLine).join("; ")),
-    { id: "command", title: "COMMAND", priority: 4, formatCell: (row) => row.command },
-    { id: "label", title: "LABEL", priority: 5, formatCell: (row) => findTicket(row)?.label ?? "" },
-    { id: "user", title: "USER", priority: 6, formatCell: (row) => findTicket(row)?.user ?? "" },
+    createTextColumn("command", 4, (row) => row.command),
+    createTextColumn("label", 5, (row) => findTicket(row)?.label),
+    createTextColumn("user", 6, (row) => findTicket(row)?.user),
     createNumberColumn("token", "TOKEN", 7, getFencingToken),
   ],
   sort: "token",
@@ -97,7 +215,7 @@ export const runsView: SnapshotView<RunRow> = {
     claim === undefined && task !== undefined
       ? { kind: "schedule", name: task.id }
       : { kind: "run", name: run },
-  toJson: toRunRowJson,
+  json: RUN_JSON,
   buildRows: buildRunRows,
   empty: "Nothing runs and nothing waits. Try: signalbox run --lock demo -- sleep 60",
 };
@@ -106,17 +224,23 @@ function buildRunRows(snapshot: Snapshot, viewContext: ViewContext): RunRow[] {
   const tasks = new Map(
     [...snapshot.executions.values()].flat().map((task) => [task.value?.run ?? task.key, task]),
   );
-  const rows = [...buildClaims(snapshot).values()].map((claim): RunRow => {
-    const host = findClaimTicket(claim)?.host;
-    const drains = isHolder(claim)
-      ? []
-      : listStoppingDrains({ host, queues: claim.entries.map(({ queue }) => queue) }, viewContext);
+  const rows = [...buildClaims(snapshot).values()].map((claim) => {
     const task = tasks.get(claim.run);
     tasks.delete(claim.run);
-    const command = formatTicketCommand(findClaimTicket(claim));
-    return { run: claim.run, claim, task, command, state: computeClaimState(claim), drains };
+    return buildClaimRow(claim, listDrainsOnWaiter(claim, viewContext), task);
   });
   return [...rows, ...[...tasks].map(([run, task]) => buildTaskRow(snapshot, run, task))];
+}
+
+/** Builds the row of a claim. @param drains  drains that stop it while it waits */
+export function buildClaimRow(claim: Claim, drains: readonly Drain[], task?: Execution): RunRow {
+  const command = formatTicketCommand(findClaimTicket(claim));
+  return { run: claim.run, claim, task, command, state: computeClaimState(claim), drains };
+}
+
+/** Lists the drains that stop a claim while it waits. */
+export function listDrainsOnWaiter(claim: Claim, viewContext: ViewContext): readonly Drain[] {
+  return isHolder(claim) ? [] : listDrainsOnClaim(claim, viewContext);
 }
 
 function buildTaskRow({ schedules }: Snapshot, run: string, task: Execution): RunRow {
@@ -127,55 +251,10 @@ function buildTaskRow({ schedules }: Snapshot, run: string, task: Execution): Ru
 }
 
 /** Returns the state of a claim: the state of the ticket that is furthest from being held. */
-export function computeClaimState(claim: Claim): string {
+function computeClaimState(claim: Claim): string {
   const states = claim.entries.map(({ entry }) => getEntryState(entry));
   const order = ["malformed", "waiting", "admitted", "held", "grace"];
   return order.find((state) => states.some((one) => one === state)) ?? "held";
-}
-
-function toRunRowJson({ run, claim, task, state, drains }: RunRow): object {
-  const value = task?.value;
-  const own = {
-    run,
-    state,
-    host: value?.host,
-    pid: value?.pid,
-    grantedAt: value?.since,
-    token: task?.token,
-    tickets: [],
-  };
-  return {
-    ...(claim === undefined ? own : toRunJson(claim, state)),
-    schedule: task?.id,
-    scheduled: value?.scheduled,
-    drains: drains.map(toDrainJson),
-  };
-}
-
-/** Returns a run for JSON output. Tokens and revisions as text, wall clocks in ms since the epoch. */
-export function toRunJson(claim: Claim, state: string): object {
-  const ticket = findClaimTicket(claim);
-  const { host, pid, user, command, args, label, enqueuedAt, grantedAt, reset } = ticket ?? {};
-  return {
-    run: claim.run,
-    state,
-    host,
-    pid,
-    user,
-    command,
-    args,
-    label,
-    enqueuedAt,
-    grantedAt,
-    reset,
-    token: getClaimToken(claim),
-    tickets: claim.entries.map(({ queue: { kind, name }, entry }) => ({
-      kind,
-      name,
-      state: getEntryState(entry),
-      count: entry.ticket?.count,
-    })),
-  };
 }
 
 /** Returns the fencing token: of the lock ticket, or else of the first resource ticket. */
@@ -237,18 +316,13 @@ export function buildRunDetail(snapshot: Snapshot, claim: Claim, detailContext: 
   };
 }
 
-const TICKET_COLUMNS: readonly ItemColumn<ClaimEntry>[] = [
-  { title: "KIND", priority: 1, getCell: ({ queue }) => queue.kind },
-  { title: "NAME", priority: 1, getCell: ({ queue }) => queue.name },
-  { title: "UNITS", priority: 2, align: "right", getCell: formatUnits },
-  {
-    title: "STATE",
-    priority: 1,
-    isMarked: true,
-    getCell: ({ entry }) => buildStateCell(getEntryState(entry)),
-  },
-  { title: "PLACE", priority: 2, getCell: ({ queue: { entries }, entry }) => formatPlace(entries, entry) },
-  { title: "KEY", priority: 5, getCell: ({ entry }) => entry.key },
+const TICKET_COLUMNS: readonly TableColumn<ClaimEntry>[] = [
+  createTextColumn("kind", 1, ({ queue }) => queue.kind),
+  createTextColumn("name", 1, ({ queue }) => queue.name),
+  createTextColumn("units", 2, formatUnits, { align: "right" }),
+  createStateColumn(1, getStateTone, ({ entry }) => getEntryState(entry)),
+  createTextColumn("place", 2, ({ queue: { entries }, entry }) => formatPlace(entries, entry)),
+  createTextColumn("key", 5, ({ entry }) => entry.key),
 ];
 
 function formatUnits({ queue: { kind }, entry: { ticket } }: ClaimEntry): string {
@@ -277,44 +351,25 @@ export function buildClaimTable(
   const sorted = [...claims].sort(
     (a, b) => getRank(a) - getRank(b) || (getClaimToken(a) < getClaimToken(b) ? -1 : 1),
   );
-  const columns: ItemColumn<Claim>[] = [
-    { title: "RUN", priority: 3, getCell: ({ run }) => run },
+  const columns: TableColumn<Claim>[] = [
+    createTextColumn("run", 3, ({ run }) => run),
     ...(isOneHost ? [] : [HOST_COLUMN]),
-    {
-      title: "PID",
-      priority: 2,
-      align: "right",
-      getCell: (claim) => String(findClaimTicket(claim)?.pid ?? ""),
-    },
-    {
-      title: "STATE",
-      priority: 1,
-      isMarked: true,
-      getCell: (claim) => buildStateCell(computeClaimState(claim)),
-    },
-    { title: "RUNNER", priority: 3, getCell: (claim) => buildClaimRunnerCell(claim, sessions) },
-    {
-      title: "HOLDS OR WAITS FOR",
-      priority: 1,
-      getCell: ({ entries }) => entries.map(formatClaimEntry).join(" "),
-    },
+    createNumberColumn("pid", "PID", 2, (claim) => findClaimTicket(claim)?.pid),
+    createStateColumn(1, getStateTone, computeClaimState),
+    createRunnerColumn(3, sessions, findReadableEntry),
+    createTextColumn("holds or waits for", 1, ({ entries }) => entries.map(formatClaimEntry).join(" ")),
   ];
   return buildDetailTable("runs", columns, sorted, { all, getTarget: buildRunTarget });
 }
 
-const HOST_COLUMN: ItemColumn<Claim> = {
-  title: "HOST",
-  priority: 1,
-  getCell: (claim) => buildOwnerCell(findClaimTicket(claim)?.host ?? ""),
-};
+const HOST_COLUMN = createOwnerColumn<Claim>("host", 1, (claim) => findClaimTicket(claim)?.host ?? "");
 
 function buildRunTarget({ run, entries: [first] }: Claim): DetailTarget {
   return { title: `run ${run}`, subject: { kind: "run", name: run, ...(first && { queue: first.queue }) } };
 }
 
-function buildClaimRunnerCell({ entries }: Claim, sessions: SessionLivenessMap): Cell | undefined {
-  const readable = entries.find(({ entry }) => entry.ticket !== undefined);
-  return readable && buildRunnerCell(readable.entry, sessions);
+function findReadableEntry({ entries }: Claim): QueueEntry | undefined {
+  return entries.find(({ entry }) => entry.ticket !== undefined)?.entry;
 }
 
 function formatClaimEntry({ queue: { kind, name }, entry: { ticket } }: Claim["entries"][number]): string {
@@ -387,13 +442,22 @@ function formatRunner(
   return [`${alive.verdict}: ${alive.text}${left}`, isRenewed ? "plain" : "problem"];
 }
 
-export function buildStateCell(state: string): Cell {
-  return { text: state, tone: getStateTone(state) };
-}
-
-/** Builds a cell with the liveness of a runner. Empty in grace: the command has ended, so no renewal is needed. */
-export function buildRunnerCell(entry: QueueEntry, sessions: SessionLivenessMap): Cell {
-  const alive = entry.ticket?.state === "grace" ? undefined : findRunnerLiveness(entry, sessions);
-  const isFine = alive === undefined || isSessionRenewed(alive);
-  return { text: alive?.verdict ?? "", tone: isFine ? "plain" : "problem" };
+/** Creates a column with the liveness of runners. Empty in grace: the command has ended, so no renewal is needed. */
+export function createRunnerColumn<R>(
+  priority: number,
+  sessions: SessionLivenessMap,
+  getEntry: (row: R) => QueueEntry | undefined,
+): TableColumn<R> {
+  const find = (row: R) => {
+    const entry = getEntry(row);
+    return entry === undefined || entry.ticket?.state === "grace"
+      ? undefined
+      : findRunnerLiveness(entry, sessions);
+  };
+  return createTextColumn("runner", priority, (row) => find(row)?.verdict, {
+    getTone: (row) => {
+      const alive = find(row);
+      return alive === undefined || isSessionRenewed(alive) ? "plain" : "problem";
+    },
+  });
 }

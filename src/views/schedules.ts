@@ -5,13 +5,19 @@ import type { Calendars } from "../schedule/calendar/calendar.ts";
 import { findCalendarFault } from "../schedule/calendar/day-rule.ts";
 import { listUpcoming } from "../schedule/calendar/upcoming-days.ts";
 import type { UpcomingOccurrence } from "../schedule/cron/upcoming-occurrences.ts";
-import { type Definition, getScheduleType, isPaused } from "../schedule/definition.ts";
+import { type Definition, getPause, getScheduleType, isPaused, type Pause } from "../schedule/definition.ts";
 import { SCHEDULE_DEFAULTS } from "../schedule/definition-values.ts";
 import { canHandle } from "../schedule/handler-types.ts";
-import { explainPlan, MANUAL, parsePlan } from "../schedule/plan.ts";
-import type { Backfill, DueState, LastOccurrence, OpenOccurrence } from "../schedule/state/due.ts";
+import { explainPlan, formatCronText, MANUAL, parsePlan } from "../schedule/plan.ts";
+import {
+  type Backfill,
+  type DueState,
+  type LastOccurrence,
+  OPEN_KINDS,
+  type OpenOccurrence,
+} from "../schedule/state/due.ts";
 import { isHeadFree } from "../schedule/state/next-candidate.ts";
-import { parseOutcomes } from "../schedule/state/outcome.ts";
+import { NO_OUTCOMES, OCCURRENCE_RESULTS } from "../schedule/state/outcome.ts";
 import type { WorkerRecord } from "../schedule/state/worker-record.ts";
 import { computeLag } from "../schedule/timing.ts";
 import { findRunnerLiveness, type SessionLivenessMap } from "../state/explain.ts";
@@ -23,7 +29,9 @@ import {
   createAgeColumn,
   createAgeMeasure,
   createNumberColumn,
+  createOwnerColumn,
   createStateColumn,
+  createTextColumn,
   formatAge,
   formatFirstAndMore,
   formatLateness,
@@ -34,16 +42,109 @@ import {
   buildAuditTable,
   buildDetailTable,
   buildFacts,
-  buildOwnerCell,
-  type Cell,
   type Detail,
   type DetailContext,
   type Fact,
-  type ItemColumn,
   type Section,
 } from "./detail.ts";
 import { buildDeadLetterTable, buildLastOutput, buildLongerOutput, buildOutcomeTable } from "./history.ts";
-import type { SnapshotView } from "./view.ts";
+import {
+  describeChoice,
+  describeCount,
+  describeField,
+  describeFieldsOf,
+  describeInstant,
+  describeInteger,
+  describeNumber,
+  describeObject,
+  describePart,
+  describeParts,
+  describeRevision,
+  describeText,
+  describeTexts,
+} from "./json.ts";
+import type { SnapshotView, TableColumn } from "./view.ts";
+
+/**
+ * The states of a schedule. `due`: a worker may start the next run. `late`: the run has been due for
+ * `SCHEDULE_LATE_AFTER`, and no worker started it. `retrying`: a failed run is retried. `no-worker`: no worker has a
+ * handler for it. `failed`: its last run failed, and is not retried.
+ */
+export const SCHEDULE_STATES = [
+  "malformed",
+  "running",
+  "paused",
+  "no-worker",
+  "late",
+  "due",
+  "retrying",
+  "failed",
+  "ended",
+  "waiting",
+] as const;
+type ScheduleState = (typeof SCHEDULE_STATES)[number];
+
+const OPEN_JSON = describeObject<OpenOccurrence>(
+  "open",
+  "An occurrence of a schedule that was started or triggered, and has not finished.",
+  {
+    scheduled: describeInstant("nominal time of the occurrence", "scheduled"),
+    runAt: describeInstant("earliest start, unless it is running", "runAt"),
+    attempt: describeCount("number of starts", "attempt"),
+    failures: describeCount("number of failures", "failures"),
+    kind: describeChoice(
+      OPEN_KINDS,
+      "origin. `trigger`: an operator triggered it; `after`: the schedules before it ended; `backfill`: a backfill started it",
+      "kind",
+    ),
+    "postponed?": describeCount(
+      "number of starts since the last failure that asked for another start later",
+      "postponed",
+    ),
+    "data?": describeField({ description: "data for the handler, besides those of the definition" }, "data"),
+    "env?": describeField(
+      {
+        type: "object",
+        description: "variables of the command, besides those of the definition",
+        additionalProperties: { type: "string" },
+      },
+      "env",
+    ),
+  },
+);
+
+const LAST_JSON = describeObject<LastOccurrence>("last", "Result of the occurrence that ended last.", {
+  scheduled: describeInstant("nominal time of the occurrence", "scheduled"),
+  startedAt: describeInstant("time of the start", "startedAt"),
+  endedAt: describeInstant("time of the end", "endedAt"),
+  late: describeNumber("delay of the start, ms", "late"),
+  result: describeChoice(
+    OCCURRENCE_RESULTS,
+    "result. `retry`: the handler requested another start later; `released`: the occurrence was given back; `lost`: its worker had to end it, or vanished; `replaced`: the next occurrence was due; `skipped`: it was never started",
+    "result",
+  ),
+  run: describeText("id of the run", "run"),
+});
+
+const EXECUTION_JSON = describeObject<Execution>(
+  "execution",
+  "A running occurrence of a schedule. If its key cannot be read, it has only `fault` and `token`.",
+  {
+    ...describeFieldsOf(({ value }: Execution) => value, {
+      "worker?": describeText("id of the worker", "worker"),
+      "host?": describeText("full name of the worker's host", "host"),
+      "pid?": describeInteger("process id of the worker", "pid"),
+      "run?": describeText("id of the run", "run"),
+      "scheduled?": describeInstant("nominal time", "scheduled"),
+      "attempt?": describeCount("attempt number, from 1", "attempt"),
+      "since?": describeInstant("time of the start", "since"),
+      "late?": describeNumber("delay of the start, ms", "late"),
+      "progress?": describeText("what the task says about its progress", "progress"),
+    }),
+    "fault?": describeText("why the running key cannot be read", "fault"),
+    token: describeRevision("fencing token: `create_revision` of the running key", "token"),
+  },
+);
 
 export const schedulesView: SnapshotView<ScheduleRow> = {
   of: "snapshot",
@@ -52,87 +153,51 @@ export const schedulesView: SnapshotView<ScheduleRow> = {
   brief: "schedules: when they run next, who runs them, how the last run ended",
   collections: [...CONTEXT_COLLECTIONS, "schedules", "dues", "runnings", "workers", "calendars"],
   columns: [
-    { id: "schedule", title: "SCHEDULE", priority: 1, formatCell: ({ id }) => id },
+    createTextColumn("schedule", 1, ({ id }) => id),
     createStateColumn(1, getScheduleTone, ({ state }) => state),
-    {
-      id: "next",
-      title: "NEXT",
-      priority: 1,
+    createTextColumn("next", 1, ({ next }, wall) => formatTimeUntilNext(next, wall), {
       align: "right",
       isTimed: true,
-      formatCell: ({ next }, wall) => formatTimeUntilNext(next, wall),
       getSortValue: ({ next }) => next ?? Number.POSITIVE_INFINITY,
       getTone: ({ states }) => (states.includes("late") ? "problem" : "plain"),
-    },
-    {
-      id: "at",
-      title: "AT",
-      priority: 4,
-      formatCell: ({ next }) => (next === undefined ? "" : formatInstant(next)),
+    }),
+    createTextColumn("at", 4, ({ next }) => (next === undefined ? "" : formatInstant(next)), {
       getSortValue: ({ next }) => next ?? Number.POSITIVE_INFINITY,
-    },
-    {
-      id: "on",
-      title: "ON",
-      priority: 2,
-      formatCell: (row) => formatFirstAndMore(listHosts(row)),
+    }),
+    createTextColumn("on", 2, (row) => formatFirstAndMore(listHosts(row)), {
       formatBriefCell: (row) => formatFirstAndMore(listHosts(row).map(shortenOwner)),
-    },
+    }),
     createAgeColumn("since", "SINCE", 3, findSince),
-    {
-      id: "last",
-      title: "LAST",
-      priority: 2,
-      formatCell: ({ due }) => due?.last?.result ?? "",
+    createTextColumn("last", 2, ({ due }) => due?.last?.result, {
       getTone: ({ due }) => getResultTone(due?.last?.result),
-    },
-    {
-      id: "ended",
-      title: "ENDED",
-      priority: 3,
+    }),
+    createTextColumn(
+      "ended",
+      3,
+      ({ due }, wall) => (due?.last === undefined ? "" : `${formatAge(due.last.endedAt, wall)} ago`),
+      {
+        align: "right",
+        isTimed: true,
+        getSortValue: ({ due }) => computeDurationWeight(due?.last?.endedAt),
+        ...createAgeMeasure(({ due }) => due?.last?.endedAt),
+      },
+    ),
+    createTextColumn("late", 4, ({ due }) => (due?.last === undefined ? "" : formatLateness(due.last.late)), {
       align: "right",
-      isTimed: true,
-      formatCell: ({ due }, wall) =>
-        due?.last === undefined ? "" : `${formatAge(due.last.endedAt, wall)} ago`,
-      getSortValue: ({ due }) => computeDurationWeight(due?.last?.endedAt),
-      ...createAgeMeasure(({ due }) => due?.last?.endedAt),
-    },
-    {
-      id: "late",
-      title: "LATE",
-      priority: 4,
-      align: "right",
-      formatCell: ({ due }) => (due?.last === undefined ? "" : formatLateness(due.last.late)),
       getSortValue: ({ due }) => due?.last?.late ?? -1,
       unit: "duration",
       getMeasure: ({ due }) => due?.last?.late,
-    },
-    { id: "cron", title: "CRON", priority: 2, formatCell: ({ definition }) => definition?.cron ?? "" },
-    { id: "zone", title: "ZONE", priority: 5, formatCell: ({ definition }) => definition?.timezone ?? "" },
-    { id: "task", title: "TASK", priority: 3, formatCell: formatScheduleTask },
+    }),
+    createTextColumn("cron", 2, ({ definition }) => formatCronText(definition?.cron ?? "")),
+    createTextColumn("zone", 5, ({ definition }) => definition?.timezone),
+    createTextColumn("task", 3, formatScheduleTask),
     createNumberColumn("dead", "DEAD", 3, ({ due }) => due?.dead, { zero: "problem", other: "problem" }),
-    {
-      id: "note",
-      title: "NOTE",
-      priority: 4,
-      formatCell: formatNote,
-      getTone: ({ state }) => getScheduleTone(state),
-    },
+    createTextColumn("note", 4, formatNote, { getTone: ({ state }) => getScheduleTone(state) }),
     createNumberColumn("open", "OPEN", 6, ({ due }) => due?.open.length || undefined),
-    { id: "group", title: "GROUP", priority: 6, formatCell: ({ definition }) => definition?.group ?? "" },
-    {
-      id: "after",
-      title: "AFTER",
-      priority: 6,
-      formatCell: ({ definition }) => definition?.after?.join(" ") ?? "",
-    },
-    {
-      id: "tags",
-      title: "TAGS",
-      priority: 6,
-      formatCell: ({ definition }) => definition?.tags?.join(" ") ?? "",
-    },
-    { id: "source", title: "SOURCE", priority: 9, formatCell: ({ definition }) => definition?.source ?? "" },
+    createTextColumn("group", 6, ({ definition }) => definition?.group),
+    createTextColumn("after", 6, ({ definition }) => definition?.after?.join(" ")),
+    createTextColumn("tags", 6, ({ definition }) => definition?.tags?.join(" ")),
+    createTextColumn("source", 9, ({ definition }) => definition?.source),
   ],
   sort: "next",
   getKey: ({ id }) => id,
@@ -143,7 +208,37 @@ export const schedulesView: SnapshotView<ScheduleRow> = {
     ...(row.definition?.tags !== undefined && { tags: row.definition.tags }),
   }),
   getSubject: ({ id }) => ({ kind: "schedule", name: id }),
-  toJson: toScheduleJson,
+  json: describeObject("schedule", "A schedule. `signalbox show schedule` prints more.", {
+    schedule: describeText("id of the schedule", "id"),
+    state: describeChoice(SCHEDULE_STATES, "first element of `states`", "state"),
+    states: describeTexts(
+      "all states that apply. `due`: a worker may start the next run; `late`: the run has been due for ten seconds; `retrying`: a failed run is retried; `failed`: the last run failed and is not retried; `no-worker`: no worker has a handler for it; `ended`: no further run is planned",
+      "states",
+    ),
+    "fault?": describeText("which key of the schedule is missing or cannot be read, and why", "fault"),
+    task: describeText("command, or the type that selects the handler", formatScheduleTask),
+    "next?": describeInstant("earliest start of the next run", "next"),
+    "nominal?": describeInstant(
+      "nominal time of the next occurrence in the cron expression: without delay, jitter and pause",
+      ({ due }) => due?.next,
+    ),
+    "definition?": describeField(
+      { type: "object", description: "definition, as in `schedule export`" },
+      "definition",
+    ),
+    open: describeParts(
+      OPEN_JSON,
+      "occurrences that were started or triggered, and have not finished",
+      ({ due }) => due?.open ?? [],
+    ),
+    "pause?": describeField(
+      { type: "object", description: "pause that the schedule has set itself: by whom, since when, why" },
+      ({ due }) => due?.pause,
+    ),
+    "last?": describePart(LAST_JSON, ({ due }) => due?.last),
+    dead: describeInteger("number of stored dead letters", ({ due }) => due?.dead ?? 0),
+    runs: describeParts(EXECUTION_JSON, "current executions, oldest first", ({ executions }) => executions),
+  }),
   buildRows: buildScheduleRows,
   empty: "No schedules yet. Create one: signalbox schedule add backup '0 3 * * *' -- backup.sh",
 };
@@ -197,57 +292,14 @@ function formatMissingWorker(group: string | undefined): string {
   return `is running${where} that has a handler for it`;
 }
 
-function formatNote({ fault, definition, state }: ScheduleRow): string {
-  const { pause, note } = definition ?? {};
+function formatNote({ fault, definition, due, state }: ScheduleRow): string {
+  const pause = getPause(definition, due);
   if (fault !== undefined) return fault;
   if (state === "no-worker") return `no worker ${formatMissingWorker(definition?.group)}`;
-  if (pause === undefined) return note ?? "";
+  if (pause === undefined) return definition?.note ?? "";
   const until = pause.until === undefined ? "" : ` until ${formatInstant(pause.until)}`;
   return `paused by ${pause.by}${until}${pause.why === undefined ? "" : `: ${pause.why}`}`;
 }
-
-/** Returns a schedule for JSON output. Instants in ms since the epoch, durations in ms. */
-function toScheduleJson(row: ScheduleRow): object {
-  const { id, state, states, fault, definition, due, next, executions } = row;
-  return {
-    schedule: id,
-    state,
-    states,
-    fault,
-    task: formatScheduleTask(row),
-    next,
-    nominal: due?.next,
-    definition,
-    open: due?.open ?? [],
-    last: due?.last,
-    dead: due?.dead ?? 0,
-    runs: executions.map(toExecutionJson),
-  };
-}
-
-/** Returns an execution for JSON output. */
-function toExecutionJson({ value, fault, token }: Execution): object {
-  return { ...value, fault, token };
-}
-
-/**
- * The states of a schedule. `due`: a worker may start the next run. `late`: the run has been due for
- * `SCHEDULE_LATE_AFTER`, and no worker started it. `retrying`: a failed run is retried. `no-worker`: no worker has a
- * handler for it. `failed`: its last run failed, and is not retried.
- */
-export const SCHEDULE_STATES = [
-  "malformed",
-  "running",
-  "paused",
-  "no-worker",
-  "late",
-  "due",
-  "retrying",
-  "failed",
-  "ended",
-  "waiting",
-] as const;
-type ScheduleState = (typeof SCHEDULE_STATES)[number];
 
 /** One schedule. Instants in ms since the epoch. */
 export interface ScheduleRow {
@@ -405,7 +457,9 @@ function computeNext(
   const running = new Set(executions.map(({ value }) => value?.scheduled));
   const open = due.open.filter(({ scheduled }) => !running.has(scheduled));
   const planned = isHeadFree(definition, due) ? [due.runAt] : [];
-  const until = isPaused(definition, wall) ? (definition.pause?.until ?? Number.POSITIVE_INFINITY) : 0;
+  const until = isPaused(definition, due, wall)
+    ? (getPause(definition, due)?.until ?? Number.POSITIVE_INFINITY)
+    : 0;
   const triggers = open.filter(({ kind }) => kind === "trigger").map(({ runAt }) => runAt);
   const others = [...open.filter(({ kind }) => kind !== "trigger").map(({ runAt }) => runAt), ...planned];
   const next = Math.min(...triggers, ...others.map((runAt) => Math.max(runAt, until)));
@@ -425,7 +479,7 @@ function listStates(
   const found: (ScheduleState | false)[] = [
     fault !== undefined && "malformed",
     !isIdle && "running",
-    definition !== undefined && isPaused(definition, wall) && "paused",
+    definition !== undefined && isPaused(definition, state, wall) && "paused",
     !isServed && !isOver && "no-worker",
     isIdle && overdue >= SCHEDULE_LATE_AFTER && "late",
     isIdle && next !== undefined && overdue >= 0 && "due",
@@ -517,7 +571,7 @@ export function buildScheduleDetail(
 ): Detail | undefined {
   const row = findScheduleRow(snapshot, id, wall);
   if (row === undefined) return undefined;
-  const outcomes = parseOutcomes(snapshot.outcomes.get(id));
+  const outcomes = snapshot.outcomes.get(id) ?? NO_OUTCOMES;
   return {
     heading: `schedule ${id}: ${row.states.join(", ")}`,
     tone: getScheduleTone(row.state),
@@ -547,9 +601,9 @@ function buildScheduleFacts(row: ScheduleRow, wall: number): Fact[] {
   if (definition === undefined) return buildFacts([["malformed", fault, "problem"]]);
   return buildFacts([
     ["malformed", fault, "problem"],
-    ["paused", formatPause(definition), "problem"],
+    ["paused", formatPause(getPause(definition, due)), "problem"],
     ["when", `${explainPlan(parsePlan(definition.cron))} (${definition.timezone})`],
-    ["cron", definition.cron],
+    ["cron", formatCronText(definition.cron)],
     ["followed by", due?.successors?.join(", ")],
     ["backfill", due?.backfill && formatBackfill(due.backfill)],
     ["has ended", due?.arrived?.map(({ id }) => id).join(", ")],
@@ -578,7 +632,7 @@ type FactEntry = readonly [label: string, value: string | undefined];
 /** Lists the rules of a schedule. Omits unset options, except catch-up and overlap. */
 function listRuleFacts(definition: Definition): FactEntry[] {
   const { delay, jitter, deadline, timeout, retries, backoff = SCHEDULE_DEFAULTS.backoff, end } = definition;
-  const { keep, keepFor } = definition;
+  const { keep, keepFor, pauseAfterFailures } = definition;
   const formatTime = (ms: number | undefined) => (ms ? formatDuration(ms) : undefined);
   return [
     [
@@ -598,6 +652,7 @@ function listRuleFacts(definition: Definition): FactEntry[] {
     ["overlap", definition.overlap ?? SCHEDULE_DEFAULTS.overlap],
     ["time-out", formatTime(timeout)],
     ["retries", retries ? `${retries}, the first after ${formatDuration(backoff)}` : undefined],
+    ["pauses itself", pauseAfterFailures ? `after ${pauseAfterFailures} given up in a row` : undefined],
     ["group", definition.group],
     ["leases", definition.leases?.join(" ")],
     ["hooks", Object.keys(definition.hooks ?? {}).join(" ")],
@@ -617,7 +672,7 @@ function formatLimits(keep: number | undefined, keepFor: number | undefined): st
   return `${count} ${age}`.trim() || undefined;
 }
 
-function formatPause({ pause }: Definition): string | undefined {
+function formatPause(pause: Pause | undefined): string | undefined {
   if (pause === undefined) return undefined;
   const until = pause.until === undefined ? "" : ` until ${formatInstant(pause.until)}`;
   return `by ${pause.by}, since ${formatInstant(pause.at)}${until}${pause.why === undefined ? "" : `: ${pause.why}`}`;
@@ -625,11 +680,7 @@ function formatPause({ pause }: Definition): string | undefined {
 
 const formatAgo = (at: number, wall: number) => `${formatBriefDuration(wall - at)} ago`;
 
-const PROGRESS: ItemColumn<Execution> = {
-  title: "PROGRESS",
-  priority: 2,
-  getCell: ({ value }) => value?.progress,
-};
+const PROGRESS: TableColumn<Execution> = createTextColumn("progress", 2, ({ value }) => value?.progress);
 
 /** Builds the table of current executions. */
 function buildExecutionTable(
@@ -637,49 +688,41 @@ function buildExecutionTable(
   wall: number,
   sessions: SessionLivenessMap,
 ): Section[] {
-  const columns: ItemColumn<Execution>[] = [
-    { title: "WHO", priority: 1, getCell: buildExecutionOwnerCell },
-    { title: "WORKER", priority: 2, getCell: (execution) => buildWorkerCell(execution, sessions) },
-    { title: "SCHEDULED", priority: 1, getCell: ({ value }) => value && formatInstant(value.scheduled) },
-    { title: "ATTEMPT", priority: 3, align: "right", getCell: ({ value }) => value && String(value.attempt) },
-    {
-      title: "SINCE",
-      priority: 1,
+  const columns: TableColumn<Execution>[] = [
+    createOwnerColumn("who", 1, describeExecution, {
+      getTone: ({ value }) => (value === undefined ? "problem" : "plain"),
+    }),
+    createTextColumn("worker", 2, (execution) => findRunnerLiveness(execution, sessions)?.verdict, {
+      getTone: (execution) =>
+        findRunnerLiveness(execution, sessions)?.verdict === "alive" ? "plain" : "problem",
+    }),
+    createTextColumn("scheduled", 1, ({ value }) => value && formatInstant(value.scheduled)),
+    createTextColumn("attempt", 3, ({ value }) => value && String(value.attempt), { align: "right" }),
+    createTextColumn("since", 1, ({ value }) => value && formatBriefDuration(wall - value.since), {
       align: "right",
-      getCell: ({ value }) => value && formatBriefDuration(wall - value.since),
-    },
-    {
-      title: "LATE",
-      priority: 3,
-      align: "right",
-      getCell: ({ value }) => value && formatBriefDuration(value.late),
-    },
+    }),
+    createTextColumn("late", 3, ({ value }) => value && formatBriefDuration(value.late), { align: "right" }),
     ...(executions.some(({ value }) => value?.progress !== undefined) ? [PROGRESS] : []),
-    { title: "TOKEN", priority: 5, align: "right", getCell: ({ token }) => String(token) },
+    createTextColumn("token", 5, ({ token }) => String(token), { align: "right" }),
   ];
   return buildDetailTable("runs now", columns, executions);
 }
 
-function buildExecutionOwnerCell(execution: Execution): Cell {
-  if (execution.value !== undefined) return buildOwnerCell(formatExecutionOwner(execution));
-  return { text: `key ${execution.key}: ${execution.fault}`, tone: "problem" };
-}
-
-function buildWorkerCell(execution: Execution, sessions: SessionLivenessMap): Cell {
-  const alive = findRunnerLiveness(execution, sessions);
-  return { text: alive?.verdict ?? "", tone: alive?.verdict === "alive" ? "plain" : "problem" };
+function describeExecution(execution: Execution): string {
+  const { value, key, fault } = execution;
+  return value === undefined ? `key ${key}: ${fault}` : formatExecutionOwner(execution);
 }
 
 /** Builds the table of open occurrences, planned or triggered, that wait for a start. */
 function buildOpenTable({ due, executions }: ScheduleRow, wall: number): Section[] {
   const running = new Set(executions.map(({ value }) => value?.scheduled));
   const waiting = (due?.open ?? []).filter(({ scheduled }) => !running.has(scheduled));
-  const columns: ItemColumn<OpenOccurrence>[] = [
-    { title: "SCHEDULED", priority: 1, getCell: ({ scheduled }) => formatInstant(scheduled) },
-    { title: "KIND", priority: 2, getCell: ({ kind }) => kind },
-    { title: "DUE", priority: 1, getCell: ({ runAt }) => formatTimeUntilNext(runAt, wall) },
-    { title: "STARTS", priority: 3, align: "right", getCell: ({ attempt }) => String(attempt) },
-    { title: "FAILURES", priority: 3, align: "right", getCell: ({ failures }) => String(failures) },
+  const columns: TableColumn<OpenOccurrence>[] = [
+    createTextColumn("scheduled", 1, ({ scheduled }) => formatInstant(scheduled)),
+    createTextColumn("kind", 2, ({ kind }) => kind),
+    createTextColumn("due", 1, ({ runAt }) => formatTimeUntilNext(runAt, wall)),
+    createTextColumn("starts", 3, ({ attempt }) => String(attempt), { align: "right" }),
+    createTextColumn("failures", 3, ({ failures }) => String(failures), { align: "right" }),
   ];
   return buildDetailTable("to be started", columns, waiting);
 }
@@ -702,19 +745,17 @@ function buildUpcomingTable(
     count: COUNT,
     since: Math.min(first, wall),
   });
-  const columns: ItemColumn<UpcomingOccurrence>[] = [
-    { title: "SCHEDULED", priority: 1, getCell: ({ local }) => local },
-    { title: "MAY RUN", priority: 2, getCell: ({ at }) => formatInstant(at + lag) },
-    { title: "IN", priority: 1, align: "right", getCell: ({ at }) => formatBriefDuration(at + lag - wall) },
-    { title: "NOTE", priority: 3, getCell: buildNoteCell },
+  const columns: TableColumn<UpcomingOccurrence>[] = [
+    createTextColumn("scheduled", 1, ({ local }) => local),
+    createTextColumn("may run", 2, ({ at }) => formatInstant(at + lag)),
+    createTextColumn("in", 1, ({ at }) => formatBriefDuration(at + lag - wall), { align: "right" }),
+    createTextColumn("note", 3, ({ note, mark }) => note ?? mark, {
+      getTone: ({ mark }) => (mark === undefined ? "plain" : "waiting"),
+    }),
   ];
   return buildDetailTable(
     `next runs; more: signalbox schedule next ${quoteShellWord(id)}`,
     columns,
     found.filter(({ at }) => at <= end),
   );
-}
-
-function buildNoteCell({ note, mark }: UpcomingOccurrence): Cell {
-  return { text: note ?? mark ?? "", tone: mark === undefined ? "plain" : "waiting" };
 }

@@ -1,6 +1,7 @@
 import type { Collection, NamedQueue, Snapshot } from "../state/snapshot.ts";
 import type { Share, Subject, Tone } from "../state/subject.ts";
 import type { ViewContext } from "../state/view-context.ts";
+import type { JsonObject } from "./json.ts";
 
 /** A column of a table. Texts may come from etcd, and are not cleaned. */
 export interface TableColumn<R> {
@@ -60,8 +61,8 @@ export interface TableView<R> {
   getSubject(row: R): Subject;
   /** Returns when what the row is about happened, ms since the epoch, in views of past events. */
   getInstant?(row: R): number;
-  /** Returns the row for JSON output, as documented in docs/json.md. */
-  toJson(row: R): object;
+  /** The row in JSON output, from which docs/json.md is made. */
+  json: JsonObject<R>;
   /** Returns the part of a row whose change is reported. Without this function, every change is reported. */
   getChangeKey?(row: R): string;
   /** Message for an empty table, with a suggestion. */

@@ -1,7 +1,18 @@
 import { COMMAND_TYPE } from "../schedule/handler-types.ts";
-import type { WorkerRecord } from "../schedule/state/worker-record.ts";
+import { CLOCK_STATES, type WorkerRecord } from "../schedule/state/worker-record.ts";
 import type { Snapshot, StoredWorker } from "../state/snapshot.ts";
-import { createAgeColumn, createNoteColumn, createOwnerColumn } from "./columns.ts";
+import { createAgeColumn, createNoteColumn, createOwnerColumn, createTextColumn } from "./columns.ts";
+import {
+  describeChoice,
+  describeCount,
+  describeFieldsOf,
+  describeFlag,
+  describeInstant,
+  describeInteger,
+  describeObject,
+  describeText,
+  describeTexts,
+} from "./json.ts";
 import type { SnapshotView } from "./view.ts";
 
 interface WorkerRow {
@@ -19,37 +30,26 @@ export const workersView: SnapshotView<WorkerRow> = {
   brief: "workers: what they have handlers for, how much they run",
   collections: ["workers", "runnings"],
   columns: [
-    createOwnerColumn("who", "WORKER", 1, formatWorkerOwner),
-    {
-      id: "state",
-      title: "STATE",
+    createOwnerColumn("who", 1, formatWorkerOwner, { title: "WORKER" }),
+    createTextColumn("state", 1, (row) => listStates(row)[0], {
       isMarked: true,
-      priority: 1,
-      formatCell: (row) => listStates(row)[0] ?? "",
       getTone: (row) => (listStates(row).some((state) => BAD.has(state)) ? "problem" : "held"),
-    },
-    {
-      id: "running",
+    }),
+    createTextColumn("running", 1, ({ record, running }) => `${running}/${record?.concurrency ?? "?"}`, {
       title: "RUNS",
-      priority: 1,
       align: "right",
-      formatCell: ({ record, running }) => `${running}/${record?.concurrency ?? "?"}`,
       getSortValue: ({ running }) => running,
       getMeasure: ({ running }) => running,
-    },
-    {
-      id: "clock",
-      title: "CLOCK",
-      priority: 2,
-      formatCell: ({ record }) => record?.clock ?? "",
+    }),
+    createTextColumn("clock", 2, ({ record }) => record?.clock, {
       getTone: ({ record }) => (record?.clock === "ok" ? "quiet" : "problem"),
-    },
+    }),
     createAgeColumn("since", "SINCE", 2, ({ record }) => record?.since),
-    { id: "types", title: "TYPES", priority: 2, formatCell: ({ record }) => formatTypes(record) },
-    { id: "tags", title: "TAGS", priority: 5, formatCell: ({ record }) => (record?.tags ?? []).join(" ") },
+    createTextColumn("types", 2, ({ record }) => formatTypes(record)),
+    createTextColumn("tags", 5, ({ record }) => (record?.tags ?? []).join(" ")),
     createNoteColumn(3, ({ fault }) => fault ?? ""),
-    { id: "version", title: "VERSION", priority: 5, formatCell: ({ record }) => record?.version ?? "" },
-    { id: "worker", title: "ID", isRandom: true, priority: 6, formatCell: ({ id }) => id },
+    createTextColumn("version", 5, ({ record }) => record?.version),
+    createTextColumn("worker", 6, ({ id }) => id, { title: "ID", isRandom: true }),
     createAgeColumn("word", "WORD", 9, ({ record }) => record?.wall),
   ],
   sort: "who",
@@ -64,7 +64,36 @@ export const workersView: SnapshotView<WorkerRow> = {
     name: id,
     ...(record !== undefined && { about: { kind: "host", name: record.host } }),
   }),
-  toJson: toWorkerJson,
+  json: describeObject("worker", "A worker.", {
+    worker: describeText("id of the worker", "id"),
+    ...describeFieldsOf(({ record }: WorkerRow) => record, {
+      "host?": describeText("full name of the worker's host", "host"),
+      "pid?": describeInteger("process id of the worker", "pid"),
+      "version?": describeText("version of signalbox", "version"),
+      "since?": describeInstant("start of the worker", "since"),
+      "wall?": describeInstant("the worker's clock when it last wrote its record", "wall"),
+      "beat?": describeCount("number of the record, from 1", "beat"),
+      "types?": describeTexts(
+        "types with a handler: names and `/regular expressions/`; `$command` stands for commands",
+        "types",
+      ),
+      "tags?": describeTexts("tags of the worker", "tags"),
+    }),
+    running: describeCount("number of running tasks", "running"),
+    ...describeFieldsOf(({ record }: WorkerRow) => record, {
+      "concurrency?": describeCount("maximum number of running tasks", "concurrency"),
+      "clock?": describeChoice(
+        CLOCK_STATES,
+        "state of the worker's clock. `warns`: more than 0.5 s off; `refuses`: more than 5 s off, so the worker starts nothing",
+        "clock",
+      ),
+    }),
+    isLeaving: describeFlag(
+      "whether the worker is leaving and starts nothing more",
+      ({ record }) => record?.isLeaving === true,
+    ),
+    "fault?": describeText("why its record cannot be read", "fault"),
+  }),
   getChangeKey: ({ id, running, record: { host, clock, types, isJoining, isLeaving } = NOBODY, fault }) =>
     JSON.stringify([id, host, running, clock, types, isJoining, isLeaving, fault]), // its time changes every few seconds
   buildRows: buildWorkerRows,
@@ -103,27 +132,6 @@ function listStates({ record, running }: WorkerRow): string[] {
     ...(running >= concurrency ? ["full"] : []),
     running > 0 ? "busy" : "idle",
   ];
-}
-
-/** Returns a worker for JSON output. Instants in ms since the epoch. Fields of later versions are omitted. */
-function toWorkerJson({ id, record, fault, running }: WorkerRow): object {
-  const { host, pid, version, since, wall, beat, types, tags, concurrency, clock } = record ?? NOBODY;
-  return {
-    worker: id,
-    host,
-    pid,
-    version,
-    since,
-    wall,
-    beat,
-    types,
-    tags,
-    running,
-    concurrency,
-    clock,
-    isLeaving: record?.isLeaving === true,
-    fault,
-  };
 }
 
 function formatWorkerOwner({ id, record }: WorkerRow): string {

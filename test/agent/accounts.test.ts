@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { createAccounts } from "../../src/agent/accounts.ts";
+import { Accounts } from "../../src/agent/accounts.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "accounts-"));
 writeFileSync(
@@ -11,7 +11,7 @@ writeFileSync(
 );
 writeFileSync(join(folder, "group"), "cron:x:60:\nweb:x:61:deploy\n");
 afterAll(() => rmSync(folder, { recursive: true }));
-const accounts = createAccounts(folder);
+const accounts = new Accounts(folder);
 
 describe("the list of users that an agent serves", () => {
   const deploy = { uid: 4711, gid: 4711, groups: [60] };
@@ -36,7 +36,7 @@ test("a user without a name is named by its number", () => {
 });
 
 test("without the files of the system, numbers count", () => {
-  const nobody = createAccounts(join(folder, "missing"));
+  const nobody = new Accounts(join(folder, "missing"));
   expect(nobody.includes(["4711"], { uid: 4711, gid: 1, groups: [] })).toBe(true);
   expect(nobody.findUserName(4711)).toBe("4711");
 });

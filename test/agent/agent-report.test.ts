@@ -1,8 +1,7 @@
 /** What an agent writes about itself: seldom, on a session of its own, and never to the fence. */
 import { expect, onTestFinished, test } from "vitest";
-import type { AgentContext } from "../../src/agent/agent-context.ts";
-import { AgentStatistics } from "../../src/agent/agent-context.ts";
-import { keepAgentReport } from "../../src/agent/agent-report.ts";
+import { type AgentContext, AgentStatistics } from "../../src/agent/agent-context.ts";
+import { keepAgentReport } from "../../src/agent/records.ts";
 import { MemoryStore } from "../../src/etcd/memory/memory-store.ts";
 import { SessionLost } from "../../src/etcd/session/session-lost.ts";
 import type { KeyValue, Txn } from "../../src/etcd/store.ts";
@@ -71,7 +70,7 @@ test("it is written at the start, and then once a minute if it has changed", asy
   expect(parseAgentReport((await read())?.value ?? "")).toMatchObject({ served: 0, declined: {} });
   await tick();
   expect(writes).toHaveLength(1);
-  statistics.countServed();
+  statistics.served += 1;
   statistics.countDeclined("settings");
   statistics.countDeclined("settings");
   await tick();
@@ -104,7 +103,7 @@ test("a session is opened for it when all were lost", async () => {
 
 test("it is written again after a write that failed", async () => {
   const { statistics, read, tick, fail } = await startReporter([1n]);
-  statistics.countServed();
+  statistics.served += 1;
   fail(new SessionLost("moved", "another agent"));
   await tick();
   fail(undefined);

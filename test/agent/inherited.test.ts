@@ -22,7 +22,7 @@ beforeAll(async () => {
   const agent = namespace.start(["agent", "--agent-socket", socket], {
     env: { SIGNALBOX_LOG_LEVEL: "info" },
   });
-  await agent.waitForOutput(/ready/);
+  await agent.waitForOutput("ready");
 });
 
 afterAll(async () => {
@@ -90,7 +90,7 @@ describe.each(WAYS)("$name", (way) => {
 
   test("no guardian keeps a descriptor of the caller open", async () => {
     const running = startFrom("exec 9<<<x", way, ["bash", "-c", "echo up; exec sleep 1000"]);
-    await running.waitForOutput(/up/);
+    await running.waitForOutput("up");
     const guardians = listProcesses().filter(({ name }) => name === GUARDIAN_NAME);
     const outer = guardians.filter(({ parent }) => parent === running.pid);
     const inner = guardians.filter(({ parent }) => outer.some(({ pid }) => pid === parent));
@@ -119,7 +119,7 @@ describe.each(WAYS)("$name", (way) => {
       "-c",
       "grep SigIgn /proc/$$/status; echo up; sleep 0.5; exit 3",
     ]);
-    await running.waitForOutput(/up/);
+    await running.waitForOutput("up");
     expect(Number.parseInt(/SigIgn:\s*(\w+)/.exec(running.output.stdout)?.[1] ?? "", 16) & 0x1201).toBe(
       0x1201,
     );
@@ -147,7 +147,7 @@ describe.each(WAYS)("$name", (way) => {
       await waitUntil(`continued ${round}`, () => areStopped(false), { ms: 20_000 });
     }
     killProcess(run, "SIGWINCH");
-    await shell.waitForOutput(/size/);
+    await shell.waitForOutput("size");
     writeFileSync(out, "");
     expect((await shell.ended).stdout).toMatch(/^ended 4$/m);
   });
@@ -182,7 +182,7 @@ describe("--foreground", () => {
   test("the command may use the terminal of its caller", async () => {
     const options = { launcher: {}, env: alone, terminal: { columns: 80, rows: 24 } };
     const running = namespace.start(["run", "--foreground", "--lock", "terminal", "--", ...command], options);
-    await running.waitForOutput(/opened/);
+    await running.waitForOutput("opened");
     running.child.stdin?.write("text\n");
     const { code, stdout } = await running.ended;
     expect({ code, stdout }).toEqual({ code: 6, stdout: expect.stringContaining("got text") });
@@ -195,7 +195,7 @@ describe("--foreground", () => {
     };
     const words = ["bash", "-c", "trap 'exit 9' TERM; echo up; while :; do sleep 0.05; done"];
     const running = startFrom("", { ...way, words: (lock) => [...way.words(lock), ...words] }, []);
-    await running.waitForOutput(/up/);
+    await running.waitForOutput("up");
     killProcess(running.pid, "SIGTERM");
     expect(await running.ended).toMatchObject({ code: 9 });
   });

@@ -1,16 +1,15 @@
-import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
+import { createTestFolder } from "../../fixtures/test-folder.ts";
 import { NoteSeal } from "../../src/agent/note-seal.ts";
 
 let folder: string;
 let path: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "seal-"));
+  folder = createTestFolder();
   path = join(folder, "agent.key");
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 const NOTE = '{"run":"a b"}';
 
@@ -64,6 +63,6 @@ describe("the key", () => {
   });
 
   test("that cannot be written is an error of the configuration that names the file", () => {
-    expect(() => NoteSeal.open(join(folder, "missing/agent.key"))).toThrow(/missing\/agent\.key/);
+    expect(() => NoteSeal.open(join(folder, "missing/agent.key"))).toThrow("missing/agent.key");
   });
 });

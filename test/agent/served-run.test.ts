@@ -22,7 +22,7 @@ beforeAll(async () => {
   const agent = namespace.start(["agent", "--agent-socket", socket], {
     env: { SIGNALBOX_LOG_LEVEL: "info", ...OUTPUT },
   });
-  await agent.waitForOutput(/ready/);
+  await agent.waitForOutput("ready");
 });
 
 afterAll(async () => {
@@ -77,12 +77,12 @@ test("a call that is still served by a former connection is declined, and the fo
     settings: settings.map(([name, value]) => `${name}=${value}`),
   };
   const holder = namespace.start(["run", "--lock", "d", "--", "sh", "-c", "echo holds; exec sleep 1000"]);
-  await holder.waitForOutput(/holds/);
+  await holder.waitForOutput("holds");
   const [former, newer] = [new FakeLauncher(socket), new FakeLauncher(socket)];
   former.sendCall(call);
   const note = (await former.receive(AGENT_REQUEST.note)).block;
   newer.sendCall({ ...call, note, state: 1n, connectionNumber: 1n });
-  expect(await newer.receiveDecline()).toMatch(/former connection is still served/);
+  expect(await newer.receiveDecline()).toMatch("former connection is still served");
   holder.child.kill("SIGTERM");
   await former.receive(AGENT_REQUEST.guard);
   former.socket.destroy();

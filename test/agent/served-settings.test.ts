@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { findDifferentSetting, findForeignPath } from "../../src/agent/served-run.ts";
+import { findDifferentSetting, findForeignPath } from "../../src/agent/serve-call.ts";
+import type { Call } from "../../src/commands/command.ts";
 import { createCall } from "../../src/commands/run/execute-run.ts";
-import type { Call } from "../../src/commands/spec.ts";
 import { resolveConfig } from "../../src/config/config.ts";
 import type { Flags } from "../../src/config/layers.ts";
 

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
+import type { AgentContext } from "../../src/agent/agent-context.ts";
 import { keepSocket } from "../../src/agent/socket-check.ts";
+import type { AgentListener } from "../../src/process/agent-socket/listener.ts";
 import type { PathCheck } from "../../src/process/agent-socket/listening-socket.ts";
 
 const FOUND: PathCheck = { state: "found" };
@@ -14,7 +16,6 @@ async function logChecks(checks: readonly PathCheck[], restoreKey: (check: numbe
     void logged.push([level, message, ...Object.values(fields ?? {})].join("; "));
   await keepSocket(
     {
-      listener: { checkPath: async () => checks[next - 1] ?? FOUND },
       seal: { restore: () => restoreKey(next) },
       log: { info: write("info"), warn: write("warn") },
       clock: {
@@ -23,7 +24,8 @@ async function logChecks(checks: readonly PathCheck[], restoreKey: (check: numbe
           next += 1;
         },
       },
-    },
+    } as unknown as AgentContext,
+    { checkPath: async () => checks[next - 1] ?? FOUND } as AgentListener,
     stop.signal,
   );
   return logged;

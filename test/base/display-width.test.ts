@@ -13,6 +13,7 @@ describe("the width of a text", () => {
     ["👍", 2],
     ["🇩🇪", 2],
     ["का", 2],
+    [clean("cod\u202esafe"), 15],
     ["● Zürich → Αθήνα │ Москва ✓ …", 29],
   ])("%j has %d columns", (text, width) => {
     expect(computeDisplayWidth(text)).toBe(width);
@@ -41,6 +42,7 @@ describe("a text cut to a width", () => {
     expect(cleanToWidth("abcd", 4)).toBe("abcd");
     expect(cleanToWidth("日本語", 4)).toBe("日…");
     expect(cleanToWidth("abc", 0)).toBe("");
+    expect(cleanToWidth("cod\u202esafe", 13)).toBe("cod\\u{202e}s…");
   });
 
   test("is not cut again", () => {

@@ -16,6 +16,8 @@ export const hostile = fc
         "\x1b\\",
         "\n",
         "\u202e",
+        "\u2066",
+        "\u061c",
         "\u200b",
         "\ud800",
         "\udc00",

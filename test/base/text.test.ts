@@ -1,7 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { measureProcessorMs } from "../../fixtures/steady.ts";
-import { clean, findMacroFault, findNameFault, findNearest, quoteText } from "../../src/base/text.ts";
+import {
+  clean,
+  cleanInput,
+  findMacroFault,
+  findNameFault,
+  findNearest,
+  quoteText,
+} from "../../src/base/text.ts";
 import { hostile } from "./hostile-text.ts";
 
 const HARMFUL = /[\x00-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/;
@@ -19,13 +26,21 @@ describe("clean", () => {
     ["\x1b\x1b[0m[31m", "[31m"],
     ["two\r\nlines\tand a tab", "two lines and a tab"],
     ["nul\0bell\x07del\x7f", "nulbelldel"],
-    ["abc\u202edcba", "abcdcba"],
+    ["abc\u202edcba", "abc\\u{202e}dcba"],
+    ["\u2066isolated\u2069", "\\u{2066}isolated\\u{2069}"],
+    ["marks\u200e\u200f\u061c", "marks\\u{200e}\\u{200f}\\u{061c}"],
+    ["\x1b]0;\u202etitle\x07\x1b[\u202e31m", "\\u{202e}31m"],
     ["pay\u200bpal\ufeff", "paypal"],
     ["lone \ud800 surrogate", "lone \ufffd surrogate"],
     ["tag\u{e0041}s", "tags"],
     ["日本 👍 é", "日本 👍 é"],
   ])("%j is shown as %j", (text, shown) => {
     expect(clean(text)).toBe(shown);
+  });
+
+  test("names that only a bidi control tells apart look different", () => {
+    expect(clean("cod\u202esafe")).not.toBe(clean("codsafe"));
+    expect(cleanInput("cod\u202esafe\n\u200e")).toBe("codsafe ");
   });
 
   test("accents do not pile up", () => {
@@ -36,6 +51,7 @@ describe("clean", () => {
     fc.assert(
       fc.property(hostile, (text) => {
         expect(clean(text)).not.toMatch(HARMFUL);
+        expect(cleanInput(text)).not.toMatch(HARMFUL);
         expect(clean(text).isWellFormed()).toBe(true);
       }),
       { numRuns: 1_000 },

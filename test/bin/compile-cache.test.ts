@@ -1,27 +1,17 @@
 /** The code that V8 compiles for the console is kept in the user's folder for caches, if nobody else can write there. */
 import { spawnSync } from "node:child_process";
-import {
-  chmodSync,
-  chownSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, chownSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 import { BUNDLE } from "../../fixtures/signalbox.ts";
+import { createTestFolder } from "../../fixtures/test-folder.ts";
 
 const NOBODY = 65_534;
 
 let home: string;
 beforeEach(() => {
-  home = mkdtempSync(join(tmpdir(), "signalbox-home-"));
+  home = createTestFolder();
 });
-afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 /** Loads the console, and shows its help. */
 function loadConsole(env: NodeJS.ProcessEnv): void {

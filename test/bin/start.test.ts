@@ -1,10 +1,10 @@
 /** The built program: it starts faster with V8's cached code, and also works without it. */
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { BUNDLE } from "../../fixtures/signalbox.ts";
+import { createTestFolder } from "../../fixtures/test-folder.ts";
 
 /** The bundles with cached code, each with a command line that the bundle itself (not the starter) refuses. */
 const BUNDLES = [
@@ -14,10 +14,9 @@ const BUNDLES = [
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "signalbox-start-"));
+  folder = createTestFolder();
   cpSync(dirname(BUNDLE), folder, { recursive: true });
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe.each(BUNDLES)("%s", (bundle, words, refusal) => {
   const codes = () =>

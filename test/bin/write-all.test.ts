@@ -20,5 +20,5 @@ test("a text that does not fit into the pipe is written completely", async () =>
 test("a failure is thrown", () => {
   const descriptor = openSync(MODULE, "r");
   onTestFinished(() => closeSync(descriptor));
-  expect(() => writeAll(descriptor, "x")).toThrow(/EBADF/);
+  expect(() => writeAll(descriptor, "x")).toThrow("EBADF");
 });

@@ -14,7 +14,7 @@ async function startAgent(version: string, isServed: () => true | string = () =>
   const path = join(createFolder(), "agent.sock");
   const on = {
     onCall(call: LaunchedCall) {
-      expect(call.words).toEqual(["--version"]);
+      expect(call.request.words).toEqual(["--version"]);
       call.accept();
       call.writeOutput(1, `${version}\n`);
       call.end(0);

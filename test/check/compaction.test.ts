@@ -2,11 +2,41 @@
 import { expect, test } from "vitest";
 import { TestCluster } from "../../fixtures/cluster/test-cluster.ts";
 import { judgeCompaction } from "../../src/check/examine.ts";
-import type { AnsweringMember } from "../../src/check/members.ts";
 import { createRealClock } from "../../src/process/clock.ts";
 import { realRandom } from "../../src/process/random.ts";
+import { appendPastRun } from "../../src/protocol/history.ts";
+import type { AnsweringStatus } from "../../src/protocol/member.ts";
 
 const cluster = TestCluster.startForFile();
+
+test("the days that are left are those at the rate since a revision whose time a value states", async () => {
+  const namespace = await cluster.createTestNamespace("http");
+  const { store, keys } = namespace;
+  const put = async (key: string, value: string, times: number) => {
+    for (let left = times; left > 0; left -= 1)
+      await store.commitTxn({ compare: [], success: [{ op: "put", key, value }], failure: [] });
+  };
+  const endedAt = Date.now() - 5 * 86_400_000;
+  const times = { enqueuedAt: endedAt, grantedAt: endedAt, endedAt, waited: 0, held: 0 };
+  const past = { run: "r", host: "h", pid: 1, command: "c", token: "1", exit: 0, ...times };
+  await put(keys.history("x"), appendPastRun(undefined, past), 1);
+  const { revision: before } = await store.readRange({ key: keys.prefix });
+  await put(keys.due("x"), "", 2_100 + Number(before)); // one of these is in the middle of all
+  const { revision } = await store.readRange({ key: keys.prefix });
+  const member = { endpoint: "http://m1:2379", revision, dbSize: 90_000_000 } as AnsweringStatus;
+  const ports = {
+    store,
+    keys,
+    clock: createRealClock(),
+    random: realRandom,
+    settings: { connectTimeout: 5_000 },
+  };
+  const findings = await judgeCompaction(ports, [member], () => ({ bytes: 100_000_000, source: "flag" }));
+  expect(findings).toMatchObject([{ level: "warning" }]);
+  expect(findings[0]?.detail).toMatch(
+    /, in about [\dhdm ]+ \(\d+ in the last 5d, \d+ B each, quota 95 MiB\)/,
+  );
+});
 
 test("an etcd with many revisions that was never compacted is reported, with what is left", async () => {
   const namespace = await cluster.createTestNamespace("http");
@@ -19,7 +49,7 @@ test("an etcd with many revisions that was never compacted is reported, with wha
     settings: { connectTimeout: 5_000 },
   };
   const judge = (revision: bigint) => {
-    const member = { endpoint: "http://m1:2379", revision, dbSize: 100_000_000 } as AnsweringMember;
+    const member = { endpoint: "http://m1:2379", revision, dbSize: 100_000_000 } as AnsweringStatus;
     return judgeCompaction(ports, [member], () => ({ bytes: 2_100_000_000, source: "assumed" }));
   };
   expect(await judge(99_999n)).toEqual([]);

@@ -1,17 +1,11 @@
-import { chmodSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
+import { createTestFolder } from "../../fixtures/test-folder.ts";
 import { checkOutput } from "../../src/check/output.ts";
 
-function createFolder(): string {
-  const path = mkdtempSync(join(tmpdir(), "signalbox-output-"));
-  onTestFinished(() => rmSync(path, { recursive: true }));
-  return path;
-}
-
 test("a private directory, and one that is not there yet, are fine", async () => {
-  const folder = createFolder();
+  const folder = createTestFolder();
   expect(await checkOutput(folder)).toMatchObject({ level: "ok", detail: expect.stringContaining(folder) });
   expect(await checkOutput(join(folder, "later"))).toMatchObject({ level: "ok" });
   expect(await checkOutput(undefined)).toMatchObject({
@@ -21,7 +15,7 @@ test("a private directory, and one that is not there yet, are fine", async () =>
 });
 
 test("a directory that others can read is a warning with a remedy", async () => {
-  const folder = createFolder();
+  const folder = createTestFolder();
   chmodSync(folder, 0o755);
   expect(await checkOutput(folder)).toMatchObject({
     level: "warning",

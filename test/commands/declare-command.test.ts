@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { CONNECTION_SETTINGS, declareCommand, toFlags } from "../../src/commands/spec.ts";
+import { CONNECTION_SETTINGS, declareCommand, toFlags } from "../../src/commands/command.ts";
 
 describe("flags", () => {
   test.each([

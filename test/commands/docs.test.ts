@@ -1,15 +1,15 @@
 /** The pages that are generated from the declarations: docs/commands.md and the manual pages. */
 import { spawnSync } from "node:child_process";
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { createTestFolder } from "../../fixtures/test-folder.ts";
 import { renderCommandsPage } from "../../scripts/docs/markdown.ts";
 import { renderManualPages } from "../../scripts/docs/roff.ts";
 import { ALL_COMMANDS } from "../../src/bin/commands.ts";
+import { COMMON_FLAGS } from "../../src/commands/command.ts";
 import { renderUsage } from "../../src/commands/command-line/help.ts";
 import { EXIT_CODES } from "../../src/commands/command-line/help-topics.ts";
-import { COMMON_FLAGS } from "../../src/commands/spec.ts";
 import { describeSettings } from "../../src/config/config.ts";
 import { everyKind } from "./samples.ts";
 
@@ -58,8 +58,7 @@ describe("docs/commands.md", () => {
   });
 
   test("is checked: stale, it is an error that says what to do; made anew, it is the same each time", () => {
-    const folder = mkdtempSync(join(tmpdir(), "signalbox-docs-"));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const folder = createTestFolder();
     const file = join(folder, "commands.md");
     const docs = (...args: string[]) =>
       spawnSync(process.execPath, [resolve(import.meta.dirname, "../../scripts/docs.ts"), ...args, file], {
@@ -121,8 +120,7 @@ describe("the manual pages", () => {
 
   /** Writes the pages into a folder that is removed at the end of the test. @returns their paths */
   function writePages(): string[] {
-    const folder = mkdtempSync(join(tmpdir(), "signalbox-man-"));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const folder = createTestFolder();
     return [...pages].map(([name, roff]) => {
       const file = join(folder, `${name}.1`);
       writeFileSync(file, roff);

@@ -1,4 +1,4 @@
-import type { Command } from "../../src/commands/spec.ts";
+import type { Command } from "../../src/commands/command.ts";
 
 /** A command with a flag of every kind. */
 export const everyKind: Command = {

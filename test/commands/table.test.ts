@@ -31,7 +31,7 @@ describe("a table", () => {
         ["\x1b]0;title\x07", "\x9b1m"],
       ],
     );
-    expect(text).toBe("HOST  X\na b   x\n-     -\n");
+    expect(text).toBe("HOST  X\na b   \\u{202e}x\n-     -\n");
   });
 
   test("cuts a cell that would make every row as long as a value in etcd can be", () => {

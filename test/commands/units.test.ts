@@ -1,9 +1,9 @@
 /** docs/systemd: systemd and signalbox accept the units. */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
+import { createTestFolder } from "../../fixtures/test-folder.ts";
 import { EXIT } from "../../src/base/errors.ts";
 import { ALL_COMMANDS } from "../../src/bin/commands.ts";
 import { parseCall } from "../../src/commands/command-line/parse-call.ts";
@@ -71,16 +71,13 @@ test("as packaged, the worker has a sandbox and runs no commands of schedules, a
   expect(settings.has("Service.LoadCredential")).toBe(false); // systemd starts no unit whose file is missing
   const file = resolve(FOLDER, "../../scripts/package/debian/worker.yaml");
   expect(readWorkerFile(file)).toMatchObject({ commands: false, handlers: [] });
-  expect(settingsOf("signalbox-exporter.service").get("Service.ExecStart")).toMatch(
-    / --listen 127\.0\.0\.1:/,
-  );
+  expect(settingsOf("signalbox-exporter.service").get("Service.ExecStart")).toMatch(" --listen 127.0.0.1:");
 });
 
 const hasSystemd = spawnSync("systemd-analyze", ["--version"]).status === 0;
 
 test.runIf(hasSystemd)("systemd finds no fault with them", () => {
-  const folder = mkdtempSync(join(tmpdir(), "units-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = createTestFolder();
   const paths = [...units, ...sockets].map((name) => {
     const path = join(folder, name);
     writeFileSync(path, textOf(name).replaceAll("/usr/bin/signalbox", "/bin/true")); // it looks whether that is there

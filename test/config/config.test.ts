@@ -288,6 +288,7 @@ describe("listings", () => {
       "password",
       "macros",
       "keyBindings",
+      "userCommands",
     ]);
     const shown = table
       .filter(({ standard }) => standard !== "-")

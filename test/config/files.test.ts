@@ -1,7 +1,7 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
+import { createTestFolder } from "../../fixtures/test-folder.ts";
 import { ConfigError } from "../../src/base/errors.ts";
 import { resolveConfig } from "../../src/config/config.ts";
 import { readFileWithMode } from "../../src/config/files.ts";
@@ -59,9 +59,8 @@ describe("which files are read", () => {
 describe("on a real file system", () => {
   let folder: string;
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), "signalbox-config-"));
+    folder = createTestFolder();
   });
-  afterEach(() => rmSync(folder, { recursive: true }));
 
   const load = (content: string, mode = 0o644) => {
     const path = join(folder, "config.json");

@@ -1,8 +1,8 @@
 /** A process logs in once, on simulated members. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
+import { createTestFolder } from "../../fixtures/test-folder.ts";
 import { DEFAULT_TIMEOUTS, Failover } from "../../src/etcd/cluster/failover.ts";
 import { Login, Passwords } from "../../src/etcd/login/login.ts";
 import { type AttemptOptions, type Member, MemberError, type Rpc } from "../../src/etcd/member.ts";
@@ -33,9 +33,8 @@ describe("a login", () => {
     clock = new ManualClock();
     asked = [];
     mute = new Set();
-    folder = mkdtempSync(join(tmpdir(), "signalbox-login-"));
+    folder = createTestFolder();
   });
-  afterEach(() => rmSync(folder, { recursive: true }));
 
   const createMember = (endpoint: string): Member => ({
     endpoint,

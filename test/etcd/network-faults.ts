@@ -82,7 +82,7 @@ export function testNetworkFaults(transport: Transport): void {
 
     it("finds the session there when the answer to its grant was lost, and may revoke it twice", async () => {
       const patient = await openThrough(PATIENT);
-      await patient.readRange({ key: "warm up" });
+      await patient.readTimeToLive(createId()); // opens the connection that calls of sessions use
       const id = createId();
       const lost = proxy.swallowAnswerTo(ANYTHING, () => waitForCondition(async () => !(await isGone(id))));
       expect(await catchErrorKind(patient.grant(id, 30))).toBe("exists");

@@ -2,12 +2,13 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { measureProcessorMs } from "../../fixtures/steady.ts";
 import { ConfigError } from "../../src/base/errors.ts";
-import { findGroupCycles, listGroupNotes } from "../../src/fleet/group-notes.ts";
 import {
   canonicalizeHost,
+  findGroupCycles,
   findMembership,
   type Groups,
   listGroupHosts,
+  listGroupNotes,
   listHostGroups,
   parseGroup,
   parseGroupMembers,
@@ -54,7 +55,7 @@ describe("membership", () => {
     expect(() => findMembership(fleet, "wep", "web1.example.com")).toThrow(
       'there is no group "wep"; did you mean "web"?',
     );
-    expect(() => listGroupHosts(fleet, "nothing like it")).toThrow("see: signalbox group list");
+    expect(() => listGroupHosts(fleet, "nothing like it")).toThrow("see: signalbox ls groups");
   });
 });
 

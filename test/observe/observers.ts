@@ -84,6 +84,6 @@ export class Observer {
   }
 
   beats(): EventLog<EtcdHealth> {
-    return new EventLog(watchEtcdHealth(this.ports, this.#stop.signal));
+    return new EventLog(watchEtcdHealth(this.ports, {}, this.#stop.signal));
   }
 }

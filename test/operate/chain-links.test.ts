@@ -114,5 +114,5 @@ it("two operators cannot close a cycle together", async () => {
     }
     return await commit(txn, signal);
   };
-  await expect(apply(buildModifyMutation(["c"], follow("b")))).rejects.toThrow(/is a cycle/);
+  await expect(apply(buildModifyMutation(["c"], follow("b")))).rejects.toThrow("is a cycle");
 });

@@ -48,8 +48,11 @@ const pauseSchedule = (
 
 const resumeSchedule = (ports: OperatorPorts, id: string) => applyMutation(ports, buildResumeMutation([id]));
 
-const triggerSchedule = (ports: OperatorPorts, id: string, { dead }: { dead?: number | "all" } = {}) =>
-  applyMutation(ports, buildTriggerMutation([id], { dead }));
+const triggerSchedule = (
+  ports: OperatorPorts,
+  id: string,
+  { dead }: { dead?: readonly (number | "all")[] } = {},
+) => applyMutation(ports, buildTriggerMutation([id], { dead }));
 
 const HOUR = 3_600_000;
 const HOURLY: Definition = { cron: "0 * * * *", timezone: "UTC", command: ["true"] };
@@ -142,7 +145,7 @@ describe("add", () => {
   it("with readOnly is refused", async () => {
     const operator = new OperatorFixture();
     const ports = { ...operator.ports, settings: { connectTimeout: 1_000, readOnly: true } };
-    await expect(addSchedule(ports, "a", HOURLY)).rejects.toThrow(/readOnly/);
+    await expect(addSchedule(ports, "a", HOURLY)).rejects.toThrow("readOnly");
   });
 });
 
@@ -205,10 +208,31 @@ describe("pause and resume", () => {
     expect((await resumeSchedule(operator.ports, "a")).kind).toBe("nothing");
   });
 
+  it("end a pause that the schedule has set itself, and leave its definition alone", async () => {
+    const operator = await createFixture("a", "b");
+    const now = operator.clock.getWallTime();
+    const pause = { by: "signalbox", at: now, why: "after 3 failures" };
+    for (const id of ["a", "b"]) {
+      const due = await readDue(operator, id);
+      await put(operator, keys.due(id), formatDue({ ...due, runAt: 0, open: [], failed: 3, pause }));
+    }
+    await resumeSchedule(operator.ports, "a");
+    expect(await readDefinition(operator, "a")).toEqual(HOURLY);
+    const resumed = await readDue(operator, "a");
+    expect([resumed?.pause, resumed?.failed]).toEqual([undefined, undefined]);
+    await pauseSchedule(operator.ports, "b", { until: now + HOUR });
+    expect((await readDefinition(operator, "b"))?.pause).toMatchObject({ until: now + HOUR, at: now });
+    expect(
+      (await readDue(operator, "b"))?.pause,
+      "it has no end, and would hide the other one",
+    ).toBeUndefined();
+    expect(await listRecords(operator)).toContain("schedule schedule a: resumed");
+  });
+
   it("refuses a pause that is over", async () => {
     const operator = await createFixture("a");
     await expect(pauseSchedule(operator.ports, "a", { until: operator.clock.getWallTime() })).rejects.toThrow(
-      /must end in the future/,
+      "must end in the future",
     );
   });
 });
@@ -230,14 +254,14 @@ describe("trigger", () => {
     const letter = { scheduled: 7 * HOUR, result: "failed" as const, endedAt: 8 * HOUR };
     const other = { ...letter, scheduled: 6 * HOUR };
     await put(operator, keys.outcomes("a"), formatOutcomes({ runs: [letter], dead: [letter, other] }));
-    await triggerSchedule(operator.ports, "a", { dead: 7 * HOUR });
+    await triggerSchedule(operator.ports, "a", { dead: [7 * HOUR] });
     expect((await readDue(operator, "a"))?.open).toMatchObject([{ scheduled: 7 * HOUR, kind: "trigger" }]);
     expect(parseOutcomes(await readValue(operator, keys.outcomes("a")))).toEqual({
       runs: [letter],
       dead: [other],
     });
     expect((await readDue(operator, "a"))?.dead).toBe(1);
-    await expect(triggerSchedule(operator.ports, "a", { dead: 7 * HOUR })).rejects.toThrow(NotFoundError);
+    await expect(triggerSchedule(operator.ports, "a", { dead: [7 * HOUR] })).rejects.toThrow(NotFoundError);
   });
 
   it("takes all dead letters off the list at once, and runs each once with its own time and input", async () => {
@@ -245,7 +269,7 @@ describe("trigger", () => {
     const letter = { scheduled: 7 * HOUR, result: "failed" as const, endedAt: 8 * HOUR };
     const dead = [letter, letter, { ...letter, scheduled: 6 * HOUR, data: { day: 6 } }];
     await put(operator, keys.outcomes("a"), formatOutcomes({ runs: [letter], dead }));
-    await triggerSchedule(operator.ports, "a", { dead: "all" });
+    await triggerSchedule(operator.ports, "a", { dead: ["all"] });
     const due = await readDue(operator, "a");
     expect(due?.open.map(({ scheduled, data }) => [scheduled, data])).toEqual([
       [7 * HOUR, undefined],
@@ -257,7 +281,7 @@ describe("trigger", () => {
       dead: [],
     });
     expect((await listRecords(operator)).join()).toContain("triggered again: all dead letters");
-    await expect(triggerSchedule(operator.ports, "a", { dead: "all" })).rejects.toThrow(
+    await expect(triggerSchedule(operator.ports, "a", { dead: ["all"] })).rejects.toThrow(
       "has no dead letters",
     );
   });
@@ -278,10 +302,32 @@ describe("trigger", () => {
     expect((await listRecords(operator)).join()).toContain("dead letters forgotten");
   });
 
+  it("runs or forgets only the dead letters that are chosen, and nothing if one is not there", async () => {
+    const operator = await createFixture("a");
+    const [first, second, third] = [5, 6, 7].map((hour) => {
+      return { scheduled: hour * HOUR, result: "failed" as const, endedAt: 8 * HOUR };
+    });
+    const dead = [third, second, first].filter((one) => one !== undefined);
+    await put(operator, keys.outcomes("a"), formatOutcomes({ runs: [], dead }));
+    await expect(triggerSchedule(operator.ports, "a", { dead: [5 * HOUR, 9 * HOUR] })).rejects.toThrow(
+      "no dead letter of 1970-01-01T09:00:00.000Z",
+    );
+    await applyMutation(operator.ports, buildBuryMutation(["a"], [6 * HOUR]));
+    expect(parseOutcomes(await readValue(operator, keys.outcomes("a"))).dead).toEqual([third, first]);
+    expect((await readDue(operator, "a"))?.dead).toBe(2);
+    expect((await listRecords(operator)).join()).toContain("forgotten: 1970-01-01T06:00:00.000Z");
+    await triggerSchedule(operator.ports, "a", { dead: [5 * HOUR, 7 * HOUR] });
+    expect((await readDue(operator, "a"))?.open.map(({ scheduled }) => scheduled)).toEqual([
+      7 * HOUR,
+      5 * HOUR,
+    ]);
+    expect(parseOutcomes(await readValue(operator, keys.outcomes("a"))).dead).toEqual([]);
+  });
+
   it("of several is refused as a whole where one is not there", async () => {
     const operator = await createFixture("a");
     await expect(applyMutation(operator.ports, buildTriggerMutation(["a", "z"]))).rejects.toThrow(
-      /no schedule "z"/,
+      'no schedule "z"',
     );
     expect((await readDue(operator, "a"))?.open).toEqual([]);
   });
@@ -289,7 +335,7 @@ describe("trigger", () => {
   it("refuses when a hundred wait already", async () => {
     const operator = await createFixture("a");
     for (let times = 0; times < 100; times += 1) await triggerSchedule(operator.ports, "a");
-    await expect(triggerSchedule(operator.ports, "a")).rejects.toThrow(/100 runs/);
+    await expect(triggerSchedule(operator.ports, "a")).rejects.toThrow("100 runs");
   });
 });
 
@@ -376,7 +422,7 @@ describe("an import", () => {
   it("refuses ids that are somebody else's, and writes nothing", async () => {
     const operator = await createFixture("s1");
     await expect(importSchedules(operator.ports, buildImport(buildManyDefinitions(3)))).rejects.toThrow(
-      /"s1" exists already/,
+      '"s1" exists already',
     );
     expect((await operator.store.readRange(keys.schedules())).kvs).toHaveLength(1);
   });
@@ -384,7 +430,7 @@ describe("an import", () => {
   it("of more than a transaction holds is refused", async () => {
     const operator = new OperatorFixture();
     await expect(importSchedules(operator.ports, buildImport(buildManyDefinitions(1_900)))).rejects.toThrow(
-      /make them in parts, or with less data/,
+      "make them in parts, or with less data",
     );
   });
 

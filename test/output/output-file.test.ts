@@ -2,7 +2,6 @@ import { randomBytes } from "node:crypto";
 import {
   appendFileSync,
   chmodSync,
-  mkdtempSync,
   readdirSync,
   rmSync,
   statSync,
@@ -10,9 +9,9 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
+import { createTestFolder } from "../../fixtures/test-folder.ts";
 import { listSegments, openOutputDirectory, pruneOutput } from "../../src/output/output-directory.ts";
 import { OutputFile, OutputKeeper } from "../../src/output/output-keeper.ts";
 import { findOutputStart, readRecords } from "../../src/output/output-reader.ts";
@@ -22,8 +21,7 @@ import { clock } from "../process/helpers.ts";
 const RUN = "abcdefghjkmnpqrs";
 
 function createFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "signalbox-output-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = createTestFolder();
   return join(folder, "output");
 }
 
@@ -142,7 +140,7 @@ test("a link is refused: it may lead into a directory of others' choice", async 
   const target = createFolder();
   await openOutputDirectory(target);
   symlinkSync(target, directory);
-  await expect(openOutputDirectory(directory)).rejects.toThrow(/must be a directory of this user/);
+  await expect(openOutputDirectory(directory)).rejects.toThrow("must be a directory of this user");
 });
 
 test("old runs go, and the oldest if all are too large; other files stay", async () => {

@@ -1,7 +1,6 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { writeFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { createTestFolder } from "../../fixtures/test-folder.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { delegateStore } from "../../src/etcd/delegate-store.ts";
@@ -43,8 +42,7 @@ class SleepingClock implements Clock {
 
 /** Keeps two megabytes of output of a run. */
 function createOutput(): string {
-  const directory = mkdtempSync(join(tmpdir(), "signalbox-output-"));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = createTestFolder();
   const record = encodeRecord({ kind: 1, time: 0, data: Buffer.alloc(32 * 1024, "x") });
   writeFileSync(buildSegmentPath(directory, RUN, 0), Buffer.concat(Array.from({ length: 64 }, () => record)));
   return directory;

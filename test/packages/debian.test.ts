@@ -73,7 +73,7 @@ for (const { architecture, obstacle } of TARGETS)
         const { code, stdout } = root.run(`signalbox run --lock job -- sh -c 'echo "$SIGNALBOX_TOKEN"'`);
         expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^\d+\n$/) });
         expect(root.run("signalbox run --lock job -- sh -c 'exit 3'").code).toBe(3);
-        expect(root.require("signalbox history job --json")).toContain('"job"');
+        expect(root.require("signalbox ls history job --json")).toContain('"job"');
       });
 
       test("a guardian ends its command when the run hangs", async () => {

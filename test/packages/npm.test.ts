@@ -24,10 +24,15 @@ afterAll(async () => {
   rmSync(prefix, { recursive: true, force: true });
 });
 
-test("has no dependency but the optional one, no install script, and names its systems", () => {
+test("has no dependencies but those of gRPC, which are optional, no install script, and names its systems", () => {
   const manifest = JSON.parse(readFileSync(join(findInstalled(), "package.json"), "utf8"));
   expect(manifest.dependencies ?? {}).toEqual({});
-  expect(Object.keys(manifest.optionalDependencies)).toEqual(["etcd3"]);
+  expect(Object.keys(manifest.optionalDependencies)).toEqual([
+    "@grpc/grpc-js",
+    "cockatiel",
+    "etcd3",
+    "protobufjs",
+  ]);
   expect(Object.keys(manifest.scripts).filter((name) => name.includes("install"))).toEqual([]);
   expect({ os: manifest.os, cpu: manifest.cpu }).toEqual({ os: ["linux"], cpu: ["x64", "arm64"] });
   expect(manifest.private).toBeUndefined();

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { waitUntil } from "../../fixtures/wait-until.ts";
 import { createGuardianHost } from "../../src/process/host.ts";
-import { locateGuardian } from "../../src/process/native/locate.ts";
+import { locateNative } from "../../src/process/native/locate.ts";
 import { clock, createMark, createOutput, prepareGuarded } from "./helpers.ts";
 
 let folder = "";
@@ -88,7 +88,7 @@ test("additions that are no environment start nothing, and the guardian can stil
 });
 
 test("without a guardian nothing is run, and the remedy is named", async () => {
-  expect(() => locateGuardian(folder)).toThrow(/npm run build/);
+  expect(() => locateNative("guardian", folder)).toThrow(/npm run build/);
   const spec = { file: "true", args: [], env: process.env };
   for (const guardian of [
     join(folder, "nothing"),
@@ -117,6 +117,6 @@ test("a guardian that cannot guard here is a matter of configuration", async () 
 });
 
 test("a guardian started by hand says who should", () => {
-  const { status, stderr } = spawnSync(locateGuardian(), [], { encoding: "utf8" });
+  const { status, stderr } = spawnSync(locateNative("guardian"), [], { encoding: "utf8" });
   expect({ status, stderr }).toEqual({ status: 5, stderr: "signalbox-guard: started by signalbox only\n" });
 });

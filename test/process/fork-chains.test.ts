@@ -1,21 +1,20 @@
 /** Chains of processes that each fork the next one and exit: no list of processes is up to date when it has been read. */
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { killProcess } from "../../fixtures/process/marked-processes.ts";
+import { createTestFolder } from "../../fixtures/test-folder.ts";
 import { waitUntil } from "../../fixtures/wait-until.ts";
 import { clock, createMark, createOutput, findGuardians, getFixturePath, startGuarded } from "./helpers.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "signalbox-chain-"));
+const folder = createTestFolder(afterAll);
 const program = join(folder, "fork-chain");
 
 beforeAll(() => {
   const flags = ["-O2", "-Wall", "-Wextra", "-Werror", "-std=gnu11"];
   execFileSync(process.env.CC || "cc", [...flags, "-o", program, getFixturePath("fork-chain.c")]);
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 type Guardians = Record<"outer" | "inner", number>;
 

@@ -16,7 +16,7 @@ import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { killProcess, listMarkedProcesses } from "../../fixtures/process/marked-processes.ts";
 import { waitUntil } from "../../fixtures/wait-until.ts";
-import { locateGuardian } from "../../src/process/native/locate.ts";
+import { locateNative } from "../../src/process/native/locate.ts";
 import {
   canHideCgroups,
   createMark,
@@ -166,7 +166,7 @@ describe.runIf(isPossible)("a command's cgroup", () => {
   test("is made by an ordinary user too, where the cgroup is delegated; others' processes in it are ended as well", async () => {
     const { path, before, groups } = createHome();
     const guardian = createOutput().path;
-    execFileSync("cp", [locateGuardian(), guardian]);
+    execFileSync("cp", [locateNative("guardian"), guardian]);
     chmodSync(dirname(guardian), 0o755);
     for (const name of ["", "cgroup.procs", "cgroup.subtree_control"])
       chownSync(join(path, name), NOBODY, NOBODY);

@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { randomInt, randomUUID } from "node:crypto";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
@@ -14,6 +13,7 @@ import {
 } from "../../fixtures/process/marked-processes.ts";
 import type { RunnerOptions } from "../../fixtures/process/runner.ts";
 import { startStopwatch } from "../../fixtures/steady.ts";
+import { createTestFolder } from "../../fixtures/test-folder.ts";
 import { waitUntil } from "../../fixtures/wait-until.ts";
 import { createRealClock } from "../../src/process/clock.ts";
 import type { GuardedCommand } from "../../src/process/guarded-command/command.ts";
@@ -107,8 +107,7 @@ export const WAYS = [
 
 /** A folder of its own for a test, and the name of a file in it that commands write to, or wait for, as $OUT. */
 export function createOutput(): { path: string; lines: () => string[] } {
-  const folder = mkdtempSync(join(tmpdir(), "signalbox-process-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = createTestFolder();
   const path = join(folder, "out");
   return { path, lines: () => read(path).split("\n").filter(Boolean) };
 }

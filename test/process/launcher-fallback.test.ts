@@ -12,7 +12,7 @@ import { isRoot } from "./helpers.ts";
 import {
   createFolder,
   createNodeFolder,
-  LAUNCHER,
+  installLauncher,
   launch,
   launchRun,
   serveEnd,
@@ -212,7 +212,7 @@ test("an agent with more calls than it accepts", async () => {
   await new Promise<void>((resolve) => server.listen({ path, backlog: 1 }, resolve));
   onTestFinished(() => void server.close());
   const env = { SIGNALBOX_AGENT_SOCKET: path };
-  const script = `for i in 1 2 3 4 5 6; do ${LAUNCHER} run --lock x -- true & done; wait`; // this process accepts nothing meanwhile
+  const script = `for i in 1 2 3 4 5 6; do ${installLauncher()} run --lock x -- true & done; wait`; // this process accepts nothing meanwhile
   const PATH = `${createNodeFolder()}:${process.env.PATH}`;
   const out = execFileSync("sh", ["-c", script], { env: { ...process.env, ...env, PATH }, encoding: "utf8" });
   expect(out.match(/fallback=too many calls wait for the agent/g)?.length).toBeGreaterThanOrEqual(3);

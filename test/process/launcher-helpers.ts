@@ -1,25 +1,26 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { chmodSync, cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, cpSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, onTestFinished } from "vitest";
+import { onTestFinished } from "vitest";
 import {
   type AgentConnection,
   FakeAgent,
   FROM_LAUNCHER,
   TO_LAUNCHER,
 } from "../../fixtures/process/fake-agent.ts";
+import { createTestFolder } from "../../fixtures/test-folder.ts";
 import { waitUntil } from "../../fixtures/wait-until.ts";
 import { encodeWords, GUARDIAN_EVENT, GUARDIAN_REQUEST } from "../../src/process/guarded-command/wire.ts";
 import { createMark, getNativePath } from "./helpers.ts";
 
-const installation = mkdtempSync(join(tmpdir(), "signalbox-launcher-"));
-afterAll(() => rmSync(installation, { recursive: true, force: true }));
-/** The launcher in an installation without a Node of its own: it takes the one of the PATH. */
-export const LAUNCHER = join(installation, "native", process.arch, "launcher");
-cpSync(getNativePath("launcher"), LAUNCHER);
-writeFileSync(join(installation, "signalbox.cjs"), "");
-chmodSync(installation, 0o755);
+/** Copies the launcher to an installation without a Node of its own: it takes the one of the PATH. */
+export function installLauncher(): string {
+  const installation = createFolder();
+  const launcher = join(installation, "native", process.arch, "launcher");
+  cpSync(getNativePath("launcher"), launcher);
+  writeFileSync(join(installation, "signalbox.cjs"), "");
+  return launcher;
+}
 
 /** A program named `node` that prints why and with what it was started, in a folder for PATH. */
 const NODE = `#!/bin/sh
@@ -44,8 +45,7 @@ export interface Launched {
 
 /** A folder that ends with the test. */
 export function createFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "signalbox-launcher-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = createTestFolder();
   chmodSync(folder, 0o755);
   return folder;
 }
@@ -75,7 +75,7 @@ export function launch(
   { env = {}, cwd, before = [], name, input = "" }: LaunchOptions = {},
 ): Launched {
   const mark = createMark();
-  const [file = "", ...args] = [...before, LAUNCHER, ...words];
+  const [file = "", ...args] = [...before, installLauncher(), ...words];
   const child = spawn(file, args, {
     env: { ...process.env, PATH: `${createNodeFolder()}:${process.env.PATH}`, TEST_MARK: mark, ...env },
     stdio: "pipe",

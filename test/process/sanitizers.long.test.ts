@@ -3,18 +3,17 @@
  * (AddressSanitizer) or undefined behaviour (UndefinedBehaviorSanitizer).
  */
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { createTestFolder } from "../../fixtures/test-folder.ts";
 import { FLAGS, listSources } from "../../scripts/build/native.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 const SANITIZERS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g"];
 const TESTS = ["passthrough", "signals", "failures", "guardian-stops", "launcher-runs", "launcher-deaths"];
 
-const folder = mkdtempSync(join(tmpdir(), "signalbox-sanitizers-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = createTestFolder(afterAll);
 
 function compile(program: string, sources: readonly string[]) {
   const flags = [...FLAGS.filter((flag) => flag !== "-s"), ...SANITIZERS];

@@ -19,7 +19,8 @@ it("shows a live cluster with jobs beside four busy loops, and gives the termina
   const demo = openTerminal({ columns: 140, rows: 44, command: [process.execPath, DEMO, "--console"] });
   onTestFinished(() => demo.close());
   await demo.waitFor(/live rev \d+/);
-  await demo.waitFor(/backup-db .*held/);
+  await demo.waitFor(/● \d\d held/);
+  await demo.waitFor(/BUSIEST QUEUES {2}waiters/);
   demo.press("q");
   expect(await demo.ended).toEqual({ code: 0, signal: undefined });
   expect(demo.leftBehind).toEqual([]);

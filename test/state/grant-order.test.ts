@@ -2,8 +2,9 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { serializeDrain } from "../../src/protocol/drain.ts";
 import { buildClaims, compareClaims, isHolder } from "../../src/state/claims.ts";
-import { isClaimReady, listDrainsOnClaim } from "../../src/state/eviction-preview.ts";
+import { isClaimReady } from "../../src/state/eviction-preview.ts";
 import { buildQueueId, type Snapshot } from "../../src/state/snapshot.ts";
+import { buildViewContext, listDrainsOnClaim } from "../../src/state/view-context.ts";
 import { computeGrantOrder, removeRunsFrom } from "../../src/state/what-if.ts";
 import { keys } from "../protocol/samples.ts";
 import { NOW, pictureOf, plain, stand } from "./pictures.ts";
@@ -50,7 +51,7 @@ function computeNaively(snapshot: Snapshot, queueIds: ReadonlySet<string>) {
       (claim) =>
         !isHolder(claim) &&
         isClaimReady(current, claim) &&
-        listDrainsOnClaim(current, claim, NOW).length === 0,
+        listDrainsOnClaim(claim, buildViewContext(current, NOW)).length === 0,
     );
     grants.push(...ready.map(({ run }) => `${run} ${round}`));
     const leaving = [...claims.filter(isHolder), ...ready];

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { parseCrontab } from "../../src/syntax/crontab.ts";
-import { findScheduleFault } from "../../src/syntax/crontab-schedule.ts";
+import { findScheduleFault, parseCrontab } from "../../src/syntax/crontab.ts";
 
 const fault = (schedule: string) => findScheduleFault(schedule.split(" "));
 

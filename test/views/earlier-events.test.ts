@@ -28,8 +28,8 @@ const snapshot = {
 it("tells what has ended before the console began, newest first, the last three of each lock", () => {
   const events = listEarlierEvents(snapshot, NOW);
   expect(events.map(({ at }) => (NOW - at) / 1_000)).toEqual([1, 2, 3, 4]);
-  expect(events[0]).toMatchObject({ text: "ended  b  web1:7  exit 3 after 2s", tone: "problem" });
-  expect(events[1]).toMatchObject({ text: "ended  a  web1:7  exit 0 after 2s", tone: "quiet" });
+  expect(events[0]).toMatchObject({ words: ["lock b", "web1:7", "exit 3 after 2s"], tone: "problem" });
+  expect(events[1]).toMatchObject({ words: ["lock a", "web1:7", "exit 0 after 2s"], tone: "quiet" });
 });
 
 it("comes below what happens later, and is no event of its own", () => {
@@ -39,7 +39,7 @@ it("comes below what happens later, and is no event of its own", () => {
   const histories = new Map([...snapshot.histories, ["c", [past("c", NOW + 1_000)]]]);
   log.addSnapshot({ ...snapshot, revision: 6n, histories }, NOW + 1_000);
   expect([log.list.length, log.length]).toEqual([1, 5]);
-  expect(log.slice(0, 2).map(({ text }) => text.split("  ")[1])).toEqual(["c", "b"]);
+  expect(log.slice(0, 2).map(({ words }) => words[0])).toEqual(["lock c", "lock b"]);
   expect(log.slice(1, 5)).toEqual(log.earlier);
   expect(log.slice(2, 4)).toEqual(log.earlier.slice(1, 3));
 });

@@ -76,6 +76,6 @@ describe("the view of history", () => {
     const [known] = parsePastRuns(
       JSON.stringify({ runs: [pastRun({ run: "r1", exit: 137, host: "web2.example.com" })] }),
     );
-    expect(historyView.toJson(first)).toEqual({ lock: "invoices", state: "killed", ...known });
+    expect(historyView.json.toJson(first)).toEqual({ lock: "invoices", state: "killed", ...known });
   });
 });

@@ -55,7 +55,7 @@ describe("agents of a host", () => {
 
   it("are in the listing, beside the runs without them", () => {
     const [row] = hostsView.buildRows(snapshot, buildViewContext(snapshot, NOW));
-    expect(row && hostsView.toJson(row)).toMatchObject({
+    expect(row && hostsView.json.toJson(row)).toMatchObject({
       host: HOST,
       holds: 3,
       waits: 1,

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { serializeDrain } from "../../src/protocol/drain.ts";
 import { formatWorker, type WorkerRecord } from "../../src/schedule/state/worker-record.ts";
 import { buildProblemId } from "../../src/state/problem.ts";
-import { findProblems } from "../../src/views/problems.ts";
+import { ETCD_REMEDY, findProblems, problemsView } from "../../src/views/problems.ts";
 import { keys } from "../protocol/samples.ts";
 import { NOW, pictureOf, plain, stand } from "../state/pictures.ts";
 
@@ -190,5 +190,43 @@ describe("problems", () => {
     expect(kinds(plain(keys.history("x"), history), waiter(8_900_000))).toEqual([]);
     expect(kinds(plain(keys.history("x"), history), waiter(9_100_000))).toEqual(["long-wait"]);
     expect(kinds(waiter(8_900_000))).toEqual(["long-wait"]);
+  });
+});
+
+describe("problems of etcd itself", () => {
+  const fault = {
+    kind: "alarm",
+    check: "alarms",
+    level: "failure",
+    detail: "memberID:1 alarm:NOSPACE",
+  } as const;
+
+  it("come from what the members say, and lead to them", () => {
+    const lag = {
+      kind: "lag",
+      check: "member m2",
+      level: "warning",
+      detail: "2000 log entries behind",
+    } as const;
+    const snapshot = { ...pictureOf([]), etcdFaults: [lag, fault] };
+    const found = findProblems(snapshot, NOW);
+    expect(found.map(({ kind, subject }) => [kind, subject])).toEqual([
+      ["alarm", "alarms"],
+      ["lag", "member m2"],
+    ]);
+    expect(found.map((problem) => problemsView.getSubject(problem))).toMatchObject([
+      { kind: "record", remedy: ETCD_REMEDY },
+      { kind: "record", remedy: ETCD_REMEDY },
+    ]);
+  });
+
+  it("a lag that grows stays one problem, and two alarms are two", () => {
+    const second = { ...fault, detail: "memberID:2 alarm:NOSPACE" };
+    const ids = findProblems({ ...pictureOf([]), etcdFaults: [fault, second] }, NOW).map(buildProblemId);
+    expect(new Set(ids).size).toBe(2);
+    const lags = ["2000", "2001"].map((count) =>
+      buildProblemId({ kind: "lag", level: "warning", subject: "member m2", detail: count, remedy: "" }),
+    );
+    expect(lags[0]).toBe(lags[1]);
   });
 });

@@ -8,6 +8,7 @@ import type { OccurrenceOutcome } from "../../src/schedule/state/outcome.ts";
 import { SNAPSHOT_COLLECTIONS } from "../../src/state/snapshot.ts";
 import { SnapshotBuilder } from "../../src/state/snapshot-builder.ts";
 import type { Detail } from "../../src/views/detail.ts";
+import { formatEventText } from "../../src/views/event.ts";
 import { listEventsBetween } from "../../src/views/event-log.ts";
 import { findProblems } from "../../src/views/problems.ts";
 import { buildScheduleDetail } from "../../src/views/schedules.ts";
@@ -184,7 +185,7 @@ describe("what is shown of a schedule", () => {
       ),
     );
     expect(detail).toMatchObject({ heading: "schedule s: malformed", tone: "problem" });
-    expect(facts(detail).malformed).toMatch(/its definition cannot be read/);
+    expect(facts(detail).malformed).toMatch("its definition cannot be read");
     expect(section(detail, "operators")).toEqual([
       expect.arrayContaining(["schedule", "paused"]),
       expect.arrayContaining(["schedule", "added"]),
@@ -280,18 +281,31 @@ describe("what happens to schedules", () => {
     });
     const [before, after] = pictures;
     if (before === undefined || after === undefined) throw new Error("there are not two pictures");
-    return listEventsBetween(before, after, { from: NOW - 60_000, to: NOW }).map(({ text }) => text);
+    return listEventsBetween(before, after, { from: NOW - 60_000, to: NOW }).map(formatEventText);
   };
   const newer = (kv: KeyValue): KeyValue => ({ ...kv, modRevision: 99n });
 
   it("is told: what starts, and how it ends", () => {
     const idle = schedule("s");
     const busy = [...idle, running("s", { run: "r1", attempt: 2 })];
-    expect(told(idle, busy)).toEqual(["started  schedule s  web1:42  attempt 2  1.0s late"]);
+    expect(told(idle, busy)).toEqual(["started  schedule s  web1:42  attempt 2, 1.0s late"]);
     const [definition, due] = schedule("s", {}, { last: last() });
     if (definition === undefined || due === undefined) throw new Error("no such keys");
     expect(told(busy, [definition, newer(due)])).toEqual(["ended  schedule s  web1:42  failed after 9s"]);
     expect(told(busy, busy)).toEqual([]);
+  });
+
+  it("is told when a schedule pauses itself, and when it is resumed", () => {
+    const pause = { by: "signalbox", at: NOW, why: "after 3 failures" };
+    const idle = schedule("s");
+    const [definition, due] = schedule("s", {}, { failed: 3, pause });
+    const [byAnn] = schedule("s", { pause: { by: "ann", at: 1 } });
+    if (definition === undefined || due === undefined || byAnn === undefined) throw new Error("no such keys");
+    const paused = [definition, newer(due)];
+    expect(told(idle, paused)).toEqual(["configured  schedule s  paused by signalbox: after 3 failures"]);
+    expect(told(paused, idle)).toEqual(["configured  schedule s  resumed"]);
+    expect(told(paused, [newer(byAnn), ...idle.slice(1)])).toEqual(["configured  schedule s  paused by ann"]);
+    expect(told(paused, [])).toEqual(["configured  schedule s  deleted"]);
   });
 
   it("is told once: the audit of what shows by itself is left out", () => {

@@ -184,7 +184,7 @@ describe("the view of schedules", () => {
   it("leads to the schedule, and tells programs all of it", () => {
     const [, row] = rows;
     expect(row && schedulesView.getSubject(row)).toEqual({ kind: "schedule", name: "backup" });
-    expect(row && schedulesView.toJson(row)).toMatchObject({
+    expect(row && schedulesView.json.toJson(row)).toMatchObject({
       schedule: "backup",
       state: "running",
       states: ["running", "waiting"],
@@ -306,7 +306,7 @@ describe("the view of runs", () => {
     expect(column("token")).toEqual(["1", "12", "13"]);
     expect(passing("holder:web1.example.com:42")).toEqual(["r".repeat(16)]);
     expect(rows.map((row) => runsView.getSubject(row).kind)).toEqual(["run", "schedule", "run"]);
-    expect(rows.map((row) => runsView.toJson(row))).toMatchObject([
+    expect(rows.map((row) => runsView.json.toJson(row))).toMatchObject([
       { run: "b".repeat(16) },
       { schedule: "backup", scheduled: NOW - 60_000, token: 12n, tickets: [], host: "web1.example.com" },
       { schedule: "mail", run, tickets: [{ kind: "resource", name: "db" }] },

@@ -44,7 +44,7 @@ function rowsOf(
   return sortViewRows(view, rows, parseSortOrder(view.sort)).map((row) => ({
     key: view.getKey(row),
     cells: Object.fromEntries(view.columns.map(({ id, formatCell }) => [id, formatCell(row, NOW)])),
-    json: view.toJson(row),
+    json: view.json.toJson(row),
   }));
 }
 

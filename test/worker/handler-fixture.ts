@@ -1,9 +1,8 @@
 /** Handlers with a task that a test can end, on the real guardian. */
 import { randomUUID } from "node:crypto";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { onTestFinished } from "vitest";
+import { createTestFolder } from "../../fixtures/test-folder.ts";
 import type { LogFields } from "../../src/base/log.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { createGuardianHost } from "../../src/process/host.ts";
@@ -78,8 +77,7 @@ export function createTask(more: Partial<Definition> = {}): TestTask {
 
 /** A file in a folder of its own, which goes with the test. */
 export function writeTestFile(name: string, text: string): string {
-  const folder = mkdtempSync(join(tmpdir(), "signalbox-worker-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = createTestFolder();
   const path = join(folder, name);
   writeFileSync(path, text);
   return path;

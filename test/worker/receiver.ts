@@ -1,10 +1,8 @@
 /** A receiver of notifications, as in systemd. */
 
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import { createTestFolder } from "../../fixtures/test-folder.ts";
 import { waitUntil } from "../../fixtures/wait-until.ts";
 
 /** Reads datagrams as systemd does; prints each between brackets. */
@@ -27,7 +25,6 @@ export async function startReceiver(address: string): Promise<{ words(): string[
 
 /** A folder for a test. */
 export function createFolder(): string {
-  const path = mkdtempSync(join(tmpdir(), "notify-"));
-  onTestFinished(() => rmSync(path, { recursive: true }));
+  const path = createTestFolder();
   return path;
 }

@@ -1,6 +1,4 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { text } from "node:stream/consumers";
+import { $ } from "zx";
 import type { Argv } from "../bench-cluster.ts";
 
 /**
@@ -8,10 +6,7 @@ import type { Argv } from "../bench-cluster.ts";
  * without starting one, so short commands can be measured.
  */
 export async function runScript(script: string, env: NodeJS.ProcessEnv): Promise<string> {
-  const child = spawn("bash", ["-c", script], { env, stdio: ["ignore", "pipe", "inherit"] });
-  const [output, [code]] = await Promise.all([text(child.stdout), once(child, "exit")]);
-  if (code !== 0) throw new Error(`a script ended with exit code ${code}`);
-  return output;
+  return (await $({ env, stdio: ["ignore", "pipe", "inherit"] })`exec bash -c ${script}`).stdout;
 }
 
 /** Quotes a command line for a script. */

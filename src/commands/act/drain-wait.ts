@@ -18,7 +18,6 @@ import {
   listHeldEntries,
 } from "../../state/drain-extent.ts";
 import { SnapshotBuilder } from "../../state/snapshot-builder.ts";
-import { parseDurationFlag, parseReasonFlag } from "../command-line/flags.ts";
 import { readSnapshot, SCOPE_COLLECTIONS } from "../read-snapshot.ts";
 import { type ActionContext, type CommandContext, InterruptedError } from "../store-command.ts";
 import type { DrainFlags } from "./drain.ts";
@@ -269,7 +268,7 @@ export class DrainWaiter {
   async run(): Promise<DrainWaitReport> {
     try {
       const { call } = this.#context;
-      const timeout = parseDurationFlag(call, "timeout");
+      const timeout = call.flags.timeout;
       const deadline = timeout === undefined ? undefined : this.#start + timeout;
       const first = await this.#wait(deadline, this.#order.holders);
       if (first.kind !== "timeout" || !call.flags.reset) return await this.#conclude(first);
@@ -300,12 +299,14 @@ export class DrainWaiter {
     if (news.kind === "away")
       this.#context.printMessage(`etcd is unreachable (${news.error.message}); waiting for it`);
     if (news.kind === "back") this.#context.printMessage("etcd is reachable again");
-    if (news.kind === "holders") this.#context.printMessage(`waiting for ${formatHolders(news.holders)}`);
+    if (news.kind !== "holders") return;
+    this.#context.io.reportRemaining?.(news.holders.length);
+    this.#context.printMessage(`waiting for ${formatHolders(news.holders)}`);
   }
 
   async #reset(): Promise<HolderResetResult> {
     const { target, shown } = this.#order;
-    const reason = parseReasonFlag(this.#context.call);
+    const reason = this.#context.call.flags.reason;
     for (let isAway = false; ; ) {
       try {
         const ended = await resetHolders(this.#context, { target, reason, shown });

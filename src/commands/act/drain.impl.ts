@@ -1,7 +1,7 @@
 import { formatDuration } from "../../base/duration.ts";
 import { ConfigError, UsageError } from "../../base/errors.ts";
 import { quoteShellWord } from "../../base/shell.ts";
-import { clean, suggestNearest } from "../../base/text.ts";
+import { clean, collectTexts, suggestNearest } from "../../base/text.ts";
 import { isUnavailable } from "../../etcd/retry.ts";
 import { listGroupHosts } from "../../fleet/groups.ts";
 import { liftDrains, putDrain } from "../../operate/drain.ts";
@@ -22,18 +22,11 @@ import {
   formatDrainWithEnd,
 } from "../../state/drain-extent.ts";
 import { buildGroupMembers, type Collection, type Snapshot } from "../../state/snapshot.ts";
-import {
-  listGivenFlags,
-  parseDurationFlag,
-  parseReasonFlag,
-  parseRevisionFlag,
-} from "../command-line/flags.ts";
+import type { Call } from "../command.ts";
 import { findUnknownNameNote, parseDrainTarget } from "../drain-target.ts";
-import type { ActionOutcome, DrainResult, UndrainResult } from "../outcome.ts";
-import { createOutcome } from "../outcome.ts";
+import { type ActionOutcome, createOutcome, type DrainResult, type UndrainResult } from "../outcome.ts";
 import { confirmAction, createActionCommand } from "../print-outcome.ts";
 import { readSnapshot, readSnapshotAt, SCOPE_COLLECTIONS } from "../read-snapshot.ts";
-import type { Call } from "../spec.ts";
 import type { ActionContext, CommandContext } from "../store-command.ts";
 import type { DrainFlags } from "./drain.ts";
 import { DrainWaiter } from "./drain-wait.ts";
@@ -59,12 +52,12 @@ export const drainTarget = createActionCommand(async (context: ActionContext<Dra
 
 function checkFlags(call: Call<DrainFlags>): void {
   const { flags } = call;
-  const isLimited = parseDurationFlag(call, "timeout") !== undefined;
-  if (parseDurationFlag(call, "for") === 0) throw new UsageError("--for must be greater than 0; got 0");
+  const isLimited = flags.timeout !== undefined;
+  if (flags.for === 0) throw new UsageError("--for must be greater than 0; got 0");
   if (isLimited && !flags.wait) throw new UsageError("--timeout needs --wait; add --wait");
   if (flags.reset && !(flags.wait && isLimited))
     throw new UsageError("--reset needs --wait and --timeout; add --wait --timeout DURATION");
-  if (flags.keep && flags.for)
+  if (flags.keep && flags.for !== undefined)
     throw new UsageError("--keep and --for exclude each other; leave one of them out");
 }
 
@@ -134,9 +127,9 @@ class DrainCommand {
 
   /** Finds an active drain that needs no change. */
   #findSatisfyingDrain(): Drain | undefined {
-    const reason = parseReasonFlag(this.#context.call);
+    const reason = this.#context.call.flags.reason;
     if (this.#context.call.flags.keep) return this.#standing[0];
-    if (parseDurationFlag(this.#context.call, "for") !== undefined) return undefined;
+    if (this.#context.call.flags.for !== undefined) return undefined;
     return this.#standing.find(
       ({ until, why }) => until === undefined && (reason === undefined || reason === why),
     );
@@ -144,14 +137,14 @@ class DrainCommand {
 
   #put(): ReturnType<typeof putDrain> {
     const { target, snapshot } = this.#plan;
-    const length = parseDurationFlag(this.#context.call, "for");
+    const length = this.#context.call.flags.for;
     const until = length === undefined ? undefined : this.#context.clock.getWallTime() + length;
     return putDrain(this.#context, {
       target,
       until,
       instead: this.#before,
       seen: snapshot.revision,
-      reason: parseReasonFlag(this.#context.call) ?? this.#standing[0]?.why,
+      reason: this.#context.call.flags.reason ?? this.#standing[0]?.why,
       compare: buildDrainGuards(this.#context.keys, snapshot, target),
       outcome: length === undefined ? "drained" : `drained for ${formatDuration(length)}`,
     });
@@ -208,7 +201,15 @@ class DrainCommand {
   #formatRepeatCommand(): string {
     const { snapshot, target } = this.#plan;
     const scope = [target.scope, ...(target.scope === "all" ? [] : [quoteShellWord(target.name)])];
-    const flags = listGivenFlags(this.#context.call, ["for", "keep", "wait", "timeout", "reset", "reason"]);
+    const { for: length, keep, wait, timeout, reset, reason } = this.#context.call.flags;
+    const flags = collectTexts([
+      length !== undefined && `--for ${formatDuration(length)}`,
+      keep && "--keep",
+      wait && "--wait",
+      timeout !== undefined && `--timeout ${formatDuration(timeout)}`,
+      reset && "--reset",
+      reason !== undefined && `--reason ${quoteShellWord(reason)}`,
+    ]);
     const words = ["signalbox drain", ...scope, ...flags, "--expect-revision", snapshot.revision, "--yes"];
     return words.join(" ");
   }
@@ -273,7 +274,7 @@ async function readExpectedSnapshot(
   context: ActionContext<DrainFlags>,
   now: Snapshot,
 ): Promise<Snapshot | undefined> {
-  const expected = parseRevisionFlag(context.call, "expect-revision");
+  const expected = context.call.flags["expect-revision"];
   if (expected === undefined) return undefined;
   // Only `--reset` needs the holders at that revision.
   const collections: readonly Collection[] = context.call.flags.reset
@@ -391,7 +392,7 @@ class UndrainCommand {
       target: this.#target,
       drains: this.#drains,
       seen: this.#snapshot.revision,
-      reason: parseReasonFlag(this.#context.call),
+      reason: this.#context.call.flags.reason,
     });
     if (receipt?.kind === "changed") return this.#createOutcome("changed", await this.#readChanges());
     const lifted = this.#drains.map((drain) => `lifted: ${formatDrainWithEnd(drain)}`);
@@ -400,7 +401,7 @@ class UndrainCommand {
 
   /** Finds drains that changed since the expected revision. Runs that came or left do not count. */
   async #findChangedDrains(): Promise<string[]> {
-    const expected = parseRevisionFlag(this.#context.call, "expect-revision");
+    const expected = this.#context.call.flags["expect-revision"];
     if (expected === undefined) return [];
     const newer = this.#drains.filter(({ modRevision }) => modRevision > expected);
     if (expected > this.#snapshot.revision)

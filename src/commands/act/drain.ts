@@ -1,11 +1,11 @@
 import { DRAIN_SCOPES } from "../../protocol/keys.ts";
+import { type ArgumentDetails, declareFlags, declareRowCommand, type FlagsOf } from "../command.ts";
 import { ACTION_FLAGS } from "../command-line/flags.ts";
-import { type ArgumentDetails, declareRowCommand, type FlagsOf, type FlagTable } from "../spec.ts";
 
 const SCOPE: ArgumentDetails = { choices: DRAIN_SCOPES, help: "lock, resource, host, group or all" };
 const NAME: ArgumentDetails = { help: "the name of the lock, resource, host or group; none for all" };
 
-const DRAIN_FLAGS = {
+const DRAIN_FLAGS = declareFlags({
   "--for DURATION": "lift the drain automatically after this time",
   "--keep": "leave an existing drain as it is",
   "-w, --wait": "wait until nothing in the scope is held",
@@ -14,7 +14,7 @@ const DRAIN_FLAGS = {
   "--reset":
     "with --wait and --timeout: end the remaining commands after the timeout, and wait until they have ended",
   ...ACTION_FLAGS,
-} satisfies FlagTable;
+});
 
 /** Values of these flags. */
 export type DrainFlags = FlagsOf<typeof DRAIN_FLAGS>;
@@ -76,3 +76,6 @@ export const undrain = declareRowCommand({
   },
   load: async () => (await import("./drain.impl.ts")).undrainTarget,
 });
+
+/** In the order of the help. */
+export const DRAIN_COMMANDS = [drain, undrain] as const;

@@ -27,9 +27,7 @@ import {
 } from "../../state/eviction-preview.ts";
 import { judgeRunnerLiveness } from "../../state/liveness.ts";
 import { findNamedQueue, type Snapshot } from "../../state/snapshot.ts";
-import { parseDurationFlag, parseReasonFlag, parseRevisionFlag } from "../command-line/flags.ts";
-import type { ActionOutcome, EvictionResult, RunnerRecord } from "../outcome.ts";
-import { createOutcome } from "../outcome.ts";
+import { type ActionOutcome, createOutcome, type EvictionResult, type RunnerRecord } from "../outcome.ts";
 import { confirmAction, createActionCommand } from "../print-outcome.ts";
 import {
   findOnlyClaim,
@@ -200,7 +198,7 @@ class EvictionCommand {
 
   #act(): Promise<ActionResult | undefined> {
     const { action, target, snapshot } = this.#plan;
-    const reason = parseReasonFlag(this.#context.call);
+    const reason = this.#context.call.flags.reason;
     const seen = { seen: snapshot.revision, compare: buildNextGuards(this.#context, this.#plan) };
     const eviction = { action, target, entries: this.#entries, reason, ...seen };
     return this.#context.call.flags.force
@@ -212,7 +210,7 @@ class EvictionCommand {
   async #wait(receipt: ActionResult | undefined): Promise<ActionOutcome<EvictionResult>> {
     const { clock, signal } = this.#context;
     const start = clock.now();
-    const timeout = parseDurationFlag(this.#context.call, "timeout");
+    const timeout = this.#context.call.flags.timeout;
     if (!this.#context.call.flags.force)
       this.#context.printMessage(`asked ${this.#formatRuns()} to end, waiting for the end`);
     const deadline = timeout === undefined ? undefined : start + timeout;
@@ -335,7 +333,7 @@ async function describeChangesSince(
   context: ActionContext<EvictionFlags>,
   plan: GuardedEviction,
 ): Promise<readonly string[]> {
-  const expected = parseRevisionFlag(context.call, "expect-revision");
+  const expected = context.call.flags["expect-revision"];
   if (expected === undefined) return [];
   const before = await readSnapshotAt(context, QUEUE_COLLECTIONS, expected, plan.snapshot);
   const { atStake, others } = computeEvictionChanges(
@@ -363,7 +361,7 @@ async function readCurrentChanges(
 
 /** Builds the guards that the runs shown as next are still there. Empty if nothing was shown. */
 function buildNextGuards(context: ActionContext<EvictionFlags>, plan: GuardedEviction): Compare[] {
-  const isShown = !context.call.flags.yes || parseRevisionFlag(context.call, "expect-revision") !== undefined;
+  const isShown = !context.call.flags.yes || context.call.flags["expect-revision"] !== undefined;
   return isShown
     ? guardOwned(findNextEntries(plan.findEntries(plan.snapshot), plan.snapshot, context.clock.getWallTime()))
     : [];

@@ -1,21 +1,21 @@
+import { declareFlags, declareRowCommand, type FlagsOf } from "../command.ts";
 import { ACTION_FLAGS } from "../command-line/flags.ts";
-import { declareRowCommand, type FlagsOf, type FlagTable } from "../spec.ts";
 
-const EVICTION_FLAGS = {
+const EVICTION_FLAGS = declareFlags({
   "--force":
     "delete the ticket at once, without asking the runner to end: for a runner that is gone. Risk: the next run may start while the old command still runs",
   "--no-wait": "do not wait for the command to end",
   "--timeout DURATION": "wait no longer than this (exit 124); the request stays in effect",
   ...ACTION_FLAGS,
-} satisfies FlagTable;
+});
 
 /** Values of these flags. */
 export type EvictionFlags = FlagsOf<typeof EVICTION_FLAGS>;
 
-const RESET_FLAGS = {
+const RESET_FLAGS = declareFlags({
   "--run RUN": { names: "run", help: "only this run (its id, the beginning of its id, or HOST:PID)" },
   ...EVICTION_FLAGS,
-} satisfies FlagTable;
+});
 
 /** Values of these flags. */
 export type ResetFlags = FlagsOf<typeof RESET_FLAGS>;
@@ -73,3 +73,6 @@ export const release = declareRowCommand({
   examples: { "signalbox release 7c3f --yes": "the run whose id begins with 7c3f" },
   load: async () => (await import("./reset.impl.ts")).releaseRun,
 });
+
+/** In the order of the help. */
+export const RESET_COMMANDS = [reset, release] as const;

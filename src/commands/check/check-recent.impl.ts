@@ -5,7 +5,7 @@ import { validateName } from "../../protocol/names.ts";
 import { type Definition, isPaused } from "../../schedule/definition.ts";
 import { parsePlan } from "../../schedule/plan.ts";
 import type { DueState } from "../../schedule/state/due.ts";
-import { type OccurrenceOutcome, parseOutcomes } from "../../schedule/state/outcome.ts";
+import { NO_OUTCOMES, type OccurrenceOutcome } from "../../schedule/state/outcome.ts";
 import { findNamedQueue, type Snapshot } from "../../state/snapshot.ts";
 import {
   computeTimeSinceSuccess,
@@ -13,9 +13,8 @@ import {
   judgeRecentRuns,
   type RecentRuns,
 } from "../../views/checks/recent-runs.ts";
-import { parseDurationFlag } from "../command-line/flags.ts";
+import type { Call, CommandExecutor } from "../command.ts";
 import { readSnapshotRanges, throwUnknownName, toSingleKeyRange } from "../read-snapshot.ts";
-import type { Call, CommandExecutor } from "../spec.ts";
 import { type CommandContext, createStoreCommand } from "../store-command.ts";
 import type { CheckLockFlags, CheckScheduleFlags } from "./check-recent.ts";
 import { type CheckFigure, type CheckReport, printReport, reportErrorsToNagios } from "./findings.ts";
@@ -41,7 +40,9 @@ async function readSelected(
   const snapshot = await readSnapshotRanges(context, ["schedules", "dues", "runnings"], more);
   const wall = context.clock.getWallTime();
   const selected = [...snapshot.schedules].flatMap(([name, { value }]) =>
-    value !== undefined && isCheckable(value, wall) && tags.every((tag) => value.tags?.includes(tag))
+    value !== undefined &&
+    isCheckable(value, snapshot.dues.get(name)?.value, wall) &&
+    tags.every((tag) => value.tags?.includes(tag))
       ? [name]
       : [],
   );
@@ -54,9 +55,9 @@ async function readSelected(
 }
 
 /** Whether a schedule runs by itself, and again. */
-function isCheckable(definition: Definition, wall: number): boolean {
+function isCheckable(definition: Definition, due: DueState | undefined, wall: number): boolean {
   const { cron, removeAfter } = definition;
-  return parsePlan(cron).kind !== "manual" && removeAfter === undefined && !isPaused(definition, wall);
+  return parsePlan(cron).kind !== "manual" && removeAfter === undefined && !isPaused(definition, due, wall);
 }
 
 async function readNamed(context: CommandContext, names: readonly string[]): Promise<RecentJobs> {
@@ -78,7 +79,7 @@ async function readNamed(context: CommandContext, names: readonly string[]): Pro
 function toScheduleRuns(snapshot: Snapshot, name: string): RecentRuns {
   const due = snapshot.dues.get(name)?.value;
   const last = due?.last;
-  const outcomes = parseOutcomes(snapshot.outcomes.get(name)).runs;
+  const outcomes = (snapshot.outcomes.get(name) ?? NO_OUTCOMES).runs;
   const runs = outcomes.filter(({ result }) => result !== "skipped");
   const isKnown = last === undefined || runs.some(({ run }) => run === last.run);
   const [oldest] = snapshot.executions.get(name) ?? [];
@@ -154,7 +155,7 @@ function createRecentRunsCommand<F extends CheckLockFlags>(
 }
 
 function toReport(call: Call<CheckLockFlags>, { jobs, revision }: RecentJobs, wall: number): CheckReport {
-  const limit = { within: parseDurationFlag(call, "within") ?? USUAL, wall };
+  const limit = { within: call.flags.within ?? USUAL, wall };
   const findings = jobs.map((job) => judgeRecentRuns(job, limit));
   const count = (level: string) => findings.filter((finding) => finding.level === level).length;
   const ages = jobs.map((job) => computeTimeSinceSuccess(job, limit));

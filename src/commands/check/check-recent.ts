@@ -1,10 +1,10 @@
-import { declareCommand, type FlagsOf, type FlagTable } from "../spec.ts";
+import { declareCommand, declareFlags, type FlagsOf } from "../command.ts";
 import { CHECK_FLAGS } from "./findings.ts";
 
-const CHECK_LOCK_FLAGS = {
+const CHECK_LOCK_FLAGS = declareFlags({
   "--within DURATION": "how long ago the last success may be (default: 25h, for daily jobs)",
   ...CHECK_FLAGS,
-} satisfies FlagTable;
+});
 
 /** Values of these flags. */
 export type CheckLockFlags = FlagsOf<typeof CHECK_LOCK_FLAGS>;
@@ -13,7 +13,7 @@ const CODES =
   "The exit code is 0 if each succeeded in time, 1 if the last run of one has failed since, 2 if one has not succeeded in" +
   " time, 69 if etcd could not be read.";
 
-export const checkLock = declareCommand({
+const checkLock = declareCommand({
   id: "check lock",
   topic: "Check",
   brief: "check that the job of a lock has succeeded recently",
@@ -31,16 +31,16 @@ export const checkLock = declareCommand({
   load: async () => (await import("./check-recent.impl.ts")).checkLocks,
 });
 
-const CHECK_SCHEDULE_FLAGS = {
+const CHECK_SCHEDULE_FLAGS = declareFlags({
   "--tag TAG": { isRepeatable: true, help: "schedules with this tag, or all of several" },
   "--all": "all schedules",
   ...CHECK_LOCK_FLAGS,
-} satisfies FlagTable;
+});
 
 /** Values of these flags. */
 export type CheckScheduleFlags = FlagsOf<typeof CHECK_SCHEDULE_FLAGS>;
 
-export const checkSchedule = declareCommand({
+const checkSchedule = declareCommand({
   id: "check schedule",
   topic: "Check",
   brief: "check that a schedule has succeeded recently",
@@ -57,3 +57,6 @@ export const checkSchedule = declareCommand({
   },
   load: async () => (await import("./check-recent.impl.ts")).checkSchedules,
 });
+
+/** In the order of the help. */
+export const RECENT_CHECKS = [checkLock, checkSchedule] as const;

@@ -1,27 +1,25 @@
 import { ConfigError, EXIT } from "../../base/errors.ts";
 import { describeConfig, resolveConfig } from "../../config/config.ts";
 import { findStrayVariables } from "../../config/scrub.ts";
+import type { CommandExecutor } from "../command.ts";
 import type { JsonFlags } from "../command-line/flags.ts";
-import { formatJsonDocument } from "../json-output.ts";
-import type { CommandExecutor } from "../spec.ts";
+import { formatJsonDocument, printResult } from "../json-output.ts";
 import { renderTextTable } from "../table.ts";
 import { type ContextSummary, describeContexts } from "./describe-contexts.ts";
 
-export const showConfig: CommandExecutor<JsonFlags> = async ({ flags, settings }, io) => {
-  const rows = describeConfig(resolveConfig({ flags: settings, env: io.env }));
-  if (flags.json) io.writeOutput(formatJsonDocument({ settings: rows }));
-  else
-    io.writeOutput(
-      renderTextTable(
-        ["SETTING", "VALUE", "SOURCE"],
-        rows.map(({ key, value, source }) => [key, value, source]),
-      ),
-    );
+export const showConfig: CommandExecutor<JsonFlags> = async (call, io) => {
+  const rows = describeConfig(resolveConfig({ flags: call.settings, env: io.env }));
+  printResult(call, io, { settings: rows }, () => renderSettings(rows));
   for (const { name, meant } of findStrayVariables(io.env)) {
     io.writeMessage(`note: unknown setting ${name}${meant === undefined ? "" : `; did you mean ${meant}?`}`);
   }
   return EXIT.ok;
 };
+
+function renderSettings(rows: ReturnType<typeof describeConfig>): string {
+  const cells = rows.map(({ key, value, source }) => [key, value, source]);
+  return renderTextTable(["SETTING", "VALUE", "SOURCE"], cells);
+}
 
 export const printContexts: CommandExecutor<JsonFlags> = async ({ flags, settings }, io) => {
   const contexts = describeContexts({ settings, env: io.env });
@@ -48,7 +46,9 @@ function toJson({ name, isActive, files, config }: ContextSummary): object {
   return { name, active: isActive, files, endpoints, prefix, readOnly };
 }
 
-export const showContext: CommandExecutor<JsonFlags> = async ({ args: [name], flags, settings }, io) => {
+export const showContext: CommandExecutor<JsonFlags> = async (call, io) => {
+  const [name] = call.args;
+  const { settings } = call;
   const chosen = name === undefined ? settings : { ...settings, context: name };
   const config = resolveConfig({ flags: chosen, env: io.env });
   const { context } = config.values;
@@ -58,13 +58,6 @@ export const showContext: CommandExecutor<JsonFlags> = async ({ args: [name], fl
         (config.contexts.map((one) => one.name).join(", ") || "(the configuration has no contexts)"),
     );
   const rows = describeConfig(config).filter(({ source }) => source !== "default");
-  if (flags.json) io.writeOutput(formatJsonDocument({ context, settings: rows }));
-  else
-    io.writeOutput(
-      renderTextTable(
-        ["SETTING", "VALUE", "SOURCE"],
-        rows.map(({ key, value, source }) => [key, value, source]),
-      ),
-    );
+  printResult(call, io, { context, settings: rows }, () => renderSettings(rows));
   return EXIT.ok;
 };

@@ -1,5 +1,5 @@
+import { CONNECTION_SETTINGS, declareCommand, LOGGING_SETTINGS } from "../command.ts";
 import { JSON_FLAGS } from "../command-line/flags.ts";
-import { CONNECTION_SETTINGS, declareCommand, LOGGING_SETTINGS } from "../spec.ts";
 
 export const config = declareCommand({
   id: "config",
@@ -18,7 +18,7 @@ export const config = declareCommand({
   load: async () => (await import("./config.impl.ts")).showConfig,
 });
 
-export const contextList = declareCommand({
+const contextList = declareCommand({
   id: "context list",
   topic: "Check",
   brief: "the contexts of the configuration: several clusters, and which is active",
@@ -36,7 +36,7 @@ export const contextList = declareCommand({
   load: async () => (await import("./config.impl.ts")).printContexts,
 });
 
-export const contextShow = declareCommand({
+const contextShow = declareCommand({
   id: "context show",
   topic: "Check",
   brief: "the settings of a context, and where each comes from",
@@ -48,3 +48,6 @@ export const contextShow = declareCommand({
   },
   load: async () => (await import("./config.impl.ts")).showContext,
 });
+
+/** In the order of the help. */
+export const CONFIG_COMMANDS = [config, contextList, contextShow] as const;

@@ -4,9 +4,10 @@ import { type ContextEntry, listFileContexts } from "../../config/contexts.ts";
 import { readConfigFiles } from "../../config/files.ts";
 import { openStore } from "../../etcd/open/open.ts";
 import { buildStoreOptions } from "../../etcd/open/store-options.ts";
+import type { ObserverPorts } from "../../observe/ports.ts";
 import { createKeys } from "../../protocol/keys.ts";
+import type { Call, CommandIo } from "../command.ts";
 import type { CommandConnection } from "../connect.ts";
-import type { Call, CommandIo } from "../spec.ts";
 
 /** A context of the configuration, as a command with `--context` would use it. */
 export interface ContextSummary extends ContextEntry {
@@ -58,17 +59,17 @@ function findActiveContext({ settings, env }: ContextSource): string | undefined
 }
 
 /**
- * Asks the cluster of a configuration whether it answers: one small read, on a connection that is closed afterwards.
- * @throws StoreError, ConfigError, the signal's reason
+ * Connects to the cluster of a configuration for one use.
+ * @throws StoreError, ConfigError; as `use`
  */
-export async function askCluster(
+export async function withCluster<T>(
   { values }: Config,
   { clock, random }: Pick<CommandConnection, "clock" | "random">,
-  signal: AbortSignal,
-): Promise<void> {
+  use: (cluster: ObserverPorts) => Promise<T>,
+): Promise<T> {
   const store = await openStore(buildStoreOptions(values), { clock, unit: random.generateFraction });
   try {
-    await store.readRange({ key: createKeys(values.prefix).group("-"), countOnly: true }, signal);
+    return await use({ store, keys: createKeys(values.prefix), clock, random, settings: values });
   } finally {
     store.close();
   }

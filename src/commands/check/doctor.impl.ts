@@ -1,14 +1,11 @@
-import { EXIT, SignalboxError, UsageError } from "../../base/errors.ts";
+import { EXIT, SignalboxError } from "../../base/errors.ts";
 import type { Finding } from "../../base/finding.ts";
-import { quoteText } from "../../base/text.ts";
 import { checkAgent, locateAgentSocket } from "../../check/agent.ts";
 import { checkEtcd } from "../../check/etcd.ts";
 import { buildUncheckedFinding, examine } from "../../check/examine.ts";
-import { countPresent, getAnsweringMembers } from "../../check/members.ts";
 import { checkNative } from "../../check/native.ts";
 import { checkOutput } from "../../check/output.ts";
-import type { EtcdRole } from "../../check/permissions.ts";
-import { type AuthenticationMode, judgeAuthentication } from "../../check/permissions.ts";
+import { type AuthenticationMode, type EtcdRole, judgeAuthentication } from "../../check/permissions.ts";
 import { findRunningHosts } from "../../check/running-hosts.ts";
 import {
   judgeTransport,
@@ -18,21 +15,21 @@ import {
 } from "../../check/transport.ts";
 import { resolveConfig } from "../../config/config.ts";
 import { parseEndpoint } from "../../etcd/endpoint.ts";
-import { type MemberMetrics, readMemberMetrics } from "../../etcd/member-metrics.ts";
+import { type MemberMetrics, readAutoCompaction, readMemberMetrics } from "../../etcd/member-metrics.ts";
 import { chooseTransport, openStore, type StoreOptions } from "../../etcd/open/open.ts";
 import { buildStoreOptions, createClusterMemory } from "../../etcd/open/store-options.ts";
 import { type MemberStatus, type Store, StoreError } from "../../etcd/store.ts";
 import { canonicalizeHost } from "../../fleet/groups.ts";
 import { load, readPages } from "../../observe/read.ts";
+import { countPresent, getAnsweringMembers } from "../../state/etcd-findings.ts";
 import type { Collection } from "../../state/snapshot.ts";
 import { SnapshotBuilder } from "../../state/snapshot-builder.ts";
 import { findStaleHosts, judgeHosts } from "../../views/checks/hosts.ts";
 import { KeyCheck } from "../../views/checks/key-check.ts";
-import { parseDurationFlag, type TextCall } from "../command-line/flags.ts";
+import type { Call, CommandExecutor, CommandIo } from "../command.ts";
 import { formatJsonDocument } from "../json-output.ts";
 import { findOutputDirectory } from "../output-storage.ts";
 import { readSnapshot, retryCompacted } from "../read-snapshot.ts";
-import type { Call, CommandExecutor, CommandIo } from "../spec.ts";
 import { type CommandContext, createMessagePrinter, createStoreCommand } from "../store-command.ts";
 import type { CheckHostsFlags, DoctorFlags, InitFlags } from "./doctor.ts";
 import {
@@ -52,7 +49,7 @@ const KEY_CHECK_COLLECTIONS: readonly Collection[] = ["resourceConfigs", "groups
 
 export const runDoctor = reportErrorsToNagios(
   createStoreCommand<DoctorFlags>(async (call, io, context) => {
-    const quota = parseBytesFlag(call, "quota");
+    const { quota } = call.flags;
     const way = await tryTransports(context);
     try {
       const findings: Finding[] = [];
@@ -158,18 +155,6 @@ function reportResult(
     figures.push({ name: "keys", value: keys.count }, { name: "tickets", value: keys.tickets });
   const summary = `${present} of ${members.length} members answer, ${keys?.count ?? 0} keys`;
   return reportCheck({ findings, figures, summary, revision: keys?.revision }, call.flags, io);
-}
-
-const UNITS = ["", "k", "m", "g", "t"];
-
-/** Parses a size such as `8GiB`, `2G` or `500MB`. All units are powers of 1024, as in etcd. @throws UsageError */
-function parseBytesFlag<Name extends string>({ flags }: TextCall<Name>, name: Name): number | undefined {
-  const text = flags[name];
-  if (typeof text !== "string") return undefined;
-  const [, number = "", unit = ""] = /^(\d{1,12}(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?$/i.exec(text) ?? [];
-  const bytes = number === "" ? 0 : Number(number) * 1024 ** UNITS.indexOf(unit.toLowerCase());
-  if (bytes < 1) throw new UsageError(`--${name} must be a size, such as 8GiB; got ${quoteText(text)}`);
-  return bytes;
 }
 
 export const initHost: CommandExecutor<InitFlags> = async (call, io) => {
@@ -294,10 +279,11 @@ async function readAllGauges(
 ): Promise<Map<string, MemberMetrics>> {
   const asked = endpoints.map(async (text) => {
     const { url } = parseEndpoint(text, tls !== undefined);
-    return [
-      url,
-      await readMemberMetrics(url, tls, () => context.clock.getWallTime(), context.signal),
-    ] as const;
+    const [metrics, autoCompaction] = await Promise.all([
+      readMemberMetrics(url, tls, () => context.clock.getWallTime(), context.signal),
+      readAutoCompaction(url, tls, context.signal),
+    ]);
+    return [url, { ...metrics, autoCompaction }] as const;
   });
   return new Map(await Promise.all(asked));
 }
@@ -313,7 +299,7 @@ export const checkGroupHosts = reportErrorsToNagios(
 );
 
 async function checkGroups(call: Call<CheckHostsFlags>, context: CommandContext): Promise<CheckReport> {
-  const within = parseDurationFlag(call, "within") ?? USUAL;
+  const within = call.flags.within ?? USUAL;
   const snapshot = await readSnapshot(context, COLLECTIONS);
   const reading = { snapshot, within, wall: context.clock.getWallTime() };
   const stale = findStaleHosts(reading, call.args);

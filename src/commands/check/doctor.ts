@@ -1,24 +1,39 @@
-import { CONNECTION_SETTINGS, declareCommand, type FlagsOf, type FlagTable } from "../spec.ts";
+import { UsageError } from "../../base/errors.ts";
+import { quoteText } from "../../base/text.ts";
+import { CONNECTION_SETTINGS, declareCommand, declareFlags, type FlagsOf } from "../command.ts";
 import { CHECK_FLAGS } from "./findings.ts";
 
-const ACCEPT_FLAG = {
+const ACCEPT_FLAG = declareFlags({
   "--accept ID[=CHECK]": {
     isRepeatable: true,
     help:
       "ignore a known warning: by its id, as authentication, or for one thing only, as 'clock=clock of web1'." +
       " --json prints the ids. Failures are never ignored",
   },
-} satisfies FlagTable;
+});
 
-const DOCTOR_FLAGS = {
+const UNITS = ["", "k", "m", "g", "t"];
+
+/** Parses a size such as `8GiB`, `2G` or `500MB`. All units are powers of 1024, as in etcd. @throws UsageError */
+function parseQuota(text: string, flag: string): number {
+  const [, number = "", unit = ""] = /^(\d{1,12}(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?$/i.exec(text) ?? [];
+  const bytes = number === "" ? 0 : Number(number) * 1024 ** UNITS.indexOf(unit.toLowerCase());
+  if (bytes < 1) throw new UsageError(`${flag} must be a size, such as 8GiB; got ${quoteText(text)}`);
+  return bytes;
+}
+
+const DOCTOR_FLAGS = declareFlags({
   "--role ROLE": {
     choices: ["runner", "operator"],
     help: "the role whose permissions the etcd user needs (default: runner)",
   },
-  "--quota SIZE": "the database's quota, such as 8GiB (default: as reported by etcd, or 2GiB)",
+  "--quota SIZE": {
+    parse: parseQuota,
+    help: "the database's quota, such as 8GiB (default: as reported by etcd, or 2GiB)",
+  },
   ...ACCEPT_FLAG,
   ...CHECK_FLAGS,
-} satisfies FlagTable;
+});
 
 /** Values of these flags. */
 export type DoctorFlags = FlagsOf<typeof DOCTOR_FLAGS>;
@@ -44,10 +59,10 @@ export const doctor = declareCommand({
   load: async () => (await import("./doctor.impl.ts")).runDoctor,
 });
 
-const INIT_FLAGS = {
+const INIT_FLAGS = declareFlags({
   "--json": "as JSON",
   "--forget-cluster": "first forget the cluster that this host remembers for the endpoints and the prefix",
-} satisfies FlagTable;
+});
 
 /** Values of these flags. */
 export type InitFlags = FlagsOf<typeof INIT_FLAGS>;
@@ -70,10 +85,10 @@ export const init = declareCommand({
   load: async () => (await import("./doctor.impl.ts")).initHost,
 });
 
-const CHECK_HOSTS_FLAGS = {
+const CHECK_HOSTS_FLAGS = declareFlags({
   "--within DURATION": "how long ago a host may have been seen (default: 1h)",
   ...CHECK_FLAGS,
-} satisfies FlagTable;
+});
 
 /** Values of these flags. */
 export type CheckHostsFlags = FlagsOf<typeof CHECK_HOSTS_FLAGS>;
@@ -96,3 +111,6 @@ export const checkHosts = declareCommand({
   },
   load: async () => (await import("./doctor.impl.ts")).checkGroupHosts,
 });
+
+/** In the order of the help. */
+export const DOCTOR_COMMANDS = [init, doctor] as const;

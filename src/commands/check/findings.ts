@@ -1,17 +1,23 @@
 import { EXIT, SignalboxError } from "../../base/errors.ts";
-import { computeFindingsLevel, type Finding, type FindingLevel, getFindingId } from "../../base/finding.ts";
+import {
+  computeFindingsLevel,
+  createFindingBuilder,
+  type Finding,
+  type FindingLevel,
+  getFindingId,
+} from "../../base/finding.ts";
 import { clean } from "../../base/text.ts";
 import { StoreError } from "../../etcd/store.ts";
 import type { Tone } from "../../state/subject.ts";
+import { type CommandExecutor, type CommandIo, declareFlags, type FlagsOf } from "../command.ts";
 import { formatJsonDocument } from "../json-output.ts";
 import { detectOutputStyle, paintText } from "../see/paint.ts";
-import type { CommandExecutor, CommandIo, FlagsOf, FlagTable } from "../spec.ts";
 
 /** Flags of every check command. */
-export const CHECK_FLAGS = {
+export const CHECK_FLAGS = declareFlags({
   "--json": "as JSON",
   "--nagios": "one line, and exit codes for Nagios and similar tools (0, 1, 2; 3: could not be checked)",
-} satisfies FlagTable;
+});
 
 /** Values of these flags. */
 type CheckFlags = FlagsOf<typeof CHECK_FLAGS>;
@@ -43,6 +49,8 @@ const MARKS: Record<FindingLevel, string> = {
   unknown: "UNKNOWN ",
   failure: "FAILURE ",
 };
+/** Columns for the words. */
+export const LEVEL_WIDTH = MARKS.ok.length;
 const TONES: Record<FindingLevel, Tone> = {
   ok: "held",
   hint: "quiet",
@@ -58,15 +66,18 @@ const STATES: Record<FindingLevel, { word: string; code: number }> = {
   failure: { word: "CRITICAL", code: 2 },
 };
 
+/** Returns the word for the state of a finding, and its tone. */
+export function judgeFinding({ level, isAccepted }: Pick<Finding, "level" | "isAccepted">) {
+  return isAccepted
+    ? { word: "known", tone: TONES.hint }
+    : { word: MARKS[level].trimEnd(), tone: TONES[level] };
+}
+
 /** Formats a finding for people: the state in the first line, the remedy below. */
 export function formatFinding(finding: Finding, io: CommandIo): string {
   const { check, level, detail, remedy, isAccepted } = finding;
-  const [word, tone] = isAccepted ? ["known", TONES.hint] : [MARKS[level], TONES[level]];
-  const mark = paintText(
-    word.padEnd(MARKS.ok.length),
-    tone,
-    detectOutputStyle(io, { ascii: false, wide: true }),
-  );
+  const { word, tone } = judgeFinding(finding);
+  const mark = paintText(word.padEnd(LEVEL_WIDTH), tone, detectOutputStyle(io, { ascii: false, wide: true }));
   const advice = remedy === undefined || level === "ok" || isAccepted ? "" : `\n        ${clean(remedy)}`;
   return `${mark}${clean(check)}: ${clean(detail)}${advice}\n`;
 }
@@ -131,7 +142,8 @@ function formatAccepted(findings: readonly Finding[]): string {
   return ids.size === 0 ? "" : ` (accepted: ${[...ids].join(", ")})`;
 }
 
-function formatLevelCounts(findings: readonly Finding[]): string {
+/** Formats how many findings are wrong; empty if none is. */
+export function formatLevelCounts(findings: readonly Finding[]): string {
   const words: [FindingLevel, string, string][] = [
     ["failure", "failure", "failures"],
     ["unknown", "check that could not be done", "checks that could not be done"],
@@ -215,12 +227,9 @@ export class AcceptedWarnings {
   /** Lists values of `--accept` that matched nothing: a misspelled id, or a warning that no longer occurs. */
   listUnused(): Finding[] {
     const left = this.#words.filter(({ text }) => !this.#used.has(text));
-    return left.map(({ text }) => ({
-      kind: "accept",
-      check: `--accept ${text}`,
-      level: "hint",
-      detail: "matches no warning now",
-    }));
+    return left.map(({ text }) =>
+      createFindingBuilder("accept", `--accept ${text}`).hint("matches no warning now"),
+    );
   }
 }
 

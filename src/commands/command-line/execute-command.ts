@@ -1,8 +1,8 @@
 import { EXIT, SignalboxError } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
 import { StoreError } from "../../etcd/store.ts";
+import type { Call, Command, CommandExecutor, CommandImplementation, CommandIo } from "../command.ts";
 import type { ActionOutcome } from "../outcome.ts";
-import type { Call, Command, CommandExecutor, CommandImplementation, CommandIo } from "../spec.ts";
 import { InterruptedError } from "../store-command.ts";
 import { parseCall } from "./parse-call.ts";
 

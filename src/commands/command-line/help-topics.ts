@@ -1,6 +1,6 @@
 import { EXIT } from "../../base/errors.ts";
+import { CONNECTION_SETTINGS, type Command, TOPICS } from "../command.ts";
 import { formatJsonDocument } from "../json-output.ts";
-import { CONNECTION_SETTINGS, type Command, TOPICS } from "../spec.ts";
 import { buildSettingRows, renderExamples, renderHelpSection, wrapHelpText } from "./help.ts";
 
 /** The first words of the commands in the overview: at most 20, so that it fits on one screen. */
@@ -12,7 +12,6 @@ const MAIN_WORDS: readonly string[] = [
   "ls",
   "show",
   "why",
-  "history",
   "logs",
   "reset",
   "drain",
@@ -143,7 +142,10 @@ export const EXIT_CODES: readonly (readonly [code: string, meaning: string])[] =
     String(EXIT.busy),
     "busy: the lock is held, drained, not for this host, or the wait timed out (run -E sets another code). Of commands that change something: the state changed since it was shown, nothing was done",
   ],
-  [String(EXIT.permission), "etcd refused the credentials or the permission, or readOnly is set"],
+  [
+    String(EXIT.permission),
+    "etcd refused the credentials or the permission, or readOnly is set, or allowEdit is not",
+  ],
   [String(EXIT.config), "the configuration is wrong, here or in etcd"],
   [
     String(EXIT.timeout),

@@ -1,7 +1,7 @@
 import type { Terminal } from "../../base/terminal.ts";
 import { describeSettings } from "../../config/config.ts";
 import type { SettingKey } from "../../config/settings.ts";
-import { type Argument, COMMON_FLAGS, CONNECTION_SETTINGS, type Command, type Flag } from "../spec.ts";
+import { type Argument, COMMON_FLAGS, CONNECTION_SETTINGS, type Command, type Flag } from "../command.ts";
 
 /**
  * Returns the width of help: that of the terminal, from 80 to 100 columns. In a pipe 80, because a pager breaks longer

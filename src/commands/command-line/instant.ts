@@ -2,7 +2,6 @@ import { parseDuration } from "../../base/duration.ts";
 import { UsageError } from "../../base/errors.ts";
 import { quoteText } from "../../base/text.ts";
 import { getZoneOffset } from "../../schedule/cron/offsets.ts";
-import type { TextCall } from "./flags.ts";
 
 const ISO = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d(?:\.\d{1,3})?)?)?(Z| ?UTC|[+-]\d\d:\d\d)?$/;
 
@@ -44,27 +43,27 @@ function isSameDay(day: string): boolean {
   return !Number.isNaN(at) && new Date(at).toISOString().startsWith(day);
 }
 
-/** @throws UsageError */
-export function parseInstantFlag<Name extends string>(
-  { flags }: TextCall<Name>,
-  name: Name,
-  zone: string,
-  now: number,
-): number | undefined {
-  const text = flags[name];
-  if (typeof text !== "string" || text === "") return undefined;
-  const at = parseInstant(text, zone, now);
-  if (at !== undefined) return at;
+/**
+ * A time as it was written, which is an instant once its zone and the present are known, both in ms since the epoch.
+ * The zone is that of a time without an offset.
+ */
+export type WrittenTime = (zone: string, now: number) => number;
+
+/** Parses a time that is not relative to the past. An empty text counts as not given. @throws UsageError */
+export function parseTime(text: string, flag: string): WrittenTime | undefined {
+  if (text === "") return undefined;
+  if (parseInstant(text, "UTC", 0) !== undefined)
+    return (zone, now) => parseInstant(text, zone, now) ?? Number.NaN;
   const isEarly = /^(0\d|1[0-8]|19[0-6])\d+-\d\d-\d\d/.test(text);
   const fault = isEarly ? "is before 1970-01-01T00:00Z, the earliest instant" : "is not an instant";
-  throw new UsageError(`--${name}: ${quoteText(text)} ${fault}; write it as ${INSTANT_FORM}`);
+  throw new UsageError(`${flag}: ${quoteText(text)} ${fault}; write it as ${INSTANT_FORM}`);
 }
 
-/** Parses --start and --at. @throws UsageError */
-export function parseFirstRunFlags(call: TextCall<"start" | "at">, zone: string, now: number) {
-  const start = parseInstantFlag(call, "start", zone, now);
-  const at = parseInstantFlag(call, "at", zone, now);
-  return { ...(start !== undefined && { start }), ...(at !== undefined && { at }) };
+/** Parses `--since` of an output, where a duration counts back from now. @throws UsageError */
+export function parseOutputStart(text: string, flag: string): WrittenTime | undefined {
+  if (text === "") throw new UsageError("--since must not be empty; write 10m, or 2026-11-22T05:00Z");
+  const span = parseDuration(text);
+  return "value" in span ? (_, now) => now - span.value : parseTime(text, flag);
 }
 
 /** Formats an instant for listings, in UTC: `2026-11-21 05:31:02 UTC`. Milliseconds are shown unless they are 0. */
@@ -85,27 +84,29 @@ const DAY = 86_400_000;
  * @throws UsageError
  */
 export function parsePastTime(what: string, text: string, now: number): number {
-  const duration = parseDuration(text);
-  const at =
-    "value" in duration
-      ? now - duration.value
-      : (parseTimeOfDay(text, now) ?? parseInstant(text, "UTC", now));
-  if (at === undefined)
-    throw new UsageError(
-      `${what} must be a time such as 2026-11-22T05:00Z, 03:00 or yesterday 02:00 (UTC), or a duration such as 2h; got ${quoteText(text)}`,
-    );
+  const at = parsePastOrFutureTime(what, text, now);
   if (at > now || at < 0)
     throw new UsageError(`${what} must not be in the future or before 1970; got ${quoteText(text)}`);
   return at;
 }
 
-/** Parses `--since`. @param now  ms since the epoch. @returns ms since the epoch. @throws UsageError */
-export function parseSinceFlag(
-  call: { flags: { readonly since?: string } },
-  now: number,
-): number | undefined {
-  const text = call.flags.since;
-  return text === undefined ? undefined : parsePastTime("--since", text, now);
+function parsePastOrFutureTime(what: string, text: string, now: number): number {
+  const duration = parseDuration(text);
+  if ("value" in duration) return now - duration.value;
+  const at = parseTimeOfDay(text, now) ?? parseInstant(text, "UTC", now);
+  if (at !== undefined) return at;
+  throw new UsageError(
+    `${what} must be a time such as 2026-11-22T05:00Z, 03:00 or yesterday 02:00 (UTC), or a duration such as 2h; got ${quoteText(text)}`,
+  );
+}
+
+/** A past time as it was written. @param now  ms since the epoch. @returns ms since the epoch. @throws UsageError if it is not past */
+export type WrittenPastTime = (now: number) => number;
+
+/** Parses `--since` and `--at`. @throws UsageError if it is not a time */
+export function parseWrittenPastTime(text: string, flag: string): WrittenPastTime {
+  parsePastOrFutureTime(flag, text, 0);
+  return (now) => parsePastTime(flag, text, now);
 }
 
 /** Parses a time of day in UTC, of the last time it was so late, or of yesterday; undefined for other texts. */

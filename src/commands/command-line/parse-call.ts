@@ -1,9 +1,10 @@
 import { UsageError } from "../../base/errors.ts";
 import { findNearest, quoteText, suggestNearest } from "../../base/text.ts";
-import type { Call, Command, Flag } from "../spec.ts";
-import { listFlags, listSpellings } from "../spec.ts";
+import { type Call, type Command, type Flag, listFlags, listSpellings } from "../command.ts";
+import { VALUE_PARSERS, type ValueParser } from "./values.ts";
 
-type FlagValues = Record<string, string | true | string[]>;
+/** What was given for flags: a list for a repeatable one, true for one without a value. */
+type FlagTexts = Record<string, string | true | string[]>;
 
 /** A command line is wrong in a way that the help of its command explains. */
 export class CommandLineError extends UsageError {
@@ -25,8 +26,8 @@ export class CommandLineError extends UsageError {
 export function parseCall(spec: Command, argv: readonly string[]): Call {
   if (spec.takesWords) return parseRawCall(argv);
   const table = buildFlagTable(spec);
-  const flags: FlagValues = {};
-  const settings: FlagValues = {};
+  const flags: FlagTexts = {};
+  const settings: FlagTexts = {};
   const args: string[] = [];
   let verbosity = 0;
   const end = argv.indexOf("--");
@@ -37,20 +38,39 @@ export function parseCall(spec: Command, argv: readonly string[]): Call {
       continue;
     }
     const [known, inline] = identifyFlag(spec, table, word, words);
-    const value = takeFlagValue(known, inline, words);
+    const value = takeFlagText(known, inline, words);
     if (known.name === "verbose") verbosity += 1;
     else if (known.name === "quiet")
       verbosity = Number.NEGATIVE_INFINITY; // -q takes precedence over every -v
     else if (known.setting !== undefined)
-      storeFlagValue(settings, known.setting, toSettingValue(known, value), known);
-    else storeFlagValue(flags, known.name, value, known);
+      storeFlagText(settings, known.setting, toSettingValue(known, value), known);
+    else storeFlagText(flags, known.name, value, known);
   }
   const behind = end < 0 ? [] : argv.slice(end + 1);
   const command = spec.takesCommand ? behind : [];
   if (!spec.takesCommand) args.push(...behind); // names may begin with a dash
-  const isHelp = flags.help !== undefined;
-  if (!isHelp) checkArguments(spec, args, command);
-  return { flags, settings: settings as Call["settings"], args, command, verbosity: Math.max(-1, verbosity) };
+  const rest = { settings: settings as Call["settings"], args, command, verbosity: Math.max(-1, verbosity) };
+  if (flags.help !== undefined) return { flags, ...rest };
+  checkArguments(spec, args, command);
+  return { flags: convertFlags(table, flags), ...rest };
+}
+
+function convertFlags(table: ReadonlyMap<string, Flag>, given: FlagTexts): Call["flags"] {
+  const values = Object.entries(given).map(([name, texts]) => [
+    name,
+    convertFlag(table.get(`--${name}`), texts),
+  ]);
+  return Object.fromEntries(values.filter(([, value]) => value !== undefined));
+}
+
+function convertFlag(known: Flag | undefined, given: FlagTexts[string]): unknown {
+  if (known === undefined || given === true) return given;
+  const texts = [given].flat();
+  if (known.canClear && texts.every((text) => text === "")) return null;
+  const parsers: Readonly<Record<string, ValueParser<unknown>>> = VALUE_PARSERS;
+  const parse = known.parse ?? parsers[known.value ?? ""];
+  const values = parse === undefined ? texts : texts.map((text) => parse(text, `--${known.name}`));
+  return known.isRepeatable ? values : values[0];
 }
 
 /**
@@ -96,7 +116,7 @@ function identifyFlag(
   return [known, undefined];
 }
 
-function takeFlagValue(known: Flag, inline: string | undefined, words: string[]): string | true {
+function takeFlagText(known: Flag, inline: string | undefined, words: string[]): string | true {
   if (inline !== undefined) {
     if (known.value === undefined && (known.setting === undefined || isNegated(known)))
       throw new UsageError(`--${known.name} takes no value; got ${quoteText(inline)}`);
@@ -108,9 +128,10 @@ function takeFlagValue(known: Flag, inline: string | undefined, words: string[])
   return next;
 }
 
-function storeFlagValue(values: FlagValues, name: string, value: string | true, known: Flag): void {
+function storeFlagText(values: FlagTexts, name: string, value: string | true, known: Flag): void {
   const before = values[name];
-  if (value !== true) checkChoice(`--${known.name}`, value, known.choices);
+  // The parser of a setting checks it too, and knows where it comes from.
+  if (value !== true && known.setting === undefined) checkChoice(`--${known.name}`, value, known.choices);
   if (known.isRepeatable && value !== true) values[name] = [...(Array.isArray(before) ? before : []), value];
   else if (before !== undefined && before !== value)
     throw new UsageError(`--${known.name} was given twice, with different values`);

@@ -1,6 +1,12 @@
 import { DRAIN_SCOPES, type DrainScope } from "../../protocol/keys.ts";
-import type { Argument, Command, Flag, NameKind } from "../spec.ts";
-import { listFlags, listSpellings } from "../spec.ts";
+import {
+  type Argument,
+  type Command,
+  type Flag,
+  listFlags,
+  listSpellings,
+  type NameKind,
+} from "../command.ts";
 import {
   type CompletionValues,
   getArgumentValues,

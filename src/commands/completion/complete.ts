@@ -12,7 +12,7 @@ import { realRandom } from "../../process/random.ts";
 import { createKeys, type Keys } from "../../protocol/keys.ts";
 import { encodeName } from "../../protocol/names.ts";
 import { buildPrefixRange, computePrefixEnd } from "../../protocol/txn.ts";
-import { CONNECTION_SETTINGS, type Command, type CommandIo, type NameKind } from "../spec.ts";
+import { CONNECTION_SETTINGS, type Command, type CommandIo, type NameKind } from "../command.ts";
 import { type CompletionOffer, findCandidates, type NameQuery } from "./candidates.ts";
 import { formatBashWord, getFlagValues, type PartialLine, parseBashLine } from "./partial-line.ts";
 

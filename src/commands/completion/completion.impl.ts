@@ -1,5 +1,5 @@
 import { EXIT } from "../../base/errors.ts";
-import type { CommandExecutor } from "../spec.ts";
+import type { CommandExecutor } from "../command.ts";
 
 export const execute: CommandExecutor = async ({ args: [shell = ""] }, io) => {
   io.writeOutput(SCRIPTS[shell] ?? "");

@@ -1,4 +1,4 @@
-import { declareCommand } from "../spec.ts";
+import { declareCommand } from "../command.ts";
 
 export const completion = declareCommand({
   id: "completion",

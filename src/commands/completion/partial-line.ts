@@ -1,6 +1,5 @@
 import type { SettingKey } from "../../config/settings.ts";
-import type { Argument, Flag, NameKind } from "../spec.ts";
-import { listSpellings } from "../spec.ts";
+import { type Argument, type Flag, listSpellings, type NameKind } from "../command.ts";
 
 /** The part of the line before the word at the cursor. */
 export interface PartialLine {
@@ -68,9 +67,8 @@ export function getArgumentValues({ name, choices, names }: Argument): Completio
 }
 
 export function getFlagValues({ value = "", setting, choices, names }: Flag): CompletionValues {
-  const isChoice = setting !== undefined && /^[a-z]+(\|[a-z]+)+$/.test(value);
   return {
-    choices: isChoice ? value.split("|") : choices,
+    choices,
     names: toList(names ?? NAMING[setting as SettingKey]),
     isFile: value === "FILE",
     ...(setting === undefined && value.includes("=") && { suffix: "=" }),

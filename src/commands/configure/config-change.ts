@@ -20,9 +20,7 @@ import {
   formatConfigChanges,
 } from "../../state/impact.ts";
 import type { Collection, Snapshot } from "../../state/snapshot.ts";
-import { parseReasonFlag, parseRevisionFlag } from "../command-line/flags.ts";
-import type { ActionOutcome, ConfigResult } from "../outcome.ts";
-import { createOutcome } from "../outcome.ts";
+import { type ActionOutcome, type ConfigResult, createOutcome } from "../outcome.ts";
 import { confirmAction } from "../print-outcome.ts";
 import { QUEUE_COLLECTIONS, readSnapshot, readSnapshotAt } from "../read-snapshot.ts";
 import type { ActionContext, CommandContext } from "../store-command.ts";
@@ -94,7 +92,7 @@ export class ConfigChangeCommand {
   constructor(context: ActionContext, draft: ConfigDraft) {
     this.#context = context;
     this.#draft = draft;
-    this.#reason = parseReasonFlag(context.call);
+    this.#reason = context.call.flags.reason;
     this.#impact = computeConfigImpact(draft.snapshot, draft.changes, context.clock.getWallTime());
     this.#hits = formatAffectedCount(this.#impact.affected);
   }
@@ -155,7 +153,7 @@ export class ConfigChangeCommand {
   }
 
   async #describeChangesSince(): Promise<string[]> {
-    const expected = parseRevisionFlag(this.#context.call, "expect-revision");
+    const expected = this.#context.call.flags["expect-revision"];
     if (expected === undefined) return [];
     const { snapshot } = this.#draft;
     const then = await readSnapshotAt(this.#context, CONFIG_COLLECTIONS, expected, snapshot);

@@ -14,7 +14,7 @@ import type { JsonFault } from "../../base/json-fault.ts";
 import { formatConfigDocument } from "../../fleet/config-document-parser.ts";
 import { buildConfiguration } from "../../state/configuration.ts";
 import type { Snapshot } from "../../state/snapshot.ts";
-import type { CommandIo } from "../spec.ts";
+import type { CommandIo } from "../command.ts";
 
 /** Largest number of faults that are reported; further ones are only counted. */
 const MANY = 20;

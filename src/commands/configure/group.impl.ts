@@ -1,18 +1,14 @@
 import { isDeepStrictEqual } from "node:util";
 import { ConfigError, UsageError } from "../../base/errors.ts";
 import { findNameFault, quoteText } from "../../base/text.ts";
-import { compareByCodeUnit, normalizeMembers } from "../../fleet/configuration.ts";
+import { normalizeMembers } from "../../fleet/configuration.ts";
 import { createUnknownGroupError } from "../../fleet/groups.ts";
 import { validateName } from "../../protocol/names.ts";
-import { listMalformedConfig } from "../../state/configuration.ts";
 import type { Snapshot } from "../../state/snapshot.ts";
-import type { JsonFlags } from "../command-line/flags.ts";
-import { formatJsonDocument } from "../json-output.ts";
+import type { ActionImplementation } from "../command.ts";
 import { createActionCommand } from "../print-outcome.ts";
-import { createReadCommand, readSnapshot } from "../read-snapshot.ts";
-import type { ActionImplementation } from "../spec.ts";
-import { renderTextTable } from "../table.ts";
-import { CONFIG_COLLECTIONS, changeConfigEntry, IMPACT_COLLECTIONS } from "./config-change.ts";
+import { readSnapshot } from "../read-snapshot.ts";
+import { changeConfigEntry, IMPACT_COLLECTIONS } from "./config-change.ts";
 
 /** A group, and the complete configuration. */
 interface GroupPlace {
@@ -73,24 +69,3 @@ function checkMember(member: string): void {
   const fault = findNameFault(member);
   if (fault !== undefined) throw new UsageError(`member ${quoteText(member)} cannot be used: ${fault}`);
 }
-
-export const listGroups = createReadCommand<JsonFlags>(async ({ flags }, io, context) => {
-  const snapshot = await readSnapshot(context, CONFIG_COLLECTIONS);
-  const groups = [...snapshot.groups].sort(([a], [b]) => compareByCodeUnit(a, b));
-  if (flags.json) {
-    const malformed = listMalformedConfig(snapshot).filter(({ kind }) => kind === "group");
-    io.writeOutput(
-      formatJsonDocument({
-        revision: snapshot.revision,
-        groups: Object.fromEntries(groups.map(([name, { value }]) => [name, value ?? []])),
-        malformed: malformed.map(({ name, fault }) => ({ name, fault })),
-      }),
-    );
-  } else
-    io.writeOutput(
-      renderTextTable(
-        ["GROUP", "MEMBERS"],
-        groups.map(([name, { value, fault }]) => [name, value?.join(" ") ?? `malformed: ${fault}`]),
-      ),
-    );
-});

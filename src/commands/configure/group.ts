@@ -1,5 +1,5 @@
-import { ACTION_FLAGS, JSON_FLAGS } from "../command-line/flags.ts";
-import { type ArgumentDetails, declareCommand } from "../spec.ts";
+import { type ArgumentDetails, declareCommand } from "../command.ts";
+import { ACTION_FLAGS } from "../command-line/flags.ts";
 
 const GROUP: ArgumentDetails = { names: "group", help: "name of the group" };
 const MEMBER: ArgumentDetails = { names: ["host", "group"], help: "hosts and groups" };
@@ -9,7 +9,7 @@ const GUARDED =
   " queues, or deletes something, the command asks first; use --yes in scripts. If another operator changes the group meanwhile," +
   " nothing is done (exit 75), and the changes are printed. If the group is up to date, nothing is written.";
 
-export const groupSet = declareCommand({
+const groupSet = declareCommand({
   id: "group set",
   topic: "Configure",
   brief: "create or change a group of hosts",
@@ -31,7 +31,7 @@ export const groupSet = declareCommand({
   load: async () => (await import("./group.impl.ts")).setMembers,
 });
 
-export const groupAdd = declareCommand({
+const groupAdd = declareCommand({
   id: "group add",
   topic: "Configure",
   brief: "add hosts or groups to a group",
@@ -42,7 +42,7 @@ export const groupAdd = declareCommand({
   load: async () => (await import("./group.impl.ts")).addMembers,
 });
 
-export const groupRemove = declareCommand({
+const groupRemove = declareCommand({
   id: "group remove",
   topic: "Configure",
   brief: "take hosts or groups out of a group",
@@ -55,7 +55,7 @@ export const groupRemove = declareCommand({
   load: async () => (await import("./group.impl.ts")).removeMembers,
 });
 
-export const groupDelete = declareCommand({
+const groupDelete = declareCommand({
   id: "group delete",
   topic: "Configure",
   brief: "delete a group",
@@ -69,12 +69,5 @@ export const groupDelete = declareCommand({
   load: async () => (await import("./group.impl.ts")).deleteGroup,
 });
 
-export const groupList = declareCommand({
-  id: "group list",
-  topic: "Configure",
-  brief: "list groups and their members",
-  about: ["See `signalbox show group NAME` for details."],
-  flags: JSON_FLAGS,
-  examples: { "signalbox group list": "all groups" },
-  load: async () => (await import("./group.impl.ts")).listGroups,
-});
+/** In the order of the help. */
+export const GROUP_COMMANDS = [groupSet, groupAdd, groupRemove, groupDelete] as const;

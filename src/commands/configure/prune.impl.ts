@@ -2,30 +2,30 @@ import { UsageError } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
 import { waitUntilGone } from "../../operate/departures.ts";
 import { type PruneCandidates, prune, readPruneCandidates } from "../../operate/prune.ts";
+import { getRetentionLimits } from "../../operate/retention.ts";
 import { getTicketKey } from "../../protocol/ticket.ts";
-import { parseDurationFlag, parseReasonFlag } from "../command-line/flags.ts";
-import type { PruneResult } from "../outcome.ts";
-import { createOutcome } from "../outcome.ts";
+import { createOutcome, type PruneResult } from "../outcome.ts";
 import { confirmAction, createActionCommand, formatPruneEnd } from "../print-outcome.ts";
 import type { ActionContext } from "../store-command.ts";
 import type { PruneFlags } from "./prune.ts";
 
 export const { execute, perform } = createActionCommand(async (context: ActionContext<PruneFlags>) => {
   const { call } = context;
-  const [audit, hosts] = [parseDurationFlag(call, "audit"), parseDurationFlag(call, "hosts")];
-  const isVanishedWanted = call.flags.vanished === true;
-  if (audit === undefined && hosts === undefined && !isVanishedWanted)
-    throw new UsageError("--audit AGE, --hosts AGE or --vanished is missing; for example: --audit 365d");
-  const reason = parseReasonFlag(call);
+  const { audit, hosts, vanished: isVanishedWanted = false, expired, reason } = call.flags;
+  if (audit === undefined && hosts === undefined && !isVanishedWanted && !expired)
+    throw new UsageError(
+      "--expired, --audit AGE, --hosts AGE or --vanished is missing; for example: --audit 365d",
+    );
   const computeCutoff = (age: number | undefined) =>
     age === undefined ? undefined : context.clock.getWallTime() - age;
-  const cutoffs = { audit: computeCutoff(audit), hosts: computeCutoff(hosts) };
+  const limits = expired && getRetentionLimits(context.settings);
+  const cutoffs = { audit: computeCutoff(audit), hosts: computeCutoff(hosts), expired: limits };
   const found = await readPruneCandidates(context, cutoffs, isVanishedWanted);
   const reportOutcome = (outcome: PruneResult["outcome"]) =>
     createOutcome(call, toResult(found, outcome), {
       messages: [`${describeLitter(found)}: ${formatPruneEnd(outcome)}`],
     });
-  if (found.audit.count + found.hosts.length + found.vanished.length === 0) return reportOutcome("nothing");
+  if (countCandidates(found) === 0) return reportOutcome("nothing");
   if (call.flags["dry-run"]) return reportOutcome("dry-run");
   const isConfirmed = await confirmAction(context, [], `Forget ${clean(describeLitter(found))}?`);
   if (!isConfirmed) return reportOutcome("declined");
@@ -49,15 +49,20 @@ async function waitForCommands(
   await waitUntilGone(context, tickets, { signal: context.signal });
 }
 
-function describeLitter({ audit, hosts, vanished }: PruneCandidates): string {
+function countCandidates({ audit, hosts, vanished, expired }: PruneCandidates): number {
+  return audit.count + hosts.length + vanished.length + expired.length;
+}
+
+function describeLitter({ audit, hosts, vanished, expired }: PruneCandidates): string {
   const names = hosts.slice(0, 5).map(({ record }) => record.fqdn);
   const more = hosts.length > names.length ? `, and ${hosts.length - names.length} more` : "";
   const tickets = vanished.length === 0 ? "" : `, ${vanished.length} vanished tickets`;
-  return `${audit.count} audit records, ${hosts.length} hosts${names.length === 0 ? "" : ` (${names.join(", ")}${more})`}${tickets}`;
+  const records = expired.length === 0 ? "" : `, ${expired.length} expired records`;
+  return `${audit.count} audit records, ${hosts.length} hosts${names.length === 0 ? "" : ` (${names.join(", ")}${more})`}${tickets}${records}`;
 }
 
 function toResult(found: PruneCandidates, outcome: PruneResult["outcome"]): PruneResult {
-  const { revision, audit, hosts, vanished } = found;
+  const { revision, audit, hosts, vanished, expired } = found;
   const names = hosts.map(({ record }) => record.fqdn);
   return {
     kind: "prune",
@@ -66,5 +71,6 @@ function toResult(found: PruneCandidates, outcome: PruneResult["outcome"]): Prun
     audit: audit.count,
     hosts: names,
     vanished: vanished.map(({ run }) => run),
+    expired: expired.length,
   };
 }

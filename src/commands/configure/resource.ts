@@ -1,18 +1,30 @@
-import { ACTION_FLAGS, JSON_FLAGS } from "../command-line/flags.ts";
-import { type ArgumentDetails, declareCommand, type FlagsOf, type FlagTable } from "../spec.ts";
+import { UsageError } from "../../base/errors.ts";
+import { quoteText } from "../../base/text.ts";
+import { type ArgumentDetails, declareCommand, declareFlags, type FlagsOf } from "../command.ts";
+import { ACTION_FLAGS } from "../command-line/flags.ts";
 
 const RESOURCE: ArgumentDetails = { names: "resource", help: "name of the resource" };
 
-const RESOURCE_SET_FLAGS = {
+/** @throws UsageError */
+function parseOrder(text: string, flag: string): number {
+  if (/^-?\d{1,9}$/.test(text)) return Number(text);
+  throw new UsageError(`${flag} must be a whole number; got ${quoteText(text)}`);
+}
+
+const RESOURCE_SET_FLAGS = declareFlags({
   "--note TEXT": { canClear: true, help: "a note, shown to others; '' removes it" },
-  "--order NUMBER": { canClear: true, help: "position in listings, smallest first; '' removes it" },
+  "--order NUMBER": {
+    canClear: true,
+    parse: parseOrder,
+    help: "position in listings, smallest first; '' removes it",
+  },
   ...ACTION_FLAGS,
-} satisfies FlagTable;
+});
 
 /** Values of these flags. */
 export type ResourceSetFlags = FlagsOf<typeof RESOURCE_SET_FLAGS>;
 
-export const resourceSet = declareCommand({
+const resourceSet = declareCommand({
   id: "resource set",
   topic: "Configure",
   brief: "set how many units of a resource there are",
@@ -37,7 +49,7 @@ export const resourceSet = declareCommand({
   load: async () => (await import("./resource.impl.ts")).setResource,
 });
 
-export const resourceDelete = declareCommand({
+const resourceDelete = declareCommand({
   id: "resource delete",
   topic: "Configure",
   brief: "delete the configuration of a resource",
@@ -51,12 +63,5 @@ export const resourceDelete = declareCommand({
   load: async () => (await import("./resource.impl.ts")).deleteResource,
 });
 
-export const resourceList = declareCommand({
-  id: "resource list",
-  topic: "Configure",
-  brief: "list configured resources and their totals",
-  about: ["See `signalbox show resource NAME` for details."],
-  flags: JSON_FLAGS,
-  examples: { "signalbox resource list": "all configured resources" },
-  load: async () => (await import("./resource.impl.ts")).listResources,
-});
+/** In the order of the help. */
+export const RESOURCE_COMMANDS = [resourceSet, resourceDelete] as const;

@@ -7,7 +7,7 @@ import { EXIT, SignalboxError, UsageError } from "../../base/errors.ts";
 import { quotePosixWord, quoteShellWord } from "../../base/shell.ts";
 import { quoteText } from "../../base/text.ts";
 import { resolveConfig } from "../../config/config.ts";
-import type { CommandExecutor } from "../spec.ts";
+import type { CommandExecutor } from "../command.ts";
 import type { SetupEtcdFlags } from "./setup-etcd.ts";
 
 /** A new etcd: its members, and what a host has to know of it. */
@@ -157,7 +157,16 @@ function runOpenssl(cwd: string, args: readonly string[]): void {
 const ROLES: Readonly<Record<string, readonly string[]>> = {
   "signalbox-runner": ["locks/", "resources/", "history/", "hosts/", "output/"],
   "signalbox-operator": [""],
-  "signalbox-worker": ["due/", "running/", "outcomes/", "workers/", "resources/", "hosts/", "output/"],
+  "signalbox-worker": [
+    "due/",
+    "running/",
+    "outcomes/",
+    "history/",
+    "workers/",
+    "resources/",
+    "hosts/",
+    "output/",
+  ],
 };
 
 /** The users, and the role of each. */

@@ -1,8 +1,8 @@
-import { declareCommand, type FlagsOf, type FlagTable } from "../spec.ts";
+import { declareCommand, declareFlags, type FlagsOf } from "../command.ts";
 
-const SETUP_ETCD_FLAGS = {
+const SETUP_ETCD_FLAGS = declareFlags({
   "--to FOLDER": "the folder to make (default: signalbox-etcd)",
-} satisfies FlagTable;
+});
 
 /** Values of these flags. */
 export type SetupEtcdFlags = FlagsOf<typeof SETUP_ETCD_FLAGS>;

@@ -12,10 +12,14 @@ import { buildConfiguration, listMalformedConfig } from "../../state/configurati
 import { formatConfigChanges } from "../../state/impact.ts";
 import type { Snapshot } from "../../state/snapshot.ts";
 import { extractZnodeJson } from "../../syntax/znode-json.ts";
-import { parseReasonFlag } from "../command-line/flags.ts";
 import { editText, ignoreCtrlC } from "../editor.ts";
-import type { ActionOutcome, ConfigResult, OperationResult } from "../outcome.ts";
-import { createFaultyOutcome, createOutcome } from "../outcome.ts";
+import {
+  type ActionOutcome,
+  type ConfigResult,
+  createFaultyOutcome,
+  createOutcome,
+  type OperationResult,
+} from "../outcome.ts";
 import { createActionCommand } from "../print-outcome.ts";
 import { createReadCommand, readSnapshot } from "../read-snapshot.ts";
 import type { ActionContext } from "../store-command.ts";
@@ -142,7 +146,6 @@ export const editConfiguration = createActionCommand(async (interruptible) => {
     throw new UsageError(
       "edit needs a terminal; in a script use export and import, or set EDITOR to a program and add --yes",
     );
-  parseReasonFlag(call); // check it before the user types anything
   const context = { ...interruptible, signal: ignoreCtrlC(interruptible.signal) };
   const snapshot = await readSnapshot(context, [...CONFIG_COLLECTIONS, "hosts"]);
   for (const { kind, name, fault } of listMalformedConfig(snapshot))

@@ -1,7 +1,7 @@
+import { declareCommand, declareFlags, type FlagsOf } from "../command.ts";
 import { ACTION_FLAGS, UNGUARDED_ACTION_FLAGS } from "../command-line/flags.ts";
-import { declareCommand, type FlagsOf, type FlagTable } from "../spec.ts";
 
-export const exportConfig = declareCommand({
+const exportConfig = declareCommand({
   id: "export",
   topic: "Configure",
   brief: "write all groups and resources as one JSON document",
@@ -17,15 +17,15 @@ export const exportConfig = declareCommand({
   load: async () => (await import("./transfer.impl.ts")).exportConfiguration,
 });
 
-const IMPORT_CONFIG_FLAGS = {
+const IMPORT_CONFIG_FLAGS = declareFlags({
   "--replace": "also delete what the document does not have",
   ...ACTION_FLAGS,
-} satisfies FlagTable;
+});
 
 /** Values of these flags. */
 export type ImportConfigFlags = FlagsOf<typeof IMPORT_CONFIG_FLAGS>;
 
-export const importConfig = declareCommand({
+const importConfig = declareCommand({
   id: "import",
   topic: "Configure",
   brief: "set groups and resources from a JSON document",
@@ -68,7 +68,7 @@ export const importSwitchman = declareCommand({
   load: async () => (await import("./transfer.impl.ts")).importSwitchmanData,
 });
 
-export const editConfig = declareCommand({
+const editConfig = declareCommand({
   id: "edit",
   topic: "Configure",
   brief: "edit all groups and resources in your editor",
@@ -82,3 +82,6 @@ export const editConfig = declareCommand({
   examples: { "signalbox edit": "change several things at once" },
   load: async () => (await import("./transfer.impl.ts")).editConfiguration,
 });
+
+/** In the order of the help. */
+export const CONFIG_TRANSFER_COMMANDS = [exportConfig, importConfig, editConfig] as const;

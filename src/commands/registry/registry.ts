@@ -1,103 +1,68 @@
-import { drain, undrain } from "../act/drain.ts";
-import { release, reset } from "../act/reset.ts";
+import { DRAIN_COMMANDS } from "../act/drain.ts";
+import { RESET_COMMANDS } from "../act/reset.ts";
 import { agentCommand } from "../agent.ts";
-import { checkLock, checkSchedule } from "../check/check-recent.ts";
-import { config, contextList, contextShow } from "../check/config.ts";
+import { RECENT_CHECKS } from "../check/check-recent.ts";
+import { checkToken } from "../check/check-token.ts";
+import { CONFIG_COMMANDS } from "../check/config.ts";
 import { checkCrontab } from "../check/crontab/check-crontab.ts";
-import { checkHosts, doctor, init } from "../check/doctor.ts";
+import { checkHosts, DOCTOR_COMMANDS } from "../check/doctor.ts";
+import { type Command, isRowCommand, type RowCommand } from "../command.ts";
 import { completion } from "../completion/completion.ts";
-import { groupAdd, groupDelete, groupList, groupRemove, groupSet } from "../configure/group.ts";
+import { GROUP_COMMANDS } from "../configure/group.ts";
 import { pruneCommand } from "../configure/prune.ts";
-import { resourceDelete, resourceList, resourceSet } from "../configure/resource.ts";
+import { RESOURCE_COMMANDS } from "../configure/resource.ts";
 import { setupEtcd } from "../configure/setup-etcd.ts";
-import { editConfig, exportConfig, importConfig, importSwitchman } from "../configure/transfer.ts";
+import { CONFIG_TRANSFER_COMMANDS, importSwitchman } from "../configure/transfer.ts";
+import { ETCD_COMMANDS, ETCD_EDITS } from "../etcd/etcd.ts";
 import { runCommand } from "../run/run.ts";
-import * as calendars from "../schedule/calendar.ts";
-import * as changes from "../schedule/change.ts";
+import { CALENDAR_COMMANDS } from "../schedule/calendar.ts";
+import { SCHEDULE_CHANGES } from "../schedule/change.ts";
 import { hookTest } from "../schedule/hook.ts";
-import * as inspections from "../schedule/inspect.ts";
-import { importPerfectsched, scheduleDiff, scheduleExport, scheduleImport } from "../schedule/transfer.ts";
+import { SCHEDULE_INSPECTIONS } from "../schedule/inspect.ts";
+import { importPerfectsched, SCHEDULE_TRANSFERS } from "../schedule/transfer.ts";
 import { worker } from "../schedule/worker.ts";
 import { consoleCommand } from "../see/console.ts";
 import { exporter } from "../see/exporter.ts";
-import { historyCommand, stats } from "../see/history.ts";
-import { collisions, timeline, whatIfDrain, whatIfReset, whatIfTotal } from "../see/insight.ts";
+import { INSIGHT_COMMANDS } from "../see/insight.ts";
 import { logs } from "../see/logs.ts";
 import { ls } from "../see/ls/ls.ts";
+import { overview } from "../see/overview.ts";
 import { rawCommand } from "../see/raw.ts";
-import { showCommand, why } from "../see/show.ts";
-import { type Command, isRowCommand, type RowCommand } from "../spec.ts";
+import { SHOW_COMMANDS } from "../see/show.ts";
 
-/** All commands, in the order of help. */
+/** All commands, in the order of the help. Those of one topic stand in its file. */
 export const COMMANDS = [
   runCommand,
   worker,
   agentCommand,
   consoleCommand,
+  overview,
   ls,
-  showCommand,
-  why,
+  ...SHOW_COMMANDS,
   rawCommand,
-  historyCommand,
+  ...ETCD_COMMANDS,
   logs,
-  stats,
-  timeline,
-  collisions,
-  whatIfDrain,
-  whatIfReset,
-  whatIfTotal,
+  ...INSIGHT_COMMANDS,
   exporter,
-  reset,
-  release,
-  drain,
-  undrain,
-  groupSet,
-  groupAdd,
-  groupRemove,
-  groupDelete,
-  groupList,
-  resourceSet,
-  resourceDelete,
-  resourceList,
-  exportConfig,
-  importConfig,
-  editConfig,
+  ...RESET_COMMANDS,
+  ...DRAIN_COMMANDS,
+  ...ETCD_EDITS,
+  ...GROUP_COMMANDS,
+  ...RESOURCE_COMMANDS,
+  ...CONFIG_TRANSFER_COMMANDS,
   pruneCommand,
   setupEtcd,
-  changes.scheduleAdd,
-  inspections.scheduleList,
-  inspections.scheduleShow,
-  changes.scheduleAt,
-  changes.scheduleEdit,
-  changes.scheduleDelete,
-  changes.schedulePause,
-  changes.scheduleResume,
-  changes.scheduleTrigger,
-  inspections.scheduleDead,
-  changes.scheduleBackfill,
-  changes.scheduleBury,
-  inspections.scheduleNext,
-  inspections.scheduleGraph,
-  inspections.scheduleExplain,
-  inspections.scheduleLint,
-  calendars.calendarAdd,
-  calendars.calendarImport,
-  calendars.calendarShow,
-  calendars.calendarList,
-  calendars.calendarDelete,
-  scheduleImport,
-  scheduleDiff,
-  scheduleExport,
+  ...SCHEDULE_CHANGES,
+  ...SCHEDULE_INSPECTIONS,
+  ...CALENDAR_COMMANDS,
+  ...SCHEDULE_TRANSFERS,
   hookTest,
-  init,
-  doctor,
+  ...DOCTOR_COMMANDS,
   checkCrontab,
   checkHosts,
-  checkLock,
-  checkSchedule,
-  config,
-  contextList,
-  contextShow,
+  ...RECENT_CHECKS,
+  checkToken,
+  ...CONFIG_COMMANDS,
   completion,
   importSwitchman,
   importPerfectsched,

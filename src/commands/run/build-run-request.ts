@@ -9,8 +9,7 @@ import type { Macros } from "../../fleet/macros.ts";
 import { INHERITED_VARIABLE, parseInherited } from "../../process/guarded-command/inherited.ts";
 import { validateName } from "../../protocol/names.ts";
 import type { ClaimIdentity, RunRequest } from "../../run/request.ts";
-import { parseDurationFlag } from "../command-line/flags.ts";
-import type { Call, CommandIo } from "../spec.ts";
+import type { Call, CommandIo } from "../command.ts";
 import type { RunFlags } from "./run.ts";
 
 /** What a host adds to the command line of a run: its full name, the values of its macros, and its settings. */
@@ -38,11 +37,15 @@ export function buildRunRequest(call: Call<RunFlags>, host: RunHost, env: Comman
   }
   if (call.flags.mask !== undefined && call.flags.capture === undefined)
     throw new UsageError("--mask has an effect only with --capture; add --capture, or leave --mask out");
-  const wait = dropUndefined({ lock: parseDurationFlag(call, "wait"), leases: settings.leaseTimeout });
+  const { wait } = call.flags;
   return {
     ...dropUndefined({ lock }),
     leases,
-    waitLimits: { queues: call.flags.wait !== undefined, ...wait },
+    waitLimits: {
+      queues: wait !== undefined,
+      ...(typeof wait === "number" && { lock: wait }),
+      ...dropUndefined({ leases: settings.leaseTimeout }),
+    },
     identity: buildIdentity(file, args, host),
     ttl: settings.ttl / 1000,
     terminationTimeout: settings.terminationTimeout,

@@ -1,8 +1,8 @@
 import { isJsonObject, parseJson } from "../../base/parse-json.ts";
 import { RUN_ID, SESSION_ID } from "../../protocol/keys.ts";
 import type { RunPorts, StartedAttempt } from "../../run/request.ts";
+import type { Call, CommandIo } from "../command.ts";
 import type { CommandConnection, FrontEndOptions } from "../connect.ts";
-import type { Call, CommandIo } from "../spec.ts";
 import type { RunFlags } from "./run.ts";
 
 /** The variable with which a launcher passes the note of its call to the program that it becomes without an agent. */

@@ -1,17 +1,14 @@
-import { UsageError } from "../../base/errors.ts";
-import { formatSize, parseSize } from "../../base/size.ts";
 import { OVER, waitAtMost } from "../../base/wait.ts";
 import { OutputKeeper, type OutputStorage } from "../../output/output-keeper.ts";
 import { OutputServer } from "../../output/output-server.ts";
 import type { OutputCopies } from "../../process/guarded-command/command.ts";
 import type { RunPorts, RunRequest } from "../../run/request.ts";
+import type { Call, CommandIo } from "../command.ts";
 import type { CommandConnection } from "../connect.ts";
 import { buildOutputStorage } from "../output-storage.ts";
-import type { Call, CommandIo } from "../spec.ts";
 import type { RunFlags } from "./run.ts";
 
-/** The smallest and the usual size, bytes. */
-const LEAST = 16 * 1024;
+/** The usual size, bytes. */
 const USUAL = 1024 * 1024;
 /** How long the end of the run waits for its last output, ms. */
 const LAST_OUTPUT = 250;
@@ -33,20 +30,12 @@ export function createCapture(
   connection: CommandConnection,
 ): RunCapture | undefined {
   const { settings, log } = connection;
-  const size = parseCaptureSize(call.flags.capture) ?? (settings.outputSize || USUAL);
+  const { capture } = call.flags;
+  const size = typeof capture === "number" ? capture : settings.outputSize || USUAL;
   const storage = buildOutputStorage(call, { ...settings, outputSize: size }, io.env);
   if (storage !== undefined) return new RunCapture(connection, io, storage);
   log.warn("output is not kept: set outputDirectory, because HOME is not set");
   return undefined;
-}
-
-/** @throws UsageError */
-function parseCaptureSize(text: string | true | undefined): number | undefined {
-  if (typeof text !== "string") return undefined;
-  const parsed = parseSize(text);
-  if ("fault" in parsed) throw new UsageError(`--capture: ${parsed.fault}`);
-  if (parsed.value >= LEAST) return parsed.value;
-  throw new UsageError(`--capture must be at least ${formatSize(LEAST)}; got "${text}"`);
 }
 
 /** Keeps the output of one run, and shows it to viewers. Nothing here can make the run fail or wait for long. */

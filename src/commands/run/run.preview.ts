@@ -2,8 +2,8 @@ import { EXIT } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
 import { type ClaimPreview, previewClaim } from "../../run/preview.ts";
 import type { RunPorts, RunRequest } from "../../run/request.ts";
+import type { Call, CommandIo } from "../command.ts";
 import { formatJsonDocument } from "../json-output.ts";
-import type { Call, CommandIo } from "../spec.ts";
 import type { RunFlags } from "./run.ts";
 
 /**

@@ -1,12 +1,25 @@
+import { UsageError } from "../../base/errors.ts";
+import { formatSize, parseSize } from "../../base/size.ts";
 import {
   CONNECTION_SETTINGS,
   declareCommand,
+  declareFlags,
   type FlagsOf,
-  type FlagTable,
   LOGGING_SETTINGS,
-} from "../spec.ts";
+} from "../command.ts";
 
-const RUN_FLAGS = {
+/** The smallest size of kept output, bytes. */
+const LEAST = 16 * 1024;
+
+/** @throws UsageError */
+function parseCaptureSize(text: string, flag: string): number {
+  const parsed = parseSize(text);
+  if ("fault" in parsed) throw new UsageError(`${flag}: ${parsed.fault}`);
+  if (parsed.value >= LEAST) return parsed.value;
+  throw new UsageError(`${flag} must be at least ${formatSize(LEAST)}; got "${text}"`);
+}
+
+const RUN_FLAGS = declareFlags({
   "--lock NAME": {
     aliases: ["lockname"],
     names: "lock",
@@ -25,12 +38,14 @@ const RUN_FLAGS = {
     "after --timeout or --max-hold, exit with the command's own code (137 after KILL) instead of 124",
   "--foreground":
     "let the command use the terminal: it may open /dev/tty and read what is typed, and gets Ctrl-C itself",
-  "--capture[=SIZE]":
-    "keep the output on this host, for signalbox logs, and its last 4 KiB in the history; the command sees pipes, no terminal",
+  "--capture[=SIZE]": {
+    parse: parseCaptureSize,
+    help: "keep the output on this host, for signalbox logs, and its last 4 KiB in the history; the command sees pipes, no terminal",
+  },
   "--mask REGEX": { isRepeatable: true, help: "with --capture: replace what matches in the kept output" },
   "--dry-run": "print the claim and what blocks it, and change nothing",
   "--json": "with --dry-run: as JSON",
-} satisfies FlagTable;
+});
 
 /** Values of these flags. */
 export type RunFlags = FlagsOf<typeof RUN_FLAGS>;

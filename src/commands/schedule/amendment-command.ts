@@ -3,11 +3,9 @@ import { quoteShellWord } from "../../base/shell.ts";
 import { quoteText } from "../../base/text.ts";
 import { commitWithRetries } from "../../observe/ports.ts";
 import { formatImportCounts } from "../../operate/import-schedules.ts";
-import type { PlannedChange } from "../../operate/planned-change.ts";
 import { applyMutation, previewMutation, type ScheduleMutation } from "../../operate/schedule-mutation.ts";
-import { parseReasonFlag, parseRevisionFlag } from "../command-line/flags.ts";
-import type { ActionOutcome, ScheduleResult } from "../outcome.ts";
-import { createOutcome } from "../outcome.ts";
+import type { PlannedChange } from "../../operate/stored-schedules.ts";
+import { type ActionOutcome, createOutcome, type ScheduleResult } from "../outcome.ts";
 import { confirmAction } from "../print-outcome.ts";
 import type { ActionContext, CommandContext } from "../store-command.ts";
 import { formatScheduleChange, listCalendarNotes, toScheduleChange } from "./describe-schedule.ts";
@@ -50,7 +48,6 @@ export class AmendmentCommand {
   async run(): Promise<ActionOutcome<ScheduleResult>> {
     const { amendment, needsConfirmation = false } = this.#draft;
     const { flags } = this.#context.call;
-    const reason = parseReasonFlag(this.#context.call);
     const plan = await previewMutation(this.#context, amendment);
     const { changes, revision, added } = plan;
     const moved = this.#findChangedSince(changes, revision);
@@ -73,8 +70,8 @@ export class AmendmentCommand {
     const isAsked = !flags.yes && (needsConfirmation || changes.some(({ isDeleted }) => isDeleted));
     if (isAsked && !(await confirmAction(this.#context, lines, this.#draft.buildQuestion(changes))))
       return this.#createOutcome("declined", ["nothing was changed"], planned);
-    const seen = isAsked ? revision : parseRevisionFlag(this.#context.call, "expect-revision");
-    const end = await applyMutation(this.#context, amendment, { reason, seen });
+    const seen = isAsked ? revision : this.#context.call.flags["expect-revision"];
+    const end = await applyMutation(this.#context, amendment, { reason: flags.reason, seen });
     return this.#describeEnd(end, isAsked, notes);
   }
 
@@ -99,7 +96,7 @@ export class AmendmentCommand {
 
   /** Lists schedules that were written after `--expect-revision`. @throws UsageError for a revision in the future */
   #findChangedSince(changes: readonly PlannedChange[], revision: bigint): string[] {
-    const expected = parseRevisionFlag(this.#context.call, "expect-revision");
+    const expected = this.#context.call.flags["expect-revision"];
     if (expected === undefined) return [];
     if (expected > revision)
       throw new UsageError(
@@ -125,7 +122,7 @@ export class AmendmentCommand {
 }
 
 function formatMovedLine(id: string): string {
-  return `schedule ${id} has changed; see: signalbox schedule show ${id}`;
+  return `schedule ${id} has changed; see: signalbox show schedule ${id}`;
 }
 
 /** Largest number of groups to check: etcd allows 128 operations in a transaction. */

@@ -15,9 +15,8 @@ import { type Calendar, findDayFault, normalizeDays } from "../../schedule/calen
 import { parseCalendarEntry, toDay } from "../../schedule/calendar/calendar-day.ts";
 import { NotFoundError } from "../../schedule/errors.ts";
 import type { JsonFlags } from "../command-line/flags.ts";
-import { parseReasonFlag, parseRevisionFlag } from "../command-line/flags.ts";
 import { readDocumentText } from "../configure/documents.ts";
-import { formatJsonDocument } from "../json-output.ts";
+import { printResult } from "../json-output.ts";
 import { type ActionOutcome, createOutcome, type ScheduleResult } from "../outcome.ts";
 import { confirmAction, createActionCommand } from "../print-outcome.ts";
 import { createReadCommand } from "../read-snapshot.ts";
@@ -89,37 +88,31 @@ function parseSpan({ call, clock }: ActionContext<CalendarImportFlags>): { from:
   return { from, until: parsed.value.until };
 }
 
-export const listCalendars = createReadCommand<JsonFlags>(async ({ flags }, io, context) => {
+export const listCalendars = createReadCommand<JsonFlags>(async (call, io, context) => {
   const stored = await readAllStoredSchedules(context, context.signal);
   const rows = [...stored.calendars].map(([name, calendar]) =>
     toJson(name, calendar, listUsers(stored, name)),
   );
-  if (flags.json) io.writeOutput(formatJsonDocument({ revision: stored.revision, rows }));
-  else
-    io.writeOutput(
-      renderTextTable(
-        ["CALENDAR", "ENTRIES", "SCHEDULES", "NOTE"],
-        rows.map(({ calendar, days, schedules, note, fault }) => [
-          calendar,
-          days === null ? "?" : String(days.length),
-          String(schedules.length),
-          fault === undefined ? (note ?? "") : `cannot be read: ${fault}`,
-        ]),
-      ),
-    );
+  printResult(call, io, { revision: stored.revision, rows }, () =>
+    renderTextTable(
+      ["CALENDAR", "ENTRIES", "SCHEDULES", "NOTE"],
+      rows.map(({ calendar, days, schedules, note, fault }) => [
+        calendar,
+        days === null ? "?" : String(days.length),
+        String(schedules.length),
+        fault === undefined ? (note ?? "") : `cannot be read: ${fault}`,
+      ]),
+    ),
+  );
 });
 
-export const showCalendar = createReadCommand<JsonFlags>(async ({ args, flags }, io, context) => {
-  const name = validateName("calendar", args[0] ?? "");
+export const showCalendar = createReadCommand<JsonFlags>(async (call, io, context) => {
+  const name = validateName("calendar", call.args[0] ?? "");
   const stored = await readAllStoredSchedules(context, context.signal);
   const calendar = stored.calendars.get(name);
   if (calendar === undefined)
     throw new NotFoundError(`there is no calendar ${quoteText(name)}; see: signalbox calendar list`);
   const shown = toJson(name, calendar, listUsers(stored, name));
-  if (flags.json) {
-    io.writeOutput(formatJsonDocument({ revision: stored.revision, ...shown }));
-    return;
-  }
   const { days, note, fault, schedules } = shown;
   const lines = [
     ...(fault === undefined ? [] : [`it cannot be read, so the schedules that use it do not fire: ${fault}`]),
@@ -127,7 +120,9 @@ export const showCalendar = createReadCommand<JsonFlags>(async ({ args, flags },
     ...(days ?? []),
     schedules.length === 0 ? "no schedule uses it" : `used by: ${schedules.join(", ")}`,
   ];
-  io.writeOutput(lines.map((line) => `${clean(line)}\n`).join(""));
+  printResult(call, io, { revision: stored.revision, ...shown }, () =>
+    lines.map((line) => `${clean(line)}\n`).join(""),
+  );
 });
 
 function toJson(name: string, stored: StoredCalendar, schedules: readonly string[]) {
@@ -148,8 +143,7 @@ async function changeCalendar(
   mutation: CalendarMutation,
 ): Promise<ActionOutcome<ScheduleResult>> {
   const { call } = context;
-  const reason = parseReasonFlag(call);
-  const expected = parseRevisionFlag(call, "expect-revision");
+  const { reason, "expect-revision": expected } = call.flags;
   const plan = await previewCalendarMutation(context, mutation);
   if (expected !== undefined && (plan.before?.mod ?? 0n) > expected)
     return describe(context, plan, "changed", [formatMoved(plan)]);
@@ -179,15 +173,16 @@ function buildCalendar(days: readonly string[], note: string | undefined): Calen
   const normal = normalizeDays(days);
   const fault = findDayFault(normal);
   if (fault !== undefined) throw new UsageError(fault);
-  return { days: normal, ...(note !== undefined && note !== "" && { note }) };
+  return { days: normal, ...(note !== undefined && { note }) };
 }
 
 /** Returns the note to store: that of --note, else the old one. */
 function chooseNote(
-  { call }: ActionContext<{ note?: string }>,
+  { call }: ActionContext<{ note?: string | null }>,
   before: Calendar | undefined,
 ): string | undefined {
-  return call.flags.note ?? before?.note;
+  const { note = before?.note } = call.flags;
+  return note ?? undefined;
 }
 
 /** Returns the stored calendar. @throws ConfigError if it cannot be read */

@@ -1,5 +1,5 @@
+import { type ArgumentDetails, declareCommand, declareFlags, type FlagsOf } from "../command.ts";
 import { ACTION_FLAGS, JSON_FLAGS } from "../command-line/flags.ts";
-import { type ArgumentDetails, declareCommand, type FlagsOf, type FlagTable } from "../spec.ts";
 
 const NAME: ArgumentDetails = { names: "calendar", help: "name of the calendar" };
 
@@ -7,16 +7,16 @@ const EFFECT =
   "The next occurrences of schedules that use the calendar move in the same transaction. If any moves, the command shows them" +
   " and asks; use --yes in scripts.";
 
-const CALENDAR_ADD_FLAGS = {
+const CALENDAR_ADD_FLAGS = declareFlags({
   "--replace": "replace the days of the calendar instead of adding to them",
   "--note TEXT": { canClear: true, help: "a note, shown to others" },
   ...ACTION_FLAGS,
-} satisfies FlagTable;
+});
 
 /** Values of these flags. */
 export type CalendarAddFlags = FlagsOf<typeof CALENDAR_ADD_FLAGS>;
 
-export const calendarAdd = declareCommand({
+const calendarAdd = declareCommand({
   id: "calendar add",
   topic: "Schedule",
   brief: "create a calendar of days, or add days to it",
@@ -35,16 +35,16 @@ export const calendarAdd = declareCommand({
   load: async () => (await import("./calendar.impl.ts")).addDays,
 });
 
-const CALENDAR_IMPORT_FLAGS = {
+const CALENDAR_IMPORT_FLAGS = declareFlags({
   "--until DATE": "last day of events that repeat (default: the end of the fifth year from now)",
   "--note TEXT": { canClear: true, help: "a note, shown to others" },
   ...ACTION_FLAGS,
-} satisfies FlagTable;
+});
 
 /** Values of these flags. */
 export type CalendarImportFlags = FlagsOf<typeof CALENDAR_IMPORT_FLAGS>;
 
-export const calendarImport = declareCommand({
+const calendarImport = declareCommand({
   id: "calendar import",
   topic: "Schedule",
   brief: "set the days of a calendar from an iCalendar file",
@@ -63,7 +63,7 @@ export const calendarImport = declareCommand({
   load: async () => (await import("./calendar.impl.ts")).importCalendarDays,
 });
 
-export const calendarShow = declareCommand({
+const calendarShow = declareCommand({
   id: "calendar show",
   topic: "Schedule",
   brief: "show the days of a calendar, and the schedules that use it",
@@ -73,7 +73,7 @@ export const calendarShow = declareCommand({
   load: async () => ({ execute: (await import("./calendar.impl.ts")).showCalendar }),
 });
 
-export const calendarList = declareCommand({
+const calendarList = declareCommand({
   id: "calendar list",
   topic: "Schedule",
   brief: "list calendars",
@@ -82,7 +82,7 @@ export const calendarList = declareCommand({
   load: async () => ({ execute: (await import("./calendar.impl.ts")).listCalendars }),
 });
 
-export const calendarDelete = declareCommand({
+const calendarDelete = declareCommand({
   id: "calendar delete",
   topic: "Schedule",
   brief: "delete a calendar that no schedule uses",
@@ -92,3 +92,12 @@ export const calendarDelete = declareCommand({
   examples: { "signalbox calendar delete holidays --yes": "in a script" },
   load: async () => (await import("./calendar.impl.ts")).deleteCalendar,
 });
+
+/** In the order of the help. */
+export const CALENDAR_COMMANDS = [
+  calendarAdd,
+  calendarImport,
+  calendarShow,
+  calendarList,
+  calendarDelete,
+] as const;

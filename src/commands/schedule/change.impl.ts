@@ -13,56 +13,46 @@ import {
   buildPauseMutation,
   buildResumeMutation,
   buildTriggerMutation,
-  type TriggerOptions,
 } from "../../operate/schedule-mutations.ts";
 import { readStoredSchedules, type StoredSchedule } from "../../operate/stored-schedules.ts";
 import { validateName } from "../../protocol/names.ts";
-import { checkZone } from "../../schedule/cron/zone.ts";
 import { checkDefinition, type Definition, findUnknownField } from "../../schedule/definition.ts";
+import { anchorInterval } from "../../schedule/interval.ts";
 import type { JsonFields } from "../../schedule/json-fields.ts";
-import { compareWithCronParser } from "../../schedule/lint/compare-cron-parser.ts";
-import { formatOncePlan, MANUAL, type Plan, parsePlan } from "../../schedule/plan.ts";
+import { type CronText, formatOncePlan, MANUAL, parsePlan } from "../../schedule/plan.ts";
 import { listBackfilled } from "../../schedule/state/backfill.ts";
 import type { DueState } from "../../schedule/state/due.ts";
-import type { ActionFlags } from "../command-line/flags.ts";
-import { ACTION_FLAGS, parseCountFlag, parseReasonFlag } from "../command-line/flags.ts";
-import {
-  formatInstantUtc,
-  INSTANT_FORM,
-  parseFirstRunFlags,
-  parseInstant,
-  parseInstantFlag,
-} from "../command-line/instant.ts";
+import { type ActionImplementation, type Call, toFlags } from "../command.ts";
+import { ACTION_FLAGS, type ActionFlags } from "../command-line/flags.ts";
+import { formatInstantUtc, INSTANT_FORM, parseInstant } from "../command-line/instant.ts";
 import { editText } from "../editor.ts";
 import { escapeInvisible, formatJsonDocument } from "../json-output.ts";
 import type { ActionOutcome } from "../outcome.ts";
 import { createActionCommand } from "../print-outcome.ts";
-import { type ActionImplementation, type Call, toFlags } from "../spec.ts";
 import { type ActionContext, type CommandContext, createStoreCommand } from "../store-command.ts";
 import { AmendmentCommand } from "./amendment-command.ts";
 import type {
   ScheduleAddFlags,
   ScheduleAtFlags,
   ScheduleBackfillFlags,
+  ScheduleBuryFlags,
   ScheduleEditFlags,
   SchedulePauseFlags,
   ScheduleTriggerFlags,
 } from "./change.ts";
+import { parseDataJson } from "./definition-flags.ts";
 import {
   applyGivenFields,
   checkConfiguredTotals,
   checkNoneEmpty,
   listProgramNotes,
-  parseDataJson,
-  parseEnvField,
-  parseGivenFields,
+  readGivenFields,
 } from "./definition-input.ts";
 import { formatUpcomingRuns } from "./describe-schedule.ts";
 import { readCalendarsOf, readExistingSchedule, readSchedule, type ValidSchedule } from "./read-schedule.ts";
 
 export const editSchedule = createActionCommand(async (context: ActionContext<ScheduleEditFlags>) => {
   const { call } = context;
-  parseReasonFlag(call); // check it before the user types anything
   const seen = await readExistingSchedule(context, call.args[0] ?? "");
   return hasChanges(call) ? await editByFlags(context, seen) : await editInEditor(context, seen);
 });
@@ -90,21 +80,32 @@ async function editByFlags(
     );
   const { call } = context;
   const now = context.clock.getWallTime();
-  const given = parseGivenFields(call, definition.timezone, now);
+  const given = readGivenFields(call, definition.timezone, now);
   await checkConfiguredTotals(context, given.leases ?? []);
   const zone = given.timezone ?? definition.timezone;
-  const first = parseFirstRunFlags(call, zone, now);
+  const first = readFirstRun(call, zone, now);
   const applyChange = (before: Definition | undefined) =>
-    applyGivenFields(applyTimes(before ?? definition, call), given, call);
+    applyGivenFields(
+      applyTimes(before ?? definition, call, first.start ?? getSecondBefore(now)),
+      given,
+      call,
+    );
   const notes = listProgramNotes(given.command ?? []);
   return await changeSchedule(context, id, buildModifyMutation([id], applyChange, first), notes);
 }
 
-function applyTimes(before: Definition, call: Call<ScheduleEditFlags>): Definition {
+/** An interval counts from an instant, --start or now, which becomes a part of its text. */
+function anchorPlan(cron: CronText, from: number): CronText {
+  return typeof cron === "string" ? anchorInterval(cron, from) : cron;
+}
+
+/** @param from  when an interval begins, ms since the epoch */
+function applyTimes(before: Definition, call: Call<ScheduleEditFlags>, from: number): Definition {
   const { type: old, ...rest } = before;
-  const cron = parsePlan(call.flags.cron ?? before.cron).text;
-  const type = call.flags.type ?? old;
-  return { ...rest, cron, ...(type !== undefined && type !== "" && type !== "-" && { type }) };
+  const { cron: given } = call.flags;
+  const cron = given === undefined ? before.cron : anchorPlan(parsePlan(given).text, from);
+  const { type = old } = call.flags;
+  return { ...rest, cron, ...(type && type !== "-" && { type }) };
 }
 
 async function editInEditor(context: ActionContext, seen: StoredSchedule): Promise<ActionOutcome> {
@@ -177,20 +178,24 @@ async function addSchedule(
 ): Promise<ActionOutcome> {
   const { call } = context;
   checkNoneEmpty(call);
-  const plan = parsePlan(cron);
-  await printSecondReading(context, plan);
+  const { text } = parsePlan(cron); // refused as an argument, not as a part of a definition
   const now = context.clock.getWallTime();
   if (data !== undefined && call.flags.data !== undefined)
     throw new UsageError("DATA was given twice: as an argument and with --data; leave one of them out");
-  const given = parseGivenFields(call, "UTC", now);
-  const base = { cron, timezone: "UTC", ...(type !== undefined && { type }) };
+  const given = readGivenFields(call, "UTC", now);
+  const from = readFirstRun(call, given.timezone ?? "UTC", now).start ?? getSecondBefore(now);
+  const base = {
+    cron: anchorPlan(typeof cron === "string" ? cron : text, from),
+    timezone: "UTC",
+    ...(type !== undefined && { type }),
+  };
   const definition = {
     ...applyGivenFields(base, { ...given, ...(data !== undefined && { data: parseDataJson(data) }) }, call),
     ...buildPause(context, now),
   };
   const first = {
     ...(start !== undefined && { start }),
-    ...parseFirstRunFlags(call, definition.timezone, now),
+    ...readFirstRun(call, definition.timezone, now),
   };
   await checkConfiguredTotals(context, definition.leases);
   const calendars = await readCalendarsOf(context, definition);
@@ -206,23 +211,30 @@ async function addSchedule(
   }).run();
 }
 
-/** Says how the package cron-parser reads an expression, if that differs. */
-async function printSecondReading(context: ActionContext, plan: Plan): Promise<void> {
-  const second = plan.kind === "cron" ? await compareWithCronParser(plan.cron) : undefined;
-  if (second !== undefined) context.printMessage(`note: ${second.detail}`);
-}
-
 function buildPause({ call, operator }: ActionContext<ScheduleAddFlags>, at: number) {
   if (!call.flags.paused) return {};
-  const why = parseReasonFlag(call);
-  return { pause: { by: formatOperator(operator), at, ...(why !== undefined && { why }) } };
+  const { reason } = call.flags;
+  return { pause: { by: formatOperator(operator), at, ...(reason !== undefined && { why: reason }) } };
+}
+
+/** Returns the whole second before an instant: the first run of an interval comes when it has passed once. */
+function getSecondBefore(now: number): number {
+  return Math.floor((now - 1) / 1_000) * 1_000;
+}
+
+/** Reads --start and --at. */
+function readFirstRun({ flags: { start, at } }: Call<ScheduleEditFlags>, zone: string, now: number) {
+  return {
+    ...(start !== undefined && { start: start(zone, now) }),
+    ...(at !== undefined && { at: at(zone, now) }),
+  };
 }
 
 /** What the arguments of a new schedule say. */
 interface AddArguments {
   id: string;
   type?: string;
-  cron: string;
+  cron: CronText;
   /** JSON. */
   data?: string;
   /** The first occurrence is not before this instant, ms since the epoch, unless --start is given. */
@@ -235,16 +247,21 @@ interface AddArguments {
  */
 function parseAddArguments(call: Call<ScheduleAddFlags>): AddArguments {
   const [id = "", first, second, data] = call.args;
-  const isChained = (call.flags.after ?? "") !== "";
+  const isChained = Boolean(call.flags.after);
   if (second === undefined) return parseShortArguments(call, id, first, isChained);
   if (first !== undefined && /^\S+$/.test(second) && /\s/.test(first))
     throw new UsageError(`TYPE must come before CRON: KEY TYPE CRON; got ${quoteText(first)} as TYPE`);
   return {
     id,
-    cron: second,
+    cron: addTimes(second, call),
     ...(first !== "-" && first !== undefined && { type: first }),
     ...(data !== undefined && { data }),
   };
+}
+
+/** Adds the times of --cron to those of CRON. */
+function addTimes(text: string, { flags: { cron = [] } }: Call<ScheduleAddFlags>): CronText {
+  return cron.length === 0 ? text : [text, ...cron];
 }
 
 function parseShortArguments(
@@ -254,8 +271,10 @@ function parseShortArguments(
   isChained: boolean,
 ): AddArguments {
   const hasCommand = call.command.length > 0 || call.flags.command !== undefined;
-  if (first !== undefined && hasCommand) return { id, cron: first };
-  if (isChained) return { id, cron: MANUAL, ...(first !== undefined && first !== "-" && { type: first }) };
+  if (first !== undefined && hasCommand) return { id, cron: addTimes(first, call) };
+  const { cron = isChained ? MANUAL : undefined } = call.flags;
+  if (cron !== undefined && (hasCommand || isChained || first !== undefined))
+    return { id, cron, ...(first !== undefined && first !== "-" && { type: first }) };
   throw new UsageError(
     first === undefined
       ? "CRON is missing: write KEY TYPE CRON, KEY CRON -- COMMAND, or --after KEY for a schedule that follows another"
@@ -266,7 +285,7 @@ function parseShortArguments(
 /** Parses `WHEN [TYPE] [DATA]`. @throws UsageError */
 function parseOnceArguments({ call, clock, random }: ActionContext<ScheduleAtFlags>): AddArguments {
   const [when = "", type, data] = call.args;
-  const zone = checkZone(call.flags.timezone || "UTC");
+  const { timezone: zone = "UTC" } = call.flags;
   const now = clock.getWallTime();
   const at = parseInstant(when, zone, now);
   if (at === undefined)
@@ -293,12 +312,12 @@ const change = createActionCommand(async (context: ActionContext<ScheduleBackfil
   const { call } = context;
   const { id, definition } = await readSchedule(context, call.args[0] ?? "");
   const now = context.clock.getWallTime();
-  const from = parseInstantFlag(call, "from", definition.timezone, now);
+  const from = call.flags.from?.(definition.timezone, now);
   if (call.flags.cancel && from !== undefined)
     throw new UsageError("--from and --cancel exclude each other; leave one of them out");
   if (from === undefined && !call.flags.cancel) throw new UsageError("--to and --parallel need --from");
-  const to = parseInstantFlag(call, "to", definition.timezone, now) ?? now;
-  const parallel = parseCountFlag(call, "parallel", 1) ?? 1;
+  const to = call.flags.to?.(definition.timezone, now) ?? now;
+  const { parallel = 1 } = call.flags;
   return await new AmendmentCommand(context, {
     amendment:
       from === undefined
@@ -362,29 +381,29 @@ async function waitForLook({ clock, signal }: CommandContext): Promise<void> {
 
 export const deleteSchedules = createKeysCommand("Delete", buildDeleteMutation);
 export const resumeSchedules = createKeysCommand("Resume", buildResumeMutation);
-export const buryDeadLetters = createKeysCommand("Delete the dead letters of", buildBuryMutation);
+export const buryDeadLetters = createKeysCommand<ScheduleBuryFlags>(
+  "Delete dead letters of",
+  (ids, context) => buildBuryMutation(ids, readDeadTimes(context)),
+);
 export const pauseSchedules = createKeysCommand<SchedulePauseFlags>(
   "Pause",
   (ids, { call, clock, operator }) => {
-    const until = parseInstantFlag(call, "until", "UTC", clock.getWallTime());
-    return buildPauseMutation(ids, { by: formatOperator(operator), until, why: parseReasonFlag(call) });
+    const until = call.flags.until?.("UTC", clock.getWallTime());
+    return buildPauseMutation(ids, { by: formatOperator(operator), until, why: call.flags.reason });
   },
 );
-export const triggerSchedules = createKeysCommand<ScheduleTriggerFlags>("Trigger", (ids, { call, clock }) =>
-  buildTriggerMutation(ids, {
-    dead: call.flags.dead === "all" ? "all" : parseInstantFlag(call, "dead", "UTC", clock.getWallTime()),
-    ...parseRunInput(call),
-  }),
-);
+export const triggerSchedules = createKeysCommand<ScheduleTriggerFlags>("Trigger", (ids, context) => {
+  const { data, env } = context.call.flags;
+  return buildTriggerMutation(ids, {
+    dead: readDeadTimes(context),
+    ...(data !== undefined && { data }),
+    ...(env !== undefined && { env: Object.fromEntries(env) }),
+  });
+});
 
-/** Parses --data and --env of a run. @throws UsageError */
-function parseRunInput(call: Call<ScheduleTriggerFlags>): Pick<TriggerOptions, "data" | "env"> {
-  const data = call.flags.data;
-  const env = parseEnvField(call);
-  return {
-    ...(data !== undefined && { data: parseDataJson(data) }),
-    ...(env !== undefined && env !== null && { env }),
-  };
+/** Returns the values of `--dead`, with times in ms since the epoch. */
+function readDeadTimes({ call, clock }: ActionContext<Pick<ScheduleBuryFlags, "dead"> & ActionFlags>) {
+  return call.flags.dead?.map((one) => (one === "all" ? one : one("UTC", clock.getWallTime())));
 }
 
 /** Creates a command on named schedules: `KEY…`. @param verb  for the question */

@@ -1,12 +1,15 @@
-import { ACTION_FLAGS } from "../command-line/flags.ts";
+import { UsageError } from "../../base/errors.ts";
 import {
   type ArgumentDetails,
   declareCommand,
+  declareFlags,
   declareRowCommand,
   type FlagsOf,
-  type FlagTable,
-} from "../spec.ts";
-import { DEFINITION_FLAGS, START_FLAGS } from "./definition-flags.ts";
+} from "../command.ts";
+import { ACTION_FLAGS } from "../command-line/flags.ts";
+import { parseTime, type WrittenTime } from "../command-line/instant.ts";
+import { createCountParser } from "../command-line/values.ts";
+import { DEFINITION_FLAGS, parseDataJson, parseVariable, START_FLAGS } from "./definition-flags.ts";
 
 const KEY: ArgumentDetails = { names: "schedule", help: "the schedule's id" };
 const KEYS: ArgumentDetails = { names: "schedule", help: "ids of schedules" };
@@ -14,12 +17,22 @@ const KEYS: ArgumentDetails = { names: "schedule", help: "ids of schedules" };
 export const TIMES =
   "Times are ISO 8601 (without an offset, in the schedule's time zone), seconds since the epoch, now, or +2h.";
 
-const SCHEDULE_ADD_FLAGS = {
+/** Flag for the times of a schedule. */
+const CRON_FLAG = declareFlags({
+  "--cron CRON": {
+    isRepeatable: true,
+    separator: ";",
+    help: "when; given several times, it is due at the times of each",
+  },
+});
+
+const SCHEDULE_ADD_FLAGS = declareFlags({
+  ...CRON_FLAG,
   ...START_FLAGS,
   "--paused": "create it paused; it does not fire until it is resumed",
   ...DEFINITION_FLAGS,
   ...ACTION_FLAGS,
-} satisfies FlagTable;
+});
 
 /** Values of these flags. */
 export type ScheduleAddFlags = FlagsOf<typeof SCHEDULE_ADD_FLAGS>;
@@ -33,8 +46,8 @@ export const scheduleAdd = declareCommand({
       " after --, no handler is needed: KEY CRON -- COMMAND is enough. A command gets no shell; write sh -c '…' for one.",
     "CRON has five fields, or is a macro such as @daily. `signalbox schedule explain` explains it, and `schedule" +
       " lint` reports likely mistakes. If the id exists already, nothing is done (exit 1).",
-    "With --after, CRON can be left out: the schedule then runs only after those schedules. @manual as CRON means that it runs" +
-      " only when it is triggered, and `@at 2026-12-24T18:00Z` once; see also `signalbox schedule at`.",
+    "With --cron, CRON can be left out, or is one more time. With --after, it can be left out: the schedule then runs only after those schedules. @manual as CRON means that it runs" +
+      " only when it is triggered, `@at 2026-12-24T18:00Z` once, and `@every 90m` at a fixed rate from --start or now; see also `signalbox schedule at`.",
     TIMES,
   ],
   args: {
@@ -59,11 +72,11 @@ export const scheduleAdd = declareCommand({
 /** Flags of schedules that are due once: without those about repeated times. */
 const { "--end TIME": _end, "--jitter DURATION": _jitter, ...ONCE_FLAGS } = DEFINITION_FLAGS;
 
-const SCHEDULE_AT_FLAGS = {
+const SCHEDULE_AT_FLAGS = declareFlags({
   "--id KEY": "the id of the new schedule (default: at- and the time)",
   ...ONCE_FLAGS,
   ...ACTION_FLAGS,
-} satisfies FlagTable;
+});
 
 /** Values of these flags. */
 export type ScheduleAtFlags = FlagsOf<typeof SCHEDULE_AT_FLAGS>;
@@ -92,13 +105,13 @@ export const scheduleAt = declareCommand({
   load: async () => (await import("./change.impl.ts")).scheduleOnce,
 });
 
-const SCHEDULE_EDIT_FLAGS = {
-  "--cron CRON": "when",
+const SCHEDULE_EDIT_FLAGS = declareFlags({
+  ...CRON_FLAG,
   "--type TYPE": { canClear: true, help: "selects the handler" },
   ...START_FLAGS,
   ...DEFINITION_FLAGS,
   ...ACTION_FLAGS,
-} satisfies FlagTable;
+});
 
 /** Values of these flags. */
 export type ScheduleEditFlags = FlagsOf<typeof SCHEDULE_EDIT_FLAGS>;
@@ -123,7 +136,7 @@ export const scheduleEdit = declareCommand({
   load: async () => (await import("./change.impl.ts")).editSchedule,
 });
 
-export const scheduleDelete = declareCommand({
+const scheduleDelete = declareCommand({
   id: "schedule delete",
   topic: "Schedule",
   brief: "delete schedules and their history",
@@ -134,15 +147,15 @@ export const scheduleDelete = declareCommand({
   load: async () => (await import("./change.impl.ts")).deleteSchedules,
 });
 
-const SCHEDULE_PAUSE_FLAGS = {
-  "--until TIME": "resume automatically at this time",
+const SCHEDULE_PAUSE_FLAGS = declareFlags({
+  "--until TIME": { parse: parseTime, help: "resume automatically at this time" },
   ...ACTION_FLAGS,
-} satisfies FlagTable;
+});
 
 /** Values of these flags. */
 export type SchedulePauseFlags = FlagsOf<typeof SCHEDULE_PAUSE_FLAGS>;
 
-export const schedulePause = declareRowCommand({
+const schedulePause = declareRowCommand({
   id: "schedule pause",
   topic: "Schedule",
   rows: { key: "P", kinds: ["schedule"], refusal: "schedule pause applies only to schedules" },
@@ -161,7 +174,7 @@ export const schedulePause = declareRowCommand({
   load: async () => (await import("./change.impl.ts")).pauseSchedules,
 });
 
-export const scheduleResume = declareRowCommand({
+const scheduleResume = declareRowCommand({
   id: "schedule resume",
   topic: "Schedule",
   rows: { key: "C", kinds: ["schedule"], refusal: "schedule resume applies only to schedules" },
@@ -172,20 +185,35 @@ export const scheduleResume = declareRowCommand({
   load: async () => (await import("./change.impl.ts")).resumeSchedules,
 });
 
-const SCHEDULE_TRIGGER_FLAGS = {
-  "--dead TIME": "the scheduled time of a dead letter, or `all`; it is removed from the list, and runs again",
-  "--data JSON": "data for the handler in this run, instead of the schedule's",
+/** Parses the scheduled time of a dead letter, or `all`. An empty text would mean others than those that are wanted. */
+function parseDeadTime(text: string, flag: string): WrittenTime | "all" {
+  const time = text === "all" ? text : parseTime(text, flag);
+  if (time === undefined) throw new UsageError(`${flag} must be a time or all; got an empty text`);
+  return time;
+}
+
+const SCHEDULE_TRIGGER_FLAGS = declareFlags({
+  "--dead TIME": {
+    isRepeatable: true,
+    parse: parseDeadTime,
+    help: "the scheduled time of a dead letter, or `all`; it is removed from the list, and runs again",
+  },
+  "--data JSON": {
+    parse: parseDataJson,
+    help: "data for the handler in this run, instead of the schedule's",
+  },
   "--env NAME=VALUE": {
     isRepeatable: true,
+    parse: parseVariable,
     help: "an environment variable of the command in this run, in addition to the schedule's",
   },
   ...ACTION_FLAGS,
-} satisfies FlagTable;
+});
 
 /** Values of these flags. */
 export type ScheduleTriggerFlags = FlagsOf<typeof SCHEDULE_TRIGGER_FLAGS>;
 
-export const scheduleTrigger = declareRowCommand({
+const scheduleTrigger = declareRowCommand({
   id: "schedule trigger",
   topic: "Schedule",
   rows: { key: "N", kinds: ["schedule"], refusal: "schedule trigger applies only to schedules" },
@@ -206,19 +234,22 @@ export const scheduleTrigger = declareRowCommand({
   load: async () => (await import("./change.impl.ts")).triggerSchedules,
 });
 
-const SCHEDULE_BACKFILL_FLAGS = {
-  "--from TIME": "the first time",
-  "--to TIME": "the last time (default: now)",
-  "--parallel N": "how many at a time, with --overlap allow (default: 1)",
+const SCHEDULE_BACKFILL_FLAGS = declareFlags({
+  "--from TIME": { parse: parseTime, help: "the first time" },
+  "--to TIME": { parse: parseTime, help: "the last time (default: now)" },
+  "--parallel N": {
+    parse: createCountParser(1),
+    help: "how many at a time, with --overlap allow (default: 1)",
+  },
   "--cancel": "start no more of them",
   "--watch": "print the progress until the end",
   ...ACTION_FLAGS,
-} satisfies FlagTable;
+});
 
 /** Values of these flags. */
 export type ScheduleBackfillFlags = FlagsOf<typeof SCHEDULE_BACKFILL_FLAGS>;
 
-export const scheduleBackfill = declareCommand({
+const scheduleBackfill = declareCommand({
   id: "schedule backfill",
   topic: "Schedule",
   brief: "run the occurrences of a past time",
@@ -237,13 +268,38 @@ export const scheduleBackfill = declareCommand({
   load: async () => (await import("./change.impl.ts")).backfillSchedule,
 });
 
-export const scheduleBury = declareCommand({
+const SCHEDULE_BURY_FLAGS = declareFlags({
+  "--dead TIME": {
+    isRepeatable: true,
+    parse: parseDeadTime,
+    help: "the scheduled time of a dead letter, or `all` (default: all)",
+  },
+  ...ACTION_FLAGS,
+});
+
+/** Values of these flags. */
+export type ScheduleBuryFlags = FlagsOf<typeof SCHEDULE_BURY_FLAGS>;
+
+const scheduleBury = declareCommand({
   id: "schedule bury",
   topic: "Schedule",
   brief: "delete dead letters of schedules",
   about: ["They are removed from the list of `signalbox schedule dead`, and do not run again."],
   args: { "KEY...": KEYS },
-  flags: ACTION_FLAGS,
+  flags: SCHEDULE_BURY_FLAGS,
   examples: { "signalbox schedule bury backup --reason 'made up for by hand'": "delete its dead letters" },
   load: async () => (await import("./change.impl.ts")).buryDeadLetters,
 });
+
+/** In the order of the help. */
+export const SCHEDULE_CHANGES = [
+  scheduleAdd,
+  scheduleAt,
+  scheduleEdit,
+  scheduleDelete,
+  schedulePause,
+  scheduleResume,
+  scheduleTrigger,
+  scheduleBackfill,
+  scheduleBury,
+] as const;

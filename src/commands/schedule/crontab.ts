@@ -7,11 +7,18 @@ import { CRON_MACROS, parseCron } from "../../schedule/cron/cron.ts";
 import { checkZone } from "../../schedule/cron/zone.ts";
 import type { Definition } from "../../schedule/definition.ts";
 import type { Catchup, Overlap } from "../../schedule/definition-values.ts";
+import { parseHookAddress } from "../../schedule/hook-address.ts";
 import { listCronDifferences } from "../../schedule/lint/lint-dialects.ts";
-import { type CronJob, type CrontabFault, type CrontabFormat, parseCrontab } from "../../syntax/crontab.ts";
-import { findScheduleFault } from "../../syntax/crontab-schedule.ts";
+import { removeReleaseNames } from "../../syntax/command-name.ts";
+import {
+  type CronJob,
+  type CrontabFault,
+  type CrontabFormat,
+  findScheduleFault,
+  parseCrontab,
+} from "../../syntax/crontab.ts";
 import { findHostMaintenance } from "../../syntax/host-maintenance.ts";
-import { findLockTools, removeReleaseNames } from "../../syntax/lock-tools.ts";
+import { findLockingPrograms } from "../../syntax/line-commands.ts";
 import { parseShellCommands, UNKNOWN } from "../../syntax/shell-parser.ts";
 
 /** Options for converting a crontab. */
@@ -92,6 +99,7 @@ function buildDefinition(job: CronJob, terms: CrontabImportOptions): Definition 
   const { variables, note } = job;
   const jitter = parseRandomDelay(variables.get("RANDOM_DELAY"));
   const env = Object.fromEntries([...variables].filter(([name]) => !CRON_VARIABLES.has(name)));
+  const mail = toMailHook(variables.get("MAILTO"));
   const isOther = terms.format === "system" && job.user !== terms.workerUser;
   if (isOther && !terms.sudo)
     throw new ConfigError(
@@ -105,18 +113,27 @@ function buildDefinition(job: CronJob, terms: CrontabImportOptions): Definition 
     catchup: terms.catchup,
     overlap: terms.overlap,
     source: terms.source,
+    ...(mail !== undefined && { hooks: { failure: mail } }),
     ...(jitter !== undefined && { jitter }),
     ...(terms.group !== undefined && { group: terms.group }),
     ...(note !== undefined && { note: note.slice(0, LONGEST_NOTE) }),
   };
 }
 
+/** Converts MAILTO to a hook. @returns undefined if it has no address, or one that no mail may be sent to */
+function toMailHook(to = ""): string | undefined {
+  const hook = `mailto:${to.replaceAll(/\s*,\s*/g, ",").trim()}`;
+  return parseHookAddress(hook) === undefined ? undefined : hook;
+}
+
 /** Notes where cron fires at other times than signalbox. */
 function listCronNotes({ line }: CronJob, { cron, timezone }: Definition, now: number): CrontabRemark[] {
-  return listCronDifferences(parseCron(cron), timezone, now).map((detail) => ({
-    line,
-    detail: `${quoteText(cron)}: ${detail}`,
-  }));
+  return [cron].flat().flatMap((text) =>
+    listCronDifferences(parseCron(text), timezone, now).map((detail) => ({
+      line,
+      detail: `${quoteText(text)}: ${detail}`,
+    })),
+  );
 }
 
 const CUT =
@@ -166,10 +183,16 @@ function listVariableNotes(jobs: readonly CronJob[]): CrontabRemark[] {
   const notes = new Map<string, CrontabRemark>();
   for (const { line, variables } of jobs) {
     const addNote = (about: string, detail: string) => notes.has(about) || notes.set(about, { line, detail });
-    if ((variables.get("MAILTO") ?? "") !== "")
+    const to = variables.get("MAILTO") ?? "";
+    if (toMailHook(to) !== undefined)
       addNote(
         "mail",
-        "MAILTO: no mail is sent; the history has the output of runs, and --hook-failure reports failures",
+        "MAILTO: a run that fails sends a mail with the end of its output, by sendmail of the worker's host (hook failure); cron also mails what runs that succeed write, and the history has it",
+      );
+    else if (to !== "")
+      addNote(
+        `mail ${to}`,
+        `MAILTO: ${quoteText(to)} is not a list of addresses with commas, so no mail is sent; --hook-failure reports failures`,
       );
     if (variables.has("TZ") && !variables.has("CRON_TZ"))
       addNote(
@@ -195,7 +218,7 @@ function tryConvert<T>(make: () => T): ParseResult<T> {
 function findSkipReason({ schedule, command, variables }: CronJob): string | undefined {
   if (/^@reboot$/i.test(schedule))
     return "@reboot has no time: the line is not imported, and stays with cron (or systemd)";
-  const tool = findLockTools(command, variables)[0]?.name;
+  const tool = findLockingPrograms(command, variables)[0]?.name;
   if (tool === undefined) return undefined;
   if (tool === "signalbox run") return "the line uses signalbox run: it is not imported, and stays with cron";
   return (
@@ -316,9 +339,14 @@ function findCommandWord(words: readonly string[]): string | undefined {
 export function formatScheduleCrontab(definitions: ReadonlyMap<string, Definition>): string {
   const lines: string[] = [];
   let zone: string | undefined;
+  let mail = "";
   for (const [id, definition] of sortByZone(definitions)) {
     if (definition.timezone !== zone) lines.push("", `CRON_TZ=${definition.timezone}`);
     zone = definition.timezone;
+    const { failure = "" } = definition.hooks ?? {};
+    const to = /^mailto:(.*)/.exec(String(failure))?.[1] ?? "";
+    if (to !== mail) lines.push("", `MAILTO="${to}"`);
+    mail = to;
     lines.push("", ...formatScheduleLines(id, definition));
   }
   return `# written by signalbox schedule export\n${lines.join("\n")}\n`;
@@ -355,11 +383,15 @@ function formatScheduleLines(id: string, definition: Definition): string[] {
   ];
   if (command === undefined) return [...head, "# cron has no handlers: this schedule has no command"];
   const { argv, input } = splitInput(command);
-  const line = `${cron} ${[formatCommandLine(argv, definition.env ?? {}), ...input].map(escapePercent).join("%")}`;
-  if (line.replaceAll("\t", " ") !== clean(line))
+  const work = [formatCommandLine(argv, definition.env ?? {}), ...input].map(escapePercent).join("%");
+  if (work.replaceAll("\t", " ") !== clean(work))
     return [...head, "# its command has line breaks or invisible characters, which cron does not support"];
-  if (!isKnownToCron(cron)) return [...head, "# cron does not understand this time:", `# ${line}`];
-  return [...head, pause === undefined ? line : `# paused: ${line}`];
+  const lines = [cron].flat().flatMap((text) => {
+    const line = `${text} ${work}`;
+    if (!isKnownToCron(text)) return ["# cron does not understand this time:", `# ${line}`];
+    return [pause === undefined ? line : `# paused: ${line}`];
+  });
+  return [...head, ...lines];
 }
 
 /** Returns whether cron reads a cron text, which may have `W`, `L`, `#`, ranges that wrap, or full names. */

@@ -3,15 +3,15 @@ import { formatDuration } from "../../base/duration.ts";
 import { quoteShellWord } from "../../base/shell.ts";
 import { quoteText } from "../../base/text.ts";
 import { formatEntries } from "../../operate/calendar-mutation.ts";
-import type { PlannedChange } from "../../operate/planned-change.ts";
 import type { CalendarAdditions } from "../../operate/stored-calendars.ts";
+import type { PlannedChange } from "../../operate/stored-schedules.ts";
 import { type Calendars, NO_CALENDARS } from "../../schedule/calendar/calendar.ts";
 import { type CalendarFields, findCalendarFault } from "../../schedule/calendar/day-rule.ts";
 import { listExcludedDays, listUpcoming, type PlannedFields } from "../../schedule/calendar/upcoming-days.ts";
 import type { UpcomingOccurrence } from "../../schedule/cron/upcoming-occurrences.ts";
-import { type Definition, getScheduleType, type Pause } from "../../schedule/definition.ts";
+import { type Definition, getPause, getScheduleType, type Pause } from "../../schedule/definition.ts";
 import { SCHEDULE_DEFAULTS } from "../../schedule/definition-values.ts";
-import { explainPlan, MANUAL, parsePlan } from "../../schedule/plan.ts";
+import { explainPlan, formatCronText, MANUAL, parsePlan } from "../../schedule/plan.ts";
 import type { DueState } from "../../schedule/state/due.ts";
 import { computeLag } from "../../schedule/timing.ts";
 import { formatInstantUtc } from "../command-line/instant.ts";
@@ -27,8 +27,10 @@ export function toScheduleChange(change: PlannedChange): ScheduleChangeRecord {
 function getChangeKind({ before, definition, due, isDeleted }: PlannedChange): ScheduleChangeKind {
   if (isDeleted) return "deleted";
   if (before.definitionMod === 0n) return "added";
-  if (definition === undefined)
+  if (definition === undefined) {
+    if (before.due?.pause !== undefined && due?.pause === undefined) return "resumed";
     return findTriggeredTime(before.due, due) === undefined ? "changed" : "triggered";
+  }
   const fields = computeFieldChanges(before.definition, definition);
   if (fields.length !== 1 || fields[0]?.field !== "pause") return "changed";
   return definition.pause === undefined ? "resumed" : "paused";
@@ -96,7 +98,7 @@ function formatDefinitionSummary(definition: Definition): string {
   const { cron, timezone, command, type, after } = definition;
   const runs =
     command === undefined ? (type === undefined ? "" : `, type ${type}`) : `, runs ${formatArgv(command)}`;
-  const when = after !== undefined && cron === MANUAL ? "" : `${quoteText(cron)} ${timezone}`;
+  const when = after !== undefined && cron === MANUAL ? "" : `${quoteText(formatCronText(cron))} ${timezone}`;
   const chain = after === undefined ? "" : `${when === "" ? "" : ", "}${formatPredecessors(definition)}`;
   return `${when}${chain}${runs}`;
 }
@@ -158,7 +160,8 @@ const CATCHUP = {
 };
 
 /** Describes a definition in sentences. */
-export function describeDefinition(id: string, definition: Definition): string[] {
+export function describeDefinition(id: string, definition: Definition, due?: DueState): string[] {
+  const pause = getPause(definition, due);
   return [
     describeTiming(id, definition),
     ...(definition.after === undefined ? [] : [`runs ${formatPredecessors(definition)}`]),
@@ -166,6 +169,8 @@ export function describeDefinition(id: string, definition: Definition): string[]
     describeWork(id, definition),
     ...describeRules(definition),
     ...describeLimits(definition),
+    ...(pause === undefined ? [] : [`the schedule is paused${formatSchedulePause(pause)}`]),
+    ...(definition.note === undefined ? [] : [`note: ${definition.note}`]),
   ];
 }
 
@@ -204,8 +209,7 @@ function describeLimits({
   backoff = SCHEDULE_DEFAULTS.backoff,
   keep,
   keepFor,
-  pause,
-  note,
+  pauseAfterFailures,
 }: Definition): string[] {
   const times = retries === 1 ? "once" : `${retries} times`;
   return [
@@ -213,12 +217,15 @@ function describeLimits({
     retries === 0
       ? "a run that fails is given up, and kept as a dead letter"
       : `a run that fails is retried ${times}, first after ${formatDuration(backoff)}, then after longer delays; then it is kept as a dead letter`,
+    ...(pauseAfterFailures === undefined
+      ? []
+      : [
+          `it pauses itself after ${pauseAfterFailures === 1 ? "a run that was given up" : `${pauseAfterFailures} runs in a row that were given up`}`,
+        ]),
     ...(keep === undefined ? [] : [`the history keeps ${keep === 1 ? "one outcome" : `${keep} outcomes`}`]),
     ...(keepFor === undefined
       ? []
       : [`the history keeps no outcome that ended ${formatDuration(keepFor)} before the newest one`]),
-    ...(pause === undefined ? [] : [`the schedule is paused${formatSchedulePause(pause)}`]),
-    ...(note === undefined ? [] : [`note: ${note}`]),
   ];
 }
 

@@ -9,11 +9,11 @@ import { realRandom } from "../../process/random.ts";
 import { HOOK_NAMES, type Hook, type HookName } from "../../schedule/definition-values.ts";
 import { callHook, formatHook } from "../../worker/hooks/call-hook.ts";
 import type { HookPayload } from "../../worker/hooks/hook-payload.ts";
-import { formatJsonDocument } from "../json-output.ts";
-import type { Call, CommandExecutor, CommandIo } from "../spec.ts";
+import type { Call, CommandExecutor, CommandIo } from "../command.ts";
+import { printResult } from "../json-output.ts";
 import { createStoreCommand } from "../store-command.ts";
 import { renderTextTable } from "../table.ts";
-import { parseHook } from "./definition-input.ts";
+import { parseHook } from "./definition-flags.ts";
 import type { HookTestFlags } from "./hook.ts";
 import { readSchedule } from "./read-schedule.ts";
 
@@ -34,14 +34,14 @@ export const execute: CommandExecutor<HookTestFlags> = async (call, io) => {
       "hook test needs an address, a command line, or --schedule KEY, and only one of them",
     );
   if (given) return await testHooksOfSchedule(call, io);
-  const event = getEvent(call) ?? "failure";
-  return await testHooks(call, io, "example", [{ event, hook: parseHook("the hook", text ?? "") }]);
+  const event = call.flags.event ?? "failure";
+  return await testHooks(call, io, "example", [{ event, hook: parseHook(text ?? "", "the hook") }]);
 };
 
 const testHooksOfSchedule = createStoreCommand<HookTestFlags>(async (call, io, context) => {
   const { id, definition } = await readSchedule(context, call.flags.schedule ?? "");
   const { hooks = {} } = definition;
-  const event = getEvent(call);
+  const { event } = call.flags;
   const events = event === undefined ? HOOK_NAMES : [event];
   const tested = events.flatMap((one): TestedHook[] => {
     const hook = hooks[one];
@@ -51,11 +51,6 @@ const testHooksOfSchedule = createStoreCommand<HookTestFlags>(async (call, io, c
   const what = event === undefined ? "no hooks" : `no hook ${event}`;
   throw new UsageError(`schedule ${quoteText(id)} has ${what}; set one with: signalbox schedule edit`);
 });
-
-function getEvent(call: Call<HookTestFlags>): HookName | undefined {
-  const text = call.flags.event;
-  return HOOK_NAMES.find((name) => name === text);
-}
 
 /** Calls hooks one after the other, and prints what came of it. @returns the exit code */
 async function testHooks(
@@ -80,8 +75,7 @@ async function testHooks(
     const fault = (await callHook(ports, hook, payload, limits)) ?? null;
     rows.push({ event, hook: formatHook(hook), fault });
   }
-  if (call.flags.json) io.writeOutput(formatJsonDocument({ rows }));
-  else io.writeOutput(renderTextTable(["event", "hook", "result"], rows.map(toRow)));
+  printResult(call, io, { rows }, () => renderTextTable(["event", "hook", "result"], rows.map(toRow)));
   return rows.some(({ fault }) => fault !== null) ? EXIT.undone : EXIT.ok;
 }
 

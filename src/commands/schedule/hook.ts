@@ -1,14 +1,14 @@
 import { HOOK_NAMES } from "../../schedule/definition-values.ts";
-import { declareCommand, type FlagsOf, type FlagTable } from "../spec.ts";
+import { declareCommand, declareFlags, type FlagsOf } from "../command.ts";
 
-const HOOK_TEST_FLAGS = {
+const HOOK_TEST_FLAGS = declareFlags({
   "--schedule KEY": { names: "schedule", help: "call the hooks of this schedule" },
   "--event EVENT": {
     choices: HOOK_NAMES,
     help: "the event (default: failure, or all hooks of the schedule)",
   },
   "--json": "as JSON",
-} satisfies FlagTable;
+});
 
 /** Values of these flags. */
 export type HookTestFlags = FlagsOf<typeof HOOK_TEST_FLAGS>;

@@ -1,43 +1,15 @@
+import { type ArgumentDetails, declareCommand, declareFlags, type FlagsOf } from "../command.ts";
 import { JSON_FLAGS } from "../command-line/flags.ts";
-import { type ArgumentDetails, declareCommand, type FlagsOf, type FlagTable } from "../spec.ts";
+import { parseTime } from "../command-line/instant.ts";
+import { createCountParser } from "../command-line/values.ts";
 
 const KEY: ArgumentDetails = { names: "schedule", help: "the schedule's id" };
-const CRON = { "--cron CRON": "a cron text instead of a schedule; works without etcd" } satisfies FlagTable;
-const ZONE = { "--timezone ZONE": "time zone of the cron text (default: UTC)" } satisfies FlagTable;
-
-const SCHEDULE_LIST_FLAGS = {
-  "--tag TAG": { isRepeatable: true, help: "only schedules with this tag, or all of several" },
-  "--json": "as JSON",
-} satisfies FlagTable;
-
-/** Values of these flags. */
-export type ScheduleListFlags = FlagsOf<typeof SCHEDULE_LIST_FLAGS>;
-
-export const scheduleList = declareCommand({
-  id: "schedule list",
-  topic: "Schedule",
-  brief: "list schedules in a table",
-  about: ["`signalbox ls schedules` shows more: who runs them and their results, with filters."],
-  flags: SCHEDULE_LIST_FLAGS,
-  examples: {
-    "signalbox schedule list": "all schedules, with their next times",
-    "signalbox schedule list --tag team=billing": "those of a team",
-  },
-  load: async () => (await import("./inspect.impl.ts")).listSchedules,
+const CRON = declareFlags({
+  "--cron CRON": { isRepeatable: true, help: "a cron text instead of a schedule; works without etcd" },
 });
+const ZONE = declareFlags({ "--timezone ZONE": "time zone of the cron text (default: UTC)" });
 
-export const scheduleShow = declareCommand({
-  id: "schedule show",
-  topic: "Schedule",
-  brief: "show a schedule: its definition, its next runs and its last results",
-  about: ["The same as `signalbox show schedule KEY`."],
-  args: { KEY },
-  flags: JSON_FLAGS,
-  examples: { "signalbox schedule show backup": "all details" },
-  load: async () => (await import("./inspect.impl.ts")).showSchedule,
-});
-
-export const scheduleGraph = declareCommand({
+const scheduleGraph = declareCommand({
   id: "schedule graph",
   topic: "Schedule",
   brief: "show which schedules run after which",
@@ -54,18 +26,21 @@ export const scheduleGraph = declareCommand({
   load: async () => (await import("./inspect.impl.ts")).showChains,
 });
 
-const SCHEDULE_NEXT_FLAGS = {
-  "--count NUMBER": "number of runs to show (default: 10)",
-  "--from TIME": "show runs from this time on (default: now)",
+const SCHEDULE_NEXT_FLAGS = declareFlags({
+  "--count NUMBER": {
+    parse: createCountParser(1, 1_000),
+    help: "number of runs to show (default: 10)",
+  },
+  "--from TIME": { parse: parseTime, help: "show runs from this time on (default: now)" },
   ...CRON,
   ...ZONE,
   "--json": "as JSON",
-} satisfies FlagTable;
+});
 
 /** Values of these flags. */
 export type ScheduleNextFlags = FlagsOf<typeof SCHEDULE_NEXT_FLAGS>;
 
-export const scheduleNext = declareCommand({
+const scheduleNext = declareCommand({
   id: "schedule next",
   topic: "Schedule",
   brief: "show when a schedule is due next, with clock changes marked",
@@ -83,12 +58,12 @@ export const scheduleNext = declareCommand({
   load: async () => (await import("./inspect.impl.ts")).listNextRuns,
 });
 
-const SCHEDULE_EXPLAIN_FLAGS = { ...ZONE, "--json": "as JSON" } satisfies FlagTable;
+const SCHEDULE_EXPLAIN_FLAGS = declareFlags({ ...ZONE, "--json": "as JSON" });
 
 /** Values of these flags. */
 export type ScheduleExplainFlags = FlagsOf<typeof SCHEDULE_EXPLAIN_FLAGS>;
 
-export const scheduleExplain = declareCommand({
+const scheduleExplain = declareCommand({
   id: "schedule explain",
   topic: "Schedule",
   brief: "explain in words when and how a schedule, or a cron text, fires",
@@ -101,36 +76,60 @@ export const scheduleExplain = declareCommand({
   load: async () => (await import("./inspect.impl.ts")).explainSchedule,
 });
 
-const SCHEDULE_LINT_FLAGS = { ...CRON, ...ZONE, "--json": "as JSON" } satisfies FlagTable;
+const SCHEDULE_LINT_FLAGS = declareFlags({
+  "--collisions": "report instead which schedules compete for the same minutes, leases or locks",
+  "--within DURATION": "with --collisions: how far to look ahead, at most 31d (default: 24h)",
+  ...CRON,
+  ...ZONE,
+  "--json": "as JSON",
+});
 
 /** Values of these flags. */
 export type ScheduleLintFlags = FlagsOf<typeof SCHEDULE_LINT_FLAGS>;
 
-export const scheduleLint = declareCommand({
+const scheduleLint = declareCommand({
   id: "schedule lint",
   topic: "Schedule",
-  brief: "report likely mistakes in schedules",
+  brief: "report likely mistakes in schedules, or which of them compete",
   about: [
     "Without a KEY, checks all schedules. A cron text may stand in place of KEY. The exit code is 1 if there are errors; warnings and hints do not change it.",
+    "With --collisions, lists what will collide: schedules that start in the same minute; resources with fewer units than the runs need" +
+      " together; and runs that usually last until another run with the same lock (`signalbox run --lock` in the command), or of the same" +
+      " schedule, is to start.",
+    "The usual duration is the median of the recorded runs. A run without a record counts as one minute for leases. Leases with" +
+      " macros differ between hosts and are left out. Prints the commands that would spread the schedules, and changes nothing.",
   ],
   args: { "[KEY...]": KEY },
   flags: SCHEDULE_LINT_FLAGS,
   examples: {
     "signalbox schedule lint": "check all schedules",
     "signalbox schedule lint '0 2 30 2 *'": "check a cron text before you use it",
+    "signalbox schedule lint --collisions": "what competes in the next 24 hours?",
+    "signalbox schedule lint --collisions backup": "with what does this schedule compete?",
+    "signalbox schedule lint --collisions --within 7d --json | jq -r '.suggestions[].command'":
+      "commands for a week",
   },
   load: async () => (await import("./lint.impl.ts")).lintSchedules,
 });
 
-export const scheduleDead = declareCommand({
+const scheduleDead = declareCommand({
   id: "schedule dead",
   topic: "Schedule",
   brief: "list dead letters: occurrences that were given up",
   about: [
-    "A dead letter has failed more often than --retries allows. `schedule trigger KEY --dead TIME` runs it again, `schedule bury KEY` deletes them.",
+    "A dead letter has failed more often than --retries allows. `schedule trigger KEY --dead TIME` runs it again, `schedule bury KEY` deletes them, or with --dead only some.",
   ],
   args: { "[KEY]": KEY },
   flags: JSON_FLAGS,
   examples: { "signalbox schedule dead": "which occurrences need attention?" },
-  load: async () => (await import("./inspect.impl.ts")).listDeadLetters,
+  load: async () => (await import("./inspect.impl.ts")).printDeadLetters,
 });
+
+/** In the order of the help. */
+export const SCHEDULE_INSPECTIONS = [
+  scheduleNext,
+  scheduleDead,
+  scheduleGraph,
+  scheduleExplain,
+  scheduleLint,
+] as const;

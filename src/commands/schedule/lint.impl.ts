@@ -1,5 +1,5 @@
 import { formatDuration } from "../../base/duration.ts";
-import { EXIT } from "../../base/errors.ts";
+import { EXIT, UsageError } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
 import {
   readAllStoredSchedules,
@@ -13,30 +13,28 @@ import { formatDay, getWeekdayOf, toDay } from "../../schedule/calendar/calendar
 import { buildDayRule, findCalendarFault } from "../../schedule/calendar/day-rule.ts";
 import { isPlanned, listMovedDays } from "../../schedule/calendar/upcoming-days.ts";
 import type { Cron } from "../../schedule/cron/cron.ts";
+import { WEEKDAYS } from "../../schedule/cron/cron-field.ts";
 import { checkZone } from "../../schedule/cron/zone.ts";
 import type { Definition } from "../../schedule/definition.ts";
 import { NotFoundError } from "../../schedule/errors.ts";
-import { compareWithCronParser } from "../../schedule/lint/compare-cron-parser.ts";
-import { type LintFinding, lintCron } from "../../schedule/lint/lint-cron.ts";
+import { lintCron } from "../../schedule/lint/lint-cron.ts";
+import { createFinding, type LintFinding } from "../../schedule/lint/lint-dialects.ts";
 import { createPlanTimes, parsePlan } from "../../schedule/plan.ts";
 import { createTiming } from "../../schedule/timing.ts";
-import { formatJsonDocument } from "../json-output.ts";
-import type { Call, CommandExecutor, CommandIo } from "../spec.ts";
+import type { Call, CommandExecutor, CommandIo } from "../command.ts";
+import { printResult } from "../json-output.ts";
 import { createStoreCommand } from "../store-command.ts";
 import type { ScheduleLintFlags } from "./inspect.ts";
 import { findCronArgument } from "./read-schedule.ts";
 
 export const lintSchedules: CommandExecutor<ScheduleLintFlags> = async (call, io) => {
+  if (call.flags.collisions) return await (await import("./collisions.impl.ts")).showCollisions(call, io);
+  if (call.flags.within !== undefined) throw new UsageError("--within needs --collisions; add --collisions");
   const given = findCronArgument(call);
   if (given === undefined) return await lintStoredSchedules(call, io);
   const { cron } = given;
   const zone = checkZone(given.timezone);
-  return printRemarks(
-    call,
-    io,
-    await addSecondReading(cron, lintCron(cron, zone, createRealClock().getWallTime())),
-    1,
-  );
+  return printRemarks(call, io, lintCron(cron, zone, createRealClock().getWallTime()), 1);
 };
 
 const lintStoredSchedules = createStoreCommand<ScheduleLintFlags>(async (call, io, context) => {
@@ -47,34 +45,11 @@ const lintStoredSchedules = createStoreCommand<ScheduleLintFlags>(async (call, i
   const all = [...result.schedules.values()];
   const missing = all.find(({ definitionMod }) => definitionMod === 0n);
   if (missing !== undefined)
-    throw new NotFoundError(`there is no schedule "${clean(missing.id)}"; see: signalbox schedule list`);
+    throw new NotFoundError(`there is no schedule "${clean(missing.id)}"; see: signalbox ls schedules`);
   const now = context.clock.getWallTime();
-  const remarks = (
-    await Promise.all(all.map(async (seen) => await collectRemarks(seen, now, result.calendars)))
-  ).flat();
+  const remarks = all.flatMap((seen) => lintSchedule(seen, now, result.calendars));
   return printRemarks(call, io, remarks, all.length);
 });
-
-async function collectRemarks(
-  seen: StoredSchedule,
-  now: number,
-  calendars: Calendars,
-): Promise<readonly ScheduleLintFinding[]> {
-  const remarks = lintSchedule(seen, now, calendars);
-  if (seen.definition === undefined) return remarks;
-  return (await addSecondReading(seen.definition.cron, remarks)).map((one) => ({ id: seen.id, ...one }));
-}
-
-/** Adds how the cron-parser package reads the text, if that differs. Adds nothing if the text cannot be parsed. */
-async function addSecondReading(
-  text: string,
-  remarks: readonly ScheduleLintFinding[],
-): Promise<readonly ScheduleLintFinding[]> {
-  if (remarks.some(({ level }) => level === "error")) return remarks;
-  const plan = parsePlan(text);
-  const second = plan.kind === "cron" ? await compareWithCronParser(plan.cron) : undefined;
-  return second === undefined ? remarks : [...remarks, second];
-}
 
 function printRemarks(
   call: Call<ScheduleLintFlags>,
@@ -82,11 +57,11 @@ function printRemarks(
   remarks: readonly ScheduleLintFinding[],
   looked: number,
 ): number {
-  if (call.flags.json) io.writeOutput(formatJsonDocument({ looked, rows: remarks }));
-  else {
-    for (const remark of remarks) io.writeOutput(`${clean(formatRemark(remark))}\n`);
-    if (remarks.length === 0) io.writeOutput(`no findings in ${looked} schedule${looked === 1 ? "" : "s"}\n`);
-  }
+  printResult(call, io, { looked, rows: remarks }, () =>
+    remarks.length === 0
+      ? `no findings in ${looked} schedule${looked === 1 ? "" : "s"}\n`
+      : remarks.map((remark) => `${clean(formatRemark(remark))}\n`).join(""),
+  );
   return remarks.some(({ level }) => level === "error") ? EXIT.undone : EXIT.ok;
 }
 
@@ -115,7 +90,7 @@ function lintSchedule(
   const findings = [
     ...lintCron(cron, timezone, now),
     ...(isOver
-      ? [createWarning("end", "its end has passed, it never fires again", "delete the schedule")]
+      ? [createFinding("warning", "end", "its end has passed, it never fires again", "delete the schedule")]
       : []),
     ...lintSpan(definition, now),
     ...lintCalendars(definition, calendars, now),
@@ -127,15 +102,14 @@ function lintSchedule(
 function lintCalendars(definition: Definition, calendars: Calendars, now: number): LintFinding[] {
   const fault = findCalendarFault(definition, calendars);
   if (fault !== undefined)
-    return [{ level: "error", about: "calendars", detail: `${fault}, so the schedule does not fire` }];
+    return [createFinding("error", "calendars", `${fault}, so the schedule does not fire`)];
   const plan = parsePlan(definition.cron);
-  const moved = plan.kind === "cron" ? lintMovedDays(plan.cron, definition, calendars, now) : [];
+  const moved =
+    plan.kind === "cron" ? plan.crons.flatMap((cron) => lintMovedDays(cron, definition, calendars, now)) : [];
   if (moved.length > 0) return moved;
   const isDue = plan.kind !== "cron" || definition.end !== undefined;
   if (isDue || createTiming("", definition, calendars).findFrom(now) !== undefined) return [];
-  return [
-    { level: "error", about: "calendars", detail: "they exclude all its days, so the schedule never fires" },
-  ];
+  return [createFinding("error", "calendars", "they exclude all its days, so the schedule never fires")];
 }
 
 /** Finds an occurrence that moves to a weekday which the cron text does not name, such as from Monday to Sunday. */
@@ -157,10 +131,8 @@ function lintMovedDays(
   const [from = found] = listMovedDays(walls, rule, found);
   const detail = `with --if-excluded ${rule.rule}, what is due on ${formatDay(from)} moves to ${formatDay(found)}, a ${WEEKDAYS[getWeekdayOf(found)]}, which is none of "${fields.weekday.text}"`;
   const remedy = "exclude that weekday too, with a calendar such as sat,sun";
-  return [createWarning("calendars", detail, remedy)];
+  return [createFinding("warning", "calendars", detail, remedy)];
 }
-
-const WEEKDAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
 /** Finds settings that do not fit the time between two occurrences. */
 function lintSpan(definition: Definition, now: number): LintFinding[] {
@@ -172,30 +144,26 @@ function lintSpan(definition: Definition, now: number): LintFinding[] {
   const span = second - first;
   const every = `it is due every ${formatDuration(span)}`;
   const findings = [
-    jitter >= span && createHint("jitter", `${formatDuration(jitter)} may be more than a period: ${every}`),
-    delay >= span && createHint("delay", `${formatDuration(delay)} is more than a period: ${every}`),
+    jitter >= span &&
+      createFinding("hint", "jitter", `${formatDuration(jitter)} may be more than a period: ${every}`),
+    delay >= span &&
+      createFinding("hint", "delay", `${formatDuration(delay)} is more than a period: ${every}`),
     overlap === "forbid" &&
       timeout !== undefined &&
       timeout > span &&
-      createHint(
+      createFinding(
+        "hint",
         "timeout",
         `a run may take ${formatDuration(timeout)}, but ${every}: runs may be late`,
         "a shorter timeout, catchup latest, or overlap allow",
       ),
     deadline !== undefined &&
       deadline < 1000 &&
-      createWarning(
+      createFinding(
+        "warning",
         "deadline",
         `${formatDuration(deadline)} is shorter than a worker may need to start a run: most occurrences will be skipped`,
       ),
   ];
   return findings.filter((one) => one !== false);
-}
-
-function createHint(about: string, detail: string, remedy?: string): LintFinding {
-  return { level: "hint", about, detail, ...(remedy !== undefined && { remedy }) };
-}
-
-function createWarning(about: string, detail: string, remedy?: string): LintFinding {
-  return { ...createHint(about, detail, remedy), level: "warning" };
 }

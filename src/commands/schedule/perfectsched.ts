@@ -390,8 +390,10 @@ export function listCronNotes(
 ): string[] {
   const plan = parsePlan(cron);
   if (plan.kind !== "cron") return []; // PerfectSched has no such schedule
-  return listPerfectschedDifferences(plan.cron, checkZone(timezone), now).map(
-    (detail) => `${quoteText(cron)}: ${detail}`,
+  return plan.crons.flatMap((one) =>
+    listPerfectschedDifferences(one, checkZone(timezone), now).map(
+      (detail) => `${quoteText(one.text)}: ${detail}`,
+    ),
   );
 }
 

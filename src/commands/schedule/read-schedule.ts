@@ -8,8 +8,8 @@ import { type CalendarFields, listCalendarNames } from "../../schedule/calendar/
 import { checkZone } from "../../schedule/cron/zone.ts";
 import type { Definition } from "../../schedule/definition.ts";
 import { NotFoundError } from "../../schedule/errors.ts";
-import { parsePlan } from "../../schedule/plan.ts";
-import type { Call } from "../spec.ts";
+import { type CronText, parsePlan } from "../../schedule/plan.ts";
+import type { Call } from "../command.ts";
 import type { CommandContext } from "../store-command.ts";
 
 /** A schedule that exists and can be parsed. */
@@ -35,22 +35,21 @@ export async function readExistingSchedule(context: CommandContext, given: strin
   const id = validateName("schedule", given);
   const seen = (await readStoredSchedules(context, [id], context.signal)).schedules.get(id);
   if (seen !== undefined && seen.definitionMod !== 0n) return seen;
-  throw new NotFoundError(`there is no schedule ${quoteText(id)}; see: signalbox schedule list`);
+  throw new NotFoundError(`there is no schedule ${quoteText(id)}; see: signalbox ls schedules`);
 }
 
 /** A command line with a schedule, or a cron text in its place. */
-type CronCall = Call<{ readonly cron?: string; readonly timezone?: string }>;
+type CronCall = Call<{ readonly cron?: readonly string[]; readonly timezone?: string }>;
 
 /**
  * Parses --cron and --timezone, or a cron text in place of KEY.
  * @returns undefined if KEY names a schedule
  * @throws UsageError, CronError
  */
-export function parseCronArgument(call: CronCall): { cron: string; timezone: string } | undefined {
+export function parseCronArgument(call: CronCall): { cron: CronText; timezone: string } | undefined {
   const given = findCronArgument(call);
   if (given === undefined) return undefined;
-  parsePlan(given.cron);
-  return { ...given, timezone: checkZone(given.timezone) };
+  return { cron: parsePlan(given.cron).text, timezone: checkZone(given.timezone) };
 }
 
 /**
@@ -58,7 +57,7 @@ export function parseCronArgument(call: CronCall): { cron: string; timezone: str
  * at its start is taken for a cron text, because ids hardly contain these.
  * @throws UsageError
  */
-export function findCronArgument(call: CronCall): { cron: string; timezone: string } | undefined {
+export function findCronArgument(call: CronCall): { cron: CronText; timezone: string } | undefined {
   const [key, ...more] = call.args;
   const flag = call.flags.cron;
   const zone = call.flags.timezone;

@@ -13,16 +13,14 @@ import { validateName } from "../../protocol/names.ts";
 import type { Calendar } from "../../schedule/calendar/calendar.ts";
 import { checkZone } from "../../schedule/cron/zone.ts";
 import type { Definition } from "../../schedule/definition.ts";
-import type { Catchup, Overlap } from "../../schedule/definition-values.ts";
 import type { CrontabFormat } from "../../syntax/crontab.ts";
 import { guessCrontabFormat } from "../../syntax/crontab-format.ts";
+import type { Call, CommandIo } from "../command.ts";
 import { readDocumentText, replaceFileText } from "../configure/documents.ts";
 import { formatJsonDocument } from "../json-output.ts";
 import { type ActionOutcome, createFaultyOutcome } from "../outcome.ts";
 import { createActionCommand, printOutcome, toScheduleChangeJson } from "../print-outcome.ts";
-import type { Call, CommandIo } from "../spec.ts";
-import type { ActionContext } from "../store-command.ts";
-import { createStoreCommand } from "../store-command.ts";
+import { type ActionContext, createStoreCommand } from "../store-command.ts";
 import { AmendmentCommand } from "./amendment-command.ts";
 import { type CrontabImportOptions, convertCrontab, formatScheduleCrontab } from "./crontab.ts";
 import { formatScheduleChange, listCalendarNotes, toScheduleChange } from "./describe-schedule.ts";
@@ -165,15 +163,15 @@ function parseImportOptions(
   const zone = call.flags.timezone;
   const source = call.flags.source ?? (file === "-" ? "stdin" : basename(file));
   return {
-    format: (call.flags.format as CrontabFormat | undefined) ?? chooseCrontabFormat(file, text),
+    format: call.flags.format ?? chooseCrontabFormat(file, text),
     timezone: zone === undefined ? getHostZone() : checkZone(zone),
     source: `crontab:${validateName("source", source)}`,
     prefix: call.flags["prefix-id"] ?? "",
     group: group === undefined ? undefined : validateName("group", group),
     workerUser: call.flags["worker-user"] ?? io.env.USER ?? userInfo().username,
     sudo: call.flags.sudo === true,
-    catchup: (call.flags.catchup as Catchup | undefined) ?? "latest",
-    overlap: (call.flags.overlap as Overlap | undefined) ?? "forbid",
+    catchup: call.flags.catchup ?? "latest",
+    overlap: call.flags.overlap ?? "forbid",
   };
 }
 

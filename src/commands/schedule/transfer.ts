@@ -1,11 +1,11 @@
 import { CATCHUPS, OVERLAPS } from "../../schedule/definition-values.ts";
+import { type ArgumentDetails, declareCommand, declareFlags, type FlagsOf } from "../command.ts";
 import { ACTION_FLAGS } from "../command-line/flags.ts";
-import { type ArgumentDetails, declareCommand, type FlagsOf, type FlagTable } from "../spec.ts";
 
 const KIND: ArgumentDetails = { choices: ["crontab", "json"], help: "the format of the file" };
 const FILE: ArgumentDetails = { help: "the file; - for standard input" };
 
-const READING_FLAGS = {
+const READING_FLAGS = declareFlags({
   "--format FORMAT": {
     choices: ["user", "system"],
     help: "of a crontab: whether lines have a user before the command (system) or not; default: detected from the path or the lines",
@@ -24,17 +24,17 @@ const READING_FLAGS = {
   },
   "--prune":
     "also delete schedules imported from this source that the file no longer has; with json and no --source, all that it does not have",
-} satisfies FlagTable;
+});
 
 /** Values of these flags. */
 export type ReadingFlags = FlagsOf<typeof READING_FLAGS>;
 
-const SCHEDULE_IMPORT_FLAGS = { ...READING_FLAGS, ...ACTION_FLAGS } satisfies FlagTable;
+const SCHEDULE_IMPORT_FLAGS = declareFlags({ ...READING_FLAGS, ...ACTION_FLAGS });
 
 /** Values of these flags. */
 export type ScheduleImportFlags = FlagsOf<typeof SCHEDULE_IMPORT_FLAGS>;
 
-export const scheduleImport = declareCommand({
+const scheduleImport = declareCommand({
   id: "schedule import",
   topic: "Schedule",
   brief: "create schedules from a crontab, or from the output of schedule export",
@@ -63,12 +63,12 @@ export const scheduleImport = declareCommand({
   load: async () => (await import("./transfer.impl.ts")).importSchedules,
 });
 
-const SCHEDULE_DIFF_FLAGS = { ...READING_FLAGS, "--json": "as JSON" } satisfies FlagTable;
+const SCHEDULE_DIFF_FLAGS = declareFlags({ ...READING_FLAGS, "--json": "as JSON" });
 
 /** Values of these flags. */
 export type ScheduleDiffFlags = FlagsOf<typeof SCHEDULE_DIFF_FLAGS>;
 
-export const scheduleDiff = declareCommand({
+const scheduleDiff = declareCommand({
   id: "schedule diff",
   topic: "Schedule",
   brief: "show what schedule import would change",
@@ -84,14 +84,14 @@ export const scheduleDiff = declareCommand({
   load: async () => (await import("./transfer.impl.ts")).diffSchedules,
 });
 
-const SCHEDULE_EXPORT_FLAGS = {
+const SCHEDULE_EXPORT_FLAGS = declareFlags({
   "--format FORMAT": { choices: ["json", "crontab"], help: "default: json" },
-} satisfies FlagTable;
+});
 
 /** Values of these flags. */
 export type ScheduleExportFlags = FlagsOf<typeof SCHEDULE_EXPORT_FLAGS>;
 
-export const scheduleExport = declareCommand({
+const scheduleExport = declareCommand({
   id: "schedule export",
   topic: "Schedule",
   brief: "write all schedules and calendars as JSON, or schedules as a crontab",
@@ -105,14 +105,14 @@ export const scheduleExport = declareCommand({
   load: async () => (await import("./transfer.impl.ts")).exportSchedules,
 });
 
-const IMPORT_PERFECTSCHED_FLAGS = {
+const IMPORT_PERFECTSCHED_FLAGS = declareFlags({
   "--type TYPE": "type of schedules without a type in data",
   "--prefix-id TEXT": "prefix of the schedules' ids",
   "--source NAME":
     "name of the table as a source, which owns the schedules imported from it (default: perfectsched)",
   "--prune": "also delete schedules imported from this table that it no longer has",
   ...ACTION_FLAGS,
-} satisfies FlagTable;
+});
 
 /** Values of these flags. */
 export type ImportPerfectschedFlags = FlagsOf<typeof IMPORT_PERFECTSCHED_FLAGS>;
@@ -137,3 +137,6 @@ export const importPerfectsched = declareCommand({
   },
   load: async () => (await import("./transfer.impl.ts")).importPerfectschedTable,
 });
+
+/** In the order of the help. */
+export const SCHEDULE_TRANSFERS = [scheduleImport, scheduleDiff, scheduleExport] as const;

@@ -2,13 +2,13 @@ import { constants } from "node:os";
 import { EXIT } from "../../base/errors.ts";
 import { readMemberClocks } from "../../etcd/member-metrics.ts";
 import { buildStoreOptions } from "../../etcd/open/store-options.ts";
+import { getRetentionLimits } from "../../operate/retention.ts";
 import { createGuardianHost, readUserName } from "../../process/host.ts";
 import { WorkerService, type WorkerServiceOptions } from "../../worker/service/worker-service.ts";
-import { parseCountFlag } from "../command-line/flags.ts";
+import type { Call, CommandExecutor, CommandIo } from "../command.ts";
 import { type CommandConnection, openConnection } from "../connect.ts";
 import { raiseVerbosity } from "../logging.ts";
 import { buildOutputStorage } from "../output-storage.ts";
-import type { Call, CommandExecutor, CommandIo } from "../spec.ts";
 import type { WorkerFlags } from "./worker.ts";
 
 const LEAVING: readonly NodeJS.Signals[] = ["SIGTERM", "SIGINT", "SIGQUIT"];
@@ -60,9 +60,9 @@ export async function runWorker(
 }
 
 function buildPorts({ store, keys, clock, random, log, settings }: CommandConnection, io: CommandIo) {
-  const { connectTimeout } = settings;
+  const own = { connectTimeout: settings.connectTimeout, retention: getRetentionLimits(settings) };
   const commands = createGuardianHost(clock);
-  return { store, keys, clock, random, log, commands, env: io.env, settings: { connectTimeout } };
+  return { store, keys, clock, random, log, commands, env: io.env, settings: own };
 }
 
 function buildWorkerOptions(
@@ -74,7 +74,7 @@ function buildWorkerOptions(
   return {
     file: call.flags.handlers,
     environment: call.flags.environment ?? (named === "" ? undefined : named),
-    concurrency: parseCountFlag(call, "concurrency", 1),
+    concurrency: call.flags.concurrency,
     tags: call.flags.tag ?? [],
     commands: call.flags["no-commands"] === undefined,
     acceptsRoleBypass: call.flags["accept-role-bypass"] === true,

@@ -1,15 +1,19 @@
 import {
   CONNECTION_SETTINGS,
   declareCommand,
+  declareFlags,
   type FlagsOf,
-  type FlagTable,
   LOGGING_SETTINGS,
-} from "../spec.ts";
+} from "../command.ts";
+import { createCountParser } from "../command-line/values.ts";
 
-const WORKER_FLAGS = {
+const WORKER_FLAGS = declareFlags({
   "--handlers FILE": "handlers by type, as YAML or JSON; see docs/worker.md",
   "--environment NAME": "the part of the file for this environment (default: SIGNALBOX_ENV, or production)",
-  "--concurrency N": "maximum number of tasks at a time (default: 4)",
+  "--concurrency N": {
+    parse: createCountParser(1),
+    help: "maximum number of tasks at a time (default: 4)",
+  },
   "--tag TAG": { isRepeatable: true, help: "a tag of this worker, shown to others" },
   "--no-commands": "do not run schedules that have a command",
   "--accept-role-bypass": "run them although etcd does not enforce roles, see docs/etcd.md",
@@ -18,7 +22,7 @@ const WORKER_FLAGS = {
     help: "replace what matches in output that is logged or kept, before it is written",
   },
   "--metrics [HOST:]PORT": "serve metrics for Prometheus, and /healthz",
-} satisfies FlagTable;
+});
 
 /** Values of these flags. */
 export type WorkerFlags = FlagsOf<typeof WORKER_FLAGS>;
@@ -45,6 +49,8 @@ export const worker = declareCommand({
     "outputDirectory",
     "outputSize",
     "outputAge",
+    "retentionAge",
+    "retentionCount",
     ...LOGGING_SETTINGS,
     ...CONNECTION_SETTINGS,
   ],

@@ -1,18 +1,18 @@
 import {
   CONNECTION_SETTINGS,
   declareCommand,
+  declareFlags,
   type FlagsOf,
-  type FlagTable,
   LOGGING_SETTINGS,
-} from "../spec.ts";
+} from "../command.ts";
 
-const CONSOLE_FLAGS = {
+const CONSOLE_FLAGS = declareFlags({
   "--once": "print one text screen and exit; needs no terminal",
   "--plain": "plain lines without frames, signs or animation: for screen readers, and with TERM=dumb",
   "--ascii": "only ASCII characters",
   "--view VIEW": "start with this view, such as queues",
   "--size COLSxROWS": "with --once: size of the screen, such as 160x50",
-} satisfies FlagTable;
+});
 
 /** Values of these flags. */
 export type ConsoleFlags = FlagsOf<typeof CONSOLE_FLAGS>;
@@ -29,7 +29,16 @@ export const consoleCommand = declareCommand({
       " $XDG_STATE_HOME/signalbox.",
   ],
   flags: CONSOLE_FLAGS,
-  settings: [...CONNECTION_SETTINGS, ...LOGGING_SETTINGS, "host", "readOnly", "theme", "mouse", "notify"],
+  settings: [
+    ...CONNECTION_SETTINGS,
+    ...LOGGING_SETTINGS,
+    "host",
+    "readOnly",
+    "allowEdit",
+    "theme",
+    "mouse",
+    "notify",
+  ],
   examples: {
     "signalbox console": "everything on one screen",
     "signalbox console --read-only": "without changes",

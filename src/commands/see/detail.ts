@@ -90,6 +90,9 @@ function buildColumns({ columns, rows }: Section & { kind: "table" }): TableColu
     ...(rows.some((row) => row[at]?.brief !== undefined) && {
       formatBriefCell: (row: DetailRow) => row[at]?.brief ?? row[at]?.text ?? "",
     }),
+    ...(rows.some((row) => row[at]?.ascii !== undefined) && {
+      formatAsciiCell: (row: DetailRow) => row[at]?.ascii ?? row[at]?.text ?? "",
+    }),
     getTone: (row: DetailRow) => row[at]?.tone ?? "plain",
   }));
 }

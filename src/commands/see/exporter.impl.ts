@@ -20,7 +20,7 @@ import {
 import { serveMetrics } from "../../worker/metrics/metrics-server.ts";
 import { createProcessRegistry } from "../../worker/metrics/process-metrics.ts";
 import { createNotifier } from "../../worker/service/notifier.ts";
-import type { CommandExecutor } from "../spec.ts";
+import type { CommandExecutor } from "../command.ts";
 import { type CommandContext, createStoreCommand, InterruptedError } from "../store-command.ts";
 import type { ExporterFlags } from "./exporter.ts";
 
@@ -165,6 +165,7 @@ export const execute: CommandExecutor<ExporterFlags> = createStoreCommand<Export
       await notifier.close();
     }
   },
+  { prefersGrpc: true },
 );
 
 /**

@@ -2,14 +2,14 @@ import { EXPORTER_LISTEN } from "../../worker/metrics/listen-address.ts";
 import {
   CONNECTION_SETTINGS,
   declareCommand,
+  declareFlags,
   type FlagsOf,
-  type FlagTable,
   LOGGING_SETTINGS,
-} from "../spec.ts";
+} from "../command.ts";
 
-const EXPORTER_FLAGS = {
+const EXPORTER_FLAGS = declareFlags({
   "--listen [HOST]:PORT": `where to listen (default: ${EXPORTER_LISTEN})`,
-} satisfies FlagTable;
+});
 
 /** Values of these flags. */
 export type ExporterFlags = FlagsOf<typeof EXPORTER_FLAGS>;

@@ -47,11 +47,11 @@ export function formatEarlierFacts({ modRevision, version }: KeyValue): string {
 }
 
 /** Longest values whose lines are compared: the effort grows with the product of both. */
-const MOST_LINES = 500;
+export const MOST_COMPARED = 500;
 
 /** Compares the lines of a value with those before it. */
 export function compareLines(before: readonly string[] | undefined, after: readonly string[]): ChangedLine[] {
-  if (before === undefined || before.length > MOST_LINES || after.length > MOST_LINES)
+  if (before === undefined || before.length > MOST_COMPARED || after.length > MOST_COMPARED)
     return after.map((text) => ({ mark: " ", text }));
   const lengths = computeCommonLengths(before, after);
   const lines: ChangedLine[] = [];

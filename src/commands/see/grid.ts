@@ -3,8 +3,9 @@ import { clean } from "../../base/text.ts";
 import { renderShareBar } from "../../state/shares.ts";
 import type { Tone } from "../../state/subject.ts";
 import type { TableColumn } from "../../views/view.ts";
+import type { CommandIo } from "../command.ts";
 import { type FittedColumn, fitColumns, GAP, type TextColumn } from "./fit-columns.ts";
-import { type OutputStyle, paintSpans, type TextSpan, trimSpans } from "./paint.ts";
+import { detectOutputStyle, type OutputStyle, paintSpans, type TextSpan, trimSpans } from "./paint.ts";
 
 /** Columns with this priority are shown only on request. */
 export const ON_DEMAND = 9;
@@ -108,6 +109,12 @@ export function renderGridLines<R>(
 ): string[] {
   const { head, rows: blocks } = renderGrid(table, style, named);
   return [head, ...blocks.flat()];
+}
+
+/** Prints a table whose cells do not depend on the time. */
+export function printTable<R>(io: CommandIo, columns: readonly TableColumn<R>[], rows: readonly R[]): void {
+  const style = detectOutputStyle(io, { ascii: false, wide: false });
+  io.writeOutput(`${renderGridLines({ columns, rows, wall: 0 }, style).join("\n")}\n`);
 }
 
 /** Builds a column for some rows. @param wall  wall clock, ms since the epoch */

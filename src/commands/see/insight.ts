@@ -1,41 +1,20 @@
 import { DRAIN_SCOPES } from "../../protocol/keys.ts";
+import { declareCommand, declareFlags, type FlagsOf } from "../command.ts";
 import { JSON_FLAGS } from "../command-line/flags.ts";
-import { declareCommand, type FlagsOf, type FlagTable } from "../spec.ts";
+import { parseWrittenPastTime } from "../command-line/instant.ts";
+import { createCountParser } from "../command-line/values.ts";
 
-const COLLISIONS_FLAGS = {
-  "--within DURATION": "how far to look ahead, at most 31d (default: 24h)",
-  "--json": "as JSON",
-} satisfies FlagTable;
-
-/** Values of these flags. */
-export type CollisionsFlags = FlagsOf<typeof COLLISIONS_FLAGS>;
-
-export const collisions = declareCommand({
-  id: "collisions",
-  topic: "See",
-  brief: "which schedules compete for the same minutes, leases or locks",
-  about: [
-    "Lists, for the coming time: schedules that start in the same minute; leases of which the runs together need more units than" +
-      " the total; and runs that usually have not ended when the next one starts that they exclude: of the same schedule, or with" +
-      " the same lock (`signalbox run --lock` in the command).",
-    "The usual duration is the median of the recorded runs. A run without a record counts as one minute for leases. Leases with" +
-      " macros differ between hosts and are left out. Prints the commands that would spread the schedules, and changes nothing.",
-  ],
-  args: { "[SCHEDULE...]": "only what competes with one of these (default: all schedules)" },
-  flags: COLLISIONS_FLAGS,
-  examples: {
-    "signalbox collisions": "what competes in the next 24 hours?",
-    "signalbox collisions backup": "with what does this schedule compete?",
-    "signalbox collisions --within 7d --json | jq -r '.suggestions[].command'": "commands for a week",
+const TIMELINE_FLAGS = declareFlags({
+  "--since TIME": {
+    parse: parseWrittenPastTime,
+    help: "start: an instant such as 2026-11-22T05:00Z (UTC), or a duration before now (default: 1h)",
   },
-  load: async () => (await import("./insight.impl.ts")).showCollisions,
-});
-
-const TIMELINE_FLAGS = {
-  "--since TIME": "start: an instant such as 2026-11-22T05:00Z (UTC), or a duration before now (default: 1h)",
-  "--width COLUMNS": "columns of the bars, 10 to 1000 (default: as wide as the terminal)",
+  "--width COLUMNS": {
+    parse: createCountParser(10),
+    help: "columns of the bars, 10 to 1000 (default: as wide as the terminal)",
+  },
   "--json": "as JSON: the intervals",
-} satisfies FlagTable;
+});
 
 /** Values of these flags. */
 export type TimelineFlags = FlagsOf<typeof TIMELINE_FLAGS>;
@@ -68,7 +47,7 @@ const ORDER =
   "The order follows the rules that runs use for their grants: `now` is granted at once, `then 1` when the runs that hold these locks and" +
   " resources have ended, `then 2` when those of `then 1` have ended. It assumes that no other run joins or leaves. Runs that wait for a" +
   " lock request their leases later, so their leases are not known. Changes nothing.";
-export const whatIfDrain = declareCommand({
+const whatIfDrain = declareCommand({
   id: "whatif drain",
   topic: "See",
   brief: "what a drain would do now: who leaves, who is still granted, in which order",
@@ -84,15 +63,15 @@ export const whatIfDrain = declareCommand({
   load: async () => (await import("./insight.impl.ts")).previewDrain,
 });
 
-const WHAT_IF_RESET_FLAGS = {
+const WHAT_IF_RESET_FLAGS = declareFlags({
   "--run RUN": { names: "run", help: "reset only this run (its full id)" },
   ...JSON_FLAGS,
-} satisfies FlagTable;
+});
 
 /** Values of these flags. */
 export type WhatIfResetFlags = FlagsOf<typeof WHAT_IF_RESET_FLAGS>;
 
-export const whatIfReset = declareCommand({
+const whatIfReset = declareCommand({
   id: "whatif reset",
   topic: "See",
   brief: "what a reset would do now: who ends, who is granted, in which order",
@@ -106,7 +85,7 @@ export const whatIfReset = declareCommand({
   load: async () => (await import("./insight.impl.ts")).previewReset,
 });
 
-export const whatIfTotal = declareCommand({
+const whatIfTotal = declareCommand({
   id: "whatif total",
   topic: "See",
   brief: "what a new total would do now: who leaves, who is granted, in which order",
@@ -116,3 +95,6 @@ export const whatIfTotal = declareCommand({
   examples: { "signalbox whatif total db 20": "which waiting runs would a total of 20 units let start?" },
   load: async () => (await import("./insight.impl.ts")).previewTotal,
 });
+
+/** In the order of the help. */
+export const INSIGHT_COMMANDS = [timeline, whatIfDrain, whatIfReset, whatIfTotal] as const;

@@ -1,5 +1,4 @@
-import { parseDuration } from "../../base/duration.ts";
-import { EXIT, SignalboxError, UsageError } from "../../base/errors.ts";
+import { EXIT, SignalboxError } from "../../base/errors.ts";
 import { clean, quoteText } from "../../base/text.ts";
 import { StoreError } from "../../etcd/store.ts";
 import { readWithRetries } from "../../observe/ports.ts";
@@ -15,10 +14,8 @@ import { toQueue } from "../../protocol/ticket.ts";
 import type { KeyRange, KeyValue } from "../../protocol/txn.ts";
 import { parseOutcomes } from "../../schedule/state/outcome.ts";
 import { parseRunning } from "../../schedule/state/running-record.ts";
-import { parseCountFlag } from "../command-line/flags.ts";
-import { parseInstantFlag } from "../command-line/instant.ts";
+import type { Call, CommandIo } from "../command.ts";
 import { findOutputDirectory } from "../output-storage.ts";
-import type { Call, CommandIo } from "../spec.ts";
 import { type CommandContext, createStoreCommand } from "../store-command.ts";
 import type { LogsFlags } from "./logs.ts";
 
@@ -79,7 +76,7 @@ interface WantedOutput {
 
 export const execute = createStoreCommand<LogsFlags>(async (call, io, context) => {
   const [word = ""] = call.args;
-  const wanted = parseWanted(call, context.clock.getWallTime());
+  const wanted = readWanted(call, context.clock.getWallTime());
   const found = await findOutputRun(context, word);
   const isRaw = call.flags.raw !== undefined || !io.terminal.isOutput();
   const printer = new OutputPrinter(io, isRaw, context.printMessage);
@@ -91,24 +88,12 @@ export const execute = createStoreCommand<LogsFlags>(async (call, io, context) =
   return undefined;
 });
 
-/** @throws UsageError */
-function parseWanted(call: Call<LogsFlags>, now: number): WantedOutput {
-  const tail = parseCountFlag(call, "tail");
-  const since = parseSince(call, now);
+function readWanted({ flags: { tail, since, follow } }: Call<LogsFlags>, now: number): WantedOutput {
   return {
-    follow: call.flags.follow !== undefined,
+    follow: follow !== undefined,
     ...(tail !== undefined && { tail }),
-    ...(since !== undefined && { since: Math.max(0, Math.floor(since)) }),
+    ...(since !== undefined && { since: Math.max(0, Math.floor(since("UTC", now))) }),
   };
-}
-
-/** A duration counts back from now. @throws UsageError */
-function parseSince(call: Call<LogsFlags>, now: number): number | undefined {
-  const text = call.flags.since;
-  if (text === undefined) return undefined;
-  if (text === "") throw new UsageError("--since must not be empty; write 10m, or 2026-11-22T05:00Z");
-  const span = parseDuration(text);
-  return "value" in span ? now - span.value : parseInstantFlag(call, "since", "UTC", now);
 }
 
 /** Prints the output of an ended run of this host and user. @returns false if this host does not have it */

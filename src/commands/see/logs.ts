@@ -1,11 +1,16 @@
-import { CONNECTION_SETTINGS, declareCommand, type FlagsOf, type FlagTable } from "../spec.ts";
+import { CONNECTION_SETTINGS, declareCommand, declareFlags, type FlagsOf } from "../command.ts";
+import { parseOutputStart } from "../command-line/instant.ts";
+import { createCountParser } from "../command-line/values.ts";
 
-const LOGS_FLAGS = {
+const LOGS_FLAGS = declareFlags({
   "-f, --follow": "also what the run will write, until it ends",
-  "--tail N": "only the last N lines",
-  "--since TIME": "only what was written since then: 10m for ten minutes ago, or 2026-11-22T05:00Z",
+  "--tail N": { parse: createCountParser(0), help: "only the last N lines" },
+  "--since TIME": {
+    parse: parseOutputStart,
+    help: "only what was written since then: 10m for ten minutes ago, or 2026-11-22T05:00Z",
+  },
   "--raw": "the bytes as they are, also on a terminal",
-} satisfies FlagTable;
+});
 
 /** Values of these flags. */
 export type LogsFlags = FlagsOf<typeof LOGS_FLAGS>;

@@ -1,5 +1,8 @@
-import type { Tone } from "../../state/subject.ts";
-import type { CommandIo } from "../spec.ts";
+import type { TextSpan, Tone } from "../../state/subject.ts";
+import { ASCII_DRAWING, UNICODE_DRAWING } from "../../views/drawing.ts";
+import type { CommandIo } from "../command.ts";
+
+export type { TextSpan } from "../../state/subject.ts";
 
 /** The style of the output: what the terminal can show, and what the user has chosen. */
 export interface OutputStyle {
@@ -16,29 +19,6 @@ export interface OutputStyle {
   isClipped?: true;
 }
 
-/** A piece of a line, and its role; without a role it is never painted. */
-export interface TextSpan {
-  text: string;
-  role?: Tone | "heading" | undefined;
-}
-
-const MARKS: Record<Tone, string> = {
-  held: "● ",
-  free: "○ ",
-  waiting: "◌ ",
-  problem: "▲ ",
-  quiet: "  ",
-  plain: "  ",
-};
-const ASCII_MARKS: Record<Tone, string> = {
-  held: "* ",
-  free: "o ",
-  waiting: ". ",
-  problem: "! ",
-  quiet: "  ",
-  plain: "  ",
-};
-
 /** Colours of the terminal's own palette, so that they fit its theme. */
 const CODES: Record<Tone, string> = {
   held: "32",
@@ -47,22 +27,26 @@ const CODES: Record<Tone, string> = {
   problem: "31",
   quiet: "2",
   plain: "",
+  accent: "36",
 };
 
 /**
  * Detects the style for the output.
  * @param wants.ascii  only ASCII signs
  * @param wants.wide  no limit on the width
+ * @param wants.bars  bars behind shares
  */
 export function detectOutputStyle(
   { env, terminal }: CommandIo,
-  wants: { ascii: boolean; wide: boolean },
+  wants: { ascii: boolean; wide: boolean; bars?: boolean },
 ): OutputStyle {
   if (!terminal.isOutput()) return { colours: false, marks: undefined, width: undefined, arrow: "->" };
   const isAscii = wants.ascii || !isUtf8(env);
+  const { marks, bar } = isAscii ? ASCII_DRAWING : UNICODE_DRAWING;
   return {
     colours: (env.NO_COLOR ?? "") === "" && env.TERM !== "dumb",
-    marks: isAscii ? ASCII_MARKS : MARKS,
+    marks,
+    ...(wants.bars && { bar }),
     arrow: isAscii ? "->" : "→",
     width: wants.wide ? undefined : terminal.getSize().columns,
   };

@@ -1,12 +1,10 @@
-import { UsageError } from "../../base/errors.ts";
 import { parseJson } from "../../base/parse-json.ts";
-import { quoteText } from "../../base/text.ts";
 import { type RawKey, readEarlierValue, readRawKeys } from "../../observe/raw-keys.ts";
 import { validateName } from "../../protocol/names.ts";
 import type { KeyValue } from "../../protocol/txn.ts";
 import { buildClaims } from "../../state/claims.ts";
 import type { Subject } from "../../state/subject.ts";
-import { formatJsonDocument } from "../json-output.ts";
+import { printResult } from "../json-output.ts";
 import {
   createReadCommand,
   findOnlyClaim,
@@ -14,7 +12,6 @@ import {
   readSnapshot,
   throwUnknownName,
 } from "../read-snapshot.ts";
-import type { Call } from "../spec.ts";
 import type { CommandContext } from "../store-command.ts";
 import {
   compareLines,
@@ -27,7 +24,6 @@ import type { RawFlags } from "./raw.ts";
 
 /** Maximum number of keys, and of earlier values of each. */
 const MOST_KEYS = 100;
-const MOST_REVISIONS = 1_000;
 
 /** A key with its earlier values, the newest first. */
 interface KeyHistory {
@@ -39,7 +35,7 @@ interface KeyHistory {
 
 export const execute = createReadCommand<RawFlags>(async (call, io, context) => {
   const [kind = "", name = ""] = call.args;
-  const count = parseRevisionCount(call);
+  const count = call.flags.revisions ?? 0;
   const { subject, queues } = await findSubject(context, kind, name);
   const ranges = listSubjectRanges(context.keys, subject, { queues });
   const { signal } = context;
@@ -47,21 +43,10 @@ export const execute = createReadCommand<RawFlags>(async (call, io, context) => 
   if (entries.length === 0) throwUnknownName(kind, name, [], ", or it has no keys");
   const histories: KeyHistory[] = [];
   for (const entry of entries) histories.push(await readHistory(context, entry, count));
-  if (call.flags.json)
-    io.writeOutput(formatJsonDocument({ revision, kind, name, keys: histories.map(toJson), more: hasMore }));
-  else io.writeOutput(`${histories.flatMap(formatHistory).join("\n")}\n`);
+  const document = { revision, kind, name, keys: histories.map(toJson), more: hasMore };
+  printResult(call, io, document, () => `${histories.flatMap(formatHistory).join("\n")}\n`);
   if (hasMore) context.printMessage(`note: only the first ${MOST_KEYS} keys are shown`);
 });
-
-function parseRevisionCount(call: Call<RawFlags>): number {
-  const text = call.flags.revisions ?? "0";
-  const count = /^\d{1,4}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(count <= MOST_REVISIONS))
-    throw new UsageError(
-      `--revisions must be a whole number from 0 to ${MOST_REVISIONS}; got ${quoteText(text)}`,
-    );
-  return count;
-}
 
 async function findSubject(
   context: CommandContext,

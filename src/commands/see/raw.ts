@@ -1,10 +1,14 @@
-import { declareCommand, type FlagsOf, type FlagTable } from "../spec.ts";
+import { declareCommand, declareFlags, type FlagsOf } from "../command.ts";
+import { createCountParser } from "../command-line/values.ts";
 import { OBJECT_ARGUMENTS } from "./show.ts";
 
-const RAW_FLAGS = {
-  "--revisions COUNT": "print so many earlier values of each key (default: none)",
+const RAW_FLAGS = declareFlags({
+  "--revisions COUNT": {
+    parse: createCountParser(0, 1_000),
+    help: "print so many earlier values of each key (default: none)",
+  },
   "--json": "as JSON",
-} satisfies FlagTable;
+});
 
 /** Values of these flags. */
 export type RawFlags = FlagsOf<typeof RAW_FLAGS>;

@@ -1,14 +1,12 @@
 import { isHolding } from "../../protocol/admission.ts";
 import type { QueueEntry } from "../../protocol/ticket.ts";
-import { type Claim, formatTicketOwner, isHolder } from "../../state/claims.ts";
+import { type Claim, formatTicketOwner } from "../../state/claims.ts";
 import type { ClaimObstacle, Explanation } from "../../state/explain.ts";
 import { findRunnerLiveness, type SessionLivenessMap } from "../../state/explain.ts";
 import { findNamedQueue, type Snapshot } from "../../state/snapshot.ts";
 import type { ViewContext } from "../../state/view-context.ts";
-import { listStoppingDrains } from "../../state/view-context.ts";
-import { toDrainJson, toQueueEntryJson } from "../../views/columns.ts";
 import type { Detail } from "../../views/detail.ts";
-import { computeClaimState, toRunJson } from "../../views/runs.ts";
+import { buildClaimRow, listDrainsOnWaiter, RUN_JSON, TICKET_JSON } from "../../views/runs.ts";
 import type { RunnerRecord } from "../outcome.ts";
 import { readSnapshotRanges, toSingleKeyRange } from "../read-snapshot.ts";
 import type { CommandContext } from "../store-command.ts";
@@ -34,19 +32,15 @@ export function toRunnersJson(entries: readonly QueueEntry[], liveness: SessionL
 
 /** Converts a run to a row of `ls runs`. */
 export function toClaimRow(claim: Claim, viewContext: ViewContext): object {
-  const host = claim.entries.find(({ entry }) => entry.ticket !== undefined)?.entry.ticket?.host;
-  const queues = claim.entries.map(({ queue }) => queue);
-  const drains = isHolder(claim) ? [] : listStoppingDrains({ host, queues }, viewContext);
-  return { ...toRunJson(claim, computeClaimState(claim)), drains: drains.map(toDrainJson) };
+  return RUN_JSON.toJson(buildClaimRow(claim, listDrainsOnWaiter(claim, viewContext)));
 }
 
 export function toExplanationJson(explanation: Explanation, liveness: SessionLivenessMap): object {
   const { claim, state, obstacles, drains, estimate, first } = explanation;
   return {
-    ...toRunJson(claim, computeClaimState(claim)),
+    ...RUN_JSON.toJson(buildClaimRow(claim, drains)),
     verdict: state,
     obstacles: obstacles.map((obstacle) => toObstacleJson(obstacle, liveness)),
-    drains: drains.map(toDrainJson),
     estimate,
     first: first && { run: first.claim.run, verdict: first.state },
   };
@@ -55,7 +49,7 @@ export function toExplanationJson(explanation: Explanation, liveness: SessionLiv
 function toObstacleJson(obstacle: ClaimObstacle, liveness: SessionLivenessMap): object {
   const { entry: _, isImpossible, used, total, ahead, heldBehind, ...rest } = obstacle;
   const toEntryJson = (entry: QueueEntry) => ({
-    ...toQueueEntryJson(entry),
+    ...TICKET_JSON.toJson(entry),
     runner: findRunnerLiveness(entry, liveness)?.verdict,
   });
   return {

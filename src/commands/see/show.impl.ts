@@ -3,15 +3,16 @@ import { isHolding } from "../../protocol/admission.ts";
 import type { QueueKind } from "../../protocol/keys.ts";
 import { validateName } from "../../protocol/names.ts";
 import type { QueueEntry } from "../../protocol/ticket.ts";
-import { parseOutcomes } from "../../schedule/state/outcome.ts";
+import { NO_OUTCOMES } from "../../schedule/state/outcome.ts";
 import { buildClaims, type Claim, findClaimHost, formatTicketOwner } from "../../state/claims.ts";
 import { explain, findRunnerLiveness, type SessionLivenessMap } from "../../state/explain.ts";
 import { judgeHostLiveness, type RunnerLiveness } from "../../state/liveness.ts";
+import { isTemplate } from "../../state/shares.ts";
 import { type Collection, findNamedQueue, type Snapshot } from "../../state/snapshot.ts";
 import type { ViewContext } from "../../state/view-context.ts";
-import { buildViewContext } from "../../state/view-context.ts";
-import { toDrainJson } from "../../views/columns.ts";
+import { buildViewContext, CONTEXT_COLLECTIONS } from "../../state/view-context.ts";
 import { filterAuditRecords } from "../../views/detail.ts";
+import { DRAIN_JSON } from "../../views/drains.ts";
 import { buildGroupDetail, findGroupState, spreadOverHosts } from "../../views/groups.ts";
 import {
   buildHostDetail,
@@ -21,11 +22,17 @@ import {
   listClaimsOnHosts,
 } from "../../views/hosts.ts";
 import { VIEWS, type ViewId } from "../../views/index.ts";
-import { buildEmptyQueueRow, buildQueueDetail, buildQueueRow, QUEUE_VIEW } from "../../views/queues.ts";
+import {
+  buildEmptyQueueRow,
+  buildQueueDetail,
+  buildQueueRow,
+  createTallyFinder,
+  QUEUE_VIEW,
+} from "../../views/queues.ts";
 import { buildRunDetail } from "../../views/runs.ts";
 import { buildScheduleDetail, isAboutSchedule, schedulesView } from "../../views/schedules.ts";
 import type { JsonFlags } from "../command-line/flags.ts";
-import { formatJsonDocument } from "../json-output.ts";
+import { printResult } from "../json-output.ts";
 import {
   buildRecentAuditRange,
   createReadCommand,
@@ -50,14 +57,13 @@ import {
   toRunnersJson,
 } from "./show-json.ts";
 
-export const execute = createReadCommand<JsonFlags>(
-  async ({ args: [kind = "", name = ""], flags }, io, context) => {
-    const { revision, detail, document } = await readDetail(context, kind, name);
-    const style = detectOutputStyle(io, { ascii: false, wide: false });
-    if (flags.json) io.writeOutput(formatJsonDocument({ revision, kind, ...document }));
-    else io.writeOutput(`${renderDetailText(detail, style).join("\n")}\n`);
-  },
-);
+export const execute = createReadCommand<JsonFlags>(async (call, io, context) => {
+  const [kind = "", name = ""] = call.args;
+  const { revision, detail, document } = await readDetail(context, kind, name);
+  const style = detectOutputStyle(io, { ascii: false, wide: false });
+  const formatText = () => `${renderDetailText(detail, style).join("\n")}\n`;
+  printResult(call, io, { revision, kind, ...document }, formatText);
+});
 
 function readDetail(context: CommandContext, kind: string, name: string): Promise<DetailDocument> {
   if (kind === "lock" || kind === "resource") return showQueue(context, kind, validateName(kind, name));
@@ -82,7 +88,7 @@ async function showHost(context: CommandContext, name: string): Promise<DetailDo
   const wall = context.clock.getWallTime();
   const viewContext = buildViewContext(snapshot, wall);
   // A host that only a drain names is not in the listing of hosts.
-  const drains = state.drains.map(toDrainJson);
+  const drains = state.drains.map(DRAIN_JSON.toJson);
   const bare = { host: state.name, holds: 0, waits: 0, groups: [], drains, agents: [] };
   return {
     revision: snapshot.revision,
@@ -112,7 +118,7 @@ async function showGroup(context: CommandContext, name: string): Promise<DetailD
     document: {
       row: findRowJson(snapshot, "groups", name, viewContext),
       parents: state.parents,
-      drains: state.drains.map(toDrainJson),
+      drains: state.drains.map(DRAIN_JSON.toJson),
       hosts: state.hosts.map((host) => {
         const claims = byHost.get(canonicalizeHost(host)) ?? [];
         const record = snapshot.hosts.get(canonicalizeHost(host));
@@ -143,19 +149,13 @@ function findRowJson(
   const view = VIEWS[id];
   const rows = view.of === "snapshot" ? view.buildRows(snapshot, viewContext) : [];
   const row = rows.find((one) => view.getKey(one) === key);
-  return row === undefined ? undefined : view.toJson(row);
+  return row === undefined ? undefined : view.json.toJson(row);
 }
 
 /** Shows a lock or resource. Reads its queue, and the small collections it depends on. */
 async function showQueue(context: CommandContext, kind: QueueKind, name: string): Promise<DetailDocument> {
-  const { keys, clock } = context;
-  const history = kind === "lock" ? [toSingleKeyRange(keys.history(name))] : [];
-  const collections = ["resourceConfigs", "groups", "drains", "hosts"] as const;
-  const snapshot = await readSnapshotRanges(context, collections, [
-    keys.getQueueRange(kind, name),
-    ...history,
-    buildRecentAuditRange(context),
-  ]);
+  const { clock } = context;
+  const snapshot = await readQueueSnapshot(context, kind, name);
   const queue = findNamedQueue(snapshot, kind, name);
   const entries = queue?.entries ?? [];
   const liveness = await readEntryLiveness(context, [...entries.filter(isHolding), ...entries]);
@@ -164,17 +164,33 @@ async function showQueue(context: CommandContext, kind: QueueKind, name: string)
   const wall = clock.getWallTime();
   const viewContext = buildViewContext(snapshot, wall);
   const line =
-    queue === undefined ? buildEmptyQueueRow(kind, name, viewContext) : buildQueueRow(queue, viewContext);
+    queue === undefined
+      ? buildEmptyQueueRow(kind, name, viewContext, createTallyFinder(snapshot))
+      : buildQueueRow(queue, viewContext);
   return {
     revision: snapshot.revision,
     detail: buildQueueDetail(snapshot, kind, name, { wall, sessions: liveness, host }),
     document: {
-      row: QUEUE_VIEW.toJson(line),
+      row: QUEUE_VIEW.json.toJson(line),
       runners: toRunnersJson(entries, liveness),
       ...(kind === "lock" && { host, history: snapshot.histories.get(name) ?? [] }),
       audit: filterAuditRecords(snapshot.audit, (target) => target === `${kind} ${name}`),
     },
   };
+}
+
+/** Reads a queue and what it depends on. A resource with host macros in its name depends on those of all hosts. */
+async function readQueueSnapshot(context: CommandContext, kind: QueueKind, name: string): Promise<Snapshot> {
+  const { keys } = context;
+  const audits = buildRecentAuditRange(context);
+  const history = kind === "lock" ? [toSingleKeyRange(keys.history(name))] : [];
+  const snapshot = await readSnapshotRanges(context, CONTEXT_COLLECTIONS, [
+    keys.getQueueRange(kind, name),
+    ...history,
+    audits,
+  ]);
+  if (kind === "lock" || !isTemplate(snapshot, name)) return snapshot;
+  return await readSnapshotRanges(context, [...CONTEXT_COLLECTIONS, "resources"], [audits]);
 }
 
 /**
@@ -254,12 +270,12 @@ async function showSchedule(context: CommandContext, id: string): Promise<Detail
     return throwUnknownName("schedule", id, all.schedules.keys());
   }
   const [row] = schedulesView.buildRows(snapshot, buildViewContext(snapshot, wall));
-  const outcomes = parseOutcomes(snapshot.outcomes.get(id));
+  const outcomes = snapshot.outcomes.get(id) ?? NO_OUTCOMES;
   return {
     revision: snapshot.revision,
     detail,
     document: {
-      row: row && schedulesView.toJson(row),
+      row: row && schedulesView.json.toJson(row),
       history: outcomes.runs,
       dead: outcomes.dead,
       audit: filterAuditRecords(snapshot.audit, (target) => isAboutSchedule(target, id)),

@@ -1,5 +1,6 @@
+import { type ArgumentTable, declareCommand, declareFlags, type FlagsOf } from "../command.ts";
 import { JSON_FLAGS } from "../command-line/flags.ts";
-import { type ArgumentTable, declareCommand, type FlagsOf, type FlagTable } from "../spec.ts";
+import { parseWrittenPastTime } from "../command-line/instant.ts";
 
 /** The arguments that name an object. */
 export const OBJECT_ARGUMENTS: ArgumentTable = {
@@ -7,7 +8,7 @@ export const OBJECT_ARGUMENTS: ArgumentTable = {
   NAME: { names: "lock", help: "its name; for a run its id, the beginning of its id, or HOST:PID" },
 };
 
-export const showCommand = declareCommand({
+const showCommand = declareCommand({
   id: "show",
   topic: "See",
   brief: "everything about one lock, resource, host, run, group or schedule",
@@ -29,10 +30,13 @@ export const showCommand = declareCommand({
   load: () => import("./show.impl.ts"),
 });
 
-const WHY_FLAGS = {
-  "--at TIME": "explain a past time: an instant such as 2026-11-22T05:00Z (UTC), or a duration before now",
+const WHY_FLAGS = declareFlags({
+  "--at TIME": {
+    parse: parseWrittenPastTime,
+    help: "explain a past time: an instant such as 2026-11-22T05:00Z (UTC), or a duration before now",
+  },
   "--json": "as JSON",
-} satisfies FlagTable;
+});
 
 /** Values of these flags. */
 export type WhyFlags = FlagsOf<typeof WHY_FLAGS>;
@@ -65,3 +69,6 @@ export const why = declareCommand({
   },
   load: () => import("./why.impl.ts"),
 });
+
+/** In the order of the help. */
+export const SHOW_COMMANDS = [showCommand, why] as const;

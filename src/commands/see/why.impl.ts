@@ -2,13 +2,14 @@ import { clean, findNameFault, quoteText } from "../../base/text.ts";
 import { isHolding } from "../../protocol/admission.ts";
 import { formatAuditTime } from "../../protocol/audit.ts";
 import { validateName } from "../../protocol/names.ts";
-import { parseOutcomes } from "../../schedule/state/outcome.ts";
+import { NO_OUTCOMES } from "../../schedule/state/outcome.ts";
 import { buildClaims, type Claim, formatTicketOwner } from "../../state/claims.ts";
 import { explain, formatExplanation } from "../../state/explain.ts";
 import { findNamedQueue, type Snapshot } from "../../state/snapshot.ts";
 import { explainLockAt, explainScheduleAt, findMainReason, type PastReason } from "../../state/why-then.ts";
-import { parsePastTime } from "../command-line/instant.ts";
-import { formatJsonDocument } from "../json-output.ts";
+import type { Call, CommandIo } from "../command.ts";
+import type { WrittenPastTime } from "../command-line/instant.ts";
+import { printResult } from "../json-output.ts";
 import {
   createReadCommand,
   findOnlyClaim,
@@ -19,7 +20,6 @@ import {
   throwUnknownName,
   toSingleKeyRange,
 } from "../read-snapshot.ts";
-import type { Call, CommandIo } from "../spec.ts";
 import type { CommandContext } from "../store-command.ts";
 import { wrapProseLines } from "./detail.ts";
 import { detectOutputStyle } from "./paint.ts";
@@ -36,22 +36,19 @@ interface WordMatch {
 }
 
 export const execute = createReadCommand<WhyFlags>(async (call, io, context) => {
-  const { args, flags } = call;
-  const [word = ""] = args;
+  const [word = ""] = call.args;
   const time = call.flags.at;
   if (time !== undefined) return await printWhyAt(call, io, context, time);
   const { snapshot, claims, notes } = await retryCompacted(() => readMatch(context, word));
   const wall = context.clock.getWallTime();
   const explanations = claims.map((claim) => explain(snapshot, claim, wall));
   const liveness = await readEntryLiveness(context, listConcernedEntries(explanations));
-  if (flags.json) {
-    const documents = explanations.map((one) => toExplanationJson(one, liveness));
-    io.writeOutput(formatJsonDocument({ revision: snapshot.revision, explanations: documents, notes }));
-    return undefined;
-  }
-  const lines = explanations.flatMap((one) => formatExplanation(one, { wall, sessions: liveness }));
-  const style = detectOutputStyle(io, { ascii: false, wide: false });
-  io.writeOutput(`${wrapProseLines([...lines, ...notes], style).join("\n")}\n`);
+  const documents = explanations.map((one) => toExplanationJson(one, liveness));
+  printResult(call, io, { revision: snapshot.revision, explanations: documents, notes }, () => {
+    const lines = explanations.flatMap((one) => formatExplanation(one, { wall, sessions: liveness }));
+    const style = detectOutputStyle(io, { ascii: false, wide: false });
+    return `${wrapProseLines([...lines, ...notes], style).join("\n")}\n`;
+  });
   return undefined;
 });
 
@@ -141,16 +138,16 @@ async function printWhyAt(
   call: Call<WhyFlags>,
   io: CommandIo,
   context: CommandContext,
-  time: string,
+  time: WrittenPastTime,
 ): Promise<undefined> {
   const name = validateName("schedule", call.args[0] ?? "");
-  const at = parsePastTime("--at", time, context.clock.getWallTime());
+  const at = time(context.clock.getWallTime());
   const snapshot = await readPast(context, name, at);
   const definition = snapshot.schedules.get(name)?.value;
   const hasLock = snapshot.histories.has(name);
   if (definition === undefined && !hasLock)
     throwUnknownName("schedule", name, [], ", and no lock has runs with this name");
-  const { runs } = parseOutcomes(snapshot.outcomes.get(name));
+  const { runs } = snapshot.outcomes.get(name) ?? NO_OUTCOMES;
   const due = snapshot.dues.get(name)?.value;
   const reasons: PastReason[] = [
     ...(definition === undefined
@@ -158,16 +155,9 @@ async function printWhyAt(
       : explainScheduleAt({ id: name, definition, due, runs, calendars: snapshot.calendars }, at, snapshot)),
     ...(hasLock ? explainLockAt(name, at, snapshot) : []),
   ];
-  if (call.flags.json)
-    io.writeOutput(
-      formatJsonDocument({
-        revision: snapshot.revision,
-        at,
-        main: findMainReason(reasons)?.text ?? null,
-        reasons,
-      }),
-    );
-  else io.writeOutput(`${reasons.map(({ text }) => clean(text)).join("\n")}\n`);
+  const { revision } = snapshot;
+  const document = { revision, at, main: findMainReason(reasons)?.text ?? null, reasons };
+  printResult(call, io, document, () => `${reasons.map(({ text }) => clean(text)).join("\n")}\n`);
 }
 
 function readPast(context: CommandContext, name: string, at: number) {

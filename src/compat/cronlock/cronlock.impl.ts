@@ -1,6 +1,7 @@
 import { ConfigError, EXIT, SignalboxError, UsageError } from "../../base/errors.ts";
 import type { LogFields } from "../../base/log.ts";
-import { quoteText } from "../../base/text.ts";
+import { clean, quoteText } from "../../base/text.ts";
+import type { CommandExecutor, CommandIo } from "../../commands/command.ts";
 import { explainError } from "../../commands/command-line/execute-command.ts";
 import { type LogSink, openLog } from "../../commands/logging.ts";
 import {
@@ -10,14 +11,12 @@ import {
   type RunRefusal,
   type RunResult,
 } from "../../commands/run/execute-run.ts";
-import type { CommandExecutor, CommandIo } from "../../commands/spec.ts";
 import { resolveConfig } from "../../config/config.ts";
 import type { Env } from "../../config/files.ts";
 import { createValueLayer } from "../../config/layers.ts";
 import type { Settings } from "../../config/settings.ts";
-import { CRONLOCK_CODES } from "../exit-codes.ts";
-import { hasEndpoints } from "../front-end.ts";
-import { CronlockLog } from "./cronlock-log.ts";
+import { formatLogTime, hasEndpoints } from "../front-end.ts";
+import { CRONLOCK_CODES } from "./cronlock.ts";
 import {
   buildCronlockSettings,
   buildLoginSettings,
@@ -88,7 +87,7 @@ function prepareRun(
   const { SIGNALBOX_PROGRAM: program = process.argv[1] ?? "" } = io.env; // as the launcher was called
   const file = readCronlockConfig(tool, io.env, program);
   const variables = buildVariables(io.env, file);
-  log.setVerbose(variables.isYes("CRONLOCK_VERBOSE"));
+  log.isVerbose = variables.isYes("CRONLOCK_VERBOSE");
   if (file !== undefined) log.debug(`Including config from ${file.path}`);
   const parsed = parseCronlockOptions(tool, words, variables);
   for (const note of parsed.notes) log.info(note);
@@ -128,7 +127,7 @@ function buildRunRequest(
   const never = { value: "0", source: "default of CRONLOCK_TIMEOUT" };
   return {
     call: createCall({ lock: parsed.lock }, parsed.command),
-    options: createValueLayer({ timeout: never, ...requested }),
+    options: createValueLayer({ ...requested, timeout: requested.timeout ?? never }),
     openLog: (settings, wall) => openToolLog(settings, wall),
     overrides: {
       // Both tools count whole seconds, and one more: a job that runs every minute with a grace of 59 s must find its
@@ -213,8 +212,7 @@ function createConfigReader(parsed: CronlockOptions, env: Env): () => SignalboxC
 }
 
 function buildAccessSettings(parsed: CronlockOptions): RequestedSettings {
-  const { endpoints } = parsed;
-  return { ...(endpoints !== undefined && { endpoints }), ...buildLoginSettings(parsed) };
+  return { endpoints: parsed.endpoints, ...buildLoginSettings(parsed) };
 }
 
 function createSetting(value: string) {
@@ -246,5 +244,57 @@ function formatOtherRefusal(refusal: Exclude<RunRefusal, { kind: "busy" }>): str
       return `removed from the queue by ${quoteText(refusal.by)}`;
     default:
       return "the session expired while waiting";
+  }
+}
+
+/** Writes messages in the format of the tool: plain lines for cronlock, lines of Go's slog for golock. */
+export class CronlockLog {
+  readonly #tool: CronlockTool;
+  readonly #io: CommandIo;
+  /** CRONLOCK_VERBOSE=yes. */
+  isVerbose = false;
+
+  constructor(tool: CronlockTool, io: CommandIo) {
+    this.#tool = tool;
+    this.#io = io;
+  }
+
+  /** Writes a message only if CRONLOCK_VERBOSE=yes. */
+  debug(text: string): void {
+    if (this.isVerbose) this.#write("DEBUG", text);
+  }
+
+  /**
+   * Writes a message about something without effect: on a terminal or in verbose mode, but not into every mail of
+   * cron.
+   */
+  info(text: string): void {
+    if (this.isVerbose || this.#io.terminal.canAsk()) this.#write("INFO", text);
+  }
+
+  /** Writes the line of golock with the lock's name, which CRONLOCK_SHOW_KEY asks for. cronlock has none. */
+  reportKey(text: string, isShown: boolean): void {
+    if (isShown) this.#write("INFO", text);
+    else if (this.#tool === "golock") this.debug(text);
+  }
+
+  error(text: string): void {
+    this.#write("ERROR", this.#tool === "golock" ? text : `cronlock: ${text}`);
+  }
+
+  /** Reports that the command was killed. cronlock writes this to standard output. Write errors are ignored. */
+  reportKilledCommand(command: readonly string[], why: string): void {
+    const words = clean(command.join(" "));
+    if (this.#tool === "golock") return this.error(`emergency: had to kill [${words}] after ${why}`);
+    try {
+      this.#io.writeOutput(`emergency: had to kill '${words}' after ${clean(why)}\n`);
+    } catch {
+      // a full disk: the exit code shows the result
+    }
+  }
+
+  #write(level: string, text: string): void {
+    const line = this.#tool === "golock" ? `${formatLogTime(new Date(), "/")} ${level} ${text}` : text;
+    this.#io.writeError(`${clean(line)}\n`);
   }
 }

@@ -1,5 +1,7 @@
-import { type ArgumentTable, declareCommand } from "../../commands/spec.ts";
-import { CRONLOCK_CODES } from "../exit-codes.ts";
+import { type ArgumentTable, declareCommand } from "../../commands/command.ts";
+
+/** Exit codes of cronlock and golock. Other codes are those of the command. */
+export const CRONLOCK_CODES = { refused: 200, failure: 201, timeout: 202 } as const;
 
 const ARGS: ArgumentTable = { COMMAND: "the command to run", "[ARG...]": "its arguments" };
 

@@ -3,7 +3,7 @@ import { formatDuration } from "../../base/duration.ts";
 import { ConfigError } from "../../base/errors.ts";
 import { quoteText } from "../../base/text.ts";
 import type { SettingKey } from "../../config/settings.ts";
-import { CRONLOCK_CODES } from "../exit-codes.ts";
+import { CRONLOCK_CODES } from "./cronlock.ts";
 import type { CronlockTool, SourcedValue, ToolVariables } from "./variables.ts";
 
 /** The options of a cronlock or golock line. Times in seconds. */
@@ -30,7 +30,6 @@ export interface CronlockOptions {
   database: number;
   /** Resets the lock and runs nothing. */
   isReset: boolean;
-  isVerbose: boolean;
   /** golock writes the lock's name before it takes the lock. */
   showsKey: boolean;
   /** One sentence for each option without effect. */
@@ -71,7 +70,6 @@ export function parseCronlockOptions(
     login: parseCronlockLogin(tool, variables),
     database: variables.getCount("CRONLOCK_DB", 0),
     isReset: variables.isExplicitYes("CRONLOCK_RESET"), // a user who writes `true` does not want the command to run
-    isVerbose: variables.isYes("CRONLOCK_VERBOSE"),
     showsKey: tool === "golock" && variables.getBoolean("CRONLOCK_SHOW_KEY"),
     notes: buildNotes(variables),
     getSource: (name) => variables.get(name)?.source ?? `default of ${name}`,
@@ -200,7 +198,7 @@ export function findPortHint(endpoints: string): string | undefined {
 }
 
 /** Requested settings, each with its source for messages. */
-export type RequestedSettings = Partial<Record<SettingKey, SourcedValue>>;
+export type RequestedSettings = Partial<Record<SettingKey, SourcedValue | undefined>>;
 
 /** The part of the signalbox configuration that the options build on. */
 export interface SignalboxConfig {
@@ -217,41 +215,25 @@ export function buildCronlockSettings(
   parsed: CronlockOptions,
   readConfig: () => SignalboxConfig,
 ): RequestedSettings {
-  const createSecondsSetting = (count: number, name: string) => ({
-    value: formatDuration(count * 1000),
-    source: parsed.getSource(name),
-  });
+  const { connectTimeout, database, usesTls, timeout, getSource } = parsed;
+  const createSetting = (value: string, name: string) => ({ value, source: getSource(name) });
+  const createSeconds = (count: number, name: string) => createSetting(formatDuration(count * 1000), name);
   return {
-    ...buildConnectionSettings(parsed, readConfig),
-    connectTimeout: {
-      ...createSecondsSetting(parsed.connectTimeout, "CRONLOCK_RECONNECT_ATTEMPTS"),
-      ...(parsed.connectTimeout === 0 && { value: "100ms" }), // a single attempt without a pause still takes time
-    },
-    grace: createSecondsSetting(parsed.grace, "CRONLOCK_GRACE"),
-    maxHold: createSecondsSetting(parsed.release, "CRONLOCK_RELEASE"),
-    ...(parsed.timeout > 0 && { timeout: createSecondsSetting(parsed.timeout, "CRONLOCK_TIMEOUT") }),
-    busyExitCode: { value: String(CRONLOCK_CODES.refused), source: `exit codes of ${parsed.tool}` },
-  };
-}
-
-function buildConnectionSettings(
-  parsed: CronlockOptions,
-  readConfig: () => SignalboxConfig,
-): RequestedSettings {
-  const { endpoints, database, getSource } = parsed;
-  const tls = getSource("CRONLOCK_TLS");
-  return {
-    ...(endpoints !== undefined && { endpoints }),
-    ...(endpoints === undefined &&
-      parsed.usesTls && { endpoints: { value: readConfig().endpoints.map(toHttps).join(","), source: tls } }),
-    ...(parsed.usesTls &&
-      parsed.skipsVerification && {
-        insecureSkipTlsVerify: { value: "true", source: getSource("CRONLOCK_TLS_SKIP_VERIFY") },
-      }),
-    ...(database > 0 && {
-      prefix: { value: `${readConfig().prefix}db${database}/`, source: getSource("CRONLOCK_DB") },
-    }),
+    endpoints:
+      parsed.endpoints ??
+      (usesTls ? createSetting(readConfig().endpoints.map(toHttps).join(","), "CRONLOCK_TLS") : undefined),
+    insecureSkipTlsVerify:
+      usesTls && parsed.skipsVerification ? createSetting("true", "CRONLOCK_TLS_SKIP_VERIFY") : undefined,
+    prefix: database > 0 ? createSetting(`${readConfig().prefix}db${database}/`, "CRONLOCK_DB") : undefined,
     ...buildLoginSettings(parsed),
+    connectTimeout:
+      connectTimeout === 0
+        ? createSetting("100ms", "CRONLOCK_RECONNECT_ATTEMPTS") // a single attempt without a pause still takes time
+        : createSeconds(connectTimeout, "CRONLOCK_RECONNECT_ATTEMPTS"),
+    grace: createSeconds(parsed.grace, "CRONLOCK_GRACE"),
+    maxHold: createSeconds(parsed.release, "CRONLOCK_RELEASE"),
+    timeout: timeout > 0 ? createSeconds(timeout, "CRONLOCK_TIMEOUT") : undefined,
+    busyExitCode: { value: String(CRONLOCK_CODES.refused), source: `exit codes of ${parsed.tool}` },
   };
 }
 
@@ -259,7 +241,7 @@ export function buildLoginSettings({ login }: CronlockOptions): RequestedSetting
   if (login === undefined) return {};
   const { user, password, source } = login;
   return {
-    ...(user !== undefined && { user: { value: user, source } }),
+    user: user === undefined ? undefined : { value: user, source },
     password: { value: password, source },
   };
 }

@@ -2,14 +2,14 @@ import { formatDuration } from "../../base/duration.ts";
 import { EXIT, SignalboxError } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
 import { reset } from "../../commands/act/reset.ts";
+import type { CommandIo } from "../../commands/command.ts";
 import { executeCommand } from "../../commands/command-line/execute-command.ts";
-import type { CommandIo } from "../../commands/spec.ts";
 import { resolveConfig } from "../../config/config.ts";
 import type { Env } from "../../config/files.ts";
 import { createValueLayer } from "../../config/layers.ts";
 import { getEnvVariableName, type SettingKey } from "../../config/settings.ts";
-import { CRONLOCK_CODES } from "../exit-codes.ts";
-import type { CronlockLog } from "./cronlock-log.ts";
+import type { CronlockLog } from "./cronlock.impl.ts";
+import { CRONLOCK_CODES } from "./cronlock.ts";
 import type { CronlockOptions, RequestedSettings } from "./options.ts";
 
 /** Minimum time to wait for the runner to end, ms. */
@@ -60,8 +60,10 @@ export async function resetLock(
 
 /** Converts settings to environment variables, because `signalbox reset` accepts a password only from there. */
 function buildResetEnvironment(requested: RequestedSettings, env: Env): Env {
-  const given = Object.entries(requested).filter(([key]) => !OF_RUNS.includes(key as SettingKey));
-  const ours = given.map(([key, { value }]) => [getEnvVariableName(key as SettingKey), value]);
+  const ours = Object.entries(requested).flatMap(([name, setting]) => {
+    const key = name as SettingKey;
+    return setting === undefined || OF_RUNS.includes(key) ? [] : [[getEnvVariableName(key), setting.value]];
+  });
   // Removes the setting for a password file, because the password would then be set twice.
   const file = requested.password === undefined ? {} : { [getEnvVariableName("passwordFile")]: undefined };
   return { ...env, ...file, ...Object.fromEntries(ours) };

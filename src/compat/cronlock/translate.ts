@@ -2,7 +2,7 @@ import { ConfigError, UsageError } from "../../base/errors.ts";
 import { quoteShellWord } from "../../base/shell.ts";
 import { clean, collectTexts, quoteText } from "../../base/text.ts";
 import { getEnvVariableName, getFlagName, SETTINGS, type SettingKey } from "../../config/settings.ts";
-import type { LineTranslator, TranslatedRun } from "../translated-run.ts";
+import type { LineTranslator, ToolContext, ToolFiles, TranslatedRun } from "../translated-run.ts";
 import {
   buildCronlockSettings,
   type CronlockOptions,
@@ -17,19 +17,17 @@ import {
   ToolVariables,
 } from "./variables.ts";
 
-/** Translates a line of cronlock. */
-export const translateCronlock: LineTranslator = (words, variables, files) =>
-  translateLine("cronlock", words, variables, files);
+export const translateCronlock = createTranslator("cronlock");
+export const translateGolock = createTranslator("golock");
 
-/** Translates a line of golock. */
-export const translateGolock: LineTranslator = (words, variables, files) =>
-  translateLine("golock", words, variables, files);
+function createTranslator(tool: CronlockTool): LineTranslator {
+  return (words, context) => translateLine(tool, words, context);
+}
 
 function translateLine(
   tool: CronlockTool,
   words: readonly string[],
-  variables: ReadonlyMap<string, string>,
-  files: ReadonlyMap<string, string> = new Map(),
+  { variables, files }: ToolContext,
 ): TranslatedRun {
   const file = findConfigFile(tool, variables, files);
   const parsed = parseCronlockOptions(
@@ -55,7 +53,7 @@ function translateLine(
 function findConfigFile(
   tool: CronlockTool,
   variables: ReadonlyMap<string, string>,
-  files: ReadonlyMap<string, string>,
+  files: ToolFiles,
 ): ShellFile | undefined {
   const path = variables.get("CRONLOCK_CONFIG") || (tool === "cronlock" ? SYSTEM_FILE : undefined);
   const text = path === undefined ? undefined : files.get(path);
@@ -93,11 +91,12 @@ function buildSettingFlags(
 ): { options: string[]; env: Record<string, string> } {
   const options: string[] = [];
   const env: Record<string, string> = {};
-  for (const [name, { value }] of Object.entries(buildCronlockSettings(parsed, readConfig))) {
+  for (const [name, setting] of Object.entries(buildCronlockSettings(parsed, readConfig))) {
+    if (setting === undefined) continue;
     const key = name as SettingKey;
     const flag = getFlagName(key);
-    if (flag === undefined) env[getEnvVariableName(key)] = value;
-    else options.push(flag, ...(typeof SETTINGS[key].default === "boolean" ? [] : [value]));
+    if (flag === undefined) env[getEnvVariableName(key)] = setting.value;
+    else options.push(flag, ...(typeof SETTINGS[key].default === "boolean" ? [] : [setting.value]));
   }
   return { options, env };
 }

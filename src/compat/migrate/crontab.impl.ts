@@ -2,30 +2,14 @@ import { readFileSync, statSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { describeFileError, EXIT, SignalboxError, UsageError } from "../../base/errors.ts";
 import { clean, quoteText } from "../../base/text.ts";
+import type { Call, CommandExecutor, CommandIo } from "../../commands/command.ts";
 import { replaceFileText } from "../../commands/configure/documents.ts";
-import type { Call, CommandExecutor, CommandIo } from "../../commands/spec.ts";
-import {
-  type CronJob,
-  type Crontab,
-  type CrontabFormat,
-  findCommandStart,
-  parseCrontab,
-} from "../../syntax/crontab.ts";
+import type { CrontabFormat } from "../../syntax/crontab.ts";
 import { guessCrontabFormat } from "../../syntax/crontab-format.ts";
-import { findHostMaintenance } from "../../syntax/host-maintenance.ts";
-import { findLockTools } from "../../syntax/lock-tools.ts";
+import type { ToolFiles } from "../translated-run.ts";
 import type { MigrateCrontabFlags } from "./crontab.ts";
-import {
-  applyEdits,
-  decodeCommand,
-  type LineReport,
-  type Migration,
-  type MigrationOptions,
-  UntranslatableError,
-} from "./migration.ts";
-import { assignLockNames, buildPlainReport, type PlainLine, parsePlainLine } from "./plain-line.ts";
-import { rewriteShell } from "./shell-line.ts";
-import { hasToolName } from "./tools.ts";
+import { migrateCrontab } from "./migrate-crontab.ts";
+import type { LineReport, Migration } from "./migration.ts";
 
 export const execute: CommandExecutor<MigrateCrontabFlags> = async (call, io) => {
   const [path = "-"] = call.args;
@@ -165,91 +149,6 @@ function buildMigrationDocument(
   };
 }
 
-/** Rewrites a crontab for `signalbox run`. The result does not change when it is rewritten again. */
-export function migrateCrontab(text: string, options: MigrationOptions): Migration {
-  const lines = text.split("\n");
-  const crontab = parseCrontab(text, options.format);
-  const jobs = new Map(crontab.jobs.map((job) => [job.line, job]));
-  const names = options.plain ? assignLockNames(findPlainLines(crontab, options)) : new Map<string, string>();
-  const reports = lines.flatMap((before, index) => {
-    const line = index + 1;
-    const job = jobs.get(line);
-    const found = crontab.faults.filter((fault) => fault.line === line);
-    const faults = found.map(({ detail }) => detail);
-    const wrong = found.find(({ isFatal, isUnfinished }) => isFatal && !isUnfinished);
-    if (options.plain && wrong !== undefined)
-      return [{ line, before, after: before, tools: [], notes: [], reason: wrong.detail }];
-    return job === undefined
-      ? reportUnreadLine(line, before, faults)
-      : (reportJobLine(line, before, job, faults, options, names) ?? []);
-  });
-  const after = new Map(reports.map((report) => [report.line, report.after]));
-  return { text: lines.map((before, index) => after.get(index + 1) ?? before).join("\n"), lines: reports };
-}
-
-/** Reports lines that cron itself would not accept. */
-function reportUnreadLine(line: number, before: string, faults: readonly string[]): LineReport[] {
-  const [reason] = faults;
-  if (reason === undefined || !hasToolName(before)) return [];
-  return [{ line, before, after: before, tools: [], notes: [], reason }];
-}
-
-function reportJobLine(
-  line: number,
-  before: string,
-  job: CronJob,
-  faults: readonly string[],
-  options: MigrationOptions,
-  names: ReadonlyMap<string, string>,
-): LineReport | undefined {
-  const kept = { line, before, after: before, tools: [], notes: [] };
-  const from = findCommandStart(before, options.format);
-  try {
-    if (before.endsWith("\r") && hasToolName(before))
-      throw new UntranslatableError(faults[0] ?? "it ends in a carriage return");
-    if (from === undefined) return undefined;
-    const command = decodeCommand(before, from);
-    const { edits, tools, notes } = rewriteShell(command.text, { ...options, variables: job.variables });
-    if (tools.length === 0) checkKnown(command.text, job);
-    if (tools.length === 0 && options.plain) return buildPlainReport(kept, job, command, options, names);
-    // A field is missing: the tool's name was taken for part of the schedule.
-    if (faults[0] !== undefined && hasToolName(before) && !hasToolName(command.text))
-      return { ...kept, reason: faults[0] };
-    const after = applyEdits(before, command, edits);
-    const said = after === before ? notes : [...notes, ...faults];
-    return after === before && said.length === 0 ? undefined : { ...kept, after, tools, notes: said };
-  } catch (error) {
-    if (!(error instanceof UntranslatableError)) throw error;
-    return { ...kept, reason: error.message };
-  }
-}
-
-/** Checks a line for unknown tools that may hold a lock. @throws UntranslatableError */
-function checkKnown(text: string, { variables }: CronJob): void {
-  const unknown = findLockTools(text, variables).find(({ isKnown }) => !isKnown);
-  if (unknown === undefined) return;
-  throw new UntranslatableError(
-    `${unknown.name} looks like an unknown tool that takes a lock; if it does, write the line by hand:` +
-      " signalbox run --lock NAME -- COMMAND",
-  );
-}
-
-/** Lists the lines that would get a lock, so that lock names are unique. */
-function findPlainLines({ jobs }: Crontab, options: MigrationOptions): PlainLine[] {
-  return jobs.flatMap(({ command, variables, schedule }) => {
-    try {
-      const { tools } = rewriteShell(command, { ...options, variables });
-      const isKept =
-        schedule.toLowerCase() === "@reboot" || findHostMaintenance(command, variables) !== undefined;
-      if (tools.length > 0 || isKept) return [];
-      return parsePlainLine(command, variables) ?? [];
-    } catch (error) {
-      if (error instanceof UntranslatableError) return [];
-      throw error;
-    }
-  });
-}
-
 /** Reads a crontab. @param path  `-` for standard input @throws SignalboxError 74 if it cannot be read as text */
 async function readCrontabText(path: string, io: CommandIo): Promise<string> {
   if (path === "-") return checkText("standard input", await io.readInput());
@@ -292,7 +191,7 @@ function readToolFiles(call: Call<MigrateCrontabFlags>): HostFiles {
   for (const path of call.flags["tool-config"] ?? []) {
     const text = readTextFile(path);
     const place = /^\s*\{/.test(text) ? "/etc/switchman.conf" : "/etc/cronlock.conf";
-    if (files.namedPaths.has(place))
+    if (files.has(place))
       throw new UsageError(`--tool-config ${quoteText(path)}: a file for ${place} is given already`);
     files.addNamed(place, text, path);
   }
@@ -303,40 +202,38 @@ function readToolFiles(call: Call<MigrateCrontabFlags>): HostFiles {
 const LONGEST_FILE = 1_000_000;
 
 /** Configuration files of this host, by path, read on first access. */
-class HostFiles extends Map<string, string> {
+class HostFiles implements ToolFiles {
   /** Paths that were read, and paths that could not be. */
   readonly readPaths: string[] = [];
   readonly unreadable: string[] = [];
-  readonly #tried = new Set<string>();
+  readonly #texts = new Map<string, string | undefined>();
 
-  /** Paths whose text comes from another file. */
-  readonly namedPaths = new Set<string>();
-
+  /** @param place  the path that the text stands for @param path  the file that it comes from */
   addNamed(place: string, text: string, path: string): void {
-    this.set(place, text);
-    this.namedPaths.add(place);
+    this.#texts.set(place, text);
     this.readPaths.push(path);
   }
 
-  override get(path: string): string | undefined {
-    if (!super.has(path) && isAbsolute(path) && !this.#tried.has(path)) this.#load(path);
-    return super.get(path);
+  has(path: string): boolean {
+    return this.#texts.has(path);
   }
 
-  override has(path: string): boolean {
-    return this.get(path) !== undefined;
+  get(path: string): string | undefined {
+    if (!this.#texts.has(path) && isAbsolute(path)) this.#texts.set(path, this.#load(path));
+    return this.#texts.get(path);
   }
 
-  #load(path: string): void {
-    this.#tried.add(path);
+  #load(path: string): string | undefined {
     try {
       const stat = statSync(path, { throwIfNoEntry: false });
-      if (stat === undefined) return;
+      if (stat === undefined) return undefined;
       if (!stat.isFile() || stat.size > LONGEST_FILE) throw new Error("it is not a file of settings");
-      this.set(path, readFileSync(path, "utf8"));
+      const text = readFileSync(path, "utf8");
       this.readPaths.push(path);
+      return text;
     } catch {
       this.unreadable.push(path);
+      return undefined;
     }
   }
 }

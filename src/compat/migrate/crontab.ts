@@ -1,6 +1,6 @@
-import { declareCommand, type FlagsOf, type FlagTable } from "../../commands/spec.ts";
+import { declareCommand, declareFlags, type FlagsOf } from "../../commands/command.ts";
 
-const MIGRATE_CRONTAB_FLAGS = {
+const MIGRATE_CRONTAB_FLAGS = declareFlags({
   "--check":
     "only report: exit 1 if a line would change or cannot be translated, 0 if there is nothing to do",
   "--around":
@@ -20,7 +20,7 @@ const MIGRATE_CRONTAB_FLAGS = {
     help: "use this in place of /etc/cronlock.conf, or of /etc/switchman.conf if it is JSON; default: the files that the lines refer to, on this host",
   },
   "--program PATH": "program that the new lines call (default: signalbox)",
-} satisfies FlagTable;
+});
 
 /** Values of these flags. */
 export type MigrateCrontabFlags = FlagsOf<typeof MIGRATE_CRONTAB_FLAGS>;

@@ -1,4 +1,5 @@
 import type { CrontabFormat } from "../../syntax/crontab.ts";
+import type { ToolFiles } from "../translated-run.ts";
 
 /** The result for a line that uses a lock tool. */
 export interface LineReport {
@@ -22,18 +23,21 @@ export interface Migration {
   lines: readonly LineReport[];
 }
 
-export interface MigrationOptions {
+/** How lines are rewritten. */
+export interface RewriteOptions {
+  /** The program that the new lines call. */
+  program: string;
+  files: ToolFiles;
+  /** Put `signalbox run` around the tools, which keep their locks: both are held while hosts are migrated. */
+  around?: boolean;
+  /** Leave the server addresses and logins of the tools to signalbox's own configuration. */
+  noConnection?: boolean;
+}
+
+export interface MigrationOptions extends RewriteOptions {
   format: CrontabFormat;
   /** Also put lines without a tool behind a lock. */
   plain: boolean;
-  /** The program that the new lines call. */
-  program: string;
-  /** The tools' own configuration files, by path. */
-  files: ReadonlyMap<string, string>;
-  /** Put `signalbox run` around the tools instead of replacing them. */
-  around?: boolean;
-  /** Leave out server addresses and logins of the tools. */
-  noConnection?: boolean;
 }
 
 /** Thrown for a line that stays as it is. The message is for the owner of the line. */
@@ -47,41 +51,27 @@ export interface TextEdit {
   text: string;
 }
 
-/** The command of a crontab line as the shell receives it, and the offset of each character in the line. */
-export interface DecodedCommand {
-  text: string;
-  /** Has one more element than the text has characters. */
-  offsets: readonly number[];
-}
-
 /**
- * Decodes the command up to the first bare `%`; `\%` is a percent sign. @param from  start of the command in the line
+ * Applies edits to the command of a line. @param edits  positions in the command as the shell receives it; they do not
+ * overlap @throws UntranslatableError
  */
-export function decodeCommand(line: string, from: number): DecodedCommand {
-  const places: number[] = [];
-  let text = "";
-  let at = from;
-  for (; at < line.length && line[at] !== "%"; at += 1) {
-    places.push(at);
-    if (line.startsWith("\\%", at)) at += 1;
-    text += line[at] ?? "";
-  }
-  return { text, offsets: [...places, at] };
-}
-
-/**
- * Applies edits to a line. @param edits  positions in the decoded text; they do not overlap @throws
- * UntranslatableError
- */
-export function applyEdits(line: string, { offsets }: DecodedCommand, edits: readonly TextEdit[]): string {
+export function applyEdits(line: string, start: number, edits: readonly TextEdit[]): string {
+  const offsets = listOffsets(line, start);
   let result = line;
-  for (const { start, end, text } of [...edits].sort((a, b) => b.start - a.start || b.end - a.end)) {
-    if (/[\0\n\r]/.test(text))
+  for (const edit of [...edits].sort((a, b) => b.start - a.start || b.end - a.end)) {
+    if (/[\0\n\r]/.test(edit.text))
       throw new UntranslatableError(
         "a value contains a line break, which a line of a crontab cannot contain",
       );
-    const [from, to] = [offsets[start] ?? line.length, offsets[end] ?? line.length];
-    result = result.slice(0, from) + text.replaceAll("%", "\\%") + result.slice(to);
+    const [from, to] = [offsets[edit.start] ?? line.length, offsets[edit.end] ?? line.length];
+    result = result.slice(0, from) + edit.text.replaceAll("%", "\\%") + result.slice(to);
   }
   return result;
+}
+
+/** Lists the index in the line of each character that the shell receives, and of the end. */
+function listOffsets(line: string, start: number): number[] {
+  const [command = ""] = line.slice(start).split(/(?<!\\)%/, 1);
+  const characters = [...command.matchAll(/\\%|./gs)].map(({ index }) => start + index);
+  return [...characters, start + command.length];
 }

@@ -1,15 +1,15 @@
 import {
+  ASSIGNMENT,
   applyAssignments,
   applyExports,
   NON_STARTING_PROGRAMS,
-} from "../../commands/check/crontab/invocations.ts";
-import { findRemoteStarter, findShellText } from "../../syntax/nested-command.ts";
+} from "../../syntax/line-commands.ts";
+import { findToolStart, hasToolName, type ToolStart, unwrapCommand } from "../../syntax/lock-tools.ts";
 import { parseShellCommands, type ShellCommand } from "../../syntax/shell-parser.ts";
-import { getBaseName } from "../../syntax/shell-wrappers.ts";
+import { findRemoteStarter, findShellText, getBaseName } from "../../syntax/shell-wrappers.ts";
 import { hasPrivateUseCharacters, Markers } from "./markers.ts";
 import { type TextEdit, UntranslatableError } from "./migration.ts";
-import { findToolStart, hasToolName, OWN_VARIABLES, unwrapCommand } from "./tools.ts";
-import { type TranslationContext, translateCommand } from "./translate.ts";
+import { OWN_VARIABLES, type TranslationContext, translateCommand } from "./translate.ts";
 
 /** The result of rewriting a shell line. */
 interface ShellRewrite {
@@ -73,27 +73,33 @@ interface CommandInLine {
 function rewriteCommand(place: CommandInLine, context: TranslationContext, depth: number): ShellRewrite {
   const { text, command, markers, preceding } = place;
   const { words } = command;
-  const wrapped = unwrapCommand(words);
-  const { start } = wrapped;
+  const { start, isApart } = unwrapCommand(words);
   if (start === undefined) return rewriteNestedShell(place, context, depth);
-  const inner = buildInnerToolNotes(words, start.at + start.length);
-  if (start.tool === "run") return { edits: [], tools: ["run"], notes: inner };
-  if (wrapped.isApart) checkVariablesReach(start.tool, words.slice(0, start.at), context.variables);
-  const sourced = preceding.buildNotes(start.tool, markers);
-  const variables = applyAssignments(context.variables, words.slice(0, start.at));
-  const located = { text, command, wrapped: { ...wrapped, start }, markers };
+  const { tool, at, length } = start;
+  const inner = buildInnerToolNotes(words, at + length);
+  if (tool === "run") return { edits: [], tools: ["run"], notes: inner };
+  const before = words.slice(0, at);
+  if (isApart) checkVariablesReach(tool, before, context.variables);
+  const sourced = preceding.buildNotes(tool, markers);
+  const variables = applyAssignments(context.variables, before);
+  const located = { text, command, start: { tool, at, length }, isApart, markers };
   const { edits, notes } = translateCommand(located, { ...context, variables });
   return {
     edits,
-    tools: [start.tool],
-    notes: [...notes, ...sourced, ...inner, ...buildPathNotes(words, start.at, start.length)],
+    tools: [tool],
+    notes: [...notes, ...sourced, ...inner, ...buildPathNotes(words, at, length)],
   };
+}
+
+function findNextTool(words: readonly string[], from: number): ToolStart | undefined {
+  return words
+    .map((_, at) => findToolStart(words, at))
+    .find((start) => start !== undefined && start.at >= from);
 }
 
 /** Builds notes about a tool within another one. It stays: two locks were intended, or a migration is in progress. */
 function buildInnerToolNotes(words: readonly string[], from: number): string[] {
-  const index = words.findIndex((_, at) => at >= from && findToolStart(words, at) !== undefined);
-  const inner = findToolStart(words, index);
+  const inner = findNextTool(words, from);
   if (inner === undefined || inner.tool === "run") return [];
   return [
     `the command itself starts ${inner.tool}, which stays; if both take the same lock, remove it once every host has this line`,
@@ -162,15 +168,13 @@ function escapeEdit({ start, end, text }: TextEdit, mark: string, offset: number
 /** Checks for a tool among the words of an unknown program. @throws UntranslatableError */
 function checkUnknownProgram(words: readonly string[], markers: Markers): ShellRewrite {
   const program = unwrapCommand(words).program;
-  const at = words.findIndex((_, index) => index > program && findToolStart(words, index) !== undefined);
-  const start = findToolStart(words, at);
+  const start = findNextTool(words, program + 1);
   const isSpoken = NON_STARTING_PROGRAMS.test(getBaseName(words[program] ?? ""));
-  if (start === undefined || start.tool === "run" || isSpoken || at + 1 >= words.length) return NOTHING;
+  if (start === undefined || start.tool === "run" || isSpoken || start.at + 1 >= words.length) return NOTHING;
   const name = markers.restoreSource(getBaseName(words[program] ?? ""));
   throw new UntranslatableError(`whether ${name} starts ${start.tool} is not known`);
 }
 
-const ASSIGNMENT = /^[A-Za-z_]\w*=/;
 const PRIVATE = ", which is not exported";
 /** Matches programs that may start a tool with a different environment. */
 const APART = /(?:^|\/)(?:sudo|doas|env)$/;

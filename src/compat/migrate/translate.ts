@@ -4,12 +4,19 @@ import { parseCall } from "../../commands/command-line/parse-call.ts";
 import { runCommand } from "../../commands/run/run.ts";
 import { resolveConfig } from "../../config/config.ts";
 import { getSetting, type SettingKey } from "../../config/settings.ts";
+import { FRONT_END_NAMES, type LockToolName, type ToolStart } from "../../syntax/lock-tools.ts";
 import type { ShellCommand } from "../../syntax/shell-parser.ts";
 import { findBackgroundProcess } from "../background-process.ts";
-import type { TranslatedRun } from "../translated-run.ts";
+import { TRANSLATORS } from "../lock-tools.ts";
+import type { ToolContext, TranslatedRun } from "../translated-run.ts";
 import { hasMark, listMarks, type Markers, shiftMarks, unshiftMarks } from "./markers.ts";
-import { type TextEdit, UntranslatableError } from "./migration.ts";
-import { FRONT_END_NAMES, OWN_VARIABLES, TOOLS, type ToolStart, type WrappedCommand } from "./tools.ts";
+import { type RewriteOptions, type TextEdit, UntranslatableError } from "./migration.ts";
+
+/** Variables that only concern a tool, and are removed with it. */
+export const OWN_VARIABLES: Readonly<Record<string, RegExp>> = {
+  cronlock: /^CRONLOCK_/,
+  golock: /^CRONLOCK_/,
+};
 
 interface Translation {
   edits: readonly TextEdit[];
@@ -21,15 +28,10 @@ interface Translation {
  * UntranslatableError
  */
 export function translateCommand(located: LocatedCommand, context: TranslationContext): Translation {
-  const { command, wrapped, markers } = located;
-  const { start } = wrapped;
+  const { command, start, markers } = located;
   const words = command.words.slice(start.at + start.length);
-  const meaning = translateWords(
-    { ...start, program: command.words[start.at] ?? "" },
-    words,
-    removeServerSettings(context),
-    markers,
-  );
+  const known = { ...removeServerSettings(context), program: command.words[start.at] ?? "" };
+  const meaning = translateWords(start.tool, words, known, markers);
   const asRun = applyConnectionOptions(start.tool, meaning, context);
   checkAccepted(asRun, markers);
   const behind = buildBackgroundNotes(start.tool, asRun, markers);
@@ -79,7 +81,7 @@ function buildBackgroundNotes(
  * already holds.
  */
 function buildAroundNotes(tool: string, { around }: TranslationContext): string[] {
-  if (!around || !FRONT_END_NAMES.includes(tool)) return [];
+  if (!around || !(FRONT_END_NAMES as readonly string[]).includes(tool)) return [];
   return [
     `${tool} must be the old program there: a link to signalbox would take the same lock, and find it taken`,
   ];
@@ -92,20 +94,20 @@ function buildReplacement(
   words: readonly string[],
   job: readonly string[],
 ): TextEdit[] {
-  const { command, wrapped, markers } = located;
+  const { command, start, markers } = located;
   const kept = countKeptTail(words, job, markers);
   const bound = command.words.length - kept;
   const fresh = job.slice(0, job.length - kept);
   checkReplacedText(located, bound);
   checkWords(located, bound, fresh);
   const text = [head, ...fresh.map((word) => markers.formatWord(word))].join(" ");
-  return [...removeOwnAssignments(located), { ...getWordRange(located, wrapped.start.at, bound), text }];
+  return [...removeOwnAssignments(located), { ...getWordRange(located, start.at, bound), text }];
 }
 
 function formatRunStart(located: LocatedCommand, program: string, options: readonly string[]): string {
-  const { start } = located.wrapped;
+  const { start, markers } = located;
   const own = start.length === 2 ? getWordSource(located, start.at) : program;
-  return [own, "run", ...options.map((word) => located.markers.formatWord(word)), "--"].join(" ");
+  return [own, "run", ...options.map((word) => markers.formatWord(word)), "--"].join(" ");
 }
 
 /**
@@ -113,18 +115,17 @@ function formatRunStart(located: LocatedCommand, program: string, options: reado
  * depends on one
  */
 function translateWords(
-  { tool, program }: { tool: string; program: string },
+  tool: LockToolName,
   words: readonly string[],
-  context: TranslationContext,
+  context: ToolContext,
   markers: Markers,
 ): TranslatedRun {
-  const translate = TOOLS[tool];
-  if (translate === undefined) throw new UntranslatableError(`${tool} is not known`);
+  const translate = TRANSLATORS[tool];
   try {
-    const asRun = translate(words, context.variables, context.files, program);
+    const asRun = translate(words, context);
     if (!words.some(hasMark) && ![...context.variables.values()].some(hasMark)) return asRun;
     const variables = new Map([...context.variables].map(([name, value]) => [name, shiftMarks(value)]));
-    const other = translate(words.map(shiftMarks), variables, context.files, program);
+    const other = translate(words.map(shiftMarks), { ...context, variables });
     const isSame = JSON.stringify(asRun.options) === unshiftMarks(JSON.stringify(other.options));
     if (isSame && JSON.stringify(asRun.command) === unshiftMarks(JSON.stringify(other.command))) return asRun;
   } catch (error) {
@@ -161,8 +162,7 @@ function countKeptTail(words: readonly string[], command: readonly string[], mar
  * UntranslatableError
  */
 function checkReplacedText(located: LocatedCommand, bound: number): void {
-  const { text, command, wrapped } = located;
-  const { start } = wrapped;
+  const { text, command, start } = located;
   const [last, next] = [command.spans[bound - 1], command.spans[bound]];
   if (next !== undefined && last?.isPart && next.isPart && last.end > next.start)
     throw new UntranslatableError(
@@ -182,12 +182,12 @@ function checkReplacedText(located: LocatedCommand, bound: number): void {
  * UntranslatableError
  */
 function checkWords(
-  { command, wrapped, markers }: LocatedCommand,
+  { command, start, markers }: LocatedCommand,
   bound: number,
   fresh: readonly string[],
 ): void {
   const passed = new Set(fresh.flatMap(listMarks));
-  for (const word of command.words.slice(wrapped.start.at + wrapped.start.length, bound)) {
+  for (const word of command.words.slice(start.at + start.length, bound)) {
     const unknown = word.length === 1 ? markers.get(word) : undefined;
     if (unknown?.kind === "bare" && !passed.has(word))
       throw new UntranslatableError(
@@ -197,10 +197,10 @@ function checkWords(
 }
 
 /** Removes assignments before the tool that only concern it, such as `CRONLOCK_KEY=x`. */
-function removeOwnAssignments({ command, wrapped }: LocatedCommand): TextEdit[] {
-  const own = OWN_VARIABLES[wrapped.start.tool];
+function removeOwnAssignments({ command, start }: LocatedCommand): TextEdit[] {
+  const own = OWN_VARIABLES[start.tool];
   if (own === undefined) return [];
-  return command.words.slice(0, wrapped.start.at).flatMap((word, index) => {
+  return command.words.slice(0, start.at).flatMap((word, index) => {
     const [span, next] = [command.spans[index], command.spans[index + 1]];
     const isOwn = word.includes("=") && own.test(word) && span !== undefined && next !== undefined;
     return isOwn ? [{ start: span.start, end: next.start, text: "" }] : [];
@@ -247,24 +247,9 @@ const SERVER_LINE = /^[ \t]*(?:export[ \t]+)?(CRONLOCK_\w+)=.*$/gm;
 function removeServerSettings(context: TranslationContext): TranslationContext {
   if (!context.noConnection) return context;
   const variables = new Map([...context.variables].filter(([name]) => !SERVER.test(name)));
-  return { ...context, variables, files: new FilesWithoutServer(context.files) };
-}
-
-class FilesWithoutServer extends Map<string, string> {
-  readonly #files: ReadonlyMap<string, string>;
-
-  constructor(files: ReadonlyMap<string, string>) {
-    super();
-    this.#files = files;
-  }
-
-  override get(path: string): string | undefined {
-    return this.#files.get(path)?.replace(SERVER_LINE, (line, name) => (SERVER.test(name) ? "" : line));
-  }
-
-  override has(path: string): boolean {
-    return this.#files.has(path);
-  }
+  const removeLine = (line: string, name: string) => (SERVER.test(name) ? "" : line);
+  const files = { get: (path: string) => context.files.get(path)?.replace(SERVER_LINE, removeLine) };
+  return { ...context, variables, files };
 }
 
 /** Applies the connection options: removes the connection flags, or adds a note about the endpoints. */
@@ -293,14 +278,14 @@ function buildCredentialEdits(
   { env = {} }: TranslatedRun,
   located: LocatedCommand,
 ): { credentials: TextEdit[]; notes: string[] } {
-  const { command, wrapped, markers } = located;
+  const { command, isApart, markers } = located;
   const entries = Object.entries(env);
   const isSeen = entries.every(
     ([, value]) => hasMark(value) || command.words.some((word) => word.includes(value)),
   );
   if (entries.length === 0) return { credentials: [], notes: [] };
   const names = entries.map(([name]) => name).join(", ");
-  if (!isSeen || wrapped.isApart)
+  if (!isSeen || isApart)
     return {
       credentials: [],
       notes: [
@@ -313,24 +298,18 @@ function buildCredentialEdits(
 }
 
 /** What the translation of a line needs besides the line. */
-export interface TranslationContext {
+export interface TranslationContext extends RewriteOptions {
   /** Environment variables of the shell and the tool, by name. */
   variables: ReadonlyMap<string, string>;
-  /** Texts of the tools' own configuration files, by path. */
-  files: ReadonlyMap<string, string>;
-  /** The program that the new lines call. */
-  program: string;
-  /** Keeps the tool's words after those of `signalbox run`: both locks are held while hosts are migrated. */
-  around?: boolean;
-  /** Leaves the server address and the login to signalbox's own configuration. */
-  noConnection?: boolean;
 }
 
-/** A simple command and its position in a text. */
+/** A command that starts a tool, and its text. */
 interface LocatedCommand {
   text: string;
   command: ShellCommand;
-  wrapped: WrappedCommand & { start: ToolStart };
+  start: ToolStart & { tool: LockToolName };
+  /** A wrapper gives the tool its own environment. */
+  isApart: boolean;
   markers: Markers;
 }
 

@@ -1,5 +1,6 @@
 import { findInexactNumber } from "../../base/json-numbers.ts";
 import { quoteText } from "../../base/text.ts";
+import { type OptionFault, type OptionSyntax, parseToolWords } from "../../syntax/getopt.ts";
 
 /** A parsed perfectsched line. */
 export interface PerfectschedLine {
@@ -39,16 +40,25 @@ interface UsageMistake {
   why: string | undefined;
 }
 
-const OPTIONS: readonly RubyOption[] = [
-  { short: "e", long: "environment" },
-  { short: "c", long: "config" },
-  { short: "d", long: "delay", isInteger: true },
-  { short: "t", long: "timezone" },
-  { short: "s", long: "start", isInteger: true },
-  { short: "a", long: "at", isInteger: true },
-  { short: "I", long: "include", isRepeatable: true },
-  { short: "r", long: "require", isRepeatable: true },
-];
+/** Like Ruby's OptionParser: options may be at any position up to `--`. */
+const SYNTAX: OptionSyntax = {
+  tool: "perfectsched",
+  isInterspersed: true,
+  options: [
+    "-e --environment ENV",
+    "-c --config PATH",
+    "-d --delay SEC",
+    "-t --timezone NAME",
+    "-s --start UNIXTIME",
+    "-a --at UNIXTIME",
+    "-I --include PATH",
+    "-r --require PATH",
+    "-h --help",
+    "-v --version",
+  ],
+  createError: createOptionError,
+};
+const INTEGERS = ["delay", "start", "at"];
 
 type OptionValues = ReadonlyMap<string, readonly string[]>;
 
@@ -57,9 +67,17 @@ export function parsePerfectschedLine(
   words: readonly string[],
   rails: string | undefined,
 ): PerfectschedLine | UsageMistake | { shows: "help" | "version" } {
+  const values = new Map<string, string[]>();
+  const rest: string[] = [];
   try {
-    const { values, words: rest, shows } = parseRubyOptions(words, OPTIONS);
-    if (shows !== undefined) return { shows };
+    for (const { name, value, source } of parseToolWords(words, SYNTAX)) {
+      if (name === "help" || name === "version") return { shows: name };
+      if (name === undefined) rest.push(value);
+      else {
+        const text = INTEGERS.includes(name) ? String(parseRubyInteger(value, source)) : value;
+        values.set(name, [...(values.get(name) ?? []), text]);
+      }
+    }
     const command = parseCommand(rest, values);
     if (command === undefined) return { usage: true, why: undefined };
     return {
@@ -140,77 +158,12 @@ function getNumber(values: OptionValues, name: string): number | undefined {
   return text === undefined ? undefined : Number(text);
 }
 
-/** An option of Ruby's OptionParser. All options of this tool have a value. */
-interface RubyOption {
-  short: string;
-  long: string;
-  isInteger?: true;
-  isRepeatable?: true;
-}
-
-/** The parsed words of a line. */
-interface ParsedRubyOptions {
-  /** By long name, in the order given. */
-  values: ReadonlyMap<string, readonly string[]>;
-  /** Words that are not options. */
-  words: readonly string[];
-  /** `--help` or `--version`. Later words are ignored. */
-  shows?: "help" | "version";
-}
-
 /** An invalid line. The message is that of OptionParser. */
 class LineError extends Error {}
 
-/**
- * Parses a line like OptionParser: options may be at any position up to `--`, a value may be joined to its option,
- * and a long name may be abbreviated.
- * @throws LineError
- */
-function parseRubyOptions(argv: readonly string[], options: readonly RubyOption[]): ParsedRubyOptions {
-  const values = new Map<string, string[]>();
-  const words: string[] = [];
-  const rest = [...argv];
-  for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
-    if (word === "--") return { values, words: [...words, ...rest] };
-    if (word === "-" || !word.startsWith("-")) {
-      words.push(word);
-      continue;
-    }
-    const { name, inline } = word.startsWith("--")
-      ? matchLongOption(word, options)
-      : matchShortOption(word, options);
-    if (name === "help" || name === "version") return { values, words, shows: name };
-    const option = options.find((one) => one.long === name);
-    if (option === undefined) throw new LineError(`invalid option: ${word}`);
-    const value = inline ?? rest.shift();
-    if (value === undefined) throw new LineError(`missing argument: ${word}`);
-    const shown = inline === undefined ? `${word} ${value}` : word;
-    const text = option.isInteger ? String(parseRubyInteger(value, shown)) : value;
-    values.set(option.long, [...(values.get(option.long) ?? []), text]);
-  }
-  return { values, words };
-}
-
-/** The long name that a word matches, if any, and the value joined to it. */
-interface MatchedOption {
-  name: string | undefined;
-  inline: string | undefined;
-}
-
-function matchShortOption(word: string, options: readonly RubyOption[]): MatchedOption {
-  const [letter, inline] = [word.slice(1, 2), word.length > 2 ? word.slice(2) : undefined];
-  const own = letter === "h" ? "help" : letter === "v" ? "version" : undefined;
-  return { name: own ?? options.find((one) => one.short === letter)?.long, inline };
-}
-
-/** @throws LineError */
-function matchLongOption(word: string, options: readonly RubyOption[]): MatchedOption {
-  const at = word.indexOf("=");
-  const given = word.slice(2, at < 0 ? undefined : at);
-  const names = ["help", "version", ...options.map((one) => one.long)];
-  const meant = names.includes(given) ? [given] : names.filter((name) => name.startsWith(given));
-  if (meant.length > 1) throw new LineError(`ambiguous option: ${word}`);
-  return { name: meant[0], inline: at < 0 ? undefined : word.slice(at + 1) };
+function createOptionError({ kind, word }: OptionFault): LineError {
+  if (kind === "no value") return new LineError(`missing argument: ${word}`);
+  return new LineError(`${kind === "ambiguous" ? "ambiguous" : "invalid"} option: ${word}`);
 }
 
 const INTEGER =

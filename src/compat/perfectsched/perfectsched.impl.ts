@@ -1,12 +1,12 @@
-import { computeDisplayWidth } from "../../base/display-width.ts";
 import { UsageError } from "../../base/errors.ts";
-import { clean } from "../../base/text.ts";
+import { clean, collectTexts } from "../../base/text.ts";
 import { VERSION } from "../../base/version.ts";
+import type { Call, CommandExecutor, CommandIo } from "../../commands/command.ts";
 import { explainError } from "../../commands/command-line/execute-command.ts";
-import type { ListedSchedule } from "../../commands/schedule/inspect.impl.ts";
+import { parseCall } from "../../commands/command-line/parse-call.ts";
+import { scheduleAdd } from "../../commands/schedule/change.ts";
 import { listCronNotes } from "../../commands/schedule/perfectsched.ts";
 import { AlreadyExistsError, NotFoundError } from "../../commands/schedule/sheets.ts";
-import type { Call, CommandExecutor, CommandIo } from "../../commands/spec.ts";
 import {
   type AddCommand,
   type PerfectschedCommand,
@@ -64,23 +64,18 @@ function runPerfectsched(job: PerfectschedRun): Promise<number> {
   }
 }
 
-/** Builds a call of a signalbox command. */
-function buildCall(
+/** Builds a call of a signalbox command. @typeParam F  its flags */
+function buildCall<F extends object>(
   { settings }: PerfectschedConfig,
-  args: readonly string[] = [],
-  flags: Call["flags"] = {},
-): Call {
+  args: readonly string[],
+  flags: F,
+): Call<F> {
   return { flags, settings, args, command: [], verbosity: 0 };
 }
 
 async function listSchedules({ setup, io }: PerfectschedRun): Promise<number> {
-  const { LIST_HEAD, createScheduleListCommand } = await import("../../commands/schedule/inspect.impl.ts");
-  const formatLine = (cells: readonly string[]) => formatTableLine(cells.map((cell) => clean(cell)));
-  const compareByRunTime = (one: ListedSchedule, other: ListedSchedule) =>
-    (one.runAt ?? Number.POSITIVE_INFINITY) - (other.runAt ?? Number.POSITIVE_INFINITY) || 0;
-  const formatSchedules = (schedules: readonly ListedSchedule[]) =>
-    [LIST_HEAD, ...[...schedules].sort(compareByRunTime).map(({ cells }) => cells)].map(formatLine).join("");
-  return await createScheduleListCommand(formatSchedules)(buildCall(setup), io);
+  const list = await import("../../commands/schedule/perfectsched-list.ts");
+  return await list.listSchedules(buildCall(setup, [], {}), io);
 }
 
 /** Adds a schedule. Prints nothing on success. */
@@ -88,13 +83,14 @@ async function addSchedule(command: AddCommand, { setup, io }: PerfectschedRun):
   const { key, type, cron, data, delay, start, at } = command;
   const timezone = command.timezone ?? setup.timezone ?? "UTC";
   if (delay < 0) throw new UsageError(`-d: the delay ${delay} is negative`);
-  const flags = {
-    timezone,
-    data: JSON.stringify(data),
-    ...(delay > 0 && { delay: `${delay}s` }),
-    ...(start !== undefined && { start: formatInstant("-s", start) }),
-    ...(at !== undefined && { at: formatInstant("-a", at) }),
-  };
+  const options = collectTexts([
+    `--timezone=${timezone}`,
+    `--data=${JSON.stringify(data)}`,
+    delay > 0 && `--delay=${delay}s`,
+    start !== undefined && `--start=${formatInstant("-s", start)}`,
+    at !== undefined && `--at=${formatInstant("-a", at)}`,
+  ]);
+  const { flags } = parseCall(scheduleAdd, ["KEY", ...options]);
   for (const note of [...listCronNotes({ cron, timezone }, Date.now()), ...buildZoneNotes(command, setup)])
     writeMessage(io, `note: ${note}`);
   const { addRecurring } = await import("../../commands/schedule/change.impl.ts");
@@ -118,7 +114,7 @@ async function removeSchedule(key: string, { setup, io }: PerfectschedRun): Prom
 
 async function checkCluster({ setup, io }: PerfectschedRun): Promise<number> {
   const { initHost } = await import("../../commands/check/doctor.impl.ts");
-  return await initHost(buildCall(setup), io);
+  return await initHost(buildCall(setup, [], {}), io);
 }
 
 async function runWorker(name: string, { line, setup, io }: PerfectschedRun): Promise<number> {
@@ -126,7 +122,7 @@ async function runWorker(name: string, { line, setup, io }: PerfectschedRun): Pr
   const { file, environment, notes } = findHandlerFile(line, name, setup);
   for (const note of notes) writeMessage(io, `note: ${note}`);
   const { runWorker: work } = await import("../../commands/schedule/worker.impl.ts");
-  const call: Call = {
+  const call = {
     ...buildCall(setup, [], { handlers: file, ...(environment !== undefined && { environment }) }),
     settings: { ...settings, ...(log !== undefined && { logFile: log }) },
   };
@@ -184,15 +180,3 @@ options for run:
     -I, --include PATH               Look for files there, too
     -r, --require PATH               File of handlers; Ruby files are passed over
 `;
-
-/** Widths of all columns but the last. */
-const WIDTHS = [30, 15, 18, 7, 11, 28, 28];
-
-/** Formats a line of the tool's table. Columns are right-aligned; the last one is left-aligned after two spaces. */
-export function formatTableLine(cells: readonly string[]): string {
-  const columns = WIDTHS.map((width, at) => {
-    const cell = cells[at] ?? "";
-    return " ".repeat(Math.max(0, width - computeDisplayWidth(cell))) + cell;
-  });
-  return `${columns.join(" ")}  ${cells[WIDTHS.length] ?? ""}\n`;
-}

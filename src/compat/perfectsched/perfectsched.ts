@@ -1,5 +1,5 @@
 import { EXIT } from "../../base/errors.ts";
-import { declareCommand } from "../../commands/spec.ts";
+import { declareCommand } from "../../commands/command.ts";
 
 export const perfectsched = declareCommand({
   id: "perfectsched",

@@ -16,7 +16,7 @@ export interface SwitchmanSetting {
 export interface SwitchmanOptions {
   /** Flags of `signalbox run`. */
   flags: { lock?: string; "no-lock"?: true; lease: readonly string[] };
-  settings: Partial<Record<SettingKey, SwitchmanSetting>>;
+  settings: Partial<Record<SettingKey, SwitchmanSetting | undefined>>;
   /** Neither the line nor its file names endpoints, so the signalbox configuration must. */
   needsEndpoints: boolean;
   /** The task's name, by which switchman recognizes queued tasks. */
@@ -30,27 +30,19 @@ export function buildSwitchmanOptions(call: SwitchmanCall, config: SwitchmanConf
   return {
     flags: { ...(lock === undefined ? { "no-lock": true } : { lock }), lease: listLeasesToHold(call) },
     settings: {
-      ...buildEndpointSettings(call, config),
-      ...(config.etcdprefix !== undefined && {
-        prefix: createSetting(config, "etcdprefix", config.etcdprefix),
-      }),
-      ...(call.group !== undefined && { group: { value: call.group, source: "--group" } }),
-      ...(lock === undefined && { label: { value: name, source: "--lockname" } }),
+      endpoints:
+        call.endpoints === undefined
+          ? createSetting(config, "etcdhosts", config.etcdhosts)
+          : { value: call.endpoints, source: "--endpoints" },
+      prefix: createSetting(config, "etcdprefix", config.etcdprefix),
+      group: call.group === undefined ? undefined : { value: call.group, source: "--group" },
+      label: lock === undefined ? { value: name, source: "--lockname" } : undefined,
       ...buildTimeSettings(config),
     },
     needsEndpoints: call.endpoints === undefined && config.etcdhosts === undefined,
     task: name,
     command: splitExecWords(call.command),
   };
-}
-
-function buildEndpointSettings(
-  { endpoints }: SwitchmanCall,
-  config: SwitchmanConfig,
-): SwitchmanOptions["settings"] {
-  if (endpoints !== undefined) return { endpoints: { value: endpoints, source: "--endpoints" } };
-  if (config.etcdhosts === undefined) return {};
-  return { endpoints: createSetting(config, "etcdhosts", config.etcdhosts) };
 }
 
 /**
@@ -61,26 +53,30 @@ function buildTimeSettings(config: SwitchmanConfig): SwitchmanOptions["settings"
   const { terminationTimeout: termination, resourcesWaitTimeout: wait } = config;
   const ttl = termination === undefined ? 0 : computeSmallestTtl(termination * 1000);
   return {
-    ...(termination !== undefined && {
-      terminationTimeout: createSetting(config, "termination_timeout", formatSeconds(termination)),
-    }),
-    ...(ttl > SETTINGS.ttl.default && {
-      ttl: createSetting(config, "termination_timeout", formatDuration(ttl)),
-    }),
-    ...(wait > 0 && { leaseTimeout: createSetting(config, "resources_wait_timeout", formatSeconds(wait)) }),
+    terminationTimeout: createSetting(
+      config,
+      "termination_timeout",
+      termination === undefined ? undefined : formatDuration(termination * 1000),
+    ),
+    ttl: createSetting(
+      config,
+      "termination_timeout",
+      ttl > SETTINGS.ttl.default ? formatDuration(ttl) : undefined,
+    ),
+    leaseTimeout: createSetting(
+      config,
+      "resources_wait_timeout",
+      wait > 0 ? formatDuration(wait * 1000) : undefined,
+    ),
   };
-}
-
-function formatSeconds(count: number): string {
-  return formatDuration(count * 1000);
 }
 
 function createSetting(
   { path }: SwitchmanConfig,
   key: string,
-  value: SwitchmanSetting["value"],
-): SwitchmanSetting {
-  return { value, source: `${path}: ${key}` };
+  value: SwitchmanSetting["value"] | undefined,
+): SwitchmanSetting | undefined {
+  return value === undefined ? undefined : { value, source: `${path}: ${key}` };
 }
 
 /** Matches a single expansion, which may become several words. */

@@ -4,6 +4,7 @@ import { ConfigError, EXIT, SignalboxError } from "../../base/errors.ts";
 import type { LogFields } from "../../base/log.ts";
 import { clean } from "../../base/text.ts";
 import { VERSION } from "../../base/version.ts";
+import type { CommandExecutor, CommandIo } from "../../commands/command.ts";
 import { explainError } from "../../commands/command-line/execute-command.ts";
 import { type LogSink, openForAppend } from "../../commands/logging.ts";
 import {
@@ -14,13 +15,11 @@ import {
   type RunResult,
 } from "../../commands/run/execute-run.ts";
 import { findQueuedRun } from "../../commands/run/queued.ts";
-import type { CommandExecutor, CommandIo } from "../../commands/spec.ts";
 import { resolveConfig } from "../../config/config.ts";
 import type { Env, FileReader } from "../../config/files.ts";
 import { createValueLayer } from "../../config/layers.ts";
 import { parseSwitchman, type SwitchmanCall } from "../../syntax/switchman-call.ts";
 import { formatLogTime, hasEndpoints, readPlainFile } from "../front-end.ts";
-import { DIED, switchmanDeclaration } from "./declaration.ts";
 import {
   buildSwitchmanOptions,
   DEFAULT_CONFIG,
@@ -30,6 +29,7 @@ import {
   type SwitchmanLevel,
   type SwitchmanOptions,
 } from "./options.ts";
+import { DIED, switchman } from "./switchman.ts";
 import { removeZeroLeases } from "./translate.ts";
 
 /** The version of switchman that is emulated. */
@@ -48,7 +48,7 @@ export const execute: CommandExecutor = async ({ args }, io) => {
 /** Prints the help or the version. Both end with exit code 1, as in Perl's Pod::Usage. */
 async function printHelpOrVersion(asks: "help" | "version", io: CommandIo): Promise<number> {
   const { renderCommandHelp, computeHelpWidth } = await import("../../commands/command-line/help.ts");
-  if (asks === "help") io.writeOutput(renderCommandHelp(switchmanDeclaration, computeHelpWidth(io.terminal)));
+  if (asks === "help") io.writeOutput(renderCommandHelp(switchman, computeHelpWidth(io.terminal)));
   else io.writeOutput(`switchman ${LIKE} (signalbox ${VERSION})\n`);
   return EXIT.undone;
 }

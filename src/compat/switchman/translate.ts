@@ -8,7 +8,7 @@ import { evaluateExpression, type MacroLookup } from "../../fleet/arithmetic.ts"
 import { readHostFacts } from "../../fleet/host.ts";
 import { createMacros } from "../../fleet/macros.ts";
 import { parseSwitchman, type SwitchmanCall } from "../../syntax/switchman-call.ts";
-import type { LineTranslator, TranslatedRun } from "../translated-run.ts";
+import type { LineTranslator } from "../translated-run.ts";
 import {
   buildSwitchmanOptions,
   DEFAULT_CONFIG,
@@ -31,7 +31,7 @@ const UNKNOWN_CONFIG: SwitchmanConfig = {
 };
 
 /** Translates a line of switchman to `signalbox run`. @throws UsageError, ConfigError if switchman would refuse it */
-export const translateSwitchman: LineTranslator = (words, _variables, files = new Map()): TranslatedRun => {
+export const translateSwitchman: LineTranslator = (words, { files }) => {
   const call = removePlainZeroLeases(parseSwitchman(words));
   if (call.asks !== undefined) throw new UsageError(`switchman: the line only prints the ${call.asks}`);
   const path = call.config ?? DEFAULT_CONFIG;
@@ -65,7 +65,9 @@ function buildRunFlags(
   ];
 }
 
-function formatFlag(key: SettingKey, { value }: SwitchmanSetting): string[] {
+function formatFlag(key: SettingKey, setting: SwitchmanSetting | undefined): string[] {
+  if (setting === undefined) return [];
+  const { value } = setting;
   const text = typeof value === "string" ? value : value.join(",");
   return key === "group" ? ["-g", text] : [getFlagName(key) ?? "", text];
 }

@@ -1,6 +1,6 @@
 import { UsageError } from "../../base/errors.ts";
 import { collectTexts, quoteText } from "../../base/text.ts";
-import type { LineTranslator, TranslatedRun } from "../translated-run.ts";
+import type { LineTranslator } from "../translated-run.ts";
 
 /** A line of zoo-locked in terms of signalbox, for the front end and for `migrate crontab`. */
 export interface ZooLockedOptions {
@@ -78,7 +78,7 @@ function createUsageError(what: string): UsageError {
 }
 
 /** Translates a line of zoo-locked to `signalbox run`. @throws UsageError if the front end would refuse it */
-export const translateZooLocked: LineTranslator = (words): TranslatedRun => {
+export const translateZooLocked: LineTranslator = (words) => {
   const parsed = parseZooLockedOptions(words);
   const { endpoints, lock, command } = parsed;
   return {

@@ -2,12 +2,11 @@ import { lookup } from "node:dns/promises";
 import { setTimeout } from "node:timers/promises";
 import { EXIT } from "../../base/errors.ts";
 import { clean, collectTexts } from "../../base/text.ts";
+import type { CommandExecutor, CommandIo } from "../../commands/command.ts";
 import { explainError } from "../../commands/command-line/execute-command.ts";
 import { createCall, executeRun, type RunRefusal, type RunResult } from "../../commands/run/execute-run.ts";
-import type { CommandExecutor, CommandIo } from "../../commands/spec.ts";
 import { createValueLayer } from "../../config/layers.ts";
 import { findBackgroundInText } from "../background-process.ts";
-import { INVALID, UNKNOWN_HOST } from "../exit-codes.ts";
 import { hasEndpoints } from "../front-end.ts";
 import {
   createZooKeeperHostsError,
@@ -15,6 +14,10 @@ import {
   parseZooLockedOptions,
   type ZooLockedOptions,
 } from "./options.ts";
+import { INVALID } from "./zoo-locked.ts";
+
+/** ENOENT, the exit code if a host's name does not resolve. */
+const UNKNOWN_HOST = 2;
 
 export const execute: CommandExecutor = async ({ args }, io) => {
   let wasTold = false;

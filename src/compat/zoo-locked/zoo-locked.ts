@@ -1,5 +1,7 @@
-import { declareCommand } from "../../commands/spec.ts";
-import { INVALID } from "../exit-codes.ts";
+import { declareCommand } from "../../commands/command.ts";
+
+/** EINVAL, the exit code for hosts that ZooKeeper's library refuses. */
+export const INVALID = 22;
 
 export const zooLocked = declareCommand({
   id: "zoo-locked",

@@ -1,28 +1,32 @@
 import { buildQueueId } from "../../state/snapshot.ts";
 import type { Subject } from "../../state/subject.ts";
+import { ETCD_REMEDY } from "../../views/problems.ts";
+import type { ConsoleApp } from "../console-app.ts";
 import { CLUSTERS, getDefaultUnfolded } from "../data/explorer-tree.ts";
-import { openRemedy, openTarget } from "../overlays/dialog-openers.ts";
-import { openJob } from "../overlays/output.ts";
-import type { ConsoleParts } from "../parts/console-parts.ts";
+import { openRemedy, openTarget } from "../overlays/Dialog.tsx";
+import { openJob } from "../overlays/output.tsx";
 import { chooseListedContext, focusOn, goTo, rememberPlace } from "../parts/navigation.ts";
 import { findSelectedTarget } from "../parts/pane-lines.ts";
-import type { TabId } from "../state/console-state.ts";
+import { getTabView, type TabId } from "../state/console-state.ts";
 
 /**
  * Handles Enter. In the explorer it goes to the row of the node; from a row it opens the detail; from a job its
  * output.
  */
-export function openSelected(app: ConsoleParts): void {
+export function openSelected(app: ConsoleApp): void {
   switch (app.state.focus) {
     case "explorer": {
       const node = app.tree.nodes[app.state.explorer.cursor.index];
       if (node?.context !== undefined) return chooseListedContext(app, node.context.name);
+      if (node?.action !== undefined) return app.act(node.action);
       if (node?.id === CLUSTERS) return unfold(app, node.isOpen !== true);
       return node && goTo(app, node.tab, node.key);
     }
     case "table": {
       const subject = app.getSubject();
-      return isProblem(app.state.tab) && subject !== undefined ? openProblem(app, subject) : openDetail(app);
+      return getTabView(app.state.tab) === "problems" && subject !== undefined
+        ? openProblem(app, subject)
+        : openDetail(app);
     }
     case "panel":
       return openRow(app);
@@ -33,13 +37,10 @@ export function openSelected(app: ConsoleParts): void {
   }
 }
 
-function isProblem(id: string): boolean {
-  return id === "problems";
-}
-
 /** Opens the dialog of a problem's remedy. If no command is a remedy, shows what the problem concerns. */
-function openProblem(app: ConsoleParts, subject: Subject): void {
+function openProblem(app: ConsoleApp, subject: Subject): void {
   if (subject.kind !== "record") return openDetail(app);
+  if (subject.remedy?.command === ETCD_REMEDY.command) return app.act("etcd");
   if (subject.remedy !== undefined) return openRemedy(app, subject.remedy);
   const { about } = subject;
   const row = about && findSubjectRow(about);
@@ -64,20 +65,20 @@ function findSubjectRow(subject: Subject): { tab: TabId; key: string } | undefin
 }
 
 /** Gives the keyboard to the detail. If it does not fit beside the table, it gets the whole screen. */
-function openDetail(app: ConsoleParts): void {
+function openDetail(app: ConsoleApp): void {
   app.update(rememberPlace);
   focusOn(app, "detail");
   if (app.getLayout()?.detail === undefined) app.update((state) => ({ ...state, zoomed: "detail" }));
 }
 
-function openRow(app: ConsoleParts): void {
+function openRow(app: ConsoleApp): void {
   const { panel } = app.state;
   if (panel.id === "jobs") {
     const job = app.jobs.list[panel.cursor.index];
     return job && openJob(app, job.id);
   }
   const subject = app.getPanelTable()?.getSubjectAt(panel.cursor.index);
-  if (isProblem(panel.id) && subject !== undefined) return openProblem(app, subject);
+  if (panel.id === "problems" && subject !== undefined) return openProblem(app, subject);
   const key = app.getPanelTable()?.getKeyAt(panel.cursor.index);
   if (key !== undefined && (panel.id === "problems" || panel.id === "audit")) goTo(app, panel.id, key);
 }
@@ -86,7 +87,7 @@ function openRow(app: ConsoleParts): void {
  * Handles left and right. In the explorer it folds and unfolds; elsewhere it moves between explorer, table and
  * detail.
  */
-export function unfold(app: ConsoleParts, isOpen: boolean): void {
+export function unfold(app: ConsoleApp, isOpen: boolean): void {
   const { focus, explorer } = app.state;
   if (focus === "table") return focusOn(app, isOpen ? "detail" : "explorer");
   if (focus === "detail" && !isOpen) return focusOn(app, "table");
@@ -101,7 +102,7 @@ export function unfold(app: ConsoleParts, isOpen: boolean): void {
   app.update((state) => ({ ...state, explorer: { ...state.explorer, open } }));
 }
 
-function moveToParent(app: ConsoleParts): void {
+function moveToParent(app: ConsoleApp): void {
   const { nodes } = app.tree;
   const { cursor } = app.state.explorer;
   const depth = nodes[cursor.index]?.depth ?? 0;

@@ -19,10 +19,11 @@ import { countThings, type Snapshot } from "../../state/snapshot.ts";
 import type { Subject } from "../../state/subject.ts";
 import { buildExportTable, type ExportTable } from "../../views/export-table.ts";
 import { NO_FILTER, parseRowFilter, type RowFilter } from "../../views/filter.ts";
+import { createHostMacroView } from "../../views/hosts.ts";
 import { VIEWS, type ViewId } from "../../views/index.ts";
 import { parseSortOrder, SortedRows, type SortOrder } from "../../views/sort.ts";
 import type { AnyView, TableColumn } from "../../views/view.ts";
-import type { PanelId, TabId } from "../state/console-state.ts";
+import { getTabView, type PanelId, type TabId, type TabState } from "../state/console-state.ts";
 import type { RowList } from "../state/cursor.ts";
 
 /** Filter and order of a table. */
@@ -36,8 +37,8 @@ export interface TableOptions {
 /** Number of rows, or of things in a snapshot: 5,000 locks with their runs need 10 MB. */
 const LARGE = 5_000;
 
-/** How a table is painted. `room`: columns that do not fit into it are left out; default: the width. */
-type TableLook = OutputStyle & { width: number; room?: number };
+/** How a table is painted. */
+type TableLook = OutputStyle & { width: number };
 
 /** The titles of a table's columns, and the cells of its rows. */
 interface TableRows {
@@ -48,7 +49,7 @@ interface TableRows {
 /** A view over successive snapshots. */
 export class ConsoleTable implements RowList {
   readonly id: ViewId;
-  readonly #view: AnyView<object>;
+  #view: AnyView<object>;
   /** The largest width of each column, so that columns do not move while data changes or the user scrolls. */
   readonly #widths = new Map<string, number>();
   /** What the user looks at. Another view, filter or order may have other widths. */
@@ -111,12 +112,22 @@ export class ConsoleTable implements RowList {
     this.#options = options;
     this.#sizeOfSnapshot = countThings(snapshot);
     if (isOther) this.#kept = this.#createKeptRows();
+    this.#adaptView(snapshot);
     const { rows, viewContext } = this.#kept.computeRows(snapshot, wall);
     this.remarks = this.#view.listRemarks?.(viewContext) ?? [];
     if (rows === this.#source && isOrdered) return;
     this.#source = rows;
     if (!isOrdered) this.#sorted = new SortedRows(this.#view, this.order);
     this.#rows = this.#sorted.sort(rows);
+  }
+
+  /** Hosts have a column for each resource with host macros that there is. */
+  #adaptView(snapshot: Snapshot): void {
+    if (this.id !== "hosts") return;
+    const view = createHostMacroView(snapshot) as AnyView<object>;
+    if (String(view.columns.map(({ id }) => id)) === String(this.columns.map(({ id }) => id))) return;
+    this.#view = view;
+    this.forgetRows();
   }
 
   /** Whether its rows, or the snapshot with which they were computed and which they keep, need many megabytes. */
@@ -154,7 +165,7 @@ export class ConsoleTable implements RowList {
   /** Returns the row as JSON output. */
   getJsonAt(index: number): object | undefined {
     const row = this.#rows[index];
-    return row && this.#view.toJson(row);
+    return row && this.#view.json.toJson(row);
   }
 
   /** Returns all rows, as text with the columns that are on, and as JSON. */
@@ -163,7 +174,7 @@ export class ConsoleTable implements RowList {
     const { filter } = this.#options;
     return {
       table: buildExportTable(`${this.id}${filter === "" ? "" : ` (${filter})`}`, on, this.#rows, wall),
-      rows: this.#rows.map((row) => this.#view.toJson(row)),
+      rows: this.#rows.map((row) => this.#view.json.toJson(row)),
     };
   }
 
@@ -181,12 +192,12 @@ export class ConsoleTable implements RowList {
 
   /** @param window  index of the first row, and number of rows */
   buildRows(window: { top: number; height: number }, wall: number, look: TableLook): TableRows {
-    const { width: whole, room = whole } = look;
     const rows = this.#rows.slice(window.top, window.top + window.height);
     const strips = this.#buildStrips(rows, wall, look);
     this.#wantWidth(strips);
-    this.#isBrief ||= computeWholeWidth(strips.filter(({ priority }) => priority <= CORE_PRIORITY)) > room;
-    const fitted = fitColumns(this.#isBrief ? strips.map(shortenColumn) : strips, room, false);
+    this.#isBrief ||=
+      computeWholeWidth(strips.filter(({ priority }) => priority <= CORE_PRIORITY)) > look.width;
+    const fitted = fitColumns(this.#isBrief ? strips.map(shortenColumn) : strips, look.width, false);
     for (const { column, width } of fitted) this.#widths.set(column.id, width);
     const shown = spreadColumns(fitted, look.width);
     this.#placed = placeTableColumns(shown);
@@ -231,7 +242,7 @@ export class ConsoleTable implements RowList {
   /** Columns that have shown a value once stay visible and do not get narrower while the user looks at them. */
   #buildStrips(rows: readonly object[], wall: number, look: TableLook): GridColumn<object>[] {
     const { filter, columns } = this.#options;
-    const shown = `${look.width} ${look.room} ${filter} ${JSON.stringify([this.order, columns])}`;
+    const shown = `${look.width} ${filter} ${JSON.stringify([this.order, columns])}`;
     if (shown !== this.#shown) {
       this.#widths.clear();
       this.#isBrief = false;
@@ -351,7 +362,7 @@ class ShownTable {
   #shown: ConsoleTable | undefined;
 
   show(id: TabId): ConsoleTable {
-    const table = this.#known.get(id) ?? new ConsoleTable(id);
+    const table = this.#known.get(id) ?? new ConsoleTable(getTabView(id));
     this.#known.set(id, table);
     if (table !== this.#shown) this.hide();
     this.#shown = table;
@@ -362,4 +373,40 @@ class ShownTable {
     if (this.#shown?.isLarge) this.#shown.forgetRows();
     this.#shown = undefined;
   }
+}
+
+/** A line above a table. */
+interface TableNote {
+  text: string;
+  role: "problem" | "match";
+}
+
+/**
+ * Lists the notes above the table: a remark about all rows, such as a drain, then the active filter and the number of
+ * marks.
+ * @param all  number of rows without the filter, if it is known
+ */
+export function listTableNotes(
+  table: ConsoleTable,
+  { filter, marks }: TabState,
+  all: number | undefined,
+): TableNote[] {
+  const fault = filter === "" ? undefined : table.filterFault;
+  if (fault !== undefined) return [{ text: `filter ${filter}: ${fault}`, role: "problem" }];
+  const total = all === undefined ? "" : ` of ${all}`;
+  const told = [
+    filter === "" ? "" : `filter ${filter}: ${table.length}${total}`,
+    marks.size > 0 ? formatMarked(table, marks) : "",
+  ].filter((text) => text !== "");
+  return [
+    ...table.remarks.slice(0, 1).map((text) => ({ text, role: "problem" as const })),
+    ...(told.length === 0 ? [] : [{ text: told.join(", "), role: "match" as const }]),
+  ];
+}
+
+/** Formats the number of marked rows. Actions apply only to marked rows that are in the table. */
+function formatMarked(table: ConsoleTable, marks: ReadonlySet<string>): string {
+  const here = [...marks].filter((key) => table.findIndex(key, 0) >= 0).length;
+  const elsewhere = marks.size - here;
+  return `${here} marked${elsewhere > 0 ? `, ${elsewhere} more not shown here` : ""}`;
 }

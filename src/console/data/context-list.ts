@@ -1,12 +1,29 @@
 import { ConfigError } from "../../base/errors.ts";
-import { askCluster, type ContextSummary, describeContexts } from "../../commands/check/describe-contexts.ts";
+import {
+  type ContextSummary,
+  describeContexts,
+  withCluster,
+} from "../../commands/check/describe-contexts.ts";
+import { type Call, CONNECTION_SETTINGS, type CommandIo } from "../../commands/command.ts";
 import { findOverridingVariables, openConnection } from "../../commands/connect.ts";
-import { type Call, CONNECTION_SETTINGS, type CommandIo } from "../../commands/spec.ts";
 import type { CommandContext } from "../../commands/store-command.ts";
+import type { ObserverPorts } from "../../observe/ports.ts";
+import { load } from "../../observe/read.ts";
+import { SnapshotBuilder } from "../../state/snapshot-builder.ts";
 import type { Tone } from "../../state/subject.ts";
+import { problemsView } from "../../views/problems.ts";
+import { TabCounter, type TabCounts } from "./tab-counter.ts";
 
-/** Whether the cluster of a context has answered the last request. */
-type ContextState = "ok" | "away";
+/** Numbers of a cluster; of one with very many keys, only that of the keys. */
+export interface ClusterCounts extends Pick<TabCounts, "held" | "waiting" | "problems"> {
+  keys?: number;
+}
+
+/** Whether the cluster of a context has answered the last request, and what is in it. */
+interface ClusterState {
+  state: "ok" | "away";
+  counts?: ClusterCounts;
+}
 
 /** A context as the console shows it. */
 export interface ListedContext {
@@ -19,17 +36,33 @@ export interface ListedContext {
   isReadOnly: boolean;
   note: string;
   tone: Tone;
+  /** Of another cluster, if it has answered. */
+  counts?: ClusterCounts | undefined;
 }
 
 /** Time between two readings of the configuration files, ms. */
 const READ_EVERY = 5_000;
+
+/** Time between two rounds, ms. */
+const PROBE_EVERY = 8_000;
+
+/** Time limits of the first request, with its connection, and of the read of everything after it, ms. */
+const PATIENCE = { answer: 3_000, read: 5_000 };
+
+/** A cluster with more keys is not read: that would be for a few numbers. */
+const MOST_KEYS = 20_000;
+
+/** Maximum number of contexts that are asked in a round. */
+const MOST = 16;
 
 /** The contexts of the configuration, and whether their clusters answer. */
 export class ContextList {
   readonly #first: OpenedContext;
   readonly #io: CommandIo;
   readonly #context: CommandContext;
-  readonly #probe: ContextProbe;
+  readonly #onChange: () => void;
+  readonly #states = new Map<string, ClusterState>();
+  readonly #stop = new AbortController();
   #known: { at: number; all: readonly ContextSummary[] } | undefined;
   #shown: { key: string; all: readonly ListedContext[] } | undefined;
 
@@ -41,7 +74,7 @@ export class ContextList {
     this.#first = first;
     this.#io = io;
     this.#context = context;
-    this.#probe = new ContextProbe(() => this.#listOthers(), context, onChange);
+    this.#onChange = onChange;
   }
 
   /** The name of the active context. */
@@ -60,11 +93,11 @@ export class ContextList {
 
   /** Asks the clusters of the other contexts now and then whether they answer, until `end`. */
   begin(): void {
-    this.#probe.begin();
+    void this.#askOthers();
   }
 
   end(): void {
-    this.#probe.end();
+    this.#stop.abort(new Error("the console shows another context"));
   }
 
   /** The entry that leads back, if the console was started with settings of no context. */
@@ -82,10 +115,10 @@ export class ContextList {
     if ("fault" in config)
       return { ...common, detail: config.fault, isReadOnly: false, note: "unusable", tone: "problem" };
     const { endpoints, readOnly } = isActive ? this.#context.settings : config.values;
-    const state = isActive ? undefined : this.#probe.getState(name);
+    const { state, counts } = (isActive ? undefined : this.#states.get(name)) ?? {};
     const note = [...(readOnly ? ["ro"] : []), ...(state === undefined ? [] : [state])].join(" ");
     const tone = state === "away" ? "problem" : "plain";
-    return { ...common, detail: endpoints.join(","), isReadOnly: readOnly, note, tone };
+    return { ...common, detail: endpoints.join(","), isReadOnly: readOnly, note, tone, counts };
   }
 
   #readContexts(): readonly ContextSummary[] {
@@ -108,73 +141,54 @@ export class ContextList {
   #listOthers(): ContextSummary[] {
     return this.#readContexts().filter(({ name }) => name !== this.activeName);
   }
-}
 
-/** Time between two rounds, ms. */
-const PROBE_EVERY = 15_000;
-
-/** Time limit of one request, with its connection, ms. */
-const PATIENCE = 3_000;
-
-/** Maximum number of contexts that are asked in a round. */
-const MOST = 16;
-
-/**
- * Asks the clusters of other contexts whether they answer: one small read each, one cluster after the other, on a connection of
- * its own that is closed afterwards. Never throws.
- */
-class ContextProbe {
-  readonly #listOthers: () => readonly ContextSummary[];
-  readonly #ports: Pick<CommandContext, "clock" | "random">;
-  readonly #onChange: () => void;
-  readonly #states = new Map<string, ContextState>();
-  readonly #stop = new AbortController();
-
-  constructor(
-    listOthers: () => readonly ContextSummary[],
-    ports: Pick<CommandContext, "clock" | "random">,
-    onChange: () => void,
-  ) {
-    this.#listOthers = listOthers;
-    this.#ports = ports;
-    this.#onChange = onChange;
-  }
-
-  /** @returns undefined if the cluster was not asked yet */
-  getState(name: string): ContextState | undefined {
-    return this.#states.get(name);
-  }
-
-  begin(): void {
-    void this.#run();
-  }
-
-  end(): void {
-    this.#stop.abort(new Error("the console shows another context"));
-  }
-
-  async #run(): Promise<void> {
+  /**
+   * Asks the clusters of other contexts whether they answer, and counts what is in them: one snapshot each, one cluster after
+   * the other, on a connection of its own that is closed afterwards. Never throws.
+   */
+  async #askOthers(): Promise<void> {
     const { signal } = this.#stop;
     while (!signal.aborted) {
       for (const { name, config } of this.#listOthers().slice(0, MOST)) {
         if (signal.aborted) return;
         if ("fault" in config) continue;
         const state = await this.#ask(config);
-        if (this.#states.get(name) !== state) this.#onChange();
+        if (signal.aborted) return; // a late answer is for nobody
         this.#states.set(name, state);
+        this.#onChange();
       }
-      await this.#ports.clock.sleep(PROBE_EVERY, signal).catch(() => {});
+      await this.#context.clock.sleep(PROBE_EVERY, signal).catch(() => {});
     }
   }
 
-  async #ask(config: Exclude<ContextSummary["config"], { fault: string }>): Promise<ContextState> {
-    const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(PATIENCE)]);
+  async #ask(config: Exclude<ContextSummary["config"], { fault: string }>): Promise<ClusterState> {
     try {
-      await askCluster(config, this.#ports, signal);
-      return "ok";
+      return await withCluster(config, this.#context, (cluster) => this.#count(cluster));
     } catch {
-      return "away";
+      return { state: "away" };
     }
+  }
+
+  async #count(cluster: ObserverPorts): Promise<ClusterState> {
+    const { store, keys, clock } = cluster;
+    const { count } = await store.readRange(
+      { ...keys.getFullRange(), countOnly: true },
+      this.#limit(PATIENCE.answer),
+    );
+    if (count > MOST_KEYS) return { state: "ok", counts: { keys: count } };
+    try {
+      const builder = new SnapshotBuilder(keys, problemsView.collections);
+      await load(cluster, builder, { signal: this.#limit(PATIENCE.read) });
+      const counter = new TabCounter(() => clock.now());
+      return { state: "ok", counts: counter.countTabs(builder.getSnapshot(), clock.getWallTime()) };
+    } catch {
+      return { state: "ok" }; // it has answered, but not everything in time, or the user may not read everything
+    }
+  }
+
+  /** Ends a request in time, and with the list. */
+  #limit(ms: number): AbortSignal {
+    return AbortSignal.any([this.#stop.signal, AbortSignal.timeout(ms)]);
   }
 }
 

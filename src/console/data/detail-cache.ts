@@ -1,4 +1,4 @@
-import { readSnapshotRanges, toSingleKeyRange } from "../../commands/read-snapshot.ts";
+import { toSingleKeyRange } from "../../commands/read-snapshot.ts";
 import type { CommandContext } from "../../commands/store-command.ts";
 import { type RunnerKey, readRunnerLiveness, selectFirstSessions } from "../../observe/runner-liveness.ts";
 import { isHolding } from "../../protocol/admission.ts";
@@ -14,7 +14,7 @@ import {
 } from "../../state/drain-extent.ts";
 import type { SessionLivenessMap } from "../../state/explain.ts";
 import { findNamedQueue, type Snapshot } from "../../state/snapshot.ts";
-import type { Subject } from "../../state/subject.ts";
+import { type Subject, toActionable } from "../../state/subject.ts";
 import { buildFacts, type Detail, type DetailContext } from "../../views/detail.ts";
 import { buildGroupDetail, findGroupState, spreadOverHosts } from "../../views/groups.ts";
 import { buildHostDetail, findHostState } from "../../views/hosts.ts";
@@ -23,32 +23,85 @@ import { buildRunDetail } from "../../views/runs.ts";
 import { buildScheduleDetail } from "../../views/schedules.ts";
 import type { ConsoleTable } from "./console-table.ts";
 import type { PastMoment } from "./live-view.ts";
+import { OutcomeReader, RepeatedRead } from "./outcome-reader.ts";
 
 /** Sessions can be asked only about the present. */
 const UNKNOWN: SessionLivenessMap = new Map();
 
+/** Pause after a cursor move, because more moves may follow, ms. */
+const SETTLE = 120;
+
+const NONE: Snapshot["outcomes"] = new Map();
+
 /** Caches the detail of the selected subject. Builds it again only when one of its inputs changes. */
 export class DetailCache {
-  readonly #livenessPoller: LivenessPoller;
-  readonly #outcomeFetch: DebouncedFetch;
+  readonly #context: CommandContext;
+  readonly #onChange: () => void;
+  /** The sessions of the visible runs, and what polls them. */
+  #sessions: readonly RunnerKey[] = [];
+  #poller: RepeatedRead<SessionLivenessMap> | undefined;
+  #liveness: SessionLivenessMap = UNKNOWN;
+  /** The selected schedule, and what reads its outcomes. Reading those of all schedules would be too much. */
+  #schedule: { id: string; past: bigint | undefined; reader?: OutcomeReader } | undefined;
+  #timer: NodeJS.Timeout | undefined;
   #known: { for: readonly unknown[]; detail: Detail | undefined } | undefined;
 
   /** @param onChange  called when new session states or outcomes were read */
   constructor(context: CommandContext, onChange: () => void) {
-    this.#livenessPoller = new LivenessPoller(context, onChange);
-    this.#outcomeFetch = new DebouncedFetch(context, onChange);
+    this.#context = context;
+    this.#onChange = onChange;
   }
 
   /** Selects the subject of the detail. @param wall  ms since the epoch @param past  set if the snapshot is a past one */
   watchSubject(subject: Subject | undefined, snapshot: Snapshot, wall: number, past?: PastMoment): void {
-    this.#livenessPoller.watchSessions(
+    this.#watchSessions(
       subject === undefined || past !== undefined ? [] : listDetailTickets(subject, snapshot, wall),
     );
-    this.#outcomeFetch.selectSchedule(
-      subject?.kind === "schedule" ? subject.name : undefined,
-      snapshot,
-      past?.revision,
-    );
+    const id = subject?.kind === "schedule" ? subject.name : undefined;
+    if (id !== this.#schedule?.id || past?.revision !== this.#schedule?.past)
+      this.#selectSchedule(id, past?.revision);
+    if (id !== undefined) this.#schedule?.reader?.refresh(snapshot.dues.get(id), snapshot);
+  }
+
+  /** Polls the sessions of these tickets. What is known of others stays until then. */
+  #watchSessions(tickets: readonly RunnerKey[]): void {
+    const wanted = selectFirstSessions(tickets, MOST_SESSIONS);
+    const isSame = wanted.every(({ session }, at) => session === this.#sessions[at]?.session);
+    if (isSame && wanted.length === this.#sessions.length) return;
+    this.#liveness = this.#getLiveness();
+    this.#sessions = wanted;
+    this.#poller?.end();
+    this.#poller =
+      wanted.length === 0
+        ? undefined
+        : new RepeatedRead({
+            clock: this.#context.clock,
+            delay: SETTLE,
+            pause: POLL_EVERY,
+            read: (signal) => this.#readLiveness(wanted, signal),
+            onChange: this.#onChange,
+          });
+  }
+
+  #readLiveness(wanted: readonly RunnerKey[], signal: AbortSignal): Promise<SessionLivenessMap> {
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(POLL_EVERY)]);
+    return readRunnerLiveness(this.#context, wanted, limit);
+  }
+
+  #getLiveness(): SessionLivenessMap {
+    return this.#poller?.value ?? this.#liveness;
+  }
+
+  #selectSchedule(id: string | undefined, past: bigint | undefined): void {
+    this.#schedule?.reader?.end();
+    clearTimeout(this.#timer);
+    this.#schedule = id === undefined ? undefined : { id, past };
+    if (id === undefined) return;
+    this.#timer = setTimeout(() => {
+      const range = toSingleKeyRange(this.#context.keys.outcomes(id));
+      this.#schedule = { id, past, reader: new OutcomeReader(this.#context, range, this.#onChange) };
+      this.#onChange();
+    }, SETTLE);
   }
 
   /** @param index  index of the row in its table */
@@ -60,8 +113,8 @@ export class DetailCache {
     wall: number,
     past?: PastMoment,
   ): Detail | undefined {
-    const liveness = past === undefined ? this.#livenessPoller.known : UNKNOWN;
-    const outcomes = this.#outcomeFetch.getKnown(past?.revision);
+    const liveness = past === undefined ? this.#getLiveness() : UNKNOWN;
+    const outcomes = this.#schedule?.reader?.outcomes ?? NONE;
     const key = [JSON.stringify(subject), snapshot, Math.floor(wall / 1000), liveness, outcomes, index];
     if (this.#known?.for.every((one, at) => one === key[at]) !== true) {
       const inputs = {
@@ -76,85 +129,8 @@ export class DetailCache {
   }
 
   end(): void {
-    this.#livenessPoller.end();
-    this.#outcomeFetch.end();
-  }
-}
-
-/** Pause after a cursor move, because more moves may follow, ms. */
-const SETTLE = 120;
-
-/** Pause before a retry after an error, ms. */
-const FETCH_AGAIN = 2_000;
-
-const NONE: Snapshot["outcomes"] = new Map();
-
-/**
- * Reads the stored outcomes of the selected schedule. Reading those of all schedules would be too much. Reads again
- * when a run of the schedule ends.
- */
-class DebouncedFetch {
-  readonly #context: CommandContext;
-  readonly #onChange: () => void;
-  readonly #stop = new AbortController();
-  #wanted: { id: string; due: unknown; revision: bigint | undefined } | undefined;
-  #known: { outcomes: Snapshot["outcomes"]; revision: bigint | undefined } = {
-    outcomes: NONE,
-    revision: undefined,
-  };
-  #timer: NodeJS.Timeout | undefined;
-
-  constructor(context: CommandContext, onChange: () => void) {
-    this.#context = context;
-    this.#onChange = onChange;
-  }
-
-  /**
-   * Returns outcomes by schedule, for at most one schedule. The same map until they are read again.
-   * @param revision  that of a past state; undefined for the present
-   */
-  getKnown(revision?: bigint): Snapshot["outcomes"] {
-    return this.#known.revision === revision ? this.#known.outcomes : NONE;
-  }
-
-  /** Selects the schedule whose outcomes are read. @param revision  that of a past state; undefined for the present */
-  selectSchedule(id: string | undefined, { dues }: Snapshot, revision?: bigint): void {
-    const wanted = id === undefined ? undefined : { id, due: dues.get(id), revision };
-    const before = this.#wanted;
-    if (wanted?.id === before?.id && wanted?.due === before?.due && wanted?.revision === before?.revision)
-      return;
-    this.#wanted = wanted;
-    this.#scheduleFetch(SETTLE);
-  }
-
-  end(): void {
-    clearTimeout(this.#timer);
-    this.#stop.abort(new Error("the view was closed"));
-  }
-
-  #scheduleFetch(pause: number): void {
-    clearTimeout(this.#timer);
-    if (this.#wanted !== undefined && !this.#stop.signal.aborted)
-      this.#timer = setTimeout(() => void this.#fetchOutcomes(), pause);
-  }
-
-  async #fetchOutcomes(): Promise<void> {
-    const wanted = this.#wanted;
-    if (wanted === undefined) return;
-    try {
-      const { outcomes } = await readSnapshotRanges(
-        this.#context,
-        [],
-        [toSingleKeyRange(this.#context.keys.outcomes(wanted.id))],
-        wanted.revision,
-      );
-      if (this.#stop.signal.aborted || this.#wanted !== wanted) return;
-      this.#known = { outcomes, revision: wanted.revision };
-      this.#onChange();
-    } catch {
-      // The fetch was stopped, or etcd is away, which the status line shows.
-      if (this.#wanted === wanted) this.#scheduleFetch(FETCH_AGAIN);
-    }
+    this.#poller?.end();
+    this.#selectSchedule(undefined, undefined);
   }
 }
 
@@ -163,61 +139,6 @@ const MOST_SESSIONS = 30;
 
 /** Interval between two polls of a session, ms. */
 const POLL_EVERY = 2_000;
-
-/** Polls the sessions of the visible runs. */
-class LivenessPoller {
-  readonly #context: CommandContext;
-  readonly #onChange: () => void;
-  #wanted: readonly RunnerKey[] = [];
-  #known: SessionLivenessMap = new Map();
-  #timer: NodeJS.Timeout | undefined;
-  #isAsking = false;
-  readonly #stop = new AbortController();
-
-  constructor(context: CommandContext, onChange: () => void) {
-    this.#context = context;
-    this.#onChange = onChange;
-  }
-
-  get known(): SessionLivenessMap {
-    return this.#known;
-  }
-
-  /** Selects the sessions to poll. */
-  watchSessions(tickets: readonly RunnerKey[]): void {
-    const wanted = selectFirstSessions(tickets, MOST_SESSIONS);
-    const isSame = wanted.every(({ session }, at) => session === this.#wanted[at]?.session);
-    if (isSame && wanted.length === this.#wanted.length) return;
-    this.#wanted = wanted;
-    this.#schedulePoll(SETTLE);
-  }
-
-  end(): void {
-    clearTimeout(this.#timer);
-    this.#stop.abort(new Error("the view was closed"));
-  }
-
-  #schedulePoll(pause: number): void {
-    clearTimeout(this.#timer);
-    if (this.#wanted.length > 0 && !this.#stop.signal.aborted)
-      this.#timer = setTimeout(() => void this.#poll(), pause);
-  }
-
-  async #poll(): Promise<void> {
-    if (this.#isAsking) return this.#schedulePoll(SETTLE);
-    this.#isAsking = true;
-    const limit = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(POLL_EVERY)]);
-    try {
-      this.#known = await readRunnerLiveness(this.#context, this.#wanted, limit);
-      this.#onChange();
-    } catch {
-      // The request timed out or was stopped. The known states stay; the status line shows whether etcd answers.
-    } finally {
-      this.#isAsking = false;
-      this.#schedulePoll(POLL_EVERY);
-    }
-  }
-}
 
 /** The inputs of a detail besides its subject. */
 interface DetailInputs extends DetailContext {
@@ -313,7 +234,7 @@ function buildDrainDetail(subject: Subject & { kind: "drain" }, { snapshot, wall
 }
 
 function buildPlainDetail(subject: Subject, { facts }: DetailInputs): Detail {
-  const about = subject.kind === "record" ? subject.about : subject;
+  const about = toActionable(subject);
   const heading = about === undefined ? "" : `${about.kind} ${about.name}`;
   const [first] = facts;
   return {

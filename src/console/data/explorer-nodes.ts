@@ -1,10 +1,16 @@
-import { isHolding } from "../../protocol/admission.ts";
 import type { Drain } from "../../protocol/drain.ts";
 import { buildProblemId, formatQueueName, type Problem } from "../../state/problem.ts";
-import { getShareTone, type ResourceShare, type ResourceShares, renderShareBar } from "../../state/shares.ts";
+import {
+  computeQueueTally,
+  findFullestShare,
+  getShareTone,
+  type ResourceShare,
+  type ResourceShares,
+  renderShareBar,
+} from "../../state/shares.ts";
 import { buildQueueId, type NamedQueue, type Snapshot } from "../../state/snapshot.ts";
 import type { Tone } from "../../state/subject.ts";
-import { shortenOwner } from "../../views/columns.ts";
+import { shortenOwner, shortenResourceName } from "../../views/columns.ts";
 import type { TabId } from "../state/console-state.ts";
 
 /** A line of the explorer. */
@@ -22,11 +28,14 @@ export interface TreeNode {
   key?: string;
   /** The context that it leads to instead; `name` is undefined for the settings of no context. */
   context?: { name: string | undefined };
+  /** The action that it runs instead. */
+  action?: string;
 }
 
 /** Characters of a bar: full and empty. */
 export interface TreeSigns {
   bar: readonly [string, string];
+  marks: Readonly<Record<Tone, string>>;
 }
 
 /**
@@ -41,7 +50,7 @@ export function buildResourceNodes(
   const byHost = hosts.flatMap(({ host, parts }): TreeNode[] => {
     const id = `resources@${host}`;
     const isOpen = open.has(id);
-    const fullest = findFullest(parts);
+    const fullest = findFullestShare(parts);
     const node: TreeNode = {
       id,
       depth: 1,
@@ -54,16 +63,6 @@ export function buildResourceNodes(
     return isOpen ? [node, ...parts.map((share) => buildShareNode(share, 2, signs))] : [node];
   });
   return [...others.map((share) => buildShareNode(share, 1, signs)), ...byHost];
-}
-
-/** Returns the resource of a host with the largest part in use, which stands for all of them. */
-function findFullest(parts: readonly ResourceShare[]): ResourceShare | undefined {
-  const computePart = ({ used, total }: ResourceShare) =>
-    total === undefined ? 0 : used / Math.max(1, total);
-  return parts.reduce<ResourceShare | undefined>(
-    (most, part) => (most === undefined || computePart(part) > computePart(most) ? part : most),
-    undefined,
-  );
 }
 
 /** Returns the tone of a resource in the tree: none for normal use. */
@@ -202,7 +201,7 @@ function toFullNode({ name, used, total, waiting }: ResourceShare): AttentionNod
     node: {
       id: `${ATTENTION}/full/${name}`,
       depth: 1,
-      label: shortenQueueName(name),
+      label: shortenResourceName(name),
       note: `${used}/${total} +${waiting}`,
       tone: "problem",
       tab: "resources",
@@ -218,10 +217,10 @@ function toFullNode({ name, used, total, waiting }: ResourceShare): AttentionNod
  */
 function findLongestWaits({ queues }: Pick<Snapshot, "queues">, seen: ReadonlySet<string>) {
   const longest: NamedQueue[] = [];
-  const getStart = (queue: NamedQueue) => getQueueWaits(queue).since ?? Number.POSITIVE_INFINITY;
+  const getStart = (queue: NamedQueue) => computeQueueTally(queue).since ?? Number.POSITIVE_INFINITY;
   let count = 0;
   for (const queue of queues.values()) {
-    if (getQueueWaits(queue).count === 0 || seen.has(formatQueueName(queue))) continue;
+    if (computeQueueTally(queue).waiting === 0 || seen.has(formatQueueName(queue))) continue;
     count += 1;
     const last = longest.at(-1);
     if (longest.length === MOST_URGENT && last !== undefined && getStart(queue) >= getStart(last)) continue;
@@ -239,41 +238,11 @@ function toWaitNode(queue: NamedQueue): AttentionNode {
     node: {
       id: `${ATTENTION}/waiting/${kind}/${name}`,
       depth: 1,
-      label: shortenQueueName(name),
-      note: `+${getQueueWaits(queue).count}`,
+      label: shortenResourceName(name),
+      note: `+${computeQueueTally(queue).waiting}`,
       tone: "waiting",
       tab: `${kind}s`,
       key: buildQueueId(kind, name),
     },
   };
-}
-
-/** Shortens the domain of a host in a name: `db1.example.com_cpu` to `db1_cpu`. */
-function shortenQueueName(name: string): string {
-  return name.replace(/^([a-z0-9-]+)(?:\.[a-z0-9-]+)+(?=_)/i, "$1");
-}
-
-/** Who waits in a queue. */
-interface QueueWaits {
-  count: number;
-  /** When the longest wait began, ms since the epoch; undefined if no ticket states it. */
-  since: number | undefined;
-}
-
-/** Waits of queues that have not changed: a queue may have many thousand entries. */
-const known = new WeakMap<NamedQueue, QueueWaits>();
-
-/** Counts the waiters of a queue. */
-export function getQueueWaits(queue: NamedQueue): QueueWaits {
-  const found = known.get(queue);
-  if (found !== undefined) return found;
-  const waits: QueueWaits = { count: 0, since: undefined };
-  for (const entry of queue.entries) {
-    if (isHolding(entry)) continue;
-    waits.count += 1;
-    const at = entry.ticket?.enqueuedAt;
-    if (at !== undefined && at < (waits.since ?? Number.POSITIVE_INFINITY)) waits.since = at;
-  }
-  known.set(queue, waits);
-  return waits;
 }

@@ -1,40 +1,46 @@
+import { computeDisplayWidth } from "../../base/display-width.ts";
 import type { Problem } from "../../state/problem.ts";
 import { computeShares, type ResourceShares } from "../../state/shares.ts";
 import { buildQueueId, type NamedQueue, type Snapshot } from "../../state/snapshot.ts";
 import type { ViewContext } from "../../state/view-context.ts";
 import { buildViewContext } from "../../state/view-context.ts";
 import { getStateTone } from "../../views/columns.ts";
-import { findProblems } from "../../views/problems.ts";
+import { shortenAlarm } from "../../views/etcd-members.ts";
 import { buildQueueRow } from "../../views/queues.ts";
 import { buildScheduleRows, getScheduleTone } from "../../views/schedules.ts";
 import type { TabId } from "../state/console-state.ts";
 import type { RowList } from "../state/cursor.ts";
-import type { ListedContext } from "./context-list.ts";
+import type { ClusterCounts, ListedContext } from "./context-list.ts";
 import {
   ATTENTION,
   buildAttentionNodes,
   buildAttentionRoot,
   buildResourceNodes,
-  getQueueWaits,
   type TreeNode,
   type TreeSigns,
 } from "./explorer-nodes.ts";
+import type { TabCounts } from "./tab-counter.ts";
 
 /** The current lines of the explorer, built again only when their inputs change. */
 export class ExplorerTree implements RowList {
   nodes: readonly TreeNode[] = [];
+  /** Width at which none of the first lines is cut. It only grows, so that the panes keep their places. */
+  wantedWidth = 0;
   #known: readonly unknown[] = [];
 
   /** @param wall  ms since the epoch */
   update(
-    { contexts = [], ...inputs }: TreeInputs & { contexts?: readonly ListedContext[] },
+    { contexts = [], health, ...inputs }: TreeInputs & OutsideInputs,
     wall: number,
     signs: TreeSigns,
   ): void {
-    const now = [inputs.snapshot, inputs.counts, inputs.problems, inputs.open, contexts];
+    const etcd = buildEtcdNode(health);
+    const now = [inputs.snapshot, inputs.counts, inputs.problems, inputs.open, contexts, etcd.note];
     if (now.every((one, at) => one === this.#known[at])) return;
     this.#known = now;
-    this.nodes = [...buildTree(inputs, wall, signs), ...buildContextNodes(contexts, inputs.open)];
+    this.nodes = [...buildTree(inputs, wall, signs), ...buildContextNodes(contexts, inputs, signs), etcd];
+    for (const node of this.nodes.slice(0, MEASURED))
+      this.wantedWidth = Math.max(this.wantedWidth, computeNodeWidth(node));
   }
 
   get length(): number {
@@ -51,13 +57,19 @@ export class ExplorerTree implements RowList {
   }
 }
 
-/** Number of rows by tab, for the tabs that can be counted cheaply. */
-export type TabCounts = Partial<Record<TabId, number>>;
+/** Number of lines whose width is looked at. */
+const MEASURED = 500;
+
+/** Returns the width of a line, with its indent, its sign, and a blank before the note and at the end. */
+function computeNodeWidth({ depth, label, note }: TreeNode): number {
+  return depth + computeDisplayWidth(label) + computeDisplayWidth(note) + 5;
+}
 
 /** Roots with child nodes. */
 const BRANCHES = ["locks", "resources", "hosts", "groups", "drains", "schedules"] as const;
 const LEAVES = ["queues", "history", "audit", "problems"] as const;
 const LABELS: Record<TabId, string> = {
+  overview: "Overview",
   locks: "Locks",
   resources: "Resources",
   queues: "Queues",
@@ -81,6 +93,22 @@ interface TreeInputs {
   problems: readonly Problem[];
   /** Ids of the unfolded nodes. */
   open: ReadonlySet<string>;
+}
+
+/** What is not part of the snapshot. */
+interface OutsideInputs {
+  contexts?: readonly ListedContext[];
+  /** Undefined while it is not known. */
+  health?: { up: number; total: number; faults: readonly string[] } | undefined;
+}
+
+/** Builds the node of the cluster. Its note says what is wrong, or how many members are there. */
+function buildEtcdNode(health: OutsideInputs["health"]): TreeNode {
+  const { up = 0, total = 0, faults: [fault] = [] } = health ?? {};
+  const members = health === undefined ? "" : `${up}/${total}`;
+  const note = fault === undefined ? members : shortenAlarm(fault);
+  const tone = up < total || fault !== undefined ? "problem" : "plain";
+  return { id: "etcd", depth: 0, label: "etcd", note, tone, tab: "problems", action: "etcd" };
 }
 
 /**
@@ -212,8 +240,12 @@ function buildNameNodes(tab: "hosts" | "groups", names: string[]): TreeNode[] {
 /** Id of the node that has the contexts. */
 export const CLUSTERS = "clusters";
 
-/** Builds the nodes of the contexts: none without contexts. @param open  ids of the unfolded nodes */
-function buildContextNodes(contexts: readonly ListedContext[], open: ReadonlySet<string>): TreeNode[] {
+/** Builds the nodes of the contexts: none without contexts. */
+function buildContextNodes(
+  contexts: readonly ListedContext[],
+  { open, counts }: TreeInputs,
+  { marks }: TreeSigns,
+): TreeNode[] {
   if (contexts.length === 0) return [];
   const isOpen = open.has(CLUSTERS);
   const root: TreeNode = {
@@ -225,90 +257,36 @@ function buildContextNodes(contexts: readonly ListedContext[], open: ReadonlySet
     isOpen,
     tab: "problems",
   };
-  return isOpen ? [root, ...contexts.map(buildContextNode)] : [root];
+  const nodes = contexts.map((one) => buildContextNode(one, one.isActive ? counts : one.counts, marks));
+  return isOpen ? [root, ...nodes] : [root];
 }
 
-function buildContextNode({ name, label, isActive, note, tone }: ListedContext): TreeNode {
+function buildContextNode(
+  { name, label, isActive, isReadOnly, note, tone }: ListedContext,
+  counts: ClusterCounts | undefined,
+  marks: TreeSigns["marks"],
+): TreeNode {
+  const parts = formatCounts(counts, marks);
+  const words = [...(isReadOnly ? ["ro"] : []), ...(isActive ? ["shown"] : []), ...parts];
   return {
     id: `${CLUSTERS}/${name ?? ""}`,
     depth: 1,
     label,
-    note: isActive ? `${note} shown`.trim() : note,
-    tone: isActive ? "held" : tone,
+    note: parts.length > 0 || isActive ? words.join(" ") : note,
+    tone: isActive ? "held" : (counts?.problems ?? 0) > 0 ? "problem" : tone,
     tab: "problems",
     context: { name },
   };
 }
 
-/**
- * Problems also appear as time passes. They are counted at least `EVERY` ms apart, and `RARELY` times as far apart as
- * the count takes, but never more than `SELDOM` ms apart.
- */
-const EVERY = 500;
-const RARELY = 100;
-const SELDOM = 10_000;
-
-/** Counts before the first read: unknown, not zero. */
-const UNREAD: TabCounts = {};
-
-/** Counts the rows of the tabs without building them. */
-export class TabCounter {
-  #known: { snapshot: Snapshot; counts: TabCounts } | undefined;
-  #problems: { list: readonly Problem[]; due: number } = { list: [], due: 0 };
-  readonly #now: () => number;
-
-  /** @param now  monotonic clock, ms */
-  constructor(now: () => number) {
-    this.#now = now;
-  }
-
-  /** The problems counted last. */
-  get problems(): readonly Problem[] {
-    return this.#problems.list;
-  }
-
-  /** @param wall  ms since the epoch @returns the same object as long as no count changes */
-  countTabs(snapshot: Snapshot, wall: number): TabCounts {
-    if (snapshot.revision === 0n) return UNREAD;
-    const problems = this.#countProblems(snapshot, wall);
-    const known = this.#known;
-    if (known?.snapshot === snapshot && known.counts.problems === problems) return known.counts;
-    const rest = known?.snapshot === snapshot ? known.counts : countRows(snapshot);
-    const counts = { ...rest, problems };
-    this.#known = { snapshot, counts };
-    return counts;
-  }
-
-  #countProblems(snapshot: Snapshot, wall: number): number {
-    const start = this.#now();
-    if (start < this.#problems.due) return this.#problems.list.length;
-    const list = findProblems(snapshot, wall);
-    const end = this.#now();
-    this.#problems = { list, due: end + Math.min(SELDOM, Math.max(EVERY, RARELY * (end - start))) };
-    return list.length;
-  }
-}
-
-function countRows(snapshot: Snapshot): TabCounts {
-  const locks = new Set(snapshot.histories.keys());
-  const resources = new Set(snapshot.resources.keys());
-  let [queues, history] = [0, 0];
-  for (const queue of snapshot.queues.values()) {
-    const { kind, name } = queue;
-    if (kind === "lock") locks.add(name);
-    else resources.add(name);
-    queues += getQueueWaits(queue).count;
-  }
-  for (const runs of snapshot.histories.values()) history += runs.length;
-  return {
-    locks: locks.size,
-    resources: resources.size,
-    queues,
-    hosts: snapshot.hosts.size,
-    groups: snapshot.groups.size,
-    drains: snapshot.drains.size,
-    schedules: snapshot.schedules.size,
-    history,
-    audit: snapshot.audit.size,
-  };
+/** Formats what holds, what waits and what is wrong in a cluster; nothing for what there is not. */
+function formatCounts(counts: ClusterCounts = {}, marks: TreeSigns["marks"]): string[] {
+  const { held = 0, waiting = 0, problems = 0, keys } = counts;
+  const parts = [
+    [marks.held, held],
+    [marks.waiting, waiting],
+    [marks.problem, problems],
+  ] as const;
+  const shown = parts.flatMap(([mark, count]) => (count > 0 ? [`${mark.trim()}${count}`] : []));
+  return keys === undefined ? shown : [`${keys} keys`];
 }

@@ -1,18 +1,15 @@
 import type { Clock } from "../../base/clock.ts";
 import { clean } from "../../base/text.ts";
+import type { Call, Command, CommandIo } from "../../commands/command.ts";
 import { type CommandEnd, performCommand } from "../../commands/command-line/execute-command.ts";
 import type { ActionOutcome } from "../../commands/outcome.ts";
 import { listOutcomeLines } from "../../commands/print-outcome.ts";
-import type { Call, Command, CommandIo } from "../../commands/spec.ts";
 import type { Snapshot } from "../../state/snapshot.ts";
-import type { StyleRole } from "../theme/roles.ts";
+import type { StyleRole } from "../theme/palettes.ts";
 
 /** A command that runs or has ended. */
 export interface ConsoleJob {
   readonly id: number;
-  readonly command: Command;
-  /** The words after the command's name. */
-  readonly words: readonly string[];
   /** The same command as a line for a shell. */
   readonly line: string;
   /** A title for the user. */
@@ -25,13 +22,26 @@ export interface ConsoleJob {
   readonly code: number | undefined;
   /** What the command has done; undefined while it runs, and if it failed with a message. */
   readonly outcome?: ActionOutcome | undefined;
+  /** How much of it is done, from 0 to 1; undefined if it does not tell. */
+  readonly progress?: number | undefined;
   /** Wall clock, ms since the epoch. */
   readonly startedAt: number;
   readonly endedAt: number | undefined;
 }
 
-/** A command line as it was previewed. */
-export type JobRequest = Pick<ConsoleJob, "command" | "words" | "line" | "title" | "reopen">;
+/** What a job runs. */
+export interface JobRequest extends Pick<ConsoleJob, "line" | "title" | "reopen"> {
+  /** Never rejects. */
+  run(capture: JobCapture): Promise<CommandEnd>;
+}
+
+/** Receives the output of a job, line by line, and ends it when the user wants that. */
+interface JobCapture {
+  writeLine(text: string, stream: "out" | "err"): void;
+  /** @param count  of what it still waits for */
+  reportRemaining?(count: number): void;
+  signal: AbortSignal;
+}
 
 /** Maximum number of jobs kept, and of lines kept for each. */
 const MOST_JOBS = 200;
@@ -68,7 +78,7 @@ export class Jobs {
   }
 
   /** Starts a command. Never fails: the result is in the job. */
-  start(request: JobRequest): { job: ConsoleJob; done: Promise<ConsoleJob> } {
+  start({ run, ...request }: JobRequest): { job: ConsoleJob; done: Promise<ConsoleJob> } {
     const { clock } = this.#ports;
     const now = clock.getWallTime();
     const job: ConsoleJob = {
@@ -82,7 +92,7 @@ export class Jobs {
     this.#next += 1;
     this.#list = [job, ...this.#list].slice(0, MOST_JOBS);
     this.#ports.onChange();
-    return { job, done: this.#run(job) };
+    return { job, done: this.#run(job, run) };
   }
 
   /** Interrupts a job, as Ctrl+C would. What it has already written to etcd stays. */
@@ -90,12 +100,21 @@ export class Jobs {
     this.#stops.get(id)?.abort();
   }
 
-  async #run(job: ConsoleJob): Promise<ConsoleJob> {
+  /** Interrupts all jobs: the console ends. */
+  end(): void {
+    for (const stop of this.#stops.values()) stop.abort();
+  }
+
+  async #run(job: ConsoleJob, run: JobRequest["run"]): Promise<ConsoleJob> {
     const stop = new AbortController();
     this.#stops.set(job.id, stop);
     const writeLine = (text: string) => this.#appendLine(job.id, text);
-    const end = await this.perform(job.command, job.words, { writeLine, signal: stop.signal });
-    const { exitCode: code, outcome } = end;
+    let most = 1;
+    const reportRemaining = (count: number) => {
+      most = Math.max(most, count);
+      this.#updateJob(job.id, { progress: 1 - count / most });
+    };
+    const { exitCode: code, outcome } = await run({ writeLine, reportRemaining, signal: stop.signal });
     for (const line of outcome === undefined ? [] : listOutcomeLines(outcome)) writeLine(line);
     this.#stops.delete(job.id);
     const ended = { code, outcome, endedAt: this.#ports.clock.getWallTime() };
@@ -103,11 +122,7 @@ export class Jobs {
   }
 
   /** Runs a command without creating a job. The outcome of a command that acts is not written as lines. */
-  perform(
-    command: Command,
-    words: readonly string[],
-    capture: { writeLine(text: string, stream: "out" | "err"): void; signal: AbortSignal },
-  ): Promise<CommandEnd> {
+  perform(command: Command, words: readonly string[], capture: JobCapture): Promise<CommandEnd> {
     const { io, settings, getSnapshot } = this.#ports;
     return performCommand(command, words, createCapturingIo(io, { ...capture, getSnapshot }), settings);
   }
@@ -125,21 +140,14 @@ export class Jobs {
   }
 }
 
-/** Receives the output of a command, line by line, and can end the command. */
-interface OutputCapture {
-  /**
-   * Receives whole lines, without line breaks. Lines on standard error arrive at once, lines on standard output when
-   * they are written.
-   */
-  writeLine(text: string, stream: "out" | "err"): void;
-  /** Aborted when the user ends the command: the command receives an interrupt. */
-  signal: AbortSignal;
+/** Receives the output of a command. When it is aborted, the command receives an interrupt. */
+interface OutputCapture extends JobCapture {
   /** Returns the displayed snapshot for previews, or undefined if it is not live. */
   getSnapshot(): Snapshot | undefined;
 }
 
 /** Builds the io of a command that runs inside the console: no terminal, no prompts, and its output is captured. */
-function createCapturingIo(io: CommandIo, { writeLine, signal, getSnapshot }: OutputCapture): CommandIo {
+function createCapturingIo(io: CommandIo, { writeLine, signal, ...reports }: OutputCapture): CommandIo {
   const createLineSplitter = (stream: "out" | "err") => {
     let rest = "";
     return (text: string) => {
@@ -154,7 +162,7 @@ function createCapturingIo(io: CommandIo, { writeLine, signal, getSnapshot }: Ou
   return {
     env: io.env,
     writeOutput: out,
-    getSnapshot,
+    ...reports,
     readInput: async () => "",
     writeError: (text) => void err(text),
     writeMessage: (line) => writeLine(line, "err"),

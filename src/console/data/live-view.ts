@@ -1,8 +1,10 @@
 import { EXIT } from "../../base/errors.ts";
 import { explainError } from "../../commands/command-line/execute-command.ts";
+import { watchHealth } from "../../commands/see/health.ts";
 import type { CommandContext } from "../../commands/store-command.ts";
-import { type EtcdHealth, watchEtcdHealth } from "../../observe/etcd-health.ts";
+import type { EtcdHealth } from "../../observe/etcd-health.ts";
 import { followEtcd } from "../../observe/follow.ts";
+import { findEtcdFaults } from "../../state/etcd-findings.ts";
 import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../state/snapshot.ts";
 import { SnapshotBuilder } from "../../state/snapshot-builder.ts";
 
@@ -53,6 +55,8 @@ interface ClusterHealth {
   up: number;
   total: number;
   version: string | undefined;
+  /** Alarms and errors that members report. */
+  faults: readonly string[];
 }
 
 /** Whether the data is current, so that changes are allowed. */
@@ -66,8 +70,8 @@ export const NOT_READ_YET = "No data yet: etcd has not been read.";
 /** Pause before the next request after etcd has refused one, ms. */
 const AFTER_REFUSAL = 3_000;
 
-/** Minimum time between two snapshots, ms. */
-const LEAST_PAUSE = 200;
+/** Minimum time between two snapshots, ms: while someone types, and later. */
+const PAUSES = { active: 200, quiet: 1_000 };
 
 /**
  * Maximum age of the request that etcd answered last, ms. With an older one the state is not known. A missing answer
@@ -81,7 +85,12 @@ export class LiveView implements ShownData {
   readonly #builder: SnapshotBuilder;
   readonly #stop = new AbortController();
   readonly #onChange: () => void;
+  readonly #getIsQuiet: () => boolean;
   #snapshot: Snapshot;
+  /** What was read from etcd, without the faults of etcd itself. */
+  #read: Snapshot | undefined;
+  /** The same object as long as they do not change. */
+  #etcdFaults: Snapshot["etcdFaults"];
   #streamState: ConnectionState;
   /** Since when requests fail, and why. */
   #silence: { since: number; error: Error } | undefined;
@@ -94,10 +103,14 @@ export class LiveView implements ShownData {
   #cost = 0;
   #again = new AbortController();
 
-  /** @param onChange  called for a new snapshot or connection state, at most ten times a second */
-  constructor(context: CommandContext, onChange: () => void) {
+  /**
+   * @param onChange    called for a new snapshot or connection state, at most five times a second
+   * @param getIsQuiet  whether nobody types, so that fewer are enough
+   */
+  constructor(context: CommandContext, onChange: () => void, getIsQuiet = () => false) {
     this.#context = context;
     this.#onChange = onChange;
+    this.#getIsQuiet = getIsQuiet;
     this.#builder = new SnapshotBuilder(context.keys, SNAPSHOT_COLLECTIONS);
     this.#snapshot = this.#builder.getSnapshot();
     this.#streamState = { kind: "opening", since: context.clock.getWallTime(), fault: undefined };
@@ -111,7 +124,10 @@ export class LiveView implements ShownData {
 
   /** Takes all received changes into the snapshot now, without waiting for the next update. */
   catchUp(): void {
-    this.#snapshot = this.#builder.getSnapshot();
+    const read = this.#builder.getSnapshot();
+    if (read === this.#read && this.#snapshot.etcdFaults === this.#etcdFaults) return;
+    this.#read = read;
+    this.#snapshot = { ...read, etcdFaults: this.#etcdFaults };
   }
 
   get clusterHealth(): ClusterHealth | undefined {
@@ -188,13 +204,14 @@ export class LiveView implements ShownData {
 
   async #watchHeartbeat(): Promise<void> {
     try {
-      for await (const beat of watchEtcdHealth(this.#context, this.#stop.signal)) this.#handleBeat(beat);
+      for await (const beat of watchHealth(this.#context, this.#stop.signal)) this.#handleBeat(beat);
     } catch (error) {
       if (!this.#stop.signal.aborted) throw error;
     }
   }
 
   #handleBeat(beat: EtcdHealth): void {
+    if (beat.reading !== undefined) this.#updateEtcdFaults(beat.reading);
     if (beat.kind === "silence") this.#silence = beat;
     else {
       this.#silence = undefined;
@@ -204,11 +221,17 @@ export class LiveView implements ShownData {
     this.#scheduleUpdate();
   }
 
+  #updateEtcdFaults(reading: NonNullable<EtcdHealth["reading"]>): void {
+    const found = findEtcdFaults(reading);
+    if (JSON.stringify(found) !== JSON.stringify(this.#etcdFaults)) this.#etcdFaults = found;
+  }
+
   /** Schedules one update for all changes until then. What was read first is shown at once. */
   #scheduleUpdate(): void {
     if (this.#stop.signal.aborted || (this.#timer !== undefined && this.hasRead)) return;
     clearTimeout(this.#timer);
-    const pause = this.hasRead ? Math.max(LEAST_PAUSE, 3 * this.#cost) : 0;
+    const least = this.#getIsQuiet() ? PAUSES.quiet : PAUSES.active;
+    const pause = this.hasRead ? Math.max(least, 3 * this.#cost) : 0;
     const due = this.#last + pause - this.#context.clock.now();
     this.#timer = setTimeout(() => this.#publishSnapshot(), Math.max(0, due));
   }
@@ -220,7 +243,7 @@ export class LiveView implements ShownData {
 
   #publishSnapshot(): void {
     this.#timer = undefined;
-    this.#snapshot = this.#builder.getSnapshot();
+    this.catchUp();
     this.#onChange();
     this.#last = this.#context.clock.now();
   }

@@ -1,3 +1,4 @@
+import type { Clock } from "../../base/clock.ts";
 import { type OutcomeHistories, readOutcomes } from "../../commands/read-snapshot.ts";
 import type { CommandContext } from "../../commands/store-command.ts";
 import type { KeyRange } from "../../protocol/txn.ts";
@@ -89,6 +90,65 @@ export class OutcomeReader {
       // Tries again after a pause, though nothing has changed.
       this.#last = { of: Symbol("none"), at: begun };
       this.#timer ??= setTimeout(() => this.#onWaited(), PAUSE);
+    }
+  }
+}
+
+/** What it reads, and when. */
+interface ReadPorts<T> {
+  clock: Clock;
+  read(signal: AbortSignal): Promise<T>;
+  /** Time between an answer and the next request, ms; undefined to read only once. */
+  pause: number | undefined;
+  /** Time before the first request, ms. */
+  delay?: number;
+  onChange(): void;
+}
+
+/** Reads something for as long as it is shown, never twice at the same time. Never throws: faults are shown. */
+export class RepeatedRead<T> {
+  /** The last answer. */
+  value: T | undefined;
+  /** Why there was none the last time. */
+  fault: string | undefined;
+  readonly #ports: ReadPorts<T>;
+  readonly #stop = new AbortController();
+  /** When the last answer came, or the first request was sent; monotonic, ms. */
+  #answeredAt: number;
+
+  constructor(ports: ReadPorts<T>) {
+    this.#ports = ports;
+    this.#answeredAt = ports.clock.now();
+    void this.#readAgain();
+  }
+
+  /** How much later than it should be the next answer is, ms. */
+  get delay(): number {
+    const { clock, pause } = this.#ports;
+    if (pause === undefined && (this.value ?? this.fault) !== undefined) return 0;
+    return Math.max(0, clock.now() - this.#answeredAt - (pause ?? 0));
+  }
+
+  end(): void {
+    this.#stop.abort(new Error("it is no longer shown"));
+  }
+
+  async #readAgain(): Promise<void> {
+    const { clock, read, pause, onChange, delay = 0 } = this.#ports;
+    const { signal } = this.#stop;
+    if (delay > 0) await clock.sleep(delay, signal).catch(() => {}); // rejected: it was ended
+    while (!signal.aborted) {
+      try {
+        this.value = await read(signal);
+        this.fault = undefined;
+        this.#answeredAt = clock.now();
+      } catch (error) {
+        this.fault = error instanceof Error ? error.message : String(error);
+      }
+      if (signal.aborted) return;
+      onChange();
+      if (pause === undefined) return;
+      await clock.sleep(pause, signal).catch(() => {}); // rejected: it was ended
     }
   }
 }

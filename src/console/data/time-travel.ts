@@ -24,6 +24,12 @@ interface TravelListener {
   onMessage(text: string, tone: "problem" | "quiet"): void;
 }
 
+/** Where a journey leads, and what to tell of it. */
+interface Journey {
+  moment: PastMoment;
+  message?: string;
+}
+
 /** A sentence that ends a journey without a new state. */
 class TravelRefusal extends Error {}
 
@@ -56,7 +62,7 @@ export class TimeTravel {
     void this.#read(`reading the state at ${what}`, async (signal) => {
       const moment =
         "at" in target ? await this.#findTime(target.at, signal) : await this.#findRevision(target, signal);
-      return { moment, message: undefined };
+      return { moment };
     });
   }
 
@@ -77,10 +83,7 @@ export class TimeTravel {
     this.#listener.onChange();
   }
 
-  async #read(
-    what: string,
-    find: (signal: AbortSignal) => Promise<{ moment: PastMoment; message: string | undefined }>,
-  ): Promise<void> {
+  async #read(what: string, find: (signal: AbortSignal) => Promise<Journey>): Promise<void> {
     this.#stop.abort(new Error("another state is wanted"));
     this.#stop = new AbortController();
     const { signal } = this.#stop;
@@ -121,20 +124,14 @@ export class TimeTravel {
     return await this.#buildMoment(revision, signal);
   }
 
-  async #findNext(
-    { revision }: PastMoment,
-    signal: AbortSignal,
-  ): Promise<{ moment: PastMoment; message: string }> {
+  async #findNext({ revision }: PastMoment, signal: AbortSignal): Promise<Journey> {
     const change = await findNextChange(this.#context, revision, signal);
     if (change === undefined) throw new TravelRefusal("no later change was found; a returns to live");
     const moment = await this.#buildMoment(change.revision, signal);
     return { moment, message: `after the change of ${nameChange(this.#context.keys, change)}` };
   }
 
-  async #findBefore(
-    { revision }: PastMoment,
-    signal: AbortSignal,
-  ): Promise<{ moment: PastMoment; message: string }> {
+  async #findBefore({ revision }: PastMoment, signal: AbortSignal): Promise<Journey> {
     const oldest = await findOldestRevision(this.#context, signal);
     const change = await findLastChange(this.#context, { revision, oldest: oldest.revision }, signal);
     if (change === undefined) throw new TravelRefusal(describeTooOld("an earlier change", oldest));

@@ -2,10 +2,10 @@ import { parseDuration } from "../../base/duration.ts";
 import { UsageError } from "../../base/errors.ts";
 import { quotePosixWord, quoteShellWord } from "../../base/shell.ts";
 import { findNameFault } from "../../base/text.ts";
-import { parseReasonFlag } from "../../commands/command-line/flags.ts";
+import type { Argument, Command, Flag, NameKind } from "../../commands/command.ts";
 import { CommandLineError, parseCall } from "../../commands/command-line/parse-call.ts";
-import type { Argument, Call, Command, Flag, NameKind } from "../../commands/spec.ts";
 import type { CommandContext } from "../../commands/store-command.ts";
+import type { RowAction } from "../parts/row-actions.ts";
 
 /** A command line to fill in, made from the command's declaration. */
 export interface Form {
@@ -31,6 +31,8 @@ interface FormField {
   readonly names?: NameKind | readonly NameKind[];
   /** The placeholder of the value in the help: `DURATION`. */
   readonly unit?: string;
+  /** Separates the values of a text that has several. */
+  readonly separator?: string;
   /** The present value, which is removed if the field is emptied. */
   readonly clears?: string;
   /** The present value. The field becomes a flag only if its value differs. */
@@ -45,28 +47,24 @@ const OWN: ReadonlySet<string> = new Set(
   "dry-run yes json expect-revision strict no-wait watch ascii wide quiet verbose config help".split(" "),
 );
 
-/** The initial values of a form's fields. */
-interface FormDefaults {
-  /** Values of arguments, in order. */
-  args?: readonly string[];
-  /** Values of flags. Flags that the form does not have are ignored. */
-  flags?: Readonly<Record<string, string | true | readonly string[]>> | undefined;
-  /** Present values of flags: shown, and passed only if they are changed. */
-  present?: Readonly<Record<string, string | readonly string[]>> | undefined;
-  /** How many of the arguments are fixed. */
-  fixed?: number;
-}
+/** The flag with the revision of what was read before the preview. The console sets it itself unless a form has it. */
+const BINDING = "expect-revision";
 
-/** Builds the form of a command: its arguments, then its flags, without those that the console sets itself. */
+/**
+ * Builds the form of a command: its arguments, then its flags, without those that the console sets itself. Initial values of flags
+ * that the form does not have are ignored.
+ */
 export function createForm(
   spec: Command,
-  { args: given = [], flags: set = {}, present = {}, fixed = 0 }: FormDefaults = {},
+  { args: given = [], flags: set = {}, present = {}, fixed = 0 }: Partial<RowAction> = {},
 ): Form {
   const args = (spec.args ?? []).map((arg, at) => ({
     ...createArgumentField(arg, given.slice(at, arg.isRest ? undefined : at + 1)),
     ...(at < fixed && { isFixed: true as const }),
   }));
-  const flags = (spec.flags ?? []).filter(({ name }) => !OWN.has(name));
+  const flags = (spec.flags ?? []).filter(
+    ({ name }) => !OWN.has(name) || (name === BINDING && set[name] !== undefined),
+  );
   return {
     spec,
     fields: [...args, ...flags.map((flag) => createFlagField(flag, set[flag.name], present[flag.name]))],
@@ -96,21 +94,23 @@ function createFlagField(
   present: string | readonly string[] | undefined,
 ): FormField {
   const given = set ?? present;
-  const { name, value: unit, choices, names, isRepeatable, canClear, help } = flag;
-  const common = { id: `flag:${name}`, label: name, help, isRequired: false };
+  const { name, value: unit, choices, names, isRepeatable, separator, canClear, help } = flag;
+  const isFixed = name === BINDING && { isFixed: true as const };
+  const common = { id: `flag:${name}`, label: name, help, isRequired: false, ...isFixed };
   if (unit === undefined) return { ...common, kind: "switch", value: given === true };
   const single = typeof given === "string" ? given : "";
-  const text = isRepeatable
-    ? formatWordList(Array.isArray(given) ? given : [single].filter(Boolean))
-    : single;
+  const values = Array.isArray(given) ? given : [single].filter(Boolean);
+  const isList = isRepeatable && separator === undefined;
+  const text = isList ? formatWordList(values) : values.join(`${separator} `);
   return {
     ...common,
-    kind: isRepeatable ? "list" : getFieldKind(choices),
+    kind: isList ? "list" : getFieldKind(choices),
     value: text,
     unit,
     ...(set === undefined && present !== undefined && { unchanged: text }),
     ...(choices && { choices }),
     ...(names && { names }),
+    ...(separator && { separator }),
     ...(canClear && text !== "" && { clears: text }),
   };
 }
@@ -139,8 +139,9 @@ export function selectNextValue(form: Form, id: string, by: 1 | -1 = 1): Form {
 }
 
 /** Returns the values that a field passes to the command: none, one, or those of a list. */
-function getFieldValues({ kind, value }: FormField): readonly string[] {
+function getFieldValues({ kind, value, separator }: FormField): readonly string[] {
   if (typeof value !== "string" || value === "") return [];
+  if (separator !== undefined) return value.split(separator).map((one) => one.trim());
   return kind === "list" ? parseWordList(value) : [value];
 }
 
@@ -243,18 +244,13 @@ function findValueFault(field: FormField, value: string): string | undefined {
 
 function findParserFaults(form: Form): FormFault[] {
   try {
-    parseReasonFlag(parseForm(form));
+    parseCall(form.spec, toCommandWords(form));
     return [];
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     // The reference to the command line's help is of no use in the console.
     return [{ text: error instanceof CommandLineError ? error.fault : error.message }];
   }
-}
-
-/** Parses a form as its command will see it. @throws UsageError */
-function parseForm(form: Form): Call {
-  return parseCall(form.spec, toCommandWords(form));
 }
 
 /**

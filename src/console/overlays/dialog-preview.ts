@@ -1,5 +1,5 @@
+import type { Command } from "../../commands/command.ts";
 import type { OperationResult } from "../../commands/outcome.ts";
-import type { Command } from "../../commands/spec.ts";
 import { formatOperator } from "../../operate/ports.ts";
 import { findPlainTotal } from "../../state/eviction-preview.ts";
 import type { Snapshot } from "../../state/snapshot.ts";
@@ -11,8 +11,8 @@ import {
   type DirectEffect,
   formatNextGrants,
 } from "../../state/what-if.ts";
+import type { ConsoleApp } from "../console-app.ts";
 import { isLive } from "../data/live-view.ts";
-import type { ConsoleParts } from "../parts/console-parts.ts";
 import { type CommandPreview, runPreview } from "../parts/row-actions.ts";
 
 /** Time between the last change of a form and the request for its preview, ms. */
@@ -38,7 +38,7 @@ interface PreviewRequest {
  * Makes the previews of a dialog. Makes them again when the form changes, and when etcd changes while the user reads.
  */
 export class DialogPreview {
-  readonly #app: ConsoleParts;
+  readonly #app: ConsoleApp;
   readonly #onRunsChanged: () => void;
   #stop = new AbortController();
   #timer: NodeJS.Timeout | undefined;
@@ -56,7 +56,7 @@ export class DialogPreview {
   base: readonly CommandPreview[] | undefined;
 
   /** @param onRunsChanged  called when the new previews would end other runs than the previews shown before */
-  constructor(app: ConsoleParts, onRunsChanged: () => void) {
+  constructor(app: ConsoleApp, onRunsChanged: () => void) {
     this.#app = app;
     this.#onRunsChanged = onRunsChanged;
   }
@@ -146,8 +146,8 @@ export class DialogPreview {
     const describeNext =
       items.length > MOST_WITH_GRANTS
         ? undefined
-        : (result: OperationResult) => this.#describeNextGrants(result);
-    const ports = { signal, ...(describeNext && { describeNext }) };
+        : (result: OperationResult) => describeNextGrants(result, this.#app);
+    const ports = { signal, describeNext };
     const runNext = async () => {
       for (const [at, words] of next) found[at] = await runPreview(this.#app.jobs, command, words, ports);
     };
@@ -157,12 +157,6 @@ export class DialogPreview {
     if (signal.aborted) return;
     this.#made = { of: snapshot, at: this.#app.context.clock.now() };
     this.#showPreviews(found);
-  }
-
-  #describeNextGrants(result: OperationResult): string | undefined {
-    const { liveView, context } = this.#app;
-    const origin = { by: formatOperator(context.operator), wall: context.clock.getWallTime() };
-    return describeNextGrants(result, liveView.snapshot, origin);
   }
 
   #showPreviews(found: readonly CommandPreview[]): void {
@@ -178,31 +172,24 @@ export class DialogPreview {
   }
 }
 
-/** When a change would be made, and by whom. */
-interface ChangeOrigin {
-  by: string;
-  /** Wall clock, ms since the epoch. */
-  wall: number;
-}
-
 /**
  * Describes in one line which runs would be granted after what a dry run shows.
  * @returns undefined if the change concerns no queue, if nobody waits, or if the cluster is too large
  */
 function describeNextGrants(
   result: OperationResult,
-  snapshot: Snapshot,
-  origin: ChangeOrigin,
+  { liveView: { snapshot }, context }: ConsoleApp,
 ): string | undefined {
   if (!("outcome" in result) || result.outcome !== "dry-run" || !canPredictGrants(snapshot)) return undefined;
-  const effect = computeEffect(result, snapshot, origin);
-  return effect && formatNextGrants(effect, origin.wall);
+  const wall = context.clock.getWallTime();
+  const effect = computeEffect(result, snapshot, { by: formatOperator(context.operator), wall });
+  return effect && formatNextGrants(effect, wall);
 }
 
 function computeEffect(
   result: OperationResult,
   snapshot: Snapshot,
-  { by, wall }: ChangeOrigin,
+  { by, wall }: { by: string; wall: number },
 ): DirectEffect | undefined {
   switch (result.kind) {
     case "eviction":

@@ -1,7 +1,7 @@
 import { computeDisplayWidth } from "../../base/display-width.ts";
-import { clean } from "../../base/text.ts";
+import { cleanInput } from "../../base/text.ts";
 import type { InputEvent } from "../terminal/input-event.ts";
-import { computeCellsWidth, type RowCell } from "../theme/cells.ts";
+import { computeCellsWidth, type RowCell } from "../theme/Row.tsx";
 
 /** A line of text that the user edits. */
 export interface TextField {
@@ -38,7 +38,7 @@ function replaceRange({ text }: TextField, from: number, to: number, by = ""): T
 /** Converts a text to one line. Line breaks at its edges are part of the paste, not of the intended text. */
 function toSingleLine(text: string): string {
   // Cuts a paste of megabytes first, so that only the part that may fit is cleaned.
-  return clean(text.slice(0, 4 * MAX_FIELD_LENGTH).replace(/^[\r\n]+|[\r\n]+$/g, ""));
+  return cleanInput(text.slice(0, 4 * MAX_FIELD_LENGTH).replace(/^[\r\n]+|[\r\n]+$/g, ""));
 }
 
 /** Cuts a text to the whole graphemes that fit. */

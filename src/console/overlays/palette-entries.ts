@@ -1,24 +1,10 @@
 import { clean } from "../../base/text.ts";
-import { type Command, isRowCommand } from "../../commands/spec.ts";
+import { type Command, isRowCommand } from "../../commands/command.ts";
 import { buildQueueId, type Snapshot } from "../../state/snapshot.ts";
 import type { ListedContext } from "../data/context-list.ts";
-import type { KeyAction } from "../parts/key-actions.ts";
+import type { KeyAction } from "../parts/keymap.ts";
+import { hasFlag } from "../parts/row-actions.ts";
 import type { TabId } from "../state/console-state.ts";
-
-/** The kinds of palette entries. */
-export const ENTRY_KINDS = [
-  "command",
-  "action",
-  "view",
-  "context",
-  "lock",
-  "resource",
-  "host",
-  "group",
-  "schedule",
-] as const;
-
-type EntryKind = (typeof ENTRY_KINDS)[number];
 
 /** What choosing an entry does. */
 export type PaletteChoice =
@@ -37,91 +23,96 @@ export type PaletteChoice =
 export interface PaletteEntry {
   /** Stays the same each time the palette opens: recent entries are stored by id. */
   readonly id: string;
-  readonly kind: EntryKind;
+  readonly kind: "view" | "command" | "action" | "context" | NameKind;
   readonly label: string;
   /** What it does; for a name, its kind. */
   readonly detail: string;
   /** As displayed: `Ctrl+P`. */
   readonly keys: readonly string[];
   /** Why it cannot be chosen now; undefined if it can. */
-  readonly disabled?: string;
+  readonly disabled?: string | undefined;
   readonly choice: PaletteChoice;
 }
 
-/** What the palette is built from. */
-interface PaletteOptions {
+type NameKind = "lock" | "resource" | "host" | "group" | "schedule";
+
+/** What decides what can be chosen. */
+export interface ChoiceConditions {
   commands: readonly Command[];
   /** The actions that keys are bound to: commands that act on rows, and the console's own actions. */
-  actions: readonly Pick<KeyAction, "id" | "brief">[];
-  views: readonly { tab: TabId; label: string; brief?: string }[];
+  actions: readonly Pick<KeyAction, "id" | "brief" | "isChange">[];
+  isReadOnly: boolean;
+  /** The snapshot is not live. */
+  isAway: boolean;
+  hasSelection: boolean;
+  /** The snapshot is that of a past time; commands would show the present. */
+  isPast?: boolean;
+}
+
+/** What the palette is built from. */
+interface PaletteOptions extends ChoiceConditions {
+  views: readonly { tab: TabId; label: string }[];
   contexts?: readonly Pick<ListedContext, "name" | "label" | "detail" | "isActive" | "note">[];
   snapshot: Pick<Snapshot, "queues" | "histories" | "resources" | "hosts" | "groups" | "schedules">;
   /** Keys of an action or a command, as displayed. */
   getKeyLabels(id: string): readonly string[];
-  /** Why a choice is not possible now; undefined if it is. */
-  findObstacle(choice: PaletteChoice): string | undefined;
 }
 
 /** Builds all entries: views, commands and console actions, then names by kind and in alphabetical order. */
 export function buildPaletteEntries(options: PaletteOptions): PaletteEntry[] {
-  const { commands, actions, views, snapshot } = options;
-  const bound = new Set(commands.filter(isRowCommand).map(({ id }) => id));
-  const doing = actions.filter(({ id }) => !bound.has(id) && !MOVES.has(id));
+  const { commands, actions, views, contexts = [], snapshot } = options;
+  const onRows = new Set(commands.filter(isRowCommand).map(({ id }) => id));
   return [
-    ...views.map((view) => createViewEntry(view)),
+    ...views.map(createViewEntry),
     ...commands
-      .filter(({ id }) => !SHOWN_BY_ACTIONS.has(id))
-      .flatMap((command) => [
-        createCommandEntry(options, command),
-        ...(ON_EVERYTHING.has(command.id) ? [createEverythingEntry(options, command.id)] : []),
-      ]),
-    ...doing.map(({ id, brief }) =>
-      createExecutableEntry(options, { kind: "action", id }, toSpokenName(id), brief),
+      .filter(({ id }) => !DONE_BY_ACTIONS.has(id))
+      // An action can have the id of a command without a key: `edit` edits everything, or the selection.
+      .map(({ id, brief }) => createExecutableEntry(options, { kind: "command", id }, brief, onRows.has(id))),
+    ...ON_EVERYTHING.map(([id, detail]) =>
+      createExecutableEntry(options, { kind: "command", id, args: ["all"] }, detail, false),
     ),
-    ...(options.contexts ?? []).map(createContextEntry),
+    ...actions
+      .filter(({ id }) => !onRows.has(id) && !MOVES.has(id))
+      .map(({ id, brief }) => createExecutableEntry(options, { kind: "action", id }, brief, true)),
+    ...contexts.map(createContextEntry),
     ...listNameEntries(snapshot),
   ];
 }
 
+/** Commands for which the console has an action that shows more. */
+const DONE_BY_ACTIONS: ReadonlySet<string> = new Set(
+  "logs,raw,schedule dead,timeline,whatif drain,whatif reset,whatif total,why".split(","),
+);
+
+/** Actions for keys only. They are not listed in the palette. */
+const MOVES: ReadonlySet<string> = new Set(
+  "palette back up down left right top bottom pageUp pageDown open mark range".split(" "),
+);
+
 /** Commands that can apply to everything, and what they then do. They do not depend on the selected row. */
-const ON_EVERYTHING: ReadonlyMap<string, string> = new Map([
+const ON_EVERYTHING = [
   ["drain", "drain the whole cluster"],
   ["undrain", "lift the drain of everything"],
-]);
+] as const;
 
-function createEverythingEntry(options: PaletteOptions, id: string): PaletteEntry {
-  const choice = { kind: "command", id, args: ["all"] } as const;
-  const entry = createExecutableEntry(options, choice, `${id} all`, ON_EVERYTHING.get(id) ?? "");
-  // The key of the command applies to rows.
-  return { ...entry, id: `command:${id} all`, keys: [] };
-}
-
-/** Creates the entry of a context: `ctx prod`. */
-function createContextEntry(context: NonNullable<PaletteOptions["contexts"]>[number]): PaletteEntry {
-  const { name, label, detail, isActive, note } = context;
-  const entry = { id: `context:${name ?? ""}`, kind: "context" as const, label: `ctx ${label}`, keys: [] };
-  const text = clean(`cluster ${[detail, ...(note === "" ? [] : [note])].join(", ")}`);
-  const choice = { kind: "context" as const, name };
-  return { ...entry, detail: text, choice, ...(isActive && { disabled: "shown already" }) };
-}
-
-function createCommandEntry(options: PaletteOptions, command: Command): PaletteEntry {
-  const { id, brief } = command;
-  const entry = createExecutableEntry(options, { kind: "command", id }, id, brief);
-  // An action can have the id of a command without a key: the command `edit` edits everything, the action the selection.
-  return isRowCommand(command) ? entry : { ...entry, keys: [] };
+function createViewEntry({ tab, label }: PaletteOptions["views"][number]): PaletteEntry {
+  return { id: `view:${tab}`, kind: "view", label, detail: "view", keys: [], choice: { kind: "go", tab } };
 }
 
 function createExecutableEntry(
-  { getKeyLabels, findObstacle }: PaletteOptions,
+  options: PaletteOptions,
   choice: Extract<PaletteChoice, { id: string }>,
-  label: string,
   detail: string,
+  hasKey: boolean,
 ): PaletteEntry {
   const { kind, id } = choice;
-  const disabled = findObstacle(choice);
-  const entry = { id: `${kind}:${id}`, kind, label, detail, keys: getKeyLabels(id), choice };
-  return disabled === undefined ? entry : { ...entry, disabled };
+  const name = kind === "command" && choice.args ? `${id} ${choice.args.join(" ")}` : id;
+  const keys = hasKey ? options.getKeyLabels(id) : [];
+  const disabled = findChoiceObstacle(choice, options);
+  const texts = id.startsWith("user:")
+    ? { label: clean(detail), detail: "your own command" }
+    : { label: toSpokenName(name), detail };
+  return { id: `${kind}:${name}`, kind, ...texts, keys, disabled, choice };
 }
 
 /** Converts `copyJson` to `copy json`. */
@@ -129,61 +120,43 @@ function toSpokenName(id: string): string {
   return id.replace(/(?<=[a-z])(?=[A-Z\d])/g, " ").toLowerCase();
 }
 
-function createViewEntry({ tab, label, brief }: PaletteOptions["views"][number]): PaletteEntry {
+/** Creates the entry of a context: `ctx prod`. */
+function createContextEntry(context: NonNullable<PaletteOptions["contexts"]>[number]): PaletteEntry {
+  const { name, label, detail, isActive, note } = context;
   return {
-    id: `view:${tab}`,
-    kind: "view",
-    label,
-    detail: brief ?? "view",
+    id: `context:${name ?? ""}`,
+    kind: "context",
+    label: `ctx ${label}`,
+    detail: clean(`cluster ${detail}${note === "" ? "" : `, ${note}`}`),
     keys: [],
-    choice: { kind: "go", tab },
+    disabled: isActive ? "shown already" : undefined,
+    choice: { kind: "context", name },
   };
 }
 
-function listNameEntries({
-  queues,
-  histories,
-  resources,
-  hosts,
-  groups,
-  schedules,
-}: PaletteOptions["snapshot"]): PaletteEntry[] {
-  const [locks, counted] = [new Set(histories.keys()), new Set(resources.keys())];
-  for (const { kind, name } of queues.values()) (kind === "lock" ? locks : counted).add(name);
-  return [
-    ...createNameEntries("lock", "locks", locks, (name) => buildQueueId("lock", name)),
-    ...createNameEntries("resource", "resources", counted, (name) => buildQueueId("resource", name)),
-    ...createNameEntries("host", "hosts", hosts.keys(), (name) => name),
-    ...createNameEntries("group", "groups", groups.keys(), (name) => name),
-    ...createNameEntries("schedule", "schedules", schedules.keys(), (name) => name),
-  ];
+function listNameEntries(snapshot: PaletteOptions["snapshot"]): PaletteEntry[] {
+  const names = {
+    lock: new Set(snapshot.histories.keys()),
+    resource: new Set(snapshot.resources.keys()),
+    host: new Set(snapshot.hosts.keys()),
+    group: new Set(snapshot.groups.keys()),
+    schedule: new Set(snapshot.schedules.keys()),
+  };
+  for (const { kind, name } of snapshot.queues.values()) names[kind].add(name);
+  return (Object.keys(names) as NameKind[]).flatMap((kind) =>
+    [...names[kind]].sort().map((name) => createNameEntry(kind, name)),
+  );
 }
 
-function createNameEntries(
-  kind: EntryKind,
-  tab: TabId,
-  names: Iterable<string>,
-  toKey: (name: string) => string,
-): PaletteEntry[] {
-  return [...names].sort().map((name) => ({
-    id: `${kind}:${name}`,
-    kind,
-    label: clean(name),
-    detail: kind,
-    keys: [],
-    choice: { kind: "go", tab, key: toKey(name) },
-  }));
-}
-
-/** Whether an entry runs something, rather than going somewhere. */
-export function isExecutable({ kind }: PaletteEntry): boolean {
-  return kind === "command" || kind === "action";
+function createNameEntry(kind: NameKind, name: string): PaletteEntry {
+  const key = kind === "lock" || kind === "resource" ? buildQueueId(kind, name) : name;
+  const choice = { kind: "go", tab: `${kind}s`, key } as const;
+  return { id: `${kind}:${name}`, kind, label: clean(name), detail: kind, keys: [], choice };
 }
 
 /** Commands that do not work in the console, and what to do instead. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   run: "start it in another terminal",
-  logs: "start it in another terminal",
   console: "already open",
   edit: "opens an editor: start it in another terminal",
   completion: "only useful in a shell",
@@ -193,60 +166,25 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   init: "etcd is set up already: see doctor",
   "setup etcd": "etcd is set up already: see doctor",
   ls: "see the tabs",
-  "group list": "see the tab Groups",
-  "schedule list": "see the tab Schedules",
-  "resource list": "see the tab Resources",
+  overview: "see the tabs",
 };
-
-/** Actions for keys only. They are not listed in the palette. */
-const MOVES: ReadonlySet<string> = new Set(
-  "palette back up down left right top bottom pageUp pageDown open mark range".split(" "),
-);
 
 /** Actions that apply to the selected rows. */
 const ON_ROWS: ReadonlySet<string> = new Set(
-  "copy copyJson copyCommand why whyDidItNotRun timeline whatIf edit delete".split(" "),
+  "copy copyJson copyCommand raw why whyDidItNotRun timeline whatIf output edit delete".split(" "),
 );
 
-/** All commands and actions. */
-interface KnownChoices {
-  commands: readonly Command[];
-  actions: readonly Pick<KeyAction, "id" | "isChange">[];
-}
-
-/** The conditions that decide what can be chosen. */
-export interface ChoiceConditions {
-  isReadOnly: boolean;
-  /** The snapshot is not live. */
-  isAway: boolean;
-  hasSelection: boolean;
-  /** The snapshot is that of a past time; commands would show the present. */
-  isPast?: boolean;
-}
-
-/** Commands for which the console has an action of the same name, which shows more. */
-const SHOWN_BY_ACTIONS: ReadonlySet<string> = new Set(["timeline", "collisions"]);
-
 /** Returns in a few words why a choice is not possible now, or undefined if it is. */
-export function findChoiceObstacle(
-  choice: PaletteChoice,
-  { commands, actions }: KnownChoices,
-  { isReadOnly, isAway, hasSelection, isPast = false }: ChoiceConditions,
-): string | undefined {
-  if (choice.kind === "go" || choice.kind === "travel" || choice.kind === "context") return undefined;
-  if (choice.kind === "command" && Object.hasOwn(ELSEWHERE, choice.id)) return ELSEWHERE[choice.id];
-  const isCommand = choice.kind === "command";
-  const isChanging = isCommand
-    ? commands.some((command) => command.id === choice.id && isMutatingCommand(command))
-    : actions.some(({ id, isChange }) => id === choice.id && isChange);
-  if (isPast && (isCommand || isChanging)) return "not in the past";
-  if (isChanging && isReadOnly) return "read-only";
-  if (isChanging && isAway) return "etcd unreachable";
-  if (!isCommand && ON_ROWS.has(choice.id) && !hasSelection) return "nothing is selected";
-  return undefined;
-}
-
-/** Whether a command changes something in etcd. All such commands have `--dry-run`. */
-function isMutatingCommand({ flags = [] }: Command): boolean {
-  return flags.some(({ name }) => name === "dry-run");
+export function findChoiceObstacle(choice: PaletteChoice, conditions: ChoiceConditions): string | undefined {
+  if (choice.kind !== "command" && choice.kind !== "action") return undefined;
+  const { kind, id } = choice;
+  const isCommand = kind === "command";
+  if (isCommand && Object.hasOwn(ELSEWHERE, id)) return ELSEWHERE[id];
+  const isChange = isCommand
+    ? conditions.commands.some((command) => command.id === id && hasFlag(command, "dry-run"))
+    : conditions.actions.some((action) => action.id === id && action.isChange);
+  if (conditions.isPast && (isCommand || isChange)) return "not in the past";
+  if (isChange && conditions.isReadOnly) return "read-only";
+  if (isChange && conditions.isAway) return "etcd unreachable";
+  return isCommand || conditions.hasSelection || !ON_ROWS.has(id) ? undefined : "nothing is selected";
 }

@@ -10,8 +10,9 @@ import {
   isFailedResult,
   type RunBar,
 } from "../../state/timeline.ts";
-import { createRow, padText, type RowCell, type RowModel } from "../theme/cells.ts";
-import type { StyleRole } from "../theme/roles.ts";
+import { clamp, computeWindowTop } from "../state/cursor.ts";
+import type { StyleRole } from "../theme/palettes.ts";
+import { createRow, padText, type RowCell, type RowModel } from "../theme/Row.tsx";
 
 /** The signs of a timeline. */
 interface TimelineViewSigns {
@@ -54,13 +55,13 @@ export function buildTimelineRows(
   { width, height }: { width: number; height: number },
 ): RowModel[] {
   const { bars, span, cursor, signs } = input;
-  const label = Math.max(10, Math.min(input.isMixed ? 36 : 24, Math.floor(width / 3)));
+  const label = clamp(Math.floor(width / 3), 10, input.isMixed ? 36 : 24);
   const room = Math.max(4, width - label - 2);
   const facts = buildFactRows(bars[cursor], span, width);
   const note = createRow(cleanToWidth(input.note, width), "quiet");
   const below = [...facts, buildLegendRow(signs), note].slice(0, Math.max(0, height - 4)); // low screens show no legend
   const list = Math.max(1, height - 3 - below.length);
-  const top = Math.max(0, Math.min(cursor - Math.floor(list / 2), bars.length - list));
+  const top = computeWindowTop(cursor, bars.length, list);
   const shown = bars.slice(top, top + list);
   const rows = shown.map((bar, at): RowModel => {
     const isHere = top + at === cursor;

@@ -1,44 +1,38 @@
+import { Box } from "ink";
 import { cleanToWidth } from "../../base/display-width.ts";
 import { formatBriefDuration } from "../../base/duration.ts";
+import { toActionable } from "../../state/subject.ts";
+import type { ConsoleApp } from "../console-app.ts";
+import { useConsole } from "../context.tsx";
+import { getTabLabel } from "../data/explorer-tree.ts";
 import { describePastBounds, formatPastTime } from "../data/time-travel.ts";
-import type { ConsoleParts } from "../parts/console-parts.ts";
-import type { Hint } from "../parts/overlay.ts";
-import { computeCellsWidth, joinCellTexts, type RowCell } from "../theme/cells.ts";
-import { Row } from "../theme/Row.tsx";
-import type { StyleRole } from "../theme/roles.ts";
-
-/** A line with a background: the header, or the status at the bottom. */
-export function Bar({ bar: { left, right, gap, ground } }: { bar: BarModel }) {
-  return <Row cells={[...left, { text: " ".repeat(gap), role: ground }, ...right]} width={0} />;
-}
+import { Area, isClick } from "../mouse.tsx";
+import { openTab } from "../parts/navigation.ts";
+import type { StyleRole } from "../theme/palettes.ts";
+import { computeCellsWidth, joinCellTexts, Row } from "../theme/Row.tsx";
 
 /**
  * A segment of a bar. If the bar is too narrow, segments are removed from the highest weight down; weight 1 is never
  * removed.
  */
-interface BarSegment {
+export interface BarSegment {
   text: string;
   role: StyleRole;
   weight: number;
+  /** It was clicked. */
+  onPress?(): void;
 }
 
-/** A line with a background, and segments at its left and its right. */
-export interface BarModel {
-  left: readonly RowCell[];
-  right: readonly RowCell[];
-  /** Blanks between them, columns. */
-  gap: number;
-  /** Role of the blanks. */
+interface BarProps {
+  width: number;
+  left: readonly BarSegment[];
+  right: readonly BarSegment[];
+  /** Role of the space between them. */
   ground: StyleRole;
 }
 
-/** Builds a bar from the segments that fit. @param ground  role of the space between them */
-export function buildBar(
-  width: number,
-  left: readonly BarSegment[],
-  right: readonly BarSegment[],
-  ground: StyleRole,
-): BarModel {
+/** A line with a background, and segments at its left and its right: the header, or the status at the bottom. */
+export function Bar({ width, left, right, ground }: BarProps) {
   const shown = selectFitting(
     [...left, ...right].filter(({ text }) => text !== ""),
     width,
@@ -46,13 +40,18 @@ export function buildBar(
   const atLeft = left.filter((segment) => shown.has(segment));
   const atRight = right.filter((segment) => shown.has(segment));
   const gap = width - computeCellsWidth(atLeft) - computeCellsWidth(atRight);
-  if (gap >= 0) return { left: atLeft, right: atRight, gap, ground };
-  return {
-    left: [{ text: cleanToWidth(joinCellTexts(atLeft), width), role: ground }],
-    right: [],
-    gap: 0,
-    ground,
-  };
+  if (gap < 0)
+    return <Row cells={[{ text: cleanToWidth(joinCellTexts(atLeft), width), role: ground }]} width={0} />;
+  return (
+    <Box width={width}>
+      <Row cells={[...atLeft, { text: " ".repeat(gap), role: ground }]} width={0} />
+      {atRight.map((segment) => (
+        <Area key={segment.text} flexShrink={0} onMouse={(event) => isClick(event) && segment.onPress?.()}>
+          <Row cells={[segment]} width={0} />
+        </Area>
+      ))}
+    </Box>
+  );
 }
 
 function selectFitting(segments: readonly BarSegment[], width: number): ReadonlySet<BarSegment> {
@@ -65,90 +64,34 @@ function selectFitting(segments: readonly BarSegment[], width: number): Readonly
   return new Set(shown);
 }
 
-const USUAL_PREFIX = "/signalbox/";
+const GROUNDS = {
+  live: "barLive",
+  opening: "bar",
+  away: "barAway",
+  refused: "barAway",
+  past: "barPast",
+} as const satisfies Record<string, StyleRole>;
 
-/** Builds the header: which cluster this is, and whether anything can be changed. */
-export function buildHeaderModel(app: ConsoleParts, width: number): BarModel {
-  const { theme, context, isReadOnly } = app;
-  const { endpoints, prefix, context: name } = context.settings;
-  const hosts = endpoints.map((endpoint) => cleanToWidth(endpoint.replace(/^https?:\/\//, ""), 40)).join(",");
-  const where = prefix === USUAL_PREFIX ? "" : ` ${theme.signs.dot} ${cleanToWidth(prefix, 40)}`;
-  return buildBar(
-    width,
-    [
-      { text: " signalbox ", role: "barName", weight: 1 },
-      {
-        text: name === undefined ? "" : ` ${cleanToWidth(name, 40)} ${theme.signs.dot}`,
-        role: "bar",
-        weight: 1,
-      },
-      { text: ` ${hosts}`, role: "bar", weight: 2 },
-      { text: where, role: "bar", weight: 3 },
-    ],
-    [
-      { text: formatPastBadge(app), role: "barPast", weight: 1 },
-      { text: isReadOnly ? " READ-ONLY " : "", role: "badgeReadOnly", weight: 1 },
-      {
-        text: ` ${cleanToWidth(context.operator.user, 30)}@${cleanToWidth(context.facts.host, 40)} `,
-        role: "bar",
-        weight: 4,
-      },
-    ],
-    "bar",
-  );
-}
-
-/** Marks the past clearly: everything below is about that time. */
-function formatPastBadge(app: ConsoleParts): string {
-  const { past } = app.liveView;
-  if (past === undefined) return "";
-  const time =
-    past.from === undefined && past.until === undefined
-      ? `rev ${past.revision}`
-      : formatPastTime(past.at, app.getPresentTime());
-  return ` PAST ${time} ${app.theme.signs.dot} read-only `;
-}
-
-/** Builds the last line: the connection state, running jobs, a toast, and the keys of the context. */
-export function buildStatusModel(app: ConsoleParts, width: number): BarModel {
-  const isLive = app.liveView.connection.kind === "live";
-  const ground: StyleRole = isLive ? "barLive" : app.liveView.past === undefined ? "barAway" : "barPast";
+/** The last line: the connection state, running jobs, a toast, and the keys of the context. */
+export function StatusBar({ width }: { width: number }) {
+  const app = useConsole();
+  const ground = GROUNDS[app.liveView.connection.kind];
   const left = [
     ...buildTravelSegments(app, ground),
     ...buildConnectionSegments(app, ground),
     ...buildJobSegments(app, ground),
     ...buildToastSegments(app, ground),
   ];
-  const hints = buildHints(app).map(([key, what], at): BarSegment => {
-    return { text: formatHint(key, what), role: ground, weight: 5 + at };
-  });
-  return buildBar(width, left, hints, ground);
+  return <Bar width={width} ground={ground} left={left} right={buildHintSegments(app, ground)} />;
 }
 
 /** Says what is being read from the past. */
-function buildTravelSegments({ travel, theme }: ConsoleParts, role: StyleRole): BarSegment[] {
+function buildTravelSegments({ travel, theme }: ConsoleApp, role: StyleRole): BarSegment[] {
   if (travel.search === undefined) return [];
   return [{ text: ` ${travel.search}${theme.signs.ellipsis}`, role, weight: 1 }];
 }
 
-/** Returns the key whose hint is at a column of that line. */
-export function findHintAt(app: ConsoleParts, width: number, column: number): string | undefined {
-  const { left, right, gap } = buildStatusModel(app, width);
-  let start = computeCellsWidth(left) + gap;
-  for (const cell of right) {
-    const end = start + computeCellsWidth([cell]);
-    if (column >= start && column < end)
-      return buildHints(app).find(([key, what]) => formatHint(key, what) === cell.text)?.[0];
-    start = end;
-  }
-  return undefined;
-}
-
-function formatHint(key: string, what: string): string {
-  return ` ${key} ${what} `;
-}
-
-function buildConnectionSegments(app: ConsoleParts, role: StyleRole): BarSegment[] {
+function buildConnectionSegments(app: ConsoleApp, role: StyleRole): BarSegment[] {
   const { liveView, theme } = app;
   const { connection: state, snapshot, clusterHealth } = liveView;
   const { signs } = theme;
@@ -183,7 +126,7 @@ function buildConnectionSegments(app: ConsoleParts, role: StyleRole): BarSegment
 
 /** Builds the health of the cluster. The number of members stays longest; the rest goes before the keys do. */
 function buildHealthSegments(
-  { leader, up, total, ms }: NonNullable<ConsoleParts["liveView"]["clusterHealth"]>,
+  { leader, up, total, ms }: NonNullable<ConsoleApp["liveView"]["clusterHealth"]>,
   role: StyleRole,
   dot: string,
 ): BarSegment[] {
@@ -202,7 +145,7 @@ function formatRoundTrip(ms: number): string {
   return `${Math.round(ms / step) * step} ms`;
 }
 
-function buildJobSegments({ jobs: { running }, theme }: ConsoleParts, role: StyleRole): BarSegment[] {
+function buildJobSegments({ jobs: { running }, theme }: ConsoleApp, role: StyleRole): BarSegment[] {
   const [first] = running;
   if (first === undefined) return [];
   const more = running.length > 1 ? ` +${running.length - 1}` : "";
@@ -215,12 +158,12 @@ function buildJobSegments({ jobs: { running }, theme }: ConsoleParts, role: Styl
   ];
 }
 
-function buildToastSegments({ state: { toast: shown }, theme }: ConsoleParts, role: StyleRole): BarSegment[] {
+function buildToastSegments({ state: { toast: shown }, theme }: ConsoleApp, role: StyleRole): BarSegment[] {
   if (shown === undefined) return [];
   return [{ text: ` ${theme.signs.dot} ${cleanToWidth(shown.text, 70)}`, role, weight: 2 }];
 }
 
-/** Actions that always have a hint: first those that lead to all others, then the rest. */
+/** Actions that always have a hint. The first ones lead to all others. */
 const FIRST_HINTS = ["help", "palette"] as const;
 const LATER_HINTS = ["filter", "quit"] as const;
 /** Number of context actions before the other hints. Small screens have little more room. */
@@ -249,22 +192,28 @@ const HINT_TEXTS: Readonly<Record<string, string>> = {
   why: "why",
 };
 
-/** Lists the keys that are useful in the present context, the most important first. */
-function buildHints(app: ConsoleParts): Hint[] {
+/** Builds the keys that are useful now: those of the page, a line, then those of the row. The most important ones go last. */
+function buildHintSegments(app: ConsoleApp, role: StyleRole): BarSegment[] {
   const here = listContextActions(app);
   const first = app.liveView.past === undefined ? FIRST_HINTS : ["travel", ...FIRST_HINTS];
-  return [
+  const important = [
     ...first,
     ...here.slice(0, MOST_EARLY_HINTS),
     ...LATER_HINTS,
     ...here.slice(MOST_EARLY_HINTS),
-  ].flatMap((id): Hint[] => {
+  ];
+  const buildSegment = (id: string): BarSegment[] => {
     const [key] = app.keymap.getKeyLabels(id);
-    return key === undefined ? [] : [[key, HINT_TEXTS[id] ?? id]];
-  });
+    if (key === undefined) return [];
+    const weight = 5 + important.indexOf(id);
+    return [{ text: ` ${key} ${HINT_TEXTS[id] ?? id} `, role, weight, onPress: () => app.act(id) }];
+  };
+  const row = here.flatMap(buildSegment);
+  const line = { text: app.theme.signs.vertical, role, weight: Math.min(...row.map(({ weight }) => weight)) };
+  return [...[...first, ...LATER_HINTS].flatMap(buildSegment), ...(row.length === 0 ? [] : [line, ...row])];
 }
 
-function listContextActions(app: ConsoleParts): string[] {
+function listContextActions(app: ConsoleApp): string[] {
   const { state, isReadOnly, liveView } = app;
   if (liveView.past !== undefined) return ["olderChange", "newerChange", "nextPane"];
   if (state.focus !== "table") return ["open", "nextPane"];
@@ -287,4 +236,79 @@ function listContextActions(app: ConsoleParts): string[] {
     default:
       return ["nextPane"];
   }
+}
+
+const USUAL_PREFIX = "/signalbox/";
+
+/** The first line: which cluster this is, where in it the user is, how it is, and whether anything can be changed. */
+export function Header({ width }: { width: number }) {
+  const app = useConsole();
+  const { theme, context, isReadOnly } = app;
+  const { endpoints, prefix, context: name } = context.settings;
+  const { dot } = theme.signs;
+  const hosts = endpoints.map((endpoint) => cleanToWidth(endpoint.replace(/^https?:\/\//, ""), 40)).join(",");
+  const user = `${cleanToWidth(context.operator.user, 30)}@${cleanToWidth(context.facts.host, 40)}`;
+  return (
+    <Bar
+      width={width}
+      ground="bar"
+      left={[
+        { text: " signalbox ", role: "barName", weight: 1 },
+        { text: name === undefined ? "" : ` ${cleanToWidth(name, 40)} ${dot}`, role: "bar", weight: 1 },
+        { text: ` ${hosts}`, role: "bar", weight: 3 },
+        {
+          text: prefix === USUAL_PREFIX ? "" : ` ${dot} ${cleanToWidth(prefix, 40)}`,
+          role: "bar",
+          weight: 4,
+        },
+        { text: ` ${dot} ${formatBreadcrumb(app)}`, role: "barName", weight: 5 },
+      ]}
+      right={[
+        ...buildCounters(app),
+        { text: formatPastBadge(app), role: "barPast", weight: 1 },
+        { text: isReadOnly ? " READ-ONLY " : "", role: "badgeReadOnly", weight: 1 },
+        { text: ` ${user} `, role: "bar", weight: 6 },
+      ]}
+    />
+  );
+}
+
+/** Says where the user is: `Locks › backup-db`. */
+function formatBreadcrumb(app: ConsoleApp): string {
+  const { state, theme } = app;
+  const name = toActionable(app.getSubject())?.name;
+  const label = getTabLabel(state.tab);
+  return name === undefined || state.tab === "overview"
+    ? label
+    : `${label} ${theme.signs.step} ${cleanToWidth(name, 32)}`;
+}
+
+/** Counts what holds, what waits and what is wrong. Nothing is said before it is known. */
+function buildCounters(app: ConsoleApp): BarSegment[] {
+  const { held, waiting, problems } = app.getTabCounts();
+  const { marks } = app.theme.signs;
+  const count = (number: number | undefined, mark: string, word: string): BarSegment => ({
+    text: number === undefined ? "" : ` ${mark}${number} ${word} `,
+    role: "bar",
+    weight: 2,
+  });
+  return [
+    count(held, marks.held, "held"),
+    count(waiting, marks.waiting, "waiting"),
+    {
+      ...count(problems, marks.problem, "problems"),
+      onPress: () => app.update((state) => openTab(state, "problems")),
+    },
+  ];
+}
+
+/** Marks the past clearly: everything below is about that time. */
+function formatPastBadge(app: ConsoleApp): string {
+  const { past } = app.liveView;
+  if (past === undefined) return "";
+  const time =
+    past.from === undefined && past.until === undefined
+      ? `rev ${past.revision}`
+      : formatPastTime(past.at, app.getPresentTime());
+  return ` PAST ${time} ${app.theme.signs.dot} read-only `;
 }

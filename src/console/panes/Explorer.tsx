@@ -1,56 +1,44 @@
 import { cleanToWidth, computeDisplayWidth } from "../../base/display-width.ts";
+import { openSelected, unfold } from "../actions/open.ts";
+import type { ConsoleApp } from "../console-app.ts";
+import { useConsole } from "../context.tsx";
 import type { TreeNode } from "../data/explorer-nodes.ts";
-import type { ConsoleParts } from "../parts/console-parts.ts";
+import type { AreaEvent } from "../mouse.tsx";
+import { moveToRow } from "../parts/moves.ts";
+import { focusOn } from "../parts/navigation.ts";
 import type { Size } from "../state/layout.ts";
-import type { RowCell, RowSelection } from "../theme/cells.ts";
-import { Row } from "../theme/Row.tsx";
+import { Row, type RowCell } from "../theme/Row.tsx";
 import type { Signs } from "../theme/signs.ts";
-import { PaneBox } from "./boxes.tsx";
+import { PaneArea, TitleRow } from "./PaneArea.tsx";
 
 /** The tree of everything, beside the table. */
-export function Explorer({ model }: { model: ExplorerModel }) {
+export function Explorer({ size }: { size: Size }) {
   return (
-    <PaneBox size={model}>
-      <Row
-        cells={[{ text: " EXPLORER", role: model.isFocused ? "titleFocused" : "title" }]}
-        width={model.width}
-      />
-      {model.nodes.map(({ key, cells, selection }) => (
-        <Row key={key} cells={cells} selection={selection} width={model.width} />
-      ))}
-    </PaneBox>
+    <PaneArea id="explorer" size={size} onPress={handlePress}>
+      <ExplorerRows {...size} />
+    </PaneArea>
   );
 }
 
-/** The visible nodes of the tree. */
-export interface ExplorerModel extends Size {
-  isFocused: boolean;
-  nodes: readonly ExplorerNode[];
-}
-
-interface ExplorerNode {
-  key: string;
-  cells: readonly RowCell[];
-  selection: RowSelection | undefined;
-}
-
-/** Builds the tree of all locks, resources, hosts and other items. */
-export function buildExplorerModel(
-  { theme, state, tree }: Pick<ConsoleParts, "theme" | "state" | "tree">,
-  size: Size,
-): ExplorerModel {
+function ExplorerRows({ width, height }: Size) {
+  const { tree, state, theme } = useConsole();
   const isFocused = state.focus === "explorer";
   const { cursor } = state.explorer;
-  const nodes = tree.nodes.slice(cursor.top, cursor.top + size.height - 1);
-  return {
-    ...size,
-    isFocused,
-    nodes: nodes.map((node, at) => ({
-      key: node.id,
-      cells: buildNodeCells(theme.signs, node, size.width),
-      selection: isFocused && cursor.top + at === cursor.index ? "focused" : undefined,
-    })),
-  };
+  return (
+    <>
+      <TitleRow width={width} isFocused={isFocused}>
+        <Row cells={[{ text: " EXPLORER", role: isFocused ? "titleFocused" : "title" }]} width={width} />
+      </TitleRow>
+      {tree.nodes.slice(cursor.top, cursor.top + height - 1).map((node, at) => (
+        <Row
+          key={node.id}
+          cells={buildNodeCells(theme.signs, node, width)}
+          selection={isFocused && cursor.top + at === cursor.index ? "focused" : undefined}
+          width={width}
+        />
+      ))}
+    </>
+  );
 }
 
 function buildNodeCells(signs: Signs, node: TreeNode, width: number): RowCell[] {
@@ -71,4 +59,16 @@ function buildNodeCells(signs: Signs, node: TreeNode, width: number): RowCell[] 
     { text: " ".repeat(gap) },
     { text: note, role: isUrgent ? tone : "quiet" },
   ];
+}
+
+/** Opens the node that is pressed; on its fold sign, folds or unfolds it. */
+function handlePress(app: ConsoleApp, line: number, { button, column }: AreaEvent): void {
+  if (button !== "left") return;
+  focusOn(app, "explorer");
+  if (line < 1) return;
+  const index = app.state.explorer.cursor.top + line - 1;
+  const node = app.tree.nodes[index];
+  moveToRow(app, "explorer", index);
+  if (node?.isOpen !== undefined && column === 1 + 2 * node.depth) unfold(app, !node.isOpen);
+  else if (node !== undefined) openSelected(app);
 }

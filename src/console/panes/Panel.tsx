@@ -1,76 +1,81 @@
+import { Box } from "ink";
 import { cleanToWidth, computeDisplayWidth } from "../../base/display-width.ts";
 import { formatBriefDuration, formatInstant } from "../../base/duration.ts";
+import type { SnapshotEvent } from "../../views/event.ts";
+import { openSelected } from "../actions/open.ts";
+import type { ConsoleApp } from "../console-app.ts";
+import { useConsole } from "../context.tsx";
 import { type ConsoleJob, describeJobState } from "../data/jobs.ts";
 import { NOT_READ_YET } from "../data/live-view.ts";
-import type { ConsoleParts } from "../parts/console-parts.ts";
+import { Area, type AreaEvent, isClick } from "../mouse.tsx";
+import { moveToRow } from "../parts/moves.ts";
+import { focusOn } from "../parts/navigation.ts";
 import { type ConsoleState, PANELS, type PanelId } from "../state/console-state.ts";
 import type { Size } from "../state/layout.ts";
-import type { RowCell, RowModel } from "../theme/cells.ts";
-import { Row, Rows, useTheme } from "../theme/Row.tsx";
-import { PaneBox } from "./boxes.tsx";
-import { createPageRow } from "./empty-pages.ts";
+import type { StyleRole } from "../theme/palettes.ts";
+import { padText, Row, type RowCell, type RowModel, Rows } from "../theme/Row.tsx";
+import { BorderLine, PaneArea } from "./PaneArea.tsx";
+import { createPageRow } from "./Table.tsx";
 
 /** Events, jobs, problems, the audit or the log, below the table. */
-export function Panel({ model: { rows, ...size } }: { model: PanelModel }) {
+export function Panel({ size }: { size: Size }) {
   return (
-    <PaneBox size={size}>
-      <Rows rows={rows} width={size.width} />
-    </PaneBox>
+    <PaneArea id="panel" size={size} onPress={handlePress}>
+      <PanelRows {...size} />
+    </PaneArea>
   );
 }
 
+function PanelRows(size: Size) {
+  return <Rows rows={buildPanelRows(useConsole(), size)} width={size.width} />;
+}
+
+/** Selects the row that is pressed. One that is selected already is opened. */
+function handlePress(app: ConsoleApp, line: number, { button }: AreaEvent): void {
+  if (button !== "left") return;
+  const { focus, panel } = app.state;
+  const index = panel.cursor.top + line - (app.getPanelTable() === undefined ? 0 : 1);
+  focusOn(app, "panel");
+  if (index < 0) return;
+  moveToRow(app, "panel", index);
+  if (focus === "panel" && index === panel.cursor.index) openSelected(app);
+}
+
 /** The line above the panel: the names of its views. */
-export function PanelTitle({ model: { width, isFocused, titles } }: { model: PanelTitleModel }) {
-  const { horizontal } = useTheme().signs;
-  const length = titles.reduce((sum, { text }) => sum + text.length + 2, 0);
-  const names = titles.flatMap(({ text, isActive, isUrgent }, at): RowCell[] => [
-    ...(at === 0 ? [] : [{ text: "  " }]),
-    { text, role: isActive ? (isFocused ? "titleFocused" : "heading") : isUrgent ? "problem" : "title" },
-  ]);
-  const rest = ` ${horizontal.repeat(Math.max(0, width - length - 1))}`;
-  const role = isFocused ? "accent" : "border";
-  const start: RowCell = { text: `${horizontal} `, role };
-  return <Row cells={[start, ...names, { text: rest, role }]} width={width} />;
+export function PanelTitle({ width }: { width: number }) {
+  const app = useConsole();
+  const isFocused = app.state.focus === "panel";
+  const open = (id: PanelId) =>
+    app.update((state) => ({ ...state, focus: "panel", panel: { ...state.panel, id, top: 0 } }));
+  return (
+    <BorderLine border="panel" width={width} isFocused={isFocused}>
+      {PANELS.map((id) => (
+        <Box key={id} flexShrink={0}>
+          <Area onMouse={(event) => isClick(event) && open(id)}>
+            <Row cells={[buildTitleCell(app, id)]} width={0} />
+          </Area>
+          <Row cells={[{ text: "  " }]} width={0} />
+        </Box>
+      ))}
+    </BorderLine>
+  );
 }
 
-/** The visible rows of the panel's active view. */
-export interface PanelModel extends Size {
-  rows: readonly RowModel[];
-}
-
-/** The panel's title line: the names of its views. */
-export interface PanelTitleModel {
-  width: number;
-  isFocused: boolean;
-  titles: readonly { id: PanelId; text: string; isActive: boolean; isUrgent?: boolean }[];
-}
-
-export function buildPanelTitle(app: ConsoleParts, width: number): PanelTitleModel {
+/** The name of a view of the panel, with the number of its rows where that matters. */
+function buildTitleCell(app: ConsoleApp, id: PanelId): RowCell {
   const { panel, focus } = app.state;
-  const hasProblems = (app.getTabCounts().problems ?? 0) > 0;
-  const titles = listPanelTitles(app).map((title) => ({
-    ...title,
-    isActive: title.id === panel.id,
-    isUrgent: title.id === "problems" && hasProblems,
-  }));
-  return { width, isFocused: focus === "panel", titles };
-}
-
-/** Lists the titles as they appear in that line: from the third column on, with two columns between them. */
-export function listPanelTitles(app: ConsoleParts): { id: PanelId; text: string }[] {
   const counts: Partial<Record<PanelId, number>> = {
     jobs: app.jobs.running.length,
     problems: app.getTabCounts().problems ?? 0,
   };
-  return PANELS.map((id) => ({ id, text: id.toUpperCase() + (counts[id] ? ` ${counts[id]}` : "") }));
+  const count = counts[id] ?? 0;
+  const text = id.toUpperCase() + (count > 0 ? ` ${count}` : "");
+  const active: StyleRole = focus === "panel" ? "titleFocused" : "heading";
+  const other: StyleRole = id === "problems" && count > 0 ? "problem" : "title";
+  return { text, role: id === panel.id ? active : other };
 }
 
-/** Builds the active view of the panel. */
-export function buildPanelModel(app: ConsoleParts, size: Size): PanelModel {
-  return { ...size, rows: buildPanelRows(app, size) };
-}
-
-function buildPanelRows(app: ConsoleParts, size: Size): RowModel[] {
+function buildPanelRows(app: ConsoleApp, size: Size): RowModel[] {
   switch (app.state.panel.id) {
     case "events":
       return buildEventRows(app, size);
@@ -87,17 +92,39 @@ function buildPanelRows(app: ConsoleParts, size: Size): RowModel[] {
   }
 }
 
-function buildEventRows(app: ConsoleParts, size: Size): RowModel[] {
+function buildEventRows(app: ConsoleApp, size: Size): RowModel[] {
   const wall = app.getWallTime();
   const empty = app.liveView.hasRead ? "No events yet. Runs, drains and changes appear here." : NOT_READ_YET;
   return showNewest(app.state, app.events, size, {
     empty,
-    build: ({ at, text, tone }) => [
-      { text: formatEventTime(at, wall), role: "quiet" },
+    build: (event) => [
+      { text: formatEventTime(event.at, wall), role: "quiet" },
       { text: " " },
-      { text: cleanToWidth(text, size.width - 11), role: tone === "held" ? "plain" : tone },
+      ...buildEventCells(event, size.width - 11),
     ],
   });
+}
+
+/** Columns for the kind of an event, and shares of the others. */
+const EVENT = { kind: 10, object: 0.4, owner: 0.22 };
+
+/** Builds the columns of an event. They are as wide in every row, unless the row says only one thing. */
+export function buildEventCells({ kind, words, tone }: SnapshotEvent, width: number): RowCell[] {
+  const role = tone === "held" ? "plain" : tone;
+  const [object, owner = "", result = ""] = words;
+  if (kind === "more") return [{ text: cleanToWidth(object, width), role }];
+  const room = Math.max(3, width - EVENT.kind - 1);
+  const start: RowCell = { text: `${kind.padEnd(EVENT.kind)} `, role };
+  if (owner === "" && result === "") return [start, { text: cleanToWidth(object, room), role: "plain" }];
+  const [first, second] = [EVENT.object, EVENT.owner].map((share) => Math.max(1, Math.floor(room * share)));
+  const padColumn = (text: string, columns = 1) =>
+    `${padText(cleanToWidth(text, columns - 1), columns - 1)} `;
+  return [
+    start,
+    { text: padColumn(object, first), role: tone === "quiet" ? "quiet" : "plain" },
+    { text: padColumn(owner, second), role: "quiet" },
+    { text: cleanToWidth(result, room - (first ?? 0) - (second ?? 0)), role },
+  ];
 }
 
 const DAY = 86_400_000;
@@ -120,7 +147,7 @@ function showNewest<T>(
   return items.slice(top, top + height).map((item) => ({ cells: [{ text: " " }, ...build(item)] }));
 }
 
-function buildJobRows(app: ConsoleParts, { width, height }: Size): RowModel[] {
+function buildJobRows(app: ConsoleApp, { width, height }: Size): RowModel[] {
   const { state, jobs } = app;
   if (jobs.list.length === 0) {
     const empty = "No jobs yet. D drains and X resets the selection; : has all commands.";
@@ -145,11 +172,11 @@ function buildJobCells(job: ConsoleJob, now: number, width: number): RowCell[] {
   ];
 }
 
-function isSelectedRow({ state: { focus, panel } }: ConsoleParts, index: number): boolean {
+function isSelectedRow({ state: { focus, panel } }: ConsoleApp, index: number): boolean {
   return focus === "panel" && index === panel.cursor.index;
 }
 
-function buildTableRows(app: ConsoleParts, { width, height }: Size): RowModel[] {
+function buildTableRows(app: ConsoleApp, { width, height }: Size): RowModel[] {
   const table = app.getPanelTable();
   if (table === undefined) return [];
   const empty = app.liveView.hasRead ? table.empty : NOT_READ_YET;

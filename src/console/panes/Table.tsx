@@ -1,103 +1,112 @@
 import { cleanToWidth } from "../../base/display-width.ts";
-import type { Subject } from "../../state/subject.ts";
-import type { ConsoleParts } from "../parts/console-parts.ts";
-import { computeTableHeight, listTableNotes } from "../parts/pane-lines.ts";
+import { formatBriefDuration } from "../../base/duration.ts";
+import { wrapProseLines } from "../../commands/see/detail.ts";
+import type { CommandContext } from "../../commands/store-command.ts";
+import { openSelected } from "../actions/open.ts";
+import { sortByColumn } from "../actions/sort.ts";
+import type { ConsoleApp } from "../console-app.ts";
+import { useConsole } from "../context.tsx";
+import { NOT_READ_YET } from "../data/live-view.ts";
+import type { AreaEvent } from "../mouse.tsx";
+import { openMenu } from "../overlays/Menu.tsx";
+import { moveToRow } from "../parts/moves.ts";
+import { focusOn } from "../parts/navigation.ts";
+import { buildCreateAction } from "../parts/row-actions.ts";
+import { getActiveTab } from "../state/console-state.ts";
 import type { Size } from "../state/layout.ts";
 import { getWatchId } from "../state/watched-rows.ts";
-import type { RowCell, RowModel, RowSelection } from "../theme/cells.ts";
-import { Row, Rows, useTheme } from "../theme/Row.tsx";
-import type { StyleRole } from "../theme/roles.ts";
+import type { StyleRole } from "../theme/palettes.ts";
+import { Row, type RowCell, type RowModel, Rows } from "../theme/Row.tsx";
 import type { Signs } from "../theme/signs.ts";
-import { PaneBox } from "./boxes.tsx";
-import { buildUnknownPage, buildWelcomePage, createPageRow } from "./empty-pages.ts";
+import { OverviewPicture } from "./OverviewPicture.tsx";
+import { PaneArea } from "./PaneArea.tsx";
+
+/** Columns before a row: one for its mark, one for the sign that its changes are told. */
+const GUTTER = 2;
 
 /** The rows of the active view, below the titles of their columns. */
-export function Table({ model }: { model: TableModel }) {
+export function Table({ size }: { size: Size }) {
   return (
-    <PaneBox size={model}>
-      <Rows rows={model.notes} width={model.width} />
-      {model.head && <Row cells={[{ text: "  " }, ...model.head]} width={model.width} />}
-      {model.rows.map((row) => (
-        <TableRow key={row.key} row={row} width={model.width} />
-      ))}
-    </PaneBox>
+    <PaneArea id="table" size={size} onPress={handlePress}>
+      <TableRows {...size} />
+    </PaneArea>
   );
 }
 
-/** A row with its mark. */
-function TableRow({
-  row: { cells, isMarked, isWatched, selection },
-  width,
-}: {
-  row: TableRowModel;
-  width: number;
-}) {
-  const { signs } = useTheme();
-  const mark = isMarked ? ({ text: signs.marked, role: "marked" } as const) : { text: " " };
-  const watch = isWatched ? ({ text: signs.watched, role: "match" } as const) : { text: " " };
-  return <Row cells={[mark, watch, ...cells]} selection={selection} width={width} />;
-}
-
-/** The visible part of a table. */
-export interface TableModel extends Size {
-  /** Rows above the titles; without rows of the table, what to do. */
-  notes: readonly RowModel[];
-  /** The titles of the columns; undefined if there are no rows. */
-  head: readonly RowCell[] | undefined;
-  rows: readonly TableRowModel[];
-}
-
-interface TableRowModel {
-  key: string;
-  cells: readonly RowCell[];
-  isMarked: boolean;
-  /** Whether the user is told of its changes. */
-  isWatched?: boolean;
-  selection: RowSelection | undefined;
-}
-
-/** Columns before a row, for its mark. */
-export const TABLE_GUTTER = 2;
-
-/** Room for columns on a slow line: the others would take a second of it. */
-const SLOW_ROOM = 72;
-
-/** Builds the table of the active tab: notes, titles and visible rows, or a help text if there are no rows. */
-export function buildTableModel(app: ConsoleParts, size: Size): TableModel {
+/** Notes, titles and visible rows, or a help text if there are no rows. */
+function TableRows({ width, height }: Size) {
+  const app = useConsole();
   const { theme, state, table } = app;
-  const { cursor, marks, columns } = state.tabs[state.tab];
-  const notes = buildNotes(app, size.width);
+  const { pictureHeight } = app;
+  const notes = (
+    <>
+      {pictureHeight > 0 && <OverviewPicture width={width} height={pictureHeight} />}
+      <Rows rows={buildNotes(app, width)} width={width} />
+    </>
+  );
   if (table.length === 0)
-    return { ...size, notes: [...notes, ...buildEmptyRows(app, size.width)], head: undefined, rows: [] };
-  const look = theme.createLook(size.width - TABLE_GUTTER);
-  const isLean = app.isLineSlow && columns === undefined; // chosen columns are wanted
-  const shown = table.buildRows(
-    { top: cursor.top, height: computeTableHeight(app, size.height) },
+    return (
+      <>
+        {notes}
+        <Rows rows={buildEmptyRows(app, width)} width={width} />
+      </>
+    );
+  const { cursor } = getActiveTab(state);
+  const { head, rows } = table.buildRows(
+    { top: cursor.top, height: app.computeTableHeight(height) },
     app.getShownTime(),
-    isLean ? { ...look, room: Math.min(SLOW_ROOM, look.width) } : look,
+    theme.createLook(width - GUTTER - 1), // a free column at the right edge
   );
   const selection = state.focus === "table" ? "focused" : "unfocused";
-  const watched = new Set(state.watched.map(getWatchId));
-  const isWatched = (subject: Subject | undefined) => {
-    if (watched.size === 0 || subject === undefined || subject.kind === "record") return false;
-    return watched.has(getWatchId(subject));
-  };
-  const rows = shown.rows.map((cells, at) => {
-    const index = cursor.top + at;
-    const key = table.getKeyAt(index) ?? "";
-    return {
-      key,
-      cells: quietenCells(cells, theme.signs),
-      isMarked: marks.has(key),
-      isWatched: isWatched(table.getSubjectAt(index)),
-      selection: index === cursor.index ? selection : undefined,
-    } as const;
-  });
-  return { ...size, notes, head: shown.head, rows };
+  return (
+    <>
+      {notes}
+      <Row cells={[{ text: "  " }, ...head]} width={width} />
+      {rows.map((cells, at) => (
+        <Row
+          key={table.getKeyAt(cursor.top + at)}
+          cells={[...buildMarkCells(app, cursor.top + at), ...quietenCells(cells, theme.signs)]}
+          selection={cursor.top + at === cursor.index ? selection : undefined}
+          width={width}
+        />
+      ))}
+    </>
+  );
 }
 
-function buildNotes(app: ConsoleParts, width: number): RowModel[] {
-  return listTableNotes(app).map(({ text, role }) => {
+/** Marks a row that is chosen, and one whose changes the user is told. */
+function buildMarkCells({ state, table, theme: { signs } }: ConsoleApp, index: number): RowCell[] {
+  const isMarked = getActiveTab(state).marks.has(table.getKeyAt(index) ?? "");
+  const subject = table.getSubjectAt(index);
+  const id = subject === undefined || subject.kind === "record" ? undefined : getWatchId(subject);
+  const isWatched = state.watched.some((row) => getWatchId(row) === id);
+  return [
+    isMarked ? { text: signs.marked, role: "marked" } : { text: " " },
+    isWatched ? { text: signs.watched, role: "match" } : { text: " " },
+  ];
+}
+
+/** Sorts by the title that is pressed, or selects the row; one that is selected already is opened. The right button opens its menu. */
+function handlePress(app: ConsoleApp, line: number, { button, column, origin }: AreaEvent): void {
+  if (button === "middle") return;
+  const wasFocused = app.state.focus === "table";
+  const titles = app.titleHeight;
+  const title =
+    app.table.length > 0 && line === titles - 1 ? app.table.findColumnAt(column - GUTTER) : undefined;
+  const { cursor } = getActiveTab(app.state);
+  const index = cursor.top + line - titles;
+  const hasRow = line >= titles && index < app.table.length;
+  if (button === "right" && !hasRow) return;
+  focusOn(app, "table");
+  if (button === "left" && title !== undefined) return sortByColumn(app, title);
+  if (!hasRow) return;
+  moveToRow(app, "table", index);
+  if (button === "right") openMenu(app, origin);
+  else if (wasFocused && index === cursor.index) openSelected(app);
+}
+
+function buildNotes(app: ConsoleApp, width: number): RowModel[] {
+  return app.tableNotes.map(({ text, role }) => {
     const sign = role === "problem" ? app.theme.signs.marks.problem : "/ ";
     return { cells: [{ text: cleanToWidth(` ${sign}${text}`, width), role }] };
   });
@@ -107,18 +116,28 @@ function buildNotes(app: ConsoleParts, width: number): RowModel[] {
  * Builds the text for an empty table, with what to type next. If nothing was read yet, it says that the rows are not
  * known.
  */
-function buildEmptyRows(app: ConsoleParts, width: number): RowModel[] {
+function buildEmptyRows(app: ConsoleApp, width: number): RowModel[] {
   const { table, state, liveView } = app;
   if (!liveView.hasRead) return buildUnknownPage(app, width);
-  const { filter } = state.tabs[state.tab];
+  const { filter } = getActiveTab(state);
   if (table.filterFault !== undefined)
     return [createPageRow("The filter is wrong. / changes it, Esc clears it.", "quiet")];
   const text =
     filter === ""
       ? table.empty
       : `No row in ${table.id} matches the filter ${filter}. Esc clears the filter.`;
-  const rows = text.split(/(?<=\.) /).map((line) => createPageRow(cleanToWidth(line, width - 2), "quiet"));
+  const lines = [...text.split(/(?<=\.) /), ...listCreateLines(app)];
+  const rows = lines.map((line) => createPageRow(cleanToWidth(line, width - 2), "quiet"));
   return [...rows, ...buildWelcomePage(app, width)];
+}
+
+/** Names the key that creates the first row of an empty table. */
+function listCreateLines({ state, keymap, isReadOnly }: ConsoleApp): string[] {
+  const action = buildCreateAction(state.tab);
+  const [key] = keymap.getKeyLabels("create");
+  const isPossible = "command" in action && state.tab !== "hosts" && getActiveTab(state).filter === "";
+  if (!isPossible || key === undefined || isReadOnly) return [];
+  return [`Key ${key}: ${action.target}, in a form.`];
 }
 
 /** States that have a mark, by their roles. */
@@ -130,40 +149,126 @@ const NOTHING = "-";
  * Makes what is normal quiet, so that the rest stands out. A held row keeps the colour of its mark only, a free row is
  * dim, a row that waits or has a problem has its name in that colour. Cells without a text stay empty.
  */
-export function quietenCells(cells: readonly RowCell[], { marks }: Pick<Signs, "marks">): RowCell[] {
-  const shown = cells.map(blankNothing);
+export function quietenCells(
+  cells: readonly RowCell[],
+  signs: Pick<Signs, "marks" | "bar" | "dot">,
+): RowCell[] {
+  const { marks, bar } = signs;
+  const shown = cells.map((cell) => quietenNothing(cell, signs));
   const at = shown.findIndex(({ text, role }) =>
     STATES.some((own) => own === role && text.startsWith(marks[own])),
   );
-  const state = shown[at];
-  switch (state?.role) {
-    case "held":
-      return shown.flatMap((cell, index) => (index === at ? splitMark(cell, marks.held) : [cell]));
-    case "free":
-      return shown.map((cell) => (isPlain(cell.role) ? { ...cell, role: "quiet" } : cell));
-    case "waiting":
-    case "problem":
-      return shown.map((cell, index) =>
-        index === 0 && isPlain(cell.role) ? { ...cell, role: state.role } : cell,
-      );
-    default:
-      return shown;
-  }
+  const state = shown[at]?.role;
+  const quietened = shown.flatMap((cell, index): RowCell[] => {
+    if (cell.role === "held")
+      return index === at ? splitMark(cell, marks.held) : [{ ...cell, role: "plain" }];
+    if (state === "free" && isPlain(cell.role)) return [{ ...cell, role: "quiet" }];
+    const isName = index === 0 && isPlain(cell.role);
+    return [isName && (state === "waiting" || state === "problem") ? { ...cell, role: state } : cell];
+  });
+  return quietened.flatMap((cell) => splitTrack(cell, bar));
+}
+
+/** Dims the rest of a bar that is not full: `3/4 ▇▇▇▁`. */
+function splitTrack(cell: RowCell, [full, empty]: Signs["bar"]): RowCell[] {
+  const start = cell.text.indexOf(empty);
+  const isBar = start >= 0 && /^ *\d+\/\d+ /.test(cell.text) && !cell.text.slice(start).includes(full);
+  if (!isBar) return [cell];
+  const end = cell.text.lastIndexOf(empty) + empty.length;
+  return [
+    { ...cell, text: cell.text.slice(0, start) },
+    { text: cell.text.slice(start, end), role: "track" },
+    { text: cell.text.slice(end) },
+  ];
 }
 
 function isPlain(role: StyleRole | undefined): boolean {
   return role === undefined || role === "plain";
 }
 
-function blankNothing(cell: RowCell): RowCell {
-  return cell.role === "quiet" && cell.text.trim() === NOTHING
-    ? { text: " ".repeat(cell.text.length) }
-    : cell;
+/** Leaves a cell without a text empty, and shows a count of nothing as a dot. */
+function quietenNothing(cell: RowCell, { dot }: Pick<Signs, "dot">): RowCell {
+  const text = cell.role === "quiet" ? cell.text.trim() : "";
+  if (text === NOTHING) return { text: " ".repeat(cell.text.length) };
+  return text === "0" ? { ...cell, text: cell.text.replace("0", dot) } : cell;
 }
 
 function splitMark({ text, role }: RowCell, mark: string): RowCell[] {
   return [
     { text: mark, role },
     { text: text.slice(mark.length), role: "plain" },
+  ];
+}
+
+/** Settings that decide how etcd is reached. Of the unset ones, only the endpoints are shown. */
+const REACHING: readonly (keyof ConsoleApp["context"]["config"]["sources"])[] = [
+  "endpoints",
+  "transport",
+  "prefix",
+  "user",
+  "cacert",
+  "cert",
+];
+
+/** Builds the page for an unread cluster: the fault, the settings in use with their sources, and what to set. */
+export function buildUnknownPage(app: ConsoleApp, width: number): RowModel[] {
+  const { kind, fault, since } = app.liveView.connection;
+  const look = app.theme.createLook(width - 2);
+  const wrap = (...texts: string[]) => wrapProseLines(texts, look).map((line) => createPageRow(line));
+  const blank = createPageRow("");
+  return [
+    createPageRow(NOT_READ_YET, kind === "opening" ? "heading" : "problem"),
+    blank,
+    ...(fault === undefined ? [] : wrap(`why: ${fault}`)),
+    ...wrap(
+      `trying for ${formatBriefDuration(app.getPresentTime() - since)}; retries continue until it works`,
+    ),
+    blank,
+    ...wrap(...listSettingLines(app.context)),
+    blank,
+    ...(kind === "opening" ? [] : wrap(...listAdviceLines(kind === "refused"))),
+  ];
+}
+
+/** Builds the page for a cluster that was read and on which nothing has run yet. */
+function buildWelcomePage(app: ConsoleApp, width: number): RowModel[] {
+  const { theme, context, liveView } = app;
+  const isFresh = liveView.hasRead && Object.values(app.getTabCounts()).every((count) => count === 0);
+  if (!isFresh) return [];
+  const lines = [
+    "",
+    `Nothing has ever run under ${context.settings.prefix} here. To begin, in another terminal:`,
+    "  signalbox run --lock hello -- sleep 60",
+    "  signalbox schedule add hello '* * * * *' -- date   and   signalbox worker",
+    "  signalbox init      checks etcd and this host, and prints what to set",
+    "Keys: ? help, : all commands and names, q quit.",
+  ];
+  return wrapProseLines(lines, theme.createLook(width - 2)).map((line) => createPageRow(line, "quiet"));
+}
+
+/** Builds a row with a margin at its left. */
+export function createPageRow(text: string, role?: StyleRole): RowModel {
+  return { cells: [{ text: " " }, { text, role }] };
+}
+
+function listSettingLines(context: CommandContext): string[] {
+  const { values, sources } = context.config;
+  return REACHING.flatMap((key) => {
+    const source = sources[key];
+    const value = values[key];
+    if (source === "default" && key !== "endpoints") return [];
+    return [`${key}: ${Array.isArray(value) ? value.join(", ") : String(value)}   (${source})`];
+  });
+}
+
+function listAdviceLines(isRefused: boolean): string[] {
+  const what = isRefused
+    ? "etcd refuses access. Set the user and the password: SIGNALBOX_USER and SIGNALBOX_PASSWORD, or user and " +
+      "passwordFile in the configuration file; or a client certificate: cert and key. Roles: docs/etcd.md"
+    : "To use another etcd: SIGNALBOX_ENDPOINTS=http://etcd1:2379,http://etcd2:2379, or endpoints in " +
+      "/etc/signalbox/config.json or ~/.config/signalbox/config.json; with TLS: https:// and cacert";
+  return [
+    what,
+    "signalbox doctor checks all of this; signalbox config shows every setting and where it comes from",
   ];
 }

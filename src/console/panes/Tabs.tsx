@@ -1,85 +1,91 @@
 import { computeDisplayWidth } from "../../base/display-width.ts";
+import type { ConsoleApp } from "../console-app.ts";
+import { useConsole } from "../context.tsx";
 import { getTabLabel } from "../data/explorer-tree.ts";
-import type { ConsoleParts } from "../parts/console-parts.ts";
+import { Area, isClick } from "../mouse.tsx";
+import { openTab } from "../parts/navigation.ts";
 import { TABS, type TabId } from "../state/console-state.ts";
-import { Row } from "../theme/Row.tsx";
-import type { StyleRole } from "../theme/roles.ts";
+import type { StyleRole } from "../theme/palettes.ts";
+import { Row, Surface } from "../theme/Row.tsx";
 
-/** The names of the views, with the active one marked. */
-export function Tabs({ model: { start, end, separator, tabs } }: { model: TabsModel }) {
-  const between = { text: separator, role: "border" } as const;
-  const cells = tabs.flatMap((tab, at) => (at === 0 ? [tab] : [between, tab]));
-  return <Row cells={[{ text: start }, ...cells, { text: end }]} width={0} />;
+type TabsInputs = Pick<ConsoleApp, "state" | "getTabCounts">;
+
+interface Tab {
+  id: TabId;
+  text: string;
+  role: StyleRole;
 }
 
-/** The tabs that are shown, and the texts around them. */
-export interface TabsModel {
+/** The tabs that fit, and the texts around them. */
+interface FittedTabs {
   start: string;
   end: string;
-  separator: string;
-  tabs: readonly { id: TabId; text: string; role: StyleRole }[];
+  tabs: readonly Tab[];
 }
 
-/**
- * Builds the tabs with their counts. If they do not fit, first the counts of tabs that need no attention are left out,
- * then the lines between them; then only the tabs around the active one are shown, with the number of the others.
- */
-export function buildTabsModel(app: ConsoleParts, width: number): TabsModel {
-  const line = ` ${app.theme.signs.vertical} `;
-  const counted = TABS.map((id) => buildTab(app, id, true));
-  const brief = TABS.map((id) => buildTab(app, id, isUrgent(app, id)));
-  const whole = [
-    { tabs: counted, separator: line },
-    { tabs: brief, separator: line },
-    { tabs: brief, separator: "  " },
-  ].map((one) => ({ ...one, start: " ", end: "" }));
+/** The names of the views, with the active one marked. */
+export function Tabs({ width }: { width: number }) {
+  const app = useConsole();
+  const { start, end, tabs } = fitTabs(app, width);
+  const open = (tab: TabId) => app.update((state) => openTab(state, tab));
   return (
-    whole.find((model) => computeTabsWidth(model) <= width) ??
-    buildPart(brief, TABS.indexOf(app.state.tab), line, width)
+    <Surface ground="tabStrip" width={width} height={1} overflow="hidden">
+      {start !== "" && <Row cells={[{ text: start, role: "tab" }]} width={0} />}
+      {tabs.map((tab) => (
+        <Area key={tab.id} flexShrink={0} onMouse={(event) => isClick(event) && open(tab.id)}>
+          <Row cells={[tab]} width={0} />
+        </Area>
+      ))}
+      {end !== "" && <Row cells={[{ text: end, role: "tab" }]} width={0} />}
+    </Surface>
   );
 }
 
-/** Builds the tabs around the active one. */
-function buildPart(all: TabsModel["tabs"], active: number, separator: string, width: number): TabsModel {
-  const buildRange = (from: number, to: number): TabsModel => ({
-    start: from > 0 ? `${from}+ ` : " ",
+/**
+ * Chooses the tabs with their counts. If they do not fit, first the counts of tabs that need no attention are left out;
+ * then only the tabs around the active one are shown, with the number of the others.
+ */
+export function fitTabs(app: TabsInputs, width: number): FittedTabs {
+  const brief = TABS.map((id) => buildTab(app, id, isUrgent(app, id)));
+  const whole = [TABS.map((id) => buildTab(app, id, true)), brief].map((tabs) => ({
+    start: "",
+    end: "",
+    tabs,
+  }));
+  return (
+    whole.find((fitted) => computeTabsWidth(fitted) <= width) ??
+    fitPart(brief, TABS.indexOf(app.state.tab), width)
+  );
+}
+
+/** Chooses the tabs around the active one. */
+function fitPart(all: readonly Tab[], active: number, width: number): FittedTabs {
+  const cutRange = (from: number, to: number): FittedTabs => ({
+    start: from > 0 ? `${from}+ ` : "",
     end: to < all.length ? ` +${all.length - to}` : "",
-    separator,
     tabs: all.slice(from, to),
   });
   let [from, to] = [0, all.length];
-  while (computeTabsWidth(buildRange(from, to)) > width && to - from > 1) {
+  while (computeTabsWidth(cutRange(from, to)) > width && to - from > 1) {
     if (to - 1 > active) to -= 1;
     else from += 1;
   }
-  return buildRange(from, to);
+  return cutRange(from, to);
 }
 
-/** Returns the tab at a column of that line, from 0. */
-export function findTabAt(app: ConsoleParts, width: number, column: number): TabId | undefined {
-  const { start, separator, tabs } = buildTabsModel(app, width);
-  let left = computeDisplayWidth(start);
-  for (const { id, text } of tabs) {
-    const own = computeDisplayWidth(text);
-    if (column >= left && column < left + own) return id;
-    left += own + separator.length;
-  }
-  return undefined;
+function computeTabsWidth({ start, end, tabs }: FittedTabs): number {
+  return computeDisplayWidth(start + tabs.map(({ text }) => text).join("") + end);
 }
 
-function computeTabsWidth({ start, end, separator, tabs }: TabsModel): number {
-  return computeDisplayWidth(start + tabs.map(({ text }) => text).join(separator) + end);
-}
-
-function buildTab(app: ConsoleParts, id: TabId, isCounted: boolean): TabsModel["tabs"][number] {
+function buildTab(app: TabsInputs, id: TabId, isCounted: boolean): Tab {
   const { tab, focus } = app.state;
   const count = isCounted ? app.getTabCounts()[id] : undefined;
-  const text = `${getTabLabel(id)}${count === undefined ? "" : ` ${count}`}`;
+  const text = ` ${getTabLabel(id)}${count === undefined ? "" : ` ${count}`} `;
   if (id === tab) return { id, text, role: focus === "table" ? "titleFocused" : "tabActive" };
   return { id, text, role: id === "problems" && isUrgent(app, id) ? "problem" : "tab" };
 }
 
 /** Whether the count of a tab is shown even if there is little room. */
-function isUrgent(app: ConsoleParts, id: TabId): boolean {
+function isUrgent(app: TabsInputs, id: TabId): boolean {
   return id === app.state.tab || (id === "problems" && (app.getTabCounts().problems ?? 0) > 0);
 }

@@ -1,5 +1,8 @@
-import { findNearest, type ParseResult, quoteText } from "../../base/text.ts";
-import type { KeyAction } from "./key-actions.ts";
+import { formatChord, parseChord } from "../../base/chord.ts";
+import { findNearest, quoteText } from "../../base/text.ts";
+import { type Command, isRowCommand } from "../../commands/command.ts";
+import type { RowCommandId } from "../../commands/registry/registry.ts";
+import type { Subject } from "../../state/subject.ts";
 
 /** Maps keys to actions. */
 export interface Keymap {
@@ -108,147 +111,136 @@ function formatUnknownAction(id: string, actions: readonly KeyAction[]): string 
   return `keyBindings: unknown action ${quoteText(id)}; ${remedy}`;
 }
 
-/** Displayed names of keys, by their internal names. */
-const SHOWN: Readonly<Record<string, string>> = {
-  pageup: "PgUp",
-  pagedown: "PgDn",
-  escape: "Esc",
-  enter: "Enter",
-  tab: "Tab",
-  space: "Space",
-  up: "↑",
-  down: "↓",
-  left: "←",
-  right: "→",
-  home: "Home",
-  end: "End",
-  insert: "Ins",
-  delete: "Del",
-  backspace: "Backspace",
-  ctrl: "Ctrl",
-  alt: "Alt",
-  shift: "Shift",
-};
-
-/** Accepted alternative names of keys. */
-const MEANT: Readonly<Record<string, string>> = {
-  pgup: "pageup",
-  pgdn: "pagedown",
-  pgdown: "pagedown",
-  esc: "escape",
-  return: "enter",
-  del: "delete",
-  ins: "insert",
-  "↑": "up",
-  "↓": "down",
-  "←": "left",
-  "→": "right",
-  " ": "space",
-  spacebar: "space",
-  control: "ctrl",
-  ctl: "ctrl",
-  meta: "alt",
-  option: "alt",
-  opt: "alt",
-};
-const NAMED =
-  /^(?:f(?:1\d|20|[1-9])|pageup|pagedown|escape|enter|tab|space|up|down|left|right|home|end|insert|delete|backspace)$/;
-const MODIFIERS = ["ctrl", "alt", "shift"] as const;
-
-/** A chord in its parts. */
-interface ChordParts {
-  modifiers: ReadonlySet<string>;
-  key: string;
+/** An action that can be bound to keys. */
+export interface KeyAction {
+  id: string;
+  brief: string;
+  /** Its default keys, as chords. */
+  keys: readonly string[];
+  /** `list` actions also need a list under the cursor. A key can be bound in one of the contexts only. */
+  context: "global" | "list";
+  /**
+   * It changes something in etcd. It cannot be bound to a key with Ctrl, because those are easily pressed by mistake.
+   */
+  isChange?: true;
+  /** The kinds of rows that it applies to. The menu of such a row lists it. */
+  rows?: readonly Subject["kind"][] | "any";
 }
 
-/** Formats a chord for display: `Ctrl+P`, `PgUp`, `G`, `Alt+Shift+G`. */
-export function formatChord(chord: string): string {
-  const { modifiers, key } = splitChord(chord);
-  const isCapital = modifiers.has("alt") && isLetter(key) && key !== key.toLowerCase();
-  const all = isCapital ? new Set([...modifiers, "shift"]) : modifiers;
-  const isUpper = modifiers.size > 0 || NAMED.test(key);
-  const name = SHOWN[key] ?? (isUpper ? key.toUpperCase() : key);
-  return [...MODIFIERS.filter((one) => all.has(one)).map((one) => SHOWN[one] ?? one), name].join("+");
-}
+const CONFIGURED = ["group", "resource", "schedule"] as const;
 
-/**
- * Parses a chord as users write it, in any case and order: `Ctrl+P`, `pgdn`, `Shift-Tab`. A single letter is
- * case-sensitive: `g` is not `G`.
- * @returns the chord in the form of `KeyEvent`, or why it is not valid
- */
-export function parseChord(text: string): ParseResult<string> {
-  const { modifiers, key } = splitChord(text === " " ? text : text.trim());
-  const chord = {
-    modifiers: new Set([...modifiers].map((one) => findKeyName(one) ?? one)),
-    key: findKeyName(key) ?? key,
-  };
-  const fault = findSyntaxFault(chord) ?? findTerminalFault(chord);
-  return fault === undefined ? { value: joinChord(chord) } : { fault: `${quoteText(text)} ${fault}` };
-}
+const WATCHED = ["lock", "resource", "host", "group", "schedule", "run", "drain"] as const;
 
-function findKeyName(name: string): string | undefined {
-  const lower = name.toLowerCase();
-  if (Object.hasOwn(MEANT, lower)) return MEANT[lower];
-  return NAMED.test(lower) || MODIFIERS.some((one) => one === lower) ? lower : undefined;
-}
+/** An action of the console itself. */
+type OwnAction = Omit<KeyAction, "id" | "context">;
 
-/** Joins a chord. With Ctrl or Alt, letters are lower case; Shift with a letter becomes the capital letter. */
-function joinChord({ modifiers, key }: ChordParts): string {
-  if (!isLetter(key)) return [...MODIFIERS.filter((one) => modifiers.has(one)), key].join("+");
-  const isSmall = modifiers.size > 0 && !modifiers.has("shift");
-  const letter = isSmall ? key.toLowerCase() : modifiers.has("shift") ? key.toUpperCase() : key;
-  return [...MODIFIERS.filter((one) => one !== "shift" && modifiers.has(one)), letter].join("+");
-}
+/** The console's own actions that work everywhere, in the order of the help. */
+const GLOBAL = {
+  palette: { brief: "find a command, a lock, a host…", keys: [":", "f1", "ctrl+p"] },
+  filter: { brief: "show only rows with some words", keys: ["/"] },
+  help: { brief: "all keys", keys: ["?"] },
+  nextTab: { brief: "next tab", keys: ["]"] },
+  previousTab: { brief: "previous tab", keys: ["["] },
+  nextPane: { brief: "next pane", keys: ["tab"] },
+  previousPane: { brief: "previous pane", keys: ["shift+tab"] },
+  pane1: { brief: "explorer", keys: ["1"] },
+  pane2: { brief: "table", keys: ["2"] },
+  pane3: { brief: "detail", keys: ["3"] },
+  pane4: { brief: "panel", keys: ["4"] },
+  pane5: { brief: "jobs", keys: ["5"] },
+  explorer: { brief: "show or hide the explorer", keys: ["b"] },
+  panel: { brief: "show or hide the panel", keys: ["J"] },
+  zoom: { brief: "give the pane the whole screen, and back", keys: ["z"] },
+  larger: { brief: "make the pane larger", keys: ["="] },
+  smaller: { brief: "make the pane smaller", keys: ["-"] },
+  resetSizes: { brief: "return all panes to their usual sizes", keys: [] },
+  reread: { brief: "read everything again", keys: ["R"] },
+  theme: { brief: "next theme", keys: ["T"] },
+  travel: { brief: "show a past time; in the past: return to live", keys: ["a"] },
+  olderChange: { brief: "in the past: before the last change", keys: ["{"] },
+  newerChange: { brief: "in the past: after the next change", keys: ["}"] },
+  redraw: { brief: "repaint the screen", keys: ["ctrl+l"] },
+  suspend: { brief: "suspend; fg in the shell returns", keys: ["ctrl+z"] },
+  etcd: { brief: "etcd: members, alarms, quota, sessions (leases), users; browser of keys", keys: ["M"] },
+  collisions: { brief: "schedules that compete, and other minutes", keys: [], rows: ["schedule"] },
+  deadLetters: { brief: "dead letters: run again, or bury", keys: ["d"], rows: ["schedule"] },
+  back: { brief: "back: out of a pane, a range, marks, a filter", keys: ["escape"] },
+  placeBack: { brief: "back to the place before the last jump", keys: ["<", "alt+left"] },
+  placeForward: { brief: "forward again", keys: [">", "alt+right"] },
+  quit: { brief: "quit", keys: ["q"] },
+} as const satisfies Record<string, OwnAction>;
 
-function findSyntaxFault({ modifiers, key }: ChordParts): string | undefined {
-  const strange = [...modifiers].find((one) => !MODIFIERS.some((modifier) => modifier === one));
-  if (strange !== undefined) return `begins with ${quoteText(strange)}; it must be one of Ctrl, Alt, Shift`;
-  if (NAMED.test(key) || /^[^\p{C}\p{Z}]$/u.test(key)) return undefined;
-  return "is not a key; write it as x, G, Ctrl+P, F5, PgDn, Space or Shift+Tab";
-}
+/** Those that need a list under the cursor. */
+const IN_LISTS = {
+  up: { brief: "up", keys: ["up", "k"] },
+  down: { brief: "down", keys: ["down", "j"] },
+  top: { brief: "first row", keys: ["g", "home"] },
+  bottom: { brief: "last row", keys: ["G", "end"] },
+  pageUp: { brief: "a page up", keys: ["pageup", "ctrl+b"] },
+  pageDown: { brief: "a page down", keys: ["pagedown", "ctrl+f"] },
+  left: { brief: "fold, or the pane to the left", keys: ["left", "h"] },
+  right: { brief: "unfold, or the pane to the right", keys: ["right"] },
+  open: { brief: "open", keys: ["enter"], rows: "any" },
+  menu: { brief: "menu of the row: all that applies to it", keys: ["."] },
+  mark: { brief: "mark the row, to act on several", keys: ["space"], rows: "any" },
+  range: { brief: "begin a range of marks; again: end it", keys: ["v"] },
+  unmark: { brief: "clear all marks", keys: ["u"] },
+  sort: { brief: "sort by the next column", keys: ["s"] },
+  reverse: { brief: "reverse the sort order", keys: ["S"] },
+  columns: { brief: "choose the columns of the table, and their order", keys: ["o"] },
+  views: { brief: "saved views: open one, or save what is shown", keys: ["F"] },
+  export: { brief: "write what is shown into a file", keys: ["O"] },
+  copy: { brief: "copy the name", keys: ["y"], rows: "any" },
+  copyJson: { brief: "copy the row as JSON", keys: ["Y"], rows: "any" },
+  copyCommand: { brief: "copy the command line for this view", keys: ["c"], rows: "any" },
+  copyRun: { brief: "copy the command line that runs the lock's job again", keys: ["r"], rows: ["lock"] },
+  pager: { brief: "show this in the pager", keys: ["p"], rows: "any" },
+  editor: { brief: "open this in the editor", keys: ["E"], rows: "any" },
+  raw: { brief: "the keys in etcd, and their earlier values", keys: ["V"], rows: "any" },
+  why: { brief: "why does the run wait?", keys: ["w"], rows: ["lock", "resource", "run", "schedule"] },
+  whyDidItNotRun: {
+    brief: "why a schedule or lock did not run at a time",
+    keys: [],
+    rows: ["lock", "schedule"],
+  },
+  timeline: {
+    brief: "who held it when, who waited, when it was drained",
+    keys: ["t"],
+    rows: ["lock", "resource", "host", "schedule"],
+  },
+  whatIf: {
+    brief: "what a drain, a reset or a new total would do",
+    keys: ["i"],
+    rows: ["lock", "resource", "host", "group"],
+  },
+  notifyMe: { brief: "tell me when the row changes; again: no longer", keys: ["A"], rows: WATCHED },
+  output: { brief: "what the run writes, live", keys: ["l"], rows: ["lock", "schedule", "run"] },
+  edit: { brief: "edit the group, resource or schedule", keys: ["e"], isChange: true, rows: CONFIGURED },
+  create: { brief: "create a group, resource, drain or schedule", keys: ["n"], isChange: true },
+  delete: {
+    brief: "delete the group, resource or schedule",
+    keys: ["delete"],
+    isChange: true,
+    rows: CONFIGURED,
+  },
+} as const satisfies Record<string, OwnAction>;
 
-const NEVER = "is not sent to programs by terminals";
-const UNSURE = "is the same as the key alone in most terminals";
-/** Keys that Ctrl turns into another key. */
-const SAME: Readonly<Record<string, string>> = {
-  i: "Tab",
-  m: "Enter",
-  "[": "Esc",
-  "?": "Backspace",
-  "@": "Ctrl+Space",
-};
+/** The id of an action: each has a handler. */
+export type KeyActionId = keyof typeof GLOBAL | keyof typeof IN_LISTS | RowCommandId;
 
-/** Returns why a terminal does not send a chord to programs. */
-function findTerminalFault({ modifiers, key }: ChordParts): string | undefined {
-  const hasModifier = (modifier: string) => modifiers.has(modifier);
-  if (NAMED.test(key)) return findNamedKeyFault(modifiers, key);
-  if (hasModifier("shift") && (hasModifier("ctrl") || !isLetter(key)))
-    return hasModifier("ctrl") ? NEVER : "must be written as the character that it types, such as !";
-  if (hasModifier("ctrl")) {
-    const same = SAME[key.toLowerCase()];
-    if (same !== undefined) return `is ${same} to a terminal`;
-    return /^[a-z\\\]^_]$/i.test(key) ? undefined : NEVER;
-  }
-  const begins = `${hasModifier("shift") ? key.toUpperCase() : key.toLowerCase()}`;
-  return hasModifier("alt") && /^[[\]OPX^_]$/.test(begins)
-    ? "begins the codes of other keys in a terminal"
-    : undefined;
-}
-
-function findNamedKeyFault(modifiers: ReadonlySet<string>, key: string): string | undefined {
-  if (key === "tab") return modifiers.has("ctrl") || modifiers.has("alt") ? NEVER : undefined;
-  const isTyped = ["space", "enter", "escape", "backspace"].includes(key);
-  if (!isTyped || modifiers.size === 0) return undefined;
-  if (modifiers.has("shift") || (modifiers.has("ctrl") && key !== "space")) return UNSURE;
-  return key === "escape" ? UNSURE : undefined;
-}
-
-function isLetter(key: string): boolean {
-  return /^\p{L}$/u.test(key) && [...key.toUpperCase()].length === 1;
-}
-
-/** Splits a chord. The key itself may be `+` or `-`. */
-function splitChord(chord: string): ChordParts {
-  const [, before = "", key = chord] = /^((?:[^+-]+[+-])*)(.[^+-]*)$/su.exec(chord) ?? [];
-  return { modifiers: new Set(before.split(/[+-]/).filter(Boolean)), key };
+/** Lists all actions that can be bound to keys: the console's own, and the commands that declare a key. */
+export function listKeyActions(commands: readonly Command[]): KeyAction[] {
+  const own = commands.filter(isRowCommand).map(
+    ({ id, brief, rows: { key, kinds } }): KeyAction => ({
+      id,
+      brief,
+      keys: [key],
+      rows: kinds,
+      context: "list",
+      isChange: true,
+    }),
+  );
+  const listOwn = (context: KeyAction["context"], actions: Readonly<Record<string, OwnAction>>) =>
+    Object.entries(actions).map(([id, action]): KeyAction => ({ ...action, id, context }));
+  return [...listOwn("global", GLOBAL), ...listOwn("list", IN_LISTS), ...own];
 }

@@ -1,30 +1,28 @@
-import type { Subject } from "../../state/subject.ts";
-import type { ConsoleState, TabState } from "../state/console-state.ts";
-import type { ConsoleParts } from "./console-parts.ts";
-import { moveInFocusedPane } from "./moves.ts";
+import { type ActionableSubject, type Subject, toActionable } from "../../state/subject.ts";
+import type { ConsoleApp } from "../console-app.ts";
+import { getActiveTab, updateTab } from "../state/console-state.ts";
+import { refuseForRow } from "./navigation.ts";
 import { findSelectedTarget } from "./pane-lines.ts";
 
-/** Toggles the mark of the row under the cursor, and moves to the next row. */
-export function toggleMark(app: ConsoleParts): void {
+/** Toggles the mark of the row under the cursor. */
+export function toggleMark(app: ConsoleApp): void {
   const { table } = app;
-  const key = table.getKeyAt(getActiveTabState(app.state).cursor.index);
+  const { cursor, marks } = getActiveTab(app.state);
+  const key = table.getKeyAt(cursor.index);
   if (key === undefined) return;
-  updateActiveTab(app, (tab) => {
-    const marks = new Set(tab.marks);
-    if (!marks.delete(key)) marks.add(key);
-    return { ...tab, marks, anchor: undefined };
-  });
-  moveInFocusedPane(app, "down");
+  const toggled = new Set(marks);
+  if (!toggled.delete(key)) toggled.add(key);
+  app.update((state) => updateTab(state, { marks: toggled, anchor: undefined }));
 }
 
 /** Starts a range at the cursor; the second time, marks all rows from there to the cursor. */
-export function markRange(app: ConsoleParts): void {
+export function markRange(app: ConsoleApp): void {
   const { table } = app;
-  const { cursor, anchor } = getActiveTabState(app.state);
+  const { cursor, anchor, marks } = getActiveTab(app.state);
   if (anchor === undefined) {
-    updateActiveTab(app, (tab) => ({ ...tab, anchor: cursor.key }));
+    app.update((state) => updateTab(state, { anchor: cursor.key }));
     const { tab } = app.state;
-    const isOn = () => app.state.tab === tab && getActiveTabState(app.state).anchor !== undefined;
+    const isOn = () => app.state.tab === tab && getActiveTab(app.state).anchor !== undefined;
     app.showToast("range started: move to its other end and press the key again", "quiet", isOn);
     return;
   }
@@ -32,30 +30,51 @@ export function markRange(app: ConsoleParts): void {
   const [first, last] =
     from < 0 ? [cursor.index, cursor.index] : [Math.min(from, cursor.index), Math.max(from, cursor.index)];
   const keys = Array.from({ length: last - first + 1 }, (_, at) => table.getKeyAt(first + at) ?? "");
-  updateActiveTab(app, (tab) => ({ ...tab, marks: new Set([...tab.marks, ...keys]), anchor: undefined }));
+  app.update((state) => updateTab(state, { marks: new Set([...marks, ...keys]), anchor: undefined }));
 }
 
-export function clearMarks(app: ConsoleParts): void {
-  updateActiveTab(app, (tab) => ({ ...tab, marks: new Set(), anchor: undefined }));
+export function clearMarks(app: ConsoleApp): void {
+  app.update((state) => updateTab(state, { marks: new Set(), anchor: undefined }));
 }
 
 /**
  * Returns what actions apply to: the row selected in the detail, otherwise the marked rows that still exist,
  * otherwise the row under the cursor.
  */
-export function getChosenSubjects(app: ConsoleParts): Subject[] {
+export function getChosenSubjects(app: ConsoleApp): Subject[] {
   const selected = findSelectedTarget(app)?.subject;
   if (selected !== undefined) return [selected];
-  const { marks } = getActiveTabState(app.state);
+  const { marks } = getActiveTab(app.state);
   const own = app.getSubject();
   if (marks.size === 0) return own === undefined ? [] : [own];
   return [...marks].flatMap((key) => app.table.findSubject(key) ?? []);
 }
 
-function getActiveTabState(state: ConsoleState): TabState {
-  return state.tabs[state.tab];
+/**
+ * Returns what the first chosen row is about if it is of one of some kinds. Otherwise shows what can be selected.
+ * @param convert  returns what stands for a row of another kind
+ */
+export function chooseSubject<K extends Subject["kind"]>(
+  app: ConsoleApp,
+  kinds: readonly K[],
+  refusal: string,
+  convert: (subject: ActionableSubject) => Subject | undefined = (subject) => subject,
+): (Subject & { kind: K }) | undefined {
+  const about = toActionable(getChosenSubjects(app)[0]);
+  const found = about && convert(about);
+  if (isOfKind(found, kinds)) return found;
+  refuseForRow(app, refusal);
+  return undefined;
 }
 
-function updateActiveTab(app: ConsoleParts, to: (tab: TabState) => TabState): void {
-  app.update((state) => ({ ...state, tabs: { ...state.tabs, [state.tab]: to(state.tabs[state.tab]) } }));
+function isOfKind<K extends Subject["kind"]>(
+  subject: Subject | undefined,
+  kinds: readonly K[],
+): subject is Subject & { kind: K } {
+  return kinds.some((kind) => kind === subject?.kind);
+}
+
+/** Returns the lock or the resource in whose queue a run was found. */
+export function toQueueSubject(subject: ActionableSubject): ActionableSubject | undefined {
+  return subject.kind === "run" ? subject.queue : subject;
 }

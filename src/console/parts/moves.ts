@@ -1,14 +1,9 @@
 import type { DetailLine } from "../../commands/see/detail.ts";
-import {
-  type ConsoleState,
-  type Cursor,
-  type Pane,
-  START_CURSOR,
-  TOAST_DURATION,
-} from "../state/console-state.ts";
-import { clampCursor, moveCursor, type RowList, scrollBy, scrollCursor } from "../state/cursor.ts";
-import type { ConsoleParts } from "./console-parts.ts";
-import { computeTableHeight, findTargetLines, getPanelRows, listDetailLines } from "./pane-lines.ts";
+import type { ConsoleApp } from "../console-app.ts";
+import { computePanelListHeight } from "../state/clamp-cursors.ts";
+import { type ConsoleState, getActiveTab, type Pane, updateTab } from "../state/console-state.ts";
+import { type Cursor, moveCursor, type RowList, scrollBy, scrollCursor } from "../state/cursor.ts";
+import { findTargetLines, listDetailLines } from "./pane-lines.ts";
 
 /** A list with its cursor, and a function that moves the cursor. */
 interface CursorList {
@@ -19,20 +14,16 @@ interface CursorList {
 }
 
 /** Returns the list of a pane, or undefined for a pane of text. */
-function findCursorList(app: ConsoleParts, pane: Pane): CursorList | undefined {
+function findCursorList(app: ConsoleApp, pane: Pane): CursorList | undefined {
   const layout = app.getLayout();
   const { state } = app;
   switch (pane) {
     case "table":
       return {
         rows: app.table,
-        cursor: state.tabs[state.tab].cursor,
-        height: computeTableHeight(app, layout?.table?.height ?? 1),
-        setCursor: (now, cursor) => ({
-          ...now,
-          detail: { top: 0 },
-          tabs: { ...now.tabs, [now.tab]: { ...now.tabs[now.tab], cursor } },
-        }),
+        cursor: getActiveTab(state).cursor,
+        height: app.computeTableHeight(layout?.table?.height ?? 1),
+        setCursor: (now, cursor) => updateTab({ ...now, detail: { top: 0 } }, { cursor }),
       };
     case "explorer":
       return {
@@ -42,8 +33,8 @@ function findCursorList(app: ConsoleParts, pane: Pane): CursorList | undefined {
         setCursor: (now, cursor) => ({ ...now, explorer: { ...now.explorer, cursor } }),
       };
     case "panel": {
-      const rows = getPanelRows(app);
-      const height = computePanelListHeight(app, layout?.panel?.height ?? 1);
+      const rows = app.getPanelRows();
+      const height = computePanelListHeight(app.getPanelTable(), layout?.panel?.height ?? 1);
       if (rows.length === 0) return undefined;
       return {
         rows,
@@ -77,7 +68,7 @@ const SCROLLS: Readonly<Record<string, string>> = {
 };
 
 /** Moves the cursor or the text of the focused pane. @param id  up, down, top, bottom, pageUp or pageDown */
-export function moveInFocusedPane(app: ConsoleParts, id: string): void {
+export function moveInFocusedPane(app: ConsoleApp, id: string): void {
   const { focus } = app.state;
   const list = findCursorList(app, focus);
   if (list === undefined) return scrollText(app, focus, SCROLLS[id] ?? "");
@@ -86,20 +77,20 @@ export function moveInFocusedPane(app: ConsoleParts, id: string): void {
 }
 
 /** Moves the cursor of a list to an index, if there is such a row. */
-export function moveToRow(app: ConsoleParts, pane: Pane, index: number): void {
+export function moveToRow(app: ConsoleApp, pane: Pane, index: number): void {
   const list = findCursorList(app, pane);
   if (list === undefined || index >= list.rows.length) return;
   app.update((state) => list.setCursor(state, moveCursor(list.cursor, list.rows, index, list.height)));
 }
 
 /** Scrolls a pane. Its cursor moves only if it would leave the view. */
-export function scrollPane(app: ConsoleParts, pane: Pane, by: 3 | -3): void {
+export function scrollPane(app: ConsoleApp, pane: Pane, by: 3 | -3): void {
   const list = findCursorList(app, pane);
   if (list === undefined) return scrollText(app, pane, by > 0 ? "wheel-down" : "wheel-up");
   app.update((state) => list.setCursor(state, scrollCursor(list.cursor, list.rows, by, list.height)));
 }
 
-function scrollText(app: ConsoleParts, pane: Pane, by: string): void {
+function scrollText(app: ConsoleApp, pane: Pane, by: string): void {
   const layout = app.getLayout();
   if (pane === "detail" && layout?.detail !== undefined) {
     const detail = moveInDetail(
@@ -162,59 +153,4 @@ function findNextRow(
         ? targets.findIndex((line) => line >= top)
         : targets.findLastIndex((line) => line < top);
   return to >= 0 && to < targets.length ? to : undefined;
-}
-
-/** Returns the state with every cursor on an existing row; the same object if nothing changes. */
-export function clampCursors(state: ConsoleState, app: ConsoleParts): ConsoleState {
-  const layout = app.getLayout();
-  if (layout === undefined) return state;
-  const tab = state.tabs[state.tab];
-  const height = computeTableHeight(app, layout.table?.height ?? 1);
-  const cursors = {
-    table: clampCursor(tab.cursor, app.table, height),
-    explorer: clampCursor(state.explorer.cursor, app.tree, (layout.explorer?.height ?? 2) - 1),
-    panel: clampCursor(
-      getPanelCursor(state),
-      getPanelRows(app),
-      computePanelListHeight(app, layout.panel?.height ?? 1),
-    ),
-  };
-  const hasMoved = cursors.table.key !== tab.cursor.key;
-  const isOver = hasExpired(state.toast, app.getPresentTime());
-  const isSame =
-    isSameCursor(cursors.table, tab.cursor) &&
-    isSameCursor(cursors.explorer, state.explorer.cursor) &&
-    isSameCursor(cursors.panel, state.panel.cursor);
-  if (isSame && !isOver) return state;
-  return {
-    ...state,
-    tabs: { ...state.tabs, [state.tab]: { ...tab, cursor: cursors.table } },
-    explorer: { ...state.explorer, cursor: cursors.explorer },
-    panel: { ...state.panel, cursor: cursors.panel },
-    detail: hasMoved ? { top: 0 } : state.detail,
-    toast: isOver ? undefined : state.toast,
-  };
-}
-
-/** Returns the panel's cursor. Without the keyboard, the job list shows the newest jobs. */
-function getPanelCursor({ panel, focus }: ConsoleState): Cursor {
-  return panel.id === "jobs" && focus !== "panel" ? START_CURSOR : panel.cursor;
-}
-
-/** Returns the number of visible rows in the panel: a table has a title line above them. */
-function computePanelListHeight(app: ConsoleParts, height: number): number {
-  return app.getPanelTable() === undefined ? height : height - 1;
-}
-
-/**
- * Whether a toast must disappear: its time is over, or its message no longer holds. A clock that was set back must
- * not keep it for hours.
- */
-function hasExpired(toast: ConsoleState["toast"], wall: number): boolean {
-  if (toast === undefined) return false;
-  return toast.until <= wall || toast.until > wall + TOAST_DURATION || toast.isTrue?.() === false;
-}
-
-function isSameCursor(a: Cursor, b: Cursor): boolean {
-  return a.key === b.key && a.index === b.index && a.top === b.top;
 }

@@ -1,18 +1,21 @@
 import { cleanToWidth } from "../../base/display-width.ts";
+import type { ConsoleApp } from "../console-app.ts";
 import {
   type ConsoleState,
+  getActiveTab,
   PANELS,
   type Pane,
   type Place,
   type PlaceHistory,
   TABS,
   type TabId,
+  updateTab,
 } from "../state/console-state.ts";
+import { START_CURSOR } from "../state/cursor.ts";
 import { listPanes } from "../state/layout.ts";
-import type { ConsoleParts } from "./console-parts.ts";
 
 /** Gives the keyboard to a pane, and shows it if it is hidden. */
-export function focusOn(app: ConsoleParts, focus: Pane): void {
+export function focusOn(app: ConsoleApp, focus: Pane): void {
   app.update((state) => ({
     ...state,
     focus,
@@ -22,15 +25,28 @@ export function focusOn(app: ConsoleParts, focus: Pane): void {
   }));
 }
 
+/** Shows the jobs in the panel, the newest first. */
+export function showJobs(app: ConsoleApp): void {
+  app.update((state) => ({
+    ...state,
+    panel: { ...state.panel, id: "jobs", isOpen: true, cursor: START_CURSOR },
+  }));
+}
+
 /** Returns a check whether the row that is selected now is still selected. Used for messages about it. */
-export function createSameRowCheck(app: ConsoleParts): () => boolean {
-  const { tab, tabs } = app.state;
-  const { key } = tabs[tab].cursor;
-  return () => app.state.tab === tab && app.state.tabs[tab].cursor.key === key;
+export function createSameRowCheck(app: ConsoleApp): () => boolean {
+  const { tab } = app.state;
+  const { key } = getActiveTab(app.state).cursor;
+  return () => app.state.tab === tab && getActiveTab(app.state).cursor.key === key;
+}
+
+/** Shows why the selected row does not serve, for as long as it is selected. */
+export function refuseForRow(app: ConsoleApp, text: string): void {
+  app.showToast(text, "problem", createSameRowCheck(app));
 }
 
 /** Gives the keyboard to the next or the previous pane. */
-export function focusNext(app: ConsoleParts, by: 1 | -1): void {
+export function focusNext(app: ConsoleApp, by: 1 | -1): void {
   const layout = app.getLayout();
   if (layout === undefined || app.state.zoomed !== undefined) return;
   const panes = listPanes(layout);
@@ -40,7 +56,7 @@ export function focusNext(app: ConsoleParts, by: 1 | -1): void {
 }
 
 /** Switches to the next tab; in the panel, to its next view. */
-export function switchTab(app: ConsoleParts, by: 1 | -1): void {
+export function switchTab(app: ConsoleApp, by: 1 | -1): void {
   app.update((state) =>
     state.focus === "panel" ? switchPanel(state, by) : openTab(state, findNeighbour(TABS, state.tab, by)),
   );
@@ -57,12 +73,12 @@ export function openTab(state: ConsoleState, tab: TabId): ConsoleState {
 }
 
 /** Selects a row of a tab, and clears a filter that could hide it. */
-export function goTo(app: ConsoleParts, tab: TabId, key: string | undefined): void {
+export function goTo(app: ConsoleApp, tab: TabId, key: string | undefined): void {
   app.update((state) => {
     const before = state.tabs[tab];
     const cursor = key === undefined ? before.cursor : { ...before.cursor, key };
-    const own = { ...before, cursor, filter: key === undefined ? before.filter : "" };
-    return { ...openTab(state, tab), tabs: { ...state.tabs, [tab]: own }, focus: "table" };
+    const filter = key === undefined ? before.filter : "";
+    return { ...updateTab(openTab(state, tab), { cursor, filter }), focus: "table" };
   });
 }
 
@@ -85,15 +101,25 @@ export function rememberPlace(state: ConsoleState): ConsoleState {
 }
 
 /** Goes back or forward in the history of places. If the row is gone, goes to its tab and says so. */
-export function goToPlace(app: ConsoleParts, by: 1 | -1): void {
+export function goToPlace(app: ConsoleApp, by: 1 | -1): void {
   const before = app.state;
   app.update((state) => stepThroughPlaces(state, by));
   if (app.state === before) return app.showToast(by < 0 ? "no earlier place" : "no later place");
-  const tab = app.state.tabs[app.state.tab];
+  const tab = getActiveTab(app.state);
   const { key } = tab.cursor;
   app.table.update(app.liveView.snapshot, app.getWallTime(), tab); // the tab was not shown until now
   if (key === undefined || app.table.findIndex(key, tab.cursor.index) >= 0) return;
-  app.showToast(`${cleanToWidth(key, 40)} is gone`, "quiet", createSameRowCheck(app));
+  app.showToast(`${cleanToWidth(key, 40)} is gone`, "quiet", createGoneRowCheck(app, key));
+}
+
+/** Like `createSameRowCheck`, for a row that is gone: with the next picture, another one is selected in its place. */
+function createGoneRowCheck(app: ConsoleApp, gone: string): () => boolean {
+  let isInPlace: (() => boolean) | undefined;
+  return () => {
+    if (getActiveTab(app.state).cursor.key === gone) return true;
+    isInPlace ??= createSameRowCheck(app);
+    return isInPlace();
+  };
 }
 
 /** Goes one place back or forward. Returns the same state if there is none in that direction. */
@@ -124,18 +150,14 @@ function getPlace({ tab, tabs, focus, explorer }: ConsoleState): Place {
 }
 
 function restorePlace(state: ConsoleState, { tab, key, filter, focus, node }: Place): ConsoleState {
-  const before = state.tabs[tab];
-  const { explorer, panel } = state;
+  const { tabs, explorer, panel } = state;
+  const { cursor } = tabs[tab];
   return {
-    ...state,
+    ...updateTab(state, { filter, cursor: { ...cursor, key: key ?? cursor.key } }, tab),
     tab,
     focus,
     detail: { top: 0 },
     zoomed: state.zoomed === undefined ? undefined : focus,
-    tabs: {
-      ...state.tabs,
-      [tab]: { ...before, filter, cursor: { ...before.cursor, key: key ?? before.cursor.key } },
-    },
     explorer: {
       ...explorer,
       isOpen: explorer.isOpen || focus === "explorer",
@@ -159,7 +181,7 @@ function isSameRow(a: Place, b: Place): boolean {
  * Switches to another context. Everything of the present cluster ends, also its jobs, so if any are running, the user must choose
  * the context again to confirm.
  */
-export function chooseListedContext(app: ConsoleParts, name: string | undefined): void {
+export function chooseListedContext(app: ConsoleApp, name: string | undefined): void {
   const label = name ?? "no context";
   if (name === app.contexts.activeName) return app.showToast(`${label} is shown already`);
   const asks = `context ${label}`;

@@ -1,18 +1,19 @@
 import { EXIT } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
 import { drain } from "../../commands/act/drain.ts";
+import { type Command, isRowCommand, type RowCommand } from "../../commands/command.ts";
 import type { ActionOutcome, OperationResult } from "../../commands/outcome.ts";
 import { COMMANDS, type DeclaredRowCommand, type RowCommandId } from "../../commands/registry/registry.ts";
 import { toEditFlags } from "../../commands/schedule/definition-flags.ts";
-import { type Command, isRowCommand, type RowCommand } from "../../commands/spec.ts";
 import { isHolding } from "../../protocol/admission.ts";
 import type { QueueKind } from "../../protocol/keys.ts";
+import { findHostResource } from "../../state/shares.ts";
 import { findNamedQueue, type Snapshot } from "../../state/snapshot.ts";
-import type { Subject } from "../../state/subject.ts";
+import { type Subject, toActionable } from "../../state/subject.ts";
+import type { ConsoleApp } from "../console-app.ts";
 import type { Jobs } from "../data/jobs.ts";
-import { isLive, type ShownData } from "../data/live-view.ts";
+import type { ShownData } from "../data/live-view.ts";
 import type { TabId } from "../state/console-state.ts";
-import type { ConsoleParts } from "./console-parts.ts";
 
 /** A command and the row it applies to. */
 export interface RowAction {
@@ -21,9 +22,9 @@ export interface RowAction {
   /** How many of the arguments are fixed; undefined: all. */
   fixed?: number;
   /** Initial values of flags. */
-  flags?: Readonly<Record<string, string | true>>;
+  flags?: Readonly<Record<string, string | true | readonly string[]>> | undefined;
   /** Present values of flags: shown, and passed only if they are changed. */
-  present?: Readonly<Record<string, string | readonly string[]>>;
+  present?: Readonly<Record<string, string | readonly string[]>> | undefined;
   /** Its target, for the user: `lock invoices`. */
   target: string;
 }
@@ -60,8 +61,8 @@ const BUILDERS: { readonly [Id in RowCommandId]: RowActionBuilder<Id> } = {
     createNamedAction(row.kind === "drain" ? toDrainArguments(row) : [row.kind, row.name], row),
   "schedule pause": buildScheduleAction,
   "schedule trigger": buildScheduleAction, // also of a paused schedule
-  "schedule resume": (row, { schedules }) =>
-    schedules.get(row.name)?.value?.pause === undefined
+  "schedule resume": (row, { schedules, dues }) =>
+    [schedules, dues].every((stored) => stored.get(row.name)?.value?.pause === undefined)
       ? { reason: `${formatSubjectName(row)} is not paused` }
       : buildScheduleAction(row),
 };
@@ -173,7 +174,7 @@ export interface CommandPreview {
 interface PreviewPorts {
   signal: AbortSignal;
   /** Describes in one line what follows from the command; undefined if there is nothing to tell. */
-  describeNext?: (result: OperationResult) => string | undefined;
+  describeNext?: ((result: OperationResult) => string | undefined) | undefined;
 }
 
 /** Runs a command with `--dry-run`. Changes nothing and never fails. @param words  the words after its name */
@@ -253,18 +254,20 @@ export function findConfirmationWord(
   const endsRuns = danger === "endsRuns" && previews.some(({ isLive }) => isLive);
   if (!stopsAll && !endsRuns) return undefined;
   if (items.length > 1) return String(items.length);
-  return stopsAll ? "all" : items[0]?.at(-1);
+  return stopsAll ? "all" : clean(items[0]?.at(-1) ?? ""); // as it is shown: the user cannot type what is not
 }
 
 /** Returns why nothing can be changed now, or undefined if changes are possible. */
 export function findChangeObstacle({
   isReadOnly,
   liveView,
-}: Pick<ConsoleParts, "isReadOnly" | "liveView">): string | undefined {
+}: Pick<ConsoleApp, "isReadOnly" | "liveView">): string | undefined {
   const obstacle = findPastObstacle(liveView);
   if (obstacle !== undefined) return obstacle;
   if (isReadOnly) return "this console is read-only";
-  return isLive(liveView.connection) ? undefined : "etcd is unreachable: changes are not possible now";
+  const { kind } = liveView.connection;
+  if (kind === "refused") return "etcd refuses access: changes are not possible now";
+  return kind === "live" ? undefined : "etcd is unreachable: changes are not possible now";
 }
 
 /** Returns why no command can run now: in the past, its output would be about the present. */
@@ -274,12 +277,19 @@ export function findPastObstacle({ past }: ShownData): string | undefined {
     : "this is the past: nothing can be changed or run; a returns to live";
 }
 
+/** Whether no command can run now, because the past is shown. Says so. */
+export function refusesInPast(app: ConsoleApp): boolean {
+  const obstacle = findPastObstacle(app.liveView);
+  if (obstacle !== undefined) app.showToast(obstacle, "problem");
+  return obstacle !== undefined;
+}
+
 /**
  * Builds the action that edits the configuration of a group, a resource or a schedule, starting with its present
- * values.
+ * values: for a resource of a host without a total of its own, with that of its name with macros.
  */
-export function buildEditAction(subject: Subject | undefined, snapshot: Snapshot): RowActionResult {
-  if (subject?.kind === "record") return buildEditAction(subject.about, snapshot);
+export function buildEditAction(row: Subject | undefined, snapshot: Snapshot): RowActionResult {
+  const subject = toActionable(row);
   if (subject?.kind === "group") {
     const members = snapshot.groups.get(subject.name)?.value ?? [];
     return {
@@ -290,7 +300,8 @@ export function buildEditAction(subject: Subject | undefined, snapshot: Snapshot
     };
   }
   if (subject?.kind === "resource") {
-    const { total, note, order } = snapshot.resources.get(subject.name)?.value ?? {};
+    const { config } = findHostResource(snapshot, subject.name) ?? {};
+    const { total = config?.total, note, order } = snapshot.resources.get(subject.name)?.value ?? {};
     const flags = {
       ...(note !== undefined && { note }),
       ...(order !== undefined && { order: String(order) }),
@@ -306,34 +317,36 @@ export function buildEditAction(subject: Subject | undefined, snapshot: Snapshot
   }
   if (subject?.kind === "schedule") {
     const { value } = snapshot.schedules.get(subject.name) ?? {};
-    const flags = { cron: value?.cron ?? "", ...(value && { timezone: value.timezone }) };
-    const present = value && toEditFlags(value);
-    const action = {
+    const flags = { cron: [value?.cron ?? ""].flat(), ...(value && { timezone: value.timezone }) };
+    return {
       command: getCommandById("schedule edit"),
       args: [subject.name],
       flags,
+      present: value && toEditFlags(value),
       target: subject.name,
     };
-    return { ...action, ...(present && { present }) };
   }
   return { reason: "only groups, resources and schedules can be edited" };
 }
 
+/** The command that creates what a tab shows, and what that is. */
+const CREATES: Partial<Record<TabId, readonly [id: string, what: string]>> = {
+  groups: ["group set", "group"],
+  hosts: ["group set", "group"],
+  resources: ["resource set", "resource"],
+  drains: ["drain", "drain"],
+  schedules: ["schedule add", "schedule"],
+};
+
 /** Builds the action that creates an item of the kind that the tab shows. */
 export function buildCreateAction(tab: TabId): RowActionResult {
-  if (tab === "groups" || tab === "hosts")
-    return { command: getCommandById("group set"), args: [], fixed: 0, target: "a new group" };
-  if (tab === "resources")
-    return { command: getCommandById("resource set"), args: [], fixed: 0, target: "a new resource" };
-  if (tab === "drains")
-    return { command: getCommandById("drain"), args: [], fixed: 0, target: "a new drain" };
-  if (tab === "schedules")
-    return { command: getCommandById("schedule add"), args: [], fixed: 0, target: "a new schedule" };
+  const [id, target] = CREATES[tab] ?? [];
+  if (id !== undefined) return { command: getCommandById(id), args: [], fixed: 0, target: `a new ${target}` };
   return { reason: "create groups, resources, drains or schedules in their own tabs" };
 }
 
-export function buildDeleteAction(subject: Subject | undefined): RowActionResult {
-  if (subject?.kind === "record") return buildDeleteAction(subject.about);
+export function buildDeleteAction(row: Subject | undefined): RowActionResult {
+  const subject = toActionable(row);
   if (subject?.kind === "group" || subject?.kind === "resource" || subject?.kind === "schedule")
     return {
       command: getCommandById(`${subject.kind} delete`),

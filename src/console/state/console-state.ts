@@ -1,5 +1,6 @@
 import type { ViewId } from "../../views/index.ts";
 import type { SortOrder } from "../../views/sort.ts";
+import { type Cursor, clamp, START_CURSOR } from "./cursor.ts";
 import type { WatchedRow } from "./watched-rows.ts";
 
 /** The parts of the screen that can have the keyboard. */
@@ -10,8 +11,9 @@ export type Pane = (typeof PANES)[number];
 export const PANELS = ["events", "jobs", "problems", "audit", "log"] as const;
 export type PanelId = (typeof PANELS)[number];
 
-/** The views that have a tab, in display order. */
+/** The tabs, in display order: that of the overview shows a picture above the problems, the others their view. */
 export const TABS = [
+  "overview",
   "locks",
   "resources",
   "queues",
@@ -22,17 +24,12 @@ export const TABS = [
   "history",
   "audit",
   "problems",
-] as const satisfies readonly ViewId[];
+] as const satisfies readonly (ViewId | "overview")[];
 export type TabId = (typeof TABS)[number];
 
-/** A position in a list. It follows its row, not its index. */
-export interface Cursor {
-  /** Key of the row; undefined if the list has none yet. */
-  key: string | undefined;
-  /** The last index of the row. If the row is removed, the row that is now at this index is selected. */
-  index: number;
-  /** Index of the first visible row. */
-  top: number;
+/** Returns the view whose rows a tab lists. */
+export function getTabView(tab: TabId): ViewId {
+  return tab === "overview" ? "problems" : tab;
 }
 
 /** How one table is displayed. */
@@ -98,6 +95,19 @@ export interface ConsoleState {
   pressed: { border: Border; at: number; isHeld: boolean } | undefined;
 }
 
+export function getActiveTab({ tab, tabs }: Pick<ConsoleState, "tab" | "tabs">): TabState {
+  return tabs[tab];
+}
+
+/** Returns the state with a change of one tab: the active one, or another. */
+export function updateTab(
+  state: ConsoleState,
+  change: Partial<TabState>,
+  tab: TabId = state.tab,
+): ConsoleState {
+  return { ...state, tabs: { ...state.tabs, [tab]: { ...state.tabs[tab], ...change } } };
+}
+
 /** A tab with its filter, order and columns, under a name. */
 export interface SavedView {
   name: string;
@@ -121,8 +131,6 @@ interface Toast {
   asks?: string;
 }
 
-export const START_CURSOR: Cursor = { key: undefined, index: 0, top: 0 };
-
 function createTabState(): TabState {
   return {
     cursor: START_CURSOR,
@@ -138,7 +146,7 @@ function createTabState(): TabState {
 export function createInitialState(): ConsoleState {
   const tabs = Object.fromEntries(TABS.map((id) => [id, createTabState()])) as Record<TabId, TabState>;
   return {
-    tab: "locks",
+    tab: "overview",
     tabs,
     focus: "table",
     zoomed: undefined,
@@ -159,7 +167,7 @@ export function createInitialState(): ConsoleState {
 }
 
 /** The borders between panes that the user can move. */
-export const BORDERS = ["explorer", "detailHeight", "detailWidth", "panel"] as const;
+const BORDERS = ["explorer", "detailHeight", "detailWidth", "panel"] as const;
 export type Border = (typeof BORDERS)[number];
 
 /** Columns or rows that the user has chosen; without one, the console computes it from the screen. */
@@ -187,7 +195,7 @@ export function chooseSize(
   if (wanted === undefined) return computed;
   const { least, others } = LIMITS[border];
   const most = available - others;
-  return most < least ? computed : Math.max(least, Math.min(wanted, most));
+  return most < least ? computed : clamp(wanted, least, most);
 }
 
 /** Sets a size; `undefined` returns to the computed one. */
@@ -205,32 +213,4 @@ export function restoreUserSizes(kept: unknown): UserSizes {
       BORDERS.some((known) => known === border) && Number.isInteger(size) && size > 0 && size < 10_000,
   );
   return Object.fromEntries(entries);
-}
-
-/** Holds one immutable value outside React, and notifies listeners when it changes. */
-export class StateStore<S> {
-  #state: S;
-  readonly #listeners = new Set<() => void>();
-
-  constructor(state: S) {
-    this.#state = state;
-  }
-
-  get state(): S {
-    return this.#state;
-  }
-
-  /** Replaces the value. Notifies the listeners unless the value is the same. */
-  update(change: (state: S) => S): void {
-    const next = change(this.#state);
-    if (next === this.#state) return;
-    this.#state = next;
-    for (const listener of this.#listeners) listener();
-  }
-
-  /** @returns a function that removes the listener */
-  subscribe(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  }
 }

@@ -1,4 +1,14 @@
-import type { Cursor } from "./console-state.ts";
+/** A position in a list. It follows its row, not its index. */
+export interface Cursor {
+  /** Key of the row; undefined if the list has none yet. */
+  key: string | undefined;
+  /** The last index of the row. If the row is removed, the row that is now at this index is selected. */
+  index: number;
+  /** Index of the first visible row. */
+  top: number;
+}
+
+export const START_CURSOR: Cursor = { key: undefined, index: 0, top: 0 };
 
 /** A list of rows for a cursor. */
 export interface RowList {
@@ -6,6 +16,16 @@ export interface RowList {
   getKeyAt(index: number): string | undefined;
   /** @param near  the probable index @returns -1 if the key is not in the list */
   findIndex(key: string, near: number): number;
+}
+
+/** Returns the number within two limits that is nearest to a value; `least`, if it is more than `most`. */
+export function clamp(value: number, least: number, most: number): number {
+  return Math.max(least, Math.min(value, most));
+}
+
+/** Returns the index of the first visible line, such that the line at `index` is near the middle. */
+export function computeWindowTop(index: number, length: number, height: number): number {
+  return clamp(index - Math.floor(height / 2), 0, length - height);
 }
 
 /**
@@ -25,21 +45,21 @@ export function clampCursor(cursor: Cursor, rows: RowList, height: number): Curs
 /** Moves the cursor to another row. */
 export function moveCursor(cursor: Cursor, rows: RowList, to: number, height: number): Cursor {
   if (rows.length === 0) return cursor;
-  const index = Math.max(0, Math.min(to, rows.length - 1));
+  const index = clamp(to, 0, rows.length - 1);
   return { key: rows.getKeyAt(index), index, top: computeTop(cursor.top, index, height, rows.length) };
 }
 
 /** Scrolls the window, and keeps the cursor within it. */
 export function scrollCursor(cursor: Cursor, rows: RowList, by: number, height: number): Cursor {
-  const top = Math.max(0, Math.min(cursor.top + by, rows.length - height));
-  const index = Math.max(top, Math.min(cursor.index, top + height - 1));
+  const top = clamp(cursor.top + by, 0, rows.length - height);
+  const index = clamp(cursor.index, top, top + height - 1);
   return moveCursor({ ...cursor, top }, rows, index, height);
 }
 
 /** Returns the index of the first visible row, such that the row at `index` is visible. */
 function computeTop(top: number, index: number, height: number, length: number): number {
   const room = Math.max(1, height);
-  const least = Math.max(0, Math.min(top, length - room));
+  const least = clamp(top, 0, length - room);
   return Math.max(index - room + 1, Math.min(least, index), 0);
 }
 
@@ -52,7 +72,7 @@ function computeTop(top: number, index: number, height: number, length: number):
 export function scrollBy(by: string, top: number, length: number, height: number): number {
   const last = Math.max(0, length - height);
   const to = computeTarget(by, top, last, height);
-  return Math.max(0, Math.min(to, last));
+  return clamp(to, 0, last);
 }
 
 function computeTarget(by: string, top: number, last: number, height: number): number {

@@ -1,4 +1,5 @@
 import { type ConsoleState, chooseSize, type Pane } from "./console-state.ts";
+import { clamp } from "./cursor.ts";
 
 /** Columns and rows of a part of the screen. */
 export interface Size {
@@ -24,6 +25,8 @@ export interface LayoutWishes {
   tableWidth?: number | undefined;
   /** Number of lines in the table, titles included. */
   tableLines?: number | undefined;
+  /** Width at which no line of the explorer is cut, columns. */
+  explorerWidth?: number | undefined;
   /** Number of lines in the panel. */
   panelLines?: number | undefined;
 }
@@ -37,7 +40,8 @@ export const MIN_SCREEN: Size = { width: 40, height: 10 };
 const WIDE = 100;
 /** Minimum width for a detail beside the table. */
 const VERY_WIDE = 200;
-const EXPLORER_WIDTH = 24;
+/** Width of the explorer: what its lines need, within limits. */
+const EXPLORER = { least: 24, most: 40, share: 0.25 };
 /** Shares of a table beside the detail: it takes what its columns need, within limits. */
 const TABLE = { least: 0.4, usual: 0.58, most: 0.64 };
 /** Heights of the panel and the detail: a share of the available rows, within limits. */
@@ -59,7 +63,7 @@ export function computeLayout(
   if (state.zoomed !== undefined) return computeZoomedLayout(screen, state.zoomed, body);
   const panel = computePanelHeight(screen, state, body, wishes);
   const upper = body - (panel > 0 ? panel + 1 : 0);
-  const explorer = computeExplorerWidth(screen, state);
+  const explorer = computeExplorerWidth(screen, state, wishes);
   const width = screen.width - (explorer > 0 ? explorer + 1 : 0);
   return {
     screen,
@@ -84,16 +88,22 @@ function computePanelHeight(
   const { panel, focus } = state;
   if (!panel.isOpen && focus !== "panel") return 0;
   if (screen.height < TALL.panel && focus !== "panel") return 0;
-  const computed = Math.max(1, Math.min(panelLines, computeShare(body, PANEL)));
+  const computed = clamp(panelLines, 1, computeShare(body, PANEL));
   return chooseSize(state, "panel", computed, body);
 }
 
 /** Returns the explorer's width. On a narrow screen it has the full width or none. */
-function computeExplorerWidth(screen: Size, state: ConsoleState): number {
+function computeExplorerWidth(
+  screen: Size,
+  state: ConsoleState,
+  { explorerWidth = EXPLORER.least }: LayoutWishes,
+): number {
   const { explorer, focus } = state;
   if (screen.width < WIDE) return focus === "explorer" ? screen.width : 0;
   if (!explorer.isOpen) return 0;
-  return chooseSize(state, "explorer", EXPLORER_WIDTH, screen.width);
+  const { least, most, share } = EXPLORER;
+  const room = Math.min(most, Math.floor(screen.width * share));
+  return chooseSize(state, "explorer", clamp(explorerWidth, least, room), screen.width);
 }
 
 function computeMainSizes(
@@ -102,7 +112,7 @@ function computeMainSizes(
   state: ConsoleState,
   wishes: LayoutWishes,
 ): Pick<Layout, "table" | "detail"> {
-  if (screen.height < TALL.detail) return { table: available };
+  if (screen.height < TALL.detail || state.tab === "overview") return { table: available };
   if (screen.width >= VERY_WIDE) {
     const computed = available.width - 1 - computeTableWidth(available.width - 1, wishes);
     const left = available.width - 1 - chooseSize(state, "detailWidth", computed, available.width);
@@ -133,14 +143,14 @@ function computeTableWidth(available: number, { tableWidth }: LayoutWishes): num
   const [least, usual, most] = [TABLE.least, TABLE.usual, TABLE.most].map((share) =>
     Math.floor(available * share),
   ) as [number, number, number];
-  return tableWidth === undefined ? usual : Math.max(least, Math.min(most, tableWidth));
+  return tableWidth === undefined ? usual : clamp(tableWidth, least, most);
 }
 
 function computeShare(
   of: number,
   { least, most, share }: { least: number; most: number; share: number },
 ): number {
-  return Math.max(least, Math.min(most, Math.round(of * share)));
+  return clamp(Math.round(of * share), least, most);
 }
 
 /** Lists the panes that Tab can reach, in order. A narrow screen shows the explorer once it has the keyboard. */

@@ -2,19 +2,21 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { hash } from "../../base/hash.ts";
-import type { CommandIo } from "../../commands/spec.ts";
+import type { CommandIo } from "../../commands/command.ts";
 import type { SortOrder } from "../../views/sort.ts";
 import {
   type ConsoleState,
   createInitialState,
+  getActiveTab,
   PANELS,
   restoreUserSizes,
   type SavedView,
-  START_CURSOR,
   TABS,
   type TabState,
   type UserSizes,
+  updateTab,
 } from "./console-state.ts";
+import { START_CURSOR } from "./cursor.ts";
 import { restoreWatchedRows, type WatchedRow } from "./watched-rows.ts";
 
 /** The part of the console state that is kept between sessions. */
@@ -26,8 +28,8 @@ interface ConsolePreferences {
   watched: readonly WatchedRow[];
   explorer: { isOpen: boolean; open: readonly string[] | undefined };
   panel: { isOpen: boolean; id: string };
-  /** Filter, order and columns by tab. */
-  tabs: Readonly<Record<string, Pick<TabState, "filter" | "order" | "columns">>>;
+  /** Order and columns by tab. A filter hides rows: it does not outlive the session, except in a saved view. */
+  tabs: Readonly<Record<string, Pick<TabState, "order" | "columns">>>;
   views: readonly SavedView[];
   startView: string | undefined;
 }
@@ -56,8 +58,8 @@ export function toConsolePreferences({
     panel: { isOpen: panel.isOpen, id: panel.id },
     tabs: Object.fromEntries(
       TABS.map((id) => {
-        const { filter, order, columns } = tabs[id];
-        return [id, { filter, order, columns }];
+        const { order, columns } = tabs[id];
+        return [id, { order, columns }];
       }),
     ),
   };
@@ -96,7 +98,7 @@ export function restoreState(kept: unknown): ConsoleState {
 
 function restoreTab(tab: TabState, kept: unknown): TabState {
   if (!isStoredRecord(kept)) return tab;
-  return { ...tab, ...restoreTableChoice(kept) };
+  return { ...tab, ...restoreTableChoice(kept), filter: "" };
 }
 
 /** Returns the path of the preferences of a cluster. Each cluster has its own file. */
@@ -212,15 +214,11 @@ function restoreSavedView(kept: unknown): SavedView[] {
   return [{ name, tab, ...restoreTableChoice(kept) }];
 }
 
-/** Returns what is shown now as a view. */
-function captureView({ tab, tabs }: Pick<ConsoleState, "tab" | "tabs">, name: string): SavedView {
-  const { filter, order, columns } = tabs[tab];
-  return { name, tab, filter, order, columns };
-}
-
 /** Saves what is shown under a name. A view of that name is replaced; others keep their place. */
 export function saveCurrentView(state: ConsoleState, name: string): ConsoleState {
-  const view = captureView(state, name);
+  const { tab } = state;
+  const { filter, order, columns } = getActiveTab(state);
+  const view = { name, tab, filter, order, columns };
   const at = state.savedViews.findIndex((one) => one.name === name);
   const savedViews = at < 0 ? [...state.savedViews, view] : state.savedViews.with(at, view);
   return { ...state, savedViews };
@@ -233,14 +231,13 @@ export function deleteView(state: ConsoleState, name: string): ConsoleState {
 
 /** Shows a saved view: its tab, filter, order and columns. */
 export function openView(state: ConsoleState, { tab, filter, order, columns }: SavedView): ConsoleState {
-  const shown = { ...state.tabs[tab], filter, order, columns, cursor: START_CURSOR, anchor: undefined };
+  const shown = { filter, order, columns, cursor: START_CURSOR, anchor: undefined, marks: new Set<string>() };
   return {
-    ...state,
+    ...updateTab(state, shown, tab),
     tab,
     focus: "table",
     zoomed: undefined,
     detail: { top: 0 },
-    tabs: { ...state.tabs, [tab]: { ...shown, marks: new Set() } },
   };
 }
 

@@ -1,16 +1,11 @@
 import { DRAIN_SCOPES } from "../../protocol/keys.ts";
-import type { Subject } from "../../state/subject.ts";
+import type { ActionableSubject } from "../../state/subject.ts";
 
 /** A row that the user wants to hear of. */
-export type WatchedRow = Exclude<Subject, { kind: "record" }>;
+export type WatchedRow = ActionableSubject;
 
 /** Maximum number of watched rows: each is looked at for every frame. */
 export const MOST_WATCHED = 50;
-
-/** Returns what can be watched of a row: a record stands for what it is about. */
-export function findWatchable(subject: Subject | undefined): WatchedRow | undefined {
-  return subject?.kind === "record" ? findWatchable(subject.about) : subject;
-}
 
 export function getWatchId(row: WatchedRow): string {
   return row.kind === "drain" ? `drain ${row.scope} ${row.name}` : `${row.kind} ${row.name}`;

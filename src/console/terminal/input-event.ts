@@ -91,7 +91,10 @@ function addModifiers(name: string, modifiers: number): string {
 }
 
 /** An answer of the terminal to a question of the console. It is never a key. */
-export type TerminalReport = BackgroundReport | { kind: "report"; of: "attributes" | "status" };
+export type TerminalReport =
+  | BackgroundReport
+  | { kind: "report"; of: "attributes" | "keyboard" | "status" }
+  | { kind: "report"; of: "scheme"; isLight: boolean };
 
 /** The background colour, each part from 0 to 1. */
 interface BackgroundReport {

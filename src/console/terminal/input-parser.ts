@@ -1,4 +1,4 @@
-import { clean } from "../../base/text.ts";
+import { cleanInput } from "../../base/text.ts";
 import {
   ALT,
   createControlKey,
@@ -33,8 +33,11 @@ const PATIENCE: Readonly<Record<PendingInput, number>> = {
   paste: 1_000,
 };
 
-/** The same for an Escape while the terminal has to answer a question: it may be the beginning of the answer. */
-const EXPECTING = 250;
+/**
+ * The same for an Escape that is hardly the key: it may begin an answer that the terminal owes, or the keyboard sends a whole
+ * sequence for the key.
+ */
+const UNLIKELY = 250;
 
 /** Calls `then` once after some ms. @returns a function that cancels the call */
 type TimeoutFunction = (milliseconds: number, then: () => void) => () => void;
@@ -44,6 +47,8 @@ interface KeyReader {
   feed(bytes: Uint8Array): void;
   /** The terminal was asked something; until it answers, an Escape may begin its answer. */
   expectReport(isExpected: boolean): void;
+  /** The terminal sends a sequence for the Escape key (kitty's protocol): an Escape alone begins another one. */
+  expectCodedKeys(): void;
   /** Stops all events of the user, including those of the bytes just read. */
   end(): void;
 }
@@ -60,11 +65,11 @@ export function createKeyReader(
 ): KeyReader {
   const parser = new InputParser();
   let cancel: (() => void) | undefined;
-  let [hasEnded, isExpecting] = [false, false];
+  let [hasEnded, isExpecting, isCoded] = [false, false, false];
   const emitInput = (input: readonly TerminalInput[]) => {
     for (const one of input) {
       if (one.kind === "report") onReport(one);
-      else if (!hasEnded) onEvent(one);
+      else if (!hasEnded) onEvent(isCoded ? toUsualEnter(one) : one);
     }
   };
   return {
@@ -74,11 +79,14 @@ export function createKeyReader(
       emitInput(parser.feed(bytes));
       const { pending } = parser;
       if (pending === undefined || (hasEnded && !isExpecting)) return;
-      const patience = pending === "escape" && isExpecting ? EXPECTING : PATIENCE[pending];
+      const patience = pending === "escape" && (isExpecting || isCoded) ? UNLIKELY : PATIENCE[pending];
       cancel = startTimeout(patience, () => emitInput(parser.flush()));
     },
     expectReport(isExpected) {
       isExpecting = isExpected;
+    },
+    expectCodedKeys() {
+      isCoded = true;
     },
     end() {
       hasEnded = true;
@@ -87,12 +95,22 @@ export function createKeyReader(
   };
 }
 
+/** Returns Enter for the keys that are Enter where keys are not coded: Shift and Ctrl are not told there. */
+function toUsualEnter(event: InputEvent): InputEvent {
+  const isEnter = event.kind === "key" && /^(?:ctrl\+)?(?:shift\+)?enter$/.test(event.chord);
+  return isEnter ? { kind: "key", chord: "enter" } : event;
+}
+
 function startTimer(milliseconds: number, then: () => void): () => void {
   const timer = setTimeout(then, milliseconds);
   return () => clearTimeout(timer);
 }
 
-const CTRL_C = "\x03";
+/** Ctrl+C, also in kitty's protocol. */
+const CTRL_C = /^(?:\x03|\x1b\[99;5u)$/;
+
+/** The beginning of an answer: no key begins so. */
+const STARTED_ANSWER = /^(?:\x1b\[|\x9b)\?/;
 
 /**
  * Converts the bytes of a terminal to events. Has no timers: the caller calls `flush` when nothing has arrived for a
@@ -105,7 +123,10 @@ export class InputParser {
   #within: ParserMode | undefined;
   /** Whether nothing has arrived for a while within a paste. */
   #hasPaused = false;
-  readonly #paste = new PasteBuffer();
+  /** Whether an Escape alone was the last key. */
+  #isAfterEscape = false;
+  /** The bytes of the present paste, one character each. */
+  #paste = "";
   /** The text of the present OSC string, if it may be an answer. */
   #osc = "";
 
@@ -118,14 +139,18 @@ export class InputParser {
     if (this.#within === "osc" && isReportStarted(this.#osc)) return "report";
     if (this.#within !== undefined) return "sequence";
     if (this.#rest === "") return undefined;
+    if (STARTED_ANSWER.test(this.#rest)) return "report";
     return /^\x1b+$/.test(this.#rest) ? "escape" : "sequence";
   }
 
   feed(bytes: Uint8Array): TerminalInput[] {
     const read = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
     // The end of a paste can get lost. Then Ctrl+C, alone and after a pause, is the only way out.
-    if (this.#hasPaused && read === CTRL_C) this.#abandon();
+    if (this.#hasPaused && CTRL_C.test(read)) this.#abandon();
     this.#hasPaused = false;
+    // An answer whose first byte came so early that it was taken for the key.
+    if (this.#isAfterEscape && read.startsWith("[?")) this.#rest = "\x1b";
+    this.#isAfterEscape = false;
     this.#rest += read;
     return this.#parse(false);
   }
@@ -139,11 +164,12 @@ export class InputParser {
     // The start of an end marker that did not complete is not an Escape key.
     if (this.#within !== undefined) this.#rest = "";
     this.#within = undefined;
+    this.#isAfterEscape = this.#rest === "\x1b";
     return this.#parse(true);
   }
 
   #abandon(): void {
-    this.#paste.clear();
+    this.#paste = "";
     this.#within = undefined;
     this.#rest = "";
   }
@@ -174,10 +200,16 @@ export class InputParser {
     }
   }
 
+  /** Takes bytes of a paste, up to the end marker of the terminal. */
   #takePaste(): InputPiece | undefined {
-    const { length, text } = this.#paste.take(this.#rest);
-    if (text === undefined) return length === 0 ? undefined : { length };
-    return { ...this.#leaveMode(length), event: { kind: "paste", text } };
+    const end = this.#rest.indexOf(PASTE_END);
+    // The end marker may have arrived in part.
+    const length = end >= 0 ? end : Math.max(0, this.#rest.length - PASTE_END.length + 1);
+    this.#paste += this.#rest.slice(0, Math.min(length, LONGEST_PASTE - this.#paste.length));
+    if (end < 0) return length === 0 ? undefined : { length };
+    const text = cleanPaste(Buffer.from(this.#paste, "latin1").toString("utf8"));
+    this.#paste = "";
+    return { ...this.#leaveMode(length + PASTE_END.length), event: { kind: "paste", text } };
   }
 
   /** Takes a string up to BEL or ESC \; a new sequence ends it too. */
@@ -217,42 +249,10 @@ const LONGEST_PASTE = 1 << 20;
 
 const PASTE_END = "\x1b[201~";
 
-/** Collects a paste up to the end marker of the terminal. */
-class PasteBuffer {
-  #kept = "";
-
-  /**
-   * Takes bytes of the paste.
-   * @param rest  bytes, one character each
-   * @returns how many bytes were taken, and the text once it is complete
-   */
-  take(rest: string): { length: number; text: string | undefined } {
-    const end = rest.indexOf(PASTE_END);
-    if (end >= 0) {
-      this.#keep(rest.slice(0, end));
-      const text = cleanPaste(Buffer.from(this.#kept, "latin1").toString("utf8"));
-      this.clear();
-      return { length: end + PASTE_END.length, text };
-    }
-    // The end marker may have arrived in part.
-    const safe = Math.max(0, rest.length - PASTE_END.length + 1);
-    this.#keep(rest.slice(0, safe));
-    return { length: safe, text: undefined };
-  }
-
-  clear(): void {
-    this.#kept = "";
-  }
-
-  #keep(bytes: string): void {
-    this.#kept += bytes.slice(0, Math.max(0, LONGEST_PASTE - this.#kept.length));
-  }
-}
-
 /** Normalizes line breaks, which terminals send as Enter, and removes terminal control sequences. */
 function cleanPaste(text: string): string {
   const lines = text.split(/\r\n?|\n/);
-  return lines.map((line) => clean(line)).join("\n");
+  return lines.map((line) => cleanInput(line)).join("\n");
 }
 
 /** Maximum number of bytes examined for one piece. No key sequence is longer. */

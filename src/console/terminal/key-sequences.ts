@@ -120,7 +120,7 @@ const KITTYS = /^(\d{1,7})(?::(\d{0,7}))?(?::(\d{0,7}))?(?:;(\d{0,3})(?::(\d))?)
 function parseCsiEvent(taken: string, final: string, more: number): InputEvent | TerminalReport | undefined {
   const [, mouse] = MOUSE.exec(taken) ?? [];
   if (mouse !== undefined) return parseMouseEvent(mouse, final);
-  if (final === "c" && taken.startsWith("?")) return { kind: "report", of: "attributes" };
+  if (taken.startsWith("?")) return parsePrivateReport(taken, final);
   if (final === "n" && (taken === "0" || taken === "3")) return { kind: "report", of: "status" };
   if (final === "u") return parseKittyKey(taken, more);
   if (final === "~" && taken.startsWith("27;")) return parseModifyOtherKeys(taken, more);
@@ -128,6 +128,15 @@ function parseCsiEvent(taken: string, final: string, more: number): InputEvent |
   if (taken === "" && RXVT_ARROWS[final] !== undefined)
     return createNamedKey(RXVT_ARROWS[final], SHIFT | more);
   return parseNumberedKey(taken, final, more);
+}
+
+/** Parses an answer that begins as no key does: `CSI ? 62;22 c`, `CSI ? 1 u`, `CSI ? 997;2 n`. */
+function parsePrivateReport(taken: string, final: string): TerminalReport | undefined {
+  if (final === "c") return { kind: "report", of: "attributes" };
+  if (final === "u") return { kind: "report", of: "keyboard" };
+  const [, scheme] = /^\?997;([12])$/.exec(taken) ?? [];
+  if (final !== "n" || scheme === undefined) return undefined;
+  return { kind: "report", of: "scheme", isLight: scheme === "2" };
 }
 
 /** Parses `CSI 5;2~` and `CSI 1;5A`. `CSI 12;40R` is a cursor position report, not F3. */

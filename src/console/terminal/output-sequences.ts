@@ -1,18 +1,33 @@
 import { cleanToWidth } from "../../base/display-width.ts";
-import type { TerminalModes } from "../../commands/see/ansi-screen.ts";
 
 // Sequences that the console writes besides its frames.
 
 /**
- * Builds the codes that turn terminal modes on and off, apart from the alternate screen: bracketed paste, and the mouse:
- * clicks, and movements while a button is down. A terminal without 1002 keeps 1000.
+ * Builds the codes that turn terminal modes on and off, apart from the alternate screen: no line wrap, bracketed paste, and the
+ * mouse: clicks, and movements while a button is down. A terminal without 1002 keeps 1000. `scheme`: the terminal reports when its
+ * theme becomes light or dark.
  */
-export function buildTerminalModes(wants: { mouse: boolean }): TerminalModes {
+export function buildTerminalModes(wants: { mouse: boolean; scheme: boolean }): { on: string; off: string } {
   const mouse = wants.mouse ? ["?1000", "?1002", "?1006"] : [];
-  const all = ["?2004", ...mouse];
+  const all = ["?2004", ...mouse, ...(wants.scheme ? ["?2031"] : [])];
   const formatModes = (end: "h" | "l") => all.map((mode) => `\x1b[${mode}${end}`).join("");
-  return { on: formatModes("h"), off: formatModes("l") };
+  return { on: `\x1b[?7l${formatModes("h")}`, off: `\x1b[?7h${formatModes("l")}` };
 }
+
+/** Puts kitty's protocol of the keyboard on, which each screen of the terminal has for itself, and off again: keys become unambiguous. */
+export const PUSH_KEYBOARD = "\x1b[>1u";
+export const POP_KEYBOARD = "\x1b[<u";
+
+/** Whether a text is more than changes of modes. */
+export function writesCells(text: string): boolean {
+  return !/^(?:\x1b\[\?\d+[hl])*$/.test(text);
+}
+
+/** Clears the screen; the cursor is at the top left then. */
+export const CLEAR_SCREEN = "\x1b[m\x1b[H\x1b[J";
+
+/** Erases the rest of a line: it gets the present ground. */
+export const ERASE_LINE = "\x1b[K";
 
 /** Formats the sequence (OSC 52) that copies a text to the clipboard of the user's terminal. */
 export function formatClipboardSequence(text: string): string {
@@ -29,6 +44,11 @@ export function formatDesktopNotification(text: string): string {
   return `\x1b]9;signalbox: ${shown}${END}\x1b]777;notify;signalbox;${shown.replaceAll(";", ",")}${END}`;
 }
 
+/** Formats the progress of a task, for the tab or task bar of the terminal (OSC 9;4). @param state  and percentage, such as `1;40` */
+export function formatProgress(state: string): string {
+  return `\x1b]9;4;${state}${END}`;
+}
+
 /** Stores the title of the window in the terminal, and restores it. */
 export const PUSH_TITLE = "\x1b[22;2t";
 export const POP_TITLE = "\x1b[23;2t";
@@ -41,4 +61,56 @@ export function formatWindowTitle(text: string): string {
 /** Texts come from etcd: nothing in them may end the sequence, or begin another one. */
 function toTitleText(text: string): string {
   return cleanToWidth(text, 120).replace(/[\p{C}]/gu, "");
+}
+
+/** Sequences that set the colours of cells without any of their own. */
+export interface BaseColours {
+  letters: string;
+  ground: string;
+}
+
+/** The terminal's own. */
+export const OWN_COLOURS: BaseColours = { letters: "\x1b[39m", ground: "\x1b[49m" };
+
+/**
+ * Gives cells without colours of their own those of a theme, and cells that the text erases its ground. A box that paints this ground
+ * would have Ink take all its cells apart for every picture.
+ */
+export function paintBase(text: string, { letters, ground }: BaseColours): string {
+  if (letters === OWN_COLOURS.letters && ground === OWN_COLOURS.ground) return text;
+  const painted = text
+    .replaceAll("\x1b[m", `\x1b[m${letters}${ground}`)
+    .replaceAll(OWN_COLOURS.letters, letters)
+    .replaceAll(OWN_COLOURS.ground, ground);
+  return `${letters}${ground}${painted}\x1b[39;49m`;
+}
+
+/** Several lines that stay as they are. */
+const NEXT_LINES = /(?:\x1b\[E){2,}/g;
+
+/** A colour of the text, or of the ground, that another one replaces before anything is written in it. */
+const UNUSED_COLOURS =
+  /\x1b\[38;[\d;]+m(?=(?:\x1b\[(?:48;[\d;]+|49|1|22)m)*\x1b\[(?:38;[\d;]+|39)m)|\x1b\[48;[\d;]+m(?=(?:\x1b\[(?:38;[\d;]+|39|1|22)m)*\x1b\[(?:48;[\d;]+|49)m)/g;
+
+/** Blanks that take more bytes than the two sequences in their place. */
+const BLANKS = / {12,}/g;
+
+/** Styles that a terminal shows in blanks, but not in cells that it has erased. */
+const SHOWN_IN_BLANKS = /\x1b\[(?:4|7|9)m/;
+
+/**
+ * Writes a picture in fewer bytes, for slow lines.
+ * @param hasGround  whether the terminal gives cells that it erases the present ground: GNU screen does not
+ */
+export function shortenOutput(text: string, hasGround: boolean): string {
+  const short = text.replace(NEXT_LINES, (all) => `\x1b[${all.length / 3}E`).replace(UNUSED_COLOURS, "");
+  if (!hasGround) return short;
+  return short
+    .split("\n")
+    .map((line) => (SHOWN_IN_BLANKS.test(line) ? line : line.replace(BLANKS, eraseCells)))
+    .join("\n");
+}
+
+function eraseCells({ length }: string): string {
+  return `\x1b[${length}X\x1b[${length}C`;
 }

@@ -1,8 +1,10 @@
-import { Text, Transform } from "ink";
+import { Box, type BoxProps, Text } from "ink";
 import { createContext, memo, type ReactNode, use } from "react";
-import { addAccent, type RowCell, type RowModel, type RowSelection } from "./cells.ts";
-import type { StyleRole } from "./roles.ts";
-import { getTheme, type Theme } from "./theme.ts";
+import { cleanToWidth, computeDisplayWidth } from "../../base/display-width.ts";
+import { wrapProseLines } from "../../commands/see/detail.ts";
+import { computeWindowTop } from "../state/cursor.ts";
+import type { StyleRole } from "./palettes.ts";
+import { getTheme, type Sequences, type Theme } from "./theme.ts";
 
 interface RowProps extends RowModel {
   /** The columns that a selected row fills. */
@@ -10,70 +12,64 @@ interface RowProps extends RowModel {
 }
 
 /**
- * One row: a text with a nested text for each cell. The widths of cells are those of `src/base/text.ts`. A box for each
- * cell would take Ink nearly twice as long for a frame.
+ * A box on the ground of a role, which it paints to its edges. Texts in it without a ground of their own are on it. Without a role,
+ * and in a theme without grounds, it is on the one around it.
+ */
+export function Surface({
+  ground,
+  ...box
+}: BoxProps & { ground: StyleRole | undefined; children?: ReactNode }) {
+  const { getLook } = useTheme();
+  return <Box {...box} backgroundColor={(ground && getLook(ground)?.ground) ?? ""} />;
+}
+
+/**
+ * One row: a text with the sequences of its cells' looks. The widths of cells are those of `src/base/text.ts`. A text of
+ * its own for each cell would take Ink three times as long, for every picture.
  */
 export const Row = memo(({ cells, selection, width }: RowProps) => {
-  const { hasStyle, signs } = useTheme();
-  const shown = selection === undefined ? cells : addAccent(cells, selection, signs.accent);
-  const spans = mergeUnstyled(shown, hasStyle).map((cell, at) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: a cell is identified by its position
-    <Span key={at} cell={cell} />
-  ));
+  const theme = useTheme();
   return (
     <Text wrap="truncate">
-      {selection === undefined ? (
-        spans
-      ) : (
-        <Selected selection={selection} width={width}>
-          {spans}
-        </Selected>
-      )}
-      {isBlank(cells) && " "}
+      {selection === undefined
+        ? formatCells(cells, theme) || " " // a text without any column would have no height
+        : formatSelectedCells(cells, theme, selection, width)}
     </Text>
   );
 }, isSameRow);
 
-/** Joins neighbours that the theme leaves as they are: each text of its own costs Ink time in every frame. */
-function mergeUnstyled(cells: readonly RowCell[], hasStyle: (role: StyleRole) => boolean): RowCell[] {
-  const merged: RowCell[] = [];
-  let isOpen = false;
-  for (const { text, role, ground } of cells) {
-    const isStyled = (role !== undefined && hasStyle(role)) || ground !== undefined;
-    if (isStyled) merged.push({ text, role, ground });
-    else if (isOpen) merged.push({ text: (merged.pop()?.text ?? "") + text });
-    else merged.push({ text });
-    isOpen = !isStyled;
-  }
-  return merged;
+function formatCells(cells: readonly RowCell[], { getLook }: Theme): string {
+  const text = getLook("text");
+  return cells
+    .map((cell) => {
+      const look = cell.role && getLook(cell.role);
+      return surround(cell.text, [cell.ground && getLook(cell.ground), look ?? text]);
+    })
+    .join("");
 }
 
-/** A text without any column would have no height. */
-function isBlank(cells: readonly RowCell[]): boolean {
-  return cells.every(({ text }) => text === "");
+/** @param width  the columns that the row fills */
+function formatSelectedCells(
+  cells: readonly RowCell[],
+  { getLook, signs }: Theme,
+  selection: RowSelection,
+  width: number,
+): string {
+  const row = getLook(selection === "focused" ? "selected" : "selectedUnfocused");
+  // In an inverted row, colours would become different backgrounds.
+  const isInverse = row?.style.inverse === true;
+  const formatCell = ({ text, role, ground }: RowCell) => {
+    const look = role && getLook(role);
+    return surround(text, isInverse ? [row, look?.weight] : [row, ground && getLook(ground), look]);
+  };
+  const padding = " ".repeat(Math.max(0, width - computeCellsWidth(cells)));
+  return [...addAccent(cells, selection, signs.accent), { text: padding }].map(formatCell).join("");
 }
 
-/** A piece of text with the style of its role. */
-export function Span({ cell: { text, role, ground } }: { cell: RowCell }) {
-  const inner = role === undefined ? text : <Styled by={role}>{text}</Styled>;
-  return ground === undefined ? inner : <Styled by={ground}>{inner}</Styled>;
-}
-
-function Styled({ by, children }: { by: StyleRole; children: ReactNode }) {
-  const { style } = useTheme();
-  return <Transform transform={(text) => style(by, text)}>{children}</Transform>;
-}
-
-interface SelectedProps {
-  selection: RowSelection;
-  width: number;
-  children: ReactNode;
-}
-
-function Selected({ selection, width, children }: SelectedProps) {
-  const { styleRow } = useTheme();
-  const state = { isSelected: true, isFocused: selection === "focused", width };
-  return <Transform transform={(line) => styleRow(line, state)}>{children}</Transform>;
+/** Surrounds a text with the sequences of looks, the outermost first. */
+function surround(text: string, looks: readonly (Sequences | undefined)[]): string {
+  if (text === "") return "";
+  return looks.reduceRight((inner, look) => (look ? look.open + inner + look.close : inner), text);
 }
 
 function isSameRow(a: RowProps, b: RowProps): boolean {
@@ -102,4 +98,89 @@ export const ThemeContext = createContext<Theme>(getTheme("mono", "16", true));
 
 export function useTheme(): Theme {
   return use(ThemeContext);
+}
+
+/** A piece of a row: clean text, and the role that it is styled by. Without a role it is left as it is. */
+export interface RowCell {
+  text: string;
+  role?: StyleRole | undefined;
+  /** The role of the text around it, which continues beneath its own. */
+  ground?: StyleRole | undefined;
+}
+
+/** One row of the screen. */
+export interface RowModel {
+  cells: readonly RowCell[];
+  /** Whether the cursor is on it, and whether its pane has the keyboard. */
+  selection?: RowSelection | undefined;
+}
+
+type RowSelection = "focused" | "unfocused";
+
+/** Builds a row of one text. */
+export function createRow(text: string, role?: StyleRole): RowModel {
+  return { cells: [{ text, role }] };
+}
+
+/** Wraps lines of prose to rows. */
+export function wrapRows(
+  { createLook }: Pick<Theme, "createLook">,
+  lines: readonly string[],
+  width: number,
+  role?: StyleRole,
+): RowModel[] {
+  return wrapProseLines(lines, createLook(width)).map((line) => createRow(line, role));
+}
+
+export const BLANK_ROW: RowModel = { cells: [] };
+
+/** Puts the bar of a selected row into its first column. A marked row has its mark there instead. */
+function addAccent(cells: readonly RowCell[], selection: RowSelection, sign: string): readonly RowCell[] {
+  const [cell, ...others] = cells;
+  if (cell === undefined || !cell.text.startsWith(" ")) return cells;
+  const bar: RowCell = { text: sign, role: selection === "focused" ? "accent" : "border" };
+  return [bar, { ...cell, text: cell.text.slice(1) }, ...others];
+}
+
+/** Returns the text of cells. */
+export function joinCellTexts(cells: readonly RowCell[]): string {
+  return cells.map(({ text }) => text).join("");
+}
+
+export function computeCellsWidth(cells: readonly RowCell[]): number {
+  return cells.reduce((sum, { text }) => sum + computeDisplayWidth(text), 0);
+}
+
+/** Pads cells with blanks. */
+export function padCells(cells: readonly RowCell[], width: number): readonly RowCell[] {
+  const missing = width - computeCellsWidth(cells);
+  return missing > 0 ? [...cells, { text: " ".repeat(missing) }] : cells;
+}
+
+/** Cuts cells to a number of columns. */
+export function truncateCells(cells: readonly RowCell[], width: number): readonly RowCell[] {
+  if (computeCellsWidth(cells) <= width) return cells;
+  const kept: RowCell[] = [];
+  let room = width;
+  for (const cell of cells) {
+    const own = computeDisplayWidth(cell.text);
+    if (own >= room)
+      return [...kept, { ...cell, text: cleanToWidth(`${cell.text}${" ".repeat(room)}`, room) }];
+    kept.push(cell);
+    room -= own;
+  }
+  return kept;
+}
+
+/** Pads a text with blanks. */
+export function padText(text: string, width: number): string {
+  return text + " ".repeat(Math.max(0, width - computeDisplayWidth(text)));
+}
+
+/** Returns the rows around the selected one that fit, with the selection. */
+export function windowRows(rows: readonly RowModel[], at: number, height: number): RowModel[] {
+  const top = computeWindowTop(at, rows.length, height);
+  return rows
+    .map((row, index): RowModel => (index === at ? { ...row, selection: "focused" } : row))
+    .slice(top, top + height);
 }

@@ -21,6 +21,8 @@ export interface Signs {
   sorted: readonly [string, string];
   ellipsis: string;
   dot: string;
+  /** Between a whole and its part. */
+  step: string;
   /** The bar at the left edge of the selected row. */
   accent: string;
   dash: string;
@@ -28,7 +30,7 @@ export interface Signs {
 
 export const UNICODE: Signs = {
   isAscii: false,
-  marks: { held: "● ", free: "○ ", waiting: "◌ ", problem: "▲ ", quiet: "  ", plain: "  " },
+  marks: { held: "● ", free: "○ ", waiting: "◌ ", problem: "▲ ", quiet: "  ", plain: "  ", accent: "  " },
   arrow: "→",
   open: "▾",
   closed: "▸",
@@ -41,13 +43,14 @@ export const UNICODE: Signs = {
   watched: "◆",
   ellipsis: "…",
   dot: "·",
+  step: "›",
   dash: "–",
   accent: "▎",
 };
 
 export const ASCII: Signs = {
   isAscii: true,
-  marks: { held: "* ", free: "o ", waiting: ". ", problem: "! ", quiet: "  ", plain: "  " },
+  marks: { held: "* ", free: "o ", waiting: ". ", problem: "! ", quiet: "  ", plain: "  ", accent: "  " },
   arrow: "->",
   open: "v",
   closed: ">",
@@ -60,14 +63,10 @@ export const ASCII: Signs = {
   watched: "@",
   ellipsis: "...",
   dot: "-",
+  step: ">",
   dash: "-",
   accent: ">",
 };
-
-/** Returns signs whose long horizontal rules take one byte for each cell. */
-export function withShortRules(signs: Signs): Signs {
-  return { ...signs, horizontal: ASCII.horizontal };
-}
 
 /** ASCII replacements of the same width for signs that other modules put into texts. */
 const INSTEAD: Readonly<Record<string, string>> = {
@@ -79,6 +78,7 @@ const INSTEAD: Readonly<Record<string, string>> = {
   "←": "<",
   "↑": "^",
   "↓": "v",
+  "›": ">",
   "×": "x",
   "≥": ">",
   "‘": "'",

@@ -1,10 +1,21 @@
-import { computeStyledWidth } from "../../base/display-width.ts";
+import chalk from "chalk";
 import { isUtf8, type OutputStyle } from "../../commands/see/paint.ts";
-import type { CommandIo } from "../../commands/spec.ts";
-import { ansi, contrastDark, contrastLight, dark, light, mono } from "./palettes.ts";
-import { ROLES, type StyleRole, type ThemePalette } from "./roles.ts";
-import { applySgr, buildSgrCodes, type ColourDepth, removeColours, type SgrCodes } from "./sgr.ts";
-import { ASCII, type Signs, toAscii, UNICODE, withShortRules } from "./signs.ts";
+import { clamp } from "../state/cursor.ts";
+import { type BaseColours, OWN_COLOURS } from "../terminal/output-sequences.ts";
+import {
+  ansi,
+  contrastDark,
+  contrastLight,
+  dark,
+  light,
+  mono,
+  ROLES,
+  type Style,
+  type StyleRole,
+  SURFACES,
+  type ThemePalette,
+} from "./palettes.ts";
+import { ASCII, type Signs, toAscii, UNICODE } from "./signs.ts";
 
 export const THEMES = ["dark", "light", "contrast", "ansi", "mono"] as const;
 type ThemeName = (typeof THEMES)[number];
@@ -13,76 +24,64 @@ const PALETTES: Record<ThemeName, ThemePalette> = { dark, light, contrast: contr
 /** Palettes that differ on a light background. */
 const ON_LIGHT: Partial<Record<ThemeName, ThemePalette>> = { contrast: contrastLight };
 
-/** The state of a row that changes its style. */
-interface RowState {
-  isSelected: boolean;
-  /** Its pane has the keyboard. */
-  isFocused: boolean;
-  /** The next action applies to it. */
-  isMarked?: boolean;
-  width: number;
+/** Number of colours of a terminal. */
+type ColourDepth = "24bit" | "256" | "16";
+
+/** Sequences before and after a text. */
+export interface Sequences {
+  readonly open: string;
+  readonly close: string;
+}
+
+/** The look of a role. */
+export interface Look extends Sequences {
+  readonly style: Style;
+  /** The look without its colours. */
+  readonly weight: Sequences;
+  /** Its ground, as Ink takes it. */
+  readonly ground: string | undefined;
 }
 
 /** The complete appearance of the console. */
 export interface Theme {
   readonly name: ThemeName;
   readonly signs: Signs;
-  /** Whether a role looks different from a text without one. */
-  hasStyle(role: StyleRole): boolean;
-  /** Applies a role's style. Styles inside the text stay; where they end, the role's style continues. */
-  style(role: StyleRole, text: string): string;
-  /** Styles a row and pads it to its width. A selected row gets a background behind all its styles. */
-  styleRow(line: string, state: RowState): string;
+  readonly depth: ColourDepth;
+  /** The colours of cells that have none of their own. */
+  readonly base: BaseColours;
+  /** Returns the look of a role; undefined if it looks like a text without a role. */
+  getLook(role: StyleRole): Look | undefined;
   /** Finishes a line: removes what the terminal cannot show. */
   finishLine(line: string): string;
   /** The output style for the texts of tables and details, which commands use too. Roles are styled later. */
   createLook(width: number): OutputStyle & { width: number };
 }
 
-/** What a theme depends on besides its name and the terminal. */
-interface ThemeConditions {
-  /** The background of the terminal is known to be light. */
-  isLight?: boolean | undefined;
-  /** The line to the terminal is slow: long rules are made of signs of one byte. */
-  isSlow?: boolean;
-}
-
 const made = new Map<string, Theme>();
 
 /** Returns a theme for a terminal. Fixed colours need at least 256 of them; with fewer the theme is `ansi`. */
-export function getTheme(
-  wanted: ThemeName,
-  depth: ColourDepth,
-  isAscii: boolean,
-  { isLight = false, isSlow = false }: ThemeConditions = {},
-): Theme {
+export function getTheme(wanted: ThemeName, depth: ColourDepth, isAscii: boolean, isLight = false): Theme {
   const name = depth === "16" && wanted !== "mono" ? "ansi" : wanted;
-  const id = `${name} ${depth} ${isAscii} ${isLight} ${isSlow}`;
-  const theme = made.get(id) ?? createTheme(name, depth, isAscii, { isLight, isSlow });
+  const id = `${name} ${depth} ${isAscii} ${isLight}`;
+  const theme = made.get(id) ?? createTheme(name, depth, isAscii, isLight);
   made.set(id, theme);
   return theme;
 }
 
-function createTheme(
-  name: ThemeName,
-  depth: ColourDepth,
-  isAscii: boolean,
-  { isLight, isSlow }: { isLight: boolean; isSlow: boolean },
-): Theme {
+function createTheme(name: ThemeName, depth: ColourDepth, isAscii: boolean, isLight: boolean): Theme {
   const palette = (isLight ? ON_LIGHT[name] : undefined) ?? PALETTES[name];
-  const codes = Object.fromEntries(
-    ROLES.map((role) => [role, buildSgrCodes(palette[role], depth)]),
-  ) as Record<StyleRole, SgrCodes>;
-  const usual = isAscii ? ASCII : UNICODE;
-  const signs = isSlow ? withShortRules(usual) : usual;
-  const style = (role: StyleRole, text: string) => applySgr(codes[role], text);
+  const looks = new Map(ROLES.map((role) => [role, buildLook(palette[role] ?? {}, depth)]));
+  const signs = isAscii ? ASCII : UNICODE;
   return {
-    hasStyle: (role) => codes[role].on !== "",
     name,
     signs,
-    style,
+    depth,
+    base: {
+      letters: formatColour(38, palette.editor?.fg, depth) || OWN_COLOURS.letters,
+      ground: formatColour(48, palette.editor?.bg, depth) || OWN_COLOURS.ground,
+    },
+    getLook: (role) => looks.get(role),
     finishLine: isAscii ? toAscii : (line: string) => line,
-    styleRow: createRowPainter(palette, style),
     createLook: (width) => ({
       colours: false,
       marks: signs.marks,
@@ -94,94 +93,121 @@ function createTheme(
   };
 }
 
-/**
- * Creates the row painter. In an inverted row, colours would become different backgrounds for each cell, so they are
- * removed.
- */
-function createRowPainter(palette: ThemePalette, style: Theme["style"]): Theme["styleRow"] {
-  return (line, { isSelected, isFocused, isMarked, width }) => {
-    if (!isSelected) return isMarked ? style("marked", line) : line;
-    const role = isFocused ? "selected" : "selectedUnfocused";
-    const marked = isMarked ? style("marked", line) : line;
-    return style(role, padToWidth(palette[role].inverse ? removeColours(marked) : marked, width));
+function buildLook(style: Style, depth: ColourDepth): Look | undefined {
+  if (Object.keys(style).length === 0) return undefined;
+  const { fg, bg } = style;
+  const [letters, ground] = [formatColour(38, fg, depth), formatColour(48, bg, depth)];
+  const weight = formatWeight(style);
+  return {
+    style,
+    open: `${letters}${ground}${weight.open}`,
+    close: `${weight.close}${ground && OWN_COLOURS.ground}${letters && OWN_COLOURS.letters}`,
+    weight,
+    ground: bg === undefined ? undefined : toInkColour(bg, depth),
   };
 }
 
-/** Pads a styled text with spaces. */
-function padToWidth(painted: string, width: number): string {
-  return painted + " ".repeat(Math.max(0, width - computeStyledWidth(painted)));
+/** Parameters of SGR that begin and end a style. */
+const WEIGHTS = { bold: [1, 22], dim: [2, 22], underline: [4, 24], inverse: [7, 27] } as const;
+
+function formatWeight(style: Style): Sequences {
+  const names = (["bold", "dim", "underline", "inverse"] as const).filter((name) => style[name]);
+  const format = (at: 0 | 1) => names.map((name) => `\x1b[${WEIGHTS[name][at]}m`).join("");
+  return { open: format(0), close: format(1) };
 }
 
-/** Roles of data from etcd. The frame and typed text stay valid without a connection. */
-const TOLD: ReadonlySet<StyleRole> = new Set<StyleRole>([
-  "held",
-  "free",
-  "waiting",
-  "problem",
-  "plain",
-  "heading",
-  "tab",
-  "tabActive",
-  "title",
-  "marked",
-]);
+/** Formats a colour as a sequence. @param what  38 for letters, 48 for grounds */
+function formatColour(what: 38 | 48, of: Style["fg"], depth: ColourDepth): string {
+  if (of === undefined) return "";
+  const shown = reduceColour(of, depth);
+  if (typeof shown === "string") {
+    const parts = [1, 3, 5].map((at) => Number.parseInt(shown.slice(at, at + 2), 16));
+    return `\x1b[${what};2;${parts.join(";")}m`;
+  }
+  if (shown >= 16) return `\x1b[${what};5;${shown}m`;
+  return `\x1b[${what - 8 + (shown < 8 ? shown : shown + 52)}m`;
+}
+
+function toInkColour(of: number | string, depth: ColourDepth): string {
+  const shown = reduceColour(of, depth);
+  return typeof shown === "string" ? shown : `ansi256(${shown})`;
+}
+
+/** Returns the colour that a terminal can show. */
+function reduceColour(of: number | string, depth: ColourDepth): number | string {
+  return typeof of === "string" && depth === "256" ? findNearest256(of) : of;
+}
+
+const LEVELS = { "16": 1, "256": 2, "24bit": 3 } as const;
+
+/** Sets how many colours Ink uses: by itself, it would guess from the environment. */
+export function setColourDepth({ depth }: Pick<Theme, "depth">): void {
+  chalk.level = LEVELS[depth];
+}
+
+/** What stands for the roles of data from etcd. The frame and typed text stay valid without a connection. */
+const OUTDATED: Partial<Record<StyleRole, StyleRole>> = {
+  held: "quiet",
+  free: "quiet",
+  waiting: "quiet",
+  problem: "quiet",
+  plain: "quiet",
+  heading: "quiet",
+  tab: "quiet",
+  tabActive: "selectedUnfocused",
+  title: "quiet",
+  marked: "quiet",
+};
 
 /**
  * Returns a theme for a snapshot that is not live. It renders data from etcd in a quiet style, to show that it may be
  * out of date.
  */
 export function dimTheme(theme: Theme): Theme {
-  const toDimmed = (role: StyleRole) => (TOLD.has(role) ? "quiet" : role);
-  return {
-    ...theme,
-    hasStyle: (role) => theme.hasStyle(toDimmed(role)),
-    style: (role, text) => theme.style(toDimmed(role), text),
-  };
+  return { ...theme, getLook: (role) => theme.getLook(OUTDATED[role] ?? role) };
 }
 
-/** A theme, or `auto` for the one that fits the terminal. */
-type ThemeOption = ThemeName | "auto";
+/** Roles that look the same under an overlay: lines, and the bars, which say at all times whether the console is live. */
+const UNSHADED: ReadonlySet<StyleRole> = new Set<StyleRole>([
+  "border",
+  "track",
+  "bar",
+  "barName",
+  "barLive",
+  "barAway",
+  "barPast",
+  "badgeReadOnly",
+]);
+/** What stands for the signs of the focus, which no pane has under an overlay. */
+const UNFOCUSED: Partial<Record<StyleRole, StyleRole>> = { titleRowFocused: "titleRow", accent: "border" };
+
+/** Returns a theme for the page under an overlay: all texts in one quiet style, on the same grounds. */
+export function shadeTheme(theme: Theme): Theme {
+  const dimmed = theme.getLook("dimmed");
+  const shade = (role: StyleRole) => {
+    const shown = UNFOCUSED[role] ?? role;
+    if (UNSHADED.has(shown)) return theme.getLook(shown);
+    const bg = SURFACES.some((surface) => surface === shown) ? theme.getLook(shown)?.style.bg : undefined;
+    return bg === undefined ? dimmed : buildLook({ ...dimmed?.style, bg }, theme.depth);
+  };
+  const looks = new Map(ROLES.map((role) => [role, shade(role)]));
+  return { ...theme, getLook: (role) => looks.get(role) };
+}
 
 /** Environment variables, in which terminals describe themselves. */
 type Env = Readonly<Record<string, string | undefined>>;
 
 /**
  * Chooses the theme for a terminal.
- * @param wanted   NO_COLOR and terminals without colours override it: they get `mono`
+ * @param wanted   a name; `auto`, or an unknown one: what fits the terminal. NO_COLOR and terminals without colours override it: they get `mono`
  * @param isAscii  use only ASCII signs, even if the locale allows others
- * @param conditions  `isLight` as the terminal answered; undefined if it did not. On a slow line, fewer bytes set a colour
+ * @param isLight  whether the background is light, as the terminal answered; undefined if it did not
  */
-export function chooseTheme(
-  wanted: ThemeOption,
-  env: Env,
-  isAscii = false,
-  conditions: ThemeConditions = {},
-): Theme {
-  const { isLight = announcesLight(env), isSlow = false } = conditions;
-  const depth = limitColourDepth(detectColourDepth(env), wanted, isSlow);
-  const name = depth === undefined ? "mono" : wanted === "auto" ? chooseThemeName(depth, isLight) : wanted;
-  return getTheme(name, depth ?? "16", isAscii || !isUtf8(env), { isLight, isSlow });
-}
-
-/** Returns the depth for the line: a colour takes up to 19, 11 or 5 bytes. The colours of a theme that was asked for stay. */
-function limitColourDepth(
-  depth: ColourDepth | undefined,
-  wanted: ThemeOption,
-  isSlow: boolean,
-): ColourDepth | undefined {
-  if (!isSlow || depth === undefined || depth === "16") return depth;
-  return wanted === "auto" ? "16" : "256";
-}
-
-/**
- * Creates a function that returns the theme for a name; an unknown name means `auto`. @param ascii  see `isAscii` of
- * `chooseTheme` @param getConditions  see there
- */
-export function createThemeLookup(
-  { env }: Pick<CommandIo, "env">,
-  { ascii, getConditions = () => ({}) }: { ascii: boolean; getConditions?: () => ThemeConditions },
-): (name: string) => Theme {
-  return (name) => chooseTheme(THEMES.find((one) => one === name) ?? "auto", env, ascii, getConditions());
+export function chooseTheme(wanted: string, env: Env, isAscii = false, isLight = announcesLight(env)): Theme {
+  const depth = detectColourDepth(env);
+  const known = THEMES.find((name) => name === wanted);
+  const name = depth === undefined ? "mono" : (known ?? chooseThemeName(depth, isLight));
+  return getTheme(name, depth ?? "16", isAscii || !isUtf8(env), isLight);
 }
 
 /** Whether the background decides about the theme, so that the terminal is worth asking. */
@@ -212,4 +238,47 @@ function chooseThemeName(depth: ColourDepth, isLight: boolean): ThemeName {
 function announcesLight({ COLORFGBG = "" }: Env): boolean {
   const background = COLORFGBG.split(";").at(-1) ?? "";
   return /^\d+$/.test(background) && (background === "7" || Number(background) > 8);
+}
+
+/** Levels of each component in the colour cube of the 256 colours. */
+const CUBE_LEVELS = [0, 95, 135, 175, 215, 255];
+
+/** Grounds whose nearest colour is that of another ground, or lets no text be read. */
+const CHOSEN: Readonly<Record<string, number>> = {
+  "#181818": 233,
+  "#20384f": 17,
+  "#04395e": 17,
+  "#f8f8f8": 255,
+  "#ebebeb": 254,
+  "#e4e6f1": 253,
+  "#dddddd": 252,
+  "#d0e1f2": 189,
+};
+
+/**
+ * Returns the nearest of the 256 colours that users do not redefine: those of the cube and the greys. Texts stay readable by it; Ink
+ * rounds each component, which takes dark greys for lighter ones. A few grounds have a colour that was chosen for them.
+ * @param colour  `#rrggbb`
+ */
+export function findNearest256(colour: string): number {
+  return CHOSEN[colour] ?? computeNearest256(colour);
+}
+
+function computeNearest256(colour: string): number {
+  const [r, g, b] = [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16)) as [
+    number,
+    number,
+    number,
+  ];
+  const [cr, cg, cb] = [findNearestLevel(r), findNearestLevel(g), findNearestLevel(b)];
+  const grey = clamp(Math.round(((r + g + b) / 3 - 8) / 10), 0, 23);
+  const computeDistance = (x: number, y: number, z: number) => (x - r) ** 2 + (y - g) ** 2 + (z - b) ** 2;
+  const cube = computeDistance(CUBE_LEVELS[cr] ?? 0, CUBE_LEVELS[cg] ?? 0, CUBE_LEVELS[cb] ?? 0);
+  const level = 8 + 10 * grey;
+  return computeDistance(level, level, level) < cube ? 232 + grey : 16 + 36 * cr + 6 * cg + cb;
+}
+
+function findNearestLevel(value: number): number {
+  const computeOffset = (at: number) => Math.abs((CUBE_LEVELS[at] ?? 0) - value);
+  return CUBE_LEVELS.reduce((best, _, at) => (computeOffset(at) < computeOffset(best) ? at : best), 0);
 }

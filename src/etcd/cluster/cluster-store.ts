@@ -1,24 +1,39 @@
 import { clean, quoteText } from "../../base/text.ts";
-import { OVER } from "../../base/wait.ts";
+import { mapAtMost, OVER } from "../../base/wait.ts";
+import type { ClusterMember } from "../../protocol/member.ts";
 import type { KeyRange, Op } from "../../protocol/txn.ts";
-import type { LoginShare } from "../login/shared-logins.ts";
+import type { LoginShare } from "../login/login.ts";
 import { type Member, MemberError, type Rpc } from "../member.ts";
+import { isAuthenticationOff } from "../member-errors.ts";
 import { isUnavailable, runWithDeadline } from "../retry.ts";
 import {
-  type ClusterMember,
   type MemberStatus,
-  type RangeOp,
+  type RangeRead,
   type RangeResult,
   type ResponseHeader,
   type Store,
   StoreError,
   type Txn,
   type TxnResponse,
+  type UserDirectory,
   type WatchBatch,
   type WatchRequest,
 } from "../store.ts";
-import { parseMemberList, parseMemberStatus, parseResponseHeader, type WireCodec } from "../wire-codec.ts";
-import type { WireLease, WireMemberList, WireRangeResponse, WireTxn, WireWatch } from "../wire-types.ts";
+import {
+  parseInteger,
+  parseMemberList,
+  parseMemberStatus,
+  parseResponseHeader,
+  type WireCodec,
+  type WireLease,
+  type WireLeases,
+  type WireMemberList,
+  type WireNames,
+  type WireRangeResponse,
+  type WireRole,
+  type WireTxn,
+  type WireWatch,
+} from "../wire-codec.ts";
 import type { Failover } from "./failover.ts";
 import { OpenWatch, type SharedWatches, type WatchSource } from "./shared-watches.ts";
 
@@ -67,6 +82,11 @@ export class ClusterStore<B> implements Store {
     return this.#wire.parseKeys(keys ?? []);
   }
 
+  async listSessions(signal?: AbortSignal): Promise<bigint[]> {
+    const { leases = [] } = await this.#call<WireLeases>("leases", {}, signal);
+    return leases.map(({ ID = "0" }) => BigInt(ID));
+  }
+
   async revoke(id: bigint, signal?: AbortSignal): Promise<void> {
     try {
       await this.#call("revoke", { ID: id.toString() }, signal);
@@ -75,15 +95,13 @@ export class ClusterStore<B> implements Store {
     }
   }
 
-  async readRange(
-    range: RangeOp & { revision?: bigint },
-    signal?: AbortSignal,
-  ): Promise<ResponseHeader & RangeResult> {
+  async readRange(range: RangeRead, signal?: AbortSignal): Promise<ResponseHeader & RangeResult> {
     const asked = this.#call<WireRangeResponse>("range", this.#wire.toRangeRequest(range), signal);
     const answer = await this.#explainDenials(asked, () => computeRangeAccess([range]));
     const header = parseResponseHeader(answer.header);
     // etcd's header has the current revision of the store; the port returns the revision of the read.
-    return { ...header, revision: range.revision ?? header.revision, ...this.#wire.parseRange(answer) };
+    const { revision = header.revision, binaryValues } = range;
+    return { ...header, revision, ...this.#wire.parseRange(answer, binaryValues) };
   }
 
   async commitTxn(txn: Txn, signal?: AbortSignal): Promise<TxnResponse> {
@@ -130,6 +148,35 @@ export class ClusterStore<B> implements Store {
 
   async listMembers(signal?: AbortSignal): Promise<ClusterMember[]> {
     return parseMemberList(await this.#call<WireMemberList>("roster", {}, signal));
+  }
+
+  async readUsers(signal?: AbortSignal): Promise<UserDirectory> {
+    const { users = [] } = await this.#call<WireNames>("users", {}, signal);
+    const { roles = [] } = await this.#call<WireNames>("roles", {}, signal);
+    const readUser = async (name: string) => {
+      const { roles: own = [] } = await this.#call<WireNames>("user", { name }, signal);
+      return { name, roles: own };
+    };
+    const readRole = async (name: string) => {
+      const answer = await this.#call<WireRole>("role", { role: name }, signal);
+      return { name, permissions: this.#wire.parsePermissions(answer) };
+    };
+    return {
+      isEnabled: await this.#requiresLogin(signal),
+      users: await mapAtMost(users, MOST_AT_ONCE, readUser),
+      roles: await mapAtMost(roles, MOST_AT_ONCE, readRole),
+    };
+  }
+
+  /** Tries a login that cannot succeed: every etcd since 3.4 then says whether authentication is on. */
+  async #requiresLogin(signal: AbortSignal | undefined): Promise<boolean> {
+    try {
+      await this.#run("authenticate", { name: "", password: "" }, undefined, signal);
+    } catch (error) {
+      if (isAuthenticationOff(error)) return false;
+      if (!(error instanceof StoreError) || error.kind !== "unauthenticated") throw error;
+    }
+    return true;
   }
 
   close(): void {
@@ -191,7 +238,7 @@ export class ClusterStore<B> implements Store {
   #toWatchBatch(answer: WireWatch): WatchBatch {
     const events = this.#wire.parseEvents(answer);
     const last = events.at(-1);
-    if (last === undefined) return { revision: BigInt(answer.header?.revision ?? 0), events };
+    if (last === undefined) return { revision: parseInteger(answer.header?.revision), events };
     return { revision: last.type === "put" ? last.kv.modRevision : last.revision, events };
   }
 
@@ -265,6 +312,9 @@ async function askStatus(member: Member, token: string | undefined, signal: Abor
   }
 }
 
+/** Requests at the same time, where a command needs one for each of many things. */
+const MOST_AT_ONCE = 8;
+
 /** Maximum number of keys named in a message; the rest are only counted. */
 const NAMED = 2;
 
@@ -289,7 +339,8 @@ function computeOpAccess(op: Op): KeyAccess {
 }
 
 function computeRangeAccess(ranges: readonly KeyRange[]): KeyAccess {
-  return { reads: ranges.map(({ key }) => key), writes: [] };
+  const nameRange = ({ key, rangeEnd }: KeyRange) => (key === "\0" && rangeEnd === "\0" ? "all keys" : key);
+  return { reads: ranges.map(nameRange), writes: [] };
 }
 
 /**

@@ -1,6 +1,6 @@
 import { type AttemptOptions, type Member, MemberError, type Rpc, type WatchStream } from "../member.ts";
 import { StoreError } from "../store.ts";
-import type { WireHeader } from "../wire-types.ts";
+import { parseInteger, type WireHeader } from "../wire-codec.ts";
 import type { ClusterMemory, RememberedCluster } from "./cluster-memory.ts";
 
 /**
@@ -44,7 +44,7 @@ export class ClusterPin {
    * @throws MemberError, usually `otherCluster`; other endpoints may belong to the right cluster
    */
   check(member: Member, header: WireHeader | undefined): void {
-    const id = BigInt(header?.cluster_id ?? 0) || undefined;
+    const id = parseInteger(header?.cluster_id) || undefined;
     // A server that speaks etcd's protocol need not be etcd.
     if (id !== undefined && this.#id === undefined) this.#adopt(id);
     if (id === this.#id || (id === undefined && this.#origin === undefined)) {

@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { type AttemptOptions, type Member, MemberError, type WatchStream } from "../member.ts";
 import { createRefusedWatchError } from "../member-errors.ts";
-import type { WireWatch } from "../wire-types.ts";
+import { parseInteger, type WireWatch } from "../wire-codec.ts";
 
 /** A create request, as `WireCodec.toCreateRequests` builds it. */
 type CreateRequest = { create_request: object };
@@ -92,7 +92,7 @@ class SharedStream {
 
   /** A response without a watch of ours is progress, or the rest of a watch that was left. */
   #dispatch(answer: WireWatch): void {
-    this.#watches.get(String(answer.watch_id ?? 0))?.receive(answer);
+    this.#watches.get(String(parseInteger(answer.watch_id)))?.receive(answer);
   }
 
   async #probe(clock: Clock, every: number): Promise<void> {
@@ -331,7 +331,7 @@ export class OpenWatch implements WatchSource {
 /** Returns a response, unless it ends the watch. @throws MemberError */
 function checkWatchResponse({ endpoint }: Pick<Member, "endpoint">, answer: WireWatch): WireWatch {
   if (!answer.canceled) return answer;
-  if (BigInt(answer.compact_revision ?? 0) > 0n)
+  if (parseInteger(answer.compact_revision) > 0n)
     throw new MemberError("compacted", "final", `${endpoint}: the revision to watch from is compacted`);
   throw createRefusedWatchError(endpoint, answer.cancel_reason ?? "");
 }

@@ -1,13 +1,11 @@
-import type { Etcd3 } from "etcd3";
+import type { CallOptions, InterceptingCall, Interceptor, StatusObject } from "@grpc/grpc-js";
 import { MemberError } from "../member.ts";
 import { createStatusError, explainTlsCut, explainTlsFault } from "../member-errors.ts";
 
-export type CallOptions = NonNullable<Parameters<Etcd3["kv"]["range"]>[1]>;
-type Interceptor = NonNullable<CallOptions["interceptors"]>[number];
-type InterceptedCall = ReturnType<Parameters<Interceptor>[1]>;
-
 /** Codes that gRPC sets locally, without a response from the server: cancelled, deadline exceeded, unavailable. */
 const LOCAL = new Set([1, 4, 14]);
+
+export type GrpcPackage = Pick<typeof import("@grpc/grpc-js"), "InterceptingCall">;
 
 /**
  * Intercepts one gRPC call below etcd3 for features that etcd3 lacks: a token in the metadata (etcd3 never renews its
@@ -16,8 +14,8 @@ const LOCAL = new Set([1, 4, 14]);
 export class CallInterceptor {
   readonly options: CallOptions;
   readonly #endpoint: string;
-  #call: InterceptedCall | undefined;
-  #status: { code: number; details: string } | undefined;
+  #call: InterceptingCall | undefined;
+  #status: StatusObject | undefined;
   #cancelled = false;
   readonly #onReceived: () => void;
 
@@ -26,6 +24,7 @@ export class CallInterceptor {
    * @param onReceived  called whenever the server has sent something
    */
   constructor(
+    grpc: GrpcPackage,
     endpoint: string,
     token: string | undefined,
     deadline: number | undefined,
@@ -33,7 +32,7 @@ export class CallInterceptor {
   ) {
     this.#endpoint = endpoint;
     this.#onReceived = onReceived;
-    const interceptors = [this.#createInterceptor(token)];
+    const interceptors = [this.#createInterceptor(grpc, token)];
     this.options =
       deadline === undefined ? { interceptors } : { interceptors, deadline: Date.now() + deadline };
   }
@@ -63,33 +62,33 @@ export class CallInterceptor {
     return new MemberError("unavailable", "retry", `${this.#endpoint}: ${text}`, { cause: thrown });
   }
 
-  #createInterceptor(token: string | undefined): Interceptor {
+  #createInterceptor({ InterceptingCall }: GrpcPackage, token: string | undefined): Interceptor {
     return (options, nextCall) => {
-      const call = nextCall(options);
-      const start = call.start.bind(call);
-      call.start = (metadata, listener) => {
-        if (token !== undefined) metadata.set("token", token);
-        start(metadata, {
-          onReceiveMetadata: (received) => {
-            this.#onReceived();
-            listener?.onReceiveMetadata?.(received);
-          },
-          onReceiveMessage: (message) => {
-            this.#onReceived();
-            listener?.onReceiveMessage?.(message);
-          },
-          onReceiveStatus: (status) => {
-            this.#status = status;
-            if (!LOCAL.has(status.code)) this.#onReceived();
-            // etcd3 repeats a call without end when it recognizes this text for a stale token, so replace the text.
-            const details = status.details.replace("invalid auth token", "stale auth token");
-            listener?.onReceiveStatus?.({ ...status, details });
-          },
-        });
-      };
+      const call = new InterceptingCall(nextCall(options), {
+        start: (metadata, _listener, next) => {
+          if (token !== undefined) metadata.set("token", token);
+          next(metadata, {
+            onReceiveMetadata: (received, pass) => {
+              this.#onReceived();
+              pass(received);
+            },
+            onReceiveMessage: (message, pass) => {
+              this.#onReceived();
+              pass(message);
+            },
+            onReceiveStatus: (status, pass) => {
+              this.#status = status;
+              if (!LOCAL.has(status.code)) this.#onReceived();
+              // etcd3 repeats a call without end when it recognizes this text for a stale token, so replace the text.
+              const details = status.details.replace("invalid auth token", "stale auth token");
+              pass({ ...status, details });
+            },
+          });
+        },
+      });
       this.#call = call;
       if (this.#cancelled) call.cancelWithStatus(1, "given up");
-      return call as ReturnType<Interceptor>; // gRPC calls only the methods of the interface
+      return call;
     };
   }
 }

@@ -1,11 +1,16 @@
+import type { CallOptions, ClientDuplexStream } from "@grpc/grpc-js";
 import type { Etcd3 } from "etcd3";
 import { type AttemptOptions, type Member, MemberError, type Rpc, type WatchStream } from "../member.ts";
-import { CallInterceptor, type CallOptions } from "./call-interceptor.ts";
-import { callKv, openWatch } from "./own-messages.ts";
+import { CallInterceptor, type GrpcPackage } from "./call-interceptor.ts";
+import type { FrequentCalls } from "./frequent-calls.ts";
+
+interface Closable {
+  close(): void;
+}
 
 /** A client whose one connection is shared by many calls and watches. It tracks whether the connection may be dead. */
-class SharedClient {
-  readonly etcd: Etcd3;
+class SharedClient<C extends Closable> {
+  readonly client: C;
   #heard = 0;
   #uses = 0;
   #isDoubted = false;
@@ -13,8 +18,8 @@ class SharedClient {
   readonly #onClosed: () => void;
 
   /** @param onClosed  called when the retired client is no longer used and has been closed */
-  constructor(etcd: Etcd3, onClosed: () => void) {
-    this.etcd = etcd;
+  constructor(client: C, onClosed: () => void) {
+    this.client = client;
     this.#onClosed = onClosed;
   }
 
@@ -51,139 +56,196 @@ class SharedClient {
 
   #closeIfUnused(): void {
     if (!this.#isRetired || this.#uses > 0) return;
-    this.etcd.close();
+    this.client.close();
     this.#onClosed();
+  }
+}
+
+/** The clients of one kind for one member. The current one is replaced when its connection may be dead. */
+class ClientPool<C extends Closable> {
+  readonly #open: () => C;
+  #current: SharedClient<C> | undefined;
+  /** Clients with a connection: the current one, and replaced ones that still have calls in flight. */
+  readonly #all = new Set<SharedClient<C>>();
+
+  /** @param open  builds a client with its own connection */
+  constructor(open: () => C) {
+    this.#open = open;
+  }
+
+  getClient(): SharedClient<C> {
+    if (this.#current === undefined) {
+      const client: SharedClient<C> = new SharedClient(this.#open(), () => this.#all.delete(client));
+      this.#all.add(client);
+      this.#current = client;
+    }
+    return this.#current;
+  }
+
+  /** Drops the client, unless the server has sent something on its connection since the unanswered call began. */
+  replaceDoubted(): void {
+    if (!this.#current?.isDoubted) return;
+    this.#current.retire();
+    this.#current = undefined;
+  }
+
+  close(): void {
+    for (const { client } of this.#all) client.close();
   }
 }
 
 /** gRPC's own deadline for a call, ms: a safety net far above the timeouts of failover. */
 const DEADLINE_MS = 30_000;
 
-/** One member over gRPC. Its client is replaced when the connection may be dead. */
+/**
+ * One member over gRPC. The frequent calls and the other ones have a connection each, so a long answer does not delay the
+ * renewal of a session.
+ */
 export class GrpcMember implements Member {
   readonly endpoint: string;
-  readonly #make: () => Etcd3;
-  #client: SharedClient | undefined;
-  /** Clients with a connection: the current one, and replaced ones that still have calls in flight. */
-  readonly #open = new Set<SharedClient>();
+  readonly #grpc: GrpcPackage;
+  readonly #frequent: ClientPool<FrequentCalls>;
+  readonly #etcd3: ClientPool<Etcd3>;
   #closed = false;
 
-  /** @param make builds a client with its own connection */
-  constructor(endpoint: string, make: () => Etcd3) {
+  constructor(
+    endpoint: string,
+    grpc: GrpcPackage,
+    open: { openEtcd3(): Etcd3; openFrequentCalls(): FrequentCalls },
+  ) {
     this.endpoint = endpoint;
-    this.#make = make;
+    this.#grpc = grpc;
+    this.#frequent = new ClientPool(open.openFrequentCalls);
+    this.#etcd3 = new ClientPool(open.openEtcd3);
   }
 
-  async call(rpc: Rpc, request: object, { signal, fresh, token }: AttemptOptions): Promise<unknown> {
-    signal.throwIfAborted();
-    if (fresh) this.#replaceDoubtedClient();
-    const client = this.#getClient();
-    const end = client.beginUse();
-    signal.addEventListener("abort", end); // at once: the caller may request a fresh connection next
-    try {
-      return await this.#runIntercepted(client, token, signal, (options) =>
-        invoke(client.etcd, rpc, request, options),
-      );
-    } finally {
-      signal.removeEventListener("abort", end);
-      end();
-    }
+  async call(rpc: Rpc, request: object, options: AttemptOptions): Promise<unknown> {
+    options.signal.throwIfAborted();
+    return rpc === "range" || rpc === "txn"
+      ? await this.#run(this.#frequent, options, (calls, own) => calls.call(rpc, request, own))
+      : await this.#run(this.#etcd3, options, (etcd, own) => invoke(etcd, rpc, request, own));
   }
 
   async openWatchStream(signal: AbortSignal, token?: string): Promise<WatchStream> {
     signal.throwIfAborted();
-    const client = this.#getClient();
-    signal.addEventListener("abort", client.beginUse(), { once: true });
-    const interceptor = new CallInterceptor(this.endpoint, token, undefined, () => client.markAlive());
-    return openGrpcStream(await openWatch(client.etcd, interceptor.options), interceptor, signal);
+    this.#checkOpen();
+    const shared = this.#frequent.getClient();
+    signal.addEventListener("abort", shared.beginUse(), { once: true });
+    const interceptor = this.#createInterceptor(shared, token);
+    return openGrpcStream(shared.client.openWatch(interceptor.options), interceptor, signal);
   }
 
   close(): void {
     this.#closed = true;
-    for (const { etcd } of this.#open) etcd.close();
+    this.#frequent.close();
+    this.#etcd3.close();
   }
 
   /** Makes a call that is cancelled with the signal and throws MemberErrors. */
-  async #runIntercepted<T>(
-    client: SharedClient,
-    token: string | undefined,
-    signal: AbortSignal,
-    call: (options: CallOptions) => Promise<T>,
+  async #run<C extends Closable, T>(
+    pool: ClientPool<C>,
+    { signal, fresh, token }: AttemptOptions,
+    call: (client: C, options: CallOptions) => Promise<T>,
   ): Promise<T> {
-    const interceptor = new CallInterceptor(this.endpoint, token, DEADLINE_MS, () => client.markAlive());
-    const onAbort = () => interceptor.cancel();
+    this.#checkOpen();
+    if (fresh) pool.replaceDoubted();
+    const shared = pool.getClient();
+    const end = shared.beginUse();
+    const interceptor = this.#createInterceptor(shared, token, DEADLINE_MS);
+    const onAbort = () => {
+      end(); // at once: the caller may request a fresh connection next
+      interceptor.cancel();
+    };
     signal.addEventListener("abort", onAbort);
     try {
-      return await call(interceptor.options);
+      return await call(shared.client, interceptor.options);
     } catch (error) {
       throw interceptor.toMemberError(error);
     } finally {
       signal.removeEventListener("abort", onAbort);
+      end();
     }
   }
 
-  #getClient(): SharedClient {
+  #createInterceptor<C extends Closable>(
+    shared: SharedClient<C>,
+    token: string | undefined,
+    deadline?: number,
+  ): CallInterceptor {
+    return new CallInterceptor(this.#grpc, this.endpoint, token, deadline, () => shared.markAlive());
+  }
+
+  #checkOpen(): void {
     if (this.#closed)
       throw new MemberError("unavailable", "retry", `${this.endpoint}: the connection was closed`);
-    if (this.#client === undefined) {
-      const client: SharedClient = new SharedClient(this.#make(), () => this.#open.delete(client));
-      this.#open.add(client);
-      this.#client = client;
-    }
-    return this.#client;
-  }
-
-  /** Drops the client, unless the server has sent something on its connection since the unanswered call began. */
-  #replaceDoubtedClient(): void {
-    if (!this.#client?.isDoubted) return;
-    this.#client.retire();
-    this.#client = undefined;
   }
 }
 
-/** Sends a request, which wire-codec.ts has built in the shape of the call. */
-async function invoke(etcd: Etcd3, rpc: Rpc, request: object, options: CallOptions): Promise<unknown> {
-  const { auth, leaseClient, maintenance, cluster } = etcd;
+/** Sends a request of a call that is not frequent. */
+async function invoke(
+  { auth, leaseClient, maintenance, cluster }: Etcd3,
+  rpc: Exclude<Rpc, "range" | "txn">,
+  request: object,
+  options: CallOptions,
+): Promise<unknown> {
   switch (rpc) {
     case "authenticate":
-      return await auth.authenticate(request as never, options);
+      return await auth.authenticate(request, options);
     case "grant":
-      return await leaseClient.leaseGrant(request as never, options);
-    case "remaining": {
-      const { keys, ...rest } = await leaseClient.leaseTimeToLive(request as never, options);
-      return { ...rest, keys: keys.map((key) => key.toString("latin1")) };
-    }
+      return await leaseClient.leaseGrant(request, options);
+    case "remaining":
+      return await leaseClient.leaseTimeToLive(request, options);
+    case "leases":
+      return await leaseClient.leaseLeases(options);
     case "revoke":
-      return await leaseClient.leaseRevoke(request as never, options);
+      return await leaseClient.leaseRevoke(request, options);
     case "renew":
       // One stream per attempt: the permanent stream of etcd3 may hang on a frozen member.
       return await askOnce(await leaseClient.leaseKeepAlive(options), request);
-    case "range":
-    case "txn":
-      return await callKv(etcd, rpc, request, options);
     case "status":
       return await maintenance.status(options);
     case "roster":
       return await cluster.memberList({}, options);
+    case "users":
+      return await auth.userList(options);
+    case "user":
+      return await auth.userGet(request, options);
+    case "roles":
+      return await auth.roleList(options);
+    case "role":
+      return await auth.roleGet(request, options);
   }
 }
 
-/** The used part of a gRPC duplex stream. etcd3's types do not declare that it is a Node stream. */
-interface Duplex {
-  write(message: object): unknown;
-  end(): void;
-  cancel(): void;
-  on(event: "error", handler: (error: Error) => void): unknown;
-  [Symbol.asyncIterator](): AsyncIterator<unknown>;
+/** The stream of the call that renews sessions, as etcd3 declares it. */
+type RenewalStream = Awaited<ReturnType<Etcd3["leaseClient"]["leaseKeepAlive"]>>;
+
+/** Sends one request, reads one response and ends the stream. @throws the error that ended the stream */
+async function askOnce(stream: RenewalStream, request: object): Promise<unknown> {
+  try {
+    return await new Promise((resolve, reject) => {
+      stream.on("data", resolve);
+      stream.on("error", reject);
+      stream.on("end", () => reject(new Error("the stream ended without an answer")));
+      stream.write(request);
+    });
+  } finally {
+    stream.end();
+    stream.cancel();
+  }
 }
 
-/** Sends and receives messages over a stream that etcd3 opened. Ends when the signal is aborted. */
-function openGrpcStream(opened: object, interceptor: CallInterceptor, signal: AbortSignal): WatchStream {
-  const duplex = opened as Duplex;
+/** Sends and receives messages over a stream. Ends when the signal is aborted. */
+function openGrpcStream(
+  duplex: ClientDuplexStream<object, object>,
+  interceptor: CallInterceptor,
+  signal: AbortSignal,
+): WatchStream {
   let over = false;
   const stop = () => {
     over = true;
     duplex.cancel();
+    duplex.destroy(); // the reader ends at once, even if gRPC reports the end late
   };
   duplex.on("error", () => {
     over = true; // the reader receives it too, but there may be none
@@ -199,13 +261,13 @@ function openGrpcStream(opened: object, interceptor: CallInterceptor, signal: Ab
 }
 
 async function* readResponses(
-  duplex: Duplex,
+  duplex: ClientDuplexStream<object, object>,
   interceptor: CallInterceptor,
   signal: AbortSignal,
   done: () => void,
 ): AsyncGenerator<unknown, void> {
   try {
-    yield* { [Symbol.asyncIterator]: () => duplex[Symbol.asyncIterator]() };
+    yield* duplex;
   } catch (error) {
     signal.throwIfAborted();
     throw interceptor.toMemberError(error) satisfies MemberError;
@@ -213,17 +275,4 @@ async function* readResponses(
     done();
     duplex.cancel();
   }
-}
-
-/** Sends one request, reads one response and ends the stream. @throws the error that ended the stream */
-async function askOnce(opened: object, request: object): Promise<unknown> {
-  const duplex = opened as Duplex;
-  duplex.on("error", () => {});
-  duplex.write(request);
-  for await (const answer of duplex) {
-    duplex.end();
-    duplex.cancel();
-    return answer;
-  }
-  throw new Error("the stream ended without an answer");
 }

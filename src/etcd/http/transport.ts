@@ -19,15 +19,6 @@ import type { ByteCodec } from "../wire-codec.ts";
 import { BODY_MAX, ConnectionPool, type HttpResponse } from "./connection.ts";
 import { HttpFault, HttpResponseReader } from "./response-reader.ts";
 
-/**
- * The lightweight transport: etcd's JSON gateway. It is on the start-up path of `run`, so it loads nothing but
- * node:net.
- */
-
-/**
- * The lightweight transport: etcd's JSON gateway. It is on the start-up path of `run`, so it loads nothing but
- * node:net.
- */
 /** JSON omits zero bytes, hence undefined. */
 export const bytes: ByteCodec<string | undefined> = {
   fromKey: (key) => Buffer.from(key, "latin1").toString("base64"),
@@ -84,11 +75,16 @@ const PATHS: Record<Rpc, string> = {
   grant: "/v3/lease/grant",
   renew: "/v3/lease/keepalive",
   remaining: "/v3/lease/timetolive",
+  leases: "/v3/lease/leases",
   revoke: "/v3/lease/revoke",
   range: "/v3/kv/range",
   txn: "/v3/kv/txn",
   status: "/v3/maintenance/status",
   roster: "/v3/cluster/member/list",
+  users: "/v3/auth/user/list",
+  user: "/v3/auth/user/get",
+  roles: "/v3/auth/role/list",
+  role: "/v3/auth/role/get",
 };
 
 /** One member over its JSON gateway. */

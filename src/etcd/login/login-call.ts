@@ -1,9 +1,10 @@
 import type { Clock } from "../../base/clock.ts";
 import { OVER } from "../../base/wait.ts";
 import { type Advice, type Member, MemberError } from "../member.ts";
+import { isAuthenticationOff } from "../member-errors.ts";
 import type { Timeouts } from "../options.ts";
 import { StoreError } from "../store.ts";
-import type { WireStatus } from "../wire-types.ts";
+import type { WireStatus } from "../wire-codec.ts";
 
 /** The members that a login may use. */
 export interface LoginMembers {
@@ -113,7 +114,7 @@ export class LoginCall {
     } catch (error) {
       this.#stop.signal.throwIfAborted();
       if (!(error instanceof MemberError)) throw error;
-      if (error.message.endsWith("authentication is not enabled")) return { token: undefined };
+      if (isAuthenticationOff(error)) return { token: undefined };
       if (error.advice === "final" || error.advice === "relogin") throw error;
       this.#causes.set(member, error);
       if (error.advice === "elsewhere") this.#unusable.add(member);

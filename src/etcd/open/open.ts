@@ -40,8 +40,8 @@ export async function openStore(options: StoreOptions, ports: StorePorts): Promi
 
 /** An installation may lack etcd3, and only some need it. */
 async function canLoadGrpc(): Promise<boolean> {
-  const { loadEtcd3 } = await import("../grpc/load-etcd3.ts");
-  return loadEtcd3().then(
+  const { loadPackages } = await import("../grpc/transport.ts");
+  return loadPackages().then(
     () => true,
     () => false,
   );
@@ -63,7 +63,7 @@ async function assembleStore<B>(
     return new ClusterStore(failover, wire, undefined, watches);
   }
   if (options.password === undefined) return new ClusterStore(failover, wire);
-  const { shareLogin } = await import("../login/shared-logins.ts");
+  const { shareLogin } = await import("../login/login.ts");
   const share = shareLogin(options, ports.unit ?? (() => 0.5));
   return new ClusterStore(failover, wire, share);
 }

@@ -1,7 +1,8 @@
 import { ConfigError } from "../../base/errors.ts";
-import { CallLink, LaunchedCall } from "./launched-call.ts";
+import { LaunchedCall } from "./launched-call.ts";
 import type { PathCheck } from "./listening-socket.ts";
 import {
+  type CallNews,
   type DeclinedConnection,
   Outbox,
   type SocketNews,
@@ -30,7 +31,7 @@ export class AgentListener {
   readonly #options: AgentListenerOptions;
   readonly #outbox: Outbox<SocketOrder>;
   readonly #opened = Promise.withResolvers<void>();
-  readonly #links = new Map<number, CallLink>();
+  readonly #calls = new Map<number, LaunchedCall>();
   readonly #questions = new Map<number, (answer: Answer) => void>();
   #lastQuestion = 0;
   /** Frames and calls that were handled since the last report, by user. */
@@ -92,10 +93,10 @@ export class AgentListener {
         return this.#handleCall(news);
       case "frame":
         this.#take(news.uid);
-        return this.#links.get(news.id)?.receive({ ...news.frame, block: toBuffer(news.frame.block) });
+        return this.#calls.get(news.id)?.receive({ ...news.frame, block: toBuffer(news.frame.block) });
       case "ended":
-        this.#links.get(news.id)?.end();
-        this.#links.delete(news.id);
+        this.#calls.get(news.id)?.close();
+        this.#calls.delete(news.id);
         return;
       case "declined":
         for (const [why, count] of news.counts) this.#options.onDeclined?.(why, count);
@@ -108,12 +109,12 @@ export class AgentListener {
     }
   }
 
-  #handleCall({ id, peer, request }: Extract<SocketNews, { kind: "call" }>): void {
-    this.#take(peer.uid);
-    const link = new CallLink(id, this.#outbox, () => this.flush());
-    this.#links.set(id, link);
-    const delay = this.#options.readBootTime() - request.bootTime;
-    this.#options.onCall(new LaunchedCall(link, peer, request, delay));
+  #handleCall(news: CallNews): void {
+    this.#take(news.peer.uid);
+    const delay = this.#options.readBootTime() - news.request.bootTime;
+    const call = new LaunchedCall(news, delay, this.#outbox, () => this.flush());
+    this.#calls.set(news.id, call);
+    this.#options.onCall(call);
   }
 
   /**

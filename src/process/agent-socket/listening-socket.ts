@@ -1,22 +1,23 @@
 import { once } from "node:events";
-import { createServer, type ListenOptions, type Server, type Socket } from "node:net";
 import {
-  type AgentAddress,
-  explainListenError,
-  prepareAddress,
-  prepareBinding,
-  prepareSocketDirectory,
-  publishSocket,
-  SocketPath,
-} from "./socket-address.ts";
+  chmodSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+} from "node:fs";
+import { connect, createServer, type ListenOptions, type Server, type Socket } from "node:net";
+import { dirname, join } from "node:path";
+import { ConfigError } from "../../base/errors.ts";
 
 /** Connections that the kernel accepts before this process does: all jobs of a minute may start at once. */
 const BACKLOG = 4096;
-
-interface SocketEvents {
-  onConnection(socket: Socket): void;
-  onFault(error: Error): void;
-}
 
 /** Whether launchers find a socket: `restored` if it has just got its path again, `lost` with the reason. */
 export type PathCheck = { state: "found" | "restored" } | { state: "lost"; path: string; why: string };
@@ -24,16 +25,22 @@ export type PathCheck = { state: "found" | "restored" } | { state: "lost"; path:
 /** A socket that listens, and the path by which launchers find it. */
 export class ListeningSocket {
   readonly #address: AgentAddress;
-  readonly #events: SocketEvents;
+  readonly #onConnection: (socket: Socket) => void;
+  readonly #onFault: (error: Error) => void;
   #server: Server | undefined;
   /** Listens no longer at a path. It is closed with the next check, when its last connections were accepted. */
   #former: Server | undefined;
   #file: SocketPath | undefined;
   #isClosed = false;
 
-  constructor(address: AgentAddress, events: SocketEvents) {
+  constructor(
+    address: AgentAddress,
+    onConnection: (socket: Socket) => void,
+    onFault: (error: Error) => void,
+  ) {
     this.#address = address;
-    this.#events = events;
+    this.#onConnection = onConnection;
+    this.#onFault = onFault;
   }
 
   /** Begins to listen. @throws ConfigError when the path cannot be used, or another agent listens there */
@@ -107,7 +114,7 @@ export class ListeningSocket {
   }
 
   async #listen(target: ListenOptions | { fd: number }): Promise<Server> {
-    const server = createServer({ pauseOnConnect: true }, this.#events.onConnection);
+    const server = createServer({ pauseOnConnect: true }, this.#onConnection);
     try {
       const listening = once(server, "listening"); // rejects with an error
       server.listen({ ...target, backlog: BACKLOG });
@@ -116,6 +123,202 @@ export class ListeningSocket {
       server.close();
       throw error;
     }
-    return server.on("error", this.#events.onFault);
+    return server.on("error", this.#onFault);
   }
+}
+
+/** Where an agent listens: a path, or a listening socket that this process has inherited. */
+export type AgentAddress = { path: string } | { descriptor: number };
+
+/** The first descriptor that systemd passes on. @see sd_listen_fds(3) */
+const FIRST_DESCRIPTOR = 3;
+
+/**
+ * Finds the socket that systemd has passed to this process (socket activation), and removes its variables, which are
+ * not for commands.
+ * @returns undefined when there is none
+ * @throws ConfigError when there are several
+ */
+export function takeInheritedSocket(env: NodeJS.ProcessEnv, pid: number = process.pid): number | undefined {
+  const { LISTEN_PID: owner, LISTEN_FDS: count } = env;
+  for (const name of ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES", "LISTEN_PIDFDID"]) delete env[name];
+  if (Number(owner) !== pid || count === undefined) return undefined;
+  if (count === "1") return FIRST_DESCRIPTOR;
+  throw new ConfigError(`the agent's unit must have one socket; LISTEN_FDS is "${count}"`);
+}
+
+/**
+ * Prepares a path: creates its directory, and removes the socket of an agent that has ended.
+ * @throws ConfigError when the path cannot be used, or another agent listens there
+ */
+async function prepareAddress(address: AgentAddress): Promise<void> {
+  if (!("path" in address)) return;
+  prepareSocketDirectory(address.path);
+  await removeStaleSocket(address.path);
+}
+
+/** Explains why it is not possible to listen. */
+function explainListenError(address: AgentAddress, cause: Error): ConfigError {
+  const where = "path" in address ? address.path : `descriptor ${address.descriptor}`;
+  const isUsed = ["EADDRINUSE", "EEXIST"].includes((cause as NodeJS.ErrnoException).code ?? "");
+  const why = isUsed ? "another agent listens there" : cause.message;
+  return new ConfigError(`the agent cannot listen on ${where}: ${why}`, { cause });
+}
+
+/**
+ * Returns the path to bind for a socket. When a process closes a socket, Node removes the path that it has bound, even
+ * if that is the socket of another agent by now. So no agent binds the path that launchers use.
+ */
+function prepareBinding(path: string): string {
+  const bound = join(dirname(path), `.${process.pid}`);
+  rmSync(bound, { force: true }); // of a process that was killed
+  return bound;
+}
+
+/** Gives a bound socket its path. @throws Error with code EEXIST when there is a file */
+function publishSocket(bound: string, path: string): SocketPath {
+  linkSync(bound, path);
+  rmSync(bound);
+  return new SocketPath(path);
+}
+
+/**
+ * Creates the directory of a socket. The agent's key is in it too.
+ * @throws ConfigError if another user can write to it: launchers refuse a socket that another user can replace
+ */
+export function prepareSocketDirectory(socket: string): void {
+  const path = dirname(socket);
+  try {
+    const isCreated = mkdirSync(path, { recursive: true }) !== undefined;
+    if (isCreated) chmodSync(path, 0o755); // whatever the umask: launchers of all users connect
+  } catch (cause) {
+    throw new ConfigError(`cannot create ${path} for the agent's socket: ${(cause as Error).message}`, {
+      cause,
+    });
+  }
+  const status = statSync(path);
+  const problem = findDirectoryProblem(status);
+  if (problem !== undefined)
+    throw new ConfigError(`the agent's socket cannot be in ${path}: ${problem}; choose another agentSocket`);
+}
+
+function findDirectoryProblem(status: Stats): string | undefined {
+  if (!isTrusted(status.uid)) return `it belongs to user ${status.uid}`;
+  if ((status.mode & 0o022) !== 0) return "other users can write to it";
+  return undefined;
+}
+
+/**
+ * Removes a socket on which nobody listens. Takes it aside first: another agent may have replaced it since it was tried.
+ */
+async function removeStaleSocket(path: string): Promise<void> {
+  const status = lstatSync(path, { throwIfNoEntry: false });
+  if (status === undefined) return;
+  if (!status.isSocket()) throw new ConfigError(`the agent cannot listen on ${path}: it is not a socket`);
+  const aside = `${path}.${process.pid}`;
+  if (await isAnswered(path)) throw new ConfigError(`another agent listens on ${path}`);
+  if (!existsSync(path)) return; // its agent has ended meanwhile
+  renameSync(path, aside);
+  if (await isAnswered(aside)) {
+    renameSync(aside, path);
+    throw new ConfigError(`another agent listens on ${path}`);
+  }
+  rmSync(aside);
+}
+
+/** Whether somebody listens on a socket: only a refusal, or no socket, is certain to mean that nobody does. */
+function isAnswered(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path);
+    const finish = (isListened: boolean) => {
+      socket.destroy();
+      resolve(isListened);
+    };
+    socket.once("connect", () => finish(true));
+    socket.once("error", ({ code }: NodeJS.ErrnoException) =>
+      finish(code !== "ECONNREFUSED" && code !== "ENOENT"),
+    );
+  });
+}
+
+/** The file by which launchers find a listening socket. As long as the socket is open, no other file has its inode. */
+class SocketPath {
+  readonly path: string;
+  /** Undefined if there was no file. */
+  readonly #inode: string | undefined;
+
+  constructor(path: string) {
+    this.path = path;
+    this.#inode = readInode(path);
+  }
+
+  /** Finds the file of a socket that this process has inherited. @returns undefined if it has none */
+  static find(descriptor: number): SocketPath | undefined {
+    const path = readBoundPath(descriptor);
+    return path === undefined ? undefined : new SocketPath(path);
+  }
+
+  /**
+   * Finds why launchers do not come to this socket.
+   * @returns `missing` if there is no file, undefined if they come
+   */
+  findProblem(): "missing" | string | undefined {
+    const inode = readInode(this.path);
+    if (inode === undefined) return "missing";
+    if (inode !== this.#inode) return "it was replaced";
+    return findSocketDistrust(this.path);
+  }
+
+  /** Removes the file, unless it is another socket by now. */
+  remove(): void {
+    if (this.#inode !== undefined && readInode(this.path) === this.#inode) rmSync(this.path, { force: true });
+  }
+}
+
+function readInode(path: string): string | undefined {
+  try {
+    const { dev, ino } = lstatSync(path);
+    return `${dev}:${ino}`;
+  } catch {
+    return undefined; // launchers do not find it either
+  }
+}
+
+/** Reads the path to which a socket is bound: Node only knows that of a socket that it has bound itself. */
+function readBoundPath(descriptor: number): string | undefined {
+  try {
+    const [, inode] = /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/self/fd/${descriptor}`)) ?? [];
+    // Num RefCount Protocol Flags Type St Inode Path
+    const lines = readFileSync("/proc/net/unix", "utf8").split("\n");
+    const path = lines
+      .map((line) => /^(?:\S+ +){6}(\d+) (\/.*)$/.exec(line))
+      .find((found) => found?.[1] === inode);
+    return path?.[2];
+  } catch {
+    return undefined; // without /proc, it is not known
+  }
+}
+
+/**
+ * Finds why a launcher of this user does not trust a socket: as launcher/trust.c, by the owners of the socket and its
+ * directory.
+ * @returns `missing` if there is no file
+ */
+export function findSocketDistrust(path: string): "missing" | string | undefined {
+  const status = lstatSync(path, { throwIfNoEntry: false });
+  if (status === undefined) return "missing";
+  if (!status.isSocket()) return "it is not a socket";
+  if (!isTrusted(status.uid)) return `it belongs to user ${status.uid}`;
+  return findFolderDistrust(dirname(path), statSync(dirname(path)));
+}
+
+/** Whether a user could pretend to be an agent towards this user. */
+export function isTrusted(uid: number): boolean {
+  return uid === 0 || uid === process.getuid?.();
+}
+
+function findFolderDistrust(folder: string, { uid, mode }: Stats): string | undefined {
+  if (!isTrusted(uid)) return `its folder ${folder} belongs to user ${uid}`;
+  const isSticky = (mode & 0o1000) !== 0;
+  return (mode & 0o022) !== 0 && !isSticky ? `other users can write to its folder ${folder}` : undefined;
 }

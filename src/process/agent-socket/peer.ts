@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import { getSystemErrorMap } from "node:util";
 import { ConfigError } from "../../base/errors.ts";
 import { type ProcessStatus, readProcess, readProcFile } from "../guarded-command/processes.ts";
-import { locatePeerAddon } from "../native/locate.ts";
+import { loadAddon, locateNative } from "../native/locate.ts";
 import { CallRefusal, type CallRequest } from "./call-request.ts";
 
 /** The process that made a connection, as the kernel recorded it at that moment. Ids are those of this namespace. */
@@ -17,23 +17,22 @@ export interface Peer {
 }
 
 /** What Node cannot read by itself. */
-export interface PeerAddon {
-  /** Reads the peer of a connected Unix socket. @throws Error when the socket has been closed */
-  readPeer(socket: Socket): Peer;
-  /** Reads the boot-time clock, ms. Processes in one time namespace see the same. */
-  readBootTime(): number;
-}
+export type PeerAddon = ReturnType<typeof loadPeerAddon>;
 
 /**
  * Loads the addon.
  * @param path  by default the addon that was built with this program
  * @throws ConfigError when it cannot be loaded: nobody can be served without knowing who it is
  */
-export function loadPeerAddon(path: string = locatePeerAddon()): PeerAddon {
+export function loadPeerAddon(path: string = locateNative("peer.node")) {
   const { readPeer, readBootTime } = loadExports(path);
+  if (readPeer === undefined || readBootTime === undefined)
+    throw new ConfigError(`${path} belongs to another version of signalbox; build it with \`npm run build\``);
   return {
+    /** Reads the boot-time clock, ms. Processes in one time namespace see the same. */
     readBootTime,
-    readPeer(socket) {
+    /** Reads the peer of a connected Unix socket. @throws Error when the socket has been closed */
+    readPeer(socket: Socket): Peer {
       const result = readPeer(readDescriptor(socket));
       if (Array.isArray(result)) return toPeer(result);
       const [name = result] = getSystemErrorMap().get(-result) ?? [];
@@ -42,29 +41,19 @@ export function loadPeerAddon(path: string = locatePeerAddon()): PeerAddon {
   };
 }
 
-function toPeer([pid = 0, uid = -1, gid = -1, ...groups]: readonly number[]): Peer {
-  return { pid, uid, gid, groups };
-}
-
-interface AddonExports {
-  /** Returns the numbers of a peer, or an errno. */
-  readPeer(descriptor: number): number[] | number;
-  readBootTime(): number;
-}
-
-function loadExports(path: string): AddonExports {
-  const module: { exports: Partial<AddonExports> } = { exports: {} };
+function loadExports(path: string): ReturnType<typeof loadAddon> {
   try {
-    process.dlopen(module, path);
+    return loadAddon(path);
   } catch (cause) {
     throw new ConfigError(
       `cannot load ${path}, which reads who connects to the agent: ${(cause as Error).message}; install signalbox again, or build it with \`npm run build\``,
       { cause },
     );
   }
-  const { readPeer, readBootTime } = module.exports;
-  if (readPeer !== undefined && readBootTime !== undefined) return { readPeer, readBootTime };
-  throw new ConfigError(`${path} belongs to another version of signalbox; build it with \`npm run build\``);
+}
+
+function toPeer([pid = 0, uid = -1, gid = -1, ...groups]: readonly number[]): Peer {
+  return { pid, uid, gid, groups };
 }
 
 /** Node's types do not declare the descriptor. */

@@ -14,12 +14,20 @@ import type { Peer } from "./peer.ts";
  */
 export type DeclinedConnection = "user" | "limit" | "call";
 
+/** A complete call. */
+export interface CallNews {
+  kind: "call";
+  id: number;
+  peer: Peer;
+  request: CallRequest;
+}
+
 /** From the thread of the socket. They arrive as lists, in order. Connections have numbers that are never used again. */
 export type SocketNews =
   | { kind: "opened" }
   /** It is not possible to listen. `isConfig`: because of the settings. */
   | { kind: "failed"; message: string; isConfig: boolean }
-  | { kind: "call"; id: number; peer: Peer; request: CallRequest }
+  | CallNews
   | { kind: "frame"; id: number; uid: number; frame: Omit<Frame, "block"> & { block: Uint8Array } }
   /** The connection has ended. Nothing more is read from it, or sent to it. */
   | { kind: "ended"; id: number }

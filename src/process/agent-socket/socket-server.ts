@@ -1,13 +1,11 @@
 import type { Socket } from "node:net";
 import { ConfigError } from "../../base/errors.ts";
 import type { Frame } from "../guarded-command/wire.ts";
-import { CallConnection } from "./call-connection.ts";
+import { CallConnection, type TrafficLimits, UserTraffic } from "./call-connection.ts";
 import { CallRefusal, type CallRequest, CallRequestReader } from "./call-request.ts";
 import { encodeDecline } from "./launched-call.ts";
-import { ListeningSocket } from "./listening-socket.ts";
-import type { Peer, PeerAddon } from "./peer.ts";
-import { checkCaller } from "./peer.ts";
-import type { AgentAddress } from "./socket-address.ts";
+import { type AgentAddress, ListeningSocket } from "./listening-socket.ts";
+import { checkCaller, type Peer, type PeerAddon } from "./peer.ts";
 import {
   copyBytes,
   type DeclinedConnection,
@@ -17,7 +15,6 @@ import {
   type ThreadPort,
   toBuffer,
 } from "./socket-messages.ts";
-import { type TrafficLimits, UserTraffic } from "./user-traffic.ts";
 import { isLaterEvent } from "./wire.ts";
 
 /** What one user may use of the agent. */
@@ -132,11 +129,6 @@ class IncomingCall {
     );
   }
 
-  /** Whether the call was declined, or its connection has ended, before it was complete. */
-  get isOver(): boolean {
-    return this.#isOver;
-  }
-
   /** Begins to read. */
   start(): void {
     this.#connection.start();
@@ -222,10 +214,11 @@ export class SocketServer {
     this.#limits = options.limits ?? LIMITS;
     // Posts what has arrived on all connections, and after what was sent has been written.
     this.#outbox = new Outbox(port, setImmediate);
-    this.#socket = new ListeningSocket(options.address, {
-      onConnection: (socket) => this.#handleConnection(socket),
-      onFault: (error) => this.#reportFault(error),
-    });
+    this.#socket = new ListeningSocket(
+      options.address,
+      (socket) => this.#handleConnection(socket),
+      (error) => this.#reportFault(error),
+    );
     port.on("message", (orders) => {
       for (const order of orders as SocketOrder[]) this.#obey(order);
     });

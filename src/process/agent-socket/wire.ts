@@ -72,7 +72,6 @@ export const NOTE_MAX = 4096;
 export interface CallHead {
   /** Process id of the launcher, in its own pid namespace. */
   pid: number;
-  parent: number;
   directory: Buffer;
 }
 
@@ -80,5 +79,5 @@ export interface CallHead {
 export function decodeCallHead(block: Buffer): CallHead | undefined {
   const end = block.indexOf(0, 8);
   if (block.length < 10 || end !== block.length - 1) return undefined;
-  return { pid: block.readUInt32LE(0), parent: block.readUInt32LE(4), directory: block.subarray(8, end) };
+  return { pid: block.readUInt32LE(0), directory: block.subarray(8, end) };
 }

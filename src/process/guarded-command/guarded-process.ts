@@ -6,24 +6,34 @@ import { GuardianProcess } from "./guardian-process.ts";
 import { NativeGuardedCommand } from "./native-guarded-command.ts";
 import { encodeEnvironment } from "./wire.ts";
 
-/**
- * Starts a guardian as a child of this process, and prepares a command under it.
- * @throws SignalboxError when an argument is invalid or the system refuses the command's environment
- */
-export function createGuardedProcess(binary: string, spec: CommandSpec, clock: Clock): NativeGuardedCommand {
-  const { text, raw } = splitEnvironment(spec.env);
-  const command: NativeGuardedCommand = new NativeGuardedCommand({
-    spec,
-    clock,
-    environment: encodeEnvironment(raw),
-    createGuardian: (onFrame) => new GuardianProcess(binary, { ...spec, env: text }, onFrame),
-    onStart() {
-      if (spec.inherited === undefined || spec.isForeground) return; // the terminal signals it too
-      const stop = passTerminalSignals((name) => command.signal(name), spec.inherited.ignored);
-      void command.exited.then(stop);
-    },
-  });
-  return command;
+/** A command under a guardian that is a child of this process. */
+export class GuardedProcess extends NativeGuardedCommand<GuardianProcess> {
+  readonly #spec: CommandSpec;
+
+  /**
+   * Starts the guardian.
+   * @throws SignalboxError when an argument is invalid or the system refuses the command's environment
+   */
+  constructor(binary: string, spec: CommandSpec, clock: Clock) {
+    const { text, raw } = splitEnvironment(spec.env);
+    super({
+      spec,
+      clock,
+      environment: encodeEnvironment(raw),
+      createGuardian: (onFrame) => new GuardianProcess(binary, { ...spec, env: text }, onFrame),
+    });
+    this.#spec = spec;
+  }
+
+  override start(env: Record<string, string>): Promise<number> {
+    const { inherited, isForeground } = this.#spec;
+    if (inherited !== undefined && !isForeground) {
+      // In the foreground, the terminal signals the command too.
+      const stop = passTerminalSignals((name) => this.signal(name), inherited.ignored);
+      void this.exited.then(stop);
+    }
+    return super.start(env);
+  }
 }
 
 /** Node's replacement for bytes that are not valid UTF-8. */

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { Duplex } from "node:stream";
+import { Duplex, type Readable } from "node:stream";
 import { EXIT, SignalboxError } from "../../base/errors.ts";
 import { explainUnstartable } from "../native/unstartable.ts";
 import type { CommandSpec, OutputCopies, Streams } from "./command.ts";
@@ -129,36 +129,36 @@ function attachStreams({ stdin, stdout, stderr }: Partial<ChildProcess>, streams
   stdin?.on("error", () => {}); // the command did not read all of its input
   stdin?.end(streams.input);
   const outputs = [stdout, stderr].filter((output) => output !== null && output !== undefined);
-  let open = outputs.length;
-  for (const output of outputs) {
+  for (const output of outputs)
     output.on("data", (chunk: Buffer) => streams.onOutput(chunk, output === stdout ? 1 : 2));
-    output.on("error", () => {}); // the close event follows
-    output.once("close", () => {
-      open -= 1;
-      if (open === 0) streams.onEnd();
-    });
-  }
-  if (open === 0) streams.onEnd();
+  callAtEnd(outputs, () => streams.onEnd());
 }
 
 /** Connects the sockets for copies of the output. */
 function attachCopies(child: ChildProcess, copies: OutputCopies): void {
   const stdio: readonly unknown[] = child.stdio ?? [];
   const sockets = stdio.slice(4, 4 + COPY_SOCKETS.length).filter((one) => one instanceof Duplex);
-  let open = sockets.length;
   for (const [index, socket] of sockets.entries()) {
     const reader = new CopyReader((chunk, lost) => copies.onCopy(chunk, index === 0 ? 1 : 2, lost));
     socket.on("data", (chunk: Buffer) => reader.consume(chunk));
-    socket.on("error", () => {}); // the close event follows
-    socket.once("close", () => {
-      open -= 1;
-      if (open === 0) copies.onEnd();
-    });
   }
   copies.onOpen(() => {
     for (const socket of sockets) socket.end();
   });
-  if (open === 0) copies.onEnd();
+  callAtEnd(sockets, () => copies.onEnd());
+}
+
+/** Calls the function when all streams have ended, at once if there are none. */
+function callAtEnd(streams: readonly Readable[], onEnd: () => void): void {
+  let open = streams.length;
+  if (open === 0) onEnd();
+  for (const stream of streams) {
+    stream.on("error", () => {}); // the close event follows
+    stream.once("close", () => {
+      open -= 1;
+      if (open === 0) onEnd();
+    });
+  }
 }
 
 /**

@@ -165,13 +165,11 @@ export class GuardianWatchdog {
   }
 }
 
-interface NativeCommandOptions {
+export interface NativeCommandOptions<G extends Guardian> {
   spec: CommandSpec;
   clock: Clock;
   /** Requests for the command's environment, as frames. */
   environment: readonly Buffer[];
-  /** Called before the command is started. */
-  onStart?(): void;
   /** The command already runs. */
   isRunning?: boolean;
   /** The value of SIGNALBOX_RUN in the environment of a command that already runs. */
@@ -182,18 +180,17 @@ interface NativeCommandOptions {
    */
   readBootTime?: () => number;
   /** Starts the guardian, or connects to one. Called once. @throws SignalboxError */
-  createGuardian(onFrame: (frame: Frame) => void): Guardian;
+  createGuardian(onFrame: (frame: Frame) => void): G;
 }
 
 /** A command and its guardian: sends requests as frames, and settles the promises from the guardian's events. */
-export class NativeGuardedCommand implements GuardedCommand {
+export class NativeGuardedCommand<G extends Guardian> implements GuardedCommand {
+  protected readonly guardian: G;
   readonly #spec: CommandSpec;
   readonly #clock: Clock;
   readonly #words: Buffer[];
   readonly #environment: readonly Buffer[];
-  readonly #guardian: Guardian;
   readonly #watchdog: GuardianWatchdog;
-  readonly #onStart: (() => void) | undefined;
   readonly #ready = Promise.withResolvers<void>();
   readonly #started = Promise.withResolvers<number>();
   readonly #exited = Promise.withResolvers<CommandExit>();
@@ -216,25 +213,31 @@ export class NativeGuardedCommand implements GuardedCommand {
   #cgroup = new CommandCgroup("");
 
   /** @throws SignalboxError when an argument is invalid or the guardian refuses the command's environment */
-  constructor(options: NativeCommandOptions) {
-    const { spec, clock, environment, createGuardian, isRunning = false, runId, readBootTime } = options;
+  constructor({
+    spec,
+    clock,
+    environment,
+    createGuardian,
+    isRunning = false,
+    runId,
+    readBootTime,
+  }: NativeCommandOptions<G>) {
     this.#spec = spec;
     this.#clock = clock;
     this.#words = encodeCommandWords(spec);
     this.#environment = environment;
-    this.#onStart = options.onStart;
     this.#launched = isRunning;
     this.#runId = runId;
     if (readBootTime !== undefined) this.#compareClocks(BigInt(Math.floor(readBootTime() * 1e6)));
     this.#started.promise.catch(() => {}); // no listener before start()
     this.#ready.promise.catch(() => {});
-    this.#guardian = createGuardian((frame) => this.#handleFrame(frame));
+    this.guardian = createGuardian((frame) => this.#handleFrame(frame));
     this.#watchdog = new GuardianWatchdog({
       clock,
       ping: () => this.#pingGuardians(),
-      killGuardians: () => this.#guardian.kill(),
+      killGuardians: () => this.guardian.kill(),
     });
-    this.#guardian.ended.then((end) => this.#handleGuardianExit(end));
+    this.guardian.ended.then((end) => this.#handleGuardianExit(end));
   }
 
   /**
@@ -264,7 +267,6 @@ export class NativeGuardedCommand implements GuardedCommand {
     const order = encodeFrame(GUARDIAN_REQUEST.start, 0n, 0n, encodeEnvironmentBlock(env));
     this.#runId = env.SIGNALBOX_RUN;
     this.#launched = true;
-    this.#onStart?.();
     this.#send(() => Buffer.concat([...this.#environment, ...this.#words, order]));
     this.#updateWatchdog();
     return this.#started.promise;
@@ -281,22 +283,20 @@ export class NativeGuardedCommand implements GuardedCommand {
   }
 
   async release(): Promise<void> {
-    if (this.#launched) await Promise.race([this.exited, this.gone, this.#guardian.ended]);
-    this.#guardian.wake();
+    if (this.#launched) await Promise.race([this.exited, this.gone, this.guardian.ended]);
+    this.guardian.wake();
     this.#send(() => encodeFrame(GUARDIAN_REQUEST.release));
-    await this.#guardian.ended;
+    await this.guardian.ended;
   }
 
   /** Sends a request, as soon as the guardian's clock is known: only then can instants be converted. */
   #send(request: () => Buffer): void {
     if (this.#clocks === undefined) this.#unsent.push(request);
-    else this.#guardian.send(request());
+    else this.guardian.send(request());
   }
 
   #sendDeadlines({ termAt, killAt }: Deadlines): void {
-    this.#guardian.send(
-      encodeFrame(GUARDIAN_REQUEST.arm, this.#toBootTime(termAt), this.#toBootTime(killAt)),
-    );
+    this.guardian.send(encodeFrame(GUARDIAN_REQUEST.arm, this.#toBootTime(termAt), this.#toBootTime(killAt)));
   }
 
   /**
@@ -316,14 +316,14 @@ export class NativeGuardedCommand implements GuardedCommand {
    */
   #updateWatchdog(isRoutine = false): void {
     if (!this.#launched) return;
-    this.#guardian.wake(isRoutine);
+    this.guardian.wake(isRoutine);
     const killAt = this.#deadlines?.killAt ?? Number.POSITIVE_INFINITY;
     this.#watchdog.setDeadline(Math.min(killAt, this.#terminateBy));
   }
 
   #pingGuardians(): void {
-    this.#guardian.wake();
-    this.#guardian.send(encodeFrame(GUARDIAN_REQUEST.ping));
+    this.guardian.wake();
+    this.guardian.send(encodeFrame(GUARDIAN_REQUEST.ping));
   }
 
   #handleFrame(frame: Frame): void {
@@ -345,15 +345,15 @@ export class NativeGuardedCommand implements GuardedCommand {
   }
 
   #handlePlace({ a: inner, block }: Frame): void {
-    this.#guardian.setInnerPid(Number(inner));
-    this.#cgroup = new CommandCgroup(block.toString(), this.#guardian.owner);
+    this.guardian.setInnerPid(Number(inner));
+    this.#cgroup = new CommandCgroup(block.toString(), this.guardian.owner);
   }
 
   /** Handles GONE. The guardian waits for the RELEASE, which confirms that all of its events were read. */
   #handleGone(): void {
     this.#watchdog.stop();
     this.#gone.resolve();
-    this.#guardian.send(encodeFrame(GUARDIAN_REQUEST.release));
+    this.guardian.send(encodeFrame(GUARDIAN_REQUEST.release));
   }
 
   #handleHello({ a: boot, b: version }: Frame): void {
@@ -366,14 +366,14 @@ export class NativeGuardedCommand implements GuardedCommand {
     const message = `the guardian speaks version ${version}, not ${WIRE_VERSION}; rebuild it with \`npm run build\``;
     this.#unfitness = new SignalboxError(EXIT.config, message);
     this.#ready.reject(this.#unfitness);
-    this.#guardian.close();
+    this.guardian.close();
   }
 
   /** @param boot  the guardian's clock, ns */
   #sendUnsent(boot: bigint): void {
     this.#compareClocks(boot);
     if (this.#deadlines !== undefined) this.#sendDeadlines(this.#deadlines);
-    for (const request of this.#unsent.splice(0)) this.#guardian.send(request());
+    for (const request of this.#unsent.splice(0)) this.guardian.send(request());
   }
 
   #compareClocks(boot: bigint): void {
@@ -415,11 +415,11 @@ export class NativeGuardedCommand implements GuardedCommand {
    */
   async #killLeftovers(): Promise<void> {
     const mark = {
-      session: this.#guardian.pid,
+      session: this.guardian.pid,
       runId: this.#runId,
       startTimes: this.#startTimes,
       cgroup: this.#cgroup,
-      owner: this.#guardian.owner,
+      owner: this.guardian.owner,
     };
     await killOrphans(mark, (ms) => this.#clock.sleep(ms));
   }

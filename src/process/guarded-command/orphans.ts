@@ -1,6 +1,6 @@
 import { closeSync } from "node:fs";
 import { constants } from "node:os";
-import { locatePeerAddon } from "../native/locate.ts";
+import { loadAddon } from "../native/locate.ts";
 import type { CommandCgroup } from "./cgroup.ts";
 import {
   isSignalableBy,
@@ -110,24 +110,15 @@ function killProcess(status: ProcessStatus, owner: number | undefined): boolean 
   return signalProcess(status, "SIGKILL", () => owner === undefined || isSignalableBy(pid, owner));
 }
 
-/** Functions of the addon (peer/peer.c); each returns a negative errno when it fails. */
-interface ProcessAddon {
-  openProcess(pid: number): number;
-  signalProcess(pidfd: number, signal: number): number;
-}
-
-let addon: Partial<ProcessAddon> | undefined;
+let addon: ReturnType<typeof loadAddon> | undefined;
 
 /** Loads the addon when a process is first signalled, which most runs never do. Without it, ids are checked as well as they can be. */
-function loadAddon(): Partial<ProcessAddon> {
-  if (addon !== undefined) return addon;
-  const module: { exports: Partial<ProcessAddon> } = { exports: {} };
+function loadProcessAddon(): ReturnType<typeof loadAddon> {
   try {
-    process.dlopen(module, locatePeerAddon());
+    addon ??= loadAddon();
   } catch {
-    // an incomplete installation, or another runtime than Node
+    addon = {}; // an incomplete installation, or another runtime than Node
   }
-  addon = module.exports;
   return addon;
 }
 
@@ -142,7 +133,7 @@ export function signalProcess(
   name: NodeJS.Signals,
   isMeant: () => boolean = () => true,
 ): boolean {
-  const { openProcess, signalProcess: signal } = loadAddon();
+  const { openProcess, signalProcess: signal } = loadProcessAddon();
   const opened = openProcess?.(pid) ?? -constants.errno.ENOSYS;
   if (opened === -constants.errno.ESRCH) return false;
   try {

@@ -10,39 +10,20 @@ import { explainUnstartable, findForeignMachine } from "./unstartable.ts";
  */
 const PLACES = ["native", "../../../dist/native"];
 
-/**
- * Finds the guardian.
- * @throws ConfigError when it is missing or cannot be executed on this host: a command is never run unguarded
- */
-export function locateGuardian(folder: string = import.meta.dirname): string {
-  return locate("guardian", "the guardian (no command runs without it)", folder);
-}
+/** What the native programs are, for messages. */
+const PROGRAMS = {
+  guardian: "the guardian (no command runs without it)",
+  launcher: "the launcher (the program `signalbox`)",
+  notify: "the program that notifies systemd",
+  "peer.node": "the addon that reads who connects to the agent",
+} as const;
 
 /**
- * Finds the launcher.
- * @throws ConfigError when it is missing or cannot be executed on this host
+ * Finds a native program, or the addon.
+ * @throws ConfigError when it is missing or cannot be executed on this host. A command is never run unguarded
  */
-export function locateLauncher(folder: string = import.meta.dirname): string {
-  return locate("launcher", "the launcher (the program `signalbox`)", folder);
-}
-
-/**
- * Finds the program that sends messages to systemd.
- * @throws ConfigError when it is missing or cannot be executed on this host
- */
-export function locateNotify(folder: string = import.meta.dirname): string {
-  return locate("notify", "the program that notifies systemd", folder);
-}
-
-/**
- * Finds the addon that reads the peer of a Unix socket.
- * @throws ConfigError when it is missing or cannot be loaded on this host
- */
-export function locatePeerAddon(folder: string = import.meta.dirname): string {
-  return locate("peer.node", "the addon that reads who connects to the agent", folder);
-}
-
-function locate(name: string, what: string, folder: string): string {
+export function locateNative(name: keyof typeof PROGRAMS, folder: string = import.meta.dirname): string {
+  const what = PROGRAMS[name];
   const places = PLACES.map((place) => join(folder, place, process.arch, name));
   const found = places.find(isExecutable);
   if (found === undefined) throw new ConfigError(explainMissing(what, places));
@@ -51,6 +32,27 @@ function locate(name: string, what: string, folder: string): string {
   throw new ConfigError(
     `${what} cannot be started: ${found}: ${foreign}; build it on this host with \`npm run build\``,
   );
+}
+
+/** Functions of the addon (peer/peer.c). All but `readBootTime` return a negative errno when they fail. */
+interface Addon {
+  /** Returns the numbers of a peer. */
+  readPeer(descriptor: number): number[] | number;
+  readBootTime(): number;
+  openProcess(pid: number): number;
+  signalProcess(pidfd: number, signal: number): number;
+}
+
+/**
+ * Loads the addon.
+ * @param path  by default that of the addon that was built with this program
+ * @returns its functions; an addon of another version may have others
+ * @throws ConfigError, Error
+ */
+export function loadAddon(path: string = locateNative("peer.node")): Partial<Addon> {
+  const module: { exports: Partial<Addon> } = { exports: {} };
+  process.dlopen(module, path);
+  return module.exports;
 }
 
 function explainMissing(what: string, places: readonly string[]): string {

@@ -43,15 +43,15 @@ export function findDayFault(days: readonly string[]): string | undefined {
   return undefined;
 }
 
-/** Day sets by calendar. Many schedules use the same one. */
-const sets = new WeakMap<Calendar, DaySet>();
+/** Matchers by calendar. Many schedules use the same one. */
+const sets = new WeakMap<Calendar, DayMatcher>();
 
 /** Returns the days of a calendar. Entries that are not valid are left out: `parseCalendar` refuses them. */
-export function getDaySet(calendar: Calendar): DaySet {
+export function getDayMatcher(calendar: Calendar): DayMatcher {
   let set = sets.get(calendar);
   if (set === undefined) {
     const parsed = calendar.days.map(parseCalendarEntry);
-    set = buildDaySet(parsed.flatMap((one) => ("value" in one ? [one.value] : [])));
+    set = buildDayMatcher(parsed.flatMap((one) => ("value" in one ? [one.value] : [])));
     sets.set(calendar, set);
   }
   return set;
@@ -67,14 +67,11 @@ export function normalizeDays(days: readonly string[]): string[] {
 
 const DAY = 86_400_000;
 
-/** A set of days. */
-export interface DaySet {
-  /** @param day  days since 1970-01-01 */
-  has(day: number): boolean;
-}
+/** Returns whether a day is in a calendar. @param day  days since 1970-01-01 */
+export type DayMatcher = (day: number) => boolean;
 
-/** Builds the set of the days that any of the entries names. A lookup takes logarithmic time. */
-function buildDaySet(entries: readonly CalendarEntry[]): DaySet {
+/** Builds a matcher of the days that any of the entries names. A lookup takes logarithmic time. */
+function buildDayMatcher(entries: readonly CalendarEntry[]): DayMatcher {
   const weekdays = new Set<number>();
   const yearly = new Set<number>();
   const ranges: DayRange[] = [];
@@ -84,9 +81,7 @@ function buildDaySet(entries: readonly CalendarEntry[]): DaySet {
     else ranges.push(entry);
   }
   const merged = mergeRanges(ranges);
-  return {
-    has: (day) => weekdays.has(getWeekdayOf(day)) || hasYearly(yearly, day) || isInRanges(merged, day),
-  };
+  return (day) => weekdays.has(getWeekdayOf(day)) || hasYearly(yearly, day) || isInRanges(merged, day);
 }
 
 interface DayRange {

@@ -1,7 +1,6 @@
 import { ConfigError } from "../../base/errors.ts";
 import { quoteText } from "../../base/text.ts";
-import type { DaySet } from "./calendar.ts";
-import { type Calendars, getDaySet } from "./calendar.ts";
+import { type Calendars, type DayMatcher, getDayMatcher } from "./calendar.ts";
 
 export const EXCLUSION_RULES = ["skip", "next", "previous"] as const;
 /**
@@ -49,11 +48,11 @@ export function buildDayRule(fields: CalendarFields, calendars: Calendars): DayR
   if (listCalendarNames(fields).length === 0) return undefined;
   const fault = findCalendarFault(fields, calendars);
   if (fault !== undefined) throw new ConfigError(`${fault}; create it with: signalbox calendar add`);
-  const except = listSets(fields.except, calendars);
-  const only = listSets(fields.only, calendars);
+  const except = listMatchers(fields.except, calendars);
+  const only = listMatchers(fields.only, calendars);
   const findReason = (day: number) => {
-    const name = except.find(([, set]) => set.has(day))?.[0];
-    if (name !== undefined || only.length === 0 || only.some(([, set]) => set.has(day))) return name;
+    const name = except.find(([, matches]) => matches(day))?.[0];
+    if (name !== undefined || only.length === 0 || only.some(([, matches]) => matches(day))) return name;
     return `not in ${only.map(([one]) => one).join(", ")}`;
   };
   return {
@@ -63,9 +62,9 @@ export function buildDayRule(fields: CalendarFields, calendars: Calendars): DayR
   };
 }
 
-function listSets(names: readonly string[] = [], calendars: Calendars): [string, DaySet][] {
+function listMatchers(names: readonly string[] = [], calendars: Calendars): [string, DayMatcher][] {
   return names.flatMap((name) => {
     const found = calendars.get(name);
-    return found !== undefined && "value" in found ? [[name, getDaySet(found.value)]] : [];
+    return found !== undefined && "value" in found ? [[name, getDayMatcher(found.value)]] : [];
   });
 }

@@ -1,14 +1,15 @@
+import type { Cron } from "../cron/cron.ts";
 import { findOffsetPeriod, getZoneOffset } from "../cron/offsets.ts";
 import type { UpcomingOccurrence } from "../cron/upcoming-occurrences.ts";
 import type { WallTimes } from "../cron/wall-times.ts";
-import { listPlannedOccurrences, MANUAL, type Plan, parsePlan } from "../plan.ts";
+import { type CronText, listPlannedOccurrences, MANUAL, type Plan, parsePlan } from "../plan.ts";
 import type { Calendars } from "./calendar.ts";
 import { formatDay, toDay } from "./calendar-day.ts";
 import { buildDayRule, type CalendarFields, type DayRule } from "./day-rule.ts";
 
 /** What of a definition says when it is due. */
 export interface PlannedFields extends CalendarFields {
-  readonly cron: string;
+  readonly cron: CronText;
   readonly timezone: string;
 }
 
@@ -65,7 +66,7 @@ export function listExcludedDays(
   const first = toDay(from + getZoneOffset(fields.timezone, from));
   const days = listDays(first, first + horizon);
   return days
-    .filter((day) => isPlanned(plan.cron.walls, day) && rule.isExcluded(day))
+    .filter((day) => isPlannedByAny(plan.crons, day) && rule.isExcluded(day))
     .map((day) => formatExcludedDay(rule, day));
 }
 
@@ -80,15 +81,18 @@ function explainDay(
     const planned = toDay(plan.at + getZoneOffset(zone, plan.at));
     return planned === day ? undefined : `instead of ${formatExcludedDay(rule, planned)}`;
   }
-  if (plan.kind === "manual") return undefined;
-  const { walls } = plan.cron;
+  if (plan.kind !== "cron") return undefined;
+  const { crons } = plan;
   if (rule.rule === "skip") {
-    const skipped = listDays(last + 1, day).filter((one) => isPlanned(walls, one) && rule.isExcluded(one));
+    const skipped = listDays(last + 1, day).filter(
+      (one) => isPlannedByAny(crons, one) && rule.isExcluded(one),
+    );
     return skipped.length === 0 ? undefined : `skipped ${formatExcludedDays(rule, skipped)}`;
   }
-  const moved = listMovedDays(walls, rule, day).sort((a, b) => a - b);
+  const days = new Set(crons.flatMap(({ walls }) => listMovedDays(walls, rule, day)));
+  const moved = [...days].sort((a, b) => a - b);
   if (moved.length === 0) return undefined;
-  return `${isPlanned(walls, day) ? "also for" : "instead of"} ${formatExcludedDays(rule, moved)}`;
+  return `${isPlannedByAny(crons, day) ? "also for" : "instead of"} ${formatExcludedDays(rule, moved)}`;
 }
 
 /** Lists the days in [from, before). */
@@ -121,14 +125,19 @@ const FARTHEST_MOVE = 3_653;
 const KEPT_MONTHS = 24;
 
 /**
- * Applies calendars to a plan. All occurrences of a day have the same times, so an excluded day is removed from the days
+ * Applies calendars to a plan. Of an interval, what is due on an excluded day is always skipped. All occurrences of a day have the same times, so an excluded day is removed from the days
  * of the plan, and the day to which its occurrences move is added.
  * @param zone  a name that `checkZone` accepts
  */
 export function restrictPlan(plan: Plan, zone: string, rule: DayRule | undefined): Plan {
   if (rule === undefined || plan.kind === "manual") return plan;
+  if (plan.kind === "every")
+    return { ...plan, isExcluded: (at) => rule.isExcluded(toDay(at + getZoneOffset(zone, at))) };
   if (plan.kind === "cron")
-    return { ...plan, cron: { ...plan.cron, walls: restrictWallTimes(plan.cron.walls, rule) } };
+    return {
+      ...plan,
+      crons: plan.crons.map((cron) => ({ ...cron, walls: restrictWallTimes(cron.walls, rule) })),
+    };
   const wall = plan.at + getZoneOffset(zone, plan.at);
   const day = findActualDay(rule, toDay(wall));
   if (day === undefined) return { kind: "manual", text: MANUAL };
@@ -164,6 +173,10 @@ function computeDayMask(walls: WallTimes, rule: DayRule, first: number, end: num
 export function isPlanned(walls: WallTimes, day: number): boolean {
   const at = new Date(day * DAY);
   return ((walls.getDayMask(at.getUTCFullYear(), at.getUTCMonth()) >>> at.getUTCDate()) & 1) === 1;
+}
+
+function isPlannedByAny(crons: readonly Cron[], day: number): boolean {
+  return crons.some(({ walls }) => isPlanned(walls, day));
 }
 
 /** Returns the excluded days whose occurrences move to a day that is not excluded, the nearest first. */

@@ -1,3 +1,4 @@
+import { CronExpressionParser } from "cron-parser";
 import { findNearest, quoteText } from "../../base/text.ts";
 
 /** A parsed field. */
@@ -29,32 +30,42 @@ export interface CronFields {
   readonly weekday: CronField;
 }
 
-const MONTHS = ["january", "february", "march", "april", "may", "june", "july"];
-MONTHS.push("august", "september", "october", "november", "december");
-const DAYS = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"];
+/** Rules for one of the five fields. */
+export interface CronFieldKind {
+  readonly name: string;
+  /** Name of the field in cron-parser. */
+  readonly property: "minute" | "hour" | "dayOfMonth" | "month" | "dayOfWeek";
+  readonly least: number;
+  readonly most: number;
+  /** English names of the values in lower case, starting at `least`. Their first three letters are names too. */
+  readonly names: readonly string[];
+}
 
-const MINUTE_FIELD: CronFieldKind = { name: "minute", least: 0, most: 59, names: [] };
-const HOUR_FIELD: CronFieldKind = { name: "hour", least: 0, most: 23, names: [] };
-const DAY_FIELD: CronFieldKind = { name: "day of the month", least: 1, most: 31, names: [] };
-const MONTH_FIELD: CronFieldKind = { name: "month", least: 1, most: 12, names: MONTHS };
-const WEEKDAY_FIELD: CronFieldKind = { name: "day of the week", least: 0, most: 7, names: DAYS };
-export const CRON_FIELD_KINDS = [MINUTE_FIELD, HOUR_FIELD, DAY_FIELD, MONTH_FIELD, WEEKDAY_FIELD] as const;
+/** Names of the months, January first. */
+export const MONTHS = ["January", "February", "March", "April", "May", "June", "July"];
+MONTHS.push("August", "September", "October", "November", "December");
+/** Names of the days of the week, Sunday first. */
+export const WEEKDAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+
+const toLowerCase = (names: readonly string[]) => names.map((name) => name.toLowerCase());
+
+export const CRON_FIELD_KINDS: readonly CronFieldKind[] = [
+  { name: "minute", property: "minute", least: 0, most: 59, names: [] },
+  { name: "hour", property: "hour", least: 0, most: 23, names: [] },
+  { name: "day of the month", property: "dayOfMonth", least: 1, most: 31, names: [] },
+  { name: "month", property: "month", least: 1, most: 12, names: toLowerCase(MONTHS) },
+  { name: "day of the week", property: "dayOfWeek", least: 0, most: 7, names: toLowerCase(WEEKDAYS) },
+];
 
 /**
- * Parses a field.
+ * Parses a field. The package cron-parser reads the parts of its list, each for itself, because it refuses lists that name a
+ * value twice.
  * @returns the field, or what is wrong with it and what to write instead
  */
 export function parseCronField(text: string, kind: CronFieldKind): CronField | string {
   const parsed = new ParsedField();
   for (const part of text.split(",")) {
-    const isSpecial =
-      (kind === DAY_FIELD && addSpecialDay(parsed, part)) ||
-      (kind === WEEKDAY_FIELD && addSpecialWeekday(parsed, part));
-    if (typeof isSpecial === "string") return isSpecial;
-    if (isSpecial) continue;
-    const values = parseValues(part, kind);
-    if (typeof values === "string") return values;
-    for (const value of values) parsed.values.add(value);
+    if (!addPart(parsed, part, kind)) return formatFault(part, kind);
   }
   return {
     text,
@@ -79,98 +90,127 @@ class ParsedField {
   isLastWeekday = false;
 }
 
-/** Adds `L`, `L-3`, `LW` or `15W`. @returns whether the part is one of these, or what is wrong with it */
-function addSpecialDay(parsed: ParsedField, part: string): boolean | string {
-  const [, isLast, before = "0"] = /^(l)(?:-(\d{1,2}))?$/i.exec(part) ?? [];
-  if (isLast !== undefined) {
-    if (Number(before) > 30)
-      return `${quoteText(part)}: no month has so many days before its last; use L-1 to L-30`;
-    parsed.fromEnd.add(Number(before));
-    return true;
-  }
-  if (/^lw$/i.test(part)) {
-    parsed.isLastWeekday = true;
-    return true;
-  }
-  const [, date] = /^(\d{0,2})w$/i.exec(part) ?? [];
-  if (date === undefined) return false;
-  if (Number(date) < 1 || Number(date) > 31)
-    return `${quoteText(part)}: W follows a date, such as 15W for the weekday nearest to the 15th, or L for the last weekday of the month`;
-  parsed.nearest.add(Number(date));
-  return true;
-}
-
-/** Adds `5L`, `FRI#L` or `1#2`. @returns whether the part is one of these, or what is wrong with it */
-function addSpecialWeekday(parsed: ParsedField, part: string): boolean | string {
-  const [, days, sign = "L", count = "L"] =
-    /^(.+)l$/i.exec(part)?.[1]?.endsWith("#") === false
-      ? ["", part.slice(0, -1)]
-      : (/^([^#]*)(#)([^#]*)$/.exec(part) ?? []);
-  if (days === undefined) return false;
-  const isNth = sign === "#";
-  const values = days === "" ? [] : parseValues(days, WEEKDAY_FIELD);
-  if (isNth && (typeof values === "string" || values.length !== 1 || !/^[1-5l]$/i.test(count)))
-    return `${quoteText(part)} is not understood: # takes one weekday and its number in the month, such as 1#2 for the second Monday, or 1#L for the last`;
-  if (typeof values === "string") return values;
-  const [weekday = 0, ...more] = values;
-  if (more.length > 0)
-    return `${quoteText(part)} is not understood: L follows one weekday, such as 5L for the last Friday of a month`;
-  if (/^l$/i.test(count)) parsed.lasts.add(weekday);
-  else parsed.nths.push([weekday, Number(count)]);
-  return true;
-}
-
 const sortValues = (values: ReadonlySet<number>) => [...values].sort((a, b) => a - b);
 
-/** Rules for one of the five fields. */
-export interface CronFieldKind {
-  readonly name: string;
-  readonly least: number;
-  readonly most: number;
-  /** English names of the values in lower case, starting at `least`. Their first three letters are names too. */
-  readonly names: readonly string[];
+/** Adds what a part of a list means. @returns whether it is understood */
+function addPart(parsed: ParsedField, part: string, kind: CronFieldKind): boolean {
+  return (
+    (kind.property === "dayOfMonth" && addOwnDay(parsed, part)) ||
+    translatePart(part, kind).every((one) => addPlainPart(parsed, one, kind))
+  );
+}
+
+/** Adds `L-3`, `LW` or `15W`, which cron-parser does not know. @returns whether the part is one of these */
+function addOwnDay(parsed: ParsedField, part: string): boolean {
+  const [, before, date] = /^(?:L-([0-2]?\d|30)|(0?[1-9]|[12]\d|3[01])W)$/i.exec(part) ?? [];
+  if (before !== undefined) parsed.fromEnd.add(Number(before));
+  else if (date !== undefined) parsed.nearest.add(Number(date));
+  else if (/^LW$/i.test(part)) parsed.isLastWeekday = true;
+  else return false;
+  return true;
+}
+
+/** Adds what a part means to cron-parser. @returns whether it is understood */
+function addPlainPart(parsed: ParsedField, part: string, kind: CronFieldKind): boolean {
+  const read = readPart(part, kind);
+  for (const value of read?.values ?? []) {
+    // Sunday is 0 and 7 there, and the last Sunday of a month "7L".
+    const number = kind.most === 7 ? Number.parseInt(String(value), 10) % 7 : Number(value);
+    if (value === "L") parsed.fromEnd.add(0);
+    else if (typeof value === "string") parsed.lasts.add(number);
+    else if (read?.nth) parsed.nths.push([number, read.nth]);
+    else parsed.values.add(number);
+  }
+  return read !== undefined;
+}
+
+/** What cron-parser reads: numbers, `L` or `5L`; and their place in the month, 0 for any. */
+interface PartValues {
+  readonly values: readonly (number | string)[];
+  readonly nth: number;
+}
+
+/** Maximum number of cached parts. Reading one takes 50 µs, and thousands of lists have the same few hundred. */
+const MOST_PARTS = 5_000;
+const partCache = new Map<string, PartValues>();
+/** The zone and the instant only make it quicker: nobody asks this object for occurrences. */
+const PARSER_OPTIONS = { tz: "UTC", currentDate: 0 };
+
+/** Reads a part of a list with cron-parser. @returns undefined if it refuses the part */
+function readPart(part: string, kind: CronFieldKind): PartValues | undefined {
+  const key = `${kind.name} ${part}`;
+  const known = partCache.get(key);
+  if (known !== undefined) return known;
+  const text = CRON_FIELD_KINDS.map((one) => (one === kind ? part : "*")).join(" ");
+  try {
+    const { fields } = CronExpressionParser.parse(text, PARSER_OPTIONS);
+    const read = { values: fields[kind.property].values, nth: fields.dayOfWeek.nthDay };
+    if (partCache.size >= MOST_PARTS) partCache.clear();
+    partCache.set(key, read);
+    return read;
+  } catch {
+    return undefined;
+  }
 }
 
 /**
- * Parses one part of a list: a value, a range, or `*`, each with a step or without.
- * @returns the matching values, or what is wrong with the part; Sunday is 0
+ * Translates a part of a list into parts for cron-parser, which refuses whole names, `fri#L` and ranges that wrap, and ends a step
+ * after a single weekday on Sunday. What it would misread, such as `H` or `jan0`, becomes a part that it refuses.
  */
-function parseValues(part: string, kind: CronFieldKind): number[] | string {
-  const [range = "", step, ...more] = part.split("/");
-  if (more.length > 0) return `${quoteText(part)} has more than one step`;
-  const span = parseRange(range, kind, step !== undefined);
-  if (typeof span === "string") return span;
-  if (step !== undefined && !/^0*[1-9]\d{0,3}$/.test(step))
-    return `the step ${quoteText(step)} is not a number of 1 or more`;
-  return listValues(span, kind, Number(step ?? 1));
+function translatePart(part: string, kind: CronFieldKind): string[] {
+  const text = part.replace(/(?<=^|-)[a-z]+(?=$|[-/#])/gi, (word) => translateName(word, kind)).toUpperCase();
+  const [, from, to, step] = /^(\d{1,4})(?:-(\d{1,4}))?(?:\/(0*[1-9]\d{0,3}))?$/.exec(text) ?? [];
+  if (from !== undefined) return translateRange(Number(from), to, step, kind);
+  const [, star, day, which = ""] = /^(?:([*?](?:\/0*[1-9]\d{0,3})?|L)|0*(\d)(#?L|#[1-5]))$/.exec(text) ?? [];
+  return [day === undefined ? (star ?? "-") : `${day}${which.replace("#L", "L")}`];
 }
 
-/** Lists the values of a range. One that wraps around the end of its field goes on at the beginning. */
-function listValues([first, last]: readonly [number, number], kind: CronFieldKind, step: number): number[] {
-  const { least } = kind;
-  const cycle = getTop(kind) - least + 1;
-  const end = first <= last ? last : last + cycle;
-  const values: number[] = [];
-  for (let value = first; value <= end; value += step) values.push(least + ((value - least) % cycle));
-  return values;
+/** Translates the name of a value, also before `L`. */
+function translateName(word: string, { least, names }: CronFieldKind): string {
+  const at = findName(word, names);
+  if (at >= 0) return String(least + at);
+  const before = /L$/i.test(word) ? findName(word.slice(0, -1), names) : -1;
+  return before < 0 ? word : `${least + before}L`;
 }
 
-/** Returns the first and the last value of a range, as written. A single value with a step goes on to the end. */
-function parseRange(range: string, kind: CronFieldKind, hasStep: boolean): [number, number] | string {
-  if (range === "*" || range === "?") return [kind.least, getTop(kind)];
-  const [from = "", to, ...more] = range.split("-");
-  const first = parseNumber(from, kind);
-  const named = to === undefined ? first : parseNumber(to, kind);
-  if (first === undefined || named === undefined || more.length > 0) return formatRangeFault(range, kind);
-  if (to === undefined) return [first, hasStep ? Math.max(first, getTop(kind)) : first];
+/** Translates a range. A single value with a step goes on to the end of the field, and a range that wraps becomes two. */
+function translateRange(from: number, to: string | undefined, step = "", kind: CronFieldKind): string[] {
+  const { least, most } = kind;
+  const isWeek = most === 7;
+  const top = isWeek ? 6 : most;
+  const named = to === undefined ? (step === "" ? from : Math.max(from, top)) : Number(to);
   // At the end of a range, Sunday is the day after Saturday; at the beginning, the day before Monday.
-  const isWeek = kind.most === 7;
-  if (isWeek && named === 0 && first > 0) return [first, 7];
-  return [isWeek && first === 7 && named < 7 ? 0 : first, named];
+  const last = isWeek && named === 0 && from > 0 ? 7 : named;
+  const first = isWeek && from === 7 && last < 7 ? 0 : from;
+  const by = Number(step || 1);
+  if (first <= last || last < least) return [`${first}-${last}/${by}`];
+  const next = first + Math.ceil((top + 1 - first) / by) * by - (top + 1 - least);
+  return [`${first}-${top}/${by}`, ...(next <= last ? [`${next}-${last}/${by}`] : [])];
 }
 
-/** The largest value: Saturday, not the second name of Sunday. */
-const getTop = ({ most }: CronFieldKind) => (most === 7 ? 6 : most);
+/** Says what is wrong with a part of a list that is not understood. */
+function formatFault(part: string, kind: CronFieldKind): string {
+  const [range = "", step, ...more] = part.split("/");
+  const quoted = quoteText(part);
+  const isDay = kind.property === "dayOfMonth";
+  const isWeek = kind.property === "dayOfWeek";
+  if (more.length > 0) return `${quoted} has more than one step`;
+  if (isDay && /^L-\d{1,2}$/i.test(part))
+    return `${quoted}: no month has so many days before its last; use L-1 to L-30`;
+  if (isDay && /^\d{0,2}W$/i.test(part))
+    return `${quoted}: W follows a date, such as 15W for the weekday nearest to the 15th, or L for the last weekday of the month`;
+  if (isWeek && /^[^#]*#[^#]*$/.test(part))
+    return `${quoted} is not understood: # takes one weekday and its number in the month, such as 1#2 for the second Monday, or 1#L for the last`;
+  if (isWeek && /[^#]L$/i.test(part))
+    return isUnderstood(part.slice(0, -1), kind)
+      ? `${quoted} is not understood: L follows one weekday, such as 5L for the last Friday of a month`
+      : formatFault(part.slice(0, -1), kind);
+  return step !== undefined && isUnderstood(`${range}/1`, kind)
+    ? `the step ${quoteText(step)} is not a number of 1 or more`
+    : formatRangeFault(range, kind);
+}
+
+const isUnderstood = (part: string, kind: CronFieldKind) => addPart(new ParsedField(), part, kind);
 
 function formatRangeFault(range: string, kind: CronFieldKind): string {
   const { least, most, names } = kind;
@@ -193,13 +233,6 @@ function suggestName(word: string, names: readonly string[]): string | undefined
     findNearest(lower, names) ??
     findNearest(lower.slice(0, 3), names)
   );
-}
-
-function parseNumber(text: string, { least, most, names }: CronFieldKind): number | undefined {
-  const named = findName(text, names);
-  if (named >= 0) return named + least;
-  const value = /^\d{1,4}$/.test(text) ? Number(text) : Number.NaN;
-  return value >= least && value <= most ? value : undefined;
 }
 
 /** Finds a name by all of its letters or the first three. @returns its place, or -1 */

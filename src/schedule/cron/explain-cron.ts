@@ -1,10 +1,6 @@
 import type { Cron } from "./cron.ts";
-import type { CronField, CronFields } from "./cron-field.ts";
+import { type CronField, type CronFields, MONTHS, WEEKDAYS } from "./cron-field.ts";
 
-/** Names of the months, January first. */
-export const MONTH_NAMES = ["January", "February", "March", "April", "May", "June", "July"];
-MONTH_NAMES.push("August", "September", "October", "November", "December");
-const WEEKDAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 const NTH = ["", "first", "second", "third", "fourth", "fifth"];
 /** Maximum number of times of the day that are listed. */
 const NAMED = 6;
@@ -117,9 +113,7 @@ function formatWeekdayRanges(values: readonly number[]): string {
 }
 
 function formatMonths({ values }: CronField): string | undefined {
-  return values.length === 12
-    ? undefined
-    : `in ${formatRanges(values, (value) => MONTH_NAMES[value - 1] ?? "")}`;
+  return values.length === 12 ? undefined : `in ${formatRanges(values, (value) => MONTHS[value - 1] ?? "")}`;
 }
 
 /** Formats a list: "a", "a and b", "a, b and c". */

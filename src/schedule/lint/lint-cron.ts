@@ -1,13 +1,10 @@
 import { SignalboxError } from "../../base/errors.ts";
 import { CronError } from "../cron/cron.ts";
-import type { CronField, CronFields } from "../cron/cron-field.ts";
-import { formatList, MONTH_NAMES } from "../cron/explain-cron.ts";
+import { type CronField, type CronFields, MONTHS } from "../cron/cron-field.ts";
+import { formatList } from "../cron/explain-cron.ts";
 import { checkZone } from "../cron/zone.ts";
-import { type Plan, parsePlan } from "../plan.ts";
-import type { LintFinding } from "./lint-dialects.ts";
-import { lintClockChanges } from "./lint-dialects.ts";
-
-export type { LintFinding } from "./lint-dialects.ts";
+import { type CronText, type Plan, parsePlan } from "../plan.ts";
+import { createFinding, type LintFinding, lintClockChanges } from "./lint-dialects.ts";
 
 /**
  * Finds possible problems with a cron expression in a time zone.
@@ -15,13 +12,13 @@ export type { LintFinding } from "./lint-dialects.ts";
  * @returns worst first; empty if there are no findings
  * @throws never
  */
-export function lintCron(text: string, zone: string, now: number): readonly LintFinding[] {
+export function lintCron(text: CronText, zone: string, now: number): readonly LintFinding[] {
   const cron = tryParse(() => parsePlan(text));
   const place = tryParse(() => checkZone(zone));
   if ("fault" in cron || "fault" in place)
     return [
-      ...("fault" in cron ? [createErrorFinding(cron.fault.field ?? "cron", cron.fault.message)] : []),
-      ...("fault" in place ? [createErrorFinding("timezone", place.fault.message)] : []),
+      ...("fault" in cron ? [createFinding("error", cron.fault.field ?? "cron", cron.fault.message)] : []),
+      ...("fault" in place ? [createFinding("error", "timezone", place.fault.message)] : []),
     ];
   return lintParsed(cron.value, place.value, now).sort((a, b) => RANK[a.level] - RANK[b.level]);
 }
@@ -30,12 +27,11 @@ const RANK = { error: 0, warning: 1, hint: 2 } as const;
 
 function lintParsed(plan: Plan, zone: string, now: number): LintFinding[] {
   if (plan.kind !== "cron") return [];
-  const { cron } = plan;
-  return [...lintTimes(cron.fields), ...lintDays(cron.fields), ...lintClockChanges(cron, zone, now)];
-}
-
-function createErrorFinding(about: string, detail: string): LintFinding {
-  return { level: "error", about, detail };
+  return plan.crons.flatMap((cron) => [
+    ...lintTimes(cron.fields),
+    ...lintDays(cron.fields),
+    ...lintClockChanges(cron, zone, now),
+  ]);
 }
 
 type ParseFault = { message: string; field?: string | undefined };
@@ -65,19 +61,19 @@ function lintDayCombination({ day, weekday }: CronFields): LintFinding[] {
   if (isStarDay || isStarWeekday) return [];
   if (day.isStar || weekday.isStar)
     return [
-      {
-        level: "warning",
-        about: "day of the week",
-        detail: `both days must match, "${day.text}" and "${weekday.text}", because one of them begins with *; for some schedulers one match is enough`,
-      },
+      createFinding(
+        "warning",
+        "day of the week",
+        `both days must match, "${day.text}" and "${weekday.text}", because one of them begins with *; for some schedulers one match is enough`,
+      ),
     ];
   return [
-    {
-      level: "warning",
-      about: "day of the week",
-      detail: `it fires on days of the month "${day.text}" and also on every day of the week "${weekday.text}": one match is enough`,
-      remedy: `to require both, let the command check one of them; for the nth weekday of a month, write 1#2`,
-    },
+    createFinding(
+      "warning",
+      "day of the week",
+      `it fires on days of the month "${day.text}" and also on every day of the week "${weekday.text}": one match is enough`,
+      `to require both, let the command check one of them; for the nth weekday of a month, write 1#2`,
+    ),
   ];
 }
 
@@ -88,21 +84,21 @@ function lintDaySteps({ day, weekday }: CronFields): LintFinding[] {
   return [
     ...(dates
       ? [
-          {
-            level: "hint",
-            about: "day of the month",
-            detail: `"${day.text}" starts again with every month: the 31st and the 1st may both fire`,
-          } as const,
+          createFinding(
+            "hint",
+            "day of the month",
+            `"${day.text}" starts again with every month: the 31st and the 1st may both fire`,
+          ),
         ]
       : []),
     ...(days
       ? [
-          {
-            level: "hint",
-            about: "day of the week",
-            detail: `"${weekday.text}" starts again with every week, which begins on Sunday: Saturday and Sunday may both fire`,
-            remedy: "list the days",
-          } as const,
+          createFinding(
+            "hint",
+            "day of the week",
+            `"${weekday.text}" starts again with every week, which begins on Sunday: Saturday and Sunday may both fire`,
+            "list the days",
+          ),
         ]
       : []),
   ];
@@ -117,24 +113,20 @@ function lintDates({ day, month, weekday }: CronFields): LintFinding[] {
   const without = month.values.filter((value) => latest > (LENGTHS[value] ?? 31));
   if (isLeapDay(day, month) && !isEither)
     return [
-      {
-        level: "warning",
-        about: "day of the month",
-        detail: "it fires on the 29th of February only: every four years",
-      },
+      createFinding("warning", "day of the month", "it fires on the 29th of February only: every four years"),
     ];
   const isShort = latest === 29 && month.values.includes(2);
   if (without.length === 0 && !isShort) return [];
   const names = isShort
     ? "February, but for leap years,"
-    : formatList(without.map((value) => MONTH_NAMES[value - 1] ?? ""));
+    : formatList(without.map((value) => MONTHS[value - 1] ?? ""));
   return [
-    {
-      level: "warning",
-      about: "day of the month",
-      detail: `${names} ${without.length > 1 ? "have" : "has"} no day ${latest}`,
-      remedy: "use L for the last day of every month",
-    },
+    createFinding(
+      "warning",
+      "day of the month",
+      `${names} ${without.length > 1 ? "have" : "has"} no day ${latest}`,
+      "use L for the last day of every month",
+    ),
   ];
 }
 
@@ -155,14 +147,14 @@ function lintTimes({ minute, hour }: CronFields): LintFinding[] {
 function lintFrequency(minute: CronField, hour: CronField): LintFinding[] {
   if (minute.values.length < 60) return [];
   if (hour.values.length === 24)
-    return [{ level: "hint", about: "minute", detail: "it fires every minute, 1440 times a day" }];
+    return [createFinding("hint", "minute", "it fires every minute, 1440 times a day")];
   return [
-    {
-      level: "warning",
-      about: "minute",
-      detail: `"${minute.text} ${hour.text}" fires every minute of the hours it names, 60 times in each`,
-      remedy: `to fire once an hour, write "0 ${hour.text}"`,
-    },
+    createFinding(
+      "warning",
+      "minute",
+      `"${minute.text} ${hour.text}" fires every minute of the hours it names, 60 times in each`,
+      `to fire once an hour, write "0 ${hour.text}"`,
+    ),
   ];
 }
 
@@ -174,21 +166,21 @@ function lintStep({ text, kind, values }: CronField, whole: number, parent: stri
   const { name } = kind;
   if (values.length === 1)
     return [
-      {
-        level: "warning",
-        about: name,
-        detail: `"${text}" means only ${name} 0 of every ${parent}: a step does not go beyond the ${parent}`,
-        remedy: `write "0", or let the command itself check whether it is time`,
-      },
+      createFinding(
+        "warning",
+        name,
+        `"${text}" means only ${name} 0 of every ${parent}: a step does not go beyond the ${parent}`,
+        `write "0", or let the command itself check whether it is time`,
+      ),
     ];
   const last = values.at(-1) ?? 0;
   return [
-    {
-      level: "warning",
-      about: name,
-      detail: `"${text}" is uneven: after ${name} ${last} comes ${name} 0 of the next ${parent}, ${whole - last} ${name}s later instead of ${step}`,
-      remedy: `use a step that divides ${whole}`,
-    },
+    createFinding(
+      "warning",
+      name,
+      `"${text}" is uneven: after ${name} ${last} comes ${name} 0 of the next ${parent}, ${whole - last} ${name}s later instead of ${step}`,
+      `use a step that divides ${whole}`,
+    ),
   ];
 }
 
@@ -196,11 +188,11 @@ function lintMidnight(minute: CronField, hour: CronField): LintFinding[] {
   const isMidnight = minute.values.length === 1 && minute.values[0] === 0 && hour.values.length === 1;
   if (!isMidnight || hour.values[0] !== 0) return [];
   return [
-    {
-      level: "hint",
-      about: "hour",
-      detail: "most daily schedules fire at 00:00, all at once",
-      remedy: "use another minute, or a jitter",
-    },
+    createFinding(
+      "hint",
+      "hour",
+      "most daily schedules fire at 00:00, all at once",
+      "use another minute, or a jitter",
+    ),
   ];
 }

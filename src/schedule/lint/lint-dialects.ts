@@ -14,21 +14,20 @@ const YEAR = 366 * 86_400_000;
  */
 export function lintClockChanges(cron: Cron, zone: string, now: number): LintFinding[] {
   const next = findOccurrenceAfter(cron, zone, now);
+  const remedy = "use another hour, or --timezone UTC";
   if (next === undefined)
     return [
-      {
-        level: "error",
-        about: "clock change",
-        detail: `it never fires: the clocks of ${zone} skip it every time`,
-        remedy: "use another hour, or --timezone UTC",
-      },
+      createFinding(
+        "error",
+        "clock change",
+        `it never fires: the clocks of ${zone} skip it every time`,
+        remedy,
+      ),
     ];
-  return listClockEffects(cron, zone, now).map(({ kind, detail }) => ({
-    level: kind === "shifted" || kind === "once" ? "hint" : "warning",
-    about: "clock change",
-    detail,
-    remedy: "use another hour, or --timezone UTC",
-  }));
+  return listClockEffects(cron, zone, now).map(({ kind, detail }) => {
+    const level = kind === "shifted" || kind === "once" ? "hint" : "warning";
+    return createFinding(level, "clock change", detail, remedy);
+  });
 }
 
 /** What a clock change does to a schedule. */
@@ -108,12 +107,22 @@ export interface LintFinding {
    * intended.
    */
   level: "error" | "warning" | "hint";
-  /** The part concerned: the name of a field, "cron", "timezone", "clock change" or "other readers". */
+  /** The part concerned: the name of a field, "cron", "timezone" or "clock change". */
   about: string;
   /** What is wrong, or may be. */
   detail: string;
   /** What to write instead. */
   remedy?: string;
+}
+
+/** Creates a finding of this level. */
+export function createFinding(
+  level: LintFinding["level"],
+  about: string,
+  detail: string,
+  remedy?: string,
+): LintFinding {
+  return { level, about, detail, ...(remedy !== undefined && { remedy }) };
 }
 
 /** Cron runs jobs that name no star right after a gap, and only once in a repeated hour, also lists and ranges. */

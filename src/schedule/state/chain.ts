@@ -28,7 +28,7 @@ export function addPredecessorEnd(
 ): ChainStep {
   const { after = [], on = SCHEDULE_DEFAULTS.on } = definition;
   const counts = after.includes(end.id) && meetsCondition(on, end.result === "ok", isDead);
-  if (!counts || isPaused(definition, end.endedAt)) return { kind: "unchanged" };
+  if (!counts || isPaused(definition, due, end.endedAt)) return { kind: "unchanged" };
   const arrived = [...(due.arrived ?? []).filter((one) => one.id !== end.id), end];
   const isComplete = after.every((before) => arrived.some((one) => one.id === before));
   return isComplete

@@ -44,10 +44,12 @@ export function completeOccurrence(
   const open = found && forgetSession(found);
   const others = due.open.filter((one) => one !== found);
   const last = buildLastOccurrence(outcome);
-  const over = { due: { ...due, open: others, ...last }, isOver: true, isDead: false };
+  const before = outcome.result === "ok" ? forgetFailures(due) : due;
+  const over = { due: { ...before, open: others, ...last }, isOver: true, isDead: false };
   if (open === undefined) return { ...over, isOver: false };
   const next = planNextStart(definition, open, outcome, { wait, unit });
-  if (next === "never") return { ...over, due: addDeadLetter(over.due), isDead: true };
+  if (next === "never")
+    return { ...over, due: addDeadLetter(definition, over.due, outcome.endedAt), isDead: true };
   if (next === undefined) return over;
   const again = Math.max(next.runAt, outcome.endedAt);
   return { due: { ...due, open: [...others, next], ...last }, isOver: false, again, isDead: false };
@@ -63,9 +65,26 @@ export function forgetSession({ session: _, ...open }: OpenOccurrence): OpenOccu
   return open;
 }
 
-/** Increments the number of dead letters. */
-export function addDeadLetter(due: DueState): DueState {
-  return { ...due, dead: Math.min(DEAD_LETTERS_LENGTH, (due.dead ?? 0) + 1) };
+/**
+ * Counts an occurrence that was given up, and pauses the schedule if it was one too many in a row.
+ * @param now  ms since the epoch
+ */
+export function addDeadLetter(
+  { pauseAfterFailures: most }: Definition,
+  due: DueState,
+  now: number,
+): DueState {
+  const counted = { ...due, dead: Math.min(DEAD_LETTERS_LENGTH, (due.dead ?? 0) + 1) };
+  if (most === undefined) return counted;
+  const failed = (due.failed ?? 0) + 1;
+  if (failed < most || due.pause !== undefined) return { ...counted, failed };
+  const why = `after ${failed} failure${failed === 1 ? "" : "s"}`;
+  return { ...counted, failed, pause: { by: "signalbox", at: now, why } };
+}
+
+/** Forgets the failures in a row, after a success. A pause stays: only an operator ends it. */
+function forgetFailures({ failed: _, ...due }: DueState): DueState {
+  return due;
 }
 
 /** Returns whether a schedule is removed after a completion: nothing of it is left to run. */

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import type { ParseResult } from "../../base/text.ts";
+import { PAUSE, type Pause } from "../definition.ts";
 import { isCount, isMillis, isTexts, parseJsonFields } from "../json-fields.ts";
 import { OCCURRENCE_RESULTS } from "./outcome.ts";
 
@@ -19,6 +20,9 @@ const PREDECESSOR_END = v.object({
 const PREDECESSOR_ENDS = v.array(PREDECESSOR_END);
 export type PredecessorEnd = v.InferOutput<typeof PREDECESSOR_END>;
 
+/** Why an occurrence is open: it was due, an operator triggered it, the schedules before it in a chain ended, or a backfill started it. */
+export const OPEN_KINDS = ["due", "trigger", "after", "backfill"] as const;
+
 /** An occurrence that was started or triggered, and has not finished. Instants in ms since the epoch. */
 const OPEN = v.object({
   /** Its scheduled time, or the instant of the trigger. Unique within a schedule. */
@@ -31,8 +35,7 @@ const OPEN = v.object({
   failures: COUNT,
   /** Number of starts since the last failure that asked for another start later. */
   postponed: v.optional(COUNT),
-  /** Why it is open: it was due, an operator triggered it, the schedules before it in a chain ended, or a backfill started it. */
-  kind: v.picklist(["due", "trigger", "after", "backfill"]),
+  kind: v.picklist(OPEN_KINDS),
   /** Data for the handler and variables of the command, in addition to those of the definition. */
   data: v.optional(v.unknown()),
   env: v.optional(v.record(v.string(), v.string())),
@@ -99,6 +102,10 @@ export interface DueState {
   arrived?: readonly PredecessorEnd[];
   /** Number of stored dead letters, for listings, which do not read the outcome history. Absent if there are none. */
   dead?: number;
+  /** Number of occurrences in a row that were given up. Counted only with `pauseAfterFailures`. */
+  failed?: number;
+  /** The pause that the schedule has set itself. Workers may not write definitions. */
+  pause?: Pause;
 }
 
 /** Returns the value to store in etcd, for `parseDue`. */
@@ -113,6 +120,7 @@ export function parseDue(text: string): ParseResult<DueState> {
   const fields = parseJsonFields(text);
   if (fields === undefined || !isMillis(fields.runAt)) return { fault: "it is not the state of a schedule" };
   const { next, runAt, open = NONE, last, succeededAt, dead, successors, arrived, backfill } = fields;
+  const { failed, pause } = fields;
   if (next !== undefined && !isMillis(next)) return { fault: "its next time is not an instant" };
   if (!v.is(OPEN_LIST, open)) return { fault: "its open occurrences cannot be read" };
   return {
@@ -124,6 +132,8 @@ export function parseDue(text: string): ParseResult<DueState> {
       ...(isTexts(successors) && successors.length > 0 && { successors }),
       ...(v.is(PREDECESSOR_ENDS, arrived) && arrived.length > 0 && { arrived }),
       ...(isCount(dead) && dead > 0 && { dead }),
+      ...(isCount(failed) && failed > 0 && { failed }),
+      ...(v.is(PAUSE, pause) && { pause: pause as Pause }),
     },
   };
 }

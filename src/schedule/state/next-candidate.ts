@@ -1,4 +1,4 @@
-import { type Definition, isPaused } from "../definition.ts";
+import { type Definition, getPause, isPaused } from "../definition.ts";
 import { SCHEDULE_DEFAULTS } from "../definition-values.ts";
 import { canStartBackfilled } from "./backfill.ts";
 import type { DueState, OpenOccurrence } from "./due.ts";
@@ -26,7 +26,9 @@ export function findNextCandidate(
   now: number,
 ): Candidate | undefined {
   if (running.size > 0 && !canOverlap(definition)) return undefined;
-  const until = isPaused(definition, now) ? (definition.pause?.until ?? Number.POSITIVE_INFINITY) : undefined;
+  const until = isPaused(definition, due, now)
+    ? (getPause(definition, due)?.until ?? Number.POSITIVE_INFINITY)
+    : undefined;
   let best: Candidate | undefined;
   const offer = (candidate: Candidate, isStopped: boolean) => {
     const runAt = isStopped ? Math.max(candidate.runAt, until ?? 0) : candidate.runAt;
@@ -66,7 +68,7 @@ export function computeReplacementTime(
   scheduled: number,
   now: number,
 ): number | undefined {
-  if (getOverlap(definition) !== "replace" || due.next === undefined || isPaused(definition, now))
+  if (getOverlap(definition) !== "replace" || due.next === undefined || isPaused(definition, due, now))
     return undefined;
   const own = due.open.find((open) => open.scheduled === scheduled);
   return (own !== undefined && own.kind !== "due") || due.next <= scheduled ? undefined : due.runAt;

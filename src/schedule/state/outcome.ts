@@ -76,6 +76,17 @@ export interface OutcomeLimits {
   keepFor?: number;
 }
 
+/** Limits what a definition keeps to an age, ms. Undefined: no further limit. */
+export function limitAge(
+  { keep, keepFor = Number.POSITIVE_INFINITY }: OutcomeLimits,
+  age?: number,
+): OutcomeLimits {
+  return { ...(keep !== undefined && { keep }), keepFor: Math.min(keepFor, age ?? keepFor) };
+}
+
+/** The history of a schedule of which nothing has ended. */
+export const NO_OUTCOMES: OutcomeHistory = { runs: [], dead: [] };
+
 /** Parses an outcome history. Drops entries that cannot be read. */
 export function parseOutcomes(text: string | undefined): OutcomeHistory {
   const fields: JsonFields = (text === undefined ? undefined : parseJsonFields(text)) ?? {};

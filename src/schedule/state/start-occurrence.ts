@@ -39,7 +39,7 @@ export function startOccurrence(
   now: number,
 ): OccurrenceStart {
   const { open, isBackfilled } = candidate;
-  if (open !== undefined) return restartOccurrence(due, open, now);
+  if (open !== undefined) return restartOccurrence(definition, due, open, now);
   const { backfill } = due;
   return isBackfilled && backfill !== undefined
     ? { ...startBackfilled({ ...due, backfill }, timing, now), outcomes: [] }
@@ -47,7 +47,12 @@ export function startOccurrence(
 }
 
 /** Starts an occurrence that was started or triggered before. */
-function restartOccurrence(due: DueState, open: OpenOccurrence, now: number): OccurrenceStart {
+function restartOccurrence(
+  definition: Definition,
+  due: DueState,
+  open: OpenOccurrence,
+  now: number,
+): OccurrenceStart {
   const others = due.open.filter((one) => one !== open);
   if (open.attempt - open.failures >= MOST_LOST) {
     const reason = `its workers vanished ${open.attempt - open.failures} times`;
@@ -59,7 +64,7 @@ function restartOccurrence(due: DueState, open: OpenOccurrence, now: number): Oc
       reason,
     };
     return {
-      due: addDeadLetter({ ...due, open: others }),
+      due: addDeadLetter(definition, { ...due, open: others }, now),
       outcomes: [dead],
       dead: buildDeadLetter(open, dead),
     };

@@ -1,5 +1,5 @@
 import { SignalboxError } from "../../base/errors.ts";
-import type { Finding } from "../../base/finding.ts";
+import { createFindingBuilder, type Finding } from "../../base/finding.ts";
 import { quoteText } from "../../base/text.ts";
 import { evaluateUnits } from "../../fleet/arithmetic.ts";
 import { canonicalizeHost, createUnknownGroupError, listGroupHosts } from "../../fleet/groups.ts";
@@ -36,24 +36,23 @@ export function judgeJobs(
 
 function buildElsewhereFinding({ where }: CrontabJob): Finding {
   const detail = "it uses another prefix or another etcd; only its text was checked";
-  return { kind: "elsewhere", check: where, level: "hint", detail };
+  return createFindingBuilder("elsewhere", where).hint(detail);
 }
 
 function judgeGroup({ where, group }: CrontabJob, configured: JobConfiguration | undefined): Finding[] {
   if (group === undefined || configured === undefined) return [];
-  const about = { kind: "group", check: where, level: "failure" } as const;
+  const about = createFindingBuilder("group", where);
   const groups = buildGroupMembers(configured);
-  if (!groups.has(group)) return [{ ...about, detail: createUnknownGroupError(groups, group).message }];
+  if (!groups.has(group)) return [about.failure(createUnknownGroupError(groups, group).message)];
   const fault = configured.groups.get(group)?.fault;
   if (fault !== undefined)
-    return [{ ...about, detail: `group ${quoteText(group)} cannot be read, so it has no hosts: ${fault}` }];
+    return [about.failure(`group ${quoteText(group)} cannot be read, so it has no hosts: ${fault}`)];
   if (listGroupHosts(groups, group).length > 0) return [];
   return [
-    {
-      ...about,
-      detail: `group ${quoteText(group)} has no hosts: it can run nowhere`,
-      remedy: `signalbox group add ${group} HOST`,
-    },
+    about.failure(
+      `group ${quoteText(group)} has no hosts: it can run nowhere`,
+      `signalbox group add ${group} HOST`,
+    ),
   ];
 }
 
@@ -84,13 +83,10 @@ function findSharedLocks(name: string, [first, ...others]: readonly CrontabJob[]
     const isNamed = job.lock?.isNamed === true;
     const why = isNamed ? "" : ", its command's base name,";
     return [
-      {
-        kind: "shared-lock",
-        check: job.where,
-        level: "warning",
-        detail: `lock ${quoteText(name)}${why} is also used by another command (${first.where}): while one runs, the other does not`,
-        remedy: `give it a --lock of its own; if this is intended: --shared ${name}`,
-      },
+      createFindingBuilder("shared-lock", job.where).warning(
+        `lock ${quoteText(name)}${why} is also used by another command (${first.where}): while one runs, the other does not`,
+        `give it a --lock of its own; if this is intended: --shared ${name}`,
+      ),
     ];
   });
 }
@@ -104,17 +100,13 @@ function findDisagreements(name: string, [first, ...others]: readonly CrontabJob
     const differ =
       first === undefined ? [] : (["ttl", "grace"] as const).filter((key) => job[key] !== first[key]);
     return differ.map(
-      (key): Finding => ({
-        kind: "disagreement",
-        check: job.where,
-        level: "hint",
-        detail: `${key} of lock ${quoteText(name)} differs from ${first?.where}`,
-      }),
+      (key): Finding =>
+        createFindingBuilder("disagreement", job.where).hint(
+          `${key} of lock ${quoteText(name)} differs from ${first?.where}`,
+        ),
     );
   });
 }
-
-type LeaseConfiguration = Pick<Snapshot, "resources" | "hosts">;
 
 /**
  * Checks, by the rules of runs, whether the leases of a job can be granted on every host that it is for.
@@ -123,7 +115,7 @@ type LeaseConfiguration = Pick<Snapshot, "resources" | "hosts">;
 function judgeLeases(
   job: CrontabJob,
   hosts: readonly string[] | undefined,
-  configured: LeaseConfiguration | undefined,
+  configured: JobConfiguration | undefined,
 ): Finding[] {
   if (job.leases.length === 0) return [];
   const own = canonicalizeHost(job.here.fqdn);
@@ -158,7 +150,7 @@ function judgeLeases(
 function findFaultOnHost(
   job: CrontabJob,
   host: string,
-  configured: LeaseConfiguration | undefined,
+  configured: JobConfiguration | undefined,
 ): string | undefined {
   const isOwn = host === canonicalizeHost(job.here.fqdn);
   const record = configured?.hosts.get(host);
@@ -171,7 +163,7 @@ function findFaultOnHost(
 function findFault(
   specs: readonly string[],
   macros: Macros,
-  configured: LeaseConfiguration | undefined,
+  configured: JobConfiguration | undefined,
 ): string | undefined {
   try {
     const leases = parseLeases(specs, macros);
@@ -189,7 +181,7 @@ function findFault(
 function findTotalFault(
   lease: LeaseSpec,
   macros: Macros,
-  { resources }: LeaseConfiguration,
+  { resources }: JobConfiguration,
 ): string | undefined {
   const { resource, template, count, total: stated } = lease;
   const kept = [resource, template].flatMap((name) =>

@@ -1,11 +1,11 @@
 import { formatBriefDuration, formatDuration } from "../../base/duration.ts";
-import type { Finding } from "../../base/finding.ts";
+import { createFindingBuilder, type Finding } from "../../base/finding.ts";
 import { quoteText } from "../../base/text.ts";
-import { listGroupNotes } from "../../fleet/group-notes.ts";
 import {
   canonicalizeHost,
   createUnknownGroupError,
   listGroupHosts,
+  listGroupNotes,
   listHostGroups,
 } from "../../fleet/groups.ts";
 import { hasEnded, isDrainApplicable } from "../../protocol/drain.ts";
@@ -28,11 +28,11 @@ export function judgeHosts(inputs: HostCheckInputs, wanted: readonly string[]): 
   const { snapshot } = inputs;
   const groups = buildGroupMembers(snapshot);
   const names = wanted.length > 0 ? wanted : [...groups.keys()].sort();
-  if (names.length === 0) return [{ kind: "group", check: "groups", level: "ok", detail: "none configured" }];
+  if (names.length === 0) return [createFindingBuilder("group", "groups").ok("none configured")];
   const notes = wanted.length > 0 ? [] : listGroupNotes(groups).filter((note) => !/ is empty/.test(note));
   return [
     ...names.flatMap((name) => judgeGroup(name, inputs)),
-    ...notes.map((detail): Finding => ({ kind: "group", check: "groups", level: "hint", detail })),
+    ...notes.map((detail): Finding => createFindingBuilder("group", "groups").hint(detail)),
   ];
 }
 
@@ -54,26 +54,22 @@ function isThere(host: string, { snapshot, running, within, wall }: HostCheckInp
 function judgeGroup(name: string, inputs: HostCheckInputs): Finding[] {
   const { snapshot, within } = inputs;
   const groups = buildGroupMembers(snapshot);
-  const about = { kind: "group", check: `group ${name}` };
-  const buildFailure = (detail: string, remedy: string): Finding => ({
-    ...about,
-    level: "failure",
-    detail,
-    remedy,
-  });
+  const about = createFindingBuilder("group", `group ${name}`);
   if (!groups.has(name))
-    return [buildFailure(createUnknownGroupError(groups, name).message, `signalbox group set ${name} HOST…`)];
+    return [
+      about.failure(createUnknownGroupError(groups, name).message, `signalbox group set ${name} HOST…`),
+    ];
   const fault = snapshot.groups.get(name)?.fault;
   if (fault !== undefined)
-    return [buildFailure(`it cannot be read: ${fault}`, `signalbox group set ${name} HOST…`)];
+    return [about.failure(`it cannot be read: ${fault}`, `signalbox group set ${name} HOST…`)];
   const hosts = listGroupHosts(groups, name).map(canonicalizeHost);
   if (hosts.length === 0)
-    return [buildFailure("it has no hosts: nothing can run in it", `signalbox group add ${name} HOST`)];
+    return [about.failure("it has no hosts: nothing can run in it", `signalbox group add ${name} HOST`)];
   const there = hosts.filter((host) => isThere(host, inputs));
   if (there.length === 0) {
     const detail = `none of its ${formatHostCount(hosts)} was seen within ${formatDuration(within)}: ${formatHostNames(hosts.map((host) => formatLastSeen(host, inputs)))}`;
     return [
-      buildFailure(detail, "are the hosts up, and is cron or a worker running there?"),
+      about.failure(detail, "are the hosts up, and is cron or a worker running there?"),
       ...findUnseenMembers(name, hosts, inputs),
     ];
   }
@@ -81,13 +77,8 @@ function judgeGroup(name: string, inputs: HostCheckInputs): Finding[] {
   const detail = `${there.length} of ${formatHostCount(hosts)} ${there.length === 1 ? "is" : "are"} active`;
   const main: Finding =
     free.length > 0
-      ? { ...about, level: "ok", detail }
-      : {
-          ...about,
-          level: "warning",
-          detail: `${detail}, and all of them are drained: nothing starts`,
-          remedy: "signalbox ls drains",
-        };
+      ? about.ok(detail)
+      : about.warning(`${detail}, and all of them are drained: nothing starts`, "signalbox ls drains");
   return [main, ...findAwayHosts(name, hosts, inputs), ...findUnseenMembers(name, hosts, inputs)];
 }
 
@@ -99,13 +90,10 @@ function findAwayHosts(group: string, hosts: readonly string[], inputs: HostChec
   );
   if (gone.length === 0) return [];
   return [
-    {
-      kind: "host",
-      check: `group ${group}`,
-      level: "warning",
-      detail: `not seen within ${formatDuration(inputs.within)}: ${formatHostNames(gone.map((host) => formatLastSeen(host, inputs)))}`,
-      remedy: "is cron or a worker running there? If they run jobs less often, use --within",
-    },
+    createFindingBuilder("host", `group ${group}`).warning(
+      `not seen within ${formatDuration(inputs.within)}: ${formatHostNames(gone.map((host) => formatLastSeen(host, inputs)))}`,
+      "is cron or a worker running there? If they run jobs less often, use --within",
+    ),
   ];
 }
 
@@ -116,14 +104,10 @@ function findUnseenMembers(group: string, hosts: readonly string[], inputs: Host
   );
   if (strangers.length === 0) return [];
   return [
-    {
-      kind: "host",
-      check: `group ${group}`,
-      level: "warning",
-      detail: `neither a group nor a host that was ever seen: ${formatHostNames(strangers.map((host) => addHint(host, inputs)))}`,
-      remedy:
-        "a host is seen when it runs signalbox run or worker; a member must be a full name (FQDN), as the host itself reports it",
-    },
+    createFindingBuilder("host", `group ${group}`).warning(
+      `neither a group nor a host that was ever seen: ${formatHostNames(strangers.map((host) => addHint(host, inputs)))}`,
+      "a host is seen when it runs signalbox run or worker; a member must be a full name (FQDN), as the host itself reports it",
+    ),
   ];
 }
 

@@ -1,5 +1,10 @@
 import { formatBriefDuration, formatInstant } from "../../base/duration.ts";
-import { computeWorstLevel, type Finding, type FindingLevel } from "../../base/finding.ts";
+import {
+  computeWorstLevel,
+  createFindingBuilder,
+  type Finding,
+  type FindingLevel,
+} from "../../base/finding.ts";
 import { isJsonObject, parseJson } from "../../base/parse-json.ts";
 import { quoteShellWord } from "../../base/shell.ts";
 import { formatShortList } from "../../base/text.ts";
@@ -103,7 +108,7 @@ export class HostClockCheck {
       hosts === 0
         ? "no host has written a time yet"
         : `${hosts} ${hosts === 1 ? "host" : "hosts"} wrote consistent times; a slow clock shows only after its host has written later than others`;
-    return [{ kind: "clock", check: "clocks of hosts", level: "ok", detail }];
+    return [createFindingBuilder("clock", "clocks of hosts").ok(detail)];
   }
 
   /** Compares each stamp, in the order of revisions, with the latest time written before it. */
@@ -120,16 +125,14 @@ export class HostClockCheck {
   }
 
   #listAheadFindings(own: string): Finding[] {
-    return [...this.#ahead].map(([host, { by, at }]) => ({
-      kind: "clock",
-      check: `clock of ${host}`,
-      level: "warning",
-      detail:
+    return [...this.#ahead].map(([host, { by, at }]) =>
+      createFindingBuilder("clock", `clock of ${host}`).warning(
         host === own
           ? `it wrote ${formatInstant(at)}, which is ${formatBriefDuration(by)} ahead of its clock now: the clock was set back`
           : `it is ${formatBriefDuration(by)} or more ahead of this host's (${own})`,
-      remedy: REMEDY,
-    }));
+        REMEDY,
+      ),
+    );
   }
 
   /** Lists conflicts. Reports a clock that conflicts with several others only once. */
@@ -160,13 +163,10 @@ function buildConflictFinding(host: string, own: readonly ClockConflict[]): Find
   const others = own.map(({ ahead, behind }) => (ahead === host ? behind : ahead));
   const most = own.reduce((worst, one) => (one.by > worst.by ? one : worst));
   const way = most.ahead === host ? "ahead of" : "behind";
-  return {
-    kind: "clock",
-    check: `clock of ${host}`,
-    level: "warning",
-    remedy: REMEDY,
-    detail: `it is about ${formatBriefDuration(most.by)} or more ${way} the clock of ${formatShortList(others, 3)}: the times of its writes do not match their order`,
-  };
+  return createFindingBuilder("clock", `clock of ${host}`).warning(
+    `it is about ${formatBriefDuration(most.by)} or more ${way} the clock of ${formatShortList(others, 3)}: the times of its writes do not match their order`,
+    REMEDY,
+  );
 }
 
 /** Number of findings of each kind that are listed one by one. */
@@ -242,13 +242,12 @@ export class KeyCheck {
   #checkSize({ key, value }: KeyValue): void {
     if (value.length <= LONGEST_VALUE) return;
     if (["schedule", "calendar", "due", "running"].includes(this.#keys.parse(key).kind)) return;
-    this.#tally.add({
-      kind: "large-value",
-      check: `key ${key}`,
-      level: "warning",
-      detail: `its value has ${Math.round(value.length / 1024)} KiB, and signalbox writes no such value there`,
-      remedy: `find out which user writes it, then: etcdctl del ${quoteShellWord(key)}`,
-    });
+    this.#tally.add(
+      createFindingBuilder("large-value", `key ${key}`).warning(
+        `its value has ${Math.round(value.length / 1024)} KiB, and signalbox writes no such value there`,
+        `find out which user writes it, then: etcdctl del ${quoteShellWord(key)}`,
+      ),
+    );
   }
 
   #addTicket(at: { kind: QueueKind; name: string }, kv: KeyValue, wall: number): void {
@@ -278,10 +277,10 @@ export class KeyCheck {
     for (const problem of kept) this.#report(problem);
     const found = this.#tally.listFindings();
     const detail = `${this.count} under ${this.#keys.prefix}, ${this.tickets} of them tickets`;
-    const clean: Finding[] = found.length > 0 ? [] : [{ kind: "keys", check: "keys", level: "ok", detail }];
+    const clean: Finding[] = found.length > 0 ? [] : [createFindingBuilder("keys").ok(detail)];
     const below = [...this.#below].map(([inner, count]): Finding => {
       const told = `a prefix of its own (CRONLOCK_DB), with ${count} ${count === 1 ? "key" : "keys"}; check it with --prefix ${inner}`;
-      return { kind: "keys", check: `prefix ${inner}`, level: "ok", detail: told };
+      return createFindingBuilder("keys", `prefix ${inner}`).ok(told);
     });
     return [...found, ...clean, ...below, ...this.#clocks.listFindings(own, wall)];
   }

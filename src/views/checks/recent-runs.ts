@@ -1,5 +1,5 @@
 import { formatBriefDuration, formatDuration } from "../../base/duration.ts";
-import type { Finding } from "../../base/finding.ts";
+import { createFindingBuilder, type Finding } from "../../base/finding.ts";
 import { quoteShellWord } from "../../base/shell.ts";
 
 /** A run that has ended. */
@@ -36,29 +36,19 @@ interface RecentLimit {
  * schedule that has not run begins when its first run is due.
  */
 export function judgeRecentRuns(job: RecentRuns, limit: RecentLimit): Finding {
-  const about = { kind: job.kind, check: `${job.kind} ${job.name}` };
+  const about = createFindingBuilder(job.kind, `${job.kind} ${job.name}`);
   const success = job.runs.find(({ isSuccess }) => isSuccess);
   const [last] = job.runs;
   if (last === undefined && job.firstDue !== undefined && limit.wall - job.firstDue <= limit.within)
-    return {
-      ...about,
-      level: "ok",
-      detail: `has not run yet; its first run ${formatDueTime(job.firstDue, limit)}`,
-    };
+    return about.ok(`has not run yet; its first run ${formatDueTime(job.firstDue, limit)}`);
   if (success === undefined || computeTimeSinceEnd(success, limit) > limit.within)
-    return { ...about, level: "failure", ...describeMissing(job, success, limit) };
+    return about.failure(...describeMissing(job, success, limit));
   if (last === undefined || last.isSuccess)
-    return {
-      ...about,
-      level: "ok",
-      detail: `succeeded ${formatTimeSinceEnd(success, limit)}, ${success.text}`,
-    };
-  return {
-    ...about,
-    level: "warning",
-    remedy: formatInspectCommand(job),
-    detail: `its last run failed ${formatTimeSinceEnd(last, limit)}, ${last.text}; it succeeded ${formatTimeSinceEnd(success, limit)}`,
-  };
+    return about.ok(`succeeded ${formatTimeSinceEnd(success, limit)}, ${success.text}`);
+  return about.warning(
+    `its last run failed ${formatTimeSinceEnd(last, limit)}, ${last.text}; it succeeded ${formatTimeSinceEnd(success, limit)}`,
+    formatInspectCommand(job),
+  );
 }
 
 /** Returns the time since the last known success, ms; undefined if there is none. */
@@ -71,7 +61,7 @@ function describeMissing(
   job: RecentRuns,
   success: EndedRun | undefined,
   limit: RecentLimit,
-): Pick<Finding, "detail" | "remedy"> {
+): [detail: string, remedy: string] {
   const [last] = job.runs;
   const running =
     job.runningSince === undefined
@@ -85,12 +75,10 @@ function describeMissing(
     success === undefined
       ? formatMissingSuccess(job)
       : `the last success was ${formatTimeSinceEnd(success, limit)}`;
-  return {
-    detail: [`no run succeeded within ${formatDuration(limit.within)}`, before, ...failed, ...running].join(
-      "; ",
-    ),
-    remedy: last === undefined ? formatUnseenAdvice(job) : formatInspectCommand(job),
-  };
+  return [
+    [`no run succeeded within ${formatDuration(limit.within)}`, before, ...failed, ...running].join("; "),
+    last === undefined ? formatUnseenAdvice(job) : formatInspectCommand(job),
+  ];
 }
 
 function formatDueTime(firstDue: number, { wall }: RecentLimit): string {
@@ -110,7 +98,7 @@ function formatUnseenAdvice({ kind, name }: RecentRuns): string {
 
 function formatInspectCommand({ kind, name }: RecentRuns): string {
   const word = quoteShellWord(name);
-  return kind === "lock" ? `signalbox history ${word}` : `signalbox show schedule ${word}`;
+  return kind === "lock" ? `signalbox ls history ${word}` : `signalbox show schedule ${word}`;
 }
 
 /** Returns the time since a run ended, ms; at least 0, because the clocks of hosts differ. */

@@ -22,6 +22,7 @@ import {
   addOutcomes,
   formatOutcomes,
   isFailing,
+  limitAge,
   type OccurrenceOutcome,
   type OutcomeHistory,
   parseOutcomes,
@@ -236,7 +237,7 @@ function buildRunningGuards(keys: Keys, id: string, definition: Definition, key:
 }
 
 function buildClaimTxn(
-  { ports: { keys }, registration }: ClaimContext,
+  { ports: { keys, settings }, registration }: ClaimContext,
   { id, definition, start, due, running, guards }: PreparedClaim,
   before: VersionedValue<OutcomeHistory> | undefined,
   successors: SuccessorWrites,
@@ -246,7 +247,8 @@ function buildClaimTxn(
   const success: Op[] = [{ op: "put", key: keys.due(id), value: due }, ...successors.writes];
   if (running !== undefined) success.push({ op: "put", key: running.key, value: running.value, session });
   if (before !== undefined) {
-    const value = formatOutcomes(addOutcomes(before.value, start.outcomes, definition, start.dead));
+    const limits = limitAge(definition, settings.retention?.age);
+    const value = formatOutcomes(addOutcomes(before.value, start.outcomes, limits, start.dead));
     success.push({ op: "put", key: outcomes, value });
   }
   const read: Op = { op: "range", key: outcomes };

@@ -1,14 +1,25 @@
+import { waitForAbort } from "../../base/wait.ts";
 import { combineTransactions } from "../../etcd/combined/combined-store.ts";
 import { isUnavailable } from "../../etcd/retry.ts";
 import { StoreError } from "../../etcd/store.ts";
+import { followEtcd } from "../../observe/follow.ts";
+import { VanishedTickets } from "../../observe/vanished-tickets.ts";
+import type { WorkerRecord } from "../../schedule/state/worker-record.ts";
+import { ScheduleCache } from "../cache/schedule-cache.ts";
+import { Dispatcher, type DispatchOptions } from "../dispatch/dispatcher.ts";
 import type { WorkerListener } from "../events.ts";
-import type { HandlerRegistry } from "../handler.ts";
+import { type HandlerRegistry, TaskLost } from "../handler.ts";
+import {
+  buildWorkerRecord,
+  WorkerHeartbeat,
+  type WorkerHeartbeatOptions,
+} from "../registration/worker-heartbeat.ts";
+import { WorkerRegistration } from "../registration/worker-registration.ts";
 import type { SchedulePorts } from "../worker-ports.ts";
-import { WorkerSession, type WorkerSessionOptions } from "./worker-session.ts";
+import { RecordPruner } from "./record-pruner.ts";
 
 /** Options of a worker. Durations in ms. */
-export interface ScheduleWorkerOptions extends Omit<WorkerSessionOptions, "handlers" | "listener"> {
-  handlers: HandlerRegistry;
+export interface ScheduleWorkerOptions extends Omit<WorkerSessionOptions, "listener"> {
   listener?: WorkerListener;
   /** Called before each session. An error ends the worker. */
   checkEtcd?: (signal: AbortSignal) => Promise<void>;
@@ -111,4 +122,196 @@ function catchListenerErrors(listener: WorkerListener = () => {}, { log }: Sched
       log.error("a listener failed", { event: event.kind, error: String(error) });
     }
   };
+}
+
+interface WorkerSessionOptions extends DispatchOptions, WorkerHeartbeatOptions {
+  /** TTL of the worker's session, whole seconds. */
+  ttl: number;
+  /** Time between two passes that delete expired records, ms. Default: one hour. */
+  pruneEvery?: number;
+}
+
+/** One session of a worker, with everything that lives as long as it. */
+class WorkerSession {
+  /** Resolves when the session is over and its tasks have ended. Rejects when etcd refuses. */
+  readonly end: Promise<void>;
+  readonly #ports: SchedulePorts;
+  readonly #options: WorkerSessionOptions;
+  readonly #registration: WorkerRegistration;
+  readonly #cache: ScheduleCache;
+  readonly #heartbeat: WorkerHeartbeat;
+  readonly #dispatcher: Dispatcher;
+  /** Why no session of this program may claim any more. */
+  #refusal: Error | undefined;
+
+  /**
+   * Joins and starts working.
+   * @throws StoreError; the signal's reason
+   */
+  static async start(
+    ports: SchedulePorts,
+    options: WorkerSessionOptions,
+    signal: AbortSignal,
+  ): Promise<WorkerSession> {
+    const buildRecord = () => buildWorkerRecord(ports, options, ports.clock.getWallTime());
+    return new WorkerSession(
+      ports,
+      options,
+      await WorkerRegistration.join(ports, options.ttl, buildRecord, signal),
+      signal,
+    );
+  }
+
+  private constructor(
+    ports: SchedulePorts,
+    options: WorkerSessionOptions,
+    registration: WorkerRegistration,
+    signal: AbortSignal,
+  ) {
+    this.#ports = ports;
+    this.#options = options;
+    this.#registration = registration;
+    this.#cache = new ScheduleCache(ports.keys, () => ports.clock.getWallTime(), {
+      handleScheduleChange: (entry) => this.#dispatcher.handleScheduleChange(entry),
+      handleClaim: (worker) => this.#dispatcher.handleClaim(worker),
+      handleWorkerChange: (...change) => this.#handleWorkerChange(...change),
+      handleRulesChange: () => this.#dispatcher.handleRulesChange(),
+    });
+    const { host, pid } = options;
+    const vanished = new VanishedTickets(ports.clock);
+    const context = { ports, registration, cache: this.#cache, vanished, host, pid };
+    this.#heartbeat = new WorkerHeartbeat(ports, options, registration, () => this.running);
+    this.#dispatcher = new Dispatcher(context, options, () => this.#heartbeat.checkClock() !== "refuses");
+    this.end = this.#run(signal);
+  }
+
+  get id(): string {
+    return this.#registration.id;
+  }
+
+  get running(): number {
+    return this.#dispatcher.running;
+  }
+
+  /** Stops claiming. The session ends when the running tasks have ended. */
+  drain(): void {
+    this.#dispatcher.close();
+    void this.#heartbeat.leave();
+  }
+
+  /** Call this when the handlers change. */
+  handleReload(): void {
+    this.#dispatcher.handleRulesChange();
+    void this.#heartbeat.publish();
+  }
+
+  #handleWorkerChange(id: string, record: WorkerRecord | undefined, isNews: boolean): void {
+    this.#dispatcher.handleWorkersChange();
+    if (id === this.id) return;
+    this.#heartbeat.handleWorkerRecord(id, record, isNews);
+    this.#dispatcher.wake();
+  }
+
+  async #run(signal: AbortSignal): Promise<void> {
+    const { session } = this.#registration;
+    const ended = new AbortController();
+    const over = AbortSignal.any([signal, session.signal, ended.signal]);
+    const work = [
+      this.#follow(over),
+      this.#heartbeat.publishPeriodically(over),
+      this.#watchHorizon(over),
+      this.#dispatcher.run(over),
+      this.#pruneRecords(over),
+    ];
+    const failure = await this.#waitUntilOver(work, over);
+    if (signal.aborted) this.#dispatcher.stop(() => new TaskLost("released", "the worker stops"));
+    else if (failure !== undefined)
+      this.#dispatcher.stop(() => new TaskLost("lost", `the worker cannot continue: ${failure.message}`));
+    else this.#dispatcher.close();
+    await this.#dispatcher.done;
+    this.#heartbeat.close();
+    ended.abort(new Error("the worker's session has ended"));
+    await Promise.allSettled(work);
+    await this.#registration.leave();
+    const error = failure ?? this.#refusal;
+    const reason = error ?? (session.signal.aborted ? (session.signal.reason as Error) : undefined);
+    this.#options.listener({ kind: "left", worker: this.id, ...(reason && { reason: reason.message }) });
+    if (error !== undefined) throw error;
+  }
+
+  /**
+   * Waits until the session is over.
+   * @returns the error that ended it; undefined if it ended for another reason
+   */
+  async #waitUntilOver(work: readonly Promise<void>[], over: AbortSignal): Promise<Error | undefined> {
+    const failed = Promise.race(work.map((one) => one.then(() => new Promise<never>(() => {}))));
+    try {
+      await Promise.race([failed, this.#dispatcher.done, waitForAbort(over)]);
+    } catch (error) {
+      if (!over.aborted) return error instanceof Error ? error : new Error(String(error));
+    }
+    return undefined;
+  }
+
+  async #follow(signal: AbortSignal): Promise<void> {
+    for await (const news of followEtcd(this.#ports, this.#cache, signal)) {
+      if (news.kind === "away") this.#ports.log.warn("cannot reach etcd", { error: String(news.error) });
+      else if (news.kind === "read") this.#handleFullRead(signal);
+      this.#checkSchema();
+      this.#dispatcher.wake();
+    }
+  }
+
+  /** Stops claiming when a later schema version is required. The running tasks end as usual. */
+  #checkSchema(): void {
+    if (this.#refusal !== undefined) return;
+    try {
+      this.#cache.checkSchema();
+    } catch (error) {
+      this.#refusal = error as Error;
+      this.#ports.log.error("the worker ends when its tasks have ended", { why: this.#refusal.message });
+      this.drain();
+    }
+  }
+
+  #handleFullRead(signal: AbortSignal): void {
+    const { entries, workers } = this.#cache;
+    this.#ports.log.info("schedules read", { schedules: entries.size, workers: workers.size });
+    const isFirst = this.#dispatcher.handleFullRead();
+    if (isFirst) this.#open(signal).catch(() => {}); // the session ended before it opened
+  }
+
+  async #open(signal: AbortSignal): Promise<void> {
+    const listPeers = () => [...this.#cache.workers.keys()].filter((id) => id !== this.id);
+    await this.#heartbeat.waitForPeerClocks(listPeers, signal);
+    this.#dispatcher.open();
+    void this.#heartbeat.open();
+    this.#options.listener({ kind: "joined", worker: this.id });
+  }
+
+  /** Deletes expired records, if the settings have limits. */
+  async #pruneRecords(signal: AbortSignal): Promise<void> {
+    const { retention: limits } = this.#ports.settings;
+    if (limits === undefined) return;
+    const { readMemberClocks, pruneEvery: every } = this.#options;
+    const isClockRight = () => this.#heartbeat.checkClock() !== "refuses";
+    const context = {
+      id: this.id,
+      workers: this.#cache.workers,
+      isClockRight,
+      readMemberClocks,
+      every,
+      limits,
+    };
+    await new RecordPruner(this.#ports, context).run(signal);
+  }
+
+  /** Aborts the tasks when the horizon is near. Handlers need time to end before the session can have expired. */
+  async #watchHorizon(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      await this.#registration.session.waitUntilHorizonNear(this.#options.terminationTimeout, signal);
+      this.#dispatcher.abortAll(() => new TaskLost("lost", "the session could not be renewed in time"));
+      await this.#ports.clock.sleep(100, signal);
+    }
+  }
 }

@@ -127,7 +127,7 @@ export class HttpHandler implements Handler {
     const result = await this.#runWithDeadline(task, this.#buildRequest(task, secret.headers), output);
     output.end();
     const tail = output.close();
-    const reason = result.reason && maskReason(result.reason, output.masks);
+    const reason = result.reason && clean(output.maskSecrets(result.reason), LONGEST_REASON);
     return { ...result, ...(reason && { reason }), ...(tail !== undefined && { tail }) };
   }
 
@@ -209,14 +209,6 @@ function buildBody(task: ScheduledTask, body: BodySpec): string | undefined {
 function describeError(error: Error): string {
   const { code } = error as NodeJS.ErrnoException;
   return error.message === "" ? (code ?? error.name) : error.message;
-}
-
-/** Masks and sanitizes a reason: parts of it come from the server. */
-function maskReason(reason: string, masks: readonly RegExp[]): string {
-  return clean(
-    masks.reduce((shown, mask) => shown.replaceAll(mask, "***"), reason),
-    LONGEST_REASON,
-  );
 }
 
 /** Limits of the wait that a server may ask for, ms. */

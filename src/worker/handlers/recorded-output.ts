@@ -13,16 +13,6 @@ const LINE_LENGTH = 2_000;
 const PASSED = 64 * 1024;
 const LINE_COST = 100;
 
-/** How to process the output of a run. */
-interface OutputOptions {
-  /** What must not appear in the output: passwords of this worker's settings, and what its options mask. */
-  masks: readonly RegExp[];
-  /** Called with every line, after it was sanitized. */
-  onLine(line: string): void;
-  /** The text after this mark on a line is the result message of the module's host program, and not output. */
-  mark?: string | undefined;
-}
-
 /** Returns the mark before a result message. It does not occur in normal output. */
 export function formatMark(run: string): string {
   return `\x1e${run} `;
@@ -31,64 +21,6 @@ export function formatMark(run: string): string {
 /** Creates a pattern for result messages in the output. */
 function createMarkPattern(mark: string): RegExp {
   return new RegExp(`\\n?${mark}[^\\n]*\\n?`, "g");
-}
-
-/** Processes the output of a run: passes it on line by line and keeps its end. The memory use is constant. */
-class Output {
-  readonly #options: OutputOptions;
-  readonly #tail = new OutputTail();
-  #passed = 0;
-  #word: string | undefined;
-  readonly #lines: Record<1 | 2, LineSplitter>;
-
-  constructor(options: OutputOptions) {
-    this.#options = options;
-    this.#lines = {
-      1: new LineSplitter((line) => this.#passLine(line)),
-      2: new LineSplitter((line) => this.#passLine(line)),
-    };
-  }
-
-  /** The text after the last mark. */
-  get word(): string | undefined {
-    return this.#word;
-  }
-
-  take(chunk: Buffer, descriptor: 1 | 2): void {
-    this.#tail.take(chunk);
-    this.#lines[descriptor].take(chunk);
-  }
-
-  /** Ends the output: text after the last line break becomes a line. */
-  end(): void {
-    this.#lines[1].end();
-    this.#lines[2].end();
-  }
-
-  /** Returns the end of the output, at most 4 KiB of UTF-8 with line breaks; undefined when there is no output. */
-  renderTail(): string | undefined {
-    return this.#tail.render((text) => this.#sanitize(text));
-  }
-
-  #passLine(raw: string): void {
-    const { mark, onLine } = this.#options;
-    const at = mark === undefined ? -1 : raw.indexOf(mark);
-    if (mark !== undefined && at >= 0) this.#word = this.#maskSecrets(raw.slice(at + mark.length));
-    const line = clean(this.#sanitize(at < 0 ? raw : raw.slice(0, at))).trimEnd();
-    if (line === "" || this.#passed > PASSED) return;
-    this.#passed += line.length + LINE_COST;
-    onLine(this.#passed > PASSED ? "(further output is not passed on)" : line);
-  }
-
-  #sanitize(text: string): string {
-    const { mark } = this.#options;
-    if (mark === undefined) return this.#maskSecrets(text);
-    return this.#maskSecrets(text.replaceAll(createMarkPattern(mark), ""));
-  }
-
-  #maskSecrets(text: string): string {
-    return this.#options.masks.reduce((shown, mask) => shown.replaceAll(mask, "***"), text);
-  }
 }
 
 /** Splits the text of one descriptor at line breaks. */
@@ -126,67 +58,99 @@ class LineSplitter {
 interface RecordedOutputOptions {
   /** Texts that must not appear, in addition to those of the worker. */
   secrets?: readonly string[];
-  /** Mark before a result message. */
+  /** The text after this mark on a line is the result message of the module's host program, and not output. */
   mark?: string | undefined;
 }
 
-/** The output of a task: logged line by line, kept on this host if that is configured, and its end for the outcome. */
+/**
+ * The output of a task: logged line by line, kept on this host if that is configured, and its end for the outcome. The memory use
+ * is constant.
+ */
 export class RecordedOutput {
-  readonly masks: readonly RegExp[];
+  /** What must not appear in the output: passwords of this worker's settings, and what its options mask. */
+  readonly #masks: readonly RegExp[];
   readonly #ports: HandlerPorts;
-  readonly #run: string;
-  readonly #output: Output;
+  readonly #task: ScheduledTask;
+  readonly #mark: string | undefined;
+  readonly #tail = new OutputTail();
+  readonly #lines = {
+    1: new LineSplitter((line) => this.#passLine(line)),
+    2: new LineSplitter((line) => this.#passLine(line)),
+  };
   readonly #keeper: OutputKeeper | undefined;
+  #passed = 0;
+  #word: string | undefined;
 
   constructor(ports: HandlerPorts, task: ScheduledTask, { secrets = [], mark }: RecordedOutputOptions = {}) {
-    const { log, output: kept } = ports;
-    const { id: schedule, run } = task;
+    const { output: kept } = ports;
     this.#ports = ports;
-    this.#run = run;
-    this.masks = [...buildSecretMasks([...ports.secrets, ...secrets]), ...(kept?.storage.masks ?? [])];
-    const onLine = (line: string) => log.info("output", { schedule, run, line });
-    this.#output = new Output({ masks: this.masks, onLine, mark });
-    this.#keeper = this.#createKeeper(schedule, mark);
-    kept?.running.add(run);
+    this.#task = task;
+    this.#mark = mark;
+    this.#masks = [...buildSecretMasks([...ports.secrets, ...secrets]), ...(kept?.storage.masks ?? [])];
+    this.#keeper = this.#createKeeper();
+    kept?.running.add(task.run);
   }
 
   /** The text after the last mark. */
   get word(): string | undefined {
-    return this.#output.word;
+    return this.#word;
   }
 
   take(chunk: Buffer, descriptor: 1 | 2): void {
-    this.#output.take(chunk, descriptor);
+    this.#tail.take(chunk);
+    this.#lines[descriptor].take(chunk);
     this.#keeper?.take(chunk, descriptor);
   }
 
   /** Ends the output: text after the last line break becomes a line. */
   end(): void {
-    this.#output.end();
+    this.#lines[1].end();
+    this.#lines[2].end();
   }
 
   /**
    * Closes what is kept, without waiting for the disk.
-   * @returns the end of the output, at most 4 KiB of UTF-8; undefined when there is no output
+   * @returns the end of the output, at most 4 KiB of UTF-8 with line breaks; undefined when there is no output
    */
   close(): string | undefined {
     const { output: kept } = this.#ports;
-    void (this.#keeper?.close() ?? Promise.resolve()).finally(() => kept?.running.delete(this.#run));
-    return this.#output.renderTail();
+    void (this.#keeper?.close() ?? Promise.resolve()).finally(() => kept?.running.delete(this.#task.run));
+    return this.#tail.render((text) => this.#sanitize(text));
   }
 
-  #createKeeper(schedule: string, mark: string | undefined): OutputKeeper | undefined {
+  #passLine(raw: string): void {
+    const mark = this.#mark;
+    const at = mark === undefined ? -1 : raw.indexOf(mark);
+    if (mark !== undefined && at >= 0) this.#word = this.maskSecrets(raw.slice(at + mark.length));
+    const text = clean(this.#sanitize(at < 0 ? raw : raw.slice(0, at))).trimEnd();
+    if (text === "" || this.#passed > PASSED) return;
+    this.#passed += text.length + LINE_COST;
+    const line = this.#passed > PASSED ? "(further output is not passed on)" : text;
+    const { id: schedule, run } = this.#task;
+    this.#ports.log.info("output", { schedule, run, line });
+  }
+
+  #sanitize(text: string): string {
+    return this.maskSecrets(
+      this.#mark === undefined ? text : text.replaceAll(createMarkPattern(this.#mark), ""),
+    );
+  }
+
+  /** Removes what must not appear in the output. */
+  maskSecrets(text: string): string {
+    return this.#masks.reduce((shown, mask) => shown.replaceAll(mask, "***"), text);
+  }
+
+  #createKeeper(): OutputKeeper | undefined {
     const { clock, log, output } = this.#ports;
     if (output === undefined) return undefined;
-    const removed = mark === undefined ? undefined : createMarkPattern(mark);
-    const onFault = (error: Error) =>
-      log.warn("output is not kept", { schedule, run: this.#run, error: error.message });
+    const { id: schedule, run } = this.#task;
     return new OutputKeeper(clock, {
       ...output.storage,
-      masks: this.masks,
-      run: this.#run,
-      removed,
-      onFault,
+      masks: this.#masks,
+      run,
+      removed: this.#mark === undefined ? undefined : createMarkPattern(this.#mark),
+      onFault: (error) => log.warn("output is not kept", { schedule, run, error: error.message }),
     });
   }
 }

@@ -4,24 +4,18 @@ import type { Hook, HookName } from "../../schedule/definition-values.ts";
 import type { WorkerEvent, WorkerListener } from "../events.ts";
 import type { HookResult } from "../metrics/metrics.ts";
 import { RateLimitedLog } from "../rate-limited-log.ts";
-import type { HookPorts } from "./call-hook.ts";
-import { callHook, formatHook } from "./call-hook.ts";
+import { callHook, formatHook, type HookPorts } from "./call-hook.ts";
 import { buildHookPayloads, type HookPayload, LATE_AFTER } from "./hook-payload.ts";
 
-/** Limits for waiting and running jobs. */
-interface HookQueueLimits {
-  /** Jobs that run at once. */
-  running: number;
-  /** Waiting jobs, in one lane and in all lanes. */
-  lane: number;
-  all: number;
-}
+/** Limits of each queue: jobs that run at once, and waiting jobs, in one lane and in all lanes. */
+const MOST_RUNNING = 8;
+const MOST_IN_LANE = 20;
+const MOST_WAITING = 1_000;
 
 type HookJob = () => Promise<void>;
 
 /** Runs jobs. Jobs in one lane run one after the other, in order. Rejects jobs above the limits. */
 class HookQueue {
-  readonly #limits: HookQueueLimits;
   /** Waiting jobs by lane. A lane with a running job is also in the map. */
   readonly #lanes = new Map<string, HookJob[]>();
   /** Lanes with waiting jobs and no running job, in order. */
@@ -30,15 +24,14 @@ class HookQueue {
   #running = 0;
   #idle = Promise.withResolvers<void>();
 
-  constructor(limits: HookQueueLimits) {
-    this.#limits = limits;
+  constructor() {
     this.#idle.resolve();
   }
 
   /** @param job  must never reject. @returns false when the queue is full */
   add(lane: string, job: HookJob): boolean {
     const jobs = this.#lanes.get(lane);
-    if (this.#waiting >= this.#limits.all || (jobs?.length ?? 0) >= this.#limits.lane) return false;
+    if (this.#waiting >= MOST_WAITING || (jobs?.length ?? 0) >= MOST_IN_LANE) return false;
     if (this.#isIdle()) this.#idle = Promise.withResolvers<void>();
     this.#waiting += 1;
     if (jobs !== undefined) jobs.push(job);
@@ -60,7 +53,7 @@ class HookQueue {
   }
 
   #fill(): void {
-    while (this.#running < this.#limits.running) {
+    while (this.#running < MOST_RUNNING) {
       const lane = this.#ready.shift();
       if (lane === undefined) return;
       const job = this.#lanes.get(lane)?.shift();
@@ -97,8 +90,6 @@ export interface HookOptions {
 const WITHIN = 10_000;
 /** How long to wait for commands of hooks to end when the worker ends, ms. */
 const LAST_WAIT = 5_000;
-/** Limits of each of the two queues. The worker's hooks and the schedules' hooks do not delay each other. */
-const LIMITS = { running: 8, lane: 20, all: 1_000 };
 
 /**
  * Calls hooks for worker events. Never throws and never waits: a hook that hangs or fails only loses its call and
@@ -109,8 +100,9 @@ export class Hooks {
   readonly #ports: HookPorts;
   readonly #options: HookOptions;
   readonly #log: RateLimitedLog;
-  readonly #scheduleQueue = new HookQueue(LIMITS);
-  readonly #workerQueue = new HookQueue(LIMITS);
+  // The worker's hooks and the schedules' hooks do not delay each other.
+  readonly #scheduleQueue = new HookQueue();
+  readonly #workerQueue = new HookQueue();
   readonly #stop = new AbortController();
   #hooks: WorkerHooks;
   #isOpen = true;

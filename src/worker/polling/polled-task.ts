@@ -11,12 +11,6 @@ import type { SchedulePorts } from "../worker-ports.ts";
 /** Time limit for completing a task, ms. */
 const SETTLE_WITHIN = 10_000;
 
-/** Interface of the poller to its tasks. */
-interface TaskOwner {
-  registration: WorkerRegistration;
-  handleCompletion(how: TaskCompletion): void;
-}
-
 /** A task that a program has claimed through a poller. */
 export class PolledTask {
   readonly claimed: ClaimedOccurrence;
@@ -24,23 +18,25 @@ export class PolledTask {
   aliveUntil: number;
   readonly #ports: SchedulePorts;
   readonly #aliveTime: number;
-  readonly #owner: TaskOwner;
+  readonly #onCompleted: (how: TaskCompletion) => void;
   readonly #lost = new AbortController();
   readonly #ended = new AbortController();
   #state: "taken" | "finished" | "given back" = "taken";
 
+  /** @param onCompleted  called when the task has ended, whoever has it then */
   constructor(
     ports: SchedulePorts,
     claimed: ClaimedOccurrence,
     aliveTime = Number.POSITIVE_INFINITY,
-    owner: TaskOwner,
+    { session }: WorkerRegistration,
+    onCompleted: (how: TaskCompletion) => void,
   ) {
     this.#ports = ports;
     this.claimed = claimed;
     this.#aliveTime = aliveTime;
-    this.#owner = owner;
+    this.#onCompleted = onCompleted;
     this.aliveUntil = ports.clock.getWallTime() + aliveTime;
-    this.#followSession();
+    this.#followSession(session.signal);
   }
 
   /** Aborted when the session is lost, and the task with it. Not aborted after the task has ended. */
@@ -111,13 +107,12 @@ export class PolledTask {
     );
     this.#state = state;
     this.#ended.abort(OVER);
-    this.#owner.handleCompletion(completion);
+    this.#onCompleted(completion);
     if (completion.kind === "preempted") throw this.#createPreemptedError();
     if (completion.kind === "deleted") throw this.#createDeletedError();
   }
 
-  #followSession(): void {
-    const { signal } = this.#owner.registration.session;
+  #followSession(signal: AbortSignal): void {
     const lose = () =>
       this.#lost.abort(
         new PreemptedError(`the session was lost, and the task of ${this.claimed.id} with it`, {

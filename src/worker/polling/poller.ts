@@ -241,12 +241,10 @@ export class Poller {
       if (result.kind === "missed") this.#timers.set(entry.id, result.until ?? now + 1);
       return undefined;
     }
-    const task = new PolledTask(ports, result.claimed, this.#options.aliveTime, {
-      registration,
-      handleCompletion: (how) => {
-        applyCompletion(cache, ports.keys, task.claimed, how);
-        this.#tasks.delete(task);
-      },
+    const { claimed } = result;
+    const task = new PolledTask(ports, claimed, this.#options.aliveTime, registration, (how) => {
+      applyCompletion(cache, ports.keys, claimed, how);
+      this.#tasks.delete(task);
     });
     this.#tasks.add(task);
     if (registration.session.horizon > ports.clock.now()) return task;

@@ -1,6 +1,6 @@
 import type { Log } from "../../base/log.ts";
 import { clean } from "../../base/text.ts";
-import { type SystemdNotifier, startSystemdNotifier } from "../../process/systemd-notifier.ts";
+import { SystemdNotifier } from "../../process/systemd-notifier.ts";
 
 /** Sends the state of a service to systemd, see sd_notify(3). Without systemd, the methods do nothing. */
 export interface Notifier {
@@ -67,7 +67,7 @@ function openMessenger(
   if (address === undefined || address === "") return undefined;
   try {
     const onFault = (message: string) => log.warn("cannot notify systemd", { error: clean(message) });
-    return startSystemdNotifier({ address, onFault, ...(binary !== undefined && { binary }) });
+    return new SystemdNotifier({ address, onFault, ...(binary !== undefined && { binary }) });
   } catch (error) {
     log.warn("cannot notify systemd", { error: (error as Error).message });
     return undefined;

@@ -1,7 +1,7 @@
 import { retryUnavailable } from "../../etcd/retry.ts";
 import { guardAbsent, guardNotNewer, guardRevision } from "../../protocol/guards.ts";
 import type { Keys } from "../../protocol/keys.ts";
-import { findFirstKey, type Op, type Txn, type TxnResponse } from "../../protocol/txn.ts";
+import { type Compare, findFirstKey, type Op, type Txn, type TxnResponse } from "../../protocol/txn.ts";
 import {
   buildDeadLetter,
   completeOccurrence,
@@ -16,8 +16,10 @@ import {
   addOutcomes,
   formatOutcomes,
   isFailing,
+  limitAge,
   type OccurrenceOutcome,
   type OutcomeHistory,
+  type OutcomeLimits,
 } from "../../schedule/state/outcome.ts";
 import type { ScheduleCache } from "../cache/schedule-cache.ts";
 import {
@@ -65,12 +67,12 @@ export async function completeTask(
   for (;;) {
     const result = completeOccurrence(claimed.definition, due.value, ended, unit);
     const dead = result.isDead ? buildDeadLetter(claimed.open, ended.outcome) : undefined;
-    const history = addOutcomes(outcomes.value, [ended.outcome], claimed.definition, dead);
+    const history = addOutcomes(outcomes.value, [ended.outcome], limitOutcomes(ports, claimed), dead);
     const successors = await readSuccessors(ports, claimed, { due: due.value, ended, result }, until);
     const isRemoved: boolean = mayRemove && isRemovedAfter(claimed.definition, result);
     const step = { result, due: due.mod, history, outcomes: outcomes.mod, successors, isRemoved };
     const txn = buildCompletionTxn(ports, claimed, step);
-    const answer = await retryUnavailable(ports, until, (call) => ports.store.commitTxn(txn, call));
+    const answer = await commitUntil(ports, txn, until);
     const seen = parseCompletionAnswer(answer);
     // A refused call may follow an earlier copy of itself that was applied, and whose answer was lost.
     if (answer.succeeded || hasCompleted(seen, claimed.running.run)) {
@@ -124,45 +126,40 @@ interface CompletionStep {
   isRemoved: boolean;
 }
 
+/** Builds the completion, which can remove the schedule, unless its definition was changed since the claim. */
 function buildCompletionTxn(
   { keys }: SchedulePorts,
-  { id, key, token }: ClaimedOccurrence,
-  step: CompletionStep,
+  claimed: ClaimedOccurrence,
+  { result, due, history, outcomes, successors, isRemoved }: CompletionStep,
 ): Txn {
-  if (step.isRemoved) return buildRemovalTxn(keys, { id, key, token }, step);
-  const reads: Op[] = [key, keys.due(id), keys.outcomes(id)].map((one) => ({ op: "range", key: one }));
+  const { id, key, token } = claimed;
+  const state = [keys.due(id), keys.outcomes(id)];
+  const ending: Op[] = [
+    { op: "put", key: keys.due(id), value: formatDue(result.due) },
+    { op: "delete", key },
+    ...successors.writes,
+    { op: "txn", txn: buildOutcomesTxn(keys.outcomes(id), history, outcomes) },
+  ];
   return {
     compare: [
-      { key, target: "create", is: "equal", value: token },
-      guardRevision(keys.due(id), step.due),
-      ...step.successors.compare,
+      ...guardOwn(keys, claimed, due),
+      ...(isRemoved ? guardNotNewer(token, { key: keys.schedule(id) }) : successors.compare),
     ],
-    success: [
-      { op: "put", key: keys.due(id), value: formatDue(step.result.due) },
-      { op: "delete", key },
-      ...step.successors.writes,
-      { op: "txn", txn: buildOutcomesTxn(keys.outcomes(id), step.history, step.outcomes) },
-    ],
-    failure: reads,
+    success: isRemoved
+      ? [keys.schedule(id), ...state, key].map((one) => ({ op: "delete", key: one }))
+      : ending,
+    failure: [key, ...state].map((one) => ({ op: "range", key: one })),
   };
 }
 
-/** Builds the completion that removes the schedule, unless its definition was changed since the claim. */
-function buildRemovalTxn(
-  keys: Keys,
-  { id, key, token }: Pick<ClaimedOccurrence, "id" | "key" | "token">,
-  step: CompletionStep,
-): Txn {
-  const own = [keys.schedule(id), keys.due(id), keys.outcomes(id), key];
-  return {
-    compare: [
-      { key, target: "create", is: "equal", value: token },
-      guardRevision(keys.due(id), step.due),
-      ...guardNotNewer(token, { key: keys.schedule(id) }),
-    ],
-    success: own.map((one) => ({ op: "delete", key: one })),
-    failure: [key, keys.due(id), keys.outcomes(id)].map((one) => ({ op: "range", key: one })),
-  };
+/** Guards the running key of this worker, and the state of the schedule. */
+function guardOwn(keys: Keys, { id, key, token }: ClaimedOccurrence, dueMod: bigint): Compare[] {
+  return [{ key, target: "create", is: "equal", value: token }, guardRevision(keys.due(id), dueMod)];
+}
+
+/** Commits a transaction. Retries until `until` while etcd is unreachable. */
+function commitUntil(ports: SchedulePorts, txn: Txn, until: number): Promise<TxnResponse> {
+  return retryUnavailable(ports, until, (signal) => ports.store.commitTxn(txn, signal));
 }
 
 /**
@@ -195,7 +192,7 @@ async function removeMark(
     success: [{ op: "put", key: ports.keys.due(id), value: formatDue({ ...due.value, open }) }],
     failure: [],
   };
-  await retryUnavailable(ports, until, (call) => ports.store.commitTxn(txn, call));
+  await commitUntil(ports, txn, until);
 }
 
 function hasCompleted({ due, outcomes }: ReturnType<typeof parseCompletionAnswer>, run: string): boolean {
@@ -230,7 +227,7 @@ function findMissedOutcomes({ results }: TxnResponse): VersionedValue<OutcomeHis
 /** Adds an outcome that the completion did not write to the history. Keeps what others wrote meanwhile. */
 async function writeMissedOutcomes(
   ports: SchedulePorts,
-  { id, definition }: ClaimedOccurrence,
+  claimed: ClaimedOccurrence,
   {
     outcome,
     dead,
@@ -243,11 +240,15 @@ async function writeMissedOutcomes(
   until: number,
 ): Promise<void> {
   for (let seen = known; seen !== undefined && !hasOutcome(seen.value, outcome.run); ) {
-    const history = addOutcomes(seen.value, [outcome], definition, dead);
-    const txn = buildOutcomesTxn(ports.keys.outcomes(id), history, seen.mod);
-    const answer = await retryUnavailable(ports, until, (call) => ports.store.commitTxn(txn, call));
+    const history = addOutcomes(seen.value, [outcome], limitOutcomes(ports, claimed), dead);
+    const txn = buildOutcomesTxn(ports.keys.outcomes(claimed.id), history, seen.mod);
+    const answer = await commitUntil(ports, txn, until);
     seen = answer.succeeded ? undefined : toVersionedOutcomes(findFirstKey(answer.results[0]));
   }
+}
+
+function limitOutcomes({ settings }: SchedulePorts, { definition }: ClaimedOccurrence): OutcomeLimits {
+  return limitAge(definition, settings.retention?.age);
 }
 
 function hasOutcome({ runs }: OutcomeHistory, run: string | undefined): boolean {
@@ -260,20 +261,16 @@ function hasOutcome({ runs }: OutcomeHistory, run: string | undefined): boolean 
  */
 async function deleteRunningKey(
   ports: SchedulePorts,
-  { id, key, token }: ClaimedOccurrence,
+  claimed: ClaimedOccurrence,
   dueMod: bigint,
   until: number,
 ): Promise<boolean> {
   const txn: Txn = {
-    compare: [
-      { key, target: "create", is: "equal", value: token },
-      guardRevision(ports.keys.due(id), dueMod),
-    ],
-    success: [{ op: "delete", key }],
+    compare: guardOwn(ports.keys, claimed, dueMod),
+    success: [{ op: "delete", key: claimed.key }],
     failure: [],
   };
-  const { succeeded } = await retryUnavailable(ports, until, (call) => ports.store.commitTxn(txn, call));
-  return succeeded;
+  return (await commitUntil(ports, txn, until)).succeeded;
 }
 
 /** Applies a completion of this process to the cache, before the watch delivers it. */

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import type { ClaimShare } from "../../../src/agent/claim-share.ts";
-import { proveShares } from "../../../src/agent/shared-session.ts";
+import { type ClaimShare, proveShares } from "../../../src/agent/shared-session.ts";
 import { MemoryStore } from "../../../src/etcd/memory/memory-store.ts";
 import { ManualClock } from "../../etcd/manual-clock.ts";
 

@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
-import type { AgentPorts } from "../../../src/agent/ports.ts";
+import type { AgentPorts } from "../../../src/agent/fence.ts";
 import { SharedSessions } from "../../../src/agent/shared-sessions.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { MemoryStore } from "../../../src/etcd/memory/memory-store.ts";
 import type { SessionProof } from "../../../src/etcd/session/session.ts";
 import { serializeTicket } from "../../../src/protocol/ticket.ts";
 import type { Op } from "../../../src/protocol/txn.ts";
-import type { OpenedSession } from "../../../src/run/claim-session.ts";
+import type { OpenedSession } from "../../../src/run/request.ts";
 import { ManualClock } from "../../etcd/manual-clock.ts";
 import { keys, ticketWith } from "../../protocol/samples.ts";
 

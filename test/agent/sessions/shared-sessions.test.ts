@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { SharedSessions } from "../../../src/agent/shared-sessions.ts";
 import { SessionLost } from "../../../src/etcd/session/session-lost.ts";
 import { StoreError } from "../../../src/etcd/store.ts";
-import type { OpenedSession } from "../../../src/run/claim-session.ts";
+import type { OpenedSession } from "../../../src/run/request.ts";
 import { keys } from "../../protocol/samples.ts";
 import { AgentHost, ClaimOwner, HOST, NEVER, TTL } from "./shared-fixture.ts";
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { printContexts, showContext } from "../../../src/commands/check/config.impl.ts";
-import type { CommandExecutor, CommandIo } from "../../../src/commands/spec.ts";
+import type { CommandExecutor, CommandIo } from "../../../src/commands/command.ts";
 
 const path = join(mkdtempSync(join(tmpdir(), "signalbox-context-")), "config.json");
 writeFileSync(

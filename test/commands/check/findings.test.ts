@@ -7,7 +7,7 @@ import {
   reportCheck,
   reportErrorsToNagios,
 } from "../../../src/commands/check/findings.ts";
-import type { Call, CommandIo } from "../../../src/commands/spec.ts";
+import type { Call, CommandIo } from "../../../src/commands/command.ts";
 import { StoreError } from "../../../src/etcd/store.ts";
 
 const finding = (level: FindingLevel, change: Partial<Finding> = {}): Finding => ({

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../src/base/errors.ts";
 import { findNearest } from "../../../src/base/text.ts";
 import { ALL_COMMANDS } from "../../../src/bin/commands.ts";
+import { COMMON_FLAGS, CONNECTION_SETTINGS } from "../../../src/commands/command.ts";
 import { loadCommand } from "../../../src/commands/command-line/execute-command.ts";
 import { computeHelpWidth, renderCommandHelp, renderUsage } from "../../../src/commands/command-line/help.ts";
 import {
@@ -14,7 +15,6 @@ import {
   renderSubcommandsHelp,
 } from "../../../src/commands/command-line/help-topics.ts";
 import { parseCall } from "../../../src/commands/command-line/parse-call.ts";
-import { COMMON_FLAGS, CONNECTION_SETTINGS } from "../../../src/commands/spec.ts";
 import { resolveConfig } from "../../../src/config/config.ts";
 import { getFlagName, getSetting } from "../../../src/config/settings.ts";
 import { parseLeases } from "../../../src/fleet/lease-spec.ts";
@@ -148,7 +148,7 @@ test("a family's help names what belongs to it, and nothing else", () => {
   const family = ALL_COMMANDS.filter(({ id }) => id.startsWith("check "));
   const text = renderSubcommandsHelp("check", family, 80);
   expectFits(text, 80);
-  expect(text).toContain("Usage: signalbox check crontab|hosts|lock|schedule [options] [arguments]\n");
+  expect(text).toContain("Usage: signalbox check crontab|hosts|lock|schedule|token [options] [arguments]\n");
   for (const { id } of family) expect(text).toMatch(new RegExp(`^ {2}${id} {2}`, "m"));
 });
 

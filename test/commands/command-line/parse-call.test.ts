@@ -1,7 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { UsageError } from "../../../src/base/errors.ts";
+import { declareCommand, declareFlags } from "../../../src/commands/command.ts";
+import {
+  parseTime,
+  parseWrittenPastTime,
+  type WrittenPastTime,
+  type WrittenTime,
+} from "../../../src/commands/command-line/instant.ts";
 import { parseCall } from "../../../src/commands/command-line/parse-call.ts";
+import { createCountParser } from "../../../src/commands/command-line/values.ts";
 import { anyText } from "../../protocol/samples.ts";
 import { everyKind, runs } from "../samples.ts";
 
@@ -26,7 +34,7 @@ describe("a command line", () => {
     [["-jan", "a", "x"], { flags: { json: true, all: true, name: "a" } }],
     [["-jj", "x", "--json"], { flags: { json: true } }],
     [["--wait", "x"], { flags: { wait: true } }],
-    [["--wait=5m", "x"], { flags: { wait: "5m" } }],
+    [["--wait=5m", "x"], { flags: { wait: 300_000 } }],
     [["-la", "-l", "b", "--lease=c", "x", "--lease", "a"], { flags: { lease: ["a", "b", "c", "a"] } }],
     [["-c", "f", "x"], { settings: { config: "f" } }],
     [["--ttl", "20s", "-E0", "x"], { settings: { ttl: "20s", busyExitCode: "0" } }],
@@ -137,10 +145,53 @@ describe("a command to run", () => {
   });
 });
 
+describe("values of flags", () => {
+  const typed = declareCommand({
+    id: "typed",
+    topic: "See",
+    brief: "has values of all kinds",
+    flags: declareFlags({
+      "--for DURATION": "ms",
+      "--expect-revision REVISION": "a bigint",
+      "--limit N": { parse: createCountParser(1, 9), help: "a number" },
+      "--count N": { parse: createCountParser(0), canClear: true, isRepeatable: true, help: "a list" },
+      "--from TIME": { parse: parseTime, help: "a time in a zone" },
+      "--since TIME": { parse: parseWrittenPastTime, help: "a past time" },
+    }),
+    examples: {},
+  });
+  const flag = (name: string, ...words: string[]) => parseCall(typed, words).flags[name];
+
+  test("are converted as declared", () => {
+    expect(flag("for", "--for", "1h30m")).toBe(5_400_000);
+    expect(flag("expect-revision", "--expect-revision=88140")).toBe(88140n);
+    expect(flag("limit", "--limit", "9")).toBe(9);
+    expect(flag("count", "--count", "1", "--count=2")).toEqual([1, 2]);
+    expect(flag("count", "--count", "")).toBeNull();
+    const from = flag("from", "--from", "2026-11-22 05:00") as WrittenTime;
+    expect(from("Europe/Berlin", 0)).toBe(Date.UTC(2026, 10, 22, 4));
+    const since = flag("since", "--since", "2h") as WrittenPastTime;
+    expect(since(Date.UTC(2026, 0, 1))).toBe(Date.UTC(2025, 11, 31, 22));
+    expect(() => since(0)).toThrow('--since must not be in the future or before 1970; got "2h"');
+  });
+
+  test.each([
+    [["--for", "5"], '--for: "5" has no unit; write 5s for seconds'],
+    [["--expect-revision", "0"], '--expect-revision must be a revision, such as 88140; got "0"'],
+    [["--limit", "0"], '--limit must be a whole number from 1 to 9; got "0"'],
+    [["--count", "1", "--count", ""], '--count must be a whole number from 0 to 999999999; got ""'],
+    [["--from", "soon"], '--from: "soon" is not an instant'],
+    [["--since", "soon"], "--since must be a time such as"],
+  ])("%j is refused", (words, why) => {
+    expect(() => parseCall(typed, words)).toThrow(why);
+    expect(parseCall(typed, [...words, "--help"]).flags.help).toBe(true);
+  });
+});
+
 /** Something that can be said on a command line, the words for it, and what must come of it. */
 interface Said {
   words: string[];
-  flag?: [name: string, value: string | true];
+  flag?: [name: string, value: string | number | true];
   lease?: string;
   arg?: string;
 }
@@ -152,7 +203,7 @@ const said: fc.Arbitrary<Said> = fc.oneof(
   value.filter((v) => v !== "").map((v): Said => ({ words: [`-jn${v}`], flag: ["name", v] })),
   value.map((v): Said => ({ words: ["-l", v], lease: v })),
   value.map((v): Said => ({ words: [`--lease=${v}`], lease: v })),
-  value.map((v): Said => ({ words: [`--wait=${v}`], flag: ["wait", v] })),
+  fc.nat({ max: 1e6 }).map((v): Said => ({ words: [`--wait=${v}ms`], flag: ["wait", v] })),
   fc.constant<Said>({ words: ["--wait"], flag: ["wait", true] }),
   fc.constant<Said>({ words: ["-aj"], flag: ["all", true] }),
   value.filter((v) => !v.startsWith("-")).map((v): Said => ({ words: [v], arg: v })),

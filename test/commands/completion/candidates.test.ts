@@ -25,7 +25,7 @@ describe("what is offered", () => {
   it.each([
     { words: ["re"], has: ["reset", "release", "resource"], lacks: ["run"] },
     { words: ["-"], has: ["--help", "--version"], lacks: ["run"] },
-    { words: ["group", ""], has: ["set", "list"], lacks: ["run", "help"] },
+    { words: ["group", ""], has: ["set", "add"], lacks: ["run", "help"] },
     { words: ["help", ""], has: ["run", "group", "all", "connection", "exit-codes"], lacks: ["help"] },
     { words: ["help", "group", ""], has: ["set"], lacks: ["run", "crontab", "exit-codes"] },
     { words: ["ls", ""], has: ["locks", "problems"], lacks: [] },
@@ -34,7 +34,7 @@ describe("what is offered", () => {
     { words: ["ls", "--json", "--"], has: ["--watch"], lacks: ["--json"] },
     { words: ["reset", "-ny", "--"], has: ["--force"], lacks: ["--yes", "--dry-run"] },
     { words: ["run", "--lease", "a=1", "--le"], has: ["--lease"], lacks: [] },
-    { words: ["stats", "--sort", "b"], has: ["busy"], lacks: ["held"] },
+    { words: ["ls", "--output", "c"], has: ["csv"], lacks: ["markdown"] },
     { words: ["ls", "--transport", ""], has: ["auto", "http", "grpc"], lacks: [] },
     { words: ["ls", "--transport=g"], has: ["--transport=grpc"], lacks: ["grpc"] },
     { words: ["ls", "--connect-timeout", ""], has: [], lacks: ["--json"] },

@@ -1,7 +1,7 @@
 /** Completion of names from etcd. */
 import { describe, expect, it } from "vitest";
+import type { NameKind } from "../../../src/commands/command.ts";
 import { readCompletionNames } from "../../../src/commands/completion/complete.ts";
-import type { NameKind } from "../../../src/commands/spec.ts";
 import { MemoryStore } from "../../../src/etcd/memory/memory-store.ts";
 import type { RangeOp } from "../../../src/protocol/txn.ts";
 import { ManualClock } from "../../etcd/manual-clock.ts";

@@ -1,5 +1,6 @@
 /** Outcomes of commands that act: exit codes and output. */
 import { describe, expect, it } from "vitest";
+import type { Call, CommandIo } from "../../../src/commands/command.ts";
 import type { DrainResult, PruneResult } from "../../../src/commands/outcome.ts";
 import {
   type ActionOutcome,
@@ -9,7 +10,6 @@ import {
   createOutcome,
 } from "../../../src/commands/outcome.ts";
 import { printOutcome } from "../../../src/commands/print-outcome.ts";
-import type { Call, CommandIo } from "../../../src/commands/spec.ts";
 
 const createCall = (flags: Call["flags"] = {}, verbosity = 0): Call => ({
   flags,
@@ -20,7 +20,15 @@ const createCall = (flags: Call["flags"] = {}, verbosity = 0): Call => ({
 });
 
 function createPruneResult(outcome: PruneResult["outcome"]): PruneResult {
-  return { kind: "prune", outcome, revision: 7n, audit: 2, hosts: ["web1.example.com"], vanished: [] };
+  return {
+    kind: "prune",
+    outcome,
+    revision: 7n,
+    audit: 2,
+    hosts: ["web1.example.com"],
+    vanished: [],
+    expired: 0,
+  };
 }
 
 function createDrainResult(outcome: DrainResult["outcome"]): DrainResult {

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { computeDisplayWidth } from "../../../src/base/display-width.ts";
 import { renderGridLines } from "../../../src/commands/see/grid.ts";
 import type { OutputStyle } from "../../../src/commands/see/paint.ts";
+import { UNICODE_DRAWING } from "../../../src/views/drawing.ts";
 import type { TableColumn } from "../../../src/views/view.ts";
 
 type Row = Record<string, string>;
@@ -21,8 +22,7 @@ const COLUMNS = [
   column("run", 9),
 ];
 const PIPE: OutputStyle = { colours: false, marks: undefined, width: undefined, arrow: "->" };
-const MARKS = { held: "● ", free: "○ ", waiting: "◌ ", problem: "▲ ", quiet: "  ", plain: "  " };
-const TERMINAL: OutputStyle = { colours: false, marks: MARKS, width: 80, arrow: "→" };
+const TERMINAL: OutputStyle = { colours: false, marks: UNICODE_DRAWING.marks, width: 80, arrow: "→" };
 const lines = (
   columns: readonly TableColumn<Row>[],
   rows: readonly Row[],
@@ -109,7 +109,7 @@ describe("a table", () => {
 
   it("makes other people's words harmless", () => {
     const hostile = [{ name: "a\x1b]52;c;eA==\x07b\nc\u202e", state: "held" }];
-    expect(lines(COLUMNS, hostile, PIPE)[1]).toBe("ab c  held");
+    expect(lines(COLUMNS, hostile, PIPE)[1]).toBe("ab c\\u{202e}  held");
   });
 
   it("is never wider than there is room, as long as there is any", () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { CommandIo } from "../../../src/commands/command.ts";
 import {
   detectOutputStyle,
   isUtf8,
@@ -6,7 +7,6 @@ import {
   paintText,
   trimSpans,
 } from "../../../src/commands/see/paint.ts";
-import type { CommandIo } from "../../../src/commands/spec.ts";
 
 function detect(env: Record<string, string>, wants = { ascii: false, wide: false }, isTerminal = true) {
   const terminal = { isOutput: () => isTerminal, getSize: () => ({ columns: 80, rows: 24 }) };

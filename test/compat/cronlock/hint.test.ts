@@ -1,16 +1,15 @@
 /** Hints that relate a failure to the variables of the tool. */
 
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { EXIT, SignalboxError } from "../../../src/base/errors.ts";
 import { findConfigHint } from "../../../src/compat/cronlock/cronlock.impl.ts";
 import { parseCronlockOptions } from "../../../src/compat/cronlock/options.ts";
 import { ToolVariables } from "../../../src/compat/cronlock/variables.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "signalbox-hint-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = createTestFolder(afterAll);
 const empty = join(folder, "config.json");
 writeFileSync(empty, "{}");
 

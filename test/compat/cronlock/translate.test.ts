@@ -5,6 +5,7 @@ import { runCommand } from "../../../src/commands/run/run.ts";
 import { computeArgumentsHash } from "../../../src/compat/cronlock/options.ts";
 import { translateCronlock, translateGolock } from "../../../src/compat/cronlock/translate.ts";
 import { resolveConfig } from "../../../src/config/config.ts";
+import { toolContext } from "../tool-context.ts";
 
 const WORDS = ["ls", "-al"];
 const LOCK = `cronlock.${computeArgumentsHash("cronlock", WORDS)}`;
@@ -18,7 +19,7 @@ const STANDARD = {
 
 /** The line, as `signalbox run` reads it. */
 function read(env: Record<string, string>, { asRun = translateCronlock, files = {} } = {}) {
-  const found = asRun(WORDS, new Map(Object.entries(env)), new Map(Object.entries(files)));
+  const found = asRun(WORDS, toolContext(env, files));
   const { flags, settings, command } = parseCall(runCommand, [...found.options, "--", ...found.command]);
   expect(command).toEqual(WORDS);
   return { asked: { lock: flags.lock, ...settings }, env: found.env, notes: found.notes, settings };
@@ -26,7 +27,7 @@ function read(env: Record<string, string>, { asRun = translateCronlock, files = 
 
 test("defaults", () => {
   expect(read({})).toMatchObject({ asked: STANDARD, env: undefined, notes: [] });
-  expect(translateCronlock(WORDS, new Map()).options).toEqual([
+  expect(translateCronlock(WORDS, toolContext()).options).toEqual([
     "--lock",
     LOCK,
     "--connect-timeout",
@@ -223,7 +224,7 @@ describe("refused", () => {
   });
 
   test("a line without a command", () => {
-    expect(() => translateCronlock([], new Map())).toThrow(/usage: cronlock COMMAND/);
-    expect(() => translateGolock([], new Map())).toThrow(/usage: golock COMMAND/);
+    expect(() => translateCronlock([], toolContext())).toThrow(/usage: cronlock COMMAND/);
+    expect(() => translateGolock([], toolContext())).toThrow(/usage: golock COMMAND/);
   });
 });

@@ -1,6 +1,6 @@
 /** Migration of crontabs: changed lines, unchanged bytes, and messages. */
 import { describe, expect, test } from "vitest";
-import { migrateCrontab } from "../../../src/compat/migrate/crontab.impl.ts";
+import { migrateCrontab } from "../../../src/compat/migrate/migrate-crontab.ts";
 import type { MigrationOptions } from "../../../src/compat/migrate/migration.ts";
 
 const MANNER: MigrationOptions = { format: "user", plain: false, program: "signalbox", files: new Map() };
@@ -166,7 +166,7 @@ describe("what only the shell knows", () => {
 
   test("words of a variable that is half the tool's, half the command's", () => {
     const { lines } = migrated("X=/x job\n* * * * * flock -n $X a\n");
-    expect(lines[0]?.reason).toMatch(/\$X contains words of flock and of the command/);
+    expect(lines[0]?.reason).toMatch("$X contains words of flock and of the command");
   });
 });
 
@@ -251,7 +251,7 @@ test("lines that cron would not take stay, with cron's reason", () => {
 test("a schedule that never comes is told of, and the command translated", () => {
   const { text, lines } = migrated("60 * * * * flock -n /x job\n");
   expect(text).toBe(`60 * * * * ${F} job\n`);
-  expect(lines[0]?.notes).toContainEqual(expect.stringMatching(/minute/));
+  expect(lines[0]?.notes).toContainEqual(expect.stringContaining("minute"));
 });
 
 test.each([
@@ -275,7 +275,7 @@ test("a tool behind signalbox run stays, and is named: a move is under way", () 
   const { text: same, lines } = migrated(text);
   expect(same).toBe(text);
   expect(lines).toMatchObject([
-    { line: 1, tools: ["run"], notes: [expect.stringMatching(/starts cronlock, which stays/)] },
+    { line: 1, tools: ["run"], notes: [expect.stringContaining("starts cronlock, which stays")] },
   ]);
   expect(lines[0]?.reason).toBeUndefined();
   expect(became("flock -n /x cronlock job")).toBe(`${F} cronlock job`);
@@ -318,7 +318,7 @@ describe("what is left in the background", () => {
     const { text, lines } = migrated(`* * * * * ${command}\n`);
     expect(text).toContain("signalbox run");
     expect(lines[0]?.notes.join()).toMatch(
-      /continues when the command has ended, and the lock does not cover it/,
+      "continues when the command has ended, and the lock does not cover it",
     );
   });
 
@@ -360,8 +360,8 @@ describe("tools that are not known", () => {
   });
 
   test("what another place runs is not for this host's signalbox", () => {
-    expect(reasonOf("docker exec app sh -c 'flock -n /x job'")).toMatch(/docker starts the tool elsewhere/);
-    expect(reasonOf("docker compose exec -T app flock -n /x job")).toMatch(/whether docker starts flock/);
+    expect(reasonOf("docker exec app sh -c 'flock -n /x job'")).toMatch("docker starts the tool elsewhere");
+    expect(reasonOf("docker compose exec -T app flock -n /x job")).toMatch("whether docker starts flock");
   });
 });
 
@@ -384,8 +384,8 @@ describe("monitors are looked through", () => {
 
 describe("plain lines, on request", () => {
   test("lines with seconds and years, or with a user, stay", () => {
-    expect(reasonOf("* * echo x", { plain: true })).toMatch(/7 fields/);
-    expect(reasonOf("root echo x", { plain: true })).toMatch(/command is "root"/);
+    expect(reasonOf("* * echo x", { plain: true })).toMatch("7 fields");
+    expect(reasonOf("root echo x", { plain: true })).toMatch('command is "root"');
   });
 
   const plain = (command: string, before = "") => became(command, { plain: true }, before);
@@ -486,13 +486,13 @@ describe("plain lines, on request", () => {
   });
 
   test("what cannot have a lock stays", () => {
-    expect(reasonOf("sh -c 'job &'", { plain: true })).toMatch(/background/);
-    expect(reasonOf("setsid job", { plain: true })).toMatch(/background/);
-    expect(reasonOf("job &", { plain: true })).toMatch(/background/);
-    expect(reasonOf("job 'x", { plain: true })).toMatch(/not closed/);
+    expect(reasonOf("sh -c 'job &'", { plain: true })).toMatch("background");
+    expect(reasonOf("setsid job", { plain: true })).toMatch("background");
+    expect(reasonOf("job &", { plain: true })).toMatch("background");
+    expect(reasonOf("job 'x", { plain: true })).toMatch("not closed");
     const boot = migrated("@reboot job\n", { plain: true });
     expect(boot.text).toBe("@reboot job\n");
-    expect(boot.lines[0]?.notes[0]).toMatch(/boot/);
+    expect(boot.lines[0]?.notes[0]).toMatch("boot");
     expect(plain("signalbox ls")).toBe("signalbox ls");
     expect(plain("# nothing")).toBe("# nothing");
   });
@@ -518,10 +518,10 @@ test.each<[before: string, after: string]>([
 
 test("with --around, the tool must not be signalbox", () => {
   expect(reasonOf("signalbox cronlock job", { around: true })).toMatch(
-    /already takes the lock of signalbox run/,
+    "already takes the lock of signalbox run",
   );
   const { lines } = migrated("* * * * * cronlock job\n", { around: true });
-  expect(lines[0]?.notes).toContainEqual(expect.stringMatching(/cronlock must be the old program/));
+  expect(lines[0]?.notes).toContainEqual(expect.stringContaining("cronlock must be the old program"));
   expect(migrated("* * * * * flock -n /x job\n", { around: true }).lines[0]?.notes).toHaveLength(1);
 });
 

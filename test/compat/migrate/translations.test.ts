@@ -2,15 +2,15 @@
 import { describe, expect, test } from "vitest";
 import { parseCall } from "../../../src/commands/command-line/parse-call.ts";
 import { runCommand } from "../../../src/commands/run/run.ts";
-import { TOOLS } from "../../../src/compat/migrate/tools.ts";
+import { TRANSLATORS } from "../../../src/compat/lock-tools.ts";
 import type { TranslatedRun } from "../../../src/compat/translated-run.ts";
 import { shellWords } from "../../commands/samples.ts";
+import { toolContext } from "../tool-context.ts";
 
 function translated(line: string, variables: Record<string, string> = {}): TranslatedRun {
   const [tool = "", ...words] = shellWords(line);
-  const translate = TOOLS[tool];
-  if (translate === undefined) throw new Error(`no tool ${tool}`);
-  return translate(words, new Map(Object.entries(variables)));
+  const translate = TRANSLATORS[tool as keyof typeof TRANSLATORS];
+  return translate(words, toolContext(variables, {}, tool));
 }
 
 /** The line of ours, as text. */

@@ -1,10 +1,10 @@
 /** Command lines of PerfectSched: all documented options and commands, parsed as Ruby's OptionParser does. */
 import { describe, expect, it } from "vitest";
+import { formatTableLine } from "../../../src/commands/schedule/perfectsched-list.ts";
 import {
   type PerfectschedLine,
   parsePerfectschedLine,
 } from "../../../src/compat/perfectsched/command-line.ts";
-import { formatTableLine } from "../../../src/compat/perfectsched/perfectsched.impl.ts";
 
 const read = (words: readonly string[], rails?: string) => parsePerfectschedLine(words, rails);
 const ADD = ["add", "s1", "user_task", "* * * * *", "{}"];

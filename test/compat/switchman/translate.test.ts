@@ -3,11 +3,12 @@ import { parseCall } from "../../../src/commands/command-line/parse-call.ts";
 import { runCommand } from "../../../src/commands/run/run.ts";
 import { translateSwitchman } from "../../../src/compat/switchman/translate.ts";
 import { resolveConfig } from "../../../src/config/config.ts";
+import { toolContext } from "../tool-context.ts";
 
 const FILE = "/etc/switchman.conf";
 const config = (more: object = {}) => JSON.stringify({ prefix: "/p", zkhosts: "zk:2181", ...more });
 const translated = (words: string[], more?: object) =>
-  translateSwitchman(words, new Map(), new Map([[FILE, config(more)]]));
+  translateSwitchman(words, toolContext({}, { [FILE]: config(more) }));
 
 const FROM_OURS = "signalbox's own configuration must say where etcd is";
 const ETCD = { etcdhosts: "e1:2379,e2:2379" };
@@ -66,7 +67,7 @@ describe("a line of switchman as one of signalbox run", () => {
   });
 
   test("without the file at hand: what it says is left to our configuration, and told", () => {
-    expect(translateSwitchman(["-c", "/x", "--", "x"], new Map())).toEqual({
+    expect(translateSwitchman(["-c", "/x", "--", "x"], toolContext())).toEqual({
       options: ["-E", "0"],
       command: ["x"],
       notes: [expect.stringMatching(/^"\/x" was not read.*run this on a host that has the file$/), FROM_OURS],

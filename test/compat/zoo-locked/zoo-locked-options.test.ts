@@ -3,6 +3,7 @@ import { UsageError } from "../../../src/base/errors.ts";
 import { parseCall } from "../../../src/commands/command-line/parse-call.ts";
 import { runCommand } from "../../../src/commands/run/run.ts";
 import { parseZooLockedOptions, translateZooLocked } from "../../../src/compat/zoo-locked/options.ts";
+import { toolContext } from "../tool-context.ts";
 
 const QUIET = /^nothing is printed if the lock is taken/;
 const OURS = /^signalbox's own configuration must say where etcd is/;
@@ -29,7 +30,7 @@ describe("a line of zoo-locked", () => {
       command: ["sh", "-c", text],
       ignored: [],
     });
-    const line = translateZooLocked(words, new Map());
+    const line = translateZooLocked(words, toolContext());
     expect(line).toMatchObject({
       options: ["-E", "0", "--lock", lock, ...(endpoints === undefined ? [] : ["--endpoints", endpoints])],
       command: ["sh", "-c", text],
@@ -47,7 +48,7 @@ describe("a line of zoo-locked", () => {
       command: ["sh", "-c", "/opt/backup.sh"],
       ignored: ["--all", "b c"],
     });
-    const { command, notes } = translateZooLocked(words, new Map());
+    const { command, notes } = translateZooLocked(words, toolContext());
     expect(command).toEqual(["sh", "-c", "/opt/backup.sh"]);
     expect(notes[0]).toBe(
       'only "/opt/backup.sh" is run: zoo-locked ignores the words after the command ("--all" "b c"); put the whole' +
@@ -71,6 +72,6 @@ describe("a line of zoo-locked", () => {
     [["e:1", "/a/../b", "x"], /no part of it can be/],
   ])("%j is refused", (words, fault) => {
     expect(() => parseZooLockedOptions(words)).toThrow(UsageError);
-    expect(() => translateZooLocked(words, new Map())).toThrow(fault);
+    expect(() => translateZooLocked(words, toolContext())).toThrow(fault);
   });
 });

@@ -1,13 +1,15 @@
+import { createElement } from "react";
 import { describe, expect, it } from "vitest";
+import { stripStyles } from "../../../src/base/text.ts";
 import { type AttentionInputs, buildAttentionNodes } from "../../../src/console/data/explorer-nodes.ts";
 import { buildTree, ExplorerTree, getDefaultUnfolded } from "../../../src/console/data/explorer-tree.ts";
-import { buildExplorerModel } from "../../../src/console/panes/Explorer.tsx";
-import { createInitialState } from "../../../src/console/state/console-state.ts";
-import { joinCellTexts } from "../../../src/console/theme/cells.ts";
+import { Explorer } from "../../../src/console/panes/Explorer.tsx";
 import { UNICODE } from "../../../src/console/theme/signs.ts";
 import { getTheme } from "../../../src/console/theme/theme.ts";
 import type { Problem } from "../../../src/state/problem.ts";
 import { NOW, pictureOf, stand } from "../../state/pictures.ts";
+import { renderComponent } from "../panes/render-component.ts";
+import { createStubConsole, withConsole } from "../stub-console.ts";
 
 const problem = (subject: string, level: Problem["level"] = "failure"): Problem => ({
   kind: "malformed",
@@ -98,9 +100,11 @@ describe("the explorer", () => {
   it("shows mark, name and note in its columns", () => {
     const tree = new ExplorerTree();
     tree.update(inputs, NOW, UNICODE);
-    const app = { theme: getTheme("mono", "16", false), state: createInitialState(), tree };
-    const { nodes } = buildExplorerModel(app, { width: 24, height: 6 });
-    expect(nodes.slice(0, 4).map(({ cells }) => joinCellTexts(cells))).toEqual([
+    const app = createStubConsole({ theme: getTheme("mono", "16", false), tree });
+    const explorer = createElement(Explorer, { size: { width: 24, height: 5 } });
+    const shown = renderComponent(withConsole(app, explorer)).map(stripStyles);
+    expect(shown).toEqual([
+      " EXPLORER",
       " ▾ Attention          1",
       "  ◌ invoices-of-all… +1",
       " ▾ Locks              1",

@@ -53,9 +53,9 @@ describe("a table of the console", () => {
     ]);
   });
 
-  test("leaves out columns that do not fit into the room of a slow line, and spreads the others over the width", () => {
-    const paintIn = (room: number) => {
-      const { head, rows } = table.buildRows({ top: 0, height: 10 }, NOW, { ...LOOK, width: 100, room });
+  test("leaves out columns that do not fit into a narrow terminal", () => {
+    const paintIn = (width: number) => {
+      const { head, rows } = table.buildRows({ top: 0, height: 10 }, NOW, { ...LOOK, width });
       return [head, ...rows].map(readText);
     };
     const [whole = ""] = paint();
@@ -63,13 +63,13 @@ describe("a table of the console", () => {
     expect(whole.trim().split(/\s{2,}/).length).toBeGreaterThan(lean.trim().split(/\s{2,}/).length);
     expect(lean).toMatch(/NAME ▲ +STATE/);
     expect(row).toMatch(/alpha +held/);
-    expect(paint()[0], "it has all columns again on a fast line").toBe(whole);
+    expect(paint()[0], "it has all columns again on a wide one").toBe(whole);
   });
 
   test("marks the column of its order", () => {
-    expect(paint()[0]).toMatch(/NAME ▲/);
+    expect(paint()[0]).toMatch("NAME ▲");
     table.update(pictureOf(locks), NOW, { filter: "", order: parseSortOrder("-name") });
-    expect(paint()[0]).toMatch(/NAME ▼/);
+    expect(paint()[0]).toMatch("NAME ▼");
   });
 
   test("has columns that do not move when a long value goes, until filter, order or width change", () => {
@@ -83,6 +83,6 @@ describe("a table of the console", () => {
 
   test("paints the window only", () => {
     const { rows } = table.buildRows({ top: 1, height: 1 }, NOW, LOOK);
-    expect(rows.map(readText)).toEqual([expect.stringMatching(/beta/)]);
+    expect(rows.map(readText)).toEqual([expect.stringContaining("beta")]);
   });
 });

@@ -30,7 +30,13 @@ it("shows what it reads first at once; later, who cannot wait gets what is known
   const desk = { store, keys, clock, random: realRandom, signal: stop.signal } as unknown as CommandContext;
   const published: number[] = [];
   const sight = new LiveView(
-    { ...desk, settings: { connectTimeout: 10_000 } as CommandContext["settings"] },
+    {
+      ...desk,
+      settings: {
+        connectTimeout: 10_000,
+        endpoints: ["http://127.0.0.1:1"],
+      } as unknown as CommandContext["settings"],
+    },
     () => {
       sight.handleFrameBuilt(100_000); // the next picture may come in five minutes
       published.push(sight.snapshot.groups.size);

@@ -5,7 +5,7 @@ import {
   formatPastTime,
   parsePastTarget,
 } from "../../../src/console/data/time-travel.ts";
-import { addTravelMatch } from "../../../src/console/overlays/palette-search.ts";
+import { searchPalette } from "../../../src/console/overlays/Palette.tsx";
 
 const NOW = Date.parse("2026-11-23T10:30:00Z");
 const HOUR = 3_600_000;
@@ -74,16 +74,14 @@ describe("how exactly the time is known", () => {
 });
 
 describe("the palette", () => {
-  const none = { matches: [], total: 0 };
   it.each([
     ["at 03:00", "03:00"],
     [" AT  yesterday 22:10 ", "yesterday 22:10"],
   ])("offers %j first", (text, time) => {
-    const { matches, total } = addTravelMatch(text, none);
-    expect(matches[0]?.entry.choice).toEqual({ kind: "travel", time });
-    expect(total).toBe(1);
+    const { entries } = searchPalette([], text);
+    expect(entries.map(({ choice }) => choice)).toEqual([{ kind: "travel", time }]);
   });
   it.each(["at", "at ", "attic", "cat 3"])("offers nothing for %j", (text) => {
-    expect(addTravelMatch(text, none)).toBe(none);
+    expect(searchPalette([], text).entries).toEqual([]);
   });
 });

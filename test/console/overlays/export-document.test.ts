@@ -6,7 +6,7 @@ import {
   formatExport,
   formatExportName,
   listExportFormats,
-} from "../../../src/console/overlays/export-overlay.ts";
+} from "../../../src/console/overlays/Export.tsx";
 
 const TABLE: ExportDocument = {
   kind: "table",

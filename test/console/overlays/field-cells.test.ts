@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { buildFieldCells, createField } from "../../../src/console/overlays/field.ts";
-import { computeCellsWidth, joinCellTexts } from "../../../src/console/theme/cells.ts";
+import { computeCellsWidth, joinCellTexts } from "../../../src/console/theme/Row.tsx";
 
 describe("the cells of a field", () => {
   it("fill its width, with the cursor on the letter that it is before", () => {

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { listMenuEntries } from "../../../src/console/overlays/menu-overlay.ts";
+import { COMMANDS } from "../../../src/commands/registry/registry.ts";
+import { listMenuEntries } from "../../../src/console/overlays/Menu.tsx";
+import { listKeyActions } from "../../../src/console/parts/keymap.ts";
 import { createKeys } from "../../../src/protocol/keys.ts";
 import { SNAPSHOT_COLLECTIONS } from "../../../src/state/snapshot.ts";
 import { SnapshotBuilder } from "../../../src/state/snapshot-builder.ts";
@@ -8,7 +10,13 @@ import type { Subject } from "../../../src/state/subject.ts";
 const snapshot = new SnapshotBuilder(createKeys("/test/"), SNAPSHOT_COLLECTIONS).getSnapshot();
 
 function list(subjects: readonly Subject[], changeObstacle?: string) {
-  return listMenuEntries({ subjects, snapshot, changeObstacle, getKeyLabels: (id) => [`<${id}>`] });
+  return listMenuEntries({
+    actions: listKeyActions(COMMANDS),
+    subjects,
+    snapshot,
+    changeObstacle,
+    getKeyLabels: (id) => [`<${id}>`],
+  });
 }
 
 function listIds(...subjects: readonly Subject[]): string[] {
@@ -56,6 +64,22 @@ describe("the menu of a row", () => {
     const refused = list([{ kind: "lock", name: "a" }], "this console is read-only");
     expect(refused.find(({ id }) => id === "drain")?.obstacle).toBe("this console is read-only");
     expect(refused.find(({ id }) => id === "copy")?.obstacle).toBeUndefined();
+  });
+
+  it("has the likely actions first, and last what is not possible now", () => {
+    const ids = listIds({ kind: "schedule", name: "nightly" });
+    expect(ids.slice(0, 5)).toEqual([
+      "schedule trigger",
+      "schedule pause",
+      "edit",
+      "output",
+      "whyDidItNotRun",
+    ]);
+    expect(ids.slice(-2)).toEqual(["schedule resume", "deadLetters"]);
+    expect(listIds({ kind: "lock", name: "a" }).slice(0, 3)).toEqual(["open", "why", "drain"]);
+    expect(listIds({ kind: "drain", scope: "all", name: "" })[0]).toBe("undrain");
+    const about = { kind: "schedule", name: "nightly" } as const;
+    expect(listIds({ kind: "record", name: "1", about })[0]).toBe("schedule trigger");
   });
 
   it("has the keys of the actions, and is empty without a row", () => {

@@ -1,94 +1,106 @@
-/** The frame and the content of overlays. */
+/** The frame of overlays, and the stack of them. */
 import { Box } from "ink";
 import { cleanup } from "ink-testing-library";
-import { createElement } from "react";
+import { type ComponentProps, createElement } from "react";
 import { afterEach, describe, expect, it } from "vitest";
 import { stripStyles } from "../../../src/base/text.ts";
-import { OverlayBox } from "../../../src/console/panes/boxes.tsx";
-import type { OverlayContent, OverlayModel } from "../../../src/console/parts/overlay.ts";
-import { listContentRows } from "../../../src/console/parts/overlay.ts";
-import { createRow, joinCellTexts } from "../../../src/console/theme/cells.ts";
+import { OverlayFrame, OverlayHost, useKeys } from "../../../src/console/overlays/OverlayFrame.tsx";
+import { createRow } from "../../../src/console/theme/Row.tsx";
 import { getTheme, type Theme } from "../../../src/console/theme/theme.ts";
 import { renderComponent } from "../panes/render-component.ts";
+import { createStubConsole, withConsole } from "../stub-console.ts";
 
 afterEach(cleanup);
 
-const CONTENTS: Record<OverlayContent["kind"], OverlayContent> = {
-  text: { kind: "text", rows: [createRow("first"), createRow("second", "quiet")] },
-  filter: {
-    kind: "filter",
-    row: {
-      cells: [
-        { text: "/ ", role: "key" },
-        { text: "web1", role: "field" },
-      ],
-    },
-  },
-  palette: {
-    kind: "palette",
-    field: createRow("dr", "field"),
-    matches: [{ ...createRow("drain"), selection: "focused" }, createRow("undrain")],
-    notes: [createRow("17 found", "quiet")],
-  },
-  dialog: {
-    kind: "dialog",
-    preview: [createRow("it would drain host web1"), createRow("2 are held there")],
-    fields: [createRow("> reason  upgrade")],
-    command: createRow("-> signalbox drain host web1"),
-    confirmation: [createRow("> type web1 to confirm", "danger"), createRow("  we", "field")],
-    faults: [createRow("! type web1 to confirm", "problem")],
-  },
-};
-
-function buildModel(content: OverlayContent, more: Partial<OverlayModel> = {}): OverlayModel {
-  const hints = [
+const FRAME: ComponentProps<typeof OverlayFrame> = {
+  title: "drain host web1",
+  rows: [createRow("first"), createRow("second", "quiet")],
+  hints: [
     ["Enter", "do it"],
     ["Esc", "cancel"],
-  ] as const;
-  return { title: "drain host web1", content, hints, width: 30, at: "middle", ...more };
+  ],
+  width: 30,
+  at: { column: 0, row: -1 },
+};
+
+const mono = getTheme("mono", "16", true);
+
+/** Renders overlays on an empty screen. */
+function render(
+  frames: readonly Partial<ComponentProps<typeof OverlayFrame>>[],
+  theme: Theme = mono,
+): string[] {
+  const app = createStubConsole();
+  for (const frame of frames) app.overlays.open(createElement(OverlayFrame, { ...FRAME, ...frame }));
+  const host = createElement(OverlayHost, { screen: { width: 60, height: 12 } });
+  return renderComponent(withConsole(app, createElement(Box, { width: 60, height: 12 }, host)), theme);
 }
 
-/** Renders an overlay on an empty screen, which is as high as the overlay. */
-function renderBox(model: OverlayModel, theme: Theme): string[] {
-  const box = createElement(OverlayBox, { left: 0, top: 0, model });
-  const height = listContentRows(model.content).length + 2;
-  return renderComponent(createElement(Box, { height }, box), theme);
-}
-
-function render(model: OverlayModel, theme = getTheme("mono", "16", true)): string[] {
-  return renderBox(model, theme).map(stripStyles);
-}
-
-describe.each(Object.values(CONTENTS))("an overlay of the kind $kind", (content) => {
-  it("has every row of its content in its frame, in order, with keys at the bottom", () => {
-    const lines = render(buildModel(content));
-    expect(lines[0]).toBe("+- drain host web1 --------------+");
-    expect(lines.at(-1)).toBe("+- Enter do it  Esc cancel ------+");
-    const inner = listContentRows(content).map(({ cells }) => `| ${joinCellTexts(cells).padEnd(30)} |`);
-    expect(lines.slice(1, -1)).toEqual(inner);
-  });
-});
+const renderOne = (frame: Partial<ComponentProps<typeof OverlayFrame>> = {}, theme = mono) =>
+  render([frame], theme).filter((line) => line !== "");
 
 describe("the frame of an overlay", () => {
-  const long = {
-    kind: "text",
-    rows: [createRow(`${"x".repeat(40)}`, "held"), createRow("日本".repeat(9))],
-  } as const;
+  it("has its rows within it, with keys at the bottom", () => {
+    expect(renderOne().map(stripStyles)).toEqual([
+      "+- drain host web1 --------------+",
+      "| first                          |",
+      "| second                         |",
+      "+- Enter do it  Esc cancel ------+",
+    ]);
+  });
 
   it("cuts what is wider, also within a wide letter", () => {
-    const lines = render(buildModel(long), getTheme("mono", "16", false));
+    const rows = [createRow("x".repeat(40), "held"), createRow("日本".repeat(9))];
+    const lines = renderOne({ rows }, getTheme("mono", "16", false)).map(stripStyles);
     expect(lines.slice(1, 3)).toEqual([`│ ${"x".repeat(29)}… │`, `│ ${"日本".repeat(7)}…${" "} │`]);
   });
 
   it("has no keys where there is no room for them", () => {
-    expect(render(buildModel(CONTENTS.text, { width: 12 })).at(-1)).toBe("+--------------+");
-    expect(render(buildModel(CONTENTS.text, { width: 12 }))[0]).toBe("+- drain host … +");
+    const lines = renderOne({ width: 12 }).map(stripStyles);
+    expect(lines.at(-1)).toBe("+--------------+");
+    expect(lines[0]).toBe("+- drain host… +");
   });
 
   it("warns with its colour", () => {
-    const theme = getTheme("ansi", "16", true);
-    const renderEdge = (tone: "plain" | "danger") => renderBox(buildModel(CONTENTS.text, { tone }), theme)[0];
+    const renderEdge = (tone: "plain" | "danger") => renderOne({ tone }, getTheme("ansi", "16", true))[0];
     expect(renderEdge("danger")).toContain("\x1b[31m");
     expect(renderEdge("plain")).not.toContain("\x1b[31m");
+  });
+
+  it("is where it belongs, and the last one is on top", () => {
+    const shown = render([
+      { title: "first", width: 10, rows: [createRow("a")], at: { column: 10, row: 1 } },
+      { title: "second", width: 10, rows: [createRow("b")], at: { column: 12, row: 2 } },
+    ]).map(stripStyles);
+    expect(shown[2]?.slice(10)).toMatch(/^\+- first -+\+/);
+    expect(shown[3]?.slice(10)).toMatch(/^\| \+- second -+\+/);
+    const middle = render([{ at: "middle" }]).map(stripStyles);
+    expect(middle.findIndex((line) => line.includes("+- drain"))).toBe(4);
+    expect(middle[4]?.indexOf("+")).toBe(13);
+  });
+});
+
+describe("the stack of overlays", () => {
+  it("gives keys to the top one, and texts to those who read them", () => {
+    const app = createStubConsole();
+    const pressed: string[] = [];
+    const Pressed = ({ name }: { name: string }) => {
+      useKeys({ escape: () => pressed.push(name) });
+      return createElement(OverlayFrame, { ...FRAME, title: name });
+    };
+    const low = app.overlays.open(createElement(Pressed, { name: "low" }));
+    app.overlays.open(createElement(Pressed, { name: "high" }));
+    renderComponent(withConsole(app, createElement(OverlayHost, { screen: { width: 60, height: 12 } })));
+    const key = { kind: "key", chord: "escape" } as const;
+    app.overlays.handleInput(key);
+    expect(pressed).toEqual(["high"]);
+    expect(app.overlays.text?.title).toBe("high");
+    app.overlays.open(null); // one that shows nothing and handles nothing
+    app.overlays.handleInput(key);
+    expect(app.overlays.all).toHaveLength(2);
+    app.overlays.close(low);
+    app.overlays.handleInput(key);
+    expect(pressed).toEqual(["high"]);
+    expect(app.overlays.text).toBeUndefined();
   });
 });

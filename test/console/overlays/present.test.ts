@@ -1,10 +1,11 @@
 /** The form for editing a schedule: it shows all values, and passes on only the changed ones. */
 import { describe, expect, it } from "vitest";
 import { parseCall } from "../../../src/commands/command-line/parse-call.ts";
-import { applyGivenFields, parseGivenFields } from "../../../src/commands/schedule/definition-input.ts";
+import { applyGivenFields, readGivenFields } from "../../../src/commands/schedule/definition-input.ts";
 import {
   createForm,
   type Form,
+  findFormFault,
   setFieldValue,
   toCommandWords,
 } from "../../../src/console/overlays/dialog-form.ts";
@@ -56,6 +57,15 @@ function editing(definition: Definition): Form {
 }
 
 describe("the form that edits a schedule", () => {
+  it("shows several cron texts in one line, and passes each", () => {
+    const form = editing({ ...FULL, cron: ["30 4 * * *", "0 5 * * 6"] });
+    const field = form.fields.find(({ label }) => label === "cron");
+    expect(field?.value).toBe("30 4 * * *; 0 5 * * 6");
+    expect(findFormFault(form)).toBeUndefined();
+    const words = toCommandWords(form);
+    expect(words.filter((_, at) => words[at - 1] === "--cron")).toEqual(["30 4 * * *", "0 5 * * 6"]);
+  });
+
   it("shows everything that it has", () => {
     const shown = Object.fromEntries(editing(FULL).fields.map(({ label, value }) => [label, value]));
     expect(shown).toMatchObject({
@@ -89,6 +99,7 @@ describe("the form that edits a schedule", () => {
     expect(empty).toEqual([
       "start",
       "at",
+      "pause-after-failures",
       "hook-start",
       "hook-failed-first",
       "hook-recovered",
@@ -115,7 +126,7 @@ describe("the form that edits a schedule", () => {
     const form = editing(FULL);
     const said = { ...form, fields: form.fields.map(({ unchanged: _, ...field }) => field) };
     const call = parseCall(said.spec, toCommandWords(said));
-    const given = parseGivenFields(call, "UTC", Date.now());
+    const given = readGivenFields(call, "UTC", Date.now());
     expect(applyGivenFields({ cron: FULL.cron, timezone: "UTC", type: "report" }, given, call)).toEqual(FULL);
   });
 });

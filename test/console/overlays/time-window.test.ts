@@ -2,15 +2,25 @@
 import { describe, expect, it } from "vitest";
 import {
   FIRST_WINDOW,
+  fitWindow,
   getWindowSpan,
   panWindow,
   zoomWindow,
-} from "../../../src/console/overlays/timeline-overlay.ts";
+} from "../../../src/console/overlays/Timeline.tsx";
+import type { RunBar } from "../../../src/state/timeline.ts";
 
 const NOW = 1_700_000_000_000;
 const HOUR = 3_600_000;
 
 describe("the window of a timeline", () => {
+  it("fits its runs", () => {
+    const bar = (from: number) =>
+      ({ subject: "lock x", run: "r", waitedFrom: from - 1, from, until: from + 1 }) as RunBar;
+    expect(fitWindow([], NOW)).toEqual(FIRST_WINDOW);
+    const fit = (ago: number) => fitWindow([bar(NOW - 1_000), bar(NOW - ago)], NOW).length;
+    expect([60_000, HOUR / 2, 3 * HOUR, 1e12].map(fit)).toEqual([HOUR / 4, HOUR, 4 * HOUR, 64 * 24 * HOUR]);
+  });
+
   it("follows the present until it is moved, and again when it comes back", () => {
     expect(getWindowSpan(FIRST_WINDOW, NOW)).toEqual({ from: NOW - HOUR, until: NOW });
     const left = panWindow(FIRST_WINDOW, -1, NOW);

@@ -1,9 +1,9 @@
 /** A full disk: the message names path and cause, and nothing half written stays. */
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
+import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { describeWriteFault, writeExport } from "../../../src/console/overlays/write-export.ts";
 
 const isRoot = process.getuid?.() === 0;
@@ -12,8 +12,7 @@ const LONG = "x".repeat(1_000_000);
 
 /** Mounts a disk of 64 KiB until the end of the test. @returns undefined if this machine does not allow it */
 function mountSmallDisk(): string | undefined {
-  const folder = mkdtempSync(join(tmpdir(), "signalbox-full-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = createTestFolder();
   try {
     execFileSync("mount", ["-t", "tmpfs", "-o", "size=64k", "tmpfs", folder], { stdio: "ignore" });
   } catch {

@@ -1,18 +1,17 @@
-/** Each pane, and each line around the panes, separately. */
+/** The parts of the screen, and where they are. What they show of a real cluster: test/safety/console. */
 import { cleanup } from "ink-testing-library";
 import { createElement } from "react";
 import { afterEach, describe, expect, it } from "vitest";
 import { stripStyles } from "../../../src/base/text.ts";
-import { Bar, buildBar } from "../../../src/console/panes/Bar.tsx";
-import { DetailPane } from "../../../src/console/panes/DetailPane.tsx";
-import { Explorer } from "../../../src/console/panes/Explorer.tsx";
-import { Panel, PanelTitle } from "../../../src/console/panes/Panel.tsx";
-import { Divider, TitleRule } from "../../../src/console/panes/Screen.tsx";
-import type { TableModel } from "../../../src/console/panes/Table.tsx";
-import { Table } from "../../../src/console/panes/Table.tsx";
-import { Tabs } from "../../../src/console/panes/Tabs.tsx";
-import { createRow } from "../../../src/console/theme/cells.ts";
-import { getTheme } from "../../../src/console/theme/theme.ts";
+import { PartBoundary } from "../../../src/console/PartBoundary.tsx";
+import { Bar } from "../../../src/console/panes/Bar.tsx";
+import { BorderLine, Divider } from "../../../src/console/panes/PaneArea.tsx";
+import { Screen } from "../../../src/console/panes/Screen.tsx";
+import { fitTabs, Tabs } from "../../../src/console/panes/Tabs.tsx";
+import { createInitialState, TABS, type TabId } from "../../../src/console/state/console-state.ts";
+import { createRow, Row } from "../../../src/console/theme/Row.tsx";
+import { getTheme, type Theme } from "../../../src/console/theme/theme.ts";
+import { createStubConsole, withConsole } from "../stub-console.ts";
 import { renderComponent } from "./render-component.ts";
 
 afterEach(cleanup);
@@ -32,128 +31,96 @@ describe("a bar", () => {
     [11, " signalbox"],
     [5, " sig…"],
   ])("of %i columns shows what fits, the most important last to go", (width, text) => {
-    const bar = buildBar(width, left, right, "bar");
-    const [shown = ""] = renderComponent(createElement(Bar, { bar }));
+    const [shown = ""] = renderComponent(createElement(Bar, { width, left, right, ground: "bar" }));
     expect(stripStyles(shown).trimEnd()).toBe(text);
   });
 
   it("has its ground between the segments", () => {
-    const bar = buildBar(30, left.slice(0, 1), right, "bar");
-    const [shown = ""] = renderComponent(createElement(Bar, { bar }), ansi);
-    expect(shown).toMatch(/^\x1b\[1m\x1b\[7m signalbox \x1b\[22m {9} ops@web1 \x1b\[27m$/);
+    const bar = createElement(Bar, { width: 30, left: left.slice(0, 1), right, ground: "bar" });
+    const [shown = ""] = renderComponent(bar, ansi);
+    expect(stripStyles(shown)).toBe(" signalbox           ops@web1 ");
+    expect(shown).toMatch(/^\x1b\[1m\x1b\[7m/);
+    expect(shown).toMatch(/\x1b\[27m$/);
   });
 });
 
 describe("the tabs", () => {
-  it("are separated, and the active one is underlined", () => {
-    const tabs = [
-      { id: "locks", text: "Locks 3", role: "tabActive" },
-      { id: "hosts", text: "Hosts", role: "tab" },
-    ] as const;
-    const model = { start: " ", end: " …", separator: " | ", tabs };
-    const [shown = ""] = renderComponent(createElement(Tabs, { model }), ansi);
-    expect(shown).toContain("\x1b[1m\x1b[4mLocks 3\x1b[24m\x1b[22m");
-    expect(shown).toMatch(/Hosts …$/);
-  });
-});
+  const createApp = (tab: TabId) => createStubConsole({ state: { ...createInitialState(), tab } });
+  const show = (tab: TabId, width: number) =>
+    stripStyles(
+      renderComponent(withConsole(createApp(tab), createElement(Tabs, { width })))[0] ?? "",
+    ).trimEnd();
 
-describe("the explorer", () => {
-  it("has a title and its nodes, as many as fit", () => {
-    const nodes = ["one", "two", "three"].map((text) => ({
-      key: text,
-      cells: [{ text }],
-      selection: undefined,
-    }));
-    const model = { width: 12, height: 3, isFocused: false, nodes };
-    expect(renderComponent(createElement(Explorer, { model }))).toEqual([" EXPLORER", "one", "two"]);
-  });
-
-  it("has another title while it has the keyboard", () => {
-    const render = (isFocused: boolean) =>
-      renderComponent(
-        createElement(Explorer, { model: { width: 12, height: 1, isFocused, nodes: [] } }),
-        ansi,
-      );
-    expect(render(true)).not.toEqual(render(false));
-  });
-});
-
-describe("the table", () => {
-  const model: TableModel = {
-    width: 30,
-    height: 5,
-    notes: [createRow(" / filter a: 2 of 9", "match")],
-    head: [
-      { text: "NAME  ", role: "heading" },
-      { text: "STATE", role: "heading" },
-    ],
-    rows: ["a", "b"].map((key, at) => ({
-      key,
-      isMarked: at === 1,
-      cells: [{ text: `${key}     ` }, { text: "held", role: "held" }],
-      selection: at === 1 ? "focused" : undefined,
-    })),
-  };
-
-  it("has its notes, its titles, and a column for marks", () => {
-    expect(renderComponent(createElement(Table, { model }), getTheme("dark", "16", true))).toHaveLength(5);
-    const plain = { ...model, rows: model.rows.map((row) => ({ ...row, selection: undefined })) };
-    const lines = renderComponent(createElement(Table, { model: { ...plain, notes: [], head: undefined } }));
-    expect(lines.slice(0, 2)).toEqual(["  a     held", "\x1b[1mx\x1b[22m b     held"]);
-  });
-
-  it("follows its rows: a row that moves keeps its cells", () => {
-    const [a, b] = model.rows;
-    if (a === undefined || b === undefined) throw new Error("there are two rows");
-    const lines = renderComponent(
-      createElement(Table, {
-        model: {
-          ...model,
-          notes: [],
-          head: undefined,
-          rows: [{ ...b, selection: undefined, isMarked: false }, a],
-        },
-      }),
+  it("leave out counts first, then tabs, whose number they tell", () => {
+    expect(show("locks", 110)).toMatch(/^ Overview {2}Locks 42 {2}Resources {2}.*Problems 1$/);
+    expect(show("hosts", 99)).toMatch(/^ Overview {2}Locks {2}Resources {2}.* {2}Problems 1$/);
+    expect(show("hosts", 80)).toBe(
+      " Overview  Locks  Resources  Queues  Hosts  Groups  Drains  Schedules  +3",
     );
-    expect(lines.slice(0, 2)).toEqual(["  b     held", "  a     held"]);
-  });
-});
-
-describe("the detail", () => {
-  it("says how many lines follow", () => {
-    const rows = [createRow(" lock a: held"), createRow("   by  web1")];
-    const render = (more: number) =>
-      renderComponent(createElement(DetailPane, { model: { width: 40, height: 3, rows, more } }));
-    expect(render(0)).toEqual([" lock a: held", "   by  web1", ""]);
-    expect(render(7)).toEqual([" lock a: held", "   by  web1", " ... 7 more lines"]);
-  });
-});
-
-describe("the panel", () => {
-  it("shows as many rows as fit", () => {
-    const rows = ["one", "two", "three"].map((text) => createRow(text));
-    const model = { width: 20, height: 2, rows };
-    expect(renderComponent(createElement(Panel, { model }))).toEqual(["one", "two"]);
+    expect(show("hosts", 20)).toMatch(/^\d\+ .*Hosts {2}\+6$/);
   });
 
-  it("has the names of its views above it, as wide as the screen", () => {
-    const titles = [
-      { id: "events", text: "EVENTS", isActive: true },
-      { id: "jobs", text: "JOBS 2", isActive: false },
-    ] as const;
-    const model = { width: 40, isFocused: false, titles };
-    const [shown = ""] = renderComponent(createElement(PanelTitle, { model }), getTheme("mono", "16", true));
-    expect(shown).toBe(`- \x1b[1mEVENTS\x1b[22m  JOBS 2 ${"-".repeat(23)}`);
+  it.each([...TABS])("that fit are those around %s", (tab) => {
+    for (const width of [20, 40, 60, 90]) {
+      const { start, tabs, end } = fitTabs(createApp(tab), width);
+      const text = start + tabs.map((one) => one.text).join("") + end;
+      expect(text.length).toBeLessThanOrEqual(width);
+      expect(tabs.map(({ id }) => id)).toContain(tab);
+    }
+  });
+
+  it("are filled where they are active, or underlined", () => {
+    const render = (theme: Theme) =>
+      renderComponent(withConsole(createApp("locks"), createElement(Tabs, { width: 99 })), theme)[0] ?? "";
+    expect(render(ansi)).toMatch(/\x1b\[4m[^L]*Locks 42/);
+    expect(render(getTheme("dark", "24bit", false))).toMatch(/\x1b\[48;2;[^m]*m[^L]*Locks 42/);
   });
 });
 
 describe("lines between panes", () => {
   it("have a title where one pane is above the other", () => {
-    const rule = createElement(TitleRule, { title: "DETAIL", isFocused: false, width: 20 });
-    expect(renderComponent(rule)).toEqual(["- DETAIL -----------"]);
+    const props = { border: "panel", width: 20, isFocused: false } as const;
+    const title = createElement(Row, { ...createRow("DETAIL "), width: 0 });
+    const line = createElement(BorderLine, props, title);
+    expect(renderComponent(withConsole(createStubConsole(), line))).toEqual(["- DETAIL -----------"]);
   });
 
   it("are as high as the panes beside them", () => {
-    expect(renderComponent(createElement(Divider, { height: 3 }))).toEqual(["|", "|", "|"]);
+    const line = createElement(Divider, { border: "explorer", height: 3, isFocused: false });
+    expect(renderComponent(withConsole(createStubConsole(), line))).toEqual(["|", "|", "|"]);
+  });
+});
+
+describe("a part of the screen that fails", () => {
+  const Failing = () => {
+    throw new TypeError("no such \x1b[2Jrow");
+  };
+
+  it("says so in its place, without what a terminal would obey, and where in the log", () => {
+    const { log } = createStubConsole();
+    const part = createElement(PartBoundary, { log }, createElement(Failing));
+    expect(renderComponent(part).map(stripStyles).join("")).toContain(
+      "this part failed, a defect of signalbox: TypeError: no such row",
+    );
+    expect(log.lines.join("\n")).toMatch(/a part of the screen failed: TypeError.*panes\.test/);
+  });
+});
+
+describe("the screen", () => {
+  const render = (more: object = {}) =>
+    renderComponent(withConsole(createStubConsole(more), createElement(Screen))).map(stripStyles);
+
+  it("has every part in its place, and as many lines as the terminal", () => {
+    const shown = render();
+    expect(shown).toHaveLength(12);
+    expect(shown[0]).toMatch(/^ signalbox {2}etcd1:2379 - \/test\/ - Locks/);
+    expect(shown[1]).toMatch(/^ EXPLORER {15}\| Overview {2}Locks/);
+    expect(shown.at(-1)).toMatch(/^ \* ?live/);
+  });
+
+  it("says so where it is too small", () => {
+    const size = { width: 30, height: 8 };
+    const more = { getScreenSize: () => size, getLayout: () => undefined };
+    expect(render(more)[0]).toBe("too small: 30x8; 40x10 at least");
   });
 });

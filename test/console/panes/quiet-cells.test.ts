@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { quietenCells } from "../../../src/console/panes/Table.tsx";
-import type { RowCell } from "../../../src/console/theme/cells.ts";
+import type { RowCell } from "../../../src/console/theme/Row.tsx";
 import { UNICODE } from "../../../src/console/theme/signs.ts";
 
 const row = (state: RowCell, ...more: RowCell[]): RowCell[] => [
@@ -38,6 +38,6 @@ describe("a row", () => {
 
   it("without a state stays as it is, and its empty cells are empty", () => {
     const cells: RowCell[] = [{ text: "3", role: "held" }, { text: "   -", role: "quiet" }, { text: "-" }];
-    expect(quieten(cells)).toEqual(["3:held", "    :none", "-:none"]);
+    expect(quieten(cells)).toEqual(["3:plain", "    :none", "-:none"]);
   });
 });

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { COMMANDS, ROW_COMMANDS } from "../../../src/commands/registry/registry.ts";
-import { ACTION_HANDLERS } from "../../../src/console/actions/handlers.ts";
-import { listKeyActions } from "../../../src/console/parts/key-actions.ts";
-import { createKeymap, type KeyBindings } from "../../../src/console/parts/keymap.ts";
+import { HANDLERS } from "../../../src/console/actions/handlers.tsx";
+import { createKeymap, type KeyBindings, listKeyActions } from "../../../src/console/parts/keymap.ts";
 
 const ACTIONS = listKeyActions(COMMANDS);
 const mapped = (wishes: KeyBindings = {}) => createKeymap(ACTIONS, wishes);
@@ -11,7 +10,7 @@ describe("the actions", () => {
   it("have each a name, a handler and keys of their own", () => {
     const ids = ACTIONS.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
-    expect(ids.filter((id) => !Object.hasOwn(ACTION_HANDLERS, id))).toEqual([]);
+    expect(ids.filter((id) => !Object.hasOwn(HANDLERS, id))).toEqual([]);
     expect(mapped().findings).toEqual([]);
   });
 

@@ -1,12 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type ConsoleState, createInitialState, PANES } from "../../../src/console/state/console-state.ts";
+import { type ConsoleState, PANES } from "../../../src/console/state/console-state.ts";
 import {
   computeLayout,
   type LayoutWishes,
   listPanes,
   MIN_SCREEN,
 } from "../../../src/console/state/layout.ts";
+import { createLocksState } from "../stub-console.ts";
 
 const size = fc.record({ width: fc.integer({ min: 1, max: 320 }), height: fc.integer({ min: 1, max: 120 }) });
 const state = fc.record({
@@ -27,7 +28,7 @@ function arranged({
   hasExplorer: boolean;
   hasPanel: boolean;
 }): ConsoleState {
-  const start = createInitialState();
+  const start = createLocksState();
   const [explorer, panel] = [
     { ...start.explorer, isOpen: hasExplorer },
     { ...start.panel, isOpen: hasPanel },
@@ -86,16 +87,27 @@ describe("the screen", () => {
 });
 
 describe("the room", () => {
-  const start = createInitialState();
+  const start = createLocksState();
   const divide = (width: number, height: number, wanted: LayoutWishes = {}) =>
     computeLayout({ width, height }, start, wanted);
 
-  it("of the explorer is the same on every screen that has one", () => {
+  it("of the explorer is there on every screen that is wide enough", () => {
     expect([99, 100, 160, 300].map((width) => divide(width, 50)?.explorer?.width)).toEqual([
       undefined,
       24,
       24,
       24,
+    ]);
+  });
+
+  it("of the explorer is what its lines need, at most a quarter of the screen", () => {
+    const widths = (width: number) =>
+      [0, 29, 36, 90].map((explorerWidth) => divide(width, 50, { explorerWidth })?.explorer?.width);
+    expect([100, 120, 160, 300].map(widths)).toEqual([
+      [24, 25, 25, 25],
+      [24, 29, 30, 30],
+      [24, 29, 36, 40],
+      [24, 29, 36, 40],
     ]);
   });
 

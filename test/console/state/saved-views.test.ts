@@ -1,6 +1,5 @@
 /** Saved views are kept, bounded, and tolerant of what is stored. */
 import { describe, expect, it } from "vitest";
-import { createInitialState } from "../../../src/console/state/console-state.ts";
 import {
   deleteView,
   MAX_SAVED_VIEWS,
@@ -10,9 +9,10 @@ import {
   saveCurrentView,
   toConsolePreferences,
 } from "../../../src/console/state/preferences.ts";
+import { createLocksState } from "../stub-console.ts";
 
 function createState() {
-  const state = createInitialState();
+  const state = createLocksState();
   const queues = {
     ...state.tabs.queues,
     filter: "wait:>5m",
@@ -37,12 +37,12 @@ describe("a saved view", () => {
       order: { column: "waits", descending: true },
       columns: ["name", "waits"],
     });
-    const { tab, tabs } = openView(createInitialState(), view);
+    const { tab, tabs } = openView(createLocksState(), view);
     expect([tab, tabs.queues.filter, tabs.queues.columns]).toEqual(["queues", "wait:>5m", ["name", "waits"]]);
   });
 
   it("replaces the one of its name, and can be deleted", () => {
-    const first = saveCurrentView(saveCurrentView(createInitialState(), "a"), "b");
+    const first = saveCurrentView(saveCurrentView(createLocksState(), "a"), "b");
     const second = saveCurrentView({ ...first, tab: "hosts" }, "a");
     expect(second.savedViews.map(({ name, tab }) => [name, tab])).toEqual([
       ["a", "hosts"],
@@ -54,7 +54,7 @@ describe("a saved view", () => {
 
   it("is shown at the start if it is the one for that", () => {
     const state = saveCurrentView(createState(), "start");
-    const next = keep({ ...state, startView: "start", tab: "hosts", tabs: createInitialState().tabs });
+    const next = keep({ ...state, startView: "start", tab: "hosts", tabs: createLocksState().tabs });
     expect([next.tab, next.tabs.queues.filter]).toEqual(["queues", "wait:>5m"]);
   });
 

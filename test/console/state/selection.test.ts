@@ -1,7 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Cursor } from "../../../src/console/state/console-state.ts";
-import { clampCursor, moveCursor, type RowList, scrollCursor } from "../../../src/console/state/cursor.ts";
+
+import {
+  type Cursor,
+  clampCursor,
+  moveCursor,
+  type RowList,
+  scrollCursor,
+} from "../../../src/console/state/cursor.ts";
 
 function rowsOf(keys: readonly string[]): RowList {
   return { length: keys.length, getKeyAt: (index) => keys[index], findIndex: (key) => keys.indexOf(key) };

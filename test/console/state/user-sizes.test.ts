@@ -1,8 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { findBorderAt } from "../../../src/console/actions/borders.ts";
 import {
-  BORDERS,
   createInitialState,
   PANES,
   restoreUserSizes,
@@ -60,24 +58,5 @@ describe("sizes that the user has chosen", () => {
   it("return to the computed size", () => {
     const state = setUserSize(createInitialState(), "explorer", 50);
     expect(setUserSize(state, "explorer", undefined).sizes).toEqual({});
-  });
-});
-
-describe("borders", () => {
-  const findAll = (screen: { width: number; height: number }) => {
-    const layout = computeLayout(screen, createInitialState());
-    if (layout === undefined) throw new Error("no layout");
-    const found = new Set<string>();
-    for (let column = 0; column < screen.width; column += 1)
-      for (let row = 0; row < screen.height; row += 1)
-        found.add(findBorderAt(layout, { column, row }) ?? "none");
-    return [...BORDERS].filter((border) => found.has(border));
-  };
-
-  it("are those between the panes that are shown", () => {
-    expect(findAll({ width: 160, height: 50 })).toEqual(["explorer", "detailHeight", "panel"]);
-    expect(findAll({ width: 240, height: 50 })).toEqual(["explorer", "detailWidth", "panel"]);
-    expect(findAll({ width: 80, height: 24 })).toEqual(["detailHeight"]);
-    expect(findAll({ width: 40, height: 10 })).toEqual([]);
   });
 });

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import {
-  findWatchable,
   getWatchId,
   MOST_WATCHED,
   restoreWatchedRows,
   toggleWatched,
   type WatchedRow,
 } from "../../../src/console/state/watched-rows.ts";
+import { toActionable } from "../../../src/state/subject.ts";
 
 const A: WatchedRow = { kind: "lock", name: "a" };
 const B: WatchedRow = { kind: "drain", scope: "host", name: "web1" };
@@ -39,8 +39,8 @@ describe("watched rows", () => {
   });
 
   it("stand for what a record is about", () => {
-    expect(findWatchable({ kind: "record", name: "r", about: A })).toBe(A);
-    expect(findWatchable({ kind: "record", name: "r" })).toBeUndefined();
+    expect(toActionable({ kind: "record", name: "r", about: A })).toBe(A);
+    expect(toActionable({ kind: "record", name: "r" })).toBeUndefined();
     expect([A, B].map(getWatchId)).toEqual(["lock a", "drain host web1"]);
   });
 });

@@ -24,7 +24,7 @@ function reader(onChord: (chord: string) => void = () => {}) {
     for (const { then } of due) then();
     return due.map(({ milliseconds }) => milliseconds);
   };
-  return { heard, feed, pass, end: keys.end, expect: keys.expectReport };
+  return { heard, feed, pass, end: keys.end, expect: keys.expectReport, code: keys.expectCodedKeys };
 }
 
 describe("time", () => {
@@ -94,6 +94,45 @@ describe("an answer of the terminal", () => {
   });
 });
 
+describe("a change of the theme, which nobody has asked for", () => {
+  const REPORT = "\x1b[?997;2n";
+
+  it("types nothing, wherever it is split, however late the rest is", () => {
+    for (let at = 1; at < REPORT.length; at += 1) {
+      const { heard, feed, pass } = reader();
+      feed(REPORT.slice(0, at));
+      if (at === 1) pass(); // the first byte alone is the Escape key
+      feed(REPORT.slice(at));
+      feed("j");
+      expect(heard, `split at ${at}`).toEqual([...(at === 1 ? ["escape"] : []), "scheme", "j"]);
+    }
+  });
+
+  it("may take long once it has certainly begun", () => {
+    const { feed, pass } = reader();
+    feed("\x1b[?99");
+    expect(pass()).toEqual([10_000]);
+  });
+});
+
+describe("keys that are coded as sequences", () => {
+  it("have an Escape that waits for nothing; one alone begins something else", () => {
+    const { heard, feed, pass, code } = reader();
+    code();
+    feed("\x1b[27u");
+    expect([heard, pass()]).toEqual([["escape"], []]);
+    feed("\x1b");
+    expect(pass()).toEqual([250]);
+  });
+
+  it("are the usual ones", () => {
+    const { heard, feed, code } = reader();
+    code();
+    feed("\x1b[99;5u\x1b[122;5u\x1b[13;2u\x1b[127;2u\x1b[112;3u\x1b[57399u");
+    expect(heard).toEqual(["ctrl+c", "ctrl+z", "enter", "shift+backspace", "alt+p", "0"]);
+  });
+});
+
 describe("a paste whose end was lost", () => {
   it("is left with Ctrl+C, alone and after a pause", () => {
     const { heard, feed, pass } = reader();
@@ -102,6 +141,14 @@ describe("a paste whose end was lost", () => {
     feed("\x03");
     feed("j");
     expect(heard).toEqual(["ctrl+c", "j"]);
+  });
+
+  it("is left with the Ctrl+C of a keyboard that codes its keys", () => {
+    const { heard, feed, pass } = reader();
+    feed("\x1b[200~half of it");
+    pass();
+    feed("\x1b[99;5u");
+    expect(heard).toEqual(["ctrl+c"]);
   });
 
   it("is not left with one that stands in it", () => {

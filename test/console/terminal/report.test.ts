@@ -59,3 +59,22 @@ it("knows the answer about the attributes, which every terminal gives", () => {
     expect(listReports([bytes])).toEqual({ reports: ["attributes"], others: 0 });
   expect(listReports(["\x1b[>41;0;0c\x1b[5n"])).toEqual({ reports: [], others: 0 });
 });
+
+it("knows what a keyboard can, and nothing else that begins so", () => {
+  expect(listReports(["\x1b[?0u\x1b[?1u"])).toEqual({ reports: ["keyboard", "keyboard"], others: 0 });
+  expect(listReports(["\x1b[?997;3n\x1b[?997n\x1b[?1;2R\x1b[?2031;1$y"])).toEqual({ reports: [], others: 0 });
+});
+
+it.each([
+  ["\x1b[?997;1n", false],
+  ["\x1b[?997;2n", true],
+  ["\x9b?997;2n", true],
+])("takes %j for a change of the theme, and never for keys, in any pieces", (bytes, isLight) => {
+  const report = { kind: "report", of: "scheme", isLight };
+  for (let at = 0; at <= bytes.length; at += 1) {
+    const parser = new InputParser();
+    const reads = [bytes.slice(0, at), `${bytes.slice(at)}j`];
+    const all = reads.flatMap((read) => parser.feed(Buffer.from(read, "latin1")));
+    expect(all, `split at ${at}`).toEqual([report, { kind: "key", chord: "j", text: "j" }]);
+  }
+});

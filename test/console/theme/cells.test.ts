@@ -8,7 +8,7 @@ import {
   padCells,
   type RowCell,
   truncateCells,
-} from "../../../src/console/theme/cells.ts";
+} from "../../../src/console/theme/Row.tsx";
 
 const cells: RowCell[] = [
   { text: "lock " },

@@ -1,11 +1,19 @@
-/** WCAG contrast of all texts in the themes with fixed colours. */
+/** WCAG contrast of all texts in the themes with fixed colours, and the grounds that can be told apart. */
 import { describe, expect, it } from "vitest";
-import { contrastDark, contrastLight, dark, light } from "../../../src/console/theme/palettes.ts";
-import { ROLES, type Style, type StyleRole, type ThemePalette } from "../../../src/console/theme/roles.ts";
-import { findNearest256 } from "../../../src/console/theme/sgr.ts";
+import {
+  contrastDark,
+  contrastLight,
+  dark,
+  light,
+  ROLES,
+  type StyleRole,
+  SURFACES,
+  type ThemePalette,
+} from "../../../src/console/theme/palettes.ts";
+import { findNearest256 } from "../../../src/console/theme/theme.ts";
 
 /** Roles of lines, which need no contrast. */
-const LINES: readonly StyleRole[] = ["border", "accent"];
+const LINES: readonly StyleRole[] = ["border", "accent", "track"];
 /** Minimum contrast of small text, WCAG 2 AA. */
 const READABLE = 4.5;
 /** The same of WCAG 2 AAA, for high contrast. */
@@ -21,10 +29,7 @@ function of256(at: number): string {
   return `#${shown.map((value) => value.toString(16).padStart(2, "0")).join("")}`;
 }
 
-function nearest(hex: string): string {
-  const [r = 0, g = 0, b = 0] = rgb(hex);
-  return of256(findNearest256(r, g, b));
-}
+const reduce = (hex: string) => of256(findNearest256(hex));
 
 function luminance(hex: string): number {
   const [r = 0, g = 0, b = 0] = rgb(hex).map((value) => {
@@ -39,27 +44,59 @@ function contrast(a: string, b: string): number {
   return (more + 0.05) / (less + 0.05);
 }
 
-type Ground = Pick<Style, "bg" | "bg256">;
+/** Grounds that have texts of any role on them. */
+const GROUNDS: readonly StyleRole[] = [...SURFACES, "selected", "selectedUnfocused", "field"];
+/** Of these, the ones of the page under an overlay. */
+const SHADED: readonly StyleRole[] = ["editor", "sidebar", "panel", "titleRow", "tabStrip"];
 
-describe.each<[string, ThemePalette, string[], string, number]>([
-  ["dark", dark, ["#000000", "#1e1e1e"], "#cccccc", READABLE],
-  ["light", light, ["#ffffff", "#f3f3f3"], "#333333", READABLE],
-  ["contrast (dark)", contrastDark, ["#000000", "#1e1e1e"], "#ffffff", CONTRASTING],
-  ["contrast (light)", contrastLight, ["#ffffff"], "#000000", CONTRASTING],
-])("the %s theme", (_, palette, screens, usual, least) => {
-  const { selected, selectedUnfocused, field } = palette;
-  const grounds: Ground[] = [...screens.map((bg) => ({ bg })), selected, selectedUnfocused, field].filter(
-    ({ bg }) => bg !== undefined,
-  );
+describe.each<[string, ThemePalette, string, number]>([
+  ["dark", dark, "#000000", READABLE],
+  ["light", light, "#ffffff", READABLE],
+  ["contrast (dark)", contrastDark, "#000000", CONTRASTING],
+  ["contrast (light)", contrastLight, "#ffffff", CONTRASTING],
+])("the %s theme", (_, palette, screen, least) => {
+  const listGrounds = (roles: readonly StyleRole[]) => [
+    screen,
+    ...roles.flatMap((role) => palette[role]?.bg ?? []).map(String),
+  ];
   it.each(ROLES.filter((role) => !LINES.includes(role)))("can be read: %s", (role) => {
-    const style = palette[role];
-    const fg = String(style.fg ?? usual);
-    for (const { bg, bg256 } of style.bg === undefined ? grounds : [style]) {
-      expect(contrast(fg, String(bg)), `${fg} on ${bg}`).toBeGreaterThanOrEqual(least);
-      const [few, fewGround] = [nearest(fg), bg256 ? of256(bg256) : nearest(String(bg))];
-      expect(contrast(few, fewGround), `${few} on ${fewGround} of 256`).toBeGreaterThanOrEqual(least);
+    const { fg = palette.editor?.fg, bg } = palette[role] ?? {};
+    const grounds = bg === undefined ? listGrounds(role === "dimmed" ? SHADED : GROUNDS) : [String(bg)];
+    for (const ground of grounds) {
+      expect(contrast(String(fg), ground), `${fg} on ${ground}`).toBeGreaterThanOrEqual(least);
+      const [letters, reduced] = [reduce(String(fg)), reduce(ground)];
+      expect(contrast(letters, reduced), `${letters} on ${reduced} of 256`).toBeGreaterThanOrEqual(least);
     }
   });
+
+  it("paints a ground beneath every text", () => {
+    for (const role of [...SURFACES, "bar"] as const)
+      expect(palette[role], role).toMatchObject({ bg: expect.any(String) });
+    expect(palette.editor, "what all others are on").toMatchObject({ fg: expect.any(String) });
+  });
+});
+
+describe.each([
+  ["dark", dark],
+  ["light", light],
+])("the grounds of the %s theme", (_, palette) => {
+  const getGround = (role: StyleRole) => String(palette[role]?.bg);
+  it.each<StyleRole[]>([
+    ["editor", "sidebar", "titleRow", "titleRowFocused", "tabActive"],
+    ["editor", "panel", "bar", "field"],
+    ["editor", "sidebar", "overlay", "field", "selected"],
+    ["tabStrip", "tabActive", "titleRowFocused"],
+    ["editor", "selected", "selectedUnfocused"],
+    ["bar", "barLive", "barAway", "barPast"],
+  ])("are told apart, with 256 colours too: %s, %s, %s …", (...roles) => {
+    const grounds = roles.map(getGround);
+    expect(new Set(grounds)).toHaveLength(roles.length);
+    expect(new Set(grounds.map(findNearest256))).toHaveLength(roles.length);
+  });
+});
+
+it("has two greys of the 256 for the grounds of VS Code", () => {
+  expect(["#181818", "#1f1f1f", "#f8f8f8", "#ffffff"].map(findNearest256)).toEqual([233, 234, 255, 231]);
 });
 
 it("computes what everybody computes", () => {

@@ -4,18 +4,16 @@ import {
   chownSync,
   linkSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statSync,
   symlinkSync,
   unlinkSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
+import { beforeEach, describe, expect, it, test } from "vitest";
+import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { ConfigError } from "../../../src/base/errors.ts";
 import { ClusterMemory } from "../../../src/etcd/cluster/cluster-memory.ts";
 import { ClusterPin } from "../../../src/etcd/cluster/pinned-member.ts";
@@ -25,9 +23,8 @@ const IS_ROOT = process.geteuid?.() === 0;
 
 let home: string;
 beforeEach(() => {
-  home = mkdtempSync(join(tmpdir(), "signalbox-memory-"));
+  home = createTestFolder();
 });
-afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 function createMemory(endpoints = ["http://a:2379", "http://b:2379"], prefix = "/signalbox/"): ClusterMemory {
   return new ClusterMemory({ prefix, endpoints }, { XDG_STATE_HOME: home });

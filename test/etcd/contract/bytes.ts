@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Compare } from "../../../src/etcd/store.ts";
+import { buildPrefixRange, type Compare } from "../../../src/etcd/store.ts";
 import { place, put, type Subject, write } from "./helpers.ts";
 
 /** Keys are bytes, values are text. */
@@ -32,5 +32,19 @@ export function testBytes(on: Subject): void {
     const key = place();
     await on.raw.put(Buffer.from(key), Buffer.from([0x61, 0xff, 0x62]));
     expect((await on.store.readRange({ key })).kvs[0]?.value).toBe("a\ufffdb");
+    expect((await on.store.readRange({ key, binaryValues: true })).kvs[0]?.value).toBe("a\xffb");
+  });
+
+  it("returns a text as bytes where these are wanted, and takes bytes", async () => {
+    const at = place();
+    await write(on.store, put(`${at}text`, "grün"));
+    const bytes = "\0\x01 \x7f\xc3\xbc";
+    await write(on.store, { op: "put", key: `${at}bytes`, value: bytes, binaryValue: true });
+    const { kvs } = await on.store.readRange({ ...buildPrefixRange(at), binaryValues: true });
+    expect(kvs.map(({ value }) => value)).toEqual([bytes, "gr\xc3\xbcn"]);
+    const all = String.fromCharCode(...Array.from({ length: 256 }, (_, byte) => byte));
+    if (on.raw === undefined) return;
+    await write(on.store, { op: "put", key: at, value: all, binaryValue: true });
+    expect((await on.store.readRange({ key: at, binaryValues: true })).kvs[0]?.value).toBe(all);
   });
 }

@@ -37,6 +37,10 @@ export function testEndings(on: Subject): void {
     }
   });
 
+  it("says that nobody needs to log in", async () => {
+    expect(await on.store.readUsers()).toEqual({ isEnabled: false, users: [], roles: [] });
+  });
+
   it("refuses everything once it is closed, and ends its watches", async () => {
     const stop = new AbortController();
     const watch = on.store

@@ -53,6 +53,14 @@ export function testSessions(on: Subject): void {
     expect(await on.store.readTimeToLive(createId())).toBeUndefined();
   });
 
+  it("lists all sessions, with large ids too, until they are gone", async () => {
+    const ids = [createId(), MAX_INT64 - 1n];
+    for (const id of ids) await on.store.grant(id, 30);
+    expect(await on.store.listSessions()).toEqual(expect.arrayContaining(ids));
+    await on.store.revoke(ids[0] ?? 0n);
+    expect(await on.store.listSessions()).not.toContain(ids[0]);
+  });
+
   it("revokes twice without complaint, and deletes the keys once, in one revision", async () => {
     const at = place();
     const id = createId();

@@ -12,7 +12,7 @@ import {
   FrameReader,
   GUARDIAN_REQUEST,
 } from "../../../src/process/guarded-command/wire.ts";
-import { locateGuardian } from "../../../src/process/native/locate.ts";
+import { locateNative } from "../../../src/process/native/locate.ts";
 
 export const addon = loadPeerAddon();
 
@@ -124,7 +124,7 @@ export class FakeLauncher {
   /** Waits for GUARD, and starts the real guardians. They get what the agent has sent for them already, and what comes. */
   async startGuardians(env: Record<string, string> = {}): Promise<ChildProcess> {
     await this.receive(AGENT_REQUEST.guard);
-    const guardian = spawn(locateGuardian(), [], {
+    const guardian = spawn(locateNative("guardian"), [], {
       argv0: GUARDIAN_NAME,
       detached: true,
       env: { ...process.env, ...env },

@@ -1,6 +1,6 @@
 import { chownSync, mkdirSync, readFileSync, rmdirSync, statfsSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
-import { findGuardedCgroup } from "../../../src/process/agent-socket/launched-guardian.ts";
+import { findGuardedCgroup } from "../../../src/process/agent-socket/launched-command.ts";
 import { CommandCgroup } from "../../../src/process/guarded-command/cgroup.ts";
 import { createFolder } from "./helpers.ts";
 
@@ -70,7 +70,7 @@ test("a cgroup that meanwhile belongs to another user is neither read nor killed
   const foreign = new CommandCgroup(folder, own + 1);
   foreign.kill();
   foreign.remove();
-  expect(() => readFileSync(`${folder}/cgroup.kill`)).toThrow(/ENOENT/);
+  expect(() => readFileSync(`${folder}/cgroup.kill`)).toThrow("ENOENT");
   new CommandCgroup(folder, own).kill();
   expect(readFileSync(`${folder}/cgroup.kill`, "utf8")).toBe("1");
 });

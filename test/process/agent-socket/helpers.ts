@@ -6,8 +6,8 @@ import { onTestFinished } from "vitest";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import type { LaunchedCall } from "../../../src/process/agent-socket/launched-call.ts";
 import { AgentListener } from "../../../src/process/agent-socket/listener.ts";
+import type { AgentAddress } from "../../../src/process/agent-socket/listening-socket.ts";
 import type { Peer } from "../../../src/process/agent-socket/peer.ts";
-import type { AgentAddress } from "../../../src/process/agent-socket/socket-address.ts";
 import { type SocketLimits, SocketServer } from "../../../src/process/agent-socket/socket-server.ts";
 import { addon, type CallOptions, FakeLauncher } from "./fake-launcher.ts";
 

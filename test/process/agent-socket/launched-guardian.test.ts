@@ -5,8 +5,10 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { killProcess } from "../../../fixtures/process/marked-processes.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { EXIT } from "../../../src/base/errors.ts";
-import { createLaunchedCommandHost } from "../../../src/process/agent-socket/launched-command-host.ts";
-import { LaunchedGuardian } from "../../../src/process/agent-socket/launched-guardian.ts";
+import {
+  createLaunchedCommandHost,
+  LaunchedGuardian,
+} from "../../../src/process/agent-socket/launched-command.ts";
 import { AGENT_REQUEST, LAUNCHER_EVENT } from "../../../src/process/agent-socket/wire.ts";
 import type { CommandSpec, GuardedCommand } from "../../../src/process/guarded-command/command.ts";
 import { readProcess } from "../../../src/process/guarded-command/processes.ts";
@@ -224,7 +226,8 @@ describe("a resumed call", () => {
     const options: CallOptions = { pid: process.ppid, state: 2n, note: "n", connectionNumber: 1n };
     launcher.send(encodeCall(options), ...events);
     const call = await waitUntil("a call", () => agent.calls[0]);
-    expect(call).toMatchObject({ state: "running", pid: process.ppid, peer: { pid: process.pid } });
+    expect(call.peer.pid).toBe(process.pid);
+    expect(call.request).toMatchObject({ state: "running", pid: process.ppid });
     const it = await createLaunchedCommandHost(call, ports, "run-1").prepare({
       file: "x",
       args: [],
@@ -356,7 +359,7 @@ describe("guardians that do not answer", () => {
   test("are killed if they are below the launcher", async () => {
     const { call } = await (await startAgent()).call();
     const guardian = new LaunchedGuardian(call, clock, () => {});
-    guardian.begin();
+    guardian.send(encodeFrame(GUARDIAN_REQUEST.ping));
     const [below, other] = [startVictim(), startVictim()];
     guardian.setInnerPid(below.pid);
     const ended = once(below.child, "exit");

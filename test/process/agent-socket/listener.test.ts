@@ -21,27 +21,29 @@ describe("a call", () => {
     });
     expect(call).toMatchObject({
       peer: { pid: process.pid, uid: process.getuid?.(), gid: process.getgid?.() },
-      pid: process.pid,
-      words: ["run", "--lock", "x", "--", "", "ä"],
-      settings: { SIGNALBOX_TTL: "10s", EMPTY: "", HOME: "/a=b" },
-      directory: "/var/tmp/ü",
-      note: undefined,
-      state: "new",
-      connectionNumber: 0,
+      request: {
+        pid: process.pid,
+        words: ["run", "--lock", "x", "--", "", "ä"],
+        settings: { SIGNALBOX_TTL: "10s", EMPTY: "", HOME: "/a=b" },
+        directory: "/var/tmp/ü",
+        note: undefined,
+        state: "new",
+        connectionNumber: 0,
+      },
     });
   });
 
   test("says whether its user has a configuration file", async () => {
     const agent = await startAgent();
     const { call } = await agent.call({ hasConfig: true });
-    expect(call.hasConfig).toBe(true);
-    expect((await agent.call()).call.hasConfig).toBe(false);
+    expect(call.request.hasConfig).toBe(true);
+    expect((await agent.call()).call.request.hasConfig).toBe(false);
   });
 
   test("that waits is resumed with its note", async () => {
     const agent = await startAgent();
     const { call } = await agent.call({ state: 1n, note: "call 7, attempt 2", connectionNumber: 3n });
-    expect(call).toMatchObject({ state: "waiting", note: "call 7, attempt 2", connectionNumber: 3 });
+    expect(call.request).toMatchObject({ state: "waiting", note: "call 7, attempt 2", connectionNumber: 3 });
   });
 
   test("may come in any pieces", async () => {
@@ -52,7 +54,7 @@ describe("a call", () => {
       await new Promise((resolve) => setImmediate(resolve));
     }
     const call = await waitUntil("a call", () => agent.calls[0]);
-    expect(call.words).toEqual(["run", "ä"]);
+    expect(call.request.words).toEqual(["run", "ä"]);
   });
 
   test("of a user who is not served is declined with the reason", async () => {
@@ -107,10 +109,10 @@ describe("a call", () => {
     const launcher = agent.connect();
     launcher.send(encodeHead(), ...Array(16).fill(piece), END);
     const call = await waitUntil("a call", () => agent.calls[0]);
-    expect(call.words.length).toBe(16);
+    expect(call.request.words.length).toBe(16);
     const greedy = agent.connect();
     greedy.send(encodeHead(), ...Array(16).fill(piece), encodeFrame(34, 0n, 0n, Buffer.from("\0")));
-    expect(await greedy.receiveDecline()).toMatch(/more than 1 MiB/);
+    expect(await greedy.receiveDecline()).toMatch("more than 1 MiB");
   });
 
   test("random bytes and damaged calls end their own connection only", async () => {
@@ -182,9 +184,9 @@ describe("limits", () => {
     const ordinary = startClient(agent.path, { uid: 12_345 });
     if (isRoot) await waitUntil("the call of another user", () => agent.calls.length === 1);
     else await ordinary.exited;
-    expect(agent.calls.filter(({ words }) => words.includes("next"))).toEqual([]);
+    expect(agent.calls.filter(({ request }) => request.words.includes("next"))).toEqual([]);
     unfinished[0]?.socket.destroy();
-    await waitUntil("the call", () => agent.calls.some(({ words }) => words.includes("next")));
+    await waitUntil("the call", () => agent.calls.some(({ request }) => request.words.includes("next")));
   });
 
   test("the calls of one user have a limit for their words together", async () => {
@@ -194,7 +196,7 @@ describe("limits", () => {
     const { call } = await agent.call({ words });
     const second = agent.connect();
     second.sendCall({ words });
-    expect(await second.receiveDecline()).toMatch(/too many words and settings/);
+    expect(await second.receiveDecline()).toMatch("too many words and settings");
     call.decline("enough");
     await call.closed;
     await agent.call({ words });
@@ -335,5 +337,5 @@ test.runIf(isRoot)("the peer is the user who connected, with all groups", async 
   const call = await waitUntil("the call", () => agent.calls[0]);
   expect(call.peer).toMatchObject({ uid: 12_345, gid: 0 });
   expect(call.peer.groups.toSorted()).toEqual([12_001, 12_002]);
-  expect(call.pid).toBe(call.peer.pid);
+  expect(call.request.pid).toBe(call.peer.pid);
 });

@@ -7,19 +7,19 @@ import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { ListeningSocket } from "../../../src/process/agent-socket/listening-socket.ts";
-import type { AgentAddress } from "../../../src/process/agent-socket/socket-address.ts";
+import { type AgentAddress, ListeningSocket } from "../../../src/process/agent-socket/listening-socket.ts";
 import { isRoot } from "../helpers.ts";
 import { createFolder } from "./helpers.ts";
 
 async function open(address: AgentAddress) {
   const connections: Socket[] = [];
-  const socket = new ListeningSocket(address, {
-    onConnection: (connection) => connections.push(connection),
-    onFault: (error) => {
+  const socket = new ListeningSocket(
+    address,
+    (connection) => connections.push(connection),
+    (error) => {
       throw error;
     },
-  });
+  );
   await socket.open();
   onTestFinished(() => {
     socket.close();
@@ -106,9 +106,9 @@ describe("a socket", () => {
     const path = createPath();
     const { socket } = await open({ path });
     chmodSync(dirname(path), 0o777);
-    expect(await socket.checkPath()).toMatchObject({ why: expect.stringMatching(/other users can write/) });
+    expect(await socket.checkPath()).toMatchObject({ why: expect.stringContaining("other users can write") });
     rmSync(path);
-    expect(await socket.checkPath()).toMatchObject({ why: expect.stringMatching(/cannot be made again/) });
+    expect(await socket.checkPath()).toMatchObject({ why: expect.stringContaining("cannot be made again") });
     expect(readdirSync(dirname(path))).toEqual([]);
   });
 
@@ -127,7 +127,7 @@ describe("a socket", () => {
 const INHERIT = `
   import { createInterface } from "node:readline";
   import { ListeningSocket } from "${import.meta.dirname}/../../../src/process/agent-socket/listening-socket.ts";
-  const socket = new ListeningSocket({ descriptor: 3 }, { onConnection() {}, onFault: console.error });
+  const socket = new ListeningSocket({ descriptor: 3 }, () => {}, console.error);
   await socket.open();
   console.log("ready");
   for await (const _ of createInterface(process.stdin)) console.log(JSON.stringify(await socket.checkPath()));

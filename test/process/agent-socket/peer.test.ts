@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { ConfigError } from "../../../src/base/errors.ts";
 import { loadPeerAddon } from "../../../src/process/agent-socket/peer.ts";
-import { locatePeerAddon } from "../../../src/process/native/locate.ts";
+import { locateNative } from "../../../src/process/native/locate.ts";
 import { createFolder } from "./helpers.ts";
 
 test("the peer is the process at the other end", async () => {
@@ -23,7 +23,7 @@ test("the peer is the process at the other end", async () => {
     groups: expect.arrayContaining((process.getgroups?.() ?? []).filter((id) => id !== process.getgid?.())),
   });
   socket.destroy();
-  expect(() => readPeer(socket)).toThrow(/no descriptor/);
+  expect(() => readPeer(socket)).toThrow("no descriptor");
   client.destroy();
   server.close();
 });
@@ -37,8 +37,10 @@ test("the boot-time clock is that of the kernel", () => {
 
 test("an addon that is missing or cannot be loaded is an error of the installation", () => {
   const folder = createFolder();
-  expect(() => locatePeerAddon(folder)).toThrow(ConfigError);
-  expect(() => locatePeerAddon(folder)).toThrow(/who connects to the agent.* is missing.*npm run build/);
+  expect(() => locateNative("peer.node", folder)).toThrow(ConfigError);
+  expect(() => locateNative("peer.node", folder)).toThrow(
+    /who connects to the agent.* is missing.*npm run build/,
+  );
   const path = join(folder, "peer.node");
   writeFileSync(path, "not an addon", { mode: 0o755 });
   expect(() => loadPeerAddon(path)).toThrow(ConfigError);

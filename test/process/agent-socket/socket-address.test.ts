@@ -19,7 +19,10 @@ import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { ConfigError } from "../../../src/base/errors.ts";
 import type { LaunchedCall } from "../../../src/process/agent-socket/launched-call.ts";
 import type { AgentListener } from "../../../src/process/agent-socket/listener.ts";
-import { type AgentAddress, takeInheritedSocket } from "../../../src/process/agent-socket/socket-address.ts";
+import {
+  type AgentAddress,
+  takeInheritedSocket,
+} from "../../../src/process/agent-socket/listening-socket.ts";
 import { AGENT_REQUEST } from "../../../src/process/agent-socket/wire.ts";
 import { isRoot } from "../helpers.ts";
 import { FakeLauncher } from "./fake-launcher.ts";
@@ -99,7 +102,7 @@ test("a socket that its agent removes while it is tried is no reason not to list
 test("a path that is not a socket stays", async () => {
   const path = join(createFolder(), "agent.sock");
   writeFileSync(path, "precious");
-  await expect(startListener({ path })).rejects.toThrow(/it is not a socket/);
+  await expect(startListener({ path })).rejects.toThrow("it is not a socket");
   expect(lstatSync(path).isFile()).toBe(true);
 });
 
@@ -111,7 +114,7 @@ test.each([0o777, 0o775, 0o1777])(
     chmodSync(folder, mode);
     const opening = startListener({ path: join(folder, "agent.sock") });
     await expect(opening).rejects.toThrow(ConfigError);
-    await expect(opening).rejects.toThrow(/other users can write to it/);
+    await expect(opening).rejects.toThrow("other users can write to it");
     expect(readdirSync(folder)).toEqual([]);
   },
 );
@@ -121,7 +124,7 @@ test.runIf(isRoot)("the directory of another user is refused", async () => {
   mkdirSync(folder, { mode: 0o755 });
   chownSync(folder, 12_345, 12_345);
   const opening = startListener({ path: join(folder, "agent.sock") });
-  await expect(opening).rejects.toThrow(/it belongs to user 12345/);
+  await expect(opening).rejects.toThrow("it belongs to user 12345");
 });
 
 test("a directory that cannot be created is an error of the configuration", async () => {
@@ -139,7 +142,7 @@ test("a listening socket can be inherited", async () => {
   const script = `
     import { AgentListener } from "${import.meta.dirname}/../../../src/process/agent-socket/listener.ts";
     import { SocketServer } from "${import.meta.dirname}/../../../src/process/agent-socket/socket-server.ts";
-    import { takeInheritedSocket } from "${import.meta.dirname}/../../../src/process/agent-socket/socket-address.ts";
+    import { takeInheritedSocket } from "${import.meta.dirname}/../../../src/process/agent-socket/listening-socket.ts";
     import { loadPeerAddon } from "${import.meta.dirname}/../../../src/process/agent-socket/peer.ts";
     process.env.LISTEN_PID = String(process.pid);
     const descriptor = takeInheritedSocket(process.env);
@@ -179,5 +182,5 @@ test.each<[NodeJS.ProcessEnv, number | undefined]>([
 });
 
 test("several inherited sockets are refused", () => {
-  expect(() => takeInheritedSocket({ LISTEN_PID: "7", LISTEN_FDS: "2" }, 7)).toThrow(/LISTEN_FDS is "2"/);
+  expect(() => takeInheritedSocket({ LISTEN_PID: "7", LISTEN_FDS: "2" }, 7)).toThrow('LISTEN_FDS is "2"');
 });

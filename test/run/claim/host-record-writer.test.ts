@@ -44,6 +44,7 @@ function createFixture(host = HOST) {
       clock,
       log: silentLog,
       describeHost: () => text,
+      evaluateTotal: () => undefined,
       random: { generateBytes: (n) => randomBytes(n), generateFraction: () => 0.5 },
     },
     { identity: { host, pid: 1, user: "u", command: "job" } },

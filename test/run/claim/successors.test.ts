@@ -5,10 +5,8 @@ import { serializeTicket, toQueue } from "../../../src/protocol/ticket.ts";
 import type { Txn, TxnResponse } from "../../../src/protocol/txn.ts";
 import { type AcquireResult, Acquisition } from "../../../src/run/acquire.ts";
 import { type ClaimAttempt, createClaimAttempt } from "../../../src/run/attempt.ts";
-import type { ClaimSession } from "../../../src/run/claim-session.ts";
 import { finishClaim } from "../../../src/run/finish.ts";
-import { buildHistoryUpdate } from "../../../src/run/history-update.ts";
-import type { ClaimPorts } from "../../../src/run/request.ts";
+import type { ClaimPorts, ClaimSession } from "../../../src/run/request.ts";
 import { Successors } from "../../../src/run/successors.ts";
 import { ManualClock } from "../../etcd/manual-clock.ts";
 import { keys } from "../../protocol/samples.ts";
@@ -143,8 +141,7 @@ async function openSharedSession(ports: ClaimPorts): Promise<ClaimSession> {
 async function free({ acquired }: QueuedRun): Promise<void> {
   const result = await acquired;
   if (result.kind !== "granted") throw new Error("not granted");
-  const historyUpdate = buildHistoryUpdate(result.grant, { exit: 0, reason: undefined });
-  await finishClaim({ grant: result.grant, historyUpdate, graceUntil: undefined });
+  await finishClaim(result.grant, { exit: 0, reason: undefined });
 }
 
 async function listHolders(store: MemoryStore): Promise<string[]> {

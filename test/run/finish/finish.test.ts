@@ -5,9 +5,8 @@ import { type ResponseHeader, StoreError, type Txn, type TxnResponse } from "../
 import { appendPastRun, type PastRun, parsePastRuns } from "../../../src/protocol/history.ts";
 import { type QueueEntry, serializeTicket, toQueueEntry } from "../../../src/protocol/ticket.ts";
 import type { Op } from "../../../src/protocol/txn.ts";
-import type { Grant } from "../../../src/run/acquire.ts";
 import { finishClaim } from "../../../src/run/finish.ts";
-import { buildHistoryUpdate } from "../../../src/run/history-update.ts";
+import type { Grant } from "../../../src/run/step.ts";
 import { ManualClock } from "../../etcd/manual-clock.ts";
 import { keys, ticketWith } from "../../protocol/samples.ts";
 import { createAttempt, createPorts, DB_KEY, LOCK_KEY, REQUESTS, RUN } from "../claim/situations.ts";
@@ -133,12 +132,18 @@ async function finish(ending: Ending) {
   } = ending;
   const { clock, store, grant, find } = await setUp(request, event);
   const { session } = grant.attempt;
-  const attempt = { ...grant.attempt, request: { ...REQUESTS[request], history: isHistoryKept } };
-  const historyUpdate = buildHistoryUpdate({ ...grant, attempt }, { exit: 0, reason: undefined });
+  const attempt = {
+    ...grant.attempt,
+    request: {
+      ...REQUESTS[request],
+      history: isHistoryKept,
+      ...(graceUntil !== undefined && { grace: graceUntil }),
+    },
+  };
   if (isSessionLost) session.lose(new SessionLost("horizon", "too late"));
   store.fault = fault;
   let isDone = false;
-  void finishClaim({ grant, historyUpdate, graceUntil }).then(() => {
+  void finishClaim({ ...grant, attempt }, { exit: 0, reason: undefined, keepsGrace: true }).then(() => {
     isDone = true;
   });
   await clock.advance(0);
@@ -216,21 +221,19 @@ describe("an etcd that does not answer is asked for a limited time, then the ses
 });
 
 test("the history tells who ran, how long it waited and held, and how it ended", async () => {
-  const { clock, grant } = await setUp("both", "");
+  const { clock, store, grant } = await setUp("both", "");
   await clock.advance(7_000);
   const request = { ...REQUESTS.both, identity: { ...REQUESTS.both.identity, label: "nightly" } };
   const attempt = { ...grant.attempt, request, enqueuedAt: 1_000 };
-  const update = buildHistoryUpdate({ ...grant, attempt, grantedAt: 3_000 }, { exit: 125, reason: "lost" });
-  const token = String(grant.entries[0]?.createRevision);
-  expect(update).toMatchObject({
-    key: HISTORY,
-    past: {
+  await finishClaim({ ...grant, attempt, grantedAt: 3_000 }, { exit: 125, reason: "lost" });
+  expect(parsePastRuns(store.etcd.range({ key: HISTORY }).kvs[0]?.value)).toMatchObject([
+    {
       run: RUN,
       host: "web1.example.com",
       pid: 1,
       command: "job",
       label: "nightly",
-      token,
+      token: String(grant.entries[0]?.createRevision),
       enqueuedAt: 1_000,
       grantedAt: 3_000,
       endedAt: 7_000,
@@ -239,5 +242,5 @@ test("the history tells who ran, how long it waited and held, and how it ended",
       exit: 125,
       reason: "lost",
     },
-  });
+  ]);
 });

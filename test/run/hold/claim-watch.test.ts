@@ -4,8 +4,7 @@ import { SessionLost } from "../../../src/etcd/session/session-lost.ts";
 import { StoreError, type Txn, type TxnResponse } from "../../../src/etcd/store.ts";
 import { type QueueEntry, serializeTicket, toQueueEntry } from "../../../src/protocol/ticket.ts";
 import type { Op } from "../../../src/protocol/txn.ts";
-import { ClaimWatch } from "../../../src/run/claim-watch.ts";
-import type { ClaimLoss } from "../../../src/run/inspect.ts";
+import { type ClaimLoss, ClaimWatch } from "../../../src/run/claim-watch.ts";
 import { ManualClock } from "../../etcd/manual-clock.ts";
 import { keys, ticketWith } from "../../protocol/samples.ts";
 import {
@@ -51,7 +50,11 @@ async function setUp(group?: string) {
   const find = (key: string): QueueEntry[] => store.etcd.range({ key }).kvs.map(toQueueEntry);
   const grant = { attempt, entries: [LOCK_KEY, DB_KEY].flatMap(find), grantedAt: 0, history: undefined };
   const losses: ClaimLoss[] = [];
-  const watch = new ClaimWatch(grant, (loss) => losses.push(loss));
+  const watch = new ClaimWatch(
+    grant,
+    (loss) => losses.push(loss),
+    () => {},
+  );
   return { clock, store, session: attempt.session, apply, put, ticket, watch, losses };
 }
 

@@ -1,13 +1,13 @@
 /** The agent on a socket that it inherits, as systemd passes it on. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, linkSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, linkSync } from "node:fs";
 import { createServer, type Server } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { BUNDLE, createCleanEnv, LAUNCHER } from "../../../fixtures/signalbox.ts";
+import { createTestFolder } from "../../../fixtures/test-folder.ts";
 
 const cluster = TestCluster.startForFile();
 
@@ -20,8 +20,7 @@ test.each([
   ["by the launcher", [LAUNCHER]],
   ["by Node", [process.execPath, BUNDLE]],
 ])("started %s, it serves the calls on the socket of systemd", async (_, program) => {
-  const folder = mkdtempSync(join(tmpdir(), "signalbox-activation-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = createTestFolder();
   const socket = join(folder, "agent.sock");
   const bound = join(folder, "bound");
   const server = createServer().listen(bound);
@@ -48,8 +47,7 @@ test.each([
 });
 
 test("when it ends, it leaves the socket to systemd", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "signalbox-activation-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = createTestFolder();
   const socket = join(folder, "agent.sock");
   const server = createServer().listen(socket);
   await once(server, "listening");

@@ -2,7 +2,6 @@
 import { writeFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { retryAfterStalls } from "../../../fixtures/steady.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
@@ -41,31 +40,27 @@ test("a stopped agent with a full backlog: runs fall back, and all goes on when 
     const run = (lock: string, options: object = {}) =>
       namespace.startRun(["-v", "--lock", lock], ["true"], options).ended;
     const go = cluster.createPath();
-    const first = await jobs.startAndWait({ name: "first", options: ["--lock", "x"], hold: ["until", go] });
-    const second = jobs.start({ name: "second", options: ["--lock", "x", "--wait"] });
+    const first = await jobs.startAndWait({ name: "first", options: "--lock x", hold: ["until", go] });
+    const second = jobs.start({ name: "second", options: "--lock x --wait" });
     await jobs.waitForTickets("second", "waiting");
     host.signal("SIGSTOP");
-    const patient = namespace.startRun(["--lock", "a"], ["true"]); // waits ten seconds for its answer
+    const patient = namespace.startRun("--lock a", ["true"]); // waits ten seconds for its answer
     const impatient = run("b", AUTO);
     const { accepted, close } = await fillBacklog(host.socket);
     expect(accepted).toBeGreaterThan(100);
     expect(accepted).toBeLessThan(CONNECTIONS);
-    expect(await run("c", AUTO)).toMatchObject({
-      code: 0,
-      stderr: expect.stringMatching(/no agent serves this run.*too many calls wait for the agent/),
+    expect(await run("c", AUTO)).toExit(0, {
+      stderr: /no agent serves this run.*too many calls wait for the agent/,
     });
-    const persistent = namespace.startRun(["--lock", "d"], ["true"]); // tries to connect for ten seconds
-    expect(await impatient).toMatchObject({
-      code: 0,
-      stderr: expect.stringMatching(/no agent serves this run.*does not answer in time/),
-    });
+    const persistent = namespace.startRun("--lock d", ["true"]); // tries to connect for ten seconds
+    expect(await impatient).toExit(0, { stderr: /no agent serves this run.*does not answer in time/ });
     close(); // the agent has them in line nevertheless
     host.signal("SIGCONT");
-    expect(await patient.ended).toEqual(matchSilentEnd(0));
-    expect(await persistent.ended).toEqual(matchSilentEnd(0));
+    expect(await patient.ended).toExitSilently(0);
+    expect(await persistent.ended).toExitSilently(0);
     writeFileSync(go, "");
-    expect(await first.ended).toEqual(matchSilentEnd(0));
-    expect(await second.ended).toEqual(matchSilentEnd(0));
+    expect(await first.ended).toExitSilently(0);
+    expect(await second.ended).toExitSilently(0);
     await waitUntil("a served run", async () => (await run("e")).code === 0, { every: 100 });
     expect(await namespace.listTickets()).toEqual([]);
   });

@@ -2,7 +2,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { matchMessage, matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { killProcess, listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
@@ -29,9 +28,8 @@ describe.runIf(process.getuid?.() === 0)("a caller in a container", () => {
       const inside = enter(host, { hasNode: true, hasOwnPids });
       const outer = cluster.createPath("");
       const look = `[ -e ${outer} ] || echo inside`;
-      const run = (options: object) =>
-        namespace.startRun(["-v", "--lock", "x"], ["sh", "-c", look], options).ended;
-      expect(await run(inside)).toEqual(matchMessage(69, reason));
+      const run = (options: object) => namespace.startRun("-v --lock x", ["sh", "-c", look], options).ended;
+      expect(await run(inside)).toFail(69, reason);
       expect(await run({ ...inside, ...AUTO })).toMatchObject({
         code: 0,
         stdout: "inside\n",
@@ -43,15 +41,15 @@ describe.runIf(process.getuid?.() === 0)("a caller in a container", () => {
     test("is declined, and says what is missing if it has no Node.js to fall back to", async () => {
       const host = await HostAgent.start(cluster);
       const inside = enter(host, { hasNode: false, hasOwnPids });
-      const run = host.namespace.startRun(["--lock", "x"], ["true"], { ...inside, ...AUTO });
-      expect(await run.ended).toEqual(matchMessage(78, /cannot find signalbox\.cjs/));
+      const run = host.namespace.startRun("--lock x", ["true"], { ...inside, ...AUTO });
+      expect(await run.ended).toFail(78, "cannot find signalbox.cjs");
     });
   });
 
   test("with mounts of its own only is served", async () => {
     const host = await HostAgent.start(cluster);
-    const run = host.namespace.startRun(["--lock", "x"], ["true"], { before: ["unshare", "--mount"] });
-    expect(await run.ended).toEqual(matchSilentEnd(0));
+    const run = host.namespace.startRun("--lock x", ["true"], { before: ["unshare", "--mount"] });
+    expect(await run.ended).toExitSilently(0);
   });
 
   test("is served by an agent in its container, beside that of the host", async () => {
@@ -61,24 +59,24 @@ describe.runIf(process.getuid?.() === 0)("a caller in a container", () => {
     const env = { SIGNALBOX_AGENT_SOCKET: socket };
     const container = enter(host, { hasNode: true, hasOwnPids: true });
     const agent = namespace.start(["agent"], { ...container, env });
-    await agent.waitForOutput(/ready/);
+    await agent.waitForOutput("ready");
     const { pid } = listMarkedProcesses(agent.mark).find(({ parent }) => parent === agent.pid) ?? {};
     const before = ["nsenter", "--target", String(pid), "--mount", "--pid", "--root", "--wd"];
     const runInside = (command: readonly string[]) =>
-      namespace.startRun(["--lock", "x", "--wait"], command, { before, env });
+      namespace.startRun("--lock x --wait", command, { before, env });
     const first = runInside(["sh", "-c", `readlink /proc/self; until [ -e ${go} ]; do sleep 0.02; done`]);
     await first.waitForOutput(/^\d{1,2}\n/); // an id of the container
-    const [outside, second] = [namespace.startRun(["--lock", "x", "--wait"], ["true"]), runInside(["true"])];
+    const [outside, second] = [namespace.startRun("--lock x --wait", ["true"]), runInside(["true"])];
     await waitUntil("both wait", async () => {
       const states = (await namespace.readQueue("x")).map(({ ticket }) => ticket?.state);
       return states.join() === "held,waiting,waiting";
     });
     writeFileSync(go, "");
-    expect(await first.ended).toMatchObject({ code: 0, stderr: "" });
-    expect(await outside.ended).toEqual(matchSilentEnd(0));
-    expect(await second.ended).toEqual(matchSilentEnd(0));
+    expect(await first.ended).toExit(0, { stderr: "" });
+    expect(await outside.ended).toExitSilently(0);
+    expect(await second.ended).toExitSilently(0);
     killProcess(pid, "SIGKILL"); // ends the container
     await agent.ended;
-    expect(await namespace.startRun(["--lock", "x"], ["true"]).ended).toEqual(matchSilentEnd(0));
+    expect(await namespace.startRun("--lock x", ["true"]).ended).toExitSilently(0);
   });
 });

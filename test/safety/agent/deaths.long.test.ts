@@ -14,8 +14,8 @@ const cluster = TestCluster.startForFile();
 /** A job that only SIGKILL ends, and one that waits for its lock. */
 async function startTwo(host: HostAgent) {
   const { jobs } = host.namespace;
-  const first = await jobs.startAndWait({ name: "first", options: ["--lock", "x"], hold: ["stubborn"] });
-  const second = jobs.start({ name: "second", options: ["--lock", "x", "--wait"] });
+  const first = await jobs.startAndWait({ name: "first", options: "--lock x", hold: ["stubborn"] });
+  const second = jobs.start({ name: "second", options: "--lock x --wait" });
   await jobs.waitForTickets("second", "waiting");
   return { first, second };
 }
@@ -74,7 +74,7 @@ describe.each(DEATHS)("killed: %s", (_, kill, end) => {
       kill(first);
       expect(await first.ended).toMatchObject(end);
       await waitForDeath(first.mark, 5_000);
-      expect(await second.ended).toMatchObject({ code: 0, stderr: "" });
+      expect(await second.ended).toExit(0, { stderr: "" });
       expect(findOveruse(host.namespace.jobs.journal.readLines(), 1)).toEqual([]);
     });
   });
@@ -88,7 +88,7 @@ describe.each(DEATHS)("killed: %s", (_, kill, end) => {
       await host.process.ended;
       await host.start();
       await waitForDeath(first.mark, 10_000);
-      expect(await second.ended).toMatchObject({ code: 0, stderr: "" });
+      expect(await second.ended).toExit(0, { stderr: "" });
       expect(findOveruse(host.namespace.jobs.journal.readLines(), 1)).toEqual([]);
       expect(await host.namespace.listTickets()).toEqual([]);
     });
@@ -99,11 +99,11 @@ test("a launcher killed while it waits leaves its place", async () => {
   const host = await HostAgent.start(cluster, { env: { SIGNALBOX_TTL: "60s" } });
   const { namespace } = host;
   const { first, second } = await startTwo(host);
-  const third = namespace.jobs.start({ name: "third", options: ["--lock", "x", "--wait"] });
+  const third = namespace.jobs.start({ name: "third", options: "--lock x --wait" });
   await namespace.jobs.waitForTickets("third", "waiting");
   killProcess(second.pid, "SIGKILL");
   await namespace.jobs.waitForTickets("second", "waiting", 0);
   killProcess(first.pid, "SIGTERM");
-  expect(await third.ended).toMatchObject({ code: 0, stderr: "" });
+  expect(await third.ended).toExit(0, { stderr: "" });
   expect(await namespace.listTickets()).toEqual([]);
 });

@@ -3,7 +3,6 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { getAwakeMs, retryAfterStalls } from "../../../fixtures/steady.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
@@ -121,7 +120,7 @@ describe.runIf(process.getuid?.() === 0)("a flood", () => {
       const go = cluster.createPath();
       const other = await jobs.startAndWait({
         name: "other",
-        options: ["--lock", "x"],
+        options: "--lock x",
         hold: ["until", go],
       });
       const { progress, stop } = startFlood(FLOOD, ALLOWED, host);
@@ -137,7 +136,7 @@ describe.runIf(process.getuid?.() === 0)("a flood", () => {
       expect(sessions).toContain(ticket?.session);
       stop();
       writeFileSync(go, "");
-      expect(await other.ended).toEqual(matchSilentEnd(0));
+      expect(await other.ended).toExitSilently(0);
       await host.end();
     });
   });
@@ -149,7 +148,7 @@ describe.runIf(process.getuid?.() === 0)("a flood", () => {
       describe: () => JSON.stringify(progress),
     });
     for (let left = 10; left > 0; left -= 1)
-      expect(await host.namespace.startRun(["--lock", "x"], ["true"]).ended).toEqual(matchSilentEnd(0));
+      expect(await host.namespace.startRun("--lock x", ["true"]).ended).toExitSilently(0);
     const before = progress.connected;
     await waitUntil("more of the flood", () => progress.connected > before);
     await host.end();

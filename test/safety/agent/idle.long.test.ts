@@ -11,7 +11,7 @@ test("the session of an idle agent was lost: hosts show the agent again within a
   const waitForAgent = () =>
     waitUntil(
       "an agent",
-      async () => JSON.parse((await namespace.execute(["ls", "hosts", "--json"])).stdout).rows[0]?.agents[0],
+      async () => JSON.parse((await namespace.execute("ls hosts --json")).stdout).rows[0]?.agents[0],
       { every: 500 },
     );
   await waitForAgent();

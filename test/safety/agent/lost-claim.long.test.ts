@@ -4,7 +4,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { TestProcess } from "../../../fixtures/cluster/process-group.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
-import { type RunningEtcd, startCluster } from "../../../fixtures/etcd/index.ts";
 import { FaultProxy } from "../../../fixtures/proxy.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 
@@ -13,25 +12,18 @@ const TTL = 30;
 const RENEWAL = (TTL * 1_000) / 6;
 const RUNS = 3;
 
-let etcd: RunningEtcd;
-let cluster: TestCluster;
+const cluster = TestCluster.startForFile({ size: 3 });
 let proxies: FaultProxy[];
 let namespace: TestNamespace;
 beforeAll(async () => {
-  etcd = await startCluster(3);
-  cluster = await TestCluster.connect(etcd.endpoints);
-  proxies = await Promise.all(etcd.members.map(({ clientUrl }) => FaultProxy.start(clientUrl)));
+  proxies = await Promise.all(cluster.members.map(({ clientUrl }) => FaultProxy.start(clientUrl)));
 });
 afterEach(async () => {
-  for (const member of etcd.members) member.unfreeze();
+  for (const member of cluster.members) member.unfreeze();
   for (const proxy of proxies) proxy.chooseMode = () => undefined;
   await namespace.close();
 });
-afterAll(async () => {
-  await cluster.close();
-  await Promise.all(proxies.map((proxy) => proxy.close()));
-  await etcd.stop();
-});
+afterAll(() => Promise.all(proxies.map((proxy) => proxy.close())));
 
 /** Starts runs behind the proxies, and waits until their watches have been made. */
 async function startRuns(way: "served" | "alone"): Promise<TestProcess[]> {
@@ -59,7 +51,7 @@ async function startRuns(way: "served" | "alone"): Promise<TestProcess[]> {
 
 /** Counts the watches of all members. */
 async function readWatchers(): Promise<number> {
-  const counts = etcd.members.map(async ({ clientUrl }) => {
+  const counts = cluster.members.map(async ({ clientUrl }) => {
     const text = await (await fetch(`${clientUrl}/metrics`)).text();
     return Number(/^etcd_debugging_mvcc_watcher_total (.*)$/m.exec(text)?.[1]);
   });
@@ -92,7 +84,7 @@ describe.each(["alone", "served"] as const)("a run that is %s", (way) => {
     const runs = await startRuns(way);
     for (const proxy of proxies)
       proxy.chooseMode = (first) => (first.includes("/v3/watch") ? "forward" : "drop");
-    const killed = runs.map((run) => run.waitForOutput(/its ticket was removed/));
+    const killed = runs.map((run) => run.waitForOutput("its ticket was removed"));
     const since = performance.now();
     const ended = removeTickets(runs);
     await Promise.all(killed);
@@ -116,7 +108,7 @@ describe.each(["alone", "served"] as const)("a run that is %s", (way) => {
     "ends by the next renewal if member %i is frozen",
     async (at) => {
       const runs = await startRuns(way);
-      etcd.members[at]?.freeze();
+      cluster.getMember(at).freeze();
       for (const lived of await removeTickets(runs)) expect(lived).toBeLessThan(RENEWAL + 3_000);
     },
     120_000,

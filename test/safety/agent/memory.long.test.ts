@@ -2,7 +2,6 @@
 import { writeFileSync } from "node:fs";
 import { afterAll, expect, test } from "vitest";
 import { findOveruse } from "../../../fixtures/cluster/job-journal.ts";
-import { matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { HostAgent } from "../support/host-agent.ts";
@@ -21,11 +20,11 @@ const CALLS = 60;
 async function exhaust(host: HostAgent, isFull: () => boolean) {
   const { jobs } = host.namespace;
   const go = cluster.createPath();
-  const first = await jobs.startAndWait({ name: "first", options: ["--lock", "x"], hold: ["until", go] });
+  const first = await jobs.startAndWait({ name: "first", options: "--lock x", hold: ["until", go] });
   const waiting = [];
   for (let at = 0; at < CALLS && !isFull(); at++) {
     const name = `waiting${at}`;
-    waiting.push(jobs.start({ name, options: ["--lock", "x", "--wait"], hold: [1, ...MANY_WORDS] }));
+    waiting.push(jobs.start({ name, options: "--lock x --wait", hold: [1, ...MANY_WORDS] }));
     const hasTicket = async () =>
       (await host.namespace.readQueue("x")).some(({ ticket }) => ticket?.label === name);
     await waitUntil(`a ticket of ${name}`, async () => isFull() || (await hasTicket()));
@@ -45,8 +44,8 @@ async function replaceExhausted(host: HostAgent) {
   expect(waiting.length).toBeGreaterThan(5); // it has served some before
   await host.start();
   writeFileSync(go, "");
-  for (const run of [first, ...waiting.slice(0, -1)]) expect(await run.ended).toEqual(matchSilentEnd(0));
-  expect(await waiting.at(-1)?.ended).toMatchObject({ code: 0 }); // the agent may not have accepted it
+  for (const run of [first, ...waiting.slice(0, -1)]) expect(await run.ended).toExitSilently(0);
+  expect(await waiting.at(-1)?.ended).toExit(0); // the agent may not have accepted it
   const { journal } = namespace.jobs;
   const started = journal.listStarts().map(({ name }) => name);
   expect(started).toEqual(["first", ...waiting.map((_, at) => `waiting${at}`)]);
@@ -72,5 +71,5 @@ test("V8 ends it at the limit of its heap", async () => {
     { env: { NODE_OPTIONS: "--max-old-space-size=40" } },
   );
   const { signal, stderr } = await replaceExhausted(host);
-  expect([signal, stderr]).toEqual(["SIGABRT", expect.stringMatching(/heap out of memory/)]);
+  expect([signal, stderr]).toEqual(["SIGABRT", expect.stringContaining("heap out of memory")]);
 });

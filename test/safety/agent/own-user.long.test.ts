@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { TestProcess } from "../../../fixtures/cluster/process-group.ts";
-import { matchMessage, matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
+import { matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { GUARDIAN, killProcess, listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
 import { retryAfterStalls } from "../../../fixtures/steady.ts";
@@ -27,15 +27,15 @@ async function startJob({ namespace, folder }: HostAgent): Promise<{ run: TestPr
   const go = join(folder, "go");
   const wait = `until [ -e ${go} ]; do sleep 0.05; done`;
   const job = `trap "" TERM; setsid sh -c 'echo $$ >${folder}/pid; echo up; ${wait}' & ${wait}`;
-  const run = namespace.startRun(["--lock", "x"], ["sh", "-c", job], become(OWN));
-  await run.waitForOutput(/up/);
+  const run = namespace.startRun("--lock x", ["sh", "-c", job], become(OWN));
+  await run.waitForOutput("up");
   return { run, go };
 }
 
 /** Starts a run of the agent's user that waits for the job, and prints whether the child of the job lives. */
 async function startSecond({ namespace, folder }: HostAgent): Promise<TestProcess> {
   const look = `[ -d /proc/$(cat ${folder}/pid) ] && echo alive; id -u`;
-  const second = namespace.startRun(["--lock", "x", "--wait"], ["sh", "-c", look], become(OWN));
+  const second = namespace.startRun("--lock x --wait", ["sh", "-c", look], become(OWN));
   await namespace.waitForTicket(second, "waiting", "x");
   return second;
 }
@@ -50,7 +50,7 @@ describe.runIf(process.getuid?.() === 0)("an agent that is not root", () => {
     await host.end();
     await host.start(become(OWN));
     writeFileSync(go, "");
-    expect(await run.ended).toMatchObject({ code: 0, stderr: "" });
+    expect(await run.ended).toExit(0, { stderr: "" });
     expect(await second.ended).toEqual(SERVED);
     expect(await host.namespace.listTickets()).toEqual([]);
   });
@@ -61,9 +61,8 @@ describe.runIf(process.getuid?.() === 0)("an agent that is not root", () => {
     ["another user in agentAllow", become(OTHER)],
   ])("is not used by %s, also if it would serve them", async (who, as) => {
     const host = await startHost(who.includes("agentAllow") ? { SIGNALBOX_AGENT_ALLOW: String(OTHER) } : {});
-    const run = (options: object) =>
-      host.namespace.startRun(["-v", "--lock", "x"], ["id", "-u"], options).ended;
-    expect(await run(as)).toEqual(matchMessage(77, /belongs to another user/));
+    const run = (options: object) => host.namespace.startRun("-v --lock x", "id -u", options).ended;
+    expect(await run(as)).toFail(77, "belongs to another user");
     expect(await run({ ...as, ...AUTO })).toMatchObject({
       code: 0,
       stdout: `${who === "root" ? 0 : OTHER}\n`,
@@ -78,14 +77,14 @@ describe.runIf(process.getuid?.() === 0)("an agent that is not root", () => {
         const host = await startHost();
         const { run } = await startJob(host);
         host.signal(signal);
-        const other = host.namespace.startRun(["--lock", "x", "--wait"], ["id", "-u"], {
+        const other = host.namespace.startRun("--lock x --wait", "id -u", {
           ...become(OTHER),
           env: { SIGNALBOX_AGENT: "never" },
         });
         await waitForDeath(run.mark, 8_000, run.pid);
-        expect(await other.ended).toMatchObject({ code: 0 });
+        expect(await other.ended).toExit(0);
         host.signal("SIGCONT");
-        expect(await run.ended).toMatchObject({ code: 125 });
+        expect(await run.ended).toExit(125);
       });
     },
   );
@@ -97,7 +96,7 @@ describe.runIf(process.getuid?.() === 0)("an agent that is not root", () => {
     const guardians = listMarkedProcesses(run.mark).filter(({ name }) => name === GUARDIAN);
     expect(guardians).toHaveLength(2);
     for (const { pid } of guardians) killProcess(pid, "SIGKILL");
-    expect(await run.ended).toMatchObject({ code: 125 });
+    expect(await run.ended).toExit(125);
     expect(await second.ended).toEqual(SERVED);
     await waitForDeath(run.mark, 1_000);
   });

@@ -30,14 +30,14 @@ async function startStubborn(host: HostAgent, options: readonly string[] = []) {
     ["--lock", "x", ...options],
     ["sh", "-c", `echo $$ >${pidFile}; ${STUBBORN}`],
   );
-  await first.waitForOutput(/up/);
+  await first.waitForOutput("up");
   return { first, startSecond: () => startAfter(host, pidFile) };
 }
 
 /** Starts a run that waits for the lock x, and prints whether the process in a file lives. */
 async function startAfter({ namespace }: HostAgent, pidFile: string) {
   const look = `[ -d /proc/$(cat ${pidFile}) ] && echo alive || echo dead`;
-  const second = namespace.startRun(["--lock", "x", "--wait"], ["sh", "-c", look]);
+  const second = namespace.startRun("--lock x --wait", ["sh", "-c", look]);
   await namespace.waitForTicket(second, "waiting", "x");
   return second;
 }
@@ -53,9 +53,9 @@ describe("--timeout", () => {
     const host = await startHost();
     const { first, startSecond } = await startStubborn(host, ["--timeout", "2s"]);
     const second = await startSecond();
-    await first.waitForOutput(/term/);
+    await first.waitForOutput("term");
     await replaceAgent(host);
-    expect(await first.ended).toMatchObject({ code: 124 });
+    expect(await first.ended).toExit(124);
     await waitForDeath(first.mark, 1_000);
     expect(await second.ended).toEqual(DEAD);
   });
@@ -67,7 +67,7 @@ describe("--timeout", () => {
     await host.end();
     await waitUntil("the timeout", async () => (await readUptime()) > over);
     await host.start();
-    expect(await first.ended).toMatchObject({ code: 124 });
+    expect(await first.ended).toExit(124);
     await waitForDeath(first.mark, 1_000);
     expect(await host.namespace.listTickets()).toEqual([]);
   });
@@ -78,11 +78,12 @@ describe("--kill-leftovers", () => {
   async function startLeaving(host: HostAgent) {
     const [pidFile, go] = [cluster.createPath(), cluster.createPath()];
     const left = `setsid sh -c 'echo $$ >${pidFile}; ${STUBBORN.replaceAll("'", '"')}' &`;
-    const run = host.namespace.startRun(
-      ["--lock", "x", "--kill-leftovers"],
-      ["sh", "-c", `${left} until [ -e ${go} ]; do sleep 0.02; done; echo over`],
-    );
-    await run.waitForOutput(/up/);
+    const run = host.namespace.startRun("--lock x --kill-leftovers", [
+      "sh",
+      "-c",
+      `${left} until [ -e ${go} ]; do sleep 0.02; done; echo over`,
+    ]);
+    await run.waitForOutput("up");
     return { run, second: await startAfter(host, pidFile), go };
   }
 
@@ -90,9 +91,9 @@ describe("--kill-leftovers", () => {
     const host = await startHost();
     const { run, second, go } = await startLeaving(host);
     writeFileSync(go, "");
-    await run.waitForOutput(/term/);
+    await run.waitForOutput("term");
     await replaceAgent(host);
-    expect(await run.ended).toMatchObject({ code: 0 });
+    expect(await run.ended).toExit(0);
     expect(await second.ended).toEqual(DEAD);
   });
 
@@ -101,9 +102,9 @@ describe("--kill-leftovers", () => {
     const { run, second, go } = await startLeaving(host);
     await host.end();
     writeFileSync(go, "");
-    await run.waitForOutput(/over/);
+    await run.waitForOutput("over");
     await host.start();
-    expect(await run.ended).toMatchObject({ code: 0 });
+    expect(await run.ended).toExit(0);
     expect(await second.ended).toEqual(DEAD);
   });
 });
@@ -122,23 +123,23 @@ describe("--grace", () => {
     writeFileSync(go, "");
     await jobs.journal.waitForLine("job", "end");
     await host.start();
-    expect(await run.ended).toEqual(matchSilentEnd(0));
+    expect(await run.ended).toExitSilently(0);
     await jobs.waitForTickets("job", "grace");
-    expect(await takeLock(host, [])).toMatchObject({ code: 75 });
+    expect(await takeLock(host, [])).toExit(75);
   });
 
   test("stands while the agent is replaced, ends in time, and only then the waiting run starts", async () => {
     const host = await startHost();
     const run = await host.namespace.jobs.startAndWait({
       name: "job",
-      options: ["--lock", "x", "--grace", "4s"],
+      options: "--lock x --grace 4s",
     });
-    expect(await run.ended).toEqual(matchSilentEnd(0));
+    expect(await run.ended).toExitSilently(0);
     const over = (await readUptime()) + 3.5; // the grace has begun a moment ago
     const waiting = takeLock(host, ["--wait"]);
     await waitUntil("the waiting run", async () => (await host.namespace.readQueue("x")).length === 2);
     await replaceAgent(host);
-    expect(await waiting).toEqual(matchSilentEnd(0));
+    expect(await waiting).toExitSilently(0);
     expect(await readUptime()).toBeGreaterThan(over);
   });
 });
@@ -151,17 +152,17 @@ describe("a lock and leases", () => {
     const [one, two] = [cluster.createPath(), cluster.createPath()];
     const first = await jobs.startAndWait({
       name: "first",
-      options: ["--lock", "x", "--lease", "db=1:2", "--lease", "net=1:1"],
+      options: "--lock x --lease db=1:2 --lease net=1:1",
       hold: ["until", one],
     });
     const second = await jobs.startAndWait({
       name: "second",
-      options: ["--lock", "y", "--lease", "db=1:2"],
+      options: "--lock y --lease db=1:2",
       hold: ["until", two],
     });
     const third = jobs.start({
       name: "third",
-      options: ["--lock", "x", "--lease", "db=2:2", "--lease", "net=1:1", "--wait"],
+      options: "--lock x --lease db=2:2 --lease net=1:1 --wait",
       units: 2,
     });
     await jobs.waitForTickets("third", "waiting");
@@ -171,20 +172,18 @@ describe("a lock and leases", () => {
     expect(before).toHaveLength(6);
     await replaceAgent(host);
     writeFileSync(one, "");
-    expect(await first.ended).toEqual(matchSilentEnd(0));
-    const listStates = async () =>
-      (await namespace.listTickets())
-        .filter(({ ticket }) => ticket?.label === "third")
-        .map(({ ticket }) => ticket?.state);
-    await waitUntil("the leases are awaited", async () => (await listStates()).includes("waiting"));
+    expect(await first.ended).toExitSilently(0);
+    const listThird = async () =>
+      (await namespace.listTickets()).filter(({ ticket }) => ticket?.label === "third");
+    await waitUntil("all leases are asked for", async () => (await listThird()).length === 3);
     const between = await list();
     expect(between).toEqual(expect.arrayContaining(before.slice(3))); // they are in the order of claims
     await replaceAgent(host);
     expect(await list()).toEqual(between);
     expect(jobs.journal.findLine("third", "start")).toBeUndefined();
     writeFileSync(two, "");
-    expect(await second.ended).toEqual(matchSilentEnd(0));
-    expect(await third.ended).toEqual(matchSilentEnd(0));
+    expect(await second.ended).toExitSilently(0);
+    expect(await third.ended).toExitSilently(0);
     expect(findOveruse(jobs.journal.readLines(), 2)).toEqual([]);
     expect(await namespace.listTickets()).toEqual([]);
   });
@@ -194,12 +193,12 @@ describe("a group", () => {
   test("that its host leaves while there is no agent: the next one ends the command", async () => {
     const host = await startHost();
     const { namespace } = host;
-    expect(await namespace.execute(["group", "set", "web", HOST, "--yes"])).toMatchObject({ code: 0 });
+    expect(await namespace.execute(["group", "set", "web", HOST, "--yes"])).toExit(0);
     const { first } = await startStubborn(host, ["-g", "web"]);
     await host.end();
-    expect(await namespace.execute(["group", "remove", "web", HOST, "--yes"])).toMatchObject({ code: 0 });
+    expect(await namespace.execute(["group", "remove", "web", HOST, "--yes"])).toExit(0);
     await host.start();
-    expect(await first.ended).toMatchObject({ code: 125 });
+    expect(await first.ended).toExit(125);
     await waitForDeath(first.mark, 1_000);
     expect(await namespace.listTickets()).toEqual([]);
   });
@@ -214,10 +213,10 @@ describe("a drain", () => {
     const go = cluster.createPath();
     const holder = await namespace.jobs.startAndWait({
       name: "job",
-      options: ["--lock", "x"],
+      options: "--lock x",
       hold: ["until", go],
     });
-    const waiting = namespace.startRun(["--lock", "x", "--wait"], ["true"]);
+    const waiting = namespace.startRun("--lock x --wait", ["true"]);
     await namespace.waitForTicket(waiting, "waiting", "x");
     const drain = namespace.start([...DRAIN, "--wait"]);
     await waitUntil(
@@ -226,13 +225,13 @@ describe("a drain", () => {
     );
     await replaceAgent(host);
     writeFileSync(go, "");
-    expect(await holder.ended).toEqual(matchSilentEnd(0));
-    expect(await drain.ended).toMatchObject({ code: 0 });
+    expect(await holder.ended).toExitSilently(0);
+    expect(await drain.ended).toExit(0);
     await replaceAgent(host);
-    expect(await namespace.startRun(["--lock", "x"], ["true"]).ended).toMatchObject({ code: 75 });
+    expect(await namespace.startRun("--lock x", ["true"]).ended).toExit(75);
     expect(waiting.child.exitCode).toBeNull();
-    expect(await namespace.execute(["undrain", "lock", "x", "--yes"])).toMatchObject({ code: 0 });
-    expect(await waiting.ended).toEqual(matchSilentEnd(0));
+    expect(await namespace.execute("undrain lock x --yes")).toExit(0);
+    expect(await waiting.ended).toExitSilently(0);
   });
 
   test("that ends commands, between TERM and KILL: it returns when the command is dead", async () => {
@@ -240,7 +239,7 @@ describe("a drain", () => {
     const { namespace } = host;
     const { first } = await startStubborn(host);
     const drain = namespace.start(["drain", "host", HOST, "--yes", "--wait", "--timeout", "1s", "--reset"]);
-    await first.waitForOutput(/term/);
+    await first.waitForOutput("term");
     await replaceAgent(host);
     const { code } = await drain.ended;
     await waitForDeath(first.mark, 1_000);
@@ -257,10 +256,10 @@ describe("a reset", () => {
     const { first, startSecond } = await startStubborn(host);
     const second = await startSecond();
     const reset = host.namespace.start(RESET);
-    await first.waitForOutput(/term/);
+    await first.waitForOutput("term");
     await replaceAgent(host);
     expect(await second.ended).toEqual(DEAD);
-    expect(await reset.ended).toMatchObject({ code: 0 });
+    expect(await reset.ended).toExit(0);
     expect(await first.ended).toEqual({ ...matchMessage(125, /stuck/), stdout: expect.anything() });
   });
 
@@ -268,11 +267,11 @@ describe("a reset", () => {
     const host = await startHost();
     const { first } = await startStubborn(host);
     const reset = host.namespace.start([...RESET, "--force"]);
-    await first.waitForOutput(/term/);
+    await first.waitForOutput("term");
     await replaceAgent(host);
     await waitForDeath(first.mark, 3_000);
-    expect(await first.ended).toMatchObject({ code: 125 });
-    expect(await reset.ended).toMatchObject({ code: 0 });
+    expect(await first.ended).toExit(125);
+    expect(await reset.ended).toExit(0);
     expect(await host.namespace.listTickets()).toEqual([]);
   });
 
@@ -280,10 +279,10 @@ describe("a reset", () => {
     const host = await startHost();
     const { first } = await startStubborn(host);
     await host.end();
-    expect(await host.namespace.execute([...RESET, "--force"])).toMatchObject({ code: 0 });
+    expect(await host.namespace.execute([...RESET, "--force"])).toExit(0);
     await host.start();
-    expect(await first.ended).toMatchObject({ code: 125 });
+    expect(await first.ended).toExit(125);
     await waitForDeath(first.mark, 1_000);
-    expect(await host.namespace.startRun(["--lock", "x"], ["true"]).ended).toEqual(matchSilentEnd(0));
+    expect(await host.namespace.startRun("--lock x", ["true"]).ended).toExitSilently(0);
   });
 });

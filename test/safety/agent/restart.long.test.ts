@@ -20,7 +20,7 @@ async function startTwo(host: HostAgent, options: readonly string[] = []) {
     options: ["--lock", "x", ...options],
     hold: ["until", go],
   });
-  const second = jobs.start({ name: "second", options: ["--lock", "x", "--wait"] });
+  const second = jobs.start({ name: "second", options: "--lock x --wait" });
   await jobs.waitForTickets("second", "waiting");
   return { first, second, go };
 }
@@ -48,8 +48,8 @@ describe.each(["SIGTERM", "SIGKILL", "SIGABRT"] as const)("the agent gets %s", (
     await waitUntilAdopted(host);
     expect(await listPlaces(host)).toEqual(before);
     writeFileSync(go, "");
-    expect(await first.ended).toMatchObject({ code: 0, stderr: "" });
-    expect(await second.ended).toMatchObject({ code: 0, stderr: "" });
+    expect(await first.ended).toExit(0, { stderr: "" });
+    expect(await second.ended).toExit(0, { stderr: "" });
     expect(findOveruse(host.namespace.jobs.journal.readLines(), 1)).toEqual([]);
     expect(await host.namespace.listTickets()).toEqual([]);
   });
@@ -59,9 +59,9 @@ describe.each(["SIGTERM", "SIGKILL", "SIGABRT"] as const)("the agent gets %s", (
       const host = await HostAgent.start(cluster, { env: { SIGNALBOX_AGENT: "auto" } });
       const { first, second } = await startTwo(host);
       await host.end(signal);
-      expect(await first.ended).toMatchObject({ code: 125 });
+      expect(await first.ended).toExit(125);
       await waitForDeath(first.mark, 1_000);
-      expect(await second.ended).toMatchObject({ code: 0 });
+      expect(await second.ended).toExit(0);
       expect(findOveruse(host.namespace.jobs.journal.readLines(), 1)).toEqual([]);
     });
   });
@@ -74,8 +74,8 @@ test("a job that ends while there is no agent: the next agent frees its lock", a
   writeFileSync(go, "");
   await host.namespace.jobs.journal.waitForLine("first", "end");
   await host.start();
-  expect(await first.ended).toMatchObject({ code: 0, stderr: "" });
-  expect(await second.ended).toMatchObject({ code: 0, stderr: "" });
+  expect(await first.ended).toExit(0, { stderr: "" });
+  expect(await second.ended).toExit(0, { stderr: "" });
 });
 
 test("the agent is restarted three times, without pause", async () => {
@@ -87,8 +87,8 @@ test("the agent is restarted three times, without pause", async () => {
     await host.start();
   }
   writeFileSync(go, "");
-  expect(await first.ended).toMatchObject({ code: 0, stderr: "" });
-  expect(await second.ended).toMatchObject({ code: 0, stderr: "" });
+  expect(await first.ended).toExit(0, { stderr: "" });
+  expect(await second.ended).toExit(0, { stderr: "" });
 });
 
 test("frozen past the horizon: the job dies in time, and the agent serves again when it wakes up", async () => {
@@ -99,14 +99,14 @@ test("frozen past the horizon: the job dies in time, and the agent serves again 
     host.signal("SIGSTOP");
     const direct = namespace.jobs.start({
       name: "direct",
-      options: ["--lock", "x", "--wait"],
+      options: "--lock x --wait",
       env: { SIGNALBOX_AGENT: "never" },
     });
     await waitForDeath(first.mark, 8_000, first.pid);
-    expect(await direct.ended).toMatchObject({ code: 0 });
+    expect(await direct.ended).toExit(0);
     host.signal("SIGCONT");
-    expect(await first.ended).toMatchObject({ code: 125 });
-    expect(await namespace.startRun(["--lock", "y"], ["true"]).ended).toMatchObject({ code: 0, stderr: "" });
+    expect(await first.ended).toExit(125);
+    expect(await namespace.startRun("--lock y", ["true"]).ended).toExit(0, { stderr: "" });
     expect(findOveruse(namespace.jobs.journal.readLines(), 1)).toEqual([]);
   });
 });
@@ -121,8 +121,8 @@ test("a frozen agent, replaced: what it still does when it wakes up has no effec
     await host.start();
     killProcess(old.pid, "SIGCONT");
     writeFileSync(go, "");
-    expect(await first.ended).toMatchObject({ code: 0, stderr: "" });
-    expect(await second.ended).toMatchObject({ code: 0, stderr: "" });
+    expect(await first.ended).toExit(0, { stderr: "" });
+    expect(await second.ended).toExit(0, { stderr: "" });
     await host.end("SIGTERM");
   });
 });

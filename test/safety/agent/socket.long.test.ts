@@ -3,7 +3,7 @@ import { chownSync, existsSync, rmSync, writeFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { matchMessage, matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
+import { matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { HostAgent } from "../support/host-agent.ts";
@@ -32,24 +32,24 @@ test("the socket is deleted: what runs goes on, new runs fall back until the age
   const host = await HostAgent.start(cluster);
   const { run, go } = await startJob(host);
   rmSync(host.socket);
-  expect(await runTrue(host)).toEqual(matchMessage(69, /there is no socket/));
-  expect(await runTrue(host, AUTO)).toEqual(matchSilentEnd(0));
-  await host.process.waitForOutput(/the socket was removed; it is there again/);
-  expect(await runTrue(host)).toEqual(matchSilentEnd(0));
+  expect(await runTrue(host)).toFail(69, "there is no socket");
+  expect(await runTrue(host, AUTO)).toExitSilently(0);
+  await host.process.waitForOutput("the socket was removed; it is there again");
+  expect(await runTrue(host)).toExitSilently(0);
   writeFileSync(go, "");
-  expect(await run.ended).toEqual(matchSilentEnd(0));
+  expect(await run.ended).toExitSilently(0);
 });
 
 test("the folder of the socket is deleted: the next agent knows the runs of this one", async () => {
   const host = await HostAgent.start(cluster);
   const { run, go } = await startJob(host);
   rmSync(host.folder, { recursive: true });
-  await host.process.waitForOutput(/the socket was removed; it is there again/);
+  await host.process.waitForOutput("the socket was removed; it is there again");
   await waitUntil("the key", () => existsSync(join(host.folder, "agent.key")));
   await host.end();
   await host.start();
   writeFileSync(go, "");
-  expect(await run.ended).toEqual(matchSilentEnd(0));
+  expect(await run.ended).toExitSilently(0);
 });
 
 test.runIf(process.getuid?.() === 0)(
@@ -61,10 +61,10 @@ test.runIf(process.getuid?.() === 0)(
     chownSync(host.socket, OTHER, OTHER);
     const said = /launchers do not find this agent.*it was replaced/;
     await host.process.waitForOutput(said);
-    expect(await runTrue(host)).toEqual(matchMessage(77, /belongs to another user/));
+    expect(await runTrue(host)).toFail(77, "belongs to another user");
     rmSync(host.socket);
-    await host.process.waitForOutput(/it is there again/);
-    expect(await runTrue(host)).toEqual(matchSilentEnd(0));
+    await host.process.waitForOutput("it is there again");
+    expect(await runTrue(host)).toExitSilently(0);
     expect(host.process.output.stderr.match(new RegExp(said, "g"))).toHaveLength(1);
   },
 );
@@ -72,25 +72,25 @@ test.runIf(process.getuid?.() === 0)(
 test.runIf(process.getuid?.() === 0)("the socket belongs to another user: it is not used", async () => {
   const host = await HostAgent.start(cluster);
   chownSync(host.socket, OTHER, OTHER);
-  expect(await runTrue(host)).toEqual(matchMessage(77, /belongs to another user/));
-  expect(await runTrue(host, AUTO)).toEqual(matchSilentEnd(0));
+  expect(await runTrue(host)).toFail(77, "belongs to another user");
+  expect(await runTrue(host, AUTO)).toExitSilently(0);
 });
 
 test.runIf(process.getuid?.() === 0)("jobs of other users: served only if the agent allows it", async () => {
   const host = await HostAgent.start(cluster);
   const as = { before: AS_OTHER, cwd: "/" };
-  expect(await runTrue(host, as)).toEqual(matchMessage(69, /does not serve user/));
+  expect(await runTrue(host, as)).toFail(69, "does not serve user");
   await host.end();
   await host.start({ env: { SIGNALBOX_AGENT_ALLOW: String(OTHER) } });
-  const served = await host.namespace.startRun(["--lock", "z"], ["id", "-u"], as).ended;
+  const served = await host.namespace.startRun("--lock z", "id -u", as).ended;
   expect(served).toEqual({ ...matchSilentEnd(0), stdout: `${OTHER}\n` });
 });
 
 test.runIf(process.getuid?.() === 0)("a caller in another pid namespace falls back", async () => {
   const host = await HostAgent.start(cluster);
   const before = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"];
-  expect(await runTrue(host, { before })).toEqual(matchMessage(69, /pid namespace/));
-  expect(await runTrue(host, { before, ...AUTO })).toEqual(matchSilentEnd(0));
+  expect(await runTrue(host, { before })).toFail(69, "pid namespace");
+  expect(await runTrue(host, { before, ...AUTO })).toExitSilently(0);
 });
 
 test("a flood of clients that are silent, or never stop sending, does not cost a job its claim", async () => {
@@ -111,8 +111,8 @@ test("a flood of clients that are silent, or never stop sending, does not cost a
   }
   for (const client of clients) client.destroy();
   writeFileSync(go, "");
-  expect(await run.ended).toEqual(matchSilentEnd(0));
-  expect(await runTrue(host, AUTO)).toEqual(matchSilentEnd(0));
+  expect(await run.ended).toExitSilently(0);
+  expect(await runTrue(host, AUTO)).toExitSilently(0);
 });
 
 test("--timeout counts from the start of the command, not from the start of the next agent", async () => {
@@ -121,7 +121,7 @@ test("--timeout counts from the start of the command, not from the start of the 
   const start = host.namespace.jobs.journal.findLine("job", "start")?.uptime ?? 0;
   await host.end();
   await host.start();
-  expect(await run.ended).toMatchObject({ code: 124 });
+  expect(await run.ended).toExit(124);
   const last = host.namespace.jobs.journal.readLines().at(-1)?.uptime ?? 0;
   expect(last - start).toBeGreaterThan(3);
   expect(last - start).toBeLessThan(6);
@@ -131,9 +131,9 @@ test("a reset while there is no agent: the next one ends the job", async () => {
   const host = await HostAgent.start(cluster, { env: { SIGNALBOX_TTL: "30s" } });
   const { run } = await startJob(host);
   await host.end();
-  expect(await host.namespace.execute(["reset", "lock", "x", "--yes", "--no-wait"])).toBeDefined();
+  expect(await host.namespace.execute("reset lock x --yes --no-wait")).toBeDefined();
   await host.start();
-  expect(await run.ended).toMatchObject({ code: 125 });
+  expect(await run.ended).toExit(125);
   expect(await host.namespace.listTickets()).toEqual([]);
 });
 
@@ -142,8 +142,8 @@ test("--grace and leases are kept across a restart", async () => {
   const { run, go } = await startJob(host, ["--grace", "60s", "--lease", "db=1:1"]);
   await host.end();
   await host.start();
-  expect(await runTrue(host, {}, ["--lease", "db=1:1", "--lease-timeout", "1s"])).toMatchObject({ code: 75 });
+  expect(await runTrue(host, {}, ["--lease", "db=1:1", "--lease-timeout", "1s"])).toExit(75);
   writeFileSync(go, "");
-  expect(await run.ended).toEqual(matchSilentEnd(0));
+  expect(await run.ended).toExitSilently(0);
   expect((await host.namespace.listTickets()).map(({ ticket }) => ticket?.state)).toEqual(["grace"]);
 });

@@ -23,7 +23,7 @@ describe("signalbox check lock", () => {
     expect(await check("good", "worse")).toMatchObject({
       code: 1,
       stdout: expect.stringMatching(
-        /warning lock worse: its last run failed .* exit 3 on .*\n +signalbox history worse/,
+        /warning lock worse: its last run failed .* exit 3 on .*\n +signalbox ls history worse/,
       ),
     });
     const all = await check("good", "worse", "bad", "never", "--nagios");

@@ -111,10 +111,7 @@ describe.concurrent("check crontab", () => {
       findings: [{ kind: "group", check: `${path}:1`, level: "failure" }],
     });
     const nagios = await namespace.execute([...TEXT, "--nagios", path]);
-    expect(nagios).toMatchObject({
-      code: 2,
-      stdout: expect.stringMatching(/^SIGNALBOX CRITICAL - 1 failure: .*"wbe".* \| files=1 jobs=1\n$/),
-    });
+    expect(nagios).toExit(2, { stdout: /^SIGNALBOX CRITICAL - 1 failure: .*"wbe".* \| files=1 jobs=1\n$/ });
   });
 
   test("what passes it runs, what it refuses does not: the parser is that of run", async () => {
@@ -130,7 +127,7 @@ describe.concurrent("check crontab", () => {
       const line = `* * * * * signalbox run ${words.join(" ")} -- true\n`;
       const env = { SIGNALBOX_TTL: "", SIGNALBOX_TERMINATION_TIMEOUT: "" };
       const checked = await namespace.execute([...TEXT, "-"], { input: line, env });
-      const ran = await namespace.start(["run", ...words, "--", "true"], { env }).ended;
+      const ran = await namespace.execute(["run", ...words, "--", "true"], { env });
       expect([line, checked.code, ran.code === 0]).toEqual([line, isFine ? 0 : 2, isFine]);
     }
   });
@@ -142,12 +139,9 @@ describe.concurrent("check crontab", () => {
     });
     const fine = writeCrontab("away", "* * * * * signalbox run -g web -- ./a.sh");
     const bad = writeCrontab("away-bad", "* * * * * signalbox run --lokc a -- ./a.sh");
-    expect(await namespace.execute([...TEXT, fine])).toMatchObject({
-      code: 69,
-      stdout: expect.stringMatching(/^UNKNOWN etcd: /),
-    });
-    expect((await namespace.execute([...TEXT, "--nagios", fine])).code).toBe(3);
-    expect((await namespace.execute([...TEXT, bad])).code).toBe(2);
+    expect(await namespace.execute([...TEXT, fine])).toExit(69, { stdout: /^UNKNOWN etcd: / });
+    expect(await namespace.execute([...TEXT, "--nagios", fine])).toExit(3);
+    expect(await namespace.execute([...TEXT, bad])).toExit(2);
     expect(await namespace.execute(["check", "crontab", "--offline", fine])).toMatchObject({
       code: 0,
       stdout: "fine: 1 job in 1 crontab\n",
@@ -169,10 +163,7 @@ describe.concurrent("check crontab", () => {
       }).status;
 
     const bare = await check(writeCrontab("bare-path", line, line));
-    expect(bare).toMatchObject({
-      code: 2,
-      stdout: expect.stringMatching(/1:? signalbox is not found; PATH is/),
-    });
+    expect(bare).toExit(2, { stdout: /1:? signalbox is not found; PATH is/ });
     expect(start("/usr/bin:/bin")).toBe(127);
     const [, remedy = ""] = /(PATH=\S+)$/m.exec(bare.stdout) ?? [];
     expect(await check(writeCrontab("with-path", remedy, line))).toMatchObject({
@@ -183,11 +174,10 @@ describe.concurrent("check crontab", () => {
   });
 
   test("files that are none: 74; no file at all: 64", async () => {
-    expect(await cluster.createNamespace().execute(["check", "crontab", "/no/such"])).toMatchObject({
-      code: 74,
-      stderr: expect.stringMatching(/cannot read "\/no\/such"/),
+    expect(await cluster.createNamespace().execute("check crontab /no/such")).toExit(74, {
+      stderr: 'cannot read "/no/such"',
     });
-    expect((await cluster.createNamespace().execute(["check", "crontab"])).code).toBe(64);
+    expect((await cluster.createNamespace().execute("check crontab")).code).toBe(64);
   });
 });
 
@@ -199,17 +189,13 @@ describe.concurrent("check hosts", () => {
   test("a host is there when it runs, and its group is fine", async () => {
     const namespace = cluster.createNamespace({ env: { SIGNALBOX_HOST: "web1.example.com" } });
     await namespace.put(namespace.keys.group("web"), '["web1.example.com"]');
-    const never = await namespace.execute(["check", "hosts"]);
-    expect(never).toMatchObject({
-      code: 2,
-      stdout: expect.stringMatching(
-        /^FAILURE group web: none of its 1 host was seen within 1h: web1.example.com \(never\)/,
-      ),
+    const never = await namespace.execute("check hosts");
+    expect(never).toExit(2, {
+      stdout: /^FAILURE group web: none of its 1 host was seen within 1h: web1.example.com \(never\)/,
     });
-    expect((await namespace.startRun(["-g", "web"], ["true"]).ended).code).toBe(0);
-    expect(await namespace.execute(["check", "hosts"])).toMatchObject({
-      code: 0,
-      stdout: expect.stringMatching(/^ok {6}group web: 1 of 1 host is active\nfine: 1 group/),
+    expect(await namespace.startRun("-g web", ["true"]).ended).toExit(0);
+    expect(await namespace.execute("check hosts")).toExit(0, {
+      stdout: /^ok {6}group web: 1 of 1 host is active\nfine: 1 group/,
     });
   });
 
@@ -218,23 +204,23 @@ describe.concurrent("check hosts", () => {
     async (transport) => {
       const namespace = cluster.createNamespace({ transport, env: { SIGNALBOX_HOST: "web1.example.com" } });
       await namespace.put(namespace.keys.group("web"), '["web1.example.com","web2.example.com"]');
-      const run = namespace.startRun(["--lock", "long"], ["sleep", "60"]);
+      const run = namespace.startRun("--lock long", "sleep 60");
       await waitUntil(
         "the run holds its lock",
         async () => (await namespace.readQueue("long"))[0]?.ticket?.state === "held",
       );
       await putHostRecord(namespace, "web1.example.com", 600 * MINUTES);
       await putHostRecord(namespace, "web2.example.com", 600 * MINUTES);
-      const ended = await namespace.execute(["check", "hosts"]);
+      const ended = await namespace.execute("check hosts");
       expect(listLines(ended)).toEqual([
         "ok      group web: 1 of 2 hosts is active",
         expect.stringMatching(/^warning group web: not seen within 1h: web2.example.com \(10h ago\)/),
         "1 warning",
       ]);
-      expect((await namespace.execute(["check", "hosts", "--within", "11h"])).code).toBe(0);
+      expect(await namespace.execute("check hosts --within 11h")).toExit(0);
       run.child.kill("SIGTERM");
       await run.ended;
-      expect((await namespace.execute(["check", "hosts"])).code).toBe(2);
+      expect(await namespace.execute("check hosts")).toExit(2);
     },
   );
 
@@ -243,19 +229,18 @@ describe.concurrent("check hosts", () => {
     await namespace.put(namespace.keys.group("web"), '["web1.example.com"]');
     await namespace.put(namespace.keys.group("db"), "[]");
     await putHostRecord(namespace, "web1.example.com", 10 * MINUTES);
-    expect(await namespace.execute(["check", "hosts", "--nagios"])).toMatchObject({
+    expect(await namespace.execute("check hosts --nagios")).toMatchObject({
       code: 2,
       stdout:
         "SIGNALBOX CRITICAL - 1 failure: group db: it has no hosts: nothing can run in it | groups=2 groups_without_host=1;;0 hosts_missing=0\n",
     });
-    expect(await namespace.execute(["check", "hosts", "web", "--nagios"])).toMatchObject({
-      code: 0,
-      stdout: expect.stringMatching(/^SIGNALBOX OK - 1 group/),
+    expect(await namespace.execute("check hosts web --nagios")).toExit(0, {
+      stdout: /^SIGNALBOX OK - 1 group/,
     });
-    const { findings, state } = JSON.parse((await namespace.execute(["check", "hosts", "--json"])).stdout);
+    const { findings, state } = JSON.parse((await namespace.execute("check hosts --json")).stdout);
     expect([state, findings.length]).toEqual(["critical", 2]);
-    expect((await namespace.execute(["check", "hosts", "nope"])).code).toBe(2);
-    expect((await namespace.execute(["check", "hosts", "--within", "soon"])).code).toBe(64);
+    expect(await namespace.execute("check hosts nope")).toExit(2);
+    expect(await namespace.execute("check hosts --within soon")).toExit(64);
   });
 
   test("etcd is away: 69, for Nagios 3", async () => {
@@ -263,10 +248,9 @@ describe.concurrent("check hosts", () => {
       endpoints: ["http://127.0.0.1:1"],
       env: { SIGNALBOX_CONNECT_TIMEOUT: "100ms" },
     });
-    expect((await namespace.execute(["check", "hosts"])).code).toBe(69);
-    expect(await namespace.execute(["check", "hosts", "--nagios"])).toMatchObject({
-      code: 3,
-      stdout: expect.stringMatching(/^SIGNALBOX UNKNOWN - /),
+    expect(await namespace.execute("check hosts")).toExit(69);
+    expect(await namespace.execute("check hosts --nagios")).toExit(3, {
+      stdout: /^SIGNALBOX UNKNOWN - /,
     });
   });
 });

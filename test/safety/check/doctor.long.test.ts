@@ -3,13 +3,7 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
-import {
-  type EtcdMember,
-  type RunningEtcd,
-  readClientTls,
-  startCluster,
-  startEtcd,
-} from "../../../fixtures/etcd/index.ts";
+import { type EtcdMember, readClientTls, startEtcd } from "../../../fixtures/etcd/index.ts";
 import type { ProcessResult } from "../../../fixtures/signalbox.ts";
 import { StoreError } from "../../../src/etcd/store.ts";
 import { serializeTicket } from "../../../src/protocol/ticket.ts";
@@ -43,7 +37,7 @@ describe("a single member", () => {
 
   test.each(TRANSPORTS)("that is well, over %s: what there is, and nothing is written", async (transport) => {
     const namespace = cluster.createNamespace({ transport });
-    expect((await namespace.startRun(["--lock", "a"], ["true"]).ended).code).toBe(0);
+    expect(await namespace.startRun("--lock a", ["true"]).ended).toExit(0);
     const before = (await cluster.store.readRange({ key: "a" })).revision;
     const { code, found: of, stdout } = await runDoctor(namespace);
     expect((await cluster.store.readRange({ key: "a" })).revision).toBe(before);
@@ -87,10 +81,7 @@ describe("a single member", () => {
     const namespace = cluster.createNamespace();
     const known = ["--accept", "authentication"];
     const nagios = await namespace.execute(["doctor", "--nagios", ...known]);
-    expect(nagios).toMatchObject({
-      code: 0,
-      stdout: expect.stringMatching(/^SIGNALBOX OK - .* \(accepted: .*authentication.*\) \|/),
-    });
+    expect(nagios).toExit(0, { stdout: /^SIGNALBOX OK - .* \(accepted: .*authentication.*\) \|/ });
     const { findings } = JSON.parse((await namespace.execute(["doctor", "--json", ...known])).stdout);
     expect(findings).toContainEqual(
       expect.objectContaining({ id: "authentication", level: "warning", accepted: true }),
@@ -100,7 +91,7 @@ describe("a single member", () => {
     expect(one.stdout).toMatch(/^hint {4}--accept authentification: matches no warning now$/m);
     expect((await namespace.execute(["init"])).stdout).toMatch(/^warning authentication: /m);
     await namespace.put(namespace.keys.resourceConfig("db"), "[]"); // a failure counts, whatever was accepted
-    expect((await namespace.execute(["doctor", ...known, "--accept", "malformed"])).code).toBe(2);
+    expect(await namespace.execute(["doctor", ...known, "--accept", "malformed"])).toExit(2);
   });
 
   test("for people and for Nagios", async () => {
@@ -109,7 +100,7 @@ describe("a single member", () => {
     expect(plain.stdout).toMatch(
       /^ok {6}transport: .*\n(?:.*\n)*ok {6}keys: 0 under .*\n(?:.*\n)*(\d+ warning|fine: )/,
     );
-    const { code, stdout } = await namespace.execute(["doctor", "--nagios"]);
+    const { code, stdout } = await namespace.execute("doctor --nagios");
     expect(code).toBe(plain.code);
     expect(stdout).toMatch(
       /^SIGNALBOX (OK|WARNING) - [^|\n]* \| members=1 members_answering=1 db_size=\d+B latency=\d+ms keys=0 tickets=0\n$/,
@@ -194,41 +185,26 @@ describe("a single member", () => {
 
   test("mistakes: 64 for the command line, 78 for the configuration", async () => {
     const namespace = cluster.createNamespace();
-    expect(await namespace.execute(["doctor", "--quota", "much"])).toMatchObject({ code: 64, stdout: "" });
-    expect(await namespace.execute(["doctor", "--role", "king"])).toMatchObject({ code: 64, stdout: "" });
+    expect(await namespace.execute("doctor --quota much")).toExit(64, { stdout: "" });
+    expect(await namespace.execute("doctor --role king")).toExit(64, { stdout: "" });
     const env = { SIGNALBOX_TERMINATION_TIMEOUT: "1h" };
-    expect(await namespace.execute(["doctor"], { env })).toMatchObject({ code: 78, stdout: "" });
-    expect(await namespace.execute(["doctor", "--nagios"], { env })).toMatchObject({
-      code: 3,
-      stdout: expect.stringMatching(/^SIGNALBOX UNKNOWN - terminationTimeout/),
+    expect(await namespace.execute(["doctor"], { env })).toExit(78, { stdout: "" });
+    expect(await namespace.execute("doctor --nagios", { env })).toExit(3, {
+      stdout: /^SIGNALBOX UNKNOWN - terminationTimeout/,
     });
   });
 });
 
 describe("three members", () => {
-  let etcd: RunningEtcd;
-  let cluster: TestCluster;
-  beforeAll(async () => {
-    etcd = await startCluster(3);
-    cluster = await TestCluster.connect(etcd.endpoints);
-  });
-  afterAll(async () => {
-    await cluster?.close();
-    await etcd?.stop();
-  });
+  const cluster = TestCluster.startForFile({ size: 3 });
   const [first, second, third] = [0, 1, 2] as const;
-  const getMember = (index: number): EtcdMember => {
-    const one = etcd.members[index];
-    if (one === undefined) throw new Error("no such member");
-    return one;
-  };
 
   test.each(TRANSPORTS)("all are there; one address alone is worth a hint (over %s)", async (transport) => {
     const { found: of } = await runDoctor(cluster.createNamespace({ transport }));
     expect(of("quorum")).toEqual(["ok: 3 of 3 members answered, 2 are a majority"]);
     expect(of("endpoints")).toEqual([]);
     const one = await runDoctor(
-      cluster.createNamespace({ transport, endpoints: [getMember(first).clientUrl] }),
+      cluster.createNamespace({ transport, endpoints: [cluster.getMember(first).clientUrl] }),
     );
     expect(one.found("endpoints")).toEqual([
       expect.stringMatching(/^hint: only one address is configured, but the cluster has 3 members/),
@@ -238,8 +214,8 @@ describe("three members", () => {
   test.each(TRANSPORTS)(
     "one is frozen: it is named, and no further member may fail (over %s)",
     async (transport) => {
-      getMember(third).freeze();
-      onTestFinished(() => getMember(third).unfreeze());
+      cluster.getMember(third).freeze();
+      onTestFinished(() => cluster.getMember(third).unfreeze());
       const { code, found: of } = await runDoctor(cluster.createNamespace({ transport }));
       expect(code).toBe(1);
       expect(of("member").filter((one) => /no answer within/.test(one))).toHaveLength(1);
@@ -251,11 +227,11 @@ describe("three members", () => {
   );
 
   test("two are stopped: no majority, and it does not take for ever to say so", async () => {
-    await getMember(second).kill();
-    await getMember(third).kill();
+    await cluster.getMember(second).kill();
+    await cluster.getMember(third).kill();
     onTestFinished(async () => {
-      await Promise.all([getMember(second).start(), getMember(third).start()]);
-      await Promise.all(etcd.members.map((one) => one.waitUntilReady()));
+      await Promise.all([cluster.getMember(second).start(), cluster.getMember(third).start()]);
+      await Promise.all(cluster.members.map((one) => one.waitUntilReady()));
     });
     const namespace = cluster.createNamespace({ env: { SIGNALBOX_CONNECT_TIMEOUT: "2s" } });
     const { code, found: of } = await runDoctor(namespace);
@@ -284,11 +260,8 @@ describe("no etcd at all", () => {
     expect(code).toBe(2);
     expect(of("etcd")).toEqual([expect.stringMatching(/^failure: none of the 2 members answers/)]);
     expect(of("member")).toHaveLength(2);
-    expect(await namespace.execute(["doctor", "--nagios"])).toMatchObject({
-      code: 2,
-      stdout: expect.stringMatching(
-        /^SIGNALBOX CRITICAL - .*none of the 2 members answers.* \| members=2 members_answering=0\n$/,
-      ),
+    expect(await namespace.execute("doctor --nagios")).toExit(2, {
+      stdout: /^SIGNALBOX CRITICAL - .*none of the 2 members answers.* \| members=2 members_answering=0\n$/,
     });
   });
 });

@@ -78,7 +78,7 @@ describe.concurrent("a guardian", () => {
     const namespace = cluster.createNamespace();
     expect((await namespace.execute(["init"])).stdout).toMatch(/^ok {6}guardian: it starts/);
     expect((await namespace.execute(["doctor"])).stdout).toMatch(/^ok {6}guardian: it starts/m);
-    const { findings } = JSON.parse((await namespace.execute(["init", "--json"])).stdout);
+    const { findings } = JSON.parse((await namespace.execute("init --json")).stdout);
     expect(findings).toContainEqual(
       expect.objectContaining({ kind: "guardian", id: "guardian", level: "ok" }),
     );
@@ -110,14 +110,11 @@ describe.concurrent("a guardian", () => {
   ])("that is %s: 78 from init, 2 from doctor, and run starts nothing", (_, spoil, why) => {
     const signalbox = install(spoil);
     const init = signalbox("init");
-    expect(init).toMatchObject({
-      code: 78,
-      stdout: expect.stringMatching(/^FAILURE guardian: no command can run on this host: /),
-    });
+    expect(init).toExit(78, { stdout: /^FAILURE guardian: no command can run on this host: / });
     expect(init.stdout.split("\n")[0]).toMatch(why);
     expect(init.stdout).toMatch(/^ok {6}permissions: /m); // the rest is told all the same
     const doctor = signalbox("doctor", "--nagios");
-    expect(doctor).toMatchObject({ code: 2, stdout: expect.stringMatching(/CRITICAL - \d.*: guardian: /) });
+    expect(doctor).toExit(2, { stdout: /CRITICAL - \d.*: guardian: / });
     const run = signalbox("run", "--lock", "a", "--", "echo", "ran");
     expect({ code: run.code, stdout: run.stdout }).toEqual({ code: 78, stdout: "" });
     expect(run.stderr).toMatch(why);
@@ -149,7 +146,7 @@ test("etcd is away: init tells of a guardian that cannot start all the same", ()
     SIGNALBOX_CONNECT_TIMEOUT: "100ms",
   });
   const init = signalbox("init");
-  expect(init).toMatchObject({ code: 69, stdout: expect.stringMatching(/^FAILURE guardian: /) });
+  expect(init).toExit(69, { stdout: /^FAILURE guardian: / });
 });
 
 describe.concurrent("a launcher", () => {
@@ -175,9 +172,9 @@ describe.concurrent("a launcher", () => {
   ])("that is %s: 78 from init, 2 from doctor", (_, spoil, why) => {
     const signalbox = install(spoil, root, { name: "launcher" });
     const init = signalbox("init");
-    expect(init).toMatchObject({ code: 78, stdout: expect.stringMatching(/^FAILURE launcher: /m) });
+    expect(init).toExit(78, { stdout: /^FAILURE launcher: /m });
     expect(init.stdout).toMatch(why);
-    expect(signalbox("doctor", "--nagios")).toMatchObject({ code: 2 });
+    expect(signalbox("doctor", "--nagios")).toExit(2);
   });
 });
 
@@ -189,13 +186,10 @@ describe.concurrent("an addon", () => {
   ])("that is %s: runs work, and an agent does not start", (_, spoil, why) => {
     const signalbox = install(spoil, root, { name: "peer.node" });
     const init = signalbox("init");
-    expect(init).toMatchObject({
-      code: 0,
-      stdout: expect.stringMatching(/^warning addon: no agent can run/m),
-    });
+    expect(init).toExit(0, { stdout: /^warning addon: no agent can run/m });
     expect(init.stdout).toMatch(why);
-    expect(signalbox("run", "--lock", "a", "--", "true")).toMatchObject({ code: 0 });
-    expect(signalbox("agent")).toMatchObject({ code: 78, stderr: expect.stringMatching(why) });
+    expect(signalbox("run", "--lock", "a", "--", "true")).toExit(0);
+    expect(signalbox("agent")).toExit(78, { stderr: why });
   });
 });
 

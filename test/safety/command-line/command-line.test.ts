@@ -1,12 +1,13 @@
 /** The command line: typing errors, and output for people and for programs. */
 
-import { describe, expect, test } from "vitest";
-import { matchMessage, matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
+import { describe, expect } from "vitest";
+import { matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
 import { IS_WITH_AGENT } from "../../../fixtures/cluster/test-agents.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { ALL_COMMANDS } from "../../../src/bin/commands.ts";
 
-const cluster = TestCluster.startForFile();
+const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const { test } = cluster;
 
 describe.concurrent("help", () => {
   const HELP = [" --help", " help", "", ...ALL_COMMANDS.map(({ id }) => ` ${id} --help`)];
@@ -20,8 +21,8 @@ describe.concurrent("help", () => {
   });
 
   test("help all has every command, help connection its options, and --version prints one line", async () => {
-    const { stdout } = await cluster.createNamespace().execute(["help", "all"]);
-    const connection = await cluster.createNamespace().execute(["help", "connection"]);
+    const { stdout } = await cluster.createNamespace().execute("help all");
+    const connection = await cluster.createNamespace().execute("help connection");
     expect(connection).toEqual({ ...matchSilentEnd(0), stdout: expect.stringMatching(/^ {2}--endpoints /m) });
     for (const { id, brief } of ALL_COMMANDS)
       expect(stdout).toMatch(new RegExp(`^  ${id} +${brief.replaceAll(" ", "\\s+")}$`, "m"));
@@ -107,14 +108,13 @@ describe.concurrent("mistakes: exit 64, one line that says what to do", () => {
   ];
   test.each(cases)("signalbox %j", async (line, message) => {
     const end = await cluster.createNamespace().execute(line);
-    expect(end).toEqual(matchMessage(64, message));
+    expect(end).toFail(64, message);
     expect(end.stderr).toMatch(/^signalbox: [^\n]+\n$/);
   });
 });
 
 describe.concurrent("options before the command", () => {
-  test("are those of the command", async () => {
-    const namespace = cluster.createNamespace();
+  test("are those of the command", async ({ namespace }) => {
     const file = cluster.createPath(JSON.stringify({ contexts: { prod: { prefix: "/elsewhere/" } } }));
     const { stdout } = await namespace.execute(["-c", file, "--context=prod", "config", "--json"], {
       env: { SIGNALBOX_PREFIX: "" },
@@ -122,7 +122,7 @@ describe.concurrent("options before the command", () => {
     expect(JSON.parse(stdout).settings).toContainEqual(
       expect.objectContaining({ key: "prefix", value: "/elsewhere/" }),
     );
-    expect(await namespace.execute(["--prefix", "/x/", "run", "--lock", "a", "--", "echo", "-v"])).toEqual({
+    expect(await namespace.execute("--prefix /x/ run --lock a -- echo -v")).toEqual({
       ...matchSilentEnd(0),
       stdout: "-v\n",
     });
@@ -130,44 +130,38 @@ describe.concurrent("options before the command", () => {
 });
 
 test.skipIf(IS_WITH_AGENT)("--agent always without the launcher: 69, and what to start", async () => {
-  const run = cluster.createNamespace().startRun(["--agent", "always"], ["true"]);
-  expect(await run.ended).toEqual(
-    matchMessage(69, /; start the program signalbox \(in a clone: dist\/signalbox\)/),
-  );
+  const run = cluster.createNamespace().startRun("--agent always", ["true"]);
+  expect(await run.ended).toFail(69, "; start the program signalbox (in a clone: dist/signalbox)");
 });
 
 describe.concurrent("outputs", () => {
-  test("a closed standard output is an error: 74", async () => {
-    const namespace = cluster.createNamespace();
+  test("a closed standard output is an error: 74", async ({ namespace }) => {
     const closed = { launcher: {}, before: ["sh", "-c", 'exec "$@" >&-', "sh"] };
     for (const line of [["ls", "--json"], ["--version"], ["run", "--help"]])
-      expect(await namespace.execute(line, closed)).toEqual(
-        matchMessage(74, /standard output cannot be written: EBADF/),
-      );
+      expect(await namespace.execute(line, closed)).toFail(74, "standard output cannot be written: EBADF");
   });
 
   test("a dumb terminal gets no full screen", async () => {
     const namespace = cluster.createNamespace({ env: { TERM: "dumb" } });
     const terminal = { columns: 80, rows: 24 };
-    const watch = namespace.start(["ls", "--watch"], { terminal });
-    await watch.waitForOutput(/"event":"ready"/);
+    const watch = namespace.start("ls --watch", { terminal });
+    await watch.waitForOutput('"event":"ready"');
     watch.child.stdin?.write("\x03");
     const app = namespace.start(["console"], { terminal });
-    await app.waitForOutput(/locks/i);
+    await app.waitForOutput(/Overview, 0 held, 0 waiting, problems: row 0 of 0/);
     app.child.stdin?.write("\x03");
     for (const { stdout } of [await watch.ended, await app.ended]) expect(stdout).not.toContain("\x1b");
   });
 });
 
 describe.concurrent("settings", () => {
-  test("--wait=DURATION has a value; --wait before -- has none, and waits for ever", async () => {
-    const namespace = cluster.createNamespace();
-    const holder = namespace.startRun(["--lock", "job"], ["sh", "-c", "echo up; exec sleep 1000"]);
-    await holder.waitForOutput(/up/);
-    expect(await namespace.startRun(["--wait=200ms", "--lock", "job"], ["true"]).ended).toEqual(
-      matchSilentEnd(75),
-    );
-    const waiter = namespace.startRun(["--lock", "job", "--wait"], ["echo", "ran"]);
+  test("--wait=DURATION has a value; --wait before -- has none, and waits for ever", async ({
+    namespace,
+  }) => {
+    const holder = namespace.startRun("--lock job", ["sh", "-c", "echo up; exec sleep 1000"]);
+    await holder.waitForOutput("up");
+    expect(await namespace.startRun("--wait=200ms --lock job", ["true"]).ended).toExitSilently(75);
+    const waiter = namespace.startRun("--lock job --wait", "echo ran");
     await namespace.waitForTicket(waiter, "waiting", "job");
     holder.child.kill("SIGTERM");
     expect(await waiter.ended).toEqual({ ...matchSilentEnd(0), stdout: "ran\n" });
@@ -223,14 +217,15 @@ describe.concurrent("settings", () => {
       env: { SIGNALBOX_TTL: "", SIGNALBOX_TERMINATION_TIMEOUT: "" },
     });
     const end = await namespace.startRun(["-c", file], ["true"]).ended;
-    expect(end).toEqual(matchMessage(78, message));
+    expect(end).toFail(78, message);
     expect(end.stderr).toContain(file);
   });
 });
 
 describe.concurrent("--dry-run", () => {
-  test("prints the claim and what stands in its way; 0 if it would run or wait, else 75; writes nothing", async () => {
-    const namespace = cluster.createNamespace();
+  test("prints the claim and what stands in its way; 0 if it would run or wait, else 75; writes nothing", async ({
+    namespace,
+  }) => {
     const options = ["--lock", "job", "--lease", "db=1+1:5", "--host", "web1.example.com", "--dry-run"];
     const free = await namespace.startRun(options, ["true"]).ended;
     expect(free).toEqual({
@@ -244,18 +239,15 @@ describe.concurrent("--dry-run", () => {
       ].join("\n"),
     });
     expect(await namespace.listKeys(), "what it wrote").toEqual([]);
-    const holder = namespace.startRun(
-      ["--lock", "job", "--lease", "db=4:5"],
-      ["sh", "-c", "echo up; exec sleep 1000"],
-    );
-    await holder.waitForOutput(/up/);
+    const holder = namespace.startRun("--lock job --lease db=4:5", ["sh", "-c", "echo up; exec sleep 1000"]);
+    await holder.waitForOutput("up");
     const busy = await namespace.startRun(options, ["true"]).ended;
-    expect(busy).toMatchObject({ code: 75, stderr: "" });
+    expect(busy).toExit(75, { stderr: "" });
     expect(busy.stdout).toMatch(/now +would give up\nbecause +lock "job" is held by .* pid \d+/);
     expect(busy.stdout).toMatch(/because +resource "db": 2 asked for, 1 of 5 free/);
-    expect(await namespace.startRun([...options, "-E", "3"], ["true"]).ended).toMatchObject({ code: 3 });
+    expect(await namespace.startRun([...options, "-E", "3"], ["true"]).ended).toExit(3);
     const waits = await namespace.startRun([...options, "--wait"], ["true"]).ended;
-    expect(waits).toMatchObject({ code: 0, stdout: expect.stringMatching(/now +would wait/) });
+    expect(waits).toExit(0, { stdout: /now +would wait/ });
     const json = await namespace.startRun([...options, "--json"], ["true"]).ended;
     expect(JSON.parse(json.stdout)).toMatchObject({
       version: 1,
@@ -268,25 +260,20 @@ describe.concurrent("--dry-run", () => {
     await holder.ended;
   });
 
-  test("of a run outside of its group, under a drain, and with a claim that can never be granted", async () => {
-    const namespace = cluster.createNamespace();
-    await namespace.execute(["group", "set", "web", "web2"]);
-    const outside = await namespace.startRun(["-g", "web", "--host", "web1", "--dry-run"], ["true"]).ended;
-    expect(outside).toMatchObject({
-      code: 75,
-      stdout: expect.stringMatching(/host "web1" is not in group "web"/),
-    });
+  test("of a run outside of its group, under a drain, and with a claim that can never be granted", async ({
+    namespace,
+  }) => {
+    await namespace.execute("group set web web2");
+    const outside = await namespace.startRun("-g web --host web1 --dry-run", ["true"]).ended;
+    expect(outside).toExit(75, { stdout: 'host "web1" is not in group "web"' });
     await namespace.put(
       namespace.keys.drain("all", "all"),
       JSON.stringify({ v: 1, by: "ops", at: 1, why: "upgrade" }),
     );
     const drained = await namespace.startRun(["--dry-run"], ["true"]).ended;
-    expect(drained).toMatchObject({
-      code: 75,
-      stdout: expect.stringMatching(/everything is drained by "ops": "upgrade"/),
-    });
-    await namespace.execute(["resource", "set", "db", "2"]);
-    const never = await namespace.startRun(["--lease", "db=3", "--dry-run"], ["true"]).ended;
-    expect(never).toEqual(matchMessage(78, /3 units of resource "db" are requested, but there are only 2/));
+    expect(drained).toExit(75, { stdout: 'everything is drained by "ops": "upgrade"' });
+    await namespace.execute("resource set db 2");
+    const never = await namespace.startRun("--lease db=3 --dry-run", ["true"]).ended;
+    expect(never).toFail(78, '3 units of resource "db" are requested, but there are only 2');
   });
 });

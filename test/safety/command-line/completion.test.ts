@@ -214,7 +214,7 @@ describe("somebody who types", () => {
       ["x", ""],
       [],
     ])
-      expect(await complete(words, wrong)).toMatchObject({ code: 0, stderr: "" });
+      expect(await complete(words, wrong)).toExit(0, { stderr: "" });
     const half = ["reset", "--nonsense", "--prefix", keys.prefix, "--ttl=x", "lock", "in"];
     expect(await complete(half, { SIGNALBOX_ENDPOINTS: etcd.clientUrl })).toMatchObject({
       stdout: ":words\ninvoices\n",

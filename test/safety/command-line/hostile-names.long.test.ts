@@ -54,7 +54,7 @@ describe.concurrent("names", () => {
     ]);
     if (!name.startsWith("-")) {
       expect(await namespace.execute(["group", "set", name]), "as a group").toMatchObject({ code: 0 });
-      expect((await namespace.execute(["group", "list"])).stdout).toContain(name);
+      expect((await namespace.execute(["ls", "groups"])).stdout).toContain(name);
     }
     const all = (await namespace.store.readRange({ key: "\0", rangeEnd: "\0" })).kvs.map(({ key }) => key);
     expect(

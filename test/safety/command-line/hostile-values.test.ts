@@ -71,17 +71,20 @@ describe.concurrent("tickets put by hand", () => {
     });
   });
 
-  test("an escape sequence in a host, a user, a label: shown without it", async () => {
+  test("an escape sequence in a host, a user, a label: shown without it, and a bidi control as an escape", async () => {
     const namespace = cluster.createNamespace();
     const nasty = `${OSC_52}web1\x9b31m\u202e`;
     await namespace.put(
       namespace.keys.lock("job", RUN_ID),
       JSON.stringify(buildTicket({ host: nasty, user: nasty, label: nasty, command: nasty })),
     );
-    expect(await listRows(namespace)).toEqual([expect.stringMatching(/^lock +job +held +web1:7/)]);
+    expect(await listRows(namespace)).toEqual([expect.stringMatching(/^lock +job +held +web1\\u\{202e\}:7/)]);
     const { stdout } = await namespace.execute(["ls", "--json"]);
     expect(stdout).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f]/);
-    expect(JSON.parse(stdout)).toMatchObject({ version: 1, rows: [{ name: "job" }] });
+    expect(JSON.parse(stdout)).toMatchObject({
+      version: 1,
+      rows: [{ name: "job", holders: [{ host: nasty }] }],
+    });
     const busy = await namespace.startRun(["--lock", "job", "-v"], ["echo", "ran"]).ended;
     expect(busy).toEqual(matchMessage(75, /^[^\x00-\x09\x0b-\x1f\x7f-\x9f]*$/));
   });
@@ -117,11 +120,11 @@ describe.concurrent("other keys put by hand", () => {
     expect(init).toMatchObject({ code: 0, stderr: "" });
     expect(init.stdout).toMatch(/warning .*keys do not belong to signalbox/);
     expect(init.stdout).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f]/);
-    for (const list of [["ls"], ["group", "list"], ["resource", "list"]]) {
+    for (const list of [["ls"], ["ls", "groups"], ["ls", "resources", "--all"]]) {
       const { code, stderr } = await namespace.execute(list);
       expect({ code, stderr }).toEqual({
         code: 0,
-        stderr: expect.stringMatching(/^(Nothing is held .*\n)?$/),
+        stderr: expect.stringMatching(/^((Nothing is held|No groups yet|No units are held).*\n)?$/),
       });
     }
   });
@@ -136,8 +139,8 @@ describe.concurrent("other keys put by hand", () => {
     const group = await namespace.startRun(["-g", "web"], ["echo", "ran"]).ended;
     expect(group, "a malformed group has no members").toEqual(matchSilentEnd(75));
     for (const list of [
-      ["group", "list"],
-      ["resource", "list"],
+      ["ls", "groups"],
+      ["ls", "resources", "--all"],
     ]) {
       const { code, stdout } = await namespace.execute(list);
       expect({ code, short: stdout.length < 2_000 }).toEqual({ code: 0, short: true });

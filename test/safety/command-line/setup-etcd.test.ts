@@ -1,16 +1,15 @@
 /** `signalbox setup etcd`: what it writes, and what it refuses. test/hosts runs the scripts. */
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { type ProcessResult, startSignalbox } from "../../../fixtures/signalbox.ts";
+import { createTestFolder } from "../../../fixtures/test-folder.ts";
 
 let cwd: string;
 beforeEach(() => {
-  cwd = mkdtempSync(join(tmpdir(), "signalbox-setup-"));
+  cwd = createTestFolder();
 });
-afterEach(() => rmSync(cwd, { recursive: true, force: true }));
 
 function setUp(...args: string[]): Promise<ProcessResult> {
   return startSignalbox(["setup", "etcd", ...args], { cwd }).ended;
@@ -43,7 +42,7 @@ test("the certificate is for all members, by name or address, and has no common 
 
 test("the scripts are shell, and differ only in the name of their host", async () => {
   const { stderr } = await setUp("host1", "host2", "--prefix", "/team-a/");
-  expect(stderr).toMatch(/note: 2 members survive no more losses than 1 do/);
+  expect(stderr).toMatch("note: 2 members survive no more losses than 1 do");
   for (const name of ["host1.sh", "users.sh"])
     execFileSync("sh", ["-n", name], { cwd: join(cwd, "signalbox-etcd") });
   expect(read("host1.sh")).toContain('"prefix": "/team-a/"');
@@ -62,15 +61,13 @@ test("the scripts are shell, and differ only in the name of their host", async (
 test("keeps the keys of a folder that exists", async () => {
   await setUp("host1");
   const before = read("ca-key.pem");
-  const { code, stderr } = await setUp("host1");
-  expect({ code, stderr }).toEqual({ code: 74, stderr: expect.stringMatching(/it exists.*see --to/) });
+  expect(await setUp("host1")).toExit(74, { stderr: /it exists.*see --to/ });
   expect(read("ca-key.pem")).toBe(before);
 });
 
 test("without openssl, says what to install, and leaves nothing", async () => {
   const { ended } = startSignalbox(["setup", "etcd", "host1"], { cwd, env: { PATH: cwd } });
-  const { code, stderr } = await ended;
-  expect({ code, stderr }).toEqual({ code: 78, stderr: expect.stringContaining("apt-get install openssl") });
+  expect(await ended).toExit(78, { stderr: "apt-get install openssl" });
   expect(readdirSync(cwd)).toEqual([]);
 });
 
@@ -80,7 +77,6 @@ test.each([
   ["the name of the other script", ["users"], /HOST must be .*not users/],
   ["the same host twice", ["a", "b", "a"], /"a" is given twice/],
 ])("refuses %s", async (_, hosts, message) => {
-  const { code, stderr } = await setUp(...hosts);
-  expect({ code, stderr }).toEqual({ code: 64, stderr: expect.stringMatching(message) });
+  expect(await setUp(...hosts)).toExit(64, { stderr: message });
   expect(readdirSync(cwd)).toEqual([]);
 });

@@ -3,8 +3,8 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
-import { openConsole, switchTab } from "../../../fixtures/cluster/open-console.ts";
+import { describe, expect } from "vitest";
+import { openConsole, pressUntil, switchTab } from "../../../fixtures/cluster/open-console.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import type { RunningProcess } from "../../../fixtures/signalbox.ts";
@@ -13,6 +13,7 @@ import { serializeTicket, type Ticket } from "../../../src/protocol/ticket.ts";
 import { ticketWith } from "../../protocol/samples.ts";
 
 const cluster = TestCluster.startForFile();
+const { test } = cluster;
 let waiters = 0;
 
 /** A ticket without a runner, whose session lives on. @returns its key */
@@ -46,16 +47,17 @@ async function audit(namespace: TestNamespace): Promise<string[]> {
 }
 
 describe.concurrent("a reset", () => {
-  it("of a live holder wants its name typed, ends the job, and tells who is next", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
+  test("of a live holder wants its name typed, ends the job, and tells who is next", async ({
+    namespace,
+  }) => {
     const run = await namespace.jobs.startAndWait({
       name: "run",
-      options: ["--lock", "invoices"],
+      options: "--lock invoices",
       hold: HELD,
     });
     const next = namespace.jobs.start({
       name: "next",
-      options: ["--lock", "invoices", "--wait"],
+      options: "--lock invoices --wait",
       hold: HELD,
     });
     await namespace.jobs.waitForTickets("next", "waiting");
@@ -71,19 +73,17 @@ describe.concurrent("a reset", () => {
     await console.waitFor("▲ type invoices to confirm");
     expect(await audit(namespace)).toEqual([]);
     console.type("invoices");
-    console.press("enter");
-    await console.waitFor(/done .*reset lock invoices/);
-    expect((await run.ended).code).toBe(125);
+    await pressUntil(console, "enter", /done .*reset lock invoices/);
+    expect(await run.ended).toExit(125);
     await namespace.jobs.journal.waitForLine("next", "start");
     expect(await audit(namespace)).toEqual([expect.stringMatching(/^reset \| lock invoices \| ended after/)]);
     next.child.kill("SIGKILL");
   });
 
-  it("by force deletes the ticket of a runner that is gone", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
+  test("by force deletes the ticket of a runner that is gone", async ({ namespace }) => {
     const run = await namespace.jobs.startAndWait({
       name: "run",
-      options: ["--lock", "x", "--ttl", "60s"],
+      options: "--lock x --ttl 60s",
       hold: HELD,
     });
     run.child.kill("SIGKILL");
@@ -100,8 +100,7 @@ describe.concurrent("a reset", () => {
     console.press("tab");
     await console.waitFor("type x to confirm");
     console.type("x");
-    console.press("enter");
-    await console.waitFor(/done .*reset lock x/);
+    await pressUntil(console, "enter", /done .*reset lock x/);
     expect(await namespace.listTickets()).toEqual([]);
     expect(await audit(namespace)).toEqual([
       expect.stringMatching(/^reset \| lock x \| gone \| removed by force/),
@@ -110,26 +109,27 @@ describe.concurrent("a reset", () => {
 });
 
 describe.concurrent("what changes between preview and confirmation", () => {
-  it("is shown as it happens: waiters that come stop nothing, and are marked", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
-    const run = await namespace.jobs.startAndWait({ name: "run", options: ["--lock", "x"], hold: HELD });
+  test("is shown as it happens: waiters that come stop nothing, and are marked", async ({
+    namespace,
+    onTestFinished,
+  }) => {
+    const run = await namespace.jobs.startAndWait({ name: "run", options: "--lock x", hold: HELD });
     const console = await openConsole(namespace);
     await console.waitFor(/x .*held/);
     console.press("X");
     await console.waitFor("next  none of the waiting runs");
     console.type("x");
     const timer = setInterval(() => void queueUp(namespace, "x"), 200);
-    context.onTestFinished(() => clearInterval(timer));
+    onTestFinished(() => clearInterval(timer));
     await console.waitFor(/\+ next .*waits for lock x/);
     await console.waitFor(/- next {2}none of the waiting runs/);
     console.press("enter");
-    expect((await run.ended).code).toBe(125);
+    expect(await run.ended).toExit(125);
     await console.waitFor(/done .*reset lock x/);
     expect(await audit(namespace)).toEqual([expect.stringMatching(/^reset \| lock x \| ended after/)]);
   });
 
-  it("wants to be confirmed anew where another run would be ended", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
+  test("wants to be confirmed anew where another run would be ended", async ({ namespace }) => {
     const first = await queueUp(namespace, "x", { state: "held", host: "first.example.com" });
     const console = await openConsole(namespace);
     await console.waitFor(/x .*held/);
@@ -137,7 +137,7 @@ describe.concurrent("what changes between preview and confirmation", () => {
     await console.waitFor("type x to confirm");
     console.type("x");
     await queueUp(namespace, "x", { state: "held", host: "second.example.com" });
-    await namespace.store.commitTxn({ compare: [], success: [{ op: "delete", key: first }], failure: [] });
+    await namespace.delete(first);
     await console.waitFor(/\+ ends +second/);
     await console.waitFor("the runs to end have changed");
     console.press("enter");
@@ -145,9 +145,10 @@ describe.concurrent("what changes between preview and confirmation", () => {
     expect(await audit(namespace)).toEqual([]);
   });
 
-  it("is refused where it is at stake; Enter looks again, with all that was typed", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
-    await namespace.jobs.startAndWait({ name: "run", options: ["--lock", "x"], hold: HELD });
+  test("is refused where it is at stake; Enter looks again, with all that was typed", async ({
+    namespace,
+  }) => {
+    await namespace.jobs.startAndWait({ name: "run", options: "--lock x", hold: HELD });
     const console = await openConsole(namespace);
     await console.waitFor(/x .*held/);
     console.press("D");
@@ -165,8 +166,9 @@ describe.concurrent("what changes between preview and confirmation", () => {
     await namespace.store.commitTxn({ compare: [], success: [drain], failure: [] });
     console.press("enter");
     await console.waitFor("nothing was done, because something has changed");
-    expect(console.getScreen().join("\n")).toMatch(/new: lock x is drained by ann/);
+    expect(console.getScreen().join("\n")).toMatch("new: lock x is drained by ann");
     await console.waitFor("Enter open the dialog again");
+    await console.waitFor("held, drained"); // otherwise the first preview is still from before
     console.press("enter");
     await console.waitFor("--reason upgrade");
     await console.waitFor(/\+ replaces: .*ann/);
@@ -178,9 +180,8 @@ describe.concurrent("what changes between preview and confirmation", () => {
 });
 
 describe.concurrent("a drain", () => {
-  it("waits as a job until nobody holds anything there; U lifts it", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
-    const run = await namespace.jobs.startAndWait({ name: "run", options: ["--lock", "x"], hold: HELD });
+  test("waits as a job until nobody holds anything there; U lifts it", async ({ namespace }) => {
+    const run = await namespace.jobs.startAndWait({ name: "run", options: "--lock x", hold: HELD });
     const console = await openConsole(namespace);
     await console.waitFor(/x .*held/);
     console.press("D");
@@ -194,15 +195,14 @@ describe.concurrent("a drain", () => {
     await console.waitFor("Enter drain");
     console.press("enter");
     await console.waitFor(/running .*drain lock x/);
-    await console.waitFor(/held, drained/);
+    await console.waitFor("held, drained");
     run.child.kill("SIGTERM");
     await console.waitFor(/done .*drain lock x/);
     await console.waitFor(/x .*drained/);
     console.press("2", "U");
     await console.waitFor(/lifts .*upgrade/);
     await console.waitFor("Enter undrain");
-    console.press("enter");
-    await console.waitFor(/done .*undrain lock x/);
+    await pressUntil(console, "enter", /done .*undrain lock x/);
     await console.waitFor(/x .*free/);
     expect(await audit(namespace)).toEqual([
       expect.stringMatching(/^drain \| lock x \| upgrade \| .*empty/),
@@ -210,21 +210,20 @@ describe.concurrent("a drain", () => {
     ]);
   });
 
-  it.for(["resource", "host", "group"])("of a %s, from its row, and back", async (scope, context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
-    await namespace.start(["group", "set", "web", "web1.example.com", "--yes"]).ended;
-    await namespace.start(["resource", "set", "db", "4", "--yes"]).ended;
-    await namespace.start(["run", "--host", "web1.example.com", "--lock", "x", "--", "true"]).ended;
+  test.for(["resource", "host", "group"])("of a %s, from its row, and back", async (scope, { namespace }) => {
+    await namespace.execute("group set web web1.example.com --yes");
+    await namespace.execute("resource set db 4 --yes");
+    await namespace.execute("run --host web1.example.com --lock x -- true");
     const console = await openConsole(namespace, { args: ["--view", `${scope}s`] });
     const name = { resource: "db", host: "web1.example.com", group: "web" }[scope] ?? "";
     await console.waitFor(new RegExp(`(  |▎ )${name} `));
     console.press("D");
     await console.waitFor(`drain ${scope} ${name} --wait`);
-    await console.waitFor(/holds none/);
+    await console.waitFor("holds none");
     await console.waitFor("Enter drain");
     console.press("enter");
     await console.waitFor(new RegExp(`done .*drain ${scope} ${name}`));
-    await console.waitFor(/Drains 1/); // it has heard of it from etcd, too
+    await console.waitFor(/Drains +1 /); // it has heard of it from etcd, too
     console.press("2", "U");
     await console.waitFor("lifts ");
     await console.waitFor("Enter undrain");
@@ -238,9 +237,8 @@ describe.concurrent("a drain", () => {
 });
 
 describe.concurrent("waiters", () => {
-  it("are released from their rows, several at once, with a result each", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
-    await namespace.jobs.startAndWait({ name: "run", options: ["--lock", "x"], hold: HELD });
+  test("are released from their rows, several at once, with a result each", async ({ namespace }) => {
+    await namespace.jobs.startAndWait({ name: "run", options: "--lock x", hold: HELD });
     const options = ["--lock", "x", "--wait"];
     const runs: RunningProcess[] = [];
     for (const name of ["a", "b", "c"]) {
@@ -251,7 +249,7 @@ describe.concurrent("waiters", () => {
     await console.waitFor(
       (it) => it.getScreen().filter((row) => /lock +x +\d .*◌ waiting/.test(row)).length === 3,
     );
-    console.press("space", "space");
+    console.press("space", "down", "space");
     await console.waitFor((it) => it.getScreen().filter((row) => row.includes("✓")).length === 2);
     console.press("K");
     await console.waitFor("release 2 rows");
@@ -269,31 +267,28 @@ describe.concurrent("waiters", () => {
 });
 
 describe.concurrent("a problem", () => {
-  it("leads by Enter to its remedy, filled in and previewed", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
+  test("leads by Enter to its remedy, filled in and previewed", async ({ namespace }) => {
     const key = namespace.keys.lock("x", "0123456789abcdef");
     await namespace.store.commitTxn({ compare: [], success: [{ op: "put", key, value: "{" }], failure: [] });
     const console = await openConsole(namespace, { args: ["--view", "problems"] });
-    await console.waitFor(/cannot be read/);
+    await console.waitFor("cannot be read");
     console.press("enter");
     await console.waitFor("signalbox reset lock x --run 0123456789abcdef --force");
     await console.waitFor(/ends +malformed ticket/);
     await console.waitFor("Enter reset");
     expect(await namespace.listTickets()).toHaveLength(1);
-    console.press("enter");
-    await console.waitFor(/done .*reset lock x/);
+    await pressUntil(console, "enter", /done .*reset lock x/);
     expect(await namespace.listTickets()).toEqual([]);
   });
 });
 
 describe.concurrent("rows of a detail", () => {
-  it("can be selected: K releases the waiter, Enter shows all of its run", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
-    await namespace.jobs.startAndWait({ name: "run", options: ["--lock", "x"], hold: HELD });
+  test("can be selected: K releases the waiter, Enter shows all of its run", async ({ namespace }) => {
+    await namespace.jobs.startAndWait({ name: "run", options: "--lock x", hold: HELD });
     const waiters = ["first", "second"];
     const runs: RunningProcess[] = [];
     for (const name of waiters) {
-      runs.push(namespace.jobs.start({ name, options: ["--lock", "x", "--wait"], hold: HELD }));
+      runs.push(namespace.jobs.start({ name, options: "--lock x --wait", hold: HELD }));
       await namespace.jobs.waitForTickets(name, "waiting");
     }
     const [, second] = (await namespace.listTickets()).filter(({ ticket }) => ticket?.state === "waiting");
@@ -312,9 +307,8 @@ describe.concurrent("rows of a detail", () => {
 });
 
 describe.concurrent("what operators keep", () => {
-  it("is edited, made and deleted from the console", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
-    await namespace.start(["group", "set", "web", "web1.example.com", "--yes"]).ended;
+  test("is edited, made and deleted from the console", async ({ namespace }) => {
+    await namespace.execute("group set web web1.example.com --yes");
     const console = await openConsole(namespace, { args: ["--view", "groups"] });
     await console.waitFor(/( {2}|▎ )web /);
     console.press("e");
@@ -323,32 +317,28 @@ describe.concurrent("what operators keep", () => {
     console.type(" web2.example.com");
     await console.waitFor("+ web2.example.com");
     await console.waitFor("Enter group set");
-    console.press("enter");
-    await console.waitFor(/done .*group set group web/);
+    await pressUntil(console, "enter", /done .*group set group web/);
     console.press("2", "n");
     await console.waitFor("a new group");
     console.type("all");
     console.press("tab");
     console.type("web");
-    await console.waitFor(/\+ group all/);
+    await console.waitFor("+ group all");
     await console.waitFor("Enter group set");
-    console.press("enter");
-    await console.waitFor(/done .*a new group/);
-    await console.waitFor(/Groups 2/);
+    await pressUntil(console, "enter", /done .*a new group/);
+    await console.waitFor("Groups 2");
     console.press("2", "g", "delete");
     await console.waitFor("- group all");
     await console.waitFor("Enter group delete");
-    console.press("enter");
-    await console.waitFor(/done .*group delete/);
+    await pressUntil(console, "enter", /done .*group delete/);
     const { kvs } = await namespace.store.readRange(namespace.keys.groups());
     expect(kvs.map(({ value }) => value)).toEqual([expect.stringContaining("web2.example.com")]);
   });
 });
 
 describe.concurrent("read-only", () => {
-  it("refuses every action, visibly", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
-    await namespace.jobs.startAndWait({ name: "run", options: ["--lock", "x"], hold: HELD });
+  test("refuses every action, visibly", async ({ namespace }) => {
+    await namespace.jobs.startAndWait({ name: "run", options: "--lock x", hold: HELD });
     const console = await openConsole(namespace, { args: ["--read-only"] });
     await console.waitFor("READ-ONLY");
     await console.waitFor(/x .*held/);
@@ -360,10 +350,11 @@ describe.concurrent("read-only", () => {
   });
 });
 
-it("X in History resets no other run, a name's bidi control is shown, and --theme is not stored", async () => {
-  const namespace = await cluster.createTestNamespace("http");
+test("X in History resets no other run, a name's bidi control is shown, and --theme is not stored", async ({
+  namespace,
+}) => {
   const name = "cod\u202Esafe";
-  await namespace.start(["run", "--lock", name, "--", "true"]).ended;
+  await namespace.execute(["run", "--lock", name, "--", "true"]);
   await namespace.jobs.startAndWait({
     name: "now",
     options: ["--lock", name],
@@ -375,10 +366,10 @@ it("X in History resets no other run, a name's bidi control is shown, and --them
     args: ["--view", "history", "--theme", "contrast"],
     env: { XDG_STATE_HOME: state },
   });
-  await console.waitFor(/codsafe/);
+  await console.waitFor("cod\\u{202e}safe");
   console.press("X");
-  await console.waitFor("this run has ended: see lock codsafe in Locks");
-  await switchTab(console, /codsafe +● held/, 3);
+  await console.waitFor("this run has ended: see lock cod\\u{202e}safe in Locks");
+  await switchTab(console, /cod\\u\{202e\}safe +● held/, 4);
   console.press("X");
   await console.waitFor("signalbox reset lock $'cod\\u202esafe'");
   console.press("escape");

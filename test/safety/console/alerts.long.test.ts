@@ -1,11 +1,8 @@
-/** Rows that the user is told of: the sign, the toast, the event, and what reaches a user who looks elsewhere. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import { openConsole } from "../../../fixtures/cluster/open-console.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { serializeTicket } from "../../../src/protocol/ticket.ts";
 import { ticketWith } from "../../protocol/samples.ts";
 
@@ -17,7 +14,7 @@ async function hold(namespace: TestNamespace, lock: string, host: string): Promi
   const run = host.slice(0, 4).padEnd(16, "0");
   const value = serializeTicket(ticketWith({ run, host, state: "held" }));
   const key = namespace.keys.lock(lock, run);
-  await namespace.store.commitTxn({ compare: [], success: [{ op: "put", key, value }], failure: [] });
+  await namespace.put(key, value);
 }
 
 /** Ends the run that holds a lock, and grants it to one of another host, at once. */
@@ -41,8 +38,7 @@ async function free(namespace: TestNamespace, lock: string): Promise<void> {
 }
 
 it("tells of a watched row by bell, desktop and title, whatever the data have in them, and remembers it", async () => {
-  const home = mkdtempSync(join(tmpdir(), "signalbox-state-"));
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  const home = createTestFolder();
   const namespace = await cluster.createTestNamespace("http");
   await hold(namespace, "orders", "web1.example.com");
   const env = { XDG_STATE_HOME: home };
@@ -52,7 +48,7 @@ it("tells of a watched row by bell, desktop and title, whatever the data have in
   await console.waitFor("you are told when it changes");
   await console.waitFor(/◆orders +● held/);
   await passOn(namespace, "orders", HOSTILE);
-  await console.waitFor(/watched {2}lock orders: held by web2/);
+  await console.waitFor(/watched +lock orders: held by web2/);
   await console.waitFor((it) => it.bells === 1 && it.title.includes("1 news"));
   const [first, second] = console.notifications;
   expect(first).toMatch(/^9;signalbox: lock orders: held by web2.*;x, nobody waits$/);
@@ -80,6 +76,6 @@ it("with --notify off shows it only on its screen", async () => {
   console.press("A");
   await console.waitFor("you are told when it changes");
   await free(namespace, "orders");
-  await console.waitFor(/watched {2}lock orders: free/);
+  await console.waitFor(/watched +lock orders: free/);
   expect([console.bells, console.title, console.notifications]).toEqual([0, "", []]);
 });

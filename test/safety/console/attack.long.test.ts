@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { describe, expect, it, onTestFinished, type TestContext } from "vitest";
+import { describe, expect, onTestFinished, type TestContext } from "vitest";
 import { openConsole, pressUntil } from "../../../fixtures/cluster/open-console.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
@@ -15,6 +15,7 @@ import { serializeTicket } from "../../../src/protocol/ticket.ts";
 import { ticketWith } from "../../protocol/samples.ts";
 
 const cluster = TestCluster.startForFile();
+const { test } = cluster;
 
 /** Puts a ticket as a run would, without one. */
 async function put(
@@ -24,11 +25,7 @@ async function put(
 ) {
   const run = Buffer.from(lock).toString("hex").padEnd(16, "0").slice(0, 16);
   const value = serializeTicket(ticketWith({ run, state: "held", ...more }));
-  await namespace.store.commitTxn({
-    compare: [],
-    success: [{ op: "put", key: namespace.keys.lock(lock, run), value }],
-    failure: [],
-  });
+  await namespace.put(namespace.keys.lock(lock, run), value);
 }
 
 async function countDrains(namespace: TestNamespace): Promise<number> {
@@ -72,7 +69,7 @@ function holdKey(press: () => void): {
 }
 
 describe("a key too many", () => {
-  it("does nothing: what will happen must have been on the screen for a moment, and a held key never has its way", async ({
+  test("does nothing: what will happen must have been on the screen for a moment, and a held key never has its way", async ({
     skip,
   }) => {
     const namespace = await cluster.createTestNamespace("http");
@@ -95,8 +92,9 @@ describe("a key too many", () => {
     expect(await countDrains(namespace)).toBe(1);
   });
 
-  it("acts on nothing that its user does not look at: from the explorer it leads to the row first", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+  test("acts on nothing that its user does not look at: from the explorer it leads to the row first", async ({
+    namespace,
+  }) => {
     for (const lock of ["alpha", "beta", "gamma"]) await put(namespace, lock);
     const console = await openConsole(namespace);
     await console.waitFor(/gamma .*held/);
@@ -111,15 +109,14 @@ describe("a key too many", () => {
     await console.waitFor("this key acts on rows of the table: go there first");
   });
 
-  it("does not end a job that is under way with the console", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+  test("does not end a job that is under way with the console", async ({ namespace }) => {
     await put(namespace, "invoices");
     const console = await openConsole(namespace);
     await console.waitFor(/invoices .*held/);
     console.press("D");
     await console.waitFor("Enter drain");
     console.press("enter");
-    await console.waitFor(/→ drain lock invoices/);
+    await console.waitFor("→ drain lock invoices");
     console.press("q");
     await console.waitFor("press again to quit anyway");
     console.press("q");
@@ -129,11 +126,13 @@ describe("a key too many", () => {
 });
 
 describe.concurrent("a console that was stopped for a while", () => {
-  it("does not show what it knew then as live, until etcd has answered again", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
+  test("does not show what it knew then as live, until etcd has answered again", async ({
+    namespace,
+    onTestFinished,
+  }) => {
     await put(namespace, "before");
     const proxy = await FaultProxy.start(namespace.etcd.clientUrl);
-    context.onTestFinished(() => proxy.close());
+    onTestFinished(() => proxy.close());
     const console = await openConsole(namespace, { endpoints: [proxy.url] });
     await console.waitFor("before");
     console.kill("SIGSTOP");
@@ -156,8 +155,9 @@ describe.concurrent("a console that was stopped for a while", () => {
 });
 
 describe.concurrent("a terminal", () => {
-  it("that has no shell behind it is not left by Ctrl+Z, where nobody could come back", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
+  test("that has no shell behind it is not left by Ctrl+Z, where nobody could come back", async ({
+    namespace,
+  }) => {
     const console = await openConsole(namespace);
     console.press("ctrl+z");
     await console.waitFor("this console was not started by a shell");
@@ -166,8 +166,9 @@ describe.concurrent("a terminal", () => {
     await console.waitFor("Anywhere");
   });
 
-  it("that takes nothing more holds up neither signals nor what the console knows", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
+  test("that takes nothing more holds up neither signals nor what the console knows", async ({
+    namespace,
+  }) => {
     const console = await openConsole(namespace);
     console.hold();
     for (let turn = 0; turn < 60; turn += 1) {
@@ -187,8 +188,7 @@ describe.concurrent("a terminal", () => {
     expect(isOver).toBe(true);
   });
 
-  it("of little room cuts no frame open", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
+  test("of little room cuts no frame open", async ({ namespace }) => {
     const console = await openConsole(namespace, { columns: 80, rows: 24 });
     console.press("?", "G");
     await console.waitFor("can be rebound");
@@ -202,8 +202,9 @@ describe.concurrent("a terminal", () => {
     expect(open()).toEqual([]);
   });
 
-  it("with no room for all tabs, and counts in the panel's titles, takes clicks for what stands there", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
+  test("with no room for all tabs, and counts in the panel's titles, takes clicks for what stands there", async ({
+    namespace,
+  }) => {
     await put(namespace, "invoices"); // on no session: a problem
     const console = await openConsole(namespace, { columns: 80, rows: 30 });
     await console.waitFor("PROBLEMS 1");
@@ -220,8 +221,7 @@ describe.concurrent("a terminal", () => {
     await console.waitFor(events);
   });
 
-  it("too small for a detail shows it alone", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
+  test("too small for a detail shows it alone", async ({ namespace }) => {
     await put(namespace, "invoices");
     const console = await openConsole(namespace, { columns: 60, rows: 12 });
     await console.waitFor(/invoices .*held/);
@@ -234,7 +234,10 @@ describe.concurrent("a terminal", () => {
 
 describe.concurrent("a folder for what is remembered", () => {
   /** The console started with it, used, and quit. */
-  async function quitWith(context: TestContext, env: Record<string, string>): Promise<Terminal> {
+  async function quitWith(
+    context: Pick<TestContext, "onTestFinished">,
+    env: Record<string, string>,
+  ): Promise<Terminal> {
     const namespace = await cluster.createTestNamespace("http", context);
     const console = await openConsole(namespace, { env });
     console.press("q");
@@ -243,43 +246,50 @@ describe.concurrent("a folder for what is remembered", () => {
     return console;
   }
 
-  it.for(["/dev/full", "/proc/nowhere"])("%s is no reason to fail", async (folder, context) => {
-    await quitWith(context, { XDG_STATE_HOME: folder, HOME: folder });
+  test.for(["/dev/full", "/proc/nowhere"])("%s is no reason to fail", async (folder, { onTestFinished }) => {
+    await quitWith({ onTestFinished }, { XDG_STATE_HOME: folder, HOME: folder });
   });
 
-  it("in which something else has the name of the file is none either", async (context) => {
+  test("in which something else has the name of the file is none either", async ({ onTestFinished }) => {
     const folder = mkdtempSync(join(tmpdir(), "signalbox-attack-"));
-    context.onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     writeFileSync(join(folder, "signalbox"), "a file");
-    await quitWith(context, { XDG_STATE_HOME: folder });
+    await quitWith({ onTestFinished }, { XDG_STATE_HOME: folder });
   });
 });
 
 describe.concurrent("while nothing was read yet", () => {
-  it("no count is shown, which would look like none", async (context) => {
+  test("no count is shown, which would look like none", async ({ onTestFinished }) => {
     const proxy = await FaultProxy.start("http://127.0.0.1:9");
-    context.onTestFinished(() => proxy.close());
+    onTestFinished(() => proxy.close());
     proxy.mode = "drop";
-    const console = openTerminal({ args: ["console"], columns: 100, rows: 30, endpoints: [proxy.url] });
-    context.onTestFinished(() => console.close());
+    const console = openTerminal({
+      args: ["console", "--view", "locks"],
+      columns: 100,
+      rows: 30,
+      endpoints: [proxy.url],
+    });
+    onTestFinished(() => console.close());
     await console.waitFor("connecting for");
     expect(console.getScreen().join("\n")).not.toMatch(/(Locks|Problems) +0/);
     console.press("q");
     await console.ended;
   });
 
-  it("no pane says that there is nothing: it is not known, and why, where etcd was looked for, and what to set", async (context) => {
+  test("no pane says that there is nothing: it is not known, and why, where etcd was looked for, and what to set", async ({
+    onTestFinished,
+  }) => {
     const console = openTerminal({
-      args: ["console"],
+      args: ["console", "--view", "locks"],
       endpoints: ["http://127.0.0.1:9"],
       columns: 80,
       rows: 30,
     });
-    context.onTestFinished(() => console.close());
+    onTestFinished(() => console.close());
     await console.waitFor("why: ");
-    await console.waitFor(/etcd unreachable/);
+    await console.waitFor("etcd unreachable");
     const page = () => console.getScreen().join("\n").replace(/\s+/g, " ");
-    expect(page()).toMatch(/connection refused: nothing listens there/);
+    expect(page()).toMatch("connection refused: nothing listens there");
     expect(page()).toContain("endpoints: http://127.0.0.1:9 (environment SIGNALBOX_ENDPOINTS)");
     expect(page()).toContain("SIGNALBOX_ENDPOINTS=http://etcd1:2379");
     for (const key of ["]", "]", "[", "5", "]", "]", "]", "2"]) {
@@ -289,27 +299,38 @@ describe.concurrent("while nothing was read yet", () => {
     }
   });
 
-  it("a cluster that refuses is not empty either; the login is what to set", async (context) => {
+  test("a cluster that refuses is not empty either; the login is what to set", async ({ onTestFinished }) => {
     const etcd = await startEtcd({
       auth: { rootPassword: "pw", user: "op", password: "pw", prefix: "/signalbox/" },
     });
-    context.onTestFinished(() => etcd.stop());
-    const console = openTerminal({ args: ["console"], endpoints: etcd.endpoints, columns: 120, rows: 40 });
-    context.onTestFinished(() => console.close());
-    await console.waitFor(/access refused/);
+    onTestFinished(() => etcd.stop());
+    const console = openTerminal({
+      args: ["console", "--view", "locks"],
+      endpoints: etcd.endpoints,
+      columns: 120,
+      rows: 40,
+    });
+    onTestFinished(() => console.close());
+    await console.waitFor("access refused");
     expect(console.getScreen().join("\n")).toMatch(/why: .*user name is empty[\s\S]*SIGNALBOX_USER/);
     expect(console.getScreen().join("\n")).not.toMatch(/No lock is held|No events yet/);
   });
 
-  it("and nothing ever ran there: the first page says how to begin", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
+  test("and nothing ever ran there: the first page says how to begin", async ({ namespace }) => {
     const console = await openConsole(namespace);
     await console.waitFor("signalbox run --lock hello -- sleep 60");
     await namespace.jobs.startAndWait({
       name: "run",
-      options: ["--lock", "x"],
+      options: "--lock x",
       hold: ["until", "/nonexistent"],
     });
     await console.waitFor(/x +● held/);
+  });
+
+  test("and there are no groups: the page names the key for the first one", async ({ namespace }) => {
+    const console = await openConsole(namespace, { args: ["--view", "groups"] });
+    await console.waitFor("Key n: a new group, in a form.");
+    console.press("n");
+    await console.waitFor("signalbox group set");
   });
 });

@@ -6,6 +6,8 @@ import { describe, expect, it } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { openTerminal, type Terminal } from "../../../fixtures/console.ts";
+import { serializeTicket } from "../../../src/protocol/ticket.ts";
+import { ticketWith } from "../../protocol/samples.ts";
 
 const [one, two] = [TestCluster.startForFile(), TestCluster.startForFile()];
 const NOWHERE = "http://127.0.0.1:9";
@@ -36,7 +38,7 @@ async function createSite(context: Parameters<TestCluster["createTestNamespace"]
     const terminal = openTerminal({
       columns: 140,
       rows: 44,
-      args: ["console", "-c", path, ...args],
+      args: ["console", "-c", path, "--view", "locks", ...args],
       env,
     });
     first.onClose(() => terminal.close());
@@ -53,7 +55,7 @@ async function hold(namespace: TestNamespace, lock: string): Promise<void> {
 
 async function choose(terminal: Terminal, name: string): Promise<void> {
   terminal.press(":");
-  await terminal.waitFor(/palette/);
+  await terminal.waitFor("palette");
   terminal.type(`ctx ${name}`);
   await terminal.waitFor(new RegExp(`ctx ${name} +cluster`));
   terminal.press("enter");
@@ -76,15 +78,15 @@ describe("contexts in the console", () => {
     expect(screen).toContain("READ-ONLY");
     expect(screen).not.toContain("ours");
     terminal.press("X");
-    await terminal.waitFor(/read-only/);
+    await terminal.waitFor("read-only");
     terminal.press("c");
-    await terminal.waitFor(/copied/);
+    await terminal.waitFor("copied");
     expect(terminal.clipboard.at(-1)).toBe("signalbox show lock theirs --context staging");
     await choose(terminal, "prod");
     await terminal.waitFor(/ours +.*held/);
     expect(terminal.getScreen().join("\n")).not.toContain("READ-ONLY");
     terminal.press("q");
-    expect((await terminal.ended).code).toBe(0);
+    expect(await terminal.ended).toExit(0);
     expect(terminal.leftBehind).toEqual([]);
   });
 
@@ -94,11 +96,11 @@ describe("contexts in the console", () => {
     const terminal = open();
     await terminal.waitFor(/ours +.*held/);
     await choose(terminal, "broken");
-    await terminal.waitFor(/cert is set/);
+    await terminal.waitFor("cert is set");
     await terminal.waitFor(HEADER("prod"));
     await choose(terminal, "dead");
     await terminal.waitFor(HEADER("dead"));
-    await terminal.waitFor(/connection refused/);
+    await terminal.waitFor("connection refused");
     expect(terminal.getScreen().join("\n")).toMatch(/endpoints: http:\/\/127.0.0.1:9 +\(context dead of /);
     expect(terminal.getScreen().join("\n")).not.toContain("ours");
     await choose(terminal, "prod");
@@ -112,13 +114,45 @@ describe("contexts in the console", () => {
     await terminal.waitFor(/live rev \d+/);
     await terminal.waitFor(/Clusters +4/);
     await terminal.waitFor(/prod +shown/);
-    await terminal.waitFor(/staging +ro ok/);
+    await terminal.waitFor(/staging +ro ●1/);
     await terminal.waitFor(/dead +away/);
-    terminal.press("1", "G", "up", "up");
-    await terminal.waitFor(/Enter open/);
+    terminal.press("1", "G", "up", "up", "up"); // past etcd, broken and dead
+    await terminal.waitFor("Enter open");
     terminal.press("enter");
     await terminal.waitFor(/theirs +.*held/);
     await terminal.waitFor(/staging +ro shown/);
+  });
+
+  it("counts what is in the others, and follows", async (context) => {
+    const { second, open } = await createSite(context);
+    const run = await second.jobs.startAndWait({ name: "a", options: ["--lock", "theirs"], hold: HELD });
+    second.onClose(() => run.child.kill("SIGKILL"));
+    const terminal = open();
+    await terminal.waitFor(/staging +ro ●1/);
+    await second.put(
+      second.keys.lock("theirs", "w".repeat(16)),
+      serializeTicket(ticketWith({ run: "w".repeat(16) })),
+    );
+    await terminal.waitFor(/staging +ro ●1 ◌1/);
+    await second.put(second.keys.lock("broken", "0000000000000001"), "no ticket");
+    await terminal.waitFor(/▲ staging +ro ●1 ◌\d ▲\d/);
+  });
+
+  it("does not read a very large one", async (context) => {
+    const { second, open } = await createSite(context);
+    await hold(second, "theirs");
+    for (let from = 0; from < 20_000; from += 100)
+      await second.store.commitTxn({
+        compare: [],
+        success: Array.from({ length: 100 }, (_, at) => ({
+          op: "put",
+          key: second.keys.audit(`many-${from + at}`),
+          value: "x",
+        })),
+        failure: [],
+      });
+    const terminal = open();
+    await terminal.waitFor(/stag\S* +ro 2\d{4} keys/);
   });
 
   it("refuses a switch that a variable would lead to another cluster", async (context) => {
@@ -126,7 +160,7 @@ describe("contexts in the console", () => {
     const terminal = open({ env: { SIGNALBOX_ENDPOINTS: first.etcd.clientUrl } });
     await terminal.waitFor(/live rev \d+/);
     await choose(terminal, "staging");
-    await terminal.waitFor(/endpoints of the context staging has no effect/);
+    await terminal.waitFor("endpoints of the context staging has no effect");
     await terminal.waitFor(HEADER("prod"));
   });
 
@@ -137,11 +171,11 @@ describe("contexts in the console", () => {
     const terminal = open();
     await terminal.waitFor(/ours +.*held/);
     terminal.press("D");
-    await terminal.waitFor(/Enter drain/);
+    await terminal.waitFor("Enter drain");
     terminal.press("enter");
-    await terminal.waitFor(/JOBS 1/);
+    await terminal.waitFor("JOBS 1");
     await choose(terminal, "staging");
-    await terminal.waitFor(/choose staging again/);
+    await terminal.waitFor("choose staging again");
     expect(terminal.getScreen().join("\n")).toContain("ours");
     await choose(terminal, "staging");
     await terminal.waitFor(/theirs +.*held/);

@@ -2,7 +2,7 @@
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect } from "vitest";
 import { openConsole, switchTab } from "../../../fixtures/cluster/open-console.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
@@ -10,6 +10,7 @@ import { openTerminal, type Terminal } from "../../../fixtures/console.ts";
 import { BUNDLE } from "../../../fixtures/signalbox.ts";
 
 const cluster = TestCluster.startForFile();
+const { test } = cluster;
 
 /** A folder of a test, and a script in it. */
 function writeScript(namespace: TestNamespace, lines: string): { path: string; folder: string } {
@@ -44,12 +45,11 @@ describe("the pager", () => {
   const WAITING =
     "cat > text; stty -a < /dev/tty > modes; echo PAGER; read -r line < /dev/tty; echo $line > typed";
 
-  it("gets the whole table on a terminal as it was, and gives it back", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
+  test("gets the whole table on a terminal as it was, and gives it back", async ({ namespace }) => {
     const { path, folder } = writeScript(namespace, WAITING);
     const terminal = await openGroups(namespace, { PAGER: path });
     terminal.press("p");
-    await terminal.waitFor(/PAGER/);
+    await terminal.waitFor("PAGER");
     expect(terminal.isAlternate).toBe(false);
     expect([1000, 1006, 2004].filter((mode) => terminal.modes.has(mode))).toEqual([]);
     expect(readFileSync(join(folder, "modes"), "utf8")).toMatch(/ icanon .* echo /s);
@@ -60,25 +60,23 @@ describe("the pager", () => {
     await terminal.waitFor(/web1.example.com web2/);
     expect(readFileSync(join(folder, "typed"), "utf8")).toBe("answer\n");
     terminal.press("q");
-    expect((await terminal.ended).code).toBe(0);
+    expect(await terminal.ended).toExit(0);
     expect(terminal.leftBehind).toEqual([]);
   });
 
-  it("is ended by Ctrl+C, but the console is not", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
+  test("is ended by Ctrl+C, but the console is not", async ({ namespace }) => {
     const { path } = writeScript(namespace, WAITING);
     const terminal = await openGroups(namespace, { PAGER: path });
     terminal.press("p");
-    await terminal.waitFor(/PAGER/);
+    await terminal.waitFor("PAGER");
     terminal.type("\x03");
     await waitForConsole(terminal);
-    await terminal.waitFor(/ended with SIGINT/);
+    await terminal.waitFor("ended with SIGINT");
     terminal.press("?");
-    await terminal.waitFor(/next tab/);
+    await terminal.waitFor("next tab");
   });
 
-  it("is stopped with the console by Ctrl+Z, and goes on with fg", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
+  test("is stopped with the console by Ctrl+Z, and goes on with fg", async ({ namespace }) => {
     const { path } = writeScript(namespace, WAITING);
     const shell = openTerminal({
       command: ["bash", "--norc", "-i"],
@@ -90,9 +88,9 @@ describe("the pager", () => {
     shell.type(`${process.execPath} ${BUNDLE} console\r`);
     await shell.waitFor(/live rev \d+/);
     shell.press("p");
-    await shell.waitFor(/PAGER/);
+    await shell.waitFor("PAGER");
     shell.press("ctrl+z");
-    await shell.waitFor(/Stopped/);
+    await shell.waitFor("Stopped");
     expect([shell.isAlternate, shell.modes.has(1000)]).toEqual([false, false]);
     shell.type("fg\r");
     await shell.waitFor(/console\s*$/); // the shell names the program that goes on
@@ -104,45 +102,38 @@ describe("the pager", () => {
     await shell.waitFor("code 0");
   });
 
-  it("that is killed in its own modes leaves nothing of them", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
+  test("that is killed in its own modes leaves nothing of them", async ({ namespace }) => {
     const { path } = writeScript(
       namespace,
       "stty raw -echo < /dev/tty; printf '\\e[?1049h\\e[?1h\\e[?1003hKILLED SOON'; kill -9 $$",
     );
     const terminal = await openGroups(namespace, { PAGER: path });
     terminal.press("p");
-    await terminal.waitFor(/ended with SIGKILL/);
+    await terminal.waitFor("ended with SIGKILL");
     await waitForConsole(terminal);
     terminal.press("q");
-    expect((await terminal.ended).code).toBe(0);
+    expect(await terminal.ended).toExit(0);
     expect(terminal.leftBehind).toEqual([]);
   });
 
-  it("that does not exist is named, with the remedy", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
+  test("that does not exist is named, with the remedy", async ({ namespace }) => {
     const terminal = await openGroups(namespace, { PAGER: "/nonexistent/pager" });
     terminal.press("p");
-    await terminal.waitFor(/no pager pager \(ENOENT\); set PAGER/);
+    await terminal.waitFor("no pager pager (ENOENT); set PAGER");
     await waitForConsole(terminal);
   });
 
-  it("gets the text of an overlay without control characters", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
+  test("gets the text of an overlay without control characters", async ({ namespace }) => {
     const { path, folder } = writeScript(namespace, "cat > text");
-    await namespace.store.commitTxn({
-      compare: [],
-      success: [{ op: "put", key: namespace.keys.group("evil"), value: '["a\\u001b]52;c;eA==\\u0007b"]' }],
-      failure: [],
-    });
+    await namespace.put(namespace.keys.group("evil"), '["a\\u001b]52;c;eA==\\u0007b"]');
     const terminal = await openConsole(namespace, { env: { PAGER: path } });
     await switchTab(terminal, /evil/, 4);
     terminal.press("V");
-    await terminal.waitFor(/raw group evil/);
-    await terminal.waitFor(/first value/);
+    await terminal.waitFor("raw group evil");
+    await terminal.waitFor("first value");
     terminal.press("p");
     await terminal.waitFor(() => existsSync(join(folder, "text")) && terminal.isAlternate);
-    await terminal.waitFor(/raw group evil/);
+    await terminal.waitFor("raw group evil");
     const text = readFileSync(join(folder, "text"), "utf8");
     expect(text).toContain("config/groups/evil");
     expect(text).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f]/);
@@ -151,44 +142,43 @@ describe("the pager", () => {
 });
 
 describe("the editor", () => {
-  it("opens a private copy of what is shown, which is removed", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
+  test("opens a private copy of what is shown, which is removed", async ({ namespace }) => {
     const { path, folder } = writeScript(
       namespace,
       'stat -c "%a %n" "$1" > seen; cp "$1" text; echo more >> "$1"',
     );
     const terminal = await openConsole(namespace, { env: { VISUAL: path } });
     terminal.press("4", "E");
-    await terminal.waitFor(/was a copy: your changes have no effect/);
+    await terminal.waitFor("was a copy: your changes have no effect");
     const [mode, file = ""] = readFileSync(join(folder, "seen"), "utf8").trim().split(" ");
     expect(mode).toBe("600");
     expect(existsSync(file)).toBe(false);
   });
 
-  it("that fails is named, and nothing is changed", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
+  test("that fails is named, and nothing is changed", async ({ namespace }) => {
     const { path } = writeScript(namespace, "exit 3");
     const terminal = await openGroups(namespace, { EDITOR: path });
     terminal.press("E");
-    await terminal.waitFor(/ended with 3/);
+    await terminal.waitFor("ended with 3");
     await waitForConsole(terminal);
   });
 
-  it("edits a group through preview and confirmation; a text with faults is kept and opened again", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
+  test("edits a group through preview and confirmation; a text with faults is kept and opened again", async ({
+    namespace,
+  }) => {
     const { path, folder } = writeScript(namespace, 'echo "$1" > file; cp "$1" text; sed -i -f change "$1"');
     writeFileSync(join(folder, "change"), 's/"web1.example.com"/"web1.example.com" "web2.example.com"/');
     const terminal = await openGroups(namespace, { EDITOR: path });
     terminal.press("E");
-    await terminal.waitFor(/import group web/);
-    await terminal.waitFor(/nothing was changed/);
+    await terminal.waitFor("import group web");
+    await terminal.waitFor("nothing was changed");
     terminal.press("escape");
     await terminal.waitFor(() => !terminal.getScreen().join("\n").includes("import group web"));
     writeFileSync(join(folder, "change"), 's/" "/", "/');
     terminal.press("E");
     await terminal.waitFor(/group web: \+ web2.example.com/);
     expect(readFileSync(join(folder, "text"), "utf8")).toContain('"web1.example.com" "web2.example.com"');
-    await terminal.waitFor(/Enter import/);
+    await terminal.waitFor("Enter import");
     terminal.press("enter");
     await terminal.waitFor(/web1.example.com web2/);
     const file = readFileSync(join(folder, "file"), "utf8").trim();
@@ -197,23 +187,24 @@ describe("the editor", () => {
 });
 
 describe("raw keys", () => {
-  it("shows earlier values with their differences, in the console and as a command", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
+  test("shows earlier values with their differences, in the console and as a command", async ({
+    namespace,
+  }) => {
     const terminal = await openGroups(namespace, {});
     await setGroup(namespace, "web1.example.com", "web2.example.com");
     await setGroup(namespace, "web2.example.com");
     terminal.press("V");
-    await terminal.waitFor(/version 3, no lease/);
+    await terminal.waitFor("version 3, no lease");
     await terminal.waitFor(/- .*"web1.example.com"/);
     terminal.press("down");
     await terminal.waitFor(/EARLIER VALUE: changed at revision \d+, version 2/);
     await terminal.waitFor(/\+ .*"web2.example.com"/);
     terminal.press("down");
-    await terminal.waitFor(/this is its first value/);
+    await terminal.waitFor("this is its first value");
     terminal.press("up", "up");
-    await terminal.waitFor(/version 3, no lease/);
+    await terminal.waitFor("version 3, no lease");
     terminal.press("escape");
-    const { stdout } = await namespace.execute(["raw", "group", "web", "--revisions", "9", "--json"]);
+    const { stdout } = await namespace.execute("raw group web --revisions 9 --json");
     const { keys } = JSON.parse(stdout);
     expect(keys).toMatchObject([
       { key: namespace.keys.group("web"), version: "3", earlier: [{ version: "2" }, { version: "1" }] },
@@ -221,15 +212,14 @@ describe("raw keys", () => {
     expect(keys[0]).not.toHaveProperty("lease");
   });
 
-  it("shows the lease of a ticket, and says where etcd has compacted", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
+  test("shows the lease of a ticket, and says where etcd has compacted", async ({ namespace }) => {
     const run = await namespace.jobs.startAndWait({
       name: "run",
-      options: ["--lock", "x"],
+      options: "--lock x",
       hold: ["until", "/nonexistent"],
     });
     namespace.onClose(() => run.child.kill("SIGKILL"));
-    const { stdout } = await namespace.execute(["raw", "lock", "x"]);
+    const { stdout } = await namespace.execute("raw lock x");
     expect(stdout).toMatch(
       /created at revision \d+, changed at \d+, version \d+, lease [0-9a-f]+, \d+ s of \d+ s left/,
     );
@@ -237,9 +227,9 @@ describe("raw keys", () => {
     await setGroup(namespace, "b.example.com");
     const { revision } = await namespace.store.readRange({ key: "x" });
     await namespace.etcd.runEtcdctl("compact", String(revision));
-    const group = await namespace.execute(["raw", "group", "web", "--revisions", "5"]);
+    const group = await namespace.execute("raw group web --revisions 5");
     expect(group.stdout).toContain("etcd has compacted the values before");
-    const none = await namespace.execute(["raw", "group", "nothing"]);
+    const none = await namespace.execute("raw group nothing");
     expect([none.code, none.stderr]).toEqual([1, expect.stringContaining("nothing")]);
   });
 });

@@ -1,6 +1,6 @@
 /** What was, what would be, and what will be: the timeline, what-if, why it did not run, and collisions. */
 
-import { describe, expect, it } from "vitest";
+import { describe, expect } from "vitest";
 import { openConsole } from "../../../fixtures/cluster/open-console.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
@@ -13,6 +13,7 @@ import { memory, schedule } from "../../views/schedules.ts";
 import { putKeys } from "../support/sample-schedules.ts";
 
 const cluster = TestCluster.startForFile();
+const { test } = cluster;
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 /** A screen in which colours, escape codes and directions are hostile. */
@@ -79,7 +80,7 @@ async function putLockHistory(namespace: TestNamespace, command = "invoices.sh")
 }
 
 describe("the timeline", () => {
-  it.each([
+  test.each([
     { columns: 80, rows: 24 },
     { columns: 160, rows: 50 },
   ])(
@@ -90,35 +91,34 @@ describe("the timeline", () => {
       const console = await openConsole(namespace, { ...size, args: ["--view", "locks"] });
       await console.waitFor(/invoices .*held/);
       console.press("t");
-      await console.waitFor(/timeline lock invoices: 1h until now/);
+      await console.waitFor("timeline lock invoices: 1h until now");
       await console.waitFor(/drained +·+▒+·+/);
       await console.waitFor(/waiting +·*1.*1/);
       await console.waitFor(/s:4711 .*█▲/);
-      await console.waitFor(/> b:/);
+      await console.waitFor("> b:");
       await console.waitFor(/waits since .*Z/);
       console.press("up", "up");
-      await console.waitFor(/> s:4711/);
-      await console.waitFor(/exit code 3/);
+      await console.waitFor("> s:4711");
+      await console.waitFor("exit code 3");
       console.press("enter");
-      await console.waitFor(/no space left on the disk/);
+      await console.waitFor("no space left on the disk");
       console.press("escape");
       console.press("+");
-      await console.waitFor(/invoices: 30m until now/);
+      await console.waitFor("invoices: 30m until now");
       console.press("left");
       await console.waitFor(/invoices: 30m until 20\d\d-/);
       console.press("-", "-");
-      await console.waitFor(/invoices: 2h until now/);
+      await console.waitFor("invoices: 2h until now");
       console.press("0");
-      await console.waitFor(/invoices: 1h until now/);
+      await console.waitFor("invoices: 1h until now");
       await queueUp(namespace, "c", { state: "waiting", enqueuedAt: Date.now() - MINUTE });
-      await console.waitFor(/> c:/);
+      await console.waitFor("> c:");
       console.press("enter");
       await console.waitFor(/run c{16}/);
     },
   );
 
-  it("has ASCII signs, and shows hostile names as harmless text", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+  test("has ASCII signs, and shows hostile names as harmless text", async ({ namespace }) => {
     await putLockHistory(namespace, HOSTILE);
     const console = await openConsole(namespace, {
       columns: 80,
@@ -128,17 +128,18 @@ describe("the timeline", () => {
     await console.waitFor(/invoices .*held/);
     console.press("t");
     await console.waitFor(/waiting +\.*1/);
-    await console.waitFor(/#!/);
+    await console.waitFor("#!");
     expect(console.getScreen().join("\n")).not.toMatch(/[^\n\x20-\x7e]/);
     console.press("escape", "i");
-    await console.waitFor(/what if: drain lock invoices/);
+    await console.waitFor("what if: drain lock invoices");
     expect(console.getScreen().join("\n")).not.toMatch(/[^\n\x20-\x7e]/);
   });
 });
 
 describe("what-if", () => {
-  it("tells who gets the lock and when, follows the queue, and leads to a drain that happens", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+  test("tells who gets the lock and when, follows the queue, and leads to a drain that happens", async ({
+    namespace,
+  }) => {
     await putLockHistory(namespace);
     await queueUp(namespace, "c", { state: "waiting" });
     const console = await openConsole(namespace, { args: ["--view", "locks"] });
@@ -151,42 +152,42 @@ describe("what-if", () => {
     await console.waitFor(/now +b\.example\.com/);
     await console.waitFor(/then 1 c\.example\.com[\s\S]*expected in/);
     await queueUp(namespace, "d", { state: "waiting" });
-    await console.waitFor(/then 2 d\.example\.com/);
+    await console.waitFor("then 2 d.example.com");
     expect((await namespace.store.readRange(namespace.keys.audits())).kvs).toHaveLength(2);
     console.press("tab", "enter");
-    await console.waitFor(/signalbox drain lock invoices/);
-    await console.waitFor(/Enter drain/);
+    await console.waitFor("signalbox drain lock invoices");
+    await console.waitFor("Enter drain");
     expect((await namespace.store.readRange(namespace.keys.drains())).kvs).toEqual([]);
     console.press("enter");
-    await console.waitFor(/lock invoices is drained/);
+    await console.waitFor("lock invoices is drained");
     expect((await namespace.store.readRange(namespace.keys.drains())).kvs).toHaveLength(1);
   });
 
-  it("of a total keeps the number for the form; a read-only console refuses the form", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+  test("of a total keeps the number for the form; a read-only console refuses the form", async ({
+    namespace,
+  }) => {
     await putKeys(namespace, [plain(keys.resourceConfig("db"), JSON.stringify({ v: 1, total: "10" }))]);
     const console = await openConsole(namespace, { columns: 80, rows: 24, args: ["--view", "resources"] });
     await console.waitFor(/db .*free/);
     console.press("i", "shift+tab");
     await console.waitFor(/\[total\] +10/);
     console.press("backspace", "backspace");
-    await console.waitFor(/type the new total/);
+    await console.waitFor("type the new total");
     console.type("25");
-    await console.waitFor(/no run would end, leave or be granted/);
+    await console.waitFor("no run would end, leave or be granted");
     console.press("enter");
-    await console.waitFor(/resource db: total 10 -> 25/);
+    await console.waitFor("resource db: total 10 -> 25");
     const other = await openConsole(namespace, { args: ["--view", "resources", "--read-only"] });
     await other.waitFor(/db .*free/);
     other.press("i");
-    await other.waitFor(/what if: drain resource db/);
+    await other.waitFor("what if: drain resource db");
     other.press("enter");
-    await other.waitFor(/this console is read-only/);
+    await other.waitFor("this console is read-only");
   });
 });
 
 describe("why did it not run", () => {
-  it("begins with the last expected occurrence, and takes another time", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+  test("begins with the last expected occurrence, and takes another time", async ({ namespace }) => {
     const now = Date.now();
     const scheduled = now - (now % HOUR);
     const outcome = { scheduled, result: "skipped" as const, endedAt: scheduled + 5, reason: "no worker" };
@@ -196,20 +197,19 @@ describe("why did it not run", () => {
       memory("backup", { runs: [outcome] }),
     ]);
     const console = await openConsole(namespace, { columns: 80, rows: 24, args: ["--view", "schedules"] });
-    await console.waitFor(/backup /);
+    await console.waitFor("backup ");
     console.press("w");
-    await console.waitFor(/why did schedule backup not run/);
-    await console.waitFor(/it was not started; skipped/);
+    await console.waitFor("why did schedule backup not run");
+    await console.waitFor("it was not started; skipped");
     console.press("ctrl+u");
-    await console.waitFor(/must be a time such as/);
+    await console.waitFor("must be a time such as");
     console.type("yesterday 02:00");
-    await console.waitFor(/no outcome of this occurrence is stored/);
+    await console.waitFor("no outcome of this occurrence is stored");
   });
 });
 
 describe("collisions", () => {
-  it("suggest another minute, and fill it into the form of the schedule", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+  test("suggest another minute, and fill it into the form of the schedule", async ({ namespace }) => {
     const cron = "0 3 * * *";
     const next = Date.now() - (Date.now() % (24 * HOUR)) + 27 * HOUR;
     const due = { next: next - 24 * HOUR > Date.now() ? next - 24 * HOUR : next };
@@ -219,19 +219,18 @@ describe("collisions", () => {
       ...schedule("report", { cron }, due),
     ]);
     const console = await openConsole(namespace, { columns: 80, rows: 24, args: ["--view", "schedules"] });
-    await console.waitFor(/report /);
+    await console.waitFor("report ");
     console.type(":collisions");
     await console.waitFor(/collisions +schedules that compete/);
     console.press("enter");
-    await console.waitFor(/same minute: backup, report/);
-    await console.waitFor(/> report: cron 0 3 \* \* \* becomes 1 3 \* \* \*/);
+    await console.waitFor("same minute: backup, report");
+    await console.waitFor("> report: cron 0 3 * * * becomes 1 3 * * *");
     console.press("enter");
-    await console.waitFor(/schedule edit report/);
+    await console.waitFor("schedule edit report");
     await console.waitFor(/cron +1 3 \* \* \*/);
   });
 
-  it("of the selected schedule come first", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+  test("of the selected schedule come first", async ({ namespace }) => {
     const due = { next: Date.now() + 10 * HOUR };
     await putKeys(namespace, [
       ...["a", "b", "c"].flatMap((id) => schedule(id, { cron: "*/10 * * * *" }, due)),
@@ -247,7 +246,7 @@ describe("collisions", () => {
     await open();
     await console.waitFor(/same minute: a, b, c[\s\S]*same minute: x, y[\s\S]*> [bc]: /);
     console.press("escape", "g", "G");
-    await console.waitFor(/schedule y:/);
+    await console.waitFor("schedule y:");
     await open();
     await console.waitFor(/same minute: x, y[\s\S]*same minute: a, b, c[\s\S]*> y: /);
   });

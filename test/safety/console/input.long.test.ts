@@ -1,10 +1,11 @@
 /** Unintended input from a terminal has no effect. Keys can be configured. */
 
-import { describe, expect, it } from "vitest";
+import { describe, expect } from "vitest";
 import { openConsole } from "../../../fixtures/cluster/open-console.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 
 const cluster = TestCluster.startForFile();
+const { test } = cluster;
 /** Runs until it is ended. */
 const HELD = ["until", "/nonexistent"];
 
@@ -26,9 +27,8 @@ const HOSTILE = [
 ];
 
 describe("input that nobody meant", () => {
-  it("does nothing, in one read and in many", async () => {
-    const namespace = await cluster.createTestNamespace("http");
-    await namespace.jobs.startAndWait({ name: "run", options: ["--lock", "invoices"], hold: HELD });
+  test("does nothing, in one read and in many", async ({ namespace }) => {
+    await namespace.jobs.startAndWait({ name: "run", options: "--lock invoices", hold: HELD });
     const console = await openConsole(namespace);
     await console.waitFor(/invoices .*held/);
     console.type(HOSTILE.join(""));
@@ -47,9 +47,8 @@ describe("input that nobody meant", () => {
 });
 
 describe("keys that an operator wants otherwise", () => {
-  it("hold, and what cannot be is said", async () => {
-    const namespace = await cluster.createTestNamespace("http");
-    await namespace.jobs.startAndWait({ name: "run", options: ["--lock", "invoices"], hold: HELD });
+  test("hold, and what cannot be is said", async ({ namespace }) => {
+    await namespace.jobs.startAndWait({ name: "run", options: "--lock invoices", hold: HELD });
     const wishes = { reset: "F5", help: "X", drain: "Ctrl+D" };
     const console = await openConsole(namespace, { env: { SIGNALBOX_KEY_BINDINGS: JSON.stringify(wishes) } });
     await console.waitFor("drain: Ctrl+D is refused");

@@ -1,11 +1,12 @@
 /** The console on different terminals, and without a terminal: nothing is missing, and all characters can be shown. */
 
-import { describe, expect, it } from "vitest";
+import { describe, expect } from "vitest";
 import { openConsole } from "../../../fixtures/cluster/open-console.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 
 const cluster = TestCluster.startForFile();
+const { test } = cluster;
 const HELD = ["until", "/nonexistent"];
 
 /** The keys of views and dialogs of a row, and how their titles begin. */
@@ -18,16 +19,16 @@ const VIEW_TITLES = [
 /** A lock that is held, one that is waited for and drained, one that is free. */
 async function createSampleNamespace(): Promise<TestNamespace> {
   const namespace = await cluster.createTestNamespace("http");
-  await namespace.start(["run", "--lock", "free-one", "--", "true"]).ended;
-  await namespace.jobs.startAndWait({ name: "a", options: ["--lock", "held-one"], hold: HELD });
-  namespace.jobs.start({ name: "b", options: ["--lock", "held-one", "--wait"], hold: HELD });
+  await namespace.execute("run --lock free-one -- true");
+  await namespace.jobs.startAndWait({ name: "a", options: "--lock held-one", hold: HELD });
+  namespace.jobs.start({ name: "b", options: "--lock held-one --wait", hold: HELD });
   await namespace.jobs.waitForTickets("b", "waiting");
-  await namespace.start(["drain", "lock", "held-one", "--reason", "a test", "--yes"]).ended;
+  await namespace.execute(["drain", "lock", "held-one", "--reason", "a test", "--yes"]);
   return namespace;
 }
 
 describe("where there are no colours", () => {
-  it.each<[what: string, env: Record<string, string>]>([
+  test.each<[what: string, env: Record<string, string>]>([
     ["NO_COLOR", { NO_COLOR: "1" }],
     ["a terminal without any", { TERM: "vt220" }],
   ])("for %s, the same is said in words and signs", async (_what, env) => {
@@ -49,7 +50,7 @@ describe("where there are no colours", () => {
   });
 });
 
-it.each<[what: string, args: string[], env: Record<string, string>]>([
+test.each<[what: string, args: string[], env: Record<string, string>]>([
   ["--ascii", ["--ascii"], {}],
   ["a locale without UTF-8", [], { LANG: "C", LC_ALL: "C" }],
 ])("with %s there is nothing but ASCII, dialogs and help too", async (_what, args, env) => {
@@ -69,7 +70,7 @@ it.each<[what: string, args: string[], env: Record<string, string>]>([
 });
 
 describe("on a small terminal", () => {
-  it("of 80x24 everything can be done", async () => {
+  test("of 80x24 everything can be done", async () => {
     const namespace = await createSampleNamespace();
     const console = await openConsole(namespace, { columns: 80, rows: 24 });
     await console.waitFor(/held-one +● held, drained/);
@@ -83,14 +84,14 @@ describe("on a small terminal", () => {
     expect((await namespace.listTickets()).length).toBeLessThan(2);
   });
 
-  it("of 40x10 the rows and the state of things are there", async () => {
+  test("of 40x10 the rows and the state of things are there", async () => {
     const namespace = await createSampleNamespace();
     const console = await openConsole(namespace, { columns: 40, rows: 10 });
     await console.waitFor(/held-one +● held/);
     expect(console.getScreen().every((row) => row.length <= 40)).toBe(true);
   });
 
-  it("of 40x10 each view and each dialog has both its edges, without colours too", async () => {
+  test("of 40x10 each view and each dialog has both its edges, without colours too", async () => {
     const namespace = await createSampleNamespace();
     const env = { SIGNALBOX_THEME: "mono" };
     const console = await openConsole(namespace, { columns: 40, rows: 10, env });
@@ -112,12 +113,12 @@ describe("on a small terminal", () => {
 });
 
 describe("--plain", () => {
-  it("reads each view and each dialog", async () => {
+  test("reads each view and each dialog", async () => {
     const namespace = await createSampleNamespace();
     const console = await openConsole(namespace, { args: ["--plain"] });
-    await console.waitFor(/Locks, row 1 of 2/);
+    await console.waitFor("Locks, row 1 of 2");
     console.press("j");
-    await console.waitFor(/Locks, row 2 of 2/);
+    await console.waitFor("Locks, row 2 of 2");
     // Palette and help have more lines than a screen.
     for (const [key, title] of VIEW_TITLES.filter(([, one]) => one !== "palette" && one !== "keys")) {
       console.press(key);
@@ -129,14 +130,14 @@ describe("--plain", () => {
     expect(await console.ended).toEqual({ code: 0, signal: undefined });
   });
 
-  it("tells where one is in lines, and moves nothing", async () => {
+  test("tells where one is in lines, and moves nothing", async () => {
     const namespace = await createSampleNamespace();
     const console = await openConsole(namespace, { args: ["--plain"] });
-    await console.waitFor(/Locks, row 1 of 2: name free-one, state free/);
+    await console.waitFor("Locks, row 1 of 2: name free-one, state free");
     console.press("j");
-    await console.waitFor(/Locks, row 2 of 2: name held-one, state held, drained/);
+    await console.waitFor("Locks, row 2 of 2: name held-one, state held, drained");
     console.press("D");
-    await console.waitFor(/Enter: drain/);
+    await console.waitFor("Enter: drain");
     console.press("escape");
     await console.waitFor((it) => it.getScreen().filter((row) => row.includes("row 2 of 2")).length === 2);
     console.press("q");
@@ -146,14 +147,13 @@ describe("--plain", () => {
 });
 
 describe("--once", () => {
-  it.each([
+  test.each([
     ["locks", "160x50"],
     ["queues", "80x24"],
     ["drains", "100x30"],
   ])("prints %s at %s as text, and ends", async (view, size) => {
     const namespace = await createSampleNamespace();
-    const { code, stdout } = await namespace.start(["console", "--once", "--view", view, "--size", size])
-      .ended;
+    const { code, stdout } = await namespace.execute(["console", "--once", "--view", view, "--size", size]);
     const rows = stdout.split("\n").slice(0, -1);
     expect({ code, rows: rows.length }).toEqual({ code: 0, rows: Number(size.split("x")[1]) });
     expect(stdout).toContain("held-one");
@@ -161,18 +161,16 @@ describe("--once", () => {
     expect(rows.at(-1)).toMatch(/live rev \d+/);
   });
 
-  it("says by its code that etcd is not there", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+  test("says by its code that etcd is not there", async ({ namespace }) => {
     const args = ["console", "--once", "--size", "80x24", "--connect-timeout", "500ms"];
-    const { code, stdout } = await namespace.start(args, { endpoints: ["http://127.0.0.1:1"] }).ended;
+    const { code, stdout } = await namespace.execute(args, { endpoints: ["http://127.0.0.1:1"] });
     expect(code).toBe(69);
     expect(stdout).toMatch(/connecting for|etcd unreachable/);
   });
 });
 
-it("without a terminal says what does without one", async () => {
-  const namespace = await cluster.createTestNamespace("http");
-  const { code, stderr } = await namespace.start(["console"]).ended;
+test("without a terminal says what does without one", async ({ namespace }) => {
+  const { code, stderr } = await namespace.execute(["console"]);
   expect(code).toBe(64);
   expect(stderr).toMatch(/needs a terminal.*signalbox ls --watch/);
 });

@@ -1,16 +1,18 @@
 /** Schedules in the console: display, and operations on their rows. */
 
-import { describe, expect, it } from "vitest";
-import { openConsole } from "../../../fixtures/cluster/open-console.ts";
+import { describe, expect } from "vitest";
+import { openConsole, pressUntil } from "../../../fixtures/cluster/open-console.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { parseAuditRecord } from "../../../src/protocol/audit.ts";
 import { parseDefinition } from "../../../src/schedule/definition.ts";
 import { parseDue } from "../../../src/schedule/state/due.ts";
+import { parseOutcomes } from "../../../src/schedule/state/outcome.ts";
 import { memory, schedule } from "../../views/schedules.ts";
 import { putKeys, putSampleSchedules } from "../support/sample-schedules.ts";
 
 const cluster = TestCluster.startForFile();
+const { test } = cluster;
 const VIEW = { args: ["--view", "schedules"] };
 
 async function readText(namespace: TestNamespace, key: string): Promise<string> {
@@ -34,11 +36,12 @@ async function audit(namespace: TestNamespace): Promise<string[]> {
 }
 
 describe("the tab of schedules", () => {
-  it("has what runs next first, who runs it and what is wrong, and can be filtered", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+  test("has what runs next first, who runs it and what is wrong, and can be filtered", async ({
+    namespace,
+  }) => {
     await putSampleSchedules(namespace);
     const console = await openConsole(namespace, VIEW);
-    await console.waitFor(/Schedules 4/);
+    await console.waitFor("Schedules 4");
     await console.waitFor(
       /old +▲ late [\s\S]*backup +● running .* web1 [\s\S]*mail +▲ failed [\s\S]*bill +▲ no-worker /,
     );
@@ -48,13 +51,14 @@ describe("the tab of schedules", () => {
     expect(console.getScreen().join("\n")).toMatch(/backup +● running/);
   });
 
-  it("shows what a schedule remembers once it is looked at, and again when a run has ended", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+  test("shows what a schedule remembers once it is looked at, and again when a run has ended", async ({
+    namespace,
+  }) => {
     await putSampleSchedules(namespace);
     const console = await openConsole(namespace, { ...VIEW, columns: 120, rows: 60 });
     await console.waitFor(/mail +▲ failed/);
     console.press("2", "down", "down", "3", "z");
-    await console.waitFor(/schedule mail: failed, waiting/);
+    await console.waitFor("schedule mail: failed, waiting");
     await console.waitFor(/output of the run that ended .*: failed/);
     await console.waitFor(/no .*space/);
     const now = Date.now();
@@ -65,13 +69,12 @@ describe("the tab of schedules", () => {
       ...schedule("mail", {}, { runAt: now + 9e6, last: { ...last, result: "ok", run: "r2" } }).slice(1),
     ]);
     await console.waitFor(/output of the run that ended .*: ok/);
-    await console.waitFor(/all is well/);
+    await console.waitFor("all is well");
   });
 });
 
 describe("evidence first", () => {
-  it("the output of the last run stands directly under its state", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+  test("the output of the last run stands directly under its state", async ({ namespace }) => {
     await putSampleSchedules(namespace);
     const console = await openConsole(namespace, { ...VIEW, columns: 80, rows: 24 });
     await console.waitFor(/mail +▲ failed/);
@@ -81,13 +84,14 @@ describe("evidence first", () => {
     );
   });
 
-  it("a dead letter is a row: Enter runs it again after a look; a run shows its output", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+  test("a dead letter is a row: Enter runs it again after a look; a run shows its output", async ({
+    namespace,
+  }) => {
     await putSampleSchedules(namespace);
     const console = await openConsole(namespace, { ...VIEW, columns: 120, rows: 60 });
     await console.waitFor(/mail +▲ failed/);
     console.press("2", "down", "down", "enter", "z");
-    await console.waitFor(/dead letters/);
+    await console.waitFor("dead letters");
     console.press("down", "enter");
     await console.waitFor("mail: failed");
     await console.waitFor(/scheduled .* on web1/);
@@ -97,50 +101,99 @@ describe("evidence first", () => {
     await console.waitFor(/schedule trigger mail --dead \d+/);
     await console.waitFor("Enter schedule trigger");
     console.press("enter");
-    await console.waitFor(/to be started/);
+    await console.waitFor("to be started");
     expect((await readSchedule(namespace, "mail")).due?.open).toMatchObject([{ kind: "trigger" }]);
   });
 
-  it("a problem leads to what it is about", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+  test("dead letters of several schedules are rows: read, marked, buried and run again at once", async ({
+    namespace,
+  }) => {
+    const now = Date.now();
+    const build = (hours: number, tail: string) => ({
+      scheduled: now - hours * 3_600_000,
+      result: "failed" as const,
+      endedAt: now - hours * 3_600_000 + 9_000,
+      attempt: 3,
+      tail,
+    });
+    await putKeys(namespace, [
+      ...schedule("mail", {}, { runAt: now + 9e6, dead: 3 }),
+      memory("mail", { dead: [build(1, "begin\nno space\n"), build(2, "no route"), build(3, "no light")] }),
+      ...schedule("bill", {}, { runAt: now + 9e6, dead: 1 }),
+      memory("bill", { dead: [build(4, "no paper")] }),
+    ]);
+    const readDead = async (id: string) =>
+      parseOutcomes(await readText(namespace, namespace.keys.outcomes(id))).dead.map(({ tail }) => tail);
+    const console = await openConsole(namespace);
+    console.type(":schedule dead");
+    await console.waitFor("dead letters");
+    console.press("enter");
+    await console.waitFor(/bill .*failed .*3 +no paper[\s\S]*mail .*no space[\s\S]*no route[\s\S]*no light/);
+    console.press("down", "l");
+    await console.waitFor(/begin[\s\S]*no space/);
+    console.press("escape");
+    await console.waitFor("a all");
+    console.press("space", "down", "space");
+    await console.waitFor(/✓ mail .*no space[\s\S]*✓ mail .*no route/);
+    console.press("b");
+    await console.waitFor(/schedule bury mail --dead \d+ --dead \d+[\s\S]*Enter schedule bury/);
+    console.press("enter");
+    await console.waitFor((it) => !it.getScreen().join("\n").includes("no route"));
+    await console.waitFor(/done .*schedule bury/);
+    expect(await readDead("mail")).toEqual(["no light"]);
+    expect(await readDead("bill")).toEqual(["no paper"]);
+    console.press("a", "r");
+    await console.waitFor("schedule trigger 2 rows");
+    await console.waitFor("Enter schedule trigger");
+    console.press("enter");
+    await console.waitFor("no dead letters");
+    await console.waitFor("all 2 jobs are done");
+    for (const [id, hours] of [
+      ["mail", 3],
+      ["bill", 4],
+    ] as const)
+      expect((await readSchedule(namespace, id)).due?.open).toMatchObject([
+        { scheduled: now - hours * 3_600_000 },
+      ]);
+  });
+
+  test("a problem leads to what it is about", async ({ namespace }) => {
     await putSampleSchedules(namespace);
     const console = await openConsole(namespace, { args: ["--view", "problems"] });
-    await console.waitFor(/dead letter/);
+    await console.waitFor("dead letter");
     console.type("/dead");
     console.press("enter");
     await console.waitFor("filter dead: 1");
     console.press("enter");
-    await console.waitFor(/schedule mail: failed, waiting/);
+    await console.waitFor("schedule mail: failed, waiting");
   });
 });
 
 describe("from its row, a schedule", () => {
-  it("is paused, resumed, and run now, each after a preview, and all is on record", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+  test("is paused, resumed, and run now, each after a preview, and all is on record", async ({
+    namespace,
+  }) => {
     await putSampleSchedules(namespace);
     const console = await openConsole(namespace, VIEW);
     await console.waitFor(/mail +▲ failed/);
     console.press("2", "down", "down");
-    await console.waitFor(/schedule mail: failed/);
+    await console.waitFor("schedule mail: failed");
     console.press("C");
     await console.waitFor("schedule mail is not paused");
     console.press("P");
     await console.waitFor("Enter schedule pause");
     expect(console.getScreen().join("\n")).toContain("signalbox schedule pause mail");
     expect((await readSchedule(namespace, "mail")).definition?.pause).toBeUndefined();
-    console.press("enter");
-    await console.waitFor(/done .*schedule pause mail/);
+    await pressUntil(console, "enter", /done .*schedule pause mail/);
     await console.waitFor(/mail {2,}paused/); // the row; the line of the job has one blank
-    expect((await readSchedule(namespace, "mail")).definition?.pause?.by).toMatch(/@/);
+    expect((await readSchedule(namespace, "mail")).definition?.pause?.by).toMatch("@");
     console.press("2", "C");
     await console.waitFor("Enter schedule resume");
-    console.press("enter");
-    await console.waitFor(/done .*schedule resume mail/);
+    await pressUntil(console, "enter", /done .*schedule resume mail/);
     expect((await readSchedule(namespace, "mail")).definition?.pause).toBeUndefined();
     console.press("2", "N");
     await console.waitFor("Enter schedule trigger");
-    console.press("enter");
-    await console.waitFor(/done .*schedule trigger mail/);
+    await pressUntil(console, "enter", /done .*schedule trigger mail/);
     await console.waitFor(/mail +◌ due/);
     expect((await readSchedule(namespace, "mail")).due?.open).toMatchObject([
       { kind: "trigger", attempt: 0 },
@@ -148,8 +201,25 @@ describe("from its row, a schedule", () => {
     expect(await audit(namespace)).toEqual(Array.from({ length: 3 }, () => "schedule schedule mail"));
   });
 
-  it("is edited beginning with what it is, and deleted with others that are marked", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+  test("has a menu that begins with what is likely, and ends with what is not possible now", async ({
+    namespace,
+  }) => {
+    await putSampleSchedules(namespace);
+    const console = await openConsole(namespace, VIEW);
+    await console.waitFor(/mail +▲ failed/);
+    console.press("2", "down", "down", ".");
+    await console.waitFor(
+      /─ schedule mail [\s\S]* N +run schedules once[\s\S]* P +stop [\s\S]* d +dead letters[\s\S]* e +edit[\s\S]* C +let paused.*not paused/,
+    );
+    console.press("down", "down", "enter");
+    await console.waitFor(/─ dead letters of mail[\s\S]*mail .*▲ failed/);
+    console.press("escape", ".", "enter");
+    await console.waitFor(/schedule trigger mail[\s\S]*Enter schedule trigger/);
+  });
+
+  test("is edited beginning with what it is, and deleted with others that are marked", async ({
+    namespace,
+  }) => {
     await putSampleSchedules(namespace);
     const console = await openConsole(namespace, VIEW);
     await console.waitFor(/bill +▲ no-worker/);
@@ -159,23 +229,23 @@ describe("from its row, a schedule", () => {
     console.type("30 4 * * *");
     await console.waitFor("--cron '30 4 * * *'");
     await console.waitFor("Enter schedule edit");
-    console.press("enter");
-    await console.waitFor(/done .*schedule edit bill/);
+    await pressUntil(console, "enter", /done .*schedule edit bill/);
     expect((await readSchedule(namespace, "bill")).definition?.cron).toBe("30 4 * * *");
     console.press("2", "g", "space");
     await console.waitFor((it) => it.getScreen().filter((row) => row.includes("✓")).length === 1);
     console.press("down", "space");
     await console.waitFor((it) => it.getScreen().filter((row) => row.includes("✓")).length === 2);
     console.press("delete");
-    await console.waitFor(/schedule delete 2 rows/);
+    await console.waitFor("schedule delete 2 rows");
     await console.waitFor("Enter schedule delete");
     console.press("enter");
-    await console.waitFor(/all 2 jobs are done/);
-    await console.waitFor(/Schedules 2/);
+    await console.waitFor("all 2 jobs are done");
+    await console.waitFor("Schedules 2");
   });
 
-  it("is edited on a small screen, in a form that shows the fields around the active one", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+  test("is edited on a small screen, in a form that shows the fields around the active one", async ({
+    namespace,
+  }) => {
     await putSampleSchedules(namespace);
     const console = await openConsole(namespace, { ...VIEW, columns: 80, rows: 24 });
     await console.waitFor(/bill +▲ no-worker/);
@@ -187,27 +257,25 @@ describe("from its row, a schedule", () => {
     await console.waitFor(/> reason +why not/);
   });
 
-  it("whose preview is outdated is left as it is", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+  test("whose preview is outdated is left as it is", async ({ namespace }) => {
     await putSampleSchedules(namespace);
     const console = await openConsole(namespace, VIEW);
     await console.waitFor(/bill +▲ no-worker/);
     console.press("2", "G", "P");
     await console.waitFor("Enter schedule pause");
-    const other = await namespace.start(["schedule", "edit", "bill", "--note", "mine", "--yes"]).ended;
-    expect(other).toMatchObject({ code: 0 });
+    const other = await namespace.execute("schedule edit bill --note mine --yes");
+    expect(other).toExit(0);
     console.press("enter");
     await console.waitFor(/nothing was done|note: mine|has changed/);
     expect((await readSchedule(namespace, "bill")).definition).toMatchObject({ note: "mine" });
   });
 
-  it("can only be looked at where nothing can be changed", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+  test("can only be looked at where nothing can be changed", async ({ namespace }) => {
     await putSampleSchedules(namespace);
     const console = await openConsole(namespace, { args: [...VIEW.args, "--read-only"] });
     await console.waitFor(/bill +▲ no-worker/);
     console.press("2", "G", "P");
-    await console.waitFor(/read-only/);
+    await console.waitFor("read-only");
     expect((await readSchedule(namespace, "bill")).definition?.pause).toBeUndefined();
   });
 });

@@ -1,12 +1,12 @@
 /** Tables of the console: columns, order, filters, saved views and exports, on a real etcd. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import { openConsole } from "../../../fixtures/cluster/open-console.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import type { Terminal } from "../../../fixtures/console.ts";
+import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { serializeTicket } from "../../../src/protocol/ticket.ts";
 import { ticketWith } from "../../protocol/samples.ts";
 
@@ -22,14 +22,13 @@ async function createSampleNamespace(): Promise<TestNamespace> {
       ticketWith({ run, host: `${host}.example.com`, state: "held", user: "ann" }),
     );
     const key = namespace.keys.lock(lock, run);
-    await namespace.store.commitTxn({ compare: [], success: [{ op: "put", key, value }], failure: [] });
+    await namespace.put(key, value);
   }
   return namespace;
 }
 
 function makeFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "signalbox-tables-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = createTestFolder();
   return folder;
 }
 
@@ -55,7 +54,7 @@ it("shows columns on demand, moves them, and still does after a restart", async 
   console.press("end");
   console.type("kkkk"); // five columns are shown on demand; the first of them is USER
   console.press("space");
-  await console.waitFor(/✓ USER/);
+  await console.waitFor("✓ USER");
   console.press("home");
   console.type("J"); // the name behind the state
   console.press("escape");
@@ -78,7 +77,7 @@ it("sorts by the title that is clicked, and the other way round with the next cl
   const column = (console.getScreen()[row] ?? "").indexOf("HOLDER");
   const click = () => console.click(column + 3, row);
   click();
-  await console.waitFor(/HOLDER ▲/);
+  await console.waitFor("HOLDER ▲");
   const order = (it: Terminal) =>
     it
       .getScreen()
@@ -86,7 +85,7 @@ it("sorts by the title that is clicked, and the other way round with the next cl
       .join(" ");
   await console.waitFor((it) => order(it) === "gamma =delta alpha beta");
   click();
-  await console.waitFor(/HOLDER ▼/);
+  await console.waitFor("HOLDER ▼");
   await console.waitFor((it) => order(it) === "beta =delta alpha gamma");
 });
 
@@ -187,21 +186,21 @@ it("exports the table and a text, asks before it replaces a file, and says why i
 it("draws the past runs of a lock in its detail, and in a column on demand", async () => {
   const namespace = await cluster.createTestNamespace("http");
   for (const time of ["0.01", "0.3"])
-    await namespace.start(["run", "--lock", "often", "--", "sleep", time]).ended;
+    await namespace.execute(["run", "--lock", "often", "--", "sleep", time]);
   const console = await openConsole(namespace);
   await console.waitFor(/often +○ free/);
   await console.waitFor(/held +[▁▂▃▅▇]{2} min 0s, median 0s, max 0s of 2 runs/);
   console.press("o", "end", "k", "space", "escape");
-  await console.waitFor(/TREND/);
+  await console.waitFor("TREND");
   await console.waitFor(/often +○ free .*[▁▂▃▅▇]{2}/);
-  const { stdout } = await namespace.start(["ls", "locks", "-a", "--columns", "name,trend"]).ended;
+  const { stdout } = await namespace.execute(["ls", "locks", "-a", "--columns", "name,trend"]);
   expect(stdout).toMatch(/^often +[_.\-=#]{2}$/m);
 });
 
 it("ls has the same filters, and prints tables for other programs", async () => {
   const namespace = await createSampleNamespace();
   const list = async (...words: string[]) => {
-    const { stdout, stderr, code } = await namespace.start(["ls", "locks", ...words]).ended;
+    const { stdout, stderr, code } = await namespace.execute(["ls", "locks", ...words]);
     return [stdout, stderr, code];
   };
   const columns = ["--columns", "name,state"];

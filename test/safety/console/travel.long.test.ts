@@ -85,7 +85,7 @@ describe.each(["http", "grpc"] as const)("over %s", (transport) => {
     await travel(console, "rev 99999");
     await console.waitFor("there is no revision 99999 yet");
     await travel(console, "rev 16");
-    await console.waitFor(/PAST rev 16/);
+    await console.waitFor("PAST rev 16");
     console.press("{");
     await console.waitFor("state at revision 15");
     console.press("{");
@@ -107,7 +107,13 @@ async function openOn(
   transport: "http" | "grpc" = "http",
 ): Promise<Terminal> {
   const env = { SIGNALBOX_TRANSPORT: transport };
-  const console = openTerminal({ args: ["console"], columns: 140, rows: 40, endpoints: [endpoint], env });
+  const console = openTerminal({
+    args: ["console", "--view", "locks"],
+    columns: 140,
+    rows: 40,
+    endpoints: [endpoint],
+    env,
+  });
   onTestFinished(() => console.close());
   await console.waitFor(/live rev \d+/);
   return console;
@@ -144,13 +150,13 @@ it("the past stays while etcd is away; a step says so; and the console is live a
     await etcd.runEtcdctl("put", `/signalbox/config/groups/${name}`, '["a"]');
   const console = await openOn(context, etcd.clientUrl);
   await travel(console, "rev 3");
-  await console.waitFor(/PAST rev 3/);
+  await console.waitFor("PAST rev 3");
   await etcd.kill();
   console.press("}");
   await console.waitFor(/the past cannot be read|no later change was found/, 30_000);
   expect(getText(console)).toContain("PAST rev 3");
   console.press("escape");
-  await console.waitFor(/etcd unreachable/);
+  await console.waitFor("etcd unreachable");
   await etcd.restart();
   await console.waitFor(/live rev \d+/);
 });

@@ -3,7 +3,7 @@
 import { writeFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { matchMessage, matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
+import { matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { TRANSPORTS, type Transport } from "../../../fixtures/cluster/test-namespace.ts";
 import { countLogins, type RunningEtcd, startCluster } from "../../../fixtures/etcd/index.ts";
@@ -44,7 +44,7 @@ describe.each([1, 3])("at etcd's default bcrypt cost, on %i members", (size) => 
       });
       const before = await countLogins(etcd.members);
       const runs = Array.from({ length: RUNS }, (_, i) => {
-        return namespace.startRun(["--lock", `${transport}-${i}`], ["echo", "ran"]).ended;
+        return namespace.startRun(["--lock", `${transport}-${i}`], "echo ran").ended;
       });
       const ends = await Promise.all(runs);
       expect(ends).toEqual(ends.map(() => ({ ...matchSilentEnd(0), stdout: "ran\n" })));
@@ -106,8 +106,8 @@ describe("a password that is changed", () => {
       const { change, namespace } = await enter(transport, "20s");
       const lock = `${transport} ${first}`;
       const holder = namespace.startRun(["--lock", lock], ["sh", "-c", "echo up; exec sleep 600"]);
-      await holder.waitForOutput(/up/);
-      const waiter = namespace.startRun(["--lock", lock, "--wait"], ["echo", "next"]);
+      await holder.waitForOutput("up");
+      const waiter = namespace.startRun(["--lock", lock, "--wait"], "echo next");
       await namespace.waitForTicket(waiter, "waiting", lock);
       const [held] = await namespace.readQueue(lock);
       await change(first);
@@ -121,30 +121,28 @@ describe("a password that is changed", () => {
 
     test("a worker works on, a watch shows what comes", async () => {
       const { change, namespace } = await enter(transport, "20s");
-      const worker = namespace.start(["worker", "--accept-role-bypass"]);
-      const watch = namespace.start(["ls", "locks", "--watch", "--json"]);
-      await Promise.all([worker.waitForOutput(WORKER_JOINED), watch.waitForOutput(/"event":"ready"/)]);
+      const worker = namespace.start("worker --accept-role-bypass");
+      const watch = namespace.start("ls locks --watch --json");
+      await Promise.all([worker.waitForOutput(WORKER_JOINED), watch.waitForOutput('"event":"ready"')]);
       await change("etcd");
       await pause(2_000);
       await change("file");
       const id = `after-${transport}`;
       await putDueSchedule(namespace, id, { command: ["echo", "worked"] });
       expect(await waitForOutcomes(namespace, id)).toMatchObject([{ tail: "worked" }]);
-      const run = namespace.startRun(["--lock", id], ["sleep", "600"]);
+      const run = namespace.startRun(["--lock", id], "sleep 600");
       await watch.waitForOutput(new RegExp(id));
       run.child.kill("SIGTERM");
       worker.child.kill("SIGTERM");
       watch.child.kill("SIGTERM");
-      expect((await worker.ended).code).toBe(0);
-      expect((await watch.ended).code).toBe(143);
+      expect(await worker.ended).toExit(0);
+      expect(await watch.ended).toExit(143);
     });
 
     test("while only etcd has it, a new run ends at once", async () => {
       const { change, namespace } = await enter(transport, "20s");
       await change("etcd");
-      expect(await namespace.startRun([], ["echo", "ran"]).ended).toEqual(
-        matchMessage(77, /etcd refused the credentials/),
-      );
+      expect(await namespace.startRun([], "echo ran").ended).toFail(77, "etcd refused the credentials");
     });
   });
 });

@@ -21,8 +21,8 @@ async function serve(status: number, body: string): Promise<string> {
 test("404: a wrong address is a fault of the configuration, and is named", async () => {
   const endpoint = await serve(404, "404 page not found\n");
   const namespace = cluster.createNamespace({ endpoints: [endpoint] });
-  for (const end of [await namespace.startRun([], ["echo", "ran"]).ended, await namespace.execute(["ls"])]) {
-    expect(end).toMatchObject({ code: 78, stdout: "" });
+  for (const end of [await namespace.startRun([], "echo ran").ended, await namespace.execute(["ls"])]) {
+    expect(end).toExit(78, { stdout: "" });
     expect(end.stderr).toContain(`${endpoint} answers 404 Not Found: it is not etcd's client address`);
     expect(end.stderr).not.toContain("defect");
   }
@@ -38,7 +38,7 @@ test.each([
     endpoints: [endpoint],
     env: { SIGNALBOX_CONNECT_TIMEOUT: "1s" },
   });
-  const end = await namespace.startRun([], ["echo", "ran"]).ended;
+  const end = await namespace.startRun([], "echo ran").ended;
   expect([69, 78]).toContain(end.code);
   expect(end.stdout).toBe("");
   expect(end.stderr).toMatch(/http:\/\/127\.0\.0\.1:\d+|the setting endpoints is wrong/);

@@ -2,7 +2,7 @@
 
 import { chmodSync, copyFileSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { matchMessage, matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
+import { matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS, type Transport } from "../../../fixtures/cluster/test-namespace.ts";
 import { type EtcdMember, readClientTls, startEtcd } from "../../../fixtures/etcd/index.ts";
@@ -14,7 +14,7 @@ const LOGIN = { rootPassword: "r00t", user: "runner", password: PASSWORD, prefix
 /** What every run must be able to do: run, list, and say that all is well. */
 async function expectWorking(namespace: TestNamespace): Promise<void> {
   const lock = crypto.randomUUID();
-  expect(await namespace.startRun(["--lock", lock], ["echo", "ran"]).ended).toEqual({
+  expect(await namespace.startRun(["--lock", lock], "echo ran").ended).toEqual({
     ...matchSilentEnd(0),
     stdout: "ran\n",
   });
@@ -22,16 +22,16 @@ async function expectWorking(namespace: TestNamespace): Promise<void> {
     ["--lock", lock, "--lease", "db=1:9"],
     ["sh", "-c", "echo up; exec sleep 1000"],
   );
-  await run.waitForOutput(/up/);
-  expect(await namespace.startRun(["--lock", lock], ["true"]).ended).toEqual(matchSilentEnd(75));
+  await run.waitForOutput("up");
+  expect(await namespace.startRun(["--lock", lock], ["true"]).ended).toExitSilently(75);
   const { stdout, code } = await namespace.execute(["ls"]);
   expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(`lock +${lock} +held`) });
-  const waiter = namespace.startRun(["--lock", lock, "--wait", "-v"], ["echo", "ran"]);
-  await waiter.waitForOutput(/waiting/);
+  const waiter = namespace.startRun(["--lock", lock, "--wait", "-v"], "echo ran");
+  await waiter.waitForOutput("waiting");
   run.child.kill("SIGTERM");
   expect(await waiter.ended).toMatchObject({ code: 0, stdout: "ran\n" });
   const init = await namespace.execute(["init"]);
-  expect(init).toMatchObject({ code: 0, stderr: "", stdout: expect.stringMatching(/ok +permissions/) });
+  expect(init).toExit(0, { stderr: "", stdout: /ok +permissions/ });
 }
 
 describe.concurrent("TLS with client certificates", () => {
@@ -75,7 +75,7 @@ describe.concurrent("TLS with client certificates", () => {
       transport,
       env: { SIGNALBOX_CACERT, SIGNALBOX_CONNECT_TIMEOUT: "500ms" },
     });
-    const end = await namespace.startRun([], ["echo", "ran"]).ended;
+    const end = await namespace.startRun([], "echo ran").ended;
     expect([69, 77]).toContain(end.code);
     expect(end).toMatchObject({
       stdout: "",
@@ -86,9 +86,7 @@ describe.concurrent("TLS with client certificates", () => {
   test("an authority that is not etcd's: 69, and the certificate is named as the reason", async () => {
     const { SIGNALBOX_CACERT: _, ...others } = env;
     const namespace = cluster.createNamespace({ env: { ...others, SIGNALBOX_CONNECT_TIMEOUT: "500ms" } });
-    expect(await namespace.startRun([], ["echo", "ran"]).ended).toEqual(
-      matchMessage(69, /cannot reach etcd.*certificate/),
-    );
+    expect(await namespace.startRun([], "echo ran").ended).toFail(69, /cannot reach etcd.*certificate/);
   });
 
   test("a key that everybody can read, half of a certificate, a file that is none: 78", async () => {
@@ -106,8 +104,9 @@ describe.concurrent("TLS with client certificates", () => {
       [{ ...env, SIGNALBOX_CERT: cluster.createPath("no PEM") }, /cert/],
     ];
     for (const [settings, message] of cases) {
-      expect(await cluster.createNamespace({ env: settings }).startRun([], ["echo", "ran"]).ended).toEqual(
-        matchMessage(78, message),
+      expect(await cluster.createNamespace({ env: settings }).startRun([], ["echo", "ran"]).ended).toFail(
+        78,
+        message,
       );
     }
   });
@@ -139,11 +138,11 @@ describe.concurrent("user and password, with a role limited to the prefix", () =
     ])("%s: 77, and nothing is started", async (_, env, message) => {
       const namespace = enter(transport, env);
       for (const end of [
-        namespace.startRun([], ["echo", "ran"]).ended,
+        namespace.startRun([], "echo ran").ended,
         namespace.execute(["ls"]),
         namespace.execute(["init"]),
       ]) {
-        expect(await end).toEqual(matchMessage(77, message));
+        expect(await end).toFail(77, message);
         expect((await end).stderr).not.toContain("guess");
       }
     });
@@ -152,16 +151,14 @@ describe.concurrent("user and password, with a role limited to the prefix", () =
       const namespace = enter(transport, { SIGNALBOX_PASSWORD: PASSWORD }, "/other/");
       const denied =
         /lock "echo": the command was not started: etcd refused the permission: .*user "runner" needs a role with .* on \/other\/locks\/echo\/\w+.* and \d+ more keys/;
-      expect(await namespace.startRun([], ["echo", "ran"]).ended).toEqual(matchMessage(77, denied));
-      expect(await namespace.startRun(["--lease", "db=1:2"], ["echo", "ran"]).ended).toEqual(
-        matchMessage(77, /etcd refused the permission/),
+      expect(await namespace.startRun([], "echo ran").ended).toFail(77, denied);
+      expect(await namespace.startRun("--lease db=1:2", "echo ran").ended).toFail(
+        77,
+        "etcd refused the permission",
       );
-      expect(await namespace.execute(["ls"])).toEqual(matchMessage(77, /etcd refused the permission/));
+      expect(await namespace.execute(["ls"])).toFail(77, "etcd refused the permission");
       const init = await namespace.execute(["init"]);
-      expect(init).toMatchObject({
-        code: 77,
-        stdout: expect.stringMatching(/FAILURE permissions.*\n.*grant the role/),
-      });
+      expect(init).toExit(77, { stdout: /FAILURE permissions.*\n.*grant the role/ });
     });
   });
 
@@ -193,7 +190,7 @@ describe.concurrent("user and password, with a role limited to the prefix", () =
     ];
     for (const [env, message] of cases) {
       const end = await enter("http", env).startRun([], ["echo", "ran"]).ended;
-      expect(end).toEqual(matchMessage(78, message));
+      expect(end).toFail(78, message);
       expect(end.stderr).not.toContain(PASSWORD);
     }
   });
@@ -205,8 +202,8 @@ describe.concurrent("user and password, with a role limited to the prefix", () =
       ["--password", PASSWORD],
       [`--password=${PASSWORD}`],
     ]) {
-      const end = await namespace.startRun(options, ["echo", "ran"]).ended;
-      expect(end).toEqual(matchMessage(64, /^signalbox: /));
+      const end = await namespace.startRun(options, "echo ran").ended;
+      expect(end).toFail(64, /^signalbox: /);
       expect(end.stderr).not.toContain(PASSWORD);
     }
   });
@@ -257,7 +254,7 @@ describe.concurrent("the role that the documentation gives a runner", () => {
     "over %s, runs work without hosts/, and init says what to grant",
     async (transport) => {
       const namespace = enter(transport, "older");
-      expect(await namespace.startRun(["--lock", "older"], ["echo", "ran"]).ended).toEqual({
+      expect(await namespace.startRun("--lock older", "echo ran").ended).toEqual({
         ...matchSilentEnd(0),
         stdout: "ran\n",
       });
@@ -293,11 +290,11 @@ describe("the identity in a client's certificate", () => {
     const other = await cluster
       .createNamespace({ env: auto, prefix: "/other/" })
       .startRun([], ["echo", "ran"]).ended;
-    expect(other).toEqual(matchMessage(77, /etcd refused the permission/));
+    expect(other).toFail(77, "etcd refused the permission");
     const http = cluster.createNamespace({
       env: { ...env, SIGNALBOX_CONNECT_TIMEOUT: "500ms" },
       prefix: PREFIX,
     });
-    expect(await http.startRun([], ["echo", "ran"]).ended).toEqual(matchMessage(77, /use transport grpc/));
+    expect(await http.startRun([], ["echo", "ran"]).ended).toFail(77, "use transport grpc");
   });
 });

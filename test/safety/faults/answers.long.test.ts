@@ -180,7 +180,7 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
 async function expectNoGhosts(namespace: TestNamespace): Promise<void> {
   expect(await namespace.listLeftovers()).toEqual([]);
   const next = namespace.jobs.start({ name: "next", options: [...LOCK, ...LEASES, "--lease-timeout", "5s"] });
-  expect(await next.ended).toMatchObject({ code: 0 });
+  expect(await next.ended).toExit(0);
 }
 
 /** @param runs  how many, beside the one that came after to look for ghosts */

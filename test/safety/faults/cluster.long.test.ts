@@ -27,8 +27,8 @@ async function startHolders(cluster: TestCluster): Promise<Held[]> {
   const startHolder = async (transport: (typeof TRANSPORTS)[number]) => {
     const namespace = cluster.createNamespace({ transport, env: { SIGNALBOX_TTL: TTL } });
     const go = cluster.createPath();
-    const run = namespace.startRun(["--lock", "job"], WAITS_FOR_GO, { env: { GO: go } });
-    await run.waitForOutput(/up/);
+    const run = namespace.startRun("--lock job", WAITS_FOR_GO, { env: { GO: go } });
+    await run.waitForOutput("up");
     return { namespace, run, go };
   };
   return await Promise.all([...TRANSPORTS, ...TRANSPORTS].map(startHolder));

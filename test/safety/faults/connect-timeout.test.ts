@@ -19,8 +19,7 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
         options: [...OPTIONS, "--connect-timeout", "3s"],
         endpoints: [proxy.url],
       });
-      const { code, stderr } = await run.ended;
-      expect({ code, stderr }).toEqual({ code: 69, stderr: expect.stringContaining("cannot reach etcd") });
+      expect(await run.ended).toExit(69, { stderr: "cannot reach etcd" });
       expect(namespace.jobs.journal.listStarts()).toEqual([]);
     } finally {
       await proxy.close();
@@ -38,12 +37,13 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
       });
     void lose();
     const options = ["--lock", "x", "--ttl", "60s", "--connect-timeout", "2s"];
-    const { code, stderr } = await namespace.jobs.start({
-      name: "run",
-      options,
-      endpoints: [interceptor.endpoint],
-    }).ended;
-    expect({ code, stderr }).toEqual({ code: 69, stderr: expect.stringContaining("cannot reach etcd") });
+    expect(
+      await namespace.jobs.start({
+        name: "run",
+        options,
+        endpoints: [interceptor.endpoint],
+      }).ended,
+    ).toExit(69, { stderr: "cannot reach etcd" });
     expect(namespace.jobs.journal.listStarts()).toEqual([]);
     expect(await namespace.listTickets()).toEqual([]);
   }, 30_000);

@@ -4,26 +4,16 @@
  * stopped.
  */
 import { setTimeout as pause } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { findOveruse } from "../../../fixtures/cluster/job-journal.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
-import { type RunningEtcd, startCluster } from "../../../fixtures/etcd/index.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 
 const TTL = 6;
 const OPTIONS = ["--ttl", `${TTL}s`, "--termination-timeout", "1s", "-v"];
 
-let etcd: RunningEtcd;
-let cluster: TestCluster;
-beforeAll(async () => {
-  etcd = await startCluster(3);
-  cluster = await TestCluster.connect(etcd.endpoints);
-});
-afterAll(async () => {
-  await cluster.close();
-  await etcd.stop();
-});
+const cluster = TestCluster.startForFile({ size: 3 });
 
 /** Makes another member the leader. */
 async function moveLeader(): Promise<void> {
@@ -31,7 +21,7 @@ async function moveLeader(): Promise<void> {
   const statuses = await cluster.store.readMemberStatuses();
   const next = statuses.find((one, at) => one.ok && at !== before);
   const id = next?.ok ? next.memberId.toString(16) : "";
-  await etcd.members[before]?.runEtcdctl("move-leader", id);
+  await cluster.getMember(before).runEtcdctl("move-leader", id);
 }
 
 async function findLeader(): Promise<number> {
@@ -56,8 +46,8 @@ describe.each(TRANSPORTS)("over %s, a session that is revoked after an election"
     await jobs.waitForTickets("second", "waiting");
     await moveLeader();
     await revokeHolder(namespace);
-    expect(await first.ended).toMatchObject({ code: 125 });
-    expect(await second.ended).toMatchObject({ code: 0 });
+    expect(await first.ended).toExit(125);
+    expect(await second.ended).toExit(0);
     expect(findOveruse(jobs.journal.readLines(), 1), jobs.journal.formatTimeline()).toEqual([]);
     expect(await namespace.readQueue("x"), "no mark is left").toEqual([]);
   }, 60_000);
@@ -78,13 +68,13 @@ describe.each(TRANSPORTS)("over %s, a session that is revoked after an election"
         name: "second",
         options: ["--lock", "x", ...OPTIONS],
       });
-      await second.waitForOutput(/its session ended before its time; free in at most 6 s/);
+      await second.waitForOutput("its session ended before its time; free in at most 6 s");
       await jobs.journal.waitForLine("second", "end");
       expect(findOveruse(jobs.journal.readLines(), 1), jobs.journal.formatTimeline()).toEqual([]);
     } finally {
       process.kill(first.pid, "SIGCONT");
     }
-    expect(await first.ended).toMatchObject({ code: 125 });
+    expect(await first.ended).toExit(125);
   }, 60_000);
 });
 
@@ -102,9 +92,9 @@ test("a leader that was stopped for longer than the time to live: no two command
     jobs.start({ name: `${lock}-second`, options: options(lock), hold: ["stubborn"] });
   await Promise.all(names.map((lock) => jobs.waitForTickets(`${lock}-second`, "waiting")));
   const leader = await findLeader();
-  etcd.members[leader]?.freeze();
+  cluster.getMember(leader).freeze();
   await pause((TTL + 2) * 1_000); // the fault itself
-  etcd.members[leader]?.unfreeze();
+  cluster.getMember(leader).unfreeze();
   await waitUntil("all members answer", async () =>
     (await cluster.store.readMemberStatuses()).every(({ ok }) => ok),
   );

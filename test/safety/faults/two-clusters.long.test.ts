@@ -59,7 +59,7 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
       },
     );
     writeFileSync(over, "");
-    expect(await first.ended).toMatchObject({ code: 0 });
+    expect(await first.ended).toExit(0);
     await namespace.jobs.startAndWait({ name: "fourth", options, hold: [1], endpoints: [endpoint] });
     await namespace.waitForProcesses();
     expect(namespace.jobs.journal.listStarts().map(({ name }) => name)).toEqual(["first", "fourth"]);
@@ -81,7 +81,7 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
     await run.waitForOutput(/the session was not renewed.*belongs to cluster/);
     namespace.etcd.unfreeze();
     writeFileSync(over, "");
-    expect(await run.ended).toMatchObject({ code: 0 });
+    expect(await run.ended).toExit(0);
   }, 120_000);
 });
 
@@ -105,7 +105,7 @@ describe.each(TRANSPORTS)("a host over %s, without clusterId", (transport) => {
     const options = [...OPTIONS, "--connect-timeout", "5s"];
     const start = (name: string) => jobs.start({ name, options, hold: [1], endpoints: both, env }).ended;
     other.freeze();
-    expect(await start("first")).toMatchObject({ code: 0 });
+    expect(await start("first")).toExit(0);
     const [file = ""] = readdirSync(`${env.XDG_STATE_HOME}/signalbox`);
     const path = `${env.XDG_STATE_HOME}/signalbox/${file}`;
     expect(JSON.parse(readFileSync(path, "utf8"))).toMatchObject({ clusterId: ours, prefix: keys.prefix });
@@ -122,7 +122,7 @@ describe.each(TRANSPORTS)("a host over %s, without clusterId", (transport) => {
       env,
     }).ended;
     expect(init.stderr).toContain(`forgot the cluster in ${path}`);
-    expect(await start("third")).toMatchObject({ code: 0 });
+    expect(await start("third")).toExit(0);
     expect(JSON.parse(readFileSync(path, "utf8"))).toMatchObject({ clusterId: theirs });
     expect(jobs.journal.listStarts().map(({ name }) => name)).toEqual(["first", "third"]);
   }, 120_000);
@@ -164,7 +164,7 @@ describe.each(TRANSPORTS)("a host over %s, without clusterId", (transport) => {
       }).ended;
     other.freeze();
     const agent = await startAgent();
-    expect(await runServed()).toMatchObject({ code: 0 });
+    expect(await runServed()).toExit(0);
     agent.child.kill("SIGTERM");
     await agent.ended;
     other.unfreeze();
@@ -203,7 +203,7 @@ describe.each(TRANSPORTS)("a host over %s, without clusterId", (transport) => {
     expect(full.stdout).toMatch(/this host cannot remember the cluster: .*cannot be written: .*\(EFBIG\)/);
     expect(readdirSync(`${env.XDG_STATE_HOME}/signalbox`), "no part of a file").toEqual([]);
     const run = own.jobs.start({ name: "job", options: OPTIONS, hold: [1], endpoints: both, env });
-    expect(await run.ended).toMatchObject({ code: 0 });
+    expect(await run.ended).toExit(0);
     const remembered = await own.start(["init"], { endpoints: both, env }).ended;
     expect(remembered.stdout).toMatch(/clusterId is not set; this host remembers the cluster in .*cluster-/);
   }, 120_000);
@@ -212,7 +212,7 @@ describe.each(TRANSPORTS)("a host over %s, without clusterId", (transport) => {
     const { both, env } = await openHost();
     const own = namespace as TestNamespace;
     const read = () => own.start(["ls"], { endpoints: both, env }).ended;
-    expect(await read()).toMatchObject({ code: 0 });
+    expect(await read()).toExit(0);
     const [file = ""] = readdirSync(`${env.XDG_STATE_HOME}/signalbox`);
     const path = `${env.XDG_STATE_HOME}/signalbox/${file}`;
     writeFileSync(path, "");
@@ -222,7 +222,7 @@ describe.each(TRANSPORTS)("a host over %s, without clusterId", (transport) => {
     expect(stderr).toContain("signalbox init --forget-cluster");
     const init = await own.start(["init", "--forget-cluster"], { endpoints: both, env }).ended;
     expect(init.stderr).toContain(`forgot the cluster in ${path}`);
-    expect(await read()).toMatchObject({ code: 0 });
+    expect(await read()).toExit(0);
   }, 120_000);
 });
 
@@ -230,45 +230,36 @@ describe("init and doctor", () => {
   it("say the cluster's id, and what to set", async () => {
     namespace = await cluster.createTestNamespace("http");
     const id = await readClusterId(namespace.etcd.clientUrl);
-    const init = await namespace.start(["init"]).ended;
-    expect(init, init.stderr).toMatchObject({
-      code: 0,
-      stdout: expect.stringContaining(`"clusterId": "${id}"`),
-    });
-    const set = await namespace.start(["init", "--cluster-id", id]).ended;
-    expect(set).toMatchObject({ code: 0, stdout: expect.stringContaining(`id ${id}, as configured`) });
+    const init = await namespace.execute(["init"]);
+    expect(init, init.stderr).toExit(0, { stdout: `"clusterId": "${id}"` });
+    const set = await namespace.execute(["init", "--cluster-id", id]);
+    expect(set).toExit(0, { stdout: `id ${id}, as configured` });
     const decimal = BigInt(`0x${id}`).toString();
-    if (decimal.length > 16)
-      expect(await namespace.start(["init", "--cluster-id", decimal]).ended).toMatchObject({ code: 0 });
+    if (decimal.length > 16) expect(await namespace.execute(["init", "--cluster-id", decimal])).toExit(0);
   });
 
   it("of another cluster than the configured one: 78, and doctor fails", async () => {
     namespace = await cluster.createTestNamespace("http");
     const id = await readClusterId(namespace.etcd.clientUrl);
     const env = { SIGNALBOX_CLUSTER_ID: await readClusterId(other.clientUrl) };
-    const init = await namespace.start(["init"], { env }).ended;
+    const init = await namespace.execute(["init"], { env });
     const wrong = `id ${id}, but clusterId is ${env.SIGNALBOX_CLUSTER_ID}`;
-    expect(init).toMatchObject({ code: 78, stdout: expect.stringContaining(wrong) });
-    const doctor = await namespace.start(["doctor"], { env }).ended;
+    expect(init).toExit(78, { stdout: wrong });
+    const doctor = await namespace.execute(["doctor"], { env });
     expect(doctor.code, doctor.stderr).toBe(2);
     expect(doctor.stdout).toContain(wrong);
-    expect(await namespace.start(["ls"], { env }).ended).toMatchObject({
-      code: 78,
-      stderr: expect.stringContaining(`belongs to cluster ${id}, but clusterId is`),
+    expect(await namespace.execute(["ls"], { env })).toExit(78, {
+      stderr: `belongs to cluster ${id}, but clusterId is`,
     });
   });
 
   it("of two clusters among the endpoints: 78, and doctor fails", async () => {
     namespace = await cluster.createTestNamespace("http");
     const endpoint = `${namespace.etcd.clientUrl},${other.clientUrl}`;
-    expect(await namespace.start(["init"], { endpoints: [endpoint] }).ended).toMatchObject({
-      code: 78,
-      stdout: expect.stringContaining("the endpoints belong to 2 clusters"),
+    expect(await namespace.execute(["init"], { endpoints: [endpoint] })).toExit(78, {
+      stdout: "the endpoints belong to 2 clusters",
     });
-    const doctor = await namespace.start(["doctor"], { endpoints: [endpoint] }).ended;
-    expect(doctor, doctor.stdout).toMatchObject({
-      code: 2,
-      stdout: expect.stringContaining("the endpoints belong to 2 clusters"),
-    });
+    const doctor = await namespace.execute(["doctor"], { endpoints: [endpoint] });
+    expect(doctor, doctor.stdout).toExit(2, { stdout: "the endpoints belong to 2 clusters" });
   });
 });

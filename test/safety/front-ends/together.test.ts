@@ -13,7 +13,7 @@ import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts"
 import { BUNDLE, createCleanEnv, type ProcessResult } from "../../../fixtures/signalbox.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { quoteShellWord } from "../../../src/base/shell.ts";
-import { migrateCrontab } from "../../../src/compat/migrate/crontab.impl.ts";
+import { migrateCrontab } from "../../../src/compat/migrate/migrate-crontab.ts";
 
 /** Links of these names lead to the program, as a site would have them. */
 const LINKS = ["cronlock", "golock", "switchman", "zoo-locked", "perfectsched", "signalbox"];
@@ -100,7 +100,7 @@ async function startHolder(namespace: TestNamespace, { name, words, env }: Tool,
   const run = namespace.start([name, ...words(joinEndpoints()), resolvePath("hold")], {
     env: { ...env, SIGNALBOX_HOST: host },
   });
-  await run.waitForOutput(/up/);
+  await run.waitForOutput("up");
   return run;
 }
 
@@ -245,7 +245,7 @@ describe.concurrent("changing over with migrate crontab --around: no step lets a
       buildSilentEnd(1),
     );
     writeFileSync(gate, "");
-    expect(await running).toMatchObject({ code: 0 });
+    expect(await running).toExit(0);
     expect(await runShell(namespace, buildLines("work", file)[second], {})).toMatchObject({
       code: 0,
       stdout: "ran\n",
@@ -263,7 +263,7 @@ test.each([
     const namespace = cluster.createNamespace();
     try {
       const line = `cd ${folder} && signalbox run --lock job -- ${command} >/dev/null 2>&1`;
-      expect(await runShell(namespace, line, { UP, GATE })).toMatchObject({ code: 0 });
+      expect(await runShell(namespace, line, { UP, GATE })).toExit(0);
       await waitUntil("it has begun", async () => existsSync(UP));
       expect(await runShell(namespace, "signalbox run --lock job -- work", {})).toMatchObject({
         code: 0,
@@ -277,7 +277,7 @@ test.each([
     const manner = { format: "user", plain: false, program: "signalbox", files: new Map() } as const;
     const migration = migrateCrontab(text, manner);
     expect(migration.text).toBe(text);
-    expect(migration.lines[0]?.reason).toMatch(/continues in the background: flock keeps its lock/);
+    expect(migration.lines[0]?.reason).toMatch("continues in the background: flock keeps its lock");
   },
 );
 
@@ -304,7 +304,7 @@ test("a link named perfectsched is perfectsched", async () => {
   const namespace = cluster.createNamespace();
   const linked = await runShell(namespace, "perfectsched --help", {});
   expect(linked).toEqual(await runShell(namespace, "signalbox perfectsched --help", {}));
-  expect(linked).toMatchObject({ code: 0, stdout: expect.stringMatching(/perfectsched/i) });
+  expect(linked).toExit(0, { stdout: /perfectsched/i });
 });
 
 test.each([
@@ -317,5 +317,5 @@ test.each([
   const old = `${cluster.createPath()}.cjs`;
   writeFileSync(old, "Object.defineProperty(process.versions, 'node', { value: '20.1.0' });");
   const ended = await runShell(cluster.createNamespace(), line, { NODE_OPTIONS: `--require=${old}` });
-  expect(ended).toMatchObject({ code, stdout: "", stderr: expect.stringMatching(/Node\.js 22 or later/) });
+  expect(ended).toMatchObject({ code, stdout: "", stderr: expect.stringContaining("Node.js 22 or later") });
 });

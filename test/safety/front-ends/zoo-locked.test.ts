@@ -61,7 +61,7 @@ describe.concurrent("the command", () => {
   test("is ended by a signal to the runner, which ends as if by it", async () => {
     const { hosts, start } = enter();
     const run = start([hosts, "/a", FOR_EVER]);
-    await run.waitForOutput(/up/);
+    await run.waitForOutput("up");
     run.child.kill("SIGTERM");
     expect(await run.ended).toMatchObject({ code: 143, stdout: "up\n", stderr: "" });
   });
@@ -69,9 +69,9 @@ describe.concurrent("the command", () => {
   test("is terminated when its lock is gone: 125", async () => {
     const { namespace, hosts, start } = enter();
     const run = start([hosts, "/a", FOR_EVER]);
-    await run.waitForOutput(/up/);
+    await run.waitForOutput("up");
     await namespace.delete((await namespace.readQueue("a"))[0]?.key ?? "");
-    expect(await run.ended).toMatchObject({ code: 125, stderr: expect.stringMatching(/the claim was lost/) });
+    expect(await run.ended).toExit(125, { stderr: "the claim was lost" });
   });
 });
 
@@ -79,15 +79,15 @@ describe.concurrent("the lock", () => {
   test("is taken: LOCKED by whom, and 0; the same lock as that of signalbox run and of switchman", async () => {
     const { namespace, hosts, start, ended } = enter();
     const run = start([hosts, "/job", FOR_EVER]);
-    await run.waitForOutput(/up/);
+    await run.waitForOutput("up");
     const ticket = (await namespace.readQueue("job"))[0];
     const locked = { ...matchSilentEnd(0), stdout: `LOCKED by ${W1} pid ${run.pid} (run ${ticket?.run})\n` };
     expect(await ended("/job", "echo ran")).toEqual(locked);
-    expect(await namespace.startRun(["--lock", "job"], ["echo", "ran"]).ended).toEqual(matchSilentEnd(75));
+    expect(await namespace.startRun("--lock job", "echo ran").ended).toExitSilently(75);
     const conf = cluster.createPath('{"prefix":"/p","zkhosts":"zk1:2181"}');
     expect(
       await namespace.execute(["switchman", "-c", conf, "--lockname", "job", "--", "echo", "ran"]),
-    ).toEqual(matchSilentEnd(0));
+    ).toExitSilently(0);
     expect(await ended("/jobs/job", "echo ran"), "another path").toEqual(ran);
     run.child.kill("SIGTERM");
     await run.ended;
@@ -139,8 +139,9 @@ describe.concurrent("hosts", () => {
   test("that are ZooKeeper's: 22 and what to do; where signalbox itself is configured, that etcd is taken", async () => {
     const { start } = enter();
     const words = ["zk1:2181,zk2:2181", "/a", "echo ran"];
-    expect(await start(words).ended).toEqual(
-      matchMessage(22, /^zoo-locked: HOSTS .* are those of ZooKeeper \(port 2181\); give those of etcd/),
+    expect(await start(words).ended).toFail(
+      22,
+      /^zoo-locked: HOSTS .* are those of ZooKeeper \(port 2181\); give those of etcd/,
     );
     expect(await start(words, { SIGNALBOX_ENDPOINTS: cluster.endpoints.join() }).ended).toEqual(ran);
   });
@@ -148,9 +149,7 @@ describe.concurrent("hosts", () => {
   test("nobody there: 0, as in the source, but not in silence", async () => {
     const { namespace, start } = enter();
     const end = await start(["127.0.0.1:9", "/a", "echo ran"], { SIGNALBOX_CONNECT_TIMEOUT: "200ms" }).ended;
-    expect(end).toEqual(
-      matchMessage(0, /^zoo-locked: lock "a": the command was not started: cannot reach etcd: /),
-    );
+    expect(end).toFail(0, /^zoo-locked: lock "a": the command was not started: cannot reach etcd: /);
     expect(await namespace.listKeys()).toEqual([]);
   });
 
@@ -158,7 +157,7 @@ describe.concurrent("hosts", () => {
     const { start, hosts } = enter();
     const env = { SIGNALBOX_CONNECT_TIMEOUT: "200ms" };
     const end = await start(["no-such-host.invalid:2379", "/a", "echo ran"], env).ended;
-    expect(end).toEqual(matchMessage(2, /^zoo-locked: .*cannot reach etcd: .*no-such-host.invalid/));
+    expect(end).toFail(2, /^zoo-locked: .*cannot reach etcd: .*no-such-host.invalid/);
     const both = await start(["127.0.0.1:9,no-such-host.invalid:2379", "/a", "echo ran"], env).ended;
     expect(both.code).toBe(2);
     expect(await start([`no-such-host.invalid:2379,${hosts}`, "/a", "echo ran"]).ended).toEqual(ran);
@@ -174,7 +173,7 @@ describe.concurrent("hosts", () => {
     [["e:2379", "/a/", "x"], /PATH "\/a\/" cannot be used/],
     [["e:2379", `/${"a".repeat(513)}`, "x"], /lock name .* cannot be used: it has 513 bytes/],
   ])("%j: 22", async (words, fault) => {
-    expect(await enter().start(words).ended).toEqual(matchMessage(22, fault));
+    expect(await enter().start(words).ended).toFail(22, fault);
   });
 });
 
@@ -184,10 +183,7 @@ test("the same crontab line on two hosts: one runs, the other is told", async ()
     start([hosts, "/nightly", FOR_EVER], { SIGNALBOX_HOST: `${host}.example.com` }),
   );
   const loser = await Promise.race(runs.map(async (run) => ({ run, end: await run.ended })));
-  expect(loser.end).toMatchObject({
-    code: 0,
-    stdout: expect.stringMatching(/^LOCKED by web\d\.example\.com pid \d+ /),
-  });
+  expect(loser.end).toExit(0, { stdout: /^LOCKED by web\d\.example\.com pid \d+ / });
   const [winner] = runs.filter((run) => run !== loser.run);
-  await winner?.waitForOutput(/up/);
+  await winner?.waitForOutput("up");
 });

@@ -1,9 +1,9 @@
 /** Locks and leases of the library: with each other, with the command line, and with an etcd that fails. */
 
 import { setTimeout as pause, setImmediate as waitForImmediate } from "node:timers/promises";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
+import { connectLibrary } from "../../../fixtures/cluster/connect-library.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
-import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { startEtcd } from "../../../fixtures/etcd/index.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import {
@@ -14,22 +14,11 @@ import {
   type ConnectOptions,
   connect,
   type Held,
-  type Signalbox,
   UnreachableError,
 } from "../../../src/library/index.ts";
 
-const cluster = TestCluster.startForFile();
-const open: Signalbox[] = [];
-afterAll(async () => {
-  await Promise.all(open.map((one) => one.close()));
-});
-
-async function connectTo({ prefix, env }: TestNamespace, options: ConnectOptions = {}): Promise<Signalbox> {
-  const one = await connect({ endpoints: cluster.etcd.endpoints, prefix, env, ...options });
-  open.push(one);
-  return one;
-}
-
+const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const { test } = cluster;
 const waitForever = () => new Promise<never>(() => {});
 const waitUntilAborted = (signal: AbortSignal) =>
   new Promise<void>((resolve) => {
@@ -38,9 +27,8 @@ const waitUntilAborted = (signal: AbortSignal) =>
   });
 
 describe.concurrent("a lock of the library", () => {
-  test("is held by one of two connections at a time, with tokens that grow", async () => {
-    const namespace = cluster.createNamespace();
-    const boxes = [await connectTo(namespace), await connectTo(namespace, { transport: "grpc" })];
+  test("is held by one of two connections at a time, with tokens that grow", async ({ namespace }) => {
+    const boxes = [await connectLibrary(namespace), await connectLibrary(namespace, { transport: "grpc" })];
     let inside = 0;
     const tokens: bigint[] = [];
     const work = async ({ token }: { token: string }) => {
@@ -59,38 +47,35 @@ describe.concurrent("a lock of the library", () => {
     expect(await namespace.readQueue("x")).toEqual([]);
   });
 
-  test("excludes runs, and is excluded by them", async () => {
-    const namespace = cluster.createNamespace();
-    const one = await connectTo(namespace);
+  test("excludes runs, and is excluded by them", async ({ namespace }) => {
+    const one = await connectLibrary(namespace);
     const ended = await one.withLock("x", () => namespace.startRun(["--lock", "x"], ["true"]).ended);
-    expect(ended).toMatchObject({ code: 75, stdout: "" });
+    expect(ended).toExit(75, { stdout: "" });
     const run = namespace.startRun(["--lock", "x"], ["sh", "-c", "echo up; exec sleep 1000"]);
-    await run.waitForOutput(/up/);
+    await run.waitForOutput("up");
     const refusal = await one.withLock("x", () => "ran").catch((error) => error);
     expect(refusal).toBeInstanceOf(BusyError);
     expect(refusal).toMatchObject({
       code: "BUSY",
       kind: "busy",
-      message: expect.stringMatching(/"x" is held/),
+      message: expect.stringContaining('"x" is held'),
     });
     run.child.kill("SIGTERM");
     expect(await one.withLock("x", { wait: true }, () => "ran")).toBe("ran");
   });
 
-  test("is in the listing and in the history, with how it went", async () => {
-    const namespace = cluster.createNamespace();
-    const one = await connectTo(namespace, { label: "nightly" });
+  test("is in the listing and in the history, with how it went", async ({ namespace }) => {
+    const one = await connectLibrary(namespace, { label: "nightly" });
     const { stdout } = await one.withLock("x", () => namespace.execute(["ls"]));
     expect(stdout).toMatch(/lock +x +held.*nightly/);
     const failure = new Error("no");
     await expect(one.withLock("x", () => Promise.reject(failure))).rejects.toBe(failure);
-    const { stdout: json } = await namespace.execute(["history", "x", "--json"]);
-    expect(JSON.parse(json).runs.map(({ exit }: { exit: number }) => exit)).toEqual([1, 0]);
+    const { stdout: json } = await namespace.execute(["ls", "history", "x", "--json"]);
+    expect(JSON.parse(json).rows.map(({ exit }: { exit: number }) => exit)).toEqual([1, 0]);
   });
 
-  test("is freed before the call ends, also when its work fails", async () => {
-    const namespace = cluster.createNamespace();
-    const one = await connectTo(namespace);
+  test("is freed before the call ends, also when its work fails", async ({ namespace }) => {
+    const one = await connectLibrary(namespace);
     const failure = new Error("no");
     let held: Held | undefined;
     const failing = one.withLock("x", (claim) => {
@@ -103,9 +88,8 @@ describe.concurrent("a lock of the library", () => {
     expect(await namespace.readQueue("x")).toEqual([]);
   });
 
-  test("fires its signal on a reset, and stays until its work has ended", async () => {
-    const namespace = cluster.createNamespace();
-    const one = await connectTo(namespace);
+  test("fires its signal on a reset, and stays until its work has ended", async ({ namespace }) => {
+    const one = await connectLibrary(namespace, { terminationTimeout: "20s" }); // its work is not late
     const gate = Promise.withResolvers<void>();
     const fired = Promise.withResolvers<unknown>();
     const working = one.withLock("x", async ({ signal }) => {
@@ -127,9 +111,8 @@ describe.concurrent("a lock of the library", () => {
     await reset.ended;
   });
 
-  test("that is taken away rejects although its work does not listen", async () => {
-    const namespace = cluster.createNamespace();
-    const one = await connectTo(namespace, { terminationTimeout: 100, ttl: "5s" });
+  test("that is taken away rejects although its work does not listen", async ({ namespace }) => {
+    const one = await connectLibrary(namespace, { terminationTimeout: 100, ttl: "5s" });
     const working = one.withLock("x", waitForever);
     working.catch(() => {});
     const [entry] = await waitUntil("the lock", async () => {
@@ -140,9 +123,8 @@ describe.concurrent("a lock of the library", () => {
     await expect(working).rejects.toMatchObject({ code: "CLAIM_LOST", kind: "gone" });
   });
 
-  test("is left by whoever stops waiting, without a ticket", async () => {
-    const namespace = cluster.createNamespace();
-    const [one, other] = [await connectTo(namespace), await connectTo(namespace)];
+  test("is left by whoever stops waiting, without a ticket", async ({ namespace }) => {
+    const [one, other] = [await connectLibrary(namespace), await connectLibrary(namespace)];
     const held = await one.acquire({ lock: "x" });
     const leaving = new AbortController();
     const waiting = other.acquire({ lock: "x", wait: true, signal: leaving.signal });
@@ -161,11 +143,10 @@ describe.concurrent("a lock of the library", () => {
     await expect(other.acquire({ lock: "x", signal: gone })).rejects.toBe(why);
   });
 
-  test("is freed when the connection is closed: held, worked under, or waited for", async () => {
-    const namespace = cluster.createNamespace();
+  test("is freed when the connection is closed: held, worked under, or waited for", async ({ namespace }) => {
     const [one, other] = [
-      await connectTo(namespace),
-      await connectTo(namespace, { terminationTimeout: 100 }),
+      await connectLibrary(namespace),
+      await connectLibrary(namespace, { terminationTimeout: 100 }),
     ];
     await one.acquire({ lock: "held" });
     const heard = one.withLock("worked", ({ signal }) => waitUntilAborted(signal));
@@ -187,14 +168,13 @@ describe.concurrent("a lock of the library", () => {
 });
 
 describe.concurrent("leases of the library", () => {
-  test("never pass the total, beside a run", async () => {
-    const namespace = cluster.createNamespace();
-    const one = await connectTo(namespace);
+  test("never pass the total, beside a run", async ({ namespace }) => {
+    const one = await connectLibrary(namespace);
     const run = namespace.startRun(
       ["--no-lock", "--lease", "db=2:3"],
       ["sh", "-c", "echo up; exec sleep 1000"],
     );
-    await run.waitForOutput(/up/);
+    await run.waitForOutput("up");
     expect(await one.withLeases(["db=1:3"], () => "fits")).toBe("fits");
     await expect(one.withLeases(["db=2:3"], { wait: false }, () => {})).rejects.toMatchObject({
       kind: "timeout",
@@ -217,11 +197,11 @@ describe.concurrent("connecting", () => {
     expect(await wrong({ ttl: 1500 })).toMatch(/^ConfigError: option ttl: .*too short/);
     expect(await wrong({ prefix: "x" })).toMatch(/^ConfigError: option prefix: "x" cannot be used/);
     expect(await wrong({ env: { SIGNALBOX_TTL: "soon" } })).toMatch(/^ConfigError: SIGNALBOX_TTL: "soon"/);
-    expect(await wrong({ user: "u", password: "p" })).not.toMatch(/"p"/);
+    expect(await wrong({ user: "u", password: "p" })).not.toMatch('"p"');
   });
 
   test("says what is wrong with a claim", async () => {
-    const one = await connectTo(cluster.createNamespace());
+    const one = await connectLibrary(cluster.createNamespace());
     const wrong = (options: AcquireOptions) => one.acquire(options).catch(String);
     expect(await wrong({})).toMatch(/^UsageError: there is nothing to claim/);
     expect(await wrong({ lock: "" })).toMatch(/^UsageError: lock name ""/);

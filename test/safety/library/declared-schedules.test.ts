@@ -1,24 +1,13 @@
 /** Schedules that a program declares: `set` and `sync`. */
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
+import { connectLibrary } from "../../../fixtures/cluster/connect-library.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
-import {
-  connect,
-  type ScheduleFields,
-  type Signalbox,
-  type SyncOptions,
-} from "../../../src/library/index.ts";
+import type { ScheduleFields, SyncOptions } from "../../../src/library/index.ts";
 
-const cluster = TestCluster.startForFile();
-const open: Signalbox[] = [];
-afterAll(async () => {
-  await Promise.all(open.map((one) => one.close()));
-});
-
-async function openSchedules({ prefix, env } = cluster.createNamespace()) {
-  const one = await connect({ endpoints: cluster.etcd.endpoints, prefix, env });
-  open.push(one);
-  return one.schedules;
-}
+const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const { test } = cluster;
+const openSchedules = async (namespace = cluster.createNamespace()) =>
+  (await connectLibrary(namespace)).schedules;
 
 describe.concurrent("set", () => {
   test("adds a schedule, then replaces its fields and keeps its state, pause and next occurrence", async () => {
@@ -39,8 +28,7 @@ describe.concurrent("set", () => {
     expect(moved.nextTime?.toISOString()).toMatch(/T05:30:00\.000Z$/);
   });
 
-  test("writes nothing if nothing changes", async () => {
-    const namespace = cluster.createNamespace();
+  test("writes nothing if nothing changes", async ({ namespace }) => {
     const schedules = await openSchedules(namespace);
     const fields = { cron: "@daily", data: { to: ["a"] } };
     await schedules.set("a", fields);
@@ -49,8 +37,7 @@ describe.concurrent("set", () => {
     expect(await namespace.listKeys()).toEqual(before);
   });
 
-  test("of many processes at once adds one schedule", async () => {
-    const namespace = cluster.createNamespace();
+  test("of many processes at once adds one schedule", async ({ namespace }) => {
     const all = await Promise.all(Array.from({ length: 5 }, () => openSchedules(namespace)));
     await Promise.all(all.map((schedules) => schedules.set("a", { cron: "@daily" })));
     expect((await all[0]?.list())?.map(({ id }) => id)).toEqual(["a"]);

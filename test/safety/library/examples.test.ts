@@ -4,14 +4,15 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 
 const EXAMPLES = resolve(import.meta.dirname, "../../../examples");
 
-const cluster = TestCluster.startForFile();
+const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const { test } = cluster;
 const children: ChildProcess[] = [];
 afterAll(async () => {
   for (const child of children) child.kill("SIGKILL");
@@ -57,15 +58,10 @@ describe.concurrent("the examples", () => {
     });
   });
 
-  test("worker.mjs", async () => {
-    const namespace = cluster.createNamespace();
+  test("worker.mjs", async ({ namespace }) => {
     const add = ["schedule", "add", "mail.digest", "mail.digest", "@yearly", '{"to":"you"}', "--yes"];
-    expect(await namespace.execute(add)).toMatchObject({ code: 0 });
-    expect(
-      await namespace.execute(["schedule", "add", "backup.db", "backup.db", "@yearly", "--yes"]),
-    ).toMatchObject({
-      code: 0,
-    });
+    expect(await namespace.execute(add)).toExit(0);
+    expect(await namespace.execute("schedule add backup.db backup.db @yearly --yes")).toExit(0);
     const { child, output, ended } = startExample(namespace, "worker.mjs");
     for (const id of ["mail.digest", "backup.db"])
       await namespace.execute(["schedule", "trigger", id, "--yes"]);
@@ -78,13 +74,10 @@ describe.concurrent("the examples", () => {
     });
   });
 
-  test("web-cron.mjs runs an occurrence on one of its copies", async () => {
-    const namespace = cluster.createNamespace();
+  test("web-cron.mjs runs an occurrence on one of its copies", async ({ namespace }) => {
     const copies = [startExample(namespace, "web-cron.mjs"), startExample(namespace, "web-cron.mjs")];
     for (const { output } of copies) await waitUntil("it listens", () => output.text.includes("port "));
-    expect(await namespace.execute(["schedule", "trigger", "digest.daily", "--yes"])).toMatchObject({
-      code: 0,
-    });
+    expect(await namespace.execute("schedule trigger digest.daily --yes")).toExit(0);
     const readAll = () => copies.map(({ output }) => output.text).join("");
     await waitUntil("the task has ended", () => readAll().includes("digest.daily: ok"));
     const ports = copies.map(({ output }) => /port (\d+)/.exec(output.text)?.[1]);
@@ -97,8 +90,7 @@ describe.concurrent("the examples", () => {
     expect(readAll().match(/digest\.daily: ok/g)).toHaveLength(1);
   });
 
-  test("leader.mjs has one leader, and all copies know it", async () => {
-    const namespace = cluster.createNamespace();
+  test("leader.mjs has one leader, and all copies know it", async ({ namespace }) => {
     const first = startExample(namespace, "leader.mjs");
     await waitUntil("it leads", () => first.output.text.includes("I lead"));
     const second = startExample(namespace, "leader.mjs");
@@ -106,11 +98,11 @@ describe.concurrent("the examples", () => {
     for (const { output } of [first, second]) await waitUntil(told, () => output.text.includes(told));
     expect(second.output.text).not.toContain("I lead");
     first.child.kill("SIGTERM");
-    expect((await first.ended).code).toBe(0);
+    expect(await first.ended).toExit(0);
     await waitUntil("the second leads", () => second.output.text.includes("I lead"));
     await waitUntil("it is told", () => second.output.text.includes(`process ${second.child.pid} leads`));
     second.child.kill("SIGTERM");
-    expect((await second.ended).code).toBe(0);
+    expect(await second.ended).toExit(0);
   });
 
   test("testing.test.mjs passes without etcd", async () => {

@@ -1,30 +1,23 @@
 /** One-off work of the library, and schedules that are removed after their last run. */
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
+import { connectLibrary } from "../../../fixtures/cluster/connect-library.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { delegateStore } from "../../../src/etcd/delegate-store.ts";
-import { StoreError } from "../../../src/etcd/store.ts";
+import { buildPrefixRange, StoreError } from "../../../src/etcd/store.ts";
 import {
   ConfigError,
-  connect,
   type Signalbox,
   UsageError,
   Worker,
   type WorkerTask,
 } from "../../../src/library/index.ts";
 import { getConnection } from "../../../src/library/signalbox.ts";
+import { parseOutcomes } from "../../../src/schedule/state/outcome.ts";
 
-const cluster = TestCluster.startForFile();
-const open: Signalbox[] = [];
-afterAll(async () => {
-  await Promise.all(open.map((one) => one.close()));
-});
-
-async function connectTo({ prefix, env } = cluster.createNamespace()): Promise<Signalbox> {
-  const one = await connect({ endpoints: cluster.etcd.endpoints, prefix, env });
-  open.push(one);
-  return one;
-}
+const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const { test } = cluster;
+const connectTo = (namespace = cluster.createNamespace()) => connectLibrary(namespace);
 
 const waitUntilGone = (one: Signalbox, id: string) =>
   waitUntil(
@@ -33,8 +26,7 @@ const waitUntilGone = (one: Signalbox, id: string) =>
   );
 
 describe.concurrent("a job", () => {
-  test("is done once, with its data, and leaves nothing behind", async () => {
-    const namespace = cluster.createNamespace();
+  test("is done once, with its data, and leaves nothing behind", async ({ namespace }) => {
     const one = await connectTo(namespace);
     const done: unknown[] = [];
     const over = new AbortController();
@@ -47,11 +39,10 @@ describe.concurrent("a job", () => {
     over.abort();
     await running;
     const { kvs } = await namespace.store.readRange(namespace.keys.getFullRange());
-    expect(kvs.filter(({ key }) => key.includes(id) && !key.includes("/audit/"))).toEqual([]);
+    expect(kvs.filter(({ key }) => key.includes(id))).toEqual([]);
   });
 
-  test("that a worker has done and removed before the call returns is added", async () => {
-    const namespace = cluster.createNamespace();
+  test("that a worker has done and removed before the call returns is added", async ({ namespace }) => {
     const [one, other] = [await connectTo(namespace), await connectTo(namespace)];
     const { ports } = getConnection(one);
     const { store } = ports;
@@ -132,8 +123,7 @@ describe.concurrent("a job", () => {
     expect(await one.schedules.list()).toEqual([]);
   });
 
-  test("leaves no audit record for ever, and is added once if the answer is lost", async () => {
-    const namespace = cluster.createNamespace();
+  test("is added once if the answer is lost, and done and removed meanwhile", async ({ namespace }) => {
     const [one, other] = [await connectTo(namespace), await connectTo(namespace)];
     const { ports } = getConnection(one);
     const { store } = ports;
@@ -151,11 +141,66 @@ describe.concurrent("a job", () => {
     expect(await one.jobs.add("mail", 1, { key: "a" })).toMatchObject({ isNew: true });
     await one.jobs.add("mail", 1, { key: "b", delay: "1h" });
     expect([lost, (await one.schedules.list()).map(({ id }) => id)]).toEqual([1, ["mail.b"]]);
-    const { kvs } = await namespace.store.readRange(namespace.keys.audits());
+  });
+
+  test("that reaches etcd late, after its call has succeeded and the job is done, is not added again", async ({
+    namespace,
+  }) => {
+    const [one, other] = [await connectTo(namespace), await connectTo(namespace)];
+    const { ports } = getConnection(one);
+    const { store } = ports;
+    const sent: Parameters<typeof store.commitTxn>[0][] = [];
+    ports.store = delegateStore(store, {
+      commitTxn(txn, signal) {
+        if (txn.compare.length > 0) sent.push(txn);
+        return store.commitTxn(txn, signal);
+      },
+    });
+    for (const key of ["a", "b"]) {
+      await one.jobs.add("mail", 1, { key });
+      await (await waitUntil("the job", () => other.schedules.poll())).finish();
+    }
+    expect(sent).toHaveLength(2);
+    for (const txn of sent) expect(await store.commitTxn(txn)).toMatchObject({ succeeded: false });
+    expect(await one.schedules.list()).toEqual([]);
+  });
+
+  test("is not in the audit: 200 jobs leave it empty, and the receipts of those added at the same time", async ({
+    namespace,
+  }) => {
+    const one = await connectTo(namespace);
+    for (let batch = 0; batch < 20; batch += 1)
+      await Promise.all(Array.from({ length: 10 }, () => one.jobs.add("mail", 1)));
+    await one.jobs.add("mail", 1, { key: "a" });
+    for (let times = 0; times < 20; times += 1) await one.jobs.add("mail", 1, { key: "a" });
+    const { store, keys } = namespace;
+    expect((await store.readRange(keys.schedules())).count).toBe(201);
+    expect((await store.readRange(keys.audits())).count).toBe(0);
+    const { kvs } = await store.readRange(buildPrefixRange(`${keys.prefix}receipts/`));
     const sessions = new Set(kvs.map(({ session }) => session));
-    expect([kvs.length, sessions.size]).toEqual([2, 1]); // one session for many
+    expect([kvs.length, sessions.size]).toEqual([10, 1]);
     const [session = 0n] = sessions;
-    expect((await namespace.store.readTimeToLive(session))?.ttl).toBe(900);
+    expect((await store.readTimeToLive(session))?.ttl).toBe(900);
+  });
+
+  test("that failed has its outcome as the record, and what an operator does to it is in the audit", async ({
+    namespace,
+  }) => {
+    const one = await connectTo(namespace);
+    const { id } = await one.jobs.add("mail", 1, { key: "a" });
+    const task = await waitUntil("the job", () => one.schedules.poll());
+    await task.fail("no such address");
+    const { store, keys } = namespace;
+    const { kvs } = await store.readRange({ key: keys.outcomes(id) });
+    expect(parseOutcomes(kvs[0]?.value)).toMatchObject({
+      runs: [{ result: "failed", reason: "no such address" }],
+      dead: [{ result: "failed" }],
+    });
+    expect((await store.readRange(keys.audits())).count).toBe(0);
+    await one.schedules.pause(id);
+    const audit = await store.readRange(keys.audits());
+    expect(audit.kvs).toMatchObject([{ session: 0n }]);
+    expect(audit.kvs[0]?.value).toContain("paused");
   });
 
   test("refuses wrong options", async () => {
@@ -167,8 +212,9 @@ describe.concurrent("a job", () => {
   });
 });
 
-test("a schedule whose definition is changed while it runs for the last time is not removed", async () => {
-  const namespace = cluster.createNamespace();
+test("a schedule whose definition is changed while it runs for the last time is not removed", async ({
+  namespace,
+}) => {
   const one = await connectTo(namespace);
   const over = new AbortController();
   const gate = Promise.withResolvers<void>();

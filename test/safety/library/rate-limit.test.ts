@@ -1,20 +1,13 @@
 /** Limits per time, over several connections. */
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
+import { connectLibrary } from "../../../fixtures/cluster/connect-library.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
-import { BusyError, ConfigError, connect, type Signalbox } from "../../../src/library/index.ts";
+import { BusyError, ConfigError, type Signalbox } from "../../../src/library/index.ts";
 
 const cluster = TestCluster.startForFile();
-const open: Signalbox[] = [];
-afterAll(async () => {
-  await Promise.all(open.map((one) => one.close()));
-});
-
 async function connectTwice(): Promise<[Signalbox, Signalbox]> {
-  const { prefix, env } = cluster.createNamespace();
-  const connectOnce = () => connect({ endpoints: cluster.etcd.endpoints, prefix, env });
-  const both: [Signalbox, Signalbox] = [await connectOnce(), await connectOnce()];
-  open.push(...both);
-  return both;
+  const namespace = cluster.createNamespace();
+  return [await connectLibrary(namespace), await connectLibrary(namespace)];
 }
 
 test.concurrent("no more calls begin in a span than allowed", async () => {

@@ -1,19 +1,10 @@
 /** A watch of the holder of a lock. */
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { connectLibrary } from "../../../fixtures/cluster/connect-library.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
-import { connect, type Signalbox } from "../../../src/library/index.ts";
 
 const cluster = TestCluster.startForFile();
-const open: Signalbox[] = [];
-afterAll(async () => {
-  await Promise.all(open.map((one) => one.close()));
-});
-
-async function connectTo({ prefix, env } = cluster.createNamespace()): Promise<Signalbox> {
-  const one = await connect({ endpoints: cluster.etcd.endpoints, prefix, env });
-  open.push(one);
-  return one;
-}
+const connectTo = (namespace = cluster.createNamespace()) => connectLibrary(namespace);
 
 describe.concurrent("watchLock", () => {
   test("tells who holds the lock, from the first holder to the last", async () => {

@@ -1,10 +1,9 @@
 /** What a worker of the library tells, what runs around its handlers, and polls that wait. */
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { connectLibrary } from "../../../fixtures/cluster/connect-library.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import {
-  connect,
   ProcessStopError,
-  type Signalbox,
   type TaskMiddleware,
   Worker,
   type WorkerEvents,
@@ -12,16 +11,7 @@ import {
 } from "../../../src/library/index.ts";
 
 const cluster = TestCluster.startForFile();
-const open: Signalbox[] = [];
-afterAll(async () => {
-  await Promise.all(open.map((one) => one.close()));
-});
-
-async function connectTo({ prefix, env } = cluster.createNamespace()): Promise<Signalbox> {
-  const one = await connect({ endpoints: cluster.etcd.endpoints, prefix, env });
-  open.push(one);
-  return one;
-}
+const connectTo = (namespace = cluster.createNamespace()) => connectLibrary(namespace);
 
 /** Waits for an event for which a predicate holds. */
 function waitForEvent<K extends keyof WorkerEvents>(
@@ -182,7 +172,7 @@ describe.concurrent("the middleware of a worker", () => {
   test("is refused if it is not a list of functions", async () => {
     const one = await connectTo();
     const options = { handlers: {}, middleware: [1] } as unknown as WorkerOptions;
-    expect(() => new Worker(one, options)).toThrow(/middleware: 1 is not a list of functions/);
+    expect(() => new Worker(one, options)).toThrow("middleware: 1 is not a list of functions");
   });
 });
 
@@ -291,7 +281,7 @@ describe.concurrent("a poll that waits", () => {
 
   test("refuses wrong options", async () => {
     const { schedules } = await connectTo();
-    await expect(schedules.poll({ wait: "soon" })).rejects.toThrow(/wait: "soon" is not a duration/);
-    await expect(schedules.poll({ waits: 1 } as object)).rejects.toThrow(/did you mean "wait"/);
+    await expect(schedules.poll({ wait: "soon" })).rejects.toThrow('wait: "soon" is not a duration');
+    await expect(schedules.poll({ waits: 1 } as object)).rejects.toThrow('did you mean "wait"');
   });
 });

@@ -18,8 +18,8 @@ async function startAgent() {
   const folder = createFolder();
   const namespace = await cluster.createTestNamespace("http");
   namespace.env.SIGNALBOX_AGENT_SOCKET = join(folder, "agent.sock");
-  const agent = namespace.start(["agent", "--metrics", "0", "--log-level", "info"]);
-  await agent.waitForOutput(/ready/);
+  const agent = namespace.start("agent --metrics 0 --log-level info");
+  await agent.waitForOutput("ready");
   const launch = (words: readonly string[], more: Record<string, string> = {}) => {
     const connection = { SIGNALBOX_ENDPOINTS: cluster.endpoints.join(","), ...namespace.env, ...more };
     const child = spawn(LAUNCHER, words, {
@@ -43,7 +43,7 @@ async function waitForState(namespace: TestNamespace, lock: string, state: Ticke
 }
 
 async function readHost(namespace: TestNamespace) {
-  const { stdout } = await namespace.execute(["ls", "hosts", "--json"]);
+  const { stdout } = await namespace.execute("ls hosts --json");
   return JSON.parse(stdout).rows[0];
 }
 
@@ -53,7 +53,7 @@ test("hosts show an agent and its runs; why, show and reset do not take its sess
   await waitForState(namespace, "x", "held");
   launch(["run", "--agent", "always", "--lock", "x", "--wait", "--", "true"]);
   await waitForState(namespace, "x", "waiting");
-  namespace.startRun(["--lock", "y"], ["sleep", "600"]);
+  namespace.startRun("--lock y", "sleep 600");
   await waitForState(namespace, "y", "held");
   expect(await readHost(namespace)).toMatchObject({
     holds: 2,
@@ -67,11 +67,11 @@ test("hosts show an agent and its runs; why, show and reset do not take its sess
     host: { verdict: "alive" },
   });
   expect(await show("y")).toMatchObject({ runners: [{ verdict: "alive" }] });
-  const { stdout: why } = await namespace.execute(["why", "x", "--json"]);
+  const { stdout: why } = await namespace.execute("why x --json");
   expect(JSON.parse(why).explanations[0].obstacles[0].ahead[0]).toMatchObject({ runner: "agent" });
-  const preview = await namespace.execute(["reset", "lock", "x", "--dry-run"]);
-  expect(preview.stdout + preview.stderr).toMatch(/its agent renewed the session of its runs/);
-  expect((await namespace.execute(["ls", "problems", "--json"])).stdout).toContain('"rows":[');
+  const preview = await namespace.execute("reset lock x --dry-run");
+  expect(preview.stdout + preview.stderr).toMatch("its agent renewed the session of its runs");
+  expect((await namespace.execute("ls problems --json")).stdout).toContain('"rows":[');
   expect((await namespace.execute(["doctor"])).stdout).toMatch(/ok +agent: version \S+ answers at/);
 });
 
@@ -100,7 +100,7 @@ test("an agent counts what it has served and declined", async () => {
 test("a run that falls back says why with -v", async () => {
   const { namespace } = await startAgent();
   const env = { SIGNALBOX_FALLBACK: "its prefix is not that of the agent" };
-  const { stderr, code } = await namespace.execute(["run", "-v", "--lock", "x", "--", "true"], { env });
+  const { stderr, code } = await namespace.execute("run -v --lock x -- true", { env });
   expect([code, stderr]).toEqual([
     0,
     expect.stringMatching(/no agent serves this run .*its prefix is not that/),

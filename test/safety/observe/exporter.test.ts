@@ -1,6 +1,6 @@
 /** `signalbox exporter` on a real etcd. */
 
-import { describe, expect, it } from "vitest";
+import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { FaultProxy } from "../../../fixtures/proxy.ts";
 import type { RunningProcess } from "../../../fixtures/signalbox.ts";
@@ -9,6 +9,7 @@ import { serializeDrain } from "../../../src/protocol/drain.ts";
 import { putTickets } from "../support/sample-queues.ts";
 
 const cluster = TestCluster.startForFile();
+const { test } = cluster;
 
 /** Asks for a path until the answer has a line. */
 async function scrape(exporter: RunningProcess, path: string, line: RegExp): Promise<string> {
@@ -21,10 +22,11 @@ async function scrape(exporter: RunningProcess, path: string, line: RegExp): Pro
 }
 
 describe("signalbox exporter", () => {
-  it("serves what there is to see, as it changes, and ends by TERM without a fault", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+  test("serves what there is to see, as it changes, and ends by TERM without a fault", async ({
+    namespace,
+  }) => {
     await putTickets(namespace, 3, 2);
-    const exporter = namespace.start(["exporter", "--listen", "0"]);
+    const exporter = namespace.start("exporter --listen 0");
     const before = await scrape(exporter, "/metrics", /^signalbox_up 1$/m);
     expect(before).toMatch(/^signalbox_holders\{kind="lock"\} 3$/m);
     expect(before).toMatch(/^signalbox_drains\{scope="lock"\} 0$/m);
@@ -33,7 +35,7 @@ describe("signalbox exporter", () => {
     expect(gauges.filter((name) => name?.endsWith("_total"))).toEqual([]); // as `promtool check metrics` demands
     const key = namespace.keys.drain("lock", "x");
     const value = serializeDrain({ by: "op", at: Date.now() });
-    await namespace.store.commitTxn({ compare: [], success: [{ op: "put", key, value }], failure: [] });
+    await namespace.put(key, value);
     const after = await scrape(exporter, "/metrics", /^signalbox_drains\{scope="lock"\} 1$/m);
     const bytes = Buffer.byteLength(key) + Buffer.byteLength(value);
     expect(after).toMatch(
@@ -41,15 +43,14 @@ describe("signalbox exporter", () => {
     );
     expect(await scrape(exporter, "/healthz", /./)).toBe("ok\n");
     exporter.child.kill("SIGTERM");
-    expect(await exporter.ended).toMatchObject({ code: 0, stdout: "" });
+    expect(await exporter.ended).toExit(0, { stdout: "" });
   });
 
-  it("tells of each lock when it last succeeded, and how its last run ended", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+  test("tells of each lock when it last succeeded, and how its last run ended", async ({ namespace }) => {
     const since = Date.now() / 1_000;
     for (const code of [0, 3])
-      await namespace.start(["run", "--lock", "x", "--", "sh", "-c", `exit ${code}`]).ended;
-    const exporter = namespace.start(["exporter", "--listen", "0"]);
+      await namespace.execute(["run", "--lock", "x", "--", "sh", "-c", `exit ${code}`]);
+    const exporter = namespace.start("exporter --listen 0");
     const text = await scrape(exporter, "/metrics", /^signalbox_lock_last_exit_code\{lock="x"\} 3$/m);
     const read = (name: string) =>
       Number(new RegExp(`^signalbox_lock_last_${name}\\{lock="x"\\} (\\S+)$`, "m").exec(text)?.[1]);
@@ -62,12 +63,13 @@ describe("signalbox exporter", () => {
     expect(read("duration_seconds")).toBeGreaterThanOrEqual(0);
   });
 
-  it("says that etcd is away, shows nothing old meanwhile, and comes back; also where it was away at the start", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+  test("says that etcd is away, shows nothing old meanwhile, and comes back; also where it was away at the start", async ({
+    namespace,
+  }) => {
     await putTickets(namespace, 1, 0);
     const proxy = await FaultProxy.start(namespace.etcd.clientUrl);
     try {
-      const exporter = namespace.start(["exporter", "--listen", "0"], {
+      const exporter = namespace.start("exporter --listen 0", {
         endpoints: [`http://${proxy.address}`],
       });
       await scrape(exporter, "/metrics", /^signalbox_up 1\n[\s\S]*signalbox_holders/m);
@@ -76,7 +78,7 @@ describe("signalbox exporter", () => {
       const away = await scrape(exporter, "/metrics", /^signalbox_up 0$/m);
       expect(away).not.toContain("signalbox_holders");
       expect(await scrape(exporter, "/healthz", /./)).toBe("etcd is unreachable\n");
-      const late = namespace.start(["exporter", "--listen", "0", "--connect-timeout", "200ms"], {
+      const late = namespace.start("exporter --listen 0 --connect-timeout 200ms", {
         endpoints: [`http://${proxy.address}`],
       });
       await scrape(late, "/metrics", /^signalbox_up 0$/m);
@@ -88,14 +90,13 @@ describe("signalbox exporter", () => {
     }
   });
 
-  it("refuses a port that is taken, and an address that is none", async () => {
-    const namespace = await cluster.createTestNamespace("http");
-    const first = namespace.start(["exporter", "--listen", "0"]);
-    await first.waitForOutput(/metrics on/);
+  test("refuses a port that is taken, and an address that is none", async ({ namespace }) => {
+    const first = namespace.start("exporter --listen 0");
+    await first.waitForOutput("metrics on");
     const [, address = ""] = /metrics on (\S+)/.exec(first.output.stderr) ?? [];
-    const second = await namespace.start(["exporter", "--listen", address]).ended;
-    expect(second).toMatchObject({ code: 78, stderr: expect.stringContaining(`${address} is taken`) });
-    const third = await namespace.start(["exporter", "--listen", "web1"]).ended;
+    const second = await namespace.execute(["exporter", "--listen", address]);
+    expect(second).toExit(78, { stderr: `${address} is taken` });
+    const third = await namespace.execute("exporter --listen web1");
     expect(third).toMatchObject({ code: 64, stderr: expect.stringContaining('"web1" is not an address') });
   });
 });

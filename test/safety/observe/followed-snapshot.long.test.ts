@@ -61,7 +61,7 @@ function generateTxn(keys: Keys): Op[] {
 }
 
 /** What a picture says, so that two can be compared. */
-function formatSnapshot({ revision, ...collections }: Snapshot): string {
+function formatSnapshot({ revision, etcdFaults: _, ...collections }: Snapshot): string {
   const sorted = Object.entries(collections).map(([collection, things]) => [
     collection,
     [...things].sort(([a], [b]) => (a < b ? -1 : 1)),

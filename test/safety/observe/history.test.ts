@@ -1,4 +1,4 @@
-/** The history of runs, in `history` and `stats`. */
+/** The history of runs in listings, and the old words for listings. */
 
 import { describe, expect, it } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
@@ -21,16 +21,22 @@ describe("the history of locks", () => {
     ]);
     for (const run of runs) await namespace.start(run).ended;
     await namespace.start(["run", "--lock", "y", "--", "true"]).ended;
-    const { stdout } = await namespace.start(["history", "x"]).ended;
-    expect(stdout).toMatch(/^ENDED +HOST .*\n.*Z +\S+:\d+ +sh +0s +0s +3 .* l3\n.* 0 .* l0\n$/);
+    const { stdout } = await namespace.start(["ls", "history", "l3"]).ended;
+    expect(stdout).toMatch(/^ENDED +LOCK .*\n.*Z +x .* 3 .*\n$/);
     const history = JSON.parse(
       (await namespace.start(["history", "x", "--json", "--limit", "1"]).ended).stdout,
     );
-    expect(history).toMatchObject({ version: 1, lock: "x", runs: [{ exit: 3, label: "l3" }] });
+    expect(history).toMatchObject({
+      version: 1,
+      view: "history",
+      rows: [{ lock: "x", exit: 3, label: "l3" }],
+    });
     expect(BigInt(history.revision)).toBeGreaterThan(0n);
-    const stats = JSON.parse((await namespace.start(["stats", "--json", "--sort", "failures"]).ended).stdout);
+    const stats = JSON.parse(
+      (await namespace.start(["stats", "--json", "--sort", "-failures"]).ended).stdout,
+    );
     expect(
-      stats.locks.map((one: { lock: string; runs: number; failures: number }) => [
+      stats.rows.map((one: { lock: string; runs: number; failures: number }) => [
         one.lock,
         one.runs,
         one.failures,
@@ -51,18 +57,12 @@ describe("the history of locks", () => {
     const then = String(Date.now() + 1);
     await start("undrain", "lock", "x", "--yes");
     await start("run", "--lock", "x", "--", "sh", "-c", "exit 3");
-    expect((await list("history", "x", "--since", then)).runs).toMatchObject([{ exit: 3 }]);
-    expect((await list("history", "x", "--since", "1h")).runs).toHaveLength(2);
+    expect((await list("history", "x", "--since", "1h")).rows).toHaveLength(2);
     expect((await list("ls", "history", "--since", then)).rows).toMatchObject([{ exit: 3 }]);
     expect((await list("ls", "history", "state:ok", "--since", "1h")).rows).toHaveLength(1);
     expect((await list("ls", "audit", "--since", then)).rows).toMatchObject([{ action: "undrain" }]);
     expect((await list("ls", "audit", "--since", "1h")).rows).toHaveLength(2);
     const later = String(Date.now());
-    expect(await start("history", "x", "--since", later)).toMatchObject({
-      code: 0,
-      stdout: "",
-      stderr: expect.stringMatching(/no run of lock "x" has ended since \d{4}-.*Z/),
-    });
     expect(await start("ls", "history", "--since", later)).toMatchObject({
       code: 0,
       stderr: expect.stringContaining("No row matches"),
@@ -80,24 +80,41 @@ describe("the history of locks", () => {
     expect([code, stderr]).toEqual([64, expect.stringMatching(message)]);
   });
 
-  it("says so where nothing is remembered, and what was probably meant", async () => {
+  it("says so where nothing is remembered, and reads what others have written there", async () => {
     const namespace = await cluster.createTestNamespace("http");
-    expect(await namespace.start(["stats"]).ended).toMatchObject({
-      code: 0,
-      stdout: "",
-      stderr: expect.stringContaining("no runs"),
-    });
-    await namespace.start(["run", "--lock", "invoices", "--", "true"]).ended;
-    const typo = await namespace.start(["history", "invoces"]).ended;
-    expect(typo).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining('mean "invoices"?') });
+    for (const view of ["history", "statistics"])
+      expect(await namespace.start(["ls", view]).ended).toMatchObject({
+        code: 0,
+        stdout: "",
+        stderr: expect.stringContaining("No runs yet"),
+      });
     const hostile = {
       key: namespace.keys.history("bad"),
       value: '{"v":1,"runs":[{"run":"\\u001b]52;c;eA==\\u0007"},7]}',
     };
     await namespace.store.commitTxn({ compare: [], success: [{ op: "put", ...hostile }], failure: [] });
-    expect(await namespace.start(["history", "bad"]).ended).toMatchObject({ code: 0, stdout: "" });
-    expect((await namespace.start(["stats", "bad"]).ended).code).toBe(0);
-    expect((await namespace.start(["stats", "bad", "none"]).ended).code).toBe(1);
+    expect(await namespace.start(["ls", "history"]).ended).toMatchObject({ code: 0, stdout: "" });
+    expect(await namespace.start(["ls", "statistics"]).ended).toMatchObject({ code: 0 });
     expect((await namespace.start(["stats", "--sort", "size"]).ended).code).toBe(64);
+  });
+
+  it("old words do what their new ones do", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    const start = async (line: string) => await namespace.start(line.split(" ")).ended;
+    await start("group set web a.example");
+    await start("resource set db 3 --yes");
+    await start("schedule add s @daily -- true");
+    for (const [old, current] of [
+      ["group list --json", "ls groups --json"],
+      ["resource list", "ls resources --all"],
+      ["schedule list", "ls schedules"],
+      ["schedule show s --json", "show schedule s --json"],
+      ["collisions", "schedule lint --collisions"],
+      ["help stats", "help ls"],
+    ] as const) {
+      const { code, stdout, stderr } = await start(current);
+      expect([code, stderr]).toEqual([0, ""]);
+      expect(await start(old)).toMatchObject({ code, stdout, stderr });
+    }
   });
 });

@@ -3,30 +3,21 @@
 import { execFileSync, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { BUNDLE } from "../../../fixtures/signalbox.ts";
 import { retryAfterStalls } from "../../../fixtures/steady.ts";
+import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { parsePastRuns } from "../../../src/protocol/history.ts";
 import { buildPrefixRange } from "../../../src/protocol/txn.ts";
 import { putDueSchedule, runShell, WORKER_JOINED, waitForOutcomes } from "../support/due-schedules.ts";
 
 const cluster = TestCluster.startForFile();
-const folder = mkdtempSync(join(tmpdir(), "signalbox-logs-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = createTestFolder(afterAll);
 
 /** A directory for output; and one without any, as viewers on other hosts have it. */
 let count = 0;
@@ -110,9 +101,9 @@ describe.concurrent("a run with --capture", () => {
     const kept = readdirSync(directory).map((name) => readFileSync(join(directory, name), "latin1"));
     expect(kept.join("")).toContain("red");
     expect(kept.join("")).not.toContain("abc");
-    expect((await namespace.execute(["logs", "masked"])).stdout).toBe("\x1b[31mred\x1b[0m ***\nlast\n");
+    expect((await namespace.execute("logs masked")).stdout).toBe("\x1b[31mred\x1b[0m ***\nlast\n");
     const terminal = { columns: 80, rows: 24 };
-    const shown = (await namespace.execute(["logs", "masked"], { terminal })).stdout;
+    const shown = (await namespace.execute("logs masked", { terminal })).stdout;
     expect(shown).toContain("red ***");
     expect(shown).not.toContain("[31m");
   });
@@ -120,7 +111,7 @@ describe.concurrent("a run with --capture", () => {
   test("a directory that cannot be written costs what is kept, and nothing else", async () => {
     const { namespace, directory } = createNamespace();
     writeFileSync(directory, "a file");
-    const run = namespace.startRun(["--capture", "--lock", "nodisk"], ["sh", "-c", "echo out; exit 5"]);
+    const run = namespace.startRun("--capture --lock nodisk", ["sh", "-c", "echo out; exit 5"]);
     expect(await run.ended).toMatchObject({
       code: 5,
       stdout: "out\n",
@@ -141,8 +132,8 @@ describe.concurrent("a run with --capture", () => {
       const script = `n=0; while [ $n -lt 30 ]; do ${piece}; n=$((n + 1)); done; echo; echo the end; exit 6`;
       const command = ["sh", "-c", script];
       await retryAfterStalls(async () => {
-        const run = await namespace.startRun(["--capture", "--lock", "full"], command).ended;
-        expect(run).toMatchObject({ code: 6, stderr: expect.stringMatching(/not kept.*(ENOSPC|full)/) });
+        const run = await namespace.startRun("--capture --lock full", command).ended;
+        expect(run).toExit(6, { stderr: /not kept.*(ENOSPC|full)/ });
         expect(run.stdout.length).toBe(300_009);
         expect((await readHistory(namespace, "full"))[0]).toMatchObject({
           exit: 6,
@@ -182,13 +173,13 @@ describe.concurrent("a run with --capture", () => {
       0,
     );
     expect(bytes).toBeLessThanOrEqual(64 * 1024);
-    expect((await namespace.execute(["logs", "--tail", "1", "flood"])).stdout).toBe("the end\n");
+    expect((await namespace.execute("logs --tail 1 flood")).stdout).toBe("the end\n");
   });
 
   test("a killed runner ends the command, what it wrote has passed, and no relay stays", async () => {
     const { namespace } = createNamespace();
-    const run = namespace.startRun(["--capture", "--lock", "shot"], waitingCommand().command);
-    await run.waitForOutput(/begun/);
+    const run = namespace.startRun("--capture --lock shot", waitingCommand().command);
+    await run.waitForOutput("begun");
     run.child.kill("SIGKILL");
     // It ends when nobody has its outputs open any more: neither the command nor a relay.
     expect(await run.ended).toMatchObject({ signal: "SIGKILL", stdout: "begun\n" });
@@ -198,26 +189,20 @@ describe.concurrent("a run with --capture", () => {
     const { namespace } = createNamespace();
     const gate = cluster.createPath();
     const script = `(until [ -e ${gate} ]; do sleep 0.05; done; echo late) & echo now`;
-    const run = namespace.startRun(["--capture", "--lock", "left"], ["sh", "-c", script]);
+    const run = namespace.startRun("--capture --lock left", ["sh", "-c", script]);
     await once(run.child, "exit");
     expect(await namespace.readQueue("left")).toEqual([]);
     writeFileSync(gate, "");
     expect(await run.ended).toMatchObject({ code: 0, stdout: "now\nlate\n" });
-    expect((await namespace.execute(["logs", "left"])).stdout).toBe("now\n");
+    expect((await namespace.execute("logs left")).stdout).toBe("now\n");
   });
 
   test("wrong options are refused before anything is claimed", async () => {
     const { namespace } = createNamespace();
     const start = (...options: string[]) =>
       namespace.startRun([...options, "--lock", "wrong"], ["true"]).ended;
-    expect(await start("--capture=tiny")).toMatchObject({
-      code: 64,
-      stderr: expect.stringContaining("--capture"),
-    });
-    expect(await start("--capture", "--mask", "(")).toMatchObject({
-      code: 64,
-      stderr: expect.stringContaining("--mask"),
-    });
+    expect(await start("--capture=tiny")).toExit(64, { stderr: "--capture" });
+    expect(await start("--capture", "--mask", "(")).toExit(64, { stderr: "--mask" });
   });
 });
 
@@ -225,38 +210,36 @@ describe.concurrent("viewers", () => {
   test("follow a run from another host until its end; nothing is written before somebody looks", async () => {
     const { namespace } = createNamespace();
     const { command, release } = waitingCommand();
-    const run = namespace.startRun(["--capture", "--lock", "live"], command);
-    await run.waitForOutput(/begun/);
+    const run = namespace.startRun("--capture --lock live", command);
+    await run.waitForOutput("begun");
     expect(await countOutputKeys(namespace)).toBe(0);
-    const viewer = namespace.start(["logs", "-f", "live"], { env: ELSEWHERE });
-    await viewer.waitForOutput(/begun/);
+    const viewer = namespace.start("logs -f live", { env: ELSEWHERE });
+    await viewer.waitForOutput("begun");
     release();
     expect(await viewer.ended).toMatchObject({ code: 0, stdout: "begun\nended\n" });
-    expect(await run.ended).toMatchObject({ code: 0 });
+    expect(await run.ended).toExit(0);
     expect(await countOutputKeys(namespace)).toBe(0);
   });
 
   test("ten of them see the same", async () => {
     const { namespace } = createNamespace();
     const { command, release } = waitingCommand();
-    const run = namespace.startRun(["--capture", "--lock", "ten"], command);
-    await run.waitForOutput(/begun/);
-    const viewers = Array.from({ length: 10 }, () =>
-      namespace.start(["logs", "-f", "ten"], { env: ELSEWHERE }),
-    );
-    await Promise.all(viewers.map((viewer) => viewer.waitForOutput(/begun/)));
+    const run = namespace.startRun("--capture --lock ten", command);
+    await run.waitForOutput("begun");
+    const viewers = Array.from({ length: 10 }, () => namespace.start("logs -f ten", { env: ELSEWHERE }));
+    await Promise.all(viewers.map((viewer) => viewer.waitForOutput("begun")));
     release();
     for (const { ended } of viewers) expect(await ended).toMatchObject({ code: 0, stdout: "begun\nended\n" });
-    expect(await run.ended).toMatchObject({ code: 0 });
+    expect(await run.ended).toExit(0);
   });
 
   test("one that dies leaves nothing, and the run goes on", async () => {
     const { namespace } = createNamespace();
     const { command, release } = waitingCommand();
-    const run = namespace.startRun(["--capture", "--lock", "dies"], command);
-    await run.waitForOutput(/begun/);
-    const viewer = namespace.start(["logs", "-f", "dies"], { env: ELSEWHERE });
-    await viewer.waitForOutput(/begun/);
+    const run = namespace.startRun("--capture --lock dies", command);
+    await run.waitForOutput("begun");
+    const viewer = namespace.start("logs -f dies", { env: ELSEWHERE });
+    await viewer.waitForOutput("begun");
     viewer.child.kill("SIGKILL");
     await waitUntil("its keys expire", async () => (await countOutputKeys(namespace)) === 0);
     release();
@@ -265,24 +248,24 @@ describe.concurrent("viewers", () => {
 
   test("a host that is gone: the end of the output from etcd, or the reason why there is none", async () => {
     const { namespace } = createNamespace();
-    await namespace.startRun(["--capture", "--lock", "gone"], ["echo", "the tail"]).ended;
-    const stored = await namespace.execute(["logs", "gone"], { env: ELSEWHERE });
+    await namespace.startRun("--capture --lock gone", ["echo", "the tail"]).ended;
+    const stored = await namespace.execute("logs gone", { env: ELSEWHERE });
     expect(stored).toMatchObject({
       code: 0,
       stdout: "the tail\n",
       stderr: expect.stringContaining("does not answer"),
     });
     const { command } = waitingCommand();
-    const run = namespace.startRun(["--capture", "--lock", "killed"], command);
-    await run.waitForOutput(/begun/);
+    const run = namespace.startRun("--capture --lock killed", command);
+    await run.waitForOutput("begun");
     run.child.kill("SIGKILL");
-    const none = await namespace.execute(["logs", "killed"], { env: ELSEWHERE });
+    const none = await namespace.execute("logs killed", { env: ELSEWHERE });
     expect(none).toMatchObject({ stdout: "", stderr: expect.stringContaining("does not answer") });
   });
 
   test("unknown names are refused", async () => {
     const { namespace } = createNamespace();
-    expect(await namespace.execute(["logs", "nothing"])).toMatchObject({ code: 1 });
+    expect(await namespace.execute("logs nothing")).toExit(1);
   });
 });
 
@@ -299,8 +282,8 @@ describe.concurrent("a worker", () => {
       "the task writes",
       async () => existsSync(directory) && readdirSync(directory).length > 0,
     );
-    const viewer = namespace.start(["logs", "--follow", "task"], { env: ELSEWHERE });
-    await viewer.waitForOutput(/begun \*\*\*/);
+    const viewer = namespace.start("logs --follow task", { env: ELSEWHERE });
+    await viewer.waitForOutput("begun ***");
     writeFileSync(gate, "");
     expect(await viewer.ended).toMatchObject({ code: 0, stdout: "begun ***\nended\n" });
     const [outcome] = await waitForOutcomes(namespace, "task");
@@ -308,6 +291,6 @@ describe.concurrent("a worker", () => {
     const later = await namespace.execute(["logs", "--tail", "1", String(outcome?.run)], { env: ELSEWHERE });
     expect(later).toMatchObject({ code: 0, stdout: "ended\n", stderr: "" });
     worker.child.kill("SIGTERM");
-    expect(await worker.ended).toMatchObject({ code: 0 });
+    expect(await worker.ended).toExit(0);
   });
 });

@@ -1,6 +1,6 @@
 /** `signalbox ls`, for users and programs. */
 
-import { describe, expect, it } from "vitest";
+import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { LISTINGS } from "../../../src/commands/see/ls/ls.ts";
@@ -9,16 +9,17 @@ import { ticketWith } from "../../protocol/samples.ts";
 import { putTickets, startSampleQueues, TERMINAL } from "../support/sample-queues.ts";
 
 const cluster = TestCluster.startForFile();
+const { test } = cluster;
 
 describe.concurrent.each(TRANSPORTS)("over %s, ls", (transport) => {
-  it("lists every view, for people and for programs, at a revision", async (context) => {
-    const namespace = await cluster.createTestNamespace(transport, context);
+  test("lists every view, for people and for programs, at a revision", async ({ onTestFinished }) => {
+    const namespace = await cluster.createTestNamespace(transport, { onTestFinished });
     await startSampleQueues(namespace);
-    expect((await namespace.start(["ls"]).ended).stdout).toMatch(
+    expect((await namespace.execute(["ls"])).stdout).toMatch(
       /^KIND .*\nlock +x +held +\S+:\d+ .*\nresource +db +held +\S+:\d+ +\S+ +2\/3 +1 .*\n$/,
     );
     for (const view of LISTINGS) {
-      const { code, stdout } = await namespace.start(["ls", view, "--json", "--all"]).ended;
+      const { code, stdout } = await namespace.execute(["ls", view, "--json", "--all"]);
       const document = JSON.parse(stdout);
       expect({ view, code, document }).toMatchObject({
         view,
@@ -26,28 +27,27 @@ describe.concurrent.each(TRANSPORTS)("over %s, ls", (transport) => {
         document: { version: 1, view, prefix: namespace.keys.prefix, rows: expect.any(Array) },
       });
       expect(BigInt(document.revision)).toBeGreaterThan(0n);
-      expect((await namespace.start(["ls", view]).ended).code).toBe(0);
+      expect(await namespace.execute(["ls", view])).toExit(0);
     }
   });
 
-  it("lists many, whole queues over any page", async (context) => {
-    const namespace = await cluster.createTestNamespace(transport, context);
+  test("lists many, whole queues over any page", async ({ onTestFinished }) => {
+    const namespace = await cluster.createTestNamespace(transport, { onTestFinished });
     await putTickets(namespace, 300, 20);
-    const { stdout } = await namespace.start(["ls", "locks", "--json"]).ended;
+    const { stdout } = await namespace.execute("ls locks --json");
     const { rows } = JSON.parse(stdout) as { rows: { holders: object[]; waiters: object[] }[] };
     expect(rows).toHaveLength(300);
     expect(rows.every(({ holders, waiters }) => holders.length === 1 && waiters.length === 20)).toBe(true);
-    const limited = await namespace.start(["ls", "queues", "--json", "--limit", "7"]).ended;
+    const limited = await namespace.execute("ls queues --json --limit 7");
     expect(JSON.parse(limited.stdout).rows).toHaveLength(7);
   });
 });
 
 describe.concurrent("ls", () => {
-  it("filters, sorts, chooses columns", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
+  test("filters, sorts, chooses columns", async ({ namespace }) => {
     await putTickets(namespace, 3, 2);
     const listNames = async (...args: string[]) =>
-      (await namespace.start(["ls", "locks", "--columns", "name", ...args]).ended).stdout
+      (await namespace.execute(["ls", "locks", "--columns", "name", ...args])).stdout
         .trimEnd()
         .split("\n")
         .slice(1);
@@ -58,37 +58,32 @@ describe.concurrent("ls", () => {
       "lock 1",
     ]);
     expect(await listNames("state:free")).toEqual([]);
-    expect(await namespace.start(["ls", "locks", "--columns", "nam"]).ended).toMatchObject({
-      code: 64,
-      stderr: expect.stringMatching(/unknown column "nam" of locks.*did you mean "name"/),
+    expect(await namespace.execute("ls locks --columns nam")).toExit(64, {
+      stderr: /unknown column "nam" of locks.*did you mean "name"/,
     });
   });
 
-  it("shows drained locks, and with --all the free ones that are known", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
-    await namespace.start(["run", "--lock", "known", "--", "true"]).ended;
-    await namespace.start(["resource", "set", "db", "5"]).ended;
+  test("shows drained locks, and with --all the free ones that are known", async ({ namespace }) => {
+    await namespace.execute("run --lock known -- true");
+    await namespace.execute("resource set db 5");
     const put = {
       op: "put" as const,
       key: namespace.keys.drain("lock", "quiet"),
       value: '{"v":1,"by":"ann","at":1}',
     };
     await namespace.store.commitTxn({ compare: [], success: [put], failure: [] });
-    expect((await namespace.start(["ls"]).ended).stdout).toMatch(/^KIND.*\nlock +quiet +drained .*ann\n$/);
-    expect((await namespace.start(["ls", "--all"]).ended).stdout).toMatch(
+    expect((await namespace.execute(["ls"])).stdout).toMatch(/^KIND.*\nlock +quiet +drained .*ann\n$/);
+    expect((await namespace.execute("ls --all")).stdout).toMatch(
       /\nlock +known +free.*\nlock +quiet +drained.*\nresource +db +free .*0\/5/,
     );
   });
 
-  it("says what to type where there is nothing, and what there is where a filter lets nothing pass", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
-    expect(await namespace.start(["ls"]).ended).toMatchObject({
-      code: 0,
-      stdout: "",
-      stderr: expect.stringContaining("signalbox run --lock"),
-    });
+  test("says what to type where there is nothing, and what there is where a filter lets nothing pass", async ({
+    namespace,
+  }) => {
+    expect(await namespace.execute(["ls"])).toExit(0, { stdout: "", stderr: "signalbox run --lock" });
     for (const view of LISTINGS) {
-      const { stdout, stderr } = await namespace.start(["ls", view]).ended;
+      const { stdout, stderr } = await namespace.execute(["ls", view]);
       // Hosts that only looked have left no word; nothing at all stands here.
       expect({ view, stdout, says: /: signalbox |signalbox ls|Try: /.test(stderr) }).toEqual({
         view,
@@ -97,41 +92,33 @@ describe.concurrent("ls", () => {
       });
     }
     await putTickets(namespace, 1, 1);
-    expect((await namespace.start(["ls", "queues", "--state", "admitted"]).ended).stderr).toBe(
+    expect((await namespace.execute("ls queues --state admitted")).stderr).toBe(
       "No row matches the filter. The states of the other rows: waiting.\n",
     );
   });
 
-  it("filters by a flag, turns orders round, and lists columns", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
+  test("filters by a flag, turns orders round, and lists columns", async ({ namespace }) => {
     await putTickets(namespace, 3, 1);
     const listNames = async (...args: string[]) =>
-      (await namespace.start(["ls", "--columns", "name", ...args]).ended).stdout
-        .trimEnd()
-        .split("\n")
-        .slice(1);
+      (await namespace.execute(["ls", "--columns", "name", ...args])).stdout.trimEnd().split("\n").slice(1);
     expect(await listNames("--filter", "lock 2")).toEqual(["lock 2"]);
     expect(await listNames("--filter", "lock", "--filter", "2")).toEqual(["lock 2"]);
     expect(await listNames("--reverse")).toEqual(["lock 0", "lock 1", "lock 2"]); // all of one kind: by name then
     expect(await listNames("--sort", "name", "--reverse")).toEqual(["lock 2", "lock 1", "lock 0"]);
     expect(await listNames("--sort", "-name", "--reverse", "--limit", "1")).toEqual(["lock 0"]);
-    const { stdout } = await namespace.start(["ls", "queues", "--json", "--reverse"]).ended;
+    const { stdout } = await namespace.execute("ls queues --json --reverse");
     expect(JSON.parse(stdout).rows).toHaveLength(3);
-    const help = await namespace.start(["ls", "runs", "--columns", "help"], {
+    const help = await namespace.execute("ls runs --columns help", {
       endpoints: ["http://127.0.0.1:1"],
-    }).ended;
-    expect(help).toMatchObject({
-      code: 0,
-      stdout: expect.stringMatching(/^COLUMN .*\n[\s\S]*token +TOKEN .*default order\n/),
     });
-    expect((await namespace.start(["ls", "lock 1"]).ended).code).toBe(64);
+    expect(help).toExit(0, { stdout: /^COLUMN .*\n[\s\S]*token +TOKEN .*default order\n/ });
+    expect(await namespace.execute(["ls", "lock 1"])).toExit(64);
   });
 
-  it("needs no more memory for many than for few", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
+  test("needs no more memory for many than for few", async ({ namespace }) => {
     await putTickets(namespace, 2_000, 10, "x".repeat(1_000));
     const env = { NODE_OPTIONS: "--max-old-space-size=24" }; // MiB; the tickets alone are 30
-    const { code, stdout } = await namespace.start(["ls", "locks", "--json"], { env }).ended;
+    const { code, stdout } = await namespace.execute("ls locks --json", { env });
     expect(code).toBe(0);
     const { rows } = JSON.parse(stdout) as { rows: { waiters: object[] }[] };
     expect([rows.length, rows.reduce((sum, { waiters }) => sum + waiters.length, 0)]).toEqual([
@@ -139,30 +126,26 @@ describe.concurrent("ls", () => {
     ]);
   });
 
-  it("paints on a terminal, not where NO_COLOR is set, and leaves out what has no room", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
+  test("paints on a terminal, not where NO_COLOR is set, and leaves out what has no room", async ({
+    namespace,
+  }) => {
     await startSampleQueues(namespace);
-    const colourful = await namespace.start(["ls"], TERMINAL).ended;
+    const colourful = await namespace.execute(["ls"], TERMINAL);
     expect(colourful.stdout).toContain("\x1b[32m● held");
-    const plain = await namespace.start(["ls"], { ...TERMINAL, env: { NO_COLOR: "1", LC_ALL: "C" } }).ended;
+    const plain = await namespace.execute(["ls"], { ...TERMINAL, env: { NO_COLOR: "1", LC_ALL: "C" } });
     expect(plain.stdout).not.toContain("\x1b");
     expect(plain.stdout).toContain("* held");
     for (const line of plain.stdout.split(/\r?\n/)) expect(line.length).toBeLessThanOrEqual(80);
   });
 
-  it("lets no ticket act on the terminal", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
+  test("lets no ticket act on the terminal", async ({ namespace }) => {
     const evil = "a\x1b]52;c;eA==\x07\x9b2J\u202e\nb";
     const ticket = ticketWith({ state: "held", host: evil, command: evil, label: evil, user: evil });
     const key = namespace.keys.lock("x", ticket.run);
-    await namespace.store.commitTxn({
-      compare: [],
-      success: [{ op: "put", key, value: serializeTicket(ticket) }],
-      failure: [],
-    });
+    await namespace.put(key, serializeTicket(ticket));
     for (const view of ["overview", "queues", "runs", "hosts", "problems"])
       for (const more of [[], ["--json"]]) {
-        const { code, stdout } = await namespace.start(["ls", view, ...more]).ended;
+        const { code, stdout } = await namespace.execute(["ls", view, ...more]);
         expect({ view, code, acts: /[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]/.test(stdout) }).toEqual({
           view,
           code: 0,

@@ -1,6 +1,6 @@
 /** `signalbox show` and `signalbox why`, on real runs. */
 
-import { describe, expect, it } from "vitest";
+import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
@@ -10,21 +10,22 @@ import { serializeTicket } from "../../../src/protocol/ticket.ts";
 import { ticketWith } from "../../protocol/samples.ts";
 
 const cluster = TestCluster.startForFile();
+const { test } = cluster;
 const buildHold = (namespace: TestNamespace) => ["until", `${namespace.jobs.journal.folder}/over`];
 const readOutput = async (namespace: TestNamespace, ...args: string[]) =>
-  (await namespace.start(args).ended).stdout;
+  (await namespace.execute(args)).stdout;
 
 const readJson = async (namespace: TestNamespace, ...args: string[]) =>
   JSON.parse(await readOutput(namespace, ...args, "--json"));
 
 describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
-  it("a lock: its holder, whether that is alive, who waits and why", async (context) => {
-    const namespace = await cluster.createTestNamespace(transport, context);
+  test("a lock: its holder, whether that is alive, who waits and why", async ({ onTestFinished }) => {
+    const namespace = await cluster.createTestNamespace(transport, { onTestFinished });
     const options = ["--lock", "x", "--ttl", "20s", "--termination-timeout", "500ms"];
     const one = await namespace.jobs.startAndWait({ name: "one", options, hold: buildHold(namespace) });
-    namespace.jobs.start({ name: "two", options: ["--lock", "x", "--wait"], hold: [1] });
+    namespace.jobs.start({ name: "two", options: "--lock x --wait", hold: [1] });
     const [two] = await namespace.jobs.waitForTickets("two", "waiting");
-    namespace.jobs.start({ name: "three", options: ["--lock", "x", "--wait"], hold: [1] });
+    namespace.jobs.start({ name: "three", options: "--lock x --wait", hold: [1] });
     await namespace.jobs.waitForTickets("three", "waiting");
     const shown = await readOutput(namespace, "show", "lock", "x");
     expect(shown).toMatch(
@@ -72,21 +73,22 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
 });
 
 describe.concurrent("show and why", () => {
-  it("a resource whose first waiter is too large for now, and one that waits in two queues", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
+  test("a resource whose first waiter is too large for now, and one that waits in two queues", async ({
+    namespace,
+  }) => {
     await namespace.jobs.startAndWait({
       name: "one",
-      options: ["--no-lock", "--lease", "db=2:10"],
+      options: "--no-lock --lease db=2:10",
       hold: buildHold(namespace),
     });
-    namespace.jobs.start({ name: "large", options: ["--no-lock", "--lease", "db=9:10"], hold: [1] });
+    namespace.jobs.start({ name: "large", options: "--no-lock --lease db=9:10", hold: [1] });
     await namespace.jobs.waitForTickets("large", "waiting");
-    namespace.jobs.start({ name: "both", options: ["--lock", "y", "--lease", "db=1:10"], hold: [1] });
+    namespace.jobs.start({ name: "both", options: "--lock y --lease db=1:10", hold: [1] });
     await waitUntil("both stands in two queues", async () => {
       const own = (await namespace.listTickets()).filter(({ ticket }) => ticket?.label === "both");
       return own.length === 2 && own[0]?.ticket?.state === "admitted";
     });
-    namespace.jobs.start({ name: "behind", options: ["--lock", "y", "--wait"], hold: [1] });
+    namespace.jobs.start({ name: "behind", options: "--lock y --wait", hold: [1] });
     await namespace.jobs.waitForTickets("behind", "waiting");
     expect(await readOutput(namespace, "show", "resource", "db")).toMatch(
       /^resource db: held, 2 of 10 units held\n/,
@@ -107,12 +109,10 @@ describe.concurrent("show and why", () => {
     ]);
   });
 
-  it("a history that tells how long it may take", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
-    for (let count = 0; count < 3; count += 1)
-      await namespace.start(["run", "--lock", "x", "--", "true"]).ended;
-    await namespace.jobs.startAndWait({ name: "one", options: ["--lock", "x"], hold: buildHold(namespace) });
-    namespace.jobs.start({ name: "two", options: ["--lock", "x", "--wait"], hold: [1] });
+  test("a history that tells how long it may take", async ({ namespace }) => {
+    for (let count = 0; count < 3; count += 1) await namespace.execute("run --lock x -- true");
+    await namespace.jobs.startAndWait({ name: "one", options: "--lock x", hold: buildHold(namespace) });
+    namespace.jobs.start({ name: "two", options: "--lock x --wait", hold: [1] });
     await namespace.jobs.waitForTickets("two", "waiting");
     const overdue = await waitUntil("it takes longer than any run before", async () => {
       const text = await readOutput(namespace, "why", "x");
@@ -124,21 +124,22 @@ describe.concurrent("show and why", () => {
     });
   });
 
-  it("what is drained, by whom and why; what was asked of a run; what operators did", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
-    await namespace.jobs.startAndWait({ name: "one", options: ["--lock", "x"], hold: buildHold(namespace) });
-    namespace.jobs.start({ name: "two", options: ["--lock", "x", "--wait"], hold: [1] });
+  test("what is drained, by whom and why; what was asked of a run; what operators did", async ({
+    namespace,
+  }) => {
+    await namespace.jobs.startAndWait({ name: "one", options: "--lock x", hold: buildHold(namespace) });
+    namespace.jobs.start({ name: "two", options: "--lock x --wait", hold: [1] });
     const [entry] = await namespace.jobs.waitForTickets("two", "waiting");
     const host = entry?.ticket?.host ?? "";
-    await namespace.start(["group", "set", "web", host]).ended;
-    await namespace.start(["drain", "lock", "x", "--yes", "--reason", "new disks", "--for", "2h"]).ended;
+    await namespace.execute(["group", "set", "web", host]);
+    await namespace.execute(["drain", "lock", "x", "--yes", "--reason", "new disks", "--for", "2h"]);
     expect(await readOutput(namespace, "why", "x")).toMatch(
       /it may not start: lock x was drained by \S+ \S+ ago: new disks; that ends in 1h59m/,
     );
     expect(await readOutput(namespace, "show", "lock", "x")).toMatch(
       /^lock x: held, drained\n[\s\S]*drain +lock x is drained by .*\n[\s\S]*operators\n.*\n.* drain /,
     );
-    await namespace.start(["drain", "group", "web", "--yes"]).ended;
+    await namespace.execute("drain group web --yes");
     expect(await readOutput(namespace, "show", "host", host)).toMatch(
       /^host \S+: busy, drained\n[\s\S]*groups +web\n/,
     );
@@ -159,33 +160,33 @@ describe.concurrent("show and why", () => {
     });
   });
 
-  it("a free lock is free; another thing that nobody knows is an error that says what was meant", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
-    expect(await namespace.start(["show", "lock", "free"]).ended).toMatchObject({
+  test("a free lock is free; another thing that nobody knows is an error that says what was meant", async ({
+    namespace,
+  }) => {
+    expect(await namespace.execute("show lock free")).toMatchObject({
       code: 0,
       stdout: "lock free: free\n",
     });
-    await namespace.start(["group", "set", "web", "w1.example.com"]).ended;
-    expect(await namespace.start(["show", "group", "wep"]).ended).toMatchObject({
+    await namespace.execute("group set web w1.example.com");
+    expect(await namespace.execute("show group wep")).toMatchObject({
       code: 1,
       stdout: "",
       stderr: expect.stringContaining('did you mean "web"?'),
     });
-    expect((await namespace.start(["show", "run", "nobody"]).ended).code).toBe(1);
-    expect((await namespace.start(["show", "host", "w2"]).ended).code).toBe(1);
+    expect(await namespace.execute("show run nobody")).toExit(1);
+    expect(await namespace.execute("show host w2")).toExit(1);
     expect(await readOutput(namespace, "show", "host", "W1.example.com")).toContain("never");
-    expect((await namespace.start(["show", "thing", "x"]).ended).code).toBe(64);
+    expect(await namespace.execute("show thing x")).toExit(64);
   });
 
-  it("why of what nobody waits for: held, free, or unknown", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
-    expect((await namespace.start(["why", "nothing"]).ended).code).toBe(1);
-    await namespace.start(["run", "--lock", "x", "--", "true"]).ended;
-    expect(await namespace.start(["why", "x"]).ended).toMatchObject({
+  test("why of what nobody waits for: held, free, or unknown", async ({ namespace }) => {
+    expect(await namespace.execute("why nothing")).toExit(1);
+    await namespace.execute("run --lock x -- true");
+    expect(await namespace.execute("why x")).toMatchObject({
       code: 0,
       stdout: 'nobody waits for lock "x", and nobody holds it\n',
     });
-    await namespace.jobs.startAndWait({ name: "one", options: ["--lock", "x"], hold: buildHold(namespace) });
+    await namespace.jobs.startAndWait({ name: "one", options: "--lock x", hold: buildHold(namespace) });
     expect(await readOutput(namespace, "why", "x")).toMatch(
       /^nobody waits for lock "x"; it is held by \S+:\d+\n$/,
     );
@@ -193,14 +194,13 @@ describe.concurrent("show and why", () => {
     expect(await readOutput(namespace, "why", `${entry?.ticket?.host}:${entry?.ticket?.pid}`)).toMatch(
       /^\S+ \(sh, one\) has held lock x for \S+: it waits for nothing\n$/,
     );
-    await namespace.start(["drain", "resource", "db", "--yes"]).ended;
+    await namespace.execute("drain resource db --yes");
     expect(await readOutput(namespace, "why", "db")).toMatch(
-      /resource "db", and nobody holds it; it is drained by /,
+      'resource "db", and nobody holds it; it is drained by ',
     );
   });
 
-  it("fits a terminal of 80 columns, however long the names are", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
+  test("fits a terminal of 80 columns, however long the names are", async ({ namespace }) => {
     const long = { host: `${"w".repeat(40)}.example.com`, command: "c".repeat(60), label: "l ".repeat(60) };
     await namespace.store.grant(31n, 600);
     for (const [run, state] of [
@@ -212,14 +212,14 @@ describe.concurrent("show and why", () => {
       await namespace.store.commitTxn({ compare: [], success: [put], failure: [] });
     }
     const why = "the great move to another data centre, which takes all of the weekend and some of Monday";
-    await namespace.start(["drain", "lock", "x", "--yes", "--reason", why]).ended;
+    await namespace.execute(["drain", "lock", "x", "--yes", "--reason", why]);
     for (const args of [
       ["show", "lock", "x"],
       ["why", "x"],
       ["show", "run", "2".repeat(16)],
       ["show", "host", long.host],
     ]) {
-      const { code, stdout } = await namespace.start(args, { terminal: { columns: 80, rows: 24 } }).ended;
+      const { code, stdout } = await namespace.execute(args, { terminal: { columns: 80, rows: 24 } });
       const lines = stdout.replace(/\x1b\[[0-9;]*m/g, "").split(/\r?\n/);
       expect({ args, code, long: lines.filter((line) => line.length > 80) }).toEqual({
         args,
@@ -230,8 +230,7 @@ describe.concurrent("show and why", () => {
     }
   });
 
-  it("lets nothing in etcd act on the terminal", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
+  test("lets nothing in etcd act on the terminal", async ({ namespace }) => {
     const evil = "a\x1b]52;c;eA==\x07\x9b2J\u202e\nb";
     const put = async (key: string, value: object) => {
       const op = { op: "put" as const, key, value: JSON.stringify({ v: 1, ...value }) };
@@ -278,7 +277,7 @@ describe.concurrent("show and why", () => {
       ["reset", "lock", "x", "--dry-run"],
     ])
       for (const more of [[], ["--json"]]) {
-        const { code, stdout, stderr } = await namespace.start([...args, ...more]).ended;
+        const { code, stdout, stderr } = await namespace.execute([...args, ...more]);
         const acts = /[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]/.test(stdout + stderr);
         expect({ args, code, acts }).toEqual({ args, code: 0, acts: false });
       }

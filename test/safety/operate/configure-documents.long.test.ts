@@ -1,35 +1,20 @@
 /** `signalbox export`, `import` and `edit`: the whole configuration changes at once, or not at all. */
 
-import {
-  chmodSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { beforeAll, describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
+import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { parseAuditRecord } from "../../../src/protocol/audit.ts";
 import { matchText } from "../support/request-patterns.ts";
 
 const cluster = TestCluster.startForFile();
+const { test } = cluster;
 const W1 = "web1.example.com";
 const W2 = "web2.example.com";
 const TERMINAL = { columns: 100, rows: 24 };
-
-/** A folder for a test. */
-function createFolder(): string {
-  const path = mkdtempSync(join(tmpdir(), "signalbox-test-"));
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
-  return path;
-}
 
 async function readAudits(namespace: TestNamespace) {
   const { kvs } = await namespace.store.readRange(namespace.keys.audits());
@@ -46,18 +31,18 @@ async function runSuccessfully(
   args: readonly string[],
   input = "",
 ): Promise<string> {
-  const { code, stdout, stderr } = await namespace.start(args, { input }).ended;
+  const { code, stdout, stderr } = await namespace.execute(args, { input });
   expect({ args, code, stderr: code === 0 ? "" : stderr }).toEqual({ args, code: 0, stderr: "" });
   return stdout;
 }
 
 const take = (namespace: TestNamespace, document: object, ...flags: string[]) =>
-  namespace.start(["import", "-", ...flags], { input: JSON.stringify(document) }).ended;
+  namespace.execute(["import", "-", ...flags], { input: JSON.stringify(document) });
 
 const buildGroups = (members: Record<string, string[]>) => ({ groups: members });
 
 describe("an export", () => {
-  it("imported elsewhere is the same configuration, and exported again the same text", async () => {
+  test("imported elsewhere is the same configuration, and exported again the same text", async () => {
     const [namespace, other] = [
       await cluster.createTestNamespace("http"),
       await cluster.createTestNamespace("grpc"),
@@ -71,13 +56,14 @@ describe("an export", () => {
     const removeTimes = (one: string) => ({ ...JSON.parse(one), revision: "" });
     expect(removeTimes(await runSuccessfully(other, ["export", "-"]))).toEqual(removeTimes(text));
     const again = await take(other, JSON.parse(text), "--replace", "--yes", "--strict");
-    expect(again).toMatchObject({ code: 1, stdout: expect.stringContaining("is up to date") });
+    expect(again).toExit(1, { stdout: "is up to date" });
     expect(await readAudits(other)).toHaveLength(1);
   });
 
-  it("replaces a file whole, keeps its mode, and leaves alone one that says the same", async () => {
-    const namespace = await cluster.createTestNamespace("http");
-    const file = join(createFolder(), "signalbox.json");
+  test("replaces a file whole, keeps its mode, and leaves alone one that says the same", async ({
+    namespace,
+  }) => {
+    const file = join(createTestFolder(), "signalbox.json");
     writeFileSync(file, "old");
     chmodSync(file, 0o640);
     await runSuccessfully(namespace, ["group", "set", "web", W1]);
@@ -98,27 +84,25 @@ describe("an export", () => {
     expect(readdirSync(dirname(file))).toEqual(["signalbox.json"]);
   });
 
-  it("that cannot be written leaves nothing behind", async () => {
-    const namespace = await cluster.createTestNamespace("http");
-    const path = createFolder();
-    const missing = await namespace.start(["export", join(path, "none", "x.json")]).ended;
-    expect(missing).toMatchObject({ code: 74, stderr: expect.stringContaining("nothing was written") });
+  test("that cannot be written leaves nothing behind", async ({ namespace }) => {
+    const path = createTestFolder();
+    const missing = await namespace.execute(["export", join(path, "none", "x.json")]);
+    expect(missing).toExit(74, { stderr: "nothing was written" });
     const silent = { endpoints: ["http://127.0.0.1:1"], env: { SIGNALBOX_CONNECT_TIMEOUT: "200ms" } };
-    const away = await namespace.start(["export", join(path, "x.json")], silent).ended;
+    const away = await namespace.execute(["export", join(path, "x.json")], silent);
     expect(away.code).toBe(69);
     expect(readdirSync(path)).toEqual([]);
   });
 });
 
 describe("an import", () => {
-  it("with faults tells them all, and changes nothing", async () => {
-    const namespace = await cluster.createTestNamespace("http");
-    const file = join(createFolder(), "c.json");
+  test("with faults tells them all, and changes nothing", async ({ namespace }) => {
+    const file = join(createTestFolder(), "c.json");
     writeFileSync(
       file,
       '{\n  "groups": {"web": [1, ""]},\n  "resources": [{"name": "db", "total": "-1"}]\n}',
     );
-    const { code, stderr } = await namespace.start(["import", file, "--yes"]).ended;
+    const { code, stderr } = await namespace.execute(["import", file, "--yes"]);
     expect({ code, lines: stderr.split("\n") }).toEqual({
       code: 78,
       lines: [
@@ -131,12 +115,13 @@ describe("an import", () => {
     });
     const json = await take(namespace, { groups: 1 }, "--json");
     expect(JSON.parse(json.stdout)).toMatchObject({ version: 1, outcome: "faulty", faults: [{ line: 1 }] });
-    expect((await namespace.start(["import", "/none"]).ended).code).toBe(74);
+    expect(await namespace.execute("import /none")).toExit(74);
     expect(await readAllKeys(namespace)).toEqual([]);
   });
 
-  it("takes switchman's document as it is: its groups run jobs, its resources are leased", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+  test("takes switchman's document as it is: its groups run jobs, its resources are leased", async ({
+    namespace,
+  }) => {
     const document =
       '{"groups":{"g1":["host1","g3"],"g2":"host1","g3":"host2"},"resources":["FQDN_mem","db"]}';
     await runSuccessfully(namespace, ["resource", "set", "db", "3"]);
@@ -151,11 +136,15 @@ describe("an import", () => {
     expect((await run("host2", "g2", "FQDN_mem=1:8")).code).toBe(75);
     expect((await run("host1", "g2", "db=1")).code).toBe(0);
     expect((await run("host1", "g2", "db=4")).code).toBe(78);
-    expect(await runSuccessfully(namespace, ["resource", "list"])).toMatch(/^FQDN_mem +- +1 .*\ndb +3 +2 /m);
+    expect(JSON.parse(await runSuccessfully(namespace, ["export"])).resources).toMatchObject([
+      { name: "FQDN_mem", order: 1 },
+      { name: "db", total: 3, order: 2 },
+    ]);
   });
 
-  it("asks in any case, and says whom it hits; --replace deletes what the document does not have", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+  test("asks in any case, and says whom it hits; --replace deletes what the document does not have", async ({
+    namespace,
+  }) => {
     await runSuccessfully(namespace, ["group", "set", "web", W1]);
     await runSuccessfully(namespace, ["group", "set", "old", W1]);
     await runSuccessfully(namespace, ["resource", "set", "db", "3"]);
@@ -163,7 +152,7 @@ describe("an import", () => {
     const run = await namespace.jobs.startAndWait({ name: "run", options, hold: [100_000] });
     const document = buildGroups({ web: [W1, W2] });
     const refused = await take(namespace, document, "--replace");
-    expect(refused).toMatchObject({ code: 64, stderr: expect.stringContaining("add --yes") });
+    expect(refused).toExit(64, { stderr: "add --yes" });
     expect(refused.stderr).toContain(`- group old (${W1})`);
     expect(refused.stderr).toMatch(new RegExp(`ends +${W1}:${run.pid} .*group "old" is gone`));
     expect((await take(namespace, document)).code).toBe(64);
@@ -174,14 +163,14 @@ describe("an import", () => {
     expect((await take(namespace, document, "--replace", "--yes")).stdout).toContain(
       "ends 1 running command",
     );
-    expect((await run.ended).code).toBe(125);
+    expect(await run.ended).toExit(125);
     expect(JSON.parse(await runSuccessfully(namespace, ["export"]))).toMatchObject({
       ...document,
       resources: [{ name: "db", total: 3 }], // not mentioned
     });
   });
 
-  it.each(TRANSPORTS)("of 500 groups and 500 resources over %s is one transaction", async (transport) => {
+  test.each(TRANSPORTS)("of 500 groups and 500 resources over %s is one transaction", async (transport) => {
     const namespace = await cluster.createTestNamespace(transport);
     const range = Array.from({ length: 500 }, (_, index) => index);
     const document = {
@@ -198,14 +187,14 @@ describe("an import", () => {
     expect(await readAllKeys(namespace)).toHaveLength(2);
   });
 
-  it.each([3, 100])("of a configuration of %d is refused when it moves meanwhile", async (count) => {
+  test.each([3, 100])("of a configuration of %d is refused when it moves meanwhile", async (count) => {
     const namespace = await cluster.createTestNamespace("http");
     const before = Object.fromEntries(Array.from({ length: count }, (_, n) => [`g${n}`, [W1]]));
     await take(namespace, buildGroups(before), "--yes");
-    const file = join(createFolder(), "c.json");
+    const file = join(createTestFolder(), "c.json");
     writeFileSync(file, JSON.stringify(buildGroups({ web: [W2] })));
     const asked = namespace.start(["import", file], { terminal: TERMINAL });
-    await asked.waitForOutput(/Change 1 group set\? \[y\/N\]/);
+    await asked.waitForOutput("Change 1 group set? [y/N]");
     await runSuccessfully(namespace, ["group", "delete", "g1", "--yes"]);
     asked.child.stdin?.write("y\r");
     const { code, stdout } = await asked.ended;
@@ -217,34 +206,33 @@ describe("an import", () => {
     expect(JSON.parse(await runSuccessfully(namespace, ["export"])).groups).not.toHaveProperty("web");
   });
 
-  it("goes on when others act on something else meanwhile", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+  test("goes on when others act on something else meanwhile", async ({ namespace }) => {
     await take(
       namespace,
       buildGroups(Object.fromEntries(Array.from({ length: 80 }, (_, n) => [`g${n}`, [W1]]))),
       "--yes",
     );
-    const file = join(createFolder(), "c.json");
+    const file = join(createTestFolder(), "c.json");
     writeFileSync(file, JSON.stringify(buildGroups({ web: [W2] })));
     const asked = namespace.start(["import", file], { terminal: TERMINAL });
-    await asked.waitForOutput(/\[y\/N\]/);
+    await asked.waitForOutput("[y/N]");
     await runSuccessfully(namespace, ["drain", "lock", "x", "--yes"]);
     asked.child.stdin?.write("y\r");
-    expect(await asked.ended).toMatchObject({ code: 0 });
+    expect(await asked.ended).toExit(0);
   });
 
-  it.each(TRANSPORTS)("whose answer is lost over %s is made once", async (transport) => {
+  test.each(TRANSPORTS)("whose answer is lost over %s is made once", async (transport) => {
     const namespace = await cluster.createTestNamespace(transport);
     const interceptor = await namespace.interceptRequests();
     const caught = interceptor.interceptNext(matchText('"action":"import"'), "answers");
-    const taken = namespace.start(["import", "-", "--yes"], {
+    const taken = namespace.start("import - --yes", {
       input: JSON.stringify(buildGroups({ web: [W1], db: [W2] })),
       endpoints: [interceptor.endpoint],
     });
     const answer = await caught;
     await waitUntil("it is applied", async () => (await readAllKeys(namespace)).length === 3);
     answer.reset();
-    expect(await taken.ended).toMatchObject({ code: 0 });
+    expect(await taken.ended).toExit(0);
     const kvs = await readAllKeys(namespace);
     expect(kvs).toHaveLength(3);
     for (const { createRevision, modRevision } of kvs) expect(modRevision).toBe(createRevision);
@@ -253,7 +241,7 @@ describe("an import", () => {
 
 /** An editor: a shell script that gets the file as `$1` and keeps where it was. */
 function writeEditor(script: string): { path: string; seen: string; env: Record<string, string> } {
-  const path = createFolder();
+  const path = createTestFolder();
   const [file, seen] = [join(path, "my editor.sh"), join(path, "seen")];
   writeFileSync(file, `#!/bin/sh\nstat -c '%a %n' "$1" "$(dirname "$1")" >>'${seen}'\n${script}\n`, {
     mode: 0o755,
@@ -270,36 +258,36 @@ function readKeptFiles(path: string): string[] {
 }
 
 describe("an edit", () => {
-  it("opens a private file, shows what changes, asks, does it, and leaves no file", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+  test("opens a private file, shows what changes, asks, does it, and leaves no file", async ({
+    namespace,
+  }) => {
     await runSuccessfully(namespace, ["group", "set", "web", W1]);
     const { env, seen, path } = writeEditor(`sed -i 's/${W1}/${W2}/' "$1"`);
-    const edit = namespace.start(["edit", "--reason", "moved"], { env, terminal: TERMINAL });
+    const edit = namespace.start("edit --reason moved", { env, terminal: TERMINAL });
     await edit.waitForOutput(/~ group web: \+ web2.example.com, - web1.example.com/);
-    await edit.waitForOutput(/Change 1 group set\? \[y\/N\]/);
+    await edit.waitForOutput("Change 1 group set? [y/N]");
     edit.child.stdin?.write("y\r");
-    expect((await edit.ended).code).toBe(0);
+    expect(await edit.ended).toExit(0);
     expect(readFileSync(seen, "utf8")).toMatch(/^600 .*\.json\n700 .*\n$/);
     expect(readKeptFiles(path)).toEqual([]);
     expect(JSON.parse(await runSuccessfully(namespace, ["export"])).groups).toEqual({ web: [W2] });
     expect((await readAudits(namespace)).at(-1)).toMatchObject({ action: "edit", reason: "moved" });
   });
 
-  it("with faults shows them and opens the same text again", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+  test("with faults shows them and opens the same text again", async ({ namespace }) => {
     const { env, path } = writeEditor(
       `if grep -q oops "$1"; then sed -i 's/oops/["a"]/' "$1"; else sed -i 's/"groups": {/&"web": oops/' "$1"; fi`,
     );
     const edit = namespace.start(["edit"], { env, terminal: TERMINAL });
     await edit.waitForOutput(/signalbox.json:4:21: "o" is not allowed here[\s\S]*Edit again\? \[Y\/n\]/);
     edit.child.stdin?.write("\r");
-    await edit.waitForOutput(/\+ group web: a/);
+    await edit.waitForOutput("+ group web: a");
     edit.child.stdin?.write("y\r");
-    expect((await edit.ended).code).toBe(0);
+    expect(await edit.ended).toExit(0);
     expect(readKeptFiles(path)).toEqual([]);
   });
 
-  it.each([
+  test.each([
     ["has faults, and is given up", 'echo oops >>"$1"', "n\r", 78],
     ["is declined", `sed -i 's/${W1}/${W2}/' "$1"`, "n\r", 1],
     ["comes from an editor that fails", `echo oops >>"$1"; exit 3`, undefined, 1],
@@ -322,7 +310,7 @@ describe("an edit", () => {
     expect(await readAllKeys(namespace)).toEqual(before);
   });
 
-  it.each([
+  test.each([
     ["nothing is typed", "true", 0],
     ["only blanks are typed", 'echo >>"$1"', 0],
     ["the editor fails before anything is typed", "exit 3", 1],
@@ -332,18 +320,17 @@ describe("an edit", () => {
     await runSuccessfully(namespace, ["group", "set", "web", W1]);
     const before = await readAllKeys(namespace);
     const { env, path } = writeEditor(script);
-    const end = await namespace.start(["edit"], { env, terminal: TERMINAL }).ended;
+    const end = await namespace.execute(["edit"], { env, terminal: TERMINAL });
     expect({ code: end.code, kept: readKeptFiles(path) }).toEqual({ code, kept: [] });
     expect(await readAllKeys(namespace)).toEqual(before);
   });
 
-  it("that others overtook is refused, keeps the text, and says how to go on", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+  test("that others overtook is refused, keeps the text, and says how to go on", async ({ namespace }) => {
     await runSuccessfully(namespace, ["group", "set", "web", W1]);
     const { env, path } = writeEditor(
       'sed -i \'s/"groups": {/&"mine": [],/\' "$1"; touch "$1.open"; while [ -e "$1.open" ]; do sleep 0.02; done',
     );
-    const edit = namespace.start(["edit", "--yes"], { env });
+    const edit = namespace.start("edit --yes", { env });
     const open = () =>
       readdirSync(path)
         .map((name) => join(path, name, "signalbox.json.open"))
@@ -358,34 +345,30 @@ describe("an edit", () => {
     });
     const [, text = ""] = /kept in (\S+)\n/.exec(stderr) ?? [];
     expect(stderr).toContain(`signalbox import --replace --dry-run ${text}`);
-    const { stdout } = await namespace.start(["import", "--replace", "--dry-run", text]).ended;
+    const { stdout } = await namespace.execute(["import", "--replace", "--dry-run", text]);
     expect(stdout).toMatch(/^\+ group mine: empty\n~ group web: - web2.example.com\n/);
   });
 
-  it("that is ended by a signal keeps what was typed", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+  test("that is ended by a signal keeps what was typed", async ({ namespace }) => {
     const { env, path } = writeEditor('echo typed >>"$1"; touch "$1.open"; exec sleep 1000');
-    const edit = namespace.start(["edit", "--yes"], { env });
+    const edit = namespace.start("edit --yes", { env });
     await waitUntil("the editor has typed", () =>
       readdirSync(path).some((name) => existsSync(join(path, name, "signalbox.json.open"))),
     );
     edit.child.kill("SIGTERM");
-    const { code, stderr } = await edit.ended;
-    expect({ code, stderr }).toEqual({
-      code: 143,
-      stderr: expect.stringContaining("your text is kept in"),
-    });
+    expect(await edit.ended).toExit(143, { stderr: "your text is kept in" });
     expect(readKeptFiles(path).join("")).toContain("typed");
   });
 
-  it("needs a terminal, unless a script is the editor and says --yes; and an editor that is there", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+  test("needs a terminal, unless a script is the editor and says --yes; and an editor that is there", async ({
+    namespace,
+  }) => {
     const { env } = writeEditor('sed -i \'s/"groups": {/&"mine": []/\' "$1"');
-    const refused = await namespace.start(["edit"], { env }).ended;
-    expect(refused).toMatchObject({ code: 64, stderr: expect.stringContaining("edit needs a terminal") });
-    expect((await namespace.start(["edit", "--yes"], { env }).ended).code).toBe(0);
-    const none = await namespace.start(["edit", "--yes"], { env: { EDITOR: "/none/such --wait" } }).ended;
-    expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining("cannot be started") });
+    const refused = await namespace.execute(["edit"], { env });
+    expect(refused).toExit(64, { stderr: "edit needs a terminal" });
+    expect(await namespace.execute("edit --yes", { env })).toExit(0);
+    const none = await namespace.execute("edit --yes", { env: { EDITOR: "/none/such --wait" } });
+    expect(none).toExit(1, { stderr: "cannot be started" });
   });
 });
 
@@ -415,23 +398,20 @@ describe("a role that may not configure", () => {
     await namespace.put(namespace.keys.group("web"), '["web1.example.com"]');
   });
 
-  it.each([2, 200])("is told what is missing, and %d changes are not made", async (count) => {
+  test.each([2, 200])("is told what is missing, and %d changes are not made", async (count) => {
     const many = Array.from({ length: count }, (_, n) => [`g${n}`, []]);
     const document = { groups: Object.fromEntries(many), resources: ["db"] };
-    const end = await namespace.execute(["import", "-", "--yes"], { input: JSON.stringify(document) });
-    expect(end).toMatchObject({
-      code: 77,
-      stderr: expect.stringMatching(
-        /nothing was changed.*readwrite on .*\/jobs\/config\/groups\/.*config\/resources/,
-      ),
+    const end = await namespace.execute("import - --yes", { input: JSON.stringify(document) });
+    expect(end).toExit(77, {
+      stderr: /nothing was changed.*readwrite on .*\/jobs\/config\/groups\/.*config\/resources/,
     });
     expect((await namespace.listKeys()).map(({ key }) => key)).toEqual(["/jobs/config/groups/web"]);
   });
 
-  it("keeps what was typed into an editor", async () => {
+  test("keeps what was typed into an editor", async () => {
     const { env, path } = writeEditor('sed -i s/web1/web2/ "$1"');
-    const end = await namespace.execute(["edit", "--yes"], { env });
-    expect(end).toMatchObject({ code: 77, stderr: expect.stringContaining("your text is kept in") });
+    const end = await namespace.execute("edit --yes", { env });
+    expect(end).toExit(77, { stderr: "your text is kept in" });
     expect(readKeptFiles(path).join("")).toContain("web2");
   });
 });

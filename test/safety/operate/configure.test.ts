@@ -117,10 +117,10 @@ describe("a group", () => {
       /group "web" does not exist/,
     );
     expect((await namespace.start(["group", "delete", "web", "--yes", "--strict"]).ended).code).toBe(1);
-    expect(JSON.parse(await runSuccessfully(namespace, "group", "list", "--json"))).toMatchObject({
+    expect(JSON.parse(await runSuccessfully(namespace, "ls", "groups", "--json"))).toMatchObject({
       version: 1,
       revision: expect.stringMatching(/^\d+$/),
-      groups: { all: ["web"] },
+      rows: [{ group: "all", members: ["web"] }],
     });
   });
 
@@ -144,7 +144,7 @@ describe("a group", () => {
     const namespace = await cluster.createTestNamespace("http");
     const op = { op: "put", key: namespace.keys.group("web"), value: "{" } as const;
     await namespace.store.commitTxn({ compare: [], success: [op], failure: [] });
-    expect(await runSuccessfully(namespace, "group", "list")).toMatch(/^web +malformed: /m);
+    expect(await runSuccessfully(namespace, "ls", "groups")).toMatch(/^web .* is not a JSON list/m);
     const add = await namespace.start(["group", "add", "web", W1]).ended;
     expect(add).toMatchObject({ code: 78, stderr: expect.stringContaining("group set") });
     const { stderr } = await namespace.start(["group", "set", "web", W1]).ended;
@@ -170,7 +170,7 @@ describe("a group", () => {
   it("that moved since --expect-revision is refused; another one's moves are no matter", async () => {
     const namespace = await cluster.createTestNamespace("http");
     await runSuccessfully(namespace, "group", "set", "web", W1);
-    const { revision } = JSON.parse(await runSuccessfully(namespace, "group", "list", "--json"));
+    const { revision } = JSON.parse(await runSuccessfully(namespace, "ls", "groups", "--json"));
     await runSuccessfully(namespace, "group", "set", "other", W1);
     await runSuccessfully(namespace, "group", "add", "web", W2, "--expect-revision", revision);
     const late = await namespace.start(["group", "set", "web", "--expect-revision", revision]).ended;
@@ -206,7 +206,7 @@ describe("a resource", () => {
     const codes = [await big.ended, await stating.ended, await small.ended].map(({ code }) => code);
     expect(codes).toEqual([78, 78, 0]);
     expect((await namespace.listTickets()).map(({ ticket }) => ticket?.label)).toEqual(["holder"]);
-    expect(await runSuccessfully(namespace, "resource", "list")).toMatch(/^db +6 +- +x$/m);
+    expect(await runSuccessfully(namespace, "export")).toContain('"total": 6, "note": "x"');
     holder.child.kill("SIGTERM");
     await holder.ended;
   });

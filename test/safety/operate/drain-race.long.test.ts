@@ -67,24 +67,20 @@ async function readRevision(namespace: TestNamespace): Promise<bigint> {
 }
 
 describe.each([
-  { scope: "lock", target: ["lock", "x"], options: ["--lock", "x", "--wait"], keepsPlaces: true },
+  { scope: "lock", target: ["lock", "x"], options: "--lock x --wait", keepsPlaces: true },
   {
     scope: "resource",
     target: ["resource", "db"],
-    options: ["--no-lock", "--lease", "db=1:1", "--wait"],
+    options: "--no-lock --lease db=1:1 --wait",
     keepsPlaces: true,
   },
-  { scope: "host", target: ["host", HOST], options: ["--lock", "x", "--wait"], keepsPlaces: false },
-  { scope: "group", target: ["group", "web"], options: ["--lock", "x", "--wait"], keepsPlaces: false },
-  { scope: "all", target: ["all"], options: ["--lock", "x", "--wait"], keepsPlaces: true },
+  { scope: "host", target: ["host", HOST], options: "--lock x --wait", keepsPlaces: false },
+  { scope: "group", target: ["group", "web"], options: "--lock x --wait", keepsPlaces: false },
+  { scope: "all", target: ["all"], options: "--lock x --wait", keepsPlaces: true },
 ])("a drain of a $scope", ({ target, options, keepsPlaces }) => {
   it("lets nothing be granted after its revision, at whatever moment it comes; the undrain lets them go on", async () => {
     const namespace = await cluster.createTestNamespace("http");
-    await namespace.store.commitTxn({
-      compare: [],
-      success: [{ op: "put", key: namespace.keys.group("web"), value: JSON.stringify([HOST]) }],
-      failure: [],
-    });
+    await namespace.put(namespace.keys.group("web"), JSON.stringify([HOST]));
     const { grants, lifted } = recordOf(namespace, (await readRevision(namespace)) + 1n);
     for (let round = 0; round < ROUNDS; round += 1) {
       const began = await readRevision(namespace);
@@ -94,14 +90,14 @@ describe.each([
       const started = names.map((name) =>
         namespace.jobs.start({
           name,
-          options: [...options, "--host", HOST, "--ttl", "30s", "--termination-timeout", "400ms"],
+          options: `${options} --host ${HOST} --ttl 30s --termination-timeout 400ms`,
           hold: file ? ["until", file] : [0],
         }),
       );
       if (moment === "after a start") await namespace.jobs.journal.waitForLine(names[1] ?? "", "start");
       const drained = await drainAt(namespace, target, { names, file });
       const startsThen = namespace.jobs.journal.listStarts().length;
-      const undrain = await namespace.start(["undrain", ...target, "--yes"]).ended;
+      const undrain = await namespace.execute(["undrain", ...target, "--yes"]);
       expect(undrain.code, undrain.stderr).toBe(0);
       const until = await waitUntil("the undrain is seen", () => lifted[round]);
       await Promise.all(started.map(({ ended }) => ended)).then((all) => {

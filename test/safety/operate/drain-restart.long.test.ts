@@ -37,9 +37,9 @@ describe("a drain that waits, while etcd is stopped and started again", () => {
     const drain = namespace.start(DRAIN);
     await drain.waitForOutput(/waiting for .*/);
     await etcd.kill();
-    await drain.waitForOutput(/etcd is unreachable/);
+    await drain.waitForOutput("etcd is unreachable");
     await etcd.restart();
-    await drain.waitForOutput(/etcd is reachable again/);
+    await drain.waitForOutput("etcd is reachable again");
     expect(drain.child.exitCode).toBeNull();
     writeFileSync(over, "");
     const { code, stdout, stderr } = await drain.ended;
@@ -48,16 +48,15 @@ describe("a drain that waits, while etcd is stopped and started again", () => {
       stdout: expect.stringContaining("nobody holds anything"),
     });
     expect(stderr.match(/etcd is/g)).toHaveLength(2);
-    expect((await run.ended).code).toBe(0);
+    expect(await run.ended).toExit(0);
   });
 
   it("says who held at last, when its time is up before etcd is back", async () => {
     const drain = namespace.start([...DRAIN, "--timeout", "2s"]);
     await drain.waitForOutput(/waiting for .*/);
     await etcd.kill();
-    expect(await drain.ended).toMatchObject({
-      code: 124,
-      stderr: expect.stringMatching(/everything is drained, but not empty after .*: held by .*:\d+/),
+    expect(await drain.ended).toExit(124, {
+      stderr: /everything is drained, but not empty after .*: held by .*:\d+/,
     });
   });
 
@@ -65,13 +64,13 @@ describe("a drain that waits, while etcd is stopped and started again", () => {
     const drain = namespace.start([...DRAIN, "--timeout", "3s", "--reset"]);
     await drain.waitForOutput(/waiting for .*/);
     await etcd.kill();
-    await drain.waitForOutput(/are ended when it is reachable again/);
+    await drain.waitForOutput("are ended when it is reachable again");
     await etcd.restart();
     const { code, stderr, stdout } = await drain.ended;
     expect({ code, stdout }, stderr).toEqual({
       code: 0,
       stdout: expect.stringContaining("1 ended by a reset"),
     });
-    expect((await run.ended).code).toBe(125);
+    expect(await run.ended).toExit(125);
   });
 });

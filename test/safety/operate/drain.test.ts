@@ -1,11 +1,12 @@
 /** `signalbox drain` and `undrain`: stopped runs, awaited runs, and output. */
 
 import { existsSync, writeFileSync } from "node:fs";
-import { describe, expect, it } from "vitest";
+import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { JOB_SCRIPT } from "../../../fixtures/cluster/test-jobs.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { FaultProxy } from "../../../fixtures/proxy.ts";
+import { pickCount } from "../../../fixtures/test-effort.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { createRealClock } from "../../../src/process/clock.ts";
@@ -19,7 +20,10 @@ import { run } from "../../../src/run/run.ts";
 import { ticketWith } from "../../protocol/samples.ts";
 
 const cluster = TestCluster.startForFile();
+const { test } = cluster;
 const LOCK = ["--lock", "x", "--wait"];
+/** How often two operators do something at once. */
+const ROUNDS = pickCount(2, 5);
 const DRAIN = ["drain", "lock", "x", "--yes"];
 
 /** Actions and outcomes in the audit, oldest first. */
@@ -37,11 +41,10 @@ async function listDrains(namespace: TestNamespace): Promise<Drain[]> {
 }
 
 async function put(namespace: TestNamespace, key: string, value: string): Promise<void> {
-  await namespace.store.commitTxn({ compare: [], success: [{ op: "put", key, value }], failure: [] });
+  await namespace.put(key, value);
 }
 
-const remove = async (namespace: TestNamespace, key: string) =>
-  await namespace.store.commitTxn({ compare: [], success: [{ op: "delete", key }], failure: [] });
+const remove = async (namespace: TestNamespace, key: string) => await namespace.delete(key);
 
 /** A holder whose runner is not there. */
 async function putGhost(
@@ -99,8 +102,10 @@ function runThatStartsLate(namespace: TestNamespace, name: string, over: string)
 }
 
 describe.concurrent.each(TRANSPORTS)("over %s, a drain that waits", (transport) => {
-  it("returns when nobody holds, and only then; nobody is started, and the queue goes on in its order", async (context) => {
-    const namespace = await cluster.createTestNamespace(transport, context);
+  test("returns when nobody holds, and only then; nobody is started, and the queue goes on in its order", async ({
+    onTestFinished,
+  }) => {
+    const namespace = await cluster.createTestNamespace(transport, { onTestFinished });
     const over = `${namespace.jobs.journal.folder}/over`;
     await namespace.jobs.startAndWait({ name: "holder", options: LOCK, hold: ["until", over] });
     const waiters = ["first", "second", "third"];
@@ -120,8 +125,8 @@ describe.concurrent.each(TRANSPORTS)("over %s, a drain that waits", (transport) 
     const places = (await namespace.listTickets()).map(({ ticket }) => `${ticket?.label} ${ticket?.state}`);
     expect(places).toEqual(waiters.map((name) => `${name} waiting`)); // they kept their places
     expect(namespace.jobs.journal.listStarts()).toHaveLength(1);
-    const lifted = await namespace.start(["undrain", "lock", "x", "--yes"]).ended;
-    expect(lifted).toMatchObject({ code: 0, stdout: expect.stringContaining("its queues continue: ") });
+    const lifted = await namespace.execute("undrain lock x --yes");
+    expect(lifted).toExit(0, { stdout: "its queues continue: " });
     await namespace.waitForProcesses();
     expect(namespace.jobs.journal.listStarts().map(({ name }) => name)).toEqual(["holder", ...waiters]);
     expect(await readAudit(namespace)).toEqual([
@@ -130,16 +135,16 @@ describe.concurrent.each(TRANSPORTS)("over %s, a drain that waits", (transport) 
     ]);
   });
 
-  it("outlasts the loss of etcd, and says so once", async (context) => {
-    const namespace = await cluster.createTestNamespace(transport, context);
+  test("outlasts the loss of etcd, and says so once", async ({ onTestFinished }) => {
+    const namespace = await cluster.createTestNamespace(transport, { onTestFinished });
     const key = await putGhost(namespace);
     const proxy = await FaultProxy.start(namespace.etcd.clientUrl);
     try {
       const drain = namespace.start([...DRAIN, "--wait"], { endpoints: [proxy.url] });
-      await drain.waitForOutput(/waiting for /);
+      await drain.waitForOutput("waiting for ");
       proxy.mode = "refuse";
       proxy.reset();
-      await drain.waitForOutput(/etcd is unreachable/);
+      await drain.waitForOutput("etcd is unreachable");
       await remove(namespace, key);
       proxy.mode = "forward";
       const { code, stderr } = await drain.ended;
@@ -153,57 +158,47 @@ describe.concurrent.each(TRANSPORTS)("over %s, a drain that waits", (transport) 
 });
 
 describe("a run that was granted before the drain, and has not started its command yet", () => {
-  it("starts it; drain names the run, and drain --wait returns only when it has ended", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+  test("starts it; drain names the run, and drain --wait returns only when it has ended", async ({
+    namespace,
+  }) => {
     const over = `${namespace.jobs.journal.folder}/over`;
     const held = runThatStartsLate(namespace, "held", over);
     const [entry] = await namespace.jobs.waitForTickets("held", "held");
     const who = `${entry?.ticket?.host}:${entry?.ticket?.pid}`;
     namespace.jobs.start({ name: "waiter", options: LOCK });
     await namespace.jobs.waitForTickets("waiter", "waiting");
-    const drain = await namespace.start(DRAIN).ended;
-    expect(drain, drain.stderr).toMatchObject({
-      code: 0,
-      stdout: expect.stringContaining(`held there by ${who}`),
-    });
+    const drain = await namespace.execute(DRAIN);
+    expect(drain, drain.stderr).toExit(0, { stdout: `held there by ${who}` });
     const waits = namespace.start([...DRAIN, "--wait"]);
-    await waits.waitForOutput(/waiting for /);
+    await waits.waitForOutput("waiting for ");
     expect(namespace.jobs.journal.listStarts()).toEqual([]);
     held.start();
     await namespace.jobs.journal.waitForLine("held", "start");
     expect(waits.child.exitCode).toBeNull();
     writeFileSync(over, "");
-    expect(await waits.ended).toMatchObject({ code: 0 });
+    expect(await waits.ended).toExit(0);
     await held.ended;
     expect(namespace.jobs.journal.listStarts().map(({ name }) => name)).toEqual(["held"]);
-    expect((await namespace.start(["undrain", "lock", "x", "--yes"]).ended).code).toBe(0);
+    expect(await namespace.execute("undrain lock x --yes")).toExit(0);
     await namespace.waitForProcesses();
   });
 
-  it("is named too when it was granted between the preview and the drain", async () => {
-    const namespace = await cluster.createTestNamespace("http");
-    const drain = namespace.start(["drain", "lock", "x"], { terminal: { columns: 160, rows: 30 } });
-    await drain.waitForOutput(/Drain lock x\?/);
+  test("is named too when it was granted between the preview and the drain", async ({ namespace }) => {
+    const drain = namespace.start("drain lock x", { terminal: { columns: 160, rows: 30 } });
+    await drain.waitForOutput("Drain lock x?");
     expect(drain.output.stdout).not.toContain("web1.example.com");
     await putGhost(namespace);
     drain.child.stdin?.write("y\n");
-    expect(await drain.ended).toMatchObject({
-      code: 0,
-      stdout: expect.stringContaining("still held there by web1.example.com:4711"),
-    });
+    expect(await drain.ended).toExit(0, { stdout: "still held there by web1.example.com:4711" });
   });
 });
 
 describe.concurrent("a drain that waits", () => {
-  it("says at its timeout who remains, and stands", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
+  test("says at its timeout who remains, and stands", async ({ namespace }) => {
     await putGhost(namespace);
-    const late = await namespace.start([...DRAIN, "--wait", "--timeout", "200ms"]).ended;
-    expect(late).toMatchObject({
-      code: 124,
-      stderr: expect.stringMatching(/not empty after .*: held by web1.example.com:4711/),
-    });
-    const again = await namespace.start([...DRAIN, "--wait", "--timeout", "1ms", "--json"]).ended;
+    const late = await namespace.execute([...DRAIN, "--wait", "--timeout", "200ms"]);
+    expect(late).toExit(124, { stderr: /not empty after .*: held by web1.example.com:4711/ });
+    const again = await namespace.execute([...DRAIN, "--wait", "--timeout", "1ms", "--json"]);
     expect(again.code).toBe(124);
     expect(JSON.parse(again.stdout)).toMatchObject({
       version: 1,
@@ -217,8 +212,9 @@ describe.concurrent("a drain that waits", () => {
     expect(await readAudit(namespace)).toEqual([expect.stringMatching(/^drain lock x: 1 still held after/)]);
   });
 
-  it("with --reset ends those who remain, also one that ignores TERM, and waits until they are dead", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
+  test("with --reset ends those who remain, also one that ignores TERM, and waits until they are dead", async ({
+    namespace,
+  }) => {
     const times = ["--ttl", "30s", "--termination-timeout", "400ms"];
     const run = await namespace.jobs.startAndWait({
       name: "run",
@@ -227,30 +223,28 @@ describe.concurrent("a drain that waits", () => {
     });
     const { pid } = await namespace.jobs.journal.waitForLine("run", "start");
     const options = ["--wait", "--timeout", "100ms", "--reset", "--reason", "disks"];
-    const { code, stdout, stderr } = await namespace.start([...DRAIN, ...options]).ended;
+    const { code, stdout, stderr } = await namespace.execute([...DRAIN, ...options]);
     expect({ code, alive: existsSync(`/proc/${pid}`) }, stderr).toEqual({ code: 0, alive: false });
     expect(stdout).toMatch(/nobody holds anything there, after .*, 1 ended by a reset/);
-    expect(await run.ended).toMatchObject({ code: 125, stderr: expect.stringContaining("disks") });
+    expect(await run.ended).toExit(125, { stderr: "disks" });
     expect(await readAudit(namespace)).toEqual([
       expect.stringMatching(/^drain lock x: empty after .*, 1 ended by a reset$/),
       "drain lock x: asked to end",
     ]);
   });
 
-  it("does not count a place in grace, nor one that becomes so", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
+  test("does not count a place in grace, nor one that becomes so", async ({ namespace }) => {
     const key = await putGhost(namespace, "x", "grace");
-    expect((await namespace.start([...DRAIN, "--wait"]).ended).code).toBe(0);
+    expect(await namespace.execute([...DRAIN, "--wait"])).toExit(0);
     await putGhost(namespace, "y");
-    const drain = namespace.start(["drain", "lock", "y", "--yes", "--wait"]);
-    await drain.waitForOutput(/waiting for /);
+    const drain = namespace.start("drain lock y --yes --wait");
+    await drain.waitForOutput("waiting for ");
     await putGhost(namespace, "y", "grace");
-    expect((await drain.ended).code).toBe(0);
+    expect(await drain.ended).toExit(0);
     await remove(namespace, key);
   });
 
-  it("counts one whose host is taken into the group meanwhile", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
+  test("counts one whose host is taken into the group meanwhile", async ({ namespace }) => {
     const first = await putGhost(namespace);
     const late = namespace.keys.lock("y", "late000000000000");
     await put(
@@ -260,91 +254,77 @@ describe.concurrent("a drain that waits", () => {
     );
     const group = namespace.keys.group("web");
     await put(namespace, group, '["web1.example.com"]');
-    const drain = namespace.start(["drain", "group", "web", "--yes", "--wait"]);
-    await drain.waitForOutput(/waiting for web1/);
+    const drain = namespace.start("drain group web --yes --wait");
+    await drain.waitForOutput("waiting for web1");
     await put(namespace, group, '["web1.example.com","web2.example.com"]');
-    await drain.waitForOutput(/waiting for 2: /);
+    await drain.waitForOutput("waiting for 2: ");
     await remove(namespace, first);
-    await drain.waitForOutput(/waiting for web2/);
+    await drain.waitForOutput("waiting for web2");
     await remove(namespace, late);
-    expect((await drain.ended).code).toBe(0);
+    expect(await drain.ended).toExit(0);
   });
 
-  it("gives up when the drain is lifted, or ends by itself", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
+  test("gives up when the drain is lifted, or ends by itself", async ({ namespace }) => {
     await putGhost(namespace);
     const drain = namespace.start([...DRAIN, "--wait"]);
-    await drain.waitForOutput(/waiting for /);
-    expect((await namespace.start(["undrain", "lock", "x", "--yes"]).ended).code).toBe(0);
-    expect(await drain.ended).toMatchObject({ code: 75, stderr: expect.stringContaining("was lifted") });
-    const short = await namespace.start([...DRAIN, "--wait", "--for", "300ms"]).ended;
-    expect(short).toMatchObject({ code: 75, stderr: expect.stringContaining("has ended") });
+    await drain.waitForOutput("waiting for ");
+    expect(await namespace.execute("undrain lock x --yes")).toExit(0);
+    expect(await drain.ended).toExit(75, { stderr: "was lifted" });
+    const short = await namespace.execute([...DRAIN, "--wait", "--for", "300ms"]);
+    expect(short).toExit(75, { stderr: "has ended" });
   });
 
-  it("that is interrupted says that the drain stands, and exits 130", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
+  test("that is interrupted says that the drain stands, and exits 130", async ({ namespace }) => {
     await putGhost(namespace);
     const drain = namespace.start([...DRAIN, "--wait"]);
-    await drain.waitForOutput(/waiting for /);
+    await drain.waitForOutput("waiting for ");
     drain.child.kill("SIGINT");
-    expect(await drain.ended).toMatchObject({
-      code: 130,
-      stderr: expect.stringContaining("lock x stays drained"),
-    });
+    expect(await drain.ended).toExit(130, { stderr: "lock x stays drained" });
     expect(await listDrains(namespace)).toHaveLength(1);
   });
 
-  it("waits for a ticket that cannot be read, since it may be a holder's", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
+  test("waits for a ticket that cannot be read, since it may be a holder's", async ({ namespace }) => {
     const key = namespace.keys.lock("x", "junk000000000000");
     await put(namespace, key, "{");
-    const late = await namespace.start([...DRAIN, "--wait", "--timeout", "100ms"]).ended;
-    expect(late).toMatchObject({ code: 124, stderr: expect.stringContaining("malformed ticket junk") });
+    const late = await namespace.execute([...DRAIN, "--wait", "--timeout", "100ms"]);
+    expect(late).toExit(124, { stderr: "malformed ticket junk" });
   });
 });
 
 describe.concurrent("a drain", () => {
-  it("twice changes nothing the second time; another end or reason replaces it; an end never goes unsaid", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
-    const drain = async (...more: string[]) => await namespace.start([...DRAIN, ...more]).ended;
-    expect(await drain("--reason", "disks")).toMatchObject({
-      code: 0,
-      stdout: expect.stringContaining(": disks"),
-    });
+  test("twice changes nothing the second time; another end or reason replaces it; an end never goes unsaid", async ({
+    namespace,
+  }) => {
+    const drain = async (...more: string[]) => await namespace.execute([...DRAIN, ...more]);
+    expect(await drain("--reason", "disks")).toExit(0, { stdout: ": disks" });
     const [first] = await listDrains(namespace);
-    expect(await drain()).toMatchObject({ code: 0, stdout: expect.stringContaining("nothing to change") });
-    expect(await drain("--reason", "disks")).toMatchObject({ code: 0 });
+    expect(await drain()).toExit(0, { stdout: "nothing to change" });
+    expect(await drain("--reason", "disks")).toExit(0);
     expect((await drain("--strict")).code).toBe(1);
     expect(await listDrains(namespace)).toEqual([first]);
     expect(await readAudit(namespace)).toHaveLength(1);
-    expect(await drain("--reason", "fans")).toMatchObject({
-      code: 0,
-      stdout: expect.stringMatching(/: fans\nreplaces: .*: disks\n/),
-    });
-    expect(await drain("--for", "1h")).toMatchObject({
-      code: 0,
-      stdout: expect.stringContaining("(until 2"),
-    });
+    expect(await drain("--reason", "fans")).toExit(0, { stdout: /: fans\nreplaces: .*: disks\n/ });
+    expect(await drain("--for", "1h")).toExit(0, { stdout: "(until 2" });
     expect(await listDrains(namespace)).toMatchObject([{ why: "fans", until: expect.any(Number) }]);
-    expect(await drain("--keep")).toMatchObject({ code: 0, stdout: expect.stringContaining("(until 2") });
-    expect(await drain()).toMatchObject({ code: 0, stdout: expect.stringContaining("replaces: ") });
+    expect(await drain("--keep")).toExit(0, { stdout: "(until 2" });
+    expect(await drain()).toExit(0, { stdout: "replaces: " });
     const [last] = await listDrains(namespace);
     expect(last).toMatchObject({ why: "fans" });
     expect(last?.until).toBeUndefined();
   });
 
-  it("with --for ends by itself, and who waited goes on", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
-    expect((await namespace.start([...DRAIN, "--for", "1s500ms"]).ended).code).toBe(0);
+  test("with --for ends by itself, and who waited goes on", async ({ namespace }) => {
+    expect(await namespace.execute([...DRAIN, "--for", "1s500ms"])).toExit(0);
     const run = namespace.jobs.start({ name: "run", options: LOCK });
-    expect((await run.ended).code).toBe(0);
+    expect(await run.ended).toExit(0);
     expect(Date.now()).toBeGreaterThanOrEqual((await listDrains(namespace))[0]?.until ?? 0);
-    const again = await namespace.start(DRAIN).ended;
+    const again = await namespace.execute(DRAIN);
     expect(again).toMatchObject({ code: 0, stdout: expect.not.stringContaining("replaces") });
   });
 
-  it("shows in a dry run who holds, who waits, and who would leave its place; and changes nothing", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
+  test("shows in a dry run who holds, who waits, and who would leave its place; and changes nothing", async ({
+    namespace,
+  }) => {
     const over = `${namespace.jobs.journal.folder}/over`;
     await namespace.jobs.startAndWait({
       name: "holder",
@@ -358,7 +338,7 @@ describe.concurrent("a drain", () => {
     await put(namespace, namespace.keys.group("all"), '["web","db1.example.com"]');
     await put(namespace, namespace.keys.group("web"), '["web1.example.com","WEB2.example.com."]');
     const runDry = async (...scope: string[]) =>
-      (await namespace.start(["drain", ...scope, "--dry-run"]).ended).stdout;
+      (await namespace.execute(["drain", ...scope, "--dry-run"])).stdout;
     expect(await runDry("lock", "x")).toMatch(
       /^holds +web1.*; goes on\nwaits +web2.*waits for lock x.*; keeps its place\n/,
     );
@@ -369,7 +349,7 @@ describe.concurrent("a drain", () => {
     expect(await runDry("group", "all")).toMatch(/^hosts db1.*, web1.*\nholds +web1.*\nwaits +web2.*leaves/);
     await put(namespace, namespace.keys.drain("host", "web2.example.com"), "{}");
     expect(await runDry("group", "web")).toMatch(/\nalso +host web2.example.com is drained by unknown/);
-    const { stdout } = await namespace.start(["drain", "all", "--dry-run", "--json"]).ended;
+    const { stdout } = await namespace.execute("drain all --dry-run --json");
     expect(JSON.parse(stdout)).toMatchObject({
       outcome: "dry-run",
       revision: expect.any(String),
@@ -380,14 +360,13 @@ describe.concurrent("a drain", () => {
     writeFileSync(over, "");
   });
 
-  it("asks at a terminal, after it has shown whom it hits", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
+  test("asks at a terminal, after it has shown whom it hits", async ({ namespace }) => {
     await putGhost(namespace);
     for (const [answer, code, count] of [
       ["n", 1, 0],
       ["y", 0, 1],
     ] as const) {
-      const drain = namespace.start(["drain", "lock", "x"], { terminal: { columns: 80, rows: 24 } });
+      const drain = namespace.start("drain lock x", { terminal: { columns: 80, rows: 24 } });
       await drain.waitForOutput(/holds web1.example.com:4711 .*Drain lock x\? \[y\/N\]/s);
       drain.child.stdin?.write(`${answer}\r`);
       expect({ answer, code: (await drain.ended).code }).toEqual({ answer, code });
@@ -395,16 +374,12 @@ describe.concurrent("a drain", () => {
     }
   });
 
-  it("asks, and does nothing where nobody can be asked", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
-    expect(await namespace.start(["drain", "lock", "x"]).ended).toMatchObject({
-      code: 64,
-      stderr: expect.stringContaining("--yes"),
-    });
+  test("asks, and does nothing where nobody can be asked", async ({ namespace }) => {
+    expect(await namespace.execute("drain lock x")).toExit(64, { stderr: "--yes" });
     expect(await listDrains(namespace)).toEqual([]);
   });
 
-  it.for([
+  test.for([
     { args: ["drain", "lok", "x"], says: 'did you mean "lock"?' },
     { args: ["drain", "lock"], says: "NAME is missing: the name of the lock" },
     { args: ["drain", "all", "x"], says: 'SCOPE all takes no NAME; got "x"' },
@@ -413,17 +388,17 @@ describe.concurrent("a drain", () => {
     { args: ["drain", "lock", "x", "--for", "0"], says: "--for must be greater than 0" },
     { args: ["drain", "lock", "x", "--for", "1h", "--keep"], says: "one of them" },
     { args: ["undrain", "host"], says: "NAME is missing" },
-  ])("is refused as $args", async ({ args, says }, context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
-    const { code, stderr } = await namespace.start([...args, "--yes"]).ended;
-    expect({ code, stderr }).toEqual({ code: 64, stderr: expect.stringContaining(says) });
+  ])("is refused as $args", async ({ args, says }, { onTestFinished }) => {
+    const namespace = await cluster.createTestNamespace("http", { onTestFinished });
+    expect(await namespace.execute([...args, "--yes"])).toExit(64, { stderr: says });
   });
 
-  it("of a name that nobody knows is put, with a word of warning; of a group that is not there, refused", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
+  test("of a name that nobody knows is put, with a word of warning; of a group that is not there, refused", async ({
+    namespace,
+  }) => {
     await put(namespace, namespace.keys.history("invoices"), '{"v":1,"runs":[]}');
     await put(namespace, namespace.keys.group("web"), '["web1.example.com"]');
-    const drain = async (...scope: string[]) => await namespace.start(["drain", ...scope, "--yes"]).ended;
+    const drain = async (...scope: string[]) => await namespace.execute(["drain", ...scope, "--yes"]);
     expect(await drain("lock", "invoice")).toMatchObject({
       code: 0,
       stderr: expect.stringContaining('no lock "invoice" is known so far; did you mean "invoices"?'),
@@ -439,73 +414,65 @@ describe.concurrent("a drain", () => {
     });
   });
 
-  it("is refused when its drain or its groups have changed since --expect-revision; runs may come and go", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
+  test("is refused when its drain or its groups have changed since --expect-revision; runs may come and go", async ({
+    namespace,
+  }) => {
     await putGhost(namespace);
-    await namespace.start(["group", "set", "web", "web1.example.com", "--yes"]).ended;
+    await namespace.execute("group set web web1.example.com --yes");
     const readRevision = async (...scope: string[]) =>
-      JSON.parse((await namespace.start(["drain", ...scope, "--dry-run", "--json"]).ended).stdout).revision;
+      JSON.parse((await namespace.execute(["drain", ...scope, "--dry-run", "--json"])).stdout).revision;
     const expected = [...DRAIN, "--expect-revision", await readRevision("lock", "x")];
     const group = ["drain", "group", "web", "--yes", "--expect-revision", await readRevision("group", "web")];
     await putGhost(namespace, "y");
     namespace.jobs.start({ name: "waiter", options: LOCK });
     await namespace.jobs.waitForTickets("waiter", "waiting");
-    await namespace.start(["group", "add", "web", "web2.example.com", "--yes"]).ended;
-    expect(await namespace.start(group).ended).toMatchObject({
-      code: 75,
-      stderr: expect.stringContaining("group web has changed"),
-    });
+    await namespace.execute("group add web web2.example.com --yes");
+    expect(await namespace.execute(group)).toExit(75, { stderr: "group web has changed" });
     expect(await listDrains(namespace)).toEqual([]);
-    expect((await namespace.start(expected).ended).code).toBe(0);
-    expect(await namespace.start(expected).ended).toMatchObject({
-      code: 75,
-      stderr: expect.stringMatching(/new: lock x is drained by /),
-    });
+    expect(await namespace.execute(expected)).toExit(0);
+    expect(await namespace.execute(expected)).toExit(75, { stderr: "new: lock x is drained by " });
   });
 });
 
 describe.concurrent("an undrain", () => {
   const UNDRAIN = ["undrain", "lock", "x", "--yes"];
 
-  it("of what is not drained is no error, unless it is to be strict; and says what else stops it", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
+  test("of what is not drained is no error, unless it is to be strict; and says what else stops it", async ({
+    namespace,
+  }) => {
     await put(namespace, namespace.keys.drain("all", "all"), '{"by":"ann","at":1,"why":"upgrade"}');
     await put(namespace, namespace.keys.drain("lock", "xx"), "{}");
-    expect(await namespace.start(UNDRAIN).ended).toMatchObject({
+    expect(await namespace.execute(UNDRAIN)).toMatchObject({
       code: 0,
       stdout: 'lock x is not drained; did you mean "xx"?\nbut everything is drained by ann: upgrade\n',
     });
-    expect((await namespace.start([...UNDRAIN, "--strict"]).ended).code).toBe(1);
+    expect(await namespace.execute([...UNDRAIN, "--strict"])).toExit(1);
     expect(await readAudit(namespace)).toEqual([]);
   });
 
-  it("lifts every key that means the same, however it was put", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
+  test("lifts every key that means the same, however it was put", async ({ namespace }) => {
     await put(namespace, namespace.keys.drain("all", "all"), "{}");
     await put(namespace, `${namespace.keys.drains().key}all/by-hand`, "{}");
     await put(namespace, namespace.keys.drain("host", "WEB1.Example.com"), "{}");
-    expect((await namespace.start(["undrain", "all", "--yes"]).ended).code).toBe(0);
+    expect(await namespace.execute("undrain all --yes")).toExit(0);
     expect((await listDrains(namespace)).map(({ scope }) => scope)).toEqual(["host"]);
-    expect((await namespace.start(["undrain", "host", "web1.example.com.", "--yes"]).ended).code).toBe(0);
+    expect(await namespace.execute("undrain host web1.example.com. --yes")).toExit(0);
     expect(await listDrains(namespace)).toEqual([]);
   });
 
-  it("does not lift a drain that was put or changed after --expect-revision", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
-    const own = JSON.parse((await namespace.start([...DRAIN, "--json"]).ended).stdout).drain.revision;
-    expect((await namespace.start([...DRAIN, "--reason", "mine now"]).ended).code).toBe(0);
-    expect(await namespace.start([...UNDRAIN, "--expect-revision", own]).ended).toMatchObject({
-      code: 75,
-      stderr: expect.stringContaining("mine now"),
+  test("does not lift a drain that was put or changed after --expect-revision", async ({ namespace }) => {
+    const own = JSON.parse((await namespace.execute([...DRAIN, "--json"])).stdout).drain.revision;
+    expect(await namespace.execute([...DRAIN, "--reason", "mine now"])).toExit(0);
+    expect(await namespace.execute([...UNDRAIN, "--expect-revision", own])).toExit(75, {
+      stderr: "mine now",
     });
     const [{ modRevision } = { modRevision: 0n }] = await listDrains(namespace);
     const lift = [...UNDRAIN, "--expect-revision", String(modRevision)];
-    expect((await namespace.start(lift).ended).code).toBe(0);
-    expect((await namespace.start(lift).ended).code).toBe(0);
+    expect(await namespace.execute(lift)).toExit(0);
+    expect(await namespace.execute(lift)).toExit(0);
   });
 
-  it("shows in a dry run whom it lets go on", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
+  test("shows in a dry run whom it lets go on", async ({ namespace }) => {
     await put(namespace, namespace.keys.drain("lock", "x"), "{}");
     const run = namespace.jobs.start({ name: "run", options: LOCK });
     await put(
@@ -513,20 +480,19 @@ describe.concurrent("an undrain", () => {
       namespace.keys.lock("x", "waiter0000000000"),
       serializeTicket(ticketWith({ run: "waiter0000000000" })),
     );
-    const { stdout } = await namespace.start(["undrain", "lock", "x", "--dry-run"]).ended;
+    const { stdout } = await namespace.execute("undrain lock x --dry-run");
     expect(stdout).toBe("lifts lock x is drained by unknown\nits queues continue: web1.example.com:4711\n");
     run.child.kill("SIGTERM");
   });
 });
 
 describe.concurrent("two operators", () => {
-  it("who drain at once: one does, the others are told by whom", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
-    for (let round = 0; round < 5; round += 1) {
+  test("who drain at once: one does, the others are told by whom", async ({ namespace }) => {
+    for (let round = 0; round < ROUNDS; round += 1) {
       const name = `lock${round}`;
       const reasons = ["a", "b", "c"];
       const all = await Promise.all(
-        reasons.map((reason) => namespace.start(["drain", "lock", name, "--yes", "--reason", reason]).ended),
+        reasons.map((reason) => namespace.execute(["drain", "lock", name, "--yes", "--reason", reason])),
       );
       const told = all.filter(({ code }) => code === 75);
       for (const { stderr } of told)
@@ -536,13 +502,12 @@ describe.concurrent("two operators", () => {
     }
   });
 
-  it("of whom one renews what the other lifts: whoever comes second is told", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
-    for (let round = 0; round < 5; round += 1) {
+  test("of whom one renews what the other lifts: whoever comes second is told", async ({ namespace }) => {
+    for (let round = 0; round < ROUNDS; round += 1) {
       await put(namespace, namespace.keys.drain("lock", "x"), '{"by":"ann","at":1}');
       const [renewed, lifted] = await Promise.all([
-        namespace.start([...DRAIN, "--reason", "renewed"]).ended,
-        namespace.start(["undrain", "lock", "x", "--yes"]).ended,
+        namespace.execute([...DRAIN, "--reason", "renewed"]),
+        namespace.execute("undrain lock x --yes"),
       ]);
       const isThere = (await listDrains(namespace)).length > 0;
       const codes = `${renewed.code} ${lifted.code}`;
@@ -557,8 +522,9 @@ describe.concurrent("two operators", () => {
 });
 
 describe.concurrent("a waiter that meets a drain", () => {
-  it("of its host leaves its place for the others, and comes back after the undrain", async (context) => {
-    const namespace = await cluster.createTestNamespace("http", context);
+  test("of its host leaves its place for the others, and comes back after the undrain", async ({
+    namespace,
+  }) => {
     const over = `${namespace.jobs.journal.folder}/over`;
     const on = (host: string) => [...LOCK, "--host", host];
     await namespace.jobs.startAndWait({
@@ -571,14 +537,14 @@ describe.concurrent("a waiter that meets a drain", () => {
     namespace.jobs.start({ name: "behind", options: on("web3.example.com"), hold: [1] });
     await namespace.jobs.waitForTickets("behind", "waiting");
     const host = ["host", "web2.example.com", "--yes"];
-    expect((await namespace.start(["drain", ...host]).ended).code).toBe(0);
+    expect(await namespace.execute(["drain", ...host])).toExit(0);
     await waitUntil("it left", async () =>
       (await namespace.listTickets()).every(({ ticket }) => ticket?.label !== "drained"),
     );
     writeFileSync(over, "");
     await namespace.jobs.journal.waitForLine("behind", "end");
     expect(namespace.jobs.journal.findLine("drained", "start")).toBeUndefined();
-    expect((await namespace.start(["undrain", ...host]).ended).code).toBe(0);
+    expect(await namespace.execute(["undrain", ...host])).toExit(0);
     await namespace.jobs.journal.waitForLine("drained", "end");
   });
 });

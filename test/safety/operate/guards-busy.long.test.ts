@@ -1,6 +1,6 @@
 /** Guards on a busy cluster: other runs do not block operators, and only runs of the preview are ended. */
 
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, onTestFinished } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
@@ -9,6 +9,7 @@ import { serializeTicket, type Ticket } from "../../../src/protocol/ticket.ts";
 import { ticketWith } from "../../protocol/samples.ts";
 
 const cluster = TestCluster.startForFile();
+const { test } = cluster;
 /** Time between two arrivals, ms: five waiters per second. */
 const EVERY = 200;
 
@@ -24,7 +25,7 @@ async function queueUp(
   const run = `r${String(count).padStart(15, "0")}`;
   const value = serializeTicket(ticketWith({ run, pid: 10_000 + count, ...change }));
   const key = namespace.keys.lock(name, run);
-  await namespace.store.commitTxn({ compare: [], success: [{ op: "put", key, value }], failure: [] });
+  await namespace.put(key, value);
   return run;
 }
 
@@ -33,7 +34,7 @@ const hold = (namespace: TestNamespace, name: string) =>
 
 async function leave(namespace: TestNamespace, name: string, run: string): Promise<void> {
   const key = namespace.keys.lock(name, run);
-  await namespace.store.commitTxn({ compare: [], success: [{ op: "delete", key }], failure: [] });
+  await namespace.delete(key);
 }
 
 /** A queue grows by five waiters a second until the test ends. */
@@ -44,7 +45,7 @@ function grow(namespace: TestNamespace, name: string): void {
 
 /** What a preview states, once more waiters have come since. */
 async function readShownRevision(namespace: TestNamespace, ...args: string[]): Promise<string> {
-  const { stdout } = await namespace.start([...args, "--dry-run", "--json"]).ended;
+  const { stdout } = await namespace.execute([...args, "--dry-run", "--json"]);
   const before = (await namespace.listTickets()).length;
   await waitUntil("more waiters came", async () => (await namespace.listTickets()).length > before + 2);
   return JSON.parse(stdout).revision;
@@ -62,82 +63,72 @@ async function listDrains(namespace: TestNamespace): Promise<string[]> {
 }
 
 describe("while a queue grows by 5 waiters a second", () => {
-  it.each([["lock x"], ["host web1.example.com"], ["group web"], ["all"]])(
+  test.each([["lock x"], ["host web1.example.com"], ["group web"], ["all"]])(
     "a drain of %s that was previewed is put",
     async (words) => {
       const namespace = await cluster.createTestNamespace("http");
-      await namespace.start(["group", "set", "web", "web1.example.com", "--yes"]).ended;
+      await namespace.execute("group set web web1.example.com --yes");
       await hold(namespace, "x");
       grow(namespace, "x");
       const scope = words.split(" ");
       const revision = await readShownRevision(namespace, "drain", ...scope);
-      const drain = await namespace.start(["drain", ...scope, "--yes", "--expect-revision", revision]).ended;
-      expect(drain).toMatchObject({ code: 0 });
+      const drain = await namespace.execute(["drain", ...scope, "--yes", "--expect-revision", revision]);
+      expect(drain).toExit(0);
       expect(await listDrains(namespace)).toHaveLength(1);
     },
   );
 
-  it("a reset that was previewed ends the holder, and tells how many came meanwhile", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+  test("a reset that was previewed ends the holder, and tells how many came meanwhile", async ({
+    namespace,
+  }) => {
     const holder = await hold(namespace, "x");
     grow(namespace, "x");
     const revision = await readShownRevision(namespace, "reset", "lock", "x");
     const words = ["reset", "lock", "x", "--yes", "--no-wait", "--expect-revision", revision];
-    const reset = await namespace.start(words).ended;
-    expect(reset).toMatchObject({
-      code: 0,
-      stderr: expect.stringMatching(/: \d+ runs came, 0 left; the runs to end/),
-    });
+    const reset = await namespace.execute(words);
+    expect(reset).toExit(0, { stderr: /: \d+ runs came, 0 left; the runs to end/ });
     expect(await listResetRequests(namespace)).toEqual([holder]);
   });
 
-  it("a waiter that was previewed is released, and nobody else", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+  test("a waiter that was previewed is released, and nobody else", async ({ namespace }) => {
     await hold(namespace, "x");
     const waiter = await queueUp(namespace, "x");
     grow(namespace, "x");
     const revision = await readShownRevision(namespace, "release", waiter);
     const words = ["release", waiter, "--yes", "--no-wait", "--expect-revision", revision];
-    expect(await namespace.start(words).ended).toMatchObject({ code: 0 });
+    expect(await namespace.execute(words)).toExit(0);
     expect(await listResetRequests(namespace)).toEqual([waiter]);
   });
 });
 
 describe("what was not shown is not ended", () => {
-  it("a reset refuses once another run holds the lock", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+  test("a reset refuses once another run holds the lock", async ({ namespace }) => {
     const first = await hold(namespace, "x");
-    const { stdout } = await namespace.start(["reset", "lock", "x", "--dry-run", "--json"]).ended;
+    const { stdout } = await namespace.execute("reset lock x --dry-run --json");
     await leave(namespace, "x", first);
     await hold(namespace, "x");
     const words = ["reset", "lock", "x", "--yes", "--expect-revision", JSON.parse(stdout).revision];
-    const reset = await namespace.start(words).ended;
-    expect(reset).toMatchObject({
-      code: 75,
-      stderr: expect.stringMatching(/has left .*\n.*has joined \(held\)/),
-    });
+    const reset = await namespace.execute(words);
+    expect(reset).toExit(75, { stderr: /has left .*\n.*has joined \(held\)/ });
     expect(await listResetRequests(namespace)).toEqual([]);
   });
 
-  it("a reset refuses when the run that was shown as next is next no more", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+  test("a reset refuses when the run that was shown as next is next no more", async ({ namespace }) => {
     await hold(namespace, "x");
     const [next] = [await queueUp(namespace, "x"), await queueUp(namespace, "x")];
-    const { stdout } = await namespace.start(["reset", "lock", "x", "--dry-run", "--json"]).ended;
+    const { stdout } = await namespace.execute("reset lock x --dry-run --json");
     await leave(namespace, "x", next);
     const words = ["reset", "lock", "x", "--yes", "--expect-revision", JSON.parse(stdout).revision];
-    const reset = await namespace.start(words).ended;
-    expect(reset).toMatchObject({
-      code: 75,
-      stderr: expect.stringMatching(/is no longer next: web1/),
-    });
+    const reset = await namespace.execute(words);
+    expect(reset).toExit(75, { stderr: "is no longer next: web1" });
     expect(await listResetRequests(namespace)).toEqual([]);
   });
 
-  it("a drain that resets spares a run that was granted after the preview, and says so", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+  test("a drain that resets spares a run that was granted after the preview, and says so", async ({
+    namespace,
+  }) => {
     const shown = await hold(namespace, "x");
-    const { stdout } = await namespace.start(["drain", "all", "--dry-run", "--json"]).ended;
+    const { stdout } = await namespace.execute("drain all --dry-run --json");
     const later = await hold(namespace, "y");
     const { revision } = JSON.parse(stdout);
     const waits = ["--wait", "--timeout", "200ms", "--reset", "--yes", "--expect-revision", revision];
@@ -146,11 +137,7 @@ describe("what was not shown is not ended", () => {
       (await listResetRequests(namespace)).includes(shown),
     );
     await leave(namespace, "x", shown);
-    const { code, stderr } = await drain.ended;
-    expect({ code, stderr }).toEqual({
-      code: 124,
-      stderr: expect.stringMatching(/not ended, because not shown/),
-    });
+    expect(await drain.ended).toExit(124, { stderr: "not ended, because not shown" });
     expect(await listResetRequests(namespace)).toEqual([]);
     expect((await namespace.listTickets()).map(({ run }) => run)).toEqual([later]);
   });

@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type ProcessResult, startSignalbox } from "../../../fixtures/signalbox.ts";
+import { formatAuditTime } from "../../../src/protocol/audit.ts";
 import { createKeys } from "../../../src/protocol/keys.ts";
 
 const DAY = 86_400_000;
@@ -47,6 +48,37 @@ test.each<[string, string[], number, object | undefined, string[]]>([
   expect(result).toMatchObject({ code });
   if (document !== undefined) expect(JSON.parse(stdout)).toMatchObject(document);
   expect(await listHosts()).toEqual(left);
+});
+
+test("what the settings do not keep, with one record in the audit", async () => {
+  const old = Date.now() - 100 * DAY;
+  const run = { run: "r", host: "h", pid: 1, command: "c", token: "1", enqueuedAt: old, grantedAt: old };
+  const runs = [{ ...run, endedAt: old, waited: 0, held: 0, exit: 0 }];
+  const put = (key: string, value: object) =>
+    cluster.store.commitTxn({
+      compare: [],
+      success: [{ op: "put", key, value: JSON.stringify(value) }],
+      failure: [],
+    });
+  const countKeys = async () => {
+    const [audit, histories] = [keys.audits(), keys.histories()];
+    return [(await cluster.store.readRange(audit)).count, (await cluster.store.readRange(histories)).count];
+  };
+  const { key, rangeEnd } = keys.audits();
+  await cluster.store.commitTxn({ compare: [], success: [{ op: "delete", key, rangeEnd }], failure: [] });
+  for (let at = 0; at < 120; at += 1)
+    await put(keys.audit(`${formatAuditTime(old)}${String(at).padStart(10, "0")}`), {});
+  await put(keys.history("idle"), { v: 1, runs });
+  await put(keys.history("nightly"), { v: 1, runs: [{ ...runs[0], endedAt: Date.now() }] });
+  await put(keys.audit(`${formatAuditTime(Date.now())}0123456789`), {});
+  const kept = await prune("--expired", "--retention-age", "101d", "--yes", "--json");
+  expect([kept.code, JSON.parse(kept.stdout)]).toMatchObject([0, { outcome: "nothing to do", expired: 0 }]);
+  const look = await prune("--expired", "--dry-run", "--json");
+  expect(JSON.parse(look.stdout)).toMatchObject({ audit: 0, expired: 121 });
+  expect(await countKeys()).toEqual([121, 2]);
+  const { code, stdout } = await prune("--expired", "--yes", "--json");
+  expect([code, JSON.parse(stdout)]).toMatchObject([0, { outcome: "forgotten", expired: 121 }]);
+  expect(await countKeys()).toEqual([2, 1]);
 });
 
 test("marks of vanished tickets, when their commands cannot be alive", async () => {

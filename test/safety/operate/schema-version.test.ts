@@ -1,11 +1,12 @@
 /** A program that is too old for the keys under its prefix: it writes nothing, and says why. */
 
 import { writeFileSync } from "node:fs";
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 
-const cluster = TestCluster.startForFile();
+const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const { test } = cluster;
 const REFUSAL = /may only be written with schema version 2, but signalbox \S+ has schema version 1; upgrade/;
 
 const requireVersion = (namespace: TestNamespace, version: string) =>
@@ -21,18 +22,15 @@ describe.concurrent("where a later schema version is required,", () => {
       ["--lock", "x", "--wait"],
       ["--no-lock", "--lease", "db=1:2"],
     ]) {
-      const { code, stdout, stderr } = await namespace.startRun(options, ["echo", "started"]).ended;
-      expect({ code, stdout, stderr }).toEqual({
-        code: 78,
+      expect(await namespace.startRun(options, "echo started").ended).toExit(78, {
         stdout: "",
-        stderr: expect.stringMatching(REFUSAL),
+        stderr: REFUSAL,
       });
     }
     expect(await namespace.listKeys()).toEqual(before);
   });
 
-  test("operators change nothing", async () => {
-    const namespace = cluster.createNamespace();
+  test("operators change nothing", async ({ namespace }) => {
     await requireVersion(namespace, "0002");
     const before = await namespace.listKeys();
     for (const args of [
@@ -47,19 +45,14 @@ describe.concurrent("where a later schema version is required,", () => {
     expect(await namespace.listKeys()).toEqual(before);
   });
 
-  test("a worker ends at once", async () => {
-    const namespace = cluster.createNamespace();
+  test("a worker ends at once", async ({ namespace }) => {
     await requireVersion(namespace, "0002");
-    expect(await namespace.execute(["worker"])).toMatchObject({
-      code: 78,
-      stderr: expect.stringMatching(REFUSAL),
-    });
+    expect(await namespace.execute(["worker"])).toExit(78, { stderr: REFUSAL });
   });
 
-  test("lists warn once, and init and doctor fail", async () => {
-    const namespace = cluster.createNamespace();
+  test("lists warn once, and init and doctor fail", async ({ namespace }) => {
     await requireVersion(namespace, "0002");
-    for (const words of ["ls locks", "group list", "schedule list", "ls history", "export"]) {
+    for (const words of ["ls locks", "ls groups", "ls schedules", "ls history", "export"]) {
       const list = await namespace.execute(words.split(" "));
       expect({ words, code: list.code }).toEqual({ words, code: 0 });
       expect(list.stderr.match(/may be incomplete: .* schema version 2/g), words).toHaveLength(1);
@@ -73,13 +66,11 @@ describe.concurrent("where a later schema version is required,", () => {
   });
 });
 
-test("the own version, or none, changes nothing", async () => {
-  const namespace = cluster.createNamespace();
+test("the own version, or none, changes nothing", async ({ namespace }) => {
   await requireVersion(namespace, "0001");
-  expect(await namespace.startRun(["--lock", "x"], ["true"]).ended).toMatchObject({ code: 0, stderr: "" });
-  expect(await namespace.execute(["ls", "history"])).toMatchObject({ code: 0, stderr: "" });
-  const { code, stdout } = await namespace.execute(["init"]);
-  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^ok +schema version: 1,/m) });
+  expect(await namespace.startRun("--lock x", ["true"]).ended).toExit(0, { stderr: "" });
+  expect(await namespace.execute("ls history")).toExit(0, { stderr: "" });
+  expect(await namespace.execute(["init"])).toExit(0, { stdout: /^ok +schema version: 1,/m });
 });
 
 test("a version that is required later: the run that holds ends as usual, the waiting run leaves", async () => {
@@ -87,15 +78,15 @@ test("a version that is required later: the run that holds ends as usual, the wa
   const gate = cluster.createPath();
   const holder = await namespace.jobs.startAndWait({
     name: "a",
-    options: ["--lock", "x"],
+    options: "--lock x",
     hold: ["until", gate],
   });
-  const waiter = namespace.jobs.start({ name: "b", options: ["--lock", "x", "--wait"] });
+  const waiter = namespace.jobs.start({ name: "b", options: "--lock x --wait" });
   await namespace.jobs.waitForTickets("b", "waiting");
   await requireVersion(namespace, "0002");
-  expect(await waiter.ended).toMatchObject({ code: 78, stderr: expect.stringMatching(REFUSAL) });
+  expect(await waiter.ended).toExit(78, { stderr: REFUSAL });
   expect(await namespace.listTickets()).toMatchObject([{ ticket: { label: "a", state: "held" } }]);
   writeFileSync(gate, "");
-  expect(await holder.ended).toMatchObject({ code: 0, stderr: "" });
+  expect(await holder.ended).toExit(0, { stderr: "" });
   expect(await namespace.listTickets()).toEqual([]);
 });

@@ -7,8 +7,8 @@ import { runRace } from "../support/race.ts";
 const cluster = TestCluster.startForFile();
 
 describe.each([
-  { transport: "http", runs: 24, workers: 8, killed: { of: 8, together: 1 } },
-  { transport: "grpc", runs: 16, workers: 6, killed: { of: 8, together: 1 } },
+  { transport: "http", runs: 12, workers: 6, killed: { of: 6, together: 1 } },
+  { transport: "grpc", runs: 8, workers: 4, killed: { of: 4, together: 1 } },
 ] as const)("over $transport, $runs runs racing for one lock", ({ transport, ...plan }) => {
   it("never hold it together, and their tokens grow", async () => {
     await runRace(await cluster.createTestNamespace(transport), plan);

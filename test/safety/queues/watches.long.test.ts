@@ -101,7 +101,7 @@ describe("a waiter killed in mid-queue delays those behind it by its TTL at most
     expect(changes.filter(({ ticket }) => ticket?.label === "victim" && ticket.state !== "waiting")).toEqual(
       [],
     );
-    expect(await next.ended).toMatchObject({ code: 0, stderr: "" });
+    expect(await next.ended).toExit(0, { stderr: "" });
     expect(await namespace.listLeftovers()).toEqual([]);
   });
 });

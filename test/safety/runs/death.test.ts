@@ -7,13 +7,14 @@ import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS, type Transport } from "../../../fixtures/cluster/test-namespace.ts";
 import { killProcess } from "../../../fixtures/process/marked-processes.ts";
 import { retryAfterStalls, startStopwatch } from "../../../fixtures/steady.ts";
+import { pickCount } from "../../../fixtures/test-effort.ts";
 import { createTestRandom } from "../../../fixtures/test-seed.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { TOKEN_WRITER, TokenLog } from "../support/token-log.ts";
 import { waitForDeath } from "../support/wait-for-death.ts";
 
 /** Runners killed, over both transports. */
-const KILLS = Number(process.env.SIGNALBOX_TEST_KILLS ?? 30);
+const KILLS = Number(process.env.SIGNALBOX_TEST_KILLS ?? pickCount(12, 30));
 /** Locks on which that is done side by side, on each transport. */
 const LANES = 3;
 const TTL = 3_000;
@@ -52,7 +53,7 @@ async function waitUntilGranted(namespace: TestNamespace, run: TestProcess): Pro
 /** When a runner that has the lock, or waits for it, is killed: after an event and a random while. */
 const INSTANTS: ((namespace: TestNamespace, run: TestProcess) => Promise<void>)[] = [
   (namespace, run) => waitUntilGranted(namespace, run).then(() => spinWithin(8)), // around the spawn
-  (_, run) => run.waitForOutput(/up/).then(() => spinWithin(200)),
+  (_, run) => run.waitForOutput("up").then(() => spinWithin(200)),
 ];
 
 /** Kills a runner. @returns ms until nothing of it and of its command was left */
@@ -75,7 +76,7 @@ async function measureKillsInTurn(
   kills: number,
 ): Promise<number[]> {
   const startQueued = async () => {
-    const run = namespace.startRun(["--lock", "job", "--wait"], [TOKEN_WRITER], { env: ledger.env });
+    const run = namespace.startRun("--lock job --wait", [TOKEN_WRITER], { env: ledger.env });
     await waitUntil("its place", async () => {
       if (run.child.exitCode !== null)
         throw new Error(`ended without a place: ${JSON.stringify(run.output)}`);
@@ -94,9 +95,9 @@ async function measureKillsInTurn(
   const sinceDeath = startStopwatch();
   await waitUntilGranted(namespace, current);
   expect(sinceDeath(), "ms from the last death to the next grant").toBeLessThan(TTL + LATE);
-  await current.waitForOutput(/up/);
+  await current.waitForOutput("up");
   killProcess(current.pid, "SIGTERM");
-  expect(await current.ended).toMatchObject({ code: 143 });
+  expect(await current.ended).toExit(143);
   return took;
 }
 
@@ -144,17 +145,17 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
         const namespace = cluster.createNamespace({ transport, env: ENV });
         const ledger = new TokenLog(cluster.createPath());
         const env = { ...ledger.env, BEAT: "deaf" }; // TERM alone would not do
-        const frozen = namespace.startRun(["--lock", "job"], [TOKEN_WRITER], { env });
-        await frozen.waitForOutput(/up/);
-        const next = namespace.startRun(["--lock", "job", "--wait"], [TOKEN_WRITER], { env });
+        const frozen = namespace.startRun("--lock job", [TOKEN_WRITER], { env });
+        await frozen.waitForOutput("up");
+        const next = namespace.startRun("--lock job --wait", [TOKEN_WRITER], { env });
         await namespace.waitForTicket(next, "waiting", "job");
         killProcess(frozen.pid, "SIGSTOP");
         const died = await waitForDeath(frozen.mark, 10_000, frozen.pid);
         expect(died, "ms from the freeze to the death of all").toBeLessThan(HORIZON + LAG);
-        await next.waitForOutput(/up/);
+        await next.waitForOutput("up");
         killProcess(frozen.pid, "SIGCONT");
         expect(await frozen.ended).toMatchObject({ code: 125, signal: null });
-        expect(frozen.output.stderr).toMatch(/the claim was lost/);
+        expect(frozen.output.stderr).toMatch("the claim was lost");
         await waitUntil("a beat of the next run", () => ledger.readTokens().length === 2);
         expect(ledger.findOverlaps()).toEqual([]);
         killProcess(next.pid, "SIGTERM");
@@ -166,10 +167,10 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
   test("a command that ignores TERM is killed after the termination timeout", async () => {
     const namespace = cluster.createNamespace({ transport, env: { ...ENV, SIGNALBOX_TTL: "20s" } });
     const ledger = new TokenLog(cluster.createPath());
-    const deaf = namespace.startRun(["--lock", "job"], [TOKEN_WRITER], {
+    const deaf = namespace.startRun("--lock job", [TOKEN_WRITER], {
       env: { ...ledger.env, BEAT: "deaf" },
     });
-    await deaf.waitForOutput(/up/);
+    await deaf.waitForOutput("up");
     killProcess(deaf.pid, "SIGTERM");
     expect(await deaf.ended).toEqual({ code: 137, signal: null, stdout: "up\n", stderr: expect.any(String) });
     await waitForDeath(deaf.mark, 5_000);

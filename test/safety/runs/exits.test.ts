@@ -14,7 +14,7 @@ const FOR_EVER = ["sh", "-c", "echo up; exec sleep 1000"];
 /** A run that holds the lock `job` until it is told to end. */
 async function startHolder(namespace: TestNamespace, options: string[] = []) {
   const run = namespace.startRun(["--lock", "job", ...options], FOR_EVER);
-  await run.waitForOutput(/up/);
+  await run.waitForOutput("up");
   return { run, end: () => run.child.kill("SIGTERM") };
 }
 
@@ -24,22 +24,18 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
   test("busy: 75 at once and in silence, or what -E says", async () => {
     const namespace = enter();
     const { run, end } = await startHolder(namespace);
-    expect(await namespace.startRun(["--lock", "job"], ["echo", "ran"]).ended).toEqual(matchSilentEnd(75));
-    expect(await namespace.startRun(["--lock", "job", "-E", "0"], ["echo", "ran"]).ended).toEqual(
-      matchSilentEnd(0),
-    );
-    expect(await namespace.startRun(["--lock", "job", "--wait=300ms"], ["echo", "ran"]).ended).toEqual(
-      matchSilentEnd(75),
-    );
+    expect(await namespace.startRun("--lock job", "echo ran").ended).toExitSilently(75);
+    expect(await namespace.startRun("--lock job -E 0", "echo ran").ended).toExitSilently(0);
+    expect(await namespace.startRun("--lock job --wait=300ms", "echo ran").ended).toExitSilently(75);
     expect((await namespace.readQueue("job")).length, "those who gave up left the queue").toBe(1);
     end();
-    expect(await run.ended).toMatchObject({ code: 143, stderr: "" });
+    expect(await run.ended).toExit(143, { stderr: "" });
   });
 
   test("a run waits in silence, and runs when the lock is free", async () => {
     const namespace = enter();
     const { run, end } = await startHolder(namespace);
-    const next = namespace.startRun(["--lock", "job", "--wait"], ["echo", "ran"]);
+    const next = namespace.startRun("--lock job --wait", "echo ran");
     await namespace.waitForTicket(next, "waiting", "job");
     end();
     await run.ended;
@@ -48,10 +44,10 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
 
   test("leases that are not granted in time: 75, in silence", async () => {
     const namespace = enter();
-    const all = namespace.startRun(["--no-lock", "--lease", "db=2:2"], FOR_EVER);
-    await all.waitForOutput(/up/);
+    const all = namespace.startRun("--no-lock --lease db=2:2", FOR_EVER);
+    await all.waitForOutput("up");
     const late = ["--no-lock", "--lease", "db=1:2", "--lease-timeout", "300ms"];
-    expect(await namespace.startRun(late, ["echo", "ran"]).ended).toEqual(matchSilentEnd(75));
+    expect(await namespace.startRun(late, "echo ran").ended).toExitSilently(75);
     expect((await namespace.readQueue("db", "resource")).length).toBe(1);
     all.child.kill("SIGTERM");
     await all.ended;
@@ -60,7 +56,7 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
   test("--grace: busy on after the runner is gone, a waiter starts when it has passed", async () => {
     const namespace = enter();
     const since = Date.now();
-    const run = namespace.startRun(["--lock", "job", "--grace", "20s"], ["date", "+%s%3N"]);
+    const run = namespace.startRun("--lock job --grace 8s", "date +%s%3N");
     // Long enough for a slow machine to see it before it has passed.
     const ticket = await waitUntil("a ticket in grace", async () => {
       const found = (await namespace.readQueue("job"))[0]?.ticket;
@@ -69,15 +65,15 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
     const { code, stdout, stderr } = await run.ended;
     expect({ code, stderr, pid: ticket.pid }).toEqual({ code: 0, stderr: "", pid: run.pid });
     const until = ticket.until ?? 0;
-    expect(until - since, "ms from before the grant").toBeGreaterThanOrEqual(20_000);
+    expect(until - since, "ms from before the grant").toBeGreaterThanOrEqual(8_000);
     expect(
       until - Number(stdout),
       "ms from the command's start: it counts from the grant",
-    ).toBeLessThanOrEqual(20_000);
-    const busy = await namespace.startRun(["--lock", "job"], ["echo", "ran"]).ended;
-    if (Date.now() < until) expect(busy).toEqual(matchSilentEnd(75));
-    const waiter = await namespace.startRun(["--lock", "job", "--wait"], ["date", "+%s%3N"]).ended;
-    expect(waiter).toMatchObject({ code: 0, stderr: "" });
+    ).toBeLessThanOrEqual(8_000);
+    const busy = await namespace.startRun("--lock job", "echo ran").ended;
+    if (Date.now() < until) expect(busy).toExitSilently(75);
+    const waiter = await namespace.startRun("--lock job --wait", "date +%s%3N").ended;
+    expect(waiter).toExit(0, { stderr: "" });
     expect(Number(waiter.stdout), "when the waiter's command ran").toBeGreaterThanOrEqual(until);
   });
 
@@ -85,17 +81,13 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
     const namespace = enter();
     const group = namespace.keys.group("web");
     const options = ["--lock", "job", "-g", "web", "--host", "web1.example.com"];
-    expect(await namespace.startRun(options, ["echo", "ran"]).ended).toEqual(
-      matchMessage(78, /there is no group "web"/),
-    );
+    expect(await namespace.startRun(options, "echo ran").ended).toFail(78, 'there is no group "web"');
     await namespace.put(group, JSON.stringify(["web2.example.com"]));
-    expect(await namespace.startRun(options, ["echo", "ran"]).ended, "others in it").toEqual(
-      matchSilentEnd(75),
-    );
-    await namespace.execute(["group", "set", "web", "web1.example.com", "web2.example.com"]);
+    expect(await namespace.startRun(options, "echo ran").ended, "others in it").toExitSilently(75);
+    await namespace.execute("group set web web1.example.com web2.example.com");
     const run = namespace.startRun(options, FOR_EVER);
-    await run.waitForOutput(/up/);
-    await namespace.execute(["group", "set", "web", "web2.example.com", "--yes"]);
+    await run.waitForOutput("up");
+    await namespace.execute("group set web web2.example.com --yes");
     expect(await run.ended).toMatchObject({ code: 125, stdout: "up\n" });
     expect(run.output.stderr).toMatch(/the claim was lost.*the host is no longer in group .*web/);
     expect(await namespace.readQueue("job"), "the lock is free").toEqual([]);
@@ -143,7 +135,7 @@ describe.concurrent("a timeout as timeout(1) has it", () => {
     [["--preserve-status"], /--preserve-status has an effect only with --timeout or --max-hold/],
   ])("%j is refused", async (options, message) => {
     const run = cluster.createNamespace().startRun(["--lock", "job", ...options], ["true"]);
-    expect(await run.ended).toMatchObject({ code: 64, stderr: expect.stringMatching(message) });
+    expect(await run.ended).toExit(64, { stderr: message });
   });
 });
 
@@ -166,12 +158,10 @@ describe.concurrent("drained", () => {
       const namespace = cluster.createNamespace();
       await namespace.put(namespace.keys.group("web"), JSON.stringify(["web1.example.com"]));
       await namespace.put(namespace.keys.drain(scope, name), buildValue());
-      expect(await namespace.startRun(OPTIONS, ["echo", "ran"]).ended).toEqual(matchSilentEnd(75));
-      expect(await namespace.startRun([...OPTIONS, "--wait=300ms"], ["echo", "ran"]).ended).toEqual(
-        matchSilentEnd(75),
-      );
-      const waiter = namespace.startRun([...OPTIONS, "--wait", "-v"], ["echo", "ran"]);
-      await waiter.waitForOutput(/drained/);
+      expect(await namespace.startRun(OPTIONS, "echo ran").ended).toExitSilently(75);
+      expect(await namespace.startRun([...OPTIONS, "--wait=300ms"], "echo ran").ended).toExitSilently(75);
+      const waiter = namespace.startRun([...OPTIONS, "--wait", "-v"], "echo ran");
+      await waiter.waitForOutput("drained");
       expect(waiter.output.stdout).toBe("");
       await namespace.delete(namespace.keys.drain(scope, name));
       expect(await waiter.ended).toMatchObject({ code: 0, stdout: "ran\n" });
@@ -185,7 +175,7 @@ describe.concurrent("drained", () => {
       await namespace.put(namespace.keys.group("web"), JSON.stringify(["web1.example.com"]));
       await namespace.put(namespace.keys.drain(scope, name), buildValue({ until: Date.now() - 1 }));
       if (scope !== "all") await namespace.put(namespace.keys.drain(scope, "other"), buildValue());
-      expect(await namespace.startRun(OPTIONS, ["echo", "ran"]).ended).toEqual({
+      expect(await namespace.startRun(OPTIONS, "echo ran").ended).toEqual({
         ...matchSilentEnd(0),
         stdout: "ran\n",
       });
@@ -195,7 +185,7 @@ describe.concurrent("drained", () => {
   test("a drain that says when it ends lets a waiter start then", async () => {
     const namespace = cluster.createNamespace();
     await namespace.put(namespace.keys.drain("all", "all"), buildValue({ until: Date.now() + 1_000 }));
-    expect(await namespace.startRun([...OPTIONS, "--wait"], ["echo", "ran"]).ended).toEqual({
+    expect(await namespace.startRun([...OPTIONS, "--wait"], "echo ran").ended).toEqual({
       ...matchSilentEnd(0),
       stdout: "ran\n",
     });
@@ -251,10 +241,8 @@ describe.concurrent("commands that do not run, or end by themselves", () => {
         namespace.startRun(["--endpoints", "http://127.0.0.1:9", "--connect-timeout", timeout], ["true"]);
       const patient = runWithoutEtcd("10m");
       // On a slow machine a second may pass before the first refusal is there to be named.
-      expect(await runWithoutEtcd("1s").ended).toEqual(matchMessage(69, /127\.0\.0\.1:9: /));
-      expect(await runWithoutEtcd("8s").ended).toEqual(
-        matchMessage(69, /127\.0\.0\.1:9.*(refused|ECONNREFUSED)/),
-      );
+      expect(await runWithoutEtcd("1s").ended).toFail(69, "127.0.0.1:9: ");
+      expect(await runWithoutEtcd("8s").ended).toFail(69, /127\.0\.0\.1:9.*(refused|ECONNREFUSED)/);
       expect(patient.child.exitCode, "one that may take longer still tries").toBeNull();
     },
   );
@@ -272,10 +260,7 @@ describe.concurrent("commands that do not run, or end by themselves", () => {
 describe.concurrent("what a run says", () => {
   test("lines in JSON carry the lock, the run and the host", async () => {
     const namespace = cluster.createNamespace({ env: { SIGNALBOX_HOST: "web7.example.com" } });
-    const run = namespace.startRun(
-      ["-v", "--log-format", "json", "--lock", "x"],
-      ["sh", "-c", "echo $SIGNALBOX_RUN"],
-    );
+    const run = namespace.startRun("-v --log-format json --lock x", ["sh", "-c", "echo $SIGNALBOX_RUN"]);
     const { stdout, stderr } = await run.ended;
     const lines = stderr
       .trimEnd()

@@ -62,11 +62,8 @@ describe("bytes that are no UTF-8 in variables", () => {
 test("--record-args with a line that is longer than a ticket may be: the job runs, and the record is shortened", async () => {
   const namespace = cluster.createNamespace();
   const long = ["x".repeat(100_000), ...Array.from({ length: 9 }, () => "y".repeat(100_000))];
-  const run = namespace.startRun(
-    ["--lock", "x", "--record-args"],
-    ["sh", "-c", "echo up; exec sleep 60", ...long],
-  );
-  await run.waitForOutput(/up/);
+  const run = namespace.startRun("--lock x --record-args", ["sh", "-c", "echo up; exec sleep 60", ...long]);
+  await run.waitForOutput("up");
   const [entry] = await waitUntil("its ticket", async () => {
     const queue = await namespace.readQueue("x");
     return queue.length === 1 && queue;

@@ -38,8 +38,8 @@ function killAllNamed(run: TestProcess, pattern: string): string[] {
 async function startJob(namespace: TestNamespace, words: (path: string) => string[]) {
   const sleeper = createSleeper();
   const { path, name } = createJob(sleeper.words);
-  const run = namespace.startRun(["--lock", "job"], words(path));
-  await run.waitForOutput(/up/);
+  const run = namespace.startRun("--lock job", words(path));
+  await run.waitForOutput("up");
   await waitUntil("its child", sleeper.find);
   return { run, name, sleeper };
 }
@@ -58,10 +58,10 @@ async function testKill(pattern: (name: string) => string): Promise<void> {
     env: { SIGNALBOX_TTL: "6s", SIGNALBOX_TERMINATION_TIMEOUT: "500ms" },
   });
   const { run, name, sleeper } = await startJob(namespace, (path) => [path, "--password=swordfish"]);
-  const next = namespace.startRun(["--lock", "job", "--wait"], ["sh", "-c", "echo up; exec sleep 60"]);
+  const next = namespace.startRun("--lock job --wait", ["sh", "-c", "echo up; exec sleep 60"]);
   await namespace.waitForTicket(next, "waiting", "job");
   expect(killAllNamed(run, pattern(name)).length, "the runner at least").toBeGreaterThan(0);
-  await next.waitForOutput(/up/);
+  await next.waitForOutput("up");
   expect(sleeper.find(), "what the job has started").toBeUndefined();
   await waitForDeath(run.mark, 5_000);
   killProcess(next.pid, "SIGTERM");
@@ -76,13 +76,13 @@ describe("SIGKILL of everything that shows", () => {
   test("guardians show no word of the run, at no moment of their start", async () => {
     const namespace = cluster.createNamespace();
     const name = `nightly-${Math.random().toString(36).slice(2)}`;
-    const run = namespace.startRun(["--lock", "job"], ["sh", "-c", "echo up; exec sleep 60", name]);
+    const run = namespace.startRun("--lock job", ["sh", "-c", "echo up; exec sleep 60", name]);
     const words = new Set<string>();
     const look = () => {
       for (const { pid, cmdline } of listRunCommandLines(run))
         if (pid !== run.pid) words.add(cmdline.replaceAll("\0", " ").trim());
     };
-    const started = run.waitForOutput(/up/).then(() => true);
+    const started = run.waitForOutput("up").then(() => true);
     while (!(await Promise.race([started, new Promise((next) => setImmediate(next, false))]))) look();
     look();
     const runners = listCommandLines()
@@ -109,9 +109,9 @@ describe("guardians that are killed before the command starts", () => {
     "%s: 125, nothing ran, the lock is free",
     async (which) => {
       const namespace = cluster.createNamespace();
-      const holder = namespace.startRun(["--lock", "job"], ["sh", "-c", "echo up; exec sleep 60"]);
-      await holder.waitForOutput(/up/);
-      const run = namespace.startRun(["--lock", "job", "--wait"], ["echo", "ran"]);
+      const holder = namespace.startRun("--lock job", ["sh", "-c", "echo up; exec sleep 60"]);
+      await holder.waitForOutput("up");
+      const run = namespace.startRun("--lock job --wait", "echo ran");
       await namespace.waitForTicket(run, "waiting", "job");
       const guards = await waitUntil("guardians", () => {
         const all = listMarkedProcesses(run.mark).filter(({ name }) => name === GUARDIAN);
@@ -130,9 +130,9 @@ describe("guardians that are killed before the command starts", () => {
       const { code, stdout, stderr } = await run.ended;
       expect({ code, stdout }).toEqual({ code: 125, stdout: "" });
       expect(stderr).toMatch(
-        /was not started: its guardian was killed before; none of its processes is left; run it again/,
+        "was not started: its guardian was killed before; none of its processes is left; run it again",
       );
-      expect(stderr).not.toMatch(/defect/);
+      expect(stderr).not.toMatch("defect");
       expect(await namespace.readQueue("job")).toEqual([]);
     },
   );

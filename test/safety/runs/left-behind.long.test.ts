@@ -18,16 +18,13 @@ test("on purpose, while etcd is away: it lives on, and the run says what it coul
   const daemon = createSleeper();
   const go = cluster.createPath();
   const job = `setsid ${daemon.words} >/dev/null 2>&1 & echo up; until [ -e ${go} ]; do sleep 0.02; done`;
-  const run = namespace.startRun(["--lock", "job"], ["sh", "-c", job]);
-  await run.waitForOutput(/up/);
+  const run = namespace.startRun("--lock job", ["sh", "-c", job]);
+  await run.waitForOutput("up");
   const pid = await waitUntil("a daemon", daemon.find);
   etcd.freeze();
   try {
     writeFileSync(go, "");
-    expect(await run.ended).toMatchObject({
-      code: 0,
-      stderr: expect.stringMatching(/the claim was not freed/),
-    });
+    expect(await run.ended).toExit(0, { stderr: "the claim was not freed" });
     expect(daemon.find()).toBe(pid);
   } finally {
     etcd.unfreeze();
@@ -40,8 +37,8 @@ test.each(["SIGHUP", "SIGQUIT", "SIGUSR1"] as const)(
     const namespace = cluster.createNamespace();
     const child = createSleeper();
     const slow = `sh -c 'trap "" HUP QUIT; trap "sleep 0.5; exit" TERM; echo up; ${child.words} & wait; wait'`;
-    const run = namespace.startRun(["--lock", "job"], ["sh", "-c", `setsid ${slow} & wait`]);
-    await run.waitForOutput(/up/);
+    const run = namespace.startRun("--lock job", ["sh", "-c", `setsid ${slow} & wait`]);
+    await run.waitForOutput("up");
     await waitUntil("a child", child.find);
     killProcess(run.pid, signal);
     await waitUntil("a free lock", async () => (await namespace.readQueue("job")).length === 0);
@@ -58,13 +55,13 @@ test("a command that takes HUP as an order, and later ends by itself, leaves beh
   const job =
     `trap "echo again" HUP; setsid ${daemon.words} >/dev/null 2>&1 & echo up;` +
     ` until [ -e ${go} ]; do sleep 0.02; done; exit 0`;
-  const run = namespace.startRun(["--lock", "job"], ["sh", "-c", job]);
-  await run.waitForOutput(/up/);
+  const run = namespace.startRun("--lock job", ["sh", "-c", job]);
+  await run.waitForOutput("up");
   await waitUntil("a daemon", daemon.find);
   killProcess(run.pid, "SIGHUP");
-  await run.waitForOutput(/again/);
+  await run.waitForOutput("again");
   writeFileSync(go, "");
-  expect(await run.ended).toMatchObject({ code: 0 });
+  expect(await run.ended).toExit(0);
   expect(daemon.find()).toBeDefined();
 });
 
@@ -80,8 +77,8 @@ test.each([
     const slow = `sh -c 'trap "sleep 0.5; exit" TERM; echo up; ${child.words} & wait; wait'`;
     const job = `setsid ${slow} & until [ -e go ]; do sleep 0.02; done; ${end}`;
     const go = cluster.createPath();
-    const run = namespace.startRun(["--lock", "job"], ["sh", "-c", job.replace("go", go)]);
-    await run.waitForOutput(/up/);
+    const run = namespace.startRun("--lock job", ["sh", "-c", job.replace("go", go)]);
+    await run.waitForOutput("up");
     await waitUntil("a child", child.find);
     writeFileSync(go, "");
     await waitUntil("a free lock", async () => (await namespace.readQueue("job")).length === 0);

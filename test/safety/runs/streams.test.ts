@@ -4,14 +4,15 @@ import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { BUNDLE } from "../../../fixtures/signalbox.ts";
 import { startStopwatch } from "../../../fixtures/steady.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 
-const cluster = TestCluster.startForFile();
+const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const { test } = cluster;
 
 /** Runs a pipeline of the shell in which "$@" is `signalbox run` with its options. @returns its exit code */
 async function runPipeline(text: string, options: string[] = []): Promise<number | null> {
@@ -52,9 +53,10 @@ describe.concurrent("streams", () => {
     expect(await runPipeline(`"$@" -- true | true; exit \${PIPESTATUS[0]}`)).toBe(0);
   });
 
-  test("what stands on the terminal's side is not ours: nothing of our own goes to standard output", async () => {
-    const namespace = cluster.createNamespace();
-    expect(await namespace.startRun(["-vv"], ["printf", "x"]).ended).toMatchObject({ code: 0, stdout: "x" });
+  test("what stands on the terminal's side is not ours: nothing of our own goes to standard output", async ({
+    namespace,
+  }) => {
+    expect(await namespace.startRun(["-vv"], "printf x").ended).toMatchObject({ code: 0, stdout: "x" });
   });
 });
 
@@ -71,7 +73,7 @@ const LISTENER = [
 describe.concurrent("signals", () => {
   test.each(FORWARDED)("%s is forwarded, and the command's own code counts", async (name) => {
     const run = cluster.createNamespace().startRun([], LISTENER);
-    await run.waitForOutput(/up/);
+    await run.waitForOutput("up");
     run.child.kill(name);
     // The whole process group gets it; the shell may say on standard error what became of its sleep.
     expect(await run.ended).toMatchObject({ code: 3, stdout: `up\n${name}\n` });
@@ -79,20 +81,20 @@ describe.concurrent("signals", () => {
 
   test.each(FORWARDED)("%s ends a command that does not listen for it: 128 + its number", async (name) => {
     const run = cluster.createNamespace().startRun([], ["sh", "-c", "ulimit -c 0; echo up; exec sleep 1000"]);
-    await run.waitForOutput(/up/);
+    await run.waitForOutput("up");
     run.child.kill(name);
     expect(await run.ended).toEqual({ ...matchSilentEnd(128 + NUMBERS[name]), stdout: "up\n" });
   });
 
   test.each(FORWARDED)("%s makes a waiting run leave its queues at once", async (name) => {
     const namespace = cluster.createNamespace();
-    const holder = namespace.startRun(["--lock", "job"], ["sh", "-c", "echo up; exec sleep 1000"]);
-    await holder.waitForOutput(/up/);
-    const waiter = namespace.startRun(["--lock", "job", "--wait"], ["echo", "ran"]);
+    const holder = namespace.startRun("--lock job", ["sh", "-c", "echo up; exec sleep 1000"]);
+    await holder.waitForOutput("up");
+    const waiter = namespace.startRun("--lock job --wait", "echo ran");
     await namespace.waitForTicket(waiter, "waiting", "job");
     waiter.child.kill(name);
     const elapsed = startStopwatch();
-    expect(await waiter.ended).toEqual(matchSilentEnd(128 + NUMBERS[name]));
+    expect(await waiter.ended).toExitSilently(128 + NUMBERS[name]);
     expect(elapsed(), "ms until it has left, long before its session of 20 s").toBeLessThan(10_000);
     expect((await namespace.readQueue("job")).map(({ ticket }) => ticket?.pid)).toEqual([holder.pid]);
     holder.child.kill("SIGTERM");
@@ -106,7 +108,7 @@ describe.concurrent("the log", () => {
   test("as JSON, every line parses and has its time, level and message", async () => {
     const file = cluster.createPath();
     const options = ["--lock", "a\u2028b", "--log-format", "json", "--log-file", file, "-vv"];
-    expect(await cluster.createNamespace().startRun(options, ["true"]).ended).toEqual(matchSilentEnd(0));
+    expect(await cluster.createNamespace().startRun(options, ["true"]).ended).toExitSilently(0);
     const entries = readLines(file).map((line) => JSON.parse(line));
     expect(entries.length).toBeGreaterThan(2);
     for (const entry of entries) {
@@ -117,11 +119,12 @@ describe.concurrent("the log", () => {
     expect(entries.map(({ message }) => message)).toContain("finished");
   });
 
-  test("moved away and told so by USR2: the rest goes to a new file, and a waiting run waits on", async () => {
-    const namespace = cluster.createNamespace();
+  test("moved away and told so by USR2: the rest goes to a new file, and a waiting run waits on", async ({
+    namespace,
+  }) => {
     const file = cluster.createPath();
-    const holder = namespace.startRun(["--lock", "job"], ["sh", "-c", "echo up; exec sleep 1000"]);
-    await holder.waitForOutput(/up/);
+    const holder = namespace.startRun("--lock job", ["sh", "-c", "echo up; exec sleep 1000"]);
+    await holder.waitForOutput("up");
     const run = namespace.startRun(["--lock", "job", "--wait", "-v", "--log-file", file], ["true"]);
     await waitUntil(
       "that it waits, in the log",
@@ -131,14 +134,14 @@ describe.concurrent("the log", () => {
     run.child.kill("SIGUSR2");
     await waitUntil("a new log file", () => existsSync(file));
     holder.child.kill("SIGTERM");
-    expect(await run.ended).toEqual(matchSilentEnd(0));
-    expect(readLines(`${file}.1`).join("\n")).toMatch(/waiting/);
+    expect(await run.ended).toExitSilently(0);
+    expect(readLines(`${file}.1`).join("\n")).toMatch("waiting");
     expect(readLines(file).join("\n")).toMatch(/started[\s\S]*finished/);
   });
 
   test("a log file that cannot be opened: 78 before anything is started", async () => {
-    const run = cluster.createNamespace().startRun(["--log-file", "/no/such/folder/log"], ["echo", "ran"]);
-    expect(await run.ended).toMatchObject({ code: 78, stdout: "" });
+    const run = cluster.createNamespace().startRun("--log-file /no/such/folder/log", ["echo", "ran"]);
+    expect(await run.ended).toExit(78, { stdout: "" });
     expect(run.output.stderr).toMatch(/cannot open the log file.*\/no\/such\/folder\/log/);
   });
 });

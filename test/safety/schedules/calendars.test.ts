@@ -67,7 +67,7 @@ test.concurrent("a schedule does not fire on the days of a calendar, and preview
   const explained = await expectDone(namespace, "schedule", "explain", "job");
   expect(explained.stdout).toMatch(/not on days of holidays; .* moves to the next day/);
   expect(explained.stdout).toMatch(/next excluded days: \d{4}-12-25 \(holidays\)/);
-  const shown = await expectDone(namespace, "schedule", "show", "job");
+  const shown = await expectDone(namespace, "show", "schedule", "job");
   expect(shown.stdout).toMatch(/except +holidays/);
   expect(shown.stdout).toContain(`instead of ${YEAR}-12-25 (holidays)`);
   const calendar = await expectDone(namespace, "calendar", "show", "holidays");
@@ -231,11 +231,11 @@ test.concurrent("a schedule whose calendar vanished is a problem, and says so ev
   const key = namespace.keys.calendar("holidays");
   await namespace.store.commitTxn({ compare: [], success: [{ op: "delete", key }], failure: [] });
   const why = 'there is no calendar "holidays"';
-  const shown = await expectDone(namespace, "schedule", "show", "job");
+  const shown = await expectDone(namespace, "show", "schedule", "job");
   expect(shown.stdout).toMatch(/schedule job: malformed/);
   expect(shown.stdout).toContain(why);
-  const listed = await expectDone(namespace, "schedule", "list");
-  expect(listed.stderr).toContain(`schedule job does not fire: ${why}`);
+  const listed = await expectDone(namespace, "ls", "schedules", "--json");
+  expect(JSON.parse(listed.stdout).rows).toMatchObject([{ state: "malformed", fault: why }]);
   const lint = await namespace.start(["schedule", "lint", "job"]).ended;
   expect(lint).toMatchObject({ code: 1, stdout: expect.stringContaining(why) });
   const problems = await namespace.start(["ls", "problems", "--json"]).ended;
@@ -294,7 +294,7 @@ test.concurrent("an export has the calendars of a schedule, and an import keeps 
   await expectDone(namespace, "schedule", "export", file);
   await expectDone(namespace, "schedule", "delete", "job", "--yes");
   await expectDone(namespace, "schedule", "import", "json", file, "--yes");
-  const { stdout } = await expectDone(namespace, "schedule", "show", "job", "--json");
+  const { stdout } = await expectDone(namespace, "show", "schedule", "job", "--json");
   expect(JSON.parse(stdout).row.definition).toMatchObject({ except: ["holidays"], ifExcluded: "previous" });
   expect(await readNext(namespace, "job")).toMatch(/-12-24$/);
 });

@@ -1,31 +1,26 @@
 /** `signalbox schedule …` on a real etcd: changes of operators, which never undo changes of other operators. */
 
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
-import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { splitFirst, type TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { parseAuditRecord } from "../../../src/protocol/audit.ts";
 import { formatDefinition, parseDefinition } from "../../../src/schedule/definition.ts";
 import { formatDue, parseDue } from "../../../src/schedule/state/due.ts";
 import { formatOutcomes } from "../../../src/schedule/state/outcome.ts";
 
 const cluster = TestCluster.startForFile();
+const { test } = cluster;
 const ODD = join(import.meta.dirname, "../../commands/schedule/crontab/fixtures/odd.crontab");
 const TERMINAL = { columns: 120, rows: 24 };
 /** Escape sequences, a bidi control and a line break. */
 const HOSTILE = "a\u001b[31mred\u001b]0;title\u0007\u202eb\nc";
 
-function createFolder(): string {
-  const path = mkdtempSync(join(tmpdir(), "signalbox-test-"));
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
-  return path;
-}
-
 /** Runs `signalbox schedule ARGS` to its end. */
 const schedule = (namespace: TestNamespace, ...args: string[]) =>
-  namespace.start(["schedule", ...args]).ended;
+  namespace.execute(["schedule", ...splitFirst(args)]);
 
 async function runSuccessfully(namespace: TestNamespace, ...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await schedule(namespace, ...args);
@@ -57,18 +52,16 @@ async function readAudits(namespace: TestNamespace): Promise<string[]> {
   );
 }
 
-const put = (namespace: TestNamespace, key: string, value: string) =>
-  namespace.store.commitTxn({ compare: [], success: [{ op: "put", key, value }], failure: [] });
+const put = (namespace: TestNamespace, key: string, value: string) => namespace.put(key, value);
 
 const NIGHTLY = ["30 2 * * *", "--timezone", "Europe/Berlin", "--start", "2027-03-27"];
 
 describe("an operator's day", () => {
-  it("adds, looks, changes, pauses, triggers and deletes, and all of it is on record", async () => {
+  test("adds, looks, changes, pauses, triggers and deletes, and all of it is on record", async () => {
     const namespace = await cluster.createTestNamespace("grpc");
     const added = await runSuccessfully(
       namespace,
-      "add",
-      "backup",
+      "add backup",
       ...NIGHTLY,
       "--retries",
       "2",
@@ -81,36 +74,28 @@ describe("an operator's day", () => {
     );
     await runSuccessfully(
       namespace,
-      "add",
-      "report.weekly",
-      "report",
-      "@weekly",
+      "add report.weekly report @weekly",
       '{"to": [1]}',
       "--delay",
       "5m",
       "--start",
       "2027-01-01",
     );
-    expect(await runSuccessfully(namespace, "list")).toBe(
-      [
-        "key            type    cron        delay  timezone       next_time                next_run_time            data",
-        "backup         -       30 2 * * *  0      Europe/Berlin  2027-03-27 01:30:00 UTC  2027-03-27 01:30:00 UTC  dump 'a b'",
-        'report.weekly  report  @weekly     300    UTC            2027-01-03 00:00:00 UTC  2027-01-03 00:05:00 UTC  {"to":[1]}',
-        "2 entries.\n",
-      ].join("\n"),
+    expect(await runSuccessfully(namespace, "list")).toMatch(
+      /^SCHEDULE .*\nreport\.weekly .* 2027-01-03 00:05:00Z +@weekly +UTC +report .*\nbackup .* 2027-03-27 01:30:00Z +30 2 \* \* \* +Europe\/Berlin +dump a b .*\n$/,
     );
-    expect(await runSuccessfully(namespace, "edit", "backup", "--retries", "", "--timeout", "1h")).toBe(
+    expect(await runSuccessfully(namespace, "edit backup --retries", "", "--timeout", "1h")).toBe(
       "schedule backup changed: retries 2 -> none, timeout none -> 1h\n",
     );
-    expect(
-      await runSuccessfully(namespace, "pause", "backup", "report.weekly", "--reason", "disk full"),
-    ).toMatch(/\(disk full\)\n.*\(disk full\)\n$/);
+    expect(await runSuccessfully(namespace, "pause backup report.weekly --reason", "disk full")).toMatch(
+      /\(disk full\)\n.*\(disk full\)\n$/,
+    );
     expect((await readDefinition(namespace, "backup"))?.pause?.why).toBe("disk full");
-    await runSuccessfully(namespace, "resume", "backup");
-    await runSuccessfully(namespace, "trigger", "backup");
+    await runSuccessfully(namespace, "resume backup");
+    await runSuccessfully(namespace, "trigger backup");
     expect((await readDue(namespace, "backup"))?.open).toMatchObject([{ kind: "trigger" }]);
-    await runSuccessfully(namespace, "delete", "backup", "report.weekly", "--yes");
-    expect(await runSuccessfully(namespace, "list")).toBe("0 entries.\n");
+    await runSuccessfully(namespace, "delete backup report.weekly --yes");
+    expect(await runSuccessfully(namespace, "list")).toBe("");
     const records = (await readAudits(namespace)).map((record) => record.replace(/^schedules? /, ""));
     expect(records.sort()).toEqual(
       [
@@ -125,10 +110,9 @@ describe("an operator's day", () => {
     );
   });
 
-  it("sees what clock changes do", async () => {
-    const namespace = await cluster.createTestNamespace("http");
-    await runSuccessfully(namespace, "add", "backup", ...NIGHTLY, "--", "true");
-    const next = await runSuccessfully(namespace, "next", "backup", "--count", "3");
+  test("sees what clock changes do", async ({ namespace }) => {
+    await runSuccessfully(namespace, "add backup", ...NIGHTLY, "--", "true");
+    const next = await runSuccessfully(namespace, "next backup --count 3");
     expect(next.match(/2027-03-2\d 0\d:\d\d:00 UTC/g)).toHaveLength(3);
     expect(next).toMatch(/2027-03-28.*gap/);
     const away = namespace.start(
@@ -152,40 +136,32 @@ describe("an operator's day", () => {
     expect(JSON.parse(stdout).rows[0]).toMatchObject({ mark: "overlap" });
   });
 
-  it("is told in words, and of what may be wrong", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+  test("is told in words, and of what may be wrong", async ({ namespace }) => {
     const options = ["--group", "web", "--lease", "db=1", "--catchup", "none"];
-    const added = await schedule(namespace, "add", "a", "x", "0 3 * * *", ...options);
+    const added = await schedule(namespace, "add a x", "0 3 * * *", ...options);
     expect(added.stderr).toMatch(/note: there is no group "web": .*signalbox group set web HOST/);
-    expect((await schedule(namespace, "edit", "a", "--note", "x")).stderr, "it is told once").toBe("");
-    expect(await runSuccessfully(namespace, "explain", "a")).toMatch(
+    expect((await schedule(namespace, "edit a --note x")).stderr, "it is told once").toBe("");
+    expect(await runSuccessfully(namespace, "explain a")).toMatch(
       /type "x", on hosts of group web, holding db=1\n/,
     );
-    expect((await schedule(namespace, "lint", "a")).code).toBe(0);
+    expect((await schedule(namespace, "lint a")).code).toBe(0);
     await put(namespace, namespace.keys.schedule("bad"), '{"cron":"61 * * * *","timezone":"UTC"}');
     const lint = await schedule(namespace, "lint");
-    expect(lint).toMatchObject({
-      code: 1,
-      stdout: expect.stringMatching(/^bad: error: definition: .*minute/m),
-    });
-    expect(await runRefused(namespace, "edit", "bad", "--note", "x")).toEqual([
+    expect(lint).toExit(1, { stdout: /^bad: error: definition: .*minute/m });
+    expect(await runRefused(namespace, "edit bad --note x")).toEqual([
       78,
-      expect.stringMatching(/cannot be read/),
+      expect.stringContaining("cannot be read"),
     ]);
     for (const never of [["--cron", "0 0 30 2 *"], ["0 0 30 2 *"]])
-      expect(await schedule(namespace, "lint", ...never)).toMatchObject({
-        code: 1,
-        stdout: expect.stringMatching(/never/),
-      });
-    expect(await runRefused(namespace, "lint", "a", "--timezone", "UTC")).toEqual([
+      expect(await schedule(namespace, "lint", ...never)).toExit(1, { stdout: "never" });
+    expect(await runRefused(namespace, "lint a --timezone UTC")).toEqual([
       64,
-      expect.stringMatching(/--timezone needs a cron text/),
+      expect.stringContaining("--timezone needs a cron text"),
     ]);
   });
 
-  it("lists dead letters and runs one again", async () => {
-    const namespace = await cluster.createTestNamespace("http");
-    await runSuccessfully(namespace, "add", "a", "x", "@daily");
+  test("lists dead letters and runs one again", async ({ namespace }) => {
+    await runSuccessfully(namespace, "add a x @daily");
     const scheduled = Date.UTC(2026, 0, 1);
     const letter = {
       scheduled,
@@ -197,21 +173,20 @@ describe("an operator's day", () => {
     };
     await put(namespace, namespace.keys.outcomes("a"), formatOutcomes({ runs: [letter], dead: [letter] }));
     const dead = await runSuccessfully(namespace, "dead");
-    expect(dead).toMatch(/^a +2026-01-01 00:00:00 UTC +failed +3 +1 +.*aredb c$/m);
-    await runSuccessfully(namespace, "trigger", "a", "--dead", "2026-01-01T00:00Z");
+    expect(dead).toMatch(/^a +2026-01-01 00:00:00 UTC +failed +3 +1 +.*ared\\u\{202e\}b c$/m);
+    await runSuccessfully(namespace, "trigger a --dead 2026-01-01T00:00Z");
     expect((await readDue(namespace, "a"))?.open).toMatchObject([{ scheduled, kind: "trigger" }]);
-    expect(await runSuccessfully(namespace, "dead", "a")).toBe("no dead letters\n");
-    expect(await runRefused(namespace, "trigger", "a", "--dead", "2026-01-01T00:00Z")).toEqual([
+    expect(await runSuccessfully(namespace, "dead a")).toBe("no dead letters\n");
+    expect(await runRefused(namespace, "trigger a --dead 2026-01-01T00:00Z")).toEqual([
       1,
-      expect.stringMatching(/no dead letter/),
+      expect.stringContaining("no dead letter"),
     ]);
   });
 });
 
 describe("a mistake", () => {
-  it("is refused with its reason, and writes nothing", async () => {
-    const namespace = await cluster.createTestNamespace("http");
-    await runSuccessfully(namespace, "add", "a", "@daily", "--", "true");
+  test("is refused with its reason, and writes nothing", async ({ namespace }) => {
+    await runSuccessfully(namespace, "add a @daily -- true");
     const before = (await namespace.store.readRange(namespace.keys.getFullRange())).kvs;
     const cases: [string[], number, RegExp][] = [
       [["add", "a", "@daily", "--", "true"], 1, /"a" already/],
@@ -243,63 +218,52 @@ describe("a mistake", () => {
     expect((await namespace.store.readRange(namespace.keys.getFullRange())).kvs).toEqual(before);
   });
 
-  it("is not possible where readOnly is set", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+  test("is not possible where readOnly is set", async ({ namespace }) => {
     const env = { SIGNALBOX_READ_ONLY: "true" };
-    const ended = await namespace.start(["schedule", "add", "a", "@daily", "--", "true"], { env }).ended;
-    expect(ended).toMatchObject({ code: 77, stderr: expect.stringContaining("readOnly") });
+    const ended = await namespace.execute("schedule add a @daily -- true", { env });
+    expect(ended).toExit(77, { stderr: "readOnly" });
     expect((await namespace.store.readRange(namespace.keys.getFullRange())).kvs).toEqual([]);
   });
 });
 
 describe("two operators", () => {
-  it("at once: of two adds one wins, and edits of different fields both stand", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+  test("at once: of two adds one wins, and edits of different fields both stand", async ({ namespace }) => {
     const adds = await Promise.all(
-      ["1", "2"].map((note) => runRefused(namespace, "add", "a", "@daily", "--note", note, "--", "x")),
+      ["1", "2"].map((note) => runRefused(namespace, "add a @daily --note", note, "--", "x")),
     );
     expect(adds.map(([code]) => code).sort()).toEqual([0, 1]);
     await Promise.all([
-      runSuccessfully(namespace, "edit", "a", "--timeout", "1m"),
-      runSuccessfully(namespace, "edit", "a", "--retries", "3"),
+      runSuccessfully(namespace, "edit a --timeout 1m"),
+      runSuccessfully(namespace, "edit a --retries 3"),
     ]);
     expect(await readDefinition(namespace, "a")).toMatchObject({ timeout: 60_000, retries: 3 });
   });
 
-  it("acts on what it saw, or not at all; a worker's writes do not count", async () => {
-    const namespace = await cluster.createTestNamespace("http");
-    await runSuccessfully(namespace, "add", "a", "@daily", "--", "x");
-    const seen = JSON.parse(await runSuccessfully(namespace, "delete", "a", "--dry-run", "--json"));
+  test("acts on what it saw, or not at all; a worker's writes do not count", async ({ namespace }) => {
+    await runSuccessfully(namespace, "add a @daily -- x");
+    const seen = JSON.parse(await runSuccessfully(namespace, "delete a --dry-run --json"));
     expect(seen).toMatchObject({ outcome: "dry-run", changes: [{ id: "a", kind: "deleted" }] });
     await put(namespace, namespace.keys.due("a"), formatDue({ next: 9e12, runAt: 9e12, open: [] }));
-    await runSuccessfully(namespace, "pause", "a", "--expect-revision", seen.revision);
-    const [code, why] = await runRefused(
-      namespace,
-      "delete",
-      "a",
-      "--expect-revision",
-      seen.revision,
-      "--yes",
-    );
+    await runSuccessfully(namespace, "pause a --expect-revision", seen.revision);
+    const [code, why] = await runRefused(namespace, "delete a --expect-revision", seen.revision, "--yes");
     expect([code, why]).toEqual([
       75,
       expect.stringMatching(/schedules have changed:[\s\S]*schedule a has changed/),
     ]);
-    expect(await runRefused(namespace, "pause", "a", "--expect-revision", "999999")).toEqual([
+    expect(await runRefused(namespace, "pause a --expect-revision 999999")).toEqual([
       64,
-      expect.stringMatching(/must not be in the future/),
+      expect.stringContaining("must not be in the future"),
     ]);
     expect(await readDefinition(namespace, "a")).toBeDefined();
   });
 
-  it("what changes while it is asked is not deleted", async () => {
-    const namespace = await cluster.createTestNamespace("http");
-    await runSuccessfully(namespace, "add", "a", "@daily", "--", "x");
-    const asked = namespace.start(["schedule", "delete", "a"], { terminal: TERMINAL });
-    await asked.waitForOutput(/Delete schedule a\? \[y\/N\]/);
-    await runSuccessfully(namespace, "edit", "a", "--note", "mine");
+  test("what changes while it is asked is not deleted", async ({ namespace }) => {
+    await runSuccessfully(namespace, "add a @daily -- x");
+    const asked = namespace.start("schedule delete a", { terminal: TERMINAL });
+    await asked.waitForOutput("Delete schedule a? [y/N]");
+    await runSuccessfully(namespace, "edit a --note mine");
     asked.child.stdin?.write("y\r");
-    expect(await asked.ended).toMatchObject({ code: 75 });
+    expect(await asked.ended).toExit(75);
     expect((await readDefinition(namespace, "a"))?.note).toBe("mine");
   });
 });
@@ -307,23 +271,22 @@ describe("two operators", () => {
 describe("an edit in an editor", () => {
   /** An editor that runs a script on its file. */
   function writeEditor(script: string): { path: string; env: Record<string, string> } {
-    const path = createFolder();
+    const path = createTestFolder();
     const file = join(path, "editor");
     writeFileSync(file, `#!/bin/sh\n${script}\n`);
     chmodSync(file, 0o755);
     return { path, env: { EDITOR: file, VISUAL: "", TMPDIR: path } };
   }
 
-  it("writes what was typed, and keeps it where it is wrong", async () => {
-    const namespace = await cluster.createTestNamespace("http");
-    await runSuccessfully(namespace, "add", "a", "@daily", "--", "x");
+  test("writes what was typed, and keeps it where it is wrong", async ({ namespace }) => {
+    await runSuccessfully(namespace, "add a @daily -- x");
     const good = writeEditor(`sed -i 's/@daily/@hourly/' "$1"`);
-    const ended = await namespace.start(["schedule", "edit", "a", "--yes"], { env: good.env }).ended;
+    const ended = await namespace.execute("schedule edit a --yes", { env: good.env });
     expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('cron "@daily" -> "@hourly"') });
     expect(readdirSync(good.path)).toEqual(["editor"]);
     const bad = writeEditor(`sed -i 's/@hourly/@sometimes/' "$1"`);
-    const wrong = await namespace.start(["schedule", "edit", "a", "--yes"], { env: bad.env }).ended;
-    expect(wrong).toMatchObject({ code: 78, stderr: expect.stringMatching(/@sometimes[\s\S]*is kept in/) });
+    const wrong = await namespace.execute("schedule edit a --yes", { env: bad.env });
+    expect(wrong).toExit(78, { stderr: /@sometimes[\s\S]*is kept in/ });
     expect(readdirSync(bad.path)).toHaveLength(2);
     expect((await readDefinition(namespace, "a"))?.cron).toBe("@hourly");
   });
@@ -332,13 +295,10 @@ describe("an edit in an editor", () => {
 describe("a crontab", () => {
   const IMPORT = ["crontab", ODD, "--timezone", "UTC"];
 
-  it("is imported once, shown by diff, changed where it changed, and pruned", async () => {
+  test("is imported once, shown by diff, changed where it changed, and pruned", async () => {
     const namespace = await cluster.createTestNamespace("grpc");
-    await runSuccessfully(namespace, "add", "mine", "@daily", "--", "x");
-    expect(await schedule(namespace, "diff", ...IMPORT)).toMatchObject({
-      code: 1,
-      stdout: expect.stringMatching(/\n9 added\n$/),
-    });
+    await runSuccessfully(namespace, "add mine @daily -- x");
+    expect(await schedule(namespace, "diff", ...IMPORT)).toExit(1, { stdout: /\n9 added\n$/ });
     await runSuccessfully(namespace, "import", ...IMPORT, "--yes");
     expect(await runSuccessfully(namespace, "import", ...IMPORT, "--yes")).toBe(
       "the schedules are up to date: nothing to change\n",
@@ -347,7 +307,7 @@ describe("a crontab", () => {
     const text = readFileSync(ODD, "utf8")
       .replace("30 2 * * *", "40 2 * * *")
       .replace(/^.*leap\n/m, "");
-    const file = join(createFolder(), "odd.crontab");
+    const file = join(createTestFolder(), "odd.crontab");
     writeFileSync(file, text);
     const again = ["crontab", file, "--timezone", "UTC"];
     const changed = await schedule(namespace, "diff", ...again, "--prune");
@@ -359,10 +319,9 @@ describe("a crontab", () => {
     expect(await readAudits(namespace)).toContain("crontab odd.crontab: 1 changed, 1 deleted");
   });
 
-  it("with bad lines is refused as a whole, every one told by its number", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+  test("with bad lines is refused as a whole, every one told by its number", async ({ namespace }) => {
     const input = "0 1 * * * fine\n@3600 daemon\n99 * * * * x\n";
-    const ended = await namespace.start(["schedule", "import", "crontab", "-", "--yes"], { input }).ended;
+    const ended = await namespace.execute("schedule import crontab - --yes", { input });
     expect(ended.code).toBe(78);
     expect(ended.stderr).toMatch(
       /standard input:2: .*3600[\s\S]*standard input:3: .*99[\s\S]*nothing was changed/,
@@ -370,60 +329,46 @@ describe("a crontab", () => {
     expect((await namespace.store.readRange(namespace.keys.getFullRange())).kvs).toEqual([]);
   });
 
-  it("leaves lines with locks and @reboot in the crontab, and warns of lines that each host needs", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+  test("leaves lines with locks and @reboot in the crontab, and warns of lines that each host needs", async ({
+    namespace,
+  }) => {
     const input =
       "17 * * * * root cd / && run-parts /etc/cron.hourly\n@reboot root daemon\n* * * * * root flock -n /x job\n0 1 * * * root report";
     const words = ["schedule", "import", "crontab", "-", "--worker-user", "root", "--yes"];
-    const ended = await namespace.start(words, { input }).ended;
-    expect(ended).toMatchObject({
-      code: 0,
-      stderr: expect.stringMatching(
+    const ended = await namespace.execute(words, { input });
+    expect(ended).toExit(0, {
+      stderr:
         /input:1: .*\(run-parts\)[\s\S]*input:2: @reboot[\s\S]*input:3: .*with flock[\s\S]*input:4: .*newline/,
-      ),
     });
     expect((await namespace.store.readRange(namespace.keys.schedules())).kvs).toHaveLength(2);
   });
 
-  it("of another file never touches what is there", async () => {
-    const namespace = await cluster.createTestNamespace("http");
+  test("of another file never touches what is there", async ({ namespace }) => {
     const take = (source: string) =>
-      namespace.start(["schedule", "import", "crontab", "-", "--source", source, "--prune", "--yes"], {
+      namespace.execute(["schedule", "import", "crontab", "-", "--source", source, "--prune", "--yes"], {
         input: "0 1 * * * a\n",
-      }).ended;
+      });
     expect((await take("one")).code).toBe(0);
-    expect(await take("two")).toMatchObject({
-      code: 78,
-      stderr: expect.stringMatching(/imported from "crontab:one".*--prefix-id/),
-    });
+    expect(await take("two")).toExit(78, { stderr: /imported from "crontab:one".*--prefix-id/ });
   });
 
-  it("exported as JSON is the same elsewhere", async () => {
+  test("exported as JSON is the same elsewhere", async () => {
     const [namespace, other] = [
       await cluster.createTestNamespace("http"),
       await cluster.createTestNamespace("grpc"),
     ];
     await runSuccessfully(namespace, "import", ...IMPORT, "--yes");
-    await runSuccessfully(
-      namespace,
-      "add",
-      "mine",
-      "report",
-      "@daily",
-      '{"a":[1]}',
-      "--hook-late",
-      "x 'y z'",
-    );
-    const file = join(createFolder(), "schedules.json");
+    await runSuccessfully(namespace, "add mine report @daily", '{"a":[1]}', "--hook-late", "x 'y z'");
+    const file = join(createTestFolder(), "schedules.json");
     await runSuccessfully(namespace, "export", file);
-    await runSuccessfully(other, "import", "json", file, "--yes");
+    await runSuccessfully(other, "import json", file, "--yes");
     expect(await runSuccessfully(other, "export")).toBe(readFileSync(file, "utf8"));
-    expect(await runSuccessfully(other, "diff", "json", file, "--prune")).toBe("nothing changed\n");
+    expect(await runSuccessfully(other, "diff json", file, "--prune")).toBe("nothing changed\n");
     writeFileSync(
       file,
       '{"schedules": {"a": {"cron": "x"}, "b": {"cron": "@daily", "timezone": "UTC", "retries": -1}}}',
     );
-    const [code, why] = await runRefused(other, "import", "json", file, "--yes");
+    const [code, why] = await runRefused(other, "import json", file, "--yes");
     expect([code, why]).toEqual([
       78,
       expect.stringMatching(/"a": [\s\S]*"b": retries -1|"a": [\s\S]*"b": retries/),
@@ -431,8 +376,7 @@ describe("a crontab", () => {
   });
 });
 
-it("other people's words reach no terminal as they are", async () => {
-  const namespace = await cluster.createTestNamespace("http");
+test("other people's words reach no terminal as they are", async ({ namespace }) => {
   const nasty = {
     cron: "@daily",
     timezone: "UTC",

@@ -51,7 +51,7 @@ test("all hooks of a schedule are called, and one that fails is named without it
   const hooks = { success: `${url}/ok`, "failed-first": `${url}/missing/secret` };
   const definition = formatDefinition({ cron: "0 3 * * *", timezone: "UTC", hooks });
   await namespace.put(namespace.keys.schedule("backup"), definition);
-  const ended = await namespace.execute(["hook", "test", "--schedule", "backup"]);
+  const ended = await namespace.execute("hook test --schedule backup");
   expect([ended.code, ended.stderr]).toEqual([1, ""]);
   expect(ended.stdout).toMatch(/success +127\.0\.0\.1:\d+ +ok\nfailed-first +\S+ +failed: it answered 404/);
   expect(ended.stdout).not.toContain("secret");

@@ -1,10 +1,9 @@
 /** Requests to web servers as tasks of a worker process. */
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { chmodSync, readFileSync } from "node:fs";
+import { expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { makeCertificates } from "../../../fixtures/etcd/certificates.ts";
+import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { startWebServer } from "../../worker/handlers/http-fixture.ts";
 import { putDueSchedule, waitForOutcomes } from "../support/due-schedules.ts";
 
@@ -40,10 +39,7 @@ test("a schedule whose type has a request is run by it, with its fencing token a
   });
   expect(worker.output.stderr).toMatch(/output schedule=report\.sales .*done as \*\*\*/);
   expect(worker.output.stderr).not.toContain("hunter2");
-  expect(await namespace.execute(["logs", String(last?.run)])).toMatchObject({
-    code: 0,
-    stdout: expect.stringMatching(/done as \*\*\*/),
-  });
+  expect(await namespace.execute(["logs", String(last?.run)])).toExit(0, { stdout: "done as ***" });
 });
 
 test("a server that is busy gets the same occurrence again, with the same key and a later token", async () => {
@@ -69,9 +65,9 @@ test("a second stop signal aborts the request, and another worker sends it again
   const handlers = [{ type: "report", http: url }];
   const { namespace, worker } = startWorker(handlers);
   await putDueSchedule(namespace, "report.sales");
-  await worker.waitForOutput(/line=begun/);
+  await worker.waitForOutput("line=begun");
   worker.child.kill("SIGTERM");
-  await worker.waitForOutput(/leaving when the running tasks have ended/);
+  await worker.waitForOutput("leaving when the running tasks have ended");
   worker.child.kill("SIGTERM");
   const [first] = await waitForOutcomes(namespace, "report.sales");
   expect(first).toMatchObject({ result: "released", tail: "begun" });
@@ -82,8 +78,7 @@ test("a second stop signal aborts the request, and another worker sends it again
 });
 
 test("a certificate is checked, also against an authority that the worker's environment names", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "http-task-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = createTestFolder();
   const { ca, server } = await makeCertificates(folder);
   const tls = { key: readFileSync(server.key), cert: readFileSync(server.cert) };
   const { url, requests } = await startWebServer((response) => void response.end("well"), tls);
@@ -91,7 +86,7 @@ test("a certificate is checked, also against an authority that the worker's envi
   const stranger = startWorker(handlers);
   await putDueSchedule(stranger.namespace, "report.sales");
   const [refused] = await waitForOutcomes(stranger.namespace, "report.sales");
-  expect(refused).toMatchObject({ result: "failed", reason: expect.stringMatching(/certificate/) });
+  expect(refused).toMatchObject({ result: "failed", reason: expect.stringContaining("certificate") });
   expect(requests).toEqual([]);
   const friend = startWorker(handlers, { NODE_EXTRA_CA_CERTS: ca });
   await putDueSchedule(friend.namespace, "report.sales");
@@ -102,6 +97,6 @@ test("a certificate is checked, also against an authority that the worker's envi
 test("a missing secret is reported at the start", async () => {
   const http = { url: "http://localhost/", secretHeaders: { authorization: "/no/such/token" } };
   const { worker } = startWorker([{ type: "report", http }]);
-  expect(await worker.ended).toMatchObject({ code: 78 });
-  expect(worker.output.stderr).toMatch(/\/no\/such\/token does not exist; it was named in secretHeaders/);
+  expect(await worker.ended).toExit(78);
+  expect(worker.output.stderr).toMatch("/no/such/token does not exist; it was named in secretHeaders");
 });

@@ -1,14 +1,15 @@
 /** What tasks say about their progress, from a command's file to listings. */
 import { existsSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { parseRunning } from "../../../src/schedule/state/running-record.ts";
 import { putDueSchedule, runShell, waitForFile, waitForOutcomes } from "../support/due-schedules.ts";
 
-const cluster = TestCluster.startForFile();
+const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const { test } = cluster;
 
 const waitForProgress = (namespace: TestNamespace, id: string, wanted: string) =>
   waitUntil(`progress ${wanted}`, async () => {
@@ -17,8 +18,7 @@ const waitForProgress = (namespace: TestNamespace, id: string, wanted: string) =
     return "value" in parsed && parsed.value.progress === wanted;
   });
 
-test.concurrent("of a command: its newest text, until it ends", async () => {
-  const namespace = cluster.createNamespace();
+test.concurrent("of a command: its newest text, until it ends", async ({ namespace }) => {
   const gates = [cluster.createPath(), cluster.createPath()];
   const steps = gates.map(
     (gate, n) => `echo '${n + 1} of 2\nmore' > $F; until [ -e ${gate} ]; do sleep 0.02; done`,
@@ -28,10 +28,10 @@ test.concurrent("of a command: its newest text, until it ends", async () => {
   });
   namespace.start(["worker"]);
   await waitForProgress(namespace, "a", "1 of 2");
-  const { stdout } = await namespace.start(["show", "schedule", "a"]).ended;
+  const { stdout } = await namespace.execute("show schedule a");
   expect(stdout).toMatch(/PROGRESS.*\n.*1 of 2/);
   const [first = "", second = ""] = gates;
-  await namespace.start(["schedule", "pause", "a"]).ended; // the schedule changes, and the task goes on
+  await namespace.execute("schedule pause a"); // the schedule changes, and the task goes on
   writeFileSync(first, "");
   await waitForProgress(namespace, "a", "2 of 2");
   writeFileSync(second, "");
@@ -40,8 +40,7 @@ test.concurrent("of a command: its newest text, until it ends", async () => {
   await waitUntil("no folder", () => !existsSync(dirname(outcome?.tail ?? "/")));
 });
 
-test.concurrent("a command that puts a pipe there is not waited for", async () => {
-  const namespace = cluster.createNamespace();
+test.concurrent("a command that puts a pipe there is not waited for", async ({ namespace }) => {
   const there = cluster.createPath();
   const script = `mkfifo $SIGNALBOX_PROGRESS_FILE; touch ${there}; sleep 2.5`;
   await putDueSchedule(namespace, "a", { command: runShell(script) });

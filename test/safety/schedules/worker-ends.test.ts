@@ -26,10 +26,10 @@ describe.concurrent("a worker", () => {
       await putDueSchedule(namespace, "a", { command: runShell(buildWaitingScript(there, gate)) });
       await waitForFile(there);
       worker.child.kill(name);
-      await worker.waitForOutput(/leaving when the running tasks have ended/);
+      await worker.waitForOutput("leaving when the running tasks have ended");
       await putDueSchedule(namespace, "b", { command: ["true"] });
       writeFileSync(gate, "");
-      expect(await worker.ended).toMatchObject({ code: 0 });
+      expect(await worker.ended).toExit(0);
       expect(await readOutcomes(namespace, "a")).toMatchObject([{ result: "ok", tail: "let go" }]);
       expect(await readOutcomes(namespace, "b")).toEqual([]);
       expect((await namespace.store.readRange(namespace.keys.workers())).kvs).toEqual([]);
@@ -43,9 +43,9 @@ describe.concurrent("a worker", () => {
     await putDueSchedule(namespace, "a", { command: runShell(buildWaitingScript(there, gate)) });
     await waitForFile(there);
     worker.child.kill("SIGTERM");
-    await worker.waitForOutput(/leaving when the running tasks have ended/);
+    await worker.waitForOutput("leaving when the running tasks have ended");
     worker.child.kill("SIGTERM");
-    expect(await worker.ended).toMatchObject({ code: 143 });
+    expect(await worker.ended).toExit(143);
     expect(listRemains(worker.mark)).toEqual([]);
     writeFileSync(gate, "");
     namespace.start(["worker"]);

@@ -31,18 +31,22 @@ async function createNamespaceOf(user: string, collections: readonly string[]): 
 
 test("runs what is due, with leases, and remembers it", async () => {
   const namespace = await createNamespaceOf("worker", COLLECTIONS);
-  const worker = namespace.start(["worker", "--accept-role-bypass"]);
+  const worker = namespace.start("worker --accept-role-bypass");
   await worker.waitForOutput(WORKER_JOINED);
   await putDueSchedule(namespace, "job", { command: ["true"], leases: ["db=1:2"] });
   expect(await waitForOutcomes(namespace, "job")).toMatchObject([{ result: "ok", attempt: 1 }]);
-  const { code, stdout } = await namespace.execute(["schedule", "pause", "job", "--yes"]);
+  await putDueSchedule(namespace, "bad", { command: ["false"], pauseAfterFailures: 1 });
+  await waitForOutcomes(namespace, "bad");
+  expect((await namespace.execute("ls problems")).stdout, "it may pause what fails").toContain(
+    "it has paused itself after 1 failure",
+  );
+  const { code, stdout } = await namespace.execute("schedule pause job --yes");
   expect({ code, stdout }, "but it may not say what runs").toEqual({ code: 77, stdout: "" });
   worker.child.kill("SIGTERM");
-  expect((await worker.ended).code).toBe(0);
+  expect(await worker.ended).toExit(0);
 });
 
 test("without the right to say that it is there, it does not start, and names the reason", async () => {
   const namespace = await createNamespaceOf("stranger", ["due/", "running/", "outcomes/"]);
-  const { code, stderr } = await namespace.execute(["worker", "--accept-role-bypass"]);
-  expect({ code, stderr }).toEqual({ code: 77, stderr: expect.stringMatching(/permission/) });
+  expect(await namespace.execute("worker --accept-role-bypass")).toExit(77, { stderr: "permission" });
 });

@@ -3,7 +3,7 @@
 import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { FaultProxy } from "../../../fixtures/proxy.ts";
@@ -11,7 +11,8 @@ import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { type Definition, formatDefinition } from "../../../src/schedule/definition.ts";
 import { createFolder, startReceiver } from "../../worker/receiver.ts";
 
-const cluster = TestCluster.startForFile();
+const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const { test } = cluster;
 
 /** Puts a schedule that was due once, at the beginning of a minute, at least `late` ms ago. */
 async function putDueSchedule(
@@ -57,8 +58,7 @@ async function scrape(
   });
 }
 
-test("figures, hooks and systemd's words follow what a worker does", async () => {
-  const namespace = cluster.createNamespace();
+test("figures, hooks and systemd's words follow what a worker does", async ({ namespace }) => {
   const { url, calls } = await startListener();
   const socket = join(createFolder(), "notify");
   const { words } = await startReceiver(socket);
@@ -113,12 +113,11 @@ test("figures, hooks and systemd's words follow what a worker does", async () =>
   await waitUntil("it has read its file", () => words().filter((word) => word === "READY=1").length === 2);
   expect(words().some((word) => /^RELOADING=1\nMONOTONIC_USEC=\d+$/.test(word))).toBe(true);
   worker.child.kill("SIGTERM");
-  expect(await worker.ended).toMatchObject({ code: 0 });
+  expect(await worker.ended).toExit(0);
   await waitUntil("systemd knows that it stops", () => words().includes("STOPPING=1"));
 });
 
-test("a worker without a session is not healthy, and its watchdog is not fed", async () => {
-  const namespace = cluster.createNamespace();
+test("a worker without a session is not healthy, and its watchdog is not fed", async ({ namespace }) => {
   const proxy = await FaultProxy.start(cluster.etcd.clientUrl);
   onTestFinished(() => proxy.close());
   const socket = join(createFolder(), "notify");
@@ -128,7 +127,7 @@ test("a worker without a session is not healthy, and its watchdog is not fed", a
     WATCHDOG_USEC: "200000",
     SIGNALBOX_ENDPOINTS: `http://${proxy.address}`,
   };
-  const worker = namespace.start(["worker", "--metrics", "0", "--ttl", "2s", "--termination-timeout", "0"], {
+  const worker = namespace.start("worker --metrics 0 --ttl 2s --termination-timeout 0", {
     env,
   });
   await waitUntil("the watchdog is fed", () => words().includes("WATCHDOG=1"));
@@ -138,11 +137,10 @@ test("a worker without a session is not healthy, and its watchdog is not fed", a
   proxy.mode = "forward";
   await scrape(worker, "/healthz", /^ok$/m);
   worker.child.kill("SIGTERM");
-  expect(await worker.ended).toMatchObject({ code: 0 });
+  expect(await worker.ended).toExit(0);
 });
 
-test("a port that is taken ends the worker before it has taken anything", async () => {
-  const namespace = cluster.createNamespace();
+test("a port that is taken ends the worker before it has taken anything", async ({ namespace }) => {
   const { url } = await startListener();
   const { code, stderr } = await namespace.execute(["worker", "--metrics", new URL(url).host]);
   expect([code, stderr]).toEqual([78, expect.stringContaining("is taken by another program")]);

@@ -1,7 +1,7 @@
 /** The worker as a process: its tasks, handlers and leases. */
 
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import {
@@ -14,27 +14,25 @@ import {
   waitForOutcomes,
 } from "../support/due-schedules.ts";
 
-const cluster = TestCluster.startForFile();
+const cluster = TestCluster.startForFile({ sessionTimes: "long" });
+const { test } = cluster;
 
 describe.concurrent("a worker", () => {
-  test("says in which folder a relative program was looked for", async () => {
-    const namespace = cluster.createNamespace();
-    const added = await namespace.start(["schedule", "add", "rel", "@manual", "--", "./none.sh"]).ended;
-    expect(added).toMatchObject({
-      code: 0,
-      stderr: expect.stringMatching(/"\.\/none.sh" is a path in the working/),
-    });
-    expect(await namespace.start(["schedule", "trigger", "rel"]).ended).toMatchObject({ code: 0 });
+  test("says in which folder a relative program was looked for", async ({ namespace }) => {
+    const added = await namespace.execute("schedule add rel @manual -- ./none.sh");
+    expect(added).toExit(0, { stderr: /"\.\/none.sh" is a path in the working/ });
+    expect(await namespace.execute("schedule trigger rel")).toExit(0);
     const worker = namespace.start(["worker"]);
     const [last] = await waitForOutcomes(namespace, "rel");
     expect(last).toMatchObject({ result: "failed", code: 127 });
-    expect(last?.reason).toMatch(/working folder is \//);
+    expect(last?.reason).toMatch("working folder is /");
     worker.child.kill("SIGTERM");
-    expect(await worker.ended).toMatchObject({ code: 0 });
+    expect(await worker.ended).toExit(0);
   });
 
-  test("runs each schedule by its first handler, and leaves unknown types to others", async () => {
-    const namespace = cluster.createNamespace();
+  test("runs each schedule by its first handler, and leaves unknown types to others", async ({
+    namespace,
+  }) => {
     const one = { type: "mail", command: ["echo", "one"] };
     const two = { type: "/^mail|report/", command: runShell("cat; exit 3") };
     const module = cluster.createPath("export default (task) => { console.log(task.data.n + 1); };\n", 0o644);
@@ -55,15 +53,16 @@ describe.concurrent("a worker", () => {
       tail: expect.stringContaining('"data":{"n":41}'),
     });
     expect(count).toMatchObject({ result: "ok", tail: "42" });
-    await Promise.all([a?.waitForOutput(/type=nobody/), b?.waitForOutput(/type=nobody/)]);
+    await Promise.all([a?.waitForOutput("type=nobody"), b?.waitForOutput("type=nobody")]);
     for (const id of ["nobody", "own"]) expect(await readOutcomes(namespace, id)).toEqual([]);
     for (const worker of [a, b]) worker?.child.kill("SIGTERM");
-    expect(await a?.ended).toMatchObject({ code: 0 });
-    expect(await b?.ended).toMatchObject({ code: 0 });
+    expect(await a?.ended).toExit(0);
+    expect(await b?.ended).toExit(0);
   });
 
-  test("reads its file again at HUP and USR1, and keeps the old one where the new one is wrong", async () => {
-    const namespace = cluster.createNamespace();
+  test("reads its file again at HUP and USR1, and keeps the old one where the new one is wrong", async ({
+    namespace,
+  }) => {
     const file = cluster.createPath(JSON.stringify({ handlers: [{ type: "a", command: ["echo", "old"] }] }));
     const worker = namespace.start(["worker", "--handlers", file]);
     await worker.waitForOutput(WORKER_JOINED);
@@ -76,14 +75,13 @@ describe.concurrent("a worker", () => {
     expect(await waitForOutcomes(namespace, "a.1")).toMatchObject([{ tail: "old" }]);
     writeFileSync(file, "handlers: [{ type: a, command: echo new }]");
     worker.child.kill("SIGUSR1");
-    await worker.waitForOutput(/read again/);
+    await worker.waitForOutput("read again");
     await putDueSchedule(namespace, "a.2");
     expect(await waitForOutcomes(namespace, "a.2")).toMatchObject([{ tail: "new" }]);
     expect(worker.child.exitCode).toBeNull();
   });
 
-  test("opens its log anew at USR2", async () => {
-    const namespace = cluster.createNamespace();
+  test("opens its log anew at USR2", async ({ namespace }) => {
     const [log, moved] = [cluster.createPath(), cluster.createPath()];
     const worker = namespace.start(["worker", "--log-file", log]);
     await waitUntil("a log", () => existsSync(log) && WORKER_JOINED.test(readFileSync(log, "utf8")));
@@ -92,7 +90,7 @@ describe.concurrent("a worker", () => {
     await waitForFile(log);
     worker.child.kill("SIGTERM");
     expect(await worker.ended).toEqual({ code: 0, signal: null, stdout: "", stderr: "" });
-    expect(readFileSync(log, "utf8")).toMatch(/leaving when/);
+    expect(readFileSync(log, "utf8")).toMatch("leaving when");
   });
 
   test("gives commands neither systemd's variables nor credentials", async () => {
@@ -104,8 +102,7 @@ describe.concurrent("a worker", () => {
     expect(await waitForOutcomes(namespace, "a")).toMatchObject([{ result: "ok", tail: "KEPT=1" }]);
   });
 
-  test("counts what it does, and calls the hooks of its file", async () => {
-    const namespace = cluster.createNamespace();
+  test("counts what it does, and calls the hooks of its file", async ({ namespace }) => {
     const called = cluster.createPath();
     const hooks = { success: ["sh", "-c", `cat >${called}.new; mv ${called}.new ${called}`] };
     const worker = namespace.start([
@@ -124,12 +121,11 @@ describe.concurrent("a worker", () => {
     expect(metrics).toMatch(/^signalbox_worker_fired_total\{type="a"\} 1$/m);
     expect((await fetch(`http://${at}/healthz`)).status).toBe(200);
     worker.child.kill("SIGTERM");
-    expect(await worker.ended).toMatchObject({ code: 0 });
+    expect(await worker.ended).toExit(0);
   });
 
-  test("harms nobody by a handler that fails, floods, or never reads", async () => {
-    const namespace = cluster.createNamespace();
-    const worker = namespace.start(["worker", "--concurrency", "2"]);
+  test("harms nobody by a handler that fails, floods, or never reads", async ({ namespace }) => {
+    const worker = namespace.start("worker --concurrency 2");
     const commands = {
       flood: runShell("yes | head -c 5000000"),
       crash: runShell("kill -SEGV $$"),
@@ -150,8 +146,7 @@ describe.concurrent("a worker", () => {
 });
 
 describe.concurrent("leases of a schedule", () => {
-  test("are held while it runs, seen by everybody, and freed then", async () => {
-    const namespace = cluster.createNamespace();
+  test("are held while it runs, seen by everybody, and freed then", async ({ namespace }) => {
     const [there, gate] = [cluster.createPath(), cluster.createPath()];
     namespace.start(["worker"]);
     await putDueSchedule(namespace, "a", {
@@ -174,8 +169,7 @@ describe.concurrent("leases of a schedule", () => {
     await waitUntil("free", async () => (await namespace.readQueue("db", "resource")).length === 0);
   });
 
-  test("that are taken away end it", async () => {
-    const namespace = cluster.createNamespace();
+  test("that are taken away end it", async ({ namespace }) => {
     const [there, gate] = [cluster.createPath(), cluster.createPath()];
     const worker = namespace.start(["worker"]);
     await putDueSchedule(namespace, "a", {
@@ -186,17 +180,16 @@ describe.concurrent("leases of a schedule", () => {
     const [held] = await namespace.readQueue("db", "resource");
     await namespace.delete(held?.key ?? "");
     expect(await waitForOutcomes(namespace, "a")).toMatchObject([
-      { result: "lost", reason: expect.stringMatching(/claim was lost/) },
+      { result: "lost", reason: expect.stringContaining("claim was lost") },
     ]);
     expect(worker.child.exitCode).toBeNull();
   });
 
-  test("that cannot be read make it fail", async () => {
-    const namespace = cluster.createNamespace();
+  test("that cannot be read make it fail", async ({ namespace }) => {
     namespace.start(["worker"]);
     await putDueSchedule(namespace, "a", { command: ["true"], leases: ["db=x"] });
     expect(await waitForOutcomes(namespace, "a")).toMatchObject([
-      { result: "failed", reason: expect.stringMatching(/db=x/) },
+      { result: "failed", reason: expect.stringContaining("db=x") },
     ]);
   });
 });
@@ -212,10 +205,10 @@ describe.concurrent("a worker that cannot start", () => {
 
   test("a file that is not there, a port that is none, no etcd", async () => {
     const namespace = cluster.createNamespace({ env: { SIGNALBOX_CONNECT_TIMEOUT: "200ms" } });
-    expect(await namespace.execute(["worker", "--handlers", "/no/file"])).toMatchObject({ code: 78 });
-    expect(await namespace.execute(["worker", "--metrics", "x"])).toMatchObject({ code: 64 });
-    expect(await namespace.execute(["worker", "--concurrency", "0"])).toMatchObject({ code: 64 });
+    expect(await namespace.execute("worker --handlers /no/file")).toExit(78);
+    expect(await namespace.execute("worker --metrics x")).toExit(64);
+    expect(await namespace.execute("worker --concurrency 0")).toExit(64);
     const away = await namespace.execute(["worker"], { endpoints: ["http://127.0.0.1:1"] });
-    expect(away).toMatchObject({ code: 69, stderr: expect.stringMatching(/cannot reach etcd/) });
+    expect(away).toExit(69, { stderr: "cannot reach etcd" });
   });
 });

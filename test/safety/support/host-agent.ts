@@ -54,7 +54,7 @@ export class HostAgent {
   /** Starts an agent, and waits until it listens. */
   async start(how: SignalboxOptions = {}): Promise<void> {
     this.#current = this.namespace.start(["agent"], how);
-    await this.#current.waitForOutput(/ready/);
+    await this.#current.waitForOutput("ready");
   }
 
   signal(name: NodeJS.Signals): void {

@@ -2,6 +2,7 @@
 
 import { setTimeout as pause } from "node:timers/promises";
 import type { Job } from "../../../fixtures/cluster/test-jobs.ts";
+import { splitWords } from "../../../fixtures/cluster/test-jobs.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import type { ProcessResult } from "../../../fixtures/signalbox.ts";
 import { countStalls } from "../../../fixtures/steady.ts";
@@ -42,7 +43,7 @@ async function executeRun(namespace: TestNamespace, member: ParallelRun): Promis
   const { killAt, options } = member;
   const before = countStalls();
   const ttl = killAt === undefined ? LONG_SESSION : SHORT_SESSION;
-  const running = namespace.jobs.start({ ...member, options: [...ttl, ...options] });
+  const running = namespace.jobs.start({ ...member, options: [...ttl, ...splitWords(options)] });
   if (killAt !== undefined) {
     const over = new AbortController();
     void running.ended.then(() => over.abort());

@@ -12,11 +12,11 @@ export async function startSampleQueues(namespace: TestNamespace): Promise<void>
   const stay = ["until", `${namespace.jobs.journal.folder}/over`];
   await namespace.jobs.startAndWait({
     name: "one",
-    options: ["--lock", "x", "--lease", "db=2:3"],
+    options: "--lock x --lease db=2:3",
     hold: stay,
   });
-  namespace.jobs.start({ name: "two", options: ["--lock", "x", "--wait"], hold: stay });
-  namespace.jobs.start({ name: "three", options: ["--no-lock", "--lease", "db=2:3"], hold: stay });
+  namespace.jobs.start({ name: "two", options: "--lock x --wait", hold: stay });
+  namespace.jobs.start({ name: "three", options: "--no-lock --lease db=2:3", hold: stay });
   await Promise.all([
     namespace.jobs.waitForTickets("two", "waiting"),
     namespace.jobs.waitForTickets("three", "waiting"),

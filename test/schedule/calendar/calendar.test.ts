@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import {
   type Calendar,
   formatCalendar,
-  getDaySet,
+  getDayMatcher,
   MOST_ENTRIES,
   normalizeDays,
   parseCalendar,
@@ -20,16 +20,16 @@ describe("an entry of a calendar", () => {
     ["sat", ["2026-11-21", "1969-12-27"], ["2026-11-22", "2026-11-20"]],
     ["SUN", ["2026-11-22"], ["2026-11-21"]],
   ])("%s names its days", (entry, inside, outside) => {
-    const set = getDaySet({ days: [entry] });
-    expect(inside.filter((day) => !set.has(dayOf(day)))).toEqual([]);
-    expect(outside.filter((day) => set.has(dayOf(day)))).toEqual([]);
+    const matches = getDayMatcher({ days: [entry] });
+    expect(inside.filter((day) => !matches(dayOf(day)))).toEqual([]);
+    expect(outside.filter((day) => matches(dayOf(day)))).toEqual([]);
   });
 
   test.each(["2026-02-30", "2026-13-01", "13-01", "02-30", "caturday", "2026-1-1", "", "2026-01-01..", ".."])(
     "%j is refused with its form",
     (entry) => {
       expect(parseCalendarEntry(entry)).toEqual({
-        fault: expect.stringMatching(/is not a day: write a date 2026-12-25/),
+        fault: expect.stringContaining("is not a day: write a date 2026-12-25"),
       });
     },
   );
@@ -43,9 +43,9 @@ describe("an entry of a calendar", () => {
 
 test("ranges that overlap, touch or contain each other are one set", () => {
   const days = ["2026-01-10..2026-01-20", "2026-01-01..2026-01-09", "2026-01-12", "2026-01-15..2026-01-25"];
-  const set = getDaySet({ days });
+  const matches = getDayMatcher({ days });
   const first = dayOf("2025-12-25");
-  const inside = Array.from({ length: 60 }, (_, index) => first + index).filter((day) => set.has(day));
+  const inside = Array.from({ length: 60 }, (_, index) => first + index).filter((day) => matches(day));
   expect([inside.length, formatDay(inside[0] ?? 0), formatDay(inside.at(-1) ?? 0)]).toEqual([
     25,
     "2026-01-01",

@@ -14,7 +14,7 @@ const calendars: Calendars = new Map([
 ]);
 
 interface Case extends CalendarFields {
-  cron: string;
+  cron: string | readonly string[];
   zone?: string;
   from: string;
   /** The next occurrences as UTC times, without seconds. */
@@ -47,6 +47,36 @@ describe("occurrences on excluded days", () => {
         except: ["weekend"],
         from: "2026-11-20T00:00Z",
         next: ["2026-11-20T03:00", "2026-11-23T03:00"],
+      },
+    ],
+    [
+      "of several cron texts move one by one, to the same instant once",
+      {
+        cron: ["0 3 * * 6", "0 3 * * 1", "0 9 * * 6"],
+        except: ["weekend"],
+        ifExcluded: "next",
+        from: "2026-11-20T00:00Z",
+        next: ["2026-11-23T03:00", "2026-11-23T09:00", "2026-11-30T03:00"],
+      },
+    ],
+    [
+      "of an interval are left out, from the first to the last moment of the day in its zone",
+      {
+        cron: "@every 20m from 2026-11-20T22:20Z",
+        zone: "Europe/Berlin",
+        except: ["weekend"],
+        from: "2026-11-20T22:30Z",
+        next: ["2026-11-20T22:40", "2026-11-22T23:00", "2026-11-22T23:20"],
+      },
+    ],
+    [
+      "of an interval are left out with any rule",
+      {
+        cron: "@every 1d from 2026-11-20T12:00Z",
+        except: ["weekend"],
+        ifExcluded: "next",
+        from: "2026-11-21T00:00Z",
+        next: ["2026-11-23T12:00", "2026-11-24T12:00"],
       },
     ],
     [

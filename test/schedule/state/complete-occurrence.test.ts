@@ -140,3 +140,37 @@ describe("where the occurrence goes", () => {
     });
   });
 });
+
+describe("with pauseAfterFailures", () => {
+  const strict = { ...plain, pauseAfterFailures: 2 };
+  const complete = (before: DueState, result: OccurrenceResult, definition: Definition = strict) =>
+    completeOccurrence(definition, { ...before, open: [open] }, ended(result), 0).due;
+
+  test("the last of the failures in a row pauses the schedule, in the state that completes it", () => {
+    const first = complete(due, "failed");
+    expect([first.failed, first.pause]).toEqual([1, undefined]);
+    const second = complete(first, "timeout");
+    expect(second.failed).toBe(2);
+    expect(second.pause).toEqual({ by: "signalbox", at: NOW, why: "after 2 failures" });
+    expect(parseDue(formatDue(second))).toMatchObject({ value: { failed: 2, pause: second.pause } });
+    expect(complete(second, "failed").pause, "a later failure keeps it").toEqual(second.pause);
+  });
+
+  test.each(["retry", "released", "lost", "replaced"] as const)("%s does not count", (result) => {
+    expect(complete({ ...due, failed: 1 }, result)).toMatchObject({ failed: 1 });
+  });
+
+  test("a failure that is retried does not count", () => {
+    expect(complete(due, "failed", { ...strict, retries: 2 }).failed).toBeUndefined();
+  });
+
+  test("a success starts the count again, and ends no pause", () => {
+    expect(complete({ ...due, failed: 1 }, "ok").failed).toBeUndefined();
+    const paused = complete({ ...due, failed: 1 }, "failed");
+    expect(complete(paused, "ok")).toMatchObject({ pause: paused.pause });
+  });
+
+  test("without it, nothing is counted", () => {
+    expect(complete(due, "failed", plain).failed).toBeUndefined();
+  });
+});

@@ -144,6 +144,16 @@ describe("resuming", () => {
     expect(computeResumedDue("job", hourly, due, at("10:15:00"))).toBe(due);
   });
 
+  test("a pause that the schedule has set itself ends, and its failures are forgotten", () => {
+    const pause = { by: "signalbox", at: at("09:00:00"), why: "after 3 failures" };
+    const due: DueState = { next: at("11:00:00"), runAt: at("11:00:00"), open: [], failed: 3, pause };
+    expect(computeResumedDue("job", hourly, due, at("10:15:00"))).toEqual({
+      next: at("11:00:00"),
+      runAt: at("11:00:00"),
+      open: [],
+    });
+  });
+
   test("what a delay still holds back is not lost", () => {
     const late = { ...hourly, delay: 1_800_000 };
     const due: DueState = { next: at("08:00:00"), runAt: at("08:30:00"), open: [] };

@@ -62,6 +62,8 @@ describe("what may be taken", () => {
     ["paused: nothing", { pause }, due(), [], undefined],
     ["paused: what was lost neither", { pause }, due([opened(NOW - 90)]), [], undefined],
     ["paused: triggers run", { pause }, due(trigger), [], NOW - 5],
+    ["paused by itself: nothing", {}, { ...due(), pause }, [], undefined],
+    ["paused by itself: triggers run", {}, { ...due(trigger), pause }, [], NOW - 5],
     ["a pause that is over", { pause: { ...pause, until: NOW } }, due(), [], "next"],
     ["ended", {}, { runAt: 0, open: [] }, [], undefined],
   ];

@@ -2,8 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Calendars } from "../../../src/schedule/calendar/calendar.ts";
 import type { Definition } from "../../../src/schedule/definition.ts";
 import type { DueState } from "../../../src/schedule/state/due.ts";
-import { computeFirstDue } from "../../../src/schedule/state/due-transitions.ts";
-import { computeRecalculatedDue } from "../../../src/schedule/state/recalculated-due.ts";
+import { computeFirstDue, computeRecalculatedDue } from "../../../src/schedule/state/due-transitions.ts";
 import { startOccurrence } from "../../../src/schedule/state/start-occurrence.ts";
 import { createTiming } from "../../../src/schedule/timing.ts";
 

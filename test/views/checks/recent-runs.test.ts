@@ -68,7 +68,7 @@ describe("judgeRecentRuns", () => {
 
   test("the remedy is a line to copy", () => {
     const { remedy } = judgeRecentRuns(job([ended(26)], { name: "my job" }), limit);
-    expect(remedy).toBe("signalbox history 'my job'");
+    expect(remedy).toBe("signalbox ls history 'my job'");
     expect(judgeRecentRuns(job([], { kind: "schedule", name: "a b" }), limit).remedy).toBe(
       "does a worker take it? See: signalbox show schedule 'a b'",
     );

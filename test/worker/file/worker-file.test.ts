@@ -101,7 +101,7 @@ test("environments at its top, as PerfectSched has them", () => {
   ]);
   const known = { keysRead: ["alive_time"] };
   expect(readWorkerFile(writeTestFile("handlers.yaml", KEYED), known).warnings).toEqual([
-    expect.stringMatching(/: poll_interval has no effect here/),
+    expect.stringContaining(": poll_interval has no effect here"),
   ]);
   expect(read(KEYED, "staging").handlers).toEqual([{ type: "a", command: ["stage"] }]);
 });
@@ -117,9 +117,9 @@ production:
 `;
   const { handlers, warnings } = read(shared);
   expect(handlers).toEqual([{ type: "a", command: ["prod"] }]);
-  expect(warnings.join("\n")).toMatch(/url has no effect here: schedules are in etcd/);
-  expect(warnings.join("\n")).toMatch(/endpoints has no effect here: see the setting/);
-  expect(warnings.join("\n")).not.toMatch(/secret/);
+  expect(warnings.join("\n")).toMatch("url has no effect here: schedules are in etcd");
+  expect(warnings.join("\n")).toMatch("endpoints has no effect here: see the setting");
+  expect(warnings.join("\n")).not.toMatch("secret");
 });
 
 test.each<[string, string | RegExp, string?]>([
@@ -174,7 +174,7 @@ test.each<[string, string | RegExp, string?]>([
 test("a file that everybody can change is not trusted, and one that is missing is said to be", () => {
   const file = writeTestFile("handlers.yaml", "{}");
   chmodSync(file, 0o666);
-  expect(() => readWorkerFile(file)).toThrow(/every user can change it; run: chmod o-w/);
+  expect(() => readWorkerFile(file)).toThrow("every user can change it; run: chmod o-w");
   expect(() => readWorkerFile("/no/such/file")).toThrow(
     "/no/such/file does not exist; it was named with --handlers",
   );

@@ -121,7 +121,7 @@ test("of a flood only a little is passed on, and 4 KiB kept", async () => {
   } = await runHandler(buildShellCommand("yes abcdefg | head -c 20000000; echo the end"));
   expect(result).toBe("ok");
   expect(lines.join("").length).toBeLessThan(70_000);
-  expect(lines.at(-1)).toMatch(/not passed on/);
+  expect(lines.at(-1)).toMatch("not passed on");
   expect(Buffer.byteLength(tail)).toBeLessThanOrEqual(4_096);
   expect(tail).toMatch(/\nthe end$/);
 });

@@ -1,9 +1,9 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import http from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { createRealClock } from "../../../src/process/clock.ts";
 import { createGuardianHost } from "../../../src/process/host.ts";
@@ -214,14 +214,8 @@ test.each(["ftp://example.com/x", "no address", "", "file:///etc/passwd"])("%j i
   );
 });
 
-function createFolder(): string {
-  const path = mkdtempSync(join(tmpdir(), "hooks-"));
-  onTestFinished(() => rmSync(path, { recursive: true }));
-  return path;
-}
-
 test("a command gets the word on its standard input and in its environment", async () => {
-  const path = join(createFolder(), "out");
+  const path = join(createTestFolder(), "out");
   const script = 'cat > "$1"; env | grep ^SIGNALBOX_ | sort >> "$1"';
   const { hooks: made, results, log } = createTestHooks();
   const event = buildEnded(
@@ -260,7 +254,7 @@ test.each([
 });
 
 test("a command whose time is up is ended with all it has started, and so is one when the worker ends", async () => {
-  const path = join(createFolder(), "pid");
+  const path = join(createTestFolder(), "pid");
   const command = ["sh", "-c", `sleep 300 & echo $! > ${path}; yes | head -c 1000000; wait`];
   const late = createTestHooks({ within: 300, hooks: { start: command } });
   late.hooks.handleEvent(buildStarted());

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describeFileError, EXIT, SignalboxError } from "../../../base/errors.ts";
-import type { Finding } from "../../../base/finding.ts";
+import { createFindingBuilder, type Finding } from "../../../base/finding.ts";
 import { quoteText } from "../../../base/text.ts";
 import { resolveConfig } from "../../../config/config.ts";
 import type { Settings } from "../../../config/settings.ts";
@@ -9,12 +9,13 @@ import { StoreError } from "../../../etcd/store.ts";
 import type { Collection, Snapshot } from "../../../state/snapshot.ts";
 import type { CrontabFormat } from "../../../syntax/crontab.ts";
 import { type JobConfiguration, judgeJobs } from "../../../views/checks/crontab.ts";
+import type { Call, CommandExecutor, CommandIo } from "../../command.ts";
 import { readSnapshot } from "../../read-snapshot.ts";
-import type { Call, CommandExecutor, CommandIo } from "../../spec.ts";
 import { createStoreCommand } from "../../store-command.ts";
 import { type CheckReport, printReport, reportErrorsToNagios } from "../findings.ts";
 import type { CheckCrontabFlags } from "./check-crontab.ts";
-import { type CheckEnvironment, type CrontabReading, type CrontabText, readJobs } from "./read.ts";
+import { type CrontabReading, type CrontabText, readJobs } from "./read.ts";
+import type { CheckEnvironment } from "./signalbox.ts";
 
 /** Collections that jobs depend on. */
 const COLLECTIONS: readonly Collection[] = ["groups", "resourceConfigs", "hosts"];
@@ -34,9 +35,7 @@ const checkOnline = createStoreCommand<CheckCrontabFlags>(async (call, io, conte
     if (!(error instanceof StoreError)) throw error;
     const detail = `cannot read the configuration, so only the text was checked: ${error.message}`;
     const remedy = "see: signalbox doctor, or add --offline to check only the text";
-    return reportResult(call, io, reading, undefined, [
-      { kind: "etcd", check: "etcd", level: "unknown", detail, remedy },
-    ]);
+    return reportResult(call, io, reading, undefined, [createFindingBuilder("etcd").unknown(detail, remedy)]);
   }
 });
 

@@ -1,7 +1,7 @@
-import { declareCommand, type FlagsOf, type FlagTable } from "../../spec.ts";
+import { declareCommand, declareFlags, type FlagsOf } from "../../command.ts";
 import { CHECK_FLAGS } from "../findings.ts";
 
-const CHECK_CRONTAB_FLAGS = {
+const CHECK_CRONTAB_FLAGS = declareFlags({
   "--offline": "check only the text; do not connect to etcd",
   "--no-programs":
     "do not look for programs, users and folders on this host; for the crontab of another host",
@@ -15,7 +15,7 @@ const CHECK_CRONTAB_FLAGS = {
     help: "do not report that different commands share this lock",
   },
   ...CHECK_FLAGS,
-} satisfies FlagTable;
+});
 
 /** Values of these flags. */
 export type CheckCrontabFlags = FlagsOf<typeof CHECK_CRONTAB_FLAGS>;

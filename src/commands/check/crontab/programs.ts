@@ -1,30 +1,22 @@
 import { basename, dirname } from "node:path";
 import type { Finding } from "../../../base/finding.ts";
 import { findProgram, type ProgramSearch, readInterpreter } from "../../../process/programs.ts";
-import { UNKNOWN } from "../../../syntax/shell-parser.ts";
-import { unwrapWords } from "../../../syntax/shell-wrappers.ts";
 import {
   applyAssignments,
   applyWrapperPath,
   CRON_PATH,
   type Invocation,
   SERVICE_PATH,
-} from "./invocations.ts";
+} from "../../../syntax/line-commands.ts";
+import { UNKNOWN } from "../../../syntax/shell-parser.ts";
+import { unwrapWords } from "../../../syntax/shell-wrappers.ts";
+import type { CheckedLine } from "./signalbox.ts";
 
 /** Builtins and syntax of shells, which need no file. */
 const BUILTINS =
   /^(?:[.:]|alias|bg|break|cd|continue|declare|echo|eval|exec|exit|export|false|fg|for|function|getopts|hash|jobs|kill|let|local|popd|printf|pushd|read|readonly|return|select|set|shift|shopt|source|time|times|trap|true|type|typeset|ulimit|umask|unalias|unset|until|wait|while)$/;
 /** What the name of a program can be, as opposed to syntax that is not parsed here. */
 const PROGRAM = /^[\w./+@:-]*\w$/;
-
-/** The environment in which a line's program is searched. */
-export interface ProgramEnvironment {
-  where: string;
-  /** PATH of the user who runs the check. */
-  searchPath: string;
-  /** Whether the crontab has a PATH line. */
-  isPathSet: boolean;
-}
 
 /** A program that is missing, or an interpreter that it needs. */
 interface MissingProgram {
@@ -37,7 +29,7 @@ interface MissingProgram {
 /** Checks that a program of a line, and the interpreter in its first line, are found with the PATH of the line. */
 export function judgeProgram(
   { program, variables }: Pick<Invocation, "program" | "variables">,
-  { where, searchPath, isPathSet }: ProgramEnvironment,
+  { where, searchPath = "", isPathSet }: CheckedLine,
 ): Finding[] {
   const path = variables.get("PATH") ?? CRON_PATH;
   const missing = findMissing(program, path);
@@ -59,13 +51,14 @@ export function judgeProgram(
 export function judgeCommand(
   words: readonly string[],
   variables: Invocation["variables"],
-  { hasShell, ...environment }: ProgramEnvironment & { hasShell: boolean },
+  line: CheckedLine,
+  hasShell: boolean,
 ): Finding[] {
   const at = unwrapWords(words).program;
   const program = words[at] ?? "";
   if (!PROGRAM.test(program) || (hasShell && BUILTINS.test(program))) return [];
   const known = applyAssignments(applyWrapperPath(words.slice(0, at), variables), words.slice(0, at));
-  return judgeProgram({ program, variables: known }, environment).map((one) => ({ ...one, kind: "command" }));
+  return judgeProgram({ program, variables: known }, line).map((one) => ({ ...one, kind: "command" }));
 }
 
 function findMissing(program: string, path: string): MissingProgram | undefined {

@@ -1,29 +1,27 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { UsageError } from "../../../base/errors.ts";
-import type { Finding } from "../../../base/finding.ts";
+import { createFindingBuilder, type Finding } from "../../../base/finding.ts";
 import { quoteShellWord } from "../../../base/shell.ts";
-import { quoteText } from "../../../base/text.ts";
+import { findNearest, quoteText } from "../../../base/text.ts";
 import { thisMachine } from "../../../config/machine.ts";
-import type { Settings } from "../../../config/settings.ts";
 import { readHostFacts } from "../../../fleet/host.ts";
 import { type CronJob, type CrontabFormat, parseCrontab } from "../../../syntax/crontab.ts";
 import { type FormatGuess, guessCrontabFormat } from "../../../syntax/crontab-format.ts";
-import { UNKNOWN } from "../../../syntax/shell-parser.ts";
-import { getBaseName } from "../../../syntax/shell-wrappers.ts";
-import { listLeasesToHold, parseSwitchman, type SwitchmanCall } from "../../../syntax/switchman-call.ts";
-import type { CrontabJob } from "../../../views/checks/crontab.ts";
 import {
   CRON_PATH,
   findInvocation,
-  findMisspelling,
   type Invocation,
   isToolMentioned,
   type LineCommand,
   listLineCommands,
-} from "./invocations.ts";
-import { judgeCommand, judgeProgram, type ProgramEnvironment } from "./programs.ts";
-import { type LineLocation, type LineReading, readSignalbox } from "./signalbox.ts";
+} from "../../../syntax/line-commands.ts";
+import { UNKNOWN } from "../../../syntax/shell-parser.ts";
+import { getBaseName, unwrapWords } from "../../../syntax/shell-wrappers.ts";
+import { listLeasesToHold, parseSwitchman, type SwitchmanCall } from "../../../syntax/switchman-call.ts";
+import type { CrontabJob } from "../../../views/checks/crontab.ts";
+import { judgeCommand, judgeProgram } from "./programs.ts";
+import { type CheckEnvironment, type CheckedLine, type LineReading, readSignalbox } from "./signalbox.ts";
 
 /** Kind of finding for lines that are not parsed here. */
 const UNREAD = "front-end";
@@ -40,18 +38,6 @@ export interface CrontabText {
 export interface CrontabReading {
   jobs: readonly CrontabJob[];
   findings: readonly Finding[];
-}
-
-/** The settings and variables that apply where a line sets none. */
-export interface CheckEnvironment {
-  settings: Settings;
-  /** HOME of the user who runs the check. */
-  home: string | undefined;
-  /**
-   * PATH of the user who runs the check, to suggest where programs are that the crontab's PATH does not find. Undefined
-   * to check no programs.
-   */
-  searchPath?: string | undefined;
 }
 
 /** Kinds of findings that name no line, so that equal ones of several lines are merged. */
@@ -109,13 +95,18 @@ function readLine(job: CronJob, path: string, environment: CheckEnvironment): Cr
   }
   const missing = findMissingUser(job, where);
   if (missing !== undefined) return { jobs: [], findings: [...cut, missing] };
-  const location: LineLocation = { where, home: findHome(job, environment), settings: environment.settings };
-  const commands = found.value.map((command) => readLineCommand(command, location, environment));
+  const line: CheckedLine = {
+    ...environment,
+    where,
+    home: findHome(job, environment),
+    isPathSet: job.variables.has("PATH"),
+  };
+  const commands = found.value.map((command) => readLineCommand(command, line));
   return {
     jobs: commands.flatMap(({ job: read }) => read ?? []),
     findings: [
       ...cut,
-      ...findHostFaults(job, commands, where, environment),
+      ...findHostFaults(job, commands, line),
       ...commands.flatMap(({ findings }) => findings),
     ],
   };
@@ -127,30 +118,39 @@ interface CommandReading extends LineReading {
   invocation: Invocation | undefined;
 }
 
-function readLineCommand(
-  command: LineCommand,
-  location: LineLocation,
-  environment: CheckEnvironment,
-): CommandReading {
+function readLineCommand(command: LineCommand, line: CheckedLine): CommandReading {
   const invocation = findInvocation(command);
-  if (invocation !== undefined)
-    return { command, invocation, ...readInvocation(invocation, location, environment) };
+  if (invocation !== undefined) return { command, invocation, ...readInvocation(invocation, line) };
   const fault = findMisspelling(command);
-  const findings = fault === undefined ? [] : [createFinding(location.where, "failure", fault)];
+  const findings = fault === undefined ? [] : [createFinding(line.where, "failure", fault)];
   return { command, invocation, job: undefined, findings };
 }
 
+/**
+ * Finds a misspelt tool, or a misspelt `run`, in a command with `--`: `signalbx run -- x`, `signalbox rnu -- x`,
+ * `signalbox --lock a -- x`. Only these have a command after `--`.
+ */
+function findMisspelling({ words }: LineCommand): string | undefined {
+  const at = unwrapWords(words).program;
+  const [program = "", second = "", ...rest] = words.slice(at);
+  const name = getBaseName(program);
+  if (![second, ...rest].includes("--")) return undefined;
+  const isBare = second.startsWith("-") && !rest.some((word) => /^(?:run|schedule)$/.test(word));
+  if (name === "signalbox" && (isBare || (second !== "run" && findNearest(second, ["run"]) !== undefined)))
+    return `${quoteText(second)} is not a command of signalbox; did you mean: signalbox run?`;
+  const tools = second === "run" ? ["signalbox"] : ["switchman", "cronlock", "zoo-locked"];
+  const meant = tools.includes(name) || name === "signalbox" ? undefined : findNearest(name, tools);
+  return meant === undefined
+    ? undefined
+    : `${quoteText(name)} is not a program of signalbox; did you mean ${meant}?`;
+}
+
 /** Finds what this host lacks for a line: the user, programs, folders. */
-function findHostFaults(
-  job: CronJob,
-  readings: readonly CommandReading[],
-  where: string,
-  { searchPath }: CheckEnvironment,
-): Finding[] {
+function findHostFaults(job: CronJob, readings: readonly CommandReading[], line: CheckedLine): Finding[] {
+  const { where, searchPath } = line;
   if (searchPath === undefined) return [];
-  const environment = { where, searchPath, isPathSet: job.variables.has("PATH") };
   const tools = readings.flatMap(({ invocation }) =>
-    invocation === undefined ? [] : judgeProgram(invocation, environment),
+    invocation === undefined ? [] : judgeProgram(invocation, line),
   );
   const user = findUnknownUser(job, where);
   const commands = readings.map(({ command }) => command);
@@ -160,31 +160,30 @@ function findHostFaults(
     ...user,
     ...tools,
     ...findMissingFolders(commands, where, isOurs ? "failure" : "warning"),
-    ...readings.flatMap((reading) => judgeCommandOf(reading, environment)),
+    ...readings.flatMap((reading) => judgeCommandOf(reading, line)),
   ];
 }
 
 /** A missing program is a failure only where signalbox was to start it; other lines are not its own. */
 function judgeCommandOf(
   { command, invocation, job, findings }: CommandReading,
-  environment: ProgramEnvironment,
+  line: CheckedLine,
 ): Finding[] {
   if (command.isRemote) return [];
-  if (invocation !== undefined)
-    return judgeCommand(job?.command ?? [], invocation.variables, { ...environment, hasShell: false });
+  if (invocation !== undefined) return judgeCommand(job?.command ?? [], invocation.variables, line, false);
   if (findings.length > 0) return []; // the name is misspelt
-  return judgeCommand(command.words, command.variables, { ...environment, hasShell: true }).map((one) => ({
+  return judgeCommand(command.words, command.variables, line, true).map((one) => ({
     ...one,
     level: "warning" as const,
   }));
 }
 
-function readInvocation(one: Invocation, location: LineLocation, environment: CheckEnvironment): LineReading {
-  if (one.tool === "signalbox") return readSignalbox(one, location);
-  if (one.tool === "switchman") return readSwitchman(one, location, environment);
+function readInvocation(one: Invocation, line: CheckedLine): LineReading {
+  if (one.tool === "run") return readSignalbox(one, line);
+  if (one.tool === "switchman") return readSwitchman(one, line);
   return {
     job: undefined,
-    findings: [{ kind: UNREAD, check: location.where, level: "hint", detail: one.tool }],
+    findings: [createFindingBuilder(UNREAD, line.where).hint(one.tool)],
   };
 }
 
@@ -195,7 +194,7 @@ function mergeUnread(path: string, findings: readonly Finding[]): Finding[] {
   const tools = [...new Set(unread.map(({ detail }) => detail))].join(", ");
   const detail = `${unread.length} ${unread.length === 1 ? "line" : "lines"} of ${tools} ${unread.length === 1 ? "was" : "were"} not checked`;
   const remedy = "to check them: signalbox migrate crontab --check FILE";
-  const told: Finding = { kind: UNREAD, check: path, level: "hint", detail, remedy };
+  const told: Finding = createFindingBuilder(UNREAD, path).hint(detail, remedy);
   return [told, ...findings.filter(({ kind }) => kind !== UNREAD)];
 }
 
@@ -235,12 +234,8 @@ function findHome({ user, variables }: CronJob, { home }: CheckEnvironment): str
 }
 
 /** Checks a switchman line as the equivalent signalbox line. */
-function readSwitchman(
-  { words }: Invocation,
-  { where }: LineLocation,
-  { settings }: CheckEnvironment,
-): LineReading {
-  const about = { kind: "switchman", check: where };
+function readSwitchman({ words }: Invocation, { where, settings }: CheckedLine): LineReading {
+  const about = createFindingBuilder("switchman", where);
   try {
     const call = parseSwitchman(words);
     const isPlain = (text: string | undefined) => text?.includes(UNKNOWN) !== true;
@@ -262,10 +257,10 @@ function readSwitchman(
     const detail = isPlain(same)
       ? `as signalbox: ${same}`
       : `as signalbox, except for parts that the shell expands: ${same.replaceAll(UNKNOWN, "$(...)")}`;
-    return { job, findings: [{ ...about, level: "hint", detail }] };
+    return { job, findings: [about.hint(detail)] };
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    return { job: undefined, findings: [{ ...about, level: "failure", detail: error.message }] };
+    return { job: undefined, findings: [about.failure(error.message)] };
   }
 }
 
@@ -388,19 +383,19 @@ function findForeignCharacters(path: string, text: string): Finding[] {
   const hasLocale = /^[ \t]*["']?(?:LANG|LC_ALL|LC_CTYPE)["']?[ \t]*=/m.test(text);
   return text.split("\n").flatMap((line, index): Finding[] => {
     if (/^[ \t]*(?:#|$)/.test(line)) return [];
-    const about = { kind: "characters", check: `${path}:${index + 1}` };
+    const about = createFindingBuilder("characters", `${path}:${index + 1}`);
     const mark = TYPOGRAPHY.find(([pattern]) => pattern.test(line));
     if (mark !== undefined) {
       const [pattern, name, remedy] = mark;
       const char = pattern.exec(line)?.[0] ?? "";
       const code = (char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
       const detail = `it has ${name} (U+${code}), which is part of a word for the shell and for cron`;
-      return [{ ...about, level: "warning", detail, remedy }];
+      return [about.warning(detail, remedy)];
     }
     const [char] = /[\u0080-\u{10ffff}]/u.exec(line) ?? [];
     if (char === undefined || hasLocale) return [];
     const detail = `it has characters that are not ASCII, such as ${quoteText(char)}; cron may start commands without a UTF-8 locale`;
-    return [{ ...about, level: "hint", detail, remedy: "write above the line: LANG=C.UTF-8" }];
+    return [about.hint(detail, "write above the line: LANG=C.UTF-8")];
   });
 }
 
@@ -413,9 +408,7 @@ function findRepeatedLines(path: string, jobs: readonly CronJob[]): Finding[] {
     first.set(key, earlier ?? line);
     if (earlier === undefined) return [];
     const detail = `it is the same as line ${earlier}: cron starts the command twice`;
-    return [
-      { kind: "twice", check: `${path}:${line}`, level: "warning" as const, detail, remedy: "remove one" },
-    ];
+    return [createFindingBuilder("twice", `${path}:${line}`).warning(detail, "remove one")];
   });
 }
 
@@ -425,7 +418,5 @@ function findUnknownUser({ user }: CronJob, check: string): Finding[] {
   const users = readFileSync("/etc/passwd", "utf8").split("\n");
   if (users.some((line) => line.startsWith(`${user}:`))) return [];
   const detail = `user ${quoteText(user)} is not in /etc/passwd: unless a directory service has it, cron does not run the line`;
-  return [
-    { kind: "user", check, level: "warning", detail, remedy: "correct the user, or create it on this host" },
-  ];
+  return [createFindingBuilder("user", check).warning(detail, "correct the user, or create it on this host")];
 }

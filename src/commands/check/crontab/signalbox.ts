@@ -1,4 +1,3 @@
-import { parseDuration } from "../../../base/duration.ts";
 import { EXIT, SignalboxError, UsageError } from "../../../base/errors.ts";
 import type { Finding } from "../../../base/finding.ts";
 import { type Config, resolveConfig } from "../../../config/config.ts";
@@ -7,13 +6,12 @@ import { thisMachine } from "../../../config/machine.ts";
 import { getEnvVariableName, getSetting, type SettingKey, type Settings } from "../../../config/settings.ts";
 import { readHostFacts } from "../../../fleet/host.ts";
 import { validateName } from "../../../protocol/names.ts";
+import type { Invocation } from "../../../syntax/line-commands.ts";
 import { UNKNOWN } from "../../../syntax/shell-parser.ts";
 import type { CrontabJob } from "../../../views/checks/crontab.ts";
+import type { Call } from "../../command.ts";
 import { parseCall } from "../../command-line/parse-call.ts";
-import type { RunFlags } from "../../run/run.ts";
-import { runCommand } from "../../run/run.ts";
-import type { Call } from "../../spec.ts";
-import type { Invocation } from "./invocations.ts";
+import { type RunFlags, runCommand } from "../../run/run.ts";
 
 /** The result of reading a line: the job, if the line can be parsed, and the findings. */
 export interface LineReading {
@@ -21,41 +19,60 @@ export interface LineReading {
   findings: readonly Finding[];
 }
 
-/** The location of a line, and the settings it is compared with. */
-export interface LineLocation {
-  where: string;
-  /** HOME of the user that it runs as, if known. */
+/** The settings and variables that apply where a line sets none. */
+export interface CheckEnvironment {
+  /** The settings of this check, also to recognize lines for another etcd. */
+  settings: Settings;
+  /** HOME of the user that the line runs as, if known; for the check, of the user who runs it. */
   home: string | undefined;
-  /** The settings of this check, to recognize lines for another etcd. */
-  settings: Pick<Settings, "prefix" | "endpoints">;
+  /**
+   * PATH of the user who runs the check, to suggest where programs are that the crontab's PATH does not find. Undefined
+   * to check no programs.
+   */
+  searchPath?: string | undefined;
+}
+
+/** A line of a crontab, and what applies to it. */
+export interface CheckedLine extends CheckEnvironment {
+  where: string;
+  /** Whether the crontab has a PATH line. */
+  isPathSet: boolean;
 }
 
 /** Settings of the credentials. The check needs none of them, and its user may not be allowed to read them. */
 const CREDENTIALS: readonly SettingKey[] = ["user", "password", "passwordFile", "cert", "key", "cacert"];
 
 /** Reads a `signalbox run` line with the parser and the settings that the run itself uses. */
-export function readSignalbox(invocation: Invocation, location: LineLocation): LineReading {
+export function readSignalbox(invocation: Invocation, line: CheckedLine): LineReading {
   const notes: Finding[] = [];
   try {
-    const call = parseCall(runCommand, invocation.words);
+    const call = parseCall(runCommand, hideUnknownValues(invocation.words));
     if (call.flags.help) return { job: undefined, findings: [] };
-    const config = resolveLineConfig(call, invocation, location, notes);
-    const job = buildJob(call, config, location);
-    return { job, findings: [...notes, ...findBusyNotes(invocation, config.values, location)] };
+    const config = resolveLineConfig(call, invocation, line, notes);
+    const job = buildJob(call, config, line);
+    return { job, findings: [...notes, ...findBusyNotes(invocation, config.values, line)] };
   } catch (error) {
     if (!(error instanceof SignalboxError)) throw error;
     if (error.exitCode === EXIT.usage && canHideOptions(invocation.words))
-      return { job: undefined, findings: [createFinding(location, "shell", "hint", UNSEEN)] };
+      return { job: undefined, findings: [createFinding(line, "shell", "hint", UNSEEN)] };
     const kind = error.exitCode === EXIT.usage ? "usage" : "config";
-    return { job: undefined, findings: [...notes, createFinding(location, kind, "failure", error.message)] };
+    return { job: undefined, findings: [...notes, createFinding(line, kind, "failure", error.message)] };
   }
+}
+
+/** Leaves out optional values that are only known after the shell expands them. */
+function hideUnknownValues(words: readonly string[]): readonly string[] {
+  const end = words.indexOf("--");
+  return words.map((word, at) =>
+    word.includes(UNKNOWN) && (end < 0 || at < end) ? word.replace(/^(--(?:wait|capture))=.*/s, "$1") : word,
+  );
 }
 
 /** Warns if `||` or a wrapper treats the exit code of a busy lock as a failure. */
 function findBusyNotes(
   { wrapper, next }: Invocation,
   { busyExitCode }: Settings,
-  location: LineLocation,
+  line: CheckedLine,
 ): Finding[] {
   const watcher = wrapper
     .map((word) => word.slice(word.lastIndexOf("/") + 1))
@@ -64,7 +81,7 @@ function findBusyNotes(
   if (busyExitCode === 0 || listener === undefined) return [];
   const detail = `${listener} treats exit code ${busyExitCode} as a failure, but a run exits with it when the lock is held`;
   return [
-    { ...createFinding(location, "busy", "hint", detail), remedy: "add -E 0: then such a run exits with 0" },
+    { ...createFinding(line, "busy", "hint", detail), remedy: "add -E 0: then such a run exits with 0" },
   ];
 }
 
@@ -77,7 +94,7 @@ function canHideOptions(words: readonly string[]): boolean {
 }
 
 function createFinding(
-  { where }: LineLocation,
+  { where }: CheckedLine,
   kind: string,
   level: Finding["level"],
   detail: string,
@@ -89,20 +106,20 @@ function createFinding(
 function resolveLineConfig(
   { settings }: Call<RunFlags>,
   { variables }: Invocation,
-  location: LineLocation,
+  line: CheckedLine,
   notes: Finding[],
 ): Config {
   const known = Object.entries(settings).filter(
     ([key, value]) => !(CREDENTIALS as string[]).includes(key) && !String(value).includes(UNKNOWN),
   );
-  const home = location.home === undefined ? [] : [["HOME", location.home] as const];
+  const home = line.home === undefined ? [] : [["HOME", line.home] as const];
   const env = [...home, ...variables];
   const secret = CREDENTIALS.flatMap((key) => [getEnvVariableName(key), getSetting(key).etcdctl ?? ""]);
   const plain = env.filter(([name, value]) => !secret.includes(name) && !value.includes(UNKNOWN));
   return resolveConfig({
     flags: Object.fromEntries(known),
     env: Object.fromEntries(plain),
-    readFile: (path) => readConfigFile(path, location, notes),
+    readFile: (path) => readConfigFile(path, line, notes),
   });
 }
 
@@ -112,7 +129,7 @@ function resolveLineConfig(
  */
 function readConfigFile(
   path: string,
-  location: LineLocation,
+  line: CheckedLine,
   notes: Finding[],
 ): ReturnType<typeof readFileWithMode> {
   try {
@@ -120,25 +137,24 @@ function readConfigFile(
     return file === undefined ? undefined : { ...file, mode: 0o600, uid: process.getuid?.() ?? file.uid };
   } catch {
     notes.push(
-      createFinding(location, "config", "hint", `this user cannot read ${path}; its settings were ignored`),
+      createFinding(line, "config", "hint", `this user cannot read ${path}; its settings were ignored`),
     );
     return { text: "{}", mode: 0o600, uid: process.getuid?.() ?? 0 };
   }
 }
 
-function buildJob(call: Call<RunFlags>, { values, sources }: Config, location: LineLocation): CrontabJob {
+function buildJob(call: Call<RunFlags>, { values, sources }: Config, line: CheckedLine): CrontabJob {
   const [file = ""] = call.command;
   if (file === "") throw new UsageError("COMMAND is empty; put its name after --");
   const lock = parseLock(call, file);
   const leases = call.flags.lease ?? [];
   if (call.flags["no-lock"] && leases.length === 0)
     throw new UsageError("--no-lock needs --lease; add a lease, or leave --no-lock out");
-  checkWait(call);
   const isOwn = (key: "prefix" | "endpoints") => !/^(flag|environment|context) /.test(sources[key]);
   const isSame = (key: "prefix" | "endpoints") =>
-    sortAddresses(values[key]) === sortAddresses(location.settings[key]);
+    sortAddresses(values[key]) === sortAddresses(line.settings[key]);
   return {
-    where: location.where,
+    where: line.where,
     tool: "signalbox",
     lock,
     group: values.group,
@@ -163,11 +179,4 @@ function parseLock(call: Call<RunFlags>, file: string): CrontabJob["lock"] {
   const name = named ?? file.slice(file.lastIndexOf("/") + 1);
   if (call.flags["no-lock"] || name.includes(UNKNOWN)) return undefined;
   return { name: validateName("lock", name), isNamed: named !== undefined };
-}
-
-function checkWait(call: Call<RunFlags>): void {
-  const { wait } = call.flags;
-  if (typeof wait !== "string" || wait.includes(UNKNOWN)) return;
-  const parsed = parseDuration(wait);
-  if ("fault" in parsed) throw new UsageError(`--wait: ${parsed.fault}`);
 }

@@ -3,9 +3,7 @@ import { quoteText, suggestNearest } from "../../../base/text.ts";
 import { addFieldWords, addStart, parseRowFilter, type RowFilter } from "../../../views/filter.ts";
 import { parseSortOrder, type SortOrder, sortViewRows } from "../../../views/sort.ts";
 import type { AnyView } from "../../../views/view.ts";
-import { parseCountFlag } from "../../command-line/flags.ts";
-import { parseSinceFlag } from "../../command-line/instant.ts";
-import type { Call } from "../../spec.ts";
+import type { Call } from "../../command.ts";
 import { renderTextTable } from "../../table.ts";
 import { ON_DEMAND } from "../grid.ts";
 import type { LsFlags } from "./ls.ts";
@@ -22,14 +20,14 @@ export interface ListOptions {
 
 /** @param now  ms since the epoch. @throws UsageError for an unknown column, a wrong filter or a wrong time */
 export function parseListOptions<R>(call: Call<LsFlags>, view: AnyView<R>, now: number): ListOptions {
-  const columns = call.flags.columns?.split(",").filter(Boolean);
+  const { columns } = call.flags;
   for (const id of columns ?? []) checkColumn(view, id);
   return {
     filter: parseFilterFlags(call, view, now),
     order: parseOrderFlags(call, view),
     columns,
     all: call.flags.all === true,
-    limit: parseCountFlag(call, "limit", 1) ?? Number.POSITIVE_INFINITY,
+    limit: call.flags.limit ?? Number.POSITIVE_INFINITY,
   };
 }
 
@@ -39,7 +37,7 @@ function parseFilterFlags<R>(call: Call<LsFlags>, view: AnyView<R>, now: number)
   if (filter.fault !== undefined) throw new UsageError(`wrong filter: ${filter.fault}`);
   // The value of a flag is one word, even if it contains spaces.
   const all = addFieldWords(filter, { host: call.flags.host, state: call.flags.state });
-  const from = parseSinceFlag(call, now);
+  const from = call.flags.since?.(now);
   if (from === undefined) return all;
   if (view.getInstant === undefined)
     throw new UsageError(`--since works with ls history and ls audit only; got ${quoteText(view.id)}`);
@@ -83,7 +81,7 @@ function listPlainColumns<R>({ columns }: AnyView<R>): string[] {
 }
 
 export function isColumnsHelp(call: Call<LsFlags>): boolean {
-  return call.flags.columns === "help";
+  return call.flags.columns?.[0] === "help";
 }
 
 /** Renders the columns of a view, and when they are shown. */

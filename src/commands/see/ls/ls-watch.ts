@@ -1,17 +1,16 @@
 import { cleanToWidth } from "../../../base/display-width.ts";
 import { formatBriefDuration, formatInstant } from "../../../base/duration.ts";
 import { EXIT } from "../../../base/errors.ts";
-import { followEtcd } from "../../../observe/follow.ts";
-import type { Snapshot } from "../../../state/snapshot.ts";
-import { SnapshotBuilder } from "../../../state/snapshot-builder.ts";
 import type { ViewContext } from "../../../state/view-context.ts";
 import type { AnyView } from "../../../views/view.ts";
+import type { Call, CommandIo } from "../../command.ts";
 import { formatJsonLine, formatJsonText } from "../../json-output.ts";
-import type { Call, CommandIo } from "../../spec.ts";
 import type { CommandContext } from "../../store-command.ts";
 import { AnsiScreen } from "../ansi-screen.ts";
 import { renderGrid } from "../grid.ts";
+import { addEtcdFaults, HealthFollower } from "../health.ts";
 import { detectOutputStyle, type OutputStyle, paintText } from "../paint.ts";
+import { type LiveSnapshot, SnapshotFollower } from "../snapshot-follower.ts";
 import type { LsFlags } from "./ls.ts";
 import { getShownColumns, hasDrawnColumn, type ListOptions, sortAndLimitRows } from "./ls-options.ts";
 import { RowCache } from "./row-cache.ts";
@@ -39,19 +38,27 @@ export async function watchView<R extends object>(
   options: ListOptions,
 ): Promise<number> {
   const isLive = io.terminal.isOutput() && io.env.TERM !== "dumb" && !call.flags.json;
-  const follower = new LiveRowsFollower(context, view, options);
+  const hasPast = (options.all && view.of === "queue" && view.hasEmpty) || hasDrawnColumn(view, options);
+  const known = hasPast ? ["histories" as const] : [];
+  const follower = new SnapshotFollower(context, [...new Set([...view.collections, ...known])]);
   await follower.begin();
+  const health = view.id === "problems" ? new HealthFollower(context) : undefined;
+  const cache = new RowCache(view, options);
   const show: LiveOutput<R> = isLive
     ? new LiveTable(call, io, context, view, options)
     : new JsonLineOutput(io, context, view);
   try {
     for (;;) {
-      if (!show.update(follower.getLiveRows())) return EXIT.ok;
+      const { awaySince, ...read } = follower.getLiveSnapshot();
+      const snapshot = addEtcdFaults(read.snapshot, health?.last);
+      const rows = cache.computeRows(snapshot, context.clock.getWallTime());
+      if (!show.update({ snapshot, awaySince, ...rows })) return EXIT.ok;
       await context.clock.sleep(REPAINT_INTERVAL, context.signal);
     }
   } finally {
     show.end();
     follower.end();
+    health?.end();
   }
 }
 
@@ -107,7 +114,7 @@ class JsonLineOutput<R extends object> {
   #toJsonText(row: R): string {
     const known = this.#texts.get(row);
     if (known !== undefined) return known;
-    const text = formatJsonText(this.#view.toJson(row));
+    const text = formatJsonText(this.#view.json.toJson(row));
     this.#texts.set(row, text);
     return text;
   }
@@ -170,7 +177,11 @@ class LiveTable<R> {
   update(liveRows: LiveRows<R>): boolean {
     const { rows: height, columns } = this.#io.terminal.getSize();
     const style: OutputStyle = {
-      ...detectOutputStyle(this.#io, { ascii: this.#call.flags.ascii === true, wide: false }),
+      ...detectOutputStyle(this.#io, {
+        ascii: this.#call.flags.ascii === true,
+        wide: false,
+        bars: this.#call.flags.macros === true,
+      }),
       width: columns - 1,
       isClipped: true,
     };
@@ -238,58 +249,8 @@ class LiveTable<R> {
 }
 
 /** The last known rows, which may be out of date. */
-interface LiveRows<R> {
-  snapshot: Snapshot;
+interface LiveRows<R> extends LiveSnapshot {
   viewContext: ViewContext;
   /** The same array while nothing changes. */
   rows: readonly R[];
-  /** Wall clock, ms since the epoch, since when etcd is unavailable; undefined while it is available. */
-  awaySince: number | undefined;
-}
-
-/** Keeps the rows of a view up to date in the background. */
-class LiveRowsFollower<R> {
-  readonly #context: CommandContext;
-  readonly #rows: RowCache<R>;
-  readonly #builder: SnapshotBuilder;
-  readonly #stop = new AbortController();
-  #awaySince: number | undefined;
-  #fault: unknown;
-
-  constructor(context: CommandContext, view: AnyView<R>, options: ListOptions) {
-    this.#context = context;
-    this.#rows = new RowCache(view, options);
-    const hasPast = (options.all && view.of === "queue" && view.hasEmpty) || hasDrawnColumn(view, options);
-    const known = hasPast ? ["histories" as const] : [];
-    this.#builder = new SnapshotBuilder(context.keys, [...new Set([...view.collections, ...known])]);
-  }
-
-  /** Resolves with the first snapshot. @throws StoreError */
-  async begin(): Promise<void> {
-    const signal = AbortSignal.any([this.#context.signal, this.#stop.signal]);
-    const news = followEtcd(this.#context, this.#builder, signal);
-    await news.next();
-    void this.#follow(news).catch((error) => {
-      this.#fault = error;
-    });
-  }
-
-  async #follow(news: ReturnType<typeof followEtcd>): Promise<void> {
-    for await (const { kind } of news) {
-      if (kind !== "away") this.#awaySince = undefined;
-      else this.#awaySince ??= this.#context.clock.getWallTime();
-    }
-  }
-
-  /** @throws the error that ended the follower: etcd refuses for good, or the user ended the command */
-  getLiveRows(): LiveRows<R> {
-    if (this.#fault !== undefined) throw this.#fault;
-    const snapshot = this.#builder.getSnapshot();
-    const rows = this.#rows.computeRows(snapshot, this.#context.clock.getWallTime());
-    return { snapshot, ...rows, awaySince: this.#awaySince };
-  }
-
-  end(): void {
-    this.#stop.abort(new Error("the view was closed"));
-  }
 }

@@ -1,23 +1,26 @@
 import { EXIT, SignalboxError, UsageError } from "../../../base/errors.ts";
-import { clean } from "../../../base/text.ts";
+import { clean, quoteText } from "../../../base/text.ts";
 import { isCompacted } from "../../../etcd/retry.ts";
 import { load, readPages } from "../../../observe/read.ts";
 import type { QueueKind } from "../../../protocol/keys.ts";
 import { toQueue } from "../../../protocol/ticket.ts";
 import type { KeyValue } from "../../../protocol/txn.ts";
+import { computeQueueTally, type QueueTally } from "../../../state/shares.ts";
 import type { NamedQueue, Snapshot } from "../../../state/snapshot.ts";
 import { SnapshotBuilder } from "../../../state/snapshot-builder.ts";
 import { buildViewContext, CONTEXT_COLLECTIONS, type ViewContext } from "../../../state/view-context.ts";
 import { buildExportTable, formatCsv, formatMarkdownTable } from "../../../views/export-table.ts";
 import { isFilterMatch } from "../../../views/filter.ts";
+import { createHostMacroView } from "../../../views/hosts.ts";
 import { VIEWS, type ViewId } from "../../../views/index.ts";
 import { buildEmptyTableRows } from "../../../views/queues.ts";
 import type { AnyView, QueueView } from "../../../views/view.ts";
+import type { Call, CommandExecutor, CommandIo } from "../../command.ts";
 import { formatJsonText } from "../../json-output.ts";
-import { createReadCommand, readRecordedLocks } from "../../read-snapshot.ts";
-import type { Call, CommandExecutor, CommandIo } from "../../spec.ts";
+import { createReadCommand, readRecordedLocks, readSnapshotRanges } from "../../read-snapshot.ts";
 import type { CommandContext } from "../../store-command.ts";
 import { ON_DEMAND, renderGridLines } from "../grid.ts";
+import { addEtcdFaults, readEtcdHealth } from "../health.ts";
 import { detectOutputStyle, type OutputStyle, paintText } from "../paint.ts";
 import type { LsFlags } from "./ls.ts";
 import {
@@ -32,13 +35,16 @@ import {
 
 export const execute: CommandExecutor<LsFlags> = async (call, io) => {
   const id = (call.args[0] ?? "overview") as ViewId;
+  if (call.flags.macros && id !== "hosts")
+    throw new UsageError(`--macros works with ls hosts only; got ${quoteText(id)}`);
   if (!isColumnsHelp(call)) return await createListCommand(VIEWS[id])(call, io);
   io.writeOutput(renderColumnsHelp(VIEWS[id]));
   return EXIT.ok;
 };
 
-function createListCommand<R extends object>(view: AnyView<R>): CommandExecutor<LsFlags> {
+function createListCommand(plain: AnyView<object>): CommandExecutor<LsFlags> {
   return createReadCommand<LsFlags>(async (call, io, context) => {
+    const view = call.flags.macros ? await readMacroView(context) : plain;
     const options = parseListOptions(call, view, context.clock.getWallTime());
     checkOutputFlags(call);
     if (call.flags.watch)
@@ -52,6 +58,13 @@ function createListCommand<R extends object>(view: AnyView<R>): CommandExecutor<
     else await printTable(call, io, view, reading, options);
     return EXIT.ok;
   });
+}
+
+/** Reads which resources have host macros in their names, and creates the view of hosts with a column for each. */
+async function readMacroView(context: CommandContext): Promise<AnyView<object>> {
+  return createHostMacroView(
+    await readSnapshotRanges(context, ["resourceConfigs", "hosts"]),
+  ) as AnyView<object>;
 }
 
 /** @throws UsageError for formats that exclude each other */
@@ -87,7 +100,11 @@ async function printTable<R>(
   { rows: all, viewContext }: Awaited<ReturnType<typeof readViewRows<R>>>,
   options: ListOptions,
 ): Promise<void> {
-  const style = detectOutputStyle(io, { ascii: call.flags.ascii === true, wide: call.flags.wide === true });
+  const style = detectOutputStyle(io, {
+    ascii: call.flags.ascii === true,
+    wide: call.flags.wide === true,
+    bars: call.flags.macros === true,
+  });
   const rows: R[] = [];
   const others = new Set<string>();
   for await (const row of all) {
@@ -142,7 +159,7 @@ async function printRowsJson<R>(
       ? takeFirst(rows, view, options, viewContext)
       : sortRows(rows, view, options, viewContext);
   for await (const row of wanted) {
-    batch += separator + formatJsonText(view.toJson(row));
+    batch += separator + formatJsonText(view.json.toJson(row));
     separator = ",\n";
     if (batch.length < BATCH) continue;
     if (!io.writeOutput(batch)) return;
@@ -205,8 +222,11 @@ async function readViewRows<R>(
   const own = view.of === "queue" ? CONTEXT_COLLECTIONS : view.collections;
   const collections = needsHistories ? [...new Set([...own, "histories" as const])] : own;
   const builder = new SnapshotBuilder(context.keys, collections);
-  const revision = await load(context, builder, { signal: context.signal });
-  const snapshot = builder.getSnapshot();
+  const [revision, health] = await Promise.all([
+    load(context, builder, { signal: context.signal }),
+    view.id === "problems" ? readEtcdHealth(context) : undefined,
+  ]);
+  const snapshot = addEtcdFaults(builder.getSnapshot(), health);
   const viewContext = buildViewContext(snapshot, context.clock.getWallTime());
   if (view.of === "queue")
     return {
@@ -238,8 +258,10 @@ async function* streamQueueRows<R>(
   for (const kind of ["lock", "resource"] as const) {
     if (!view.collections.includes(`${kind}s`)) continue;
     const seen = new Set<string>();
+    const tallies = new Map<string, QueueTally>();
     for await (const queue of streamQueues(context, kind, around.snapshot.revision)) {
       seen.add(queue.name);
+      if (kind === "resource") tallies.set(queue.name, computeQueueTally(queue));
       yield* view.buildRows(queue, around.viewContext);
     }
     // Only the views of locks and resources have rows for empty queues.
@@ -249,6 +271,7 @@ async function* streamQueueRows<R>(
         seen,
         await readKnownNames(context, kind, around),
         around.viewContext,
+        (name) => tallies.get(name),
       ) as R[];
   }
 }

@@ -1,4 +1,6 @@
-import { declareCommand, type FlagsOf, type FlagTable } from "../../spec.ts";
+import { declareCommand, declareFlags, type FlagsOf } from "../../command.ts";
+import { parseWrittenPastTime } from "../../command-line/instant.ts";
+import { createCountParser } from "../../command-line/values.ts";
 
 /** The views that can be listed. */
 export const LISTINGS = [
@@ -13,27 +15,34 @@ export const LISTINGS = [
   "schedules",
   "workers",
   "history",
+  "statistics",
   "audit",
   "problems",
 ] as const;
 
-const LS_FLAGS = {
+const LS_FLAGS = declareFlags({
   "--filter TEXT": { isRepeatable: true, help: "only rows with these words; for a filter without WHAT" },
   "--host HOST": { names: "host", help: "only rows about this host" },
   "--state STATE": "only rows in this state: held, waiting, drained, …",
-  "--since TIME":
-    "history and audit: what happened since an instant such as 2026-11-22T05:00Z (UTC), or within a duration such as 2h",
+  "--since TIME": {
+    parse: parseWrittenPastTime,
+    help: "history and audit: what happened since an instant such as 2026-11-22T05:00Z (UTC), or within a duration such as 2h",
+  },
   "--sort COLUMN": "sort by this column; -COLUMN for the largest first",
   "--reverse": "reverse the order",
-  "--columns A,B,…": "these columns, in this order; `help` lists all columns",
+  "--columns A,B,…": {
+    parse: (text) => text.split(",").filter(Boolean),
+    help: "these columns, in this order; `help` lists all columns",
+  },
   "-w, --wide": "all columns at full width",
   "-a, --all": "also locks and resources that are free",
-  "--limit N": "only the first N rows",
+  "--macros": "hosts: a column for each resource with a host macro in its name, such as FQDN_mem",
+  "--limit N": { parse: createCountParser(1), help: "only the first N rows" },
   "--watch": "update continuously: a live table, or JSON lines on a pipe or with TERM=dumb",
   "--ascii": "only ASCII characters",
   "--json": "as JSON; docs/json.md describes it",
   "--output FORMAT": { choices: ["csv", "markdown"], help: "as a table for other programs" },
-} satisfies FlagTable;
+});
 
 /** Values of these flags. */
 export type LsFlags = FlagsOf<typeof LS_FLAGS>;
@@ -62,7 +71,10 @@ export const ls = declareCommand({
     "signalbox ls queues 'wait:>5m' '!host:web1'": "who waits for more than 5 minutes, except on web1",
     "signalbox ls locks --all --sort -since": "all locks, the longest held first",
     "signalbox ls history state:failed --since 8h": "which runs failed in the last 8 hours?",
+    "signalbox ls history invoices": "the last runs of a lock; at most 20 are kept for each",
+    "signalbox ls statistics --sort -busy": "which locks are a bottleneck?",
     "signalbox ls audit --since 2026-11-22T18:00Z": "what did operators do since the end of the last shift?",
+    "signalbox ls hosts --macros": "how full is each host?",
     "signalbox ls schedules state:late": "which schedules are late?",
     "signalbox ls schedules tag:team=billing": "the schedules of a team",
     "signalbox ls problems": "is anything wrong?",

@@ -1,9 +1,8 @@
 import type { QueueKind } from "../../../protocol/keys.ts";
 import type { Collection, NamedQueue, Snapshot } from "../../../state/snapshot.ts";
-import type { ViewContext } from "../../../state/view-context.ts";
-import { buildViewContext } from "../../../state/view-context.ts";
+import { buildViewContext, type ViewContext } from "../../../state/view-context.ts";
 import { isFilterMatch, type RowFilter, splitTimedFilter } from "../../../views/filter.ts";
-import { buildEmptyTableRows } from "../../../views/queues.ts";
+import { buildEmptyTableRows, createTallyFinder } from "../../../views/queues.ts";
 import type { AnyView, QueueView, SnapshotView } from "../../../views/view.ts";
 import type { ListOptions } from "./ls-options.ts";
 
@@ -141,8 +140,15 @@ export class RowCache<R> {
     const kinds = (["lock", "resource"] as const).filter((kind) =>
       this.#view.collections.includes(`${kind}s`),
     );
+    const findTally = createTallyFinder(snapshot);
     return kinds.flatMap((kind) =>
-      buildEmptyTableRows(kind, listNames(kind), this.#options.all ? known[kind] : [], viewContext),
+      buildEmptyTableRows(
+        kind,
+        listNames(kind),
+        this.#options.all ? known[kind] : [],
+        viewContext,
+        findTally,
+      ),
     ) as R[];
   }
 }

@@ -1,17 +1,16 @@
 /** Whether a program starts with the PATH of its crontab: the check agrees with a real shell. */
 import { spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import { createTestFolder } from "../../../../fixtures/test-folder.ts";
 import { readJobs } from "../../../../src/commands/check/crontab/read.ts";
 import { resolveConfig } from "../../../../src/config/config.ts";
 import { findProgram, readInterpreter } from "../../../../src/process/programs.ts";
 import { parseCrontab } from "../../../../src/syntax/crontab.ts";
 
 const SETTINGS = resolveConfig({ readFile: () => undefined }).values;
-const root = mkdtempSync(join(tmpdir(), "signalbox-programs-"));
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+const root = createTestFolder(afterAll);
 
 function write(path: string, text: string, mode = 0o755): string {
   const file = join(root, path);

@@ -3,11 +3,8 @@ import { describe, expect, it } from "vitest";
 import { parseInstant } from "../../../../src/commands/command-line/instant.ts";
 import { parseCall } from "../../../../src/commands/command-line/parse-call.ts";
 import { scheduleEdit } from "../../../../src/commands/schedule/change.ts";
-import {
-  applyGivenFields,
-  parseCommandWords,
-  parseGivenFields,
-} from "../../../../src/commands/schedule/definition-input.ts";
+import { parseCommandWords } from "../../../../src/commands/schedule/definition-flags.ts";
+import { applyGivenFields, readGivenFields } from "../../../../src/commands/schedule/definition-input.ts";
 import type { Definition } from "../../../../src/schedule/definition.ts";
 
 const NOW = Date.UTC(2026, 10, 21, 12);
@@ -21,11 +18,12 @@ const BEFORE: Definition = {
   env: { A: "b" },
   hooks: { failure: "https://a.example/", late: ["x"] },
   data: [1],
+  end: NOW + 86_400_000,
 };
 
 function edited(...words: string[]): Definition {
   const call = parseCall(scheduleEdit, ["key", ...words]);
-  return applyGivenFields(BEFORE, parseGivenFields(call, "UTC", NOW), call);
+  return applyGivenFields(BEFORE, readGivenFields(call, "UTC", NOW), call);
 }
 
 describe("an instant", () => {
@@ -61,6 +59,7 @@ describe("edit", () => {
   it.each<[string, string[], Partial<Definition>]>([
     ["durations", ["--timeout", "2h", "--delay", "1m"], { timeout: 7_200_000, delay: 60_000 }],
     ["what the history keeps", ["--keep", "100", "--keep-for", "7d"], { keep: 100, keepFor: 604_800_000 }],
+    ["a pause after failures", ["--pause-after-failures", "3"], { pauseAfterFailures: 3 }],
     ["a command line", ["--command", "a 'b c'"], { command: ["a", "b c"] }],
     ["a command", ["--", "a", "--b"], { command: ["a", "--b"] }],
     ["leases", ["--lease", "x=1", "--lease", "FQDN_cpu=1:CPU"], { leases: ["x=1", "FQDN_cpu=1:CPU"] }],
@@ -83,6 +82,7 @@ describe("edit", () => {
     ["--lease", "leases"],
     ["--env", "env"],
     ["--data", "data"],
+    ["--end", "end"],
   ] as const)("takes away with an empty %s", (flag, field) => {
     const { [field]: _, ...rest } = BEFORE;
     expect(edited(flag, "")).toEqual(rest);
@@ -116,6 +116,6 @@ describe("edit", () => {
 });
 
 it("a command line is split as a shell would, or refused", () => {
-  expect(parseCommandWords("--command", `x "a b" 'c > d' e\\ f`)).toEqual(["x", "a b", "c > d", "e f"]);
-  expect(() => parseCommandWords("--command", "a; b")).toThrow(/sh -c/);
+  expect(parseCommandWords(`x "a b" 'c > d' e\\ f`, "--command")).toEqual(["x", "a b", "c > d", "e f"]);
+  expect(() => parseCommandWords("a; b", "--command")).toThrow(/sh -c/);
 });

@@ -31,6 +31,41 @@ const only = (text: string, terms: Partial<CrontabImportOptions> = {}) => [
   ...convert(text, terms).definitions.values(),
 ];
 
+describe("MAILTO", () => {
+  const LINE = "0 1 * * * report\n";
+
+  it.each([
+    ["MAILTO=ops@example.com", { failure: "mailto:ops@example.com" }],
+    ['MAILTO="root, dba"', { failure: "mailto:root,dba" }],
+    ['MAILTO=""', undefined],
+    ["MAILTO=", undefined],
+    ["MAILTO=-bcc@example.com", undefined],
+    ["# no variable", undefined],
+  ])("%s becomes a hook of failures", (variable, hooks) => {
+    expect(only(`${variable}\n${LINE}`)[0]?.hooks).toEqual(hooks);
+  });
+
+  it("applies to the lines below it, and ends with an empty one", () => {
+    const text = `0 1 * * * a\nMAILTO=ann\n0 1 * * * b\nMAILTO=""\n0 1 * * * c\n`;
+    const found = convert(text);
+    expect([...found.definitions.values()].map(({ hooks }) => hooks?.failure)).toEqual([
+      undefined,
+      "mailto:ann",
+      undefined,
+    ]);
+    expect(found.notes.map(({ line }) => line)).toEqual([3]);
+    const again = convert(formatScheduleCrontab(found.definitions));
+    const listHooks = ({ definitions }: typeof found) =>
+      [...definitions].map(([id, { hooks }]) => [id, hooks]);
+    expect(listHooks(again)).toEqual(listHooks(found));
+  });
+
+  it("says when it has no address that a mail can be sent to", () => {
+    const [note] = convert(`MAILTO=-bcc@example.com\n${LINE}`).notes;
+    expect(note?.detail).toContain('"-bcc@example.com" is not a list of addresses');
+  });
+});
+
 describe("a crontab with every oddity", () => {
   const { definitions, faults, notes } = convert(ODD);
   const found = (slug: string) => [...definitions].find(([id]) => id.startsWith(`${slug}-`))?.[1];
@@ -59,6 +94,7 @@ describe("a crontab with every oddity", () => {
       timezone: "UTC",
       env,
       ...common,
+      hooks: { failure: "mailto:ops@example.com" },
       command: ["/bin/bash", "-c", "/opt/bin/db-dump.sh --all > /dev/null 2>&1"],
       note: "Nightly dump of the database. Ask the data team before moving it.",
     });
@@ -95,7 +131,7 @@ describe("a crontab with every oddity", () => {
 
   it("says what is not as cron has it", () => {
     expect(notes.map(({ line, detail }) => `${line}: ${detail.slice(0, 20)}`)).toEqual([
-      "9: MAILTO: no mail is s",
+      "9: MAILTO: a run that f",
       "19: the command ends at ",
       "25: it fires only in lea",
     ]);
@@ -108,7 +144,7 @@ describe("a crontab with every oddity", () => {
     const times = (all: typeof definitions) =>
       [...all.values()].map(({ cron, timezone }) => `${timezone} ${cron}`).sort();
     expect(times(again.definitions)).toEqual(times(definitions));
-    const mail = [...again.definitions.values()].find(({ cron }) => cron.startsWith("0 8"));
+    const mail = [...again.definitions.values()].find(({ cron }) => String(cron).startsWith("0 8"));
     expect(mail?.command?.[4]).toBe("Good morning\n50% off");
   });
 });
@@ -157,6 +193,10 @@ describe("a line stays in the crontab, and that is said", () => {
     ["@reboot start-it", /@reboot has no time: the line is not imported.*systemd/],
     ["* * * * * signalbox run --lock x -- job", /the line uses signalbox run/],
     ["* * * * * cd /x && nice /usr/bin/signalbox run -- job", /the line uses signalbox run/],
+    ["* * * * * signalbox --context prod run -- job", /the line uses signalbox run/],
+    ["* * * * * my-wrapper signalbox run -- job", /the line uses signalbox run/],
+    ["* * * * * signalbox cronlock job", /a lock with cronlock/],
+    ["* * * * * ssh web1 'flock -n /x job'", /a lock with flock/],
     [
       "* * * * * flock -n /x job",
       /a lock with flock: it is not imported; convert it with signalbox migrate crontab/,

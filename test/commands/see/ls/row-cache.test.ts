@@ -102,7 +102,7 @@ describe.each(Object.keys(VIEWS) as ViewId[])("rows of %s", (id) => {
     bare.finish(100n);
     const part = bare.getSnapshot();
     const json = (snapshot: Snapshot) =>
-      view.buildRows(snapshot, buildViewContext(snapshot, NOW)).map((row) => view.toJson(row));
+      view.buildRows(snapshot, buildViewContext(snapshot, NOW)).map((row) => view.json.toJson(row));
     expect(json(part)).toEqual(json(whole));
   });
 });

@@ -1,10 +1,10 @@
 /** Stories of operators, from the first key to the effect in etcd. docs/console.md lists their keystrokes. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { expect } from "vitest";
 import { TestCluster } from "../../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../../fixtures/cluster/test-namespace.ts";
+import { createTestFolder } from "../../../../fixtures/test-folder.ts";
 import { serializeTicket } from "../../../../src/protocol/ticket.ts";
 import { parseDefinition } from "../../../../src/schedule/definition.ts";
 import { parseDue } from "../../../../src/schedule/state/due.ts";
@@ -14,6 +14,7 @@ import { putKeys } from "../../support/sample-schedules.ts";
 import { listOperatorActions, playStory, readDocumentedStories } from "./operator.ts";
 
 const cluster = TestCluster.startForFile();
+const { test } = cluster;
 const HOUR = 3_600_000;
 /** Until it is ended. */
 const HELD = ["until", "/nonexistent"];
@@ -44,10 +45,9 @@ async function queueUp(namespace: TestNamespace, lock: string, count: number): P
   await namespace.store.commitTxn({ compare: [], success, failure: [] });
 }
 
-it("drain a rack", async () => {
-  const namespace = await cluster.createTestNamespace("http");
-  const made = namespace.start(["group", "set", "rack12", "web1.example.com", "web2.example.com", "--yes"]);
-  expect((await made.ended).code).toBe(0);
+test("drain a rack", async ({ namespace }) => {
+  const made = namespace.start("group set rack12 web1.example.com web2.example.com --yes");
+  expect(await made.ended).toExit(0);
   await playStory(namespace, "drain a rack", async (operator) => {
     await operator.press([":"], "─ palette ");
     await operator.type("rack", /rack12 +group/);
@@ -59,30 +59,28 @@ it("drain a rack", async () => {
   expect(await readValue(namespace, namespace.keys.drain("group", "rack12"))).not.toBe("");
 });
 
-it("a stuck holder with forty waiters", async () => {
-  const namespace = await cluster.createTestNamespace("http");
+test("a stuck holder with forty waiters", async ({ namespace }) => {
   for (const lock of ["alpha", "beta"])
     await namespace.jobs.startAndWait({ name: lock, options: ["--lock", lock], hold: HELD });
   const stuck = await namespace.jobs.startAndWait({
     name: "stuck",
-    options: ["--lock", "orders"],
+    options: "--lock orders",
     hold: HELD,
   });
   await queueUp(namespace, "orders", 40);
   await playStory(namespace, "a stuck holder with forty waiters", async (operator) => {
-    await operator.type("/", "─ filter locks ");
-    await operator.type("ord", /1 of 3/);
+    await operator.press([":"], "─ palette ");
+    await operator.type("ord", /orders +lock/);
     await operator.press(["enter"], /orders +● held .* 40 /);
     await operator.press(["X"], "type orders to confirm");
     await operator.type("orders", /Enter reset/);
     await operator.press(["enter"], /done .*reset lock orders/);
   });
-  expect((await stuck.ended).code).toBe(125);
+  expect(await stuck.ended).toExit(125);
   expect(await listOperatorActions(namespace)).toEqual(["reset | lock orders"]);
 });
 
-it("a schedule that fails since Tuesday", async () => {
-  const namespace = await cluster.createTestNamespace("http");
+test("a schedule that fails since Tuesday", async ({ namespace }) => {
   const now = Date.now();
   const failed = Array.from({ length: 5 }, (_, days) => {
     const scheduled = now - (days + 1) * 24 * HOUR;
@@ -106,9 +104,8 @@ it("a schedule that fails since Tuesday", async () => {
   expect((await readDefinition(namespace, "report"))?.pause).toBeDefined();
 });
 
-it("raise a total safely", async () => {
-  const namespace = await cluster.createTestNamespace("http");
-  expect((await namespace.start(["resource", "set", "db", "4", "--yes"]).ended).code).toBe(0);
+test("raise a total safely", async ({ namespace }) => {
+  expect(await namespace.execute("resource set db 4 --yes")).toExit(0);
   await playStory(namespace, "raise a total safely", async (operator) => {
     await operator.press([":"], "─ palette ");
     await operator.type("db", /db +resource/);
@@ -121,8 +118,7 @@ it("raise a total safely", async () => {
   expect(await readValue(namespace, namespace.keys.resourceConfig("db"))).toContain('"6"');
 });
 
-it("the nightly backup did not run", async () => {
-  const namespace = await cluster.createTestNamespace("http");
+test("the nightly backup did not run", async ({ namespace }) => {
   const now = Date.now();
   await putKeys(namespace, [
     worker("w1"),
@@ -139,8 +135,7 @@ it("the nightly backup did not run", async () => {
   expect((await readDue(namespace, "backup"))?.open).toMatchObject([{ kind: "trigger" }]);
 });
 
-it("twelve dead letters", async () => {
-  const namespace = await cluster.createTestNamespace("http");
+test("twelve dead letters", async ({ namespace }) => {
   const now = Date.now();
   const dead = Array.from({ length: 12 }, (_, hours) => {
     const scheduled = now - (hours + 1) * HOUR;
@@ -152,24 +147,20 @@ it("twelve dead letters", async () => {
     memory("bill", { runs: dead.slice(0, 1), dead }),
   ]);
   await playStory(namespace, "twelve dead letters", async (operator) => {
-    await operator.press([":"], "─ palette ");
-    await operator.type("bill", /bill +schedule/);
-    await operator.press(["enter"], /bill +▲/);
-    await operator.press(["N"], "Enter schedule trigger");
-    await operator.press(["tab"], /> dead/);
-    await operator.type("all", /schedule trigger bill --dead all[\s\S]*Enter schedule trigger/);
-    await operator.press(["enter"], /done .*schedule trigger bill/);
+    await operator.press(["d"], /SCHEDULED[\s\S]*(bill +\S+ \S+ +▲ failed[\s\S]*){12}/);
+    await operator.press(["a"], /(✓ bill[\s\S]*){12}/);
+    await operator.press(["enter"], /schedule trigger bill --dead all[\s\S]*Enter schedule trigger/);
+    await operator.press(["enter"], /no dead letters[\s\S]*done .*schedule trigger .*bill/);
   });
   const due = await readDue(namespace, "bill");
   expect(due?.open.length).toBe(12);
   expect(due?.dead).toBeUndefined();
 });
 
-it("who did that", async () => {
-  const namespace = await cluster.createTestNamespace("http");
+test("who did that", async ({ namespace }) => {
   for (const scope of ["web1", "db1", "db2"]) {
     const drained = namespace.start(["drain", "host", scope, "--reason", `disks of ${scope}`, "--yes"]);
-    expect((await drained.ended).code).toBe(0);
+    expect(await drained.ended).toExit(0);
   }
   await playStory(namespace, "who did that", async (operator) => {
     await operator.press(["[", "["], /drain +host db2/);
@@ -179,34 +170,31 @@ it("who did that", async () => {
   });
 });
 
-it("a runaway job's output", async () => {
-  const namespace = await cluster.createTestNamespace("http");
-  const folder = mkdtempSync(join(tmpdir(), "output-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+test("a runaway job's output", async ({ namespace }) => {
+  const folder = createTestFolder();
   const source = join(folder, "source");
   writeFileSync(source, Array.from({ length: 300 }, (_, at) => `retry ${at}: connection refused\n`).join(""));
   const env = { SIGNALBOX_OUTPUT_DIRECTORY: join(folder, "kept"), SIGNALBOX_OUTPUT_SIZE: "64KiB" };
   const command = ["tail", "--follow", "--lines=+1", source];
-  const run = namespace.startRun(["--capture", "--lock", "sync"], command, { env });
-  await run.waitForOutput(/retry 299/);
+  const run = namespace.startRun("--capture --lock sync", command, { env });
+  await run.waitForOutput("retry 299");
   await playStory(namespace, "a runaway job's output", async (operator) => {
+    await operator.press(["]"], /sync +● held/);
     await operator.press(["l"], /output of sync[\s\S]*retry 299: connection refused/);
     await operator.press(["escape"], /sync +● held/);
     await operator.press(["X"], "type sync to confirm");
     await operator.type("sync", /Enter reset/);
     await operator.press(["enter"], /done .*reset lock sync/);
   });
-  expect((await run.ended).code).toBe(125);
+  expect(await run.ended).toExit(125);
 });
 
-it("evacuate before an etcd upgrade", async () => {
-  const namespace = await cluster.createTestNamespace("http");
-  const folder = mkdtempSync(join(tmpdir(), "signalbox-story-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+test("evacuate before an etcd upgrade", async ({ namespace }) => {
+  const folder = createTestFolder();
   const over = join(folder, "over");
   const job = await namespace.jobs.startAndWait({
     name: "import",
-    options: ["--lock", "import"],
+    options: "--lock import",
     hold: ["until", over],
   });
   await playStory(namespace, "evacuate before an etcd upgrade", async (operator) => {
@@ -221,11 +209,11 @@ it("evacuate before an etcd upgrade", async () => {
     writeFileSync(over, "");
     await operator.terminal.waitFor(/done .*drain/);
   });
-  expect((await job.ended).code).toBe(0);
+  expect(await job.ended).toExit(0);
   expect((await namespace.store.readRange(namespace.keys.drains())).count).toBe(1);
 });
 
-it("the documentation lists exactly the stories that are played", () => {
+test("the documentation lists exactly the stories that are played", () => {
   const played = [...readFileSync(import.meta.filename, "utf8").matchAll(/playStory\(namespace, "([^"]+)"/g)];
   expect([...readDocumentedStories().keys()].sort()).toEqual(played.map(([, name]) => name).sort());
 });

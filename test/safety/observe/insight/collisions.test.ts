@@ -1,4 +1,4 @@
-/** The command `collisions`, with schedules in etcd. */
+/** `schedule lint --collisions`, by its old word, with schedules in etcd. */
 import { expect, test } from "vitest";
 import { TestCluster } from "../../../../fixtures/cluster/test-cluster.ts";
 
@@ -6,7 +6,7 @@ const cluster = TestCluster.startForFile();
 
 test("collisions are listed, and the printed command ends them", async () => {
   const namespace = await cluster.createTestNamespace("http");
-  const start = async (...args: string[]) => await namespace.start(args).ended;
+  const start = async (...args: string[]) => await namespace.execute(args);
   expect((await start("collisions")).stdout).toBe("no schedules compete within 1d\n");
   for (const id of ["a", "b"])
     await start("schedule", "add", id, "0 3 * * *", "--lease", "db=2", "--", "true");
@@ -25,15 +25,11 @@ test("collisions are listed, and the printed command ends them", async () => {
   await start("schedule", "add", "late", "0 5 * * *", "--", "true");
   expect((await start("collisions", "late")).stdout).toBe("no schedules compete with late within 1d\n");
   expect((await start("collisions", "late", "a", "--json")).stdout).toContain('"peak":4');
-  expect(await start("collisions", "c")).toMatchObject({
-    code: 1,
-    stderr: expect.stringContaining("there is no schedule"),
-  });
+  expect(await start("collisions", "c")).toExit(1, { stderr: "there is no schedule" });
   const [, ...words] = report.suggestions[0].command.split(" ");
   expect((await start(...words, "--yes")).code).toBe(0);
   expect((await start("collisions")).stdout).toBe("no schedules compete within 1d\n");
-  expect(await start("collisions", "--within", "40d")).toMatchObject({
-    code: 64,
-    stderr: expect.stringContaining("--within must be greater than 0 and at most 31d; got 40d"),
+  expect(await start("collisions", "--within", "40d")).toExit(64, {
+    stderr: "--within must be greater than 0 and at most 31d; got 40d",
   });
 });

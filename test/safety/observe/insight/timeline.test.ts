@@ -6,7 +6,7 @@ const cluster = TestCluster.startForFile();
 
 test("holds are drawn, in ASCII where the locale has no UTF-8", async () => {
   const namespace = await cluster.createTestNamespace("http");
-  const start = async (...args: string[]) => await namespace.start(args).ended;
+  const start = async (...args: string[]) => await namespace.execute(args);
   expect((await start("timeline")).stdout).toBe("nothing is recorded in this time\n");
   for (const lock of ["x", "y"]) await start("run", "--lock", lock, "--", "true");
   const report = JSON.parse((await start("timeline", "--json", "x")).stdout);

@@ -7,7 +7,7 @@ const cluster = TestCluster.startForFile();
 
 test("what a reset, a drain and a total would do is predicted, and nothing is changed", async () => {
   const namespace = await cluster.createTestNamespace("http");
-  const start = async (...args: string[]) => await namespace.start(args).ended;
+  const start = async (...args: string[]) => await namespace.execute(args);
   const predict = async (...args: string[]) => JSON.parse((await start("whatif", ...args, "--json")).stdout);
   const countTickets = async (what: string) => {
     const { rows } = JSON.parse((await start("ls", what, "--json")).stdout);
@@ -19,7 +19,7 @@ test("what a reset, a drain and a total would do is predicted, and nothing is ch
     await waitUntil("its ticket", async () => (await countTickets("locks")) === tickets + 1);
   }
   for (const tickets of [1, 2]) {
-    namespace.start(["run", "--no-lock", "--lease", "db=2", "--lease-timeout", "10m", "--", "sleep", "600"]);
+    namespace.start("run --no-lock --lease db=2 --lease-timeout 10m -- sleep 600");
     await waitUntil("its lease", async () => (await countTickets("resources")) === tickets);
   }
   const reset = await predict("reset", "lock", "x");

@@ -1,0 +1,84 @@
+import { VERSION } from "../base/version.ts";
+import { isUnavailable } from "../etcd/retry.ts";
+import { SessionLost } from "../etcd/session/session-lost.ts";
+import { HOST_RECORD_INTERVAL, serializeHostRecord } from "../fleet/host-record.ts";
+import { readUserName } from "../process/host.ts";
+import { formatAgentReport } from "../protocol/agent-record.ts";
+import { addPutIfChanged } from "../protocol/guards.ts";
+import type { AgentContext } from "./agent-context.ts";
+import type { SharedSession } from "./shared-session.ts";
+
+/** Shortest time between two reports, ms: each one is an entry in etcd's log. */
+const INTERVAL = 60_000;
+
+/** How long a session may take to open, ms. */
+const OPEN_WITHIN = 10_000;
+
+/** A report as it was written, and the session that it is on. */
+interface WrittenReport {
+  text: string;
+  session: bigint;
+}
+
+/**
+ * Writes what this agent has done to a key on one of its sessions, for those who look at the host. The key that names
+ * the owner of the session cannot be used: this agent must not change its own fence. Never rejects.
+ */
+export async function keepAgentReport(context: AgentContext, signal: AbortSignal): Promise<void> {
+  let written: WrittenReport | undefined;
+  while (!signal.aborted) {
+    written = await writeReport(context, written, signal).catch((error) => {
+      if (!isUnavailable(error) && !(error instanceof SessionLost) && !signal.aborted)
+        context.log.info("the report of this agent was not written", { error: String(error) });
+      return undefined;
+    });
+    await context.clock.sleep(INTERVAL, signal).catch(() => {}); // ended
+  }
+}
+
+/** Writes the report if it has changed, or if its session is over. */
+async function writeReport(
+  context: AgentContext,
+  written: WrittenReport | undefined,
+  signal: AbortSignal,
+): Promise<WrittenReport | undefined> {
+  const { statistics, keys, facts, incarnation } = context;
+  const live = await listSessions(context);
+  const shared = live.find(({ session }) => session.id === written?.session) ?? live[0];
+  if (shared === undefined) return undefined;
+  const { since, served, declined } = statistics;
+  const report = { user: readUserName(), since, served, declined: Object.fromEntries(declined) };
+  const now = { text: formatAgentReport(report), session: shared.session.id };
+  if (written?.text === now.text && written.session === now.session) return written;
+  const key = keys.agentReport(facts.fqdn, incarnation);
+  const success = [{ op: "put" as const, key, value: now.text, session: now.session }];
+  await shared.store.commitTxn({ compare: [], success, failure: [] }, signal);
+  return now;
+}
+
+/** Lists the sessions, and opens one if all were lost: without a session, operators do not see this agent. */
+async function listSessions({ sessions, settings, clock }: AgentContext): Promise<readonly SharedSession[]> {
+  if (sessions.listLive().length === 0)
+    await sessions.keepOpen(settings.ttl / 1000, clock.now() + OPEN_WITHIN);
+  return sessions.listLive();
+}
+
+/** Keeps the record of this host up to date, so that its runs need not. Never rejects. */
+export async function keepHostRecord(
+  { store, keys, clock, log, facts }: AgentContext,
+  signal: AbortSignal,
+): Promise<void> {
+  const key = keys.host(facts.fqdn);
+  while (!signal.aborted) {
+    const text = serializeHostRecord(facts, VERSION, clock.getWallTime());
+    const txn = addPutIfChanged({ compare: [], success: [], failure: [] }, key, text);
+    const failed = await store.commitTxn(txn, signal).then(
+      () => false,
+      (error) => {
+        if (!isUnavailable(error)) log.info("the host record was not written", { error: String(error) });
+        return true;
+      },
+    );
+    await clock.sleep(failed ? 10_000 : HOST_RECORD_INTERVAL, signal).catch(() => {}); // ended
+  }
+}

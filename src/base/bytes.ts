@@ -1,0 +1,34 @@
+/** Binary strings: texts with one character for each byte, as keys and binary values of etcd are. */
+
+/** Encodes a text in UTF-8. */
+export function encodeUtf8(text: string): string {
+  return toBinaryString(new TextEncoder().encode(text));
+}
+
+/** Decodes bytes in UTF-8. @returns undefined if they are not valid UTF-8 */
+export function decodeUtf8(bytes: string): string | undefined {
+  if (/^[ -~]*$/.test(bytes)) return bytes;
+  try {
+    const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+    return decoder.decode(Uint8Array.from(bytes, (char) => char.charCodeAt(0)));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Formats a key for people: what is not text is written as `\xNN`, so that two keys never look the same. */
+export function formatKey(key: string): string {
+  const escapeByte = (byte: string) => `\\x${byte.charCodeAt(0).toString(16).padStart(2, "0")}`;
+  const text = decodeUtf8(key) ?? key.replace(/[\x80-\xff]/g, escapeByte);
+  return text.replace(/[\x00-\x1f\x7f-\x9f]/g, escapeByte);
+}
+
+/** Bytes that are converted at a time: a function takes only so many arguments. */
+const CHUNK = 8_192;
+
+export function toBinaryString(bytes: Uint8Array): string {
+  const chunks = Array.from({ length: Math.ceil(bytes.length / CHUNK) }, (_, at) =>
+    String.fromCharCode(...bytes.subarray(at * CHUNK, (at + 1) * CHUNK)),
+  );
+  return chunks.join("");
+}

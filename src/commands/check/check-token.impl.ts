@@ -1,0 +1,29 @@
+import { EXIT, UsageError } from "../../base/errors.ts";
+import { clean, quoteText } from "../../base/text.ts";
+import { isHolding } from "../../protocol/admission.ts";
+import { validateName } from "../../protocol/names.ts";
+import { formatTicketOwner } from "../../state/claims.ts";
+import { findNamedQueue } from "../../state/snapshot.ts";
+import type { JsonFlags } from "../command-line/flags.ts";
+import { formatJsonDocument } from "../json-output.ts";
+import { readSnapshotRanges } from "../read-snapshot.ts";
+import { createStoreCommand } from "../store-command.ts";
+
+export const compareToken = createStoreCommand<JsonFlags>(async (call, io, context) => {
+  const [name = "", token = ""] = call.args;
+  const lock = validateName("lock", name);
+  if (!/^[1-9]\d{0,18}$/.test(token))
+    throw new UsageError(`TOKEN must be a number, as in SIGNALBOX_TOKEN; got ${quoteText(token)}`);
+  const snapshot = await readSnapshotRanges(context, [], [context.keys.getQueueRange("lock", lock)]);
+  const holder = findNamedQueue(snapshot, "lock", lock)?.entries.find(isHolding);
+  const newest = holder && String(holder.createRevision);
+  const isCurrent = newest === token;
+  const says = isCurrent
+    ? "holds it"
+    : `does not hold it: ${newest === undefined ? "nobody does" : `token ${newest} does`}`;
+  const who = holder && clean(formatTicketOwner(holder));
+  if (call.flags.json)
+    io.writeOutput(formatJsonDocument({ lock, token, isCurrent, holder: newest && { token: newest, who } }));
+  else io.writeOutput(`lock ${lock}: token ${token} ${says}${who === undefined ? "" : ` (${who})`}\n`);
+  return isCurrent ? EXIT.ok : EXIT.undone;
+});

@@ -1,0 +1,189 @@
+import { readFileSync } from "node:fs";
+import { encodeUtf8, formatKey, toBinaryString } from "../../base/bytes.ts";
+import { describeFileError, EXIT, SignalboxError, UsageError } from "../../base/errors.ts";
+import { quoteText } from "../../base/text.ts";
+import { isCompacted } from "../../etcd/retry.ts";
+import { readKey } from "../../observe/etcd-keys.ts";
+import { checkEditAllowed, describeEdit, editKey } from "../../operate/edit-key.ts";
+import type { KeyValue } from "../../protocol/txn.ts";
+import { describeOwnKey } from "../../views/own-keys.ts";
+import type { Call, CommandIo } from "../command.ts";
+import { type ActionOutcome, createOutcome, type KeyResult } from "../outcome.ts";
+import { confirmAction, createActionCommand } from "../print-outcome.ts";
+import { formatEarlierFacts } from "../see/format-raw.ts";
+import type { ActionContext } from "../store-command.ts";
+import type { DelFlags, PutFlags } from "./etcd.ts";
+import { formatBytesLines, formatDifference, parseNamedKey } from "./key-text.ts";
+
+export const putKey = createActionCommand(async (context: ActionContext<PutFlags>) => {
+  const key = parseNamedKey(context.call.args[0], context.call.flags.base64);
+  return await changeKey(context, key, await readValue(context.call, context.io));
+});
+
+export const deleteKey = createActionCommand(async (context: ActionContext<DelFlags>) => {
+  const key = parseNamedKey(context.call.args[0], context.call.flags.base64);
+  return await changeKey(context, key, undefined);
+});
+
+/** Reads the value from the command line, standard input or a file. @returns a binary string. @throws UsageError; SignalboxError 74 */
+async function readValue(
+  { args: [, word], flags: { file } }: Call<PutFlags>,
+  io: CommandIo,
+): Promise<string> {
+  if ((word === undefined) === (file === undefined))
+    throw new UsageError("give the value: as VALUE, as - for standard input, or with --file FILE");
+  if (file !== undefined) return readBytes(file);
+  if (word !== "-") return encodeUtf8(word ?? "");
+  return io.readInputBytes === undefined
+    ? encodeUtf8(await io.readInput())
+    : toBinaryString(await io.readInputBytes());
+}
+
+function readBytes(file: string): string {
+  try {
+    return toBinaryString(readFileSync(file));
+  } catch (cause) {
+    throw new SignalboxError(EXIT.io, `cannot read ${file}: ${describeFileError(cause)}`, { cause });
+  }
+}
+
+/** A key as it was read, and the revision of the read. */
+interface ReadKey {
+  revision: bigint;
+  kv: KeyValue | undefined;
+}
+
+/** Previews the change of a key, asks for confirmation, and applies it. @param value  undefined to delete the key */
+async function changeKey(
+  context: ActionContext<DelFlags>,
+  key: string,
+  value: string | undefined,
+): Promise<ActionOutcome<KeyResult>> {
+  refuseOwnKey(context, key);
+  const { flags } = context.call;
+  if (!flags["dry-run"]) checkEditAllowed(context);
+  const read = await readKey(context, key, undefined, context.signal);
+  const { kv: before, revision } = read;
+  const result = {
+    kind: "key",
+    revision,
+    action: value === undefined ? "delete" : "put",
+    key,
+    before,
+    value,
+    now: undefined,
+  } as const;
+  const seen = await readChangedSince(context, key, read);
+  if (seen !== undefined) return reportChanged(context, result, seen, before);
+  const name = quoteText(formatKey(key));
+  if (before?.value === value) {
+    const messages = [
+      before === undefined ? `there is no key ${name}` : `the key ${name} has this value already`,
+    ];
+    return createOutcome(context.call, { ...result, outcome: "nothing" }, { messages });
+  }
+  const messages = formatPreview(result);
+  if (flags["dry-run"]) {
+    const allowance = context.settings.allowEdit ? "" : " --allow-edit";
+    const repeat = `--expect-revision ${revision}${allowance} --yes`;
+    return createOutcome(context.call, { ...result, outcome: "dry-run" }, { messages, repeat });
+  }
+  if (!(await confirmAction(context, messages, `${value === undefined ? "Delete" : "Put"} ${name}?`)))
+    return createOutcome(
+      context.call,
+      { ...result, outcome: "declined" },
+      { messages: ["nothing was changed"] },
+    );
+  const receipt = await editKey(context, { key, value, before, seen: revision, reason: flags.reason });
+  if (receipt.kind === "done") {
+    const done = `${name}: ${describeEdit(result)}, at revision ${receipt.revision}`;
+    return createOutcome(
+      context.call,
+      { ...result, outcome: "done", revision: receipt.revision },
+      { messages: [done] },
+    );
+  }
+  const { kv: now } = await readKey(context, key, undefined, context.signal);
+  return reportChanged(context, result, { kv: before }, now);
+}
+
+/** @throws SignalboxError 77 for a key under the prefix, with what changes it */
+function refuseOwnKey({ keys }: Pick<ActionContext, "keys">, key: string): void {
+  const own = describeOwnKey(keys, key);
+  if (own === undefined) return;
+  throw new SignalboxError(
+    EXIT.permission,
+    `${quoteText(formatKey(key))} is a key of signalbox (${own.what}), which this command never changes; it is changed by: ${own.changedBy}`,
+  );
+}
+
+/**
+ * Reads what the operator has seen, if the key has changed since the revision of --expect-revision.
+ * @returns undefined if it has not; `kv` is the string `compacted` if etcd no longer has it
+ * @throws UsageError for a revision in the future; SignalboxError 75 if it cannot be told
+ */
+async function readChangedSince(
+  context: ActionContext<DelFlags>,
+  key: string,
+  { revision, kv }: ReadKey,
+): Promise<{ kv: KeyValue | undefined | "compacted" } | undefined> {
+  const expected = context.call.flags["expect-revision"];
+  if (expected === undefined) return undefined;
+  if (expected > revision)
+    throw new UsageError(
+      `--expect-revision must not be in the future: etcd is at revision ${revision}; got ${expected}`,
+    );
+  if (kv !== undefined && kv.modRevision <= expected) return undefined;
+  try {
+    const { kv: then } = await readKey(context, key, expected, context.signal);
+    return then?.modRevision === kv?.modRevision ? undefined : { kv: then };
+  } catch (cause) {
+    if (!isCompacted(cause)) throw cause;
+    if (kv !== undefined) return { kv: "compacted" };
+    const message = `nothing was done: etcd has compacted revision ${expected}, so it is not known whether the key was deleted since; run with --dry-run again`;
+    throw new SignalboxError(EXIT.changed, message, { cause });
+  }
+}
+
+/** Reports that nothing was done, with the value that the operator has seen and the present one. */
+function reportChanged(
+  { call }: Pick<ActionContext<DelFlags>, "call">,
+  result: Omit<KeyResult, "outcome">,
+  { kv: seen }: { kv: KeyValue | undefined | "compacted" },
+  now: KeyValue | undefined,
+): ActionOutcome<KeyResult> {
+  const messages = [
+    ...(seen === "compacted"
+      ? ["etcd no longer has the value that was shown"]
+      : formatState("the value that was shown", seen)),
+    ...formatState("the value now", now),
+  ];
+  const before = seen === "compacted" ? undefined : seen;
+  return createOutcome(call, { ...result, outcome: "changed", before, now }, { messages });
+}
+
+function formatState(what: string, kv: KeyValue | undefined): string[] {
+  if (kv === undefined) return [`${what}: there is no such key`];
+  return [`${what}, ${formatEarlierFacts(kv)}:`, ...formatBytesLines(kv.value).map((line) => `  ${line}`)];
+}
+
+/** Formats what would change: facts, and the difference. */
+function formatPreview({ key, value, before }: Omit<KeyResult, "outcome">): string[] {
+  const what =
+    value === undefined ? "would be deleted" : before === undefined ? "would be created" : "would be changed";
+  const facts = before === undefined ? [] : [`now: ${formatEarlierFacts(before)}`];
+  const lease = before === undefined || before.session === 0n ? [] : [describeLease(before, value)];
+  return [
+    `${quoteText(formatKey(key))} ${what}`,
+    ...facts,
+    ...lease,
+    ...formatDifference(before?.value, value).map((line) => `  ${line}`),
+  ];
+}
+
+function describeLease({ session }: KeyValue, value: string | undefined): string {
+  const lease = `lease ${session.toString(16)}`;
+  return value === undefined
+    ? `it is attached to ${lease}`
+    : `it stays attached to ${lease}, and ends with it`;
+}

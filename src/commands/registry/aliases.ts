@@ -1,0 +1,40 @@
+/** Old words of commands, and the words that do the same today. What follows them on a command line is unchanged. */
+const ALIASES: Readonly<Record<string, string>> = {
+  "group list": "ls groups",
+  "resource list": "ls resources --all",
+  "schedule list": "ls schedules",
+  "schedule show": "show schedule",
+  history: "ls history",
+  stats: "ls statistics",
+  collisions: "schedule lint --collisions",
+};
+
+/** Options that old words had, as the beginning of a filter. */
+const OLD_OPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "schedule list": { "--tag": "tag:" },
+};
+
+/** Replaces old words at the start of a command line, and options that only they had. */
+export function replaceAliases(words: readonly string[]): readonly string[] {
+  for (const length of [2, 1]) {
+    const alias = words.slice(0, length).join(" ");
+    if (!Object.hasOwn(ALIASES, alias)) continue;
+    const rest = replaceOptions(words.slice(length), OLD_OPTIONS[alias] ?? {});
+    return [...(ALIASES[alias]?.split(" ") ?? []), ...rest];
+  }
+  return words;
+}
+
+function replaceOptions(words: readonly string[], options: Readonly<Record<string, string>>): string[] {
+  const replaced: string[] = [];
+  for (let at = 0; at < words.length; at += 1) {
+    const [option = "", value] = (words[at] ?? "").split(/=(.*)/s);
+    const prefix = options[option];
+    if (prefix === undefined) replaced.push(words[at] ?? "");
+    else if (value === undefined) {
+      at += 1;
+      replaced.push(`${prefix}${words[at] ?? ""}`);
+    } else replaced.push(`${prefix}${value}`);
+  }
+  return replaced;
+}

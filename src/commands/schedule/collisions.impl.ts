@@ -1,0 +1,106 @@
+import { formatBriefDuration, formatDuration, formatInstant } from "../../base/duration.ts";
+import { UsageError } from "../../base/errors.ts";
+import { quoteShellWord } from "../../base/shell.ts";
+import { formatShortList, quoteText } from "../../base/text.ts";
+import { validateName } from "../../protocol/names.ts";
+import { NotFoundError } from "../../schedule/errors.ts";
+import {
+  type CollisionReport,
+  findAllCollisions,
+  type OverlapCollision,
+  type SpreadSuggestion,
+} from "../../state/collisions.ts";
+import type { TimeSpan } from "../../state/forecast.ts";
+import type { Snapshot } from "../../state/snapshot.ts";
+import type { Call } from "../command.ts";
+import { printResult } from "../json-output.ts";
+import { createReadCommand, readAllOutcomes, readSnapshotRanges, retryCompacted } from "../read-snapshot.ts";
+import { renderTextTable } from "../table.ts";
+import type { ScheduleLintFlags } from "./inspect.ts";
+
+const DAY = 86_400_000;
+/** Longest time to look ahead, ms. */
+const LONGEST_AHEAD = 31 * DAY;
+/** Number of names in a cell. */
+const NAMES_IN_CELL = 6;
+
+export const showCollisions = createReadCommand<ScheduleLintFlags>(async (call, io, context) => {
+  const from = context.clock.getWallTime();
+  const span = { from, until: from + checkWithin(call.flags.within ?? DAY) };
+  const { snapshot, outcomes } = await retryCompacted(async () => {
+    const read = await readSnapshotRanges(context, ["schedules", "dues", "resourceConfigs", "calendars"]);
+    return { snapshot: read, outcomes: await readAllOutcomes(context, read.revision) };
+  });
+  const ids = selectSchedules(call, snapshot);
+  const { forecasts, report, suggestions } = findAllCollisions(snapshot, outcomes, span, ids);
+  const { revision } = snapshot;
+  const document = { revision, ...span, schedules: forecasts.length, ...report, suggestions };
+  printResult(call, io, document, () => renderCollisions(report, suggestions, span, ids));
+});
+
+/** Returns the schedules that were named; undefined if none was. */
+function selectSchedules({ args }: Call<object>, { schedules }: Snapshot): ReadonlySet<string> | undefined {
+  for (const id of args.map((arg) => validateName("schedule", arg)))
+    if (!schedules.has(id))
+      throw new NotFoundError(`there is no schedule ${quoteText(id)}; see: signalbox ls schedules`);
+  return args.length === 0 ? undefined : new Set(args);
+}
+
+function checkWithin(within: number): number {
+  if (within > 0 && within <= LONGEST_AHEAD) return within;
+  throw new UsageError(`--within must be greater than 0 and at most 31d; got ${formatDuration(within)}`);
+}
+
+function renderCollisions(
+  { starts, leases, overlaps }: CollisionReport,
+  suggestions: readonly SpreadSuggestion[],
+  { from, until }: TimeSpan,
+  ids: ReadonlySet<string> | undefined,
+): string {
+  const parts = [
+    renderPart("same minute", ["MINUTES", "FIRST", "SCHEDULES"], starts, ({ minutes, first, ids }) => [
+      String(minutes),
+      formatInstant(first),
+      ids.length > NAMES_IN_CELL ? `${ids.length}: ${formatShortList(ids, NAMES_IN_CELL)}` : ids.join(", "),
+    ]),
+    renderPart(
+      "more units than the total",
+      ["RESOURCE", "PEAK", "TOTAL", "TIMES", "FIRST", "SCHEDULES"],
+      leases,
+      ({ resource, peak, total, times, first, ids }) => [
+        resource,
+        String(peak),
+        String(total),
+        String(times),
+        formatInstant(first),
+        formatShortList(ids, NAMES_IN_CELL),
+      ],
+    ),
+    renderPart("usually not ended at the next start", OVERLAP_HEAD, overlaps, toOverlapRow),
+  ].filter((part) => part !== "");
+  const who = ids === undefined ? "" : ` with ${formatShortList([...ids], NAMES_IN_CELL)}`;
+  if (parts.length === 0) return `no schedules compete${who} within ${formatBriefDuration(until - from)}\n`;
+  if (suggestions.length > 0) parts.push(`to spread them\n${suggestions.map(renderSuggestion).join("")}`);
+  return parts.join("\n");
+}
+
+function renderSuggestion({ id, command, cron }: SpreadSuggestion): string {
+  const other = `signalbox schedule edit ${quoteShellWord(id)} --cron ${quoteShellWord(cron ?? "")}`;
+  return `  ${command}\n${cron === undefined ? "" : `  or: ${other}\n`}`;
+}
+
+function renderPart<T>(
+  title: string,
+  head: readonly string[],
+  items: readonly T[],
+  toRow: (item: T) => string[],
+): string {
+  return items.length === 0 ? "" : `${title}\n${renderTextTable(head, items.map(toRow))}`;
+}
+
+const OVERLAP_HEAD = ["EARLIER", "LATER", "EXCLUDED BY", "TIMES", "FIRST", "LONGEST"];
+
+function toOverlapRow({ earlier, later, lock, times, first, longest }: OverlapCollision): string[] {
+  const excludedBy = lock === undefined ? "the same schedule" : `lock ${lock}`;
+  return [earlier, later, excludedBy, String(times), formatInstant(first), formatBriefDuration(longest)];
+}

@@ -1,0 +1,126 @@
+import { formatBriefDuration, formatInstant } from "../../base/duration.ts";
+import { UsageError } from "../../base/errors.ts";
+import type { EtcdHealth } from "../../observe/etcd-health.ts";
+import type { Snapshot } from "../../state/snapshot.ts";
+import { ASCII_DRAWING, UNICODE_DRAWING } from "../../views/drawing.ts";
+import { buildOverview, OVERVIEW_COLLECTIONS, OVERVIEW_JSON } from "../../views/overview.ts";
+import { countOverviewBuckets, drawOverview, type OverviewLook } from "../../views/overview-drawing.ts";
+import type { Call, CommandIo } from "../command.ts";
+import { formatJsonDocument } from "../json-output.ts";
+import { createReadCommand, readSnapshot } from "../read-snapshot.ts";
+import type { CommandContext } from "../store-command.ts";
+import { AnsiScreen } from "./ansi-screen.ts";
+import { addEtcdFaults, HealthFollower, readEtcdHealth } from "./health.ts";
+import type { OverviewFlags } from "./overview.ts";
+import { detectOutputStyle, isUtf8, type OutputStyle, paintSpans, trimSpans } from "./paint.ts";
+import { type LiveSnapshot, SnapshotFollower } from "./snapshot-follower.ts";
+
+/** Columns where there is no terminal. */
+const PIPE_COLUMNS = 80;
+/** Time between two pictures, ms. */
+const REPAINT_INTERVAL = 1_000;
+/** The pause is at least this many times as long as the work: a large site costs no more than a tenth of a processor. */
+const BREATH = 9;
+
+export const showOverview = createReadCommand<OverviewFlags>(async (call, io, context) => {
+  if (call.flags.watch) return await watchOverview(call, io, context);
+  const [read, etcd] = await Promise.all([
+    readSnapshot(context, OVERVIEW_COLLECTIONS),
+    readEtcdHealth(context),
+  ]);
+  const snapshot = addEtcdFaults(read, etcd);
+  const wall = context.clock.getWallTime();
+  if (call.flags.json) {
+    const { revision } = snapshot;
+    const document = OVERVIEW_JSON.toJson(buildOverview(snapshot, wall, { etcd }));
+    io.writeOutput(formatJsonDocument({ revision, prefix: context.keys.prefix, ...document }));
+    return;
+  }
+  const style = detectOutputStyle(io, { ascii: call.flags.ascii === true, wide: false });
+  const look = createLook(call, io, style.width ?? PIPE_COLUMNS, wall);
+  io.writeOutput(`${renderOverview(snapshot, etcd, look, { style }).join("\n")}\n`);
+});
+
+function createLook(call: Call<OverviewFlags>, io: CommandIo, columns: number, wall: number): OverviewLook {
+  const isAscii = call.flags.ascii === true || !isUtf8(io.env);
+  return { width: call.flags.width ?? columns, signs: isAscii ? ASCII_DRAWING : UNICODE_DRAWING, wall };
+}
+
+function renderOverview(
+  snapshot: Snapshot,
+  etcd: EtcdHealth | undefined,
+  look: OverviewLook,
+  { style, rows }: { style: OutputStyle; rows?: number },
+): string[] {
+  const buckets = countOverviewBuckets(look.width, look.signs);
+  const overview = buildOverview(snapshot, look.wall, { buckets, etcd });
+  const lines = drawOverview(overview, look, rows).map((spans) => paintSpans(trimSpans(spans, style), style));
+  return look.signs === ASCII_DRAWING ? lines.map((line) => line.replaceAll("…", "~")) : lines;
+}
+
+/** Repaints the picture until the output is closed. @throws UsageError without a terminal */
+async function watchOverview(
+  call: Call<OverviewFlags>,
+  io: CommandIo,
+  context: CommandContext,
+): Promise<number | undefined> {
+  if (call.flags.json)
+    throw new UsageError("give --watch or --json, not both; see also: signalbox ls --watch");
+  if (!io.terminal.isOutput() || io.env.TERM === "dumb")
+    throw new UsageError("--watch needs a terminal; a pipe can follow changes with: signalbox ls --watch");
+  const follower = new SnapshotFollower(context, OVERVIEW_COLLECTIONS);
+  const health = new HealthFollower(context);
+  try {
+    await follower.begin();
+    return await repaintOverview(call, io, context, { follower, health });
+  } finally {
+    follower.end();
+    health.end();
+  }
+}
+
+async function repaintOverview(
+  call: Call<OverviewFlags>,
+  io: CommandIo,
+  context: CommandContext,
+  { follower, health }: { follower: SnapshotFollower; health: HealthFollower },
+): Promise<undefined> {
+  const { clock, signal } = context;
+  const screen = new AnsiScreen(io);
+  screen.enter();
+  try {
+    for (;;) {
+      const start = clock.now();
+      const live = follower.getLiveSnapshot();
+      if (!screen.paint(renderLivePicture(call, io, { live, etcd: health.last }, context))) return;
+      await clock.sleep(Math.max(REPAINT_INTERVAL, BREATH * (clock.now() - start)), signal);
+    }
+  } finally {
+    screen.leave();
+  }
+}
+
+function renderLivePicture(
+  call: Call<OverviewFlags>,
+  io: CommandIo,
+  { live, etcd }: { live: LiveSnapshot; etcd: EtcdHealth | undefined },
+  { clock }: CommandContext,
+): string[] {
+  const style = detectOutputStyle(io, { ascii: call.flags.ascii === true, wide: false });
+  const wall = clock.getWallTime();
+  const { rows, columns } = io.terminal.getSize();
+  const look = createLook(call, io, columns - 1, wall);
+  const { awaySince } = live;
+  const snapshot = addEtcdFaults(live.snapshot, etcd);
+  const status =
+    awaySince === undefined
+      ? {
+          text: `live  ${formatInstant(wall).slice(11)}  revision ${snapshot.revision}  (Ctrl+C ends)`,
+          role: "quiet" as const,
+        }
+      : {
+          text: `etcd unreachable for ${formatBriefDuration(wall - awaySince)}; last known: revision ${snapshot.revision}`,
+          role: "problem" as const,
+        };
+  return [paintSpans([status], style), ...renderOverview(snapshot, etcd, look, { style, rows: rows - 1 })];
+}

@@ -1,0 +1,36 @@
+import { Component, type ReactNode } from "react";
+import { clean } from "../base/text.ts";
+import type { ScreenLog } from "./data/screen-log.ts";
+import { createRow, Row, ThemeContext } from "./theme/Row.tsx";
+
+interface PartBoundaryProps {
+  log: ScreenLog;
+  children?: ReactNode;
+}
+
+/** A part of the screen. If it fails, the error is shown in its place until the next picture, and the other parts stay usable. */
+export class PartBoundary extends Component<PartBoundaryProps, { error: unknown }> {
+  static override contextType = ThemeContext;
+  declare context: React.ContextType<typeof ThemeContext>;
+  override state = { error: undefined as unknown };
+
+  static getDerivedStateFromError(error: unknown) {
+    return { error };
+  }
+
+  override componentDidCatch(error: unknown): void {
+    this.props.log.add(`a part of the screen failed: ${String((error as Error)?.stack ?? error)}`);
+  }
+
+  override componentDidUpdate(before: PartBoundaryProps): void {
+    if (this.state.error !== undefined && before.children !== this.props.children)
+      this.setState({ error: undefined });
+  }
+
+  override render(): ReactNode {
+    const { error } = this.state;
+    if (error === undefined) return this.props.children;
+    const text = `${this.context.signs.marks.problem}this part failed, a defect of signalbox: ${String(error)}`;
+    return <Row {...createRow(clean(text), "problem")} width={0} />;
+  }
+}

@@ -1,0 +1,368 @@
+import { cleanToWidth } from "../../base/display-width.ts";
+import { quoteShellWord } from "../../base/shell.ts";
+import { formatJsonDocument } from "../../commands/json-output.ts";
+import { ROW_COMMANDS } from "../../commands/registry/registry.ts";
+import { type ActionableSubject, toActionable } from "../../state/subject.ts";
+import { buildRerunSection } from "../../views/queues.ts";
+import type { ConsoleApp } from "../console-app.ts";
+import { openCollisions } from "../overlays/Collisions.tsx";
+import { openDeadLetters } from "../overlays/DeadLetters.tsx";
+import { openDialog, openRowAction } from "../overlays/Dialog.tsx";
+import { listContextWords } from "../overlays/dialog-form.ts";
+import { openEtcd } from "../overlays/Etcd.tsx";
+import { ExportPrompt } from "../overlays/Export.tsx";
+import { isEditKey } from "../overlays/field.ts";
+import { Help } from "../overlays/Help.tsx";
+import { openMenu } from "../overlays/Menu.tsx";
+import { openLiveOutput } from "../overlays/output.tsx";
+import { Palette } from "../overlays/Palette.tsx";
+import { TravelPrompt } from "../overlays/Prompt.tsx";
+import { openRaw } from "../overlays/RawKeys.tsx";
+import { Columns, Filter, SavedViews } from "../overlays/TableChoices.tsx";
+import { openTimeline } from "../overlays/Timeline.tsx";
+import { openWhatIf } from "../overlays/WhatIf.tsx";
+import { openWhyNowOrThen, openWhyThen } from "../overlays/WhyThen.tsx";
+import { dragBorder, releaseBorder, resetSizes, resizePane } from "../parts/borders.ts";
+import type { KeyActionId } from "../parts/keymap.ts";
+import { clearMarks, getChosenSubjects, markRange, toggleMark } from "../parts/marks.ts";
+import { moveInFocusedPane } from "../parts/moves.ts";
+import {
+  createSameRowCheck,
+  focusNext,
+  focusOn,
+  goToPlace,
+  showJobs,
+  switchTab,
+} from "../parts/navigation.ts";
+import {
+  buildCreateAction,
+  buildDeleteAction,
+  buildEditAction,
+  formatSubjectName,
+} from "../parts/row-actions.ts";
+import { type ConsoleState, getActiveTab, getTabView, updateTab } from "../state/console-state.ts";
+import { getWatchId, toggleWatched } from "../state/watched-rows.ts";
+import { createNamedKey, type InputEvent, type MouseEvent } from "../terminal/input-event.ts";
+import { THEMES } from "../theme/theme.ts";
+import { openDefinition, openInEditor, openPager } from "./external-programs.ts";
+import { openSelected, unfold } from "./open.ts";
+import { reverseSort, sortByNextColumn } from "./sort.ts";
+import { runUserCommand } from "./user-command.tsx";
+
+type ActionHandler = (app: ConsoleApp) => unknown;
+
+/** Runs an action by its id. */
+export function act(app: ConsoleApp, id: string): void {
+  if (id.startsWith("user:")) runUserCommand(app, id);
+  else HANDLERS[id as KeyActionId]?.(app);
+}
+
+/** Handlers of all actions, by id: the console's own and those of row commands. */
+export const HANDLERS: Readonly<Record<KeyActionId, ActionHandler>> = {
+  palette: (app) => app.overlays.open(<Palette />),
+  filter: (app) => app.overlays.open(<Filter tab={app.state.tab} />),
+  help: (app) => app.overlays.open(<Help />),
+  quit,
+  redraw: (app) => app.redraw(),
+  suspend: (app) => app.suspend(),
+  nextPane: (app) => focusNext(app, 1),
+  previousPane: (app) => focusNext(app, -1),
+  pane1: (app) => focusOn(app, "explorer"),
+  pane2: (app) => focusOn(app, "table"),
+  pane3: (app) => focusOn(app, "detail"),
+  pane4: (app) => focusOn(app, "panel"),
+  pane5: (app) => {
+    showJobs(app);
+    focusOn(app, "panel");
+  },
+  nextTab: (app) => switchTab(app, 1),
+  previousTab: (app) => switchTab(app, -1),
+  explorer: (app) =>
+    app.update(({ explorer, ...state }) => ({
+      ...state,
+      explorer: { ...explorer, isOpen: !explorer.isOpen },
+      focus: explorer.isOpen && state.focus === "explorer" ? "table" : state.focus,
+    })),
+  panel: (app) =>
+    app.update(({ panel, ...state }) => ({
+      ...state,
+      panel: { ...panel, isOpen: !panel.isOpen },
+      focus: panel.isOpen && state.focus === "panel" ? "table" : state.focus,
+    })),
+  zoom: (app) =>
+    app.update((state) => ({ ...state, zoomed: state.zoomed === undefined ? state.focus : undefined })),
+  larger: (app) => resizePane(app, 1),
+  smaller: (app) => resizePane(app, -1),
+  resetSizes,
+  reread: (app) => {
+    if (app.liveView.past !== undefined) return app.showToast("the past does not change; a returns to live");
+    app.liveView.reread();
+    const { snapshot } = app.liveView;
+    app.showToast("reading everything again", "quiet", () => app.liveView.snapshot === snapshot);
+  },
+  theme: (app) => {
+    const next = findNextTheme(app);
+    app.update((state) => ({ ...state, theme: next, configuredTheme: undefined }));
+    app.showToast(`theme ${next}${next === "auto" ? `: ${app.theme.name}` : ""}`);
+  },
+  back: goBackOrReturn,
+  travel: toggleTravel,
+  olderChange: (app) => app.travel.step(-1),
+  newerChange: (app) => app.travel.step(1),
+  placeBack: (app) => goToPlace(app, -1),
+  placeForward: (app) => goToPlace(app, 1),
+  ...createHandlers(
+    ["up", "down", "top", "bottom", "pageUp", "pageDown"],
+    (id) => (app) => moveInFocusedPane(app, id),
+  ),
+  left: (app) => unfold(app, false),
+  right: (app) => unfold(app, true),
+  open: openSelected,
+  menu: wrapRowAction((app) => openMenu(app)),
+  unmark: clearMarks,
+  sort: sortByNextColumn,
+  reverse: reverseSort,
+  create: (app) => openDialog(app, [buildCreateAction(app.state.tab)]),
+  columns: (app) => app.overlays.open(<Columns tab={app.state.tab} />),
+  views: (app) => app.overlays.open(<SavedViews />),
+  export: exportShown,
+  mark: wrapRowAction(toggleMark),
+  range: wrapRowAction(markRange),
+  pager: openPager,
+  editor: openEditorHere,
+  raw: wrapRowAction(openRaw),
+  copy: wrapRowAction(copyName),
+  copyJson: wrapRowAction(copyJson),
+  copyCommand: wrapRowAction(copyCommand),
+  copyRun: wrapRowAction(copyRun),
+  why: wrapRowAction(openWhyNowOrThen),
+  whyDidItNotRun: wrapRowAction(openWhyThen),
+  timeline: wrapRowAction(openTimeline),
+  whatIf: wrapRowAction(openWhatIf),
+  collisions: openCollisions,
+  deadLetters: openDeadLetters,
+  etcd: openEtcd,
+  notifyMe: wrapRowAction(toggleWatch),
+  output: showOutput,
+  edit: wrapRowAction((app) => openDialog(app, [buildEditAction(app.getSubject(), app.liveView.snapshot)])),
+  delete: wrapRowAction((app) => openDialog(app, getChosenSubjects(app).map(buildDeleteAction))),
+  ...createHandlers(
+    ROW_COMMANDS.map(({ id }) => id),
+    (id) => wrapRowAction((app) => openRowAction(app, id)),
+  ),
+};
+
+/** Creates the handler of each of several actions. */
+function createHandlers<const Id extends string>(
+  ids: readonly Id[],
+  createHandler: (id: Id) => ActionHandler,
+): Record<Id, ActionHandler> {
+  return Object.fromEntries(ids.map((id) => [id, createHandler(id)])) as Record<Id, ActionHandler>;
+}
+
+/** Returns the theme after the one in use. After the last it is again the one that fits the terminal. */
+function findNextTheme({ state, theme }: ConsoleApp): string {
+  const isChosen = THEMES.some((name) => name === (state.configuredTheme ?? state.theme));
+  const at = THEMES.indexOf(theme.name) + 1;
+  return THEMES[isChosen ? at : at % THEMES.length] ?? "auto";
+}
+
+/** Unfolds in the explorer, as in vi: its lines have no output. */
+function showOutput(app: ConsoleApp): void {
+  if (app.state.focus === "explorer") unfold(app, true);
+  else wrapRowAction(openLiveOutput)(app);
+}
+
+/** Opens the definition of the row in the editor if it has one, otherwise what has the keyboard. */
+function openEditorHere(app: ConsoleApp): void {
+  const { focus } = app.state;
+  const isRow = app.overlays.top === undefined && (focus === "table" || focus === "detail");
+  if (!isRow || !openDefinition(app)) openInEditor(app);
+}
+
+/** Quits. Jobs end with the console, so if any are running, the user must press the key again to confirm. */
+function quit(app: ConsoleApp): void {
+  const [first, ...more] = app.jobs.running;
+  if (first === undefined || app.state.toast?.asks === "quit") return app.quit();
+  const what = more.length === 0 ? `${cleanToWidth(first.title, 24)} is` : `${more.length + 1} jobs are`;
+  app.showToast(`${what} running; press again to quit anyway`, "problem", () => app.jobs.running.length > 0);
+  app.update(({ toast, ...state }) => ({ ...state, toast: toast && { ...toast, asks: "quit" } }));
+}
+
+/** Asks for a past time; in the past, or while one is read, returns to live. */
+function toggleTravel(app: ConsoleApp): void {
+  const { view, search } = app.travel;
+  if (view === undefined && search === undefined) app.overlays.open(<TravelPrompt />);
+  else app.travel.end();
+}
+
+/** Undoes one step. When there is nothing else to undo, leaves the past. */
+function goBackOrReturn(app: ConsoleApp): void {
+  const next = goBack(app.state);
+  if (next === app.state && (app.travel.view ?? app.travel.search) !== undefined) app.travel.end();
+  else app.update(() => next);
+}
+
+/** Undoes one step: first the zoom, then the focus, a range, the marks, and the filter. */
+function goBack(state: ConsoleState): ConsoleState {
+  const tab = getActiveTab(state);
+  if (state.zoomed !== undefined) return { ...state, zoomed: undefined };
+  if (state.focus !== "table") return { ...state, focus: "table" };
+  if (tab.anchor !== undefined) return updateTab(state, { anchor: undefined });
+  if (tab.marks.size > 0) return updateTab(state, { marks: new Set() });
+  if (tab.filter !== "") return updateTab(state, { filter: "" });
+  return state;
+}
+
+/** Exports what the focused pane shows: the detail, or all rows of the table as filtered, sorted and chosen. */
+function exportShown(app: ConsoleApp): unknown {
+  if (!app.liveView.hasRead)
+    return app.showToast("nothing was read yet, so there is nothing to export", "problem");
+  const { focus, tab } = app.state;
+  const detail = focus === "detail" ? app.getDetail() : undefined;
+  if (detail !== undefined) {
+    const name = app.getSubject()?.name ?? tab;
+    return app.overlays.open(<ExportPrompt document={{ kind: "detail", name, detail }} />);
+  }
+  const { snapshot } = app.liveView;
+  const wall = app.context.clock.getWallTime();
+  const { filter } = getActiveTab(app.state);
+  const { table, rows } = app.table.buildExport(wall);
+  const { column, descending } = app.table.order;
+  const json = {
+    revision: snapshot.revision,
+    at: wall,
+    prefix: app.context.keys.prefix,
+    view: getTabView(tab),
+    filter,
+    sort: `${descending ? "-" : ""}${column}`,
+    columns: table.columns.map(({ id }) => id),
+    rows,
+  };
+  app.overlays.open(<ExportPrompt document={{ kind: "table", name: tab, table, json }} />);
+}
+
+/** Begins to watch the chosen rows, or ends it if all of them are watched. */
+function toggleWatch(app: ConsoleApp): void {
+  const rows = getChosenSubjects(app).flatMap((subject) => toActionable(subject) ?? []);
+  const [first] = rows;
+  if (first === undefined) return app.showToast("nothing here can be watched", "problem");
+  const before = app.state.watched.length;
+  app.update((state) => ({ ...state, watched: toggleWatched(state.watched, rows) }));
+  const what = rows.length === 1 ? cleanToWidth(getWatchId(first), 40) : `${rows.length} rows`;
+  const isOn = app.state.watched.length > before || app.state.watched.includes(first);
+  app.showToast(isOn ? `watching ${what}: you are told when it changes` : `no longer watching ${what}`);
+}
+
+/**
+ * Wraps an action that applies to rows of the table. If another list has the keyboard, the user means the line in
+ * that list: the wrapped action goes to the linked row and asks for the key again. It never acts on a row that is not
+ * in view.
+ */
+function wrapRowAction(act: ActionHandler): ActionHandler {
+  return (app) => {
+    const { focus } = app.state;
+    if (focus === "table" || focus === "detail") return act(app);
+    if (!hasLinkedRow(app))
+      return app.showToast(
+        "this key acts on rows of the table: go there first",
+        "quiet",
+        () => app.state.focus === focus,
+      );
+    openSelected(app);
+    app.showToast("row selected: press the key again to act on it", "quiet", createSameRowCheck(app));
+  };
+}
+
+/** Whether the line under the cursor leads to a row. */
+function hasLinkedRow({ state: { focus, explorer, panel }, tree }: ConsoleApp): boolean {
+  if (focus === "explorer") return tree.nodes[explorer.cursor.index]?.key !== undefined;
+  return panel.id === "problems" || panel.id === "audit";
+}
+
+/** Copies the names of the chosen rows, one per line. */
+function copyName(app: ConsoleApp): void {
+  const subjects = getChosenSubjects(app);
+  const [first] = subjects;
+  if (first === undefined) return app.showToast("nothing is selected");
+  const what = subjects.length === 1 ? formatSubjectName(first) : `${subjects.length} names`;
+  app.copy(subjects.map(({ name }) => name).join("\n"), what);
+}
+
+/** Copies the row under the cursor as JSON, as `signalbox ls --json` prints it. */
+function copyJson(app: ConsoleApp): void {
+  const row = app.table.getJsonAt(getActiveTab(app.state).cursor.index);
+  if (row === undefined) return app.showToast("nothing is selected");
+  app.copy(formatJsonDocument(row), "the row as JSON");
+}
+
+/** Copies the command that shows the same. */
+function copyCommand(app: ConsoleApp): void {
+  const { filter } = getActiveTab(app.state);
+  const line =
+    formatShowCommand(toActionable(app.getSubject())) ??
+    (app.state.tab === "overview"
+      ? "signalbox overview"
+      : `signalbox ls ${app.state.tab}${filter === "" ? "" : ` --filter ${quoteShellWord(filter)}`}`);
+  const whole = [line, ...listContextWords(app.context).map(quoteShellWord)].join(" ");
+  app.copy(whole, whole);
+}
+
+/** Copies the command line that runs the selected lock's last job again. */
+function copyRun(app: ConsoleApp): void {
+  const lock = toActionable(app.getSubject());
+  const [section] = lock?.kind === "lock" ? buildRerunSection(lock.name, app.liveView.snapshot) : [];
+  if (section?.kind !== "lines")
+    return app.showToast("run again: select a lock that has a history", "problem");
+  app.copy(section.lines.join("\n"), section.lines.join(""));
+}
+
+function formatShowCommand(subject: ActionableSubject | undefined): string | undefined {
+  if (subject === undefined || subject.kind === "drain") return undefined;
+  return `signalbox show ${subject.kind} ${quoteShellWord(subject.name)}`;
+}
+
+/** Handles a key, a click or a paste. @param clickArea  hands an event to the part of the screen at its position */
+export function dispatch(app: ConsoleApp, event: InputEvent, clickArea: (event: MouseEvent) => void): void {
+  if (event.kind === "mouse") return handleMouse(app, event, clickArea);
+  for (const one of splitAltChord(app, event)) handleKey(app, one);
+}
+
+/**
+ * Splits Alt with a key into Escape and the key if no action is bound to the chord. A terminal sends the same bytes
+ * for both when they arrive in one read.
+ */
+function splitAltChord({ keymap, overlays }: ConsoleApp, event: InputEvent): InputEvent[] {
+  if (event.kind !== "key") return [event];
+  const [, key] = /^alt\+(.|[a-z0-9]+)$/su.exec(event.chord) ?? [];
+  const isBound = keymap.findAction(event.chord, "list") !== undefined;
+  const isTyping = overlays.top !== undefined && isEditKey(event.chord);
+  if (key === undefined || isBound || isTyping) return [event];
+  const keys = [createNamedKey("escape"), createNamedKey(key)];
+  return keys.filter((one) => one !== undefined);
+}
+
+/** Keys with the same action everywhere. */
+const EVERYWHERE: ReadonlySet<string> = new Set(["ctrl+c", "ctrl+z", "ctrl+l"]);
+
+/** Actions that hand the text of an overlay to another program. */
+const ON_TEXTS: ReadonlySet<string> = new Set(["pager", "editor"]);
+
+function handleKey(app: ConsoleApp, event: InputEvent): void {
+  const { overlays, keymap } = app;
+  const id = event.kind === "key" ? keymap.findAction(event.chord, "list") : undefined;
+  const isEverywhere = event.kind === "key" && EVERYWHERE.has(event.chord);
+  // In an overlay with fields, the key is a letter.
+  const isForText = overlays.text?.listLines !== undefined && ON_TEXTS.has(id ?? "");
+  if (overlays.top !== undefined && !isEverywhere && !isForText) return overlays.handleInput(event);
+  if (id !== undefined) app.act(id); // a paste is not a command
+}
+
+/** An overlay has the wheel wherever the pointer is. A border that is dragged has the pointer wherever it goes. */
+function handleMouse(app: ConsoleApp, event: MouseEvent, clickArea: (event: MouseEvent) => void): void {
+  const isWheel = event.action.startsWith("wheel");
+  if (isWheel && app.overlays.top !== undefined) return app.overlays.handleInput(event);
+  if (event.action === "drag") return dragBorder(app, event);
+  if (event.action === "release") return releaseBorder(app);
+  clickArea(event);
+}

@@ -1,0 +1,83 @@
+import type { Problem } from "../../state/problem.ts";
+import { countRuns } from "../../state/run-index.ts";
+import { computeQueueTally } from "../../state/shares.ts";
+import type { Snapshot } from "../../state/snapshot.ts";
+import { findProblems } from "../../views/problems.ts";
+import type { TabId } from "../state/console-state.ts";
+
+/** Number of rows by tab, and of the runs that hold and that wait. */
+export type TabCounts = Partial<Record<TabId | "held" | "waiting", number>>;
+
+/**
+ * Problems also appear as time passes. They are counted at least `EVERY` ms apart, and `RARELY` times as far apart as
+ * the count takes, but never more than `SELDOM` ms apart.
+ */
+const EVERY = 500;
+const RARELY = 100;
+const SELDOM = 10_000;
+
+/** Counts before the first read: unknown, not zero. */
+const UNREAD: TabCounts = {};
+
+/** Counts the rows of the tabs without building them. */
+export class TabCounter {
+  #known: { snapshot: Snapshot; counts: TabCounts } | undefined;
+  #problems: { list: readonly Problem[]; due: number } = { list: [], due: 0 };
+  readonly #now: () => number;
+
+  /** @param now  monotonic clock, ms */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** The problems counted last. */
+  get problems(): readonly Problem[] {
+    return this.#problems.list;
+  }
+
+  /** @param wall  ms since the epoch @returns the same object as long as no count changes */
+  countTabs(snapshot: Snapshot, wall: number): TabCounts {
+    if (snapshot.revision === 0n) return UNREAD;
+    const problems = this.#countProblems(snapshot, wall);
+    const known = this.#known;
+    if (known?.snapshot === snapshot && known.counts.problems === problems) return known.counts;
+    const rest = known?.snapshot === snapshot ? known.counts : countRows(snapshot);
+    const counts = { ...rest, problems };
+    this.#known = { snapshot, counts };
+    return counts;
+  }
+
+  #countProblems(snapshot: Snapshot, wall: number): number {
+    const start = this.#now();
+    if (start < this.#problems.due) return this.#problems.list.length;
+    const list = findProblems(snapshot, wall);
+    const end = this.#now();
+    this.#problems = { list, due: end + Math.min(SELDOM, Math.max(EVERY, RARELY * (end - start))) };
+    return list.length;
+  }
+}
+
+function countRows(snapshot: Snapshot): TabCounts {
+  const locks = new Set(snapshot.histories.keys());
+  const resources = new Set(snapshot.resources.keys());
+  let [queues, history] = [0, 0];
+  for (const queue of snapshot.queues.values()) {
+    const { kind, name } = queue;
+    if (kind === "lock") locks.add(name);
+    else resources.add(name);
+    queues += computeQueueTally(queue).waiting;
+  }
+  for (const runs of snapshot.histories.values()) history += runs.length;
+  return {
+    locks: locks.size,
+    resources: resources.size,
+    queues,
+    ...countRuns(snapshot),
+    hosts: snapshot.hosts.size,
+    groups: snapshot.groups.size,
+    drains: snapshot.drains.size,
+    schedules: snapshot.schedules.size,
+    history,
+    audit: snapshot.audit.size,
+  };
+}

@@ -1,0 +1,61 @@
+import { EXIT } from "../base/errors.ts";
+import { stripStyles } from "../base/text.ts";
+import type { Call, CommandIo } from "../commands/command.ts";
+import type { ConsoleFlags } from "../commands/see/console.ts";
+import type { CommandContext } from "../commands/store-command.ts";
+import { renderLines } from "./component-tree.tsx";
+import { ConsoleApp } from "./console-app.ts";
+import { Screen } from "./panes/Screen.tsx";
+import type { TabId } from "./state/console-state.ts";
+import { ERASE_LINE, paintBase } from "./terminal/output-sequences.ts";
+
+/** Prints one screen as text, without cursor movement. @returns the exit code */
+export async function printConsoleOnce(
+  call: Call<ConsoleFlags>,
+  io: CommandIo,
+  context: CommandContext,
+  options: { view: TabId | undefined; size: { columns: number; rows: number } },
+): Promise<number> {
+  const around = { ...io, terminal: { ...io.terminal, getSize: () => options.size } };
+  let wake = () => {};
+  const app = new ConsoleApp({
+    call,
+    io: around,
+    context,
+    repaint: () => wake(),
+    suspend: () => {},
+    lendTerminal: () => Promise.reject(new Error("one screen has no terminal")),
+    switchContext: () => {},
+    act: () => {},
+    redraw: () => {},
+    getIsQuiet: () => false,
+    runWhenShown: () => {}, // nobody presses a key
+    quit: () => {},
+  });
+  if (options.view !== undefined) app.update((state) => ({ ...state, tab: options.view ?? state.tab }));
+  const deadline = context.clock.now() + context.settings.connectTimeout;
+  try {
+    app.begin();
+    while (app.liveView.connection.kind === "opening" || app.liveView.clusterHealth === undefined) {
+      context.signal.throwIfAborted();
+      if (context.clock.now() > deadline) break;
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+        setTimeout(resolve, 200);
+      });
+    }
+    app.liveView.catchUp();
+    app.refreshDerivedState();
+    renderLines(<Screen />, app); // the first picture tells the table how wide it wants to be
+    const lines = renderLines(<Screen />, app);
+    const { finishLine, base } = app.theme;
+    const shown = lines.map((line) => finishLine(line.trimEnd()));
+    const finished = io.terminal.isOutput()
+      ? shown.map((line) => paintBase(`${ERASE_LINE}${line}`, base))
+      : shown.map((line) => stripStyles(line).trimEnd());
+    io.writeOutput(`${finished.join("\n")}\n`);
+    return app.liveView.connection.kind === "live" ? EXIT.ok : EXIT.unreachable;
+  } finally {
+    app.end();
+  }
+}

@@ -1,0 +1,200 @@
+import { useEffect, useState } from "react";
+import type { Finding } from "../../base/finding.ts";
+import { parseObject } from "../../base/parse-json.ts";
+import { clean } from "../../base/text.ts";
+import { formatLevelCounts, judgeFinding, LEVEL_WIDTH } from "../../commands/check/findings.ts";
+import type { Command } from "../../commands/command.ts";
+import { COMMANDS } from "../../commands/registry/registry.ts";
+import { wrapText } from "../../commands/see/grid.ts";
+import type { ConsoleApp } from "../console-app.ts";
+import { goTo } from "../parts/navigation.ts";
+import { getCommandById, hasFlag } from "../parts/row-actions.ts";
+import { TABS } from "../state/console-state.ts";
+import { BLANK_ROW, createRow, joinCellTexts, padText, type RowModel } from "../theme/Row.tsx";
+import { openDialog } from "./Dialog.tsx";
+import { parseWordList } from "./dialog-form.ts";
+import { useListCursor, useOverlay } from "./OverlayFrame.tsx";
+import { openOutput, TextView } from "./output.tsx";
+
+/** What doctor has found, as its JSON; without findings it has failed, and the lines say why. */
+interface DoctorReport {
+  findings?: readonly Finding[];
+  summary?: string;
+  lines: readonly string[];
+}
+
+/** Checks etcd and this host, and shows what was found. Enter does what the remedy of the selected finding says. */
+export function Doctor() {
+  const { app, close } = useOverlay();
+  const [turn, setTurn] = useState(0);
+  const [report, setReport] = useState<DoctorReport>();
+  const { findings = [] } = report ?? {};
+  const [at, move, setAt] = useListCursor(findings.length);
+  useEffect(() => {
+    const stop = new AbortController();
+    void examine(app, stop.signal).then((read) => {
+      if (stop.signal.aborted) return;
+      setReport(read);
+      if (turn === 0) setAt(Math.max(0, read.findings?.findIndex(hasRemedy) ?? 0));
+    });
+    return () => stop.abort();
+  }, [app, turn, setAt]);
+  const repeat = () => {
+    setReport(undefined);
+    setTurn(turn + 1);
+  };
+  const cure = () => {
+    const finding = findings[at];
+    if (finding?.remedy === undefined || !hasRemedy(finding))
+      return app.showToast("there is no remedy to choose");
+    applyRemedy(app, finding.remedy, { close, onDone: repeat });
+  };
+  const copyAll = () => {
+    const texts = buildReportRows(app, report, -1, COPIED).map(({ cells }) => joinCellTexts(cells).trimEnd());
+    app.copy(texts.join("\n"), "the findings");
+  };
+  return (
+    <TextView
+      title="doctor"
+      buildRows={(width) => buildReportRows(app, report, at, width)}
+      onMove={move}
+      keys={{ enter: cure, r: repeat, y: copyAll }}
+      hints={[
+        ["Enter", "do what the remedy says"],
+        ["r", "check again"],
+        ["y", "copy"],
+      ]}
+      canExport
+    />
+  );
+}
+
+async function examine(app: ConsoleApp, signal: AbortSignal): Promise<DoctorReport> {
+  const texts = { out: [] as string[], err: [] as string[] };
+  const writeLine = (text: string, stream: "out" | "err") => void texts[stream].push(text);
+  await app.jobs.perform(getCommandById("doctor"), ["--json"], { writeLine, signal });
+  const lines = texts.err.map((text) => clean(text));
+  return { ...parseObject(texts.out.join("\n")), lines };
+}
+
+function hasRemedy({ level, remedy }: Finding): boolean {
+  return remedy !== undefined && level !== "ok";
+}
+
+/** Opens the dialog of the command that a remedy names, runs one that only reads, or copies the text. */
+function applyRemedy(
+  app: ConsoleApp,
+  remedy: string,
+  { close, onDone }: { close(): void; onDone(): void },
+): void {
+  const line = parseRemedyLine(remedy);
+  if (line === undefined) return app.copy(remedy, "the remedy");
+  const { command, args, flags, words } = line;
+  const tab = TABS.find((id) => command.id === "ls" && id === args[0]);
+  if (tab !== undefined) {
+    close();
+    goTo(app, tab, undefined);
+  } else if (hasFlag(command, "dry-run"))
+    openDialog(app, [{ command, args, flags, target: args.join(" ") }], onDone);
+  else openOutput(app, command, words, [command.id, ...words].join(" "));
+}
+
+/** Columns of the text that is copied. */
+const COPIED = 110;
+/** Widest column of what was checked. */
+const WIDEST = 34;
+
+function buildReportRows(
+  app: ConsoleApp,
+  report: DoctorReport | undefined,
+  at: number,
+  width: number,
+): RowModel[] {
+  if (report === undefined) return [createRow(`checking${app.theme.signs.ellipsis}`, "quiet")];
+  const { findings, summary = "", lines } = report;
+  const faults = lines.map((text) => createRow(text, "problem"));
+  if (findings === undefined) return faults;
+  const widest = findings.reduce((most, { check }) => Math.max(most, clean(check).length), 0);
+  const columns = { check: Math.min(WIDEST, widest), detail: 0 };
+  columns.detail = Math.max(20, width - LEVEL_WIDTH - columns.check - 4);
+  return [
+    ...findings.flatMap((finding, index) => {
+      const rows = buildFindingRows(app, finding, columns);
+      return index === at ? rows.map((row) => ({ ...row, selection: "focused" as const })) : rows;
+    }),
+    BLANK_ROW,
+    createRow(` ${formatLevelCounts(findings) || clean(summary)}`),
+    ...faults,
+  ];
+}
+
+/** Builds the lines of a finding: its level, what was checked, the result, and below it the remedy. */
+function buildFindingRows(
+  app: ConsoleApp,
+  finding: Finding,
+  columns: { check: number; detail: number },
+): RowModel[] {
+  const { check, detail, remedy = "" } = finding;
+  const { word, tone } = judgeFinding(finding);
+  const checks = wrapText(clean(check), columns.check);
+  const details = wrapText(clean(detail), columns.detail);
+  const rows = Array.from(
+    { length: Math.max(checks.length, details.length) },
+    (_, line): RowModel => ({
+      cells: [
+        { text: padText(` ${line === 0 ? word : ""}`, LEVEL_WIDTH + 1), role: tone },
+        { text: `${padText(checks[line] ?? "", columns.check)}  ` },
+        { text: details[line] ?? "" },
+      ],
+    }),
+  );
+  if (!hasRemedy(finding)) return rows;
+  const sign = `${app.theme.signs.arrow} `;
+  const start = LEVEL_WIDTH + columns.check + 3 - sign.length;
+  return [
+    ...rows,
+    ...wrapText(clean(remedy), columns.detail).map((text, line) => ({
+      cells: [
+        { text: padText("", start) },
+        { text: line === 0 ? sign : padText("", sign.length), role: "quiet" as const },
+        { text, role: "key" as const },
+      ],
+    })),
+  ];
+}
+
+/** A command line of signalbox that a remedy names, with what is known of its arguments. */
+interface RemedyLine {
+  command: Command;
+  args: readonly string[];
+  flags: Readonly<Record<string, string | true>>;
+  /** The words after the command's name. */
+  words: readonly string[];
+}
+
+/** A line at the beginning of a remedy or at its end, up to the next sign that ends a clause. */
+const LINE = /(?:^|: )signalbox ((?:'[^']*'|[^;,'])+)/;
+/** What the user fills in: `HOST`, `TOTAL`, `HOST…`. */
+const PLACEHOLDER = /^(?:[A-Z]{3,}…?|…)$/;
+
+/** Finds the command that a remedy names. Returns undefined for advice, and for lines of other programs. */
+export function parseRemedyLine(remedy: string): RemedyLine | undefined {
+  const given = parseWordList(LINE.exec(remedy)?.[1] ?? "").filter((word) => !PLACEHOLDER.test(word));
+  const command =
+    COMMANDS.find(({ id }) => id === given.slice(0, 2).join(" ")) ??
+    COMMANDS.find(({ id }) => id === given[0]);
+  if (command === undefined) return undefined;
+  const words = given.slice(command.id.split(" ").length);
+  const args: string[] = [];
+  const flags: Record<string, string | true> = {};
+  const left = words.values();
+  for (const word of left) {
+    const flag = command.flags?.find(({ name }) => word === `--${name}`);
+    if (flag !== undefined) flags[flag.name] = flag.value === undefined || (left.next().value ?? "");
+    else if (word.startsWith("--")) return undefined;
+    else args.push(word);
+  }
+  const { args: known = [] } = command;
+  const hasRoom = args.length <= known.length || known.at(-1)?.isRest === true;
+  return hasRoom ? { command, args, flags, words } : undefined;
+}

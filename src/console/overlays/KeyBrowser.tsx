@@ -1,0 +1,281 @@
+import { useEffect } from "react";
+import { decodeUtf8, encodeUtf8, formatKey } from "../../base/bytes.ts";
+import { cleanToWidth, computeDisplayWidth } from "../../base/display-width.ts";
+import type { CommandContext } from "../../commands/store-command.ts";
+import { type FolderChild, readFolderPage } from "../../observe/etcd-keys.ts";
+import { describeOwnKey } from "../../views/own-keys.ts";
+import type { ConsoleApp } from "../console-app.ts";
+import type { RowCell } from "../theme/Row.tsx";
+import type { Signs } from "../theme/signs.ts";
+import { type ListLine, type RowPlace, ScreenList, useOverlay } from "./OverlayFrame.tsx";
+import { Prompt } from "./Prompt.tsx";
+import { copyBinaryText, editValue, openCreateKey, openDeleteKey, RawKeys } from "./RawKeys.tsx";
+
+/** Shows all keys in etcd, or those with a prefix, as a tree. */
+export function openKeyBrowser(app: ConsoleApp): void {
+  app.overlays.open(<KeyBrowser tree={new KeyTree(app.context, () => app.notifyChange())} />);
+}
+
+function KeyBrowser({ tree }: { tree: KeyTree }) {
+  const { app, room } = useOverlay();
+  useEffect(() => {
+    tree.start();
+    return () => tree.stop();
+  }, [tree]);
+  const { nodes, count, revision, root } = tree;
+  const reread = () => tree.reread();
+  const find = (id: string | undefined) => nodes.find((node) => getId(node) === id);
+  /** Runs an action on the key under the cursor. */
+  const actOnKey = (act: (app: ConsoleApp, key: string, onDone: () => void) => unknown) => (id?: string) => {
+    const node = find(id);
+    if (node?.kind === "key") act(app, node.key, reread);
+    else app.showToast("this acts on one key: open the folder");
+  };
+  const fold = (isOpen: boolean) => (id?: string) => {
+    const node = find(id);
+    if (node?.kind === "folder" && node.isOpen !== isOpen) tree.toggle(node.key);
+  };
+  const total = count === undefined ? "" : `, ${countKeys(count)} at revision ${revision}`;
+  return (
+    <ScreenList
+      title={`keys ${root === "" ? "in etcd" : formatKey(root)}${total}`}
+      lines={nodes.map(
+        (node): ListLine => ({
+          id: getId(node),
+          cells: buildNodeCells(node, app.theme.signs, room.width),
+          open: () => openNode(app, tree, node),
+        }),
+      )}
+      place={tree.place}
+      keys={{
+        left: fold(false),
+        right: fold(true),
+        "/": () =>
+          app.overlays.open(
+            <Prompt
+              title="show keys with a prefix"
+              note="the beginning of the keys; empty for all"
+              start={decodeUtf8(root) ?? ""}
+              verb="show"
+              onSubmit={(text) => {
+                tree.setRoot(encodeUtf8(text));
+                return undefined;
+              }}
+            />,
+          ),
+        r: reread,
+        e: actOnKey(editValue),
+        delete: actOnKey(openDeleteKey),
+        n: (id) => openCreateKey(app, findFolder(find(id), root), reread),
+        y: (id) => copyBinaryText(app, find(id)?.key ?? "", "the key"),
+      }}
+      hints={[
+        ["/", "prefix"],
+        ["e", "edit"],
+        ["n", "new"],
+        ["Del", "delete"],
+        ["y", "copy"],
+        ["r", "read again"],
+      ]}
+    />
+  );
+}
+
+function getId({ kind, key }: KeyNode): string {
+  return `${kind} ${key}`;
+}
+
+/** Opens the folder of a node, reads more of it, or shows the value of its key. */
+function openNode(app: ConsoleApp, tree: KeyTree, { kind, key }: KeyNode): void {
+  if (kind === "folder") tree.toggle(key);
+  if (kind === "more") tree.readMore(key);
+  if (kind === "key")
+    app.overlays.open(
+      <RawKeys title={`key ${formatKey(key)}`} ranges={[{ key }]} onEdited={() => tree.reread()} />,
+    );
+}
+
+/** Returns the folder in which a new key is created. */
+function findFolder(node: KeyNode | undefined, root: string): string {
+  if (node === undefined) return root;
+  return node.kind === "key" ? node.key.slice(0, node.key.lastIndexOf("/") + 1) : node.key;
+}
+
+function buildNodeCells(
+  { kind, depth, label, note, isOpen }: KeyNode,
+  signs: Signs,
+  width: number,
+): RowCell[] {
+  const fold = isOpen === undefined ? " " : isOpen ? signs.open : signs.closed;
+  const start = ` ${"  ".repeat(depth)}${fold} `;
+  const end = cleanToWidth(note, Math.floor(width / 2));
+  const left = width - computeDisplayWidth(start) - computeDisplayWidth(end) - 2;
+  const text = cleanToWidth(label, Math.max(8, left));
+  return [
+    { text: start, role: "quiet" },
+    { text, role: kind === "folder" ? "heading" : kind === "key" ? "plain" : "quiet" },
+    { text: " ".repeat(Math.max(1, left + 1 - computeDisplayWidth(text))) },
+    { text: end, role: "quiet" },
+  ];
+}
+
+/** A line of the tree. */
+interface KeyNode {
+  /** `more`: further children of the folder `key`; `note`: why they are not there. */
+  kind: FolderChild["kind"] | "more" | "note";
+  /** A whole key, or the prefix of a folder. */
+  key: string;
+  depth: number;
+  label: string;
+  /** Displayed at the right edge. */
+  note: string;
+  isOpen?: boolean;
+}
+
+/** A folder that is shown. */
+interface OpenFolder {
+  children: readonly FolderChild[];
+  count: number | undefined;
+  next: string | undefined;
+  isReading: boolean;
+  fault: string | undefined;
+}
+
+/** Children that are read at a time. */
+const PART = 200;
+
+/** The keys with a prefix, as a tree of folders, each read when it is opened. Never throws: faults are shown. */
+class KeyTree {
+  readonly #context: CommandContext;
+  readonly #onChange: () => void;
+  #stop = new AbortController();
+  readonly #open = new Map<string, OpenFolder>();
+  #root = "";
+  /** The row under the cursor. It outlives the component, which is mounted again after an editor had the terminal. */
+  readonly place: RowPlace = { at: 0, id: undefined };
+  /** Of the last read. */
+  revision = 0n;
+
+  constructor(context: CommandContext, onChange: () => void) {
+    this.#context = context;
+    this.#onChange = onChange;
+    this.#stop.abort(new Error("the keys are not shown yet"));
+  }
+
+  /** The prefix of all keys that are shown. */
+  get root(): string {
+    return this.#root;
+  }
+
+  /** Reads what is to be shown, until `stop` is called. */
+  start(): void {
+    this.#stop = new AbortController();
+    if (!this.#open.has(this.#root)) this.#openFolder(this.#root);
+    else this.reread();
+  }
+
+  stop(): void {
+    this.#stop.abort(new Error("the keys are no longer shown"));
+  }
+
+  /** Shows the keys with another prefix. */
+  setRoot(prefix: string): void {
+    this.stop();
+    this.#root = prefix;
+    this.#open.clear();
+    this.start();
+  }
+
+  /** The lines from the top. */
+  get nodes(): KeyNode[] {
+    return this.#listNodes(this.#root, 0);
+  }
+
+  /** Number of all keys in the tree, if it is known. */
+  get count(): number | undefined {
+    return this.#open.get(this.#root)?.count;
+  }
+
+  /** Opens or closes a folder. */
+  toggle(prefix: string): void {
+    if (!this.#open.delete(prefix)) this.#openFolder(prefix);
+    this.#onChange();
+  }
+
+  #openFolder(prefix: string): void {
+    const folder = { children: [], count: undefined, next: undefined, isReading: false, fault: undefined };
+    this.#open.set(prefix, folder);
+    void this.#read(prefix, undefined, PART);
+  }
+
+  /** Reads further children of a folder. */
+  readMore(prefix: string): void {
+    const next = this.#open.get(prefix)?.next;
+    if (next !== undefined) void this.#read(prefix, next, PART);
+  }
+
+  /** Reads all open folders again. */
+  reread(): void {
+    for (const [prefix, { children }] of this.#open)
+      void this.#read(prefix, undefined, Math.max(PART, children.length));
+  }
+
+  async #read(prefix: string, from: string | undefined, wanted: number): Promise<void> {
+    const { signal } = this.#stop;
+    const folder = this.#open.get(prefix);
+    if (folder === undefined || folder.isReading || signal.aborted) return;
+    folder.isReading = true;
+    try {
+      const page = await readFolderPage(this.#context, prefix, { from, wanted }, signal);
+      folder.children = from === undefined ? page.children : [...folder.children, ...page.children];
+      if (from === undefined) folder.count = page.count;
+      folder.next = page.next;
+      folder.fault = undefined;
+      this.revision = page.revision;
+    } catch (error) {
+      if (!signal.aborted) folder.fault = error instanceof Error ? error.message : String(error);
+    }
+    folder.isReading = false;
+    this.#onChange();
+  }
+
+  #listNodes(prefix: string, depth: number): KeyNode[] {
+    const folder = this.#open.get(prefix);
+    if (folder === undefined) return [];
+    const { children, fault, isReading, next } = folder;
+    const build = (kind: "more" | "note", label: string): KeyNode => ({
+      kind,
+      key: prefix,
+      depth,
+      label,
+      note: "",
+    });
+    return [
+      ...children.flatMap((child) => this.#listChildNodes(prefix, child, depth)),
+      ...(fault === undefined ? [] : [build("note", `cannot be read: ${fault}`)]),
+      ...(next === undefined || isReading ? [] : [build("more", "more keys follow: Enter reads them")]),
+      ...(isReading ? [build("note", "reading")] : []),
+      ...(children.length > 0 || isReading || fault !== undefined ? [] : [build("note", "no keys")]),
+    ];
+  }
+
+  #listChildNodes(prefix: string, child: FolderChild, depth: number): KeyNode[] {
+    const { kind, key } = child;
+    const label = formatKey(key.slice(prefix.length)) || "(the same name)";
+    if (kind === "folder") {
+      const folder = this.#open.get(key);
+      const count = folder?.count;
+      const note = count === undefined ? "" : countKeys(count);
+      const node: KeyNode = { kind, key, depth, label, note, isOpen: folder !== undefined };
+      return [node, ...this.#listNodes(key, depth + 1)];
+    }
+    const own = describeOwnKey(this.#context.keys, key);
+    const revision = `revision ${child.kv.modRevision}`;
+    return [{ kind, key, depth, label, note: own === undefined ? revision : `${own.what}, ${revision}` }];
+  }
+}
+
+/** Formats a number of keys. */
+function countKeys(count: number): string {
+  return count === 1 ? "1 key" : `${count} keys`;
+}

@@ -1,0 +1,218 @@
+import { useState } from "react";
+import { cleanToWidth, computeDisplayWidth } from "../../base/display-width.ts";
+import { isRowCommandId } from "../../commands/registry/registry.ts";
+import type { Snapshot } from "../../state/snapshot.ts";
+import type { Subject } from "../../state/subject.ts";
+import type { ConsoleApp } from "../console-app.ts";
+import type { KeyAction } from "../parts/keymap.ts";
+import { getChosenSubjects } from "../parts/marks.ts";
+import { createSameRowCheck } from "../parts/navigation.ts";
+import { buildRowAction, findChangeObstacle, formatSubjectName } from "../parts/row-actions.ts";
+import { getActiveTab } from "../state/console-state.ts";
+import { clamp, computeWindowTop } from "../state/cursor.ts";
+import { padCells, padText, type RowCell, type RowModel } from "../theme/Row.tsx";
+import { getChord, OverlayFrame, type OverlayPlace, useKeys, useOverlay } from "./OverlayFrame.tsx";
+
+/**
+ * Opens the menu of the chosen rows: every action that applies to them, with its key, the likely ones first.
+ * @param at  where the pointer is; without it, the menu opens next to the row
+ */
+export function openMenu(app: ConsoleApp, at?: OverlayPlace): void {
+  const subjects = getChosenSubjects(app);
+  const [first] = subjects;
+  if (first === undefined) return app.showToast("nothing is selected", "quiet", createSameRowCheck(app));
+  const title = subjects.length === 1 ? formatSubjectName(first) : `${subjects.length} rows`;
+  app.overlays.open(<Menu title={title} at={at ?? findRowPlace(app)} />);
+}
+
+/** What a move key does in the menu, by the id of its action. */
+const STEPS: Readonly<Record<string, number>> = {
+  up: -1,
+  down: 1,
+  pageUp: -10,
+  pageDown: 10,
+  top: Number.NEGATIVE_INFINITY,
+  bottom: Number.POSITIVE_INFINITY,
+};
+
+function Menu({ title, at }: { title: string; at: OverlayPlace }) {
+  const { app, room, close } = useOverlay();
+  // Listed anew for every picture, because what is possible can change at any time.
+  const entries = listMenuEntries({
+    actions: app.actions,
+    subjects: getChosenSubjects(app),
+    snapshot: app.liveView.snapshot,
+    changeObstacle: findChangeObstacle(app),
+    getKeyLabels: (id) => app.keymap.getKeyLabels(id),
+  });
+  /** The id of the entry under the cursor: others may appear while the menu is open. */
+  const [chosen, setChosen] = useState(() => entries.find(({ obstacle }) => obstacle === undefined)?.id);
+  const active = Math.max(
+    0,
+    entries.findIndex(({ id }) => id === chosen),
+  );
+  const choose = (entry: MenuEntry | undefined) => {
+    if (entry === undefined) return;
+    setChosen(entry.id);
+    if (entry.obstacle !== undefined) return app.showToast(entry.obstacle, "problem");
+    close();
+    app.act(entry.id);
+  };
+  const move = (by: number) => setChosen(entries[clamp(active + by, 0, entries.length - 1)]?.id);
+  useKeys(
+    {
+      escape: close,
+      enter: () => choose(entries[active]),
+      "wheel-up": () => move(-1),
+      "wheel-down": () => move(1),
+    },
+    (event) => {
+      const id = app.keymap.findAction(getChord(event), "list");
+      if (id === "menu") return close();
+      const by = STEPS[id ?? ""];
+      if (by !== undefined) move(by);
+      else choose(entries.find((entry) => entry.id === id));
+    },
+  );
+  const height = clamp(entries.length, 1, room.height);
+  const top = computeWindowTop(active, entries.length, height);
+  const width = Math.min(room.width, Math.max(24, ...entries.map(computeEntryWidth)));
+  return (
+    <OverlayFrame
+      title={cleanToWidth(title, width - 2)}
+      rows={entries.slice(top, top + height).map((entry, index): RowModel => {
+        const selection = top + index === active ? "focused" : undefined;
+        return { cells: buildEntryCells(entry, width), selection };
+      })}
+      hints={[
+        ["Enter", "do it"],
+        ["Esc", "close"],
+      ]}
+      width={width}
+      at={at}
+      onPress={(row) => choose(entries[top + row])}
+      onPressOutside={close}
+    />
+  );
+}
+
+/** Columns for the key. */
+const KEY = 9;
+
+function computeEntryWidth({ brief, obstacle }: MenuEntry): number {
+  return KEY + computeDisplayWidth(brief) + (obstacle === undefined ? 0 : computeDisplayWidth(obstacle) + 3);
+}
+
+function buildEntryCells({ key = "", brief, obstacle }: MenuEntry, width: number): readonly RowCell[] {
+  const start: RowCell = {
+    text: padText(cleanToWidth(key, KEY - 1), KEY),
+    role: obstacle === undefined ? "key" : "disabled",
+  };
+  const text = obstacle === undefined ? brief : `${brief} (${obstacle})`;
+  const role = obstacle === undefined ? undefined : ("disabled" as const);
+  return padCells([start, { text: cleanToWidth(text, width - KEY), role }], width);
+}
+
+/** An action that applies to a row. */
+interface MenuEntry {
+  id: string;
+  brief: string;
+  /** As displayed; undefined if no key is bound to it. */
+  key: string | undefined;
+  /** Why it is not possible now; undefined if it is. */
+  obstacle: string | undefined;
+}
+
+/** What the entries depend on. */
+interface MenuInputs {
+  actions: readonly KeyAction[];
+  /** The chosen rows; an action applies if it applies to one of them. */
+  subjects: readonly Subject[];
+  snapshot: Snapshot;
+  /** Why nothing can be changed now. */
+  changeObstacle: string | undefined;
+  getKeyLabels(id: string): readonly string[];
+}
+
+/** The likely actions of a row, by its kind. The others follow in the order of the help. */
+const LIKELY: Readonly<Record<Subject["kind"], readonly string[]>> = {
+  lock: ["open", "why", "reset", "drain", "undrain", "output", "timeline"],
+  resource: ["open", "why", "reset", "drain", "undrain", "edit", "timeline"],
+  run: ["open", "why", "output", "release", "reset"],
+  host: ["open", "drain", "undrain", "timeline"],
+  group: ["open", "drain", "undrain", "edit"],
+  drain: ["undrain", "open"],
+  schedule: [
+    "schedule trigger",
+    "schedule resume",
+    "schedule pause",
+    "deadLetters",
+    "edit",
+    "output",
+    "whyDidItNotRun",
+  ],
+  record: ["open"],
+};
+
+/** Lists the actions that apply to the chosen rows: the likely ones first, and last those that are not possible now. */
+export function listMenuEntries(inputs: MenuInputs): MenuEntry[] {
+  const [first] = inputs.subjects;
+  const likely = first === undefined ? [] : LIKELY[getAbout(first).kind];
+  const entries = listEntries(inputs);
+  const getRank = ({ id, obstacle }: MenuEntry) => {
+    const at = likely.indexOf(id);
+    return (obstacle === undefined ? 0 : entries.length) + (at < 0 ? likely.length : at);
+  };
+  return entries.sort((one, other) => getRank(one) - getRank(other));
+}
+
+function listEntries(inputs: MenuInputs): MenuEntry[] {
+  return inputs.actions
+    .filter((action) => inputs.subjects.some((subject) => isFor(action, subject)))
+    .map((action) => ({
+      id: action.id,
+      brief: action.brief,
+      key: inputs.getKeyLabels(action.id)[0],
+      obstacle: findObstacle(action, inputs),
+    }));
+}
+
+/** A record stands for what it is about. */
+function getAbout(subject: Subject): Subject {
+  return subject.kind === "record" ? (subject.about ?? subject) : subject;
+}
+
+/** Whether an action applies to rows of this kind. */
+function isFor({ rows }: KeyAction, subject: Subject): boolean {
+  return rows === "any" || (rows?.includes(getAbout(subject).kind) ?? false);
+}
+
+function findObstacle(action: KeyAction, inputs: MenuInputs): string | undefined {
+  const { id, isChange } = action;
+  if (isChange && inputs.changeObstacle !== undefined) return inputs.changeObstacle;
+  if (id === "deadLetters") {
+    const names = inputs.subjects.map((subject) => getAbout(subject).name);
+    return names.some((name) => inputs.snapshot.dues.get(name)?.value?.dead) ? undefined : "there are none";
+  }
+  if (!isRowCommandId(id)) return undefined;
+  const results = inputs.subjects
+    .filter((subject) => isFor(action, subject))
+    .map((subject) => buildRowAction(id, subject, inputs.snapshot));
+  const [first] = results;
+  if (first === undefined || results.some((result) => "command" in result)) return undefined;
+  return "reason" in first ? first.reason : undefined;
+}
+
+/** Lines above the table: header and tabs. */
+const ABOVE = 2;
+/** Columns between the edge of the table and a box next to a row: behind the mark and the beginning of the name. */
+const INDENT = 12;
+
+/** Returns where the row under the cursor is on the screen; the middle if it is not on the screen. */
+function findRowPlace(app: ConsoleApp): OverlayPlace {
+  const layout = app.getLayout();
+  if (layout?.table === undefined || app.state.focus !== "table") return "middle";
+  const { index, top } = getActiveTab(app.state).cursor;
+  const left = layout.explorer === undefined ? 0 : layout.explorer.width + 1;
+  return { column: left + INDENT, row: ABOVE + app.titleHeight + index - top };
+}

@@ -1,0 +1,376 @@
+import { Box } from "ink";
+import { createContext, use, useEffect, useLayoutEffect, useState } from "react";
+import { cleanToWidth } from "../../base/display-width.ts";
+import type { KeyRange } from "../../protocol/txn.ts";
+import type { ConsoleApp } from "../console-app.ts";
+import { useConsole } from "../context.tsx";
+import { OutcomeReader, RepeatedRead } from "../data/outcome-reader.ts";
+import { Area } from "../mouse.tsx";
+import { PartBoundary } from "../PartBoundary.tsx";
+import type { Hint } from "../parts/overlays.ts";
+import { clamp, computeWindowTop, scrollBy } from "../state/cursor.ts";
+import type { Size } from "../state/layout.ts";
+import type { InputEvent, MouseEvent } from "../terminal/input-event.ts";
+import type { StyleRole } from "../theme/palettes.ts";
+import {
+  BLANK_ROW,
+  computeCellsWidth,
+  joinCellTexts,
+  padCells,
+  Row,
+  type RowCell,
+  type RowModel,
+  Rows,
+  Surface,
+  truncateCells,
+  useTheme,
+} from "../theme/Row.tsx";
+
+/**
+ * Where an overlay is: below the header (the palette), in the middle, as a line above the status bar, or next to a
+ * position of the screen, which it does not cover.
+ */
+export type OverlayPlace = "top" | "middle" | "bottom" | { column: number; row: number };
+
+interface FrameProps {
+  title: string;
+  /** The content, at most as many rows as there is room for. */
+  rows: readonly RowModel[];
+  /** Keys and their effects. */
+  hints: readonly Hint[];
+  /** Columns of the content. */
+  width: number;
+  at?: OverlayPlace;
+  tone?: "plain" | "danger";
+  /** See `OverlayText`. */
+  listLines?: () => readonly string[];
+  /** A row of the content was clicked. */
+  onPress?(row: number): void;
+  /** The mouse was pressed beside the overlay. */
+  onPressOutside?(): void;
+}
+
+/** The frame of an overlay at its place, with its title at the top, its rows, and the keys at the bottom. */
+export function OverlayFrame(props: FrameProps) {
+  const { title, rows, hints, width, at = "middle", tone, listLines } = props;
+  const { app, id, screen } = useOverlay();
+  useLayoutEffect(() => app.overlays.setText(id, { title, rows, hints, listLines }));
+  const role = tone === "danger" ? "danger" : "border";
+  const head: RowCell = {
+    text: ` ${cleanToWidth(title, width - 1)} `,
+    role: tone === "danger" ? "danger" : "titleFocused",
+  };
+  const keys = buildHintCells(hints);
+  const foot = computeCellsWidth(keys) <= width ? keys : [];
+  return (
+    <Area
+      position="absolute"
+      alignItems="flex-start"
+      left={0}
+      top={0}
+      {...screen}
+      {...placeOverlay(screen, { width: width + 4, height: rows.length + 2 }, at)}
+      onMouse={(event) => isPress(event) && props.onPressOutside?.()}
+    >
+      <Area flexShrink={0} onMouse={() => {}}>
+        <Surface ground="overlay" flexDirection="column" width={width + 4}>
+          <Edge isTop cells={[head]} width={width} role={role} />
+          <Area onMouse={(event) => isPress(event) && props.onPress?.(event.row)}>
+            <Side height={rows.length} role={role} isLeft />
+            <Box flexDirection="column" width={width}>
+              <Rows rows={rows.map((row) => fitRow(row, width))} width={width} />
+            </Box>
+            <Side height={rows.length} role={role} />
+          </Area>
+          <Edge cells={foot} width={width} role={role} />
+        </Surface>
+      </Area>
+    </Area>
+  );
+}
+
+function isPress({ action }: MouseEvent): boolean {
+  return action === "press";
+}
+
+/** Rows fill their width, so that nothing beneath them shows through. */
+function fitRow(row: RowModel, width: number): RowModel {
+  return { ...row, cells: padCells(truncateCells(row.cells, width), width) };
+}
+
+/** Returns how a box as large as the screen places what is in it. */
+function placeOverlay(screen: Size, own: Size, at: OverlayPlace) {
+  const free = Math.max(0, screen.height - own.height);
+  if (typeof at === "object") return placeNextTo(screen, own, at, free);
+  const top = { top: Math.min(1, free), middle: Math.floor(free / 2), bottom: free - 1 }[at];
+  return { justifyContent: "center", paddingTop: Math.max(0, top) } as const;
+}
+
+/** Places an overlay below a position, or above it if there is no room below. */
+function placeNextTo(
+  screen: Size,
+  own: Size,
+  { column, row }: { column: number; row: number },
+  free: number,
+) {
+  const above = row - own.height;
+  const top = row + 1 < free ? row + 1 : above >= 1 ? above : free - 1;
+  return {
+    paddingLeft: clamp(column, 0, screen.width - own.width),
+    paddingTop: Math.max(0, top),
+  };
+}
+
+function buildHintCells(hints: readonly Hint[]): RowCell[] {
+  const cells = hints.flatMap(([key, what], at): RowCell[] => [
+    { text: at === 0 ? " " : "  " },
+    { text: key, role: "key" },
+    { text: " " },
+    { text: what, role: "quiet" },
+  ]);
+  return [...cells, { text: " " }];
+}
+
+interface EdgeProps {
+  isTop?: true;
+  cells: readonly RowCell[];
+  width: number;
+  role: StyleRole;
+}
+
+/** The upper or the lower edge, with a text in it. */
+function Edge({ isTop, cells, width, role }: EdgeProps) {
+  const { horizontal, corners } = useTheme().signs;
+  const [left, right] = isTop ? corners.slice(0, 2) : corners.slice(2);
+  const rest = horizontal.repeat(Math.max(0, width + 1 - computeCellsWidth(cells)));
+  return (
+    <Row
+      cells={[{ text: `${left}${horizontal}`, role }, ...cells, { text: `${rest}${right}`, role }]}
+      width={width}
+    />
+  );
+}
+
+/** The left or the right edge, with a blank between it and the content. */
+function Side({ height, role, isLeft }: { height: number; role: StyleRole; isLeft?: true }) {
+  const { vertical } = useTheme().signs;
+  const row = { cells: [{ text: isLeft ? `${vertical} ` : ` ${vertical}`, role }] };
+  return (
+    <Box flexDirection="column" width={2} flexShrink={0}>
+      <Rows rows={Array<RowModel>(height).fill(row)} width={2} />
+    </Box>
+  );
+}
+
+/** An overlay as its own component sees it. */
+interface OverlayAccess {
+  app: ConsoleApp;
+  id: number;
+  /** Columns and rows of the whole screen. */
+  screen: Size;
+  /** The largest content, without the frame. */
+  room: Size;
+  close(): void;
+}
+
+const OverlayContext = createContext<{ id: number; screen: Size } | undefined>(undefined);
+
+/** Renders all overlays, the lowest first. @param screen  columns and rows that they may use */
+export function OverlayHost({ screen }: { screen: Size }) {
+  const { overlays, log } = useConsole();
+  return overlays.all.map(({ id, content }) => (
+    <OverlayContext key={id} value={{ id, screen }}>
+      <PartBoundary log={log}>{content}</PartBoundary>
+    </OverlayContext>
+  ));
+}
+
+/** Returns the overlay that the component is in. */
+export function useOverlay(): OverlayAccess {
+  const app = useConsole();
+  const overlay = use(OverlayContext);
+  if (overlay === undefined) throw new Error("this component needs an overlay around it");
+  const { id, screen } = overlay;
+  const room = { width: Math.max(20, screen.width - 6), height: Math.max(3, screen.height - 6) };
+  return { app, id, screen, room, close: () => app.overlays.close(id) };
+}
+
+/** Handles the keys, by chord, and the mouse wheel, by its action, while the overlay is the top one. @param onOther  receives all other events */
+export function useKeys(
+  keys: Readonly<Record<string, (() => void) | undefined>>,
+  onOther?: (event: InputEvent) => void,
+): void {
+  const { app, id } = useOverlay();
+  const handle = (event: InputEvent) => {
+    const chord = getChord(event);
+    const own = Object.hasOwn(keys, chord) ? keys[chord] : undefined;
+    if (own === undefined) onOther?.(event);
+    else own();
+  };
+  useLayoutEffect(() => app.overlays.setInput(id, handle));
+}
+
+/** Returns the chord of a key, or the action of the mouse. */
+export function getChord(event: InputEvent): string {
+  return event.kind === "key" ? event.chord : event.kind === "mouse" ? event.action : "";
+}
+
+/** How keys move through a list. */
+const STEPS: Readonly<Record<string, number>> = {
+  up: -1,
+  k: -1,
+  "wheel-up": -1,
+  down: 1,
+  j: 1,
+  "wheel-down": 1,
+  pageup: -10,
+  pagedown: 10,
+  home: Number.NEGATIVE_INFINITY,
+  g: Number.NEGATIVE_INFINITY,
+  end: Number.POSITIVE_INFINITY,
+  G: Number.POSITIVE_INFINITY,
+};
+
+/** Returns the index that a key leads to: the same one for keys that do not move. */
+export function moveInList(at: number, length: number, chord: string): number {
+  const step = Object.hasOwn(STEPS, chord) ? (STEPS[chord] ?? 0) : 0;
+  return clamp(at + step, 0, length - 1);
+}
+
+/** A cursor in a list. @returns the index of the row it is on, the function that moves it by a key, and the one that sets it */
+export function useListCursor(
+  length: number,
+): [at: number, move: (chord: string) => void, set: (at: number) => void] {
+  const [wanted, setWanted] = useState(0);
+  const at = clamp(wanted, 0, length - 1);
+  return [at, (chord) => setWanted(moveInList(at, length, chord)), setWanted];
+}
+
+/** Where the cursor is in a list whose rows come and go. */
+export interface RowPlace {
+  at: number;
+  id: string | undefined;
+}
+
+/** A cursor that stays on its row when others come and go. @param ids  of the rows @param place  where it is remembered @returns as `useListCursor` */
+function useRowCursor(
+  ids: readonly string[],
+  place: RowPlace,
+): [at: number, move: (chord: string) => void, set: (at: number) => void] {
+  const [wanted, setWanted] = useState<RowPlace>({ ...place });
+  const found = wanted.id === undefined ? -1 : ids.indexOf(wanted.id);
+  const at = found >= 0 ? found : clamp(wanted.at, 0, ids.length - 1);
+  const select = (to: number) => setWanted({ ...Object.assign(place, { at: to, id: ids[to] }) });
+  return [at, (chord) => select(moveInList(at, ids.length, chord)), select];
+}
+
+/** Reads something for as long as the overlay is open. @param pause  as of `RepeatedRead` */
+export function useRepeatedRead<T>(
+  read: (signal: AbortSignal) => Promise<T>,
+  pause?: number,
+): RepeatedRead<T> {
+  const { app } = useOverlay();
+  const [reader] = useState(
+    () => new RepeatedRead({ clock: app.context.clock, read, pause, onChange: () => app.notifyChange() }),
+  );
+  useEffect(() => () => reader.end(), [reader]);
+  return reader;
+}
+
+/**
+ * The scroll position of a text.
+ * @param followsEnd  shows the end of a text that grows, until the user scrolls up
+ * @returns the first visible line, and the function that scrolls by a key
+ */
+export function useScroll(
+  length: number,
+  height: number,
+  followsEnd = false,
+): [top: number, scroll: (chord: string) => void, setTop: (top: number) => void] {
+  const [wanted, setWanted] = useState(followsEnd ? Number.POSITIVE_INFINITY : 0);
+  const last = Math.max(0, length - height);
+  const top = Math.min(wanted, last);
+  const scroll = (chord: string) => {
+    const next = scrollBy(chord, top, length, height);
+    setWanted(followsEnd && next >= last ? Number.POSITIVE_INFINITY : next);
+  };
+  return [top, scroll, setWanted];
+}
+
+/** The keys that scroll a text below a field, in which letters are typed. */
+export function listScrollKeys(scroll: (chord: string) => void): Record<string, () => void> {
+  const chords = ["up", "down", "pageup", "pagedown", "wheel-up", "wheel-down"];
+  return Object.fromEntries(chords.map((chord) => [chord, () => scroll(chord)]));
+}
+
+/**
+ * Reads the outcomes of schedules while the overlay is open, again whenever a run has ended.
+ * @param range  undefined: none are needed
+ * @param of     what is stored beside the outcomes and changes with them
+ */
+export function useOutcomes(range: Required<KeyRange> | undefined, of: unknown): OutcomeReader | undefined {
+  const { app } = useOverlay();
+  const [reader] = useState(() => range && new OutcomeReader(app.context, range, () => app.notifyChange()));
+  useEffect(() => reader?.refresh(of, app.liveView.snapshot));
+  useEffect(() => () => reader?.end(), [reader]);
+  return reader;
+}
+
+/** A line of a list. The cursor stops only at lines with an id. */
+export interface ListLine {
+  cells: readonly RowCell[];
+  id?: string;
+  /** What Enter does. */
+  open?: (() => void) | undefined;
+}
+
+interface ScreenListProps {
+  title: string;
+  lines: readonly ListLine[];
+  place: RowPlace;
+  /** Further keys, by chord; they receive the id of the line under the cursor. */
+  keys: Readonly<Record<string, (id: string | undefined) => void>>;
+  hints: readonly Hint[];
+}
+
+/** Lines that fill the screen, with a cursor. */
+export function ScreenList({ title, lines, place, keys, hints }: ScreenListProps) {
+  const { room, close } = useOverlay();
+  const rows = lines.filter(({ id }) => id !== undefined);
+  const [at, move, select] = useRowCursor(
+    rows.map(({ id = "" }) => id),
+    place,
+  );
+  const row = rows[at];
+  const open = () => row?.open?.();
+  const own = Object.entries(keys).map(([chord, handle]) => [chord, () => handle(row?.id)] as const);
+  useKeys({ escape: close, q: close, enter: open, ...Object.fromEntries(own) }, (event) =>
+    move(getChord(event)),
+  );
+  const { width, height } = room;
+  // The heads above the first row stay visible with it.
+  const line = row === undefined || at === 0 ? 0 : lines.indexOf(row);
+  const top = computeWindowTop(line, lines.length, height);
+  const shown = lines.slice(top, top + height);
+  const press = (index: number) => {
+    const pressed = shown[index];
+    if (pressed?.id === undefined) return;
+    if (pressed === row) open();
+    else select(rows.indexOf(pressed));
+  };
+  return (
+    <OverlayFrame
+      title={cleanToWidth(title, width - 4)}
+      rows={Array.from({ length: height }, (_, index): RowModel => {
+        const found = shown[index];
+        return found === undefined
+          ? BLANK_ROW
+          : { cells: found.cells, selection: found === row ? "focused" : undefined };
+      })}
+      hints={[["↑↓", "move"], ["Enter", "open"], ...hints, ["Esc", "close"]]}
+      width={width}
+      listLines={() => lines.map(({ cells }) => joinCellTexts(cells))}
+      onPress={press}
+    />
+  );
+}

@@ -1,0 +1,286 @@
+import { useMemo, useState } from "react";
+import { cleanToWidth, computeDisplayWidth } from "../../base/display-width.ts";
+import { COMMANDS, isRowCommandId } from "../../commands/registry/registry.ts";
+import type { ConsoleApp } from "../console-app.ts";
+import { getTabLabel } from "../data/explorer-tree.ts";
+import { isLive } from "../data/live-view.ts";
+import { getChosenSubjects } from "../parts/marks.ts";
+import { chooseListedContext, goTo } from "../parts/navigation.ts";
+import { buildRowAction, getCommandById } from "../parts/row-actions.ts";
+import { TABS } from "../state/console-state.ts";
+import { clamp } from "../state/cursor.ts";
+import type { StyleRole } from "../theme/palettes.ts";
+import { createRow, padCells, type RowCell, type RowModel, truncateCells } from "../theme/Row.tsx";
+import { openCommand, openDialog, openRowAction } from "./Dialog.tsx";
+import { Doctor } from "./Doctor.tsx";
+import { buildFieldCells, createField, editField, findBoundaryFrom } from "./field.ts";
+import { OverlayFrame, useKeys, useOverlay } from "./OverlayFrame.tsx";
+import { travelTo } from "./Prompt.tsx";
+import { buildPaletteEntries, type PaletteChoice, type PaletteEntry } from "./palette-entries.ts";
+
+/** The palette: finds commands, actions, views and names by a few letters. */
+export function Palette() {
+  const { app, room, close } = useOverlay();
+  const [all] = useState(() => listEntries(app));
+  const [field, setField] = useState(() => createField());
+  const [cursor, setCursor] = useState(0);
+  const { recent } = app.state;
+  const { entries, words } = useMemo(() => searchPalette(all, field.text, recent), [all, field.text, recent]);
+  const height = clamp(room.height - 3, 1, 18);
+  const top = Math.max(0, cursor - height + 1);
+  const move = (by: number) => setCursor(clamp(cursor + by, 0, entries.length - 1));
+  const choose = (entry: PaletteEntry | undefined) => {
+    if (entry === undefined) return;
+    if (entry.disabled !== undefined) return app.showToast(`${entry.label}: ${entry.disabled}`, "problem");
+    close();
+    if (entry.choice.kind !== "travel")
+      app.update((state) => ({ ...state, recent: addRecentEntry(state.recent, entry.id) }));
+    runChoice(app, entry.choice);
+  };
+  const [next, previous] = [() => move(1), () => move(-1)];
+  useKeys(
+    {
+      escape: close,
+      enter: () => choose(entries[cursor]),
+      down: next,
+      "ctrl+n": next,
+      tab: next,
+      "wheel-down": next,
+      up: previous,
+      "ctrl+p": previous,
+      "shift+tab": previous,
+      "wheel-up": previous,
+      pagedown: () => move(height),
+      pageup: () => move(-height),
+    },
+    (event) => {
+      const edited = editField(field, event);
+      if (edited === undefined) return;
+      setField(edited);
+      setCursor(0);
+    },
+  );
+  const width = Math.min(90, room.width);
+  const shown = entries.slice(top, top + height);
+  const notes = [
+    ...(shown.length === 0 ? ["nothing has this name"] : []),
+    ...(entries.length > shown.length ? [`${entries.length} found`] : []),
+  ];
+  return (
+    <OverlayFrame
+      title="palette"
+      rows={[
+        { cells: buildFieldCells(field, width) },
+        ...buildEntryRows({ entries: shown, words }, cursor - top, width),
+        ...notes.map((text) => createRow(text, "quiet")),
+      ]}
+      hints={[
+        [">", "commands"],
+        ["@", "names"],
+        ["Enter", "choose"],
+        ["Esc", "close"],
+      ]}
+      width={width}
+      at="top"
+      onPress={(row) => choose(shown[row - 1])}
+    />
+  );
+}
+
+function listEntries(app: ConsoleApp): PaletteEntry[] {
+  return buildPaletteEntries({
+    commands: COMMANDS,
+    actions: app.actions,
+    isReadOnly: app.isReadOnly,
+    isAway: !isLive(app.liveView.connection),
+    isPast: app.liveView.past !== undefined,
+    hasSelection: app.getSubject() !== undefined,
+    views: TABS.map((tab) => ({ tab, label: getTabLabel(tab) })),
+    contexts: app.contexts.all,
+    snapshot: app.liveView.snapshot,
+    getKeyLabels: (id) => app.keymap.getKeyLabels(id),
+  });
+}
+
+/** Runs a choice. A command that acts on rows is applied to the selected rows where possible. */
+function runChoice(app: ConsoleApp, choice: PaletteChoice): void {
+  if (choice.kind === "go") return goTo(app, choice.tab, choice.key);
+  if (choice.kind === "context") return chooseListedContext(app, choice.name);
+  if (choice.kind === "action") return app.act(choice.id);
+  if (choice.kind === "travel") return travelTo(app, choice.time);
+  const { id, args } = choice;
+  if (id === "doctor") return void app.overlays.open(<Doctor />);
+  if (args !== undefined)
+    return openDialog(app, [{ command: getCommandById(id), args, target: args.join(" ") }]);
+  const [first] = getChosenSubjects(app);
+  if (isRowCommandId(id) && "command" in buildRowAction(id, first, app.liveView.snapshot))
+    openRowAction(app, id);
+  else openCommand(app, id);
+}
+
+/** Words that operators type for an entry, by its id or its kind, where its title and its description have others. */
+const SYNONYMS: Readonly<Record<string, string>> = {
+  "action:create": "new add",
+  "action:deadLetters": "schedule dead failed given up retry again bury",
+  "action:export": "save as csv file download",
+  "action:filter": "search find grep",
+  "action:help": "keyboard shortcuts",
+  "action:notifyMe": "alert watch row",
+  "action:output": "logs tail",
+  "action:placeBack": "go previous",
+  "action:placeForward": "go next",
+  "action:quit": "exit close",
+  "action:reread": "refresh reload",
+  "action:theme": "colours colors dark light mode",
+  "action:travel": "time travel go to a past time",
+  "command:doctor": "upgrade version health status etcd members",
+  "command:drain": "evacuate empty host maintenance",
+  "command:drain all": "stop freeze everything maintenance rolling upgrade",
+  "command:release": "remove cancel waiter waiting",
+  "command:reset": "kill end run evict holder force unlock stuck",
+  "command:resource set": "total limit raise lower",
+  "command:schedule add": "new create cron",
+  "command:schedule bury": "discard failed",
+  "command:schedule pause": "disable",
+  "command:schedule resume": "enable",
+  "command:schedule trigger": "run start now again retry",
+  "command:undrain": "lift drain end maintenance undo",
+  "command:undrain all": "lift drain of everything end maintenance thaw",
+  "view:audit": "handover shift who did",
+  "view:groups": "members",
+  "view:history": "handover shift failures",
+  "view:problems": "stuck failed errors",
+  context: "switch change cluster context",
+};
+
+/** What was found, and the words to highlight in it. */
+interface SearchResult {
+  /** All entries that match, best first. */
+  readonly entries: readonly PaletteEntry[];
+  /** The words of the query, in lower case. */
+  readonly words: readonly string[];
+}
+
+/** The choices that a query is limited to: those with an id, of commands and actions, or with the key of a row. */
+const SCOPES: Readonly<Record<string, string>> = { ">": "id", "@": "key" };
+
+/**
+ * Finds the entries that match all words of a query, in any order. Entries that can be chosen come first, then the better
+ * rank, then what was used lately, then views, then what has a key. `>` finds only commands and actions, `@` only names.
+ * @param recent  ids of recently used entries, newest first
+ */
+export function searchPalette(
+  entries: readonly PaletteEntry[],
+  query: string,
+  recent: readonly string[] = [],
+): SearchResult {
+  const [, sign = "", text = ""] = /^\s*([>@]?)\s*(.*?)\s*$/s.exec(query.toLowerCase()) ?? [];
+  const words = text.split(/\s+/).filter((word) => word !== "");
+  const scope = SCOPES[sign];
+  const found = entries.flatMap((entry) => {
+    const rank = scope === undefined || scope in entry.choice ? rankEntry(entry, text, words) : undefined;
+    if (rank === undefined) return [];
+    const used = recent.indexOf(entry.id);
+    const use = entry.kind === "view" ? 0 : entry.keys.length > 0 ? 1 : 2;
+    const criteria = [entry.disabled ? 1 : 0, rank, used < 0 ? recent.length : used, text === "" ? 0 : use];
+    return { entry, order: criteria.reduce((order, criterion) => order * 100 + criterion) };
+  });
+  found.sort((one, other) => one.order - other.order);
+  return { entries: [...listTravels(query), ...found.map(({ entry }) => entry)], words };
+}
+
+/**
+ * Returns how well an entry fits; lower is better, undefined: it does not match. 0: its title is the query. 1: the title
+ * begins with it. 2: each word begins a word of the title. 3: each word is in the title. 4: or begins a synonym. 5: or
+ * begins a word of the description, which for a name is its kind.
+ */
+function rankEntry(entry: PaletteEntry, text: string, words: readonly string[]): number | undefined {
+  const title = entry.label.toLowerCase();
+  if (title === text) return 0;
+  if (title.startsWith(text)) return 1;
+  if (words.every((word) => findWord(title, word) >= 0)) return 2;
+  const others = words.filter((word) => !title.includes(word));
+  if (others.length === 0) return 3;
+  const synonyms = SYNONYMS[entry.id] ?? SYNONYMS[entry.kind] ?? "";
+  if (others.every((word) => findWord(synonyms, word) >= 0)) return 4;
+  const known = `${synonyms} ${entry.detail.toLowerCase()}${"key" in entry.choice ? "s" : ""}`;
+  return others.every((word) => findWord(known, word) >= 0) ? 5 : undefined;
+}
+
+/** Finds a word of a text that begins with a word of the query. @returns its index, or -1 */
+function findWord(text: string, word: string): number {
+  let at = text.indexOf(word);
+  while (at > 0 && /[\p{L}\p{N}]/u.test(text[at - 1] ?? "")) at = text.indexOf(word, at + 1);
+  return at;
+}
+
+/** Lists the entry that travels to a time, if the text asks for one: `at 03:00`. */
+function listTravels(query: string): PaletteEntry[] {
+  const [, time] = /^\s*at\s+(\S.*?)\s*$/i.exec(query) ?? [];
+  if (time === undefined) return [];
+  const texts = { label: `at ${time}`, detail: "show everything as it was then", keys: [] };
+  return [{ id: "travel", kind: "action", ...texts, choice: { kind: "travel", time } }];
+}
+
+/** Maximum number of recent entries kept. */
+const REMEMBERED = 20;
+
+/** Adds an id to the recently used ones, newest first, without duplicates. */
+export function addRecentEntry(recent: readonly string[], id: string): readonly string[] {
+  return [id, ...recent.filter((one) => one !== id)].slice(0, REMEMBERED);
+}
+
+/** Splits a text where it begins or ceases to match the words of a query, between graphemes. */
+export function splitByWords(text: string, words: readonly string[]): { text: string; isMatch: boolean }[] {
+  const lower = text.toLowerCase();
+  const ranges = words
+    .map((word) => ({ word, at: Math.max(findWord(lower, word), lower.indexOf(word)) }))
+    .filter(({ at }) => at >= 0)
+    .map(({ word, at }) => [findBoundaryFrom(text, at), findBoundaryFrom(text, at + word.length)] as const);
+  const edges = [...new Set([0, ...ranges.flat(), text.length])].sort((a, b) => a - b);
+  return edges.slice(1).map((to, index) => {
+    const from = edges[index] ?? 0;
+    return { text: text.slice(from, to), isMatch: ranges.some(([start, end]) => start <= from && to <= end) };
+  });
+}
+
+/**
+ * Builds the rows of entries: label, then the detail or the reason why it cannot be chosen, and keys at the right edge.
+ * @param selected  index of the entry under the cursor
+ * @param width     columns of every row
+ */
+export function buildEntryRows(
+  { entries, words }: SearchResult,
+  selected: number,
+  width: number,
+): RowModel[] {
+  const widest = Math.max(1, ...entries.map(({ label }) => computeDisplayWidth(label)));
+  const room = Math.min(widest, Math.floor(width / 2)); // details need room too
+  return entries.map(({ label, detail, disabled, keys }, at) => {
+    const key = keys.length === 0 ? "" : `  ${keys.slice(0, 2).join(" ")}`;
+    const left = Math.max(0, width - room - computeDisplayWidth(key));
+    const others = words.filter((word) => !label.toLowerCase().includes(word));
+    const reason = disabled === undefined ? undefined : `(${disabled})`;
+    const cells = [
+      ...highlightWords(reason ? "disabled" : "plain", label, words, room),
+      ...highlightWords(reason ? "disabled" : "quiet", `  ${reason ?? detail}`, others, left),
+      { text: key, role: "key" as const },
+    ];
+    return { cells: truncateCells(cells, width), selection: at === selected ? "focused" : undefined };
+  });
+}
+
+/** Builds the cells of a text, cut or padded to a number of columns. */
+function highlightWords(
+  role: StyleRole,
+  text: string,
+  words: readonly string[],
+  width: number,
+): readonly RowCell[] {
+  const parts = splitByWords(cleanToWidth(text, width), words);
+  const cells = parts.map(
+    ({ text: own, isMatch }): RowCell =>
+      isMatch ? { text: own, role: "match", ground: role } : { text: own, role },
+  );
+  return padCells(cells, width);
+}

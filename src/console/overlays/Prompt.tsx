@@ -1,0 +1,80 @@
+import { useState } from "react";
+import type { ConsoleApp } from "../console-app.ts";
+import { PAST_TARGET_FORM, parsePastTarget } from "../data/time-travel.ts";
+import { createRow } from "../theme/Row.tsx";
+import { buildFieldCells, createField, editField } from "./field.ts";
+import { OverlayFrame, useKeys, useOverlay } from "./OverlayFrame.tsx";
+
+const WIDEST = 76;
+
+interface PromptProps {
+  title: string;
+  /** What can be typed. */
+  note: string;
+  start?: string;
+  /** What Enter does, in a word. */
+  verb: string;
+  /** @returns why the text cannot be used: the prompt then stays open */
+  onSubmit(text: string): string | undefined;
+}
+
+/** Asks for a text. */
+export function Prompt({ title, note, start, verb, onSubmit }: PromptProps) {
+  const { room, close } = useOverlay();
+  const [field, setField] = useState(() => createField(start));
+  const [fault, setFault] = useState<string>();
+  const submit = () => {
+    const found = onSubmit(field.text);
+    if (found === undefined) close();
+    else setFault(found);
+  };
+  useKeys({ escape: close, enter: submit }, (event) => {
+    const next = editField(field, event);
+    if (next === undefined) return;
+    setField(next);
+    setFault(undefined);
+  });
+  const width = Math.min(WIDEST, room.width);
+  return (
+    <OverlayFrame
+      title={title}
+      rows={[
+        createRow(note, "quiet"),
+        { cells: buildFieldCells(field, width) },
+        ...(fault === undefined ? [] : [createRow(fault, "problem")]),
+      ]}
+      hints={[
+        ["Enter", verb],
+        ["Esc", "cancel"],
+      ]}
+      width={width}
+    />
+  );
+}
+
+/** Shows the console as it was at a time, as typed. */
+export function travelTo(app: ConsoleApp, text: string): void {
+  const fault = startTravel(app, text);
+  if (fault !== undefined) app.showToast(fault, "problem");
+}
+
+/** @returns why the text is no time */
+function startTravel(app: ConsoleApp, text: string): string | undefined {
+  const target = parsePastTarget(text, app.getPresentTime());
+  if ("fault" in target) return target.fault;
+  app.travel.go(target);
+  return undefined;
+}
+
+/** Asks for a time, and shows the console as it was then. Stays open until it is one. */
+export function TravelPrompt() {
+  const { app } = useOverlay();
+  return (
+    <Prompt
+      title="show a past time"
+      note={`${PAST_TARGET_FORM} (UTC)`}
+      verb="go"
+      onSubmit={(text) => startTravel(app, text.trim())}
+    />
+  );
+}

@@ -1,0 +1,274 @@
+import { useEffect, useRef, useState } from "react";
+import { cleanToWidth } from "../../base/display-width.ts";
+import { clean } from "../../base/text.ts";
+import type { ColumnChoice } from "../data/console-table.ts";
+import type { Hint } from "../parts/overlays.ts";
+import { type SavedView, type TabId, updateTab } from "../state/console-state.ts";
+import {
+  deleteView,
+  MAX_SAVED_VIEWS,
+  MAX_VIEW_NAME,
+  openView,
+  saveCurrentView,
+} from "../state/preferences.ts";
+import { createRow, padText, type RowModel, useTheme, windowRows } from "../theme/Row.tsx";
+import { buildFieldCells, createField, editField, type TextField } from "./field.ts";
+import { getChord, OverlayFrame, useKeys, useListCursor, useOverlay } from "./OverlayFrame.tsx";
+
+const LIST_HINTS: readonly Hint[] = [
+  ["Enter", "open"],
+  ["s", "save what is shown"],
+  ["d", "delete"],
+  ["m", "start with it"],
+  ["Esc", "close"],
+];
+const NAME_HINTS: readonly Hint[] = [
+  ["Enter", "save"],
+  ["Esc", "back"],
+];
+
+/** The saved views of this cluster. */
+export function SavedViews() {
+  const { app, room, close } = useOverlay();
+  const { savedViews, startView } = app.state;
+  const { signs } = useTheme();
+  const [at, move, setAt] = useListCursor(savedViews.length);
+  /** The name that is typed for what is shown; undefined while the list has the keyboard. */
+  const [naming, setNaming] = useState<TextField>();
+  /** The view that `d` deletes if it is the next key again. */
+  const [deleting, setDeleting] = useState<string>();
+  const view = savedViews[at];
+  const open = () => {
+    if (view === undefined) return;
+    close();
+    app.update((state) => openView(state, view));
+    app.showToast(`view ${cleanToWidth(view.name, 40)}`);
+  };
+  const remove = () => {
+    if (view !== undefined && deleting === view.name) app.update((state) => deleteView(state, view.name));
+    setDeleting(deleting === view?.name ? undefined : view?.name);
+  };
+  const toggleStart = () =>
+    app.update((state) => ({ ...state, startView: startView === view?.name ? undefined : view?.name }));
+  const save = () => {
+    const name = naming?.text.trim() ?? "";
+    const known = savedViews.findIndex((one) => one.name === name);
+    if (name === "") return;
+    if (name.length > MAX_VIEW_NAME)
+      return app.showToast(`a name has at most ${MAX_VIEW_NAME} characters`, "problem");
+    if (savedViews.length >= MAX_SAVED_VIEWS && known < 0)
+      return app.showToast(`there are ${MAX_SAVED_VIEWS} views; delete one first`, "problem");
+    app.update((state) => saveCurrentView(state, name));
+    setAt(known < 0 ? savedViews.length : known);
+    setNaming(undefined);
+  };
+  const listKeys: Record<string, () => void> = {
+    escape: close,
+    q: close,
+    F: close,
+    s: () => setNaming(createField()),
+    enter: open,
+    d: remove,
+    delete: remove,
+    m: toggleStart,
+  };
+  useKeys(naming === undefined ? {} : { escape: () => setNaming(undefined), enter: save }, (event) => {
+    if (naming !== undefined) return setNaming(editField(naming, event) ?? naming);
+    const chord = getChord(event);
+    const own = Object.hasOwn(listKeys, chord) ? listKeys[chord] : undefined;
+    if (own !== remove) setDeleting(undefined);
+    if (own === undefined) move(chord);
+    else own();
+  });
+  const width = Math.min(90, room.width);
+  const rows = savedViews.map((one) => buildViewRow(one, { width, startView, deleting, mark: signs.marked }));
+  const isKnown = savedViews.some(({ name }) => name === naming?.text.trim());
+  return (
+    <OverlayFrame
+      title="saved views"
+      rows={[
+        ...(rows.length === 0 ? [createRow("No saved views yet. s saves what is shown.", "quiet")] : []),
+        ...windowRows(
+          rows,
+          naming === undefined ? at : -1,
+          Math.min(rows.length, Math.max(1, room.height - 3)),
+        ),
+        ...(naming === undefined ? [] : [buildNameRow(naming, width)]),
+        ...(isKnown ? [createRow("replaces the view of this name", "quiet")] : []),
+      ]}
+      hints={naming === undefined ? LIST_HINTS : NAME_HINTS}
+      width={width}
+    />
+  );
+}
+
+function buildNameRow(name: TextField, width: number): RowModel {
+  const label = "name ";
+  return { cells: [{ text: label, role: "key" }, ...buildFieldCells(name, width - label.length)] };
+}
+
+interface ViewRowLook {
+  width: number;
+  startView: string | undefined;
+  deleting: string | undefined;
+  /** Before the view to start with. */
+  mark: string;
+}
+
+function buildViewRow(
+  { name, tab, filter, order, columns }: SavedView,
+  { width, startView, deleting, mark }: ViewRowLook,
+): RowModel {
+  const isStart = name === startView;
+  const what = [
+    filter === "" ? "" : `/${filter}`,
+    order === undefined ? "" : `sorted by ${order.descending ? "-" : ""}${order.column}`,
+    columns === undefined ? "" : `${columns.length} columns`,
+    isStart ? "at start" : "",
+    name === deleting ? "press d again to delete" : "",
+  ].filter((text) => text !== "");
+  return {
+    cells: [
+      { text: ` ${isStart ? mark : " "} `, role: "key" },
+      { text: `${padText(cleanToWidth(name, 28), 28)} ` },
+      { text: padText(tab, 11), role: "quiet" },
+      {
+        text: cleanToWidth(what.join(", "), Math.max(1, width - 44)),
+        role: name === deleting ? "problem" : "quiet",
+      },
+    ],
+  };
+}
+
+const STATES: Readonly<Record<ColumnChoice["state"], string>> = {
+  shown: "",
+  "too narrow": "hidden: too narrow",
+  "no values": "hidden: no values",
+  off: "",
+};
+
+/** The columns of a tab, which is the active one. The table behind the list follows. */
+export function Columns({ tab }: { tab: TabId }) {
+  const { app, room, close } = useOverlay();
+  const { signs } = useTheme();
+  const choices = new Map(
+    app.table.listColumnChoices(app.state.tabs[tab].columns).map((choice) => [choice.id, choice]),
+  );
+  /** Ids in the order of the list. Columns keep their place while they are off. */
+  const [ids, setIds] = useState<readonly string[]>(() => [...choices.keys()]);
+  const [at, move, setAt] = useListCursor(ids.length);
+  const store = (columns: readonly string[] | undefined) =>
+    app.update((state) => updateTab(state, { columns }, tab));
+  const isOn = (id: string) => choices.get(id)?.isOn === true;
+  const toggle = () => {
+    const on = ids.filter((id, index) => isOn(id) !== (index === at));
+    if (on.length === 0) return app.showToast("a table has at least one column", "problem");
+    store(on);
+  };
+  const shift = (by: 1 | -1) => {
+    const [id, other] = [ids[at], ids[at + by]];
+    if (id === undefined || other === undefined) return;
+    const moved = ids.with(at, other).with(at + by, id);
+    setIds(moved);
+    setAt(at + by);
+    store(moved.filter(isOn));
+  };
+  const reset = () => {
+    store(undefined);
+    setIds(app.table.listDefaultColumns());
+  };
+  useKeys(
+    {
+      escape: close,
+      enter: close,
+      q: close,
+      o: close,
+      space: toggle,
+      "shift+up": () => shift(-1),
+      K: () => shift(-1),
+      "shift+down": () => shift(1),
+      J: () => shift(1),
+      r: reset,
+    },
+    (event) => move(getChord(event)),
+  );
+  const rows = ids.flatMap((id): RowModel[] => {
+    const choice = choices.get(id);
+    return choice === undefined ? [] : [buildChoiceRow(choice, signs.marked)];
+  });
+  return (
+    <OverlayFrame
+      title={`columns of ${tab}`}
+      rows={windowRows(rows, at, Math.min(rows.length, room.height))}
+      hints={[
+        ["Space", "show"],
+        ["K J", "move"],
+        ["r", "reset"],
+        ["Esc", "close"],
+      ]}
+      width={Math.min(56, room.width)}
+    />
+  );
+}
+
+function buildChoiceRow({ title, isOn, state }: ColumnChoice, mark: string): RowModel {
+  return {
+    cells: [
+      { text: ` ${isOn ? mark : " "} `, role: "key" },
+      { text: `${padText(clean(title), 14)} `, role: isOn ? "plain" : "quiet" },
+      { text: STATES[state], role: "quiet" },
+    ],
+  };
+}
+
+/**
+ * Time between the last letter and the filtering of rows, ms. With 100,000 rows, filtering takes longer than a key
+ * press.
+ */
+const SETTLE = 60;
+
+const BLANK = { text: " " };
+
+/** The filter of a tab, which is the active one. The rows follow while the user types. */
+export function Filter({ tab }: { tab: TabId }) {
+  const { app, room, close } = useOverlay();
+  const [before] = useState(app.state.tabs[tab].filter);
+  const [field, setField] = useState(() => createField(before));
+  const timer = useRef<NodeJS.Timeout>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const apply = (filter: string) => app.update((state) => updateTab(state, { filter: filter.trim() }, tab));
+  const end = (filter: string) => {
+    clearTimeout(timer.current);
+    apply(filter);
+    close();
+  };
+  const fault = app.table.checkFilter(field.text);
+  const keep = () => (fault === undefined ? end(field.text) : undefined);
+  useKeys({ escape: () => end(before), enter: keep, down: keep }, (event) => {
+    const next = editField(field, event);
+    if (next === undefined) return;
+    setField(next);
+    clearTimeout(timer.current);
+    // The rows stay while what is typed cannot be used: most filters are wrong before they are complete.
+    if (app.table.checkFilter(next.text) === undefined)
+      timer.current = setTimeout(() => apply(next.text), SETTLE);
+  });
+  const found = `${app.table.length} of ${app.getTabCounts()[tab] ?? app.table.length}`;
+  const cells = buildFieldCells(field, Math.max(10, room.width - found.length - 4));
+  return (
+    <OverlayFrame
+      title={`filter ${tab}`}
+      rows={[
+        { cells: [{ text: "/", role: "key" }, BLANK, ...cells, BLANK, { text: found, role: "quiet" }] },
+        ...(fault === undefined ? [] : [createRow(fault, "problem")]),
+      ]}
+      hints={[
+        ["host: state: !word /re/ wait:>5m", "narrow"],
+        ["Enter", "keep"],
+        ["Esc", "cancel"],
+      ]}
+      width={room.width}
+      at="bottom"
+    />
+  );
+}

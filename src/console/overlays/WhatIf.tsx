@@ -1,0 +1,168 @@
+import { useMemo, useState } from "react";
+import { cleanToWidth } from "../../base/display-width.ts";
+import { clean } from "../../base/text.ts";
+import { formatOperator } from "../../operate/ports.ts";
+import { buildClaims, findResetTargets } from "../../state/claims.ts";
+import type { Snapshot } from "../../state/snapshot.ts";
+import {
+  formatWhatIf,
+  predictDrain,
+  predictReset,
+  predictTotal,
+  type WhatIfReport,
+} from "../../state/what-if.ts";
+import type { ConsoleApp } from "../console-app.ts";
+import { chooseSubject, toQueueSubject } from "../parts/marks.ts";
+import {
+  buildEditAction,
+  buildRowAction,
+  findChangeObstacle,
+  type RowActionResult,
+} from "../parts/row-actions.ts";
+import { clamp } from "../state/cursor.ts";
+import { BLANK_ROW, createRow, type RowCell, type RowModel, wrapRows } from "../theme/Row.tsx";
+import { openDialog } from "./Dialog.tsx";
+import { buildFieldCells, createField, editField, type TextField } from "./field.ts";
+import { listScrollKeys, OverlayFrame, useKeys, useOverlay, useScroll } from "./OverlayFrame.tsx";
+
+/** Shows what a drain, a reset or a new total would do now, without doing it. */
+function WhatIf({ subject }: { subject: WhatIfSubject }) {
+  const { app, room, close } = useOverlay();
+  const { snapshot } = app.liveView;
+  const { kind, name } = subject;
+  const changes = listWhatIfChanges(subject);
+  const [change, setChange] = useState<WhatIfChange>("drain");
+  const [total, setTotal] = useState(() =>
+    createField(kind === "resource" ? (snapshot.resources.get(name)?.value?.total ?? "") : ""),
+  );
+  const wall = app.getShownTime();
+  const second = Math.floor(wall / 1000);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: ages in the text change every second, not with every picture
+  const { lines, isKnown } = useMemo(() => {
+    const by = formatOperator(app.context.operator);
+    const report = predictChange(snapshot, subject, { change, total: total.text, by, wall });
+    const texts = typeof report === "string" ? [report] : formatWhatIf(report, wall);
+    return { lines: texts.map((line) => clean(line)), isKnown: typeof report !== "string" };
+  }, [app, snapshot, subject, change, total.text, second]);
+  const width = Math.min(110, room.width);
+  const wrapped = wrapRows(app.theme, lines, width);
+  const height = clamp(wrapped.length, 1, room.height - 4);
+  const [top, scroll, setTop] = useScroll(wrapped.length, height);
+  const selectChange = (by: 1 | -1) => {
+    const at = (changes.indexOf(change) + by + changes.length) % changes.length;
+    setChange(changes[at] ?? "drain");
+    setTop(0);
+  };
+  /** Opens the dialog of the change, in which it is previewed and confirmed. */
+  const openChange = () => {
+    if (!isKnown) return;
+    const action = buildChangeAction(snapshot, subject, change, total.text);
+    if (findChangeObstacle(app) === undefined && "command" in action) close();
+    openDialog(app, [action]);
+  };
+  useKeys(
+    {
+      escape: close,
+      enter: openChange,
+      tab: () => selectChange(1),
+      "shift+tab": () => selectChange(-1),
+      ...listScrollKeys(scroll),
+    },
+    (event) => {
+      const next = change === "total" ? editField(total, event) : undefined;
+      if (next !== undefined) setTotal(next);
+    },
+  );
+  const note = createRow(cleanToWidth(NOTE, width), "quiet");
+  return (
+    <OverlayFrame
+      title={cleanToWidth(`what if: ${change} ${kind} ${name}`, width - 4)}
+      rows={[
+        buildChoiceRow(changes, change, total),
+        BLANK_ROW,
+        ...wrapped.slice(top, top + height),
+        BLANK_ROW,
+        note,
+      ]}
+      hints={[
+        ...(changes.length > 1 ? ([["Tab", "other change"]] as const) : []),
+        ...(wrapped.length > height ? ([["↑↓", "scroll"]] as const) : []),
+        ...(isKnown ? ([["Enter", "open its dialog"]] as const) : []),
+        ["Esc", "close"],
+      ]}
+      width={width}
+    />
+  );
+}
+
+function buildChoiceRow(changes: readonly WhatIfChange[], chosen: WhatIfChange, total: TextField): RowModel {
+  const cells = changes.flatMap((change): RowCell[] => {
+    const isChosen = change === chosen;
+    const text = isChosen ? `[${change}]` : ` ${change} `;
+    return [{ text, role: isChosen ? "key" : "quiet" }, { text: " " }];
+  });
+  return { cells: [...cells, { text: " " }, ...(chosen === "total" ? buildFieldCells(total, 16) : [])] };
+}
+
+const NOTE = "if no other run joins or leaves; nothing is changed here";
+
+/** Opens what-if for the selected lock, resource, host or group. */
+export function openWhatIf(app: ConsoleApp): void {
+  const kinds = ["lock", "resource", "host", "group"] as const;
+  const refusal = "what if: select a lock, a resource, a host or a group";
+  const subject = chooseSubject(app, kinds, refusal, toQueueSubject);
+  if (subject !== undefined) app.overlays.open(<WhatIf subject={subject} />);
+}
+
+/** What a change can be about. */
+interface WhatIfSubject {
+  kind: "lock" | "resource" | "host" | "group";
+  name: string;
+}
+
+/** A change that can be tried out. */
+type WhatIfChange = "drain" | "reset" | "total";
+
+/** Lists the changes that are possible for a subject. */
+function listWhatIfChanges({ kind }: WhatIfSubject): readonly WhatIfChange[] {
+  if (kind === "resource") return ["drain", "reset", "total"];
+  return kind === "lock" ? ["drain", "reset"] : ["drain"];
+}
+
+/**
+ * Predicts the effect of a change.
+ * @param total  as typed
+ * @returns a text if the change is not complete or not possible
+ */
+function predictChange(
+  snapshot: Snapshot,
+  { kind, name }: WhatIfSubject,
+  { change, total, by, wall }: { change: WhatIfChange; total: string; by: string; wall: number },
+): WhatIfReport | string {
+  if (change === "drain") return predictDrain(snapshot, { scope: kind, name }, { by, wall });
+  if (change === "total")
+    return /^[1-9]\d{0,14}$/.test(total)
+      ? predictTotal(snapshot, { resource: name, total: Number(total) }, wall)
+      : "type the new total, a whole number of 1 or more";
+  if (kind !== "lock" && kind !== "resource") return "only locks and resources can be reset";
+  const claims = buildClaims(snapshot);
+  const runs = new Set(findResetTargets(snapshot, kind, name).map(({ run }) => run));
+  if (runs.size === 0) return `nobody holds ${kind} ${name}`;
+  return predictReset(
+    snapshot,
+    [...runs].flatMap((run) => claims.get(run) ?? []),
+    wall,
+  );
+}
+
+/** Builds the action whose dialog makes the change, with the values that were tried out. */
+function buildChangeAction(
+  snapshot: Snapshot,
+  subject: WhatIfSubject,
+  change: WhatIfChange,
+  total: string,
+): RowActionResult {
+  if (change !== "total") return buildRowAction(change, subject, snapshot);
+  const action = buildEditAction(subject, snapshot);
+  return "reason" in action ? action : { ...action, args: [subject.name, total] };
+}

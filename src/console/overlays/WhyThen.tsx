@@ -1,0 +1,142 @@
+import { useState } from "react";
+import { cleanToWidth } from "../../base/display-width.ts";
+import { clean } from "../../base/text.ts";
+import { parsePastTime } from "../../commands/command-line/instant.ts";
+import { toSingleKeyRange } from "../../commands/read-snapshot.ts";
+import { findNamedQueue, type Snapshot } from "../../state/snapshot.ts";
+import { toActionable } from "../../state/subject.ts";
+import {
+  explainLockAt,
+  explainScheduleAt,
+  findLastExpected,
+  findMainReason,
+  type PastReason,
+} from "../../state/why-then.ts";
+import type { ConsoleApp } from "../console-app.ts";
+import type { OutcomeReader } from "../data/outcome-reader.ts";
+import { chooseSubject, getChosenSubjects } from "../parts/marks.ts";
+import { clamp } from "../state/cursor.ts";
+import { BLANK_ROW, createRow, type RowModel, wrapRows } from "../theme/Row.tsx";
+import { buildFieldCells, createField, editField } from "./field.ts";
+import {
+  listScrollKeys,
+  OverlayFrame,
+  useKeys,
+  useOutcomes,
+  useOverlay,
+  useScroll,
+} from "./OverlayFrame.tsx";
+import { openWhy } from "./output.tsx";
+
+/** What can be asked about. */
+interface WhyThenSubject {
+  kind: "lock" | "schedule";
+  name: string;
+}
+
+/** Asks for a time, and tells why a schedule or a lock did not run then: one sentence, and its evidence. */
+function WhyThen({ subject }: { subject: WhyThenSubject }) {
+  const { app, room, close } = useOverlay();
+  const { kind, name } = subject;
+  const { keys } = app.context;
+  const range = kind === "schedule" ? toSingleKeyRange(keys.outcomes(name)) : undefined;
+  const reader = useOutcomes(range, app.liveView.snapshot.dues.get(name));
+  const [time, setTime] = useState(() => createField(findDefaultTime(app, subject)));
+  const width = Math.min(100, room.width);
+  const rows = buildAnswer(app, { subject, time: time.text.trim(), reader }, width);
+  const height = clamp(rows.length, 1, room.height - 3);
+  const [top, scroll, setTop] = useScroll(rows.length, height);
+  useKeys({ escape: close, enter: close, ...listScrollKeys(scroll) }, (event) => {
+    const next = editField(time, event);
+    if (next === undefined) return;
+    setTime(next);
+    setTop(0);
+  });
+  const help = cleanToWidth("UTC: 03:00, yesterday 02:00, 2h ago as 2h", width);
+  return (
+    <OverlayFrame
+      title={cleanToWidth(`why did ${kind} ${name} not run?`, width - 4)}
+      rows={[
+        { cells: [{ text: "at ", role: "title" }, ...buildFieldCells(time, Math.min(30, width - 34))] },
+        createRow(help, "quiet"),
+        BLANK_ROW,
+        ...rows.slice(top, top + height),
+      ]}
+      hints={[...(rows.length > height ? ([["↑↓", "scroll"]] as const) : []), ["Esc", "close"]]}
+      width={width}
+    />
+  );
+}
+
+/** The last expected occurrence of a schedule; an hour ago for a lock, which has no plan. */
+function findDefaultTime(app: ConsoleApp, { kind, name }: WhyThenSubject): string {
+  const { schedules, calendars } = app.liveView.snapshot;
+  const definition = kind === "schedule" ? schedules.get(name)?.value : undefined;
+  if (definition === undefined) return "1h";
+  const at = findLastExpected({ id: name, definition, calendars }, app.getWallTime());
+  return at === undefined || at < 0 ? "1h" : new Date(at).toISOString().replace(/(:00)?\.000Z$/, "Z");
+}
+
+/** @returns a text if the time cannot be read */
+function parseTime(app: ConsoleApp, time: string): number | string {
+  try {
+    return parsePastTime("the time", time, app.getWallTime());
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** What is asked. */
+interface WhyThenQuestion {
+  subject: WhyThenSubject;
+  time: string;
+  reader: OutcomeReader | undefined;
+}
+
+function buildAnswer(app: ConsoleApp, { subject, time, reader }: WhyThenQuestion, width: number): RowModel[] {
+  const wrap = (text: string, role: "plain" | "quiet" | "problem" | "heading") =>
+    wrapRows(app.theme, [clean(text)], width, role);
+  const at = parseTime(app, time);
+  if (typeof at === "string") return wrap(at, "problem");
+  if (reader?.obstacle !== undefined) return wrap(reader.obstacle, "quiet");
+  const runs = reader?.outcomes.get(subject.name)?.runs ?? [];
+  const reasons = explain(app.liveView.snapshot, subject, { at, runs });
+  const main = findMainReason(reasons);
+  if (main === undefined) return wrap(`${subject.kind} ${subject.name} is gone`, "problem");
+  const others = reasons.filter((one) => one !== main);
+  return [
+    ...wrap(main.text, "heading"),
+    ...(others.length === 0 ? [] : [BLANK_ROW]),
+    ...others.flatMap(({ text }) => wrap(text, "plain")),
+    ...(reader?.isBehind === true ? wrap("a run has just ended: reading its outcome", "quiet") : []),
+  ];
+}
+
+function explain(
+  snapshot: Snapshot,
+  { kind, name }: WhyThenSubject,
+  { at, runs }: { at: number; runs: Parameters<typeof explainScheduleAt>[0]["runs"] },
+): PastReason[] {
+  if (kind === "lock") return explainLockAt(name, at, snapshot);
+  const definition = snapshot.schedules.get(name)?.value;
+  if (definition === undefined) return [];
+  const due = snapshot.dues.get(name)?.value;
+  return explainScheduleAt({ id: name, definition, due, runs, calendars: snapshot.calendars }, at, snapshot);
+}
+
+/** Asks why the selected schedule or lock did not run at a time. */
+export function openWhyThen(app: ConsoleApp): void {
+  const refusal = "why did it not run: select a schedule or a lock";
+  const subject = chooseSubject(app, ["schedule", "lock"], refusal);
+  if (subject !== undefined) app.overlays.open(<WhyThen subject={subject} />);
+}
+
+/** Tells why a run waits; of a schedule, or a lock that nobody holds or waits for, why it did not run. */
+export function openWhyNowOrThen(app: ConsoleApp): void {
+  const subject = toActionable(getChosenSubjects(app)[0]);
+  const isPast =
+    subject?.kind === "schedule" ||
+    (subject?.kind === "lock" && findNamedQueue(app.liveView.snapshot, "lock", subject.name) === undefined);
+  if (isPast) openWhyThen(app);
+  else openWhy(app);
+}

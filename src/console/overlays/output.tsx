@@ -1,0 +1,251 @@
+import { useEffect, useState } from "react";
+import { cleanToWidth } from "../../base/display-width.ts";
+import { EXIT } from "../../base/errors.ts";
+import { clean } from "../../base/text.ts";
+import type { Command } from "../../commands/command.ts";
+import type { ConsoleApp } from "../console-app.ts";
+import { type ConsoleJob, describeJobState } from "../data/jobs.ts";
+import { chooseSubject } from "../parts/marks.ts";
+import type { Hint } from "../parts/overlays.ts";
+import { getCommandById, refusesInPast } from "../parts/row-actions.ts";
+import { clamp, computeWindowTop } from "../state/cursor.ts";
+import {
+  BLANK_ROW,
+  computeCellsWidth,
+  createRow,
+  joinCellTexts,
+  type RowModel,
+  wrapRows,
+} from "../theme/Row.tsx";
+import { ExportPrompt } from "./Export.tsx";
+import { getChord, OverlayFrame, useKeys, useOverlay, useScroll } from "./OverlayFrame.tsx";
+
+/** Shows why the selected run waits, or why nobody gets the selected lock or resource. */
+export function openWhy(app: ConsoleApp): void {
+  if (refusesInPast(app)) return;
+  const kinds = ["run", "lock", "resource"] as const;
+  const subject = chooseSubject(app, kinds, "why: select a lock, a resource or a waiting run");
+  if (subject !== undefined) openOutput(app, getCommandById("why"), [subject.name], `why ${subject.name}`);
+}
+
+/** Runs a read-only command and shows its output. */
+export function openOutput(app: ConsoleApp, command: Command, words: readonly string[], title: string): void {
+  app.overlays.open(<CommandOutput command={command} words={words} title={title} />);
+}
+
+interface CommandOutputProps {
+  command: Command;
+  words: readonly string[];
+  title: string;
+  /** It goes on: its end is shown, and then what that end means. */
+  describeEnd?(code: number, isEmpty: boolean): string;
+}
+
+/** Runs a command while it is open, and shows what the command writes. */
+function CommandOutput({ command, words, title, describeEnd }: CommandOutputProps) {
+  const { app } = useOverlay();
+  const [output] = useState(() => new KeptOutput());
+  useEffect(() => {
+    const stop = new AbortController();
+    const writeLine = (text: string) => {
+      output.add(clean(text));
+      app.notifyChange();
+    };
+    void app.jobs.perform(command, words, { writeLine, signal: stop.signal }).then(({ exitCode }) => {
+      output.code = exitCode;
+      app.notifyChange();
+    });
+    return () => stop.abort();
+  }, [app, command, words, output]);
+  const { code, isEmpty } = output;
+  const end =
+    code === undefined
+      ? app.theme.signs.ellipsis
+      : (describeEnd?.(code, isEmpty) ?? (isEmpty ? "(no output)" : undefined));
+  return (
+    <TextView
+      title={title}
+      followsEnd={describeEnd !== undefined}
+      buildRows={(width) => [
+        ...output.buildRows((texts) => wrapRows(app.theme, texts, width), width),
+        ...(end === undefined ? [] : [createRow(end, "quiet")]),
+      ]}
+      keys={{ y: () => app.copy(output.join(), "the output") }}
+      hints={[["y", "copy"]]}
+      canExport
+    />
+  );
+}
+
+/** Whether a job was refused because its target had changed. Nothing was done. */
+function isRefused(job: ConsoleJob | undefined): boolean {
+  return job?.code === EXIT.changed && job.reopen !== undefined;
+}
+
+/** Shows the output of a job. */
+export function openJob(app: ConsoleApp, id: number): void {
+  app.overlays.open(<JobOutput id={id} />);
+}
+
+function JobOutput({ id }: { id: number }) {
+  const { app, close } = useOverlay();
+  const job = app.jobs.list.find((one) => one.id === id);
+  const reopen = () => {
+    close();
+    if (isRefused(job)) job?.reopen?.();
+  };
+  return (
+    <TextView
+      title={job?.title ?? ""}
+      buildRows={(width) => (job === undefined ? [] : buildJobRows(app, job, width))}
+      keys={{
+        enter: reopen,
+        c: () => app.copy(job?.line ?? "", "the command line"),
+        x: () => app.jobs.interrupt(id),
+      }}
+      hints={[
+        ...(isRefused(job) ? ([["Enter", "open the dialog again"]] as const) : []),
+        ["c", "copy the command"],
+        ...(job?.code === undefined ? ([["x", "stop waiting"]] as const) : []),
+      ]}
+      canExport
+    />
+  );
+}
+
+function buildJobRows({ theme }: ConsoleApp, job: ConsoleJob, width: number): RowModel[] {
+  const { text, role } = describeJobState(job);
+  const wrap = (texts: readonly string[]) => wrapRows(theme, texts, width);
+  return [
+    createRow(text.trim(), role),
+    BLANK_ROW,
+    ...wrap(job.lines),
+    BLANK_ROW,
+    createRow("as a command in a shell:", "quiet"),
+    ...wrap([job.line]),
+  ];
+}
+
+/** Lines to ask for at first, and to keep. */
+const FIRST_LINES = 200;
+const MOST_LINES = 2_000;
+
+/** Shows what the selected run, or the run of the selected lock or schedule, has written, and what it writes. */
+export function openLiveOutput(app: ConsoleApp): void {
+  if (refusesInPast(app)) return;
+  const kinds = ["run", "lock", "schedule"] as const;
+  const subject = chooseSubject(app, kinds, "output: select a lock, a schedule or a run");
+  if (subject === undefined) return;
+  app.overlays.open(
+    <CommandOutput
+      command={getCommandById("logs")}
+      words={["--follow", "--tail", String(FIRST_LINES), subject.name]}
+      title={`output of ${subject.name}`}
+      describeEnd={describeOutputEnd}
+    />,
+  );
+}
+
+function describeOutputEnd(code: number, isEmpty: boolean): string {
+  if (code !== EXIT.ok) return "no more is shown";
+  return isEmpty ? "it has written nothing" : "end of the output";
+}
+
+/** The last lines of a command's output. Wraps each line once, because a fast command makes many pictures. */
+class KeptOutput {
+  /** Its exit code; undefined while it runs. */
+  code: number | undefined;
+  #lines: string[] = [];
+  #rows: RowModel[] = [];
+  /** How many of the lines are among the rows, and for which width. */
+  #wrapped = 0;
+  #width = 0;
+
+  get isEmpty(): boolean {
+    return this.#lines.length === 0;
+  }
+
+  add(line: string): void {
+    this.#lines.push(line);
+    if (this.#lines.length <= 2 * MOST_LINES) return;
+    this.#lines = this.#lines.slice(-MOST_LINES);
+    this.#wrapped = 0;
+  }
+
+  join(): string {
+    return this.#lines.join("\n");
+  }
+
+  buildRows(wrap: (lines: readonly string[]) => readonly RowModel[], width: number): readonly RowModel[] {
+    if (width !== this.#width) this.#wrapped = 0;
+    if (this.#wrapped === 0) this.#rows = [];
+    this.#rows.push(...wrap(this.#lines.slice(this.#wrapped)));
+    this.#wrapped = this.#lines.length;
+    this.#width = width;
+    return this.#rows;
+  }
+}
+
+interface TextViewProps {
+  title: string;
+  /** Builds the rows for a width. Called for every picture, so they may change. */
+  buildRows(width: number): readonly RowModel[];
+  /** Additional keys, by chord. */
+  keys?: Readonly<Record<string, () => void>>;
+  hints?: readonly Hint[];
+  /** Moves the selected row, which stays in view, by a key. */
+  onMove?(chord: string): void;
+  /** Shows the end of a text that grows, until the user scrolls up. */
+  followsEnd?: boolean;
+  /** Whether `O` exports all lines of the text, under its title. */
+  canExport?: true;
+}
+
+/** A width that wraps no usual line, columns. */
+const UNWRAPPED = 1_000;
+/** Columns of a text that is exported. */
+const EXPORT_WIDTH = 110;
+
+/** A text to read: the help, the reason for a wait, the output of a command. */
+export function TextView(props: TextViewProps) {
+  const { title, buildRows, keys, hints = [], onMove, followsEnd, canExport } = props;
+  const { app, room, close } = useOverlay();
+  const widest = Math.min(room.width, 110);
+  const rows = buildRows(widest);
+  const content = rows.reduce((most, { cells }) => Math.max(most, computeCellsWidth(cells)), 0);
+  const height = clamp(rows.length, 1, room.height);
+  const [scrolled, scroll] = useScroll(rows.length, height, followsEnd);
+  const selected = rows.findIndex(({ selection }) => selection !== undefined);
+  const around = computeWindowTop(selected, rows.length, height);
+  const top = selected < 0 ? scrolled : around;
+  const listLines = (width: number) => buildRows(width).map(({ cells }) => joinCellTexts(cells));
+  const exportText = () =>
+    app.overlays.open(
+      <ExportPrompt document={{ kind: "text", name: title, title, lines: listLines(EXPORT_WIDTH) }} />,
+    );
+  useKeys(
+    {
+      escape: close,
+      q: close,
+      enter: close,
+      "?": close,
+      ...(canExport && { O: exportText }),
+      ...keys,
+    },
+    (event) => (onMove ?? scroll)(getChord(event)),
+  );
+  return (
+    <OverlayFrame
+      title={cleanToWidth(title, 60)}
+      rows={rows.slice(top, top + height)}
+      hints={[
+        ...(rows.length > height ? ([["↑↓ PgUp PgDn", "scroll"]] as const) : []),
+        ...hints,
+        ...(canExport ? ([["O", "export"]] as const) : []),
+        ["Esc", "close"],
+      ]}
+      width={clamp(content, 30, widest)}
+      listLines={() => listLines(UNWRAPPED)}
+    />
+  );
+}

@@ -1,0 +1,104 @@
+import { Box } from "ink";
+import type { ReactNode } from "react";
+import type { ConsoleApp } from "../console-app.ts";
+import { useConsole } from "../context.tsx";
+import { Area, type AreaEvent, isClick } from "../mouse.tsx";
+import { PartBoundary } from "../PartBoundary.tsx";
+import { pressBorder } from "../parts/borders.ts";
+import { scrollPane } from "../parts/moves.ts";
+import type { Border, Pane } from "../state/console-state.ts";
+import type { Size } from "../state/layout.ts";
+import type { StyleRole } from "../theme/palettes.ts";
+import { Row, Rows, Surface, useTheme } from "../theme/Row.tsx";
+
+interface PaneProps {
+  id: Pane;
+  size: Size;
+  /** A line was pressed. @param line  from 0 */
+  onPress(app: ConsoleApp, line: number, event: AreaEvent): void;
+  children: ReactNode;
+}
+
+/** Those of other panes are the theme's base. */
+const GROUNDS: Partial<Record<Pane, StyleRole>> = { explorer: "sidebar", panel: "panel" };
+
+/** The area of a pane. The wheel scrolls it. What does not fit is not shown. */
+export function PaneArea({ id, size: { width, height }, onPress, children }: PaneProps) {
+  const app = useConsole();
+  const handleMouse = (event: AreaEvent) => {
+    if (event.action === "wheel-down" || event.action === "wheel-up")
+      scrollPane(app, id, event.action === "wheel-down" ? 3 : -3);
+    if (event.action === "press") onPress(app, event.row, event);
+  };
+  return (
+    <Surface ground={GROUNDS[id]}>
+      <Area flexDirection="column" width={width} height={height} overflowY="hidden" onMouse={handleMouse}>
+        <Box flexDirection="column" width={width} flexShrink={0}>
+          <PartBoundary log={app.log}>{children}</PartBoundary>
+        </Box>
+      </Area>
+    </Surface>
+  );
+}
+
+interface TitleRowProps {
+  width: number;
+  isFocused: boolean;
+  children?: ReactNode;
+}
+
+/** The title of a pane on its own ground, which tells the pane that has the keyboard. */
+export function TitleRow({ width, isFocused, children }: TitleRowProps) {
+  return (
+    <Surface ground={isFocused ? "titleRowFocused" : "titleRow"} width={width} height={1} overflow="hidden">
+      {children}
+    </Surface>
+  );
+}
+
+interface BorderLineProps {
+  border: Border;
+  width: number;
+  isFocused: boolean;
+  /** The title. */
+  children?: ReactNode;
+}
+
+/** A line with a title between two panes that are one above the other. The user can drag it. */
+export function BorderLine({ border, width, isFocused, children }: BorderLineProps) {
+  const app = useConsole();
+  const { signs, getLook } = useTheme();
+  // The sign draws the line only in themes without grounds.
+  const sign = getLook("titleRow")?.ground === undefined ? signs.horizontal : " ";
+  const role = isFocused ? "accent" : "border";
+  return (
+    <Area onMouse={(event) => isClick(event) && pressBorder(app, border)}>
+      <TitleRow width={width} isFocused={isFocused}>
+        <Box flexShrink={0}>
+          <Row cells={[{ text: `${sign} `, role }]} width={0} />
+          {children}
+          <Row cells={[{ text: sign.repeat(width), role }]} width={0} />
+        </Box>
+      </TitleRow>
+    </Area>
+  );
+}
+
+interface DividerProps {
+  border: Border;
+  height: number;
+  isFocused: boolean;
+}
+
+/** A line between two panes that are side by side. The user can drag it. */
+export function Divider({ border, height, isFocused }: DividerProps) {
+  const app = useConsole();
+  const cell = { text: useTheme().signs.vertical, role: isFocused ? "accent" : "border" } as const;
+  return (
+    <Area onMouse={(event) => isClick(event) && pressBorder(app, border)}>
+      <Box flexDirection="column" width={1} flexShrink={0}>
+        <Rows rows={Array(height).fill({ cells: [cell] })} width={1} />
+      </Box>
+    </Area>
+  );
+}

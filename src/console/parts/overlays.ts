@@ -1,0 +1,92 @@
+import type { ReactNode } from "react";
+import type { InputEvent } from "../terminal/input-event.ts";
+import type { RowModel } from "../theme/Row.tsx";
+
+/** A box over the rest of the screen. The last one of the stack has the keyboard. */
+interface OverlayEntry {
+  readonly id: number;
+  readonly content: ReactNode;
+}
+
+/** A key and its effect. */
+export type Hint = readonly [key: string, what: string];
+
+/** What an overlay shows, for users who read it line by line, and for other programs. */
+interface OverlayText {
+  title: string;
+  rows: readonly RowModel[];
+  hints: readonly Hint[];
+  /** Lists all its lines, unwrapped, for a pager or an editor. An overlay without text, such as a dialog, has no such function. */
+  listLines?: (() => readonly string[]) | undefined;
+}
+
+/** The stack of overlays. What the components show and how they handle input, they say themselves. */
+export class Overlays {
+  #all: readonly OverlayEntry[] = [];
+  #opened = 0;
+  readonly #inputs = new Map<number, (event: InputEvent) => void>();
+  readonly #texts = new Map<number, OverlayText>();
+  readonly #onChange: () => void;
+
+  constructor(onChange: () => void) {
+    this.#onChange = onChange;
+  }
+
+  /** The lowest first. */
+  get all(): readonly OverlayEntry[] {
+    return this.#all;
+  }
+
+  get top(): OverlayEntry | undefined {
+    return this.#all.at(-1);
+  }
+
+  /** What the top overlay shows; undefined before it was rendered. */
+  get text(): OverlayText | undefined {
+    return this.#texts.get(this.top?.id ?? 0);
+  }
+
+  /** @returns its id */
+  open(content: ReactNode): number {
+    this.#opened += 1;
+    this.#replace([...this.#all, { id: this.#opened, content }]);
+    return this.#opened;
+  }
+
+  /** Removes an overlay and those above it. Does nothing if it is already closed. */
+  close(id: number): void {
+    const at = this.#all.findIndex((entry) => entry.id === id);
+    if (at < 0) return;
+    for (const gone of this.#all.slice(at)) {
+      this.#inputs.delete(gone.id);
+      this.#texts.delete(gone.id);
+    }
+    this.#replace(this.#all.slice(0, at));
+  }
+
+  closeAll(): void {
+    const [lowest] = this.#all;
+    if (lowest !== undefined) this.close(lowest.id);
+  }
+
+  /** Hands an event to the top overlay. One that has failed before it could handle any is closed by Escape. */
+  handleInput(event: InputEvent): void {
+    const { id = 0 } = this.top ?? {};
+    const handle = this.#inputs.get(id);
+    if (handle !== undefined) handle(event);
+    else if (event.kind === "key" && event.chord === "escape") this.close(id);
+  }
+
+  setInput(id: number, handle: (event: InputEvent) => void): void {
+    this.#inputs.set(id, handle);
+  }
+
+  setText(id: number, text: OverlayText): void {
+    this.#texts.set(id, text);
+  }
+
+  #replace(all: readonly OverlayEntry[]): void {
+    this.#all = all;
+    this.#onChange();
+  }
+}

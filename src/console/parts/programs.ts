@@ -1,0 +1,68 @@
+import { EditorFile } from "../../commands/editor.ts";
+import type { ProgramEnd } from "../../commands/open-external-program.ts";
+import type { ConsoleApp } from "../console-app.ts";
+import type { ConsoleJob } from "../data/jobs.ts";
+
+/** Loads what starts programs: seldom needed, and slow to load. */
+export const loadPrograms = () => import("../../commands/open-external-program.ts");
+
+/** The file of a value in etcd, which has a newline at its end only if the value has. */
+export const VALUE_FILE = "value.txt";
+
+/** Writes a text to a private file for an editor. Shows why, if that fails. */
+export function createSheet(app: ConsoleApp, text: string, name: string): EditorFile | undefined {
+  try {
+    return new EditorFile(text, name);
+  } catch (error) {
+    app.showToast(`no file for the editor: ${(error as Error).message}`, "problem");
+    return undefined;
+  }
+}
+
+/** Opens a file in the user's editor. @returns whether the editor succeeded; if not, shows why */
+export function openSheet(app: ConsoleApp, sheet: EditorFile): Promise<boolean> {
+  return lendTo(app, async () => (await loadPrograms()).openUserEditor(app, sheet, app.context.signal));
+}
+
+/**
+ * Opens a text in the user's editor. A text that was not stored is kept, and opened again the next time.
+ * @param key  that opens it again
+ * @returns undefined if there is nothing to store; shows why
+ */
+export async function editDraft(
+  app: ConsoleApp,
+  target: string,
+  { text, name, key }: { text: string; name: string; key: string },
+): Promise<EditorFile | undefined> {
+  const sheet = app.drafts.find(target) ?? createSheet(app, text, name);
+  if (sheet === undefined) return undefined;
+  app.drafts.keep(target, sheet);
+  const isDone = await openSheet(app, sheet);
+  if (name === VALUE_FILE) sheet.removeAddedNewline();
+  if (sheet.isChanged && isDone) return sheet;
+  if (sheet.isChanged) app.showToast(`${target}: your text is kept, ${key} opens it again`, "problem");
+  else app.drafts.discard(target);
+  if (!sheet.isChanged && isDone) app.showToast(`${target}: nothing was changed`);
+  return undefined;
+}
+
+/** The folders of paths. A message in one line has room for the names of programs only; the log has all. */
+const FOLDERS = /(?<=^|\s)\/(?:[^\s/]+\/)+/g;
+
+/** Runs a program on the terminal. Never rejects. @returns whether it succeeded; if not, shows why */
+export async function lendTo(app: ConsoleApp, run: () => Promise<ProgramEnd>): Promise<boolean> {
+  try {
+    const end = await app.lendTerminal(run);
+    if (!end.ok) app.showToast(end.why.replace(FOLDERS, ""), "problem");
+    if (!end.ok) app.log.add(end.why);
+    return end.ok;
+  } catch (error) {
+    app.showToast((error as Error).message, "problem");
+    return false;
+  }
+}
+
+/** Removes the text of a target once the jobs have stored it. */
+export function discardStored(app: ConsoleApp, target: string, jobs: readonly ConsoleJob[]): void {
+  if (jobs.every(({ code }) => code === 0)) app.drafts.discard(target);
+}

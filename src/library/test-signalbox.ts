@@ -1,0 +1,208 @@
+import * as v from "valibot";
+import type { Clock } from "../base/clock.ts";
+import { mergeSignals, OVER } from "../base/wait.ts";
+import { MemoryStore } from "../etcd/memory/memory-store.ts";
+import { createRealClock } from "../process/clock.ts";
+import { createTypeMatcher } from "../schedule/handler-types.ts";
+import { isCount } from "../schedule/json-fields.ts";
+import { LibraryConnection } from "./connection.ts";
+import { ConfigError, ProcessStopError, UsageError } from "./errors.ts";
+import { DURATION, INSTANT, parseArgument, parseOptions, quoteOption } from "./options-schema.ts";
+import { SignalboxImpl } from "./signalbox.ts";
+import type {
+  Duration,
+  FinishedTask,
+  Instant,
+  RunDueOptions,
+  Schedules,
+  Task,
+  TaskHandler,
+  TestOptions,
+  TestSignalbox,
+  WorkerTask,
+} from "./types.ts";
+import { HANDLER_OPTIONS, wrapHandler } from "./worker-handlers.ts";
+
+/**
+ * A wall clock that stands still until it is set. Its monotonic time is that of the machine, so sessions live as long as the
+ * process. Setting it wakes all sleepers, because their time may have come.
+ */
+class TestClock implements Clock {
+  readonly #real = createRealClock();
+  #wall: number;
+  #isSet = Promise.withResolvers<void>();
+
+  /** @param wall  ms since the epoch */
+  constructor(wall: number) {
+    this.#wall = wall;
+  }
+
+  now(): number {
+    return this.#real.now();
+  }
+
+  getWallTime(): number {
+    return this.#wall;
+  }
+
+  /** @param wall  ms since the epoch */
+  set(wall: number): void {
+    this.#wall = wall;
+    this.#isSet.resolve();
+    this.#isSet = Promise.withResolvers();
+  }
+
+  async sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    const over = new AbortController();
+    const timer = this.#real.sleep(ms, mergeSignals(over.signal, signal));
+    timer.catch(() => {});
+    try {
+      await Promise.race([timer, this.#isSet.promise]);
+    } finally {
+      over.abort(OVER);
+    }
+  }
+}
+
+/**
+ * Opens locks, leases and schedules in memory, for tests of programs that use them. They behave as those of `connect`, and last as long
+ * as the object. A Worker on it runs tasks when the clock is set.
+ * @throws ConfigError for an option
+ */
+export function openTestSignalbox(options: TestOptions = {}): TestSignalbox {
+  const { now = Date.now(), ...rest } = options;
+  const clock = new TestClock(parseArgument("now", now, INSTANT));
+  const store = MemoryStore.create(clock);
+  return new TestSignalboxImpl(LibraryConnection.openWith({ clock, store }, rest), clock);
+}
+
+class TestSignalboxImpl extends SignalboxImpl implements TestSignalbox {
+  readonly #clock: TestClock;
+
+  constructor(connection: LibraryConnection, clock: TestClock) {
+    super(connection);
+    this.#clock = clock;
+  }
+
+  get now(): Date {
+    return new Date(this.#clock.getWallTime());
+  }
+
+  setTime(time: Instant): void {
+    const wall = parseArgument("time", time, INSTANT);
+    const now = this.#clock.getWallTime();
+    if (wall < now)
+      throw new ConfigError(
+        `time: the clock cannot go back; got ${new Date(wall).toISOString()}, it is ${new Date(now).toISOString()}`,
+      );
+    this.#clock.set(wall);
+  }
+
+  advance(by: Duration): void {
+    this.#clock.set(this.#clock.getWallTime() + parseArgument("by", by, DURATION));
+  }
+
+  async runDue<T extends object>(options: RunDueOptions<T>): Promise<FinishedTask[]> {
+    const ran: FinishedTask[] = [];
+    await runDueTasks(this.schedules, parseOptions("runDue", options, RUN_OPTIONS), ran);
+    return ran;
+  }
+
+  async runUntil<T extends object>(time: Instant, options: RunDueOptions<T>): Promise<FinishedTask[]> {
+    const end = parseArgument("time", time, INSTANT);
+    const settings = parseOptions("runUntil", options, RUN_OPTIONS);
+    const ran: FinishedTask[] = [];
+    for (;;) {
+      await runDueTasks(this.schedules, settings, ran);
+      const now = this.#clock.getWallTime();
+      if (now >= end) return ran;
+      this.setTime(Math.min(end, await this.#findNextRun(now)));
+    }
+  }
+
+  /** Returns when the next schedule may run, ms since the epoch; infinity if none will. */
+  async #findNextRun(now: number): Promise<number> {
+    const schedules = await this.schedules.list();
+    const times = schedules.flatMap(({ isPaused, nextRunTime }) =>
+      isPaused ? [] : (nextRunTime?.getTime() ?? []),
+    );
+    return Math.min(Number.POSITIVE_INFINITY, ...times.filter((time) => time > now));
+  }
+}
+
+const MOST = 1_000;
+
+/** Options of `runDue`. */
+const RUN_OPTIONS = {
+  ...HANDLER_OPTIONS,
+  most: v.optional(v.custom<number>(isCount, quoteOption("is not a whole number of 0 or more")), MOST),
+} satisfies Record<keyof RunDueOptions, v.GenericSchema>;
+
+/** Options that were checked. */
+type RunSettings = v.InferOutput<v.StrictObjectSchema<typeof RUN_OPTIONS, undefined>>;
+
+/** Runs tasks that are due. @param ran  the tasks so far, to which it adds @throws UsageError if they are too many */
+async function runDueTasks(schedules: Schedules, settings: RunSettings, ran: FinishedTask[]): Promise<void> {
+  const kept: Task[] = [];
+  try {
+    for (;;) {
+      const task = await schedules.poll();
+      if (task === undefined) return;
+      const handle = findHandler(settings, task.type);
+      if (handle === undefined) {
+        kept.push(task);
+        continue;
+      }
+      if (ran.length >= settings.most) {
+        kept.push(task);
+        throw new UsageError(
+          `more than ${settings.most} tasks are due, the next one of ${task.id}; set \`most\``,
+        );
+      }
+      const finished = await runTask(task, handle);
+      if (finished.result === "released") kept.push(task);
+      ran.push(finished);
+    }
+  } finally {
+    for (const task of kept) await task.release();
+  }
+}
+
+function findHandler({ handlers, middleware }: RunSettings, type: string): TaskHandler | undefined {
+  const found = Object.entries(handlers).find(([pattern]) => createTypeMatcher(pattern)(type));
+  return found && wrapHandler(found[1], middleware);
+}
+
+/** Runs a task and stores its result. A task that was released is given back later, because it would be due at once. */
+async function runTask(task: Task, handle: TaskHandler): Promise<FinishedTask> {
+  const { id, scheduledTime, attempt } = task;
+  let asked: { wait?: Duration } | "released" | undefined;
+  const { type, data, run, token, signal } = task;
+  const facts: WorkerTask = {
+    id,
+    scheduledTime,
+    attempt,
+    type,
+    data,
+    run,
+    token,
+    signal,
+    retry: (wait) => {
+      asked ??= wait === undefined ? {} : { wait };
+    },
+    progress: () => {},
+    release: () => {
+      asked ??= "released";
+    },
+  };
+  try {
+    await handle(facts);
+  } catch (error) {
+    if (error instanceof ProcessStopError) return { id, scheduledTime, attempt, result: "released", error };
+    await task.fail(String(error));
+    return { id, scheduledTime, attempt, result: "failed", error };
+  }
+  if (asked === "released") return { id, scheduledTime, attempt, result: "released", error: undefined };
+  await (asked === undefined ? task.finish() : task.retry(asked.wait));
+  return { id, scheduledTime, attempt, result: asked === undefined ? "ok" : "retry", error: undefined };
+}

@@ -1,0 +1,51 @@
+/** What a member of etcd says about itself. */
+export interface AnsweringStatus {
+  endpoint: string;
+  ok: true;
+  version: string;
+  memberId: bigint;
+  leaderId: bigint;
+  revision: bigint;
+  raftTerm: bigint;
+  raftIndex: bigint;
+  /** Size of the database file, bytes. */
+  dbSize: number;
+  /**
+   * Bytes of the database in use; a defragmentation frees the rest. Not available on every transport and version.
+   */
+  dbInUse?: number;
+  clusterId?: bigint;
+  errors: readonly string[];
+  /** Round-trip time of the request, ms. */
+  millis: number;
+}
+
+/** A member of the cluster. It need not be a configured endpoint. */
+export interface ClusterMember {
+  id: bigint;
+  /** Empty until the member has joined. */
+  name: string;
+  /** The advertised client URLs. */
+  clientUrls: readonly string[];
+  /** The member is a learner and does not count for a majority. */
+  isLearner: boolean;
+}
+
+/**
+ * Finds the status with which others are compared: that of the leader, or else the one with the most entries. A member that is cut
+ * off keeps naming the last leader that it had, so only the highest term counts; or it names none and raises its term for ever.
+ */
+export function findTopStatus(answers: readonly AnsweringStatus[]): AnsweringStatus | undefined {
+  const isAhead = (one: AnsweringStatus, other: AnsweringStatus) =>
+    one.raftTerm === other.raftTerm ? one.raftIndex > other.raftIndex : one.raftTerm > other.raftTerm;
+  const led = answers.filter(({ leaderId }) => leaderId !== 0n);
+  const first = (led.length > 0 ? led : answers).reduce<AnsweringStatus | undefined>(
+    (best, one) => (best === undefined || isAhead(one, best) ? one : best),
+    undefined,
+  );
+  return answers.find((one) => isLeader(one) && one.raftTerm === first?.raftTerm) ?? first;
+}
+
+export function isLeader({ memberId, leaderId }: AnsweringStatus): boolean {
+  return memberId === leaderId;
+}

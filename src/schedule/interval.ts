@@ -1,0 +1,71 @@
+import { formatDuration, parseDuration } from "../base/duration.ts";
+import { quoteText } from "../base/text.ts";
+import { CronError } from "./cron/cron.ts";
+import { countTimes, type PlanTimes, parseInstantText } from "./plan-times.ts";
+
+/** A fixed rate: an instant, and every so many ms after it, whatever the clocks do. */
+export interface Interval {
+  readonly every: number;
+  /** ms since the epoch. */
+  readonly from: number;
+  /** Returns whether an occurrence is left out. */
+  isExcluded?(instant: number): boolean;
+}
+
+/** Shortest interval, ms. */
+const SHORTEST = 1_000;
+const FORM = /^@every\s+(\S+)(?:\s+from\s+(.+))?$/i;
+
+/**
+ * Parses `@every 90m`, or `@every 90m from 2026-11-24T03:00Z`. Without an instant, it counts from 1970-01-01T00:00Z, so that
+ * the same text always means the same times.
+ * @throws CronError
+ */
+export function parseInterval(text: string): Interval {
+  const [, written = "", start] = FORM.exec(text) ?? [];
+  const every = parseDuration(written);
+  const from = start === undefined ? 0 : parseInstantText(start);
+  if (!("value" in every) || every.value < SHORTEST || from === undefined)
+    throw new CronError(
+      `cron text ${quoteText(text)} is not an interval: write a duration of at least ${formatDuration(SHORTEST)}, and perhaps when it begins, such as @every 90m from 2026-11-24T03:00Z`,
+    );
+  return { every: every.value, from };
+}
+
+/** Writes an instant into the text of an interval that has none; other texts stay. @param from  ms since the epoch */
+export function anchorInterval(text: string, from: number): string {
+  return /^@every\s+\S+$/i.test(text.trim()) ? `${text.trim()} from ${new Date(from).toISOString()}` : text;
+}
+
+/** Every time zone is a multiple of this away from UTC, so days begin at such an instant. */
+const QUARTER = 900_000;
+/** How far to search for a day that is not excluded, in quarters of an hour: a year. */
+const FARTHEST = 366 * 96;
+
+export function createIntervalTimes({ every, from, isExcluded = () => false }: Interval): PlanTimes {
+  const alignUp = (instant: number) => from + Math.max(0, Math.ceil((instant - from) / every)) * every;
+  const alignDown = (instant: number) =>
+    instant < from ? undefined : from + Math.floor((instant - from) / every) * every;
+  const findFrom = (instant: number) => {
+    let at = alignUp(instant);
+    for (let steps = 0; steps < FARTHEST; steps += 1) {
+      if (!isExcluded(at)) return at;
+      at = alignUp((Math.floor(at / QUARTER) + 1) * QUARTER);
+    }
+    return undefined;
+  };
+  const findAfter = (instant: number) => findFrom(instant + 1);
+  return {
+    findFrom,
+    findAfter,
+    findUntil: (instant) => {
+      let at = alignDown(instant);
+      for (let steps = 0; at !== undefined && steps < FARTHEST; steps += 1) {
+        if (!isExcluded(at)) return at;
+        at = alignDown(Math.floor(at / QUARTER) * QUARTER - 1);
+      }
+      return undefined;
+    },
+    count: (after, until, most) => countTimes(findAfter, { after, until, most }),
+  };
+}

@@ -1,0 +1,34 @@
+/** The occurrences of a plan in a time zone. Instants in ms since the epoch. */
+export interface PlanTimes {
+  /** Returns the first occurrence strictly after an instant; undefined if there is none. */
+  findAfter(instant: number): number | undefined;
+  /** Returns the first occurrence at or after an instant. */
+  findFrom(instant: number): number | undefined;
+  /** Returns the last occurrence at or before an instant. */
+  findUntil(instant: number): number | undefined;
+  /** Counts the occurrences after one instant and up to another, at most `most`. */
+  count(after: number, until: number, most: number): number;
+}
+
+/** Counts the times of a plan after one instant and up to another, at most `most`. */
+export function countTimes(
+  findAfter: PlanTimes["findAfter"],
+  { after, until, most }: { after: number; until: number; most: number },
+): number {
+  let count = 0;
+  for (let at = findAfter(after); at !== undefined && at <= until && count < most; at = findAfter(at))
+    count += 1;
+  return count;
+}
+
+const INSTANT = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?)(Z|[+-]\d\d:\d\d)$/i;
+
+/** Parses a date, a time and an offset. @returns ms since the epoch; undefined if it is none, or before the epoch */
+export function parseInstantText(text: string): number | undefined {
+  const [, day, time, offset] = INSTANT.exec(text) ?? [];
+  const midnight = day === undefined ? Number.NaN : Date.parse(`${day}T00:00Z`);
+  // `Date` accepts February 31 as March 3.
+  const isDay = !Number.isNaN(midnight) && new Date(midnight).toISOString().slice(0, 10) === day;
+  const at = isDay ? Date.parse(`${day}T${time}${offset?.toUpperCase()}`) : Number.NaN;
+  return at >= 0 ? at : undefined;
+}

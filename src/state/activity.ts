@@ -1,0 +1,146 @@
+import { isHolding } from "../protocol/admission.ts";
+import type { QueueEntry } from "../protocol/ticket.ts";
+import { isFailure } from "../schedule/state/outcome.ts";
+import type { TimeSpan } from "./forecast.ts";
+import { listEntriesByRun } from "./run-index.ts";
+import type { Snapshot } from "./snapshot.ts";
+
+/** How many runs held and waited, on average, in each of some equal parts of a span of time, and how many failed. */
+export interface Activity extends TimeSpan {
+  holders: readonly number[];
+  waiters: readonly number[];
+  /** How many runs ended in each part and had failed. */
+  failures: readonly number[];
+}
+
+type ActivitySnapshot = Pick<Snapshot, "queues" | "histories" | "executions" | "dues">;
+
+/**
+ * Counts the runs that held or waited, from what is stored: all tickets, the last runs of each lock, the running
+ * occurrences of schedules, and the last one that ended. Not recorded, and so not counted: runs that only leased
+ * resources and have ended, runs that gave up waiting, and what the history of a busy lock or of a schedule does not
+ * keep. A run counts once, whatever it claims.
+ */
+export function countActivity(snapshot: ActivitySnapshot, span: TimeSpan, buckets: number): Activity {
+  const [holders, waiters] = [new LoadCounter(span, buckets), new LoadCounter(span, buckets)];
+  const failures = Array.from({ length: buckets }, () => 0);
+  const addFailure = (at: number) => {
+    const bucket = Math.ceil(((at - span.from) * buckets) / Math.max(1, span.until - span.from)) - 1;
+    if (failures[bucket] !== undefined) failures[bucket] += 1;
+  };
+  const tasks = listTasks(snapshot);
+  for (const entries of listEntriesByRun(snapshot)) {
+    const isOne = "key" in entries;
+    const run = isOne ? entries.run : entries[0]?.run;
+    if (tasks.size > 0 && run !== undefined) tasks.delete(run);
+    const { enqueuedAt, grantedAt } = isOne ? readTimes(entries) : readClaimTimes(entries);
+    if (enqueuedAt === undefined) continue;
+    waiters.add(enqueuedAt, grantedAt ?? span.until);
+    if (grantedAt !== undefined) holders.add(grantedAt, span.until);
+  }
+  for (const runs of snapshot.histories.values())
+    for (const { run, enqueuedAt, grantedAt, endedAt, exit } of runs) {
+      if (endedAt < span.from) continue;
+      if (tasks.size > 0) tasks.delete(run);
+      waiters.add(enqueuedAt, grantedAt);
+      holders.add(grantedAt, endedAt);
+      if (exit !== 0) addFailure(endedAt);
+    }
+  for (const { from, until, hasFailed } of tasks.values()) {
+    holders.add(from, until ?? span.until);
+    if (hasFailed && until !== undefined) addFailure(until);
+  }
+  return { ...span, failures, holders: holders.computeAverages(), waiters: waiters.computeAverages() };
+}
+
+/** When a run was enqueued and granted, ms since the epoch; undefined if it was not, or its ticket cannot be read. */
+interface ClaimTimes {
+  enqueuedAt: number | undefined;
+  grantedAt: number | undefined;
+}
+
+function readTimes(entry: QueueEntry): ClaimTimes {
+  const { ticket } = entry;
+  const grantedAt = isHolding(entry) ? (ticket?.grantedAt ?? ticket?.enqueuedAt) : undefined;
+  return { enqueuedAt: ticket?.enqueuedAt, grantedAt };
+}
+
+/** A run waits from its first ticket until it is granted in its last queue. */
+function readClaimTimes(entries: readonly QueueEntry[]): ClaimTimes {
+  const times = entries.map(readTimes);
+  const begins = times.flatMap(({ enqueuedAt }) => enqueuedAt ?? []);
+  const grants = times.flatMap(({ grantedAt }) => grantedAt ?? []);
+  return {
+    enqueuedAt: begins.length === 0 ? undefined : Math.min(...begins),
+    grantedAt: grants.length < entries.length ? undefined : Math.max(...grants),
+  };
+}
+
+/** When an occurrence began and ended, ms since the epoch. */
+interface TaskTimes {
+  from: number;
+  until?: number;
+  hasFailed?: boolean;
+}
+
+/** Lists the occurrences of schedules that run, and the last ones that ended, by run. `until` is undefined while it runs. */
+function listTasks({ executions, dues }: ActivitySnapshot): Map<string, TaskTimes> {
+  const tasks = new Map<string, TaskTimes>();
+  for (const { value } of dues.values())
+    if (value?.last !== undefined && value.last.endedAt > value.last.startedAt)
+      tasks.set(value.last.run, {
+        from: value.last.startedAt,
+        until: value.last.endedAt,
+        hasFailed: isFailure(value.last.result),
+      });
+  for (const { value } of [...executions.values()].flat())
+    if (value !== undefined) tasks.set(value.run, { from: value.since });
+  return tasks;
+}
+
+/** Adds up intervals in equal parts of a span. The work for an interval does not depend on its length. */
+class LoadCounter {
+  readonly #from: number;
+  readonly #perMs: number;
+  readonly #buckets: number;
+  /** What intervals that begin or end in a bucket fill of it. */
+  readonly #parts: Float64Array;
+  /** By how many the intervals that fill whole buckets change at each. */
+  readonly #changes: Float64Array;
+
+  constructor({ from, until }: TimeSpan, buckets: number) {
+    this.#from = from;
+    this.#perMs = buckets / Math.max(1, until - from);
+    this.#buckets = buckets;
+    this.#parts = new Float64Array(buckets + 1);
+    this.#changes = new Float64Array(buckets + 2);
+  }
+
+  /** @param from  as `until`, ms since the epoch. What is outside of the span is cut */
+  add(from: number, until: number): void {
+    const start = Math.max(0, (from - this.#from) * this.#perMs);
+    const end = Math.min(this.#buckets, (until - this.#from) * this.#perMs);
+    if (!(end > start)) return;
+    const parts = this.#parts;
+    const changes = this.#changes;
+    const first = Math.floor(start);
+    const last = Math.floor(end);
+    if (first === last) {
+      parts[first] = (parts[first] ?? 0) + end - start;
+      return;
+    }
+    parts[first] = (parts[first] ?? 0) + first + 1 - start;
+    parts[last] = (parts[last] ?? 0) + end - last;
+    changes[first + 1] = (changes[first + 1] ?? 0) + 1;
+    changes[last] = (changes[last] ?? 0) - 1;
+  }
+
+  /** Rounded to hundredths: sums of parts are not exact. */
+  computeAverages(): number[] {
+    let whole = 0;
+    return Array.from({ length: this.#buckets }, (_, at) => {
+      whole += this.#changes[at] ?? 0;
+      return Math.round((whole + (this.#parts[at] ?? 0)) * 100) / 100;
+    });
+  }
+}

@@ -1,0 +1,10 @@
+import type { ToolContext } from "../../src/compat/translated-run.ts";
+
+/** What a tool gets besides its words. */
+export function toolContext(variables: object = {}, files: object = {}, program = "tool"): ToolContext {
+  return {
+    variables: new Map(Object.entries(variables)),
+    files: new Map(Object.entries(files)),
+    program,
+  };
+}

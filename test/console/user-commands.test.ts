@@ -1,0 +1,239 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: a shell's, not ours
+/** User commands: which rows they are for, what they get, and that no name is ever run. */
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { COMMANDS } from "../../src/commands/registry/registry.ts";
+import { COMMAND_VARIABLES, userCommands } from "../../src/config/user-commands.ts";
+import { createKeymap, listKeyActions } from "../../src/console/parts/keymap.ts";
+import {
+  buildUserCommand,
+  listUserCommands,
+  listUserKeyActions,
+  type UserCommand,
+} from "../../src/console/user-commands.ts";
+import { formatRunning } from "../../src/schedule/state/running-record.ts";
+import type { Subject } from "../../src/state/subject.ts";
+import { keys } from "../protocol/samples.ts";
+import { NOW, pictureOf, plain, runOf, stand } from "../state/pictures.ts";
+
+function parse(...given: Partial<UserCommand>[]): readonly UserCommand[] {
+  const parsed = userCommands.parse(
+    given.map((one, at) => ({ title: `c${at}`, rows: "any", command: ":", ...one })),
+  );
+  if ("fault" in parsed) throw new Error(parsed.fault);
+  return parsed.value;
+}
+
+const running = {
+  worker: "w",
+  host: "h.example.com",
+  pid: 1,
+  run: runOf("s"),
+  scheduled: NOW,
+  attempt: 1,
+  since: NOW,
+  late: 0,
+};
+const snapshot = pictureOf([
+  stand("lock backup", "a", 10, { state: "held" }),
+  stand("lock backup", "b", 11, {}),
+  stand("resource db", "c", 12, { state: "held" }),
+  stand("resource db", "d", 13, { state: "held" }),
+  plain(keys.running("nightly"), formatRunning(running)),
+]);
+const context = { snapshot, settings: { prefix: "/signalbox/", context: "prod", readOnly: false } };
+
+/** Builds a command that uses all variables, each with a default. */
+function build(
+  subject: Subject | undefined,
+  command = ":",
+  given: Parameters<typeof buildUserCommand>[2] = context,
+) {
+  const [one] = parse({ command });
+  if (one === undefined) throw new Error("no command");
+  return buildUserCommand(one, subject, given);
+}
+
+describe("the commands of a row", () => {
+  const settings = { userCommands: parse({ rows: ["lock", "run"] }, { rows: ["host"] }, { rows: "any" }) };
+  it.each<[subject: Subject | undefined, titles: string[]]>([
+    [{ kind: "lock", name: "x" }, ["c0", "c2"]],
+    [{ kind: "host", name: "x" }, ["c1", "c2"]],
+    [{ kind: "drain", scope: "host", name: "x" }, ["c2"]],
+    [{ kind: "record", name: "x", about: { kind: "host", name: "y" } }, ["c1", "c2"]],
+    [{ kind: "record", name: "x" }, ["c2"]],
+    [undefined, ["c2"]],
+  ])("%j", (subject, titles) => {
+    expect(listUserCommands(settings, subject).map(({ title }) => title)).toEqual(titles);
+  });
+});
+
+describe("what a command gets", () => {
+  it.each<[subject: Subject | undefined, env: Record<string, string>]>([
+    [
+      { kind: "lock", name: "backup" },
+      { NAME: "backup", KIND: "lock", HOST: "a.example.com", RUN: runOf("a") },
+    ],
+    [
+      { kind: "lock", name: "free" },
+      { NAME: "free", KIND: "lock", HOST: "", RUN: "" },
+    ],
+    [
+      { kind: "resource", name: "db" },
+      { NAME: "db", KIND: "resource", HOST: "", RUN: "" },
+    ], // two holders
+    [
+      { kind: "host", name: "web1" },
+      { NAME: "web1", KIND: "host", HOST: "web1", RUN: "" },
+    ],
+    [
+      { kind: "group", name: "web" },
+      { NAME: "web", KIND: "group", HOST: "", RUN: "" },
+    ],
+    [
+      { kind: "schedule", name: "nightly" },
+      { NAME: "nightly", KIND: "schedule", HOST: "h.example.com", RUN: runOf("s") },
+    ],
+    [
+      { kind: "run", name: runOf("b") },
+      { NAME: runOf("b"), KIND: "run", HOST: "b.example.com", RUN: runOf("b") },
+    ],
+    [
+      { kind: "run", name: runOf("s") },
+      { NAME: runOf("s"), KIND: "run", HOST: "h.example.com", RUN: runOf("s") },
+    ],
+    [
+      { kind: "run", name: "gone" },
+      { NAME: "gone", KIND: "run", HOST: "", RUN: "gone" },
+    ],
+    [
+      { kind: "drain", scope: "host", name: "web1" },
+      { NAME: "web1", KIND: "host", HOST: "web1", RUN: "" },
+    ],
+    [
+      { kind: "drain", scope: "all", name: "" },
+      { NAME: "", KIND: "all", HOST: "", RUN: "" },
+    ],
+    [
+      { kind: "record", name: "p", about: { kind: "lock", name: "backup" } },
+      { NAME: "backup", RUN: runOf("a") },
+    ],
+    // Another run holds the lock by now.
+    [
+      { kind: "record", name: "p", about: { kind: "lock", name: "backup" }, isEndedRun: true },
+      { NAME: "backup", RUN: "", HOST: "" },
+    ],
+    [undefined, { NAME: "", KIND: "", HOST: "", RUN: "" }],
+  ])("%j", (subject, env) => {
+    const all = { ...env, PREFIX: "/signalbox/", CONTEXT: "prod", SIGNALBOX_CONTEXT: "prod" };
+    expect(build(subject)).toMatchObject({ argv: ["/bin/sh", "-c", ":"], env: all });
+  });
+
+  it("is each variable that the configuration knows, and the context for other calls", () => {
+    expect(Object.keys("env" in build(undefined) ? (build(undefined) as { env: object }).env : {})).toEqual([
+      ...COMMAND_VARIABLES,
+      "SIGNALBOX_CONTEXT",
+    ]);
+  });
+
+  it("is also the setting readOnly, for calls of signalbox in the command", () => {
+    const readOnly = build(undefined, ":", { snapshot, settings: { ...context.settings, readOnly: true } });
+    expect(readOnly).toMatchObject({ env: { SIGNALBOX_READ_ONLY: "true" } });
+    expect(build(undefined)).not.toHaveProperty("env.SIGNALBOX_READ_ONLY");
+  });
+
+  it("is shown as a line with what it uses, that a shell can run", () => {
+    const built = build({ kind: "lock", name: "it's" }, 'echo "$NAME"');
+    expect(built).toMatchObject({ line: `NAME='it'\\''s' sh -c 'echo "$NAME"'` });
+    expect(
+      spawnSync("/bin/sh", ["-c", "line" in built ? built.line : "exit 9"], { encoding: "utf8" }).stdout,
+    ).toBe("it's\n");
+  });
+});
+
+describe("a command does not run", () => {
+  it.each<[subject: Subject | undefined, command: string, reason: string]>([
+    [{ kind: "lock", name: "free" }, 'ssh "$HOST"', "c0: this row has no HOST"],
+    [undefined, 'echo "$NAME"', "c0: this row has no NAME"],
+    [
+      { kind: "host", name: "-oProxyCommand=touch x" },
+      'ssh "$HOST"',
+      'c0: NAME "-oProxyCommand=touch x" begins with "-": programs would take it for an option',
+    ],
+    [{ kind: "lock", name: "a\0b" }, 'echo "$NAME"', "c0: NAME contains a NUL character"],
+    [
+      { kind: "lock", name: "-x" },
+      'echo "${NAME:-none}"',
+      'c0: NAME "-x" begins with "-": programs would take it for an option',
+    ],
+  ])("%j with %s", (subject, command, reason) => {
+    expect(build(subject, command)).toEqual({ reason });
+  });
+
+  it("for a value that it does not use, or has a default for, it does", () => {
+    expect(build({ kind: "lock", name: "free" }, "date")).toHaveProperty("argv");
+    expect(build({ kind: "lock", name: "free" }, 'echo "${HOST:-nobody}"')).toHaveProperty("argv");
+    expect(
+      build({ kind: "lock", name: "x" }, 'echo "$CONTEXT"', {
+        snapshot,
+        settings: { prefix: "/", context: undefined, readOnly: false },
+      }),
+    ).toEqual({
+      reason: "c0: this row has no CONTEXT",
+    });
+  });
+});
+
+describe("a hostile name", () => {
+  let folder: string;
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), "user-commands-"));
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it.each([
+    "$(touch x)",
+    "`touch x`",
+    "'; touch x; '",
+    '"; touch x; "',
+    '" ; touch x #',
+    "a\ntouch x\n",
+    "$NAME ${IFS} $((1+1))",
+    "a;touch x|touch x&touch x",
+    "\\$(touch x)\\",
+    "!! * ? [a-z] ~ {a,b}",
+    "\u202etouch x\u202c",
+  ])("%j runs nothing, and reaches the command as it is", (name) => {
+    const built = build({ kind: "lock", name }, 'printf %s "$NAME"');
+    if ("reason" in built) throw new Error(built.reason);
+    const [program, ...args] = built.argv;
+    const env = { ...process.env, NAME: "another", ...built.env };
+    const { stdout, stderr } = spawnSync(program, args, { cwd: folder, env, encoding: "utf8" });
+    expect({ stdout, stderr }).toEqual({ stdout: name, stderr: "" });
+    // In a substitution without quotes it is split into words, but still not run.
+    const loose = build({ kind: "lock", name }, "printf %s `printf %s $NAME`");
+    if ("reason" in loose) throw new Error(loose.reason);
+    spawnSync("/bin/sh", loose.argv.slice(1), { cwd: folder, env: { ...process.env, ...loose.env } });
+    // The line to copy, in an interactive shell.
+    const line = spawnSync("bash", ["-c", built.line], { cwd: folder, encoding: "utf8" });
+    expect(line.stdout).toBe(name);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+});
+
+describe("the keys of user commands", () => {
+  const [mine, plainOne] = listUserKeyActions(
+    parse({ title: "mine", key: "s", rows: ["host"] }, { title: "plain" }),
+  );
+  it("come before those of the console, which says what it has lost", () => {
+    expect(mine).toEqual({ id: "user:mine", brief: "mine", keys: ["s"], context: "list", rows: ["host"] });
+    expect(plainOne).toMatchObject({ keys: [], rows: "any" });
+    const { keymap, findings } = createKeymap([...(mine ? [mine] : []), ...listKeyActions(COMMANDS)], {});
+    expect(keymap.findAction("s", "list")).toBe("user:mine");
+    expect(keymap.findAction("s", "global")).toBeUndefined();
+    expect(findings).toEqual(["keyBindings: s: this key runs user:mine now, no longer sort"]);
+  });
+});

@@ -1,0 +1,116 @@
+/** A change of a key of another program: once, only what was read, and never a key of signalbox. */
+import { describe, expect, it } from "vitest";
+import type { Txn } from "../../src/etcd/store.ts";
+import { type EditPorts, editKey } from "../../src/operate/edit-key.ts";
+import { parseAuditRecord } from "../../src/protocol/audit.ts";
+import { keys } from "../protocol/samples.ts";
+import { type Fate, OperatorFixture } from "./operator-fixture.ts";
+
+const KEY = "/foreign/x";
+
+class Editor extends OperatorFixture {
+  /** Everything that was committed, to send it again. */
+  readonly sent: Txn[] = [];
+
+  getEditPorts(settings: { allowEdit: boolean; readOnly?: boolean } = { allowEdit: true }): EditPorts {
+    return { ...this.ports, settings: { connectTimeout: 5_000, readOnly: false, ...settings } };
+  }
+
+  async put(value: string, session?: bigint): Promise<void> {
+    const put = { op: "put", key: KEY, value, ...(session !== undefined && { session }) } as const;
+    await this.store.commitTxn({ compare: [], success: [put], failure: [] });
+  }
+
+  async read() {
+    const { kvs, revision } = await this.store.readRange({ key: KEY });
+    return { kv: kvs[0], revision };
+  }
+
+  /** Changes the key as it is now. */
+  async edit(value: string | undefined, ports = this.getEditPorts()) {
+    const { kv, revision } = await this.read();
+    const edit = { key: KEY, value, before: kv, seen: revision, reason: undefined };
+    return await this.advanceUntilSettled(editKey(ports, edit));
+  }
+
+  async listOutcomes(): Promise<(string | undefined)[]> {
+    const { kvs } = await this.store.readRange(keys.audits());
+    return kvs.map(({ value }) => parseAuditRecord("", value)?.outcome);
+  }
+}
+
+describe("an edit", () => {
+  it.each<Fate[]>([["fine"], ["lost"], ["refused", "lost"], ["lost", "lost"]])(
+    "is applied and recorded once when its answers are %s, %s",
+    async (...fates) => {
+      const editor = new Editor();
+      await editor.put("1");
+      editor.store.fates.push(...fates.filter(Boolean));
+      expect((await editor.edit("22")).kind).toBe("done");
+      expect((await editor.read()).kv).toMatchObject({ value: "22", version: 2n });
+      editor.store.fates.push(...fates.filter(Boolean));
+      expect((await editor.edit(undefined)).kind).toBe("done");
+      expect((await editor.read()).kv).toBeUndefined();
+      expect(await editor.listOutcomes()).toEqual([
+        "changed from 1 byte to 2 bytes",
+        "deleted, it had 2 bytes",
+      ]);
+    },
+  );
+
+  it("that etcd receives once more later changes nothing", async () => {
+    const editor = new Editor();
+    await editor.put("1");
+    const commit = editor.store.commitTxn.bind(editor.store);
+    editor.store.commitTxn = async (txn, signal) => {
+      editor.sent.push(txn);
+      return await commit(txn, signal);
+    };
+    await editor.edit("2");
+    const [txn] = editor.sent;
+    await editor.put("3");
+    expect(txn && (await commit(txn)).succeeded).toBe(false);
+    expect((await editor.read()).kv?.value).toBe("3");
+  });
+
+  it("of a key that was changed, deleted or created since is not applied", async () => {
+    const editor = new Editor();
+    const ports = editor.getEditPorts();
+    const absent = { key: KEY, before: undefined, seen: 0n, reason: undefined };
+    await editor.put("1");
+    expect((await editKey(ports, { ...absent, value: "x" })).kind).toBe("changed");
+    const { kv: before } = await editor.read();
+    await editor.put("2");
+    expect((await editKey(ports, { ...absent, before, value: undefined })).kind).toBe("changed");
+    await editor.edit(undefined);
+    expect((await editKey(ports, { ...absent, before, value: "x" })).kind).toBe("changed");
+    expect((await editor.read()).kv).toBeUndefined();
+    expect(await editor.listOutcomes()).toHaveLength(1);
+  });
+
+  it("keeps the session of a key", async () => {
+    const editor = new Editor();
+    await editor.store.grant(7n, 60);
+    await editor.put("1", 7n);
+    await editor.edit("2");
+    expect((await editor.read()).kv).toMatchObject({ value: "2", session: 7n });
+  });
+
+  it.each([
+    [{ allowEdit: false }, "--allow-edit"],
+    [{ allowEdit: true, readOnly: true }, "readOnly is set"],
+  ])("with %j is refused", async (settings, message) => {
+    const editor = new Editor();
+    await expect(editor.edit("x", editor.getEditPorts(settings))).rejects.toMatchObject({
+      exitCode: 77,
+      message: expect.stringContaining(message),
+    });
+    expect((await editor.read()).kv).toBeUndefined();
+  });
+
+  it("of a key of signalbox is a defect of the caller", async () => {
+    const editor = new Editor();
+    const edit = { key: keys.group("web"), value: "[]", before: undefined, seen: 0n, reason: undefined };
+    await expect(editKey(editor.getEditPorts(), edit)).rejects.toThrow("never edited");
+  });
+});

@@ -1,0 +1,132 @@
+/** A terminal that codes its keys (kitty's protocol), reports changes of its theme, and shows progress. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect } from "vitest";
+import { openConsole, openConsoleInShell } from "../../../fixtures/cluster/open-console.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import type { Terminal } from "../../../fixtures/console.ts";
+import { createTestFolder } from "../../../fixtures/test-folder.ts";
+
+const cluster = TestCluster.startForFile();
+const { test } = cluster;
+
+const HELD = ["until", "/nonexistent"];
+
+async function openModern(namespace: TestNamespace, env: Record<string, string> = {}): Promise<Terminal> {
+  const console = await openConsole(namespace, { isModern: true, env });
+  await console.waitFor((it) => it.hasCodedKeys && it.modes.has(2031));
+  return console;
+}
+
+/** Starts a drain that waits for two holders. @returns a function that ends one of them */
+async function startDrain(namespace: TestNamespace, console: Terminal): Promise<() => void> {
+  const start = (name: string) =>
+    namespace.jobs.startAndWait({ name, options: "--no-lock --lease pool=1:2", hold: HELD });
+  const runs = [await start("one"), await start("two")];
+  for (const { child } of runs) namespace.onClose(() => child.kill("SIGKILL"));
+  await console.waitFor(/pool/);
+  console.press("D");
+  await console.waitFor("Enter drain");
+  console.press("enter");
+  return () => runs.pop()?.child.kill("SIGTERM");
+}
+
+describe("keys and theme", () => {
+  test("Escape is a key at once, and no report is one", async ({ namespace }) => {
+    const console = await openModern(namespace);
+    console.press(":");
+    await console.waitFor("palette");
+    console.type("\x1b[27u");
+    await console.waitFor((it) => !it.getScreen().some((row) => row.includes("╭")));
+    console.type("\x1b[113u"); // q
+    expect(await console.ended).toEqual({ code: 0, signal: undefined });
+    expect(console.leftBehind).toEqual([]);
+  });
+
+  test("the theme follows the terminal, and its reports type nothing", async ({ namespace }) => {
+    const console = await openModern(namespace);
+    const getGround = () => console.getCells()[0]?.[0]?.background;
+    const dark = getGround();
+    console.press("/");
+    console.changeTheme(true);
+    await console.waitFor(() => getGround() !== dark);
+    console.changeTheme(false);
+    await console.waitFor(() => getGround() === dark);
+    expect(console.getScreen().join("\n")).not.toMatch(/997|;1n|;2n/);
+  });
+});
+
+describe("every way out", () => {
+  test.for([["q", 0] as const, ["SIGTERM", 143] as const, ["SIGHUP", 129] as const])(
+    "%s leaves keys, reports and progress as they were",
+    async ([way, code], { onTestFinished: onFinished }) => {
+      const namespace = await cluster.createTestNamespace("http", { onTestFinished: onFinished });
+      const console = await openConsole(namespace, { isModern: true });
+      await console.waitFor((it) => it.hasCodedKeys);
+      console.press("[", "[", "[");
+      await console.waitFor(/live rev \d+/);
+      if (way === "q") console.press("q");
+      else console.kill(way);
+      expect(await console.ended).toEqual({ code, signal: undefined });
+      expect(console.leftBehind).toEqual([]);
+    },
+  );
+
+  test("a defect does too", async ({ namespace }) => {
+    const script = join(createTestFolder(), "defect.cjs");
+    writeFileSync(script, 'process.on("SIGUSR2", () => { throw new Error("a defect for a test"); });');
+    const console = await openModern(namespace, { NODE_OPTIONS: `--require ${script}` });
+    console.kill("SIGUSR2");
+    expect(await console.ended).toEqual({ code: 70, signal: undefined });
+    expect(console.leftBehind).toEqual([]);
+  });
+
+  test("Ctrl+Z gives them back, and fg takes them again", async ({ namespace }) => {
+    const shell = await openConsoleInShell(namespace, { isModern: true });
+    await shell.waitFor((it) => it.hasCodedKeys);
+    shell.type("\x1b[122;5u");
+    await shell.waitFor("Stopped");
+    expect([shell.hasCodedKeys, shell.modes.has(2031)]).toEqual([false, false]);
+    shell.type("fg\r");
+    await shell.waitFor((it) => it.hasCodedKeys && it.modes.has(2031));
+    shell.press("q");
+    await shell.waitFor(/ready\$\s*$/);
+    expect(shell.leftBehind.filter((what) => !/2004/.test(what))).toEqual([]);
+    expect(shell.getScreen().join("\n")).not.toMatch(/997|\[\?|;1n/);
+  });
+});
+
+describe("progress", () => {
+  test("tells how many holders have ended, and goes away at the end", async ({ namespace }) => {
+    const console = await openConsole(namespace, { args: ["--view", "resources"], isModern: true });
+    const endOne = await startDrain(namespace, console);
+    await console.waitFor((it) => it.progress.at(-1) === "1;0");
+    endOne();
+    await console.waitFor((it) => it.progress.at(-1) === "1;50");
+    endOne();
+    await console.waitFor((it) => it.progress.at(-1) === "0");
+  });
+
+  test("is gone after the console, even if a job was running", async ({ namespace }) => {
+    const console = await openConsole(namespace, { args: ["--view", "resources"], isModern: true });
+    await startDrain(namespace, console);
+    await console.waitFor((it) => it.progress.at(-1) === "1;0");
+    console.kill("SIGTERM");
+    await console.ended;
+    expect([console.progress.at(-1), console.leftBehind]).toEqual(["0", []]);
+  });
+
+  test("is not written where notifications are off, or the terminal is a simple one", async ({
+    onTestFinished: onFinished,
+  }) => {
+    for (const options of [{ args: ["--notify", "off"] }, { env: { TERM: "linux" } }]) {
+      const namespace = await cluster.createTestNamespace("http", { onTestFinished: onFinished });
+      const args = ["--view", "resources", ...(options.args ?? [])];
+      const console = await openConsole(namespace, { ...options, args, isModern: true });
+      await startDrain(namespace, console);
+      await console.waitFor(/running +[2-9]s/);
+      expect([console.progress, options.env === undefined || !console.hasCodedKeys]).toEqual([[], true]);
+    }
+  });
+});

@@ -1,0 +1,36 @@
+/** `signalbox overview` on three members, of which some do not answer, and while etcd is away. */
+import { expect, onTestFinished, test } from "vitest";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { FaultProxy } from "../../../fixtures/proxy.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { TERMINAL } from "../support/sample-queues.ts";
+
+const cluster = TestCluster.startForFile({ size: 3 });
+
+test("a member that is frozen is missed, and delays the picture by a few seconds at most", async () => {
+  const namespace = cluster.createNamespace({ transport: "http" });
+  expect((await namespace.execute("overview")).stdout).toContain("etcd 3/3 members");
+  const { etcd } = cluster;
+  etcd.freeze();
+  onTestFinished(() => etcd.unfreeze());
+  const { stdout, code } = await namespace.execute("overview --ascii");
+  expect(code).toBe(0);
+  expect(stdout).toContain("! etcd 2/3 members");
+}, 30_000);
+
+test("the picture stays while etcd is away, and says since when", async () => {
+  const namespace = cluster.createNamespace({ transport: "http" });
+  const proxy = await FaultProxy.start(cluster.etcd.clientUrl);
+  onTestFinished(() => proxy.close());
+  const watch = namespace.start("overview --watch", { ...TERMINAL, endpoints: [proxy.url] });
+  await watch.waitForOutput(/live[\s\S]*nobody waits/);
+  proxy.mode = "refuse";
+  proxy.reset();
+  await watch.waitForOutput(/etcd unreachable for \d+s; last known: revision \d+/);
+  await watch.waitForOutput(/etcd has not answered for \d+s/);
+  proxy.mode = "forward";
+  const away = watch.output.stdout.length;
+  await waitUntil("it is live again", () => watch.output.stdout.slice(away).includes("live"));
+  watch.child.stdin?.write("\x03");
+  expect((await watch.ended).code).toBe(130);
+}, 30_000);

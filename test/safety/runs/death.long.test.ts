@@ -1,0 +1,2 @@
+/** More kills than in death.test.ts. */
+import "./death.test.ts";

@@ -1,0 +1,71 @@
+/** A schedule that pauses itself after failures in a row, while workers die. The worker's role may not write definitions. */
+
+import { existsSync } from "node:fs";
+import { expect, test } from "vitest";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { type Definition, formatDefinition } from "../../../src/schedule/definition.ts";
+import { type DueState, formatDue, parseDue } from "../../../src/schedule/state/due.ts";
+import { readOutcomes, runShell, waitForFile } from "../support/due-schedules.ts";
+
+const cluster = TestCluster.startForFile();
+
+async function readDue(namespace: TestNamespace): Promise<DueState> {
+  const { kvs } = await namespace.store.readRange({ key: namespace.keys.due("job") });
+  const parsed = parseDue(kvs[0]?.value ?? "");
+  if ("fault" in parsed) throw new Error(parsed.fault);
+  return parsed.value;
+}
+
+const waitForPause = (namespace: TestNamespace) =>
+  waitUntil("pause of job", async () => (await readDue(namespace)).pause);
+
+test("the count goes on after a worker is killed between attempts, and the schedule pauses once", async () => {
+  const namespace = cluster.createNamespace({ env: { SIGNALBOX_TTL: "3s" } });
+  const [log, there] = [cluster.createPath(), cluster.createPath()];
+  // The third start is the first attempt of the second occurrence. Its worker is killed.
+  const script = `echo >> ${log}; if [ $(wc -l < ${log}) = 3 ]; then touch ${there}; sleep 60; fi; exit 1`;
+  const definition: Definition = {
+    cron: "* * * * *",
+    timezone: "UTC",
+    command: runShell(script),
+    retries: 1,
+    backoff: 10,
+    pauseAfterFailures: 2,
+  };
+  const next = (Math.floor(Date.now() / 60_000) - 10) * 60_000;
+  await namespace.put(namespace.keys.due("job"), formatDue({ next, runAt: next, open: [] }));
+  await namespace.put(namespace.keys.schedule("job"), formatDefinition(definition));
+  const first = namespace.start(["worker"]);
+  await waitForFile(there);
+  first.child.kill("SIGKILL");
+  expect(await readDue(namespace)).toMatchObject({ failed: 1 });
+  namespace.start(["worker"]);
+  namespace.start(["worker"]);
+  expect(await waitForPause(namespace)).toMatchObject({ by: "signalbox", why: "after 2 failures" });
+
+  const { pause, failed, dead, open } = await readDue(namespace);
+  expect({ failed, dead, open }).toEqual({ failed: 2, dead: 2, open: [] });
+  const scheduled = (await readOutcomes(namespace, "job")).map((one) => (one.scheduled - next) / 60_000);
+  expect(scheduled).toEqual([1, 1, 0, 0]);
+  const { stdout } = await namespace.execute("ls problems");
+  expect(stdout).toContain("it has paused itself after 2 failures");
+  expect((await namespace.execute("schedule explain job")).stdout).toContain(
+    "the schedule is paused by signalbox (after 2 failures)",
+  );
+  expect((await namespace.execute("show schedule job")).stdout).toMatch(/paused.*after 2 failures/);
+  expect((await namespace.execute("ls schedules")).stdout).toContain("paused by signalbox: after 2 failures");
+
+  // A triggered run that fails changes nothing; an operator ends the pause, and the count starts again.
+  expect(await namespace.execute("schedule trigger job --yes")).toExit(0);
+  await waitUntil("triggered run", async () => (await readDue(namespace)).failed === 3);
+  expect(await readDue(namespace)).toMatchObject({ pause });
+  const resumed = await namespace.execute("schedule resume job --yes");
+  expect(resumed).toExit(0);
+  expect(resumed.stdout).toContain("schedule job resumed");
+  const after = await readDue(namespace);
+  expect([after.pause, after.failed]).toEqual([undefined, undefined]);
+  expect(after.next, "what the pause prevented does not run").toBeGreaterThan(Date.now() - 60_000);
+  expect(existsSync(there)).toBe(true);
+});
