@@ -155,7 +155,7 @@ function drawBrailleLine(fills: readonly number[], isHanging: boolean): string {
 
 /**
  * Two series of one span, drawn back to back: the first stands on the second, which hangs from it. `bad`: the values of the first
- * series that something went wrong with.
+ * series that something went wrong with. Only their topmost cells show it: the rest of the column went well.
  */
 interface GraphOptions {
   /** Lines of each series. */
@@ -189,8 +189,9 @@ export function drawGraph(
       return [
         { text: `${label} ${signs.edge}`, role: "quiet" as const },
         ...paintCells(text, (cell) => {
-          const own = bad.slice(cell * signs.perCell, (cell + 1) * signs.perCell);
-          return at === 0 && own.includes(true) ? "problem" : tones[at];
+          const isTop = (area[row - 1]?.[cell] ?? " ") === " ";
+          const isBad = bad.slice(cell * signs.perCell, (cell + 1) * signs.perCell).includes(true);
+          return at === 0 && isTop && isBad ? "problem" : tones[at];
         }),
       ];
     });

@@ -62,16 +62,23 @@ export function countOverviewBuckets(width: number, signs: DrawingSigns): number
 
 /**
  * Draws the whole site as lines for a terminal. Its parts can be drawn alone.
- * @param rows  lines to fill: as much as fits is shown; undefined for the usual form
+ * @param rows  lines to fill: as much as fits is shown, and the graph takes what is left; undefined for the usual form
  */
 export function drawOverview(overview: Overview, look: OverviewLook, rows?: number): Drawing {
   if (rows === undefined) return drawForm(overview, look, USUAL);
   let lines: Drawing = [];
   for (const form of FORMS) {
     lines = drawForm(overview, look, form);
-    if (lines.length <= rows) return lines;
+    const spare = rows - lines.length - (form.hasBlanks ? 1 : 0); // what follows stands apart, too
+    if (spare >= 0) return drawForm(overview, look, growGraph(form, spare));
   }
   return lines;
+}
+
+/** Gives lines that nothing else needs to the graph. */
+function growGraph({ heights: [above, below], items, hasBlanks }: OverviewForm, spare: number): OverviewForm {
+  const more = Math.ceil(spare * 0.6);
+  return { heights: [above + more, below + spare - more], items, hasBlanks };
 }
 
 function drawForm(

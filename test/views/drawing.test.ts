@@ -51,13 +51,14 @@ it("a graph has its largest values at its edges, and as many values as it can sh
   expect(graph.map((line) => line[1]?.role)).toEqual(["held", "held", "waiting"]);
 });
 
-it("a cell of a graph in which something failed has the colour of problems", () => {
+it("the top of a column in which something failed has the colour of problems", () => {
   const graph = drawGraph(
-    [[1, 1, 1, 1], [1]],
-    { heights: [1, 1], tones: ["accent", "waiting"], bad: [false, false, true, false] },
+    [[2, 2, 1, 1], [1]],
+    { heights: [2, 1], tones: ["accent", "waiting"], bad: [true, false, true, false] },
     UNICODE_DRAWING,
   );
   expect(graph.map((line) => line.slice(1).map(({ text, role }) => [text, role]))).toEqual([
+    [["⣿ ", "problem"]],
     [
       ["⣿", "accent"],
       ["⣿", "problem"],
