@@ -99,6 +99,8 @@ export class ConsoleApp {
   readonly #tables = new Tables();
   readonly #alerts = new Alerts();
   #connectionKind = "opening";
+  /** How many lost changes were logged. */
+  #lostChanges = 0;
   #isFirstReadDone = false;
   #dimmed: { of: Theme; theme: Theme } | undefined;
 
@@ -446,11 +448,18 @@ export class ConsoleApp {
       this.showToast(fault, "problem");
     }
     this.#logConnectionChange();
+    this.#logLostChanges();
     this.#events.addSnapshot(this.#live.snapshot, this.getPresentTime());
     this.notifyChange();
     if (this.#isFirstReadDone || !this.#live.hasRead) return;
     this.#isFirstReadDone = true;
     this.#ports.onFirstRead?.();
+  }
+
+  #logLostChanges(): void {
+    const more = this.#live.lostChanges - this.#lostChanges;
+    this.#lostChanges += more;
+    if (more > 0) this.log.add(`etcd's watch had lost changes of ${more} keys; they were read again`);
   }
 
   /** Logs when the connection to etcd was lost and when it came back. */

@@ -599,6 +599,8 @@ export interface WorkerEvents {
    * tasks.
    */
   clock: { readonly state: "ok" | "warns" | "refuses"; readonly skew: number };
+  /** etcd's watch had lost changes of so many keys. They were read since. */
+  lostChanges: { readonly keys: number };
   /** Number of tasks that run, and how many may run. */
   load: { readonly running: number; readonly concurrency: number };
 }

@@ -57,6 +57,8 @@ function toPublicEvent(event: WorkerEvent): WorkerEvents[keyof WorkerEvents] {
     }
     case "unknown":
       return { id: event.id, type: event.type };
+    case "lostChanges":
+      return { keys: event.keys };
     case "clock":
       return { state: event.state, skew: event.skew };
     default:

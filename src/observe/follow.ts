@@ -3,6 +3,7 @@ import { isCompacted, isUnavailable } from "../etcd/retry.ts";
 import { StoreError, type WatchBatch } from "../etcd/store.ts";
 import type { KeyRange } from "../protocol/txn.ts";
 import { probeEtcd } from "./etcd-health.ts";
+import { LostChanges, watchForLostChanges } from "./lost-changes.ts";
 import type { ObserverPorts } from "./ports.ts";
 import { load, type Sink } from "./read.ts";
 
@@ -10,13 +11,18 @@ import { load, type Sink } from "./read.ts";
 export interface WatchSink extends Sink {
   /** The ranges to watch. Default: the whole prefix, with changes in the order of revisions. */
   readonly watchedRanges?: readonly Required<KeyRange>[];
+  /** `mod_revision` of every key. */
+  readonly revisions: ReadonlyMap<string, bigint>;
   apply(batch: WatchBatch): void;
 }
 
 /** An event of following etcd. */
 export type FollowEvent =
-  /** Everything was read: at the start, and again after the watch broke. */
-  | { kind: "read"; revision: bigint }
+  /**
+   * Everything was read: at the start, and again after the watch broke. `lost`: keys of which the watch had lost changes,
+   * which this read has brought.
+   */
+  | { kind: "read"; revision: bigint; lost: readonly string[] }
   | { kind: "batch"; batch: WatchBatch }
   /** etcd does not answer; the data of the last read remain. Followed by another `away` or by a `read`. */
   | { kind: "away"; error: StoreError };
@@ -36,7 +42,8 @@ const GRACE = 500;
  * trusted: the revision may be compacted, and a cluster restored from a backup continues from an earlier revision.
  *
  * A silent watch is not trusted either: a watchdog probes etcd in parallel (see `runWatchdog`). Data without a
- * following `away` were therefore current 3 s ago; 5 s when the watch hangs on a member that is cut off.
+ * following `away` were therefore current 3 s ago; 5 s when the watch hangs on a member that is cut off. A watch that loses
+ * changes is found out within minutes (see `watchForLostChanges`).
  *
  * Ends only by throwing: the signal's reason; StoreError when etcd is unavailable at the start, or refuses permanently.
  */
@@ -46,8 +53,9 @@ export async function* followEtcd(
   signal: AbortSignal,
 ): AsyncGenerator<FollowEvent, never> {
   let revision = await load(ports, sink, { signal });
+  let lost: readonly string[] = [];
   for (let pause = FIRST_PAUSE; ; pause = Math.min(2 * pause, LONGEST_PAUSE)) {
-    yield { kind: "read", revision };
+    yield { kind: "read", revision, lost };
     const since = ports.clock.now();
     let end: unknown;
     try {
@@ -60,6 +68,7 @@ export async function* followEtcd(
       end = error;
     }
     if (ports.clock.now() - since > LONGEST_PAUSE) pause = FIRST_PAUSE; // after a long watch, start with short pauses
+    lost = end instanceof LostChanges ? end.keys : [];
     revision = yield* reload(ports, sink, { end, pause }, signal);
   }
 }
@@ -75,6 +84,7 @@ async function* watchChanges(
   const either = AbortSignal.any([signal, stop.signal]);
   const progress = { revision: from, reportsProgress: false };
   runWatchdog(ports, progress, either).catch((error) => stop.abort(error));
+  watchForLostChanges(ports, sink, either).catch((error) => stop.abort(error));
   try {
     // Watches from the revision of the read, not from the next one. If the next revision was compacted in the meantime,
     // etcd accepts it as a start, but omits the deletions in it. Repeated events have no effect.

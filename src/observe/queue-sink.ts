@@ -1,14 +1,14 @@
-import type { WatchBatch } from "../etcd/store.ts";
+import { FollowedKeys } from "../protocol/followed-keys.ts";
 import { type QueueEntry, toQueue } from "../protocol/ticket.ts";
 import type { KeyRange, KeyValue } from "../protocol/txn.ts";
-import type { WatchSink } from "./follow.ts";
 
 /** Keeps the tickets of one queue, for `followEtcd`. */
-export class QueueSink implements WatchSink {
+export class QueueSink extends FollowedKeys {
   readonly ranges: readonly Required<KeyRange>[];
   readonly #tickets = new Map<string, KeyValue>();
 
   constructor(range: Required<KeyRange>) {
+    super();
     this.ranges = [range];
   }
 
@@ -16,21 +16,12 @@ export class QueueSink implements WatchSink {
     return this.ranges;
   }
 
-  begin(): void {
-    this.#tickets.clear();
-  }
-
-  add(kv: KeyValue): void {
+  protected override storeKey(kv: KeyValue): void {
     this.#tickets.set(kv.key, kv);
   }
 
-  finish(): void {}
-
-  apply({ events }: WatchBatch): void {
-    for (const event of events) {
-      if (event.type === "delete") this.#tickets.delete(event.key);
-      else this.add(event.kv);
-    }
+  protected override removeKey(key: string): void {
+    this.#tickets.delete(key);
   }
 
   /** Returns the first entry whose run holds the queue. */

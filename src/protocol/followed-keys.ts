@@ -11,7 +11,6 @@ import type { KeyRange, KeyValue, WatchBatch } from "./txn.ts";
 export abstract class FollowedKeys {
   /** The key ranges to read, all at one revision. */
   abstract readonly ranges: readonly Required<KeyRange>[];
-  /** `mod_revision` of every key. */
   readonly #known = new Map<string, bigint>();
   /** Keys that the current read has not returned yet; undefined outside a read. */
   #unseen: Set<string> | undefined;
@@ -80,9 +79,9 @@ export abstract class FollowedKeys {
     if (this.#known.get(key) === mod) this.#remove(key);
   }
 
-  /** Returns the `mod_revision` of a key; undefined if it does not exist. */
-  protected getRevision(key: string): bigint | undefined {
-    return this.#known.get(key);
+  /** `mod_revision` of every key. */
+  get revisions(): ReadonlyMap<string, bigint> {
+    return this.#known;
   }
 
   #isInRanges(key: string): boolean {

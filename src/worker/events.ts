@@ -38,6 +38,8 @@ export type WorkerEvent =
   | { kind: "unknown"; id: string; type: string }
   /** `skew`: ms, positive if this clock is ahead of the others. */
   | { kind: "clock"; state: ClockState; skew: number }
+  /** The watch had lost changes of so many keys. They were read since. */
+  | { kind: "lostChanges"; keys: number }
   /** Number of running tasks and the limit. */
   | { kind: "load"; running: number; concurrency: number };
 

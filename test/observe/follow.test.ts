@@ -5,6 +5,7 @@ import { TRANSPORTS } from "../../fixtures/cluster/test-namespace.ts";
 import { type EtcdMember, startEtcd } from "../../fixtures/etcd/index.ts";
 import { FaultProxy } from "../../fixtures/proxy.ts";
 import { waitUntil } from "../../fixtures/wait-until.ts";
+import type { Op } from "../../src/protocol/txn.ts";
 import { Observer } from "./observers.ts";
 
 let etcd: EtcdMember;
@@ -73,6 +74,37 @@ describe.concurrent.each(TRANSPORTS)("over %s, who follows etcd", (transport) =>
     proxy.strand();
     await group(`seen over ${transport}`);
     context.expect(told.now - start).toBeLessThan(SOON);
+  });
+});
+
+describe.concurrent.each(TRANSPORTS)("over %s, a watch that has lost a change", (transport) => {
+  it("is found out, and everything is read again", async (context) => {
+    const proxy = await FaultProxy.start(etcd.clientUrl);
+    context.onTestFinished(() => proxy.close());
+    const observer = await Observer.connect(context, [proxy.url], { transport });
+    const { clock, keys } = observer.ports;
+    // Comparisons are minutes apart.
+    const sleep = (ms: number, signal?: AbortSignal) => clock.sleep(ms >= 5_000 ? 500 : ms, signal);
+    observer.ports.clock = { now: () => clock.now(), getWallTime: () => clock.getWallTime(), sleep };
+    const told = await observer.follow();
+    const writer = await Observer.connect(context, [etcd.clientUrl]);
+    const write = (op: Op) => writer.store.commitTxn({ compare: [], success: [op], failure: [] });
+    const has = (name: string) => observer.fold.getSnapshot().groups.has(name);
+
+    for (const change of ["put", "delete"] as const) {
+      const name = `lost-${transport}`;
+      const key = keys.group(name);
+      const isLost = proxy.loseAnswer(new RegExp(`${key}|${Buffer.from(key).toString("base64")}`));
+      const read = told.waitForNext(isRead);
+      await write(change === "put" ? { op: "put", key, value: '["a"]' } : { op: "delete", key });
+      await isLost;
+      await write({ op: "put", key: keys.group(`after ${change}`), value: '["a"]' });
+      await waitUntil("the watch goes on", () => has(`after ${change}`));
+      context.expect(has(name), "the watch has lost it").toBe(change === "delete");
+      context.expect(await read).toMatchObject({ lost: [key] });
+      context.expect(has(name)).toBe(change === "put");
+    }
+    context.expect(told.list.filter(isAway)).toEqual([]);
   });
 });
 

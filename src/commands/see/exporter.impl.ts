@@ -34,6 +34,7 @@ class ClusterMetrics {
   /** Renders the metrics of this process. */
   readonly #own: () => Promise<string>;
   readonly #countWritten: (collection: string, bytes: number) => void;
+  readonly #countLost: (keys: number) => void;
   #isUp = false;
   /** When `#isUp` last changed, by the clock's `now()`, in ms. */
   #since: number;
@@ -49,10 +50,16 @@ class ClusterMetrics {
       labelNames: ["collection"],
       registers: [register],
     });
+    const lost = new prom.Counter({
+      name: "signalbox_lost_changes_total",
+      help: "Keys of which the watch had lost changes, since the exporter was started.",
+      registers: [register],
+    });
     return new ClusterMetrics(
       context,
       () => register.metrics(),
       (collection, bytes) => written.inc({ collection }, bytes),
+      (keys) => lost.inc(keys),
     );
   }
 
@@ -60,10 +67,12 @@ class ClusterMetrics {
     context: CommandContext,
     own: () => Promise<string>,
     countWritten: (collection: string, bytes: number) => void,
+    countLost: (keys: number) => void,
   ) {
     this.#context = context;
     this.#own = own;
     this.#countWritten = countWritten;
+    this.#countLost = countLost;
     this.#builder = new SnapshotBuilder(context.keys, METRIC_COLLECTIONS);
     this.#since = context.clock.now();
   }
@@ -73,6 +82,7 @@ class ClusterMetrics {
     try {
       for await (const event of followEtcd(this.#context, this.#builder, signal)) {
         this.#updateIsUp(event.kind !== "away");
+        if (event.kind === "read") this.#countLost(event.lost.length);
         if (event.kind !== "batch") continue;
         for (const [collection, bytes] of sumWrittenBytes(this.#context.keys, event.batch.events))
           this.#countWritten(collection, bytes);

@@ -102,6 +102,7 @@ export class LiveView implements ShownData {
   /** How long `onChange` took for the last snapshot, ms. A slow machine gets fewer snapshots. */
   #cost = 0;
   #again = new AbortController();
+  #lostChanges = 0;
 
   /**
    * @param onChange    called for a new snapshot or connection state, at most five times a second
@@ -132,6 +133,11 @@ export class LiveView implements ShownData {
 
   get clusterHealth(): ClusterHealth | undefined {
     return this.#clusterHealth;
+  }
+
+  /** Number of keys, since the start, of which the watch had lost changes. */
+  get lostChanges(): number {
+    return this.#lostChanges;
   }
 
   get hasRead(): boolean {
@@ -179,8 +185,9 @@ export class LiveView implements ShownData {
       this.#again = new AbortController();
       const either = AbortSignal.any([signal, this.#again.signal]);
       try {
-        for await (const { kind, ...news } of followEtcd(this.#context, this.#builder, either)) {
-          if (kind === "away" && "error" in news) this.#updateStreamState("away", news.error.message);
+        for await (const news of followEtcd(this.#context, this.#builder, either)) {
+          if (news.kind === "read") this.#lostChanges += news.lost.length;
+          if (news.kind === "away") this.#updateStreamState("away", news.error.message);
           else this.#updateStreamState("live");
         }
       } catch (error) {

@@ -75,7 +75,7 @@ export class ScheduleCache extends FollowedKeys implements WatchSink {
    */
   deleteRunning(id: string, key: string, token: bigint): void {
     const isSame = this.entries.get(id)?.running.get(key)?.createRevision === token;
-    const mod = this.getRevision(key);
+    const mod = this.revisions.get(key);
     if (isSame && mod !== undefined) this.applyDelete(key, mod);
   }
 

@@ -256,7 +256,7 @@ class WorkerSession {
   async #follow(signal: AbortSignal): Promise<void> {
     for await (const news of followEtcd(this.#ports, this.#cache, signal)) {
       if (news.kind === "away") this.#ports.log.warn("cannot reach etcd", { error: String(news.error) });
-      else if (news.kind === "read") this.#handleFullRead(signal);
+      else if (news.kind === "read") this.#handleFullRead(news.lost, signal);
       this.#checkSchema();
       this.#dispatcher.wake();
     }
@@ -274,7 +274,11 @@ class WorkerSession {
     }
   }
 
-  #handleFullRead(signal: AbortSignal): void {
+  #handleFullRead(lost: readonly string[], signal: AbortSignal): void {
+    if (lost.length > 0) {
+      this.#ports.log.warn("the watch had lost changes", { keys: lost.length, such: lost[0] });
+      this.#options.listener({ kind: "lostChanges", keys: lost.length });
+    }
     const { entries, workers } = this.#cache;
     this.#ports.log.info("schedules read", { schedules: entries.size, workers: workers.size });
     const isFirst = this.#dispatcher.handleFullRead();

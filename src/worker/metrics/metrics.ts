@@ -78,6 +78,7 @@ function createMeters(prom: Prom, registry: Registry) {
     skipped: createCounter("skipped_total", "Occurrences that were missed and are not caught up.", ["type"]),
     dead: createCounter("dead_total", "Occurrences that were given up.", ["type"]),
     hooks: createCounter("hooks_total", "Calls of hooks, by result.", ["result"]),
+    lost: createCounter("lost_changes_total", "Keys of which the watch had lost changes.", []),
     late: createHistogram("late_seconds", "Time from when an occurrence was due to its start.", LATENESS),
     duration: createHistogram("duration_seconds", "Time from the start of a task to its end.", DURATIONS),
     running: createGauge("running", "Tasks that run now."),
@@ -122,6 +123,7 @@ function countWorkerEvent(meters: Meters, event: WorkerEvent, type: string): voi
   }
   if (event.kind === "ended") countEnd(meters, event, type);
   if (event.kind === "skipped") meters.skipped.inc({ type }, event.outcome.count ?? 1);
+  if (event.kind === "lostChanges") meters.lost.inc(event.keys);
   if (event.kind === "load") {
     meters.running.set(event.running);
     meters.concurrency.set(event.concurrency);
