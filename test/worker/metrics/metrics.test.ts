@@ -34,6 +34,7 @@ test("what a worker tells is counted", async () => {
   const { countEvent, countHook, address } = await serveTestMetrics({ countHeldLeases: () => 3 });
   countEvent({ kind: "load", running: 2, concurrency: 8 });
   countEvent({ kind: "clock", state: "refuses", skew: 6_500 });
+  countEvent({ kind: "lostChanges", keys: 3 });
   countEvent(buildStarted());
   countEvent(buildStarted({ attempt: 2, late: 61_000 }));
   countEvent(buildEnded());
@@ -62,6 +63,7 @@ test("what a worker tells is counted", async () => {
     "concurrency 8",
     "clock_skew_seconds 6.5",
     "clock_trusted 0",
+    "lost_changes_total 3",
     "held_leases 3",
   ])
     expect(text).toContain(`\nsignalbox_worker_${line}\n`);
