@@ -1,6 +1,6 @@
-import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readFileSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
-import { ConfigError } from "../base/errors.ts";
+import { ConfigError, describeFileError } from "../base/errors.ts";
 import { isJsonObject } from "../base/parse-json.ts";
 import { clean } from "../base/text.ts";
 import { parseConfigObject } from "./json-object.ts";
@@ -149,6 +149,26 @@ export function readSecretLine(
   if (secret === "" || /[\0\r\n]/.test(secret))
     throw new ConfigError(`${clean(path)} must contain one line, ${what}`);
   return secret;
+}
+
+/**
+ * Reads a file with a certificate or a private key.
+ * @param named  where the file was named; `key`: a private key, which others must not be able to read. The group may, so
+ *   that services can share a key
+ * @throws ConfigError
+ */
+export function readPemFile(named: "cacert" | "cert" | "key", path: string): string {
+  if (named === "key" && ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o007) !== 0)
+    throw new ConfigError(`key: ${path} can be read by everybody; run: chmod o= ${path}`);
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (cause) {
+    throw new ConfigError(`${named}: ${path} cannot be read: ${describeFileError(cause)}`, { cause });
+  }
+  const what = named === "key" ? "PRIVATE KEY" : "CERTIFICATE";
+  if (text.includes(`${what}-----`)) return text;
+  throw new ConfigError(`${named}: ${path} has no ${what.toLowerCase()} in PEM`);
 }
 
 /** Resolves a path from a configuration file. A relative path is relative to the directory of that file. */

@@ -1,5 +1,5 @@
-import { readFileSync, statSync } from "node:fs";
-import { ConfigError, describeFileError } from "../../base/errors.ts";
+import { readFileSync } from "node:fs";
+import { readPemFile } from "../../config/files.ts";
 import type { Settings } from "../../config/settings.ts";
 import { ClusterMemory } from "../cluster/cluster-memory.ts";
 import { DEFAULT_TIMEOUTS } from "../cluster/failover.ts";
@@ -35,7 +35,6 @@ export function createClusterMemory({ prefix, endpoints }: Settings): ClusterMem
 function buildTlsOptions(values: Settings): TlsOptions | undefined {
   if (!values.endpoints.some((endpoint) => endpoint.startsWith("https:"))) return undefined;
   const { cacert, cert, key, serverName, insecureSkipTlsVerify } = values;
-  if (key !== undefined) checkPrivate(key);
   const readDefaultAuthorities = () =>
     insecureSkipTlsVerify ? undefined : readSystemAuthorities(process.env);
   const ca = cacert === undefined ? readDefaultAuthorities() : readPemFile("cacert", cacert);
@@ -46,26 +45,6 @@ function buildTlsOptions(values: Settings): TlsOptions | undefined {
     ...(serverName !== undefined && { serverName }),
     insecureSkipVerify: insecureSkipTlsVerify,
   };
-}
-
-function readPemFile(setting: "cacert" | "cert" | "key", path: string): string {
-  let text: string;
-  try {
-    text = readFileSync(path, "utf8");
-  } catch (cause) {
-    throw new ConfigError(`${setting}: ${path} cannot be read: ${describeFileError(cause)}`, { cause });
-  }
-  const what = setting === "key" ? "PRIVATE KEY" : "CERTIFICATE";
-  if (!text.includes(`${what}-----`))
-    throw new ConfigError(`${setting}: ${path} has no ${what.toLowerCase()} in PEM`);
-  return text;
-}
-
-/** Rejects a private key that others can read. The group may read it, so that services can share a key. */
-function checkPrivate(path: string): void {
-  const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
-  if ((mode & 0o007) !== 0)
-    throw new ConfigError(`key: ${path} can be read by everybody; run: chmod o= ${path}`);
 }
 
 /** Files in which systems keep all trusted certificate authorities. */

@@ -72,6 +72,11 @@ const FIELDS = createFields(
     headers: v.exactOptional(HEADERS, {}),
     /** Headers whose value is the content of a file, after a prefix. */
     secretHeaders: v.exactOptional(SECRET_HEADERS, {}),
+    /** The authority that signed the server's certificate. Default: those of Node.js. */
+    cacert: v.exactOptional(createText("is not a path")),
+    /** The client's certificate and its key. */
+    cert: v.exactOptional(createText("is not a path")),
+    key: v.exactOptional(createText("is not a path")),
     /** Default: the task as JSON, and nothing for GET, HEAD and DELETE. */
     body: v.exactOptional(BODY),
     /** The statuses of success. Default: 200 to 299. */

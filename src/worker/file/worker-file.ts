@@ -123,19 +123,23 @@ function resolvePaths(
   base: string,
   createError: (fault: string) => ConfigError,
 ): HandlerSpec {
-  if (handler.http !== undefined) return { ...handler, http: resolveSecrets(handler.http, base) };
+  if (handler.http !== undefined) return { ...handler, http: resolveFiles(handler.http, base) };
   if (handler.module === undefined) return handler;
   const path = resolve(base, handler.module);
   if (!existsSync(path)) throw createError(`${quoteValue(handler.module)} does not exist: ${clean(path)}`);
   return { ...handler, module: path };
 }
 
-function resolveSecrets(http: HttpSpec, base: string): HttpSpec {
+function resolveFiles(http: HttpSpec, base: string): HttpSpec {
   const headers = Object.entries(http.secretHeaders).map(([name, secret]) => [
     name,
     { ...secret, file: resolve(base, secret.file) },
   ]);
-  return { ...http, secretHeaders: Object.fromEntries(headers) };
+  const pem = (["cacert", "cert", "key"] as const).flatMap((name) => {
+    const path = http[name];
+    return path === undefined ? [] : [[name, resolve(base, path)]];
+  });
+  return { ...http, ...Object.fromEntries(pem), secretHeaders: Object.fromEntries(headers) };
 }
 
 type DocumentPath = readonly (string | number)[];

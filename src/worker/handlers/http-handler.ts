@@ -1,10 +1,11 @@
 import http, { type IncomingHttpHeaders, STATUS_CODES } from "node:http";
 import https from "node:https";
+import { createSecureContext } from "node:tls";
 import type { Clock } from "../../base/clock.ts";
 import { formatDuration } from "../../base/duration.ts";
 import { ConfigError } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
-import { readFileWithMode, readSecretLine } from "../../config/files.ts";
+import { readFileWithMode, readPemFile, readSecretLine } from "../../config/files.ts";
 import { type HttpSpec, isHeaderValue, type StatusRange } from "../file/http-schema.ts";
 import type { Handler, ScheduledTask, TaskResult } from "../handler.ts";
 import { toLostResult } from "./command-handler.ts";
@@ -112,9 +113,10 @@ export class HttpHandler implements Handler {
   readonly #http: HttpSpec;
   readonly #timeout: number;
 
-  /** @throws ConfigError when a file with a secret cannot be used */
+  /** @throws ConfigError when a file with a secret or a certificate cannot be used */
   constructor(ports: HandlerPorts, { http, timeout = TIMEOUT }: HttpHandlerOptions) {
     readSecretHeaders(http.secretHeaders);
+    readCertificates(http);
     this.#ports = ports;
     this.#http = http;
     this.#timeout = timeout;
@@ -139,6 +141,7 @@ export class HttpHandler implements Handler {
       method,
       body: buildBody(task, body),
       headers: { ...type, ...headers, ...secretHeaders, ...buildTaskHeaders(task) },
+      tls: readCertificates(this.#http),
     };
   }
 
@@ -277,6 +280,33 @@ function readSecretHeaders(spec: HttpSpec["secretHeaders"]): SecretHeaders {
   };
 }
 
+/** Certificates of a request, in PEM. */
+interface RequestCertificates {
+  ca?: string;
+  cert?: string;
+  key?: string;
+}
+
+/** Reads the certificates. Call it for every request: they are renewed. @throws ConfigError */
+function readCertificates({ cacert, cert, key }: HttpSpec): RequestCertificates {
+  if ((cert === undefined) !== (key === undefined))
+    throw new ConfigError(
+      `http: cert and key must be given together; got only ${cert === undefined ? "key" : "cert"}`,
+    );
+  const certificates = {
+    ...(cacert !== undefined && { ca: readPemFile("cacert", cacert) }),
+    ...(cert !== undefined && { cert: readPemFile("cert", cert) }),
+    ...(key !== undefined && { key: readPemFile("key", key) }),
+  };
+  try {
+    if (cert !== undefined) createSecureContext(certificates);
+  } catch (cause) {
+    const what = cause instanceof Error ? cause.message : String(cause);
+    throw new ConfigError(`http: ${cert} and ${key} cannot be used: ${what}`, { cause });
+  }
+  return certificates;
+}
+
 /** Returns the part after the scheme of a value such as `Bearer TOKEN`. */
 function listCredentials(secret: string): string[] {
   const [, credentials] = /^[A-Za-z][\w-]* +(\S.*)$/.exec(secret) ?? [];
@@ -298,7 +328,7 @@ function findRedirectTarget({ status, headers }: ResponseHead, url: URL): URL | 
 }
 
 /**
- * Builds the request that follows a redirect. Another server gets none of the configured headers.
+ * Builds the request that follows a redirect. Another server gets none of the configured headers, and no certificate.
  * @param ownHeaders  the headers that every server may get
  * @returns undefined if the response is no redirect, or if its address must not be followed: it is not http or https,
  *   or it leaves https
@@ -312,11 +342,14 @@ export function buildRedirectedRequest(
   if (url === undefined || !canFollow(request.url, url)) return undefined;
   url.username = "";
   url.password = "";
-  const kept = url.origin === request.url.origin ? request.headers : ownHeaders;
+  const isSame = url.origin === request.url.origin;
+  const kept = isSame ? request.headers : ownHeaders;
+  const { ca } = request.tls;
+  const tls = isSame ? request.tls : { ...(ca !== undefined && { ca }) };
   if ([307, 308].includes(response.status) || ["GET", "HEAD"].includes(request.method))
-    return { ...request, url, headers: kept };
+    return { ...request, url, headers: kept, tls };
   const headers = Object.fromEntries(Object.entries(kept).filter(([name]) => name !== "content-type"));
-  return { url, method: "GET", headers, body: undefined };
+  return { url, method: "GET", headers, body: undefined, tls };
 }
 
 function canFollow(from: URL, to: URL): boolean {
@@ -329,6 +362,7 @@ export interface HttpRequest {
   method: string;
   headers: Readonly<Record<string, string>>;
   body: string | undefined;
+  tls: RequestCertificates;
 }
 
 /** Most bytes of the header lines of a response. */
@@ -345,7 +379,7 @@ const MOST_INTERIM = 100;
  * @throws the error of the connection
  */
 function openRequest(
-  { url, method, headers, body }: HttpRequest,
+  { url, method, headers, body, tls }: HttpRequest,
   signal: AbortSignal,
 ): Promise<http.IncomingMessage> {
   const { request } = url.protocol === "https:" ? https : http;
@@ -356,6 +390,7 @@ function openRequest(
     signal,
     maxHeaderSize: LONGEST_HEADERS,
     headers: { ...headers, ...length },
+    ...tls,
   };
   return new Promise((resolve, reject) => {
     const call = request(url.href, options, (answer) => {

@@ -58,6 +58,7 @@ test.each<[unknown, string]>([
     '"Content-Length" is a header that signalbox sets',
   ],
   [{ url: "http://a", secretHeaders: { a: {} } }, "secretHeaders.a: it has no file"],
+  [{ url: "http://a", cert: 5 }, 'cert: "5" is not a path'],
   [
     { url: "http://a", body: "all" },
     'body: "all" is not one of task, data, none, and not an object with a text',
@@ -85,14 +86,16 @@ test.each<[string, RegExp]>([
   expect(() => readWorkerFile(writeTestFile("handlers.yaml", `handlers: [${handler}]`))).toThrow(message);
 });
 
-test("the paths of secrets are relative to the file", () => {
+test("the paths of secrets and certificates are relative to the file", () => {
   const file = writeTestFile(
     "h.yaml",
-    "handlers: [{ type: a, http: { url: http://a, secretHeaders: { b: ./t, c: /u } } }]",
+    "handlers: [{ type: a, http: { url: http://a, secretHeaders: { b: ./t, c: /u }, cert: ./c, key: /k } }]",
   );
-  expect(readWorkerFile(file).handlers[0]?.http?.secretHeaders).toEqual({
-    b: { file: join(dirname(file), "t"), prefix: "" },
-    c: { file: "/u", prefix: "" },
+  const beside = (name: string) => join(dirname(file), name);
+  expect(readWorkerFile(file).handlers[0]?.http).toMatchObject({
+    secretHeaders: { b: { file: beside("t"), prefix: "" }, c: { file: "/u", prefix: "" } },
+    cert: beside("c"),
+    key: "/k",
   });
 });
 

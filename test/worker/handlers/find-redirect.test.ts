@@ -9,6 +9,7 @@ const POST: HttpRequest = {
   method: "POST",
   body: "{}",
   headers: { ...OWN, "content-type": "application/json", authorization: "secret" },
+  tls: { ca: "authority", cert: "certificate", key: "private key" },
 };
 
 const redirect = (status: number, location: string | undefined, request = POST) => {
@@ -37,14 +38,16 @@ test("the same server gets all headers; a GET has no body", () => {
     method: "GET",
     headers,
     body: undefined,
+    tls: POST.tls,
   });
   expect(redirect(308, "/b")).toEqual({ ...POST, url: "https://a.example/b" });
 });
 
 test.each(["https://b.example/", "https://a.example:8443/", "//b.example/"])(
-  "%s gets no configured header",
+  "%s gets no configured header, and no certificate",
   (to) => {
-    expect(redirect(307, to)).toMatchObject({ method: "POST", headers: OWN, body: "{}" });
+    const tls = { ca: "authority" };
+    expect(redirect(307, to)).toEqual({ ...POST, url: new URL(to, POST.url).href, headers: OWN, tls });
   },
 );
 

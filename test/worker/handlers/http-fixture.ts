@@ -16,11 +16,11 @@ interface Request {
 /**
  * Starts a server that keeps what it is asked.
  * @param answer  ends the response, or does not
- * @param tls  key and certificate as PEM: the server speaks https
+ * @param tls  the server speaks https
  */
 export async function startWebServer(
   answer: (response: http.ServerResponse, request: Request) => void = (response) => void response.end(),
-  tls?: { key: Buffer; cert: Buffer },
+  tls?: https.ServerOptions,
 ) {
   const requests: Request[] = [];
   const listener: http.RequestListener = async (incoming, response) => {

@@ -1,5 +1,9 @@
-import { chmodSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import type { ServerResponse } from "node:http";
+import type { TLSSocket } from "node:tls";
 import { expect, test } from "vitest";
+import { makeCertificates } from "../../../fixtures/etcd/certificates.ts";
+import { createTestFolder } from "../../../fixtures/test-folder.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import type { TaskResult } from "../../../src/worker/handler.ts";
 import { HttpHandler, parseRetryAfter } from "../../../src/worker/handlers/http-handler.ts";
@@ -134,6 +138,50 @@ test("headers from files are read for every request, and appear in no output", a
     ["Bearer t0ken-one", "Basic c2VjcmV0"],
     ["Bearer t0ken-two", "Basic c2VjcmV0"],
   ]);
+});
+
+test("a server that asks for a certificate gets the client's, which is read for every request", async () => {
+  const certificates = await makeCertificates(createTestFolder());
+  const { server } = certificates;
+  const [ann, bob] = [await certificates.issueClient("ann"), await certificates.issueClient("bob")];
+  const names: unknown[] = [];
+  const answer = (response: ServerResponse) => {
+    names.push((response.socket as TLSSocket).getPeerCertificate().subject.CN);
+    response.end();
+  };
+  const [cert, key, ca] = [server.cert, server.key, certificates.ca].map((path) => readFileSync(path));
+  const { url } = await startWebServer(answer, {
+    key,
+    cert,
+    ca,
+    requestCert: true,
+    rejectUnauthorized: true,
+  });
+  const run = (more: object) => createHandler({ url, cacert: certificates.ca, ...more }).run(createTask());
+  expect(await run({})).toMatchObject({
+    result: "failed",
+    reason: expect.stringMatching(/certificate|ECONNRESET/),
+  });
+
+  const handler = createHandler({ url, cacert: certificates.ca, ...ann });
+  expect(await handler.run(createTask())).toEqual({ result: "ok", code: 200 });
+  for (const part of ["cert", "key"] as const) copyFileSync(bob[part], ann[part]);
+  expect(await handler.run(createTask())).toEqual({ result: "ok", code: 200 });
+  expect(names).toEqual(["ann", "bob"]);
+  expect(await createHandler({ url, ...ann }).run(createTask())).toMatchObject({
+    result: "failed",
+    reason: expect.stringMatching(/self-signed|unable to/),
+  });
+
+  expect(() => createHandler({ url, cert: ann.cert })).toThrow(
+    "cert and key must be given together; got only cert",
+  );
+  expect(() => createHandler({ url, cert: ann.key, key: ann.key })).toThrow(
+    /^cert: .* has no certificate in PEM$/,
+  );
+  expect(() => createHandler({ url, cert: server.cert, key: bob.key })).toThrow(/cannot be used: .*mismatch/);
+  chmodSync(ann.key, 0o644);
+  expect(() => createHandler({ url, ...ann })).toThrow(/^key: .* can be read by everybody; run: chmod o= /);
 });
 
 test.each<[string, number, RegExp]>([
