@@ -7,6 +7,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
  * the end; in a fresh checkout, vitest only knows the sizes of files. Files that compute are mixed with files that wait.
  */
 const LONGEST = [
+  "simulation/worker-schedules",
   "simulation/schedules",
   "simulation/mutants",
   "safety/faults/two-clusters",
