@@ -30,6 +30,7 @@ import type { ClaimOptions, Held, LockHolder, RateOptions, WatchOptions, Work } 
 /** Options of a call that names what it claims. */
 export const CLAIM_OPTIONS = {
   wait: v.optional(WAIT),
+  shared: v.optional(FLAG),
   signal: SIGNAL,
   group: v.optional(TEXT),
   ...SESSION_OPTIONS,
@@ -170,10 +171,18 @@ class HeldImpl implements Held {
 /** @throws UsageError, ConfigError */
 function buildClaimRequest(connection: LibraryConnection, options: ParsedOptions): ClaimRequest {
   const { settings, facts, macros, user } = connection;
-  const { lock, history = settings.history, maxHold = settings.maxHold, label = settings.label } = options;
+  const {
+    lock,
+    shared,
+    history = settings.history,
+    maxHold = settings.maxHold,
+    label = settings.label,
+  } = options;
   const leases = parseLeases(options.leases, macros);
   if (lock !== undefined) validateName("lock", lock);
   else if (leases.length === 0) throw new UsageError("there is nothing to claim; name a lock, or leases");
+  else if (shared)
+    throw new UsageError("shared has an effect only with a lock; name a lock, or leave it out");
   const command = basename(process.argv[1] ?? process.execPath);
   return {
     leases,
@@ -182,7 +191,7 @@ function buildClaimRequest(connection: LibraryConnection, options: ParsedOptions
     identity: { host: facts.fqdn, pid: process.pid, user, command, ...pickDefined({ label }) },
     ...resolveSessionTimes(settings, options),
     connectTimeout: settings.connectTimeout,
-    ...pickDefined({ lock, group: options.group ?? settings.group, maxHold }),
+    ...pickDefined({ lock, group: options.group ?? settings.group, maxHold, isShared: shared }),
   };
 }
 

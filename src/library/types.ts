@@ -320,6 +320,8 @@ export interface ClaimOptions {
    * for a held lock, but wait for leases.
    */
   wait?: boolean | Duration;
+  /** Share the lock: hold it beside others that share it, and never beside one that does not. */
+  shared?: boolean;
   /** Stops waiting: the promise rejects with the reason of the signal, and no ticket remains in a queue. */
   signal?: AbortSignal;
   /** Claim only if the host is a member of this group. The claim is lost when the host leaves the group. */
@@ -555,8 +557,8 @@ export interface Signalbox {
   withLeases<T>(leases: readonly string[], work: Work<T>): Promise<T>;
   withLeases<T>(leases: readonly string[], options: ClaimOptions, work: Work<T>): Promise<T>;
   /**
-   * Watches who holds a lock, for example who leads: yields the holder at the start, undefined if nobody holds it, and again after each
-   * change. It goes on while etcd is out of reach. Leaving the loop ends the watch. Changes in quick succession may be told as one.
+   * Watches who holds a lock, for example who leads: yields the holder at the start (of those that share the lock, the first), undefined if
+   * nobody holds it, and again after each change. It goes on while etcd is out of reach. Leaving the loop ends the watch. Changes in quick succession may be told as one.
    * @throws UsageError for a name; ConfigError, ClosedError, UnreachableError at the start, PermissionError, the reason of `options.signal`
    */
   watchLock(lock: string, options?: WatchOptions): AsyncGenerator<LockHolder | undefined, never>;

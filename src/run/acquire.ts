@@ -181,10 +181,12 @@ export class Acquisition implements SessionOwner {
    * @throws StoreError, ConfigError, SignalboxError 69, or the signal's reason (SessionLost, a signal's name)
    */
   async run(isResumed = false): Promise<AcquireResult> {
-    const { leases, group } = this.#attempt.request;
+    const { leases, group, isShared, waitLimits } = this.#attempt.request;
     this.#hasLostAnswer = isResumed;
     this.mayHaveMarks = isResumed;
-    const needsRead = isResumed || leases.length > 0 || group !== undefined;
+    // A run that shares the lock without waiting puts a ticket behind others only if it has read that they share it too.
+    const isBeside = isShared === true && !waitLimits.queues;
+    const needsRead = isResumed || leases.length > 0 || group !== undefined || isBeside;
     let view = needsRead ? await this.#readView(NEAR) : EMPTY_CLAIM_VIEW;
     // The other process may have ended this attempt, and recorded its end.
     if (isResumed && view.own.size === 0) return { kind: "refused", refusal: { kind: "lapsed" } };

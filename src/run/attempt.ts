@@ -57,7 +57,8 @@ export function listOwnKeys(attempt: ClaimAttempt): readonly string[] {
 /** Builds the ticket for the lock's queue; empty when the request has no lock. */
 export function buildLockTicket(attempt: ClaimAttempt, state: Ticket["state"], wall?: number): NewTicket[] {
   if (attempt.lockKey === undefined) return [];
-  const ticket = buildTicket(attempt, { count: 1, total: 1 }, state, wall);
+  const { isShared } = attempt.request;
+  const ticket = buildTicket(attempt, { count: 1, total: 1, ...(isShared && { shared: true }) }, state, wall);
   return [{ key: attempt.lockKey, ticket }];
 }
 
@@ -77,7 +78,7 @@ function buildUnits({ count, total: stated }: LeaseSpec, total: number): TicketU
   return { count, total, ...(stated !== undefined && { isStated: true }) };
 }
 
-type TicketUnits = Pick<Ticket, "count" | "total" | "isStated">;
+type TicketUnits = Pick<Ticket, "count" | "total" | "isStated" | "shared">;
 
 function buildTicket(
   { ports, request, run, number, enqueuedAt }: ClaimAttempt,

@@ -4,6 +4,7 @@ import { compareByClaim, type Queue, type QueueEntry, toQueue, toQueueEntry } fr
 import type { KeyRange, KeyValue, Op, OpResult } from "../protocol/txn.ts";
 import { type ClaimAttempt, listOwnKeys } from "./attempt.ts";
 import { buildInputReads, type ClaimInputs, EMPTY_INPUTS, parseClaimInputs } from "./eligibility.ts";
+import type { ClaimRequest } from "./request.ts";
 
 /** All inputs for the next step of an attempt, read at one revision. */
 export interface ClaimView {
@@ -12,10 +13,12 @@ export interface ClaimView {
   own: ReadonlyMap<string, QueueEntry>;
   inputs: ClaimInputs;
   /**
-   * The entry directly ahead and the own entry; the first few entries while the run is not in the queue. Includes vanished
-   * tickets, as far as it is certain that they have vanished.
+   * The entry directly ahead, or several for a run that shares the lock, and the own entry; the first few entries while the
+   * run is not in the queue. Includes vanished tickets, as far as it is certain that they have vanished.
    */
   lockQueue: Queue;
+  /** Whether the queue of the lock has tickets ahead of the own one that were not read. */
+  hasMoreAhead: boolean;
   /** Whether the entry of the lock directly ahead of the own one was read. Otherwise others may be between. */
   isAheadKnown: boolean;
   resourceQueues: ReadonlyMap<string, ResourceQueueView>;
@@ -37,6 +40,7 @@ export const EMPTY_CLAIM_VIEW: ClaimView = {
   own: new Map(),
   inputs: EMPTY_INPUTS,
   lockQueue: [],
+  hasMoreAhead: false,
   isAheadKnown: false,
   resourceQueues: new Map(),
   removals: new Map(),
@@ -47,7 +51,7 @@ export const EMPTY_CLAIM_VIEW: ClaimView = {
  * Reads a view in one linearizable transaction that writes nothing.
  * @param how.revisions  revisions of the own tickets, from the last read
  * @param how.depth  how many of the first entries of each resource queue to read, besides the one directly ahead of the
- * own entry; Infinity for whole queues
+ * own entry; Infinity for whole queues, also for the lock's if it is shared
  * @param how.host  the key of this host's record; undefined when the record is not needed
  * @param how.vanished  the vanished tickets that were read before
  */
@@ -61,7 +65,7 @@ export async function readClaimView(
   const { keys } = ports;
   const own = listOwnKeys(attempt).map((key): Op => ({ op: "range", key }));
   const situationReads = buildInputReads(keys, request);
-  const lock = request.lock === undefined ? [] : buildLockReads(keys, request.lock, revisions.lock);
+  const lock = request.lock === undefined ? [] : buildLockReads(keys, request, revisions.lock, depth);
   const queues = request.leases.map(({ resource }) =>
     buildResourceReads(keys, resource, revisions.resources, depth),
   );
@@ -95,6 +99,7 @@ export async function readClaimView(
     own: ownEntries,
     inputs: facts,
     lockQueue,
+    hasMoreAhead: hasMoreAhead(lockResults[0], mine),
     isAheadKnown: mine !== undefined && isAheadRead(lockResults[0], revisions.lock, mine),
     resourceQueues: new Map(views),
     removals: how.vanished.update(entries, answer.raftTerm),
@@ -115,6 +120,11 @@ export interface ResourceQueueView {
 
 /** How many entries of a lock's queue a run reads while it is not in the queue: enough to report the holder. */
 const GLANCE = 8;
+/**
+ * How many tickets ahead of its own a run reads that shares the lock. Those ahead usually share it too, and all of them are
+ * granted at one instant: none of them reads them all.
+ */
+const SHARED = 64;
 /** Largest number of entries to read from the head of a queue. If they do not decide, the whole queue is read. */
 const HEAD = 1_000;
 
@@ -127,12 +137,23 @@ export function computeHeadSize({ count, total }: { count: number; total: number
 }
 
 /**
- * Reads the ticket directly ahead of the own ticket in a lock's queue, or the first few, and the marks.
+ * Reads the ticket directly ahead of the own ticket in a lock's queue, several of them if the lock is shared, or the first few
+ * of the queue; and the marks.
  * @param before  own `create_revision`
+ * @param depth  Infinity for all tickets ahead, if the lock is shared
  */
-function buildLockReads(keys: Keys, name: string, before: bigint | undefined): Op[] {
-  const { tickets, marks } = keys.getTicketAndMarkRanges("lock", name);
-  const read = before === undefined ? buildOrderedRead(tickets, GLANCE) : buildReadBefore(tickets, before);
+function buildLockReads(
+  keys: Keys,
+  { lock = "", isShared }: ClaimRequest,
+  before: bigint | undefined,
+  depth: number,
+): Op[] {
+  const { tickets, marks } = keys.getTicketAndMarkRanges("lock", lock);
+  const limit = !isShared ? 1 : depth === Number.POSITIVE_INFINITY ? undefined : SHARED;
+  const read =
+    before === undefined
+      ? buildOrderedRead(tickets, isShared ? SHARED : GLANCE)
+      : buildReadBefore(tickets, before, limit);
   return [read, { op: "range", ...marks }];
 }
 
@@ -150,7 +171,7 @@ export function buildResourceReads(
   const { tickets, marks } = keys.getTicketAndMarkRanges("resource", name);
   if (depth === Number.POSITIVE_INFINITY) return [buildOrderedRead(keys.getQueueRange("resource", name))];
   if (before === undefined) return [buildOrderedRead(tickets, 1)];
-  const ahead = buildReadBefore(tickets, before);
+  const ahead = buildReadBefore(tickets, before, 1);
   if (depth <= 0) return [ahead];
   const head: Op = { ...buildOrderedRead(tickets, depth), maxCreateRevision: before };
   return [ahead, head, { op: "range", ...marks }];
@@ -163,9 +184,11 @@ function buildOrderedRead(queue: KeyRange, limit?: number): RangeOperation {
   return { op: "range", ...queue, sort, ...(limit !== undefined && { limit }) };
 }
 
-function buildReadBefore(queue: KeyRange, before: bigint): RangeOperation {
+/** @param limit  how many of the entries directly ahead; undefined for all */
+function buildReadBefore(queue: KeyRange, before: bigint, limit: number | undefined): RangeOperation {
   const sort = { by: "create", order: "descend" } as const;
-  return { op: "range", ...queue, sort, limit: 1, maxCreateRevision: before - 1n };
+  const maxCreateRevision = before - 1n;
+  return { op: "range", ...queue, sort, maxCreateRevision, ...(limit !== undefined && { limit }) };
 }
 
 /**
@@ -182,7 +205,7 @@ function parseLockQueue(
   const covered =
     before === undefined
       ? { from: 0n, to: findLastRead(tickets, read, MAX_REVISION) }
-      : { from: first, to: before };
+      : { from: hasMoreAhead(tickets, mine) ? first : 0n, to: before };
   return addVanished(appendOwnEntry(read, mine), marks, covered);
 }
 
@@ -207,6 +230,12 @@ function addVanished(read: Queue, marks: OpResult | undefined, covered: { from: 
     .map(toQueueEntry)
     .filter(({ run, createRevision: at }) => !runs.has(run) && at >= covered.from && at <= covered.to);
   return vanished.length === 0 ? read : [...read, ...vanished].sort(compareByClaim);
+}
+
+/** Whether the first result of `buildLockReads` leaves out tickets ahead of the own one. */
+function hasMoreAhead(result: OpResult | undefined, mine: QueueEntry | undefined): boolean {
+  if (result?.op !== "range") return false;
+  return result.more && !result.kvs.some(({ key }) => key === mine?.key);
 }
 
 /**

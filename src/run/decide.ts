@@ -1,10 +1,10 @@
-import { admit, isHolding } from "../protocol/admission.ts";
+import { admit, canShare, isHolding } from "../protocol/admission.ts";
 import { hasEnded, isEveryQueueStopped } from "../protocol/drain.ts";
 import type { QueueEntry } from "../protocol/ticket.ts";
 import { type ClaimAttempt, listOwnKeys } from "./attempt.ts";
 import type { ClaimView, OwnTicketRevisions, ResourceQueueView } from "./claim-view.ts";
 import { type ClaimEligibility, computeEligibility, type ResourceTotal } from "./eligibility.ts";
-import type { ClaimStep, ResourcePosition } from "./step.ts";
+import { type ClaimStep, canJoinQueue, type ResourcePosition } from "./step.ts";
 import { buildWaitStep } from "./wait-step.ts";
 
 /** Entries that one transaction deletes: with marks and guards, fewer than etcd's 128 operations. */
@@ -66,18 +66,18 @@ function decideClaim(
   { basis, totals }: OpenEligibility,
   wall: number,
 ): ClaimStep {
-  const { request } = attempt;
-  const { lockQueue } = view;
-  if (lockQueue.length > 0 && lockQueue.every((entry) => isObsolete(attempt, view, entry, wall))) {
-    return { kind: "sweep", entries: lockQueue };
+  const { waitLimits, isShared } = attempt.request;
+  const stops = view.lockQueue.filter(({ ticket }) => !(isShared && ticket?.shared));
+  if (stops.length > 0 && stops.every((entry) => isObsolete(attempt, view, entry, wall))) {
+    return { kind: "sweep", entries: stops.slice(0, MOST_SWEPT) };
   }
-  if (lockQueue.length > 0 && !request.waitLimits.queues) {
-    const holder = lockQueue.find(
+  if (stops.length > 0 && !waitLimits.queues) {
+    const holder = stops.find(
       (entry) => entry.vanished === undefined && !isObsolete(attempt, view, entry, wall),
     );
     if (holder !== undefined) return { kind: "leave", refusal: { kind: "busy", holder } };
     // Nobody else may ever come to remove the marks.
-    return buildWaitStep(attempt, view, basis, { lockAhead: lockQueue.find(({ vanished }) => vanished) });
+    return buildWaitStep(attempt, view, basis, { lockAhead: stops.find(({ vanished }) => vanished) });
   }
   return { kind: "claim", basis, totals };
 }
@@ -90,16 +90,34 @@ function decideAdvance(
   wall: number,
 ): ClaimStep {
   const lock = view.own.get(attempt.lockKey ?? "");
-  const lockAdmission = lock === undefined ? undefined : admit(view.lockQueue, attempt.run, 1);
-  if (lockAdmission?.kind === "waiting") {
-    const ahead = lockAdmission.ahead[0];
-    if (ahead !== undefined && isObsolete(attempt, view, ahead, wall))
-      return { kind: "sweep", entries: [ahead] };
+  const ahead = lock && findLockObstacle(attempt, view, lock);
+  if (ahead !== undefined) {
+    if (isObsolete(attempt, view, ahead, wall)) return { kind: "sweep", entries: [ahead] };
+    if (!attempt.request.waitLimits.queues && ahead.vanished === undefined)
+      return ahead.ticket?.shared
+        ? { kind: "closer" }
+        : { kind: "leave", refusal: { kind: "busy", holder: ahead } };
     return buildWaitStep(attempt, view, basis, { lockAhead: ahead });
   }
   const isPlaced = attempt.resourceKeys.some((key) => view.own.has(key));
   if (lock !== undefined && !isPlaced && totals.length > 0) return { kind: "join", basis, totals, lock };
   return decideOnResources(attempt, view, { basis, totals }, wall);
+}
+
+/**
+ * Finds what keeps the own ticket from the lock: the nearest ticket ahead that it does not share with. If only others that share
+ * were read, and there are more ahead: a holder among them proves that all before it share too. Without one, it is the first of
+ * them, until that holds the lock or is gone.
+ */
+function findLockObstacle(
+  { run }: ClaimAttempt,
+  view: ClaimView,
+  { ticket }: QueueEntry,
+): QueueEntry | undefined {
+  const admission = admit(view.lockQueue, run, 1);
+  if (admission.kind === "waiting") return admission.ahead.find((entry) => !canShare(ticket, entry.ticket));
+  const isProven = !view.hasMoreAhead || view.lockQueue.some(isHolding);
+  return isProven ? undefined : view.lockQueue[0];
 }
 
 function decideOnResources(
@@ -181,7 +199,7 @@ function judgeOwnTickets(
   const hasResources = !wantsResources || now.resources !== undefined;
   if (view.own.size === 0) return "none";
   if (!hasLock || (!hasResources && isGranted(view))) return "broken";
-  if (attempt.request.waitLimits.queues) return hasResources ? "complete" : "partial";
+  if (canJoinQueue(attempt.request)) return hasResources ? "complete" : "partial";
   const isOneClaim = !wantsResources || now.lock === undefined || now.lock === now.resources;
   return hasResources && isOneClaim ? "complete" : "broken";
 }

@@ -52,7 +52,7 @@ function buildPreview(
     const why = `host ${quoteText(request.identity.host)} is not in group ${quoteText(eligibility.group)}`;
     return { leases: [], verdict: "refused", obstacles: [why] };
   }
-  const [head] = lockQueue;
+  const head = lockQueue.find(({ ticket }) => !(request.isShared && ticket?.shared));
   const drains = eligibility.kind === "drained" ? eligibility.drains.map(describeDrain) : [];
   const lock =
     head === undefined ? [] : [`lock ${quoteText(request.lock ?? "")} is ${describeQueueEntry(head)}`];

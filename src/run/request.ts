@@ -32,6 +32,8 @@ export interface WaitLimits {
 /** What to claim, for which owner, and how long to wait. Durations in ms. */
 export interface ClaimRequest {
   lock?: string;
+  /** Shares the lock with others that share it. */
+  isShared?: boolean;
   leases: readonly LeaseSpec[];
   group?: string;
   waitLimits: WaitLimits;

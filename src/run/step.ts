@@ -14,6 +14,7 @@ import type { MarkedSession, QueueEntry } from "../protocol/ticket.ts";
 import type { KeyValue, Op, Txn, TxnResponse, WatchRequest } from "../protocol/txn.ts";
 import { buildLockTicket, buildResourceTickets, type ClaimAttempt } from "./attempt.ts";
 import type { ResourceTotal } from "./eligibility.ts";
+import type { ClaimRequest } from "./request.ts";
 
 /** The next step of an attempt. */
 export type ClaimStep =
@@ -127,6 +128,14 @@ export function buildStepTransaction(
 
 type StepOf<K extends ClaimStep["kind"]> = Extract<ClaimStep, { kind: K }>;
 
+/**
+ * Whether the claim may put its lock's ticket behind others. A run that does not wait does so beside those that share the lock,
+ * and leaves if one that does not share it was faster.
+ */
+export function canJoinQueue({ waitLimits, isShared }: ClaimRequest): boolean {
+  return waitLimits.queues || isShared === true;
+}
+
 /** Puts all tickets if the lock's queue is empty. Without leases, this is already the grant. */
 function buildClaim(attempt: ClaimAttempt, step: StepOf<"claim">, wall: number): StepTransaction {
   const { basis, totals } = step;
@@ -135,7 +144,7 @@ function buildClaim(attempt: ClaimAttempt, step: StepOf<"claim">, wall: number):
   const grants = totals.length === 0;
   const lock = grants ? buildLockTicket(attempt, "held", wall) : buildLockTicket(attempt, "admitted");
   const newTickets = [...lock, ...buildResourceTickets(attempt, totals, "waiting")];
-  const queues = request.waitLimits.queues && lock.length > 0;
+  const queues = canJoinQueue(request) && lock.length > 0;
   const failure: Op[] = queues ? [{ op: "txn", txn: buildQueueUp(attempt, basis) }] : [];
   const reads = grants ? buildHistoryReads(attempt) : [];
   const marked = grants ? getMarkedSession(attempt) : undefined;

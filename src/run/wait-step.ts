@@ -7,6 +7,7 @@ import type { WatchRequest } from "../protocol/txn.ts";
 import type { ClaimAttempt } from "./attempt.ts";
 import type { ClaimView } from "./claim-view.ts";
 import { computeHeadSize } from "./claim-view.ts";
+import type { ClaimRequest } from "./request.ts";
 import type { ClaimStep, ResourcePosition } from "./step.ts";
 
 type Ranges = WatchRequest["ranges"];
@@ -20,7 +21,7 @@ export interface WaitObstacle {
 
 /**
  * Waits only for changes that can affect the decision, so that a release wakes few runs: the own tickets, the
- * configuration it depends on, and the obstacle. For a lock, the obstacle is the ticket directly ahead. For a resource,
+ * configuration it depends on, and the obstacle. For a lock, the obstacle is one ticket ahead. For a resource,
  * it is also the ticket ahead while that ticket is waiting; only the first waiter watches every release.
  */
 export function buildWaitStep(
@@ -33,26 +34,36 @@ export function buildWaitStep(
   const config = basis.config.map(({ key }) => ({ key }));
   const groups = request.group !== undefined || basis.groupsMatter ? [keys.groups()] : [];
   const { lockAhead: ahead } = obstacle;
-  const isOnlyAhead = ahead?.vanished === undefined && view.isAheadKnown && request.leases.length === 0;
+  // The holder of a shared lock may not be the only one.
+  const isSole = ahead?.vanished === undefined && ahead?.ticket?.shared !== true;
+  const isOnlyAhead = isSole && view.isAheadKnown && request.leases.length === 0;
   const next = ahead && isOnlyAhead ? { ahead, basis, entries: [...view.own.values()] } : undefined;
   return {
     kind: "wait",
     next,
-    ranges: [...own, ...config, ...groups, ...buildObstacleRanges(keys, obstacle)],
+    ranges: [...own, ...config, ...groups, ...buildObstacleRanges(keys, obstacle, request)],
     until: computeObstacleEnd(view, obstacle),
     depth: Math.max(0, ...(obstacle.resources ?? []).map(computeHeadSize)),
     why: describeObstacle(obstacle),
   };
 }
 
-function buildObstacleRanges(keys: Keys, { drains, lockAhead, resources = [] }: WaitObstacle): Ranges {
+function buildObstacleRanges(
+  keys: Keys,
+  { drains, lockAhead, resources = [] }: WaitObstacle,
+  { isShared }: Pick<ClaimRequest, "isShared">,
+): Ranges {
   const ranges: Ranges = resources.map(({ resource, ahead }) =>
     ahead?.ticket?.state === "waiting"
       ? { key: ahead.key }
       : { ...keys.getQueueRange("resource", resource), only: "deletes" },
   );
   if (drains !== undefined) ranges.push(keys.drains());
-  if (lockAhead !== undefined) ranges.push({ key: lockAhead.key, only: "deletes" });
+  if (lockAhead !== undefined) {
+    // Of one that shares the lock too, the grant counts: see `findLockObstacle`.
+    const awaitsGrant = isShared && lockAhead.ticket?.shared;
+    ranges.push({ key: lockAhead.key, ...(!awaitsGrant && { only: "deletes" as const }) });
+  }
   return ranges;
 }
 

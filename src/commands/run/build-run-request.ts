@@ -40,6 +40,7 @@ export function buildRunRequest(call: Call<RunFlags>, host: RunHost, env: Comman
   const { wait } = call.flags;
   return {
     ...dropUndefined({ lock }),
+    ...(call.flags.shared === true && { isShared: true }),
     leases,
     waitLimits: {
       queues: wait !== undefined,
@@ -76,6 +77,8 @@ function getLockName({ flags }: Call<RunFlags>, file: string): string | undefine
   const named = flags.lock;
   if (flags["no-lock"] && named !== undefined)
     throw new UsageError("--lock and --no-lock exclude each other");
+  if (flags["no-lock"] && flags.shared)
+    throw new UsageError("--shared has an effect only with a lock; leave out --shared or --no-lock");
   if (flags["no-lock"]) return undefined;
   return validateName("lock", typeof named === "string" ? named : basename(file));
 }

@@ -87,6 +87,69 @@ describe("with tickets of its own", () => {
   });
 });
 
+describe("a lock that others may share", () => {
+  test.each<[string, RequestName, Situation, string]>([
+    ["is free", "shared", {}, "claim"],
+    ["others share it", "shared", { ahead: "+held +held" }, "claim"],
+    ["others wait to share it", "shared", { ahead: "+held +waiting" }, "claim"],
+    ["one holds it alone", "shared", { ahead: "held" }, "leave busy"],
+    ["one waits for it alone", "shared", { ahead: "+held waiting" }, "leave busy"],
+    ["one waits for it alone, to queue for", "shared, queue", { ahead: "+held waiting" }, "claim"],
+    ["others share it, this run does not", "lock", { ahead: "+held" }, "leave busy"],
+    ["a grace that has passed, before others", "shared", { ahead: "over +waiting" }, "sweep a"],
+    ["first in its queue", "shared, queue", { own: "a:+waiting" }, "grant a"],
+    ["behind holders that share it", "shared, queue", { own: "a:+waiting", ahead: "+held" }, "grant a"],
+    ["behind waiters that share it", "shared, queue", { own: "a:+waiting", ahead: "+waiting" }, "grant a"],
+    [
+      "behind one that waits",
+      "shared, queue",
+      { own: "a:+waiting", ahead: "+held waiting +waiting" },
+      "wait",
+    ],
+    [
+      "behind a grace that has passed",
+      "shared, queue",
+      { own: "a:+waiting", ahead: "over +held" },
+      "sweep a",
+    ],
+    [
+      "behind many holders",
+      "shared, queue",
+      { own: "a:+waiting", ahead: "+held", hasMoreAhead: true },
+      "grant a",
+    ],
+    [
+      "behind many waiters",
+      "shared, queue",
+      { own: "a:+waiting", ahead: "+waiting", hasMoreAhead: true },
+      "wait",
+    ],
+    [
+      "behind many waiters, at once",
+      "shared",
+      { own: "a:+waiting", ahead: "+waiting", hasMoreAhead: true },
+      "closer",
+    ],
+    ["one was faster", "shared", { own: "a:+waiting", ahead: "+held waiting" }, "leave busy"],
+    ["none was faster", "shared", { own: "a:+waiting", ahead: "+held" }, "grant a"],
+    [
+      "none was faster, the lease not asked for",
+      "shared, both",
+      { own: "a:+waiting", ahead: "+held" },
+      "join",
+    ],
+    [
+      "the lock before the lease",
+      "shared, both",
+      { own: "a:+admitted db:waiting@6", ahead: "+held", queue: "whole *" },
+      "grant a db",
+    ],
+    ["this run does not share it", "lock, queue", { own: "a:waiting", ahead: "+held" }, "wait"],
+  ])("%s: %s", async (_, request, situation, expected) => {
+    expect(await decide(request, situation)).toBe(expected);
+  });
+});
+
 // The own ticket asks for 2 of 4 units.
 describe("in the queue of a resource, as much of it as was read", () => {
   test.each<[string, string]>([

@@ -36,6 +36,9 @@ export const REQUESTS = {
   lock: createRequest({ lock: "a", waitLimits: now }),
   "lock, queue": createRequest({ lock: "a", waitLimits: queueing }),
   "lock, group": createRequest({ lock: "a", waitLimits: now, group: "web" }),
+  shared: createRequest({ lock: "a", isShared: true, waitLimits: now }),
+  "shared, queue": createRequest({ lock: "a", isShared: true, waitLimits: queueing }),
+  "shared, both": createRequest({ lock: "a", isShared: true, leases: [db], waitLimits: now }),
   lease: createRequest({ leases: [db], waitLimits: queueing }),
   both: createRequest({ lock: "a", leases: [db], waitLimits: now }),
   "both, queue": createRequest({ lock: "a", leases: [db], waitLimits: queueing }),
@@ -75,8 +78,10 @@ export async function createAttempt(ports: ClaimPorts, request: ClaimRequest): P
 export interface Situation {
   /** Own tickets: `a:waiting@5 db:held@6`. State `broken` cannot be parsed, `reset` waits and was reset. */
   own?: string;
-  /** Others in the lock's queue: `held`, `over` (a grace that has passed), `grace`, `waiting`. */
+  /** Others in the lock's queue: `held`, `over` (a grace that has passed), `grace`, `waiting`; `+held` shares the lock. */
   ahead?: string;
+  /** Whether there are others before these. */
+  hasMoreAhead?: boolean;
   /** How much of db's queue was read, and its entries: `head held:3 *`; `*` is the own one. */
   queue?: string;
   /** `lock:a host:web1.example.com all ended`; `ended` is a drain of all that is over. */
@@ -107,6 +112,7 @@ export function createView(situation: Situation): ClaimView {
       drains: splitWords(situation.drains).map(createDrain),
       groups: new Map(situation.members === undefined ? [] : [["web", splitWords(situation.members)]]),
     },
+    hasMoreAhead: situation.hasMoreAhead ?? false,
     isAheadKnown: true,
     lockQueue: mine === undefined ? others : [...others, mine],
     resourceQueues: new Map(situation.queue === undefined ? [] : [["db", createQueue(situation.queue, own)]]),
@@ -114,7 +120,7 @@ export function createView(situation: Situation): ClaimView {
 }
 
 function createOwnEntry(word: string): QueueEntry {
-  const [, name = "", state = "", at = "5"] = /^(\w+):(\w+)(?:@(\d+))?$/.exec(word) ?? [];
+  const [, name = "", state = "", at = "5"] = /^(\w+):(\+?\w+)(?:@(\d+))?$/.exec(word) ?? [];
   const key = name === "a" ? LOCK_KEY : keys.resource(name, RUN);
   const units = name === "a" ? { count: 1, total: 1 } : { count: 2, total: 4 };
   return createEntry(key, RUN, BigInt(at), state, units);
@@ -139,6 +145,7 @@ function createEntry(
 }
 
 function toTicketState(state: string): Partial<Ticket> {
+  if (state.startsWith("+")) return { shared: true, ...toTicketState(state.slice(1)) };
   if (state === "over") return { state: "grace", until: 900 };
   if (state === "grace") return { state: "grace", until: 1_100 };
   if (state === "reset") return { state: "waiting", reset: { by: "op", at: 1 } };

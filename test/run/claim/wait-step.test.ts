@@ -6,6 +6,7 @@ import { createPorts, createView, DB_KEY, LOCK_KEY, REQUESTS, type RequestName }
 
 const [drain] = createView({ drains: "lock:a" }).inputs.drains;
 const [holder, waiter, grace] = createView({ ahead: "held waiting grace" }).lockQueue;
+const [sharing] = createView({ ahead: "+waiting" }).lockQueue;
 const resource = { resource: "db", count: 2, total: 4, admission: "waiting", vanished: [] as [] } as const;
 const config: ReadBasis = { ...EMPTY_BASIS, config: [{ key: keys.resourceConfig("db"), modRevision: 0n }] };
 const grouped: ReadBasis = { ...EMPTY_BASIS, groupsMatter: true };
@@ -25,6 +26,14 @@ describe("what a waiter watches besides its own tickets", () => {
       [{ key: holder?.key, only: deletes }],
     ],
     ["the waiter ahead", "lock", EMPTY_BASIS, { lockAhead: waiter }, [{ key: waiter?.key, only: deletes }]],
+    ["one ahead that shares", "shared", EMPTY_BASIS, { lockAhead: sharing }, [{ key: sharing?.key }]],
+    [
+      "one ahead that shares, without sharing",
+      "lock",
+      EMPTY_BASIS,
+      { lockAhead: sharing },
+      [{ key: sharing?.key, only: deletes }],
+    ],
     ["drains", "lock", EMPTY_BASIS, { drains: drain ? [drain] : [] }, [keys.drains()]],
     [
       "groups that drains name",
