@@ -380,7 +380,7 @@ function formatEntry(kind: string, entry: QueueEntry, { wall, sessions }: Explai
   const { ticket } = entry;
   if (ticket === undefined) return `${entry.key} cannot be read, and counts as all units`;
   const since = ticket.grantedAt ?? ticket.enqueuedAt;
-  const units = kind === "resource" ? ` ${ticket.count}` : ticket.shared ? ", shared," : "";
+  const units = kind === "resource" ? ` ${ticket.count}` : ticket.shared ? " (shared)" : "";
   const asked = ticket.reset === undefined ? "" : `; ${formatReset("it", ticket.reset, wall)}`;
   const turn = ticket.state === "admitted" ? ", its turn has come here, it waits elsewhere" : "";
   return `${ticket.state}${units} by ${formatTicketOwner(entry)} (${ticket.command}) for ${formatBriefDuration(wall - since)}${turn}${formatDoubt(entry, sessions)}${asked}`;
