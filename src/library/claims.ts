@@ -5,7 +5,7 @@ import { mergeSignals, waitForAbort } from "../base/wait.ts";
 import { parseLeases } from "../fleet/lease-spec.ts";
 import { followEtcd } from "../observe/follow.ts";
 import { QueueSink } from "../observe/queue-sink.ts";
-import { validateName } from "../protocol/names.ts";
+import { validateLocks, validateName } from "../protocol/names.ts";
 import type { QueueEntry } from "../protocol/ticket.ts";
 import { acquireClaim, type HeldClaim } from "../run/held-claim.ts";
 import type { ClaimRequest, WaitLimits } from "../run/request.ts";
@@ -39,7 +39,11 @@ export const CLAIM_OPTIONS = {
   history: v.optional(FLAG),
 } satisfies Record<keyof ClaimOptions, v.GenericSchema>;
 /** Options of a call without other arguments. */
-export const ACQUIRE_OPTIONS = { lock: v.optional(TEXT), leases: v.optional(TEXTS, []), ...CLAIM_OPTIONS };
+export const ACQUIRE_OPTIONS = {
+  lock: v.optional(v.lazy((given) => (Array.isArray(given) ? TEXTS : TEXT))),
+  leases: v.optional(TEXTS, []),
+  ...CLAIM_OPTIONS,
+};
 type ParsedOptions = v.InferOutput<v.StrictObjectSchema<typeof ACQUIRE_OPTIONS, undefined>>;
 
 /** Makes a claim and holds it until `release`. @throws the same errors as `Signalbox.acquire` */
@@ -99,7 +103,7 @@ class HeldImpl implements Held {
     this.#terminationTimeout = request.terminationTimeout;
     this.token = claim.token;
     this.run = claim.run;
-    this.lock = request.lock;
+    this.lock = request.locks[0];
     this.signal = claim.signal as HeldImpl["signal"];
   }
 
@@ -179,19 +183,21 @@ function buildClaimRequest(connection: LibraryConnection, options: ParsedOptions
     label = settings.label,
   } = options;
   const leases = parseLeases(options.leases, macros);
-  if (lock !== undefined) validateName("lock", lock);
-  else if (leases.length === 0) throw new UsageError("there is nothing to claim; name a lock, or leases");
-  else if (shared)
+  const locks = validateLocks([lock ?? []].flat());
+  if (locks.length === 0 && leases.length === 0)
+    throw new UsageError("there is nothing to claim; name a lock, or leases");
+  if (locks.length === 0 && shared)
     throw new UsageError("shared has an effect only with a lock; name a lock, or leave it out");
   const command = basename(process.argv[1] ?? process.execPath);
   return {
+    locks,
     leases,
     waitLimits: toWaitLimits(options, settings.leaseTimeout),
     history,
     identity: { host: facts.fqdn, pid: process.pid, user, command, ...pickDefined({ label }) },
     ...resolveSessionTimes(settings, options),
     connectTimeout: settings.connectTimeout,
-    ...pickDefined({ lock, group: options.group ?? settings.group, maxHold, isShared: shared }),
+    ...pickDefined({ group: options.group ?? settings.group, maxHold, isShared: shared }),
   };
 }
 

@@ -196,7 +196,8 @@ export class Acquisition implements SessionOwner {
       this.#updateOwnRevisions(view);
       this.#isUnread = false;
       if (step.kind === "leave") return { kind: "refused", refusal: step.refusal };
-      if (step.kind === "granted") return this.#completeGrant({ entries: step.entries, history: undefined });
+      if (step.kind === "granted")
+        return this.#completeGrant({ entries: step.entries, histories: undefined });
       if (this.#silence !== undefined && this.#ports.clock.now() >= this.#getRetryDeadline())
         throw this.#silence;
       const next = await this.#performStep(step, view);
@@ -257,7 +258,8 @@ export class Acquisition implements SessionOwner {
   #mustLookAhead(view: ClaimView): boolean {
     if (this.#ownRevisions.lock !== undefined) return false;
     this.#updateOwnRevisions(view);
-    return this.#ownRevisions.lock !== undefined && !view.isAheadKnown;
+    const isUnknown = [...view.lockQueues.values()].some(({ isAheadKnown }) => !isAheadKnown);
+    return this.#ownRevisions.lock !== undefined && isUnknown;
   }
 
   /** Returns until when calls are retried while etcd does not answer. */
@@ -301,10 +303,10 @@ export class Acquisition implements SessionOwner {
   }
 
   #listPlacedTickets(): OwnTicketRef[] {
-    const { lockKey, resourceKeys } = this.#attempt;
+    const { lockKeys, resourceKeys } = this.#attempt;
     const { lock, resources } = this.#ownRevisions;
     return [
-      ...(lockKey === undefined || lock === undefined ? [] : [{ key: lockKey, createRevision: lock }]),
+      ...(lock === undefined ? [] : lockKeys.map((key) => ({ key, createRevision: lock }))),
       ...(resources === undefined ? [] : resourceKeys.map((key) => ({ key, createRevision: resources }))),
     ];
   }
@@ -316,19 +318,21 @@ export class Acquisition implements SessionOwner {
     this.#tickets = [...view.own.values()].map(({ key, modRevision }) => ({ key, modRevision }));
   }
 
-  #completeGrant({ entries, history }: StepGrant): AcquireResult {
+  #completeGrant({ entries, histories }: StepGrant): AcquireResult {
     const inOrder = listOwnKeys(this.#attempt).flatMap(
       (key) => entries.find((entry) => entry.key === key) ?? [],
     );
     const [first] = inOrder;
     if (first === undefined) throw new SignalboxError(EXIT.internal, "a claim without tickets was granted");
+    const findRevision = (keys: readonly string[]) =>
+      inOrder.find(({ key }) => keys.includes(key))?.createRevision;
     this.#ownRevisions = {
-      lock: inOrder.find(({ key }) => key === this.#attempt.lockKey)?.createRevision,
-      resources: inOrder.find(({ key }) => key !== this.#attempt.lockKey)?.createRevision,
+      lock: findRevision(this.#attempt.lockKeys),
+      resources: findRevision(this.#attempt.resourceKeys),
     };
     this.isGranted = true;
     const grantedAt = first.ticket?.grantedAt ?? this.#getWallTime();
-    return { kind: "granted", grant: { attempt: this.#attempt, entries: inOrder, grantedAt, history } };
+    return { kind: "granted", grant: { attempt: this.#attempt, entries: inOrder, grantedAt, histories } };
   }
 
   #getWallTime(): number {

@@ -4,7 +4,6 @@ import { compareByClaim, type Queue, type QueueEntry, toQueue, toQueueEntry } fr
 import type { KeyRange, KeyValue, Op, OpResult } from "../protocol/txn.ts";
 import { type ClaimAttempt, listOwnKeys } from "./attempt.ts";
 import { buildInputReads, type ClaimInputs, EMPTY_INPUTS, parseClaimInputs } from "./eligibility.ts";
-import type { ClaimRequest } from "./request.ts";
 
 /** All inputs for the next step of an attempt, read at one revision. */
 export interface ClaimView {
@@ -12,15 +11,8 @@ export interface ClaimView {
   /** Own tickets that exist. */
   own: ReadonlyMap<string, QueueEntry>;
   inputs: ClaimInputs;
-  /**
-   * The entry directly ahead, or several for a run that shares the lock, and the own entry; the first few entries while the
-   * run is not in the queue. Includes vanished tickets, as far as it is certain that they have vanished.
-   */
-  lockQueue: Queue;
-  /** Whether the queue of the lock has tickets ahead of the own one that were not read. */
-  hasMoreAhead: boolean;
-  /** Whether the entry of the lock directly ahead of the own one was read. Otherwise others may be between. */
-  isAheadKnown: boolean;
+  /** By the own keys in them. */
+  lockQueues: ReadonlyMap<string, LockQueueView>;
   resourceQueues: ReadonlyMap<string, ResourceQueueView>;
   /** When the marks of vanished tickets may be removed, by their keys. */
   removals: RemovalTimes;
@@ -28,7 +20,20 @@ export interface ClaimView {
   host: { text: string | undefined } | undefined;
 }
 
-/** The `create_revision` of the own tickets, as far as they were read. */
+/** The part of a lock's queue that was read. */
+export interface LockQueueView {
+  /**
+   * The entry directly ahead, or several for a run that shares the lock, and the own entry; the first few entries while the
+   * run is not in the queue. Includes vanished tickets, as far as it is certain that they have vanished.
+   */
+  queue: Queue;
+  /** Whether the queue has tickets ahead of the own one that were not read. */
+  hasMoreAhead: boolean;
+  /** Whether the entry directly ahead of the own one was read. Otherwise others may be between. */
+  isAheadKnown: boolean;
+}
+
+/** The `create_revision` of the own tickets, as far as they were read. Those for the locks have one in common. */
 export interface OwnTicketRevisions {
   lock: bigint | undefined;
   resources: bigint | undefined;
@@ -39,9 +44,7 @@ export const EMPTY_CLAIM_VIEW: ClaimView = {
   revision: 0n,
   own: new Map(),
   inputs: EMPTY_INPUTS,
-  lockQueue: [],
-  hasMoreAhead: false,
-  isAheadKnown: false,
+  lockQueues: new Map(),
   resourceQueues: new Map(),
   removals: new Map(),
   host: undefined,
@@ -65,14 +68,16 @@ export async function readClaimView(
   const { keys } = ports;
   const own = listOwnKeys(attempt).map((key): Op => ({ op: "range", key }));
   const situationReads = buildInputReads(keys, request);
-  const lock = request.lock === undefined ? [] : buildLockReads(keys, request, revisions.lock, depth);
+  const locks = request.locks.map((name) =>
+    buildLockReads(keys, { name, isShared: request.isShared }, revisions.lock, depth),
+  );
   const queues = request.leases.map(({ resource }) =>
     buildResourceReads(keys, resource, revisions.resources, depth),
   );
   const success: Op[] = [
     ...own,
     ...situationReads,
-    ...lock,
+    ...locks.flat(),
     ...queues.flat(),
     ...(how.host === undefined ? [] : [{ op: "range", key: how.host } as const]),
   ];
@@ -86,21 +91,20 @@ export async function readClaimView(
       .map((entry) => [entry.key, entry]),
   );
   const facts = parseClaimInputs(keys, answer.revision, take(situationReads));
-  const lockResults = take(lock);
-  const mine = ownEntries.get(attempt.lockKey ?? "");
+  const lockViews = attempt.lockKeys.map((key, index): [string, LockQueueView] => [
+    key,
+    parseLockQueue(take(locks[index] ?? []), ownEntries.get(key), revisions.lock),
+  ]);
   const views = request.leases.map(({ resource }, index): [string, ResourceQueueView] => {
     const own = ownEntries.get(attempt.resourceKeys[index] ?? "");
     return [resource, parseResourceQueue(take(queues[index] ?? []), own, depth)];
   });
-  const lockQueue = parseLockQueue(lockResults, mine, revisions.lock);
-  const entries = [...lockQueue, ...views.flatMap(([, { queue }]) => queue)];
+  const entries = [...lockViews, ...views].flatMap(([, { queue }]) => queue);
   return {
     revision: answer.revision,
     own: ownEntries,
     inputs: facts,
-    lockQueue,
-    hasMoreAhead: hasMoreAhead(lockResults[0], mine),
-    isAheadKnown: mine !== undefined && isAheadRead(lockResults[0], revisions.lock, mine),
+    lockQueues: new Map(lockViews),
     resourceQueues: new Map(views),
     removals: how.vanished.update(entries, answer.raftTerm),
     host: how.host === undefined ? undefined : { text: results.flatMap(getKeyValues)[0]?.value },
@@ -144,11 +148,11 @@ export function computeHeadSize({ count, total }: { count: number; total: number
  */
 function buildLockReads(
   keys: Keys,
-  { lock = "", isShared }: ClaimRequest,
+  { name, isShared }: { name: string; isShared: boolean | undefined },
   before: bigint | undefined,
   depth: number,
 ): Op[] {
-  const { tickets, marks } = keys.getTicketAndMarkRanges("lock", lock);
+  const { tickets, marks } = keys.getTicketAndMarkRanges("lock", name);
   const limit = !isShared ? 1 : depth === Number.POSITIVE_INFINITY ? undefined : SHARED;
   const read =
     before === undefined
@@ -199,14 +203,19 @@ function parseLockQueue(
   [tickets, marks]: readonly OpResult[],
   mine: QueueEntry | undefined,
   before: bigint | undefined,
-): Queue {
+): LockQueueView {
   const read = parseQueue(tickets);
   const first = read[0]?.createRevision ?? 0n;
+  const isCut = hasMoreAhead(tickets, mine);
   const covered =
     before === undefined
       ? { from: 0n, to: findLastRead(tickets, read, MAX_REVISION) }
-      : { from: hasMoreAhead(tickets, mine) ? first : 0n, to: before };
-  return addVanished(appendOwnEntry(read, mine), marks, covered);
+      : { from: isCut ? first : 0n, to: before };
+  return {
+    queue: addVanished(appendOwnEntry(read, mine), marks, covered),
+    hasMoreAhead: isCut,
+    isAheadKnown: mine !== undefined && isAheadRead(tickets, before, mine),
+  };
 }
 
 const MAX_REVISION = 1n << 63n;

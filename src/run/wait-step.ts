@@ -15,7 +15,8 @@ type Ranges = WatchRequest["ranges"];
 /** What blocks a claim whose tickets are in the queues. */
 export interface WaitObstacle {
   drains?: readonly Drain[];
-  lockAhead?: QueueEntry | undefined;
+  /** The nearest ticket ahead of each lock that is not admitted. */
+  locksAhead?: readonly QueueEntry[];
   resources?: readonly ResourcePosition[];
 }
 
@@ -33,10 +34,11 @@ export function buildWaitStep(
   const own = [...view.own.keys()].map((key) => ({ key }));
   const config = basis.config.map(({ key }) => ({ key }));
   const groups = request.group !== undefined || basis.groupsMatter ? [keys.groups()] : [];
-  const { lockAhead: ahead } = obstacle;
+  const [ahead, ...others] = obstacle.locksAhead ?? [];
   // The holder of a shared lock may not be the only one.
   const isSole = ahead?.vanished === undefined && ahead?.ticket?.shared !== true;
-  const isOnlyAhead = isSole && view.isAheadKnown && request.leases.length === 0;
+  const isAheadKnown = [...view.lockQueues.values()].every((lock) => lock.isAheadKnown);
+  const isOnlyAhead = isSole && others.length === 0 && isAheadKnown && request.leases.length === 0;
   const next = ahead && isOnlyAhead ? { ahead, basis, entries: [...view.own.values()] } : undefined;
   return {
     kind: "wait",
@@ -50,7 +52,7 @@ export function buildWaitStep(
 
 function buildObstacleRanges(
   keys: Keys,
-  { drains, lockAhead, resources = [] }: WaitObstacle,
+  { drains, locksAhead = [], resources = [] }: WaitObstacle,
   { isShared }: Pick<ClaimRequest, "isShared">,
 ): Ranges {
   const ranges: Ranges = resources.map(({ resource, ahead }) =>
@@ -59,10 +61,10 @@ function buildObstacleRanges(
       : { ...keys.getQueueRange("resource", resource), only: "deletes" },
   );
   if (drains !== undefined) ranges.push(keys.drains());
-  if (lockAhead !== undefined) {
+  for (const { key, ticket } of locksAhead) {
     // Of one that shares the lock too, the grant counts: see `findLockObstacle`.
-    const awaitsGrant = isShared && lockAhead.ticket?.shared;
-    ranges.push({ key: lockAhead.key, ...(!awaitsGrant && { only: "deletes" as const }) });
+    const awaitsGrant = isShared && ticket?.shared;
+    ranges.push({ key, ...(!awaitsGrant && { only: "deletes" as const }) });
   }
   return ranges;
 }
@@ -73,22 +75,22 @@ function buildObstacleRanges(
  */
 function computeObstacleEnd(
   { removals }: ClaimView,
-  { drains = [], lockAhead, resources = [] }: WaitObstacle,
+  { drains = [], locksAhead = [], resources = [] }: WaitObstacle,
 ): number | undefined {
-  const vanished = [lockAhead, ...resources.flatMap((one) => [one.ahead, ...one.vanished])];
+  const vanished = [...locksAhead, ...resources.flatMap((one) => [one.ahead, ...one.vanished])];
   const ends = [
     ...drains.map(({ until }) => until),
-    lockAhead?.ticket?.until,
+    ...locksAhead.map(({ ticket }) => ticket?.until),
     ...vanished.map((entry) => removals.get(entry?.key ?? "")),
   ].filter((end) => end !== undefined);
   return ends.length === 0 ? undefined : Math.min(...ends);
 }
 
-function describeObstacle({ drains, lockAhead, resources = [] }: WaitObstacle): string {
+function describeObstacle({ drains, locksAhead = [], resources = [] }: WaitObstacle): string {
+  const [ahead] = locksAhead;
   const [drain] = drains ?? [];
   if (drain !== undefined) return describeDrain(drain);
-  if (lockAhead !== undefined)
-    return `the lock is taken; the ticket ahead is ${describeQueueEntry(lockAhead)}`;
+  if (ahead !== undefined) return `the lock is taken; the ticket ahead is ${describeQueueEntry(ahead)}`;
   const names = resources.map(
     ({ resource, count, total }) => `${quoteText(resource)} (${count} of ${total} asked for)`,
   );

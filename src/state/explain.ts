@@ -58,9 +58,9 @@ export interface Explanation {
   obstacles: readonly ClaimObstacle[];
   drains: readonly Drain[];
   reset: ResetRequest | undefined;
-  /** If nobody holds the lock: the explanation of the first run in its queue, because it blocks all runs behind it. */
+  /** If nobody holds a lock: the explanation of the first run in its queue, because it blocks all runs behind it. */
   first: Explanation | undefined;
-  /** How long the wait for the lock may still take; undefined if too little is known. */
+  /** How long the wait for the lock may still take; undefined if too little is known, or if it waits for several. */
   estimate: WaitEstimate | undefined;
 }
 
@@ -88,8 +88,8 @@ function explainOne(snapshot: Snapshot, { run, entries }: Claim, wall: number): 
   const obstacles = claim.entries.flatMap((claimEntry) => findObstacle(snapshot, claimEntry) ?? []);
   const drains = listDrainsOnClaim(claim, buildViewContext(snapshot, wall));
   const state = computeState(obstacles, drains);
-  const lock = obstacles.find(({ kind, missing }) => kind === "lock" && missing > 0);
-  if (lock === undefined || state !== "waits" || drains.length > 0)
+  const [lock, ...others] = listLockObstacles(obstacles);
+  if (lock === undefined || others.length > 0 || state !== "waits" || drains.length > 0)
     return { ...known, state, obstacles, drains };
   const history = snapshot.histories.get(lock.name) ?? [];
   const estimate = estimateWait(lock.ahead, history, wall, lock.entry.ticket?.shared);
@@ -140,12 +140,16 @@ function findConfiguredTotal(snapshot: Snapshot, { queue: { kind, name }, entry:
   return isExpression || isByMacro ? ticket.total : undefined;
 }
 
-/** Returns the first run in the queue of the lock that a run waits for; undefined if the lock is held. */
+/** Returns the first run in the queue of a lock that a run waits for and nobody holds; undefined if all are held. */
 function findFirstInQueue(snapshot: Snapshot, { obstacles }: Explanation): Claim | undefined {
-  const lock = obstacles.find(({ kind, missing }) => kind === "lock" && missing > 0);
-  const first = lock?.ahead.at(-1);
-  if (first === undefined || lock?.ahead.some(isHolding)) return undefined;
-  return findClaim(snapshot, first.run);
+  const free = listLockObstacles(obstacles).find(({ ahead }) => !ahead.some(isHolding));
+  const first = free?.ahead.at(-1);
+  return first === undefined ? undefined : findClaim(snapshot, first.run);
+}
+
+/** Lists the locks that a run waits for. */
+function listLockObstacles(obstacles: readonly ClaimObstacle[]): readonly ClaimObstacle[] {
+  return obstacles.filter(({ kind, missing }) => kind === "lock" && missing > 0);
 }
 
 /**
@@ -314,11 +318,12 @@ function formatLockObstacle(
 ): string {
   const chief = ahead.find(isHolding) ?? ahead.at(-1);
   if (chief === undefined) return "a later claim holds it";
+  const own = first?.claim.run === chief.run ? first : undefined;
   const holders = ahead.filter(isHolding).length;
   const sharing = holders > 1 ? `, ${holders - 1} ${holders === 2 ? "shares" : "share"} it` : "";
   const others = ahead.length - Math.max(1, holders);
   const more = others === 0 ? "" : `, ${others} ${others === 1 ? "waits" : "wait"} before it`;
-  return `${formatBlocker(chief, first, wall)}${formatDoubt(chief, sessions)}${sharing}${more}`;
+  return `${formatBlocker(chief, own, wall)}${formatDoubt(chief, sessions)}${sharing}${more}`;
 }
 
 function formatBlocker(chief: QueueEntry, first: Explanation | undefined, wall: number): string {
@@ -330,7 +335,8 @@ function formatBlocker(chief: QueueEntry, first: Explanation | undefined, wall: 
     return `${formatTicketOwner(chief)} has held it for ${formatBriefDuration(wall - (ticket.grantedAt ?? ticket.enqueuedAt))}`;
   if (first?.state === "drained") return `${formatTicketOwner(chief)} is first, but may not start`;
   const lacks = first?.obstacles.filter(({ missing }) => missing > 0) ?? [];
-  if (lacks.length === 0) return `${formatTicketOwner(chief)} is first, and about to be granted`;
+  if (lacks.length === 0)
+    return `${formatTicketOwner(chief)} is first, and ${ticket.state === "admitted" ? "waits elsewhere" : "about to be granted"}`;
   const leases = lacks.map(({ kind, name, count }) => formatRequest(kind, name, count)).join(" and ");
   return `${formatTicketOwner(chief)} is first, and waits for ${leases}`;
 }
@@ -358,7 +364,9 @@ function formatObstacle(obstacle: ClaimObstacle, { first }: Explanation, context
     `  ${kind} ${name}: place ${position}${turn}`,
     ...named.map((entry) => `    ${formatEntry(kind, entry, context)}`),
     ...(unnamed > 0 ? [`    and ${unnamed} more`] : []),
-    ...(kind === "lock" && missing > 0 ? formatFirstInQueue(first, context.wall) : []),
+    ...(kind === "lock" && missing > 0 && ahead.at(-1)?.run === first?.claim.run
+      ? formatFirstInQueue(first, context.wall)
+      : []),
   ];
 }
 
@@ -369,7 +377,8 @@ function formatFirstInQueue(first: Explanation | undefined, wall: number): strin
     ...first.obstacles
       .filter(({ missing }) => missing > 0)
       .map(
-        ({ name, ...rest }) => `    the first waits for ${name}: ${formatUnitsObstacle({ name, ...rest })}`,
+        (obstacle) =>
+          `    the first waits for ${obstacle.kind === "lock" ? `lock ${obstacle.name}` : `${obstacle.name}: ${formatUnitsObstacle(obstacle)}`}`,
       ),
     ...first.drains.map((drain) => `    the first may not start: ${formatDrainCause(drain, wall)}`),
   ];

@@ -196,7 +196,7 @@ export const runsView: SnapshotView<RunRow> = {
     createTextColumn("run", 3, ({ run }) => run, { isRandom: true }),
     createOwnerColumn("who", 1, formatRunOwner),
     createStateColumn(1, getStateTone, ({ state }) => state),
-    createTextColumn("lock", 2, ({ claim }) => claim && findLockName(claim)),
+    createTextColumn("lock", 2, ({ claim }) => claim && formatLocks(claim)),
     createTextColumn("schedule", 2, ({ task }) => task?.id),
     createTextColumn("leases", 2, ({ claim }) => (claim ? formatLeases(claim) : "")),
     createAgeColumn("since", "SINCE", 2, findSince),
@@ -265,8 +265,8 @@ function getClaimToken({ entries }: Claim): bigint {
   return claimEntry?.entry.createRevision ?? 0n;
 }
 
-function findLockName({ entries }: Claim): string | undefined {
-  return entries.find(({ queue }) => queue.kind === "lock")?.queue.name;
+function formatLocks({ entries }: Claim): string {
+  return entries.flatMap(({ queue }) => (queue.kind === "lock" ? [queue.name] : [])).join(" ");
 }
 
 function formatLeases({ entries }: Claim): string {

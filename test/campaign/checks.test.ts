@@ -32,12 +32,12 @@ describe("holders of one lock", () => {
   });
 
   test("of different locks may live together", () => {
-    const other = makeClaim("y", 5, 20, 2, { order: makeOrder("y", { lock: "b" }) });
+    const other = makeClaim("y", 5, 20, 2, { order: makeOrder("y", { locks: ["b"] }) });
     expect(find({ claims: [makeClaim("x", 0, 10, 1), other] })).toEqual({});
   });
 
   const sharing = (name: string, birth: number, last: number, token: number) =>
-    makeClaim(name, birth, last, token, { order: makeOrder(name, { lock: "a", isShared: true }) });
+    makeClaim(name, birth, last, token, { order: makeOrder(name, { locks: ["a"], isShared: true }) });
 
   test("that share it may live together, and get their tokens in any order", () => {
     const readers = [sharing("x", 0, 30, 3), sharing("y", 5, 20, 2), sharing("z", 25, 28, 4)];
@@ -273,7 +273,7 @@ describe("the verdict", () => {
   const twice = (tool: "etcdctl" | "etcd3") =>
     ["x", "y"].map((name, at) =>
       makeClaim(`${tool}${name}`, at * 5, 20, 1, {
-        order: makeOrder(name, { tool, lock: tool }),
+        order: makeOrder(name, { tool, locks: [tool] }),
         token: undefined,
       }),
     );

@@ -18,7 +18,7 @@ export function makeClaim(
   more: Partial<Claim> = {},
 ): Claim {
   return {
-    order: makeOrder(name, { lock: "a" }),
+    order: makeOrder(name, { locks: ["a"] }),
     run: `run${name}`,
     token: BigInt(token),
     key: keyOf(name),

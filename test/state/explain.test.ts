@@ -257,6 +257,26 @@ describe("an explanation in words", () => {
     expect(lines("b", put, stand("lock x", "b", 2, waiting))[0]).toContain("; it has no session");
   });
 
+  it("names each lock that a run waits for, and what its first run waits for", () => {
+    const kvs = [
+      stand("lock x", "a", 1, held),
+      stand("lock x", "b", 2, waiting),
+      stand("lock y", "b", 2, { state: "admitted" }),
+      stand("lock x", "c", 3, waiting),
+      stand("lock y", "c", 3, waiting),
+    ];
+    expect(lines("c", ...kvs)).toEqual([
+      "c.example.com:4711 (invoices.sh) has waited 1m40s for lock x and lock y: a.example.com:4711 has held it for 1m, " +
+        "1 waits before it; and b.example.com:4711 is first, and waits for lock x",
+      "  lock x: place 3",
+      "    waiting by b.example.com:4711 (invoices.sh) for 1m40s",
+      "    held by a.example.com:4711 (invoices.sh) for 1m",
+      "  lock y: place 2",
+      "    admitted by b.example.com:4711 (invoices.sh) for 1m40s, its turn has come here, it waits elsewhere",
+      "    the first waits for lock x",
+    ]);
+  });
+
   it("counts those that share a lock together", () => {
     const sharing = { shared: true } as const;
     const kvs = [

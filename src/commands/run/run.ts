@@ -23,10 +23,11 @@ const RUN_FLAGS = declareFlags({
   "--lock NAME": {
     aliases: ["lockname"],
     names: "lock",
-    help: "the lock (default: the command's base name)",
+    isRepeatable: true,
+    help: "the lock (default: the command's base name); of several, the run takes all or none",
   },
   "--shared":
-    "share the lock: with others that share it, but not beside a run without --shared, nor past one that waits",
+    "share the locks: with others that share it, but not beside a run without --shared, nor past one that waits",
   "--no-lock": "take no lock, only leases",
   "--wait[=DURATION]": "wait in the queue if the lock is held or drained, without limit or --wait=DURATION",
   "--lease RES=COUNT[:TOTAL]": {

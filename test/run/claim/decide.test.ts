@@ -150,6 +150,43 @@ describe("a lock that others may share", () => {
   });
 });
 
+describe("two locks", () => {
+  test.each<[string, RequestName, Situation, string]>([
+    ["are free", "locks", { aheadOfB: "" }, "claim"],
+    ["one is held", "locks", { aheadOfB: "held" }, "leave busy"],
+    ["one is held, to queue for", "locks, queue", { aheadOfB: "held" }, "claim"],
+    ["the graces of both have passed", "locks", { ahead: "over", aheadOfB: "over" }, "sweep a b"],
+    ["first in both queues", "locks, queue", { own: "a:waiting b:waiting", aheadOfB: "" }, "grant a b"],
+    ["one is taken", "locks, queue", { own: "a:waiting b:waiting", aheadOfB: "held" }, "announce a"],
+    [
+      "one is taken, the other announced",
+      "locks, queue",
+      { own: "a:admitted b:waiting", aheadOfB: "held" },
+      "wait",
+    ],
+    [
+      "both are taken",
+      "locks, queue",
+      { own: "a:waiting b:waiting", ahead: "held", aheadOfB: "held" },
+      "wait",
+    ],
+    ["a grace has passed", "locks, queue", { own: "a:waiting b:waiting", aheadOfB: "over" }, "sweep b"],
+    ["one ticket is missing", "locks, queue", { own: "a:waiting", aheadOfB: "" }, "leave gone"],
+    ["not of one claim", "locks, queue", { own: "a:waiting@5 b:waiting@6", aheadOfB: "" }, "leave gone"],
+    [
+      "one is drained",
+      "locks, queue",
+      { own: "a:waiting b:waiting", aheadOfB: "", drains: "lock:b" },
+      "leave drained",
+    ],
+    ["all is drained", "locks, queue", { own: "a:waiting b:waiting", aheadOfB: "", drains: "all" }, "wait"],
+    ["then the lease", "locks, lease", { own: "a:waiting b:waiting", aheadOfB: "" }, "join"],
+    ["the answer of the grant was lost", "locks", { own: "a:held b:held", aheadOfB: "" }, "granted"],
+  ])("%s: %s", async (_, request, situation, expected) => {
+    expect(await decide(request, situation)).toBe(expected);
+  });
+});
+
 // The own ticket asks for 2 of 4 units.
 describe("in the queue of a resource, as much of it as was read", () => {
   test.each<[string, string]>([

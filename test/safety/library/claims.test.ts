@@ -78,6 +78,21 @@ describe.concurrent("a lock of the library", () => {
     );
   });
 
+  test("may be several: all or none", async ({ namespace }) => {
+    const one = await connectLibrary(namespace);
+    await one.withLock(["x", "y"], async ({ lock, token }) => {
+      expect(lock).toBe("x");
+      expect(String((await namespace.readQueue("y"))[0]?.createRevision)).toBe(token);
+      await expect(one.withLock("y", () => "ran")).rejects.toMatchObject({
+        kind: "busy",
+        message: expect.stringContaining('"y" is held'),
+      });
+      await expect(one.acquire({ lock: ["z", "y"] })).rejects.toBeInstanceOf(BusyError);
+    });
+    expect(await one.withLock(["y", "z"], () => "ran")).toBe("ran");
+    expect(await namespace.readQueue("z")).toEqual([]);
+  });
+
   test("is in the listing and in the history, with how it went", async ({ namespace }) => {
     const one = await connectLibrary(namespace, { label: "nightly" });
     const { stdout } = await one.withLock("x", () => namespace.execute(["ls"]));
