@@ -129,8 +129,8 @@ export function buildStepTransaction(
 type StepOf<K extends ClaimStep["kind"]> = Extract<ClaimStep, { kind: K }>;
 
 /**
- * Whether the claim may put the tickets of its locks behind others. A run that does not wait does so beside those that share the lock,
- * and leaves if one that does not share it was faster.
+ * Whether the claim may put the tickets of its locks behind others. A run that does not wait does so beside those that share
+ * the lock, and leaves if one that does not share it was faster.
  */
 export function canJoinQueue({ waitLimits, isShared }: ClaimRequest): boolean {
   return waitLimits.queues || isShared === true;

@@ -165,11 +165,11 @@ const ENOUGH = 3;
 
 /**
  * Estimates the wait: the remaining time of the holder, from past runs that held longer, plus the usual time of each
- * waiter ahead; those that share the lock count together. Undefined if the history is too short, or if the wait does not depend on the holder: the first ticket
- * cannot be read, or it is admitted to the lock and waits for a lease.
+ * waiter ahead; those that share the lock count together. Undefined if the history is too short, or if the wait does not
+ * depend on the holder: the first ticket cannot be read, or it is admitted to the lock and waits elsewhere.
  * @param ahead    entries ahead in the queue of the lock, nearest first
  * @param wall     wall clock, ms since the epoch
- * @param isShared whether the waiting run shares the lock
+ * @param isShared  whether the waiting run shares the lock
  */
 export function estimateWait(
   ahead: readonly QueueEntry[],
@@ -376,10 +376,10 @@ function formatFirstInQueue(first: Explanation | undefined, wall: number): strin
   return [
     ...first.obstacles
       .filter(({ missing }) => missing > 0)
-      .map(
-        (obstacle) =>
-          `    the first waits for ${obstacle.kind === "lock" ? `lock ${obstacle.name}` : `${obstacle.name}: ${formatUnitsObstacle(obstacle)}`}`,
-      ),
+      .map((obstacle) => {
+        const { kind, name } = obstacle;
+        return `    the first waits for ${kind === "lock" ? `lock ${name}` : `${name}: ${formatUnitsObstacle(obstacle)}`}`;
+      }),
     ...first.drains.map((drain) => `    the first may not start: ${formatDrainCause(drain, wall)}`),
   ];
 }

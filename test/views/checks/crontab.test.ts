@@ -134,6 +134,15 @@ describe("locks", () => {
   const line = (where: string, lock: string, command: string[], change: Partial<CrontabJob> = {}) =>
     job({ where, locks: [{ name: lock, isNamed: true }], command, ...change });
 
+  test("of a lock that both commands share, nothing is reported", () => {
+    const lines = (isShared: boolean) => [
+      line("c:1", "a", ["/opt/x"], { isShared: true }),
+      line("c:2", "a", ["/opt/y"], { isShared }),
+    ];
+    expect(judgeJobs(lines(true), undefined, new Set())).toEqual([]);
+    expect(judgeJobs(lines(false), undefined, new Set())).toMatchObject([{ kind: "shared-lock" }]);
+  });
+
   test("of different commands are told once each, those of the same are not", () => {
     const jobs = [
       line("a:1", "x", ["backup", "db"]),
