@@ -108,19 +108,18 @@ function decideAdvance(
   return decideOnResources(attempt, view, { basis, totals }, wall);
 }
 
+/** The own tickets for locks, and those of them that wait for another ticket. */
+interface LockPositions {
+  basis: ReadBasis;
+  locks: readonly QueueEntry[];
+  waiting: readonly { own: QueueEntry; ahead: QueueEntry }[];
+}
+
 /** Decides how to proceed while tickets of some locks wait for those ahead. */
 function decideOnLocks(
   attempt: ClaimAttempt,
   view: ClaimView,
-  {
-    basis,
-    locks,
-    waiting,
-  }: {
-    basis: ReadBasis;
-    locks: readonly QueueEntry[];
-    waiting: readonly { own: QueueEntry; ahead: QueueEntry }[];
-  },
+  { basis, locks, waiting }: LockPositions,
   wall: number,
 ): ClaimStep {
   const locksAhead = waiting.map(({ ahead }) => ahead);

@@ -91,6 +91,7 @@ export const runCommand = declareCommand({
     "signalbox run --lock invoices -- ./invoices.sh":
       "one host at a time; the others give up and print nothing",
     "signalbox run --wait=10m --lock backup -- ./backup.sh": "wait in the queue for up to ten minutes",
+    "signalbox run --lock orders --lock stock -- ./merge.sh": "both locks at the same time, or neither",
     "signalbox run --shared --wait=10m --lock data -- ./read.sh":
       "many readers, or one writer: signalbox run --wait --lock data",
     "signalbox run --lease db=2:10 -- ./report.sh": "2 of the database's 10 units, on any number of hosts",
